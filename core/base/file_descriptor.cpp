@@ -1,0 +1,52 @@
+#include "core/base/file_descriptor.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/base/error.hpp"
+
+namespace keysieve {
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  if (this != &other) {
+    close();
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+void FileDescriptor::close() noexcept {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+MappedRegion map_file(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) throw_read_error(path, errno);
+  const auto status = stat_of(file, path);
+  if (S_ISDIR(status.st_mode)) throw_read_error(path, EISDIR);
+  if (status.st_size == 0) return {};
+  try {
+    return {file, boost::interprocess::read_only};
+  } catch (const boost::interprocess::interprocess_exception& failure) {
+    throw_read_error(path + ": cannot map", failure.get_native_error());
+  }
+}
+
+struct stat stat_of(const FileDescriptor& file, const std::string& path) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) throw_read_error(path, errno);
+  return status;
+}
+
+void write_all(const FileDescriptor& file, Bytes bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw_write_error(path, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace keysieve

@@ -1,0 +1,61 @@
+// Blocked Bloom filter: all k bits of a key in one 512-bit block, so a lookup touches one cache line.
+// Source: Putze, Sanders, Singler, "Cache-, hash- and space-efficient Bloom filters" (2007).
+#pragma once
+
+#include "core/filters/bits.hpp"
+#include "core/filters/expectation.hpp"
+#include "core/filters/filter_kind.hpp"
+
+namespace keysieve {
+
+struct BlockedBloom {
+  static constexpr std::uint8_t kId = 3;
+  static constexpr std::string_view kName = "blocked_bloom";
+  static constexpr std::string_view kSummary = "k bits in one cache line: one line per lookup at fewer bits";
+  static constexpr std::uint32_t kBlockBytes = 64;
+  static constexpr std::uint8_t kMinHashCount = 1;
+  static constexpr std::uint8_t kMaxHashCount = 20;
+
+  // The upper half of `low` chooses the block; bit i is the top 9 bits of low * G^i. The multiplication
+  // carries every lower bit into the top ones, so the bits do not follow from the block.
+  static constexpr std::uint64_t kRemix = 0x9E3779B97F4A7C15;
+  static constexpr int kBitShift = 64 - 9;
+
+  static std::uint64_t block_offset(const FilterParams& params, std::uint64_t low) noexcept {
+    return ((low >> 32) * (params.shard_bytes / kBlockBytes) >> 32) * kBlockBytes;
+  }
+
+  static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
+    std::byte* block = shard + block_offset(params, low);
+    for (int i = 0; i < params.hash_count; ++i) set_bit(block, (low *= kRemix) >> kBitShift);
+  }
+
+  static bool may_contain(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
+    const std::byte* block = shard + block_offset(params, low);
+    for (int i = 0; i < params.hash_count; ++i) {
+      if (!test_bit(block, (low *= kRemix) >> kBitShift)) return false;
+    }
+    return true;
+  }
+
+  static void prefetch(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
+    __builtin_prefetch(shard + block_offset(params, low));
+  }
+
+  static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {
+    const double k = params.hash_count;
+    const double keys_per_block = keys_per_shard * kBlockBytes / params.shard_bytes;
+    return poisson_mean(keys_per_block,
+                        [=](double keys) { return chance_all_set(8.0 * kBlockBytes, keys * k, k); });
+  }
+
+  static double estimated_fpr(Bytes shard, const FilterParams& params) {
+    double sum = 0.0;
+    for (std::size_t at = 0; at < shard.size(); at += kBlockBytes) {
+      sum += std::pow(fill_ratio(shard.subspan(at, kBlockBytes)), params.hash_count);
+    }
+    return sum * kBlockBytes / static_cast<double>(shard.size());
+  }
+};
+
+}  // namespace keysieve

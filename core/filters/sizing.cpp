@@ -1,0 +1,63 @@
+#include "core/filters/sizing.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "core/base/error.hpp"
+
+namespace keysieve {
+namespace {
+
+void check(const SizingRequest& request) {
+  if (!(request.target_fpr >= kMinFpr && request.target_fpr <= kMaxFpr)) {
+    throw UsageError("target FPR " + std::to_string(request.target_fpr) +
+                     " is out of range: 0.000001 to 0.5");
+  }
+  if (!(request.growth >= 1.0 && request.growth <= kMaxGrowth)) {
+    throw UsageError("growth " + std::to_string(request.growth) + " is out of range: 1 to 100");
+  }
+  if (!is_shard_bytes(request.shard_bytes)) {
+    throw UsageError("shard size " + std::to_string(request.shard_bytes) +
+                     " bytes is out of range: 1024, 2048, 4096 or 8192");
+  }
+}
+
+// The most keys per shard, on average, that keep the FPR at the target: the FPR only rises with the load, so
+// halve the interval.
+double keys_per_shard_at(const FilterKind& kind, const FilterParams& params, double target_fpr) {
+  double low = 0.0;
+  double high = 8.0 * params.shard_bytes;
+  for (int step = 0; step < 40; ++step) {
+    const double middle = (low + high) / 2;
+    (kind.theoretical_fpr(params, middle) <= target_fpr ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
+  check(request);
+  FilterParams best{.shard_bytes = request.shard_bytes};
+  double most_keys = 0.0;
+  for (std::uint8_t k = kind.min_hash_count; k <= kind.max_hash_count; ++k) {
+    const FilterParams params{.shard_bytes = request.shard_bytes, .hash_count = k};
+    const double keys = keys_per_shard_at(kind, params, request.target_fpr);
+    if (keys > most_keys) {
+      most_keys = keys;
+      best = params;
+    }
+  }
+  const double shards = std::ceil(static_cast<double>(request.keys) * request.growth / most_keys);
+  if (!(shards <= UINT32_MAX)) {
+    throw UsageError(std::to_string(request.keys) + " keys need more than 4294967295 shards of " +
+                     std::to_string(request.shard_bytes) + " bytes");
+  }
+  return {&kind, best, shards < 1.0 ? 1U : static_cast<std::uint32_t>(shards)};
+}
+
+double theoretical_fpr(const Geometry& geometry, double keys) {
+  return geometry.kind->theoretical_fpr(geometry.params, keys / geometry.shard_count);
+}
+
+}  // namespace keysieve

@@ -1,0 +1,66 @@
+// The control page of a set: says which publication is current. Written by the loader (and by `keysieve
+// bypass`), mapped read-only by every reader. Atomics lie on cache lines of their own.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "core/base/bytes.hpp"
+#include "core/base/clock.hpp"
+
+namespace keysieve {
+
+inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T', 'R', 'L'};
+inline constexpr std::uint32_t kEndianMark = 0x01020304;
+inline constexpr std::uint16_t kControlAbiMajor = 1;  // another major is not understood
+inline constexpr std::uint16_t kControlAbiMinor = 0;  // a higher minor only adds
+
+// `current` is a publication number; its top bit says bypass. 0: nothing published yet.
+inline constexpr std::uint64_t kBypassBit = std::uint64_t{1} << 63;
+constexpr std::uint64_t publication_of(std::uint64_t word) noexcept {
+  return word & ~kBypassBit;
+}
+constexpr bool is_bypassed(std::uint64_t word) noexcept {
+  return (word & kBypassBit) != 0;
+}
+
+struct ControlPage {
+  std::array<char, 8> magic;
+  std::uint32_t endian_mark;
+  std::uint16_t abi_major;
+  std::uint16_t abi_minor;
+  std::uint64_t instance;         // random, new whenever the page is created
+  std::uint64_t header_checksum;  // XXH3-64 of the bytes before it
+
+  // Release-stored by the publisher after the publication's files are in place; acquire-loaded by readers per
+  // call.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> current;
+  // Stored before the bypass bit is set (release, through `current`); Unix seconds, 0: until switched off.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> bypass_until;
+  // The loader's last successful look at the store. Relaxed: information only.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> last_confirmed;
+  // The loader's last sign of life. Relaxed: information only.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> heartbeat;
+
+  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 5 * kCacheLineBytes> reserved;
+};
+
+static_assert(sizeof(ControlPage) == kPageBytes && std::is_standard_layout_v<ControlPage>);
+static_assert(offsetof(ControlPage, header_checksum) == 24);
+static_assert(offsetof(ControlPage, current) == 64);
+static_assert(offsetof(ControlPage, bypass_until) == 128);
+static_assert(offsetof(ControlPage, last_confirmed) == 192);
+static_assert(offsetof(ControlPage, heartbeat) == 256);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
+static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(std::atomic<std::int64_t>) == 8);
+
+// The bytes of a new control page: nothing published, random instance.
+std::array<std::byte, kPageBytes> new_control_page();
+
+// Throws DataError (damaged) or IncompatibleError (another ABI); `path` is for the message.
+void check_control_page(const ControlPage& page, std::string_view path);
+
+}  // namespace keysieve

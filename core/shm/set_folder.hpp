@@ -1,0 +1,68 @@
+// The folder of one set below the directory, opened once and used through openat(2): no path is walked twice,
+// no symbolic link is followed, and who owns the folder decides whether its files are believed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/file_descriptor.hpp"
+
+namespace keysieve {
+
+// Shared memory of all sets: `--directory`, KEYSIEVE_DIRECTORY, keysieve.directory.
+inline constexpr std::string_view kDefaultDirectory = "/run/keysieve";
+
+inline constexpr const char* kLockName = "lock";
+inline constexpr const char* kControlName = "control";
+
+// "<16 hex digits>.ks", "<16 hex digits>.live"
+std::string snapshot_file_name(std::uint64_t publication);
+std::string live_file_name(std::uint64_t publication);
+
+// The publication a file name belongs to, with or without a temporary suffix; nothing for other names.
+std::optional<std::uint64_t> publication_of_file(std::string_view file_name);
+
+class SetFolder {
+ public:
+  // Opens <directory>/<set>. Throws MissingInputError when it is not there, PermissionError when it is not to
+  // be trusted: owned by none of root, the effective uid and `trusted_owner`, or writable by group or others.
+  static SetFolder open(const std::string& directory, std::string_view set_name,
+                        std::optional<uid_t> trusted_owner);
+
+  // The same, creating it (mode 2750, group `group`) where it is missing. The directory itself must exist.
+  static SetFolder open_or_create(const std::string& directory, std::string_view set_name,
+                                  std::optional<gid_t> group);
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] std::string path_of(const std::string& file_name) const { return path_ + "/" + file_name; }
+  [[nodiscard]] uid_t owner() const noexcept { return owner_; }
+  [[nodiscard]] const FileDescriptor& descriptor() const noexcept { return folder_; }
+
+  // Opens a regular file of the folder's owner that group and others cannot write; `flags` is O_RDONLY or
+  // O_RDWR. Throws as open() does.
+  [[nodiscard]] FileDescriptor open_file(const std::string& file_name, int flags) const;
+
+  // Creates a file that must not exist, with exactly this mode and the folder's group.
+  [[nodiscard]] FileDescriptor create_file(const std::string& file_name, mode_t mode) const;
+
+  // Gives a finished file its final name, which must be free.
+  void rename_file(const std::string& from, const std::string& to) const;
+  // Nothing happens when it is not there.
+  void remove_file(const std::string& file_name) const;
+  [[nodiscard]] std::vector<std::string> file_names() const;
+
+ private:
+  SetFolder(FileDescriptor folder, std::string path, uid_t owner)
+      : folder_(std::move(folder)), path_(std::move(path)), owner_(owner) {}
+  static SetFolder adopt(FileDescriptor folder, std::string path, std::optional<uid_t> trusted_owner);
+
+  FileDescriptor folder_;
+  std::string path_;
+  uid_t owner_;
+};
+
+}  // namespace keysieve

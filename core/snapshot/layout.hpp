@@ -1,0 +1,116 @@
+// The bytes of a snapshot, the same in file, store and memory: header page, shard table, checksum table,
+// padding to a page boundary, shards. docs/snapshot_format.md holds the byte tables; golden files pin them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "core/base/bytes.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/set_name.hpp"
+#include "core/filters/filter_kind.hpp"
+
+namespace keysieve {
+
+inline constexpr std::array<char, 8> kSnapshotMagic{'K', 'E', 'Y', 'S', 'I', 'E', 'V', 'E'};
+inline constexpr std::uint16_t kSnapshotFormat = 1;  // what is written
+inline constexpr std::uint16_t kOldestSnapshotFormat =
+    1;  // what is read: this number and the one before, once there is one
+inline constexpr std::uint8_t kHashIdXxh3 = 1;
+inline constexpr std::size_t kChecksumStretchBytes = std::size_t{64} * 1024;
+inline constexpr std::size_t kKeyProfileBytes = 64;
+
+using BuildId = std::array<std::uint8_t, 16>;
+using LogPosition =
+    std::array<std::uint8_t, 16>;  // position in a store's adds log; all zero: from its beginning
+
+// 32 lower-case hexadecimal digits.
+std::string to_hex(const BuildId& id);
+
+struct TableSpan {
+  std::uint64_t offset;  // from the first byte of the snapshot
+  std::uint64_t bytes;
+};
+
+struct SnapshotHeader {
+  std::array<char, 8> magic;
+  std::uint16_t format;
+  std::uint8_t kind;
+  std::uint8_t hash_id;
+  std::uint32_t header_bytes;  // kPageBytes
+  std::uint64_t seed;
+  std::uint32_t shard_bytes;
+  std::uint32_t shard_count;
+  std::uint64_t key_count;  // distinct keys
+  std::uint8_t hash_count;  // first of the 16 bytes of kind parameters; the rest is zero
+  std::array<std::uint8_t, 15> reserved_params;
+  double target_fpr;
+  double estimated_fpr;
+  std::int64_t as_of;      // Unix seconds
+  std::int64_t built_at;   // Unix seconds
+  std::int64_t valid_for;  // seconds after as_of; 0: no limit
+  BuildId build_id;
+  LogPosition adds_from;
+  std::array<char, kMaxSetNameBytes> set_name;     // padded with NUL
+  std::array<char, kKeyProfileBytes> key_profile;  // padded with NUL
+  std::uint64_t file_bytes;
+  TableSpan shard_table;     // ShardEntry per shard
+  TableSpan checksum_table;  // XXH3-64 per started 64 KiB of shards
+  TableSpan shards;
+  std::uint64_t tables_checksum;  // XXH3-64 from the end of the header page to the first shard
+  std::array<std::uint8_t, 3768> reserved;
+  std::uint64_t header_checksum;  // XXH3-64 of all header bytes before it
+};
+
+static_assert(std::is_trivially_copyable_v<SnapshotHeader> && std::is_standard_layout_v<SnapshotHeader>);
+static_assert(sizeof(SnapshotHeader) == kPageBytes);
+static_assert(offsetof(SnapshotHeader, format) == 8);
+static_assert(offsetof(SnapshotHeader, kind) == 10);
+static_assert(offsetof(SnapshotHeader, hash_id) == 11);
+static_assert(offsetof(SnapshotHeader, header_bytes) == 12);
+static_assert(offsetof(SnapshotHeader, seed) == 16);
+static_assert(offsetof(SnapshotHeader, shard_bytes) == 24);
+static_assert(offsetof(SnapshotHeader, shard_count) == 28);
+static_assert(offsetof(SnapshotHeader, key_count) == 32);
+static_assert(offsetof(SnapshotHeader, hash_count) == 40);
+static_assert(offsetof(SnapshotHeader, target_fpr) == 56);
+static_assert(offsetof(SnapshotHeader, estimated_fpr) == 64);
+static_assert(offsetof(SnapshotHeader, as_of) == 72);
+static_assert(offsetof(SnapshotHeader, built_at) == 80);
+static_assert(offsetof(SnapshotHeader, valid_for) == 88);
+static_assert(offsetof(SnapshotHeader, build_id) == 96);
+static_assert(offsetof(SnapshotHeader, adds_from) == 112);
+static_assert(offsetof(SnapshotHeader, set_name) == 128);
+static_assert(offsetof(SnapshotHeader, key_profile) == 192);
+static_assert(offsetof(SnapshotHeader, file_bytes) == 256);
+static_assert(offsetof(SnapshotHeader, shard_table) == 264);
+static_assert(offsetof(SnapshotHeader, checksum_table) == 280);
+static_assert(offsetof(SnapshotHeader, shards) == 296);
+static_assert(offsetof(SnapshotHeader, tables_checksum) == 312);
+static_assert(offsetof(SnapshotHeader, reserved) == 320);
+static_assert(offsetof(SnapshotHeader, header_checksum) == 4088);
+
+// Where everything lies follows from the geometry alone.
+struct SnapshotLayout {
+  TableSpan shard_table;
+  TableSpan checksum_table;
+  TableSpan shards;
+  std::uint64_t file_bytes;
+};
+
+constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, std::uint64_t shard_bytes) {
+  const std::uint64_t all_shards = shard_count * shard_bytes;
+  const std::uint64_t stretches = (all_shards + kChecksumStretchBytes - 1) / kChecksumStretchBytes;
+  const TableSpan shard_table{kPageBytes, shard_count * sizeof(ShardEntry)};
+  const TableSpan checksum_table{shard_table.offset + shard_table.bytes, stretches * sizeof(std::uint64_t)};
+  const TableSpan shards{round_up_to_page(checksum_table.offset + checksum_table.bytes), all_shards};
+  return {shard_table, checksum_table, shards, shards.offset + shards.bytes};
+}
+
+// The checksum that belongs into header.header_checksum.
+std::uint64_t header_checksum(const SnapshotHeader& header) noexcept;
+
+}  // namespace keysieve

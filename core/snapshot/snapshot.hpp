@@ -1,0 +1,75 @@
+// Decoding: from untrusted bytes to something that can be queried. Everything is checked before it is used,
+// and nothing is allocated by a length that was not checked.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/snapshot/layout.hpp"
+
+namespace keysieve {
+
+enum class Check {
+  Tables,      // header and tables: what steers addresses. A few microseconds.
+  Everything,  // and the checksum of every shard. Reads all bytes.
+};
+
+// A decoded snapshot in bytes that somebody else owns. Cheap to copy; lookups are noexcept and may run in any
+// number of threads and processes at once.
+class SnapshotView {
+ public:
+  // `source` names the bytes in messages: a path or URL. Throws DataError that says what is wrong and where,
+  // or IncompatibleError for a format or kind of another version.
+  static SnapshotView decode(Bytes bytes, std::string_view source, Check check);
+
+  [[nodiscard]] const SnapshotHeader& header() const noexcept { return *header_; }
+  [[nodiscard]] const FilterKind& kind() const noexcept { return *kind_; }
+  [[nodiscard]] const ShardArray& shards() const noexcept { return array_; }
+  [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
+  [[nodiscard]] std::string_view set_name() const noexcept;
+  [[nodiscard]] std::string_view key_profile() const noexcept;
+
+  // Unix seconds from which on the answer is maybe; 0: never.
+  [[nodiscard]] UnixSeconds valid_until() const noexcept;
+  // Bytes of the file times 8 over keys; 0 for an empty set.
+  [[nodiscard]] double bits_per_key() const noexcept;
+  // Mean share of bits set. Reads all shards.
+  [[nodiscard]] double fill_ratio() const noexcept;
+
+  // The hash must have been made with seed(). False: certainly absent.
+  [[nodiscard]] bool may_contain(KeyHash hash) const noexcept { return may_contain_(array_, hash); }
+  // results[i] answers hashes[i].
+  void may_contain_many(std::span<const KeyHash> hashes, bool* results) const noexcept {
+    kind_->may_contain_many(array_, hashes, results);
+  }
+
+ private:
+  SnapshotView() = default;
+
+  ShardArray array_;
+  bool (*may_contain_)(const ShardArray&, KeyHash) noexcept = nullptr;
+  std::uint64_t seed_ = 0;
+  const FilterKind* kind_ = nullptr;
+  const SnapshotHeader* header_ = nullptr;
+  Bytes bytes_;
+};
+
+// Page-aligned bytes of a whole snapshot, zeroed when made.
+class SnapshotBytes {
+ public:
+  explicit SnapshotBytes(std::size_t size);
+
+  [[nodiscard]] MutableBytes get() noexcept { return {address_.get(), size_}; }
+  [[nodiscard]] Bytes get() const noexcept { return {address_.get(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* address) const noexcept;
+  };
+  std::unique_ptr<std::byte[], Free> address_;
+  std::size_t size_;
+};
+
+}  // namespace keysieve

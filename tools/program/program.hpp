@@ -1,0 +1,19 @@
+// What both programs, keysieve and keysieved, do alike: version, exit statuses, and how an error becomes one
+// line.
+#pragma once
+
+#include <string_view>
+
+#include "core/base/error.hpp"
+#include "core/base/version.hpp"
+
+namespace keysieve {
+
+inline constexpr std::string_view kVersion = KEYSIEVE_VERSION;
+
+// sysexits: 64 usage, 65 bad data or incompatible, 66 input missing, 69 store unreachable, 73 cannot create,
+// 75 locked, 77 permission, 78 config.
+int exit_status_of(ErrorKind kind) noexcept;
+inline constexpr int kExitInternal = 70;  // an exception that is not an Error
+
+}  // namespace keysieve

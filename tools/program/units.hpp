@@ -1,0 +1,26 @@
+// Sizes, durations, moments and shares as people write them on the command line and in the configuration.
+// All parsers throw UsageError that quotes the text and says what is accepted.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/clock.hpp"
+
+namespace keysieve {
+
+std::uint64_t parse_bytes(std::string_view text);  // "4096", "4KiB", "64MiB", "1GiB"; also "4k", "64M", "1G"
+std::chrono::milliseconds parse_duration(
+    std::string_view text);                 // "500ms", "5s", "10m", "2h", "2d"; a bare number is seconds
+double parse_share(std::string_view text);  // "20%" or "0.2"; 0 to 1
+UnixSeconds parse_moment(std::string_view text);  // "now", "@1700000000", "2026-11-21T07:00:00Z" (UTC)
+
+std::string format_bytes(std::uint64_t bytes);               // "4.0 KiB"
+std::string format_duration(std::chrono::seconds duration);  // "2d 3h", "45s"
+std::string format_moment(UnixSeconds moment);               // "2026-11-21T07:00:00Z"
+std::string format_share(double share);                      // "1.02 %" - enough digits for 0.0001 %
+std::string format_count(std::uint64_t count);               // "1,234,567"
+
+}  // namespace keysieve

@@ -1,0 +1,62 @@
+// A store carries records: small values under text keys. This is all that transfer (push, pull, seed) asks of
+// one. One file per store, one line each in CMakeLists.txt and in open_store().
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace keysieve {
+
+struct Record {
+  std::string key;
+  std::string value;
+};
+
+// One connection; one thread. Every call throws UnavailableError that names the store (password left out) and
+// the reason when the store cannot be reached or does not answer in time. Keys are at most 256 bytes of
+// [A-Za-z0-9:_.-], values at most 64 KiB.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  virtual std::optional<std::string> get(const std::string& key) = 0;
+  // values[i] belongs to keys[i]. Pipelined where the store can; reads are consistent per key, not across
+  // keys.
+  virtual std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) = 0;
+  // Pipelined. Durable, as far as the store is, when it returns. After an exception any part may be there.
+  virtual void put_many(std::span<const Record> records) = 0;
+  // False, and nothing changed, when the key is there already.
+  virtual bool put_if_absent(const Record& record) = 0;
+  // Replaces the value only if it is `expected` (nullopt: absent); false, and nothing changed, otherwise.
+  // Atomic among all clients.
+  virtual bool compare_and_set(const Record& record, const std::optional<std::string>& expected) = 0;
+  // Keys that are not there are passed over.
+  virtual void remove_many(std::span<const std::string> keys) = 0;
+
+  // URL as given, without password and query: for messages.
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  // First part of every key; `?prefix=`, default "keysieve".
+  [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
+
+ protected:
+  Store(std::string name, std::string prefix) : name_(std::move(name)), prefix_(std::move(prefix)) {}
+
+ private:
+  std::string name_;
+  std::string prefix_;
+};
+
+// lmdb:/path, redis://[user[:password]@]host[:port][/database], redis+unix:///path/to.sock, dir:/path; each
+// with ?prefix=. Passwords also from ?password_file= or the environment's KEYSIEVE_REDIS_PASSWORD. Connects.
+// Throws UsageError for a URL that is not understood.
+std::unique_ptr<Store> open_store(const std::string& url);
+
+// Whether the text looks like a store's URL and not like a file's path: it begins with a known scheme and a
+// colon.
+bool is_store_url(std::string_view text) noexcept;
+
+}  // namespace keysieve

@@ -1,0 +1,28 @@
+// A snapshot travels in chunks: a 16-byte header (magic, number, checksum) and at most 65,504 bytes of the
+// snapshot. Header and payload fill 65,520 bytes, which with LMDB's page header are 16 of its pages, and stay
+// far under every store's limit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/bytes.hpp"
+#include "core/snapshot/layout.hpp"
+
+namespace keysieve {
+
+inline constexpr std::size_t kChunkHeaderBytes = 16;
+inline constexpr std::size_t kChunkPayloadBytes = 65504;
+
+std::uint32_t chunk_count_of(std::uint64_t snapshot_bytes);
+std::string chunk_key(std::string_view prefix, std::string_view set_name, const BuildId& build_id,
+                      std::uint32_t number);
+
+std::string encode_chunk(std::uint32_t number, Bytes payload);
+// The payload inside `value`. Throws DataError naming `source` unless magic, number, size and checksum are
+// right.
+Bytes decode_chunk(std::string_view value, std::uint32_t number, std::size_t payload_bytes,
+                   const std::string& source);
+
+}  // namespace keysieve

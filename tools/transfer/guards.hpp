@@ -1,0 +1,29 @@
+// Guards against a wrong but well-formed set: a key list cut short by a failed query is the likeliest outage.
+// Used by build, push and keysieved alike.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/snapshot/snapshot.hpp"
+
+namespace keysieve {
+
+inline constexpr double kDefaultMaxShrink = 0.20;
+
+struct Guards {
+  std::uint64_t min_keys = 1;
+  std::optional<double> max_shrink =
+      kDefaultMaxShrink;              // against the generation before; nullopt: --allow-shrink
+  std::optional<double> max_fpr;      // limit of the estimated FPR
+  std::vector<std::string> canaries;  // keys that must answer maybe
+};
+
+// `previous_keys`: key count of the generation before, nothing if there is none. Throws DataError that names
+// the set, the guard, both figures and the option that overrides it.
+void check_guards(const Guards& guards, const SnapshotView& snapshot,
+                  std::optional<std::uint64_t> previous_keys);
+
+}  // namespace keysieve

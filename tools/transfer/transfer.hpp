@@ -1,0 +1,53 @@
+// Snapshots to and from a store, and the seed that the sets of one store share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/snapshot/builder.hpp"
+#include "core/snapshot/snapshot.hpp"
+#include "tools/stores/store.hpp"
+#include "tools/transfer/guards.hpp"
+#include "tools/transfer/pointer_record.hpp"
+
+namespace keysieve {
+
+// Bytes done of bytes in all.
+using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+// <prefix>:seed, created at random by put-if-absent and read back, so that racing builders agree.
+std::uint64_t shared_seed(Store& store);
+
+// Nothing when the set was never pushed. Throws DataError for a damaged record.
+std::optional<PointerRecord> read_pointer(Store& store, const std::string& set_name);
+
+struct PushResult {
+  SnapshotRecord record;
+  std::vector<std::string> warnings;  // changed geometry or seed, chunks that could not be removed
+};
+
+// Validates, checks the guards against the current generation, puts the chunks under their own build id, then
+// moves the pointer by compare-and-set, which allots the next generation; last, removes the chunks of the
+// generation that falls out of the last three. Interrupted before the compare-and-set, nothing changes for
+// readers. Pushing the build that is current already changes nothing and returns its record. Throws DataError
+// (guard), UnavailableError.
+PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards,
+                const Progress& progress = {});
+
+struct Pulled {
+  SnapshotRecord record;
+  SnapshotBytes snapshot;
+};
+
+// Fetches and checks the current generation: every chunk, the whole, then decodes everything and compares set
+// name and build id with the record. A chunk that is missing starts it again from the pointer, since a push
+// may just have replaced it; missing again under the same record throws DataError "damaged, push again".
+// Throws MissingInputError when the set was never pushed, UnavailableError, DataError. `max_bytes` refuses a
+// larger snapshot before anything is allocated (0: no limit).
+Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes = 0,
+            const Progress& progress = {});
+
+}  // namespace keysieve
