@@ -20,7 +20,9 @@ struct BuildSettings {
   UnixSeconds as_of = 0;
   UnixSeconds valid_for = 0;
   LogPosition adds_from{};
-  std::string key_profile;  // at most kKeyProfileBytes bytes without NUL
+  UnixSeconds built_at = 0;  // 0: now
+  BuildId build_id{};        // all zero: random
+  std::string key_profile;   // at most kKeyProfileBytes bytes without NUL
 
   // Sticky geometry: kept as long as its theoretical FPR for the new keys stays within target_fpr (with the
   // slack below); else sized anew.
@@ -51,8 +53,5 @@ class SnapshotBuilder {
 
 // The geometry a snapshot was built with, for BuildSettings::like.
 Geometry geometry_of(const SnapshotView& snapshot);
-
-// 64 bits of the system's randomness, for a seed that no store or file shares.
-std::uint64_t random_seed();
 
 }  // namespace keysieve

@@ -2,6 +2,7 @@
 // padding to a page boundary, shards. docs/snapshot_format.md holds the byte tables; golden files pin them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -110,7 +111,11 @@ constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, std::uint64_
   return {shard_table, checksum_table, shards, shards.offset + shards.bytes};
 }
 
-// The checksum that belongs into header.header_checksum.
+// The three checksums of a snapshot, as builder and decoder both need them. `snapshot` is the whole, of
+// exactly layout.file_bytes.
 std::uint64_t header_checksum(const SnapshotHeader& header) noexcept;
+std::uint64_t tables_checksum(Bytes snapshot, const SnapshotLayout& layout) noexcept;
+// The bytes of shards that entry `index` of the checksum table covers.
+Bytes checksum_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t index) noexcept;
 
 }  // namespace keysieve

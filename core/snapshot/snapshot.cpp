@@ -1,0 +1,196 @@
+#include "core/snapshot/snapshot.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <new>
+
+#include "core/base/checksum.hpp"
+#include "core/base/error.hpp"
+#include "core/filters/bits.hpp"
+#include "core/filters/sizing.hpp"
+
+namespace keysieve {
+namespace {
+
+// No moment of use lies further away than this from 1970: the year 33,658. Keeps sums of moments from
+// overflowing.
+constexpr std::int64_t kFarthestMoment = 1'000'000'000'000;
+
+template <std::size_t Size>
+std::string_view padded_text(const std::array<char, Size>& text) noexcept {
+  return {text.data(), strnlen(text.data(), Size)};
+}
+
+bool is_moment(std::int64_t seconds) {
+  return seconds >= -kFarthestMoment && seconds <= kFarthestMoment;
+}
+
+bool same(const TableSpan& a, const TableSpan& b) {
+  return a.offset == b.offset && a.bytes == b.bytes;
+}
+
+// One decoding: each step relies on what the steps before it have checked.
+class Decoder {
+ public:
+  Decoder(Bytes bytes, std::string_view source) : bytes_(bytes), source_(source) {}
+
+  const SnapshotHeader& header() {
+    if (bytes_.size() < kPageBytes) {
+      fail("is not a whole snapshot: " + std::to_string(bytes_.size()) + " bytes, the header alone has 4096");
+    }
+    header_ = reinterpret_cast<const SnapshotHeader*>(bytes_.data());
+    if (header_->magic != kSnapshotMagic) fail("is not a keysieve snapshot: no magic KEYSIEVE at offset 0");
+    check_version();
+    if (header_->header_checksum != header_checksum(*header_))
+      fail("header is damaged: its checksum does not match");
+    check_values();
+    return *header_;
+  }
+
+  const FilterKind& kind() const {
+    const FilterKind* kind = find_filter_kind(header_->kind);
+    if (kind == nullptr) {
+      throw IncompatibleError(std::string(source_) + ": filter kind " + std::to_string(header_->kind) +
+                              " is not known to this version");
+    }
+    if (header_->hash_count < kind->min_hash_count || header_->hash_count > kind->max_hash_count) {
+      fail("k = " + std::to_string(header_->hash_count) + " is out of range for " + std::string(kind->name));
+    }
+    return *kind;
+  }
+
+  SnapshotLayout layout() const {
+    if (!is_shard_bytes(header_->shard_bytes)) {
+      fail("shard size of " + std::to_string(header_->shard_bytes) +
+           " bytes is not 1024, 2048, 4096 or 8192");
+    }
+    if (header_->shard_count == 0) fail("has no shards");
+    const SnapshotLayout layout = snapshot_layout(header_->shard_count, header_->shard_bytes);
+    if (!same(header_->shard_table, layout.shard_table) ||
+        !same(header_->checksum_table, layout.checksum_table) || !same(header_->shards, layout.shards) ||
+        header_->file_bytes != layout.file_bytes) {
+      fail("tables do not lie where " + std::to_string(header_->shard_count) + " shards put them");
+    }
+    if (bytes_.size() != layout.file_bytes) {
+      fail("is " + (bytes_.size() < layout.file_bytes ? std::string("cut short") : std::string("too long")) +
+           ": " + std::to_string(bytes_.size()) + " bytes instead of " + std::to_string(layout.file_bytes));
+    }
+    return layout;
+  }
+
+  void check_tables(const SnapshotLayout& layout) const {
+    if (tables_checksum(bytes_, layout) != header_->tables_checksum) {
+      fail("tables are damaged: their checksum does not match (offset 4096 to " +
+           std::to_string(layout.shards.offset) + ")");
+    }
+    std::uint64_t keys = 0;
+    for (const ShardEntry& entry : shard_table(layout)) keys += entry.key_count;
+    if (keys != header_->key_count) {
+      fail("shard table counts " + std::to_string(keys) + " keys, the header " +
+           std::to_string(header_->key_count));
+    }
+  }
+
+  void check_shards(const SnapshotLayout& layout) const {
+    const std::uint64_t stretches = layout.checksum_table.bytes / sizeof(std::uint64_t);
+    for (std::uint64_t i = 0; i < stretches; ++i) {
+      const auto expected =
+          load<std::uint64_t>(bytes_.data() + layout.checksum_table.offset + i * sizeof(std::uint64_t));
+      if (checksum(checksum_stretch(bytes_, layout, i)) != expected) {
+        fail("shards are damaged: a checksum does not match (64 KiB from offset " +
+             std::to_string(layout.shards.offset + i * kChecksumStretchBytes) + ")");
+      }
+    }
+  }
+
+  std::span<const ShardEntry> shard_table(const SnapshotLayout& layout) const {
+    return {reinterpret_cast<const ShardEntry*>(bytes_.data() + layout.shard_table.offset),
+            header_->shard_count};
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& reason) const {
+    throw DataError(std::string(source_) + ": " + reason);
+  }
+
+  void check_version() const {
+    if (header_->format < kOldestSnapshotFormat || header_->format > kSnapshotFormat) {
+      throw IncompatibleError(std::string(source_) + ": snapshot format " + std::to_string(header_->format) +
+                              " is not known to this version, which reads format " +
+                              std::to_string(kSnapshotFormat));
+    }
+    if (header_->hash_id != kHashIdXxh3) {
+      throw IncompatibleError(std::string(source_) + ": hash " + std::to_string(header_->hash_id) +
+                              " is not known to this version");
+    }
+  }
+
+  void check_values() const {
+    if (header_->header_bytes != kPageBytes) fail("header size is not 4096");
+    if (!is_set_name(padded_text(header_->set_name))) fail("set name in the header is not valid");
+    if (!(header_->target_fpr >= kMinFpr && header_->target_fpr <= kMaxFpr))
+      fail("target FPR is out of range");
+    if (!(header_->estimated_fpr >= 0.0 && header_->estimated_fpr <= 1.0))
+      fail("estimated FPR is out of range");
+    if (!is_moment(header_->as_of) || !is_moment(header_->built_at))
+      fail("as_of or built_at is out of range");
+    if (header_->valid_for < 0 || !is_moment(header_->valid_for)) fail("valid_for is out of range");
+  }
+
+  Bytes bytes_;
+  std::string_view source_;
+  const SnapshotHeader* header_ = nullptr;
+};
+
+}  // namespace
+
+SnapshotView SnapshotView::decode(Bytes bytes, std::string_view source, Check check) {
+  Decoder decoder(bytes, source);
+  SnapshotView view;
+  view.bytes_ = bytes;
+  view.header_ = &decoder.header();
+  view.kind_ = &decoder.kind();
+  const SnapshotLayout layout = decoder.layout();
+  decoder.check_tables(layout);
+  if (check == Check::Everything) decoder.check_shards(layout);
+  view.seed_ = view.header_->seed;
+  view.may_contain_ = view.kind_->may_contain;
+  view.array_ = {
+      .shards = bytes.data() + layout.shards.offset,
+      .entries = decoder.shard_table(layout).data(),
+      .shard_count = view.header_->shard_count,
+      .params = {.shard_bytes = view.header_->shard_bytes, .hash_count = view.header_->hash_count}};
+  return view;
+}
+
+std::string_view SnapshotView::set_name() const noexcept {
+  return padded_text(header_->set_name);
+}
+std::string_view SnapshotView::key_profile() const noexcept {
+  return padded_text(header_->key_profile);
+}
+
+UnixSeconds SnapshotView::valid_until() const noexcept {
+  return header_->valid_for == 0 ? 0 : header_->as_of + header_->valid_for;
+}
+
+double SnapshotView::bits_per_key() const noexcept {
+  return header_->key_count == 0
+             ? 0.0
+             : 8.0 * static_cast<double>(bytes_.size()) / static_cast<double>(header_->key_count);
+}
+
+double SnapshotView::fill_ratio() const noexcept {
+  return keysieve::fill_ratio(bytes_.subspan(header_->shards.offset, header_->shards.bytes));
+}
+
+SnapshotBytes::SnapshotBytes(std::size_t size)
+    : address_(static_cast<std::byte*>(::operator new[](size, std::align_val_t{kPageBytes}))), size_(size) {
+  std::memset(address_.get(), 0, size);
+}
+
+void SnapshotBytes::Free::operator()(std::byte* address) const noexcept {
+  ::operator delete[](address, std::align_val_t{kPageBytes});
+}
+
+}  // namespace keysieve
