@@ -39,13 +39,20 @@ class SnapshotBuilder {
 
   void add(std::string_view key) { hashes_.push_back(hash_key(key, settings_.seed)); }
 
+  // Keys given so far, duplicates counted.
+  [[nodiscard]] std::uint64_t keys_given() const noexcept { return hashes_.size(); }
+
   // Builds from what was added; duplicates count once. Throws DataError for no keys at all or an overfull
-  // shard. Call once.
+  // shard. Call once, as the last.
   SnapshotBytes finish();
 
  private:
   void sort_and_dedupe();
   [[nodiscard]] Geometry geometry() const;
+  // Fills shards and shard table; returns the estimated FPR of the whole.
+  [[nodiscard]] double build_shards(const Geometry& geometry, const SnapshotLayout& layout,
+                                    MutableBytes bytes) const;
+  [[nodiscard]] SnapshotHeader header(const Geometry& geometry, const SnapshotLayout& layout) const;
 
   BuildSettings settings_;
   std::vector<KeyHash> hashes_;
