@@ -1,0 +1,28 @@
+#include "tools/program/program.hpp"
+
+namespace keysieve {
+
+int exit_status_of(ErrorKind kind) noexcept {
+  switch (kind) {
+    case ErrorKind::Usage:
+      return 64;
+    case ErrorKind::Data:
+    case ErrorKind::Incompatible:
+      return 65;
+    case ErrorKind::MissingInput:
+      return 66;
+    case ErrorKind::Unavailable:
+      return 69;
+    case ErrorKind::CannotCreate:
+      return 73;
+    case ErrorKind::Locked:
+      return 75;
+    case ErrorKind::Permission:
+      return 77;
+    case ErrorKind::Config:
+      return 78;
+  }
+  return kExitInternal;
+}
+
+}  // namespace keysieve

@@ -1,0 +1,161 @@
+#include "tools/program/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <ctime>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "core/base/error.hpp"
+
+namespace keysieve {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  std::uint64_t size;
+};
+
+constexpr std::uint64_t kKiB = 1024;
+constexpr std::uint64_t kSecond = 1000;  // durations are parsed in milliseconds
+
+constexpr std::array<Unit, 8> kByteUnits{{{"", 1},
+                                          {"KiB", kKiB},
+                                          {"MiB", kKiB* kKiB},
+                                          {"GiB", kKiB* kKiB* kKiB},
+                                          {"k", kKiB},
+                                          {"K", kKiB},
+                                          {"M", kKiB* kKiB},
+                                          {"G", kKiB* kKiB* kKiB}}};
+
+constexpr std::array<Unit, 6> kDurationUnits{{{"", kSecond},
+                                              {"ms", 1},
+                                              {"s", kSecond},
+                                              {"m", 60 * kSecond},
+                                              {"h", 3600 * kSecond},
+                                              {"d", 86400 * kSecond}}};
+
+[[noreturn]] void refuse(std::string_view text, std::string_view accepted) {
+  throw UsageError(fmt::format("\"{}\" is not understood: {}", text, accepted));
+}
+
+// A whole number followed by one of the units; nothing when it is something else or over 63 bits.
+std::optional<std::uint64_t> parse_amount(std::string_view text, std::span<const Unit> units) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
+  constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  for (const Unit& unit : units) {
+    if (unit.name == suffix) {
+      return number <= kLargest / unit.size ? std::optional(number * unit.size) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+constexpr const char* kMomentFormat = "%Y-%m-%dT%H:%M:%SZ";
+
+}  // namespace
+
+std::uint64_t parse_bytes(std::string_view text) {
+  if (const auto bytes = parse_amount(text, kByteUnits)) return *bytes;
+  refuse(text, "a size is a whole number of bytes, or one with KiB, MiB or GiB, as 4096 or 64MiB");
+}
+
+std::chrono::milliseconds parse_duration(std::string_view text) {
+  if (const auto amount = parse_amount(text, kDurationUnits)) {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(*amount));
+  }
+  refuse(text, "a duration is a whole number with ms, s, m, h or d, as 500ms or 2d");
+}
+
+double parse_share(std::string_view text) {
+  constexpr std::string_view kAccepted = "a share is between 0 and 1, or between 0% and 100%, as 0.2 or 20%";
+  double share = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
+  if (error != std::errc{}) refuse(text, kAccepted);
+  const std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (suffix == "%" || suffix == " %") {
+    share /= 100;
+  } else if (!suffix.empty()) {
+    refuse(text, kAccepted);
+  }
+  if (!(share >= 0 && share <= 1)) refuse(text, kAccepted);
+  return share;
+}
+
+UnixSeconds parse_moment(std::string_view text) {
+  if (text == "now") return unix_now();
+  if (text.starts_with('@')) {
+    UnixSeconds seconds = 0;
+    const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), seconds);
+    if (error == std::errc{} && end == text.data() + text.size() && seconds >= 0) return seconds;
+  } else {
+    std::tm parts{};
+    const std::string terminated(text);
+    if (::strptime(terminated.c_str(), kMomentFormat, &parts) != nullptr) {
+      const UnixSeconds seconds = ::timegm(&parts);
+      // strptime is lenient; only what is written back the same was a date.
+      if (seconds >= 0 && format_moment(seconds) == text) return seconds;
+    }
+  }
+  refuse(text, "a moment is \"now\", Unix seconds as @1700000000, or UTC as 2026-11-21T07:00:00Z");
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  if (bytes < kKiB) return fmt::format("{} B", bytes);
+  constexpr std::array kNames{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  auto amount = static_cast<double>(bytes) / kKiB;
+  std::size_t unit = 0;
+  // 1023.95 would be written as "1024.0".
+  for (; amount >= 1023.95 && unit + 1 < kNames.size(); ++unit) amount /= kKiB;
+  return fmt::format("{:.1f} {}", amount, kNames[unit]);
+}
+
+std::string format_duration(std::chrono::seconds duration) {
+  constexpr std::array<Unit, 4> kUnits{{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}}};
+  if (duration.count() < 0) return "-" + format_duration(-duration);
+  auto rest = static_cast<std::uint64_t>(duration.count());
+  for (std::size_t i = 0; i < kUnits.size(); ++i) {
+    if (rest < kUnits[i].size && kUnits[i].size > 1) continue;
+    std::string text = fmt::format("{}{}", rest / kUnits[i].size, kUnits[i].name);
+    rest %= kUnits[i].size;
+    if (i + 1 < kUnits.size() && rest >= kUnits[i + 1].size) {
+      text += fmt::format(" {}{}", rest / kUnits[i + 1].size, kUnits[i + 1].name);
+    }
+    return text;
+  }
+  return "0s";
+}
+
+std::string format_moment(UnixSeconds moment) {
+  const std::time_t seconds = moment;
+  std::tm parts{};
+  std::array<char, 64> text{};
+  if (::gmtime_r(&seconds, &parts) == nullptr ||
+      std::strftime(text.data(), text.size(), kMomentFormat, &parts) == 0) {
+    return fmt::format("@{}", moment);
+  }
+  return text.data();
+}
+
+std::string format_share(double share) {
+  const double percent = share * 100;
+  if (!(percent > 0)) return "0 %";
+  const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(percent))), 0, 9);
+  return fmt::format("{:.{}f} %", percent, decimals);
+}
+
+std::string format_count(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+}  // namespace keysieve
