@@ -20,6 +20,13 @@ struct SnapshotRecord {
   UnixSeconds as_of = 0;
   std::uint64_t key_count = 0;
 
+  // What the next build keeps to, see current_geometry().
+  std::string kind;  // by name, which a reader need not know
+  std::uint8_t hash_count = 0;
+  std::uint32_t shard_bytes = 0;
+  std::uint32_t shard_count = 0;
+  std::uint64_t seed = 0;
+
   friend bool operator==(const SnapshotRecord&, const SnapshotRecord&) = default;
 };
 

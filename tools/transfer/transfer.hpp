@@ -24,6 +24,10 @@ std::uint64_t shared_seed(Store& store);
 // Nothing when the set was never pushed. Throws DataError for a damaged record.
 std::optional<PointerRecord> read_pointer(Store& store, const std::string& set_name);
 
+// What the current generation was built with, for BuildSettings::like; fetches no chunk. Nothing when the set
+// was never pushed. Throws IncompatibleError for a kind that this build does not know.
+std::optional<Geometry> current_geometry(Store& store, const std::string& set_name);
+
 struct PushResult {
   SnapshotRecord record;
   std::vector<std::string> warnings;  // changed geometry or seed, chunks that could not be removed
