@@ -1,0 +1,117 @@
+#include "tests/support/redis_server.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "core/base/file_descriptor.hpp"
+
+namespace keysieve::test {
+namespace {
+
+constexpr std::chrono::seconds kStartTimeout{20};
+
+// A port that was free a moment ago.
+int free_port() {
+  const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (::bind(probe.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    throw std::runtime_error("no free port for redis-server");
+  }
+  return ntohs(address.sin_port);
+}
+
+bool accepts(const std::string& socket_path) {
+  const FileDescriptor client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket_path.copy(address.sun_path, sizeof address.sun_path - 1);
+  return ::connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+}
+
+// Runs it as a child that dies with its parent, so that a crashed test leaves nothing behind.
+pid_t run(std::vector<std::string> arguments, const std::string& log_path) {
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) throw std::runtime_error("cannot fork for redis-server");
+  if (child > 0) return child;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+  const int log = ::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ::dup2(log, STDOUT_FILENO);
+  ::dup2(log, STDERR_FILENO);
+  ::execvp(pointers[0], pointers.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+RedisServer::RedisServer(std::vector<std::string> options)
+    : options_(std::move(options)), port_(free_port()) {
+  start();
+}
+
+void RedisServer::start() {
+  std::vector<std::string> arguments{"redis-server",
+                                     "--port",
+                                     std::to_string(port_),
+                                     "--bind",
+                                     "127.0.0.1",
+                                     "--unixsocket",
+                                     socket_path(),
+                                     "--dir",
+                                     directory_.path(),
+                                     "--save",
+                                     "",
+                                     "--appendonly",
+                                     "no",
+                                     "--io-threads",
+                                     "1",
+                                     "--databases",
+                                     "4"};
+  arguments.insert(arguments.end(), options_.begin(), options_.end());
+  pid_ = run(std::move(arguments), directory_ / "log");
+  wait_until_it_accepts();
+}
+
+void RedisServer::wait_until_it_accepts() {
+  const auto deadline = std::chrono::steady_clock::now() + kStartTimeout;
+  while (!accepts(socket_path())) {
+    if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
+      pid_ = -1;
+      throw std::runtime_error("redis-server ended at once; is the package redis-server installed?");
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      kill();
+      throw std::runtime_error("redis-server does not accept connections");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+void RedisServer::kill() {
+  if (pid_ < 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  ::unlink(socket_path().c_str());
+  pid_ = -1;
+}
+
+}  // namespace keysieve::test

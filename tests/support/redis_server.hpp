@@ -1,0 +1,42 @@
+// A real redis-server for one test binary or one test: on a unix socket and a loopback port, in a temporary
+// directory, gone when the object is. Used by the suites of stores, transfer and loader.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/temporary_directory.hpp"
+
+namespace keysieve::test {
+
+class RedisServer {
+ public:
+  // Further command-line options of redis-server, for example {"--requirepass", "secret"}. Returns when the
+  // server accepts connections.
+  explicit RedisServer(std::vector<std::string> options = {});
+  RedisServer(const RedisServer&) = delete;
+  RedisServer& operator=(const RedisServer&) = delete;
+  ~RedisServer() { kill(); }
+
+  // Ends it as a crash would, and waits for its end. start() brings it back, empty, at the same addresses.
+  void kill();
+  void start();
+
+  [[nodiscard]] int port() const noexcept { return port_; }
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  [[nodiscard]] std::string socket_path() const { return directory_ / "redis.sock"; }
+  [[nodiscard]] std::string tcp_url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
+  [[nodiscard]] std::string unix_url() const { return "redis+unix://" + socket_path(); }
+
+ private:
+  void wait_until_it_accepts();
+
+  TemporaryDirectory directory_;
+  std::vector<std::string> options_;
+  int port_ = 0;
+  pid_t pid_ = -1;
+};
+
+}  // namespace keysieve::test
