@@ -39,6 +39,10 @@ class FileDescriptor {
 
 using MappedRegion = boost::interprocess::mapped_region;
 
+// Maps the first `bytes` bytes, which must be there; `path` is for the message. Throws CannotCreateError.
+MappedRegion map_region(const FileDescriptor& file, boost::interprocess::mode_t mode, std::size_t bytes,
+                        const std::string& path);
+
 // Opens an ordinary file that a user named, and maps all of it read-only. Throws MissingInputError,
 // PermissionError.
 MappedRegion map_file(const std::string& path);

@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "core/shm/control_page.hpp"
+#include "core/shm/control_file.hpp"
+#include "core/shm/live_page.hpp"
 #include "core/shm/set_folder.hpp"
 #include "core/snapshot/snapshot.hpp"
 
@@ -38,25 +39,15 @@ class Publisher {
   [[nodiscard]] std::uint64_t next_publication() const;
   void remove_leftovers() const;
   void check_total_size(std::uint64_t new_bytes) const;
-  void write_file(const std::string& name, Bytes bytes, mode_t mode) const;
+  void write_files(Bytes snapshot, const PublicationStamp& stamp) const;
+  void make_current(std::uint64_t publication, std::uint64_t previous) const;
   void check_lock_is_ours() const;
-  [[nodiscard]] ControlPage& control() const noexcept;
 
   PublisherSettings settings_;
   std::string set_name_;
   SetFolder folder_;
   FileDescriptor lock_;
-  MappedRegion control_;
+  std::optional<ControlFile> control_;
 };
-
-// The switch for 3 a.m.: every lookup answers maybe from the next call on, until `until` (Unix seconds; 0:
-// until switched off). Needs no lock, so it works while a publisher runs or hangs; must run as the folder's
-// owner.
-void set_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until);
-void clear_bypass(const std::string& directory, std::string_view set_name);
-
-// Bytes that unlinked publications still hold because workers have them mapped. Known only where the
-// directory is a file system of its own.
-std::optional<std::uint64_t> pinned_bytes(const std::string& directory);
 
 }  // namespace keysieve

@@ -9,16 +9,15 @@
 //   }
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/shm/control_page.hpp"
-#include "core/shm/live_page.hpp"
-#include "core/shm/set_folder.hpp"
-#include "core/snapshot/snapshot.hpp"
+#include "core/shm/attachment.hpp"
+#include "core/shm/control_file.hpp"
 
 namespace keysieve {
 
@@ -39,42 +38,20 @@ struct ReaderSettings {
   std::chrono::milliseconds max_jitter{500};  // a new publication is attached within this time
 };
 
-// A publication mapped into this process. Lives as long as it is current or pinned.
-class Attachment {
- public:
-  // Throws DataError, IncompatibleError, MissingInputError, PermissionError.
-  Attachment(const SetFolder& folder, std::string_view set_name, std::uint64_t instance,
-             std::uint64_t publication);
-
-  [[nodiscard]] const SnapshotView& snapshot() const noexcept { return snapshot_; }
-  [[nodiscard]] const LivePage& live() const noexcept;
-  [[nodiscard]] std::uint64_t instance() const noexcept { return instance_; }
-  [[nodiscard]] std::uint64_t publication() const noexcept { return publication_; }
-
- private:
-  friend class SetReader;
-
-  MappedRegion snapshot_region_;
-  MappedRegion live_region_;
-  SnapshotView snapshot_;
-  std::uint64_t instance_;
-  std::uint64_t publication_;
-  std::uint32_t pins_ = 0;
-};
-
 class SetReader {
  public:
   // Keeps an attachment mapped while a call uses it, whatever other code runs in the middle.
   class Pin {
    public:
-    explicit Pin(SetReader* reader, Attachment* attachment) noexcept
-        : reader_(reader), attachment_(attachment) {
-      if (attachment_ != nullptr) ++attachment_->pins_;
+    Pin(SetReader* reader, Attachment* attachment) noexcept : reader_(reader), attachment_(attachment) {
+      if (attachment_ != nullptr) attachment_->pin();
     }
     Pin(const Pin&) = delete;
     Pin& operator=(const Pin&) = delete;
     ~Pin() {
-      if (attachment_ != nullptr && --attachment_->pins_ == 0 && !reader_->retired_.empty())
+      if (attachment_ == nullptr) return;
+      attachment_->unpin();
+      if (!reader_->retired_.empty()) [[unlikely]]
         reader_->detach_unpinned();
     }
     explicit operator bool() const noexcept { return attachment_ != nullptr; }
@@ -92,11 +69,11 @@ class SetReader {
   // What the set answers from now; false unless Ready. One acquire load when nothing has changed; the reader
   // must outlive the pin.
   [[nodiscard]] Pin pin() noexcept {
-    if (control_page_ == nullptr || --calls_until_check_ == 0 ||
-        control_page_->current.load(std::memory_order_acquire) != expected_word_) [[unlikely]] {
+    if (--calls_until_check_ == 0 || current_->load(std::memory_order_acquire) != expected_word_)
+        [[unlikely]] {
       refresh();
     }
-    return Pin(this, serving_);
+    return {this, serving_};
   }
 
   // The next call looks at the clock and at the control file again, as every 4,096th does. For the start of a
@@ -106,10 +83,10 @@ class SetReader {
   // As of the last pin().
   [[nodiscard]] Availability availability() const noexcept { return availability_; }
   // One line for the log when availability() is not Ready; also after a new publication was refused.
-  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+  [[nodiscard]] std::string reason() const;
   [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
-  // nullptr when the set is missing.
-  [[nodiscard]] const ControlPage* control() const noexcept { return control_page_; }
+  // nullptr as long as none was found.
+  [[nodiscard]] const ControlPage* control() const noexcept { return control_ ? &control_->page() : nullptr; }
   // What is mapped, even when expired or bypassed; nullptr when nothing is. Valid until the next pin().
   [[nodiscard]] const Attachment* attachment() const noexcept { return attachment_.get(); }
 
@@ -120,26 +97,38 @@ class SetReader {
   static constexpr std::chrono::seconds kRetryDelay{1};
   // Never a word of a control page: every call takes the slow path.
   static constexpr std::uint64_t kUnsettled = ~std::uint64_t{0};
+  // Stands in for a control page that is not there.
+  static constexpr std::atomic<std::uint64_t> kNothingPublished{0};
 
   void refresh() noexcept;
+  void follow_control();
+  void follow_current(std::uint64_t word);
+  [[nodiscard]] bool may_attach_now(SteadyTime now);
+  void attach(std::uint64_t word);
+  void take(std::unique_ptr<Attachment> attachment);
+  void settle(std::uint64_t word) noexcept;
+  [[nodiscard]] Availability availability_at(std::uint64_t word, UnixSeconds now) const noexcept;
   void detach_unpinned() noexcept;
+  [[nodiscard]] std::chrono::milliseconds jitter() const noexcept;
+
+  // The hot part: what pin() reads.
+  const std::atomic<std::uint64_t>* current_ = &kNothingPublished;
+  std::uint64_t expected_word_ = kUnsettled;
+  Attachment* serving_ = nullptr;  // attachment_ while Ready, else nullptr
+  std::uint32_t calls_until_check_ = 1;
+  Availability availability_ = Availability::Missing;
 
   ReaderSettings settings_;
   std::string set_name_;
-
-  // The hot part: what pin() reads.
-  const ControlPage* control_page_ = nullptr;
-  std::uint64_t expected_word_ = kUnsettled;
-  std::uint32_t calls_until_check_ = 1;
-  Availability availability_ = Availability::Missing;
-  Attachment* serving_ = nullptr;  // attachment_ while Ready, else nullptr
-
+  SteadyTime created_at_ = std::chrono::steady_clock::now();
+  std::optional<ControlFile> control_;
   std::unique_ptr<Attachment> attachment_;
-  std::vector<std::unique_ptr<Attachment>> retired_;  // replaced, but still pinned
-  std::optional<SetFolder> folder_;
-  FileDescriptor control_file_;
-  MappedRegion control_region_;
-  std::string reason_;
+  std::vector<std::unique_ptr<Attachment>> retired_;         // replaced, but still pinned
+  PublicationId refused_;                                    // failed validation: not tried again
+  Availability without_attachment_ = Availability::Missing;  // why there is none
+  std::optional<SteadyTime> mismatch_since_;
+  SteadyTime retry_at_{};
+  std::string failure_;  // why there is no attachment, or the newest publication was refused
 };
 
 }  // namespace keysieve

@@ -1,0 +1,56 @@
+// A publication mapped read-only into this process.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/shm/live_page.hpp"
+#include "core/shm/set_folder.hpp"
+#include "core/snapshot/snapshot.hpp"
+
+namespace keysieve {
+
+// Which publication of which control page.
+struct PublicationId {
+  std::uint64_t instance = 0;
+  std::uint64_t publication = 0;
+
+  friend bool operator==(const PublicationId&, const PublicationId&) = default;
+};
+
+class Attachment {
+ public:
+  // Checks owner and mode, exact size, header and tables (with Check::Everything the shards as well), set
+  // name, live page. Throws MissingInputError when it is not there (any more), DataError, IncompatibleError,
+  // PermissionError.
+  Attachment(const SetFolder& folder, std::string_view set_name, const PublicationId& id);
+
+  // The same checks and more over files that have no final name yet: the publisher's look through a reader's
+  // eyes.
+  struct FileNames {
+    std::string snapshot;
+    std::string live;
+  };
+  Attachment(const SetFolder& folder, const FileNames& files, std::string_view set_name,
+             const PublicationId& id, Check check);
+
+  [[nodiscard]] const SnapshotView& snapshot() const noexcept { return snapshot_; }
+  [[nodiscard]] const LivePage& live() const noexcept {
+    return *static_cast<const LivePage*>(live_region_.get_address());
+  }
+  [[nodiscard]] const PublicationId& id() const noexcept { return id_; }
+
+  // How many calls are using it. Not atomic: an attachment belongs to one thread.
+  void pin() noexcept { ++pins_; }
+  void unpin() noexcept { --pins_; }
+  [[nodiscard]] bool is_pinned() const noexcept { return pins_ != 0; }
+
+ private:
+  PublicationId id_;
+  MappedRegion snapshot_region_;
+  MappedRegion live_region_;
+  SnapshotView snapshot_;
+  std::uint32_t pins_ = 0;
+};
+
+}  // namespace keysieve

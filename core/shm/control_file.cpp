@@ -1,0 +1,33 @@
+#include "core/shm/control_file.hpp"
+
+#include <fcntl.h>
+
+#include "core/base/error.hpp"
+
+namespace keysieve {
+
+ControlFile ControlFile::open_read_only(const SetFolder& folder) {
+  return {folder, O_RDONLY, boost::interprocess::read_only};
+}
+
+ControlFile ControlFile::open_writable(const SetFolder& folder) {
+  return {folder, O_RDWR, boost::interprocess::read_write};
+}
+
+ControlFile::ControlFile(const SetFolder& folder, int open_flags, boost::interprocess::mode_t mode)
+    : file_(folder.open_file(kControlName, open_flags)) {
+  const std::string path = folder.path_of(kControlName);
+  const auto size = stat_of(file_, path).st_size;
+  if (size != static_cast<off_t>(kPageBytes)) {
+    throw DataError(path + ": has " + std::to_string(size) + " bytes, a control page has 4096");
+  }
+  region_ = map_region(file_, mode, kPageBytes, path);
+  check_control_page(page(), path);
+}
+
+bool ControlFile::is_removed() const noexcept {
+  struct stat status {};
+  return ::fstat(file_.get(), &status) == 0 && status.st_nlink == 0;
+}
+
+}  // namespace keysieve

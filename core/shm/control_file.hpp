@@ -1,0 +1,33 @@
+// The file that holds the control page of a set, mapped: read-only by readers, writable by its owner.
+#pragma once
+
+#include "core/shm/control_page.hpp"
+#include "core/shm/set_folder.hpp"
+
+namespace keysieve {
+
+class ControlFile {
+ public:
+  // Throws MissingInputError, PermissionError, DataError, IncompatibleError; all name the file.
+  static ControlFile open_read_only(const SetFolder& folder);
+  static ControlFile open_writable(const SetFolder& folder);
+
+  [[nodiscard]] const ControlPage& page() const noexcept {
+    return *static_cast<const ControlPage*>(region_.get_address());
+  }
+  // Only of a writable one.
+  [[nodiscard]] ControlPage& writable_page() const noexcept {
+    return *static_cast<ControlPage*>(region_.get_address());
+  }
+
+  // Whether the file has lost its name: removed, or replaced by another.
+  [[nodiscard]] bool is_removed() const noexcept;
+
+ private:
+  ControlFile(const SetFolder& folder, int open_flags, boost::interprocess::mode_t mode);
+
+  FileDescriptor file_;
+  MappedRegion region_;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,209 @@
+#include "core/shm/publisher.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/file.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core/base/error.hpp"
+#include "core/shm/attachment.hpp"
+#include "core/shm/memory_use.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr mode_t kControlMode = 0640;
+constexpr mode_t kSnapshotMode = 0440;
+constexpr mode_t kLiveMode = 0640;
+constexpr std::string_view kTemporary = ".tmp";
+
+std::string temporary(const std::string& name) {
+  return name + std::string(kTemporary);
+}
+bool is_temporary(const std::string& name) {
+  return name.ends_with(kTemporary);
+}
+
+void check_owner(const SetFolder& folder) {
+  if (folder.owner() == ::geteuid()) return;
+  throw PermissionError(folder.path() + ": belongs to uid " + std::to_string(folder.owner()) +
+                        ": only that user may publish here, this is uid " + std::to_string(::geteuid()));
+}
+
+// Memory needs no fsync; on a disk a publication that is named must also be there after a crash.
+void sync_unless_memory(const FileDescriptor& file, const std::string& path) {
+  struct statfs file_system {};
+  if (::fstatfs(file.get(), &file_system) != 0) throw_write_error(path, errno);
+  if (file_system.f_type == TMPFS_MAGIC) return;
+  if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
+}
+
+void write_file(const SetFolder& folder, const std::string& name, Bytes bytes, mode_t mode) {
+  const FileDescriptor file = folder.create_file(name, mode);
+  write_all(file, bytes, folder.path_of(name));
+  sync_unless_memory(file, folder.path_of(name));
+}
+
+void create_control(const SetFolder& folder) {
+  const std::string name = temporary(kControlName);
+  folder.remove_file(name);
+  folder.remove_file(kControlName);
+  write_file(folder, name, new_control_page(), kControlMode);
+  folder.rename_file(name, kControlName);
+}
+
+// A control page that is damaged is replaced, since no reader believes it either.
+ControlFile open_or_create_control(const SetFolder& folder) {
+  try {
+    return ControlFile::open_writable(folder);
+  } catch (const MissingInputError&) {
+    create_control(folder);
+  } catch (const DataError&) {
+    create_control(folder);
+  }
+  return ControlFile::open_writable(folder);
+}
+
+// Removes what an unfinished publish has left of these files.
+class Unfinished {
+ public:
+  Unfinished(const SetFolder& folder, std::vector<std::string> names)
+      : folder_(folder), names_(std::move(names)) {}
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  ~Unfinished() {
+    for (const std::string& name : names_) ::unlinkat(folder_.descriptor().get(), name.c_str(), 0);
+  }
+  void finish() noexcept { names_.clear(); }
+
+ private:
+  const SetFolder& folder_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
+    : settings_(std::move(settings)),
+      set_name_(set_name),
+      folder_(SetFolder::open_or_create(settings_.directory, set_name, settings_.group)) {
+  check_owner(folder_);
+  lock_ = folder_.open_file(kLockName, O_RDWR | O_CREAT);
+  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) throw_write_error(folder_.path_of(kLockName), errno);
+    throw LockedError(folder_.path_of(kLockName) + ": locked: another publisher is at work on set " +
+                      set_name_);
+  }
+  check_lock_is_ours();
+  control_ = open_or_create_control(folder_);
+}
+
+std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation) {
+  const SnapshotView view = SnapshotView::decode(snapshot, "snapshot for " + folder_.path(), Check::Tables);
+  if (view.set_name() != set_name_) {
+    throw DataError("snapshot for " + folder_.path() + ": is of set " + std::string(view.set_name()));
+  }
+  const std::uint64_t previous = publication_of(control_->page().current.load(std::memory_order_relaxed));
+  const PublicationStamp stamp{.instance = control_->page().instance,
+                               .publication = next_publication(),
+                               .generation = generation,
+                               .published_at = unix_now()};
+  remove_leftovers();
+  check_total_size(snapshot.size());
+
+  const std::string snapshot_name = snapshot_file_name(stamp.publication);
+  const std::string live_name = live_file_name(stamp.publication);
+  Unfinished unfinished(folder_, {temporary(snapshot_name), temporary(live_name), snapshot_name, live_name});
+  write_files(snapshot, stamp);
+  // Throws unless a reader would take it.
+  const Attachment attachment(folder_, {temporary(snapshot_name), temporary(live_name)}, set_name_,
+                              {stamp.instance, stamp.publication}, Check::Everything);
+  check_lock_is_ours();
+  folder_.rename_file(temporary(live_name), live_name);
+  folder_.rename_file(temporary(snapshot_name), snapshot_name);
+  sync_unless_memory(folder_.descriptor(), folder_.path());
+  make_current(stamp.publication, previous);
+  unfinished.finish();
+  return stamp.publication;
+}
+
+void Publisher::confirm(UnixSeconds now) noexcept {
+  control_->writable_page().last_confirmed.store(now, std::memory_order_relaxed);
+}
+
+void Publisher::beat(UnixSeconds now) noexcept {
+  control_->writable_page().heartbeat.store(now, std::memory_order_relaxed);
+}
+
+std::uint64_t Publisher::next_publication() const {
+  std::uint64_t highest = publication_of(control_->page().current.load(std::memory_order_relaxed));
+  for (const std::string& name : folder_.file_names()) {
+    highest = std::max(highest, publication_of_file(name).value_or(0));
+  }
+  return highest + 1;
+}
+
+// Keeps the current publication and the one before it, which a reader may be about to attach. What is above
+// the current one was never current: its publisher died before the last step.
+void Publisher::remove_leftovers() const {
+  const std::uint64_t current = publication_of(control_->page().current.load(std::memory_order_relaxed));
+  const std::vector<std::string> names = folder_.file_names();
+  std::uint64_t before = 0;
+  for (const std::string& name : names) {
+    const std::uint64_t publication = publication_of_file(name).value_or(0);
+    if (publication < current && !is_temporary(name)) before = std::max(before, publication);
+  }
+  for (const std::string& name : names) {
+    const auto publication = publication_of_file(name);
+    if (publication && (is_temporary(name) || *publication < before || *publication > current)) {
+      folder_.remove_file(name);
+    }
+  }
+}
+
+void Publisher::check_total_size(std::uint64_t new_bytes) const {
+  if (settings_.max_total_bytes == 0) return;
+  const MemoryUse use = memory_use(settings_.directory);
+  const std::uint64_t pinned = use.pinned_bytes.value_or(0);
+  if (use.visible_bytes + pinned + new_bytes <= settings_.max_total_bytes) return;
+  throw CannotCreateError(settings_.directory + ": set " + set_name_ + ": publishing " +
+                          std::to_string(new_bytes) + " bytes beside " + std::to_string(use.visible_bytes) +
+                          " visible and " + std::to_string(pinned) + " pinned ones would pass the limit of " +
+                          std::to_string(settings_.max_total_bytes) +
+                          " bytes: restart idle PHP workers to free what they pin, or raise max_total_size");
+}
+
+void Publisher::write_files(Bytes snapshot, const PublicationStamp& stamp) const {
+  write_file(folder_, temporary(live_file_name(stamp.publication)), new_live_page(stamp), kLiveMode);
+  write_file(folder_, temporary(snapshot_file_name(stamp.publication)), snapshot, kSnapshotMode);
+}
+
+// Release: pairs with the acquire in SetReader::pin, so a reader that sees the number finds both files
+// complete. The bypass bit is whoever's last word it was, so it is carried over.
+void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) const {
+  std::atomic<std::uint64_t>& current = control_->writable_page().current;
+  std::uint64_t word = current.load(std::memory_order_relaxed);
+  do {
+    if (publication_of(word) != previous) {
+      throw LockedError(folder_.path_of(kControlName) + ": another publisher has moved it to publication " +
+                        std::to_string(publication_of(word)));
+    }
+  } while (!current.compare_exchange_weak(word, (word & kBypassBit) | publication, std::memory_order_release,
+                                          std::memory_order_relaxed));
+}
+
+// Somebody may have removed the lock file and locked a new one.
+void Publisher::check_lock_is_ours() const {
+  struct stat named {};
+  const auto held = stat_of(lock_, folder_.path_of(kLockName));
+  if (::fstatat(folder_.descriptor().get(), kLockName, &named, AT_SYMLINK_NOFOLLOW) != 0 ||
+      named.st_ino != held.st_ino || named.st_dev != held.st_dev) {
+    throw LockedError(folder_.path_of(kLockName) + ": was removed or replaced while it was held");
+  }
+}
+
+}  // namespace keysieve

@@ -1,0 +1,162 @@
+#include "core/shm/set_folder.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+
+#include "core/base/error.hpp"
+#include "core/base/set_name.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr mode_t kFolderMode = 02750;
+constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
+constexpr std::size_t kPublicationDigits = 16;
+
+std::string hex_name(std::uint64_t publication, std::string_view ending) {
+  std::array<char, kPublicationDigits + 1> digits;
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(publication));
+  return std::string(digits.data()).append(ending);
+}
+
+FileDescriptor open_directory(const std::string& directory) {
+  FileDescriptor opened(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.is_open()) throw_read_error("directory " + directory, errno);
+  return opened;
+}
+
+FileDescriptor open_folder(const FileDescriptor& directory, const std::string& set_name) {
+  return FileDescriptor(
+      ::openat(directory.get(), set_name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+// A new folder is the creator's own; an existing one gets the group that was asked for, if it is the
+// caller's.
+void give_to_group(const FileDescriptor& folder, const std::string& path, std::optional<gid_t> group) {
+  const auto status = stat_of(folder, path);
+  if (status.st_uid != ::geteuid()) return;
+  if (group && status.st_gid != *group && ::fchown(folder.get(), static_cast<uid_t>(-1), *group) != 0) {
+    throw_write_error(path + ": cannot change the group", errno);
+  }
+  if ((status.st_mode & 07777) != kFolderMode && ::fchmod(folder.get(), kFolderMode) != 0) {
+    throw_write_error(path + ": cannot change the mode", errno);
+  }
+}
+
+}  // namespace
+
+std::string snapshot_file_name(std::uint64_t publication) {
+  return hex_name(publication, ".ks");
+}
+std::string live_file_name(std::uint64_t publication) {
+  return hex_name(publication, ".live");
+}
+
+std::optional<std::uint64_t> publication_of_file(std::string_view file_name) {
+  if (file_name.size() <= kPublicationDigits || file_name[kPublicationDigits] != '.') return std::nullopt;
+  std::uint64_t publication = 0;
+  const char* end = file_name.data() + kPublicationDigits;
+  const auto parsed = std::from_chars(file_name.data(), end, publication, 16);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  return publication;
+}
+
+SetFolder SetFolder::open(const std::string& directory, std::string_view set_name,
+                          std::optional<uid_t> trusted_owner) {
+  const std::string name = checked_set_name(set_name);
+  const std::string path = directory + "/" + name;
+  FileDescriptor folder = open_folder(open_directory(directory), name);
+  if (!folder.is_open()) throw_read_error(path, errno);
+  return adopt(std::move(folder), path, trusted_owner);
+}
+
+SetFolder SetFolder::open_or_create(const std::string& directory, std::string_view set_name,
+                                    std::optional<gid_t> group) {
+  const std::string name = checked_set_name(set_name);
+  const std::string path = directory + "/" + name;
+  const FileDescriptor parent = open_directory(directory);
+  if (::mkdirat(parent.get(), name.c_str(), kFolderMode) != 0 && errno != EEXIST)
+    throw_write_error(path, errno);
+  FileDescriptor folder = open_folder(parent, name);
+  if (!folder.is_open()) throw_write_error(path, errno);
+  give_to_group(folder, path, group);
+  return adopt(std::move(folder), path, std::nullopt);
+}
+
+SetFolder SetFolder::adopt(FileDescriptor folder, std::string path, std::optional<uid_t> trusted_owner) {
+  const auto status = stat_of(folder, path);
+  const uid_t owner = status.st_uid;
+  if (owner != 0 && owner != ::geteuid() && owner != trusted_owner) {
+    throw PermissionError(path + ": not trusted: it belongs to uid " + std::to_string(owner) +
+                          ", which is neither root nor this process's user nor the configured owner");
+  }
+  if ((status.st_mode & kWritableByOthers) != 0) {
+    throw PermissionError(path + ": not trusted: its group or others may write to it");
+  }
+  return {std::move(folder), std::move(path), owner};
+}
+
+FileDescriptor SetFolder::open_file(const std::string& file_name, int flags) const {
+  // O_NONBLOCK: were it a pipe, open() would wait for its other end.
+  FileDescriptor file(::openat(folder_.get(), file_name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
+                               S_IRUSR | S_IWUSR));
+  if (!file.is_open()) {
+    if ((flags & O_CREAT) != 0) throw_write_error(path_of(file_name), errno);
+    throw_read_error(path_of(file_name), errno);
+  }
+  const auto status = stat_of(file, path_of(file_name));
+  if (!S_ISREG(status.st_mode))
+    throw PermissionError(path_of(file_name) + ": not trusted: not a regular file");
+  if (status.st_uid != owner_) {
+    throw PermissionError(path_of(file_name) + ": not trusted: it belongs to uid " +
+                          std::to_string(status.st_uid) + ", the folder to uid " + std::to_string(owner_));
+  }
+  if ((status.st_mode & kWritableByOthers) != 0) {
+    throw PermissionError(path_of(file_name) + ": not trusted: its group or others may write to it");
+  }
+  return file;
+}
+
+FileDescriptor SetFolder::create_file(const std::string& file_name, mode_t mode) const {
+  FileDescriptor file(::openat(folder_.get(), file_name.c_str(),
+                               O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!file.is_open()) throw_write_error(path_of(file_name), errno);
+  // Not left to umask.
+  if (::fchmod(file.get(), mode) != 0)
+    throw_write_error(path_of(file_name) + ": cannot change the mode", errno);
+  return file;
+}
+
+void SetFolder::rename_file(const std::string& from, const std::string& to) const {
+  if (::renameat2(folder_.get(), from.c_str(), folder_.get(), to.c_str(), RENAME_NOREPLACE) != 0) {
+    throw_write_error(path_of(to) + ": cannot rename " + from + " to it", errno);
+  }
+}
+
+void SetFolder::remove_file(const std::string& file_name) const {
+  if (::unlinkat(folder_.get(), file_name.c_str(), 0) != 0 && errno != ENOENT) {
+    throw_write_error(path_of(file_name) + ": cannot remove", errno);
+  }
+}
+
+std::vector<std::string> SetFolder::file_names() const {
+  const int again = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (again < 0) throw_read_error(path_, errno);
+  const auto close_stream = [](DIR* stream) { ::closedir(stream); };
+  const std::unique_ptr<DIR, decltype(close_stream)> stream(::fdopendir(again), close_stream);
+  if (stream == nullptr) throw_read_error(path_, errno);
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace keysieve

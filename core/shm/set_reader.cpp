@@ -1,0 +1,159 @@
+#include "core/shm/set_reader.hpp"
+
+#include <unistd.h>
+
+#include "core/base/checksum.hpp"
+#include "core/base/error.hpp"
+#include "core/base/set_name.hpp"
+
+namespace keysieve {
+
+std::string_view to_string(Availability availability) noexcept {
+  switch (availability) {
+    case Availability::Ready:
+      return "ready";
+    case Availability::Missing:
+      return "missing";
+    case Availability::Expired:
+      return "expired";
+    case Availability::Bypassed:
+      return "bypassed";
+    case Availability::Incompatible:
+      return "incompatible";
+  }
+  return "unknown";
+}
+
+std::string SetReader::reason() const {
+  if (availability_ == Availability::Bypassed) return "set " + set_name_ + ": bypassed by an operator";
+  if (availability_ == Availability::Expired) return "set " + set_name_ + ": its snapshot is past valid_for";
+  return failure_;
+}
+
+SetReader::SetReader(ReaderSettings settings, std::string_view set_name)
+    : settings_(std::move(settings)), set_name_(checked_set_name(set_name)) {}
+
+// The slow path: at the first call, at every check, and whenever `current` is not what it was. Only memory
+// can run out here without a reason to show; then what is mapped goes on serving.
+void SetReader::refresh() noexcept {
+  try {
+    if (calls_until_check_ == 0) {
+      calls_until_check_ = kCallsBetweenChecks;
+      follow_control();
+    }
+    follow_current(current_->load(std::memory_order_acquire));
+  } catch (const std::exception&) {
+    expected_word_ = kUnsettled;
+  }
+}
+
+// Opens the control page, or the one that has taken its place. One that has vanished stays mapped until then.
+void SetReader::follow_control() {
+  if (control_ && !control_->is_removed()) return;
+  try {
+    const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
+    control_ = ControlFile::open_read_only(folder);
+    current_ = &control_->page().current;
+    retry_at_ = {};
+    without_attachment_ = Availability::Missing;
+    failure_.clear();
+  } catch (const Error& failure) {
+    if (control_) return;
+    const bool incompatible = failure.kind() == ErrorKind::Incompatible;
+    without_attachment_ = incompatible ? Availability::Incompatible : Availability::Missing;
+    failure_ = failure.what();
+  }
+}
+
+void SetReader::follow_current(std::uint64_t word) {
+  const PublicationId wanted{control_ ? control_->page().instance : 0, publication_of(word)};
+  if (wanted.publication == 0) {
+    if (control_) failure_ = "set " + set_name_ + ": nothing is published yet";
+    return settle(word);  // a control page made anew: what is mapped goes on serving
+  }
+  if (wanted == refused_ || (attachment_ && attachment_->id() == wanted)) {
+    mismatch_since_.reset();
+    return settle(word);
+  }
+  if (may_attach_now(std::chrono::steady_clock::now())) return attach(word);
+  settle(word);
+  expected_word_ = kUnsettled;
+}
+
+// At once when there is nothing to serve; else after the jitter, so that the workers of a host do not all
+// touch a new publication's pages at the same moment.
+bool SetReader::may_attach_now(SteadyTime now) {
+  if (now < retry_at_) return false;
+  if (!attachment_) return true;
+  if (!mismatch_since_) mismatch_since_ = now;
+  return now - *mismatch_since_ >= jitter();
+}
+
+void SetReader::attach(std::uint64_t word) {
+  for (int tries = 1;; ++tries) {
+    const PublicationId id{control_->page().instance, publication_of(word)};
+    try {
+      const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
+      take(std::make_unique<Attachment>(folder, set_name_, id));
+      return settle(word);
+    } catch (const Error& failure) {
+      const std::uint64_t now_current = current_->load(std::memory_order_acquire);
+      const bool replaced = publication_of(now_current) != id.publication;
+      if (replaced && tries < kAttachTries) {
+        word = now_current;
+        continue;
+      }
+      const bool incompatible = failure.kind() == ErrorKind::Incompatible;
+      without_attachment_ = incompatible ? Availability::Incompatible : Availability::Missing;
+      failure_ = failure.what();
+      if (incompatible || failure.kind() == ErrorKind::Data) {
+        refused_ = id;
+        return settle(word);
+      }
+      retry_at_ = std::chrono::steady_clock::now() + kRetryDelay;
+      settle(word);
+      expected_word_ = kUnsettled;
+      return;
+    }
+  }
+}
+
+void SetReader::take(std::unique_ptr<Attachment> attachment) {
+  if (attachment_) retired_.push_back(std::move(attachment_));
+  attachment_ = std::move(attachment);
+  mismatch_since_.reset();
+  refused_ = {};
+  failure_.clear();
+  detach_unpinned();
+}
+
+// What the calls answer as long as the word stays.
+void SetReader::settle(std::uint64_t word) noexcept {
+  availability_ = availability_at(word, unix_now());
+  serving_ = availability_ == Availability::Ready ? attachment_.get() : nullptr;
+  expected_word_ = word;
+}
+
+Availability SetReader::availability_at(std::uint64_t word, UnixSeconds now) const noexcept {
+  if (!attachment_) return without_attachment_;
+  if (is_bypassed(word)) {
+    const UnixSeconds until = control_->page().bypass_until.load(std::memory_order_relaxed);
+    if (until == 0 || now < until) return Availability::Bypassed;
+  }
+  const UnixSeconds valid_until = attachment_->snapshot().valid_until();
+  if (valid_until != 0 && now >= valid_until) return Availability::Expired;
+  return Availability::Ready;
+}
+
+void SetReader::detach_unpinned() noexcept {
+  std::erase_if(retired_, [](const auto& attachment) { return !attachment->is_pinned(); });
+}
+
+// Different for every process, the same for one reader of it.
+std::chrono::milliseconds SetReader::jitter() const noexcept {
+  const std::array<std::int64_t, 2> identity{::getpid(), created_at_.time_since_epoch().count()};
+  const std::uint64_t hash = checksum(std::as_bytes(std::span(identity)));
+  return std::chrono::milliseconds(hash % static_cast<std::uint64_t>(settings_.max_jitter.count() + 1));
+}
+
+}  // namespace keysieve
