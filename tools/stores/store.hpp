@@ -16,9 +16,13 @@ struct Record {
   std::string value;
 };
 
-// One connection; one thread. Every call throws UnavailableError that names the store (password left out) and
-// the reason when the store cannot be reached or does not answer in time. Keys are at most 256 bytes of
-// [A-Za-z0-9:_.-], values at most 64 KiB.
+inline constexpr std::size_t kMaxRecordKeyBytes = 200;
+inline constexpr std::size_t kMaxValueBytes = std::size_t{64} * 1024;
+
+// One connection; one thread. Keys are at most kMaxRecordKeyBytes of [A-Za-z0-9:_.-], values at most
+// kMaxValueBytes. Every call throws UnavailableError when the store cannot be reached or does not answer in
+// time (the next call tries again), PermissionError when it does not let us, CannotCreateError when it is
+// full, DataError when what lies there is not a store's. Messages name the store and the reason.
 class Store {
  public:
   virtual ~Store() = default;
@@ -37,7 +41,7 @@ class Store {
   // Keys that are not there are passed over.
   virtual void remove_many(std::span<const std::string> keys) = 0;
 
-  // URL as given, without password and query: for messages.
+  // The URL without password and query: for messages.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   // First part of every key; `?prefix=`, default "keysieve".
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
@@ -50,9 +54,11 @@ class Store {
   std::string prefix_;
 };
 
-// lmdb:/path, redis://[user[:password]@]host[:port][/database], redis+unix:///path/to.sock, dir:/path; each
-// with ?prefix=. Passwords also from ?password_file= or the environment's KEYSIEVE_REDIS_PASSWORD. Connects.
-// Throws UsageError for a URL that is not understood.
+// lmdb:/path[?map_size=64GiB], dir:/path, redis://[user[:password]@]host[:port][/database],
+// redis+unix://[user[:password]@]/path/to.sock[?db=0]; each with ?prefix= (1 to 64 of A-Za-z0-9_.-), all but
+// lmdb with ?timeout=5s. A Redis password that is not in the URL comes from ?password_file= or else from the
+// environment's KEYSIEVE_REDIS_PASSWORD. Connects; creates the folder of lmdb: and dir: if its parent exists.
+// Throws UsageError for a URL that is not understood, and as a Store does.
 std::unique_ptr<Store> open_store(const std::string& url);
 
 // Whether the text looks like a store's URL and not like a file's path: it begins with a known scheme and a

@@ -1,0 +1,191 @@
+// The store of plain files: one file per record, named after its key. For NFS, rsync and tests.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <thread>
+
+#include "core/base/error.hpp"
+#include "core/base/file_descriptor.hpp"
+#include "core/base/random.hpp"
+#include "tools/stores/store_error.hpp"
+#include "tools/stores/store_url.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr mode_t kFileMode = 0660;  // less the umask
+constexpr std::chrono::milliseconds kLockPollInterval{2};
+
+// Neither hidden nor a path, whatever the key; files that begin with a dot are the store's own.
+std::string file_name_of(const std::string& key) {
+  std::string name;
+  for (const char c : key) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == ':' || c == '_' || c == '-' || (c == '.' && !name.empty());
+    if (plain) {
+      name += c;
+    } else {
+      std::array<char, 4> encoded{};
+      std::snprintf(encoded.data(), encoded.size(), "%%%02X", static_cast<unsigned char>(c));
+      name += encoded.data();
+    }
+  }
+  return name;
+}
+
+// A file that is removed again unless it was moved to its place.
+class TemporaryFile {
+ public:
+  TemporaryFile(const std::string& folder, const std::string& store_name)
+      : path_(folder + "/.put-" + std::to_string(random_value<std::uint64_t>())),
+        store_name_(store_name),
+        file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode)) {
+    if (!file_.is_open()) throw_store_error(store_name_ + ": cannot create a file", errno);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+
+  void write_durably(std::string_view value) const {
+    write_all(file_, as_bytes(value), store_name_ + ": cannot write");
+    if (::fsync(file_.get()) != 0) throw_store_error(store_name_ + ": cannot write", errno);
+  }
+
+  void move_to(const std::string& path) {
+    if (::rename(path_.c_str(), path.c_str()) != 0) throw_store_error(store_name_ + ": cannot rename", errno);
+    path_.clear();
+  }
+
+ private:
+  std::string path_;
+  const std::string& store_name_;
+  FileDescriptor file_;
+};
+
+class DirStore final : public Store {
+ public:
+  DirStore(std::string folder, std::chrono::milliseconds timeout, const StoreUrl& url)
+      : Store(url.name, url.prefix), folder_(std::move(folder)), timeout_(timeout) {
+    create_folder(folder_, name());
+    check_folder();
+  }
+
+  std::optional<std::string> get(const std::string& key) override {
+    const std::string path = path_of(key);
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    if (file.is_open()) return read_value(file, key);
+    if (errno != ENOENT) throw_store_error(name() + ": " + key, errno);
+    check_folder();  // a folder that is gone must not look like an empty one
+    return std::nullopt;
+  }
+
+  std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
+    std::vector<std::optional<std::string>> values;
+    values.reserve(keys.size());
+    for (const std::string& key : keys) values.push_back(get(key));
+    return values;
+  }
+
+  void put_many(std::span<const Record> records) override {
+    for (const Record& record : records) {
+      TemporaryFile file(folder_, name());
+      file.write_durably(record.value);
+      const FileDescriptor lock = take_lock();
+      file.move_to(path_of(record.key));
+    }
+    sync_folder();
+  }
+
+  bool put_if_absent(const Record& record) override { return compare_and_set(record, std::nullopt); }
+
+  bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
+    const FileDescriptor lock = take_lock();
+    if (get(record.key) != expected) return false;
+    TemporaryFile file(folder_, name());
+    file.write_durably(record.value);
+    file.move_to(path_of(record.key));
+    sync_folder();
+    return true;
+  }
+
+  void remove_many(std::span<const std::string> keys) override {
+    const FileDescriptor lock = take_lock();
+    for (const std::string& key : keys) {
+      if (::unlink(path_of(key).c_str()) != 0 && errno != ENOENT) {
+        throw_store_error(name() + ": cannot remove " + key, errno);
+      }
+    }
+    sync_folder();
+  }
+
+ private:
+  [[nodiscard]] std::string path_of(const std::string& key) const {
+    return folder_ + "/" + file_name_of(key);
+  }
+
+  void check_folder() const { open_folder(); }
+
+  FileDescriptor open_folder() const {
+    FileDescriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder.is_open()) throw_store_error(name() + ": cannot open the folder", errno);
+    return folder;
+  }
+
+  // A rename is durable when the folder is.
+  void sync_folder() const {
+    if (::fsync(open_folder().get()) != 0) throw_store_error(name() + ": cannot write the folder", errno);
+  }
+
+  [[nodiscard]] std::string read_value(const FileDescriptor& file, const std::string& key) const {
+    std::string value(kMaxValueBytes + 1, '\0');
+    std::size_t size = 0;
+    while (size < value.size()) {
+      const ssize_t got = ::read(file.get(), value.data() + size, value.size() - size);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw_store_error(name() + ": " + key, errno);
+      if (got == 0) break;
+      size += static_cast<std::size_t>(got);
+    }
+    if (size > kMaxValueBytes) throw DataError(name() + ": " + key + ": is larger than a record can be");
+    value.resize(size);
+    return value;
+  }
+
+  // Held until the returned file is closed. flock works over NFS too, where the file is open for writing.
+  FileDescriptor take_lock() const {
+    const std::string path = folder_ + "/.lock";
+    FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+    if (!lock.is_open()) throw_store_error(name() + ": cannot open the lock", errno);
+    const auto deadline = std::chrono::steady_clock::now() + timeout_;
+    while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EINTR) continue;
+      if (errno != EWOULDBLOCK) throw_store_error(name() + ": cannot lock", errno);
+      if (std::chrono::steady_clock::now() >= deadline) {
+        throw UnavailableError(name() + ": another client holds the lock for more than " +
+                               std::to_string(timeout_.count()) + " ms");
+      }
+      std::this_thread::sleep_for(kLockPollInterval);
+    }
+    return lock;
+  }
+
+  std::string folder_;
+  std::chrono::milliseconds timeout_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> open_dir_store(StoreUrl url) {
+  std::string folder = take_folder(url);
+  const auto timeout = take_timeout(url);
+  refuse_other_parameters(url);
+  return std::make_unique<DirStore>(std::move(folder), timeout, url);
+}
+
+}  // namespace keysieve

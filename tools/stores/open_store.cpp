@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <array>
+
+#include "core/base/error.hpp"
+#include "tools/stores/store.hpp"
+#include "tools/stores/store_url.hpp"
+
+namespace keysieve {
+namespace {
+
+struct Scheme {
+  std::string_view name;
+  std::unique_ptr<Store> (*open)(StoreUrl url);
+};
+
+constexpr std::array kSchemes{
+    Scheme{"lmdb", open_lmdb_store},        Scheme{"redis", open_redis_store},
+    Scheme{"redis+unix", open_redis_store}, Scheme{"rediss", open_tls_redis_store},
+    Scheme{"dir", open_dir_store},
+};
+
+const Scheme* find_scheme(std::string_view text) noexcept {
+  const auto found = std::find_if(kSchemes.begin(), kSchemes.end(), [text](const Scheme& scheme) {
+    return text.starts_with(scheme.name) && text.substr(scheme.name.size()).starts_with(':');
+  });
+  return found == kSchemes.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::unique_ptr<Store> open_store(const std::string& url) {
+  if (const Scheme* scheme = find_scheme(url)) return scheme->open(parse_store_url(url));
+  // Only what comes before the colon is shown: the rest may hold a password.
+  std::string message =
+      "store \"" + url.substr(0, url.find(':')) + "\" is not known; a store's URL begins with";
+  for (const Scheme& scheme : kSchemes) message.append(" ").append(scheme.name).append(":");
+  throw UsageError(message);
+}
+
+bool is_store_url(std::string_view text) noexcept {
+  return find_scheme(text) != nullptr;
+}
+
+}  // namespace keysieve

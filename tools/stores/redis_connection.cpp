@@ -1,0 +1,157 @@
+#include "tools/stores/redis_connection.hpp"
+
+#include <poll.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "core/base/error.hpp"
+
+namespace keysieve {
+namespace {
+
+timeval timeval_of(std::chrono::milliseconds duration) {
+  timeval value{};
+  value.tv_sec = duration.count() / 1000;
+  value.tv_usec = duration.count() % 1000 * 1000;
+  return value;
+}
+
+// hiredis 0.14 writes by write(2), which raises SIGPIPE when the server is gone. Holds that signal back in
+// this thread, and takes it away if it came.
+class SigpipeBlock {
+ public:
+  SigpipeBlock() {
+    sigemptyset(&sigpipe_);
+    sigaddset(&sigpipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
+  }
+  SigpipeBlock(const SigpipeBlock&) = delete;
+  SigpipeBlock& operator=(const SigpipeBlock&) = delete;
+  ~SigpipeBlock() {
+    const timespec at_once{};
+    while (!was_pending_ && sigtimedwait(&sigpipe_, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t sigpipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
+
+[[noreturn]] void throw_reply_error(const std::string& store_name, std::string_view text) {
+  const std::string_view code = text.substr(0, text.find(' '));
+  const std::string message = store_name + ": " + std::string(text);
+  if (code == "NOAUTH" || code == "NOPERM") throw PermissionError(message);
+  if (code == "OOM") throw CannotCreateError(message);
+  if (code == "WRONGTYPE") throw DataError(message);
+  throw UnavailableError(message);
+}
+
+std::string_view text_of(const redisReply& reply) {
+  return {reply.str, reply.len};
+}
+
+}  // namespace
+
+void RedisConnection::connect() {
+  if (is_usable()) return;
+  const timeval timeout = timeval_of(address_.timeout);
+  context_.reset(address_.socket_path.empty()
+                     ? redisConnectWithTimeout(address_.host.c_str(), address_.port, timeout)
+                     : redisConnectUnixWithTimeout(address_.socket_path.c_str(), timeout));
+  if (context_ == nullptr) throw std::bad_alloc();
+  if (context_->err != 0) fail("cannot connect", errno);
+  if (redisSetTimeout(context_.get(), timeout) != REDIS_OK) fail("cannot set the timeout", errno);
+  if (address_.socket_path.empty()) redisEnableKeepAlive(context_.get());
+  sign_in();
+}
+
+// No reply is due between two calls: what can be read then is the server's goodbye.
+bool RedisConnection::is_usable() const noexcept {
+  if (context_ == nullptr) return false;
+  pollfd state{context_->fd, POLLIN, 0};
+  return ::poll(&state, 1, 0) == 0;
+}
+
+void RedisConnection::sign_in() {
+  const SigpipeBlock block;
+  if (!address_.password.empty()) {
+    append(address_.user.empty() ? RedisCommand{"AUTH", address_.password}
+                                 : RedisCommand{"AUTH", address_.user, address_.password});
+    const RedisReply reply = read_reply();
+    if (reply->type == REDIS_REPLY_ERROR) {
+      // Of the server's words only the first: some servers repeat the command with its arguments.
+      const std::string_view text = text_of(*reply);
+      const std::string code(text.substr(0, text.find(' ')));
+      context_.reset();
+      throw PermissionError(address_.name + ": the server refuses user or password (" + code + ")");
+    }
+  }
+  if (address_.database != 0) {
+    const std::string database = std::to_string(address_.database);
+    append({"SELECT", database});
+    const RedisReply reply = read_reply();
+    if (reply->type == REDIS_REPLY_ERROR) {
+      context_.reset();
+      throw_reply_error(address_.name + ": database " + database, text_of(*reply));
+    }
+  }
+}
+
+std::vector<RedisReply> RedisConnection::exchange(std::span<const RedisCommand> commands) {
+  connect();
+  const SigpipeBlock block;
+  for (const RedisCommand& command : commands) append(command);
+  std::vector<RedisReply> replies;
+  replies.reserve(commands.size());
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    replies.push_back(read_reply());
+    if (replies.back()->type == REDIS_REPLY_ERROR) {
+      context_.reset();
+      throw_reply_error(address_.name, text_of(*replies.back()));
+    }
+  }
+  return replies;
+}
+
+RedisReply RedisConnection::exchange(const RedisCommand& command) {
+  return std::move(exchange(std::span(&command, 1)).front());
+}
+
+void RedisConnection::append(const RedisCommand& command) {
+  std::vector<const char*> parts;
+  std::vector<std::size_t> sizes;
+  for (const std::string_view part : command) {
+    parts.push_back(part.data());
+    sizes.push_back(part.size());
+  }
+  if (redisAppendCommandArgv(context_.get(), static_cast<int>(command.size()), parts.data(), sizes.data()) !=
+      REDIS_OK) {
+    context_.reset();
+    throw std::bad_alloc();
+  }
+}
+
+RedisReply RedisConnection::read_reply() {
+  void* reply = nullptr;
+  if (redisGetReply(context_.get(), &reply) != REDIS_OK) fail("no answer", errno);
+  return RedisReply(static_cast<redisReply*>(reply));
+}
+
+void RedisConnection::fail(const std::string& what, int error_number) {
+  const bool timed_out = context_->err == REDIS_ERR_IO &&
+                         (error_number == EAGAIN || error_number == ETIMEDOUT || error_number == EINPROGRESS);
+  const std::string reason =
+      timed_out ? "timed out after " + std::to_string(address_.timeout.count()) + " ms" : context_->errstr;
+  context_.reset();
+  throw UnavailableError(address_.name + ": " + what + ": " + reason);
+}
+
+}  // namespace keysieve

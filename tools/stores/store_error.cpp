@@ -1,0 +1,33 @@
+#include "tools/stores/store_error.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "core/base/error.hpp"
+
+namespace keysieve {
+
+void throw_store_error(const std::string& what, int error_number) {
+  const std::string message = what + ": " + std::generic_category().message(error_number);
+  switch (error_number) {
+    case EACCES:
+    case EPERM:
+      throw PermissionError(message);
+    case ENOSPC:
+    case EDQUOT:
+    case EROFS:
+      throw CannotCreateError(message);
+    default:
+      throw UnavailableError(message);
+  }
+}
+
+void create_folder(const std::string& path, const std::string& store_name) {
+  if (::mkdir(path.c_str(), 0770) != 0 && errno != EEXIST) {
+    throw_store_error(store_name + ": cannot create the folder", errno);
+  }
+}
+
+}  // namespace keysieve

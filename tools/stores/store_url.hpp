@@ -1,0 +1,46 @@
+// A store's URL taken apart by libcurl's parser, and what each kind of store makes of it: every store's file
+// defines one of the open_ functions below, and open_store.cpp names it beside its schemes.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tools/stores/store.hpp"
+
+namespace keysieve {
+
+struct StoreUrl {
+  std::string scheme;
+  std::string user;                     // empty: none
+  std::optional<std::string> password;  // never shown
+  std::string host;                     // empty for scheme:/path; IPv6 addresses without brackets
+  int port = 0;                         // 0: not given
+  std::string path;                     // decoded, begins with a slash, or empty
+  std::string prefix;
+  std::map<std::string, std::string> parameters;  // what follows the question mark, but for the prefix
+  std::string name;                               // without password and query
+};
+
+// Throws UsageError, which never shows what might be a password.
+StoreUrl parse_store_url(const std::string& url);
+
+// Throws UsageError "<url without password>: <reason>".
+[[noreturn]] void refuse(const StoreUrl& url, const std::string& reason);
+
+// A parameter is taken by the store that knows it; what nobody has taken is refused.
+std::optional<std::string> take_parameter(StoreUrl& url, const std::string& name);
+std::chrono::milliseconds take_timeout(StoreUrl& url);
+void refuse_other_parameters(const StoreUrl& url);
+
+// The folder of a store that is a path alone.
+std::string take_folder(StoreUrl& url);
+
+std::unique_ptr<Store> open_dir_store(StoreUrl url);
+std::unique_ptr<Store> open_lmdb_store(StoreUrl url);
+std::unique_ptr<Store> open_redis_store(StoreUrl url);
+std::unique_ptr<Store> open_tls_redis_store(StoreUrl url);
+
+}  // namespace keysieve
