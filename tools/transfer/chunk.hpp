@@ -3,6 +3,7 @@
 // far under every store's limit.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,7 +16,14 @@ namespace keysieve {
 inline constexpr std::size_t kChunkHeaderBytes = 16;
 inline constexpr std::size_t kChunkPayloadBytes = 65504;
 
-std::uint32_t chunk_count_of(std::uint64_t snapshot_bytes);
+std::uint64_t chunk_count_of(std::uint64_t snapshot_bytes);
+// The part of the snapshot that chunk `number`, below its chunk count, carries. The last may be shorter.
+template <typename Span>
+Span chunk_payload(Span snapshot, std::uint32_t number) {
+  const std::size_t offset = std::size_t{number} * kChunkPayloadBytes;
+  return snapshot.subspan(offset, std::min(kChunkPayloadBytes, snapshot.size() - offset));
+}
+
 std::string chunk_key(std::string_view prefix, std::string_view set_name, const BuildId& build_id,
                       std::uint32_t number);
 

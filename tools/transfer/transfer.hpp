@@ -34,10 +34,12 @@ struct PushResult {
 };
 
 // Validates, checks the guards against the current generation, puts the chunks under their own build id, then
-// moves the pointer by compare-and-set, which allots the next generation; last, removes the chunks of the
-// generation that falls out of the last three. Interrupted before the compare-and-set, nothing changes for
-// readers. Pushing the build that is current already changes nothing and returns its record. Throws DataError
-// (guard), UnavailableError.
+// moves the pointer by compare-and-set, which allots the next generation (after a lost race the guards are
+// checked again, against the winner); last, removes the chunks of the generations that fall out of the last
+// three. Interrupted before the compare-and-set, nothing changes for readers; the chunks that were put are
+// used by the next push of the same build. Pushing the build that is current already puts its chunks again,
+// which mends a damaged generation, and returns its record. Throws DataError (guard, damaged pointer record),
+// LockedError (too many races), and as the store does.
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards,
                 const Progress& progress = {});
 

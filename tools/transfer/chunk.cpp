@@ -1,0 +1,59 @@
+#include "tools/transfer/chunk.hpp"
+
+#include <array>
+
+#include "core/base/checksum.hpp"
+#include "core/base/error.hpp"
+
+namespace keysieve {
+namespace {
+
+struct ChunkHeader {
+  std::array<char, 4> magic;
+  std::uint32_t number;    // from 0
+  std::uint64_t checksum;  // XXH3-64 of the payload
+};
+static_assert(sizeof(ChunkHeader) == kChunkHeaderBytes);
+static_assert(offsetof(ChunkHeader, number) == 4);
+static_assert(offsetof(ChunkHeader, checksum) == 8);
+
+constexpr std::array<char, 4> kChunkMagic{'K', 'S', 'C', '1'};
+
+}  // namespace
+
+std::uint64_t chunk_count_of(std::uint64_t snapshot_bytes) {
+  return snapshot_bytes / kChunkPayloadBytes + (snapshot_bytes % kChunkPayloadBytes != 0 ? 1 : 0);
+}
+
+std::string chunk_key(std::string_view prefix, std::string_view set_name, const BuildId& build_id,
+                      std::uint32_t number) {
+  std::string key(prefix);
+  key.append(":").append(set_name).append(":").append(to_hex(build_id)).append(":");
+  return key.append(std::to_string(number));
+}
+
+std::string encode_chunk(std::uint32_t number, Bytes payload) {
+  const ChunkHeader header{kChunkMagic, number, checksum(payload)};
+  std::string value(as_text(std::as_bytes(std::span(&header, 1))));
+  return value.append(as_text(payload));
+}
+
+Bytes decode_chunk(std::string_view value, std::uint32_t number, std::size_t payload_bytes,
+                   const std::string& source) {
+  const Bytes bytes = as_bytes(value);
+  if (bytes.size() != kChunkHeaderBytes + payload_bytes) {
+    throw DataError(source + ": is " + std::to_string(bytes.size()) + " bytes, not " +
+                    std::to_string(kChunkHeaderBytes + payload_bytes));
+  }
+  const auto header = load<ChunkHeader>(bytes.data());
+  const Bytes payload = bytes.subspan(kChunkHeaderBytes);
+  if (header.magic != kChunkMagic) throw DataError(source + ": is not a chunk of a snapshot");
+  if (header.number != number) {
+    throw DataError(source + ": is chunk " + std::to_string(header.number) + ", not " +
+                    std::to_string(number));
+  }
+  if (header.checksum != checksum(payload)) throw DataError(source + ": is damaged (checksum)");
+  return payload;
+}
+
+}  // namespace keysieve

@@ -1,0 +1,64 @@
+#include "tools/transfer/guards.hpp"
+
+#include <array>
+#include <cstdio>
+
+#include "core/base/error.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::size_t kShownKeyBytes = 80;
+
+// A key may hold any byte, a message may not.
+std::string quoted(std::string_view key) {
+  std::string text = "\"";
+  for (const char c : key.substr(0, kShownKeyBytes)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f || c == '"' || c == '\\') {
+      std::array<char, 5> escaped{};
+      std::snprintf(escaped.data(), escaped.size(), "\\x%02x", byte);
+      text += escaped.data();
+    } else {
+      text += c;
+    }
+  }
+  return text + (key.size() > kShownKeyBytes ? "\"..." : "\"");
+}
+
+void check_key_count(const Guards& guards, std::uint64_t keys, std::optional<std::uint64_t> previous_keys,
+                     const std::string& set) {
+  if (keys < guards.min_keys) {
+    throw DataError(set + "has " + format_count(keys) + " keys, fewer than " + format_count(guards.min_keys) +
+                    "; --min-keys sets that limit");
+  }
+  if (!guards.max_shrink || !previous_keys || keys >= *previous_keys) return;
+  const double shrink = 1.0 - static_cast<double>(keys) / static_cast<double>(*previous_keys);
+  if (shrink > *guards.max_shrink) {
+    throw DataError(set + "shrank from " + format_count(*previous_keys) + " to " + format_count(keys) +
+                    " keys, by " + format_share(shrink) + ", more than " + format_share(*guards.max_shrink) +
+                    "; --max-shrink sets that limit, --allow-shrink lifts it");
+  }
+}
+
+}  // namespace
+
+void check_guards(const Guards& guards, const SnapshotView& snapshot,
+                  std::optional<std::uint64_t> previous_keys) {
+  const std::string set = "set \"" + std::string(snapshot.set_name()) + "\" ";
+  const SnapshotHeader& header = snapshot.header();
+  check_key_count(guards, header.key_count, previous_keys, set);
+  if (guards.max_fpr && !(header.estimated_fpr <= *guards.max_fpr)) {
+    throw DataError(set + "has an estimated FPR of " + format_share(header.estimated_fpr) + ", above " +
+                    format_share(*guards.max_fpr) + "; --max-fpr sets that limit");
+  }
+  for (const std::string& canary : guards.canaries) {
+    if (!snapshot.may_contain(hash_key(canary, snapshot.seed()))) {
+      throw DataError(set + "answers absent for the canary " + quoted(canary) +
+                      "; --canaries names the keys that must be there");
+    }
+  }
+}
+
+}  // namespace keysieve

@@ -1,0 +1,29 @@
+#include "tools/transfer/hex.hpp"
+
+#include <charconv>
+
+namespace keysieve {
+
+std::string to_hex(std::uint64_t number) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text(2 * sizeof number, '0');
+  for (auto digit = text.rbegin(); digit != text.rend(); ++digit, number >>= 4)
+    *digit = kDigits[number & 0xf];
+  return text;
+}
+
+std::optional<std::uint64_t> parse_hex(std::string_view text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  return to_hex(number) == text ? std::optional(number) : std::nullopt;
+}
+
+std::optional<BuildId> parse_build_id(std::string_view text) {
+  BuildId id{};
+  for (std::size_t i = 0; i < id.size() && 2 * i + 2 <= text.size(); ++i) {
+    std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, id[i], 16);
+  }
+  return to_hex(id) == text ? std::optional(id) : std::nullopt;
+}
+
+}  // namespace keysieve

@@ -1,0 +1,19 @@
+// Numbers and build ids as the hexadecimal text of records.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/snapshot/layout.hpp"
+
+namespace keysieve {
+
+// 16 lower-case digits.
+std::string to_hex(std::uint64_t number);
+// Nothing unless it is exactly what to_hex() writes.
+std::optional<std::uint64_t> parse_hex(std::string_view text);
+std::optional<BuildId> parse_build_id(std::string_view text);
+
+}  // namespace keysieve
