@@ -8,6 +8,12 @@ namespace keysieve {
 
 using UnixSeconds = std::int64_t;
 
+// Moments and spans lie between 0 and this: the year 33,658. Keeps their sums from overflowing.
+inline constexpr UnixSeconds kFarthestMoment = 1'000'000'000'000;
+constexpr bool is_moment(UnixSeconds seconds) noexcept {
+  return seconds >= 0 && seconds <= kFarthestMoment;
+}
+
 inline UnixSeconds unix_now() noexcept {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();

@@ -10,14 +10,14 @@ namespace keysieve {
 // Sums the range that holds all but 1e-15 of the mass.
 template <typename Function>
 double poisson_mean(double mean, Function f) {
+  if (mean <= 0.0) return f(0.0);
   const double reach = 10.0 * std::sqrt(mean) + 20.0;
   const auto first = static_cast<long>(std::fmax(0.0, std::floor(mean - reach)));
   const auto last = static_cast<long>(std::ceil(mean + reach));
   double sum = 0.0;
   for (long n = first; n <= last; ++n) {
     const auto count = static_cast<double>(n);
-    const double log_weight =
-        (mean > 0.0 ? count * std::log(mean) : (n == 0 ? 0.0 : -INFINITY)) - mean - std::lgamma(count + 1.0);
+    const double log_weight = count * std::log(mean) - mean - std::lgamma(count + 1.0);
     sum += std::exp(log_weight) * f(count);
   }
   return sum;

@@ -39,7 +39,9 @@ void fill_checksum_table(const SnapshotLayout& layout, MutableBytes bytes) {
 
 SnapshotBuilder::SnapshotBuilder(BuildSettings settings) : settings_(std::move(settings)) {
   checked_set_name(settings_.set_name);
-  if (settings_.valid_for < 0) throw UsageError("valid_for must not be negative");
+  if (!is_moment(settings_.as_of)) throw UsageError("as_of is out of range: 1970 to the year 33658");
+  if (!is_moment(settings_.valid_for))
+    throw UsageError("valid_for is out of range: 0 to 1000000000000 seconds");
   if (settings_.key_profile.size() > kKeyProfileBytes ||
       settings_.key_profile.find('\0') != std::string::npos) {
     throw UsageError("key profile must be at most 64 bytes without NUL");

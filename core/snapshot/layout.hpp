@@ -50,7 +50,7 @@ struct SnapshotHeader {
   std::array<std::uint8_t, 15> reserved_params;
   double target_fpr;
   double estimated_fpr;
-  std::int64_t as_of;      // Unix seconds
+  std::int64_t as_of;      // Unix seconds, as all moments 0 to kFarthestMoment
   std::int64_t built_at;   // Unix seconds
   std::int64_t valid_for;  // seconds after as_of; 0: no limit
   BuildId build_id;

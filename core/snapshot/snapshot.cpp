@@ -12,17 +12,9 @@
 namespace keysieve {
 namespace {
 
-// No moment of use lies further away than this from 1970: the year 33,658. Keeps sums of moments from
-// overflowing.
-constexpr std::int64_t kFarthestMoment = 1'000'000'000'000;
-
 template <std::size_t Size>
 std::string_view padded_text(const std::array<char, Size>& text) noexcept {
   return {text.data(), strnlen(text.data(), Size)};
-}
-
-bool is_moment(std::int64_t seconds) {
-  return seconds >= -kFarthestMoment && seconds <= kFarthestMoment;
 }
 
 bool same(const TableSpan& a, const TableSpan& b) {
@@ -134,7 +126,7 @@ class Decoder {
       fail("estimated FPR is out of range");
     if (!is_moment(header_->as_of) || !is_moment(header_->built_at))
       fail("as_of or built_at is out of range");
-    if (header_->valid_for < 0 || !is_moment(header_->valid_for)) fail("valid_for is out of range");
+    if (!is_moment(header_->valid_for)) fail("valid_for is out of range");
   }
 
   Bytes bytes_;
