@@ -17,9 +17,9 @@ struct SplitBlockBloom {
   static constexpr std::string_view kSummary = "one bit in each of eight 32-bit lanes: fastest, the default";
   static constexpr std::uint32_t kBlockBytes = 32;
   static constexpr std::size_t kLaneBytes = 4;
-  static constexpr std::size_t kLanes = kBlockBytes / kLaneBytes;
-  static constexpr std::uint8_t kMinHashCount = 8;
-  static constexpr std::uint8_t kMaxHashCount = 8;
+  static constexpr std::uint32_t kLanes = 8;
+  static constexpr std::uint8_t kMinHashCount = kLanes;
+  static constexpr std::uint8_t kMaxHashCount = kLanes;
 
   // The upper half of `low` chooses the block; the bit of lane i is the top 5 bits of lower half * kSalts[i].
   // The odd salts are those of the Parquet format, which are known to serve.
@@ -30,13 +30,13 @@ struct SplitBlockBloom {
     return ((low >> 32) * (params.shard_bytes / kBlockBytes) >> 32) * kBlockBytes;
   }
 
-  static std::size_t lane_bit(std::uint64_t low, std::size_t lane) noexcept {
+  static std::uint32_t lane_bit(std::uint64_t low, std::uint32_t lane) noexcept {
     return std::uint32_t{1} << ((static_cast<std::uint32_t>(low) * kSalts[lane]) >> 27);
   }
 
   static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
     std::byte* block = shard + block_offset(params, low);
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
       std::byte* address = block + lane * kLaneBytes;
       store(address, load<std::uint32_t>(address) | lane_bit(low, lane));
     }
@@ -47,7 +47,7 @@ struct SplitBlockBloom {
   static bool may_contain(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
     const std::byte* block = shard + block_offset(params, low);
     std::uint32_t missing = 0;
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
       const auto bits = load<std::uint32_t>(block + lane * kLaneBytes);
       missing |= lane_bit(low, lane) & ~bits;
     }
@@ -69,7 +69,7 @@ struct SplitBlockBloom {
     double sum = 0.0;
     for (std::size_t at = 0; at < shard.size(); at += kBlockBytes) {
       double all_set = 1.0;
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
         const auto bits = load<std::uint32_t>(shard.data() + at + lane * kLaneBytes);
         all_set *= std::popcount(bits) / (8.0 * kLaneBytes);
       }
