@@ -37,18 +37,21 @@ SetReader::SetReader(ReaderSettings settings, std::string_view set_name)
 // can run out here without a reason to show; then what is mapped goes on serving.
 void SetReader::refresh() noexcept {
   try {
+    const SteadyTime now = std::chrono::steady_clock::now();
     if (calls_until_check_ == 0) {
       calls_until_check_ = kCallsBetweenChecks;
-      follow_control();
+      follow_control(now);
+    } else if (!control_ && now >= retry_at_) {
+      follow_control(now);
     }
-    follow_current(current_->load(std::memory_order_acquire));
+    follow_current(current_->load(std::memory_order_acquire), now);
   } catch (const std::exception&) {
     expected_word_ = kUnsettled;
   }
 }
 
 // Opens the control page, or the one that has taken its place. One that has vanished stays mapped until then.
-void SetReader::follow_control() {
+void SetReader::follow_control(SteadyTime now) {
   if (control_ && !control_->is_removed()) return;
   try {
     const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
@@ -59,25 +62,26 @@ void SetReader::follow_control() {
     failure_.clear();
   } catch (const Error& failure) {
     if (control_) return;
+    retry_at_ = now + kRetryDelay;
     const bool incompatible = failure.kind() == ErrorKind::Incompatible;
     without_attachment_ = incompatible ? Availability::Incompatible : Availability::Missing;
     failure_ = failure.what();
   }
 }
 
-void SetReader::follow_current(std::uint64_t word) {
+void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
   const PublicationId wanted{control_ ? control_->page().instance : 0, publication_of(word)};
   if (wanted.publication == 0) {
-    if (control_) failure_ = "set " + set_name_ + ": nothing is published yet";
+    if (!control_) return wait(word);  // a worker that runs for long finds a set that comes later
+    failure_ = "set " + set_name_ + ": nothing is published yet";
     return settle(word);  // a control page made anew: what is mapped goes on serving
   }
   if (wanted == refused_ || (attachment_ && attachment_->id() == wanted)) {
     mismatch_since_.reset();
     return settle(word);
   }
-  if (may_attach_now(std::chrono::steady_clock::now())) return attach(word);
-  settle(word);
-  expected_word_ = kUnsettled;
+  if (may_attach_now(now)) return attach(word);
+  wait(word);
 }
 
 // At once when there is nothing to serve; else after the jitter, so that the workers of a host do not all
@@ -111,9 +115,7 @@ void SetReader::attach(std::uint64_t word) {
         return settle(word);
       }
       retry_at_ = std::chrono::steady_clock::now() + kRetryDelay;
-      settle(word);
-      expected_word_ = kUnsettled;
-      return;
+      return wait(word);
     }
   }
 }
@@ -132,6 +134,12 @@ void SetReader::settle(std::uint64_t word) noexcept {
   availability_ = availability_at(word, unix_now());
   serving_ = availability_ == Availability::Ready ? attachment_.get() : nullptr;
   expected_word_ = word;
+}
+
+// The same for now; the next call looks again.
+void SetReader::wait(std::uint64_t word) noexcept {
+  settle(word);
+  expected_word_ = kUnsettled;
 }
 
 Availability SetReader::availability_at(std::uint64_t word, UnixSeconds now) const noexcept {

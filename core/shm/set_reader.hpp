@@ -101,12 +101,13 @@ class SetReader {
   static constexpr std::atomic<std::uint64_t> kNothingPublished{0};
 
   void refresh() noexcept;
-  void follow_control();
-  void follow_current(std::uint64_t word);
+  void follow_control(SteadyTime now);
+  void follow_current(std::uint64_t word, SteadyTime now);
   [[nodiscard]] bool may_attach_now(SteadyTime now);
   void attach(std::uint64_t word);
   void take(std::unique_ptr<Attachment> attachment);
   void settle(std::uint64_t word) noexcept;
+  void wait(std::uint64_t word) noexcept;
   [[nodiscard]] Availability availability_at(std::uint64_t word, UnixSeconds now) const noexcept;
   void detach_unpinned() noexcept;
   [[nodiscard]] std::chrono::milliseconds jitter() const noexcept;
