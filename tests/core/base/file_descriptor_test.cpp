@@ -1,0 +1,89 @@
+#include "core/base/file_descriptor.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "core/base/error.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+bool is_open_in_process(int fd) {
+  return ::fcntl(fd, F_GETFD) != -1;
+}
+
+FileDescriptor open_null() {
+  return FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+TEST(FileDescriptor, ClosesItselfAtTheEndOfItsScope) {
+  int fd = -1;
+  {
+    const FileDescriptor file = open_null();
+    fd = file.get();
+    EXPECT_TRUE(is_open_in_process(fd));
+  }
+  EXPECT_FALSE(is_open_in_process(fd));
+}
+
+TEST(FileDescriptor, MovesWithoutClosing) {
+  FileDescriptor from = open_null();
+  const int fd = from.get();
+  FileDescriptor to = std::move(from);
+  EXPECT_EQ(to.get(), fd);
+  EXPECT_TRUE(is_open_in_process(fd));
+}
+
+TEST(FileDescriptor, ClosesWhatItHeldWhenAnotherMovesIn) {
+  FileDescriptor file = open_null();
+  const int first = file.get();
+  file = open_null();
+  EXPECT_FALSE(is_open_in_process(first));
+  EXPECT_TRUE(file.is_open());
+}
+
+TEST(FileDescriptor, MapsAFileReadOnly) {
+  const test::TemporaryDirectory directory;
+  std::ofstream(directory / "file") << "the bytes";
+  const MappedRegion region = map_file(directory / "file");
+  EXPECT_EQ(as_text(bytes_of(region)), "the bytes");
+}
+
+TEST(FileDescriptor, MapsAnEmptyFileAsNoBytes) {
+  const test::TemporaryDirectory directory;
+  std::ofstream(directory / "file").flush();
+  EXPECT_TRUE(bytes_of(map_file(directory / "file")).empty());
+}
+
+TEST(FileDescriptor, NamesTheFileThatCannotBeMapped) {
+  const test::TemporaryDirectory directory;
+  EXPECT_THAT([&] { map_file(directory / "gone"); },
+              ThrowsMessage<MissingInputError>(AllOf(HasSubstr("gone"), HasSubstr("No such file"))));
+  EXPECT_THAT([&] { map_file(directory.path()); },
+              ThrowsMessage<MissingInputError>(AllOf(HasSubstr(directory.path()), HasSubstr("directory"))));
+}
+
+TEST(FileDescriptor, WritesAllBytes) {
+  const test::TemporaryDirectory directory;
+  const std::string text(1'000'000, 'x');
+  const FileDescriptor file(::open((directory / "file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  write_all(file, as_bytes(text), directory / "file");
+  EXPECT_EQ(stat_of(file, "file").st_size, 1'000'000);
+}
+
+TEST(FileDescriptor, ReportsAFullDevice) {
+  const FileDescriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(full.is_open());
+  EXPECT_THAT([&] { write_all(full, as_bytes("x"), "the-file"); },
+              ThrowsMessage<CannotCreateError>(AllOf(HasSubstr("the-file"), HasSubstr("No space left"))));
+}
+
+}  // namespace
+}  // namespace keysieve
