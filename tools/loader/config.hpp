@@ -1,0 +1,51 @@
+// The configuration of keysieved: one TOML file and the files conf.d/*.toml beside it. Everything is checked
+// when it is loaded, so that --check-config and a reload refuse what a running loader could not use.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/shm/set_folder.hpp"
+#include "tools/transfer/guards.hpp"
+
+namespace keysieve {
+
+inline constexpr const char* kDefaultConfigPath = "/etc/keysieve/keysieve.toml";
+inline constexpr const char* kDefaultCache = "/var/cache/keysieve";
+
+struct StoreConfig {
+  std::string name;
+  std::string url;    // may hold a password: never printed
+  std::string shown;  // the URL without password and query
+};
+
+struct SetConfig {
+  std::string name;
+  std::string store;            // name of one of LoaderConfig::stores
+  std::uint64_t max_bytes = 0;  // of a snapshot; 0: no limit
+  Guards guards;
+};
+
+struct LoaderConfig {
+  std::string directory{kDefaultDirectory};
+  std::string cache{kDefaultCache};
+  std::optional<gid_t> group;
+  std::chrono::milliseconds poll_interval{5000};
+  std::uint64_t max_total_bytes = 0;  // 0: no limit
+  std::string log_level = "info";
+  std::vector<StoreConfig> stores;
+  std::vector<SetConfig> sets;
+};
+
+// Throws ConfigError "<file>:<line>: <key>: <reason>".
+LoaderConfig load_config(const std::string& path);
+
+// Returns the name; throws UsageError unless it is debug, info, warning or error.
+std::string checked_log_level(const std::string& name);
+
+}  // namespace keysieve

@@ -1,0 +1,61 @@
+// One TOML table of a configuration file, read strictly: every wrong value, missing key and key that nobody
+// asked for is a ConfigError that names file, line and key.
+#pragma once
+
+#include <toml++/toml.h>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "core/base/error.hpp"
+
+namespace keysieve {
+
+class ConfigTable {
+ public:
+  // `title` is how the table is called in messages, "[store.main]"; empty for the top of a file. The table
+  // must outlive this.
+  ConfigTable(const toml::table& table, std::string file, std::string title)
+      : table_(&table), file_(std::move(file)), title_(std::move(title)) {}
+
+  // A string; nothing when the key is not there.
+  std::optional<std::string> text(std::string_view key);
+  void require(std::string_view key) const;
+
+  // The value that `parse` makes of a string or number, given as text. What it throws becomes a ConfigError.
+  template <typename Parse>
+  auto parsed(std::string_view key, const Parse& parse)
+      -> std::optional<std::invoke_result_t<Parse, std::string>> {
+    const std::optional<std::string> value = text_or_number(key);
+    if (!value) return std::nullopt;
+    try {
+      return parse(*value);
+    } catch (const Error& error) {
+      fail(key, error.what());
+    }
+  }
+
+  // Tables below this one: [key.name] and [[key]].
+  const toml::table* table(std::string_view key);
+  const toml::array* array(std::string_view key);
+
+  // Call when all keys have been asked for.
+  void reject_unknown_keys() const;
+
+  // "<file>:<line>"
+  [[nodiscard]] std::string place_of(std::string_view key) const;
+  [[noreturn]] void fail(std::string_view key, const std::string& reason) const;
+
+ private:
+  std::optional<std::string> text_or_number(std::string_view key);
+  const toml::node* find(std::string_view key);
+
+  const toml::table* table_;
+  std::string file_;
+  std::string title_;
+  std::set<std::string, std::less<>> known_;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,22 @@
+#include "tools/loader/live_publication.hpp"
+
+#include "core/shm/set_reader.hpp"
+
+namespace keysieve {
+
+std::optional<LivePublication> live_publication(const std::string& directory, const std::string& set_name) {
+  SetReader reader(
+      {.directory = directory, .trusted_owner = std::nullopt, .max_jitter = std::chrono::milliseconds(0)},
+      set_name);
+  static_cast<void>(reader.pin());  // attaches; bypassed or expired, it is live all the same
+  const Attachment* attachment = reader.attachment();
+  if (attachment == nullptr) return std::nullopt;
+  const SnapshotHeader& header = attachment->snapshot().header();
+  return LivePublication{.publication = attachment->id().publication,
+                         .generation = attachment->live().generation,
+                         .build_id = header.build_id,
+                         .key_count = header.key_count,
+                         .bytes = header.file_bytes};
+}
+
+}  // namespace keysieve

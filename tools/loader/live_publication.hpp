@@ -1,0 +1,23 @@
+// What readers of a set see at this moment: the loader compares it with what the store says, at every look,
+// so that a wiped directory or a publication by hand is noticed.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/snapshot/layout.hpp"
+
+namespace keysieve {
+
+struct LivePublication {
+  std::uint64_t publication = 0;
+  std::uint64_t generation = 0;  // 0: published from a file
+  BuildId build_id{};
+  std::uint64_t key_count = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Nothing when no reader could attach one: none published, damaged, or of another version.
+std::optional<LivePublication> live_publication(const std::string& directory, const std::string& set_name);
+
+}  // namespace keysieve

@@ -1,0 +1,52 @@
+// The daemon keysieved: keeps shared memory equal to the store.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "tools/loader/command_line.hpp"
+#include "tools/loader/config_summary.hpp"
+#include "tools/loader/daemon.hpp"
+#include "tools/loader/logging.hpp"
+#include "tools/program/program.hpp"
+
+namespace keysieve {
+namespace {
+
+int refresh_once(const LoaderCommandLine& line, const LoaderConfig& config) {
+  set_log_level(line.log_level.value_or(config.log_level));
+  Loader loader(config, [] { return true; });
+  loader.round();
+  return loader.exit_status();
+}
+
+int run(const LoaderCommandLine& line) {
+  LoaderConfig config = load_config(line.config_path);
+  if (line.check_config) {
+    fmt::print("{}", line.json ? summary_json(config) : summary_text(config));
+    return 0;
+  }
+  start_logging();
+  if (line.once) return refresh_once(line, config);
+  Daemon(line, std::move(config)).run();
+  return 0;
+}
+
+}  // namespace
+}  // namespace keysieve
+
+int main(int argc, char** argv) {
+  using namespace keysieve;
+  const LoaderCommandLine line = parse_command_line(argc, argv);
+  if (line.exit_status) return *line.exit_status;
+  try {
+    return run(line);
+  } catch (const Error& error) {
+    fmt::print(stderr, "keysieved: {}\n", error.what());
+    return exit_status_of(error.kind());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "keysieved: {}\n", error.what());
+    return kExitInternal;
+  }
+}

@@ -1,0 +1,47 @@
+// When to look again: the poll interval with jitter, so that the loaders of many hosts do not ask the store
+// at the same moment, and a backoff that doubles while something fails.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+
+namespace keysieve {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+using Milliseconds = std::chrono::milliseconds;
+
+inline constexpr double kJitter = 0.15;  // either way
+inline constexpr Milliseconds kLongestBackoff = std::chrono::minutes(5);
+
+template <typename Random>
+Milliseconds with_jitter(Milliseconds interval, Random& random) {
+  const double factor = std::uniform_real_distribution<double>(1 - kJitter, 1 + kJitter)(random);
+  return Milliseconds(std::max<Milliseconds::rep>(
+      1, static_cast<Milliseconds::rep>(static_cast<double>(interval.count()) * factor)));
+}
+
+class Backoff {
+ public:
+  // The first wait is `first`, each further one twice as long, up to kLongestBackoff (or `first`, if longer).
+  explicit Backoff(Milliseconds first) : first_(first), wait_(first), random_(std::random_device{}()) {}
+
+  void failed(SteadyTime now) {
+    retry_at_ = now + with_jitter(wait_, random_);
+    wait_ = std::max(first_, std::min(wait_ * 2, kLongestBackoff));
+  }
+  // Succeeded, or somebody asks to try at once.
+  void reset() {
+    retry_at_ = {};
+    wait_ = first_;
+  }
+  [[nodiscard]] bool is_due(SteadyTime now) const noexcept { return now >= retry_at_; }
+
+ private:
+  Milliseconds first_;
+  Milliseconds wait_;
+  SteadyTime retry_at_{};
+  std::mt19937_64 random_;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,31 @@
+// Tells systemd how the service is: ready, reloading, stopping, alive. Without systemd nothing happens.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace keysieve {
+
+class ServiceNotifier {
+ public:
+  ServiceNotifier();
+
+  void ready(const std::string& status);
+  void status(const std::string& status);
+  void reloading();
+  void stopping();
+
+  // To be called at least every alive_interval(); tells the watchdog no more often than it needs.
+  void alive();
+  [[nodiscard]] std::chrono::milliseconds alive_interval() const noexcept { return alive_interval_; }
+
+ private:
+  void send(const std::string& state) const;
+
+  std::chrono::milliseconds alive_interval_;
+  bool has_watchdog_;
+  std::chrono::steady_clock::time_point last_alive_{};
+  std::string last_status_;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,77 @@
+// Keeps one set in shared memory equal to what the store calls current. Whatever goes wrong, what is live
+// stays live.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/shm/publisher.hpp"
+#include "tools/loader/config.hpp"
+#include "tools/loader/schedule.hpp"
+#include "tools/loader/set_state.hpp"
+#include "tools/loader/snapshot_cache.hpp"
+#include "tools/loader/store_connection.hpp"
+#include "tools/transfer/transfer.hpp"
+
+namespace keysieve {
+
+class SetRefresher {
+ public:
+  // The store must outlive it. `on_progress` is called now and then while a snapshot is pulled.
+  SetRefresher(SetConfig config, const LoaderConfig& loader, StoreConnection& store, Progress on_progress);
+
+  // Looks at the store and publishes what is new there; when nothing is live, first what the cache holds.
+  // Holds the set's lock meanwhile. Throws nothing that can be survived.
+  const SetState& refresh(SteadyTime now);
+
+  // As of the last refresh().
+  [[nodiscard]] const SetState& state() const noexcept { return state_; }
+  [[nodiscard]] const std::string& set_name() const noexcept { return config_.name; }
+
+  // The next refresh tries again what it would put off, except a build that a guard has refused.
+  void try_again_now() { backoff_.reset(); }
+
+ private:
+  struct Candidate {
+    SnapshotRecord record;
+    SnapshotBytes snapshot;
+    bool is_cached;
+  };
+  // A build that did not make it, and what to say while it is not tried again.
+  struct PutOff {
+    SnapshotRecord record;
+    bool for_good;  // else until the backoff has passed
+    SetState state;
+  };
+
+  SetState look_and_publish(SteadyTime now);
+  SetState follow(Publisher& publisher, const SnapshotRecord& record, SteadyTime now);
+  SetState replace(Publisher& publisher, const SnapshotRecord& record, SteadyTime now);
+
+  void publish_cached(Publisher& publisher, SteadyTime now);
+  void publish(Publisher& publisher, const Candidate& candidate);
+  Candidate fetch(const SnapshotRecord& record, SteadyTime now);
+  std::optional<Candidate> fetch_cached(const SnapshotRecord& record);
+  void check(const Candidate& candidate) const;
+  void check_not_older(const SnapshotRecord& record) const;
+  void save(const Candidate& candidate);
+
+  enum class Again { AfterBackoff, Never };
+  SetState put_off(const SnapshotRecord& record, SetState state, Again again, SteadyTime now);
+  [[nodiscard]] bool is_live(const SnapshotRecord& record) const;
+  [[nodiscard]] bool is_put_off(const SnapshotRecord& record, SteadyTime now) const;
+  void look_at_what_is_live();
+
+  SetConfig config_;
+  PublisherSettings publishing_;
+  SnapshotCache cache_;
+  StoreConnection& store_;
+  Progress on_progress_;
+  Backoff backoff_;
+  std::optional<LivePublication> live_;
+  std::optional<PutOff> put_off_;
+  SetState state_;
+  StateLog log_;
+};
+
+}  // namespace keysieve

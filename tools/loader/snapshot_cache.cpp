@@ -1,0 +1,123 @@
+#include "tools/loader/snapshot_cache.hpp"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/base/file_descriptor.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr mode_t kFileMode = 0640;
+constexpr std::string_view kEnding = ".ks";
+constexpr std::string_view kTemporary = ".tmp";
+
+// The generation in "<set>.<generation>.ks"; nothing for other names. A set's name holds no dot.
+std::optional<std::uint64_t> generation_of(std::string_view file_name, std::string_view set_name) {
+  if (!file_name.starts_with(set_name) || !file_name.ends_with(kEnding)) return std::nullopt;
+  file_name.remove_prefix(set_name.size());
+  if (file_name.size() < 1 + kEnding.size() || file_name.front() != '.') return std::nullopt;
+  const std::string_view digits = file_name.substr(1, file_name.size() - 1 - kEnding.size());
+  std::uint64_t generation = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), generation);
+  if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size()) return std::nullopt;
+  return generation;
+}
+
+std::vector<std::string> file_names(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    names.push_back(at->path().filename().string());
+  }
+  if (error) throw_read_error("cache " + folder, error.value());
+  return names;
+}
+
+FileDescriptor open_for_reading(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.is_open()) throw_read_error(path, errno);
+  return file;
+}
+
+// By read(2), not by a mapping: a bad disk must be an error here, not SIGBUS.
+void read_all(const FileDescriptor& file, MutableBytes bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::read(file.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_read_error(path, errno);
+    if (count == 0) throw DataError(path + ": became shorter while it was read");
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+void sync(const FileDescriptor& file, const std::string& path) {
+  if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
+}
+
+void write_file(const std::string& path, Bytes bytes) {
+  ::unlink(path.c_str());  // what a crash has left
+  const FileDescriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+  if (!file.is_open()) throw_write_error(path, errno);
+  write_all(file, bytes, path);
+  sync(file, path);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> SnapshotCache::newest_generation(const std::string& set_name) const {
+  std::optional<std::uint64_t> newest;
+  for (const std::string& name : file_names(folder_)) {
+    newest = std::max(newest, generation_of(name, set_name));
+  }
+  return newest;
+}
+
+SnapshotBytes SnapshotCache::load(const std::string& set_name, std::uint64_t generation) const {
+  const std::string path = path_of(set_name, generation);
+  const FileDescriptor file = open_for_reading(path);
+  const auto status = stat_of(file, path);
+  if (!S_ISREG(status.st_mode) || status.st_size == 0) throw DataError(path + ": is not a snapshot");
+  SnapshotBytes bytes(static_cast<std::size_t>(status.st_size));
+  read_all(file, bytes.get(), path);
+  const SnapshotView view = SnapshotView::decode(bytes.get(), path, Check::Everything);
+  if (view.set_name() != set_name)
+    throw DataError(path + ": is a snapshot of set " + std::string(view.set_name()));
+  return bytes;
+}
+
+void SnapshotCache::save(const std::string& set_name, std::uint64_t generation, Bytes snapshot) const {
+  const std::string path = path_of(set_name, generation);
+  const std::string temporary = folder_ + "/" + set_name + std::string(kTemporary);
+  try {
+    write_file(temporary, snapshot);
+  } catch (const Error&) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) throw_write_error(path, errno);
+  sync(open_for_reading(folder_), folder_);
+  remove_others(set_name, generation);
+}
+
+std::string SnapshotCache::path_of(const std::string& set_name, std::uint64_t generation) const {
+  return folder_ + "/" + set_name + "." + std::to_string(generation) + std::string(kEnding);
+}
+
+void SnapshotCache::remove_others(const std::string& set_name, std::uint64_t generation) const {
+  for (const std::string& name : file_names(folder_)) {
+    const auto other = generation_of(name, set_name);
+    if (other && *other != generation) ::unlink((folder_ + "/" + name).c_str());
+  }
+}
+
+}  // namespace keysieve

@@ -1,0 +1,41 @@
+// The last good snapshot of each set on the host's disk, <cache>/<set>.<generation>.ks: published at once
+// when shared memory is empty and the store is away, as after a reboot.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/snapshot/snapshot.hpp"
+
+namespace keysieve {
+
+class SnapshotCache {
+ public:
+  // The folder must exist before the first save.
+  explicit SnapshotCache(std::string folder) : folder_(std::move(folder)) {}
+
+  // Generation of the newest snapshot of this set; nothing when there is none. Throws MissingInputError,
+  // PermissionError when the folder cannot be read.
+  [[nodiscard]] std::optional<std::uint64_t> newest_generation(const std::string& set_name) const;
+
+  // Where they lie, for messages.
+  [[nodiscard]] std::string pattern_of(const std::string& set_name) const {
+    return folder_ + "/" + set_name + ".*.ks";
+  }
+
+  // Reads and validates all of it. Throws DataError, IncompatibleError, MissingInputError, PermissionError.
+  [[nodiscard]] SnapshotBytes load(const std::string& set_name, std::uint64_t generation) const;
+
+  // Atomic, and on disk when it returns; then removes the others of this set. Throws CannotCreateError,
+  // PermissionError.
+  void save(const std::string& set_name, std::uint64_t generation, Bytes snapshot) const;
+
+ private:
+  [[nodiscard]] std::string path_of(const std::string& set_name, std::uint64_t generation) const;
+  void remove_others(const std::string& set_name, std::uint64_t generation) const;
+
+  std::string folder_;
+};
+
+}  // namespace keysieve
