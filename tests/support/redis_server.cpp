@@ -35,12 +35,14 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
-bool accepts(const std::string& socket_path) {
-  const FileDescriptor client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+// Not open when nobody listens.
+FileDescriptor connect_to(const std::string& socket_path) {
+  FileDescriptor client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   socket_path.copy(address.sun_path, sizeof address.sun_path - 1);
-  return ::connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  if (::connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) client.close();
+  return client;
 }
 
 // Runs it as a child that dies with its parent, so that a crashed test leaves nothing behind.
@@ -93,7 +95,7 @@ void RedisServer::start() {
 
 void RedisServer::wait_until_it_accepts() {
   const auto deadline = std::chrono::steady_clock::now() + kStartTimeout;
-  while (!accepts(socket_path())) {
+  while (!connect_to(socket_path()).is_open()) {
     if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
       pid_ = -1;
       throw std::runtime_error("redis-server ended at once; is the package redis-server installed?");
@@ -106,12 +108,26 @@ void RedisServer::wait_until_it_accepts() {
   }
 }
 
+std::string RedisServer::command(const std::string& line) const {
+  const FileDescriptor client = connect_to(socket_path());
+  write_all(client, as_bytes(line + "\r\n"), socket_path());
+  std::string reply;
+  char byte = 0;
+  while (::read(client.get(), &byte, 1) == 1 && byte != '\r') reply += byte;
+  return reply;
+}
+
 void RedisServer::kill() {
   if (pid_ < 0) return;
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
   ::unlink(socket_path().c_str());
   pid_ = -1;
+}
+
+RedisServer& shared_redis() {
+  static RedisServer server;
+  return server;
 }
 
 }  // namespace keysieve::test

@@ -24,6 +24,9 @@ class RedisServer {
   void kill();
   void start();
 
+  // Sends one inline command, as ACL SETUSER or FLUSHALL, over the unix socket; the first line of the reply.
+  std::string command(const std::string& line) const;
+
   [[nodiscard]] int port() const noexcept { return port_; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   [[nodiscard]] std::string socket_path() const { return directory_ / "redis.sock"; }
@@ -38,5 +41,8 @@ class RedisServer {
   int port_ = 0;
   pid_t pid_ = -1;
 };
+
+// The one of this test binary, started by the first case that asks for it.
+RedisServer& shared_redis();
 
 }  // namespace keysieve::test

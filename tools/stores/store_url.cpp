@@ -19,16 +19,18 @@ constexpr std::chrono::hours kMaxTimeout{24};
 // libcurl wants a host; stands in where the URL has none.
 constexpr std::string_view kNoHost = "localhost";
 
-// A URL that could not be taken apart, without anything that might be a password.
+// A URL that could not be taken apart, without anything that might be a password: what lies before an @,
+// unless it can only be a path.
 std::string redacted(std::string_view url) {
-  const std::size_t authority = url.find("//");
-  const std::size_t at = url.rfind('@');
-  std::string shown;
-  if (authority != std::string_view::npos && at != std::string_view::npos && at > authority) {
-    shown.append(url.substr(0, authority)).append("//...");
-    url.remove_prefix(at);
+  const std::string_view scheme = url.substr(0, url.find(':') + 1);
+  std::string_view rest = url.substr(scheme.size());
+  const std::size_t at = rest.rfind('@');
+  std::string shown(scheme);
+  if (at != std::string_view::npos && (!rest.starts_with('/') || rest.starts_with("//"))) {
+    shown.append("...");
+    rest.remove_prefix(at);
   }
-  return shown.append(url.substr(0, url.find('?')));
+  return shown.append(rest.substr(0, rest.find('?')));
 }
 
 [[noreturn]] void refuse_text(std::string_view url, const std::string& reason) {

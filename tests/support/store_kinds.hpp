@@ -1,0 +1,39 @@
+// Every kind of store, for suites that run over each of them: how to get an empty one.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "tests/support/redis_server.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace keysieve::test {
+
+struct StoreKind {
+  const char* name;
+  // The URL of an empty store that may use that directory.
+  std::string (*empty_store)(const TemporaryDirectory& directory);
+
+  friend void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
+};
+
+inline const auto kStoreKinds = ::testing::Values(
+    StoreKind{"lmdb", [](const TemporaryDirectory& directory) { return "lmdb:" + directory / "lmdb"; }},
+    StoreKind{"dir", [](const TemporaryDirectory& directory) { return "dir:" + directory / "dir"; }},
+    StoreKind{"redis_tcp",
+              [](const TemporaryDirectory&) {
+                shared_redis().command("FLUSHALL");
+                return shared_redis().tcp_url();
+              }},
+    StoreKind{"redis_unix", [](const TemporaryDirectory&) {
+                shared_redis().command("FLUSHALL");
+                return shared_redis().unix_url();
+              }});
+
+inline std::string store_kind_name(const ::testing::TestParamInfo<StoreKind>& info) {
+  return info.param.name;
+}
+
+}  // namespace keysieve::test

@@ -1,0 +1,242 @@
+// What every store must do, run over each of them.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+
+#include "core/base/error.hpp"
+#include "tests/support/store_kinds.hpp"
+#include "tools/stores/store.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Optional;
+
+class StoreConformance : public ::testing::TestWithParam<test::StoreKind> {
+ protected:
+  std::unique_ptr<Store> open() { return open_store(url_); }
+
+  static void put(Store& store, const std::string& key, const std::string& value) {
+    const Record record{key, value};
+    store.put_many(std::span(&record, 1));
+  }
+
+  test::TemporaryDirectory directory_;
+  std::string url_ = GetParam().empty_store(directory_);
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance, test::kStoreKinds, test::store_kind_name);
+
+TEST_P(StoreConformance, AnswersNothingForAKeyThatIsNotThere) {
+  EXPECT_EQ(open()->get("keysieve:seed"), std::nullopt);
+}
+
+TEST_P(StoreConformance, GivesBackWhatWasPut) {
+  const auto store = open();
+  put(*store, "keysieve:seed", "0123456789abcdef");
+  EXPECT_THAT(store->get("keysieve:seed"), Optional(std::string("0123456789abcdef")));
+}
+
+TEST_P(StoreConformance, ReplacesAValueByAShorterOne) {
+  const auto store = open();
+  put(*store, "a", std::string(100, 'x'));
+  put(*store, "a", "y");
+  EXPECT_THAT(store->get("a"), Optional(std::string("y")));
+}
+
+TEST_P(StoreConformance, KeepsAnyByteOfAValue) {
+  std::string all_bytes(256, '\0');
+  std::iota(all_bytes.begin(), all_bytes.end(), '\0');
+  const auto store = open();
+  put(*store, "a", all_bytes);
+  EXPECT_THAT(store->get("a"), Optional(all_bytes));
+}
+
+TEST_P(StoreConformance, TellsAnEmptyValueFromNone) {
+  const auto store = open();
+  put(*store, "a", "");
+  EXPECT_THAT(store->get("a"), Optional(std::string()));
+}
+
+TEST_P(StoreConformance, KeepsValuesOf64KiB) {
+  const std::string value(kMaxValueBytes, '\xff');
+  const auto store = open();
+  put(*store, "a", value);
+  EXPECT_TRUE(store->get("a") == value);
+}
+
+TEST_P(StoreConformance, KeepsEveryAllowedKeyApart) {
+  const std::vector<std::string> keys{".",
+                                      "..",
+                                      "...",
+                                      ".lock",
+                                      "a",
+                                      "A",
+                                      "a.b",
+                                      "a:b",
+                                      "a-b",
+                                      "a_b",
+                                      "a:",
+                                      ":a",
+                                      "-",
+                                      "keysieve:tags:0",
+                                      "keysieve:tags:00",
+                                      "%2E",
+                                      "a%b",
+                                      "put-file",
+                                      std::string(kMaxRecordKeyBytes, 'k')};
+  std::vector<Record> records;
+  for (const std::string& key : keys) records.push_back({key, "value of " + key});
+  const auto store = open();
+  store->put_many(records);
+  for (const Record& record : records) EXPECT_THAT(store->get(record.key), Optional(record.value));
+}
+
+TEST_P(StoreConformance, AnswersManyInTheOrderAsked) {
+  const auto store = open();
+  std::vector<Record> records;
+  std::vector<std::string> keys;
+  for (int i = 0; i < 300; ++i) {  // several pipelines
+    keys.push_back("key" + std::to_string(i));
+    if (i % 3 != 0) records.push_back({keys.back(), "value" + std::to_string(i)});
+  }
+  store->put_many(records);
+  const auto values = store->get_many(keys);
+  ASSERT_EQ(values.size(), keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto expected = i % 3 == 0 ? std::nullopt : std::optional("value" + std::to_string(i));
+    EXPECT_EQ(values[i], expected) << keys[i];
+  }
+}
+
+TEST_P(StoreConformance, CarriesManyLargeValuesAtOnce) {
+  const auto store = open();
+  std::vector<Record> records;
+  std::vector<std::string> keys;
+  for (int i = 0; i < 150; ++i) {
+    keys.push_back("chunk" + std::to_string(i));
+    records.push_back({keys.back(), std::string(kMaxValueBytes, static_cast<char>(i))});
+  }
+  store->put_many(records);
+  const auto values = store->get_many(keys);
+  ASSERT_EQ(values.size(), records.size());
+  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_TRUE(values[i] == records[i].value) << keys[i];
+}
+
+TEST_P(StoreConformance, DoesNothingWithNothing) {
+  const auto store = open();
+  store->put_many({});
+  store->remove_many({});
+  EXPECT_TRUE(store->get_many({}).empty());
+}
+
+TEST_P(StoreConformance, PutsIfAbsentOnlyOnce) {
+  const auto store = open();
+  EXPECT_TRUE(store->put_if_absent({"seed", "first"}));
+  EXPECT_FALSE(store->put_if_absent({"seed", "second"}));
+  EXPECT_THAT(store->get("seed"), Optional(std::string("first")));
+}
+
+TEST_P(StoreConformance, ReplacesOnlyTheExpectedValue) {
+  const auto store = open();
+  EXPECT_FALSE(store->compare_and_set({"a", "new"}, "old"));
+  EXPECT_EQ(store->get("a"), std::nullopt);
+  EXPECT_TRUE(store->compare_and_set({"a", "first"}, std::nullopt));
+  EXPECT_FALSE(store->compare_and_set({"a", "second"}, std::nullopt));
+  EXPECT_FALSE(store->compare_and_set({"a", "second"}, "firs"));
+  EXPECT_THAT(store->get("a"), Optional(std::string("first")));
+  EXPECT_TRUE(store->compare_and_set({"a", "second"}, "first"));
+  EXPECT_THAT(store->get("a"), Optional(std::string("second")));
+}
+
+TEST_P(StoreConformance, RemovesManyAndPassesOverKeysThatAreNotThere) {
+  const auto store = open();
+  put(*store, "a", "1");
+  put(*store, "b", "2");
+  put(*store, "c", "3");
+  const std::vector<std::string> keys{"a", "nowhere", "c"};
+  store->remove_many(keys);
+  const std::vector<std::string> all{"a", "b", "c"};
+  EXPECT_THAT(store->get_many(all), ElementsAre(std::nullopt, Optional(std::string("2")), std::nullopt));
+}
+
+TEST_P(StoreConformance, KeepsRecordsAfterItWasClosed) {
+  put(*open(), "a", "1");
+  EXPECT_THAT(open()->get("a"), Optional(std::string("1")));
+}
+
+TEST_P(StoreConformance, ShowsARecordToOtherClientsAtOnce) {
+  const auto writer = open();
+  const auto reader = open();
+  put(*writer, "a", "1");
+  EXPECT_THAT(reader->get("a"), Optional(std::string("1")));
+  put(*writer, "a", "2");
+  EXPECT_THAT(reader->get("a"), Optional(std::string("2")));
+}
+
+TEST_P(StoreConformance, HasThePrefixOfItsUrl) {
+  EXPECT_EQ(open()->prefix(), "keysieve");
+  EXPECT_EQ(open_store(url_ + "?prefix=Shop_1.a-b")->prefix(), "Shop_1.a-b");
+}
+
+TEST_P(StoreConformance, IsNamedAsItsUrlWithoutTheQuery) {
+  EXPECT_EQ(open_store(url_ + "?prefix=shop")->name(), url_);
+}
+
+TEST_P(StoreConformance, RefusesAParameterItDoesNotKnow) {
+  EXPECT_THROW(open_store(url_ + "?prefx=shop"), UsageError);
+}
+
+// Adds one to a counter so often; every lost race is tried again.
+void count_up(const std::string& url, int times) {
+  const auto store = open_store(url);
+  while (times > 0) {
+    const auto before = store->get("counter");
+    const std::string after = std::to_string(std::stoi(before.value_or("0")) + 1);
+    if (store->compare_and_set({"counter", after}, before)) --times;
+  }
+}
+
+TEST_P(StoreConformance, LosesNoUpdateOfRacingThreads) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(count_up, url_, 25);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(open()->get("counter"), Optional(std::string("100")));
+}
+
+TEST_P(StoreConformance, LosesNoUpdateOfRacingProcesses) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 3; ++i) {
+    children.push_back(::fork());
+    if (children.back() == 0) {
+      count_up(url_, 25);
+      ::_exit(0);
+    }
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_THAT(open()->get("counter"), Optional(std::string("75")));
+}
+
+TEST_P(StoreConformance, LetsOneOfRacingWritersPutIfAbsent) {
+  std::atomic<int> winners = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      if (open_store(url_)->put_if_absent({"seed", std::to_string(i)})) ++winners;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(winners, 1);
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,149 @@
+#include <gmock/gmock.h>
+
+#include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
+#include "tools/stores/store_url.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Optional;
+
+TEST(StoreUrl, TakesAPathApart) {
+  const StoreUrl url = parse_store_url("lmdb:/var/lib/key%20sieve?map_size=1GiB&prefix=shop");
+  EXPECT_EQ(url.scheme, "lmdb");
+  EXPECT_EQ(url.path, "/var/lib/key sieve");
+  EXPECT_EQ(url.prefix, "shop");
+  EXPECT_EQ(url.host, "");
+  EXPECT_EQ(url.parameters, (std::map<std::string, std::string>{{"map_size", "1GiB"}}));
+  EXPECT_EQ(url.name, "lmdb:/var/lib/key sieve");
+}
+
+TEST(StoreUrl, KeepsAPathAsItIs) {
+  EXPECT_EQ(parse_store_url("dir:/srv/../初音ミク/./a b").path, "/srv/../初音ミク/./a b");
+  EXPECT_EQ(parse_store_url("dir:///srv/a").path, "/srv/a");
+}
+
+TEST(StoreUrl, TakesAHostApart) {
+  const StoreUrl url = parse_store_url("redis://app:p%40s%3As@cache.example:6380/3");
+  EXPECT_EQ(url.user, "app");
+  EXPECT_THAT(url.password, Optional(std::string("p@s:s")));
+  EXPECT_EQ(url.host, "cache.example");
+  EXPECT_EQ(url.port, 6380);
+  EXPECT_EQ(url.path, "/3");
+  EXPECT_EQ(url.prefix, "keysieve");
+  EXPECT_EQ(url.name, "redis://app@cache.example:6380/3");
+}
+
+TEST(StoreUrl, KnowsAPasswordWithoutAUser) {
+  const StoreUrl url = parse_store_url("redis://:s3cret@cache");
+  EXPECT_EQ(url.user, "");
+  EXPECT_THAT(url.password, Optional(std::string("s3cret")));
+  EXPECT_EQ(url.name, "redis://cache");
+}
+
+TEST(StoreUrl, TakesTheBracketsOffAnIpv6Address) {
+  const StoreUrl url = parse_store_url("redis://[::1]:6379");
+  EXPECT_EQ(url.host, "::1");
+  EXPECT_EQ(url.name, "redis://[::1]:6379");
+}
+
+TEST(StoreUrl, TakesAUnixSocketApart) {
+  const StoreUrl plain = parse_store_url("redis+unix:///run/redis.sock?db=2");
+  EXPECT_EQ(plain.path, "/run/redis.sock");
+  EXPECT_EQ(plain.name, "redis+unix:///run/redis.sock");
+  const StoreUrl signed_in = parse_store_url("redis+unix://app:s3cret@/run/redis.sock");
+  EXPECT_EQ(signed_in.user, "app");
+  EXPECT_THAT(signed_in.password, Optional(std::string("s3cret")));
+  EXPECT_EQ(signed_in.path, "/run/redis.sock");
+  EXPECT_EQ(signed_in.host, "");
+  EXPECT_EQ(signed_in.name, "redis+unix://app@/run/redis.sock");
+}
+
+TEST(StoreUrl, IsToldFromAFilePath) {
+  for (const char* url : {"lmdb:/a", "redis://h", "rediss://h", "redis+unix:///a", "dir:/a"}) {
+    EXPECT_TRUE(is_store_url(url)) << url;
+  }
+  for (const char* path :
+       {"", "tags.ks", "/var/tags.ks", "lmdb", "redis.ks", "http://h", "directory:/a", ":"}) {
+    EXPECT_FALSE(is_store_url(path)) << path;
+  }
+}
+
+struct Refusal {
+  std::string url;
+  std::string reason;
+};
+
+TEST(StoreUrl, IsRefusedWithTheReason) {
+  const std::vector<Refusal> refusals{
+      {"memcached://h", "store \"memcached\" is not known"},
+      {"tags.ks", "is not known"},
+      {"lmdb:relative/path", "an absolute path or //host must follow"},
+      {"lmdb:", "an absolute path or //host must follow"},
+      {"lmdb:/", "must be lmdb:/path/to/folder"},
+      {"lmdb://host/path", "must be lmdb:/path/to/folder"},
+      {"dir:/a%00b", "control character"},
+      {"dir:/a#b", "%23"},
+      {"dir:/a?prefix", "name=value"},
+      {"dir:/a?prefix=a&prefix=b", "given twice"},
+      {"dir:/a?prefix=", "prefix must be"},
+      {"dir:/a?prefix=a:b", "prefix must be"},
+      {"dir:/a?prefix=a%00", "NUL"},
+      {"dir:/a?prefix=" + std::string(65, 'a'), "prefix must be"},
+      {"dir:/a?map_size=1GiB", "parameter map_size is not known"},
+      {"dir:/a?timeout=soon", "timeout \"soon\" is not understood"},
+      {"dir:/a?timeout=0", "timeout must be above 0"},
+      {"dir:/a?timeout=2d", "timeout must be above 0 and at most a day"},
+      {"lmdb:/a?map_size=much", "map_size \"much\" is not understood"},
+      {"lmdb:/a?map_size=4096", "map_size must be at least 1MiB"},
+      {"redis:///0", "a host must follow"},
+      {"redis://h:99999", "ort number"},
+      {"redis://h/x", "the database must be a number"},
+      {"redis://h/-1", "the database must be a number"},
+      {"redis://h/1/2", "the database must be a number"},
+      {"redis://app@h", "a user needs a password"},
+      {"redis://:a@h?password_file=/f", "one is enough"},
+      {"redis+unix://h/run/redis.sock", "must be redis+unix:///path/to.sock"},
+      {"redis+unix:///s?db=zero", "the database must be a number"},
+      {"redis+unix:///" + std::string(107, 's'), "107 bytes at most"},
+      {"rediss://h", "without TLS"},
+  };
+  for (const Refusal& refusal : refusals) {
+    EXPECT_THAT(test::message_of<UsageError>([&] { open_store(refusal.url); }), HasSubstr(refusal.reason))
+        << refusal.url;
+  }
+}
+
+TEST(StoreUrl, NeverShowsAPasswordInARefusal) {
+  for (const char* url : {
+           "redis://:s3cret@h:99999",
+           "redis://app:s3cret@h/x",
+           "redis://app:s3cret@h/1?unknown=1",
+           "redis://app:s3/s3cret@h/1",
+           "redis://app:12/s3cret@h/1",
+           "redis://app:s3?s3cret@h/1",
+           "redis://app:s3#s3cret@h/1",
+           "redis://app:s3@s3cret@h/1",
+           "redis://app:s3 cret:s3cret@h:x",
+           "redis://:s3cret@",
+           "redis:s3cret@h",
+           "redis+unix://app:s3cret@",
+           "redis+unix://app:s3cret@/s?db=x",
+           "rediss://:s3cret@h",
+           "memcached://app:s3cret@h",
+           "lmdb://app:s3cret@/path",
+           "redis//:s3cret@h",
+           "redis://:s3cret@h?password_file=/f",
+           "redis://h?password=s3cret",
+       }) {
+    const std::string message = test::message_of<UsageError>([&] { open_store(url); });
+    EXPECT_THAT(message, Not(HasSubstr("s3cret"))) << url;
+    EXPECT_NE(message, "") << url;
+  }
+}
+
+}  // namespace
+}  // namespace keysieve
