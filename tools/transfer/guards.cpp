@@ -10,6 +10,7 @@ namespace keysieve {
 namespace {
 
 constexpr std::size_t kShownKeyBytes = 80;
+constexpr double kRounding = 1e-9;  // a set that shrank by just the limit passes
 
 // A key may hold any byte, a message may not.
 std::string quoted(std::string_view key) {
@@ -35,7 +36,7 @@ void check_key_count(const Guards& guards, std::uint64_t keys, std::optional<std
   }
   if (!guards.max_shrink || !previous_keys || keys >= *previous_keys) return;
   const double shrink = 1.0 - static_cast<double>(keys) / static_cast<double>(*previous_keys);
-  if (shrink > *guards.max_shrink) {
+  if (shrink > *guards.max_shrink + kRounding) {
     throw DataError(set + "shrank from " + format_count(*previous_keys) + " to " + format_count(keys) +
                     " keys, by " + format_share(shrink) + ", more than " + format_share(*guards.max_shrink) +
                     "; --max-shrink sets that limit, --allow-shrink lifts it");

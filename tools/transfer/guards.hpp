@@ -16,9 +16,9 @@ inline constexpr double kDefaultMaxShrink = 0.20;
 struct Guards {
   std::uint64_t min_keys = 1;
   std::optional<double> max_shrink =
-      kDefaultMaxShrink;              // against the generation before; nullopt: --allow-shrink
-  std::optional<double> max_fpr;      // limit of the estimated FPR
-  std::vector<std::string> canaries;  // keys that must answer maybe
+      kDefaultMaxShrink;                // against the generation before; nullopt: --allow-shrink
+  std::optional<double> max_fpr{};      // limit of the estimated FPR
+  std::vector<std::string> canaries{};  // keys that must answer maybe
 };
 
 // `previous_keys`: key count of the generation before, nothing if there is none. Throws DataError that names

@@ -35,6 +35,8 @@ inline constexpr std::size_t kKeptGenerations = 3;  // the current one and two b
 struct PointerRecord {
   SnapshotRecord current;
   std::vector<SnapshotRecord> previous;  // newest first, at most kKeptGenerations - 1
+
+  friend bool operator==(const PointerRecord&, const PointerRecord&) = default;
 };
 
 std::string encode(const PointerRecord& record);

@@ -1,0 +1,72 @@
+#include "tools/transfer/chunk.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace keysieve {
+namespace {
+
+std::string reason_against(std::string_view value, std::uint32_t number, std::size_t payload_bytes) {
+  return test::message_of<DataError>([&] { decode_chunk(value, number, payload_bytes, "store: key"); });
+}
+
+TEST(Chunk, CarriesItsPayload) {
+  const std::string payload = "some bytes of a snapshot";
+  const std::string value = encode_chunk(3, as_bytes(payload));
+  EXPECT_EQ(value.size(), kChunkHeaderBytes + payload.size());
+  EXPECT_EQ(as_text(decode_chunk(value, 3, payload.size(), "source")), payload);
+}
+
+TEST(Chunk, HasTheDocumentedBytes) {
+  const std::string value = encode_chunk(0x01020304, as_bytes("payload"));
+  EXPECT_EQ(value.substr(0, 8), std::string("KSC1\x04\x03\x02\x01"));
+  EXPECT_EQ(value.substr(16), "payload");
+}
+
+TEST(Chunk, FillsSixteenPagesOfLmdbWithItsPageHeader) {
+  constexpr std::size_t kLmdbPageHeaderBytes = 16;
+  EXPECT_EQ(kLmdbPageHeaderBytes + kChunkHeaderBytes + kChunkPayloadBytes, 16 * 4096);
+}
+
+TEST(Chunk, CountCoversTheLastStartedChunk) {
+  EXPECT_EQ(chunk_count_of(1), 1U);
+  EXPECT_EQ(chunk_count_of(kChunkPayloadBytes), 1U);
+  EXPECT_EQ(chunk_count_of(kChunkPayloadBytes + 1), 2U);
+  EXPECT_EQ(chunk_count_of(UINT64_MAX), UINT64_MAX / kChunkPayloadBytes + 1);
+}
+
+TEST(Chunk, KeyNamesPrefixSetBuildAndNumber) {
+  BuildId id{};
+  id[0] = 0xab;
+  EXPECT_EQ(chunk_key("keysieve", "tags", id, 12), "keysieve:tags:ab000000000000000000000000000000:12");
+}
+
+TEST(Chunk, IsRefusedWhenAnyByteIsWrong) {
+  const std::string payload = "some bytes of a snapshot";
+  const std::string value = encode_chunk(3, as_bytes(payload));
+  for (std::size_t at = 0; at < value.size(); ++at) {
+    std::string damaged = value;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    EXPECT_THROW(decode_chunk(damaged, 3, payload.size(), "source"), DataError) << at;
+  }
+}
+
+TEST(Chunk, IsRefusedAtAnyOtherLength) {
+  const std::string value = encode_chunk(0, as_bytes("payload"));
+  for (std::size_t size = 0; size < value.size(); ++size) {
+    EXPECT_THROW(decode_chunk(value.substr(0, size), 0, 7, "source"), DataError) << size;
+  }
+  EXPECT_EQ(reason_against(value + "x", 0, 7), "store: key: is 24 bytes, not 23");
+}
+
+TEST(Chunk, IsRefusedWithTheReason) {
+  const std::string value = encode_chunk(3, as_bytes("payload"));
+  EXPECT_EQ(reason_against(value, 4, 7), "store: key: is chunk 3, not 4");
+  EXPECT_EQ(reason_against("x" + value.substr(1), 3, 7), "store: key: is not a chunk of a snapshot");
+  EXPECT_EQ(reason_against(value.substr(0, 22) + "x", 3, 7), "store: key: is damaged (checksum)");
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,81 @@
+#include "tools/transfer/guards.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/tools/transfer/snapshots.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class GuardsTest : public ::testing::Test {
+ protected:
+  std::string message(std::optional<std::uint64_t> previous_keys = std::nullopt) const {
+    return test::message_of<DataError>([&] { check_guards(guards_, view_, previous_keys); });
+  }
+
+  SnapshotBytes snapshot_ = test::build_snapshot({.keys = 1000});
+  SnapshotBytes smaller_ = test::build_snapshot({.keys = 700});
+  SnapshotView view_ = test::view_of(snapshot_);
+  Guards guards_;
+};
+
+TEST_F(GuardsTest, LetAnOrdinarySetPass) {
+  guards_.min_keys = 1000;
+  guards_.max_fpr = 0.02;
+  guards_.canaries = {"key0", "key999"};
+  EXPECT_EQ(message(1100), "");
+}
+
+TEST_F(GuardsTest, RefuseTooFewKeys) {
+  guards_.min_keys = 1001;
+  EXPECT_EQ(message(), "set \"tags\" has 1,000 keys, fewer than 1,001; --min-keys sets that limit");
+}
+
+TEST_F(GuardsTest, LetTheSetShrinkToTheLimit) {
+  EXPECT_EQ(message(1250), "") << "20 %";
+  guards_.max_shrink = 0.3;
+  view_ = test::view_of(smaller_);
+  EXPECT_EQ(message(1000), "") << "30 %";
+  EXPECT_EQ(message(500), "") << "it grew";
+  EXPECT_EQ(message(), "") << "nothing before it";
+}
+
+TEST_F(GuardsTest, RefuseASetThatShrankBeyondTheLimit) {
+  EXPECT_THAT(message(2000), AllOf(HasSubstr("set \"tags\" shrank from 2,000 to 1,000 keys, by 50"),
+                                   HasSubstr("more than 20"), HasSubstr("--allow-shrink")));
+  EXPECT_NE(message(1260), "");
+}
+
+TEST_F(GuardsTest, LetTheSetShrinkWhenThatIsAllowed) {
+  guards_.max_shrink = std::nullopt;
+  EXPECT_EQ(message(1'000'000), "");
+}
+
+TEST_F(GuardsTest, RefuseAnEstimatedFprAboveTheLimit) {
+  const auto fuller = test::build_snapshot({.keys = 10'000});
+  view_ = test::view_of(fuller);
+  guards_.max_fpr = 0.001;
+  EXPECT_THAT(message(), AllOf(HasSubstr("set \"tags\" has an estimated FPR of "), HasSubstr("--max-fpr")));
+}
+
+TEST_F(GuardsTest, RefuseASetThatLacksACanary) {
+  guards_.canaries = {"key0"};
+  // Which absent key answers maybe depends on the seed; one of these does not.
+  for (int i = 0; i < 20; ++i) guards_.canaries.push_back("absent\n" + std::to_string(i));
+  EXPECT_THAT(message(), AllOf(HasSubstr("set \"tags\" answers absent for the canary \"absent\\x0a"),
+                               HasSubstr("--canaries")));
+}
+
+TEST_F(GuardsTest, CutALongCanaryShortInTheMessage) {
+  guards_.canaries = {std::string(1'000'000, 'x')};
+  EXPECT_THAT(message(), HasSubstr("\"...; --canaries"));
+  EXPECT_LT(message().size(), 300U);
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,37 @@
+// Small snapshots for the suites of transfer.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/snapshot/builder.hpp"
+
+namespace keysieve::test {
+
+struct SnapshotRecipe {
+  std::string set_name = "tags";
+  std::string_view kind = kDefaultKindName;
+  std::uint64_t keys = 1000;  // "key0", "key1", ...
+  double target_fpr = 0.01;
+  std::uint64_t seed = 7;
+  UnixSeconds as_of = 1'700'000'000;
+};
+
+// Every call has another build id.
+inline SnapshotBytes build_snapshot(const SnapshotRecipe& recipe = {}) {
+  BuildSettings settings;
+  settings.set_name = recipe.set_name;
+  settings.kind = &filter_kind_named(recipe.kind);
+  settings.target_fpr = recipe.target_fpr;
+  settings.seed = recipe.seed;
+  settings.as_of = recipe.as_of;
+  SnapshotBuilder builder(std::move(settings));
+  for (std::uint64_t i = 0; i < recipe.keys; ++i) builder.add("key" + std::to_string(i));
+  return builder.finish();
+}
+
+inline SnapshotView view_of(const SnapshotBytes& snapshot) {
+  return SnapshotView::decode(snapshot.get(), "test", Check::Everything);
+}
+
+}  // namespace keysieve::test
