@@ -1,0 +1,33 @@
+#include "ext/attached_sets.hpp"
+
+#include "core/base/set_name.hpp"
+#include "ext/settings.hpp"
+
+namespace keysieve {
+namespace {
+
+void destroy(zval* entry) {
+  delete static_cast<AttachedSet*>(Z_PTR_P(entry));
+}
+
+}  // namespace
+
+AttachedSets::AttachedSets() noexcept {
+  zend_hash_init(&sets_, 8, nullptr, destroy, /* persistent */ true);
+}
+
+AttachedSets::~AttachedSets() {
+  zend_hash_destroy(&sets_);
+}
+
+AttachedSet* AttachedSets::find(zend_string* name) noexcept {
+  if (void* known = zend_hash_find_ptr(&sets_, name); EXPECTED(known != nullptr)) {
+    return static_cast<AttachedSet*>(known);
+  }
+  if (!is_set_name(view_of(name))) return nullptr;
+  auto* set = new AttachedSet(reader_settings(), view_of(name));
+  zend_hash_str_add_new_ptr(&sets_, ZSTR_VAL(name), ZSTR_LEN(name), set);  // by a persistent copy of the name
+  return set;
+}
+
+}  // namespace keysieve

@@ -1,0 +1,34 @@
+// All sets that this thread has asked, by name. Part of the module's globals: one table per process, or per
+// thread under ZTS.
+#pragma once
+
+#include "ext/attached_set.hpp"
+
+namespace keysieve {
+
+class AttachedSets {
+ public:
+  AttachedSets() noexcept;
+  AttachedSets(const AttachedSets&) = delete;
+  AttachedSets& operator=(const AttachedSets&) = delete;
+  ~AttachedSets();
+
+  // Makes the entry when it is new; opens nothing. nullptr when that is not a set name. Entries stay where
+  // they are.
+  AttachedSet* find(zend_string* name) noexcept;
+
+  template <typename Function>
+  void for_each(Function function) {
+    zend_string* name = nullptr;
+    void* set = nullptr;
+    ZEND_HASH_FOREACH_STR_KEY_PTR(&sets_, name, set) {
+      function(name, *static_cast<AttachedSet*>(set));
+    }
+    ZEND_HASH_FOREACH_END();
+  }
+
+ private:
+  HashTable sets_;  // to AttachedSet*; PHP's own table, because its strings know their hash
+};
+
+}  // namespace keysieve

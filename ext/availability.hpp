@@ -1,0 +1,32 @@
+// The enum KeySieve\Availability: core's Availability, and Disabled, which core does not know.
+#pragma once
+
+#include "core/shm/set_reader.hpp"
+#include "ext/zend.hpp"
+
+namespace keysieve {
+
+enum class SetState : std::uint8_t { Ready, Missing, Expired, Bypassed, Incompatible, Disabled };
+
+constexpr SetState state_of(Availability availability) noexcept {
+  return static_cast<SetState>(availability);
+}
+static_assert(state_of(Availability::Ready) == SetState::Ready);
+static_assert(state_of(Availability::Missing) == SetState::Missing);
+static_assert(state_of(Availability::Expired) == SetState::Expired);
+static_assert(state_of(Availability::Bypassed) == SetState::Bypassed);
+static_assert(state_of(Availability::Incompatible) == SetState::Incompatible);
+
+// Somebody has switched lookups off and wants maybe for an answer, so nothing is thrown and, for Disabled,
+// nothing logged.
+constexpr bool is_switched_off(SetState state) noexcept {
+  return state == SetState::Bypassed || state == SetState::Disabled;
+}
+
+// MINIT.
+void keep_availability_class(zend_class_entry* enum_class);
+
+// The case of the enum; owned by the class.
+zend_object* availability_case(SetState state);
+
+}  // namespace keysieve

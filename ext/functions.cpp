@@ -1,0 +1,119 @@
+// The functions of the namespace KeySieve.
+#include "ext/attached_sets.hpp"
+#include "ext/set.hpp"
+
+namespace keysieve {
+namespace {
+
+// Hashes one key for several sets: once per seed. Sets of one store share a seed, so more than a few of them
+// is rare, and then a hash is made again.
+class HashPerSeed {
+ public:
+  explicit HashPerSeed(const zval* key) noexcept : key_(key) {}
+
+  KeyHash operator()(std::uint64_t seed) noexcept {
+    const auto end = seeds_.begin() + known_;
+    if (const auto found = std::find(seeds_.begin(), end, seed); found != end) {
+      return hashes_[static_cast<std::size_t>(found - seeds_.begin())];
+    }
+    const KeyHash hash = hash_of(key_, seed);
+    if (known_ < seeds_.size()) {
+      seeds_[known_] = seed;
+      hashes_[known_++] = hash;
+    }
+    return hash;
+  }
+
+ private:
+  const zval* key_;
+  std::array<std::uint64_t, 8> seeds_;
+  std::array<KeyHash, 8> hashes_;
+  std::size_t known_ = 0;
+};
+
+// nullptr, with an error pending that says which, for an element that is not a set name.
+AttachedSet* set_named(const zval* name) {
+  ZVAL_DEREF(name);
+  if (Z_TYPE_P(name) != IS_STRING) {
+    zend_argument_type_error(2, "must be an array of strings, %s given", zend_zval_type_name(name));
+    return nullptr;
+  }
+  AttachedSet* set = KEYSIEVE_G(attached_sets)->find(Z_STR_P(name));
+  if (set == nullptr) {
+    zend_argument_value_error(2, "must be an array of set names, each %s, \"%.80s\" given", kSetNameRule,
+                              Z_STRVAL_P(name));
+  }
+  return set;
+}
+
+bool check_set_names(HashTable* names) {
+  zval* name = nullptr;
+  ZEND_HASH_FOREACH_VAL(names, name) {
+    if (set_named(name) == nullptr) return false;
+  }
+  ZEND_HASH_FOREACH_END();
+  return true;
+}
+
+void add_counts(zval* result, zend_string* name, const AnswerCounts& counts) {
+  zval row;
+  array_init_size(&row, 4);
+  add_assoc_long(&row, "calls", static_cast<zend_long>(counts.calls));
+  add_assoc_long(&row, "maybe", static_cast<zend_long>(counts.maybe));
+  add_assoc_long(&row, "absent", static_cast<zend_long>(counts.absent));
+  add_assoc_long(&row, "unavailable", static_cast<zend_long>(counts.unavailable));
+  // A copy of the name: the table's own is persistent and may not leave it.
+  add_assoc_zval_ex(result, ZSTR_VAL(name), ZSTR_LEN(name), &row);
+}
+
+}  // namespace
+}  // namespace keysieve
+
+ZEND_FUNCTION(KeySieve_may_contain) {
+  zend_string* name = nullptr;
+  zval* key = nullptr;
+  ZEND_PARSE_PARAMETERS_START(2, 2)
+    Z_PARAM_STR(name)
+    KEYSIEVE_PARAM_KEY(key)
+  ZEND_PARSE_PARAMETERS_END();
+
+  keysieve::AttachedSet* set = KEYSIEVE_G(attached_sets)->find(name);
+  if (UNEXPECTED(set == nullptr)) {
+    zend_argument_value_error(1, "must be %s, \"%.80s\" given", keysieve::kSetNameRule, ZSTR_VAL(name));
+    RETURN_THROWS();
+  }
+  RETURN_BOOL(
+      set->may_contain([key](std::uint64_t seed) noexcept { return keysieve::hash_of(key, seed); }, nullptr));
+}
+
+ZEND_FUNCTION(KeySieve_candidate_sets) {
+  zval* key = nullptr;
+  HashTable* names = nullptr;
+  ZEND_PARSE_PARAMETERS_START(2, 2)
+    KEYSIEVE_PARAM_KEY(key)
+    Z_PARAM_ARRAY_HT(names)
+  ZEND_PARSE_PARAMETERS_END();
+
+  if (!keysieve::check_set_names(names)) RETURN_THROWS();
+  array_init(return_value);
+  keysieve::HashPerSeed hash_per_seed(key);
+  zval* name = nullptr;
+  ZEND_HASH_FOREACH_VAL(names, name) {
+    ZVAL_DEREF(name);
+    const bool maybe = keysieve::set_named(name)->may_contain(hash_per_seed, nullptr);
+    if (UNEXPECTED(EG(exception) != nullptr)) return;
+    if (!maybe) continue;
+    Z_TRY_ADDREF_P(name);
+    zend_hash_next_index_insert_new(Z_ARRVAL_P(return_value), name);
+  }
+  ZEND_HASH_FOREACH_END();
+}
+
+ZEND_FUNCTION(KeySieve_stats) {
+  ZEND_PARSE_PARAMETERS_NONE();
+
+  array_init(return_value);
+  KEYSIEVE_G(attached_sets)->for_each([return_value](zend_string* name, const keysieve::AttachedSet& set) {
+    keysieve::add_counts(return_value, name, set.counts());
+  });
+}

@@ -1,0 +1,303 @@
+/* This is a generated file, edit the .stub.php file instead.
+ * Stub hash: 4c0deb6ac5c88a1b5e362859ea742b420a5abbeb */
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_candidate_sets, 0, 2, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
+	ZEND_ARG_TYPE_INFO(0, sets, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_stats, 0, 0, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Membership_mayContain, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Membership_mayContainMany, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, keys, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_KeySieve_Membership_candidates arginfo_class_KeySieve_Membership_mayContainMany
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_Key___construct, 0, 0, 1)
+	ZEND_ARG_TYPE_INFO(0, bytes, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_Set___construct, 0, 0, 1)
+	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, keyProfile, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_KeySieve_Set_mayContain arginfo_class_KeySieve_Membership_mayContain
+
+#define arginfo_class_KeySieve_Set_mayContainMany arginfo_class_KeySieve_Membership_mayContainMany
+
+#define arginfo_class_KeySieve_Set_candidates arginfo_class_KeySieve_Membership_mayContainMany
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_KeySieve_Set_availability, 0, 0, KeySieve\\Availability, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_KeySieve_Set_info, 0, 0, KeySieve\\Info, 1)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_Info___construct, 0, 0, 0)
+ZEND_END_ARG_INFO()
+
+
+ZEND_FUNCTION(KeySieve_may_contain);
+ZEND_FUNCTION(KeySieve_candidate_sets);
+ZEND_FUNCTION(KeySieve_stats);
+ZEND_METHOD(KeySieve_Key, __construct);
+ZEND_METHOD(KeySieve_Set, __construct);
+ZEND_METHOD(KeySieve_Set, mayContain);
+ZEND_METHOD(KeySieve_Set, mayContainMany);
+ZEND_METHOD(KeySieve_Set, candidates);
+ZEND_METHOD(KeySieve_Set, availability);
+ZEND_METHOD(KeySieve_Set, info);
+ZEND_METHOD(KeySieve_Info, __construct);
+
+
+static const zend_function_entry ext_functions[] = {
+	ZEND_NS_FALIAS("KeySieve", may_contain, KeySieve_may_contain, arginfo_KeySieve_may_contain)
+	ZEND_NS_FALIAS("KeySieve", candidate_sets, KeySieve_candidate_sets, arginfo_KeySieve_candidate_sets)
+	ZEND_NS_FALIAS("KeySieve", stats, KeySieve_stats, arginfo_KeySieve_stats)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_KeySieve_Membership_methods[] = {
+	ZEND_ABSTRACT_ME_WITH_FLAGS(KeySieve_Membership, mayContain, arginfo_class_KeySieve_Membership_mayContain, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(KeySieve_Membership, mayContainMany, arginfo_class_KeySieve_Membership_mayContainMany, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(KeySieve_Membership, candidates, arginfo_class_KeySieve_Membership_candidates, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_KeySieve_Availability_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_KeySieve_Key_methods[] = {
+	ZEND_ME(KeySieve_Key, __construct, arginfo_class_KeySieve_Key___construct, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_KeySieve_Set_methods[] = {
+	ZEND_ME(KeySieve_Set, __construct, arginfo_class_KeySieve_Set___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_Set, mayContain, arginfo_class_KeySieve_Set_mayContain, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_Set, mayContainMany, arginfo_class_KeySieve_Set_mayContainMany, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_Set, candidates, arginfo_class_KeySieve_Set_candidates, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_Set, availability, arginfo_class_KeySieve_Set_availability, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_Set, info, arginfo_class_KeySieve_Set_info, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_KeySieve_Info_methods[] = {
+	ZEND_ME(KeySieve_Info, __construct, arginfo_class_KeySieve_Info___construct, ZEND_ACC_PRIVATE)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_KeySieve_UnavailableException_methods[] = {
+	ZEND_FE_END
+};
+
+static zend_class_entry *register_class_KeySieve_Membership(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "Membership", class_KeySieve_Membership_methods);
+	class_entry = zend_register_internal_interface(&ce);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_KeySieve_Availability(void)
+{
+	zend_class_entry *class_entry = zend_register_internal_enum("KeySieve\\Availability", IS_UNDEF, class_KeySieve_Availability_methods);
+
+	zend_enum_add_case_cstr(class_entry, "Ready", NULL);
+
+	zend_enum_add_case_cstr(class_entry, "Missing", NULL);
+
+	zend_enum_add_case_cstr(class_entry, "Expired", NULL);
+
+	zend_enum_add_case_cstr(class_entry, "Bypassed", NULL);
+
+	zend_enum_add_case_cstr(class_entry, "Incompatible", NULL);
+
+	zend_enum_add_case_cstr(class_entry, "Disabled", NULL);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_KeySieve_Key(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "Key", class_KeySieve_Key_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+
+	zval property_bytes_default_value;
+	ZVAL_UNDEF(&property_bytes_default_value);
+	zend_string *property_bytes_name = zend_string_init("bytes", sizeof("bytes") - 1, 1);
+	zend_declare_typed_property(class_entry, property_bytes_name, &property_bytes_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_bytes_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_KeySieve_Set(zend_class_entry *class_entry_KeySieve_Membership)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "Set", class_KeySieve_Set_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+	zend_class_implements(class_entry, 1, class_entry_KeySieve_Membership);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_KeySieve_Info(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "Info", class_KeySieve_Info_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+
+	zval property_generation_default_value;
+	ZVAL_UNDEF(&property_generation_default_value);
+	zend_string *property_generation_name = zend_string_init("generation", sizeof("generation") - 1, 1);
+	zend_declare_typed_property(class_entry, property_generation_name, &property_generation_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_generation_name);
+
+	zval property_publication_default_value;
+	ZVAL_UNDEF(&property_publication_default_value);
+	zend_string *property_publication_name = zend_string_init("publication", sizeof("publication") - 1, 1);
+	zend_declare_typed_property(class_entry, property_publication_name, &property_publication_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_publication_name);
+
+	zval property_kind_default_value;
+	ZVAL_UNDEF(&property_kind_default_value);
+	zend_string *property_kind_name = zend_string_init("kind", sizeof("kind") - 1, 1);
+	zend_declare_typed_property(class_entry, property_kind_name, &property_kind_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_kind_name);
+
+	zval property_keyCount_default_value;
+	ZVAL_UNDEF(&property_keyCount_default_value);
+	zend_string *property_keyCount_name = zend_string_init("keyCount", sizeof("keyCount") - 1, 1);
+	zend_declare_typed_property(class_entry, property_keyCount_name, &property_keyCount_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_keyCount_name);
+
+	zval property_shardCount_default_value;
+	ZVAL_UNDEF(&property_shardCount_default_value);
+	zend_string *property_shardCount_name = zend_string_init("shardCount", sizeof("shardCount") - 1, 1);
+	zend_declare_typed_property(class_entry, property_shardCount_name, &property_shardCount_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_shardCount_name);
+
+	zval property_shardBytes_default_value;
+	ZVAL_UNDEF(&property_shardBytes_default_value);
+	zend_string *property_shardBytes_name = zend_string_init("shardBytes", sizeof("shardBytes") - 1, 1);
+	zend_declare_typed_property(class_entry, property_shardBytes_name, &property_shardBytes_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_shardBytes_name);
+
+	zval property_sizeBytes_default_value;
+	ZVAL_UNDEF(&property_sizeBytes_default_value);
+	zend_string *property_sizeBytes_name = zend_string_init("sizeBytes", sizeof("sizeBytes") - 1, 1);
+	zend_declare_typed_property(class_entry, property_sizeBytes_name, &property_sizeBytes_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_sizeBytes_name);
+
+	zval property_bitsPerKey_default_value;
+	ZVAL_UNDEF(&property_bitsPerKey_default_value);
+	zend_string *property_bitsPerKey_name = zend_string_init("bitsPerKey", sizeof("bitsPerKey") - 1, 1);
+	zend_declare_typed_property(class_entry, property_bitsPerKey_name, &property_bitsPerKey_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE));
+	zend_string_release(property_bitsPerKey_name);
+
+	zval property_targetFalsePositiveRate_default_value;
+	ZVAL_UNDEF(&property_targetFalsePositiveRate_default_value);
+	zend_string *property_targetFalsePositiveRate_name = zend_string_init("targetFalsePositiveRate", sizeof("targetFalsePositiveRate") - 1, 1);
+	zend_declare_typed_property(class_entry, property_targetFalsePositiveRate_name, &property_targetFalsePositiveRate_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE));
+	zend_string_release(property_targetFalsePositiveRate_name);
+
+	zval property_estimatedFalsePositiveRate_default_value;
+	ZVAL_UNDEF(&property_estimatedFalsePositiveRate_default_value);
+	zend_string *property_estimatedFalsePositiveRate_name = zend_string_init("estimatedFalsePositiveRate", sizeof("estimatedFalsePositiveRate") - 1, 1);
+	zend_declare_typed_property(class_entry, property_estimatedFalsePositiveRate_name, &property_estimatedFalsePositiveRate_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE));
+	zend_string_release(property_estimatedFalsePositiveRate_name);
+
+	zval property_fillRatio_default_value;
+	ZVAL_UNDEF(&property_fillRatio_default_value);
+	zend_string *property_fillRatio_name = zend_string_init("fillRatio", sizeof("fillRatio") - 1, 1);
+	zend_declare_typed_property(class_entry, property_fillRatio_name, &property_fillRatio_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE|MAY_BE_NULL));
+	zend_string_release(property_fillRatio_name);
+
+	zval property_keyProfile_default_value;
+	ZVAL_UNDEF(&property_keyProfile_default_value);
+	zend_string *property_keyProfile_name = zend_string_init("keyProfile", sizeof("keyProfile") - 1, 1);
+	zend_declare_typed_property(class_entry, property_keyProfile_name, &property_keyProfile_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_keyProfile_name);
+
+	zend_string *property_asOf_class_DateTimeImmutable = zend_string_init("DateTimeImmutable", sizeof("DateTimeImmutable")-1, 1);
+	zval property_asOf_default_value;
+	ZVAL_UNDEF(&property_asOf_default_value);
+	zend_string *property_asOf_name = zend_string_init("asOf", sizeof("asOf") - 1, 1);
+	zend_declare_typed_property(class_entry, property_asOf_name, &property_asOf_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_asOf_class_DateTimeImmutable, 0, 0));
+	zend_string_release(property_asOf_name);
+
+	zend_string *property_builtAt_class_DateTimeImmutable = zend_string_init("DateTimeImmutable", sizeof("DateTimeImmutable")-1, 1);
+	zval property_builtAt_default_value;
+	ZVAL_UNDEF(&property_builtAt_default_value);
+	zend_string *property_builtAt_name = zend_string_init("builtAt", sizeof("builtAt") - 1, 1);
+	zend_declare_typed_property(class_entry, property_builtAt_name, &property_builtAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_builtAt_class_DateTimeImmutable, 0, 0));
+	zend_string_release(property_builtAt_name);
+
+	zend_string *property_publishedAt_class_DateTimeImmutable = zend_string_init("DateTimeImmutable", sizeof("DateTimeImmutable")-1, 1);
+	zval property_publishedAt_default_value;
+	ZVAL_UNDEF(&property_publishedAt_default_value);
+	zend_string *property_publishedAt_name = zend_string_init("publishedAt", sizeof("publishedAt") - 1, 1);
+	zend_declare_typed_property(class_entry, property_publishedAt_name, &property_publishedAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_publishedAt_class_DateTimeImmutable, 0, 0));
+	zend_string_release(property_publishedAt_name);
+
+	zend_string *property_lastConfirmedAt_class_DateTimeImmutable = zend_string_init("DateTimeImmutable", sizeof("DateTimeImmutable")-1, 1);
+	zval property_lastConfirmedAt_default_value;
+	ZVAL_UNDEF(&property_lastConfirmedAt_default_value);
+	zend_string *property_lastConfirmedAt_name = zend_string_init("lastConfirmedAt", sizeof("lastConfirmedAt") - 1, 1);
+	zend_declare_typed_property(class_entry, property_lastConfirmedAt_name, &property_lastConfirmedAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_lastConfirmedAt_class_DateTimeImmutable, 0, MAY_BE_NULL));
+	zend_string_release(property_lastConfirmedAt_name);
+
+	zend_string *property_validUntil_class_DateTimeImmutable = zend_string_init("DateTimeImmutable", sizeof("DateTimeImmutable")-1, 1);
+	zval property_validUntil_default_value;
+	ZVAL_UNDEF(&property_validUntil_default_value);
+	zend_string *property_validUntil_name = zend_string_init("validUntil", sizeof("validUntil") - 1, 1);
+	zend_declare_typed_property(class_entry, property_validUntil_name, &property_validUntil_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_validUntil_class_DateTimeImmutable, 0, MAY_BE_NULL));
+	zend_string_release(property_validUntil_name);
+
+	zval property_liveKeys_default_value;
+	ZVAL_UNDEF(&property_liveKeys_default_value);
+	zend_string *property_liveKeys_name = zend_string_init("liveKeys", sizeof("liveKeys") - 1, 1);
+	zend_declare_typed_property(class_entry, property_liveKeys_name, &property_liveKeys_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_liveKeys_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_KeySieve_UnavailableException(zend_class_entry *class_entry_RuntimeException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "UnavailableException", class_KeySieve_UnavailableException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_RuntimeException);
+
+	return class_entry;
+}

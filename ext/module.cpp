@@ -1,0 +1,114 @@
+// The module: what PHP calls at its beginning and end, at those of a thread and of a request, and for
+// phpinfo().
+#include "ext/attached_sets.hpp"
+#include "ext/info.hpp"
+#include "ext/php_keysieve.h"
+#include "ext/set.hpp"
+#include "ext/settings.hpp"
+#include "ext/unavailable_exception.hpp"
+// After the above: uses PHP's macros
+#include "ext/keysieve_arginfo.h"
+
+ZEND_DECLARE_MODULE_GLOBALS(keysieve)
+
+namespace {
+
+using keysieve::AttachedSet;
+using keysieve::AttachedSets;
+
+void construct_globals(void* memory) {
+#if defined(ZTS) && defined(COMPILE_DL_KEYSIEVE)
+  ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+  auto* globals = static_cast<zend_keysieve_globals*>(memory);
+  *globals = {};
+  globals->attached_sets = new AttachedSets;
+}
+
+void destroy_globals(void* memory) {
+  delete static_cast<zend_keysieve_globals*>(memory)->attached_sets;
+}
+
+ZEND_MINIT_FUNCTION(keysieve) {
+  keysieve::register_settings(type, module_number);
+  keysieve::keep_availability_class(register_class_KeySieve_Availability());
+  keysieve::prepare_key_class(register_class_KeySieve_Key());
+  keysieve::prepare_set_class(register_class_KeySieve_Set(register_class_KeySieve_Membership()));
+  keysieve::prepare_info_class(register_class_KeySieve_Info());
+  keysieve::keep_unavailable_exception_class(
+      register_class_KeySieve_UnavailableException(spl_ce_RuntimeException));
+  return SUCCESS;
+}
+
+ZEND_MSHUTDOWN_FUNCTION(keysieve) {
+  keysieve::unregister_settings(type, module_number);
+  return SUCCESS;
+}
+
+// Expiry, the end of a bypass and a removed control file show from the first call of a request on.
+ZEND_RINIT_FUNCTION(keysieve) {
+#if defined(ZTS) && defined(COMPILE_DL_KEYSIEVE)
+  ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+  KEYSIEVE_G(attached_sets)->for_each([](zend_string*, AttachedSet& set) { set.reader().check_soon(); });
+  return SUCCESS;
+}
+
+ZEND_RSHUTDOWN_FUNCTION(keysieve) {
+  KEYSIEVE_G(attached_sets)->for_each([](zend_string*, AttachedSet& set) { set.report_refusal(); });
+  return SUCCESS;
+}
+
+// As of the set's last lookup.
+std::string description_of(const AttachedSet& set) {
+  const keysieve::SetReader& reader = set.reader();
+  std::string text(to_string(reader.availability()));
+  if (const keysieve::Attachment* attachment = reader.attachment()) {
+    const keysieve::SnapshotView& snapshot = attachment->snapshot();
+    text += ", publication " + std::to_string(attachment->id().publication) + ", " +
+            std::string(snapshot.kind().name) + ", " + std::to_string(snapshot.header().key_count) +
+            " keys, " + std::to_string(snapshot.header().file_bytes) + " bytes";
+  }
+  return text;
+}
+
+ZEND_MINFO_FUNCTION(keysieve) {
+  php_info_print_table_start();
+  php_info_print_table_row(2, "keysieve support", KEYSIEVE_G(enabled) ? "enabled" : "disabled");
+  php_info_print_table_row(2, "keysieve version", PHP_KEYSIEVE_VERSION);
+  php_info_print_table_row(2, "Directory", ZSTR_VAL(KEYSIEVE_G(directory)));
+  KEYSIEVE_G(attached_sets)->for_each([](zend_string* name, const AttachedSet& set) {
+    php_info_print_table_row(2, ("Set " + std::string(keysieve::view_of(name))).c_str(),
+                             description_of(set).c_str());
+  });
+  php_info_print_table_end();
+  keysieve::print_settings(zend_module);
+}
+
+const zend_module_dep dependencies[] = {ZEND_MOD_REQUIRED("date") ZEND_MOD_REQUIRED("spl") ZEND_MOD_END};
+
+}  // namespace
+
+zend_module_entry keysieve_module_entry = {STANDARD_MODULE_HEADER_EX,
+                                           nullptr,
+                                           dependencies,
+                                           "keysieve",
+                                           ext_functions,
+                                           ZEND_MINIT(keysieve),
+                                           ZEND_MSHUTDOWN(keysieve),
+                                           ZEND_RINIT(keysieve),
+                                           ZEND_RSHUTDOWN(keysieve),
+                                           ZEND_MINFO(keysieve),
+                                           PHP_KEYSIEVE_VERSION,
+                                           ZEND_MODULE_GLOBALS(keysieve),
+                                           construct_globals,
+                                           destroy_globals,
+                                           nullptr,
+                                           STANDARD_MODULE_PROPERTIES_EX};
+
+#ifdef COMPILE_DL_KEYSIEVE
+#ifdef ZTS
+ZEND_TSRMLS_CACHE_DEFINE()
+#endif
+ZEND_GET_MODULE(keysieve)
+#endif

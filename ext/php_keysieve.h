@@ -1,0 +1,33 @@
+// What PHP needs to know of the module: its version, its entry and its per-thread globals.
+#pragma once
+
+// PHP's headers are C and not warning-free; they are included here alone.
+#include "ext/zend.hpp"
+
+#include "core/base/version.hpp"
+
+#define PHP_KEYSIEVE_VERSION KEYSIEVE_VERSION
+
+extern zend_module_entry keysieve_module_entry;
+#define phpext_keysieve_ptr &keysieve_module_entry
+
+namespace keysieve {
+class AttachedSets;
+}
+
+ZEND_BEGIN_MODULE_GLOBALS(keysieve)
+  // INI; see settings.hpp
+  bool enabled;
+  bool throw_when_unavailable;
+  zend_string* directory;
+  zend_string* owner;
+  // The sets this thread has asked; made with the globals, never null.
+  keysieve::AttachedSets* attached_sets;
+ZEND_END_MODULE_GLOBALS(keysieve)
+
+ZEND_EXTERN_MODULE_GLOBALS(keysieve)
+#define KEYSIEVE_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(keysieve, v)
+
+#if defined(ZTS) && defined(COMPILE_DL_KEYSIEVE)
+ZEND_TSRMLS_CACHE_EXTERN()
+#endif

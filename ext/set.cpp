@@ -1,0 +1,210 @@
+#include "ext/set.hpp"
+
+#include "ext/attached_sets.hpp"
+#include "ext/info.hpp"
+
+namespace keysieve {
+namespace {
+
+zend_object_handlers set_handlers;
+
+struct SetObject {
+  AttachedSet* set;          // of this thread; nullptr before the constructor has run
+  zend_string* key_profile;  // nullptr: content with all
+  zend_object std;           // last: PHP puts the properties behind it
+
+  static SetObject* of(zend_object* object) noexcept {
+    return reinterpret_cast<SetObject*>(reinterpret_cast<char*>(object) - XtOffsetOf(SetObject, std));
+  }
+};
+
+zend_object* create_set(zend_class_entry* of_class) {
+  auto* object = static_cast<SetObject*>(zend_object_alloc(sizeof(SetObject), of_class));
+  object->set = nullptr;
+  object->key_profile = nullptr;
+  zend_object_std_init(&object->std, of_class);
+  object_properties_init(&object->std, of_class);
+  object->std.handlers = &set_handlers;
+  return &object->std;
+}
+
+void free_set(zend_object* object) {
+  if (zend_string* key_profile = SetObject::of(object)->key_profile) zend_string_release(key_profile);
+  zend_object_std_dtor(object);
+}
+
+// nullptr, with an Error pending, for an object whose constructor has not run. Other code can see one only
+// from within an error handler.
+SetObject* constructed(zval* object) {
+  SetObject* set = SetObject::of(Z_OBJ_P(object));
+  if (EXPECTED(set->set != nullptr)) return set;
+  zend_throw_error(nullptr, "KeySieve\\Set object is not initialized");
+  return nullptr;
+}
+
+// The answers to all elements of an array. Made before the set is asked and read after: PHP's allocator,
+// which may leave by longjmp, never runs while a publication is pinned.
+class Answers {
+ public:
+  explicit Answers(HashTable* keys) : count_(zend_hash_num_elements(keys)) {
+    answers_ = count_ <= on_stack_.size() ? on_stack_.data() : static_cast<bool*>(emalloc(count_));
+  }
+  Answers(const Answers&) = delete;
+  Answers& operator=(const Answers&) = delete;
+  ~Answers() {
+    if (answers_ != on_stack_.data()) efree(answers_);
+  }
+  [[nodiscard]] std::span<bool> get() noexcept { return {answers_, count_}; }
+
+ private:
+  std::array<bool, 64> on_stack_;
+  std::size_t count_;
+  bool* answers_;
+};
+
+// Under the array key it had. The table knows no such key yet.
+void append(HashTable* to, zend_string* name, zend_ulong index, zval* value) {
+  if (name != nullptr) {
+    zend_hash_add_new(to, name, value);
+  } else {
+    zend_hash_index_add_new(to, index, value);
+  }
+}
+
+void append_bools(HashTable* result, HashTable* keys, std::span<const bool> answers) {
+  zend_ulong index = 0;
+  zend_string* name = nullptr;
+  auto answer = answers.begin();
+  ZEND_HASH_FOREACH_KEY(keys, index, name) {
+    zval value;
+    ZVAL_BOOL(&value, *answer++);
+    append(result, name, index, &value);
+  }
+  ZEND_HASH_FOREACH_END();
+}
+
+void fill_list(HashTable* result, std::span<const bool> answers) {
+  zend_hash_real_init_packed(result);
+  ZEND_HASH_FILL_PACKED(result) {
+    for (const bool answer : answers) {
+      ZVAL_BOOL(__fill_val, answer);
+      ZEND_HASH_FILL_NEXT();
+    }
+  }
+  ZEND_HASH_FILL_END();
+}
+
+void append_candidates(HashTable* result, HashTable* keys, std::span<const bool> answers) {
+  zend_ulong index = 0;
+  zend_string* name = nullptr;
+  zval* key = nullptr;
+  auto answer = answers.begin();
+  ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, key) {
+    if (!*answer++) continue;
+    ZVAL_DEREF(key);
+    Z_TRY_ADDREF_P(key);
+    append(result, name, index, key);
+  }
+  ZEND_HASH_FOREACH_END();
+}
+
+}  // namespace
+
+void prepare_set_class(zend_class_entry* registered) {
+  registered->create_object = create_set;
+  set_handlers = std_object_handlers;
+  set_handlers.offset = XtOffsetOf(SetObject, std);
+  set_handlers.free_obj = free_set;
+  set_handlers.clone_obj = nullptr;
+}
+
+}  // namespace keysieve
+
+using keysieve::Answers;
+using keysieve::constructed;
+using keysieve::SetObject;
+
+ZEND_METHOD(KeySieve_Set, __construct) {
+  zend_string* name = nullptr;
+  zend_string* key_profile = nullptr;
+  ZEND_PARSE_PARAMETERS_START(1, 2)
+    Z_PARAM_STR(name)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_STR_OR_NULL(key_profile)
+  ZEND_PARSE_PARAMETERS_END();
+
+  keysieve::AttachedSet* set = KEYSIEVE_G(attached_sets)->find(name);
+  if (set == nullptr) {
+    zend_argument_value_error(1, "must be %s, \"%.80s\" given", keysieve::kSetNameRule, ZSTR_VAL(name));
+    RETURN_THROWS();
+  }
+  SetObject* object = SetObject::of(Z_OBJ_P(ZEND_THIS));
+  if (object->key_profile != nullptr) zend_string_release(object->key_profile);
+  object->key_profile = key_profile == nullptr ? nullptr : zend_string_copy(key_profile);
+  object->set = set;
+}
+
+ZEND_METHOD(KeySieve_Set, mayContain) {
+  zval* key = nullptr;
+  ZEND_PARSE_PARAMETERS_START(1, 1)
+    KEYSIEVE_PARAM_KEY(key)
+  ZEND_PARSE_PARAMETERS_END();
+
+  SetObject* object = constructed(ZEND_THIS);
+  if (UNEXPECTED(object == nullptr)) RETURN_THROWS();
+  RETURN_BOOL(object->set->may_contain(
+      [key](std::uint64_t seed) noexcept { return keysieve::hash_of(key, seed); }, object->key_profile));
+}
+
+ZEND_METHOD(KeySieve_Set, mayContainMany) {
+  HashTable* keys = nullptr;
+  ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_ARRAY_HT(keys)
+  ZEND_PARSE_PARAMETERS_END();
+
+  SetObject* object = constructed(ZEND_THIS);
+  if (object == nullptr || !keysieve::check_keys(keys, 1)) RETURN_THROWS();
+  Answers answers(keys);
+  object->set->may_contain_many(keys, object->key_profile, answers.get());
+  if (UNEXPECTED(EG(exception) != nullptr)) return;
+  array_init_size(return_value, zend_hash_num_elements(keys));
+  if (HT_IS_PACKED(keys) && HT_IS_WITHOUT_HOLES(keys)) {
+    keysieve::fill_list(Z_ARRVAL_P(return_value), answers.get());
+  } else {
+    keysieve::append_bools(Z_ARRVAL_P(return_value), keys, answers.get());
+  }
+}
+
+ZEND_METHOD(KeySieve_Set, candidates) {
+  HashTable* keys = nullptr;
+  ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_ARRAY_HT(keys)
+  ZEND_PARSE_PARAMETERS_END();
+
+  SetObject* object = constructed(ZEND_THIS);
+  if (object == nullptr || !keysieve::check_keys(keys, 1)) RETURN_THROWS();
+  Answers answers(keys);
+  object->set->may_contain_many(keys, object->key_profile, answers.get());
+  if (UNEXPECTED(EG(exception) != nullptr)) return;
+  array_init(return_value);
+  keysieve::append_candidates(Z_ARRVAL_P(return_value), keys, answers.get());
+}
+
+ZEND_METHOD(KeySieve_Set, availability) {
+  ZEND_PARSE_PARAMETERS_NONE();
+
+  SetObject* object = constructed(ZEND_THIS);
+  if (object == nullptr) RETURN_THROWS();
+  RETURN_OBJ_COPY(keysieve::availability_case(object->set->state(object->key_profile)));
+}
+
+ZEND_METHOD(KeySieve_Set, info) {
+  ZEND_PARSE_PARAMETERS_NONE();
+
+  SetObject* object = constructed(ZEND_THIS);
+  if (object == nullptr) RETURN_THROWS();
+  if (object->set->state(nullptr) == keysieve::SetState::Disabled) RETURN_NULL();
+  const keysieve::SetReader& reader = object->set->reader();
+  if (reader.attachment() == nullptr) RETURN_NULL();
+  keysieve::make_info(return_value, *reader.attachment(), *reader.control());
+}

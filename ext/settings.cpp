@@ -1,0 +1,102 @@
+#include "ext/settings.hpp"
+
+#include <pwd.h>
+
+#include <charconv>
+#include <vector>
+
+#include "ext/error_log.hpp"
+#include "ext/php_keysieve.h"
+
+namespace keysieve {
+namespace {
+
+constexpr std::string_view kDefaultOwner = "keysieve";  // the packaged loader's user
+
+int refuse(const zend_ini_entry* entry, const zend_string* value, const char* accepted) {
+  zend_error(E_CORE_WARNING, "%s must be %s, not \"%s\"", ZSTR_VAL(entry->name), accepted, ZSTR_VAL(value));
+  return FAILURE;
+}
+
+bool has_nul(const zend_string* value) {
+  return view_of(value).find('\0') != std::string_view::npos;
+}
+
+ZEND_INI_MH(update_enabled) {
+  KEYSIEVE_G(enabled) = zend_ini_parse_bool(new_value);
+  return SUCCESS;
+}
+
+ZEND_INI_MH(update_directory) {
+  if (view_of(new_value).substr(0, 1) != "/" || has_nul(new_value)) {
+    return refuse(entry, new_value, "an absolute path");
+  }
+  KEYSIEVE_G(directory) = new_value;
+  return SUCCESS;
+}
+
+ZEND_INI_MH(update_owner) {
+  if (has_nul(new_value)) return refuse(entry, new_value, "a user name or uid");
+  KEYSIEVE_G(owner) = new_value;
+  return SUCCESS;
+}
+
+ZEND_INI_MH(update_on_unavailable) {
+  const std::string_view value = view_of(new_value);
+  if (value != "maybe" && value != "throw") return refuse(entry, new_value, "\"maybe\" or \"throw\"");
+  KEYSIEVE_G(throw_when_unavailable) = value == "throw";
+  return SUCCESS;
+}
+
+PHP_INI_BEGIN()
+  PHP_INI_ENTRY("keysieve.enabled", "1", PHP_INI_SYSTEM, update_enabled)
+  PHP_INI_ENTRY("keysieve.directory", "/run/keysieve", PHP_INI_SYSTEM, update_directory)
+  PHP_INI_ENTRY("keysieve.owner", "keysieve", PHP_INI_SYSTEM, update_owner)
+  PHP_INI_ENTRY("keysieve.on_unavailable", "maybe", PHP_INI_SYSTEM, update_on_unavailable)
+PHP_INI_END()
+
+std::optional<uid_t> uid_of_name(const char* name) {
+  std::vector<char> buffer(1024);
+  passwd entry{};
+  passwd* found = nullptr;
+  while (::getpwnam_r(name, &entry, buffer.data(), buffer.size(), &found) == ERANGE) {
+    buffer.resize(2 * buffer.size());
+  }
+  if (found == nullptr) return std::nullopt;
+  return found->pw_uid;
+}
+
+std::optional<uid_t> uid_of(const zend_string* owner) {
+  const std::string_view text = view_of(owner);
+  uid_t uid = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), uid);
+  if (error == std::errc() && end == text.data() + text.size()) return uid;
+  return uid_of_name(ZSTR_VAL(owner));
+}
+
+}  // namespace
+
+void register_settings(int type, int module_number) {
+  REGISTER_INI_ENTRIES();
+}
+
+void unregister_settings(int type, int module_number) {
+  UNREGISTER_INI_ENTRIES();
+}
+
+void print_settings(zend_module_entry* module) {
+  display_ini_entries(module);
+}
+
+ReaderSettings reader_settings() {
+  ReaderSettings settings;
+  settings.directory = view_of(KEYSIEVE_G(directory));
+  const std::string_view owner = view_of(KEYSIEVE_G(owner));
+  if (!owner.empty()) settings.trusted_owner = uid_of(KEYSIEVE_G(owner));
+  if (!owner.empty() && !settings.trusted_owner && owner != kDefaultOwner) {
+    write_error_log("keysieve.owner: user \"" + std::string(owner) + "\" is not known, so it is not trusted");
+  }
+  return settings;
+}
+
+}  // namespace keysieve

@@ -1,0 +1,31 @@
+// PHP's own headers, in the order they want, for every file of the extension.
+#pragma once
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+// C++ headers first: PHP's macros must not meet them.
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "php.h"
+// After php.h
+#include "Zend/zend_enum.h"
+#include "Zend/zend_exceptions.h"
+#include "Zend/zend_interfaces.h"
+#include "ext/date/php_date.h"
+#include "ext/spl/spl_exceptions.h"
+#include "ext/standard/info.h"
+#include "php_ini.h"
+
+namespace keysieve {
+
+inline std::string_view view_of(const zend_string* text) noexcept {
+  return {ZSTR_VAL(text), ZSTR_LEN(text)};
+}
+
+}  // namespace keysieve
