@@ -1,0 +1,153 @@
+// What every filter kind must do, at every shard size. A new kind is tested here by its line in the registry.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <tuple>
+
+#include "core/filters/bits.hpp"
+#include "core/filters/sizing.hpp"
+#include "tests/core/filters/built_shards.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::BuiltShards;
+using test::hashes_of_numbers;
+
+class FilterConformance : public ::testing::TestWithParam<std::tuple<std::uint8_t, std::uint32_t>> {
+ protected:
+  [[nodiscard]] static const FilterKind& kind() { return *find_filter_kind(std::get<0>(GetParam())); }
+  [[nodiscard]] static std::uint32_t shard_bytes() { return std::get<1>(GetParam()); }
+
+  [[nodiscard]] static Geometry geometry_for(std::uint64_t keys) {
+    return size_filter(kind(),
+                       {.keys = keys, .target_fpr = 0.01, .growth = 1.0, .shard_bytes = shard_bytes()});
+  }
+  [[nodiscard]] static BuiltShards build(const Geometry& geometry, const std::vector<KeyHash>& hashes) {
+    return {kind(), geometry.params, geometry.shard_count, hashes};
+  }
+  static std::uint64_t count_maybe(const BuiltShards& shards, const std::vector<KeyHash>& hashes) {
+    return static_cast<std::uint64_t>(std::count_if(hashes.begin(), hashes.end(), [&](const KeyHash& hash) {
+      return kind().may_contain(shards.array(), hash);
+    }));
+  }
+};
+
+TEST_P(FilterConformance, AnswersMaybeForEveryKey) {
+  const auto keys = hashes_of_numbers(0, 20'000);
+  EXPECT_EQ(count_maybe(build(geometry_for(keys.size()), keys), keys), keys.size());
+}
+
+TEST_P(FilterConformance, AnswersMaybeForEveryKeyWithEveryHashCount) {
+  const auto keys = hashes_of_numbers(0, 2'000);
+  const auto others = hashes_of_numbers(1'000'000, 2'000);
+  for (std::uint8_t k = kind().min_hash_count; k <= kind().max_hash_count; ++k) {
+    const Geometry geometry{&kind(), {.shard_bytes = shard_bytes(), .hash_count = k}, 6};
+    const BuiltShards shards = build(geometry, keys);
+    EXPECT_EQ(count_maybe(shards, keys), keys.size()) << "k = " << int{k};
+    EXPECT_LT(count_maybe(shards, others), others.size()) << "k = " << int{k};
+  }
+}
+
+TEST_P(FilterConformance, AnswersMaybeForEveryKeyOfAnOverloadedSet) {
+  const auto keys = hashes_of_numbers(0, 100'000);
+  const Geometry tight = geometry_for(1'000);
+  EXPECT_EQ(count_maybe(build(tight, keys), keys), keys.size());
+}
+
+TEST_P(FilterConformance, AnswersABatchAsItAnswersSingleKeys) {
+  const BuiltShards shards = build(geometry_for(5'000), hashes_of_numbers(0, 5'000));
+  for (const std::size_t size : {0U, 1U, 31U, 32U, 33U, 64U, 1000U}) {
+    // Half of them are keys.
+    const auto probes = hashes_of_numbers(5'000 - size / 2, size);
+    const auto results = std::make_unique<bool[]>(size);  // exactly as long as needed, for AddressSanitizer
+    kind().may_contain_many(shards.array(), probes, results.get());
+    for (std::size_t i = 0; i < size; ++i) {
+      EXPECT_EQ(results[i], kind().may_contain(shards.array(), probes[i])) << i << " of " << size;
+    }
+  }
+}
+
+TEST_P(FilterConformance, AnswersAbsentFromAnEmptyShard) {
+  const BuiltShards shards = build(geometry_for(1), {});
+  EXPECT_EQ(count_maybe(shards, hashes_of_numbers(0, 10'000)), 0U);
+  EXPECT_EQ(shards.array().entries[0].key_count, 0U);
+  EXPECT_EQ(kind().estimated_fpr(shards.array().shard_bytes(0), shards.array().params), 0.0);
+}
+
+TEST_P(FilterConformance, HoldsASingleKey) {
+  const auto key = hashes_of_numbers(7, 1);
+  const BuiltShards shards = build(geometry_for(1), key);
+  EXPECT_EQ(count_maybe(shards, key), 1U);
+  EXPECT_EQ(count_maybe(shards, hashes_of_numbers(1'000, 10'000)), 0U);
+  EXPECT_EQ(shards.array().entries[0].key_count, 1U);
+}
+
+TEST_P(FilterConformance, SetsNoMoreThanHashCountBitsPerKey) {
+  const Geometry geometry = geometry_for(1);
+  for (const KeyHash& key : hashes_of_numbers(0, 100)) {
+    const std::uint64_t bits = count_set_bits(build(geometry, {key}).bytes());
+    EXPECT_GE(bits, 1U);
+    EXPECT_LE(bits, geometry.params.hash_count);
+  }
+}
+
+TEST_P(FilterConformance, DoesNotDependOnTheOrderOfKeys) {
+  auto keys = hashes_of_numbers(0, 300);
+  const Geometry geometry{&kind(), geometry_for(300).params, 1};
+  std::vector<std::byte> forward(shard_bytes());
+  std::vector<std::byte> backward(shard_bytes());
+  ShardEntry entry;
+  kind().build(forward, entry, geometry.params, keys);
+  std::reverse(keys.begin(), keys.end());
+  kind().build(backward, entry, geometry.params, keys);
+  EXPECT_EQ(forward, backward);
+}
+
+TEST_P(FilterConformance, KeepsToOneShardWhenAllKeysFallThere) {
+  constexpr std::uint32_t kShards = 8;
+  constexpr std::uint32_t kFull = 3;
+  auto keys = hashes_of_numbers(0, 4'000);
+  std::erase_if(keys, [](const KeyHash& hash) { return shard_of(hash, kShards) != kFull; });
+  const BuiltShards shards = build({&kind(), geometry_for(4'000).params, kShards}, keys);
+  EXPECT_EQ(count_maybe(shards, keys), keys.size());
+  for (std::uint32_t i = 0; i < kShards; ++i) {
+    EXPECT_EQ(shards.array().entries[i].key_count, i == kFull ? keys.size() : 0U);
+    EXPECT_EQ(count_set_bits(shards.array().shard_bytes(i)) > 0, i == kFull);
+  }
+}
+
+TEST_P(FilterConformance, StaysInsideTheShardsForTheOutermostHashes) {
+  const std::vector<KeyHash> outermost{
+      {0, 0}, {UINT64_MAX, 0}, {0, UINT64_MAX}, {UINT64_MAX, UINT64_MAX}, {UINT32_MAX, 1}};
+  const BuiltShards shards = build({&kind(), geometry_for(100).params, 2}, outermost);
+  EXPECT_EQ(count_maybe(shards, outermost), outermost.size());
+}
+
+TEST_P(FilterConformance, EstimatesThatAFullShardAnswersMaybeToAll) {
+  const std::vector<std::byte> full(shard_bytes(), std::byte{0xff});
+  EXPECT_DOUBLE_EQ(kind().estimated_fpr(full, geometry_for(1).params), 1.0);
+}
+
+TEST_P(FilterConformance, ExpectsAHigherFprOfMoreKeys) {
+  const FilterParams params = geometry_for(1).params;
+  double before = 0.0;
+  EXPECT_EQ(kind().theoretical_fpr(params, 0.0), 0.0);
+  for (double keys = 50.0; keys < 20'000.0; keys *= 2.0) {
+    const double fpr = kind().theoretical_fpr(params, keys);
+    EXPECT_GT(fpr, before) << keys;
+    EXPECT_LE(fpr, 1.0 + 1e-9) << keys;
+    before = fpr;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryKind, FilterConformance,
+                         ::testing::Combine(::testing::ValuesIn(test::all_kind_ids()),
+                                            ::testing::Values(1024U, 2048U, 4096U, 8192U)),
+                         [](const auto& instance) {
+                           return std::string(find_filter_kind(std::get<0>(instance.param))->name) + "_" +
+                                  std::to_string(std::get<1>(instance.param));
+                         });
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,77 @@
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "core/base/error.hpp"
+#include "core/filters/filter_kind.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// Ids stand in snapshots: they never change and are never given away again.
+TEST(Registry, KnowsEachKindByItsId) {
+  EXPECT_EQ(find_filter_kind(std::uint8_t{1})->name, "bloom");
+  EXPECT_EQ(find_filter_kind(std::uint8_t{3})->name, "blocked_bloom");
+  EXPECT_EQ(find_filter_kind(std::uint8_t{4})->name, "split_block_bloom");
+}
+
+TEST(Registry, KnowsEachKindByItsName) {
+  for (const FilterKind& kind : filter_kinds()) {
+    EXPECT_EQ(find_filter_kind(kind.name), &kind);
+    EXPECT_EQ(find_filter_kind(kind.id), &kind);
+    EXPECT_EQ(&filter_kind_named(kind.name), &kind);
+  }
+}
+
+TEST(Registry, ListsKindsInTheOrderOfTheirIds) {
+  int before = 0;
+  for (const FilterKind& kind : filter_kinds()) {
+    EXPECT_GT(kind.id, before);
+    before = kind.id;
+  }
+}
+
+TEST(Registry, GivesNoNameTwice) {
+  std::set<std::string_view> names;
+  for (const FilterKind& kind : filter_kinds()) EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
+}
+
+TEST(Registry, DescribesEachKindCompletely) {
+  for (const FilterKind& kind : filter_kinds()) {
+    EXPECT_FALSE(kind.summary.empty()) << kind.name;
+    EXPECT_GE(kind.min_hash_count, 1) << kind.name;
+    EXPECT_LE(kind.min_hash_count, kind.max_hash_count) << kind.name;
+    EXPECT_EQ(kMinShardBytes % (kind.block_bytes == 0 ? 1 : kind.block_bytes), 0U) << kind.name;
+  }
+}
+
+TEST(Registry, HasTheDefaultKind) {
+  ASSERT_NE(find_filter_kind(kDefaultKindName), nullptr);
+}
+
+TEST(Registry, FindsNothingForUnknownIdsAndNames) {
+  EXPECT_EQ(find_filter_kind(std::uint8_t{0}), nullptr);
+  EXPECT_EQ(find_filter_kind(std::uint8_t{255}), nullptr);
+  EXPECT_EQ(find_filter_kind(""), nullptr);
+  EXPECT_EQ(find_filter_kind("Bloom"), nullptr);
+}
+
+TEST(Registry, ListsTheKnownNamesWhenAskedForAnother) {
+  EXPECT_THAT([] { filter_kind_named("blom"); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("\"blom\""), HasSubstr("bloom"),
+                                              HasSubstr("blocked_bloom"), HasSubstr("split_block_bloom"))));
+}
+
+TEST(ShardBytes, ArePowersOfTwoFrom1To8KiB) {
+  for (const std::uint64_t bytes : {1024U, 2048U, 4096U, 8192U}) EXPECT_TRUE(is_shard_bytes(bytes)) << bytes;
+  for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{512}, std::uint64_t{3000},
+                                    std::uint64_t{16384}, (std::uint64_t{1} << 32) + 4096}) {
+    EXPECT_FALSE(is_shard_bytes(bytes)) << bytes;
+  }
+}
+
+}  // namespace
+}  // namespace keysieve

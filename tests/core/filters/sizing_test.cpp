@@ -1,0 +1,146 @@
+#include "core/filters/sizing.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/filters/expectation.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr std::array kTargets{0.5, 0.01, 0.001, 0.0001, 1e-6};
+constexpr std::array<std::uint64_t, 4> kKeyCounts{1, 1'000, 80'000, 10'000'000};
+
+TEST(Sizing, MeetsTheTargetWithTheFewestShards) {
+  for (const FilterKind& kind : filter_kinds()) {
+    for (const double target : kTargets) {
+      for (const std::uint64_t keys : kKeyCounts) {
+        Geometry geometry = size_filter(kind, {.keys = keys, .target_fpr = target});
+        EXPECT_LE(theoretical_fpr(geometry, static_cast<double>(keys)), target * (1 + 1e-9))
+            << kind.name << " " << target << " " << keys;
+        if (geometry.shard_count == 1) continue;
+        --geometry.shard_count;
+        EXPECT_GT(theoretical_fpr(geometry, static_cast<double>(keys)), target)
+            << kind.name << " " << target << " " << keys;
+      }
+    }
+  }
+}
+
+TEST(Sizing, ChoosesAHashCountThatTheKindAllows) {
+  for (const FilterKind& kind : filter_kinds()) {
+    for (const double target : kTargets) {
+      const Geometry geometry = size_filter(kind, {.keys = 1'000, .target_fpr = target});
+      EXPECT_GE(geometry.params.hash_count, kind.min_hash_count) << kind.name;
+      EXPECT_LE(geometry.params.hash_count, kind.max_hash_count) << kind.name;
+      EXPECT_EQ(geometry.kind, &kind);
+    }
+  }
+}
+
+TEST(Sizing, NeverShrinksWithMoreKeysOrALowerFpr) {
+  for (const FilterKind& kind : filter_kinds()) {
+    std::uint64_t before = 0;
+    for (const double target : kTargets) {
+      const std::uint64_t bytes = size_filter(kind, {.keys = 100'000, .target_fpr = target}).bytes();
+      EXPECT_GE(bytes, before) << kind.name << " " << target;
+      before = bytes;
+    }
+    before = 0;
+    for (std::uint64_t keys = 0; keys < 1'000'000; keys = keys * 3 + 1) {
+      const std::uint64_t bytes = size_filter(kind, {.keys = keys}).bytes();
+      EXPECT_GE(bytes, before) << kind.name << " " << keys;
+      before = bytes;
+    }
+  }
+}
+
+struct BitsPerKey {
+  std::string_view kind;
+  double target_fpr;
+  double bits;
+};
+
+// The table of filter kinds promises these.
+TEST(Sizing, NeedsTheBitsPerKeyThatAreDocumented) {
+  constexpr std::array<BitsPerKey, 6> kDocumented{{{"bloom", 0.01, 9.6},
+                                                   {"bloom", 0.001, 14.4},
+                                                   {"blocked_bloom", 0.01, 9.9},
+                                                   {"blocked_bloom", 0.001, 15.6},
+                                                   {"split_block_bloom", 0.01, 10.5},
+                                                   {"split_block_bloom", 0.001, 16.9}}};
+  for (const auto& [kind, target, bits] : kDocumented) {
+    const Geometry geometry =
+        size_filter(filter_kind_named(kind), {.keys = 10'000'000, .target_fpr = target});
+    EXPECT_NEAR(8.0 * static_cast<double>(geometry.bytes()) / 1e7, bits, 0.06) << kind << " " << target;
+  }
+}
+
+TEST(Sizing, LeavesRoomForGrowth) {
+  for (const FilterKind& kind : filter_kinds()) {
+    const Geometry grown = size_filter(kind, {.keys = 50'000, .growth = 2.0});
+    const Geometry twice = size_filter(kind, {.keys = 100'000});
+    EXPECT_EQ(grown.shard_count, twice.shard_count);
+    EXPECT_EQ(grown.params.hash_count, twice.params.hash_count);
+  }
+}
+
+TEST(Sizing, GivesOneShardToNoKeys) {
+  for (const FilterKind& kind : filter_kinds()) EXPECT_EQ(size_filter(kind, {.keys = 0}).shard_count, 1U);
+}
+
+void expect_refused(const SizingRequest& request, const std::string& reason) {
+  EXPECT_THAT([&] { size_filter(filter_kind_named(kDefaultKindName), request); },
+              ThrowsMessage<UsageError>(HasSubstr(reason)));
+}
+
+TEST(Sizing, RefusesAnFprOutOfRange) {
+  for (const double fpr : {0.0, -0.01, 9e-7, 0.51, 1.0, std::nan(""), HUGE_VAL}) {
+    expect_refused({.keys = 1, .target_fpr = fpr}, "out of range: 0.000001 to 0.5");
+  }
+}
+
+TEST(Sizing, RefusesAGrowthOutOfRange) {
+  for (const double growth : {0.0, 0.99, 100.1, -1.0, std::nan(""), HUGE_VAL}) {
+    expect_refused({.keys = 1, .growth = growth}, "out of range: 1 to 100");
+  }
+}
+
+TEST(Sizing, RefusesAnotherShardSize) {
+  for (const std::uint32_t bytes : {0U, 512U, 3000U, 16384U, UINT32_MAX}) {
+    expect_refused({.keys = 1, .shard_bytes = bytes}, "1024, 2048, 4096 or 8192");
+  }
+}
+
+TEST(Sizing, RefusesMoreKeysThanShardsCanHold) {
+  expect_refused({.keys = UINT64_MAX}, "4294967295 shards");
+}
+
+TEST(Expectation, AveragesOverThePoissonDistribution) {
+  const auto identity = [](double n) { return n; };
+  for (const double mean : {0.001, 1.0, 40.0, 30'000.0}) {
+    EXPECT_NEAR(poisson_mean(mean, identity), mean, mean * 1e-6);
+    const double second = poisson_mean(mean, [](double n) { return n * n; });
+    EXPECT_NEAR(second - mean * mean, mean, mean * 1e-3);
+  }
+  EXPECT_EQ(poisson_mean(0.0, [](double n) { return n + 3.0; }), 3.0);
+}
+
+TEST(Expectation, KnowsTheChanceThatAllProbedBitsAreSet) {
+  EXPECT_EQ(chance_all_set(512, 0, 3), 0.0);
+  EXPECT_NEAR(chance_all_set(512, 1e6, 8), 1.0, 1e-9);
+  EXPECT_NEAR(chance_all_set(512, 300, 1), 1.0 - std::pow(1.0 - 1.0 / 512, 300), 1e-12);
+}
+
+// 2 throws into 2 bits: both bits in half of the cases, so two probes succeed with 1/2 + 1/2 * 1/4.
+TEST(Expectation, CountsThatOccupancyVaries) {
+  EXPECT_NEAR(chance_all_set(2, 2, 2), 0.625, 1e-12);
+}
+
+}  // namespace
+}  // namespace keysieve
