@@ -14,7 +14,7 @@ namespace keysieve {
 
 struct PublisherSettings {
   std::string directory{kDefaultDirectory};
-  std::optional<gid_t> group;         // group of the PHP workers; default: that of the directory's creator
+  std::optional<gid_t> group{};       // group of the PHP workers; default: that of the directory's creator
   std::uint64_t max_total_bytes = 0;  // of all sets and what idle workers still pin; 0: no limit
 };
 

@@ -20,13 +20,13 @@ struct BuildSettings {
   UnixSeconds as_of = 0;
   UnixSeconds valid_for = 0;
   LogPosition adds_from{};
-  UnixSeconds built_at = 0;  // 0: now
-  BuildId build_id{};        // all zero: random
-  std::string key_profile;   // at most kKeyProfileBytes bytes without NUL
+  UnixSeconds built_at = 0;   // 0: now
+  BuildId build_id{};         // all zero: random
+  std::string key_profile{};  // at most kKeyProfileBytes bytes without NUL
 
   // Sticky geometry: kept as long as its theoretical FPR for the new keys stays within target_fpr (with the
   // slack below); else sized anew.
-  std::optional<Geometry> like;
+  std::optional<Geometry> like{};
 };
 
 // How far the theoretical FPR of a sticky geometry may lie above the target before the set is sized anew.
