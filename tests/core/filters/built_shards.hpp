@@ -36,13 +36,6 @@ class BuiltShards {
   std::vector<std::byte> bytes_;
 };
 
-// For suites that run over every kind of the registry.
-inline std::vector<std::uint8_t> all_kind_ids() {
-  std::vector<std::uint8_t> ids;
-  for (const FilterKind& kind : filter_kinds()) ids.push_back(kind.id);
-  return ids;
-}
-
 // The hashes of the numbers from `first` on, as decimal strings.
 inline std::vector<KeyHash> hashes_of_numbers(std::uint64_t first, std::uint64_t count) {
   std::vector<KeyHash> hashes;

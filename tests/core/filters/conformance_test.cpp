@@ -7,6 +7,7 @@
 #include "core/filters/bits.hpp"
 #include "core/filters/sizing.hpp"
 #include "tests/core/filters/built_shards.hpp"
+#include "tests/core/kind_ids.hpp"
 
 namespace keysieve {
 namespace {

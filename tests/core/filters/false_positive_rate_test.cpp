@@ -12,6 +12,7 @@
 
 #include "core/filters/sizing.hpp"
 #include "tests/core/filters/built_shards.hpp"
+#include "tests/core/kind_ids.hpp"
 
 namespace keysieve {
 namespace {

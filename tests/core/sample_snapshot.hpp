@@ -1,0 +1,33 @@
+// Small snapshots of made-up keys. Used by the suites of snapshot and shm.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/snapshot/builder.hpp"
+
+namespace keysieve::test {
+
+// "<prefix>0", "<prefix>1", …
+inline std::vector<std::string> numbered_keys(const std::string& prefix, int count) {
+  std::vector<std::string> keys;
+  for (int i = 0; i < count; ++i) keys.push_back(prefix + std::to_string(i));
+  return keys;
+}
+
+inline SnapshotBytes build_snapshot(const BuildSettings& settings, std::span<const std::string> keys) {
+  SnapshotBuilder builder(settings);
+  for (const std::string& key : keys) builder.add(key);
+  return builder.finish();
+}
+
+inline SnapshotView decode(const SnapshotBytes& snapshot) {
+  return SnapshotView::decode(snapshot.get(), "sample", Check::Everything);
+}
+
+inline bool may_contain(const SnapshotView& snapshot, std::string_view key) {
+  return snapshot.may_contain(hash_key(key, snapshot.seed()));
+}
+
+}  // namespace keysieve::test

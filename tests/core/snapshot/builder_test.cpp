@@ -1,0 +1,211 @@
+#include "core/snapshot/builder.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.hpp"
+#include "tests/core/sample_snapshot.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::build_snapshot;
+using test::decode;
+using test::may_contain;
+using test::numbered_keys;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+TEST(SnapshotBuilder, WritesAllItWasToldIntoTheHeader) {
+  const BuildSettings settings{.set_name = "tags",
+                               .kind = find_filter_kind("blocked_bloom"),
+                               .target_fpr = 0.001,
+                               .shard_bytes = 2048,
+                               .seed = 0xfedcba9876543210,
+                               .as_of = 1'700'000'000,
+                               .valid_for = 3'600,
+                               .adds_from = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
+                               .built_at = 1'700'000'050,
+                               .build_id = {16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1},
+                               .key_profile = "NFC, lower case"};
+  const SnapshotBytes snapshot = build_snapshot(settings, numbered_keys("key", 5'000));
+  const SnapshotView view = decode(snapshot);
+  const SnapshotHeader& header = view.header();
+
+  EXPECT_EQ(header.format, kSnapshotFormat);
+  EXPECT_EQ(header.kind, 3);
+  EXPECT_EQ(header.hash_id, kHashIdXxh3);
+  EXPECT_EQ(header.seed, settings.seed);
+  EXPECT_EQ(header.shard_bytes, 2048U);
+  EXPECT_EQ(header.key_count, 5'000U);
+  EXPECT_EQ(header.target_fpr, 0.001);
+  EXPECT_EQ(header.as_of, settings.as_of);
+  EXPECT_EQ(header.built_at, settings.built_at);
+  EXPECT_EQ(header.valid_for, 3'600);
+  EXPECT_EQ(header.build_id, settings.build_id);
+  EXPECT_EQ(header.adds_from, settings.adds_from);
+  EXPECT_EQ(header.file_bytes, snapshot.get().size());
+  EXPECT_EQ(view.kind().name, "blocked_bloom");
+  EXPECT_EQ(view.set_name(), "tags");
+  EXPECT_EQ(view.key_profile(), "NFC, lower case");
+  EXPECT_EQ(view.seed(), settings.seed);
+  EXPECT_EQ(view.valid_until(), settings.as_of + 3'600);
+}
+
+TEST(SnapshotBuilder, SizesForTheKeysItWasGiven) {
+  const BuildSettings settings{.set_name = "tags", .target_fpr = 0.001, .growth = 1.5};
+  const SnapshotBytes snapshot = build_snapshot(settings, numbered_keys("key", 20'000));
+  const Geometry expected = size_filter(*settings.kind, {.keys = 20'000, .target_fpr = 0.001, .growth = 1.5});
+  const Geometry built = geometry_of(decode(snapshot));
+  EXPECT_EQ(built.kind, settings.kind);
+  EXPECT_EQ(built.shard_count, expected.shard_count);
+  EXPECT_EQ(built.params.shard_bytes, expected.params.shard_bytes);
+  EXPECT_EQ(built.params.hash_count, expected.params.hash_count);
+}
+
+TEST(SnapshotBuilder, EstimatesTheFprFromTheBytes) {
+  const SnapshotBytes snapshot = build_snapshot({.set_name = "tags"}, numbered_keys("key", 50'000));
+  const SnapshotView view = decode(snapshot);
+  EXPECT_NEAR(view.header().estimated_fpr, theoretical_fpr(geometry_of(view), 50'000), 0.0005);
+  EXPECT_GT(view.fill_ratio(), 0.3);
+  EXPECT_LT(view.fill_ratio(), 0.6);
+  EXPECT_NEAR(view.bits_per_key(), 8.0 * static_cast<double>(snapshot.get().size()) / 50'000, 1e-9);
+}
+
+TEST(SnapshotBuilder, HoldsKeysOfAnyBytesAndLength) {
+  using namespace std::string_literals;
+  const std::vector<std::string> keys{""s,
+                                      "\0"s,
+                                      "\0\0"s,
+                                      "a"s,
+                                      "a\0"s,
+                                      "a\0b"s,
+                                      "初音ミク"s,
+                                      "\xff\xfe\x80"s,
+                                      "12345"s,
+                                      "-1"s,
+                                      "line\n"s,
+                                      "\r\n"s,
+                                      " "s,
+                                      std::string(1'000'000, 'x'),
+                                      std::string(1'000'000, '\0')};
+  for (const FilterKind& kind : filter_kinds()) {
+    const SnapshotBytes snapshot = build_snapshot({.set_name = "tags", .kind = &kind}, keys);
+    const SnapshotView view = decode(snapshot);
+    EXPECT_EQ(view.header().key_count, keys.size());
+    for (const std::string& key : keys) EXPECT_TRUE(may_contain(view, key)) << key.substr(0, 20);
+    EXPECT_FALSE(may_contain(view, "b"));
+    EXPECT_FALSE(may_contain(view, std::string(999'999, 'x')));
+  }
+}
+
+TEST(SnapshotBuilder, CountsDuplicatesOnce) {
+  const BuildSettings settings{.set_name = "tags", .built_at = 1, .build_id = {1}};
+  const auto keys = numbered_keys("key", 1'000);
+  const SnapshotBytes once = build_snapshot(settings, keys);
+
+  SnapshotBuilder builder(settings);
+  for (const std::string& key : keys) builder.add(key);
+  for (const std::string& key : keys) builder.add(key);
+  for (int i = 0; i < 70'000; ++i) builder.add("key1");  // more than a shard could hold
+  EXPECT_EQ(builder.keys_given(), 72'000U);
+  const SnapshotBytes often = builder.finish();
+  EXPECT_EQ(decode(often).header().key_count, 1'000U);
+  EXPECT_TRUE(as_text(often.get()) == as_text(once.get()));
+}
+
+TEST(SnapshotBuilder, GivesEachBuildAnIdAndATimeOfItsOwn) {
+  const auto keys = numbered_keys("key", 10);
+  const SnapshotBytes first = build_snapshot({.set_name = "tags"}, keys);
+  const SnapshotBytes second = build_snapshot({.set_name = "tags"}, keys);
+  EXPECT_NE(decode(first).header().build_id, decode(second).header().build_id);
+  EXPECT_NEAR(static_cast<double>(decode(first).header().built_at), static_cast<double>(unix_now()), 60.0);
+}
+
+TEST(SnapshotBuilder, RefusesAnEmptyKeyList) {
+  EXPECT_THAT([] { build_snapshot({.set_name = "tags"}, {}); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("tags"), HasSubstr("key list is empty"))));
+}
+
+TEST(SnapshotBuilder, KeepsTheGeometryItIsToldToBeLike) {
+  BuildSettings settings{.set_name = "tags", .growth = 2.0, .shard_bytes = 1024};
+  settings.like = geometry_of(decode(build_snapshot(settings, numbered_keys("old", 10'000))));
+  settings.growth = 1.0;
+  const SnapshotBytes fewer = build_snapshot(settings, numbered_keys("new", 3'000));
+  EXPECT_EQ(geometry_of(decode(fewer)).shard_count, settings.like->shard_count);
+  const SnapshotBytes more = build_snapshot(settings, numbered_keys("new", 19'000));
+  EXPECT_EQ(geometry_of(decode(more)).shard_count, settings.like->shard_count);
+}
+
+TEST(SnapshotBuilder, SizesAnewWhenTheKeysHaveOutgrownTheGeometry) {
+  BuildSettings settings{.set_name = "tags", .shard_bytes = 1024};
+  settings.like = geometry_of(decode(build_snapshot(settings, numbered_keys("old", 10'000))));
+  const SnapshotBytes snapshot = build_snapshot(settings, numbered_keys("new", 20'000));
+  EXPECT_GT(geometry_of(decode(snapshot)).shard_count, settings.like->shard_count);
+  EXPECT_LE(theoretical_fpr(geometry_of(decode(snapshot)), 20'000), 0.01);
+}
+
+TEST(SnapshotBuilder, SizesAnewForAnotherKindOrShardSize) {
+  const auto keys = numbered_keys("key", 5'000);
+  BuildSettings settings{.set_name = "tags", .growth = 8.0, .shard_bytes = 1024};
+  const Geometry before = geometry_of(decode(build_snapshot(settings, keys)));
+  settings.growth = 1.0;
+  settings.like = before;
+  settings.kind = find_filter_kind("bloom");
+  EXPECT_LT(geometry_of(decode(build_snapshot(settings, keys))).shard_count, before.shard_count / 4);
+  settings.kind = before.kind;
+  settings.shard_bytes = 2048;
+  EXPECT_EQ(geometry_of(decode(build_snapshot(settings, keys))).params.shard_bytes, 2048U);
+}
+
+TEST(SnapshotBuilder, RefusesAnOverfullShard) {
+  BuildSettings settings{
+      .set_name = "tags", .kind = find_filter_kind("bloom"), .target_fpr = 0.5, .shard_bytes = 8192};
+  settings.like = Geometry{settings.kind, {.shard_bytes = 8192, .hash_count = 1}, 2};
+  SnapshotBuilder builder(settings);
+  for (std::uint64_t i = 0; builder.keys_given() <= kMaxKeysPerShard; ++i) {
+    const std::string key = std::to_string(i);
+    if (shard_of(hash_key(key, settings.seed), 2) == 1) builder.add(key);
+  }
+  EXPECT_THAT([&] { builder.finish(); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("tags"), HasSubstr("shard 1 is overfull"))));
+}
+
+TEST(SnapshotBuilder, TakesAKeyProfileOf64Bytes) {
+  const std::string profile(kKeyProfileBytes, 'p');
+  const SnapshotBytes snapshot =
+      build_snapshot({.set_name = "tags", .key_profile = profile}, numbered_keys("key", 1));
+  EXPECT_EQ(decode(snapshot).key_profile(), profile);
+}
+
+TEST(SnapshotBuilder, TakesASetNameOf64Bytes) {
+  const std::string name(kMaxSetNameBytes, 'n');
+  EXPECT_EQ(decode(build_snapshot({.set_name = name}, numbered_keys("key", 1))).set_name(), name);
+}
+
+void expect_refused(const BuildSettings& settings, const std::string& reason) {
+  EXPECT_THAT([&] { SnapshotBuilder{settings}; }, ThrowsMessage<UsageError>(HasSubstr(reason)));
+}
+
+TEST(SnapshotBuilder, RefusesSettingsOutOfRange) {
+  for (const std::string name : {"", ".", "..", "-x", "A"}) expect_refused({.set_name = name}, "set name");
+  expect_refused({.set_name = "tags", .target_fpr = 0.0}, "target FPR");
+  expect_refused({.set_name = "tags", .target_fpr = std::nan("")}, "target FPR");
+  expect_refused({.set_name = "tags", .growth = 0.5}, "growth");
+  expect_refused({.set_name = "tags", .shard_bytes = 3000}, "shard size");
+  expect_refused({.set_name = "tags", .valid_for = -1}, "valid_for");
+  expect_refused({.set_name = "tags", .key_profile = std::string(65, 'p')}, "key profile");
+  expect_refused({.set_name = "tags", .key_profile = std::string("a\0b", 3)}, "key profile");
+}
+
+TEST(SnapshotBuilder, RefusesMomentsThatNoReaderTakes) {
+  constexpr UnixSeconds kTooFar = std::numeric_limits<UnixSeconds>::max();
+  expect_refused({.set_name = "tags", .as_of = kTooFar}, "as_of");
+  expect_refused({.set_name = "tags", .as_of = -kTooFar}, "as_of");
+  expect_refused({.set_name = "tags", .valid_for = kTooFar}, "valid_for");
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,259 @@
+// Decoding what is not a good snapshot: every damage is refused, with a message that names the source, and
+// nothing is read beyond the bytes (AddressSanitizer watches) or allocated by a length that they claim.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "core/base/error.hpp"
+#include "tests/core/allocations.hpp"
+#include "tests/core/sample_snapshot.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::build_snapshot;
+using test::numbered_keys;
+using ::testing::HasSubstr;
+
+SnapshotBytes small_snapshot() {
+  return build_snapshot({.set_name = "tags", .shard_bytes = 1024, .built_at = 1, .build_id = {1}},
+                        numbered_keys("key", 50));
+}
+
+// A copy that ends where it ends: the byte behind it is not to be touched.
+SnapshotBytes copy_of(Bytes bytes) {
+  SnapshotBytes copy(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), copy.get().begin());
+  return copy;
+}
+
+SnapshotHeader& header_of(SnapshotBytes& snapshot) {
+  return *reinterpret_cast<SnapshotHeader*>(snapshot.get().data());
+}
+
+void sign_header(SnapshotBytes& snapshot) {
+  header_of(snapshot).header_checksum = header_checksum(header_of(snapshot));
+}
+
+struct Refusal {
+  ErrorKind kind;
+  std::string message;
+};
+
+// Nothing when it was accepted.
+std::optional<Refusal> refusal_of(const SnapshotBytes& snapshot, Check check = Check::Everything) {
+  try {
+    SnapshotView::decode(snapshot.get(), "the-source", check);
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the-source: "));
+    return Refusal{error.kind(), error.what()};
+  }
+  return std::nullopt;
+}
+
+TEST(SnapshotDecode, AcceptsWhatWasBuilt) {
+  EXPECT_FALSE(refusal_of(small_snapshot()));
+}
+
+TEST(SnapshotDecode, RefusesEveryTruncation) {
+  const SnapshotBytes whole = small_snapshot();
+  for (std::size_t size = 0; size < whole.get().size(); ++size) {
+    const auto refusal = refusal_of(copy_of(std::as_const(whole).get().first(size)));
+    ASSERT_TRUE(refusal) << size;
+    ASSERT_EQ(refusal->kind, ErrorKind::Data) << size;
+  }
+}
+
+TEST(SnapshotDecode, SaysWhereATruncatedSnapshotEnds) {
+  const SnapshotBytes whole = small_snapshot();
+  EXPECT_THAT(refusal_of(copy_of(whole.get().first(100)))->message, HasSubstr("100 bytes"));
+  EXPECT_THAT(refusal_of(copy_of(whole.get().first(9000)))->message,
+              HasSubstr("cut short: 9000 bytes instead of 9216"));
+}
+
+TEST(SnapshotDecode, RefusesBytesBehindTheEnd) {
+  SnapshotBytes longer(small_snapshot().get().size() + 1);
+  const SnapshotBytes whole = small_snapshot();
+  std::copy(whole.get().begin(), whole.get().end(), longer.get().begin());
+  EXPECT_THAT(refusal_of(longer)->message, HasSubstr("too long"));
+}
+
+TEST(SnapshotDecode, RefusesEverySingleChangedByte) {
+  SnapshotBytes snapshot = small_snapshot();
+  for (std::size_t at = 0; at < snapshot.get().size(); ++at) {
+    for (const std::byte change : {std::byte{0x01}, std::byte{0x80}, std::byte{0xff}}) {
+      snapshot.get()[at] ^= change;
+      ASSERT_TRUE(refusal_of(snapshot)) << "offset " << at;
+      snapshot.get()[at] ^= change;
+    }
+  }
+  EXPECT_FALSE(refusal_of(snapshot));
+}
+
+TEST(SnapshotDecode, FindsDamageInEvery64KiBOfShards) {
+  SnapshotBytes snapshot = build_snapshot({.set_name = "tags"}, numbered_keys("key", 150'000));
+  const std::uint64_t first = header_of(snapshot).shards.offset;
+  for (std::uint64_t at = first; at < snapshot.get().size(); at += kChecksumStretchBytes) {
+    snapshot.get()[at] ^= std::byte{1};
+    EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("offset " + std::to_string(at) + ")"));
+    snapshot.get()[at] ^= std::byte{1};
+  }
+  snapshot.get().back() ^= std::byte{1};
+  EXPECT_TRUE(refusal_of(snapshot));
+}
+
+TEST(SnapshotDecode, LeavesShardsUnreadWhenAskedForTheTables) {
+  SnapshotBytes snapshot = small_snapshot();
+  snapshot.get().back() ^= std::byte{1};
+  EXPECT_FALSE(refusal_of(snapshot, Check::Tables));
+  snapshot.get()[kPageBytes] ^= std::byte{1};
+  EXPECT_TRUE(refusal_of(snapshot, Check::Tables));
+}
+
+TEST(SnapshotDecode, RefusesOtherFiles) {
+  SnapshotBytes zeros(8192);
+  EXPECT_THAT(refusal_of(zeros)->message, HasSubstr("is not a keysieve snapshot"));
+}
+
+void set_text(std::array<char, kMaxSetNameBytes>& field, std::string_view text) {
+  field.fill('\0');
+  std::copy(text.begin(), text.end(), field.begin());
+}
+
+// A header whose tables agree with a geometry that the file does not have.
+void claim_geometry(SnapshotHeader& header, std::uint32_t shard_count, std::uint32_t shard_bytes) {
+  const SnapshotLayout layout = snapshot_layout(shard_count, shard_bytes);
+  header.shard_count = shard_count;
+  header.shard_bytes = shard_bytes;
+  header.shard_table = layout.shard_table;
+  header.checksum_table = layout.checksum_table;
+  header.shards = layout.shards;
+  header.file_bytes = layout.file_bytes;
+}
+
+// One lie in an otherwise good header, whose checksum is right.
+struct HostileHeader {
+  std::string name;
+  void (*change)(SnapshotHeader& header);
+  ErrorKind kind;
+  std::string reason;
+};
+
+class SnapshotDecodeHostile : public ::testing::TestWithParam<HostileHeader> {};
+
+TEST_P(SnapshotDecodeHostile, IsRefusedWithoutTrustingIt) {
+  SnapshotBytes snapshot = small_snapshot();
+  GetParam().change(header_of(snapshot));
+  sign_header(snapshot);
+  const SnapshotBytes bytes = copy_of(snapshot.get());
+  for (const Check check : {Check::Tables, Check::Everything}) {
+    const test::AllocationWatch allocations;
+    const auto refusal = refusal_of(bytes, check);
+    EXPECT_LT(allocations.largest_bytes(), 4096U);
+    ASSERT_TRUE(refusal);
+    EXPECT_EQ(refusal->kind, GetParam().kind);
+    EXPECT_THAT(refusal->message, HasSubstr(GetParam().reason));
+  }
+}
+
+using H = SnapshotHeader;
+constexpr ErrorKind kData = ErrorKind::Data;
+constexpr ErrorKind kIncompatible = ErrorKind::Incompatible;
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
+
+const std::vector<HostileHeader> kHostileHeaders{
+    {"FormatZero", [](H& h) { h.format = 0; }, kIncompatible, "format 0"},
+    {"NewerFormat", [](H& h) { h.format = 2; }, kIncompatible, "format 2 is not known"},
+    {"FarNewerFormat", [](H& h) { h.format = 65535; }, kIncompatible, "format 65535"},
+    {"UnknownHash", [](H& h) { h.hash_id = 2; }, kIncompatible, "hash 2"},
+    {"UnknownKind", [](H& h) { h.kind = 0; }, kIncompatible, "filter kind 0"},
+    {"LaterKind", [](H& h) { h.kind = 255; }, kIncompatible, "filter kind 255"},
+    {"HeaderBytesZero", [](H& h) { h.header_bytes = 0; }, kData, "header size"},
+    {"ShardBytesZero", [](H& h) { h.shard_bytes = 0; }, kData, "shard size of 0"},
+    {"ShardBytesOdd", [](H& h) { claim_geometry(h, 1, 3000); }, kData, "shard size of 3000"},
+    {"ShardBytesTooSmall", [](H& h) { claim_geometry(h, 1, 512); }, kData, "shard size of 512"},
+    {"ShardBytesTooLarge", [](H& h) { claim_geometry(h, 1, 16384); }, kData, "shard size of 16384"},
+    {"ShardBytesUnlikeTables", [](H& h) { h.shard_bytes = 2048; }, kData, "tables do not lie"},
+    {"ShardBytesBeyondFile", [](H& h) { claim_geometry(h, 1, 2048); }, kData, "cut short"},
+    {"ShardCountZero", [](H& h) { h.shard_count = 0; }, kData, "no shards"},
+    {"ShardCountZeroThroughout", [](H& h) { claim_geometry(h, 0, 1024); }, kData, "no shards"},
+    {"ShardCountHighest", [](H& h) { h.shard_count = UINT32_MAX; }, kData, "tables do not lie"},
+    {"ShardCountHighestThroughout", [](H& h) { claim_geometry(h, UINT32_MAX, 8192); }, kData, "cut short"},
+    {"ShardCountOneMore", [](H& h) { claim_geometry(h, h.shard_count + 1, 1024); }, kData, "cut short"},
+    {"HashCountZero", [](H& h) { h.hash_count = 0; }, kData, "k = 0"},
+    {"HashCountOneLess", [](H& h) { h.hash_count = 7; }, kData, "k = 7 is out of range"},
+    {"HashCountHighest", [](H& h) { h.hash_count = 255; }, kData, "k = 255"},
+    {"ShardsBeyondEnd", [](H& h) { h.shards.offset = 1 << 20; }, kData, "tables do not lie"},
+    {"ShardsInHeader", [](H& h) { h.shards.offset = 0; }, kData, "tables do not lie"},
+    {"ShardsWrapAround", [](H& h) { h.shards.offset = UINT64_MAX - 1000; }, kData, "tables do not lie"},
+    {"ShardsTooLong", [](H& h) { h.shards.bytes = UINT64_MAX; }, kData, "tables do not lie"},
+    {"ShardTableBeyondEnd", [](H& h) { h.shard_table.offset = UINT64_MAX; }, kData, "tables do not lie"},
+    {"ShardTableTooLong", [](H& h) { h.shard_table.bytes = UINT64_MAX; }, kData, "tables do not lie"},
+    {"ShardTableEmpty", [](H& h) { h.shard_table.bytes = 0; }, kData, "tables do not lie"},
+    {"ChecksumTableBeyondEnd", [](H& h) { h.checksum_table.offset = 1 << 30; }, kData, "tables do not lie"},
+    {"ChecksumTableEmpty", [](H& h) { h.checksum_table.bytes = 0; }, kData, "tables do not lie"},
+    {"FileBytesZero", [](H& h) { h.file_bytes = 0; }, kData, "tables do not lie"},
+    {"FileBytesOneMore", [](H& h) { ++h.file_bytes; }, kData, "tables do not lie"},
+    {"FileBytesHighest", [](H& h) { h.file_bytes = UINT64_MAX; }, kData, "tables do not lie"},
+    {"KeyCountOneMore", [](H& h) { ++h.key_count; }, kData, "counts 50 keys, the header 51"},
+    {"KeyCountHighest", [](H& h) { h.key_count = UINT64_MAX; }, kData, "the header 18446744073709551615"},
+    {"TablesChecksum", [](H& h) { ++h.tables_checksum; }, kData, "tables are damaged"},
+    {"SetNameEmpty", [](H& h) { set_text(h.set_name, ""); }, kData, "set name"},
+    {"SetNameParent", [](H& h) { set_text(h.set_name, ".."); }, kData, "set name"},
+    {"SetNameWithSlash", [](H& h) { set_text(h.set_name, "a/../../etc"); }, kData, "set name"},
+    {"SetNameUpperCase", [](H& h) { set_text(h.set_name, "Tags"); }, kData, "set name"},
+    {"SetNameNotUtf8", [](H& h) { set_text(h.set_name, "\xff\xfe"); }, kData, "set name"},
+    {"TargetFprNan", [](H& h) { h.target_fpr = kNan; }, kData, "target FPR"},
+    {"TargetFprZero", [](H& h) { h.target_fpr = 0.0; }, kData, "target FPR"},
+    {"TargetFprAboveRange", [](H& h) { h.target_fpr = 0.6; }, kData, "target FPR"},
+    {"EstimatedFprNan", [](H& h) { h.estimated_fpr = kNan; }, kData, "estimated FPR"},
+    {"EstimatedFprNegative", [](H& h) { h.estimated_fpr = -0.1; }, kData, "estimated FPR"},
+    {"EstimatedFprInfinite", [](H& h) { h.estimated_fpr = kInfinity; }, kData, "estimated FPR"},
+    {"AsOfEarliest", [](H& h) { h.as_of = kEarliest; }, kData, "as_of"},
+    {"AsOfLatest", [](H& h) { h.as_of = kLatest; }, kData, "as_of"},
+    {"BuiltAtEarliest", [](H& h) { h.built_at = kEarliest; }, kData, "built_at"},
+    {"ValidForNegative", [](H& h) { h.valid_for = -1; }, kData, "valid_for"},
+    {"ValidForEarliest", [](H& h) { h.valid_for = kEarliest; }, kData, "valid_for"},
+    {"ValidForLatest", [](H& h) { h.valid_for = kLatest; }, kData, "valid_for"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Header, SnapshotDecodeHostile, ::testing::ValuesIn(kHostileHeaders),
+                         [](const auto& instance) { return instance.param.name; });
+
+TEST(SnapshotDecode, RefusesAShardTableThatCountsOtherKeys) {
+  SnapshotBytes snapshot = small_snapshot();
+  reinterpret_cast<ShardEntry*>(snapshot.get().data() + kPageBytes)->key_count = 65535;
+  header_of(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
+  sign_header(snapshot);
+  EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("counts 65535 keys, the header 50"));
+}
+
+TEST(SnapshotDecode, RefusesAChecksumTableThatDoesNotFitTheShards) {
+  SnapshotBytes snapshot = small_snapshot();
+  snapshot.get()[header_of(snapshot).checksum_table.offset] ^= std::byte{1};
+  header_of(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
+  sign_header(snapshot);
+  EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("shards are damaged"));
+}
+
+TEST(SnapshotView, IsNeverExpiredWithoutValidFor) {
+  EXPECT_EQ(test::decode(small_snapshot()).valid_until(), 0);
+}
+
+TEST(SnapshotView, AnswersABatchAsItAnswersSingleKeys) {
+  const SnapshotBytes snapshot = small_snapshot();
+  const SnapshotView view = test::decode(snapshot);
+  std::vector<KeyHash> hashes;
+  for (const std::string& key : numbered_keys("key", 100)) hashes.push_back(hash_key(key, view.seed()));
+  std::array<bool, 100> results{};
+  view.may_contain_many(hashes, results.data());
+  for (std::size_t i = 0; i < hashes.size(); ++i) EXPECT_EQ(results[i], view.may_contain(hashes[i])) << i;
+}
+
+}  // namespace
+}  // namespace keysieve

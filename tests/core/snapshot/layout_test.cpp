@@ -1,0 +1,37 @@
+#include "core/snapshot/layout.hpp"
+
+#include <gtest/gtest.h>
+
+namespace keysieve {
+namespace {
+
+TEST(SnapshotLayout, PutsTablesAfterTheHeaderAndShardsOnAPage) {
+  const SnapshotLayout layout = snapshot_layout(3, 1024);
+  EXPECT_EQ(layout.shard_table.offset, 4096U);
+  EXPECT_EQ(layout.shard_table.bytes, 24U);
+  EXPECT_EQ(layout.checksum_table.offset, 4120U);
+  EXPECT_EQ(layout.checksum_table.bytes, 8U);
+  EXPECT_EQ(layout.shards.offset, 8192U);
+  EXPECT_EQ(layout.shards.bytes, 3072U);
+  EXPECT_EQ(layout.file_bytes, 11264U);
+}
+
+TEST(SnapshotLayout, HasAChecksumPerStarted64KiB) {
+  EXPECT_EQ(snapshot_layout(64, 1024).checksum_table.bytes, 8U);
+  EXPECT_EQ(snapshot_layout(65, 1024).checksum_table.bytes, 16U);
+  EXPECT_EQ(snapshot_layout(16, 8192).checksum_table.bytes, 16U);
+}
+
+TEST(SnapshotLayout, CountsIn64Bits) {
+  const SnapshotLayout layout = snapshot_layout(UINT32_MAX, 8192);
+  EXPECT_EQ(layout.shard_table.bytes, std::uint64_t{UINT32_MAX} * 8);
+  EXPECT_EQ(layout.shards.bytes, std::uint64_t{UINT32_MAX} * 8192);
+  EXPECT_EQ(layout.file_bytes, layout.shards.offset + layout.shards.bytes);
+}
+
+TEST(BuildId, IsShownAsHexadecimalDigits) {
+  EXPECT_EQ(to_hex({0x00, 0x01, 0x0a, 0xf0, 0xff}), "00010af0ff0000000000000000000000");
+}
+
+}  // namespace
+}  // namespace keysieve
