@@ -65,9 +65,16 @@ pid_t run(std::vector<std::string> arguments, const std::string& log_path) {
 
 }  // namespace
 
-RedisServer::RedisServer(std::vector<std::string> options)
-    : options_(std::move(options)), port_(free_port()) {
-  start();
+RedisServer::RedisServer(std::vector<std::string> options) : options_(std::move(options)) {
+  constexpr int kTries = 5;  // another process may take the port in between
+  for (int tries = 1; pid_ < 0; ++tries) {
+    port_ = free_port();
+    try {
+      start();
+    } catch (const std::runtime_error&) {
+      if (tries == kTries) throw;
+    }
+  }
 }
 
 void RedisServer::start() {

@@ -180,7 +180,7 @@ TEST_F(PushTest, RefusesToReplaceADamagedPointerRecord) {
 }
 
 TEST_F(PushTest, ReportsProgressUpToTheWhole) {
-  const auto snapshot = test::build_snapshot({.keys = 5'000'000, .target_fpr = 0.01});  // some batches
+  const auto snapshot = test::build_snapshot({.shard_count = test::kShardsOfSomeBatches});
   std::vector<std::uint64_t> done;
   keysieve::push(*store_, test::view_of(snapshot), {}, [&](std::uint64_t bytes, std::uint64_t total) {
     EXPECT_EQ(total, snapshot.get().size());
@@ -290,13 +290,16 @@ TEST_F(PushTest, GivesUpWhenItLosesRaceAfterRace) {
 TEST_F(PushTest, OfRacingThreadsAllotsEachItsOwnGeneration) {
   constexpr std::size_t kThreads = 4;
   constexpr std::size_t kPushes = 5;
+  std::vector<std::vector<SnapshotBytes>> snapshots(kThreads);
+  for (auto& own : snapshots) {
+    for (std::size_t i = 0; i < kPushes; ++i) own.push_back(test::build_snapshot());
+  }
   std::vector<std::vector<std::uint64_t>> generations(kThreads);
   std::vector<std::thread> threads;
-  for (auto& own : generations) {
-    threads.emplace_back([&own, this] {
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&own = generations[i], &mine = snapshots[i], this] {
       const auto store = open_store(url_);
-      for (std::size_t i = 0; i < kPushes; ++i) {
-        const auto snapshot = test::build_snapshot();
+      for (const SnapshotBytes& snapshot : mine) {
         own.push_back(keysieve::push(*store, test::view_of(snapshot), {}).record.generation);
       }
     });

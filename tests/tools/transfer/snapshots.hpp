@@ -13,9 +13,13 @@ struct SnapshotRecipe {
   std::string_view kind = kDefaultKindName;
   std::uint64_t keys = 1000;  // "key0", "key1", ...
   double target_fpr = 0.01;
+  std::uint32_t shard_count = 0;  // 0: as many as the keys need
   std::uint64_t seed = 7;
   UnixSeconds as_of = 1'700'000'000;
 };
+
+// 8 MiB, which travel in more than one batch of chunks.
+inline constexpr std::uint32_t kShardsOfSomeBatches = 2048;
 
 // Every call has another build id.
 inline SnapshotBytes build_snapshot(const SnapshotRecipe& recipe = {}) {
@@ -25,6 +29,10 @@ inline SnapshotBytes build_snapshot(const SnapshotRecipe& recipe = {}) {
   settings.target_fpr = recipe.target_fpr;
   settings.seed = recipe.seed;
   settings.as_of = recipe.as_of;
+  if (recipe.shard_count != 0) {
+    settings.like = size_filter(*settings.kind, {.keys = recipe.keys, .target_fpr = recipe.target_fpr});
+    settings.like->shard_count = recipe.shard_count;
+  }
   SnapshotBuilder builder(std::move(settings));
   for (std::uint64_t i = 0; i < recipe.keys; ++i) builder.add("key" + std::to_string(i));
   return builder.finish();

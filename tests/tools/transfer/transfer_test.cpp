@@ -26,7 +26,7 @@ class Transfer : public ::testing::TestWithParam<test::StoreKind> {
 INSTANTIATE_TEST_SUITE_P(Stores, Transfer, test::kStoreKinds, test::store_kind_name);
 
 TEST_P(Transfer, BringsEverySetToAnotherClient) {
-  const auto tags = test::build_snapshot({.keys = 500'000});  // several batches of chunks with the next line
+  const auto tags = test::build_snapshot({.keys = 20'000, .shard_count = test::kShardsOfSomeBatches});
   const auto shop = test::build_snapshot({.set_name = "shop", .kind = "bloom", .keys = 10});
   const auto writer = open_store(url_);
   push(*writer, test::view_of(tags), {});
