@@ -37,7 +37,7 @@ LoaderCommandLine parse_command_line(int argc, const char* const* argv) {
       app.add_flag("--check-config", line.check_config, "Print what the configuration says, then end")
           ->excludes(once);
   app.add_flag("--json", line.json, "With --check-config: print JSON")->needs(check);
-  app.add_option("--log-level", line.log_level, "debug, info, warning or error; default: the configuration's")
+  app.add_option("--log-level", line.log_level, "Instead of the configuration's log_level")
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   try {

@@ -71,6 +71,12 @@ std::vector<std::string> canary_keys(const std::string& path) {
   return keys;
 }
 
+// The URL without its password. What is not understood is not shown, it may hold one.
+std::string shown_url(const std::string& url) {
+  if (is_store_url(url)) return parse_store_url(url).name;
+  throw UsageError("not a store's URL; known are lmdb:/path, dir:/path, redis://host and redis+unix:///path");
+}
+
 // Which file has said it: what stands in two files would silently win or lose.
 class Claims {
  public:
@@ -151,7 +157,7 @@ void ConfigReader::read_stores(ConfigTable& top, const std::string& path) {
     claims_.claim(list, name, "store \"" + name + "\"");
     ConfigTable table(*entry, path, fmt::format("[store.{}]", name));
     table.require("url");
-    const auto shown = table.parsed("url", [](const std::string& url) { return parse_store_url(url).name; });
+    const auto shown = table.parsed("url", shown_url);
     table.reject_unknown_keys();
     config_.stores.push_back({name, *table.text("url"), *shown});
   }

@@ -16,7 +16,8 @@ std::optional<LivePublication> live_publication(const std::string& directory, co
                          .generation = attachment->live().generation,
                          .build_id = header.build_id,
                          .key_count = header.key_count,
-                         .bytes = header.file_bytes};
+                         .bytes = header.file_bytes,
+                         .as_of = header.as_of};
 }
 
 }  // namespace keysieve

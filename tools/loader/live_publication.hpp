@@ -15,6 +15,7 @@ struct LivePublication {
   BuildId build_id{};
   std::uint64_t key_count = 0;
   std::uint64_t bytes = 0;
+  UnixSeconds as_of = 0;
 };
 
 // Nothing when no reader could attach one: none published, damaged, or of another version.

@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "tools/program/program.hpp"
+#include "tools/program/units.hpp"
 
 namespace keysieve {
 namespace {
@@ -80,7 +81,7 @@ SetState SetRefresher::look_and_publish(SteadyTime now) {
   }
   if (pointer) return follow(publisher, pointer->current, now);
   return in_trouble(Trouble::NeverPushed, ErrorKind::MissingInput,
-                    fmt::format("store {} holds no snapshot of it yet", store_.name()));
+                    fmt::format("store {} holds no snapshot of it", store_.name()));
 }
 
 SetState SetRefresher::follow(Publisher& publisher, const SnapshotRecord& record, SteadyTime now) {
@@ -168,16 +169,22 @@ void SetRefresher::check(const Candidate& candidate) const {
   check_not_older(candidate.record);  // the pull may have found another record than the look
   const std::string source = fmt::format("set {} of {}", config_.name, store_.name());
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), source, Check::Tables);
-  check_guards(config_.guards, view, live_ ? std::optional(live_->key_count) : std::nullopt);
+  try {
+    check_guards(config_.guards, view, live_ ? std::optional(live_->key_count) : std::nullopt);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{} (here: the keys of its [[set]] in the configuration)", error.what()));
+  }
 }
 
+// A lower number alone is no reason: a store that lost its records counts from the beginning again. A replica
+// that lags behind has an older moment as well.
 void SetRefresher::check_not_older(const SnapshotRecord& record) const {
-  if (!live_ || record.generation >= live_->generation) return;
+  if (!live_ || record.generation >= live_->generation || record.as_of > live_->as_of) return;
   throw DataError(
-      fmt::format("store {} calls it current, but generation {}, a newer one, is live: is it a replica that "
-                  "lags behind? To take it all the same, remove {} and {}",
-                  store_.name(), live_->generation, publishing_.directory + "/" + config_.name,
-                  cache_.pattern_of(config_.name)));
+      fmt::format("store {} calls it current, as of {}, but what is live is newer, as of {}: is the store a "
+                  "replica that lags behind? Push again, or remove {}/{} and {} to take it all the same",
+                  store_.name(), format_moment(record.as_of), format_moment(live_->as_of),
+                  publishing_.directory, config_.name, cache_.pattern_of(config_.name)));
 }
 
 void SetRefresher::save(const Candidate& candidate) {

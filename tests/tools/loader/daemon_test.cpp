@@ -1,0 +1,261 @@
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/shm/publisher.hpp"
+#include "core/shm/set_reader.hpp"
+#include "tests/support/redis_server.hpp"
+#include "tests/tools/loader/keysieved_process.hpp"
+#include "tests/tools/loader/site.hpp"
+
+namespace keysieve::test {
+namespace {
+
+constexpr const char* kShopSet = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
+
+class Keysieved : public ::testing::Test {
+ protected:
+  void start() {
+    keysieved_.emplace(std::vector<std::string>{"--log-level", "debug", "--config", site_.config_path()});
+  }
+  [[nodiscard]] bool follows(const std::string& set_name, std::uint64_t generation) const {
+    return eventually([&] { return site_.live_generation(set_name) == generation; });
+  }
+  // So many further rounds have found the trouble that was said already.
+  [[nodiscard]] bool looks_again(int rounds) const {
+    const int before = keysieved_->lines_with("still:");
+    return eventually([&] { return keysieved_->lines_with("still:") >= before + rounds; });
+  }
+  [[nodiscard]] bool says(const std::string& text) const { return keysieved_->says(text); }
+  [[nodiscard]] std::string log() const { return keysieved_->standard_error(); }
+
+  Site site_;
+  std::optional<KeysievedProcess> keysieved_;
+};
+
+TEST_F(Keysieved, FollowsWhatIsPushed) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  site_.push("tags", {0, 1100});
+  ASSERT_TRUE(follows("tags", 2)) << log();
+  EXPECT_TRUE(site_.knows("tags", {0, 1100}));
+  EXPECT_TRUE(says("tags: generation 2 published as publication 2 (1,100 keys, ")) << log();
+  EXPECT_EQ(keysieved_->stop(), 0);
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+}
+
+TEST_F(Keysieved, FollowsRedisThroughItsRestart) {
+  RedisServer redis;
+  site_.push("tags", {0, 1000}, redis.unix_url());
+  site_.configure(kTagsSet, redis.unix_url());
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  redis.kill();
+  ASSERT_TRUE(says("tags: the store is away: ")) << log();
+  EXPECT_TRUE(looks_again(3)) << log();
+  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_EQ(keysieved_->lines_with("warning: tags: the store is away"), 1) << log();
+  EXPECT_EQ(keysieved_->lines_with("; generation 1 stays live"), 1) << log();
+
+  redis.start();
+  const SnapshotRecord record = site_.push("tags", {0, 1100}, redis.unix_url());
+  keysieved_->send(SIGUSR1);
+  EXPECT_TRUE(eventually([&] { return site_.live("tags")->build_id == record.build_id; })) << log();
+  EXPECT_EQ(keysieved_->stop(), 0);
+}
+
+TEST_F(Keysieved, SaysWhenTheStoreIsBack) {
+  RedisServer redis;
+  site_.configure(kTagsSet, "redis+unix://" + site_.root() / "redis.sock");
+  std::filesystem::create_symlink(redis.socket_path(), site_.root() / "redis.sock");
+  site_.push("tags", {0, 1000}, redis.unix_url());
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  std::filesystem::remove(site_.root() / "redis.sock");
+  ASSERT_TRUE(says("tags: the store is away")) << log();
+  std::filesystem::create_symlink(redis.socket_path(), site_.root() / "redis.sock");
+  EXPECT_TRUE(says("tags: all is well again; generation 1 is current")) << log();
+  EXPECT_EQ(site_.live("tags")->publication, 1U);
+}
+
+TEST_F(Keysieved, RefreshesAtOnceOnSigusr1) {
+  site_.push("tags", {0, 1000});
+  site_.write("conf.d/slow.toml", kTagsSet);
+  site_.write("keysieve.toml", "directory = \"" + site_.directory() + "\"\ncache = \"" + site_.cache() +
+                                   "\"\npoll_interval = \"1h\"\n[store.main]\nurl = \"" + site_.store_url() +
+                                   "\"\n");
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  site_.push("tags", {0, 1100});
+  keysieved_->send(SIGUSR1);
+  EXPECT_TRUE(follows("tags", 2)) << log();
+}
+
+TEST_F(Keysieved, AddsAndDropsSetsOnSighup) {
+  site_.push("tags", {0, 1000});
+  site_.push("shop", {0, 500});
+  site_.configure(kTagsSet);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  EXPECT_EQ(site_.live("shop"), std::nullopt);
+  site_.configure(kTagsSet + kShopSet);
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(follows("shop", 1)) << log();
+  EXPECT_TRUE(says("configuration reloaded: 2 sets")) << log();
+  site_.configure(kShopSet);
+  keysieved_->send(SIGHUP);
+  EXPECT_TRUE(says("tags: is not configured any more; its last publication is left as it is")) << log();
+  EXPECT_EQ(site_.live("tags")->publication, 1U);
+}
+
+TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  site_.configure(kTagsSet + "max_sise = 1\n");
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(says("configuration refused, the old one stays in force: " + site_.config_path() +
+                   ":9: [[set]] max_sise: unknown key"))
+      << log();
+  site_.push("tags", {0, 1100});
+  EXPECT_TRUE(follows("tags", 2)) << log();
+  EXPECT_EQ(keysieved_->stop(), 0);
+}
+
+TEST_F(Keysieved, SaysOnceThatAGuardRefusesUntilAReloadAllowsIt) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  site_.push("tags", {0, 100});
+  ASSERT_TRUE(looks_again(5)) << log();
+  EXPECT_EQ(keysieved_->lines_with("warning: tags: generation 2 refused: "), 1) << log();
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  site_.configure(kTagsSet + "max_shrink = \"95%\"\n");
+  keysieved_->send(SIGHUP);
+  EXPECT_TRUE(follows("tags", 2)) << log();
+}
+
+TEST_F(Keysieved, SaysOnceThatASnapshotIsDamagedAndTakesTheNext) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  // Stopped, so that it cannot see the push before the damage.
+  keysieved_->send(SIGSTOP);
+  site_.damage("tags", site_.push("tags", {0, 1100}));
+  keysieved_->send(SIGCONT);
+  ASSERT_TRUE(looks_again(5)) << log();
+  EXPECT_EQ(keysieved_->lines_with("warning: tags: generation 2 refused: "), 1) << log();
+  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  site_.push("tags", {0, 1200});
+  EXPECT_TRUE(follows("tags", 3)) << log();
+}
+
+TEST_F(Keysieved, RefreshesTheOtherSetsWhileOneFails) {
+  site_.damage("tags", site_.push("tags", {0, 1000}));
+  site_.push("shop", {0, 500});
+  site_.configure(kTagsSet + kShopSet + "[[set]]\nname = \"far\"\nstore = \"away\"\n[store.away]\nurl = \"" +
+                  "redis+unix://" + site_.root() / "no.sock" + "\"\n");
+  start();
+  ASSERT_TRUE(follows("shop", 1)) << log();
+  site_.push("shop", {0, 600});
+  EXPECT_TRUE(follows("shop", 2)) << log();
+}
+
+TEST_F(Keysieved, WaitsForAForeignLockAndSaysSoOnce) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  {
+    const Publisher other({.directory = site_.directory(), .group = {}, .max_total_bytes = 0}, "tags");
+    start();
+    ASSERT_TRUE(looks_again(5)) << log();
+    EXPECT_EQ(keysieved_->lines_with("warning: tags: cannot publish: "), 1) << log();
+    EXPECT_EQ(site_.live("tags"), std::nullopt);
+  }
+  EXPECT_TRUE(follows("tags", 1)) << log();
+}
+
+TEST_F(Keysieved, WaitsForTheDirectory) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  std::filesystem::remove(site_.directory());
+  start();
+  ASSERT_TRUE(looks_again(3)) << log();
+  EXPECT_EQ(keysieved_->lines_with("warning: tags: cannot publish: "), 1) << log();
+  std::filesystem::create_directory(site_.directory());
+  EXPECT_TRUE(follows("tags", 1)) << log();
+}
+
+TEST_F(Keysieved, PublishesAgainWhenSharedMemoryIsWiped) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  std::filesystem::rename(site_.directory() + "/tags", site_.root() / "gone");
+  EXPECT_TRUE(follows("tags", 1)) << log();
+  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(says("from the cache published as publication 1")) << log();
+}
+
+TEST_F(Keysieved, StopsOnSigint) {
+  site_.configure(kTagsSet);
+  start();
+  ASSERT_TRUE(says("holds no snapshot of it")) << log();
+  keysieved_->send(SIGINT);
+  EXPECT_EQ(keysieved_->exit_status(), 0);
+  EXPECT_TRUE(says("stopping")) << log();
+}
+
+// In a process of its own: reads until it has seen the last generation; the status says whether every key
+// that all generations share was answered with maybe, always.
+pid_t start_reader(const Site& site, KeyRange shared, std::uint64_t last_generation) {
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+  SetReader reader(
+      {.directory = site.directory(), .trusted_owner = {}, .max_jitter = std::chrono::milliseconds(3)},
+      "tags");
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  for (int i = 0;; i = (i + 1) % shared.count) {
+    const SetReader::Pin pin = reader.pin();
+    if (!pin) ::_exit(2);  // it was live before the reader started
+    const SnapshotView& snapshot = pin->snapshot();
+    if (!snapshot.may_contain(hash_key(key_number(shared.first + i), snapshot.seed()))) ::_exit(3);
+    if (pin->live().generation == last_generation && i == 0) ::_exit(0);
+    if (std::chrono::steady_clock::now() > deadline) ::_exit(4);
+  }
+}
+
+TEST_F(Keysieved, RefreshesUnderReadersThatNeverMissAKey) {
+  constexpr KeyRange kShared{0, 1000};
+  constexpr std::uint64_t kGenerations = 25;
+  site_.push("tags", kShared);
+  site_.configure(kTagsSet);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  std::vector<pid_t> readers;
+  for (int i = 0; i < 4; ++i) readers.push_back(start_reader(site_, kShared, kGenerations));
+  for (std::uint64_t generation = 2; generation <= kGenerations; ++generation) {
+    site_.push("tags", {0, static_cast<int>(1000 + generation)});
+    keysieved_->send(SIGUSR1);
+    ASSERT_TRUE(follows("tags", generation)) << log();
+  }
+  for (const pid_t reader : readers) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(reader, &status, 0), reader);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(site_.live("tags")->publication, kGenerations);
+}
+
+}  // namespace
+}  // namespace keysieve::test

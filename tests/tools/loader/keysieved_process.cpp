@@ -1,0 +1,85 @@
+#include "tests/tools/loader/keysieved_process.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+namespace keysieve::test {
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void send_to_file(int descriptor, const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ::dup2(file, descriptor);
+  ::close(file);
+}
+
+}  // namespace
+
+KeysievedProcess::KeysievedProcess(std::vector<std::string> arguments, std::vector<std::string> environment) {
+  const std::string output = outputs_ / "out";
+  const std::string errors = outputs_ / "err";
+  std::vector<char*> pointers{const_cast<char*>(KEYSIEVED_PROGRAM)};
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ < 0) throw std::runtime_error("cannot fork for keysieved");
+  if (pid_ > 0) return;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+  send_to_file(STDOUT_FILENO, output);
+  send_to_file(STDERR_FILENO, errors);
+  for (std::string& variable : environment) ::putenv(variable.data());
+  ::execv(pointers[0], pointers.data());
+  ::_exit(127);
+}
+
+KeysievedProcess::~KeysievedProcess() {
+  if (pid_ < 0) return;
+  send(SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+}
+
+int KeysievedProcess::exit_status() {
+  int status = 0;
+  if (!eventually([&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; })) {
+    throw std::runtime_error("keysieved does not end; it said: " + standard_error());
+  }
+  pid_ = -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+std::string KeysievedProcess::standard_output() const {
+  return read_file(outputs_ / "out");
+}
+
+std::string KeysievedProcess::standard_error() const {
+  return read_file(outputs_ / "err");
+}
+
+bool KeysievedProcess::says(const std::string& text) const {
+  return eventually([&] { return standard_error().find(text) != std::string::npos; });
+}
+
+int KeysievedProcess::lines_with(const std::string& text) const {
+  std::istringstream lines(standard_error());
+  int count = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(text) != std::string::npos) ++count;
+  }
+  return count;
+}
+
+}  // namespace keysieve::test

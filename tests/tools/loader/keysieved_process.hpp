@@ -1,0 +1,58 @@
+// The program keysieved as a child process, with everything it prints.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/temporary_directory.hpp"
+
+namespace keysieve::test {
+
+inline constexpr std::chrono::seconds kDeadline{30};
+
+// Polls until the condition holds; false when the deadline has passed before.
+template <typename Condition>
+bool eventually(const Condition& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+class KeysievedProcess {
+ public:
+  // `environment`: "NAME=value", added to that of the test.
+  explicit KeysievedProcess(std::vector<std::string> arguments, std::vector<std::string> environment = {});
+  KeysievedProcess(const KeysievedProcess&) = delete;
+  KeysievedProcess& operator=(const KeysievedProcess&) = delete;
+  ~KeysievedProcess();
+
+  void send(int signal) const { ::kill(pid_, signal); }
+  // Waits for its end: the exit status, or minus the signal that ended it.
+  int exit_status();
+  // Sends SIGTERM and waits.
+  int stop() {
+    send(SIGTERM);
+    return exit_status();
+  }
+
+  [[nodiscard]] std::string standard_output() const;
+  [[nodiscard]] std::string standard_error() const;
+  // Polls until standard error holds the text.
+  [[nodiscard]] bool says(const std::string& text) const;
+  // How many lines of standard error hold the text.
+  [[nodiscard]] int lines_with(const std::string& text) const;
+
+ private:
+  TemporaryDirectory outputs_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace keysieve::test

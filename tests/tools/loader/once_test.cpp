@@ -1,0 +1,197 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/shm/control_file.hpp"
+#include "core/shm/publisher.hpp"
+#include "tests/support/store_kinds.hpp"
+#include "tests/tools/loader/keysieved_process.hpp"
+#include "tests/tools/loader/site.hpp"
+
+namespace keysieve::test {
+namespace {
+
+class KeysievedOnce : public ::testing::Test {
+ protected:
+  int run() {
+    keysieved_.emplace(std::vector<std::string>{"--once", "--config", site_.config_path()});
+    const int status = keysieved_->exit_status();
+    said_ = keysieved_->standard_error();
+    return status;
+  }
+  [[nodiscard]] bool said(const std::string& text) const { return said_.find(text) != std::string::npos; }
+
+  Site site_;
+  std::optional<KeysievedProcess> keysieved_;
+  std::string said_;
+};
+
+class KeysievedOnceFrom : public KeysievedOnce, public ::testing::WithParamInterface<StoreKind> {};
+
+TEST_P(KeysievedOnceFrom, PublishesWhatWasPushed) {
+  const std::string url = GetParam().empty_store(site_.root());
+  site_.push("tags", {0, 80000}, url);
+  site_.configure(kTagsSet, url);
+  EXPECT_EQ(run(), 0) << said_;
+  EXPECT_TRUE(said("tags: generation 1 published as publication 1 (80,000 keys, ")) << said_;
+  EXPECT_TRUE(site_.knows("tags", {0, 80000}));
+  EXPECT_FALSE(site_.knows("tags", {80000, 100}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, KeysievedOnceFrom, kStoreKinds, store_kind_name);
+
+TEST_F(KeysievedOnce, PublishesFromRedisWithAPassword) {
+  RedisServer redis({"--requirepass", "secret"});
+  const std::string url = "redis://:secret@127.0.0.1:" + std::to_string(redis.port());
+  site_.push("tags", {0, 1000}, url);
+  site_.configure(kTagsSet, url);
+  EXPECT_EQ(run(), 0) << said_;
+  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  redis.kill();
+  EXPECT_EQ(run(), 69);
+  EXPECT_TRUE(said("the store is away")) << said_;
+  EXPECT_FALSE(said("secret")) << said_;
+}
+
+TEST_F(KeysievedOnce, ConfirmsWhatIsLiveAndPublishesNothingAnew) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  ASSERT_EQ(run(), 0);
+  EXPECT_EQ(run(), 0);
+  EXPECT_TRUE(said("tags: generation 1 is live as publication 1 (1,000 keys, ")) << said_;
+  EXPECT_EQ(site_.live("tags")->publication, 1U);
+  const auto folder = SetFolder::open(site_.directory(), "tags", std::nullopt);
+  const ControlFile control = ControlFile::open_read_only(folder);
+  EXPECT_GE(control.page().last_confirmed.load(), unix_now() - 60);
+  EXPECT_GE(control.page().heartbeat.load(), unix_now() - 60);
+}
+
+TEST_F(KeysievedOnce, EndsWith66WhenASetWasNeverPushed) {
+  site_.push("shop", {0, 100});
+  site_.configure(kTagsSet + "[[set]]\nname = \"shop\"\nstore = \"main\"\n");
+  EXPECT_EQ(run(), 66);
+  EXPECT_TRUE(said("tags: store " + site_.store_url() + " holds no snapshot of it; nothing is live"))
+      << said_;
+  EXPECT_EQ(site_.live_generation("shop"), 1U);
+}
+
+TEST_F(KeysievedOnce, EndsWith65WhenAGuardRefuses) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet + "min_keys = 2000\n");
+  EXPECT_EQ(run(), 65);
+  EXPECT_TRUE(said("tags: generation 1 refused: ")) << said_;
+  EXPECT_TRUE(said("1,000 keys, fewer than 2,000")) << said_;
+  EXPECT_EQ(site_.live("tags"), std::nullopt);
+}
+
+TEST_F(KeysievedOnce, EndsWith65WhenASnapshotIsDamaged) {
+  site_.damage("tags", site_.push("tags", {0, 1000}));
+  site_.configure(kTagsSet);
+  EXPECT_EQ(run(), 65);
+  EXPECT_EQ(site_.live("tags"), std::nullopt);
+}
+
+TEST_F(KeysievedOnce, EndsWith66WhenTheDirectoryIsMissing) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  std::filesystem::remove(site_.directory());
+  EXPECT_EQ(run(), 66);
+  EXPECT_TRUE(said(site_.directory() + ": No such file or directory")) << said_;
+}
+
+TEST_F(KeysievedOnce, EndsWith73WhenAFileStandsInTheWay) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  site_.write("shm/tags", "not a folder");
+  EXPECT_EQ(run(), 73);
+  EXPECT_TRUE(said(site_.directory() + "/tags")) << said_;
+}
+
+TEST_F(KeysievedOnce, EndsWith73OverTheTotalSize) {
+  site_.push("tags", {0, 80000});
+  site_.configure("", site_.store_url());
+  site_.write("conf.d/limit.toml", "max_total_size = \"64KiB\"\n" + kTagsSet);
+  EXPECT_EQ(run(), 73);
+  EXPECT_TRUE(said("max_total_size")) << said_;
+  EXPECT_EQ(site_.live("tags"), std::nullopt);
+}
+
+TEST_F(KeysievedOnce, EndsWith75WhileAnotherPublishes) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  const Publisher other({.directory = site_.directory(), .group = {}, .max_total_bytes = 0}, "tags");
+  EXPECT_EQ(run(), 75);
+  EXPECT_TRUE(said("another publisher is at work on set tags")) << said_;
+}
+
+TEST_F(KeysievedOnce, EndsWith77WhenTheFolderIsForeign) {
+  if (::geteuid() == 0) {
+    ASSERT_TRUE(std::filesystem::create_directory(site_.directory() + "/tags"));
+    ASSERT_EQ(::chown((site_.directory() + "/tags").c_str(), 65534, 65534), 0);
+  } else {
+    std::filesystem::permissions(site_.directory(),
+                                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  }
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  EXPECT_EQ(run(), 77);
+  EXPECT_TRUE(said(site_.directory() + "/tags")) << said_;
+}
+
+TEST_F(KeysievedOnce, EndsWithTheHighestOfSeveralStatuses) {
+  site_.push("tags", {0, 1000});
+  site_.write("file", "not a folder");
+  site_.configure(kTagsSet + "min_keys = 2000\n[[set]]\nname = \"shop\"\nstore = \"away\"\n[store.away]\n" +
+                  "url = \"redis+unix://" + site_.root() / "no.sock" + "\"\n");
+  EXPECT_EQ(run(), 69) << said_;
+  EXPECT_TRUE(said("tags: generation 1 refused")) << said_;
+  EXPECT_TRUE(said("shop: the store is away")) << said_;
+}
+
+// A host that starts while the store is down.
+TEST_F(KeysievedOnce, PublishesFromTheCacheWhenSharedMemoryIsEmptyAndTheStoreIsAway) {
+  site_.push("tags", {0, 1000});
+  site_.push("tags", {0, 2000});
+  site_.configure(kTagsSet);
+  ASSERT_EQ(run(), 0);
+  site_.wipe_shared_memory();
+  site_.remove_store();
+  EXPECT_EQ(run(), 69);
+  EXPECT_TRUE(said("tags: generation 2 from the cache published as publication 1 (2,000 keys, ")) << said_;
+  EXPECT_TRUE(said("generation 2 stays live")) << said_;
+  EXPECT_TRUE(site_.knows("tags", {0, 2000}));
+}
+
+TEST_F(KeysievedOnce, IgnoresADamagedCache) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  ASSERT_EQ(run(), 0);
+  site_.wipe_shared_memory();
+  std::fstream(site_.cache() + "/tags.1.ks", std::ios::in | std::ios::out | std::ios::binary)
+      .seekp(-10, std::ios::end)
+      .put('\x55')
+      .put('\xaa');
+  EXPECT_EQ(run(), 0);
+  EXPECT_TRUE(said("tags: the cache is of no use: " + site_.cache() + "/tags.1.ks")) << said_;
+  EXPECT_TRUE(said("tags: generation 1 published as publication 1")) << said_;
+
+  site_.wipe_shared_memory();
+  std::filesystem::resize_file(site_.cache() + "/tags.1.ks", 5000);
+  site_.remove_store();
+  EXPECT_EQ(run(), 69);
+  EXPECT_EQ(site_.live("tags"), std::nullopt);
+}
+
+TEST_F(KeysievedOnce, PublishesWithoutACacheFolder) {
+  site_.push("tags", {0, 1000});
+  site_.configure(kTagsSet);
+  std::filesystem::remove(site_.cache());
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(keysieved_->lines_with("the cache is of no use"), 1) << said_;
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+}
+
+}  // namespace
+}  // namespace keysieve::test

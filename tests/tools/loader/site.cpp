@@ -1,0 +1,95 @@
+#include "tests/tools/loader/site.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/shm/set_reader.hpp"
+#include "core/snapshot/builder.hpp"
+#include "tools/transfer/chunk.hpp"
+
+namespace keysieve::test {
+
+std::string key_number(int number) {
+  return "key-" + std::to_string(number);
+}
+
+SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSeconds as_of,
+                             double target_fpr) {
+  BuildSettings settings;
+  settings.set_name = set_name;
+  settings.target_fpr = target_fpr;
+  settings.as_of = as_of;
+  settings.seed = 42;
+  SnapshotBuilder builder(settings);
+  for (int i = 0; i < keys.count; ++i) builder.add(key_number(keys.first + i));
+  return builder.finish();
+}
+
+Site::Site() {
+  std::filesystem::create_directory(directory());
+  std::filesystem::create_directory(cache());
+}
+
+void Site::write(const std::string& name, const std::string& text) const {
+  const std::filesystem::path path(root_ / name);
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path) << text;
+}
+
+void Site::configure(const std::string& rest, const std::string& url) const {
+  write("keysieve.toml", "directory = \"" + directory() + "\"\ncache = \"" + cache() +
+                             "\"\npoll_interval = \"20ms\"\n[store.main]\nurl = \"" + url + "\"\n" + rest);
+}
+
+SnapshotRecord Site::push(const std::string& set_name, KeyRange keys, const std::string& url, double fpr) {
+  const SnapshotBytes snapshot = build_snapshot(set_name, keys, as_of_++, fpr);
+  const SnapshotView view = SnapshotView::decode(snapshot.get(), "test", Check::Everything);
+  const auto store = open_store(url);
+  return keysieve::push(*store, view, Guards{.min_keys = 1, .max_shrink = {}, .max_fpr = {}, .canaries = {}})
+      .record;
+}
+
+void Site::damage(const std::string& set_name, const SnapshotRecord& record) const {
+  const auto store = open_store(store_url());
+  const std::string key = chunk_key(store->prefix(), set_name, record.build_id, 0);
+  std::string chunk = store->get(key).value();
+  chunk.at(chunk.size() / 2) ^= 1;
+  const Record damaged{key, chunk};
+  store->put_many({&damaged, 1});
+}
+
+void Site::wipe_shared_memory() const {
+  for (const auto& entry : std::filesystem::directory_iterator(directory())) {
+    std::filesystem::remove_all(entry);
+  }
+}
+
+// A file stands in its place, so that nobody makes a new one.
+void Site::remove_store() const {
+  std::filesystem::remove_all(root_ / "store");
+  write("store", "not a folder");
+}
+
+std::optional<LivePublication> Site::live(const std::string& set_name) const {
+  return live_publication(directory(), set_name);
+}
+
+std::uint64_t Site::live_generation(const std::string& set_name) const {
+  const auto found = live(set_name);
+  return found ? found->generation : 0;
+}
+
+bool Site::knows(const std::string& set_name, KeyRange keys) const {
+  SetReader reader(
+      {.directory = directory(), .trusted_owner = std::nullopt, .max_jitter = std::chrono::milliseconds(0)},
+      set_name);
+  const SetReader::Pin pin = reader.pin();
+  if (!pin) return false;
+  const SnapshotView& snapshot = pin->snapshot();
+  for (int i = 0; i < keys.count; ++i) {
+    if (!snapshot.may_contain(hash_key(key_number(keys.first + i), snapshot.seed()))) return false;
+  }
+  return true;
+}
+
+}  // namespace keysieve::test

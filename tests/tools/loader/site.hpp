@@ -1,0 +1,67 @@
+// One host for one case: shared memory, cache, stores and configuration in a temporary directory, and the
+// hands of those who push to the stores and ask the sets.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/snapshot/snapshot.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tools/loader/live_publication.hpp"
+#include "tools/transfer/transfer.hpp"
+
+namespace keysieve::test {
+
+// The keys "key-<first>" to "key-<first + count - 1>".
+struct KeyRange {
+  int first = 0;
+  int count = 1000;
+};
+
+std::string key_number(int number);
+SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSeconds as_of = 1'700'000'000,
+                             double target_fpr = 0.01);
+
+class Site {
+ public:
+  Site();
+
+  [[nodiscard]] std::string directory() const { return root_ / "shm"; }
+  [[nodiscard]] std::string cache() const { return root_ / "cache"; }
+  [[nodiscard]] std::string config_path() const { return root_ / "keysieve.toml"; }
+  [[nodiscard]] std::string store_url() const { return "dir:" + root_ / "store"; }
+  [[nodiscard]] const TemporaryDirectory& root() const noexcept { return root_; }
+
+  // Writes a file below the root, folders included.
+  void write(const std::string& name, const std::string& text) const;
+  // directory, cache, a short poll interval and store "main"; then `rest`.
+  void configure(const std::string& rest, const std::string& url) const;
+  void configure(const std::string& rest) const { configure(rest, store_url()); }
+
+  // Without guards, as of one second after the push before.
+  SnapshotRecord push(const std::string& set_name, KeyRange keys, const std::string& url, double fpr = 0.01);
+  SnapshotRecord push(const std::string& set_name, KeyRange keys) {
+    return push(set_name, keys, store_url());
+  }
+  // Changes a byte of a snapshot's first chunk in the store.
+  void damage(const std::string& set_name, const SnapshotRecord& record) const;
+
+  // As after a reboot.
+  void wipe_shared_memory() const;
+  void remove_store() const;
+
+  [[nodiscard]] std::optional<LivePublication> live(const std::string& set_name) const;
+  // 0: nothing is live.
+  [[nodiscard]] std::uint64_t live_generation(const std::string& set_name) const;
+  // Whether every key of the range is answered with maybe by what is attached.
+  [[nodiscard]] bool knows(const std::string& set_name, KeyRange keys) const;
+
+ private:
+  TemporaryDirectory root_;
+  UnixSeconds as_of_ = 1'700'000'000;
+};
+
+inline const std::string kTagsSet = "[[set]]\nname = \"tags\"\nstore = \"main\"\n";
+
+}  // namespace keysieve::test

@@ -1,0 +1,112 @@
+#include "tools/loader/snapshot_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tests/tools/loader/site.hpp"
+
+namespace keysieve::test {
+namespace {
+
+class SnapshotCacheTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::vector<std::string> file_names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+      names.push_back(entry.path().filename());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  TemporaryDirectory folder_;
+  SnapshotCache cache_{folder_.path()};
+  SnapshotBytes tags_ = build_snapshot("tags", {0, 1000});
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(SnapshotCacheTest, GivesBackWhatWasSaved) {
+  cache_.save("tags", 7, tags_.get());
+  ASSERT_EQ(cache_.newest_generation("tags"), 7U);
+  const SnapshotBytes loaded = cache_.load("tags", 7);
+  EXPECT_TRUE(std::ranges::equal(std::as_const(loaded).get(), std::as_const(tags_).get()));
+}
+
+TEST_F(SnapshotCacheTest, KeepsOnlyTheLastOfEachSet) {
+  const SnapshotBytes shop = build_snapshot("tags-2", {0, 10});
+  cache_.save("tags-2", 3, shop.get());
+  cache_.save("tags", 9, tags_.get());
+  cache_.save("tags", 10, tags_.get());
+  EXPECT_EQ(file_names(), (Names{"tags-2.3.ks", "tags.10.ks"}));
+  cache_.save("tags", 1, tags_.get());
+  EXPECT_EQ(cache_.newest_generation("tags"), 1U);
+}
+
+TEST_F(SnapshotCacheTest, HasNothingOfASetThatWasNeverSaved) {
+  cache_.save("tags", 1, tags_.get());
+  EXPECT_EQ(cache_.newest_generation("tag"), std::nullopt);
+  EXPECT_EQ(cache_.newest_generation("tags-2"), std::nullopt);
+}
+
+TEST_F(SnapshotCacheTest, IgnoresFilesThatAreNotItsOwn) {
+  for (const char* name : {"tags.ks", "tags..ks", "tags.x.ks", "tags.7.ks.tmp", "tags.tmp", "tags.-1.ks"}) {
+    std::ofstream(folder_ / name) << "something";
+  }
+  EXPECT_EQ(cache_.newest_generation("tags"), std::nullopt);
+}
+
+TEST_F(SnapshotCacheTest, ReplacesWhatACrashLeft) {
+  std::ofstream(folder_ / "tags.tmp") << "half a snapshot";
+  cache_.save("tags", 2, tags_.get());
+  EXPECT_EQ(file_names(), Names{"tags.2.ks"});
+}
+
+TEST_F(SnapshotCacheTest, RefusesADamagedSnapshot) {
+  cache_.save("tags", 7, tags_.get());
+  std::fstream file(folder_ / "tags.7.ks", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-100, std::ios::end);
+  file.put('\x55').put('\x55');
+  file.close();
+  const auto message = message_of<DataError>([&] { static_cast<void>(cache_.load("tags", 7)); });
+  EXPECT_NE(message.find("tags.7.ks"), std::string::npos);
+}
+
+TEST_F(SnapshotCacheTest, RefusesATruncatedOrEmptySnapshot) {
+  cache_.save("tags", 7, tags_.get());
+  for (const std::uintmax_t size : {std::uintmax_t{5000}, std::uintmax_t{100}, std::uintmax_t{0}}) {
+    std::filesystem::resize_file(folder_ / "tags.7.ks", size);
+    EXPECT_THROW(static_cast<void>(cache_.load("tags", 7)), DataError) << size;
+  }
+}
+
+TEST_F(SnapshotCacheTest, RefusesTheSnapshotOfAnotherSet) {
+  cache_.save("shop", 7, tags_.get());
+  const auto message = message_of<DataError>([&] { static_cast<void>(cache_.load("shop", 7)); });
+  EXPECT_NE(message.find("is a snapshot of set tags"), std::string::npos) << message;
+}
+
+TEST_F(SnapshotCacheTest, DoesNotFollowASymbolicLink) {
+  cache_.save("tags", 7, tags_.get());
+  std::filesystem::rename(folder_ / "tags.7.ks", folder_ / "elsewhere");
+  std::filesystem::create_symlink(folder_ / "elsewhere", folder_ / "tags.7.ks");
+  EXPECT_THROW(static_cast<void>(cache_.load("tags", 7)), MissingInputError);
+}
+
+TEST_F(SnapshotCacheTest, NamesTheFolderThatIsMissing) {
+  const SnapshotCache nowhere(folder_ / "nowhere");
+  const auto reading =
+      message_of<MissingInputError>([&] { static_cast<void>(nowhere.newest_generation("tags")); });
+  EXPECT_NE(reading.find(folder_ / "nowhere"), std::string::npos);
+  const auto writing = message_of<CannotCreateError>([&] { nowhere.save("tags", 1, tags_.get()); });
+  EXPECT_NE(writing.find("No such file or directory"), std::string::npos) << writing;
+}
+
+}  // namespace
+}  // namespace keysieve::test

@@ -1,0 +1,71 @@
+#include "tools/loader/store_connection.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/message_of.hpp"
+#include "tests/support/redis_server.hpp"
+
+namespace keysieve::test {
+namespace {
+
+constexpr Milliseconds kPollInterval{1000};
+constexpr SteadyTime kStart{std::chrono::hours(1)};
+
+bool has_seed(Store& store) {
+  return store.get(store.prefix() + ":seed").has_value();
+}
+
+TEST(StoreConnection, LeavesAFailedStoreAloneUntilTheBackoffHasPassed) {
+  RedisServer redis;
+  StoreConnection connection(redis.unix_url(), "redis", kPollInterval);
+  EXPECT_FALSE(connection.use(kStart, has_seed));
+  redis.kill();
+  const auto failure = message_of<Error>([&] { connection.use(kStart, has_seed); });
+  EXPECT_FALSE(failure.empty());
+  redis.start();
+
+  int asked = 0;
+  const auto count = [&](Store& store) {
+    ++asked;
+    return has_seed(store);
+  };
+  EXPECT_EQ(message_of<Error>([&] { connection.use(kStart + Milliseconds(800), count); }), failure);
+  EXPECT_EQ(asked, 0);
+  EXPECT_FALSE(connection.use(kStart + Milliseconds(1200), count));
+  EXPECT_EQ(asked, 1);
+}
+
+TEST(StoreConnection, AsksAtOnceWhenToldTo) {
+  RedisServer redis;
+  StoreConnection connection(redis.unix_url(), "redis", kPollInterval);
+  redis.kill();
+  EXPECT_THROW(connection.use(kStart, has_seed), Error);
+  redis.start();
+  EXPECT_THROW(connection.use(kStart, has_seed), Error);
+  connection.try_again_now();
+  EXPECT_FALSE(connection.use(kStart, has_seed));
+}
+
+TEST(StoreConnection, OneSetsBadRecordDoesNotKeepTheOthersAway) {
+  TemporaryDirectory directory;
+  StoreConnection connection("dir:" + directory / "store", "store", kPollInterval);
+  EXPECT_THROW(connection.use(kStart, [](Store&) -> bool { throw DataError("damaged"); }), DataError);
+  EXPECT_FALSE(connection.use(kStart, has_seed));
+}
+
+TEST(StoreConnection, FindsAStoreThatWasMadeAnewBetweenRounds) {
+  TemporaryDirectory directory;
+  const std::string url = "lmdb:" + directory / "lmdb";
+  StoreConnection connection(url, "lmdb", kPollInterval);
+  EXPECT_FALSE(connection.use(kStart, has_seed));
+  connection.close();
+  std::filesystem::remove_all(directory / "lmdb");
+  {
+    const auto store = open_store(url);
+    EXPECT_TRUE(store->put_if_absent({store->prefix() + ":seed", "1"}));
+  }
+  EXPECT_TRUE(connection.use(kStart, has_seed));
+}
+
+}  // namespace
+}  // namespace keysieve::test
