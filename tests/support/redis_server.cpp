@@ -48,6 +48,7 @@ FileDescriptor connect_to(const std::string& socket_path) {
 // Runs it as a child that dies with its parent, so that a crashed test leaves nothing behind.
 pid_t run(std::vector<std::string> arguments, const std::string& log_path) {
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   const pid_t parent = ::getpid();

@@ -16,10 +16,11 @@ struct StoreKind {
   // The URL of an empty store that may use that directory.
   std::string (*empty_store)(const TemporaryDirectory& directory);
 
+  // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
   friend void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
 };
 
-inline const auto kStoreKinds = ::testing::Values(
+inline const auto every_store = ::testing::Values(
     StoreKind{"lmdb", [](const TemporaryDirectory& directory) { return "lmdb:" + directory / "lmdb"; }},
     StoreKind{"dir", [](const TemporaryDirectory& directory) { return "dir:" + directory / "dir"; }},
     StoreKind{"redis_tcp",

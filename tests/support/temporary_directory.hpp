@@ -12,7 +12,8 @@ namespace keysieve::test {
 
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() : path_((std::filesystem::temp_directory_path() / "keysieve-XXXXXX").string()) {
+  explicit TemporaryDirectory(const std::filesystem::path& parent = std::filesystem::temp_directory_path())
+      : path_((parent / "keysieve-XXXXXX").string()) {
     if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error("cannot create " + path_);
   }
   TemporaryDirectory(const TemporaryDirectory&) = delete;

@@ -75,11 +75,11 @@ std::shared_ptr<Environment> shared_environment(const std::string& folder, std::
   const std::scoped_lock lock(mutex);
   std::weak_ptr<Environment>& known = environments[{status.st_dev, status.st_ino}];
   if (auto environment = known.lock()) return environment;
-  const std::shared_ptr<Environment> opened(new Environment(folder, map_bytes, store_name),
-                                            [](Environment* environment) {
-                                              const std::scoped_lock closing(mutex);
-                                              delete environment;
-                                            });
+  std::shared_ptr<Environment> opened(new Environment(folder, map_bytes, store_name),
+                                      [](Environment* environment) {
+                                        const std::scoped_lock closing(mutex);
+                                        delete environment;
+                                      });
   known = opened;
   return opened;
 }

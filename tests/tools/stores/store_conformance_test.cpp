@@ -30,7 +30,7 @@ class StoreConformance : public ::testing::TestWithParam<test::StoreKind> {
   std::string url_ = GetParam().empty_store(directory_);
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance, test::kStoreKinds, test::store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance, test::every_store, test::store_kind_name);
 
 TEST_P(StoreConformance, AnswersNothingForAKeyThatIsNotThere) {
   EXPECT_EQ(open()->get("keysieve:seed"), std::nullopt);

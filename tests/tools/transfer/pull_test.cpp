@@ -50,7 +50,7 @@ class PullTest : public ::testing::Test {
   test::TemporaryDirectory directory_;
   std::string url_ = "dir:" + directory_ / "store";
   std::unique_ptr<Store> store_ = open_store(url_);
-  SnapshotBytes snapshot_ = test::build_snapshot({.keys = 100'000});  // some chunks
+  SnapshotBytes snapshot_ = test::build_snapshot({.shard_count = test::kShardsOfSomeChunks});
 };
 
 TEST_F(PullTest, GivesBackWhatWasPushed) {
@@ -119,7 +119,7 @@ TEST_F(PullTest, NamesAValueThatIsNoChunk) {
 }
 
 TEST_F(PullTest, RefusesAChunkOfAnotherBuild) {
-  const auto other = test::build_snapshot({.keys = 100'000, .seed = 8});
+  const auto other = test::build_snapshot({.shard_count = test::kShardsOfSomeChunks, .seed = 8});
   push(other);
   replace(key_of_chunk(other, 1), store_->get(key_of_chunk(snapshot_, 1)).value());
   EXPECT_THAT(message(), StartsWith(url_ + ": set \"tags\" generation 2: "));

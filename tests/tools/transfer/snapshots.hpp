@@ -18,8 +18,10 @@ struct SnapshotRecipe {
   UnixSeconds as_of = 1'700'000'000;
 };
 
-// 8 MiB, which travel in more than one batch of chunks.
-inline constexpr std::uint32_t kShardsOfSomeBatches = 2048;
+// 176 KiB: three chunks.
+inline constexpr std::uint32_t kShardsOfSomeChunks = 44;
+// 4.7 MiB: more than the 64 chunks of one batch.
+inline constexpr std::uint32_t kShardsOfSomeBatches = 1200;
 
 // Every call has another build id.
 inline SnapshotBytes build_snapshot(const SnapshotRecipe& recipe = {}) {

@@ -23,7 +23,7 @@ class Transfer : public ::testing::TestWithParam<test::StoreKind> {
   std::string url_ = GetParam().empty_store(directory_);
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, Transfer, test::kStoreKinds, test::store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, Transfer, test::every_store, test::store_kind_name);
 
 TEST_P(Transfer, BringsEverySetToAnotherClient) {
   const auto tags = test::build_snapshot({.keys = 20'000, .shard_count = test::kShardsOfSomeBatches});
