@@ -1,0 +1,192 @@
+// keysieve build: from a list of keys to a snapshot file.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "core/base/error.hpp"
+#include "core/base/random.hpp"
+#include "core/snapshot/builder.hpp"
+#include "tools/cli/options.hpp"
+#include "tools/cli/progress.hpp"
+#include "tools/cli/report.hpp"
+#include "tools/cli/snapshot_file.hpp"
+#include "tools/cli/snapshot_report.hpp"
+#include "tools/cli/verbs.hpp"
+#include "tools/program/durable_file.hpp"
+#include "tools/program/units.hpp"
+#include "tools/transfer/transfer.hpp"
+
+namespace keysieve {
+namespace {
+
+// The estimate of a set that was sized for its keys lies within a few percent of the target; twice that means
+// that something is wrong.
+constexpr double kDefaultFprSlack = 2.0;
+
+struct BuildOptions {
+  std::string key_path;
+  std::string output_path;
+  std::string kind_name;
+  std::string like;
+  std::string store_url;
+  std::string seed_path;
+  BuildSettings settings;
+  std::optional<std::uint32_t> shard_bytes;
+  std::optional<UnixSeconds> as_of;
+  KeyFileFormat format;
+  GuardOptions guards;
+  bool json = false;
+};
+
+// What a build takes over from the snapshot before.
+struct Predecessor {
+  std::optional<Geometry> geometry;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::uint64_t> key_count;
+};
+
+Predecessor predecessor_in_file(const std::string& path, const std::string& set_name) {
+  const SnapshotFile file(path, Check::Tables);
+  if (file.view().set_name() != set_name) {
+    throw DataError(path + ": is of set " + std::string(file.view().set_name()) + ", not of " + set_name);
+  }
+  return {geometry_of(file.view()), file.view().seed(), file.view().header().key_count};
+}
+
+// A set that was never pushed has no geometry to keep, but the store's seed all the same.
+Predecessor predecessor_in_store(Store& store, const std::string& set_name) {
+  const auto pointer = read_pointer(store, set_name);
+  if (!pointer) return {{}, shared_seed(store), {}};
+  return {current_geometry(store, set_name), pointer->current.seed, pointer->current.key_count};
+}
+
+Predecessor predecessor_of(const BuildOptions& options) {
+  Predecessor found;
+  if (is_store_url(options.like)) {
+    found = predecessor_in_store(*open_store(options.like), options.settings.set_name);
+  } else if (!options.like.empty()) {
+    found = predecessor_in_file(options.like, options.settings.set_name);
+  }
+  if (!options.store_url.empty()) found.seed = shared_seed(*open_store(options.store_url));
+  if (!options.seed_path.empty()) found.seed = SnapshotFile(options.seed_path, Check::Tables).view().seed();
+  return found;
+}
+
+// Kind and shard size: as asked for, else as before, else the defaults.
+BuildSettings settings_of(const BuildOptions& options, const Predecessor& before) {
+  BuildSettings settings = options.settings;
+  settings.like = before.geometry;
+  settings.seed = before.seed ? *before.seed : random_value<std::uint64_t>();
+  settings.as_of = options.as_of.value_or(unix_now());
+  if (before.geometry) {
+    settings.kind = before.geometry->kind;
+    settings.shard_bytes = before.geometry->params.shard_bytes;
+  }
+  if (!options.kind_name.empty()) settings.kind = &filter_kind_named(options.kind_name);
+  if (options.shard_bytes) settings.shard_bytes = *options.shard_bytes;
+  return settings;
+}
+
+void build(const BuildOptions& options) {
+  Guards guards = options.guards.guards(options.format);
+  if (!guards.max_fpr) guards.max_fpr = std::min(1.0, kDefaultFprSlack * options.settings.target_fpr);
+  const Predecessor before = predecessor_of(options);
+  SnapshotBuilder builder(settings_of(options, before));
+  {
+    ProgressLine progress("reading " + options.key_path);
+    read_keys(options.key_path, options.format, [&](std::string_view key) {
+      builder.add(key);
+      progress.show_keys(builder.keys_given());
+    });
+  }
+  const std::uint64_t keys_given = builder.keys_given();
+  if (keys_given == 0)
+    throw DataError(options.key_path + ": holds no keys; set " + options.settings.set_name + " is not built");
+  const SnapshotBytes snapshot = builder.finish();
+  const SnapshotView view = SnapshotView::decode(snapshot.get(), options.output_path, Check::Tables);
+  check_guards(guards, view, before.key_count);
+  write_durable_file(options.output_path, snapshot.get());
+
+  Report report;
+  report.add("written", options.output_path, "file", options.output_path);
+  add_snapshot_summary(report, view);
+  report.add("keys read", format_count(keys_given), "keys_read", keys_given);
+  report.add("as of", format_moment(view.header().as_of), "as_of", view.header().as_of);
+  report.print(options.json);
+}
+
+void add_source_options(CLI::App* verb, BuildOptions& options) {
+  verb->add_option("KEYFILE", options.key_path,
+                   "One key per line; - reads standard input. Empty lines are skipped")
+      ->required();
+  add_key_format(verb, options.format);
+  add_parsed(verb, "--as-of", options.as_of, parse_moment,
+             "When the keys began to be read from their source: 2026-11-21T07:00:00Z or @SECONDS [now]")
+      ->type_name("MOMENT");
+}
+
+void add_shape_options(CLI::App* verb, BuildOptions& options) {
+  add_parsed(verb, "--fpr", options.settings.target_fpr, parse_share,
+             "Target FPR: 0.000001 to 0.5, or in % [0.01]")
+      ->type_name("FPR");
+  std::string names;
+  for (const FilterKind& kind : filter_kinds()) names += (names.empty() ? "" : ", ") + std::string(kind.name);
+  verb->add_option("--kind", options.kind_name,
+                   "Filter kind: " + names + " [split_block_bloom, or as --like]")
+      ->type_name("KIND");
+  add_parsed(verb, "--shard-size", options.shard_bytes, parse_shard_bytes,
+             "1KiB, 2KiB, 4KiB or 8KiB [4KiB, or as --like]")
+      ->type_name("SIZE");
+  verb->add_option("--growth", options.settings.growth, "Room for that many times the keys: 1 to 100")
+      ->type_name("FACTOR")
+      ->capture_default_str();
+  verb->add_option("--like", options.like,
+                   "Keep kind, shard count and seed of this snapshot, or of the current generation in this "
+                   "store, as long "
+                   "as the keys fit; --max-shrink compares with it")
+      ->type_name("FILE|URL");
+  auto* store = verb->add_option("--store", options.store_url, "Share the seed of the sets in this store")
+                    ->type_name("URL");
+  verb->add_option("--seed-from", options.seed_path, "Share the seed of this snapshot")
+      ->type_name("FILE")
+      ->excludes(store);
+}
+
+void add_label_options(CLI::App* verb, BuildOptions& options) {
+  add_parsed(
+      verb, "--valid-for", options.settings.valid_for,
+      [](const std::string& text) {
+        return std::chrono::floor<std::chrono::seconds>(parse_duration(text)).count();
+      },
+      "From as-of on; past it every answer is maybe: 12h, 2d [no limit]")
+      ->type_name("DURATION");
+  verb->add_option("--key-profile", options.settings.key_profile,
+                   "Names how keys are normalised, at most 64 bytes; PHP can ask for it")
+      ->type_name("TEXT");
+}
+
+}  // namespace
+
+void add_build(CLI::App& program, Outcome& /*outcome*/) {
+  auto options = std::make_shared<BuildOptions>();
+  CLI::App* verb = add_verb(
+      program, "build", "Build a snapshot from a list of keys",
+      "  keysieve build --set tags --fpr 0.01 tags.txt -o tags.ks\n"
+      "  mysql -BNe 'SELECT name FROM tags' shop | keysieve build --set tags --min-keys 50000 - -o tags.ks\n"
+      "  keysieve build --set tags --like lmdb:/var/lib/keysieve --valid-for 2d tags.txt -o tags.ks\n"
+      "In a script begin with `set -o pipefail`, or a query that fails half-way builds a short set.");
+  verb->add_option("--set", options->settings.set_name, "Name of the set: [a-z0-9][a-z0-9_-]{0,63}")
+      ->required()
+      ->type_name("NAME");
+  verb->add_option("-o,--output", options->output_path, "Snapshot file to write")
+      ->required()
+      ->type_name("FILE.ks");
+  add_source_options(verb, *options);
+  add_shape_options(verb, *options);
+  add_label_options(verb, *options);
+  add_guards(verb, options->guards);
+  add_json(verb, options->json);
+  verb->callback([options] { build(*options); });
+}
+
+}  // namespace keysieve

@@ -1,0 +1,71 @@
+// keysieve inspect: what a snapshot file says of itself, after all its checksums have been checked.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "core/filters/bits.hpp"
+#include "tools/cli/options.hpp"
+#include "tools/cli/report.hpp"
+#include "tools/cli/snapshot_file.hpp"
+#include "tools/cli/snapshot_report.hpp"
+#include "tools/cli/verbs.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+namespace {
+
+struct InspectOptions {
+  std::string path;
+  bool json = false;
+};
+
+// Keys per shard: the emptiest, the mean and the fullest show whether the hash spreads as it should.
+void add_shard_keys(Report& report, const SnapshotView& snapshot) {
+  const ShardArray& shards = snapshot.shards();
+  const std::span<const ShardEntry> entries(shards.entries, shards.shard_count);
+  const auto [least, most] = std::minmax_element(
+      entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.key_count < b.key_count; });
+  const double mean = static_cast<double>(snapshot.header().key_count) / shards.shard_count;
+  report.add("keys per shard", fmt::format("{} to {}, mean {:.1f}", least->key_count, most->key_count, mean),
+             "keys_per_shard", {{"least", least->key_count}, {"mean", mean}, {"most", most->key_count}});
+}
+
+void inspect(const InspectOptions& options) {
+  const SnapshotFile file(options.path, Check::Everything);
+  const SnapshotView& snapshot = file.view();
+  const SnapshotHeader& header = snapshot.header();
+  Report report;
+  report.add("file", options.path + ", all checksums right", "file", options.path);
+  report.add("format", std::to_string(header.format), "format", header.format);
+  add_snapshot_summary(report, snapshot);
+  report.add("shard size", format_bytes(header.shard_bytes), "shard_bytes", header.shard_bytes);
+  report.add("fill ratio", format_share(snapshot.fill_ratio()), "fill_ratio", snapshot.fill_ratio());
+  add_shard_keys(report, snapshot);
+  report.add("seed", fmt::format("{:016x}", header.seed), "seed", fmt::format("{:016x}", header.seed));
+  report.add("as of", format_moment(header.as_of), "as_of", header.as_of);
+  report.add("built at", format_moment(header.built_at), "built_at", header.built_at);
+  const std::string limit =
+      header.valid_for == 0
+          ? "no limit"
+          : fmt::format("{}, until {}", format_duration(std::chrono::seconds(header.valid_for)),
+                        format_moment(snapshot.valid_until()));
+  report.add("valid for", limit, "valid_for_seconds", header.valid_for);
+  const std::string profile(snapshot.key_profile());
+  report.add("key profile", profile.empty() ? "none" : profile, "key_profile", profile);
+  report.print(options.json);
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& program, Outcome& /*outcome*/) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App* verb = add_verb(program, "inspect", "Check a snapshot file and show what it says of itself",
+                            "  keysieve inspect tags.ks\n"
+                            "  keysieve inspect tags.ks --json | jq .estimated_fpr");
+  verb->add_option("FILE", options->path, "Snapshot file")->required();
+  add_json(verb, options->json);
+  verb->callback([options] { inspect(*options); });
+}
+
+}  // namespace keysieve

@@ -1,0 +1,69 @@
+#include "tools/cli/options.hpp"
+
+#include "core/base/error.hpp"
+#include "core/shm/set_folder.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+
+CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,
+                   const std::string& examples) {
+  CLI::App* verb = program.add_subcommand(name, description);
+  verb->footer("\nExamples:\n" + examples);
+  return verb;
+}
+
+std::uint32_t parse_shard_bytes(const std::string& text) {
+  const std::uint64_t bytes = parse_bytes(text);
+  if (!is_shard_bytes(bytes))
+    throw UsageError("shard size " + text + " is out of range: 1KiB, 2KiB, 4KiB or 8KiB");
+  return static_cast<std::uint32_t>(bytes);
+}
+
+void add_json(CLI::App* verb, bool& json) {
+  verb->add_flag("--json", json, "Print JSON instead of text");
+}
+
+void add_directory(CLI::App* verb, std::string& directory) {
+  directory = kDefaultDirectory;
+  verb->add_option("--directory", directory, "Shared memory of all sets")
+      ->envname("KEYSIEVE_DIRECTORY")
+      ->type_name("DIR")
+      ->capture_default_str();
+}
+
+void add_key_format(CLI::App* verb, KeyFileFormat& format) {
+  verb->add_flag("-0,--null", format.nul_separated,
+                 "Keys end with NUL instead of a line end, and may hold any byte but NUL");
+  verb->add_flag("--allow-cr", format.allow_cr, "Strip a CR at line ends, which is an error otherwise");
+}
+
+Guards GuardOptions::guards(const KeyFileFormat& format) const {
+  Guards guards{.min_keys = min_keys, .max_shrink = max_shrink, .max_fpr = max_fpr, .canaries = {}};
+  if (allow_shrink) guards.max_shrink.reset();
+  if (!canaries_path.empty()) {
+    read_keys(canaries_path, format, [&guards](std::string_view key) { guards.canaries.emplace_back(key); });
+  }
+  return guards;
+}
+
+void add_guards(CLI::App* verb, GuardOptions& options) {
+  const std::string group = "Guards";
+  verb->add_option("--min-keys", options.min_keys, "Refuse a set of fewer keys")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  add_parsed(verb, "--max-shrink", options.max_shrink, parse_share,
+             "Refuse a set that has lost more than this share of the keys of the generation before [20%]")
+      ->type_name("SHARE")
+      ->group(group);
+  verb->add_flag("--allow-shrink", options.allow_shrink, "Lift --max-shrink")->group(group);
+  add_parsed(verb, "--max-fpr", options.max_fpr, parse_share, "Refuse a set whose estimated FPR is higher")
+      ->type_name("FPR")
+      ->group(group);
+  verb->add_option("--canaries", options.canaries_path, "File of keys that must answer maybe")
+      ->type_name("FILE")
+      ->group(group);
+}
+
+}  // namespace keysieve

@@ -1,0 +1,48 @@
+// Options that several verbs share, each written once: name, unit, range and help text are the same
+// everywhere.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "tools/keys/key_file.hpp"
+#include "tools/transfer/guards.hpp"
+
+namespace keysieve {
+
+// Adds a verb; examples end its --help.
+CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,
+                   const std::string& examples);
+
+// An option whose text one of the parsers of tools/program/units.hpp turns into a value; a wrong text is a
+// usage error that names the option.
+template <typename Value, typename Parse>
+CLI::Option* add_parsed(CLI::App* verb, const std::string& name, Value& value, Parse parse,
+                        const std::string& help) {
+  return verb->add_option_function<std::string>(
+      name, [&value, parse](const std::string& text) { value = parse(text); }, help);
+}
+
+// 1KiB, 2KiB, 4KiB or 8KiB; UsageError otherwise.
+std::uint32_t parse_shard_bytes(const std::string& text);
+
+void add_json(CLI::App* verb, bool& json);
+// --directory, KEYSIEVE_DIRECTORY, /run/keysieve.
+void add_directory(CLI::App* verb, std::string& directory);
+// -0 and --allow-cr.
+void add_key_format(CLI::App* verb, KeyFileFormat& format);
+
+struct GuardOptions {
+  std::uint64_t min_keys = 1;
+  double max_shrink = kDefaultMaxShrink;
+  bool allow_shrink = false;
+  std::optional<double> max_fpr;
+  std::string canaries_path;
+
+  // Reads the file of canaries.
+  [[nodiscard]] Guards guards(const KeyFileFormat& format) const;
+};
+void add_guards(CLI::App* verb, GuardOptions& options);
+
+}  // namespace keysieve

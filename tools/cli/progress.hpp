@@ -1,0 +1,30 @@
+// Progress of long work: one line on standard error that is rewritten, and only when that is a terminal.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace keysieve {
+
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::string what);
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine();  // wipes the line
+
+  void show_bytes(std::uint64_t done, std::uint64_t total);
+  void show_keys(std::uint64_t keys);
+
+ private:
+  [[nodiscard]] bool is_due();
+  void show(const std::string& text);
+
+  std::string what_;
+  bool on_terminal_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point next_at_{};
+};
+
+}  // namespace keysieve

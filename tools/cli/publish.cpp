@@ -1,0 +1,61 @@
+// keysieve publish: a snapshot file becomes current in shared memory, without a store and a loader.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "core/shm/publisher.hpp"
+#include "tools/cli/options.hpp"
+#include "tools/cli/report.hpp"
+#include "tools/cli/snapshot_file.hpp"
+#include "tools/cli/verbs.hpp"
+#include "tools/program/group.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::uint64_t kNoGeneration = 0;  // published from a file
+
+struct PublishOptions {
+  std::string path;
+  std::string group;
+  PublisherSettings settings;
+  bool json = false;
+};
+
+void publish(PublishOptions options) {
+  const SnapshotFile file(options.path, Check::Everything);
+  if (!options.group.empty()) options.settings.group = group_named(options.group);
+  const std::string set_name(file.view().set_name());
+  Publisher publisher(options.settings, set_name);
+  const std::uint64_t publication = publisher.publish(file.view().bytes(), kNoGeneration);
+  Report report;
+  report.add("set", set_name, "set", set_name);
+  report.add("publication", std::to_string(publication), "publication", publication);
+  report.add("directory", options.settings.directory, "directory", options.settings.directory);
+  report.add("keys", format_count(file.view().header().key_count), "key_count",
+             file.view().header().key_count);
+  report.add("size", format_bytes(file.view().header().file_bytes), "bytes", file.view().header().file_bytes);
+  report.print(options.json);
+}
+
+}  // namespace
+
+void add_publish(CLI::App& program, Outcome& /*outcome*/) {
+  auto options = std::make_shared<PublishOptions>();
+  CLI::App* verb = add_verb(program, "publish", "Make a snapshot file current in shared memory",
+                            "  keysieve publish tags.ks\n"
+                            "  keysieve publish --directory /run/keysieve --group www-data tags.ks");
+  verb->add_option("FILE", options->path, "Snapshot file")->required();
+  add_directory(verb, options->settings.directory);
+  verb->add_option("--group", options->group,
+                   "Group of the PHP workers, who may read [that of new files in the directory]")
+      ->type_name("GROUP");
+  add_parsed(verb, "--max-total-size", options->settings.max_total_bytes, parse_bytes,
+             "Refuse to pass this size of all publications and what idle workers pin [no limit]")
+      ->type_name("SIZE");
+  add_json(verb, options->json);
+  verb->callback([options] { publish(*options); });
+}
+
+}  // namespace keysieve

@@ -1,0 +1,58 @@
+// keysieve pull: the current generation in a store becomes a snapshot file.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "tools/cli/options.hpp"
+#include "tools/cli/progress.hpp"
+#include "tools/cli/report.hpp"
+#include "tools/cli/snapshot_report.hpp"
+#include "tools/cli/verbs.hpp"
+#include "tools/program/durable_file.hpp"
+#include "tools/transfer/transfer.hpp"
+
+namespace keysieve {
+namespace {
+
+struct PullOptions {
+  std::string store_url;
+  std::string set_name;
+  std::string output_path;
+  bool json = false;
+};
+
+Pulled pull_set(Store& store, const std::string& set_name) {
+  ProgressLine progress("pulling from " + store.name());
+  return pull(store, set_name, 0,
+              [&progress](std::uint64_t done, std::uint64_t total) { progress.show_bytes(done, total); });
+}
+
+void pull_and_report(const PullOptions& options) {
+  const auto store = open_store(options.store_url);
+  const Pulled pulled = pull_set(*store, checked_set_name(options.set_name));
+  write_durable_file(options.output_path, pulled.snapshot.get());
+  Report report;
+  report.add("written", options.output_path, "file", options.output_path);
+  report.add("generation", std::to_string(pulled.record.generation), "generation", pulled.record.generation);
+  add_snapshot_summary(report,
+                       SnapshotView::decode(pulled.snapshot.get(), options.output_path, Check::Tables));
+  report.print(options.json);
+}
+
+}  // namespace
+
+void add_pull(CLI::App& program, Outcome& /*outcome*/) {
+  auto options = std::make_shared<PullOptions>();
+  CLI::App* verb = add_verb(program, "pull", "Fetch the current generation of a set from a store into a file",
+                            "  keysieve pull lmdb:/var/lib/keysieve tags -o tags.ks\n"
+                            "  keysieve pull redis://cache:6379/2 tags -o tags.ks --json");
+  verb->add_option("URL", options->store_url, "Store: lmdb:, redis:, redis+unix: or dir:")->required();
+  verb->add_option("SET", options->set_name, "Name of the set")->required();
+  verb->add_option("-o,--output", options->output_path, "Snapshot file to write")
+      ->required()
+      ->type_name("FILE.ks");
+  add_json(verb, options->json);
+  verb->callback([options] { pull_and_report(*options); });
+}
+
+}  // namespace keysieve

@@ -1,0 +1,65 @@
+// keysieve push: a snapshot file becomes the next generation in a store.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "tools/cli/options.hpp"
+#include "tools/cli/progress.hpp"
+#include "tools/cli/report.hpp"
+#include "tools/cli/snapshot_file.hpp"
+#include "tools/cli/verbs.hpp"
+#include "tools/program/units.hpp"
+#include "tools/transfer/transfer.hpp"
+
+namespace keysieve {
+namespace {
+
+struct PushOptions {
+  std::string path;
+  std::string store_url;
+  KeyFileFormat format;
+  GuardOptions guards;
+  bool json = false;
+};
+
+PushResult push_file(const PushOptions& options, Store& store) {
+  const Guards guards = options.guards.guards(options.format);
+  const SnapshotFile file(options.path, Check::Everything);
+  ProgressLine progress("pushing to " + store.name());
+  return push(store, file.view(), guards,
+              [&progress](std::uint64_t done, std::uint64_t total) { progress.show_bytes(done, total); });
+}
+
+void push_and_report(const PushOptions& options) {
+  const auto store = open_store(options.store_url);
+  const PushResult pushed = push_file(options, *store);
+  for (const std::string& warning : pushed.warnings) fmt::print(stderr, "keysieve: warning: {}\n", warning);
+  Report report;
+  report.add("store", store->name(), "store", store->name());
+  report.add("generation", std::to_string(pushed.record.generation), "generation", pushed.record.generation);
+  report.add("keys", format_count(pushed.record.key_count), "key_count", pushed.record.key_count);
+  report.add("size",
+             fmt::format("{} in {} chunks", format_bytes(pushed.record.bytes), pushed.record.chunk_count),
+             "bytes", pushed.record.bytes);
+  report.print(options.json);
+}
+
+}  // namespace
+
+void add_push(CLI::App& program, Outcome& /*outcome*/) {
+  auto options = std::make_shared<PushOptions>();
+  CLI::App* verb =
+      add_verb(program, "push", "Make a snapshot file the next generation in a store",
+               "  keysieve push tags.ks lmdb:/var/lib/keysieve\n"
+               "  keysieve push --canaries must-be-there.txt tags.ks redis+unix:///run/redis/redis.sock\n"
+               "  keysieve push --allow-shrink tags.ks "
+               "'redis://loader@cache:6379/2?password_file=/etc/keysieve/password'");
+  verb->add_option("FILE", options->path, "Snapshot file")->required();
+  verb->add_option("URL", options->store_url, "Store: lmdb:, redis:, redis+unix: or dir:")->required();
+  add_guards(verb, options->guards);
+  add_key_format(verb, options->format);
+  add_json(verb, options->json);
+  verb->callback([options] { push_and_report(*options); });
+}
+
+}  // namespace keysieve

@@ -1,0 +1,132 @@
+// keysieve query: asks a set in shared memory, or a snapshot file. Exit statuses like grep's.
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "core/base/error.hpp"
+#include "core/shm/set_reader.hpp"
+#include "tools/cli/directory_owner.hpp"
+#include "tools/cli/options.hpp"
+#include "tools/cli/report.hpp"
+#include "tools/cli/snapshot_file.hpp"
+#include "tools/cli/verbs.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr int kExitMaybe = 0;
+constexpr int kExitAbsent = 1;
+constexpr int kExitError = 2;
+
+struct QueryOptions {
+  std::string set_name;
+  std::vector<std::string> keys;
+  std::string directory;
+  std::string snapshot_path;
+  bool from_stdin = false;
+  bool invert = false;
+  KeyFileFormat format;
+  bool json = false;
+};
+
+using Answer = std::function<bool(std::string_view key)>;
+
+Answer answer_from(const SnapshotView& snapshot) {
+  return [snapshot](std::string_view key) { return snapshot.may_contain(hash_key(key, snapshot.seed())); };
+}
+
+// As PHP would answer; but a set that is not there is an error here, since nobody asks for it by mistake of a
+// deploy.
+Answer answer_from(SetReader& reader) {
+  if (const SetReader::Pin pin = reader.pin()) return answer_from(pin->snapshot());
+  if (reader.availability() == Availability::Missing || reader.availability() == Availability::Incompatible) {
+    throw MissingInputError(reader.reason());
+  }
+  fmt::print(stderr, "keysieve: {}: every answer is maybe\n", reader.reason());
+  return [](std::string_view) { return true; };
+}
+
+int filter_stdin(const QueryOptions& options, const Answer& may_contain) {
+  bool printed = false;
+  read_keys("-", options.format, [&](std::string_view key) {
+    if (may_contain(key) == options.invert) return;
+    printed = true;
+    fmt::print("{}{}", key, options.format.nul_separated ? '\0' : '\n');
+  });
+  return printed ? kExitMaybe : kExitAbsent;
+}
+
+void print_answers(const QueryOptions& options, const Answer& may_contain) {
+  Json answers = Json::array();
+  for (const std::string& key : options.keys) {
+    const std::string_view word = may_contain(key) ? "maybe" : "absent";
+    if (options.json) {
+      answers.push_back({{"key", key}, {"answer", word}});
+    } else if (options.keys.size() == 1) {
+      fmt::print("{}\n", word);
+    } else {
+      fmt::print("{:<6}  {}\n", word, key);
+    }
+  }
+  if (options.json) print_json({{"set", options.set_name}, {"answers", answers}});
+}
+
+int ask(const QueryOptions& options, const Answer& may_contain) {
+  if (options.from_stdin) return filter_stdin(options, may_contain);
+  print_answers(options, may_contain);
+  for (const std::string& key : options.keys) {
+    if (may_contain(key) != options.invert) return kExitMaybe;
+  }
+  return kExitAbsent;
+}
+
+int query(const QueryOptions& options) {
+  if (options.keys.empty() != options.from_stdin) throw UsageError("give keys to ask for, or --stdin");
+  if (!options.snapshot_path.empty()) {
+    const SnapshotFile file(options.snapshot_path, Check::Everything);
+    if (file.view().set_name() != checked_set_name(options.set_name)) {
+      throw DataError(options.snapshot_path + ": is of set " + std::string(file.view().set_name()));
+    }
+    return ask(options, answer_from(file.view()));
+  }
+  SetReader reader(
+      {.directory = options.directory, .trusted_owner = directory_owner(options.directory), .max_jitter = {}},
+      options.set_name);
+  return ask(options, answer_from(reader));
+}
+
+}  // namespace
+
+void add_query(CLI::App& program, Outcome& outcome) {
+  auto options = std::make_shared<QueryOptions>();
+  CLI::App* verb =
+      add_verb(program, "query", "Ask whether keys may be in a set",
+               "  keysieve query tags 猫                           prints maybe or absent\n"
+               "  keysieve query tags 猫 犬 --json\n"
+               "  keysieve query --file tags.ks tags 猫            asks a snapshot file\n"
+               "  keysieve query tags --stdin < words.txt         prints the words that may be in the set\n"
+               "  keysieve query tags --stdin -v < words.txt      prints the absent ones\n"
+               "Exit status: 0 maybe (of any key), 1 absent, 2 error.");
+  verb->add_option("SET", options->set_name, "Name of the set")->required();
+  verb->add_option("KEY", options->keys, "Keys to ask for; after -- they may begin with -");
+  add_directory(verb, options->directory);
+  verb->add_option("--file", options->snapshot_path, "Ask this snapshot file instead of shared memory")
+      ->type_name("FILE");
+  verb->add_flag("--stdin", options->from_stdin,
+                 "Read keys from standard input and print those that may be in the set");
+  verb->add_flag("-v,--absent", options->invert, "The other way round: what is absent is printed and counts");
+  add_key_format(verb, options->format);
+  add_json(verb, options->json);
+  verb->callback([options, &outcome] {
+    try {
+      outcome.exit_status = query(*options);
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "keysieve: {}\n", error.what());
+      outcome.exit_status = kExitError;
+    }
+  });
+}
+
+}  // namespace keysieve

@@ -1,0 +1,51 @@
+#include "tools/cli/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace keysieve {
+namespace {
+
+bool is_number(const std::string& cell) {
+  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell.front())) != 0 || cell == "-");
+}
+
+}  // namespace
+
+void Report::add(std::string label, std::string shown, const std::string& name, Json value) {
+  lines_.push_back({std::move(label), std::move(shown)});
+  json_[name] = std::move(value);
+}
+
+void Report::print(bool as_json) const {
+  if (as_json) return print_json(json_);
+  std::size_t width = 0;
+  for (const Line& line : lines_) width = std::max(width, line.label.size());
+  for (const Line& line : lines_) fmt::print("{:<{}}  {}\n", line.label, width, line.shown);
+}
+
+void Table::print() const {
+  std::vector<std::size_t> widths(rows_.front().size());
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool right =
+          &row == &rows_.front() ? rows_.size() > 1 && is_number(rows_[1][i]) : is_number(row[i]);
+      line += right ? fmt::format("{:>{}}  ", row[i], widths[i]) : fmt::format("{:<{}}  ", row[i], widths[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
+  }
+}
+
+// Names and keys are bytes; what is not UTF-8 in them is shown as U+FFFD.
+void print_json(const Json& value) {
+  fmt::print("{}\n", value.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace keysieve

@@ -1,0 +1,45 @@
+// What a verb has to say, once: printed as aligned lines for people, or as one JSON object with --json.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace keysieve {
+
+using Json = nlohmann::ordered_json;
+
+class Report {
+ public:
+  // One line "<label>  <shown>", and the member `name` of the object. Names carry units: bytes, fpr, unix
+  // time.
+  void add(std::string label, std::string shown, const std::string& name, Json value);
+
+  void print(bool as_json) const;
+  [[nodiscard]] const Json& json() const noexcept { return json_; }
+
+ private:
+  struct Line {
+    std::string label;
+    std::string shown;
+  };
+  std::vector<Line> lines_;
+  Json json_ = Json::object();
+};
+
+// Rows under headings, columns as wide as their widest cell; numbers are given as text and stand to the
+// right.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> headings) : rows_{std::move(headings)} {}
+
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void print() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+void print_json(const Json& value);
+
+}  // namespace keysieve

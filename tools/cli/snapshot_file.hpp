@@ -1,0 +1,24 @@
+// A snapshot in a file that a user named, mapped and decoded.
+#pragma once
+
+#include <string>
+
+#include "core/base/file_descriptor.hpp"
+#include "core/snapshot/snapshot.hpp"
+
+namespace keysieve {
+
+class SnapshotFile {
+ public:
+  // Throws MissingInputError, PermissionError, DataError, IncompatibleError; all name the file.
+  SnapshotFile(const std::string& path, Check check)
+      : region_(map_file(path)), view_(SnapshotView::decode(bytes_of(region_), path, check)) {}
+
+  [[nodiscard]] const SnapshotView& view() const noexcept { return view_; }
+
+ private:
+  MappedRegion region_;
+  SnapshotView view_;
+};
+
+}  // namespace keysieve

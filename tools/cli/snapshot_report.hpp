@@ -1,0 +1,12 @@
+// What several verbs report of a snapshot, in the same words.
+#pragma once
+
+#include "core/snapshot/snapshot.hpp"
+#include "tools/cli/report.hpp"
+
+namespace keysieve {
+
+// Set, kind, keys, shards, size, and the FPRs asked for and estimated.
+void add_snapshot_summary(Report& report, const SnapshotView& snapshot);
+
+}  // namespace keysieve

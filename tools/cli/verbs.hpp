@@ -1,0 +1,25 @@
+// The verbs of keysieve: each adds itself, with its options and examples, to the command line. One file per
+// verb.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace keysieve {
+
+// What a verb leaves for main() when it has run.
+struct Outcome {
+  int exit_status = 0;
+};
+
+void add_plan(CLI::App& program, Outcome& outcome);
+void add_build(CLI::App& program, Outcome& outcome);
+void add_inspect(CLI::App& program, Outcome& outcome);
+void add_verify(CLI::App& program, Outcome& outcome);
+void add_push(CLI::App& program, Outcome& outcome);
+void add_pull(CLI::App& program, Outcome& outcome);
+void add_publish(CLI::App& program, Outcome& outcome);
+void add_query(CLI::App& program, Outcome& outcome);
+void add_status(CLI::App& program, Outcome& outcome);
+void add_bypass(CLI::App& program, Outcome& outcome);
+
+}  // namespace keysieve

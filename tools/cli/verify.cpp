@@ -1,0 +1,91 @@
+// keysieve verify: every key of a list must answer maybe; absent keys give the measured FPR.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "core/base/error.hpp"
+#include "tools/cli/options.hpp"
+#include "tools/cli/progress.hpp"
+#include "tools/cli/report.hpp"
+#include "tools/cli/snapshot_file.hpp"
+#include "tools/cli/verbs.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+namespace {
+
+struct VerifyOptions {
+  std::string path;
+  std::string key_path;
+  std::string absent_path;
+  KeyFileFormat format;
+  bool json = false;
+};
+
+struct Answers {
+  std::uint64_t maybe = 0;
+  std::uint64_t absent = 0;
+  [[nodiscard]] std::uint64_t keys() const { return maybe + absent; }
+};
+
+Answers ask(const SnapshotView& snapshot, const std::string& key_path, const KeyFileFormat& format) {
+  Answers answers;
+  ProgressLine progress("asking for " + key_path);
+  read_keys(key_path, format, [&](std::string_view key) {
+    ++(snapshot.may_contain(hash_key(key, snapshot.seed())) ? answers.maybe : answers.absent);
+    progress.show_keys(answers.keys());
+  });
+  return answers;
+}
+
+void verify(const VerifyOptions& options) {
+  const SnapshotFile file(options.path, Check::Everything);
+  const Answers present = ask(file.view(), options.key_path, options.format);
+  if (present.absent != 0) {
+    throw DataError(fmt::format("{}: {} of {} keys of {} are absent: it was not built from this list",
+                                options.path, format_count(present.absent), format_count(present.keys()),
+                                options.key_path));
+  }
+  if (present.keys() == 0) throw DataError(options.key_path + ": holds no keys");
+
+  Report report;
+  report.add("false negatives", fmt::format("none of {} keys", format_count(present.keys())),
+             "false_negatives", 0);
+  if (!options.absent_path.empty()) {
+    const Answers absent = ask(file.view(), options.absent_path, options.format);
+    if (absent.keys() == 0) throw DataError(options.absent_path + ": holds no keys");
+    const double measured = static_cast<double>(absent.maybe) / static_cast<double>(absent.keys());
+    report.add("measured FPR",
+               fmt::format("{}: {} of {} absent keys", format_share(measured), format_count(absent.maybe),
+                           format_count(absent.keys())),
+               "measured_fpr", measured);
+    report.add("absent keys", format_count(absent.keys()), "absent_keys", absent.keys());
+  }
+  report.add("estimated FPR", format_share(file.view().header().estimated_fpr), "estimated_fpr",
+             file.view().header().estimated_fpr);
+  report.add("target FPR", format_share(file.view().header().target_fpr), "target_fpr",
+             file.view().header().target_fpr);
+  report.print(options.json);
+}
+
+}  // namespace
+
+void add_verify(CLI::App& program, Outcome& /*outcome*/) {
+  auto options = std::make_shared<VerifyOptions>();
+  CLI::App* verb =
+      add_verb(program, "verify", "Check a snapshot file against its keys: no false negative, measured FPR",
+               "  keysieve verify tags.ks --keys tags.txt\n"
+               "  keysieve verify tags.ks --keys tags.txt --absent other.txt");
+  verb->add_option("FILE", options->path, "Snapshot file")->required();
+  verb->add_option("--keys", options->key_path, "File of the keys it was built from; each must answer maybe")
+      ->required()
+      ->type_name("FILE");
+  verb->add_option("--absent", options->absent_path,
+                   "File of keys that are not in the set, for the measured FPR")
+      ->type_name("FILE");
+  add_key_format(verb, options->format);
+  add_json(verb, options->json);
+  verb->callback([options] { verify(*options); });
+}
+
+}  // namespace keysieve

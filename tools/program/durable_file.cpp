@@ -1,0 +1,53 @@
+#include "tools/program/durable_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/base/file_descriptor.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr mode_t kFileMode = 0640;
+
+void sync(const FileDescriptor& file, const std::string& path) {
+  if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
+}
+
+void write_new_file(const std::string& temporary, const std::string& path, Bytes bytes) {
+  const FileDescriptor file(
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+  if (!file.is_open()) throw_write_error(path, errno);
+  write_all(file, bytes, path);
+  sync(file, path);
+}
+
+void sync_folder_of(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const std::string folder = parent.empty() ? "." : parent;
+  const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.is_open()) throw_write_error(folder, errno);
+  sync(opened, folder);
+}
+
+}  // namespace
+
+void write_durable_file(const std::string& path, Bytes bytes) {
+  const std::string temporary = path + ".tmp." + std::to_string(::getpid());
+  ::unlink(temporary.c_str());  // what a crash has left
+  try {
+    write_new_file(temporary, path, bytes);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) throw_write_error(path, errno);
+  } catch (const Error&) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_folder_of(path);
+}
+
+}  // namespace keysieve
