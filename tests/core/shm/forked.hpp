@@ -1,0 +1,73 @@
+// Work in a process of its own, for what concerns other processes, other users or being killed.
+#pragma once
+
+#include <grp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "core/base/error.hpp"
+
+namespace keysieve::test {
+
+inline constexpr int kUnexpected = 99;
+
+// What a child that ends by an Error reports.
+inline int exit_status_of(ErrorKind kind) {
+  return 10 + static_cast<int>(kind);
+}
+
+// Forks a process that runs `work` and exits with what it returns. The caller waits for it.
+template <typename Work>
+pid_t start_process(Work work) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  int status = kUnexpected;
+  try {
+    status = work();
+  } catch (const Error& error) {
+    status = exit_status_of(error.kind());
+  } catch (...) {
+  }
+  ::_exit(status);
+}
+
+// Its exit status, or the negative number of the signal that ended it.
+inline int wait_for(pid_t child) {
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child) return kUnexpected;
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+template <typename Work>
+int run_in_process(Work work) {
+  return wait_for(start_process(work));
+}
+
+// As another user, with no group but `group`. Only root can.
+template <typename Work>
+int run_as(uid_t user, gid_t group, Work work) {
+  return run_in_process([&] {
+    if (::setgroups(0, nullptr) != 0 || ::setgid(group) != 0 || ::setuid(user) != 0) return kUnexpected;
+    return work();
+  });
+}
+
+inline bool is_root() {
+  return ::geteuid() == 0;
+}
+
+// Looks again and again until `holds` or the deadline has passed.
+template <typename Predicate>
+bool eventually(Predicate holds, std::chrono::seconds deadline = std::chrono::seconds(10)) {
+  const auto end = std::chrono::steady_clock::now() + deadline;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+}  // namespace keysieve::test

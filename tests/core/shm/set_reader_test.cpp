@@ -1,0 +1,490 @@
+#include "core/shm/set_reader.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/base/checksum.hpp"
+#include "core/base/error.hpp"
+#include "core/shm/bypass.hpp"
+#include "tests/core/shm/forked.hpp"
+#include "tests/core/shm/shared_memory.hpp"
+
+namespace keysieve {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using test::change_byte;
+using test::eventually;
+using test::may_contain;
+using test::numbered_keys;
+using test::publication_seen_by;
+using ::testing::HasSubstr;
+
+// More calls than go by between two checks of clock and control file.
+constexpr int kCallsOverACheck = 4'200;
+
+class SetReaderTest : public test::SharedMemory {
+ protected:
+  // Rewrites the control page's header, with the right checksum, as a publisher of another version would.
+  template <typename Change>
+  void rewrite_control(Change change) {
+    const ControlFile control = writable_control();
+    ControlPage& page = control.writable_page();
+    change(page);
+    page.header_checksum =
+        checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(ControlPage, header_checksum)));
+  }
+};
+
+TEST_F(SetReaderTest, AnswersFromThePublication) {
+  publish("key", 7);
+  SetReader reader = this->reader();
+  const SetReader::Pin pin = reader.pin();
+  ASSERT_TRUE(pin) << reader.reason();
+  EXPECT_EQ(reader.availability(), Availability::Ready);
+  EXPECT_EQ(pin->live().generation, 7U);
+  EXPECT_EQ(pin->live().publication, pin->id().publication);
+  EXPECT_NEAR(static_cast<double>(pin->live().published_at), static_cast<double>(unix_now()), 60.0);
+  for (const std::string& key : numbered_keys("key", 100)) EXPECT_TRUE(may_contain(pin->snapshot(), key));
+  EXPECT_FALSE(may_contain(pin->snapshot(), "absent"));
+}
+
+TEST_F(SetReaderTest, RefusesNamesThatAreNoSetNames) {
+  for (const std::string name : {"", ".", "..", "-x", "A", "a/b"}) {
+    EXPECT_THROW(SetReader({}, name), UsageError) << name;
+  }
+}
+
+TEST_F(SetReaderTest, IsMissingWhereTheDirectoryIs) {
+  SetReader reader({.directory = directory_ / "gone"}, kSet);
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Missing);
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(directory_ / "gone"), HasSubstr("No such file or directory")));
+}
+
+TEST_F(SetReaderTest, IsMissingWhereTheSetIs) {
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Missing);
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(folder()), HasSubstr("No such file or directory")));
+}
+
+TEST_F(SetReaderTest, IsMissingBeforeTheFirstPublication) {
+  [[maybe_unused]] const Publisher publisher = this->publisher();
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Missing);
+  EXPECT_THAT(reader.reason(), HasSubstr("nothing is published yet"));
+}
+
+TEST_F(SetReaderTest, SeesTheFirstPublicationAtTheNextCall) {
+  Publisher publisher = this->publisher();
+  SetReader reader = this->reader(hours(1));
+  EXPECT_FALSE(reader.pin());
+  publisher.publish(snapshot_of("key").get(), 1);
+  EXPECT_TRUE(reader.pin());
+}
+
+TEST_F(SetReaderTest, FindsASetThatComesLaterAtTheNextRequest) {
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  publish("key");
+  reader.check_soon();
+  EXPECT_TRUE(reader.pin());
+}
+
+TEST_F(SetReaderTest, FindsASetThatComesLaterInOneLongRequest) {
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  publish("key");
+  EXPECT_TRUE(eventually([&] { return publication_seen_by(reader) == 1; }));
+}
+
+TEST_F(SetReaderTest, FollowsANewPublication) {
+  publish("old");
+  SetReader reader = this->reader();
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  publish("new");
+  EXPECT_EQ(publication_seen_by(reader), 2U);
+  EXPECT_TRUE(may_contain(reader, "new1"));
+  EXPECT_FALSE(may_contain(reader, "old1"));
+}
+
+TEST_F(SetReaderTest, KeepsTheOldPublicationUntilItsJitterHasPassed) {
+  publish("old");
+  SetReader reader = this->reader(hours(1));
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  publish("new");
+  for (int call = 0; call < kCallsOverACheck; ++call) ASSERT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_EQ(reader.availability(), Availability::Ready);
+}
+
+TEST_F(SetReaderTest, AttachesTheNewPublicationOnceItsJitterHasPassed) {
+  publish("old");
+  SetReader reader = this->reader(milliseconds(30));
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  publish("new");
+  publication_seen_by(reader);  // the first mismatch, from which the jitter counts
+  std::this_thread::sleep_for(milliseconds(40));
+  EXPECT_EQ(publication_seen_by(reader), 2U);
+}
+
+TEST_F(SetReaderTest, KeepsAPinnedPublicationMappedWhileItAttachesTheNext) {
+  publish("old");
+  SetReader reader = this->reader();
+  const SetReader::Pin outer = reader.pin();
+  ASSERT_TRUE(outer);
+  {
+    const SetReader::Pin nested = reader.pin();
+    EXPECT_EQ(&*nested, &*outer);
+    publish("new");
+    const SetReader::Pin next = reader.pin();
+    EXPECT_EQ(next->id().publication, 2U);
+    publish("newer");
+    publish("newest");  // by now the first one has lost its name
+    EXPECT_EQ(publication_seen_by(reader), 4U);
+    EXPECT_TRUE(may_contain(next->snapshot(), "new1"));
+    EXPECT_TRUE(may_contain(nested->snapshot(), "old1"));
+  }
+  EXPECT_EQ(outer->id().publication, 1U);
+  for (const std::string& key : numbered_keys("old", 100)) EXPECT_TRUE(may_contain(outer->snapshot(), key));
+  EXPECT_FALSE(may_contain(outer->snapshot(), "new1"));
+}
+
+std::string mapped_files() {
+  std::ifstream maps("/proc/self/maps");
+  return {std::istreambuf_iterator<char>(maps), {}};
+}
+
+TEST_F(SetReaderTest, UnmapsTheOldPublicationWhenItsLastPinIsGone) {
+  publish("old");
+  SetReader reader = this->reader();
+  {
+    const SetReader::Pin pin = reader.pin();
+    publish("new");
+    EXPECT_EQ(publication_seen_by(reader), 2U);
+    EXPECT_THAT(mapped_files(), HasSubstr(file(snapshot_file_name(1))));
+  }
+  EXPECT_THAT(mapped_files(), Not(HasSubstr(file(snapshot_file_name(1)))));
+  EXPECT_THAT(mapped_files(), HasSubstr(file(snapshot_file_name(2))));
+}
+
+TEST_F(SetReaderTest, MapsEverythingReadOnly) {
+  publish("key");
+  SetReader reader = this->reader();
+  ASSERT_TRUE(reader.pin());
+  std::ifstream maps("/proc/self/maps");
+  int regions = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(folder()) == std::string::npos) continue;
+    EXPECT_THAT(line, HasSubstr(" r--s "));
+    ++regions;
+  }
+  EXPECT_EQ(regions, 3);  // control, snapshot, live page
+}
+
+TEST_F(SetReaderTest, KeepsServingWhenTheNewPublicationIsDamaged) {
+  publish("old");
+  SetReader reader = this->reader();
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  SnapshotBytes damaged = snapshot_of("new");
+  damaged.get()[20] ^= std::byte{1};
+  publish_by_hand(2, damaged.get());
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_EQ(reader.availability(), Availability::Ready);
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(snapshot_file_name(2))), HasSubstr("damaged")));
+}
+
+TEST_F(SetReaderTest, RemembersWhichPublicationItRefused) {
+  publish("old");
+  SetReader reader = this->reader();
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  publish_by_hand(2, snapshot_of("new").get().first(5'000));
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+
+  std::filesystem::remove(file(snapshot_file_name(2)));
+  std::ofstream(file(snapshot_file_name(2))) << as_text(snapshot_of("new").get());
+  std::filesystem::permissions(file(snapshot_file_name(2)), std::filesystem::perms::owner_read);
+  for (int call = 0; call < kCallsOverACheck; ++call) ASSERT_EQ(publication_seen_by(reader), 1U);
+
+  publish("newer");
+  EXPECT_EQ(publication_seen_by(reader), 3U);
+  EXPECT_EQ(reader.reason(), "");
+}
+
+TEST_F(SetReaderTest, RefusesASnapshotOfAnotherSet) {
+  publish("old");
+  SetReader reader = this->reader();
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  publish_by_hand(2, snapshot_of("new", {.set_name = "shop"}).get());
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_THAT(reader.reason(), HasSubstr("is of set shop"));
+}
+
+TEST_F(SetReaderTest, RefusesADamagedLivePage) {
+  publish("old");
+  change_byte(file(live_file_name(1)), 20);
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Missing);
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(live_file_name(1))), HasSubstr("live page is damaged")));
+}
+
+TEST_F(SetReaderTest, RefusesALivePageThatIsCutShort) {
+  publish("old");
+  std::filesystem::resize_file(file(live_file_name(1)), 100);
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(live_file_name(1))), HasSubstr("cut short: 100 bytes")));
+}
+
+TEST_F(SetReaderTest, RefusesALivePageOfAnotherPublication) {
+  publish("old");
+  publish("new");
+  std::filesystem::copy_file(file(live_file_name(1)), file(live_file_name(2)),
+                             std::filesystem::copy_options::overwrite_existing);
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_THAT(reader.reason(), HasSubstr("belongs to another publication"));
+}
+
+TEST_F(SetReaderTest, TriesAgainWhenThePublicationIsNotThereYet) {
+  publish("old");
+  SetReader reader = this->reader();
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  const ControlFile control = writable_control();
+  control.writable_page().current.store(2);
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(snapshot_file_name(2))), HasSubstr("No such file")));
+  place_files(SetFolder::open(directory_.path(), kSet, std::nullopt), control.page().instance, 2,
+              snapshot_of("new").get());
+  EXPECT_TRUE(eventually([&] { return publication_seen_by(reader) == 2; }));
+}
+
+TEST_F(SetReaderTest, IsMissingWhenThePublicationHasVanishedBeforeItCouldAttach) {
+  publish("old");
+  std::filesystem::remove(file(snapshot_file_name(1)));
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Missing);
+  publish("new");
+  EXPECT_TRUE(eventually([&] { return publication_seen_by(reader) == 2; }));
+}
+
+TEST_F(SetReaderTest, KeepsServingWhenTheDirectoryIsWiped) {
+  publish("old");
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  std::filesystem::remove_all(folder());
+  for (int call = 0; call < kCallsOverACheck; ++call) ASSERT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_TRUE(may_contain(reader, "old1"));
+  EXPECT_FALSE(may_contain(reader, "new1"));
+}
+
+TEST_F(SetReaderTest, FollowsAfterTheDirectoryWasWiped) {
+  publish("old");
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  std::filesystem::remove_all(folder());
+  EXPECT_EQ(publish("new"), 1U);  // numbers begin again; the instance tells them apart
+  reader.check_soon();
+  EXPECT_FALSE(may_contain(reader, "old1"));
+  EXPECT_TRUE(may_contain(reader, "new1"));
+}
+
+TEST_F(SetReaderTest, FollowsAfterTheDirectoryWasWipedInOneLongRequest) {
+  publish("old");
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  std::filesystem::remove_all(folder());
+  publish("new");
+  int calls = 0;
+  while (may_contain(reader, "old1") && calls < kCallsOverACheck) ++calls;
+  EXPECT_LT(calls, kCallsOverACheck);
+}
+
+TEST_F(SetReaderTest, KeepsServingWhileANewControlPageHasNothingPublished) {
+  publish("old");
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  std::filesystem::remove(file(kControlName));
+  Publisher publisher = this->publisher();
+  reader.check_soon();
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_TRUE(may_contain(reader, "old1"));
+  publisher.publish(snapshot_of("new").get(), 1);
+  EXPECT_TRUE(may_contain(reader, "new1"));
+  EXPECT_FALSE(may_contain(reader, "old1"));
+}
+
+TEST_F(SetReaderTest, KeepsServingWhenTheNewControlPageIsDamaged) {
+  publish("old");
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  std::filesystem::copy_file(file(kControlName), file("copy"));
+  std::filesystem::rename(file("copy"), file(kControlName));
+  change_byte(file(kControlName), 16);
+  reader.check_soon();
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+}
+
+TEST_F(SetReaderTest, IsExpiredPastValidFor) {
+  publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now() - 100, .valid_for = 50}));
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Expired);
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr("tags"), HasSubstr("valid_for")));
+  ASSERT_NE(reader.attachment(), nullptr);
+  EXPECT_EQ(reader.attachment()->id().publication, 1U);
+}
+
+TEST_F(SetReaderTest, ExpiresWhileItIsAttached) {
+  publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now() - 1, .valid_for = 3}));
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(eventually([&] {
+    reader.check_soon();
+    return !reader.pin();
+  }));
+  EXPECT_EQ(reader.availability(), Availability::Expired);
+}
+
+TEST_F(SetReaderTest, IsReadyAgainWhenAFresherSnapshotIsPublished) {
+  publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now() - 100, .valid_for = 50}));
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now(), .valid_for = 5'000}));
+  EXPECT_EQ(publication_seen_by(reader), 2U);
+}
+
+TEST_F(SetReaderTest, IsBypassedFromTheNextCallOn) {
+  publish("key");
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  set_bypass(directory_.path(), kSet, 0);
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Bypassed);
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr("tags"), HasSubstr("bypassed")));
+  clear_bypass(directory_.path(), kSet);
+  EXPECT_TRUE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Ready);
+}
+
+TEST_F(SetReaderTest, IsNotBypassedPastTheEndOfTheBypass) {
+  publish("key");
+  set_bypass(directory_.path(), kSet, unix_now() - 1);
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+}
+
+TEST_F(SetReaderTest, LeavesTheBypassWhenItsTimeHasCome) {
+  publish("key");
+  set_bypass(directory_.path(), kSet, unix_now() + 2);
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_TRUE(eventually([&] {
+    reader.check_soon();
+    return static_cast<bool>(reader.pin());
+  }));
+}
+
+TEST_F(SetReaderTest, StaysBypassedOverAPublication) {
+  publish("old");
+  SetReader reader = this->reader();
+  set_bypass(directory_.path(), kSet, 0);
+  publish("new");
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Bypassed);
+  clear_bypass(directory_.path(), kSet);
+  EXPECT_EQ(publication_seen_by(reader), 2U);
+}
+
+TEST_F(SetReaderTest, CannotBeBypassedWhenItWasNeverPublished) {
+  EXPECT_THROW(set_bypass(directory_.path(), kSet, 0), MissingInputError);
+  EXPECT_THROW(clear_bypass(directory_.path(), kSet), MissingInputError);
+  EXPECT_FALSE(std::filesystem::exists(folder()));
+}
+
+TEST_F(SetReaderTest, IsIncompatibleWithAControlPageOfAnotherAbi) {
+  publish("key");
+  rewrite_control([](ControlPage& page) { page.abi_major = 2; });
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Incompatible);
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(kControlName)), HasSubstr("ABI 2")));
+}
+
+TEST_F(SetReaderTest, UnderstandsAControlPageOfAHigherMinor) {
+  publish("key");
+  rewrite_control([](ControlPage& page) { page.abi_minor = 9; });
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+}
+
+TEST_F(SetReaderTest, IsMissingWhenTheControlPageIsDamaged) {
+  for (const std::streamoff offset : {0, 8, 16, 24}) {
+    publish("key");
+    change_byte(file(kControlName), offset);
+    SetReader reader = this->reader();
+    EXPECT_FALSE(reader.pin()) << offset;
+    EXPECT_THAT(reader.reason(), HasSubstr(file(kControlName)));
+    std::filesystem::remove_all(folder());
+  }
+}
+
+TEST_F(SetReaderTest, IsMissingWhenTheControlFileHasAnotherSize) {
+  publish("key");
+  std::filesystem::resize_file(file(kControlName), 4'095);
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_THAT(reader.reason(), HasSubstr("4095 bytes"));
+}
+
+SnapshotBytes of_later_format(SnapshotBytes snapshot) {
+  auto& header = *reinterpret_cast<SnapshotHeader*>(snapshot.get().data());
+  header.format = kSnapshotFormat + 1;
+  header.header_checksum = header_checksum(header);
+  return snapshot;
+}
+
+TEST_F(SetReaderTest, IsIncompatibleWithASnapshotOfALaterFormat) {
+  [[maybe_unused]] const Publisher publisher = this->publisher();
+  publish_by_hand(1, of_later_format(snapshot_of("key")).get());
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Incompatible);
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(snapshot_file_name(1))), HasSubstr("format 2")));
+}
+
+TEST_F(SetReaderTest, KeepsServingWhenALaterFormatIsPublished) {
+  publish("old");
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  publish_by_hand(2, of_later_format(snapshot_of("new")).get());
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_EQ(reader.availability(), Availability::Ready);
+}
+
+TEST_F(SetReaderTest, ShowsWhatTheLoaderConfirms) {
+  publish("key");
+  SetReader reader = this->reader();
+  EXPECT_EQ(reader.control(), nullptr);
+  EXPECT_TRUE(reader.pin());
+  Publisher publisher = this->publisher();
+  publisher.confirm(1'234);
+  publisher.beat(5'678);
+  ASSERT_NE(reader.control(), nullptr);
+  EXPECT_EQ(reader.control()->last_confirmed, 1'234);
+  EXPECT_EQ(reader.control()->heartbeat, 5'678);
+}
+
+TEST_F(SetReaderTest, NamesEachAvailability) {
+  EXPECT_EQ(to_string(Availability::Ready), "ready");
+  EXPECT_EQ(to_string(Availability::Missing), "missing");
+  EXPECT_EQ(to_string(Availability::Expired), "expired");
+  EXPECT_EQ(to_string(Availability::Bypassed), "bypassed");
+  EXPECT_EQ(to_string(Availability::Incompatible), "incompatible");
+}
+
+}  // namespace
+}  // namespace keysieve

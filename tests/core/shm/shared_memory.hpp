@@ -1,0 +1,93 @@
+// A directory of shared memory for one test, with the set "tags" in it. What every suite of shm starts from.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/shm/publisher.hpp"
+#include "core/shm/set_reader.hpp"
+#include "tests/core/sample_snapshot.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace keysieve::test {
+
+class SharedMemory : public ::testing::Test {
+ protected:
+  static constexpr const char* kSet = "tags";
+
+  // Its keys are "<prefix>0" to "<prefix>99".
+  static SnapshotBytes snapshot_of(const std::string& prefix, BuildSettings settings = {.set_name = kSet}) {
+    settings.shard_bytes = kMinShardBytes;
+    return build_snapshot(settings, numbered_keys(prefix, 100));
+  }
+
+  [[nodiscard]] Publisher publisher() const { return {{.directory = directory_.path()}, kSet}; }
+  std::uint64_t publish(const SnapshotBytes& snapshot, std::uint64_t generation = 1) const {
+    return publisher().publish(snapshot.get(), generation);
+  }
+  std::uint64_t publish(const std::string& prefix, std::uint64_t generation = 1) const {
+    return publish(snapshot_of(prefix), generation);
+  }
+
+  // Attaches at once, unless told otherwise.
+  [[nodiscard]] SetReader reader(std::chrono::milliseconds max_jitter = std::chrono::milliseconds(0)) const {
+    return {{.directory = directory_.path(), .max_jitter = max_jitter}, kSet};
+  }
+
+  [[nodiscard]] std::string folder() const { return directory_ / kSet; }
+  [[nodiscard]] std::string file(const std::string& name) const { return folder() + "/" + name; }
+  [[nodiscard]] std::vector<std::string> file_names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder())) {
+      names.push_back(entry.path().filename().string());
+    }
+    return names;
+  }
+
+  [[nodiscard]] ControlFile writable_control() const {
+    return ControlFile::open_writable(SetFolder::open(directory_.path(), kSet, std::nullopt));
+  }
+
+  // Puts a publication there without the publisher's checks, and makes it current.
+  void publish_by_hand(std::uint64_t publication, Bytes snapshot) const {
+    const ControlFile control = writable_control();
+    const SetFolder set_folder = SetFolder::open(directory_.path(), kSet, std::nullopt);
+    place_files(set_folder, control.page().instance, publication, snapshot);
+    control.writable_page().current.store(publication);
+  }
+  static void place_files(const SetFolder& set_folder, std::uint64_t instance, std::uint64_t publication,
+                          Bytes snapshot) {
+    const std::string live_name = live_file_name(publication);
+    write_all(
+        set_folder.create_file(live_name, 0640),
+        new_live_page({.instance = instance, .publication = publication, .generation = 1, .published_at = 1}),
+        live_name);
+    const std::string snapshot_name = snapshot_file_name(publication);
+    write_all(set_folder.create_file(snapshot_name, 0440), snapshot, snapshot_name);
+  }
+
+  TemporaryDirectory directory_;
+};
+
+// The number that a call would be answered from; 0 when it would be answered maybe.
+inline std::uint64_t publication_seen_by(SetReader& reader) {
+  const SetReader::Pin pin = reader.pin();
+  return pin ? pin->id().publication : 0;
+}
+
+// The answer a caller gives: maybe, unless the snapshot says absent.
+inline bool may_contain(SetReader& reader, std::string_view key) {
+  const SetReader::Pin pin = reader.pin();
+  return !pin || may_contain(pin->snapshot(), key);
+}
+
+inline void change_byte(const std::string& path, std::streamoff offset) {
+  std::filesystem::permissions(path, std::filesystem::perms::owner_write, std::filesystem::perm_options::add);
+  std::fstream stream(path, std::ios::in | std::ios::out | std::ios::binary);
+  const int byte = stream.seekg(offset).get();
+  stream.seekp(offset).put(static_cast<char>(byte ^ 1));
+}
+
+}  // namespace keysieve::test
