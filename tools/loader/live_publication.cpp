@@ -5,9 +5,7 @@
 namespace keysieve {
 
 std::optional<LivePublication> live_publication(const std::string& directory, const std::string& set_name) {
-  SetReader reader(
-      {.directory = directory, .trusted_owner = std::nullopt, .max_jitter = std::chrono::milliseconds(0)},
-      set_name);
+  SetReader reader({.directory = directory, .max_jitter = std::chrono::milliseconds(0)}, set_name);
   static_cast<void>(reader.pin());  // attaches; bypassed or expired, it is live all the same
   const Attachment* attachment = reader.attachment();
   if (attachment == nullptr) return std::nullopt;

@@ -87,7 +87,7 @@ SetState SetRefresher::look_and_publish(SteadyTime now) {
 SetState SetRefresher::follow(Publisher& publisher, const SnapshotRecord& record, SteadyTime now) {
   if (!is_live(record)) {
     if (is_put_off(record, now)) return put_off_->state;
-    const SetState state = replace(publisher, record, now);
+    SetState state = replace(publisher, record, now);
     if (state.trouble != Trouble::None) return state;
   }
   put_off_.reset();

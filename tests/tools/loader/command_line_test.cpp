@@ -31,7 +31,7 @@ TEST(KeysievedCommandLine, RefusesWhatItDoesNotKnow) {
 
 TEST(KeysievedCheckConfig, PrintsWhatTheConfigurationSays) {
   const Site site;
-  site.configure(kTagsSet + "max_fpr = \"2%\"\n");
+  site.configure(tags_set + "max_fpr = \"2%\"\n");
   KeysievedProcess text({"--check-config", "--config", site.config_path()});
   EXPECT_EQ(text.exit_status(), 0);
   EXPECT_NE(text.standard_output().find("set tags: store main; max_fpr 2.00 %"), std::string::npos)
@@ -44,7 +44,7 @@ TEST(KeysievedCheckConfig, PrintsWhatTheConfigurationSays) {
 TEST(KeysievedCheckConfig, PublishesNothing) {
   Site site;
   site.push("tags", {0, 100});
-  site.configure(kTagsSet);
+  site.configure(tags_set);
   KeysievedProcess keysieved({"--check-config", "--config", site.config_path()});
   EXPECT_EQ(keysieved.exit_status(), 0);
   EXPECT_EQ(site.live("tags"), std::nullopt);
@@ -52,7 +52,7 @@ TEST(KeysievedCheckConfig, PublishesNothing) {
 
 TEST(KeysievedCheckConfig, EndsWith78AndNamesKeyAndLine) {
   const Site site;
-  site.configure(kTagsSet + "max_fprr = 0.1\n");
+  site.configure(tags_set + "max_fprr = 0.1\n");
   for (const char* mode : {"--check-config", "--once", "--log-level=info"}) {
     KeysievedProcess keysieved({mode, "--config", site.config_path()});
     EXPECT_EQ(keysieved.exit_status(), 78) << mode;

@@ -34,7 +34,7 @@ class Config : public ::testing::Test {
 
 // What is wrong stands in line 1, above a configuration that is right.
 std::string with_line(const std::string& line) {
-  return line + "\n" + kStore + kTagsSet;
+  return line + "\n" + kStore + tags_set;
 }
 
 TEST_F(Config, ReadsEveryKey) {
@@ -68,7 +68,7 @@ TEST_F(Config, ReadsEveryKey) {
 }
 
 TEST_F(Config, HasDefaultsForAllButStoreAndSet) {
-  const LoaderConfig config = load(kStore + kTagsSet);
+  const LoaderConfig config = load(kStore + tags_set);
   EXPECT_EQ(config.directory, "/run/keysieve");
   EXPECT_EQ(config.cache, "/var/cache/keysieve");
   EXPECT_EQ(config.group, std::nullopt);
@@ -84,7 +84,7 @@ TEST_F(Config, HasDefaultsForAllButStoreAndSet) {
 
 TEST_F(Config, TakesNumbersWithoutUnits) {
   const LoaderConfig config = load("poll_interval = 3\nmax_total_size = 8192\n" + std::string(kStore) +
-                                   kTagsSet + "max_shrink = 1\n");
+                                   tags_set + "max_shrink = 1\n");
   EXPECT_EQ(config.poll_interval, std::chrono::seconds(3));
   EXPECT_EQ(config.max_total_bytes, 8192U);
   EXPECT_EQ(config.sets.at(0).guards.max_shrink, 1.0);
@@ -95,7 +95,7 @@ TEST_F(Config, IncludesTheFilesBesideItByName) {
   site_.write("conf.d/10-more.toml", "poll_interval = \"1s\"\n[store.other]\nurl = \"dir:/srv/other\"\n" +
                                          std::string("[[set]]\nname = \"more\"\nstore = \"main\"\n"));
   site_.write("conf.d/README", "not a configuration");
-  const LoaderConfig config = load(kStore + kTagsSet);
+  const LoaderConfig config = load(kStore + tags_set);
   EXPECT_EQ(config.poll_interval, std::chrono::seconds(1));
   ASSERT_EQ(config.sets.size(), 3U);
   EXPECT_EQ(config.sets[0].name, "tags");
@@ -106,17 +106,17 @@ TEST_F(Config, IncludesTheFilesBesideItByName) {
 TEST_F(Config, NamesFileLineAndKeyOfAnUnknownKey) {
   EXPECT_EQ(refusal(with_line("\n\npol_interval = \"5s\"")).substr(0, 45),
             "keysieve.toml:3: pol_interval: unknown key; k");
-  EXPECT_EQ(refusal(kStore + kTagsSet + "max_fp = 0.1\n").substr(0, 50),
+  EXPECT_EQ(refusal(kStore + tags_set + "max_fp = 0.1\n").substr(0, 50),
             "keysieve.toml:6: [[set]] max_fp: unknown key; know");
   EXPECT_EQ(refusal("[store.main]\nurl = \"dir:/x\"\npasword = \"x\"\n").substr(0, 55),
             "keysieve.toml:3: [store.main] pasword: unknown key; kno");
-  EXPECT_EQ(refusal(kStore + kTagsSet + "[[sets]]\nname = \"x\"\n").substr(0, 35),
+  EXPECT_EQ(refusal(kStore + tags_set + "[[sets]]\nname = \"x\"\n").substr(0, 35),
             "keysieve.toml:6: sets: unknown key;");
 }
 
 TEST_F(Config, NamesTheIncludedFile) {
   site_.write("conf.d/10.toml", "# comment\nfoo = 1\n");
-  EXPECT_EQ(refusal(kStore + kTagsSet).substr(0, 37), "conf.d/10.toml:2: foo: unknown key; k");
+  EXPECT_EQ(refusal(kStore + tags_set).substr(0, 37), "conf.d/10.toml:2: foo: unknown key; k");
 }
 
 TEST_F(Config, ChecksEachValue) {
@@ -137,7 +137,7 @@ TEST_F(Config, ChecksEachValueOfASet) {
         "max_shrink = \"-1%\"", "max_shrink = 2", "min_keys = 0", "min_keys = \"many\"", "min_keys = 1.5",
         "canaries = \"relative\"", "canaries = \"/no/such/file\"", "canaries = \"/dev/null\""}) {
     const std::string key(line, std::string_view(line).find(' '));
-    const std::string message = refusal(kStore + kTagsSet + line + "\n");
+    const std::string message = refusal(kStore + tags_set + line + "\n");
     EXPECT_EQ(message.substr(0, 26 + key.size()), "keysieve.toml:6: [[set]] " + key + ":") << message;
   }
 }
@@ -155,7 +155,7 @@ TEST_F(Config, RefusesWhatIsMissing) {
             "keysieve.toml:3: [[set]] name: is missing");
   EXPECT_EQ(refusal(std::string(kStore) + "[[set]]\nname = \"tags\"\n"),
             "keysieve.toml:3: [[set]] store: is missing");
-  EXPECT_EQ(refusal("[store.main]\n" + kTagsSet), "keysieve.toml:1: [store.main] url: is missing");
+  EXPECT_EQ(refusal("[store.main]\n" + tags_set), "keysieve.toml:1: [store.main] url: is missing");
   EXPECT_EQ(refusal(kStore), "keysieve.toml: no [[set]] in it, nor in conf.d/*.toml beside it");
   EXPECT_EQ(refusal(""), "keysieve.toml: no [[set]] in it, nor in conf.d/*.toml beside it");
 }
@@ -166,23 +166,23 @@ TEST_F(Config, RefusesAStoreThatIsNotThere) {
 }
 
 TEST_F(Config, RefusesWhatIsSaidTwice) {
-  const std::string twice = refusal(kStore + kTagsSet + kTagsSet);
+  const std::string twice = refusal(kStore + tags_set + tags_set);
   EXPECT_EQ(twice.substr(0, 69), "keysieve.toml:7: [[set]] name: set \"tags\" is configured already, at /");
-  site_.write("conf.d/10.toml", kTagsSet);
-  EXPECT_NE(refusal(kStore + kTagsSet).find("conf.d/10.toml:2: [[set]] name: set \"tags\""),
+  site_.write("conf.d/10.toml", tags_set);
+  EXPECT_NE(refusal(kStore + tags_set).find("conf.d/10.toml:2: [[set]] name: set \"tags\""),
             std::string::npos);
   site_.write("conf.d/10.toml", kStore);
-  EXPECT_NE(refusal(kStore + kTagsSet).find("conf.d/10.toml:1: [store] main: store \"main\""),
+  EXPECT_NE(refusal(kStore + tags_set).find("conf.d/10.toml:1: [store] main: store \"main\""),
             std::string::npos);
   site_.write("conf.d/10.toml", "poll_interval = \"1s\"\n");
   EXPECT_NE(
-      refusal("poll_interval = \"2s\"\n" + (kStore + kTagsSet)).find("conf.d/10.toml:1: poll_interval:"),
+      refusal("poll_interval = \"2s\"\n" + (kStore + tags_set)).find("conf.d/10.toml:1: poll_interval:"),
       std::string::npos);
 }
 
 TEST_F(Config, RefusesWrongShapes) {
-  EXPECT_EQ(refusal("store = \"main\"\n" + kTagsSet).substr(0, 23), "keysieve.toml:1: store:");
-  EXPECT_EQ(refusal("[store]\nmain = \"dir:/x\"\n" + kTagsSet).substr(0, 30),
+  EXPECT_EQ(refusal("store = \"main\"\n" + tags_set).substr(0, 23), "keysieve.toml:1: store:");
+  EXPECT_EQ(refusal("[store]\nmain = \"dir:/x\"\n" + tags_set).substr(0, 30),
             "keysieve.toml:2: [store] main:");
   EXPECT_EQ(refusal("set = \"tags\"\n").substr(0, 21), "keysieve.toml:1: set:");
   EXPECT_EQ(refusal("set = [1, 2]\n").substr(0, 21), "keysieve.toml:1: set:");
@@ -200,7 +200,7 @@ TEST_F(Config, NamesAFileThatCannotBeRead) {
 
 TEST_F(Config, RefusesAWrongUrlWithoutShowingItsPassword) {
   for (const char* url : {"redis://user:secret@host:notaport", "ftp://user:secret@host", "user:secret"}) {
-    const std::string message = refusal("[store.main]\nurl = \"" + std::string(url) + "\"\n" + kTagsSet);
+    const std::string message = refusal("[store.main]\nurl = \"" + std::string(url) + "\"\n" + tags_set);
     EXPECT_EQ(message.substr(0, 34), "keysieve.toml:2: [store.main] url:") << message;
     EXPECT_EQ(message.find("secret"), std::string::npos) << message;
   }
@@ -208,7 +208,7 @@ TEST_F(Config, RefusesAWrongUrlWithoutShowingItsPassword) {
 
 TEST_F(Config, IsSummarisedWithoutPasswords) {
   const LoaderConfig config =
-      load("[store.main]\nurl = \"redis://user:secret@localhost:6380/2?password_file=/hidden\"\n" + kTagsSet);
+      load("[store.main]\nurl = \"redis://user:secret@localhost:6380/2?password_file=/hidden\"\n" + tags_set);
   for (const std::string& summary : {summary_text(config), summary_json(config)}) {
     EXPECT_NE(summary.find("localhost:6380"), std::string::npos) << summary;
     EXPECT_NE(summary.find("tags"), std::string::npos) << summary;

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 
 #include "core/shm/publisher.hpp"
@@ -38,7 +39,7 @@ class Keysieved : public ::testing::Test {
 
 TEST_F(Keysieved, FollowsWhatIsPushed) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   site_.push("tags", {0, 1100});
@@ -52,7 +53,7 @@ TEST_F(Keysieved, FollowsWhatIsPushed) {
 TEST_F(Keysieved, FollowsRedisThroughItsRestart) {
   RedisServer redis;
   site_.push("tags", {0, 1000}, redis.unix_url());
-  site_.configure(kTagsSet, redis.unix_url());
+  site_.configure(tags_set, redis.unix_url());
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   redis.kill();
@@ -71,7 +72,7 @@ TEST_F(Keysieved, FollowsRedisThroughItsRestart) {
 
 TEST_F(Keysieved, SaysWhenTheStoreIsBack) {
   RedisServer redis;
-  site_.configure(kTagsSet, "redis+unix://" + site_.root() / "redis.sock");
+  site_.configure(tags_set, "redis+unix://" + site_.root() / "redis.sock");
   std::filesystem::create_symlink(redis.socket_path(), site_.root() / "redis.sock");
   site_.push("tags", {0, 1000}, redis.unix_url());
   start();
@@ -85,7 +86,7 @@ TEST_F(Keysieved, SaysWhenTheStoreIsBack) {
 
 TEST_F(Keysieved, RefreshesAtOnceOnSigusr1) {
   site_.push("tags", {0, 1000});
-  site_.write("conf.d/slow.toml", kTagsSet);
+  site_.write("conf.d/slow.toml", tags_set);
   site_.write("keysieve.toml", "directory = \"" + site_.directory() + "\"\ncache = \"" + site_.cache() +
                                    "\"\npoll_interval = \"1h\"\n[store.main]\nurl = \"" + site_.store_url() +
                                    "\"\n");
@@ -99,11 +100,11 @@ TEST_F(Keysieved, RefreshesAtOnceOnSigusr1) {
 TEST_F(Keysieved, AddsAndDropsSetsOnSighup) {
   site_.push("tags", {0, 1000});
   site_.push("shop", {0, 500});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   EXPECT_EQ(site_.live("shop"), std::nullopt);
-  site_.configure(kTagsSet + kShopSet);
+  site_.configure(tags_set + kShopSet);
   keysieved_->send(SIGHUP);
   ASSERT_TRUE(follows("shop", 1)) << log();
   EXPECT_TRUE(says("configuration reloaded: 2 sets")) << log();
@@ -115,10 +116,10 @@ TEST_F(Keysieved, AddsAndDropsSetsOnSighup) {
 
 TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
-  site_.configure(kTagsSet + "max_sise = 1\n");
+  site_.configure(tags_set + "max_sise = 1\n");
   keysieved_->send(SIGHUP);
   ASSERT_TRUE(says("configuration refused, the old one stays in force: " + site_.config_path() +
                    ":9: [[set]] max_sise: unknown key"))
@@ -130,21 +131,21 @@ TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
 
 TEST_F(Keysieved, SaysOnceThatAGuardRefusesUntilAReloadAllowsIt) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   site_.push("tags", {0, 100});
   ASSERT_TRUE(looks_again(5)) << log();
   EXPECT_EQ(keysieved_->lines_with("warning: tags: generation 2 refused: "), 1) << log();
   EXPECT_EQ(site_.live_generation("tags"), 1U);
-  site_.configure(kTagsSet + "max_shrink = \"95%\"\n");
+  site_.configure(tags_set + "max_shrink = \"95%\"\n");
   keysieved_->send(SIGHUP);
   EXPECT_TRUE(follows("tags", 2)) << log();
 }
 
 TEST_F(Keysieved, SaysOnceThatASnapshotIsDamagedAndTakesTheNext) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   // Stopped, so that it cannot see the push before the damage.
@@ -161,7 +162,7 @@ TEST_F(Keysieved, SaysOnceThatASnapshotIsDamagedAndTakesTheNext) {
 TEST_F(Keysieved, RefreshesTheOtherSetsWhileOneFails) {
   site_.damage("tags", site_.push("tags", {0, 1000}));
   site_.push("shop", {0, 500});
-  site_.configure(kTagsSet + kShopSet + "[[set]]\nname = \"far\"\nstore = \"away\"\n[store.away]\nurl = \"" +
+  site_.configure(tags_set + kShopSet + "[[set]]\nname = \"far\"\nstore = \"away\"\n[store.away]\nurl = \"" +
                   "redis+unix://" + site_.root() / "no.sock" + "\"\n");
   start();
   ASSERT_TRUE(follows("shop", 1)) << log();
@@ -171,9 +172,9 @@ TEST_F(Keysieved, RefreshesTheOtherSetsWhileOneFails) {
 
 TEST_F(Keysieved, WaitsForAForeignLockAndSaysSoOnce) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   {
-    const Publisher other({.directory = site_.directory(), .group = {}, .max_total_bytes = 0}, "tags");
+    const Publisher other({.directory = site_.directory()}, "tags");
     start();
     ASSERT_TRUE(looks_again(5)) << log();
     EXPECT_EQ(keysieved_->lines_with("warning: tags: cannot publish: "), 1) << log();
@@ -184,7 +185,7 @@ TEST_F(Keysieved, WaitsForAForeignLockAndSaysSoOnce) {
 
 TEST_F(Keysieved, WaitsForTheDirectory) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   std::filesystem::remove(site_.directory());
   start();
   ASSERT_TRUE(looks_again(3)) << log();
@@ -195,7 +196,7 @@ TEST_F(Keysieved, WaitsForTheDirectory) {
 
 TEST_F(Keysieved, PublishesAgainWhenSharedMemoryIsWiped) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   std::filesystem::rename(site_.directory() + "/tags", site_.root() / "gone");
@@ -205,7 +206,7 @@ TEST_F(Keysieved, PublishesAgainWhenSharedMemoryIsWiped) {
 }
 
 TEST_F(Keysieved, StopsOnSigint) {
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   start();
   ASSERT_TRUE(says("holds no snapshot of it")) << log();
   keysieved_->send(SIGINT);
@@ -221,9 +222,7 @@ pid_t start_reader(const Site& site, KeyRange shared, std::uint64_t last_generat
   if (child != 0) return child;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
-  SetReader reader(
-      {.directory = site.directory(), .trusted_owner = {}, .max_jitter = std::chrono::milliseconds(3)},
-      "tags");
+  SetReader reader({.directory = site.directory(), .max_jitter = std::chrono::milliseconds(3)}, "tags");
   const auto deadline = std::chrono::steady_clock::now() + kDeadline;
   for (int i = 0;; i = (i + 1) % shared.count) {
     const SetReader::Pin pin = reader.pin();
@@ -239,11 +238,11 @@ TEST_F(Keysieved, RefreshesUnderReadersThatNeverMissAKey) {
   constexpr KeyRange kShared{0, 1000};
   constexpr std::uint64_t kGenerations = 25;
   site_.push("tags", kShared);
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
-  std::vector<pid_t> readers;
-  for (int i = 0; i < 4; ++i) readers.push_back(start_reader(site_, kShared, kGenerations));
+  std::array<pid_t, 4> readers{};
+  for (pid_t& reader : readers) reader = start_reader(site_, kShared, kGenerations);
   for (std::uint64_t generation = 2; generation <= kGenerations; ++generation) {
     site_.push("tags", {0, static_cast<int>(1000 + generation)});
     keysieved_->send(SIGUSR1);

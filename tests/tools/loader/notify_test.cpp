@@ -54,7 +54,7 @@ class KeysievedNotify : public ::testing::Test {
 
 TEST_F(KeysievedNotify, IsReadyWhenEverySetIsPublished) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   start();
   ASSERT_TRUE(is_told("READY=1\nSTATUS=1 of 1 sets current\n")) << told_;
   EXPECT_EQ(site_.live_generation("tags"), 1U);
@@ -64,9 +64,9 @@ TEST_F(KeysievedNotify, IsReadyWhenEverySetIsPublished) {
 
 TEST_F(KeysievedNotify, IsNotReadyBeforeWhatIsThereCanBePublished) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   {
-    const Publisher other({.directory = site_.directory(), .group = {}, .max_total_bytes = 0}, "tags");
+    const Publisher other({.directory = site_.directory()}, "tags");
     start();
     ASSERT_TRUE(is_told("STATUS=0 of 1 sets current; tags: cannot publish: ")) << told_;
     ASSERT_TRUE(eventually([&] { return keysieved_->lines_with("still:") >= 3; }));
@@ -77,7 +77,7 @@ TEST_F(KeysievedNotify, IsNotReadyBeforeWhatIsThereCanBePublished) {
 }
 
 TEST_F(KeysievedNotify, IsReadyWhenNothingWasPushedYet) {
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   start();
   EXPECT_TRUE(is_told("READY=1\nSTATUS=0 of 1 sets current; tags: store " + site_.store_url() +
                       " holds no snapshot of it"))
@@ -85,7 +85,7 @@ TEST_F(KeysievedNotify, IsReadyWhenNothingWasPushedYet) {
 }
 
 TEST_F(KeysievedNotify, TellsOfAReload) {
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   start();
   ASSERT_TRUE(is_told("READY=1")) << told_;
   told_.clear();
@@ -97,7 +97,7 @@ TEST_F(KeysievedNotify, TellsOfAReload) {
 TEST_F(KeysievedNotify, FeedsTheWatchdogWhileItWaits) {
   site_.write("keysieve.toml", "directory = \"" + site_.directory() + "\"\ncache = \"" + site_.cache() +
                                    "\"\npoll_interval = \"1h\"\n[store.main]\nurl = \"" + site_.store_url() +
-                                   "\"\n" + kTagsSet);
+                                   "\"\n" + tags_set);
   start({"WATCHDOG_USEC=60000"});
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(is_told("WATCHDOG=1")) << told_;

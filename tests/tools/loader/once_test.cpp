@@ -33,20 +33,20 @@ class KeysievedOnceFrom : public KeysievedOnce, public ::testing::WithParamInter
 TEST_P(KeysievedOnceFrom, PublishesWhatWasPushed) {
   const std::string url = GetParam().empty_store(site_.root());
   site_.push("tags", {0, 80000}, url);
-  site_.configure(kTagsSet, url);
+  site_.configure(tags_set, url);
   EXPECT_EQ(run(), 0) << said_;
   EXPECT_TRUE(said("tags: generation 1 published as publication 1 (80,000 keys, ")) << said_;
   EXPECT_TRUE(site_.knows("tags", {0, 80000}));
   EXPECT_FALSE(site_.knows("tags", {80000, 100}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, KeysievedOnceFrom, kStoreKinds, store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, KeysievedOnceFrom, every_store, store_kind_name);
 
 TEST_F(KeysievedOnce, PublishesFromRedisWithAPassword) {
   RedisServer redis({"--requirepass", "secret"});
   const std::string url = "redis://:secret@127.0.0.1:" + std::to_string(redis.port());
   site_.push("tags", {0, 1000}, url);
-  site_.configure(kTagsSet, url);
+  site_.configure(tags_set, url);
   EXPECT_EQ(run(), 0) << said_;
   EXPECT_TRUE(site_.knows("tags", {0, 1000}));
   redis.kill();
@@ -57,7 +57,7 @@ TEST_F(KeysievedOnce, PublishesFromRedisWithAPassword) {
 
 TEST_F(KeysievedOnce, ConfirmsWhatIsLiveAndPublishesNothingAnew) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   ASSERT_EQ(run(), 0);
   EXPECT_EQ(run(), 0);
   EXPECT_TRUE(said("tags: generation 1 is live as publication 1 (1,000 keys, ")) << said_;
@@ -70,7 +70,7 @@ TEST_F(KeysievedOnce, ConfirmsWhatIsLiveAndPublishesNothingAnew) {
 
 TEST_F(KeysievedOnce, EndsWith66WhenASetWasNeverPushed) {
   site_.push("shop", {0, 100});
-  site_.configure(kTagsSet + "[[set]]\nname = \"shop\"\nstore = \"main\"\n");
+  site_.configure(tags_set + "[[set]]\nname = \"shop\"\nstore = \"main\"\n");
   EXPECT_EQ(run(), 66);
   EXPECT_TRUE(said("tags: store " + site_.store_url() + " holds no snapshot of it; nothing is live"))
       << said_;
@@ -79,7 +79,7 @@ TEST_F(KeysievedOnce, EndsWith66WhenASetWasNeverPushed) {
 
 TEST_F(KeysievedOnce, EndsWith65WhenAGuardRefuses) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet + "min_keys = 2000\n");
+  site_.configure(tags_set + "min_keys = 2000\n");
   EXPECT_EQ(run(), 65);
   EXPECT_TRUE(said("tags: generation 1 refused: ")) << said_;
   EXPECT_TRUE(said("1,000 keys, fewer than 2,000")) << said_;
@@ -88,14 +88,14 @@ TEST_F(KeysievedOnce, EndsWith65WhenAGuardRefuses) {
 
 TEST_F(KeysievedOnce, EndsWith65WhenASnapshotIsDamaged) {
   site_.damage("tags", site_.push("tags", {0, 1000}));
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   EXPECT_EQ(run(), 65);
   EXPECT_EQ(site_.live("tags"), std::nullopt);
 }
 
 TEST_F(KeysievedOnce, EndsWith66WhenTheDirectoryIsMissing) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   std::filesystem::remove(site_.directory());
   EXPECT_EQ(run(), 66);
   EXPECT_TRUE(said(site_.directory() + ": No such file or directory")) << said_;
@@ -103,7 +103,7 @@ TEST_F(KeysievedOnce, EndsWith66WhenTheDirectoryIsMissing) {
 
 TEST_F(KeysievedOnce, EndsWith73WhenAFileStandsInTheWay) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   site_.write("shm/tags", "not a folder");
   EXPECT_EQ(run(), 73);
   EXPECT_TRUE(said(site_.directory() + "/tags")) << said_;
@@ -112,7 +112,7 @@ TEST_F(KeysievedOnce, EndsWith73WhenAFileStandsInTheWay) {
 TEST_F(KeysievedOnce, EndsWith73OverTheTotalSize) {
   site_.push("tags", {0, 80000});
   site_.configure("", site_.store_url());
-  site_.write("conf.d/limit.toml", "max_total_size = \"64KiB\"\n" + kTagsSet);
+  site_.write("conf.d/limit.toml", "max_total_size = \"64KiB\"\n" + tags_set);
   EXPECT_EQ(run(), 73);
   EXPECT_TRUE(said("max_total_size")) << said_;
   EXPECT_EQ(site_.live("tags"), std::nullopt);
@@ -120,8 +120,8 @@ TEST_F(KeysievedOnce, EndsWith73OverTheTotalSize) {
 
 TEST_F(KeysievedOnce, EndsWith75WhileAnotherPublishes) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
-  const Publisher other({.directory = site_.directory(), .group = {}, .max_total_bytes = 0}, "tags");
+  site_.configure(tags_set);
+  const Publisher other({.directory = site_.directory()}, "tags");
   EXPECT_EQ(run(), 75);
   EXPECT_TRUE(said("another publisher is at work on set tags")) << said_;
 }
@@ -135,7 +135,7 @@ TEST_F(KeysievedOnce, EndsWith77WhenTheFolderIsForeign) {
                                  std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   }
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   EXPECT_EQ(run(), 77);
   EXPECT_TRUE(said(site_.directory() + "/tags")) << said_;
 }
@@ -143,7 +143,7 @@ TEST_F(KeysievedOnce, EndsWith77WhenTheFolderIsForeign) {
 TEST_F(KeysievedOnce, EndsWithTheHighestOfSeveralStatuses) {
   site_.push("tags", {0, 1000});
   site_.write("file", "not a folder");
-  site_.configure(kTagsSet + "min_keys = 2000\n[[set]]\nname = \"shop\"\nstore = \"away\"\n[store.away]\n" +
+  site_.configure(tags_set + "min_keys = 2000\n[[set]]\nname = \"shop\"\nstore = \"away\"\n[store.away]\n" +
                   "url = \"redis+unix://" + site_.root() / "no.sock" + "\"\n");
   EXPECT_EQ(run(), 69) << said_;
   EXPECT_TRUE(said("tags: generation 1 refused")) << said_;
@@ -154,7 +154,7 @@ TEST_F(KeysievedOnce, EndsWithTheHighestOfSeveralStatuses) {
 TEST_F(KeysievedOnce, PublishesFromTheCacheWhenSharedMemoryIsEmptyAndTheStoreIsAway) {
   site_.push("tags", {0, 1000});
   site_.push("tags", {0, 2000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   ASSERT_EQ(run(), 0);
   site_.wipe_shared_memory();
   site_.remove_store();
@@ -166,7 +166,7 @@ TEST_F(KeysievedOnce, PublishesFromTheCacheWhenSharedMemoryIsEmptyAndTheStoreIsA
 
 TEST_F(KeysievedOnce, IgnoresADamagedCache) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   ASSERT_EQ(run(), 0);
   site_.wipe_shared_memory();
   std::fstream(site_.cache() + "/tags.1.ks", std::ios::in | std::ios::out | std::ios::binary)
@@ -186,7 +186,7 @@ TEST_F(KeysievedOnce, IgnoresADamagedCache) {
 
 TEST_F(KeysievedOnce, PublishesWithoutACacheFolder) {
   site_.push("tags", {0, 1000});
-  site_.configure(kTagsSet);
+  site_.configure(tags_set);
   std::filesystem::remove(site_.cache());
   EXPECT_EQ(run(), 0);
   EXPECT_EQ(keysieved_->lines_with("the cache is of no use"), 1) << said_;

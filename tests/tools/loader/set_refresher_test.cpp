@@ -89,8 +89,7 @@ TEST_F(SetRefresherTest, ReplacesWhatWasPublishedByHand) {
   site_.push("tags", {0, 1000});
   refresh();
   const SnapshotBytes by_hand = build_snapshot("tags", {5000, 1000});
-  Publisher({.directory = site_.directory(), .group = {}, .max_total_bytes = 0}, "tags")
-      .publish(by_hand.get(), 0);
+  Publisher({.directory = site_.directory()}, "tags").publish(by_hand.get(), 0);
   ASSERT_TRUE(site_.knows("tags", {5000, 1000}));
   EXPECT_EQ(refresh().live->generation, 1U);
   EXPECT_TRUE(site_.knows("tags", {0, 1000}));
@@ -114,14 +113,11 @@ TEST_F(SetRefresherTest, KeepsTheLiveGenerationWhenAGuardRefusesTheNext) {
     const char* reason;
   };
   const std::vector<Case> cases{
-      {"min_keys", {.min_keys = 600, .max_shrink = 1.0, .max_fpr = {}, .canaries = {}}, 0, "fewer than 600"},
-      {"max_shrink", {.min_keys = 1, .max_shrink = 0.2, .max_fpr = {}, .canaries = {}}, 0, "shrank from"},
-      {"max_fpr", {.min_keys = 1, .max_shrink = 1.0, .max_fpr = 1e-12, .canaries = {}}, 0, "estimated FPR"},
-      {"canaries", {.min_keys = 1, .max_shrink = 1.0, .max_fpr = {}, .canaries = {"key-900"}}, 0, "key-900"},
-      {"max_size",
-       {.min_keys = 1, .max_shrink = 1.0, .max_fpr = {}, .canaries = {}},
-       4096,
-       "above the limit"}};
+      {"min_keys", {.min_keys = 600, .max_shrink = 1.0}, 0, "fewer than 600"},
+      {"max_shrink", {.min_keys = 1, .max_shrink = 0.2}, 0, "shrank from"},
+      {"max_fpr", {.min_keys = 1, .max_shrink = 1.0, .max_fpr = 1e-12}, 0, "estimated FPR"},
+      {"canaries", {.min_keys = 1, .max_shrink = 1.0, .canaries = {"key-900"}}, 0, "key-900"},
+      {"max_size", {.min_keys = 1, .max_shrink = 1.0}, 4096, "above the limit"}};
   site_.push("tags", {0, 1000});
   refresh();
   site_.push("tags", {0, 500}, site_.store_url(), 0.3);
@@ -273,12 +269,12 @@ TEST_F(SetRefresherTest, HoldsBackReadyOnlyWhileSomethingCannotBePublished) {
   EXPECT_FALSE(holds_back_ready(refresh()));  // never pushed
   site_.push("tags", {0, 1000});
   {
-    const Publisher other({.directory = site_.directory(), .group = {}, .max_total_bytes = 0}, "tags");
+    const Publisher other({.directory = site_.directory()}, "tags");
     EXPECT_TRUE(holds_back_ready(refresh()));
     EXPECT_EQ(refresher_->state().exit_status, 75);
   }
   EXPECT_FALSE(holds_back_ready(refresh()));
-  const Publisher other({.directory = site_.directory(), .group = {}, .max_total_bytes = 0}, "tags");
+  const Publisher other({.directory = site_.directory()}, "tags");
   EXPECT_FALSE(holds_back_ready(refresh()));  // generation 1 is live
   EXPECT_EQ(refresher_->state().trouble, Trouble::CannotPublish);
 }

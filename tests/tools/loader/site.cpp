@@ -45,8 +45,7 @@ SnapshotRecord Site::push(const std::string& set_name, KeyRange keys, const std:
   const SnapshotBytes snapshot = build_snapshot(set_name, keys, as_of_++, fpr);
   const SnapshotView view = SnapshotView::decode(snapshot.get(), "test", Check::Everything);
   const auto store = open_store(url);
-  return keysieve::push(*store, view, Guards{.min_keys = 1, .max_shrink = {}, .max_fpr = {}, .canaries = {}})
-      .record;
+  return keysieve::push(*store, view, Guards{.min_keys = 1, .max_shrink = {}}).record;
 }
 
 void Site::damage(const std::string& set_name, const SnapshotRecord& record) const {
@@ -80,9 +79,7 @@ std::uint64_t Site::live_generation(const std::string& set_name) const {
 }
 
 bool Site::knows(const std::string& set_name, KeyRange keys) const {
-  SetReader reader(
-      {.directory = directory(), .trusted_owner = std::nullopt, .max_jitter = std::chrono::milliseconds(0)},
-      set_name);
+  SetReader reader({.directory = directory(), .max_jitter = std::chrono::milliseconds(0)}, set_name);
   const SetReader::Pin pin = reader.pin();
   if (!pin) return false;
   const SnapshotView& snapshot = pin->snapshot();

@@ -62,6 +62,6 @@ class Site {
   UnixSeconds as_of_ = 1'700'000'000;
 };
 
-inline const std::string kTagsSet = "[[set]]\nname = \"tags\"\nstore = \"main\"\n";
+inline const std::string tags_set = "[[set]]\nname = \"tags\"\nstore = \"main\"\n";
 
 }  // namespace keysieve::test
