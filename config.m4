@@ -44,8 +44,9 @@ if test "$PHP_KEYSIEVE" != "no"; then
   dnl ZEND_ENABLE_STATIC_TSRMLS_CACHE: under ZTS, the globals are found by one thread-local load.
   PHP_KEYSIEVE_CXXFLAGS="$PHP_KEYSIEVE_STDCXX -fvisibility=hidden -fvisibility-inlines-hidden -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1"
 
-  dnl The linker script leaves get_module as the only exported symbol; ext/exports.map says why.
-  KEYSIEVE_SHARED_LIBADD="-Wl,--version-script=$abs_srcdir/ext/exports.map"
+  dnl --version-script: get_module is the only exported symbol; ext/exports.map says why.
+  dnl -z now: a symbol that PHP lacks shows when the module loads, not in the middle of a request.
+  KEYSIEVE_SHARED_LIBADD="-Wl,--version-script=$abs_srcdir/ext/exports.map -Wl,-z,now"
   PHP_ADD_LIBRARY([stdc++], [1], [KEYSIEVE_SHARED_LIBADD])
   PHP_SUBST([KEYSIEVE_SHARED_LIBADD])
 

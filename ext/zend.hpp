@@ -17,10 +17,13 @@
 #include "Zend/zend_enum.h"
 #include "Zend/zend_exceptions.h"
 #include "Zend/zend_interfaces.h"
-#include "ext/date/php_date.h"
 #include "ext/spl/spl_exceptions.h"
 #include "ext/standard/info.h"
 #include "php_ini.h"
+// Says extern "C" for a part of its functions only.
+extern "C" {
+#include "ext/date/php_date.h"
+}
 
 namespace keysieve {
 

@@ -1,0 +1,213 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Availability;
+use KeySieve\Key;
+use KeySieve\Set;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+use function KeySieve\candidate_sets;
+use function KeySieve\may_contain;
+
+/** What the calls answer, from key list to PHP, for every filter kind. */
+final class AnswersTest extends TestCase
+{
+    private const ABSENT = 20_000;
+
+    /** @return iterable<string, array{string}> */
+    public static function kinds(): iterable
+    {
+        foreach (['bloom', 'blocked_bloom', 'split_block_bloom'] as $kind) {
+            yield $kind => [$kind];
+        }
+    }
+
+    public static function setUpBeforeClass(): void
+    {
+        foreach (self::kinds() as [$kind]) {
+            SharedMemory::put("lines-$kind", self::keysInLines(), ['--kind', $kind]);
+            SharedMemory::put("nul-$kind", self::nulSeparatedKeys(), ['--kind', $kind, '-0', '--shard-size', '1KiB']);
+        }
+    }
+
+    /** @dataProvider kinds */
+    public function testNoKeyOfASetIsAbsent(string $kind): void
+    {
+        foreach (["lines-$kind" => self::keysInLines(), "nul-$kind" => self::nulSeparatedKeys()] as $name => $keys) {
+            $set = new Set($name);
+            self::assertSame(Availability::Ready, $set->availability());
+            foreach ($keys as $key) {
+                self::assertTrue($set->mayContain($key), 'single: ' . substr((string) $key, 0, 40));
+                self::assertTrue($set->mayContain(new Key((string) $key)), 'Key: ' . substr((string) $key, 0, 40));
+            }
+            self::assertSame(array_fill(0, count($keys), true), $set->mayContainMany($keys));
+            self::assertSame($keys, $set->candidates($keys));
+            self::assertSame($kind, $set->info()->kind);
+        }
+    }
+
+    /** @dataProvider kinds */
+    public function testMostForeignKeysAreAbsent(string $kind): void
+    {
+        $maybe = count((new Set("lines-$kind"))->candidates(self::foreignKeys()));
+        // 1 % were asked for; 2 % is more than ten standard deviations away.
+        self::assertLessThan(0.02 * self::ABSENT, $maybe);
+        self::assertGreaterThan(0, $maybe);
+    }
+
+    /** @dataProvider kinds */
+    public function testABatchAnswersAsSingleCallsDo(string $kind): void
+    {
+        $set = new Set("lines-$kind");
+        foreach ([0, 1, 31, 32, 33, 63, 64, 65, 128, 1_000] as $size) {
+            $keys = array_slice([...self::foreignKeys(), ...self::keysInLines()], -2 * $size, $size);
+            shuffle($keys);
+            $single = array_map($set->mayContain(...), $keys);
+            self::assertSame($single, $set->mayContainMany($keys), "$size keys");
+            self::assertSame(array_keys(array_filter($single)), array_keys($set->candidates($keys)), "$size keys");
+        }
+    }
+
+    public function testAnIntIsItsDecimalString(): void
+    {
+        $set = new Set('lines-bloom');
+        for ($number = -2_000; $number < 2_000; ++$number) {
+            self::assertSame($set->mayContain((string) $number), $set->mayContain($number));
+            self::assertSame($set->mayContain((string) $number), $set->mayContainMany([$number])[0]);
+        }
+        self::assertFalse($set->mayContain('07'), 'other spellings of a number are other keys');
+    }
+
+    public function testABatchKeepsArrayKeysAndOrder(): void
+    {
+        $set = new Set('lines-bloom');
+        $keys = ['z' => 'foreign', 7 => '猫', 'a' => 'foreign too', 3 => 42, '' => 'apple'];
+        self::assertSame(
+            ['z' => false, 7 => true, 'a' => false, 3 => true, '' => true],
+            $set->mayContainMany($keys),
+        );
+        self::assertSame([7 => '猫', 3 => 42, '' => 'apple'], $set->candidates($keys));
+        self::assertSame(['z', 7, 'a', 3, ''], array_keys($keys), 'the argument stays as it was');
+    }
+
+    public function testABatchKeepsTheHolesOfAList(): void
+    {
+        $keys = ['apple', 'foreign', '猫', 'apple'];
+        unset($keys[0]);
+        $set = new Set('lines-bloom');
+        self::assertSame([1 => false, 2 => true, 3 => true], $set->mayContainMany($keys));
+        self::assertSame([2 => '猫', 3 => 'apple'], $set->candidates($keys));
+        self::assertSame([], $set->mayContainMany([]));
+        self::assertSame([], $set->candidates([]));
+    }
+
+    public function testTheResultOfABatchIsAnOrdinaryArray(): void
+    {
+        $answers = (new Set('lines-bloom'))->mayContainMany(['apple', 'foreign']);
+        $answers[] = 'appended';
+        self::assertSame([true, false, 'appended'], $answers);
+        $candidates = (new Set('lines-bloom'))->candidates(['foreign', 'apple']);
+        $candidates[] = 'appended';
+        self::assertSame([1 => 'apple', 2 => 'appended'], $candidates);
+    }
+
+    public function testReferencesInABatchAreFollowed(): void
+    {
+        $present = 'apple';
+        $absent = 'foreign';
+        $number = 42;
+        $key = new Key('猫');
+        $keys = [&$present, &$absent, &$number, &$key];
+        $set = new Set('lines-bloom');
+        self::assertSame([true, false, true, true], $set->mayContainMany($keys));
+        $candidates = $set->candidates($keys);
+        $candidates[0] = 'changed';
+        self::assertSame('apple', $present, 'the result holds values, not the references');
+    }
+
+    public function testKeysMixWithStringsAndInts(): void
+    {
+        $set = new Set('lines-bloom');
+        $key = new Key('apple');
+        $keys = ['k' => $key, 's' => 'foreign', 'i' => 42, 'f' => new Key('foreign')];
+        self::assertSame(['k' => true, 's' => false, 'i' => true, 'f' => false], $set->mayContainMany($keys));
+        self::assertSame($key, $set->candidates($keys)['k']);
+    }
+
+    public function testOneKeyObjectServesSetsOfDifferentSeeds(): void
+    {
+        $present = new Key('猫');
+        $absent = new Key('foreign');
+        $clone = clone $present;
+        for ($round = 0; $round < 3; ++$round) {
+            foreach (self::kinds() as [$kind]) {
+                $set = new Set("lines-$kind");
+                self::assertTrue($set->mayContain($present), $kind);
+                self::assertTrue($set->mayContain($clone), $kind);
+                self::assertFalse($set->mayContain($absent), $kind);
+            }
+        }
+        self::assertSame('猫', $present->bytes);
+    }
+
+    public function testTheFunctionAnswersAsTheMethodDoes(): void
+    {
+        $set = new Set('lines-bloom');
+        foreach ([...array_slice(self::foreignKeys(), 0, 500), 'apple', 42, new Key('猫')] as $key) {
+            self::assertSame($set->mayContain($key), may_contain('lines-bloom', $key));
+        }
+    }
+
+    public function testCandidateSetsAreThoseThatMayContainTheKey(): void
+    {
+        SharedMemory::put('fruits', ['apple', 'pear']);
+        SharedMemory::put('phones', ['apple', 'pixel'], ['--seed-from', SharedMemory::directory() . '/fruits.ks']);
+        $names = ['p' => 'phones', 'f' => 'fruits'];
+        self::assertSame(['phones', 'fruits'], candidate_sets('apple', $names));
+        self::assertSame(['fruits'], candidate_sets('pear', $names));
+        self::assertSame(['phones'], candidate_sets(new Key('pixel'), $names));
+        self::assertSame([], candidate_sets(1, $names));
+        self::assertSame([], candidate_sets('apple', []));
+        self::assertSame(['lines-bloom'], candidate_sets(42, ['fruits', 'lines-bloom', 'phones']), 'other seeds');
+        self::assertSame(['never-published', 'fruits'], candidate_sets('pear', ['never-published', 'fruits']));
+    }
+
+    public function testCandidateSetsOfManySeeds(): void
+    {
+        $names = [];
+        for ($number = 0; $number < 12; ++$number) {
+            SharedMemory::put("seed-$number", ['shared', "own $number"]);
+            $names[] = "seed-$number";
+        }
+        self::assertSame($names, candidate_sets('shared', $names));
+        self::assertSame([...$names, ...$names], candidate_sets(new Key('shared'), [...$names, ...$names]));
+        self::assertSame(['seed-11'], candidate_sets('own 11', $names));
+    }
+
+    /** @return array<string|int> */
+    private static function keysInLines(): array
+    {
+        $keys = ['apple', '猫', '初音ミク', "nul\0inside", "\0", "\0\0", ' ', "tab\t", "\xff\xfe", 42, 0, -1, 2024];
+        array_push($keys, PHP_INT_MAX, PHP_INT_MIN, '1.5', '-0', str_repeat('x', 1 << 20), str_repeat('猫', 350_000));
+        for ($number = 0; $number < 5_000; ++$number) {
+            $keys[] = "key $number";
+        }
+        return $keys;
+    }
+
+    /** @return string[] */
+    private static function nulSeparatedKeys(): array
+    {
+        return ['', "\n", "line\nbreak", "\r", "cr\r\n", 'apple', ...array_map(strval(...), range(1, 2_000))];
+    }
+
+    /** @return string[] */
+    private static function foreignKeys(): array
+    {
+        return array_map(static fn (int $number): string => "foreign $number", range(1, self::ABSENT));
+    }
+}

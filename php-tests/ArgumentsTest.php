@@ -1,0 +1,195 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Key;
+use KeySieve\Set;
+use KeySieve\Tests\Support\CoerciveCalls;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+use function KeySieve\candidate_sets;
+use function KeySieve\may_contain;
+
+/** What may be passed, and what is said about the rest. */
+final class ArgumentsTest extends TestCase
+{
+    private const RULE = '1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit';
+
+    public static function setUpBeforeClass(): void
+    {
+        SharedMemory::put('arguments', ['apple', '1', '0', '1.5', ''], ['-0']);
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function badNames(): iterable
+    {
+        foreach (['', '.', '..', '-x', '_x', 'A', 'tags/x', "tags\0", "tags\n", ' tags', '猫', str_repeat('a', 65)] as $name) {
+            yield json_encode($name) => [$name];
+        }
+    }
+
+    /** @dataProvider badNames */
+    public function testRefusesBadSetNames(string $name): void
+    {
+        foreach ([
+            static fn () => new Set($name),
+            static fn () => may_contain($name, 'apple'),
+            static fn () => candidate_sets('apple', ['arguments', $name]),
+        ] as $call) {
+            try {
+                $call();
+                self::fail('no exception');
+            } catch (\ValueError $error) {
+                self::assertStringContainsString(self::RULE, $error->getMessage());
+                self::assertStringContainsString('"' . strtok($name . "\0", "\0") . '" given', $error->getMessage());
+            }
+        }
+    }
+
+    public function testAcceptsTheLongestSetName(): void
+    {
+        self::assertTrue((new Set(str_repeat('a', 64)))->mayContain('anything'));
+    }
+
+    /** @return iterable<string, array{array<mixed>, string}> */
+    public static function badElements(): iterable
+    {
+        yield 'null' => [['apple', null], 'null given at index 1'];
+        yield 'bool' => [[true], 'bool given at index 0'];
+        yield 'float' => [['a' => 'apple', 'b' => 1.0], 'float given at index "b"'];
+        yield 'array' => [[-5 => []], 'array given at index -5'];
+        yield 'object' => [[new \stdClass()], 'stdClass given at index 0'];
+        yield 'stringable' => [['apple', new \Exception('apple')], 'Exception given at index 1'];
+        yield 'behind many good ones' => [[...array_fill(0, 500, 'apple'), null], 'null given at index 500'];
+        $null = null;
+        yield 'reference' => [[&$null], 'null given at index 0'];
+    }
+
+    /**
+     * @dataProvider badElements
+     * @param array<mixed> $keys
+     */
+    public function testNamesTheIndexOfAnElementThatIsNoKey(array $keys, string $message): void
+    {
+        foreach (['mayContainMany', 'candidates'] as $method) {
+            try {
+                (new Set('arguments'))->$method($keys);
+                self::fail('no exception');
+            } catch (\TypeError $error) {
+                self::assertSame(
+                    "KeySieve\\Set::$method(): Argument #1 (\$keys) must be an array of KeySieve\\Key|string|int, $message",
+                    $error->getMessage(),
+                );
+            }
+        }
+    }
+
+    /** @return iterable<string, array{mixed}> */
+    public static function badKeys(): iterable
+    {
+        yield 'array' => [['apple']];
+        yield 'object' => [new \stdClass()];
+        yield 'closure' => [static fn () => 'apple'];
+    }
+
+    /** @dataProvider badKeys */
+    public function testRefusesWhatCannotBeAKey(mixed $key): void
+    {
+        foreach ([CoerciveCalls::mayContain(...), CoerciveCalls::function(...)] as $call) {
+            try {
+                $call('arguments', $key);
+                self::fail('no exception');
+            } catch (\TypeError $error) {
+                self::assertStringContainsString('must be of type KeySieve\Key|string|int, ', $error->getMessage());
+            }
+        }
+    }
+
+    public function testStrictTypesLeaveNothingToCoerce(): void
+    {
+        foreach ([1.0, true, null, new \Exception('apple')] as $key) {
+            try {
+                (new Set('arguments'))->mayContain($key);
+                self::fail('no exception');
+            } catch (\TypeError $error) {
+                self::assertStringContainsString('must be of type KeySieve\Key|string|int, ', $error->getMessage());
+            }
+        }
+    }
+
+    public function testCoercesScalarsAsPhpDoesForStringOrInt(): void
+    {
+        self::assertTrue(CoerciveCalls::mayContain('arguments', 1.0), 'an integral float is an int');
+        self::assertTrue(CoerciveCalls::mayContain('arguments', 1.5), 'another float is a string');
+        self::assertTrue(CoerciveCalls::mayContain('arguments', true));
+        self::assertTrue(CoerciveCalls::mayContain('arguments', false));
+        self::assertFalse(CoerciveCalls::mayContain('arguments', 1e30));
+        self::assertFalse(CoerciveCalls::mayContain('arguments', NAN));
+        self::assertTrue(CoerciveCalls::mayContain('arguments', new class {
+            public function __toString(): string
+            {
+                return 'apple';
+            }
+        }));
+    }
+
+    public function testNullIsTheEmptyStringAndDeprecated(): void
+    {
+        $messages = [];
+        set_error_handler(static function (int $level, string $message) use (&$messages): bool {
+            $messages[] = $message;
+            return $level === E_DEPRECATED;
+        });
+        try {
+            self::assertTrue(CoerciveCalls::mayContain('arguments', null));
+        } finally {
+            restore_error_handler();
+        }
+        self::assertCount(1, $messages);
+        self::assertStringContainsString('Passing null to parameter #1 ($key)', $messages[0]);
+    }
+
+    public function testTheCallersVariableIsNotCoerced(): void
+    {
+        foreach ([1.5, true, 1.0] as $value) {
+            $variable = $value;
+            CoerciveCalls::mayContain('arguments', $variable);
+            self::assertSame($value, $variable);
+        }
+    }
+
+    public function testSetNamesMustBeStrings(): void
+    {
+        $this->expectException(\TypeError::class);
+        $this->expectExceptionMessage('Argument #2 ($sets) must be an array of strings, int given');
+        candidate_sets('apple', ['arguments', 1]);
+    }
+
+    public function testWrongNumbersOfArgumentsAreErrors(): void
+    {
+        foreach ([
+            static fn () => new Set(),
+            static fn () => new Key(),
+            static fn () => (new Set('arguments'))->mayContain(),
+            static fn () => (new Set('arguments'))->mayContain('a', 'b'),
+            static fn () => may_contain('arguments'),
+        ] as $call) {
+            try {
+                $call();
+                self::fail('no exception');
+            } catch (\ArgumentCountError $error) {
+                self::assertStringContainsString('expects', $error->getMessage());
+            }
+        }
+    }
+
+    public function testArgumentsHaveNames(): void
+    {
+        self::assertTrue((new Set(name: 'arguments', keyProfile: null))->mayContain(key: 'apple'));
+        self::assertTrue(may_contain(key: 'apple', set: 'arguments'));
+        self::assertSame(['arguments'], candidate_sets(sets: ['arguments'], key: 'apple'));
+    }
+}

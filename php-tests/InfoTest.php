@@ -1,0 +1,94 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Set;
+use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+/** Info and stats(): what can be known of a set and of its use. */
+final class InfoTest extends TestCase
+{
+    private const KEYS = 10_000;
+
+    public function testInfoSaysWhatWasBuiltAndPublished(): void
+    {
+        $before = time();
+        SharedMemory::put('described', range(1, self::KEYS), [
+            '--kind', 'blocked_bloom', '--shard-size', '2KiB', '--key-profile', 'decimal',
+            '--as-of', '@' . ($before - 3_600), '--valid-for', '2d',
+        ]);
+        $info = (new Set('described'))->info();
+        self::assertSame(0, $info->generation, 'from a file, not from a store');
+        self::assertSame(1, $info->publication);
+        self::assertSame('blocked_bloom', $info->kind);
+        self::assertSame(self::KEYS, $info->keyCount);
+        self::assertSame(2048, $info->shardBytes);
+        self::assertGreaterThan($info->shardCount * $info->shardBytes, $info->sizeBytes);
+        self::assertSame(filesize(SharedMemory::directory() . '/described.ks'), $info->sizeBytes);
+        self::assertEqualsWithDelta(8 * $info->sizeBytes / self::KEYS, $info->bitsPerKey, 1e-9);
+        self::assertSame(0.01, $info->targetFalsePositiveRate);
+        self::assertLessThan(0.011, $info->estimatedFalsePositiveRate);
+        self::assertGreaterThan(0.001, $info->estimatedFalsePositiveRate);
+        self::assertEqualsWithDelta(0.5, $info->fillRatio, 0.1);
+        self::assertSame('decimal', $info->keyProfile);
+        self::assertSame($before - 3_600, $info->asOf->getTimestamp());
+        self::assertSame($before - 3_600 + 172_800, $info->validUntil->getTimestamp());
+        foreach ([$info->builtAt, $info->publishedAt] as $moment) {
+            self::assertGreaterThanOrEqual($before, $moment->getTimestamp());
+            self::assertLessThanOrEqual(time(), $moment->getTimestamp());
+            self::assertSame('+00:00', $moment->getTimezone()->getName());
+        }
+        self::assertNull($info->lastConfirmedAt, 'no loader has looked');
+        self::assertSame(0, $info->liveKeys);
+    }
+
+    public function testASetWithoutLimitHasNoEnd(): void
+    {
+        SharedMemory::put('endless', ['apple']);
+        self::assertNull((new Set('endless'))->info()->validUntil);
+    }
+
+    public function testStatsCountCallsAndKeysPerSet(): void
+    {
+        SharedMemory::put('counted', ['apple', 'pear']);
+        $script = PhpScript::run(<<<'PHP'
+            echo json_encode(KeySieve\stats()), "\n";
+            $set = new Set('counted');
+            $set->mayContain('apple');
+            $set->mayContain('absent');
+            $set->mayContainMany(['apple', 'pear', 'absent', new Key('absent')]);
+            $set->candidates([...array_fill(0, 100, 'apple'), 'absent']);
+            $set->availability();
+            $set->info();
+            KeySieve\may_contain('uncounted', 'apple');
+            KeySieve\candidate_sets('pear', ['counted', 'uncounted']);
+            echo json_encode(KeySieve\stats()), "\n";
+            PHP);
+        self::assertSame(
+            "[]\n"
+                . '{"counted":{"calls":5,"maybe":104,"absent":4,"unavailable":0},'
+                . '"uncounted":{"calls":2,"maybe":0,"absent":0,"unavailable":2}}' . "\n",
+            $script->output,
+        );
+    }
+
+    public function testPhpinfoHasARowPerAttachedSet(): void
+    {
+        SharedMemory::put('shown', ['apple', 'pear']);
+        $script = PhpScript::run(<<<'PHP'
+            (new Set('shown'))->mayContain('apple');
+            (new Set('not-there'))->mayContain('apple');
+            phpinfo(INFO_MODULES);
+            PHP);
+        self::assertStringContainsString('Directory => ' . SharedMemory::directory(), $script->output);
+        self::assertMatchesRegularExpression(
+            '/^Set shown => ready, publication 1, split_block_bloom, 2 keys, \d+ bytes$/m',
+            $script->output,
+        );
+        self::assertStringContainsString("Set not-there => missing\n", $script->output);
+    }
+}

@@ -1,0 +1,216 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Availability;
+use KeySieve\Info;
+use KeySieve\Key;
+use KeySieve\Membership;
+use KeySieve\Set;
+use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\UnavailableException;
+use PHPUnit\Framework\TestCase;
+
+/** The classes as such: what they promise to those who hold one. */
+final class ObjectsTest extends TestCase
+{
+    public static function setUpBeforeClass(): void
+    {
+        SharedMemory::put('objects', ['apple']);
+    }
+
+    /** @return iterable<string, array{object}> */
+    public static function objects(): iterable
+    {
+        SharedMemory::put('objects', ['apple']);
+        yield 'Set' => [new Set('objects')];
+        yield 'Key' => [new Key('apple')];
+        yield 'Info' => [(new Set('objects'))->info()];
+    }
+
+    /** @dataProvider objects */
+    public function testIsFinal(object $object): void
+    {
+        self::assertTrue((new \ReflectionClass($object))->isFinal());
+    }
+
+    /** @dataProvider objects */
+    public function testIsNotSerializable(object $object): void
+    {
+        try {
+            serialize($object);
+            self::fail('no exception');
+        } catch (\Exception $exception) {
+            self::assertSame("Serialization of '" . $object::class . "' is not allowed", $exception->getMessage());
+        }
+        $this->expectExceptionMessage("Unserialization of '" . $object::class . "' is not allowed");
+        unserialize('O:' . strlen($object::class) . ':"' . $object::class . '":0:{}');
+    }
+
+    /** @dataProvider objects */
+    public function testHasNoDynamicProperties(object $object): void
+    {
+        $this->expectExceptionMessage('Cannot create dynamic property ' . $object::class . '::$extra');
+        $object->extra = 1;
+    }
+
+    public function testSetAndInfoAreNotCloneable(): void
+    {
+        foreach ([new Set('objects'), (new Set('objects'))->info()] as $object) {
+            try {
+                clone $object;
+                self::fail('no exception');
+            } catch (\Error $error) {
+                self::assertSame('Trying to clone an uncloneable object of class ' . $object::class, $error->getMessage());
+            }
+        }
+    }
+
+    public function testOnlyASetMakesAnInfo(): void
+    {
+        $this->expectException(\Error::class);
+        $this->expectExceptionMessage('Call to private KeySieve\Info::__construct()');
+        new Info();
+    }
+
+    public function testInfoIsReadOnly(): void
+    {
+        $info = (new Set('objects'))->info();
+        foreach (array_keys(get_object_vars($info)) as $property) {
+            try {
+                $info->$property = 1;
+                self::fail('no exception');
+            } catch (\Error $error) {
+                self::assertStringStartsWith('Cannot modify readonly property', $error->getMessage());
+            }
+        }
+    }
+
+    public function testAKeyStaysWhatItWasConstructedWith(): void
+    {
+        $key = new Key('apple');
+        foreach ([
+            static fn () => $key->__construct('pear'),
+            static function () use ($key): void {
+                $key->bytes = 'pear';
+            },
+            static function () use ($key): void {
+                unset($key->bytes);
+            },
+        ] as $change) {
+            try {
+                $change();
+                self::fail('no exception');
+            } catch (\Error $error) {
+                self::assertStringContainsString('readonly property KeySieve\Key::$bytes', $error->getMessage());
+            }
+        }
+        self::assertSame('apple', $key->bytes);
+        self::assertTrue((new Set('objects'))->mayContain($key));
+    }
+
+    public function testASetCanBeConstructedAgain(): void
+    {
+        $set = new Set('never-published', 'some profile');
+        $set->__construct('objects');
+        self::assertFalse($set->mayContain('pear'));
+    }
+
+    public function testObjectsWithoutAConstructorCallAreRefused(): void
+    {
+        foreach ([Set::class, Key::class, Info::class] as $class) {
+            try {
+                (new \ReflectionClass($class))->newInstanceWithoutConstructor();
+                self::fail('no exception');
+            } catch (\ReflectionException $exception) {
+                self::assertStringContainsString($class, $exception->getMessage());
+            }
+        }
+    }
+
+    /** An error handler that runs while a constructor's arguments are coerced sees objects that are not constructed yet. */
+    public function testObjectsSeenBeforeTheirConstructorHasRunAreRefused(): void
+    {
+        $script = PhpScript::run(<<<'PHP'
+            set_error_handler(function () {
+                $object = debug_backtrace(DEBUG_BACKTRACE_PROVIDE_OBJECT)[1]['object'];
+                $calls = $object instanceof Set
+                    ? [fn () => $object->mayContain('a'), fn () => $object->mayContainMany(['a']),
+                       fn () => $object->candidates(['a']), fn () => $object->availability(), fn () => $object->info()]
+                    : [fn () => (new Set('objects'))->mayContain($object),
+                       fn () => (new Set('objects'))->mayContainMany([$object]),
+                       fn () => KeySieve\may_contain('objects', $object)];
+                foreach ($calls as $call) {
+                    try {
+                        $call();
+                        echo "answered\n";
+                    } catch (Error $error) {
+                        echo $error->getMessage(), "\n";
+                    }
+                }
+                return true;
+            });
+            new Key(null);
+            try {
+                new Set(null);
+            } catch (ValueError) {
+            }
+            PHP);
+        self::assertSame(
+            str_repeat("KeySieve\\Key object is not initialized\n", 3)
+                . str_repeat("KeySieve\\Set object is not initialized\n", 5),
+            $script->output,
+        );
+    }
+
+    public function testMembershipCanBeFaked(): void
+    {
+        $fake = new class implements Membership {
+            public function mayContain(string|int|Key $key): bool
+            {
+                return $key === 'apple';
+            }
+
+            public function mayContainMany(array $keys): array
+            {
+                return array_map($this->mayContain(...), $keys);
+            }
+
+            public function candidates(array $keys): array
+            {
+                return array_filter($keys, $this->mayContain(...));
+            }
+        };
+        self::assertInstanceOf(Membership::class, new Set('objects'));
+        self::assertSame([true, false], $fake->mayContainMany(['apple', 'pear']));
+    }
+
+    public function testAvailabilityIsAPureEnum(): void
+    {
+        self::assertSame(
+            ['Ready', 'Missing', 'Expired', 'Bypassed', 'Incompatible', 'Disabled'],
+            array_column(Availability::cases(), 'name'),
+        );
+        self::assertNotInstanceOf(\BackedEnum::class, Availability::Ready);
+    }
+
+    public function testTheExceptionIsARuntimeException(): void
+    {
+        self::assertInstanceOf(\RuntimeException::class, new UnavailableException('message'));
+    }
+
+    /** What runs has the signatures of the stub, which is plain PHP when the extension is not loaded. */
+    public function testTheStubSaysWhatTheExtensionHas(): void
+    {
+        $describe = __DIR__ . '/Support/describe.php';
+        $stub = dirname(__DIR__) . '/ext/keysieve.stub.php';
+        $declared = Program::output([PHP_BINARY, '-n', $describe, $stub]);
+        $loaded = Program::output([...PhpScript::interpreter(), $describe]);
+        self::assertStringContainsString('mayContainMany', $loaded);
+        self::assertSame($declared, $loaded);
+    }
+}

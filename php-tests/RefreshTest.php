@@ -1,0 +1,184 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Availability;
+use KeySieve\Set;
+use KeySieve\Tests\Support\CoerciveCalls;
+use KeySieve\Tests\Support\Deadline;
+use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+/** A running process follows what is published, also when that happens in the middle of a call. */
+final class RefreshTest extends TestCase
+{
+    public function testTheSameProcessSeesANewPublication(): void
+    {
+        SharedMemory::put('fresh', ['apple']);
+        $set = new Set('fresh');
+        self::assertFalse($set->mayContain('pear'));
+        SharedMemory::put('fresh', ['apple', 'pear']);
+        self::assertTrue(Deadline::reaches(static fn (): bool => $set->mayContain('pear')));
+        self::assertTrue($set->mayContain('apple'));
+        self::assertSame(2, $set->info()->publication);
+        self::assertSame(2, $set->info()->keyCount);
+    }
+
+    public function testANewPublicationMayHaveAnotherKindAndGeometry(): void
+    {
+        $set = new Set('changing');
+        $publication = 0;
+        foreach ([['bloom', '1KiB', 10], ['split_block_bloom', '8KiB', 20_000], ['blocked_bloom', '2KiB', 500]] as $row) {
+            [$kind, $shardSize, $count] = $row;
+            $keys = range(1, $count);
+            SharedMemory::put('changing', $keys, ['--kind', $kind, '--shard-size', $shardSize]);
+            ++$publication;
+            self::assertTrue(Deadline::reaches(static function () use ($set, $publication): bool {
+                return $set->info()?->publication === $publication;
+            }));
+            self::assertSame($kind, $set->info()->kind);
+            self::assertSame(array_fill(0, $count, true), $set->mayContainMany($keys));
+        }
+    }
+
+    public function testNoKeyIsEverAbsentWhileManyPublicationsPassBy(): void
+    {
+        SharedMemory::put('busy', range(1, 300));
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('busy');
+            $snapshot = ini_get('keysieve.directory') . '/busy.ks';
+            $command = [getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'publish', '--directory', ini_get('keysieve.directory'), $snapshot];
+            $keys = range(1, 300);
+            $seen = [];
+            for ($publish = 0; $publish < 40; ++$publish) {
+                $publisher = proc_open($command, [1 => ['file', '/dev/null', 'w']], $pipes);
+                do {
+                    if (in_array(false, $set->mayContainMany($keys), true)) {
+                        exit('absent');
+                    }
+                    $seen[$set->info()->publication] = true;
+                } while (proc_get_status($publisher)['running']);
+                proc_close($publisher);
+            }
+            echo count($seen) > 1 ? 'refreshed' : 'stale';
+            PHP);
+        self::assertSame('refreshed', $script->output);
+        self::assertSame('', $script->errors);
+    }
+
+    public function testAHandlerThatPublishesAndThrowsLeavesASoundProcess(): void
+    {
+        SharedMemory::put('thrown', ['apple']);
+        $set = new Set('thrown');
+        for ($round = 0; $round < 5; ++$round) {
+            set_error_handler(static function () use ($set): never {
+                self::replaceUntilAttached($set, 'thrown');
+                throw new \DomainException('from the handler');
+            });
+            try {
+                CoerciveCalls::mayContain('thrown', null);
+                self::fail('no exception');
+            } catch (\DomainException $exception) {
+                self::assertSame('from the handler', $exception->getMessage());
+            } finally {
+                restore_error_handler();
+            }
+            self::assertTrue($set->mayContain('apple'));
+            self::assertFalse($set->mayContain('pear'));
+        }
+        self::assertSame([true], $set->mayContainMany(['apple']));
+        self::assertSame(1, self::mappedSnapshots('thrown'), 'old publications are detached');
+    }
+
+    public function testAHandlerThatPublishesAndReturnsGetsAnAnswer(): void
+    {
+        SharedMemory::put('returned', ['', 'apple'], ['-0']);
+        $set = new Set('returned');
+        set_error_handler(static function () use ($set): bool {
+            self::replaceUntilAttached($set, 'returned');
+            return true;
+        });
+        try {
+            self::assertTrue(CoerciveCalls::mayContain('returned', null));
+        } finally {
+            restore_error_handler();
+        }
+        self::assertSame(1, self::mappedSnapshots('returned'));
+    }
+
+    public function testAKeyThatPublishesWhileItBecomesAStringGetsAnAnswer(): void
+    {
+        SharedMemory::put('stringable', ['apple']);
+        $set = new Set('stringable');
+        $key = new class ($set) {
+            public function __construct(private readonly Set $set)
+            {
+            }
+
+            public function __toString(): string
+            {
+                RefreshTest::replaceUntilAttached($this->set, 'stringable');
+                return 'apple';
+            }
+        };
+        self::assertTrue(CoerciveCalls::mayContain('stringable', $key));
+        self::assertSame(2, $set->info()->publication);
+    }
+
+    public function testAnOldPublicationGoesOnServingWhenTheNewOneIsDamaged(): void
+    {
+        SharedMemory::put('guarded', ['apple']);
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('guarded');
+            $set->mayContain('apple');
+            $directory = ini_get('keysieve.directory');
+            exec(getenv('KEYSIEVE_BIN_DIR') . "/keysieve publish --directory $directory $directory/guarded.ks");
+            $file = fopen("$directory/guarded/0000000000000002.ks", 'r+');
+            fwrite($file, 'X');
+            $end = microtime(true) + 2;
+            do {
+                $answers = $set->mayContainMany(['apple', 'pear']);
+            } while (microtime(true) < $end);
+            echo json_encode([$answers, $set->availability()->name, $set->info()->publication]);
+            PHP, ['error_log' => '']);
+        self::assertSame('[[true,false],"Ready",1]', $script->output);
+        self::assertStringContainsString('set "guarded" keeps its old publication: ', $script->errors);
+        self::assertStringContainsString('0000000000000002.ks', $script->errors);
+    }
+
+    public function testTheMapSurvivesThatTheFolderVanishes(): void
+    {
+        SharedMemory::put('vanishing', ['apple']);
+        $set = new Set('vanishing');
+        self::assertTrue($set->mayContain('apple'));
+        array_map('unlink', glob(SharedMemory::folder('vanishing') . '/*'));
+        rmdir(SharedMemory::folder('vanishing'));
+        for ($call = 0; $call < 10_000; ++$call) {
+            self::assertFalse($set->mayContain('pear'));
+        }
+        SharedMemory::put('vanishing', ['apple', 'pear']);
+        self::assertTrue(Deadline::reaches(static function () use ($set): bool {
+            for ($call = 0; $call < 4_096; ++$call) {
+                $set->mayContain('pear');
+            }
+            return $set->mayContain('pear');
+        }));
+        self::assertSame(Availability::Ready, $set->availability());
+    }
+
+    /** Publishes the same keys again and asks until this process has attached the new publication. */
+    public static function replaceUntilAttached(Set $set, string $name): void
+    {
+        $before = $set->info()->publication;
+        SharedMemory::publish(SharedMemory::directory() . "/$name.ks");
+        self::assertTrue(Deadline::reaches(static fn (): bool => $set->info()->publication === $before + 1));
+    }
+
+    private static function mappedSnapshots(string $set): int
+    {
+        return preg_match_all('~/' . $set . '/[0-9a-f]{16}\.ks\b~', file_get_contents('/proc/self/maps'));
+    }
+}

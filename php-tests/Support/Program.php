@@ -1,0 +1,55 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Support;
+
+/** A program that has ended: its exit status and what it wrote. */
+final class Program
+{
+    private function __construct(
+        public readonly int $status,
+        public readonly string $output,
+        public readonly string $errors,
+    ) {
+    }
+
+    /**
+     * @param string[]              $command
+     * @param array<string, string> $environment added to this process's own
+     */
+    public static function run(array $command, array $environment = []): self
+    {
+        $files = [tmpfile(), tmpfile()];
+        $process = proc_open(
+            $command,
+            [['file', '/dev/null', 'r'], $files[0], $files[1]],
+            $pipes,
+            null,
+            $environment + getenv(),
+        );
+        if ($process === false) {
+            throw new \RuntimeException('cannot start ' . $command[0]);
+        }
+        $status = proc_close($process);
+        $texts = array_map(static function ($file): string {
+            rewind($file);
+            return stream_get_contents($file);
+        }, $files);
+        return new self($status, $texts[0], $texts[1]);
+    }
+
+    /**
+     * The same for a program that must succeed; returns what it wrote to standard output.
+     *
+     * @param string[] $command
+     */
+    public static function output(array $command): string
+    {
+        $program = self::run($command);
+        if ($program->status !== 0) {
+            throw new \RuntimeException(implode(' ', $command) . " ended with {$program->status}: {$program->errors}");
+        }
+        return $program->output;
+    }
+}

@@ -1,0 +1,60 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Support;
+
+/** The directory that this process reads, filled by the real program as a batch or an operator would. */
+final class SharedMemory
+{
+    public static function directory(): string
+    {
+        return ini_get('keysieve.directory');
+    }
+
+    public static function folder(string $set): string
+    {
+        return self::directory() . '/' . $set;
+    }
+
+    /**
+     * @param array<string|int> $keys    without NUL bytes when $options has -0, else without newlines and not empty
+     * @param string[]          $options of `keysieve build`
+     * @return string the snapshot's file
+     */
+    public static function build(string $set, array $keys, array $options = []): string
+    {
+        $separator = in_array('-0', $options, true) ? "\0" : "\n";
+        $list = self::directory() . "/$set.keys";
+        $snapshot = self::directory() . "/$set.ks";
+        file_put_contents($list, implode($separator, $keys) . $separator);
+        self::keysieve('build', '--set', $set, '--fpr', '0.01', ...$options, ...[$list, '-o', $snapshot]);
+        return $snapshot;
+    }
+
+    public static function publish(string $snapshot): void
+    {
+        self::keysieve('publish', '--directory', self::directory(), $snapshot);
+    }
+
+    /**
+     * Builds and publishes.
+     *
+     * @param array<string|int> $keys
+     * @param string[]          $options of `keysieve build`
+     */
+    public static function put(string $set, array $keys, array $options = []): void
+    {
+        self::publish(self::build($set, $keys, $options));
+    }
+
+    public static function bypass(string $set, string ...$options): void
+    {
+        self::keysieve('bypass', '--directory', self::directory(), $set, ...$options);
+    }
+
+    private static function keysieve(string ...$arguments): string
+    {
+        return Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', ...$arguments]);
+    }
+}

@@ -1,0 +1,141 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+/** What an unavailable set tells: one line for the operator, and an exception for those who want one. */
+final class UnavailableTest extends TestCase
+{
+    public function testAnUnknownSetIsLoggedOncePerProcess(): void
+    {
+        $script = PhpScript::run(<<<'PHP'
+            set_error_handler(function () { echo 'a PHP warning'; });
+            for ($call = 0; $call < 10_000; ++$call) {
+                (new Set('nowhere'))->mayContain('apple');
+                KeySieve\may_contain('nowhere', $call);
+            }
+            (new Set('nowhere'))->mayContainMany(['a', 'b']);
+            (new Set('nowhere'))->availability();
+            PHP);
+        self::assertSame('', $script->output);
+        self::assertSame(
+            'keysieve: set "nowhere" is missing (' . SharedMemory::folder('nowhere')
+                . ": No such file or directory): every lookup answers maybe\n",
+            $script->errors,
+        );
+    }
+
+    public function testEveryChangeIsLoggedOnce(): void
+    {
+        SharedMemory::put('changing-state', ['apple'], ['--key-profile', 'raw']);
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('changing-state');
+            $bypass = getenv('KEYSIEVE_BIN_DIR') . '/keysieve bypass --directory ' . ini_get('keysieve.directory') . ' changing-state';
+            $ask = function () use ($set) {
+                for ($call = 0; $call < 5_000; ++$call) {
+                    $set->mayContain('apple');
+                }
+            };
+            $ask();
+            exec($bypass);
+            $ask();
+            exec("$bypass --off");
+            $ask();
+            foreach (['lower', 'lower', 'upper'] as $profile) {
+                for ($call = 0; $call < 100; ++$call) {
+                    (new Set('changing-state', $profile))->mayContain('apple');
+                    $set->mayContain('apple');
+                }
+            }
+            PHP);
+        self::assertSame(<<<'TEXT'
+            keysieve: set "changing-state" is bypassed (set changing-state: bypassed by an operator): every lookup answers maybe
+            keysieve: set "changing-state" is ready again
+            keysieve: set "changing-state" was built with key profile "raw", not "lower": every such lookup answers maybe
+            keysieve: set "changing-state" was built with key profile "raw", not "upper": every such lookup answers maybe
+
+            TEXT, $script->errors);
+    }
+
+    public function testTheLogIsThatOfErrorLog(): void
+    {
+        $log = tempnam(sys_get_temp_dir(), 'keysieve-log-');
+        try {
+            $script = PhpScript::run("KeySieve\\may_contain('nowhere', 'a');", ['error_log' => $log]);
+            self::assertSame('', $script->errors);
+            self::assertStringContainsString('keysieve: set "nowhere" is missing', file_get_contents($log));
+        } finally {
+            unlink($log);
+        }
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function calls(): iterable
+    {
+        yield 'mayContain' => ["(new Set('nowhere'))->mayContain('a')"];
+        yield 'mayContainMany' => ["(new Set('nowhere'))->mayContainMany(['a', 'x' => 'b'])"];
+        yield 'candidates' => ["(new Set('nowhere'))->candidates(array_fill(0, 1000, 'a'))"];
+        yield 'may_contain' => ["KeySieve\\may_contain('nowhere', 'a')"];
+        yield 'candidate_sets' => ["KeySieve\\candidate_sets('a', ['there', 'nowhere'])"];
+    }
+
+    /** @dataProvider calls */
+    public function testThrowsForThoseWhoPreferAnException(string $call): void
+    {
+        SharedMemory::put('there', ['apple']);
+        $script = PhpScript::run(<<<PHP
+            for (\$round = 0; \$round < 3; ++\$round) {
+                try {
+                    $call;
+                    echo "no exception\n";
+                } catch (UnavailableException \$exception) {
+                    echo \$exception->getMessage(), "\n";
+                }
+            }
+            echo (new Set('nowhere'))->availability()->name, ' ', json_encode((new Set('there'))->mayContainMany(['apple', 'pear']));
+            PHP, ['keysieve.on_unavailable' => 'throw']);
+        $message = 'set "nowhere" is missing (' . SharedMemory::folder('nowhere') . ": No such file or directory)\n";
+        self::assertSame(str_repeat($message, 3) . 'Missing [true,false]', $script->output);
+    }
+
+    public function testThrowsForAnotherKeyProfile(): void
+    {
+        SharedMemory::put('there', ['apple'], ['--key-profile', 'raw']);
+        $script = PhpScript::run(<<<'PHP'
+            try {
+                (new Set('there', 'lower'))->mayContain('a');
+            } catch (UnavailableException $exception) {
+                echo $exception->getMessage();
+            }
+            PHP, ['keysieve.on_unavailable' => 'throw']);
+        self::assertSame('set "there" was built with key profile "raw", not "lower"', $script->output);
+    }
+
+    public function testABypassedSetNeverThrows(): void
+    {
+        SharedMemory::put('switched-off', ['apple']);
+        SharedMemory::bypass('switched-off');
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('switched-off');
+            echo $set->availability()->name, ' ', json_encode([$set->mayContain('pear'), $set->candidates(['pear'])]);
+            PHP, ['keysieve.on_unavailable' => 'throw']);
+        self::assertSame('Bypassed [true,["pear"]]', $script->output);
+    }
+
+    public function testAnUnknownOwnerThatWasSetIsLogged(): void
+    {
+        SharedMemory::put('there', ['apple']);
+        $code = "echo (new Set('there'))->availability()->name;";
+        $script = PhpScript::run($code, ['keysieve.owner' => 'no-such-user']);
+        self::assertSame('Ready', $script->output);
+        self::assertStringContainsString('keysieve.owner: user "no-such-user" is not known', $script->errors);
+        foreach (['keysieve', '', '0'] as $owner) {
+            self::assertSame('', PhpScript::run($code, ['keysieve.owner' => $owner])->errors);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+<?php
+
+declare(strict_types=1);
+
+// What the tests need from outside: the extension, loaded into this process with a directory of its own, and the
+// programs in KEYSIEVE_BIN_DIR. php-tests/run gives all of it.
+
+namespace KeySieve\Tests;
+
+spl_autoload_register(static function (string $class): void {
+    $prefix = __NAMESPACE__ . '\\Support\\';
+    if (str_starts_with($class, $prefix)) {
+        require __DIR__ . '/Support/' . substr($class, strlen($prefix)) . '.php';
+    }
+});
+
+if (!extension_loaded('keysieve')) {
+    exit("The extension keysieve is not loaded: run php-tests/run\n");
+}
+foreach (['KEYSIEVE_BIN_DIR', 'KEYSIEVE_EXTENSION'] as $name) {
+    if (!file_exists((string) getenv($name))) {
+        exit("$name must name what was built: run php-tests/run\n");
+    }
+}

@@ -1,0 +1,35 @@
+--TEST--
+The module loads without any php.ini and says its version
+--FILE--
+<?php
+var_dump(php_ini_loaded_file(), extension_loaded('keysieve'));
+echo preg_match('/^\d+\.\d+\.\d+$/', phpversion('keysieve')), "\n";
+$extension = new ReflectionExtension('keysieve');
+print_r(array_keys($extension->getClasses()));
+print_r(array_keys($extension->getFunctions()));
+print_r($extension->getDependencies());
+?>
+--EXPECT--
+bool(false)
+bool(true)
+1
+Array
+(
+    [0] => KeySieve\Availability
+    [1] => KeySieve\Key
+    [2] => KeySieve\Membership
+    [3] => KeySieve\Set
+    [4] => KeySieve\Info
+    [5] => KeySieve\UnavailableException
+)
+Array
+(
+    [0] => KeySieve\may_contain
+    [1] => KeySieve\candidate_sets
+    [2] => KeySieve\stats
+)
+Array
+(
+    [date] => Required
+    [spl] => Required
+)
