@@ -15,8 +15,9 @@ namespace {
 std::uint64_t visible_bytes(const std::string& directory) {
   std::uint64_t bytes = 0;
   std::error_code failure;
-  // Files come and go meanwhile; what cannot be read any more is not counted.
-  for (std::filesystem::recursive_directory_iterator at(directory, failure), end; at != end;
+  // Files come and go meanwhile, and some folders are another user's; what cannot be read is not counted.
+  constexpr auto kOptions = std::filesystem::directory_options::skip_permission_denied;
+  for (std::filesystem::recursive_directory_iterator at(directory, kOptions, failure), end; at != end;
        at.increment(failure)) {
     struct stat status {};
     if (::lstat(at->path().c_str(), &status) == 0 && S_ISREG(status.st_mode)) {

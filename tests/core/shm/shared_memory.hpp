@@ -23,7 +23,7 @@ class SharedMemory : public ::testing::Test {
     return build_snapshot(settings, numbered_keys(prefix, 100));
   }
 
-  [[nodiscard]] Publisher publisher() const { return {{.directory = directory_.path()}, kSet}; }
+  Publisher publisher() const { return {{.directory = directory_.path()}, kSet}; }
   std::uint64_t publish(const SnapshotBytes& snapshot, std::uint64_t generation = 1) const {
     return publisher().publish(snapshot.get(), generation);
   }

@@ -1,0 +1,32 @@
+// A tmpfs of its own, of a given size: what a full file system and unlinked memory are tested on. Needs the
+// right to mount.
+#pragma once
+
+#include <sys/mount.h>
+
+#include <cerrno>
+#include <string>
+
+namespace keysieve::test {
+
+class MountedTmpfs {
+ public:
+  // `size`: as in mount(8), "256k".
+  MountedTmpfs(std::string path, const std::string& size) : path_(std::move(path)) {
+    if (::mount("tmpfs", path_.c_str(), "tmpfs", 0, ("size=" + size).c_str()) != 0) error_ = errno;
+  }
+  MountedTmpfs(const MountedTmpfs&) = delete;
+  MountedTmpfs& operator=(const MountedTmpfs&) = delete;
+  ~MountedTmpfs() {
+    if (error_ == 0) ::umount2(path_.c_str(), MNT_DETACH);
+  }
+
+  // errno of the mount; 0: mounted.
+  [[nodiscard]] int error() const noexcept { return error_; }
+
+ private:
+  std::string path_;
+  int error_ = 0;
+};
+
+}  // namespace keysieve::test
