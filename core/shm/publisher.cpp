@@ -107,6 +107,7 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation) {
   if (view.set_name() != set_name_) {
     throw DataError("snapshot for " + folder_.path() + ": is of set " + std::string(view.set_name()));
   }
+  if (control_->is_removed()) control_ = open_or_create_control(folder_);  // nobody would see the old one
   const std::uint64_t previous = publication_of(control_->page().current.load(std::memory_order_relaxed));
   const PublicationStamp stamp{.instance = control_->page().instance,
                                .publication = next_publication(),

@@ -1,0 +1,115 @@
+#include "core/shm/set_folder.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/error.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+using ::testing::UnorderedElementsAre;
+
+TEST(PublicationFile, IsNamedBy16HexadecimalDigits) {
+  EXPECT_EQ(snapshot_file_name(1), "0000000000000001.ks");
+  EXPECT_EQ(live_file_name(0xabcdef), "0000000000abcdef.live");
+  EXPECT_EQ(snapshot_file_name(UINT64_MAX), "ffffffffffffffff.ks");
+}
+
+TEST(PublicationFile, TellsItsPublication) {
+  EXPECT_EQ(publication_of_file("0000000000000001.ks"), 1U);
+  EXPECT_EQ(publication_of_file("0000000000abcdef.live"), 0xabcdefU);
+  EXPECT_EQ(publication_of_file("0000000000000002.ks.tmp"), 2U);
+}
+
+TEST(PublicationFile, IsNothingElse) {
+  for (const std::string name : {"", "lock", "control", "control.tmp", "0000000000000001",
+                                 "000000000000001.ks", "00000000000000001.ks", "000000000000000g.ks",
+                                 "-000000000000001.ks", "0x00000000000001.ks", " 000000000000001.ks"}) {
+    EXPECT_EQ(publication_of_file(name), std::nullopt) << name;
+  }
+}
+
+class SetFolderTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] SetFolder created() const {
+    return SetFolder::open_or_create(directory_.path(), "tags", std::nullopt);
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(SetFolderTest, IsOpenedOnlyWhereItIs) {
+  EXPECT_THAT([&] { SetFolder::open(directory_.path(), "tags", std::nullopt); },
+              ThrowsMessage<MissingInputError>(HasSubstr(directory_ / "tags")));
+  const SetFolder folder = created();
+  EXPECT_EQ(folder.path(), directory_ / "tags");
+  EXPECT_NO_THROW(SetFolder::open(directory_.path(), "tags", std::nullopt));
+}
+
+TEST_F(SetFolderTest, HasNoNameThatIsNoSetName) {
+  for (const std::string name : {"", ".", "..", "-x", "A", "a/b"}) {
+    EXPECT_THROW(SetFolder::open(directory_.path(), name, std::nullopt), UsageError) << name;
+    EXPECT_THROW(SetFolder::open_or_create(directory_.path(), name, std::nullopt), UsageError) << name;
+  }
+}
+
+TEST_F(SetFolderTest, CreatesAFileOnlyOnce) {
+  const SetFolder folder = created();
+  const auto create = [&] { return folder.create_file("new", 0640); };
+  EXPECT_TRUE(create().is_open());
+  EXPECT_THAT(create, ThrowsMessage<CannotCreateError>(
+                          AllOf(HasSubstr(folder.path_of("new")), HasSubstr("File exists"))));
+}
+
+TEST_F(SetFolderTest, RenamesOverNothing) {
+  const SetFolder folder = created();
+  std::ofstream(folder.path_of("a")) << "a";
+  std::ofstream(folder.path_of("b")) << "b";
+  EXPECT_THROW(folder.rename_file("a", "b"), CannotCreateError);
+  folder.rename_file("a", "c");
+  EXPECT_THAT(folder.file_names(), UnorderedElementsAre("b", "c"));
+}
+
+TEST_F(SetFolderTest, RemovesWhatIsThereAndBearsWhatIsNot) {
+  const SetFolder folder = created();
+  std::ofstream(folder.path_of("a")) << "a";
+  folder.remove_file("a");
+  EXPECT_NO_THROW(folder.remove_file("a"));
+  EXPECT_TRUE(folder.file_names().empty());
+}
+
+TEST_F(SetFolderTest, ListsItsFilesEachTimeAnew) {
+  const SetFolder folder = created();
+  EXPECT_TRUE(folder.file_names().empty());
+  std::ofstream(folder.path_of("a")) << "a";
+  EXPECT_THAT(folder.file_names(), UnorderedElementsAre("a"));
+  EXPECT_THAT(folder.file_names(), UnorderedElementsAre("a"));
+}
+
+TEST_F(SetFolderTest, StaysTheOneItOpened) {
+  const SetFolder folder = created();
+  std::filesystem::rename(directory_ / "tags", directory_ / "moved");
+  std::filesystem::create_directory(directory_ / "tags");
+  const FileDescriptor file = folder.create_file("new", 0640);
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "moved/new"));
+  EXPECT_TRUE(std::filesystem::is_empty(directory_ / "tags"));
+}
+
+TEST_F(SetFolderTest, ClosesItsFilesWhenAnotherProgramIsRun) {
+  const SetFolder folder = created();
+  const FileDescriptor file = folder.create_file("new", 0640);
+  EXPECT_NE(::fcntl(folder.descriptor().get(), F_GETFD) & FD_CLOEXEC, 0);
+  EXPECT_NE(::fcntl(file.get(), F_GETFD) & FD_CLOEXEC, 0);
+  EXPECT_NE(::fcntl(folder.open_file("new", O_RDONLY).get(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,177 @@
+// What a reader believes: files of a trusted owner that nobody else can write, reached without a symbolic
+// link. Everything else answers maybe, at once and with a reason.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "core/base/error.hpp"
+#include "tests/core/shm/forked.hpp"
+#include "tests/core/shm/shared_memory.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::is_root;
+using test::publication_seen_by;
+using test::run_as;
+using ::testing::HasSubstr;
+
+constexpr uid_t kLoader = 54'321;
+constexpr uid_t kWorker = 54'323;
+constexpr gid_t kWorkerGroup = 54'322;
+
+class TrustTest : public test::SharedMemory {
+ protected:
+  void SetUp() override { publish("key"); }
+
+  // A reader that starts now answers maybe, for this reason.
+  void expect_refused(const std::string& path, const std::string& reason,
+                      std::optional<uid_t> trusted_owner = std::nullopt) const {
+    SetReader reader({.directory = directory_.path(), .trusted_owner = trusted_owner}, kSet);
+    EXPECT_FALSE(reader.pin());
+    EXPECT_EQ(reader.availability(), Availability::Missing);
+    EXPECT_THAT(reader.reason(), AllOf(HasSubstr(path), HasSubstr(reason)));
+  }
+  // All of the set's files and its folder, as if that user had published.
+  void give_all_to(uid_t user) const {
+    for (const std::string& name : file_names()) give_to(file(name), user);
+    give_to(folder(), user);
+  }
+  static void give_to(const std::string& path, uid_t user) {
+    ASSERT_EQ(::chown(path.c_str(), user, kWorkerGroup), 0) << path;
+  }
+  static void set_mode(const std::string& path, mode_t mode) {
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0) << path;
+  }
+  void replace_by_link(const std::string& path) const {
+    std::filesystem::rename(path, directory_ / "real");
+    std::filesystem::create_symlink(directory_ / "real", path);
+  }
+  void replace_by_pipe(const std::string& path) const {
+    std::filesystem::remove(path);
+    ASSERT_EQ(::mkfifo(path.c_str(), 0640), 0);
+  }
+
+  const std::string snapshot_ = file(snapshot_file_name(1));
+  const std::string live_ = file(live_file_name(1));
+  const std::string control_ = file(kControlName);
+};
+
+TEST_F(TrustTest, RefusesAFolderThatItsGroupOrOthersMayWrite) {
+  for (const mode_t mode : {0770U, 0757U, 0777U}) {
+    set_mode(folder(), mode);
+    expect_refused(folder(), "not trusted");
+  }
+}
+
+TEST_F(TrustTest, RefusesFilesThatTheirGroupOrOthersMayWrite) {
+  for (const std::string& path : {control_, snapshot_, live_}) {
+    struct stat before {};
+    ASSERT_EQ(::stat(path.c_str(), &before), 0);
+    for (const mode_t mode : {0660U, 0642U}) {
+      set_mode(path, mode);
+      expect_refused(path, "not trusted");
+    }
+    set_mode(path, before.st_mode & 07777);
+  }
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+}
+
+TEST_F(TrustTest, RefusesAFolderBehindASymbolicLink) {
+  replace_by_link(folder());
+  expect_refused(folder(), "");
+}
+
+TEST_F(TrustTest, RefusesAControlFileBehindASymbolicLink) {
+  replace_by_link(control_);
+  expect_refused(control_, "Too many levels of symbolic links");
+}
+
+TEST_F(TrustTest, RefusesASnapshotBehindASymbolicLink) {
+  replace_by_link(snapshot_);
+  expect_refused(snapshot_, "Too many levels of symbolic links");
+}
+
+TEST_F(TrustTest, RefusesALivePageBehindASymbolicLink) {
+  replace_by_link(live_);
+  expect_refused(live_, "Too many levels of symbolic links");
+}
+
+TEST_F(TrustTest, RefusesPipesWithoutWaiting) {
+  replace_by_pipe(snapshot_);
+  expect_refused(snapshot_, "not a regular file");
+  replace_by_pipe(control_);
+  expect_refused(control_, "not a regular file");
+}
+
+TEST_F(TrustTest, RefusesADirectoryInPlaceOfAFile) {
+  std::filesystem::remove(control_);
+  std::filesystem::create_directory(control_);
+  expect_refused(control_, "not a regular file");
+}
+
+TEST_F(TrustTest, RefusesAFileInPlaceOfTheFolder) {
+  std::filesystem::remove_all(folder());
+  std::ofstream(folder()) << "text";
+  expect_refused(folder(), "Not a directory");
+}
+
+TEST_F(TrustTest, RefusesAFolderOfAForeignOwner) {
+  if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
+  give_all_to(kLoader);
+  expect_refused(folder(), "belongs to uid 54321");
+  expect_refused(folder(), "belongs to uid 54321", kWorker);
+}
+
+TEST_F(TrustTest, BelievesTheTrustedOwner) {
+  if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
+  give_all_to(kLoader);
+  SetReader reader({.directory = directory_.path(), .trusted_owner = kLoader}, kSet);
+  EXPECT_EQ(publication_seen_by(reader), 1U) << reader.reason();
+}
+
+TEST_F(TrustTest, RefusesFilesOfAnotherOwnerThanTheFolders) {
+  if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
+  for (const std::string& path : {control_, snapshot_, live_}) {
+    give_to(path, kLoader);
+    expect_refused(path, "it belongs to uid 54321, the folder to uid 0");
+    expect_refused(path, "it belongs to uid 54321, the folder to uid 0", kLoader);
+    give_to(path, 0);
+  }
+}
+
+TEST_F(TrustTest, RefusesRootsFilesInTheFolderOfAnother) {
+  if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
+  give_to(folder(), kLoader);
+  expect_refused(control_, "it belongs to uid 0, the folder to uid 54321", kLoader);
+}
+
+TEST_F(TrustTest, LetsWorkersOfTheGroupRead) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  set_mode(directory_.path(), 0755);
+  give_all_to(kLoader);
+  set_mode(folder(), 02750);  // chown takes the set-group-id bit away
+  const auto publication_seen = [&] {
+    SetReader reader({.directory = directory_.path(), .trusted_owner = kLoader}, kSet);
+    return static_cast<int>(publication_seen_by(reader));
+  };
+  EXPECT_EQ(run_as(kWorker, kWorkerGroup, publication_seen), 1);
+  EXPECT_EQ(run_as(kWorker, kWorkerGroup + 1, publication_seen), 0);
+}
+
+TEST_F(TrustTest, LeavesWorkersNoWayToWrite) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  set_mode(directory_.path(), 0755);
+  give_all_to(kLoader);
+  const auto writable = [&] {
+    int count = 0;
+    for (const std::string& path : {folder(), control_, snapshot_, live_}) {
+      if (::access(path.c_str(), W_OK) == 0) ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(run_as(kWorker, kWorkerGroup, writable), 0);
+}
+
+}  // namespace
+}  // namespace keysieve
