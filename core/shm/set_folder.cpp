@@ -36,14 +36,41 @@ FileDescriptor open_folder(const FileDescriptor& directory, const std::string& s
       ::openat(directory.get(), set_name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
+std::vector<std::string> names_in(const FileDescriptor& folder, const std::string& path) {
+  const int again = ::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (again < 0) throw_read_error(path, errno);
+  const auto close_stream = [](DIR* stream) { ::closedir(stream); };
+  const std::unique_ptr<DIR, decltype(close_stream)> stream(::fdopendir(again), close_stream);
+  if (stream == nullptr) throw_read_error(path, errno);
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  return names;
+}
+
+// With all files in it, since readers of that group must reach what is current. The folder comes last, so
+// that what was interrupted is done again.
+void change_group(const FileDescriptor& folder, const std::string& path, gid_t group) {
+  constexpr auto kSameOwner = static_cast<uid_t>(-1);
+  for (const std::string& name : names_in(folder, path)) {
+    if (::fchownat(folder.get(), name.c_str(), kSameOwner, group, AT_SYMLINK_NOFOLLOW) != 0 &&
+        errno != ENOENT) {
+      throw_write_error(path + "/" + name + ": cannot change the group", errno);
+    }
+  }
+  if (::fchown(folder.get(), kSameOwner, group) != 0) {
+    throw_write_error(path + ": cannot change the group", errno);
+  }
+}
+
 // A new folder is the creator's own; an existing one gets the group that was asked for, if it is the
 // caller's.
 void give_to_group(const FileDescriptor& folder, const std::string& path, std::optional<gid_t> group) {
   const auto status = stat_of(folder, path);
   if (status.st_uid != ::geteuid()) return;
-  if (group && status.st_gid != *group && ::fchown(folder.get(), static_cast<uid_t>(-1), *group) != 0) {
-    throw_write_error(path + ": cannot change the group", errno);
-  }
+  if (group && status.st_gid != *group) change_group(folder, path, *group);
   if ((status.st_mode & 07777) != kFolderMode && ::fchmod(folder.get(), kFolderMode) != 0) {
     throw_write_error(path + ": cannot change the mode", errno);
   }
@@ -146,17 +173,7 @@ void SetFolder::remove_file(const std::string& file_name) const {
 }
 
 std::vector<std::string> SetFolder::file_names() const {
-  const int again = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (again < 0) throw_read_error(path_, errno);
-  const auto close_stream = [](DIR* stream) { ::closedir(stream); };
-  const std::unique_ptr<DIR, decltype(close_stream)> stream(::fdopendir(again), close_stream);
-  if (stream == nullptr) throw_read_error(path_, errno);
-  std::vector<std::string> names;
-  while (const dirent* entry = ::readdir(stream.get())) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-  }
-  return names;
+  return names_in(folder_, path_);
 }
 
 }  // namespace keysieve

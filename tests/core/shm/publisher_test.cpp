@@ -277,6 +277,15 @@ TEST_F(PublisherTest, GivesFolderAndFilesToTheGroup) {
   for (const std::string& name : file_names()) EXPECT_EQ(group_of(file(name)), kWorkerGroup) << name;
 }
 
+TEST_F(PublisherTest, GivesWhatIsThereToAnotherGroup) {
+  if (!is_root()) GTEST_SKIP() << "only root can give files to any group";
+  publish("key");
+  { const Publisher publisher({.directory = directory_.path(), .group = kWorkerGroup}, kSet); }
+  EXPECT_EQ(group_of(folder()), kWorkerGroup);
+  EXPECT_EQ(mode_of(folder()), 02750U);
+  for (const std::string& name : file_names()) EXPECT_EQ(group_of(file(name)), kWorkerGroup) << name;
+}
+
 TEST_F(PublisherTest, RefusesToPassTheLimitOfAllSets) {
   publish("old");
   PublisherSettings settings{.directory = directory_.path(), .max_total_bytes = 25'000};
