@@ -49,7 +49,7 @@ ZEND_INI_MH(update_on_unavailable) {
 }
 
 PHP_INI_BEGIN()
-  PHP_INI_ENTRY("keysieve.enabled", "1", PHP_INI_SYSTEM, update_enabled)
+  PHP_INI_ENTRY_EX("keysieve.enabled", "1", PHP_INI_SYSTEM, update_enabled, zend_ini_boolean_displayer_cb)
   PHP_INI_ENTRY("keysieve.directory", "/run/keysieve", PHP_INI_SYSTEM, update_directory)
   PHP_INI_ENTRY("keysieve.owner", "keysieve", PHP_INI_SYSTEM, update_owner)
   PHP_INI_ENTRY("keysieve.on_unavailable", "maybe", PHP_INI_SYSTEM, update_on_unavailable)

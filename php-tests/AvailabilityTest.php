@@ -149,6 +149,20 @@ final class AvailabilityTest extends TestCase
         self::assertSame("Ready\n", $this->stateInOtherProcess('named', ['keysieve.owner' => 'nobody']));
     }
 
+    public function testAWorkerOfTheGroupNeedsNothingButReading(): void
+    {
+        SharedMemory::put('grouped', ['apple']);
+        $code = "echo (new Set('grouped'))->availability()->name;";
+        $asNobody = ['setpriv', '--reuid=nobody', '--regid=nogroup', '--clear-groups'];
+        self::assertSame('Missing', PhpScript::run($code, wrapper: $asNobody)->output, 'the group is another');
+        foreach ([SharedMemory::folder('grouped'), ...glob(SharedMemory::folder('grouped') . '/*')] as $path) {
+            $mode = fileperms($path) & 07777;
+            chgrp($path, 'nogroup');
+            chmod($path, $mode);
+        }
+        self::assertSame('Ready', PhpScript::run($code, wrapper: $asNobody)->output);
+    }
+
     public function testAFolderThatOthersCanWriteIsNotTrusted(): void
     {
         foreach (['group' => 02770, 'others' => 02757] as $who => $mode) {

@@ -17,6 +17,7 @@ final class PhpScript
         $file = tempnam(sys_get_temp_dir(), 'keysieve-script-');
         try {
             file_put_contents($file, "<?php\nuse KeySieve\\{Availability, Key, Set, UnavailableException};\n" . $code);
+            chmod($file, 0644); // the wrapper may make it another user's
             return Program::run([...$wrapper, ...self::interpreter($settings), $file], $environment);
         } finally {
             unlink($file);

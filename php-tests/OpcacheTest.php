@@ -1,0 +1,81 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+/** Compiled code gets the same answers. */
+final class OpcacheTest extends TestCase
+{
+    private const CODE = <<<'PHP'
+        function ask(Set $set, string|int $present, string $absent): int
+        {
+            $key = new Key((string) $present);
+            $wrong = 0;
+            for ($call = 0; $call < 5_000; ++$call) {
+                $wrong += (int) !$set->mayContain($present);
+                $wrong += (int) !$set->mayContain($key);
+                $wrong += (int) $set->mayContain($absent);
+                $wrong += (int) ($set->mayContainMany(['p' => $present, 'a' => $absent]) !== ['p' => true, 'a' => false]);
+                $wrong += (int) ($set->candidates([$absent, $present, $absent]) !== [1 => $present]);
+                $wrong += (int) !KeySieve\may_contain('compiled', $present);
+                $wrong += (int) (KeySieve\candidate_sets($present, ['compiled', 'compiled']) !== ['compiled', 'compiled']);
+            }
+            return $wrong;
+        }
+        echo ask(new Set('compiled'), 'apple', 'pear') + ask(new Set('compiled'), 42, '43'), "\n";
+        $jit = opcache_get_status(false)['jit'];
+        echo json_encode([$jit['on'], $jit['buffer_free'] < $jit['buffer_size']]);
+        PHP;
+
+    /** @return iterable<string, array{string}> */
+    public static function modes(): iterable
+    {
+        yield 'tracing' => ['tracing'];
+        yield 'function' => ['function'];
+        yield '1255' => ['1255'];
+        yield '1205: compiled when loaded' => ['1205'];
+    }
+
+    /** @dataProvider modes */
+    public function testAnswersTheSameUnderJit(string $mode): void
+    {
+        SharedMemory::put('compiled', ['apple', '42']);
+        $script = PhpScript::run(self::CODE, [
+            'zend_extension' => 'opcache',
+            'opcache.enable_cli' => 1,
+            'opcache.jit' => $mode,
+            'opcache.jit_buffer_size' => '16M',
+        ]);
+        self::assertSame("0\n[true,true]", $script->output);
+        self::assertSame('', $script->errors);
+    }
+
+    public function testPreloadedCodeMayAsk(): void
+    {
+        SharedMemory::put('compiled', ['apple', '42']);
+        $preload = SharedMemory::directory() . '/preload.php';
+        file_put_contents($preload, <<<'PHP'
+            <?php
+            final class Preloaded
+            {
+                public static function ask(): array
+                {
+                    return (new KeySieve\Set('compiled'))->mayContainMany(['apple', 'pear']);
+                }
+            }
+            KeySieve\may_contain('compiled', 'apple') || exit(1);
+            PHP);
+        $script = PhpScript::run('echo json_encode(Preloaded::ask());', [
+            'zend_extension' => 'opcache',
+            'opcache.enable_cli' => 1,
+            'opcache.preload' => $preload,
+            'opcache.preload_user' => posix_getpwuid(posix_geteuid())['name'],
+        ]);
+        self::assertSame('[true,false]', $script->output, $script->errors);
+    }
+}
