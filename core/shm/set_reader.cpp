@@ -25,8 +25,8 @@ std::string_view to_string(Availability availability) noexcept {
 }
 
 std::string SetReader::reason() const {
-  if (availability_ == Availability::Bypassed) return "set " + set_name_ + ": bypassed by an operator";
-  if (availability_ == Availability::Expired) return "set " + set_name_ + ": its snapshot is past valid_for";
+  if (availability_ == Availability::Bypassed) return "bypassed by an operator";
+  if (availability_ == Availability::Expired) return "its snapshot is past valid_for";
   return failure_;
 }
 
@@ -73,7 +73,7 @@ void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
   const PublicationId wanted{control_ ? control_->page().instance : 0, publication_of(word)};
   if (wanted.publication == 0) {
     if (!control_) return wait(word);  // a worker that runs for long finds a set that comes later
-    failure_ = "set " + set_name_ + ": nothing is published yet";
+    failure_ = "nothing is published yet";
     return settle(word);  // a control page made anew: what is mapped goes on serving
   }
   if (wanted == refused_ || (attachment_ && attachment_->id() == wanted)) {

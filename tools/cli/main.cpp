@@ -30,6 +30,10 @@ int run(int argc, char** argv) {
   program.set_version_flag("--version", "keysieve " + std::string(kVersion));
   program.require_subcommand(1);
   for (const auto add : kVerbs) add(program, outcome);
+  if (argc < 2) {
+    fmt::print(stderr, "{}", program.help());
+    return exit_status_of(ErrorKind::Usage);
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

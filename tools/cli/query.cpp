@@ -42,9 +42,9 @@ Answer answer_from(const SnapshotView& snapshot) {
 Answer answer_from(SetReader& reader) {
   if (const SetReader::Pin pin = reader.pin()) return answer_from(pin->snapshot());
   if (reader.availability() == Availability::Missing || reader.availability() == Availability::Incompatible) {
-    throw MissingInputError(reader.reason());
+    throw MissingInputError("set " + reader.set_name() + ": " + reader.reason());
   }
-  fmt::print(stderr, "keysieve: {}: every answer is maybe\n", reader.reason());
+  fmt::print(stderr, "keysieve: set {}: {}: every answer is maybe\n", reader.set_name(), reader.reason());
   return [](std::string_view) { return true; };
 }
 
