@@ -251,14 +251,17 @@ TEST_F(SetRefresherTest, TakesALowerGenerationThatIsNewerByItsMoment) {
   EXPECT_EQ(SnapshotCache(site_.cache()).newest_generation("tags"), 1U);
 }
 
-// Saved, but not published: the lock was taken, the directory full.
+// Saved, but not published: the directory is full.
 TEST_F(SetRefresherTest, PublishesASavedSnapshotWithoutPullingItAgain) {
-  const SnapshotRecord record = site_.push("tags", {0, 80000});
   loader_.max_total_bytes = 65536;
   start();
+  site_.push("tags", {0, 1000});
+  refresh();
+  const SnapshotRecord large = site_.push("tags", {0, 80000});
   EXPECT_EQ(refresh().exit_status, 73);
+  EXPECT_EQ(refresher_->state().live->generation, 1U);
+  site_.damage("tags", large);
   EXPECT_EQ(trouble(), Trouble::CannotPublish);
-  site_.damage("tags", record);
   loader_.max_total_bytes = 0;
   start();
   EXPECT_EQ(trouble(), Trouble::None);
