@@ -1,7 +1,6 @@
 #include "tools/loader/snapshot_cache.hpp"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,13 +11,13 @@
 
 #include "core/base/error.hpp"
 #include "core/base/file_descriptor.hpp"
+#include "tools/program/durable_file.hpp"
 
 namespace keysieve {
 namespace {
 
-constexpr mode_t kFileMode = 0640;
 constexpr std::string_view kEnding = ".ks";
-constexpr std::string_view kTemporary = ".tmp";
+constexpr std::string_view kUnfinished = ".ks.tmp.";
 
 // The generation in "<set>.<generation>.ks"; nothing for other names. A set's name holds no dot.
 std::optional<std::uint64_t> generation_of(std::string_view file_name, std::string_view set_name) {
@@ -30,6 +29,13 @@ std::optional<std::uint64_t> generation_of(std::string_view file_name, std::stri
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), generation);
   if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size()) return std::nullopt;
   return generation;
+}
+
+// What a crash in the middle of a save has left.
+bool is_unfinished(std::string_view file_name, std::string_view set_name) {
+  const bool is_of_set =
+      file_name.starts_with(set_name) && file_name.substr(set_name.size()).starts_with('.');
+  return is_of_set && file_name.find(kUnfinished) != std::string_view::npos;
 }
 
 std::vector<std::string> file_names(const std::string& folder) {
@@ -59,19 +65,6 @@ void read_all(const FileDescriptor& file, MutableBytes bytes, const std::string&
   }
 }
 
-void sync(const FileDescriptor& file, const std::string& path) {
-  if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
-}
-
-void write_file(const std::string& path, Bytes bytes) {
-  ::unlink(path.c_str());  // what a crash has left
-  const FileDescriptor file(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
-  if (!file.is_open()) throw_write_error(path, errno);
-  write_all(file, bytes, path);
-  sync(file, path);
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> SnapshotCache::newest_generation(const std::string& set_name) const {
@@ -96,16 +89,7 @@ SnapshotBytes SnapshotCache::load(const std::string& set_name, std::uint64_t gen
 }
 
 void SnapshotCache::save(const std::string& set_name, std::uint64_t generation, Bytes snapshot) const {
-  const std::string path = path_of(set_name, generation);
-  const std::string temporary = folder_ + "/" + set_name + std::string(kTemporary);
-  try {
-    write_file(temporary, snapshot);
-  } catch (const Error&) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) throw_write_error(path, errno);
-  sync(open_for_reading(folder_), folder_);
+  write_durable_file(path_of(set_name, generation), snapshot);
   remove_others(set_name, generation);
 }
 
@@ -116,7 +100,8 @@ std::string SnapshotCache::path_of(const std::string& set_name, std::uint64_t ge
 void SnapshotCache::remove_others(const std::string& set_name, std::uint64_t generation) const {
   for (const std::string& name : file_names(folder_)) {
     const auto other = generation_of(name, set_name);
-    if (other && *other != generation) ::unlink((folder_ + "/" + name).c_str());
+    const bool is_older = other && *other != generation;
+    if (is_older || is_unfinished(name, set_name)) ::unlink((folder_ + "/" + name).c_str());
   }
 }
 

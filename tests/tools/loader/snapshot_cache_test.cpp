@@ -62,8 +62,9 @@ TEST_F(SnapshotCacheTest, IgnoresFilesThatAreNotItsOwn) {
   EXPECT_EQ(cache_.newest_generation("tags"), std::nullopt);
 }
 
-TEST_F(SnapshotCacheTest, ReplacesWhatACrashLeft) {
-  std::ofstream(folder_ / "tags.tmp") << "half a snapshot";
+TEST_F(SnapshotCacheTest, RemovesWhatACrashLeft) {
+  std::ofstream(folder_ / "tags.2.ks.tmp.4711") << "half a snapshot";
+  std::ofstream(folder_ / "tags.1.ks.tmp.4711") << "half a snapshot";
   cache_.save("tags", 2, tags_.get());
   EXPECT_EQ(file_names(), Names{"tags.2.ks"});
 }
