@@ -1,6 +1,7 @@
 #include "tools/program/durable_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,6 +18,14 @@ constexpr mode_t kFileMode = 0640;
 
 void sync(const FileDescriptor& file, const std::string& path) {
   if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
+}
+
+// A device or a pipe would be replaced by a file of its name; as root, /dev/null too.
+void check_replaceable(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    throw CannotCreateError(path + ": is there already and is not an ordinary file");
+  }
 }
 
 void write_new_file(const std::string& temporary, const std::string& path, Bytes bytes) {
@@ -38,6 +47,7 @@ void sync_folder_of(const std::string& path) {
 }  // namespace
 
 void write_durable_file(const std::string& path, Bytes bytes) {
+  check_replaceable(path);
   const std::string temporary = path + ".tmp." + std::to_string(::getpid());
   ::unlink(temporary.c_str());  // what a crash has left
   try {

@@ -63,6 +63,12 @@ constexpr const char* kMomentFormat = "%Y-%m-%dT%H:%M:%SZ";
 
 }  // namespace
 
+std::uint64_t parse_count(std::string_view text) {
+  constexpr std::array<Unit, 1> kOnes{{{"", 1}}};
+  if (const auto count = parse_amount(text, kOnes)) return *count;
+  refuse(text, "a count is a whole number, as 80000");
+}
+
 std::uint64_t parse_bytes(std::string_view text) {
   if (const auto bytes = parse_amount(text, kByteUnits)) return *bytes;
   refuse(text, "a size is a whole number of bytes, or one with KiB, MiB or GiB, as 4096 or 64MiB");

@@ -1,5 +1,5 @@
-// Sizes, durations, moments and shares as people write them on the command line and in the configuration.
-// All parsers throw UsageError that quotes the text and says what is accepted.
+// Counts, sizes, durations, moments and shares as people write them on the command line and in the
+// configuration. All parsers throw UsageError that quotes the text and says what is accepted.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 
 namespace keysieve {
 
+std::uint64_t parse_count(std::string_view text);  // "80000", no sign
 std::uint64_t parse_bytes(std::string_view text);  // "4096", "4KiB", "64MiB", "1GiB"; also "4k", "64M", "1G"
 std::chrono::milliseconds parse_duration(
     std::string_view text);                 // "500ms", "5s", "10m", "2h", "2d"; a bare number is seconds

@@ -4,8 +4,8 @@
 
 #include "core/base/error.hpp"
 #include "tests/core/shm/forked.hpp"
-#include "tests/core/shm/mounted_tmpfs.hpp"
 #include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/mounted_tmpfs.hpp"
 
 namespace keysieve {
 namespace {

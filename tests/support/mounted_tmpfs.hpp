@@ -11,9 +11,9 @@ namespace keysieve::test {
 
 class MountedTmpfs {
  public:
-  // `size`: as in mount(8), "256k".
-  MountedTmpfs(std::string path, const std::string& size) : path_(std::move(path)) {
-    if (::mount("tmpfs", path_.c_str(), "tmpfs", 0, ("size=" + size).c_str()) != 0) error_ = errno;
+  // `size`: as in mount(8), "256k"; `flags`: of mount(2), as MS_RDONLY.
+  MountedTmpfs(std::string path, const std::string& size, unsigned long flags = 0) : path_(std::move(path)) {
+    if (::mount("tmpfs", path_.c_str(), "tmpfs", flags, ("size=" + size).c_str()) != 0) error_ = errno;
   }
   MountedTmpfs(const MountedTmpfs&) = delete;
   MountedTmpfs& operator=(const MountedTmpfs&) = delete;

@@ -1,0 +1,127 @@
+#include "tests/support/run_program.hpp"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <stdexcept>
+
+#include "core/base/file_descriptor.hpp"
+
+namespace keysieve::test {
+namespace {
+
+constexpr unsigned kTimeoutSeconds = 60;
+constexpr int kCannotStart = 127;
+
+FileDescriptor opened(int descriptor, const std::string& what) {
+  if (descriptor < 0) throw std::runtime_error("cannot open " + what);
+  return FileDescriptor(descriptor);
+}
+
+// A file without a name: unlike a pipe it takes everything at once.
+FileDescriptor unnamed_file() {
+  return opened(::memfd_create("stream", MFD_CLOEXEC), "an unnamed file");
+}
+
+std::string read_to_end(const FileDescriptor& file) {
+  std::string text;
+  std::array<char, 65536> buffer;
+  ssize_t count = 0;
+  // A terminal says EIO when nobody has it open any more.
+  while ((count = ::read(file.get(), buffer.data(), buffer.size())) > 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+std::string read_all(const FileDescriptor& file) {
+  ::lseek(file.get(), 0, SEEK_SET);
+  return read_to_end(file);
+}
+
+struct Terminal {
+  FileDescriptor here;
+  FileDescriptor there;
+};
+
+Terminal open_terminal() {
+  Terminal terminal{opened(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), "a terminal"), {}};
+  ::grantpt(terminal.here.get());
+  ::unlockpt(terminal.here.get());
+  terminal.there = opened(::open(::ptsname(terminal.here.get()), O_RDWR | O_NOCTTY | O_CLOEXEC),
+                          "the terminal's other end");
+  return terminal;
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+[[noreturn]] void become(const ProgramCall& call, const FileDescriptor& program, char* const* arguments,
+                         const std::array<int, 3>& streams) {
+  for (int i = 0; i < 3; ++i) ::dup2(streams[static_cast<std::size_t>(i)], i);
+  for (const std::string& variable : call.environment) ::putenv(const_cast<char*>(variable.c_str()));
+  if (call.user && (::setgroups(0, nullptr) != 0 || ::setgid(*call.user) != 0 || ::setuid(*call.user) != 0)) {
+    ::_exit(kCannotStart);
+  }
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::alarm(kTimeoutSeconds);
+  // Opened before, because another user may not reach the path.
+  ::fexecve(program.get(), arguments, environ);
+  ::_exit(kCannotStart);
+}
+
+}  // namespace
+
+ProgramResult run_program(const ProgramCall& call) {
+  const FileDescriptor program = opened(::open(call.program.c_str(), O_RDONLY | O_CLOEXEC), call.program);
+  const FileDescriptor input = unnamed_file();
+  write_all(input, as_bytes(call.input), "standard input");
+  ::lseek(input.get(), 0, SEEK_SET);
+  const FileDescriptor output =
+      call.output_to ? opened(::open(call.output_to->c_str(), O_WRONLY | O_CLOEXEC), *call.output_to)
+                     : unnamed_file();
+  Terminal terminal;
+  FileDescriptor errors;
+  if (call.errors_on_terminal) {
+    terminal = open_terminal();
+  } else {
+    errors = unnamed_file();
+  }
+
+  std::vector<std::string> words{call.program};
+  words.insert(words.end(), call.arguments.begin(), call.arguments.end());
+  const std::vector<char*> arguments = pointers_to(words);
+  const std::array streams{input.get(), output.get(),
+                           call.errors_on_terminal ? terminal.there.get() : errors.get()};
+  const pid_t child = ::fork();
+  if (child < 0) throw std::runtime_error("cannot fork for " + call.program);
+  if (child == 0) become(call, program, arguments.data(), streams);
+
+  ProgramResult result;
+  if (call.errors_on_terminal) {
+    terminal.there.close();
+    result.errors = read_to_end(terminal.here);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  if (!call.output_to) result.output = read_all(output);
+  if (!call.errors_on_terminal) result.errors = read_all(errors);
+  return result;
+}
+
+}  // namespace keysieve::test

@@ -1,0 +1,149 @@
+#include "tools/keys/key_file.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/error.hpp"
+#include "core/base/file_descriptor.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace keysieve {
+namespace {
+
+using namespace std::string_literals;
+using test::message_of;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Keys = std::vector<std::string>;
+
+constexpr KeyFileFormat kNulSeparated{.nul_separated = true};
+constexpr KeyFileFormat kAllowCr{.allow_cr = true};
+
+class KeyFile : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string file_with(const std::string& text) const {
+    const std::string path = directory_ / "keys.txt";
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+
+  // Also holds read_keys to the number that it returns.
+  static Keys read(const std::string& path, const KeyFileFormat& format = {}) {
+    Keys keys;
+    const auto count = read_keys(path, format, [&](std::string_view key) { keys.emplace_back(key); });
+    EXPECT_EQ(count, keys.size());
+    return keys;
+  }
+  Keys keys_in(const std::string& text, const KeyFileFormat& format = {}) const {
+    return read(file_with(text), format);
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(KeyFile, HoldsOneKeyPerLine) {
+  EXPECT_THAT(keys_in("a\nb c\n 猫 \n"), ElementsAre("a", "b c", " 猫 "));
+}
+
+TEST_F(KeyFile, MayEndWithoutALineEnd) {
+  EXPECT_THAT(keys_in("a\nb"), ElementsAre("a", "b"));
+  EXPECT_THAT(keys_in("a"), ElementsAre("a"));
+}
+
+TEST_F(KeyFile, SkipsEmptyLines) {
+  EXPECT_THAT(keys_in("\n\na\n\n\nb\n\n"), ElementsAre("a", "b"));
+}
+
+TEST_F(KeyFile, MayBeEmpty) {
+  EXPECT_THAT(keys_in(""), IsEmpty());
+  EXPECT_THAT(keys_in("\n\n"), IsEmpty());
+  EXPECT_THAT(keys_in("", kNulSeparated), IsEmpty());
+}
+
+TEST_F(KeyFile, KeepsDuplicatesAndTheirOrder) {
+  EXPECT_THAT(keys_in("b\na\nb\n"), ElementsAre("b", "a", "b"));
+}
+
+TEST_F(KeyFile, HoldsAnyByteButTheLineEnd) {
+  std::string key;
+  for (int byte = 0; byte < 256; ++byte) {
+    if (byte != '\n') key += static_cast<char>(byte);
+  }
+  EXPECT_THAT(keys_in(key + "\n\0\n\0\0\n"s), ElementsAre(key, "\0"s, "\0\0"s));
+}
+
+TEST_F(KeyFile, HoldsCrInTheMiddleOfALine) {
+  EXPECT_THAT(keys_in("a\rb\n\rc\n"), ElementsAre("a\rb", "\rc"));
+}
+
+TEST_F(KeyFile, RefusesACrAtTheEndOfALineAndNamesTheLine) {
+  EXPECT_THAT(message_of<DataError>([&] { keys_in("a\n\nb\r\nc\r\n"); }),
+              AllOf(HasSubstr(directory_ / "keys.txt: line 3 ends in a CR"), HasSubstr("--allow-cr")));
+  EXPECT_THAT(message_of<DataError>([&] { keys_in("a\n\r\n"); }), HasSubstr("line 2 ends in a CR"));
+  EXPECT_THAT(message_of<DataError>([&] { keys_in("a\nlast\r"); }), HasSubstr("line 2 ends in a CR"));
+}
+
+TEST_F(KeyFile, StripsOneCrWhereThatIsAllowed) {
+  EXPECT_THAT(keys_in("a\r\nb\n\r\nc\r\r\nd\r", kAllowCr), ElementsAre("a", "b", "c\r", "d"));
+}
+
+TEST_F(KeyFile, CanBeSeparatedByNul) {
+  EXPECT_THAT(keys_in("a\0b\nc\0d\r\0"s, kNulSeparated), ElementsAre("a", "b\nc", "d\r"));
+  EXPECT_THAT(keys_in("a\0b"s, kNulSeparated), ElementsAre("a", "b"));
+}
+
+TEST_F(KeyFile, CountsEmptyKeysWhenSeparatedByNul) {
+  EXPECT_THAT(keys_in("\0a\0\0"s, kNulSeparated), ElementsAre("", "a", ""));
+  EXPECT_THAT(keys_in("\0"s, kNulSeparated), ElementsAre(""));
+}
+
+// One read takes 256 KiB.
+TEST_F(KeyFile, HoldsKeysLargerThanOneRead) {
+  const std::string large = std::string(1'048'576, 'x') + "猫";
+  EXPECT_THAT(keys_in("a\n" + large + "\nb\n" + large), ElementsAre("a", large, "b", large));
+  EXPECT_THAT(keys_in(large + "\0\0"s + large, kNulSeparated), ElementsAre(large, "", large));
+}
+
+// Keys, line ends and a CR lie on every side of the boundary between two reads.
+TEST_F(KeyFile, IsCutRightWhereverAReadEnds) {
+  constexpr std::size_t kBufferBytes = 256 * 1024;
+  for (std::size_t before = kBufferBytes - 4; before <= kBufferBytes + 2; ++before) {
+    const std::string first(before, 'x');
+    EXPECT_EQ(keys_in(first + "\r\n\nb\r\n", kAllowCr), (Keys{first, "b"})) << before;
+  }
+}
+
+TEST_F(KeyFile, CanBeStandardInput) {
+  const FileDescriptor before(::dup(STDIN_FILENO));
+  const FileDescriptor file(::open(file_with("a\nb\r\n").c_str(), O_RDONLY));
+  ::dup2(file.get(), STDIN_FILENO);
+  EXPECT_THAT(message_of<DataError>([] { read("-"); }), HasSubstr("standard input: line 2 ends in a CR"));
+  ::lseek(STDIN_FILENO, 0, SEEK_SET);
+  EXPECT_THAT(read("-", kAllowCr), ElementsAre("a", "b"));
+  ::dup2(before.get(), STDIN_FILENO);
+}
+
+TEST_F(KeyFile, IsNamedWhenItIsMissing) {
+  EXPECT_EQ(message_of<MissingInputError>([&] { read(directory_ / "none.txt"); }),
+            directory_ / "none.txt" + ": No such file or directory");
+}
+
+TEST_F(KeyFile, CannotBeAFolder) {
+  EXPECT_EQ(message_of<MissingInputError>([&] { read(directory_.path()); }),
+            directory_.path() + ": Is a directory");
+}
+
+TEST_F(KeyFile, PassesOnWhatItsReceiverThrows) {
+  EXPECT_THROW(read_keys(file_with("a\nb\n"), {}, [](std::string_view) { throw DataError("enough"); }),
+               DataError);
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,122 @@
+#include "tools/program/durable_file.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::message_of;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class DurableFile : public ::testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& text) const {
+    write_durable_file(directory_ / name, as_bytes(text));
+  }
+  [[nodiscard]] std::string text_of(const std::string& name) const {
+    std::ifstream file(directory_ / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
+      found.push_back(entry.path().filename().string());
+    }
+    return found;
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(DurableFile, IsWrittenWhole) {
+  const std::string text(1'000'000, '\0');
+  write("a.ks", text);
+  EXPECT_EQ(text_of("a.ks"), text);
+  EXPECT_THAT(names(), ElementsAre("a.ks"));
+}
+
+TEST_F(DurableFile, MayBeEmpty) {
+  write("a.ks", "");
+  EXPECT_THAT(names(), ElementsAre("a.ks"));
+}
+
+TEST_F(DurableFile, TakesThePlaceOfAnOlderOne) {
+  write("a.ks", "a long old text");
+  std::ifstream reader(directory_ / "a.ks");
+  write("a.ks", "new");
+  EXPECT_EQ(text_of("a.ks"), "new");
+  // Whoever has the old one open goes on reading the old one.
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(reader), {}), "a long old text");
+}
+
+TEST_F(DurableFile, IsForItsOwnerAndGroupWithinTheUmask) {
+  const mode_t before = ::umask(0);
+  write("a.ks", "text");
+  ::umask(077);
+  write("b.ks", "text");
+  ::umask(before);
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(directory_ / "a.ks").permissions(), perms(0640));
+  EXPECT_EQ(std::filesystem::status(directory_ / "b.ks").permissions(), perms(0600));
+}
+
+TEST_F(DurableFile, ReplacesWhatACrashHasLeft) {
+  std::ofstream(directory_ / ("a.ks.tmp." + std::to_string(::getpid()))) << "half";
+  write("a.ks", "whole");
+  EXPECT_EQ(text_of("a.ks"), "whole");
+  EXPECT_THAT(names(), ElementsAre("a.ks"));
+}
+
+TEST_F(DurableFile, NamesItselfWhenTheFolderIsMissing) {
+  EXPECT_EQ(message_of<CannotCreateError>([&] { write("nowhere/a.ks", "text"); }),
+            directory_ / "nowhere/a.ks" + ": No such file or directory");
+}
+
+TEST_F(DurableFile, NeverReplacesAFolderOrADevice) {
+  std::filesystem::create_directory(directory_ / "folder");
+  EXPECT_EQ(message_of<CannotCreateError>([&] { write("folder", "text"); }),
+            directory_ / "folder" + ": is there already and is not an ordinary file");
+  ASSERT_EQ(::mkfifo((directory_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(write("pipe", "text"), CannotCreateError);
+  EXPECT_TRUE(std::filesystem::is_fifo(directory_ / "pipe"));
+  std::filesystem::create_symlink("/dev/null", directory_ / "null");
+  EXPECT_THROW(write("null", "text"), CannotCreateError);
+  EXPECT_TRUE(std::filesystem::is_symlink(directory_ / "null"));
+  EXPECT_EQ(names().size(), 3U);
+}
+
+TEST_F(DurableFile, LeavesTheOldOneAndNothingElseWhenTheFileSystemIsFull) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small tmpfs";
+  const test::MountedTmpfs mounted(directory_.path(), "64k");
+  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
+  ASSERT_EQ(mounted.error(), 0);
+  write("a.ks", "old");
+  EXPECT_EQ(message_of<CannotCreateError>([&] { write("a.ks", std::string(100'000, 'x')); }),
+            directory_ / "a.ks" + ": No space left on device");
+  EXPECT_EQ(text_of("a.ks"), "old");
+  EXPECT_THAT(names(), ElementsAre("a.ks"));
+}
+
+TEST_F(DurableFile, NamesItselfOnAReadOnlyFileSystem) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small tmpfs";
+  const test::MountedTmpfs mounted(directory_.path(), "64k", MS_RDONLY);
+  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
+  ASSERT_EQ(mounted.error(), 0);
+  EXPECT_EQ(message_of<CannotCreateError>([&] { write("a.ks", "text"); }),
+            directory_ / "a.ks" + ": Read-only file system");
+  EXPECT_THAT(names(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,22 @@
+#include "tools/program/group.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace keysieve {
+namespace {
+
+TEST(Group, IsFoundByItsName) {
+  EXPECT_EQ(group_named("root"), 0U);
+}
+
+TEST(Group, IsNamedWhenTheSystemDoesNotKnowIt) {
+  EXPECT_EQ(test::message_of<UsageError>([] { group_named("no-such-group"); }),
+            "group \"no-such-group\": no such group");
+  EXPECT_THROW(group_named(""), UsageError);
+}
+
+}  // namespace
+}  // namespace keysieve
