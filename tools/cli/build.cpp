@@ -88,6 +88,7 @@ BuildSettings settings_of(const BuildOptions& options, const Predecessor& before
 }
 
 void build(const BuildOptions& options) {
+  checked_set_name(options.settings.set_name);  // before a store is touched under that name
   Guards guards = options.guards.guards(options.format);
   if (!guards.max_fpr) guards.max_fpr = std::min(1.0, kDefaultFprSlack * options.settings.target_fpr);
   const Predecessor before = predecessor_of(options);
@@ -156,7 +157,8 @@ void add_label_options(CLI::App* verb, BuildOptions& options) {
   add_parsed(
       verb, "--valid-for", options.settings.valid_for,
       [](const std::string& text) {
-        return std::chrono::floor<std::chrono::seconds>(parse_duration(text)).count();
+        // Rounded up: 0 would be no limit.
+        return std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
       },
       "From as-of on; past it every answer is maybe: 12h, 2d [no limit]")
       ->type_name("DURATION");

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "core/base/error.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
@@ -53,7 +54,9 @@ void add_bypass(CLI::App& program, Outcome& /*outcome*/) {
   auto* limit = add_parsed(
                     verb, "--for", options->for_seconds,
                     [](const std::string& text) {
-                      return std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
+                      const auto span = std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
+                      if (span == 0) throw UsageError("a bypass lasts longer than nothing; --off ends it");
+                      return span;
                     },
                     "End it by itself after this time: 30m, 2h [until --off]")
                     ->type_name("DURATION");

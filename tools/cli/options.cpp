@@ -49,9 +49,8 @@ Guards GuardOptions::guards(const KeyFileFormat& format) const {
 
 void add_guards(CLI::App* verb, GuardOptions& options) {
   const std::string group = "Guards";
-  verb->add_option("--min-keys", options.min_keys, "Refuse a set of fewer keys")
+  add_parsed(verb, "--min-keys", options.min_keys, parse_count, "Refuse a set of fewer keys [1]")
       ->type_name("N")
-      ->capture_default_str()
       ->group(group);
   add_parsed(verb, "--max-shrink", options.max_shrink, parse_share,
              "Refuse a set that has lost more than this share of the keys of the generation before [20%]")

@@ -30,7 +30,8 @@ std::vector<std::string> sets_in(const std::string& directory) {
   for (std::filesystem::directory_iterator at(directory, failure), end; !failure && at != end;
        at.increment(failure)) {
     const std::string name = at->path().filename();
-    if (is_set_name(name) && at->is_directory()) names.push_back(name);
+    std::error_code unreadable;
+    if (is_set_name(name) && at->is_directory(unreadable)) names.push_back(name);
   }
   if (failure) throw_read_error("directory " + directory, failure.value());
   std::sort(names.begin(), names.end());
@@ -89,7 +90,7 @@ SetStatus status_of(const std::string& directory, const std::string& name) {
   status.json = {{"set", name}, {"availability", status.state}};
   status.json["reason"] = status.reason.empty() ? Json() : Json(status.reason);
   if (reader.control() != nullptr) {
-    const bool bypassed = is_bypassed(reader.control()->current.load(std::memory_order_acquire));
+    const bool bypassed = reader.availability() == Availability::Bypassed;
     status.json["bypass"] = bypassed;
     const UnixSeconds until = reader.control()->bypass_until.load(std::memory_order_relaxed);
     status.json["bypass_until"] = bypassed ? moment_or_null(until) : Json();
