@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "core/filters/bits.hpp"
 #include "tools/cli/options.hpp"
@@ -31,6 +32,19 @@ void add_shard_keys(Report& report, const SnapshotView& snapshot) {
              "keys_per_shard", {{"least", least->key_count}, {"mean", mean}, {"most", most->key_count}});
 }
 
+// A shard far fuller than the median answers maybe too often, whatever the mean says.
+void add_shard_fills(Report& report, const SnapshotView& snapshot) {
+  const ShardArray& shards = snapshot.shards();
+  std::vector<double> fills;
+  for (std::uint32_t i = 0; i < shards.shard_count; ++i) fills.push_back(fill_ratio(shards.shard_bytes(i)));
+  std::sort(fills.begin(), fills.end());
+  const double median = fills[fills.size() / 2];
+  report.add("fill of shards",
+             fmt::format("{} to {}, median {}", format_share(fills.front()), format_share(fills.back()),
+                         format_share(median)),
+             "shard_fill_ratios", {{"least", fills.front()}, {"median", median}, {"most", fills.back()}});
+}
+
 void inspect(const InspectOptions& options) {
   const SnapshotFile file(options.path, Check::Everything);
   const SnapshotView& snapshot = file.view();
@@ -39,9 +53,8 @@ void inspect(const InspectOptions& options) {
   report.add("file", options.path + ", all checksums right", "file", options.path);
   report.add("format", std::to_string(header.format), "format", header.format);
   add_snapshot_summary(report, snapshot);
-  report.add("shard size", format_bytes(header.shard_bytes), "shard_bytes", header.shard_bytes);
-  report.add("fill ratio", format_share(snapshot.fill_ratio()), "fill_ratio", snapshot.fill_ratio());
   add_shard_keys(report, snapshot);
+  add_shard_fills(report, snapshot);
   report.add("seed", fmt::format("{:016x}", header.seed), "seed", fmt::format("{:016x}", header.seed));
   report.add("as of", format_moment(header.as_of), "as_of", header.as_of);
   report.add("built at", format_moment(header.built_at), "built_at", header.built_at);

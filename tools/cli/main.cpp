@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
+#include <cstdio>
 #include <exception>
 
 #include "tools/cli/verbs.hpp"
@@ -23,8 +25,17 @@ constexpr const char* kFooter =
     "unreachable,\n"
     "73 cannot create, 75 locked, 77 permission. query: 0 maybe, 1 absent, 2 error.";
 
-int run(int argc, char** argv) {
-  Outcome outcome;
+void complain(const std::string& message) {
+  fmt::print(stderr, "keysieve: {}\n", message);
+}
+
+// What was printed counts only once it is written: standard output may be a full disk.
+void flush_output() {
+  if (std::fflush(stdout) != 0) throw_write_error("standard output", errno);
+}
+
+// Returns the exit status.
+int run(int argc, char** argv, Outcome& outcome) {
   CLI::App program(kDescription, "keysieve");
   program.footer(kFooter);
   program.set_version_flag("--version", "keysieve " + std::string(kVersion));
@@ -34,17 +45,23 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "{}", program.help());
     return exit_status_of(ErrorKind::Usage);
   }
+  if (argc < 2) {
+    fmt::print(stderr, "{}", program.help());
+    return exit_status_of(ErrorKind::Usage);
+  }
   try {
     program.parse(argc, argv);
+    flush_output();
+    return outcome.exit_status;
   } catch (const CLI::CallForHelp& help) {
     return program.exit(help);
   } catch (const CLI::CallForVersion& version) {
     return program.exit(version);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "keysieve: {}\nkeysieve --help shows what there is\n", error.what());
-    return exit_status_of(ErrorKind::Usage);
+    const auto verbs = program.get_subcommands();
+    throw UsageError(fmt::format("{}; see keysieve {}--help", error.what(),
+                                 verbs.empty() ? "" : verbs.front()->get_name() + " "));
   }
-  return outcome.exit_status;
 }
 
 }  // namespace
@@ -52,13 +69,16 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace keysieve;
+  Outcome outcome;
   try {
-    return run(argc, argv);
+    return run(argc, argv, outcome);
   } catch (const Error& error) {
-    fmt::print(stderr, "keysieve: {}\n", error.what());
-    return exit_status_of(error.kind());
+    complain(error.what());
+    return outcome.error_status.value_or(exit_status_of(error.kind()));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "keysieve: {}\n", error.what());
-    return kExitInternal;
+    complain(error.what());
+    // The library that prints throws when the system takes no more.
+    const int status = std::ferror(stdout) != 0 ? exit_status_of(ErrorKind::CannotCreate) : kExitInternal;
+    return outcome.error_status.value_or(status);
   }
 }

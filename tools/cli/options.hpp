@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/error.hpp"
 #include "tools/keys/key_file.hpp"
 #include "tools/transfer/guards.hpp"
 
@@ -20,8 +21,14 @@ CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string
 template <typename Value, typename Parse>
 CLI::Option* add_parsed(CLI::App* verb, const std::string& name, Value& value, Parse parse,
                         const std::string& help) {
-  return verb->add_option_function<std::string>(
-      name, [&value, parse](const std::string& text) { value = parse(text); }, help);
+  const auto assign = [&value, parse, name](const std::string& text) {
+    try {
+      value = parse(text);
+    } catch (const UsageError& error) {
+      throw UsageError(name + ": " + error.what());
+    }
+  };
+  return verb->add_option_function<std::string>(name, assign, help);
 }
 
 // 1KiB, 2KiB, 4KiB or 8KiB; UsageError otherwise.

@@ -83,6 +83,7 @@ int ask(const QueryOptions& options, const Answer& may_contain) {
 }
 
 int query(const QueryOptions& options) {
+  if (options.from_stdin && options.json) throw UsageError("--stdin prints keys as they are, not as --json");
   if (options.keys.empty() != options.from_stdin) throw UsageError("give keys to ask for, or --stdin");
   if (!options.snapshot_path.empty()) {
     const SnapshotFile file(options.snapshot_path, Check::Everything);
@@ -110,7 +111,12 @@ void add_query(CLI::App& program, Outcome& outcome) {
                "  keysieve query tags --stdin -v < words.txt      prints the absent ones\n"
                "Exit status: 0 maybe (of any key), 1 absent, 2 error.");
   verb->add_option("SET", options->set_name, "Name of the set")->required();
-  verb->add_option("KEY", options->keys, "Keys to ask for; after -- they may begin with -");
+  // Not as many as there are: the library would take "[a,b]" for two keys. TakeAll is content with fewer.
+  verb->add_option("KEY", options->keys, "Keys to ask for; after -- a key may be any bytes, -x and ++ too")
+      ->expected(CLI::detail::expected_max_vector_size, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->option_text("...");
   add_directory(verb, options->directory);
   verb->add_option("--file", options->snapshot_path, "Ask this snapshot file instead of shared memory")
       ->type_name("FILE");
@@ -119,14 +125,9 @@ void add_query(CLI::App& program, Outcome& outcome) {
   verb->add_flag("-v,--absent", options->invert, "The other way round: what is absent is printed and counts");
   add_key_format(verb, options->format);
   add_json(verb, options->json);
-  verb->callback([options, &outcome] {
-    try {
-      outcome.exit_status = query(*options);
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "keysieve: {}\n", error.what());
-      outcome.exit_status = kExitError;
-    }
-  });
+  // Set before its options are parsed: a wrong option must not look like an answer either.
+  verb->preparse_callback([&outcome](std::size_t) { outcome.error_status = kExitError; });
+  verb->callback([options, &outcome] { outcome.exit_status = query(*options); });
 }
 
 }  // namespace keysieve

@@ -16,7 +16,7 @@ bool is_number(const std::string& cell) {
 
 void Report::add(std::string label, std::string shown, const std::string& name, Json value) {
   lines_.push_back({std::move(label), std::move(shown)});
-  json_[name] = std::move(value);
+  add_member(name, std::move(value));
 }
 
 void Report::print(bool as_json) const {

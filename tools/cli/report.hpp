@@ -15,8 +15,10 @@ class Report {
   // time.
   void add(std::string label, std::string shown, const std::string& name, Json value);
 
+  // A member without a line: what is part of another's text.
+  void add_member(const std::string& name, Json value) { json_[name] = std::move(value); }
+
   void print(bool as_json) const;
-  [[nodiscard]] const Json& json() const noexcept { return json_; }
 
  private:
   struct Line {

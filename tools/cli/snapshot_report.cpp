@@ -13,13 +13,18 @@ void add_snapshot_summary(Report& report, const SnapshotView& snapshot) {
   report.add("build id", to_hex(header.build_id), "build_id", to_hex(header.build_id));
   report.add("kind", fmt::format("{}, k = {}", snapshot.kind().name, header.hash_count), "kind",
              snapshot.kind().name);
+  report.add_member("hash_count", header.hash_count);
   report.add("keys", format_count(header.key_count) + " distinct", "key_count", header.key_count);
   report.add("shards",
              fmt::format("{} of {}", format_count(header.shard_count), format_bytes(header.shard_bytes)),
              "shard_count", header.shard_count);
+  report.add_member("shard_bytes", header.shard_bytes);
   report.add("size",
              fmt::format("{}, {:.2f} bits/key", format_bytes(header.file_bytes), snapshot.bits_per_key()),
              "bytes", header.file_bytes);
+  report.add_member("bits_per_key", snapshot.bits_per_key());
+  const double fill = snapshot.fill_ratio();
+  report.add("fill ratio", format_share(fill), "fill_ratio", fill);
   report.add("target FPR", format_share(header.target_fpr), "target_fpr", header.target_fpr);
   report.add("estimated FPR", format_share(header.estimated_fpr), "estimated_fpr", header.estimated_fpr);
 }

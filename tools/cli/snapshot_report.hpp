@@ -6,7 +6,7 @@
 
 namespace keysieve {
 
-// Set, kind, keys, shards, size, and the FPRs asked for and estimated.
+// Set, kind, keys, shards, size, fill ratio, and the FPRs asked for and estimated. Reads all shards.
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot);
 
 }  // namespace keysieve

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 
 namespace keysieve {
 
 // What a verb leaves for main() when it has run.
 struct Outcome {
   int exit_status = 0;
+  std::optional<int> error_status;  // of any error, where the verb has statuses of its own
 };
 
 void add_plan(CLI::App& program, Outcome& outcome);
