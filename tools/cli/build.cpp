@@ -94,7 +94,7 @@ void build(const BuildOptions& options) {
   const Predecessor before = predecessor_of(options);
   SnapshotBuilder builder(settings_of(options, before));
   {
-    ProgressLine progress("reading " + options.key_path);
+    ProgressLine progress("reading " + key_source(options.key_path));
     read_keys(options.key_path, options.format, [&](std::string_view key) {
       builder.add(key);
       progress.show_keys(builder.keys_given());
@@ -102,7 +102,8 @@ void build(const BuildOptions& options) {
   }
   const std::uint64_t keys_given = builder.keys_given();
   if (keys_given == 0)
-    throw DataError(options.key_path + ": holds no keys; set " + options.settings.set_name + " is not built");
+    throw DataError(key_source(options.key_path) + ": holds no keys; set " + options.settings.set_name +
+                    " is not built");
   const SnapshotBytes snapshot = builder.finish();
   const SnapshotView view = SnapshotView::decode(snapshot.get(), options.output_path, Check::Tables);
   check_guards(guards, view, before.key_count);
@@ -187,6 +188,7 @@ void add_build(CLI::App& program, Outcome& /*outcome*/) {
   add_shape_options(verb, *options);
   add_label_options(verb, *options);
   add_guards(verb, options->guards);
+  verb->get_option("--max-fpr")->description("Refuse a set whose estimated FPR is higher [twice --fpr]");
   add_json(verb, options->json);
   verb->callback([options] { build(*options); });
 }

@@ -30,7 +30,7 @@ struct Answers {
 
 Answers ask(const SnapshotView& snapshot, const std::string& key_path, const KeyFileFormat& format) {
   Answers answers;
-  ProgressLine progress("asking for " + key_path);
+  ProgressLine progress("asking for " + key_source(key_path));
   read_keys(key_path, format, [&](std::string_view key) {
     ++(snapshot.may_contain(hash_key(key, snapshot.seed())) ? answers.maybe : answers.absent);
     progress.show_keys(answers.keys());
@@ -44,16 +44,16 @@ void verify(const VerifyOptions& options) {
   if (present.absent != 0) {
     throw DataError(fmt::format("{}: {} of {} keys of {} are absent: it was not built from this list",
                                 options.path, format_count(present.absent), format_count(present.keys()),
-                                options.key_path));
+                                key_source(options.key_path)));
   }
-  if (present.keys() == 0) throw DataError(options.key_path + ": holds no keys");
+  if (present.keys() == 0) throw DataError(key_source(options.key_path) + ": holds no keys");
 
   Report report;
   report.add("false negatives", fmt::format("none of {} keys", format_count(present.keys())),
              "false_negatives", 0);
   if (!options.absent_path.empty()) {
     const Answers absent = ask(file.view(), options.absent_path, options.format);
-    if (absent.keys() == 0) throw DataError(options.absent_path + ": holds no keys");
+    if (absent.keys() == 0) throw DataError(key_source(options.absent_path) + ": holds no keys");
     const double measured = static_cast<double>(absent.maybe) / static_cast<double>(absent.keys());
     report.add("measured FPR",
                fmt::format("{}: {} of {} absent keys", format_share(measured), format_count(absent.maybe),

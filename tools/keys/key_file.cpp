@@ -80,12 +80,15 @@ void feed_all(int descriptor, const std::string& source, KeySplitter& splitter) 
 
 }  // namespace
 
+std::string key_source(const std::string& path) {
+  return path == "-" ? "standard input" : path;
+}
+
 std::uint64_t read_keys(const std::string& path, const KeyFileFormat& format,
                         const std::function<void(std::string_view key)>& on_key) {
-  const bool standard_input = path == "-";
-  const std::string source = standard_input ? "standard input" : path;
+  const std::string source = key_source(path);
   KeySplitter splitter(source, format, on_key);
-  if (standard_input) {
+  if (path == "-") {
     feed_all(STDIN_FILENO, source, splitter);
   } else {
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -14,6 +14,9 @@ struct KeyFileFormat {
   bool allow_cr = false;
 };
 
+// How messages name a list of keys: its path, or "standard input" for "-".
+std::string key_source(const std::string& path);
+
 // "-" is standard input. Calls `on_key` for every key, in order; the view lives for that call. Returns the
 // number of keys. Memory: one buffer and the longest key. Throws MissingInputError, PermissionError,
 // DataError with the line.
