@@ -1,0 +1,106 @@
+#include "tests/tools/cli/keysieve_program.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace keysieve::test {
+namespace {
+
+constexpr std::string_view kOwnName = "keysieve: ";
+
+std::string joined(const Words& words) {
+  std::string line;
+  for (const std::string& word : words) line.append(" ").append(word.substr(0, 100));
+  return line;
+}
+
+}  // namespace
+
+KeysieveProgram::KeysieveProgram() {
+  std::filesystem::create_directory(shared_memory());
+}
+
+ProgramCall KeysieveProgram::call_of(Words arguments, std::string input) const {
+  return {.program = KEYSIEVE_PROGRAM,
+          .arguments = std::move(arguments),
+          .environment = {"KEYSIEVE_DIRECTORY=" + shared_memory(), "KEYSIEVE_REDIS_PASSWORD="},
+          .input = std::move(input)};
+}
+
+ProgramResult KeysieveProgram::keysieve(Words arguments, std::string input) const {
+  return run_program(call_of(std::move(arguments), std::move(input)));
+}
+
+std::string KeysieveProgram::said(Words arguments, const std::string& input) const {
+  const ProgramResult result = keysieve(arguments, input);
+  EXPECT_EQ(result.exit_status, 0) << joined(arguments);
+  EXPECT_EQ(result.errors, "") << joined(arguments);
+  return result.output;
+}
+
+Json KeysieveProgram::json(Words arguments) const {
+  arguments.insert(arguments.begin() + 1, "--json");
+  const Json parsed = Json::parse(said(arguments), nullptr, false);
+  EXPECT_TRUE(parsed.is_object()) << joined(arguments);
+  return parsed;
+}
+
+std::string KeysieveProgram::refusal(int exit_status, Words arguments, const std::string& input) const {
+  const ProgramResult result = keysieve(arguments, input);
+  EXPECT_EQ(result.exit_status, exit_status) << joined(arguments) << "\n" << result.errors;
+  EXPECT_EQ(result.output, "") << joined(arguments);
+  EXPECT_TRUE(result.errors.starts_with(kOwnName)) << joined(arguments) << "\n" << result.errors;
+  EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+  if (result.errors.size() <= kOwnName.size()) return "";
+  return result.errors.substr(kOwnName.size(), result.errors.size() - kOwnName.size() - 1);
+}
+
+std::string KeysieveProgram::numbered_lines(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text.append("w").append(std::to_string(i)).append("\n");
+  return text;
+}
+
+std::string KeysieveProgram::write(const std::string& name, const std::string& text) const {
+  std::ofstream(path(name), std::ios::binary) << text;
+  return path(name);
+}
+
+std::string KeysieveProgram::read(const std::string& path) const {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string KeysieveProgram::build(const std::string& name, const std::string& key_text, Words options,
+                                   const std::string& set_name) const {
+  const std::string snapshot = path(name + ".ks");
+  Words arguments{"build", "--set", set_name, "-o", snapshot, write(name + ".txt", key_text)};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  static_cast<void>(said(arguments));
+  return snapshot;
+}
+
+Words KeysieveProgram::names_in(const std::string& folder) {
+  Words names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string KeysieveProgram::answer(const std::string& key, const std::string& set_name) const {
+  const ProgramResult result = keysieve({"query", set_name, "--", key});
+  EXPECT_EQ(result.errors, "");
+  EXPECT_EQ(result.exit_status, result.output == "maybe\n" ? 0 : 1) << result.output;
+  return result.output.substr(0, result.output.find('\n'));
+}
+
+void damage(const std::string& path, std::size_t offset) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const int byte = file.seekg(static_cast<std::streamoff>(offset)).get();
+  file.seekp(static_cast<std::streamoff>(offset)).put(static_cast<char>(byte ^ 1));
+}
+
+}  // namespace keysieve::test
