@@ -17,6 +17,9 @@ class SharedMemory : public ::testing::Test {
  protected:
   static constexpr const char* kSet = "tags";
 
+  SharedMemory() = default;
+  explicit SharedMemory(const std::filesystem::path& parent) : directory_(parent) {}
+
   // Its keys are "<prefix>0" to "<prefix>99".
   static SnapshotBytes snapshot_of(const std::string& prefix, BuildSettings settings = {.set_name = kSet}) {
     settings.shard_bytes = kMinShardBytes;

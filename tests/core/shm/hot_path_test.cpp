@@ -1,0 +1,92 @@
+// What a lookup over an attached set does not do: allocate, call the system, read a clock. An executable of
+// its own, since it counts what operator new gives out.
+#include <gmock/gmock.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+
+#include <csignal>
+
+#include "tests/core/allocations.hpp"
+#include "tests/core/shm/forked.hpp"
+#include "tests/core/shm/shared_memory.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::AnyOf;
+
+constexpr std::size_t kBatch = 33;
+constexpr int kCallsBelowACheck = 4'000;
+constexpr int kCallsOverAFewChecks = 20'000;
+
+class HotPath : public test::SharedMemory {
+ protected:
+  void SetUp() override {
+    publish("key");
+    ASSERT_EQ(look_up(), kBatch + 1);  // attached, and what the sanitizers do once is done
+  }
+
+  // One single and one batch lookup, as a request makes them.
+  [[nodiscard]] std::size_t look_up() {
+    std::array<KeyHash, kBatch> hashes;
+    std::array<bool, kBatch> results{};
+    const SetReader::Pin pin = reader_.pin();
+    if (!pin) return 0;
+    const SnapshotView& snapshot = pin->snapshot();
+    for (std::size_t i = 0; i < kBatch; ++i) hashes[i] = hash_key(keys_[i], snapshot.seed());
+    snapshot.may_contain_many(hashes, results.data());
+    std::size_t count = snapshot.may_contain(hash_key("key99", snapshot.seed())) ? 1 : 0;
+    for (const bool result : results) count += result ? 1 : 0;
+    return count;
+  }
+
+  // What ends a process that does `work` and may meanwhile neither call the system nor read the processor's
+  // clock. A trap at the end is the one way out that is left and that takes the sanitizers' threads along.
+  static constexpr int kKeptQuiet = -SIGILL;
+  template <typename Work>
+  static int run_confined(Work work) {
+    return test::run_in_process([&]() -> int {
+      std::signal(SIGILL, SIG_DFL);
+      std::signal(SIGSEGV, SIG_DFL);
+#ifdef __x86_64__
+      ::prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+#endif
+      ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+      work();
+      __builtin_trap();
+    });
+  }
+
+  const std::vector<std::string> keys_ = test::numbered_keys("key", kBatch);
+  SetReader reader_ = reader();
+};
+
+TEST_F(HotPath, AllocatesNothing) {
+  const test::AllocationWatch allocations;
+  std::size_t maybe = 0;
+  for (int call = 0; call < kCallsOverAFewChecks; ++call) maybe += look_up();
+  EXPECT_EQ(allocations.count(), 0U);
+  EXPECT_EQ(maybe, (kBatch + 1) * kCallsOverAFewChecks);
+}
+
+TEST_F(HotPath, IsWatchedByACounterThatCounts) {
+  const test::AllocationWatch allocations;
+  const std::vector<char> bytes(1'000);
+  EXPECT_EQ(allocations.count(), 1U);
+  EXPECT_EQ(allocations.largest_bytes(), bytes.size());
+}
+
+TEST_F(HotPath, MakesNoSystemCallAndReadsNoClock) {
+  EXPECT_EQ(run_confined([&] {
+              for (int call = 0; call < kCallsBelowACheck; ++call) static_cast<void>(look_up());
+            }),
+            kKeptQuiet);
+}
+
+TEST_F(HotPath, IsConfinedSoThatAClockOrASystemCallIsNoticed) {
+  EXPECT_THAT(run_confined([] { unix_now(); }), AnyOf(-SIGSEGV, -SIGKILL));
+  EXPECT_EQ(run_confined([] { ::getppid(); }), -SIGKILL);
+}
+
+}  // namespace
+}  // namespace keysieve

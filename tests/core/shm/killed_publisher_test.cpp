@@ -1,0 +1,142 @@
+// Readers in processes of their own verify every answer while the publisher is killed again and again, at
+// random moments of its work.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <csignal>
+#include <new>
+#include <random>
+
+#include "tests/core/shm/forked.hpp"
+#include "tests/core/shm/generations.hpp"
+#include "tests/core/shm/shared_memory.hpp"
+
+namespace keysieve {
+namespace {
+
+using std::chrono::milliseconds;
+using test::Generations;
+using test::start_process;
+using test::wait_for;
+
+constexpr int kReaders = 8;
+constexpr int kKills = 100;
+constexpr std::uint64_t kGenerationsPerPublisher = 1'000'000;
+constexpr int kPassesOfAReader = 50;  // then it is opened anew, as by a worker that starts
+
+// What the processes tell each other, in memory that they share.
+struct Shared {
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> passes{0};       // of verification
+  std::atomic<std::uint64_t> attachments{0};  // seen by readers
+  std::atomic<std::uint64_t> wrong_answers{0};
+  std::atomic<std::uint64_t> numbers_fell{0};
+  std::atomic<std::uint64_t> outages{0};  // an attached set that stopped answering
+};
+
+class SharedPage {
+ public:
+  SharedPage()
+      : address_(::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    if (address_ == MAP_FAILED) throw std::bad_alloc();
+    shared_ = new (address_) Shared;
+  }
+  SharedPage(const SharedPage&) = delete;
+  SharedPage& operator=(const SharedPage&) = delete;
+  ~SharedPage() { ::munmap(address_, sizeof(Shared)); }
+  Shared* operator->() const noexcept { return shared_; }
+
+ private:
+  void* address_;
+  Shared* shared_;
+};
+
+// In memory, where a publisher gets far in the time it is given: a disk makes it wait for its syncs.
+std::filesystem::path parent_in_memory() {
+  return std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
+}
+
+class KilledPublisher : public test::SharedMemory {
+ protected:
+  KilledPublisher() : SharedMemory(parent_in_memory()) {}
+
+  // Until it is told to stop.
+  int read(milliseconds max_jitter) const {
+    // There are more readers than processors, and the publisher is to get somewhere.
+    ::setpriority(PRIO_PROCESS, 0, 10);
+    std::uint64_t highest = 0;
+    while (!shared_->stop) {
+      SetReader reader = this->reader(max_jitter);
+      bool answered = false;
+      for (int pass = 0; pass < kPassesOfAReader && !shared_->stop; ++pass) {
+        const SetReader::Pin pin = reader.pin();
+        // At the very first look every try to attach may come too late; once attached, never.
+        if (!pin && answered) ++shared_->outages;
+        if (!pin) continue;
+        answered = true;
+        const std::uint64_t publication = pin->id().publication;
+        if (publication < highest) ++shared_->numbers_fell;
+        if (publication > highest) ++shared_->attachments;
+        highest = std::max(highest, publication);
+        if (!generations_.answers_rightly(*pin)) ++shared_->wrong_answers;
+        ++shared_->passes;
+      }
+    }
+    return 0;
+  }
+
+  // Until it is killed.
+  [[noreturn]] int publish_for_ever(std::uint64_t first_generation) const {
+    for (std::uint64_t generation = first_generation;; ++generation) {
+      publisher().publish(generations_.snapshot(generation), generation);
+    }
+  }
+
+  // On a busy machine it takes more kills for that.
+  [[nodiscard]] bool seen_enough() const { return shared_->passes > 1'000 && shared_->attachments > 100; }
+
+  const Generations generations_{kSet};
+  const SharedPage shared_;
+};
+
+TEST_F(KilledPublisher, NeverMakesAReaderAnswerWrongly) {
+  publisher().publish(generations_.snapshot(0), 0);
+  std::vector<pid_t> readers;
+  for (int i = 0; i < kReaders; ++i) {
+    readers.push_back(start_process([&] { return read(milliseconds(i % 2)); }));
+  }
+
+  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): a fixed seed repeats the moments
+  std::uniform_int_distribution<useconds_t> moment(0, 25'000);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  for (std::uint64_t kill = 1;
+       kill <= kKills || (!seen_enough() && std::chrono::steady_clock::now() < deadline); ++kill) {
+    const pid_t child = start_process([&] { return publish_for_ever(kill * kGenerationsPerPublisher); });
+    ::usleep(moment(random));
+    ::kill(child, SIGKILL);
+    ASSERT_EQ(wait_for(child), -SIGKILL) << "the publisher ended by itself";
+  }
+
+  shared_->stop = true;
+  for (const pid_t child : readers) EXPECT_EQ(wait_for(child), 0);
+  EXPECT_EQ(shared_->wrong_answers, 0U);
+  EXPECT_EQ(shared_->numbers_fell, 0U);
+  EXPECT_EQ(shared_->outages, 0U);
+  EXPECT_TRUE(seen_enough()) << shared_->passes << " passes, " << shared_->attachments << " attachments";
+  RecordProperty("passes", std::to_string(shared_->passes));
+  RecordProperty("attachments", std::to_string(shared_->attachments));
+
+  const std::uint64_t highest = publication_of(writable_control().page().current);
+  EXPECT_GT(publisher().publish(generations_.snapshot(1), 1), highest);
+  SetReader reader = this->reader();
+  const SetReader::Pin pin = reader.pin();
+  ASSERT_TRUE(pin);
+  EXPECT_EQ(pin->live().generation, 1U);
+  EXPECT_TRUE(generations_.answers_rightly(*pin));
+  EXPECT_LE(file_names().size(), 2U + 3 * 2U);  // lock, control, three publications
+}
+
+}  // namespace
+}  // namespace keysieve
