@@ -34,6 +34,14 @@ void flush_output() {
   if (std::fflush(stdout) != 0) throw_write_error("standard output", errno);
 }
 
+std::string what_is_wrong(const CLI::App& program, const CLI::ParseError& error) {
+  const auto verbs = program.get_subcommands();
+  if (!verbs.empty())
+    return fmt::format("{}; see keysieve {} --help", error.what(), verbs.front()->get_name());
+  const auto words = program.remaining();
+  return fmt::format("\"{}\" is not a verb; see keysieve --help", words.empty() ? "" : words.front());
+}
+
 // Returns the exit status.
 int run(int argc, char** argv, Outcome& outcome) {
   CLI::App program(kDescription, "keysieve");
@@ -41,10 +49,6 @@ int run(int argc, char** argv, Outcome& outcome) {
   program.set_version_flag("--version", "keysieve " + std::string(kVersion));
   program.require_subcommand(1);
   for (const auto add : kVerbs) add(program, outcome);
-  if (argc < 2) {
-    fmt::print(stderr, "{}", program.help());
-    return exit_status_of(ErrorKind::Usage);
-  }
   if (argc < 2) {
     fmt::print(stderr, "{}", program.help());
     return exit_status_of(ErrorKind::Usage);
@@ -58,9 +62,7 @@ int run(int argc, char** argv, Outcome& outcome) {
   } catch (const CLI::CallForVersion& version) {
     return program.exit(version);
   } catch (const CLI::ParseError& error) {
-    const auto verbs = program.get_subcommands();
-    throw UsageError(fmt::format("{}; see keysieve {}--help", error.what(),
-                                 verbs.empty() ? "" : verbs.front()->get_name() + " "));
+    throw UsageError(what_is_wrong(program, error));
   }
 }
 

@@ -1,0 +1,86 @@
+// The members that docs/command_line.md promises to scripts: all of them, and none that it does not know.
+#include "tests/tools/cli/keysieve_program.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using ::testing::UnorderedElementsAreArray;
+
+Words members_of(const Json& object) {
+  Words names;
+  for (const auto& member : object.items()) names.push_back(member.key());
+  return names;
+}
+
+const Words kSnapshotMembers{"file",       "set",         "build_id",     "kind",  "hash_count",
+                             "key_count",  "shard_count", "shard_bytes",  "bytes", "bits_per_key",
+                             "fill_ratio", "target_fpr",  "estimated_fpr"};
+
+Words snapshot_and(Words others) {
+  others.insert(others.end(), kSnapshotMembers.begin(), kSnapshotMembers.end());
+  return others;
+}
+
+class JsonMembers : public KeysieveProgram {
+ protected:
+  void expect_members(const Json& object, const Words& names) const {
+    EXPECT_THAT(members_of(object), UnorderedElementsAreArray(names));
+  }
+
+  const std::string keys_ = write("keys.txt", numbered_lines(100));
+  const std::string snapshot_ = build("tags", numbered_lines(100));
+};
+
+TEST_F(JsonMembers, OfPlan) {
+  const Json plan = json({"plan", "--keys", "100"});
+  expect_members(plan, {"keys", "target_fpr", "growth", "shard_bytes", "kinds"});
+  for (const Json& kind : plan.at("kinds")) {
+    expect_members(kind, {"kind", "recommended", "bits_per_key", "hash_count", "shard_count", "bytes",
+                          "theoretical_fpr", "can_add", "can_remove", "summary"});
+  }
+}
+
+TEST_F(JsonMembers, OfBuildAndInspect) {
+  expect_members(json({"build", "--set", "tags", keys_, "-o", path("new.ks")}),
+                 snapshot_and({"keys_read", "as_of"}));
+  const Json inspected = json({"inspect", snapshot_});
+  expect_members(inspected, snapshot_and({"format", "keys_per_shard", "shard_fill_ratios", "seed", "as_of",
+                                          "built_at", "valid_for_seconds", "key_profile"}));
+  expect_members(inspected.at("keys_per_shard"), {"least", "mean", "most"});
+  expect_members(inspected.at("shard_fill_ratios"), {"least", "median", "most"});
+}
+
+TEST_F(JsonMembers, OfVerify) {
+  const Words usual{"false_negatives", "estimated_fpr", "target_fpr"};
+  expect_members(json({"verify", snapshot_, "--keys", keys_}), usual);
+  expect_members(json({"verify", snapshot_, "--keys", keys_, "--absent", write("other.txt", "a\n")}),
+                 {"false_negatives", "estimated_fpr", "target_fpr", "measured_fpr", "absent_keys"});
+}
+
+TEST_F(JsonMembers, OfPushAndPull) {
+  expect_members(json({"push", snapshot_, store()}), {"store", "generation", "key_count", "bytes"});
+  expect_members(json({"pull", store(), "tags", "-o", path("new.ks")}), snapshot_and({"generation"}));
+}
+
+TEST_F(JsonMembers, OfPublishQueryAndBypass) {
+  expect_members(json({"publish", snapshot_}), {"set", "publication", "directory", "key_count", "bytes"});
+  const Json answers = json({"query", "tags", "w1"});
+  expect_members(answers, {"set", "answers"});
+  expect_members(answers.at("answers").at(0), {"key", "answer"});
+  expect_members(json({"bypass", "tags", "--for", "1h"}), {"set", "bypass", "bypass_until"});
+  expect_members(json({"bypass", "tags"}), {"set", "bypass"});
+}
+
+TEST_F(JsonMembers, OfStatus) {
+  static_cast<void>(said({"publish", snapshot_}));
+  const Json status = json({"status", "tags", "shop"});
+  expect_members(status, {"directory", "visible_bytes", "pinned_bytes", "sets"});
+  expect_members(status.at("sets").at(0),
+                 {"set", "availability", "reason", "bypass", "bypass_until", "publication", "generation",
+                  "kind", "key_count", "bytes", "estimated_fpr", "as_of", "published_at", "valid_until",
+                  "last_confirmed", "heartbeat"});
+  expect_members(status.at("sets").at(1), {"set", "availability", "reason"});
+}
+
+}  // namespace
+}  // namespace keysieve::test

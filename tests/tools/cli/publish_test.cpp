@@ -1,0 +1,143 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/base/file_descriptor.hpp"
+#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/tools/cli/keysieve_program.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Publish : public KeysieveProgram {
+ protected:
+  Publish() {
+    build("old", numbered_lines(100) + "old\n");
+    build("new", numbered_lines(100) + "new\n");
+  }
+
+  void publish_old() const { static_cast<void>(said({"publish", path("old.ks")})); }
+  void expect_old_is_live() const {
+    EXPECT_EQ(answer("old"), "maybe");
+    EXPECT_EQ(answer("new"), "absent");
+  }
+  [[nodiscard]] std::string set_folder() const { return shared_memory() + "/tags"; }
+};
+
+TEST_F(Publish, MakesASnapshotCurrent) {
+  EXPECT_THAT(said({"publish", path("old.ks")}),
+              AllOf(ContainsRegex("set +tags\n"), ContainsRegex("publication +1\n"),
+                    ContainsRegex("directory +" + shared_memory() + "\n"), ContainsRegex("keys +101\n")));
+  expect_old_is_live();
+  const Json report = json({"publish", path("new.ks")});
+  EXPECT_EQ(report.at("set"), "tags");
+  EXPECT_EQ(report.at("publication"), 2);
+  EXPECT_EQ(report.at("directory"), shared_memory());
+  EXPECT_EQ(report.at("key_count"), 101);
+  EXPECT_EQ(report.at("bytes"), read(path("new.ks")).size());
+  EXPECT_EQ(answer("new"), "maybe");
+  EXPECT_EQ(answer("old"), "absent");
+}
+
+TEST_F(Publish, NamesADirectoryThatIsMissing) {
+  EXPECT_EQ(refusal(66, {"publish", "--directory", path("none"), path("old.ks")}),
+            "directory " + path("none") + ": No such file or directory");
+  EXPECT_THAT(refusal(66, {"publish", "--directory", path("old.ks"), path("old.ks")}),
+              HasSubstr("Not a directory"));
+}
+
+TEST_F(Publish, NamesAFileThatIsMissing) {
+  EXPECT_EQ(refusal(66, {"publish", path("none.ks")}), path("none.ks") + ": No such file or directory");
+  EXPECT_THAT(names_in(shared_memory()), ElementsAre());
+}
+
+TEST_F(Publish, RefusesAGroupThatIsNotThere) {
+  EXPECT_EQ(refusal(64, {"publish", "--group", "no-such-group", path("old.ks")}),
+            "group \"no-such-group\": no such group");
+  EXPECT_THAT(names_in(shared_memory()), ElementsAre());
+}
+
+TEST_F(Publish, GivesFilesToTheGroup) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to any group";
+  static_cast<void>(said({"publish", "--group", "www-data", path("old.ks")}));
+  struct stat status {};
+  ASSERT_EQ(::stat((set_folder() + "/0000000000000001.ks").c_str(), &status), 0);
+  EXPECT_NE(status.st_gid, 0U);
+}
+
+TEST_F(Publish, IsDoneByOneAtATime) {
+  publish_old();
+  const FileDescriptor lock(::open((set_folder() + "/lock").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::flock(lock.get(), LOCK_EX | LOCK_NB), 0);
+  EXPECT_EQ(refusal(75, {"publish", path("new.ks")}),
+            set_folder() + "/lock: locked: another publisher is at work on set tags");
+  expect_old_is_live();
+  ASSERT_EQ(::flock(lock.get(), LOCK_UN), 0);
+  EXPECT_EQ(json({"publish", path("new.ks")}).at("publication"), 2);
+}
+
+TEST_F(Publish, RefusesToPassTheLimitOfAllSets) {
+  publish_old();
+  EXPECT_THAT(refusal(73, {"publish", "--max-total-size", "16KiB", path("new.ks")}),
+              AllOf(HasSubstr("limit of 16384 bytes"), HasSubstr("max_total_size")));
+  EXPECT_THAT(refusal(64, {"publish", "--max-total-size", "much", path("new.ks")}),
+              HasSubstr("--max-total-size"));
+  expect_old_is_live();
+}
+
+TEST_F(Publish, KeepsTheOldPublicationWhenTheFileSystemIsFull) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small tmpfs";
+  const MountedTmpfs mounted(shared_memory(), "64k");
+  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
+  ASSERT_EQ(mounted.error(), 0);
+  publish_old();
+  const Words names = names_in(set_folder());
+  build("new", numbered_lines(10'000) + "new\n", {"--growth", "10"});
+  EXPECT_THAT(refusal(73, {"publish", path("new.ks")}),
+              AllOf(HasSubstr(set_folder()), HasSubstr("No space left on device")));
+  EXPECT_EQ(names_in(set_folder()), names);
+  expect_old_is_live();
+}
+
+TEST_F(Publish, NamesADirectoryThatIsReadOnly) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small tmpfs";
+  const MountedTmpfs mounted(shared_memory(), "256k");
+  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
+  ASSERT_EQ(mounted.error(), 0);
+  publish_old();
+  ASSERT_EQ(::mount(nullptr, shared_memory().c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr), 0);
+  EXPECT_THAT(refusal(73, {"publish", path("new.ks")}),
+              AllOf(HasSubstr(set_folder()), HasSubstr("Read-only file system")));
+  EXPECT_THAT(refusal(73, {"publish", build("shop", "a\n", {}, "shop")}),
+              AllOf(HasSubstr(shared_memory() + "/shop"), HasSubstr("Read-only file system")));
+  expect_old_is_live();
+}
+
+TEST_F(Publish, NeedsADirectoryItMayWrite) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
+  ProgramCall call = call_of({"publish", path("new.ks")});
+  call.user = kNobody;
+  std::filesystem::permissions(path("new.ks"), std::filesystem::perms(0644));
+  const ProgramResult missing = run_program(call);
+  EXPECT_EQ(missing.exit_status, 77);
+  EXPECT_EQ(missing.errors, "keysieve: " + set_folder() + ": Permission denied\n");
+  publish_old();
+  std::filesystem::permissions(set_folder(), std::filesystem::perms(0755));
+  const ProgramResult foreign = run_program(call);
+  EXPECT_EQ(foreign.exit_status, 77);
+  EXPECT_THAT(foreign.errors,
+              HasSubstr(set_folder() + ": belongs to uid 0: only that user may publish here"));
+  expect_old_is_live();
+}
+
+}  // namespace
+}  // namespace keysieve::test

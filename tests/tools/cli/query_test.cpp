@@ -1,0 +1,175 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tests/tools/cli/keysieve_program.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using namespace std::string_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class Query : public KeysieveProgram {
+ protected:
+  // One key in a shard of 4 KiB: no other key has a chance worth the name to be taken for it.
+  Query() { publish("猫\n"); }
+
+  void publish(const std::string& keys, const Words& options = {}) const {
+    static_cast<void>(said({"publish", build("tags", keys, options)}));
+  }
+  [[nodiscard]] int status_of(const Words& arguments, const std::string& input = "") const {
+    const ProgramResult result = keysieve(arguments, input);
+    EXPECT_EQ(result.errors, "");
+    return result.exit_status;
+  }
+};
+
+TEST_F(Query, PrintsTheAnswerAndEndsLikeGrep) {
+  const ProgramResult maybe = keysieve({"query", "tags", "猫"});
+  EXPECT_EQ(maybe.exit_status, 0);
+  EXPECT_EQ(maybe.output, "maybe\n");
+  const ProgramResult absent = keysieve({"query", "tags", "犬"});
+  EXPECT_EQ(absent.exit_status, 1);
+  EXPECT_EQ(absent.output, "absent\n");
+}
+
+TEST_F(Query, AnswersForSeveralKeys) {
+  const ProgramResult result = keysieve({"query", "tags", "犬", "猫"});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.output, "absent  犬\nmaybe   猫\n");
+  EXPECT_EQ(status_of({"query", "tags", "犬", "鳥"}), 1);
+}
+
+TEST_F(Query, AnswersAsJson) {
+  const ProgramResult result = keysieve({"query", "tags", "犬", "猫", "\xff", "--json"});
+  EXPECT_EQ(result.exit_status, 0);
+  const Json expected{{"set", "tags"},
+                      {"answers",
+                       {{{"key", "犬"}, {"answer", "absent"}},
+                        {{"key", "猫"}, {"answer", "maybe"}},
+                        {{"key", "\uFFFD"}, {"answer", "absent"}}}}};
+  EXPECT_EQ(Json::parse(result.output), expected);
+}
+
+TEST_F(Query, CanTurnTheAnswerRound) {
+  EXPECT_EQ(status_of({"query", "tags", "-v", "犬"}), 0);
+  EXPECT_EQ(status_of({"query", "tags", "-v", "猫"}), 1);
+  EXPECT_EQ(status_of({"query", "tags", "--absent", "猫", "犬"}), 0);
+}
+
+TEST_F(Query, FiltersStandardInput) {
+  const ProgramResult maybe = keysieve({"query", "tags", "--stdin"}, "犬\n猫\n鳥\n");
+  EXPECT_EQ(maybe.exit_status, 0);
+  EXPECT_EQ(maybe.output, "猫\n");
+  const ProgramResult absent = keysieve({"query", "tags", "--stdin", "-v"}, "犬\n猫\n鳥\n");
+  EXPECT_EQ(absent.exit_status, 0);
+  EXPECT_EQ(absent.output, "犬\n鳥\n");
+  const ProgramResult separated = keysieve({"query", "tags", "--stdin", "-0v"}, "犬\n\0猫\0"s);
+  EXPECT_EQ(separated.output, "犬\n\0"s);
+  EXPECT_EQ(status_of({"query", "tags", "--stdin"}, "犬\n"), 1);
+  EXPECT_EQ(status_of({"query", "tags", "--stdin", "-v"}, "猫\n"), 1);
+  EXPECT_EQ(status_of({"query", "tags", "--stdin"}), 1);
+  EXPECT_EQ(status_of({"query", "tags", "--stdin", "--allow-cr"}, "猫\r\n"), 0);
+}
+
+TEST_F(Query, RefusesAStreamWithCr) {
+  EXPECT_THAT(refusal(2, {"query", "tags", "--stdin"}, "犬\r\n"),
+              StartsWith("standard input: line 1 ends in a CR"));
+}
+
+// What the command-line library might take for something else.
+TEST_F(Query, TakesEveryKeyAsItIs) {
+  const Words keys{"[a,b]", "{}", "",   "%%", "\"q\"",  "'q'", "query", "status", "-",    "/x",
+                   "-5",    "--", "++", "-v", "--json", "-x",  "--a=b", "a b",    "a\nb", "\\n"};
+  std::string list;
+  for (const std::string& key : keys) list += key + '\0';
+  publish(list, {"-0"});
+  for (const std::string& key : keys) {
+    EXPECT_EQ(keysieve({"query", "tags", "--", key}).output, "maybe\n") << key;
+    EXPECT_EQ(keysieve({"query", "--", "tags", key}).output, "maybe\n") << key;
+    EXPECT_EQ(keysieve({"query", "tags", "猫", "--", key}).output, "absent  猫\nmaybe   " + key + "\n")
+        << key;
+  }
+  Words all{"query", "tags", "--"};
+  all.insert(all.end(), keys.begin(), keys.end());
+  std::string expected;
+  for (const std::string& key : keys) expected += "maybe   " + key + "\n";
+  EXPECT_EQ(keysieve(all).output, expected);
+  for (const char* key : {"[a,b]", "{}", "", "%%", "query", "status", "-", "/x", "-5"}) {
+    EXPECT_EQ(keysieve({"query", "tags", key}).output, "maybe\n") << key;
+  }
+  publish("a\nb\n");
+  EXPECT_EQ(answer("[a,b]"), "absent");
+  EXPECT_EQ(answer("a,b"), "absent");
+}
+
+TEST_F(Query, AsksASnapshotFile) {
+  const std::string other = build("other", "犬\n");
+  const Words to_file{"query", "--file", other, "tags"};
+  EXPECT_EQ(keysieve({"query", "--file", other, "tags", "犬"}).output, "maybe\n");
+  EXPECT_EQ(keysieve({"query", "--file", other, "tags", "猫"}).output, "absent\n");
+  EXPECT_EQ(refusal(2, {"query", "--file", other, "shop", "猫"}), other + ": is of set tags");
+  EXPECT_EQ(refusal(2, {"query", "--file", path("none.ks"), "tags", "猫"}),
+            path("none.ks") + ": No such file or directory");
+}
+
+TEST_F(Query, EndsWith2WhenThereIsNoAnswer) {
+  EXPECT_THAT(refusal(2, {"query", "shop", "猫"}),
+              AllOf(HasSubstr("shop"), HasSubstr("No such file or directory")));
+  EXPECT_THAT(refusal(2, {"query", "--directory", path("none"), "tags", "猫"}), HasSubstr(path("none")));
+  for (const char* name : {".", "..", "A", ""}) {
+    EXPECT_THAT(refusal(2, {"query", name, "猫"}), HasSubstr("set name \"" + std::string(name) + "\""))
+        << name;
+  }
+}
+
+TEST_F(Query, EndsWith2WhenTheQuestionIsWrong) {
+  EXPECT_THAT(refusal(2, {"query"}), HasSubstr("SET"));
+  EXPECT_EQ(refusal(2, {"query", "tags"}), "give keys to ask for, or --stdin");
+  EXPECT_EQ(refusal(2, {"query", "tags", "猫", "--stdin"}), "give keys to ask for, or --stdin");
+  EXPECT_THAT(refusal(2, {"query", "tags", "猫", "--nope"}), HasSubstr("--nope"));
+  EXPECT_THAT(refusal(2, {"query", "tags", "--stdin", "--json"}), HasSubstr("--json"));
+}
+
+TEST_F(Query, EndsWith2WhenTheAnswerCannotBeWritten) {
+  for (const Words& arguments :
+       {Words{"query", "tags", "猫"}, Words{"query", "tags", "犬"}, Words{"query", "tags", "--json", "猫"},
+        Words{"query", "tags", "--stdin", "-v"}}) {
+    ProgramCall call = call_of(arguments, numbered_lines(10'000));
+    call.output_to = "/dev/full";
+    const ProgramResult result = run_program(call);
+    EXPECT_EQ(result.exit_status, 2);
+    EXPECT_THAT(result.errors, HasSubstr("No space left on device"));
+  }
+}
+
+TEST_F(Query, AnswersMaybeWithANoteWhenTheSetHasExpired) {
+  publish("猫\n", {"--as-of", "@1700000000", "--valid-for", "1h"});
+  const ProgramResult result = keysieve({"query", "tags", "犬"});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.output, "maybe\n");
+  EXPECT_THAT(result.errors,
+              AllOf(HasSubstr("tags"), HasSubstr("valid_for"), HasSubstr("every answer is maybe")));
+}
+
+TEST_F(Query, AnswersMaybeWithANoteWhenTheSetIsBypassed) {
+  static_cast<void>(said({"bypass", "tags"}));
+  const ProgramResult result = keysieve({"query", "tags", "犬"});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.output, "maybe\n");
+  EXPECT_THAT(result.errors,
+              AllOf(HasSubstr("tags"), HasSubstr("bypassed"), HasSubstr("every answer is maybe")));
+}
+
+TEST_F(Query, BelievesNoFolderOfAStranger) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+  ASSERT_EQ(::chown((shared_memory() + "/tags").c_str(), 54321, 54321), 0);
+  EXPECT_THAT(refusal(2, {"query", "tags", "猫"}), AllOf(HasSubstr("not trusted"), HasSubstr("uid 54321")));
+}
+
+}  // namespace
+}  // namespace keysieve::test

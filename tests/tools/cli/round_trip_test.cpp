@@ -1,0 +1,79 @@
+// The way of the data with the program alone: build, inspect, verify, push, pull, publish, query, status,
+// bypass, for every kind and every store, with keys of every sort. No key may ever be answered absent.
+#include "tests/support/store_kinds.hpp"
+#include "tests/tools/cli/keysieve_program.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using namespace std::string_literals;
+using ::testing::Combine;
+using ::testing::Values;
+
+// Keys that a line can hold, a line each.
+std::string awkward_lines() {
+  std::string lines =
+      "猫\n初音ミク\nO'Reilly\n \n\0\na\0b\n\0\0\n2024\n-7\n007\n[a,b]\n{}\n--\n++\na\rb\n\xff\xfe\n"s;
+  for (int i = 0; i < 3000; ++i) lines += std::to_string(i * 17) + "\n";
+  lines += std::string(1'048'576, 'x') + "\n" + std::string(1'048'576, 'x') + "y\n";
+  return lines;
+}
+
+// The same, NUL-separated, and the empty key and keys with line ends.
+std::string awkward_list() {
+  std::string list = "\0\n\0a\nb\0\r\0a\r\n\0\n\n\0"s;
+  for (int i = 0; i < 3000; ++i) list += std::to_string(i * 17) + '\0';
+  return list + std::string(1'048'576, '\n') + '\0';
+}
+
+class RoundTrip : public KeysieveProgram,
+                  public ::testing::WithParamInterface<std::tuple<std::string, StoreKind>> {
+ protected:
+  void expect_every_key_to_arrive(const std::string& keys, const Words& format) const {
+    const auto with_format = [&format](Words arguments) {
+      arguments.insert(arguments.end(), format.begin(), format.end());
+      return arguments;
+    };
+    const auto& [kind, store_kind] = GetParam();
+    const std::string url = store_kind.empty_store(directory_);
+    Words options = with_format({"--kind", kind, "--shard-size", "1KiB", "--store", url});
+    const std::string built = build("tags", keys, options);
+    const Json inspected = json({"inspect", built});
+    EXPECT_EQ(inspected.at("kind"), kind);
+    EXPECT_EQ(json(with_format({"verify", built, "--keys", path("tags.txt")})).at("false_negatives"), 0);
+
+    EXPECT_EQ(json({"push", built, url}).at("generation"), 1);
+    EXPECT_EQ(json({"pull", url, "tags", "-o", path("pulled.ks")}).at("build_id"), inspected.at("build_id"));
+    EXPECT_EQ(read(path("pulled.ks")), read(built));
+
+    EXPECT_EQ(json({"publish", path("pulled.ks")}).at("publication"), 1);
+    EXPECT_EQ(json({"status"}).at("sets").at(0).at("key_count"), inspected.at("key_count"));
+    const ProgramResult present = keysieve(with_format({"query", "tags", "--stdin"}), keys);
+    EXPECT_EQ(present.exit_status, 0) << present.errors;
+    EXPECT_TRUE(present.output == keys) << "a key is absent";
+    EXPECT_EQ(answer("surely nobody has this key"), "absent");
+    static_cast<void>(said({"bypass", "tags"}));
+    EXPECT_EQ(keysieve({"query", "tags", "surely nobody has this key"}).output, "maybe\n");
+  }
+};
+
+TEST_P(RoundTrip, BringsEveryLineToSharedMemory) {
+  expect_every_key_to_arrive(awkward_lines(), {});
+}
+
+TEST_P(RoundTrip, BringsEveryNulSeparatedKeyToSharedMemory) {
+  expect_every_key_to_arrive(awkward_list(), {"-0"});
+  EXPECT_EQ(json({"query", "--file", path("pulled.ks"), "tags", "", "--"}).at("answers").at(0).at("answer"),
+            "maybe");
+}
+
+std::string case_name(const ::testing::TestParamInfo<RoundTrip::ParamType>& info) {
+  return std::get<0>(info.param) + "_" + std::get<1>(info.param).name;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryKindAndStore, RoundTrip,
+                         Combine(Values("bloom", "blocked_bloom", "split_block_bloom"), every_store),
+                         case_name);
+
+}  // namespace
+}  // namespace keysieve::test
