@@ -83,8 +83,8 @@ TEST_F(Query, RefusesAStreamWithCr) {
 
 // What the command-line library might take for something else.
 TEST_F(Query, TakesEveryKeyAsItIs) {
-  const Words keys{"[a,b]", "{}", "",   "%%", "\"q\"",  "'q'", "query", "status", "-",    "/x",
-                   "-5",    "--", "++", "-v", "--json", "-x",  "--a=b", "a b",    "a\nb", "\\n"};
+  const Words keys{"[a,b]", "[]", "{}", "",   "%%",     "\"q\"", "'q'",   "query", "status", "-",  "/x",
+                   "-5",    "--", "++", "-v", "--json", "-x",    "--a=b", "a b",   "a\nb",   "\\n"};
   std::string list;
   for (const std::string& key : keys) list += key + '\0';
   publish(list, {"-0"});
