@@ -120,15 +120,8 @@ SetState SetRefresher::replace(Publisher& publisher, const SnapshotRecord& recor
 }
 
 void SetRefresher::publish_cached(Publisher& publisher, SteadyTime now) {
-  std::optional<Candidate> candidate;
-  try {
-    const auto generation = cache_.newest_generation(config_.name);
-    if (!generation) return;
-    candidate = Candidate{{}, cache_.load(config_.name, *generation), true};
-    candidate->record.generation = *generation;
-  } catch (const Error& error) {
-    return log_.say_cache_trouble(error.what());
-  }
+  const std::optional<Candidate> candidate = newest_cached();
+  if (!candidate) return;
   try {
     publish(publisher, *candidate);
   } catch (const Error&) {
@@ -150,6 +143,19 @@ SetRefresher::Candidate SetRefresher::fetch(const SnapshotRecord& record, Steady
     Pulled pulled = pull(store, config_.name, config_.max_bytes, on_progress_);
     return Candidate{std::move(pulled.record), std::move(pulled.snapshot), false};
   });
+}
+
+std::optional<SetRefresher::Candidate> SetRefresher::newest_cached() {
+  try {
+    const auto generation = cache_.newest_generation(config_.name);
+    if (!generation) return std::nullopt;
+    SnapshotRecord record;
+    record.generation = *generation;
+    return Candidate{std::move(record), cache_.load(config_.name, *generation), true};
+  } catch (const Error& error) {
+    log_.say_cache_trouble(error.what());
+    return std::nullopt;
+  }
 }
 
 std::optional<SetRefresher::Candidate> SetRefresher::fetch_cached(const SnapshotRecord& record) {
