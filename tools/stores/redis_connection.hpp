@@ -39,7 +39,8 @@ class RedisConnection {
   void connect();
 
   // Sends all, then reads one reply for each. Throws UnavailableError when the connection fails, and for a
-  // reply that is an error the exception that fits it; both end the connection, and with it a WATCH or MULTI.
+  // reply that is an error the exception that fits it; both end the connection. Between two calls it may be
+  // another one: what must hold together is one command.
   std::vector<RedisReply> exchange(std::span<const RedisCommand> commands);
   RedisReply exchange(const RedisCommand& command);
 

@@ -2,7 +2,6 @@
 #include <sys/un.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 
@@ -19,6 +18,13 @@ namespace {
 constexpr std::size_t kPipelineCommands = 64;
 constexpr int kMaxDatabase = 65535;
 constexpr const char* kPasswordVariable = "KEYSIEVE_REDIS_PASSWORD";
+
+// One command and no WATCH and MULTI, which a connection that is lost between them would tear apart. A key
+// that is not there is false, as is an argument that was not given.
+constexpr std::string_view kCompareAndSetScript =
+    "if redis.call('GET', KEYS[1]) ~= (ARGV[2] or false) then return 0 end "
+    "redis.call('SET', KEYS[1], ARGV[1]) "
+    "return 1";
 
 class RedisStore final : public Store {
  public:
@@ -54,15 +60,9 @@ class RedisStore final : public Store {
   }
 
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
-    const std::array<RedisCommand, 2> look{{{"WATCH", record.key}, {"GET", record.key}}};
-    if (value_of(*connection_.exchange(look)[1], record.key) != expected) {
-      connection_.exchange({"UNWATCH"});
-      return false;
-    }
-    // By itself: where MULTI is refused, the SET must not follow.
-    connection_.exchange({"MULTI"});
-    const std::array<RedisCommand, 2> change{{{"SET", record.key, record.value}, {"EXEC"}}};
-    return connection_.exchange(change)[1]->type != REDIS_REPLY_NIL;
+    RedisCommand command{"EVAL", kCompareAndSetScript, "1", record.key, record.value};
+    if (expected) command.push_back(*expected);
+    return connection_.exchange(command)->integer == 1;
   }
 
   void remove_many(std::span<const std::string> keys) override {

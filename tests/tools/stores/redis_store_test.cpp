@@ -2,7 +2,10 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include <array>
+#include <atomic>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "core/base/error.hpp"
@@ -105,8 +108,8 @@ TEST_F(RedisStore, RefusesAKeyOfAnotherType) {
   EXPECT_EQ(store->get("a"), std::nullopt) << "and goes on";
 }
 
-TEST_F(RedisStore, ChangesNothingWhereTransactionsAreRefused) {
-  server_.command("ACL SETUSER app -multi");
+TEST_F(RedisStore, ChangesNothingWhereScriptsAreRefused) {
+  server_.command("ACL SETUSER app -eval");
   const auto store = open_store("redis://app:s3cret@" + address());
   put(*store, {"a", "1"});
   EXPECT_THAT(test::message_of<PermissionError>([&] {
@@ -130,6 +133,40 @@ TEST_F(RedisStore, ConnectsAnewAfterTheServerHasClosedAnIdleConnection) {
   put(*store, {"a", "1"});
   EXPECT_EQ(server_.command("CLIENT KILL TYPE normal SKIPME yes")[0], ':');
   EXPECT_THAT(store->get("a"), Optional(std::string("1")));
+}
+
+// What was told to have been set, by a client that counts up however often it loses its connection.
+std::vector<int> count_up_through_failures(const std::string& url, int times) {
+  const auto store = open_store(url);
+  std::vector<int> told;
+  while (told.size() < static_cast<std::size_t>(times)) {
+    try {
+      const auto before = store->get("counter");
+      const int after = std::stoi(before.value_or("0")) + 1;
+      if (store->compare_and_set({"counter", std::to_string(after)}, before)) told.push_back(after);
+    } catch (const UnavailableError&) {  // whether it was set is unknown: look again
+    }
+  }
+  return told;
+}
+
+TEST_F(RedisStore, NeverLetsTwoClientsReplaceOneValueWhileConnectionsAreLost) {
+  constexpr int kTimes = 300;
+  std::array<std::vector<int>, 4> told;
+  std::atomic<bool> done = false;
+  std::thread killer([&] {
+    while (!done) server_.command("CLIENT KILL TYPE normal SKIPME yes");
+  });
+  std::vector<std::thread> clients;
+  for (auto& own : told) {
+    clients.emplace_back([&] { own = count_up_through_failures(server_.unix_url(), kTimes); });
+  }
+  for (std::thread& client : clients) client.join();
+  done = true;
+  killer.join();
+  std::set<int> all;
+  for (const auto& own : told) all.insert(own.begin(), own.end());
+  EXPECT_EQ(all.size(), told.size() * kTimes);
 }
 
 TEST_F(RedisStore, TimesOutOnAServerThatHangs) {
