@@ -1,12 +1,9 @@
 #include "tools/loader/config.hpp"
 
 #include <fmt/format.h>
-#include <grp.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <list>
 #include <map>
@@ -16,6 +13,7 @@
 #include "core/base/set_name.hpp"
 #include "tools/keys/key_file.hpp"
 #include "tools/loader/config_table.hpp"
+#include "tools/program/group.hpp"
 #include "tools/program/units.hpp"
 #include "tools/stores/store_url.hpp"
 
@@ -50,18 +48,9 @@ double fpr_limit(const std::string& text) {
 }
 
 std::uint64_t least_keys(const std::string& text) {
-  std::uint64_t count = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, count);
-  if (parsed.ec == std::errc{} && parsed.ptr == end && count > 0) return count;
-  throw UsageError(fmt::format("\"{}\" is not a whole number from 1 on", text));
-}
-
-gid_t group_id(const std::string& name) {
-  errno = 0;
-  if (const group* entry = ::getgrnam(name.c_str())) return entry->gr_gid;
-  throw UsageError(
-      fmt::format("\"{}\": {}", name, errno == 0 ? "no such group" : std::generic_category().message(errno)));
+  const std::uint64_t count = parse_count(text);
+  if (count > 0) return count;
+  throw UsageError(fmt::format("\"{}\" is out of range: at least 1", text));
 }
 
 std::vector<std::string> canary_keys(const std::string& path) {
@@ -141,7 +130,7 @@ void ConfigReader::read_file(const std::string& path) {
 void ConfigReader::read_settings(ConfigTable& top) {
   take_setting(top, "directory", config_.directory, absolute_path);
   take_setting(top, "cache", config_.cache, absolute_path);
-  take_setting(top, "group", config_.group, group_id);
+  take_setting(top, "group", config_.group, group_named);
   take_setting(top, "poll_interval", config_.poll_interval, poll_interval);
   take_setting(top, "max_total_size", config_.max_total_bytes, size_limit);
   take_setting(top, "log_level", config_.log_level, checked_log_level);
@@ -172,6 +161,7 @@ void ConfigReader::read_set(const toml::table& entry, const std::string& path) {
   table.require("store");
   set.store = *table.text("store");
   set.max_bytes = table.parsed("max_size", size_limit).value_or(0);
+  set.guards.source = GuardSource::Configuration;
   set.guards.max_fpr = table.parsed("max_fpr", fpr_limit);
   if (const auto share = table.parsed("max_shrink", parse_share)) set.guards.max_shrink = share;
   set.guards.min_keys = table.parsed("min_keys", least_keys).value_or(set.guards.min_keys);

@@ -175,11 +175,7 @@ void SetRefresher::check(const Candidate& candidate) const {
   check_not_older(candidate.record);  // the pull may have found another record than the look
   const std::string source = fmt::format("set {} of {}", config_.name, store_.name());
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), source, Check::Tables);
-  try {
-    check_guards(config_.guards, view, live_ ? std::optional(live_->key_count) : std::nullopt);
-  } catch (const DataError& error) {
-    throw DataError(fmt::format("{} (here: the keys of its [[set]] in the configuration)", error.what()));
-  }
+  check_guards(config_.guards, view, live_ ? std::optional(live_->key_count) : std::nullopt);
 }
 
 // A lower number alone is no reason: a store that lost its records counts from the beginning again. A replica

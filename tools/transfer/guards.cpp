@@ -1,5 +1,6 @@
 #include "tools/transfer/guards.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -28,18 +29,26 @@ std::string quoted(std::string_view key) {
   return text + (key.size() > kShownKeyBytes ? "\"..." : "\"");
 }
 
+// "--max-shrink", or "max_shrink of its [[set]]".
+std::string setting(const Guards& guards, std::string name) {
+  if (guards.source == GuardSource::Options) return "--" + name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name + " of its [[set]]";
+}
+
 void check_key_count(const Guards& guards, std::uint64_t keys, std::optional<std::uint64_t> previous_keys,
                      const std::string& set) {
   if (keys < guards.min_keys) {
     throw DataError(set + "has " + format_count(keys) + " keys, fewer than " + format_count(guards.min_keys) +
-                    "; --min-keys sets that limit");
+                    "; " + setting(guards, "min-keys") + " sets that limit");
   }
   if (!guards.max_shrink || !previous_keys || keys >= *previous_keys) return;
   const double shrink = 1.0 - static_cast<double>(keys) / static_cast<double>(*previous_keys);
   if (shrink > *guards.max_shrink + kRounding) {
     throw DataError(set + "shrank from " + format_count(*previous_keys) + " to " + format_count(keys) +
                     " keys, by " + format_share(shrink) + ", more than " + format_share(*guards.max_shrink) +
-                    "; --max-shrink sets that limit, --allow-shrink lifts it");
+                    "; " + setting(guards, "max-shrink") + " sets that limit" +
+                    (guards.source == GuardSource::Options ? ", --allow-shrink lifts it" : ""));
   }
 }
 
@@ -52,12 +61,12 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot,
   check_key_count(guards, header.key_count, previous_keys, set);
   if (guards.max_fpr && !(header.estimated_fpr <= *guards.max_fpr)) {
     throw DataError(set + "has an estimated FPR of " + format_share(header.estimated_fpr) + ", above " +
-                    format_share(*guards.max_fpr) + "; --max-fpr sets that limit");
+                    format_share(*guards.max_fpr) + "; " + setting(guards, "max-fpr") + " sets that limit");
   }
   for (const std::string& canary : guards.canaries) {
     if (!snapshot.may_contain(hash_key(canary, snapshot.seed()))) {
-      throw DataError(set + "answers absent for the canary " + quoted(canary) +
-                      "; --canaries names the keys that must be there");
+      throw DataError(set + "answers absent for the canary " + quoted(canary) + "; " +
+                      setting(guards, "canaries") + " names the keys that must be there");
     }
   }
 }

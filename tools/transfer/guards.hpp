@@ -13,16 +13,20 @@ namespace keysieve {
 
 inline constexpr double kDefaultMaxShrink = 0.20;
 
+// Where the caller's user sets the guards, and so how a message names them.
+enum class GuardSource { Options, Configuration };
+
 struct Guards {
   std::uint64_t min_keys = 1;
   std::optional<double> max_shrink =
       kDefaultMaxShrink;                // against the generation before; nullopt: --allow-shrink
   std::optional<double> max_fpr{};      // limit of the estimated FPR
   std::vector<std::string> canaries{};  // keys that must answer maybe
+  GuardSource source = GuardSource::Options;
 };
 
 // `previous_keys`: key count of the generation before, nothing if there is none. Throws DataError that names
-// the set, the guard, both figures and the option that overrides it.
+// the set, the guard, both figures and where the guard is set.
 void check_guards(const Guards& guards, const SnapshotView& snapshot,
                   std::optional<std::uint64_t> previous_keys);
 

@@ -64,6 +64,7 @@ TEST_F(Config, ReadsEveryKey) {
   EXPECT_EQ(set.guards.max_fpr, 0.02);
   EXPECT_EQ(set.guards.max_shrink, 0.5);
   EXPECT_EQ(set.guards.min_keys, 1000U);
+  EXPECT_EQ(set.guards.source, GuardSource::Configuration) << "whose words its messages use";
   EXPECT_EQ(set.guards.canaries, (std::vector<std::string>{"one", "two words"}));
 }
 

@@ -36,6 +36,14 @@ TEST_F(GuardsTest, RefuseTooFewKeys) {
   EXPECT_EQ(message(), "set \"tags\" has 1,000 keys, fewer than 1,001; --min-keys sets that limit");
 }
 
+TEST_F(GuardsTest, AreNamedAsTheConfigurationNamesThem) {
+  guards_ = {.min_keys = 1001, .source = GuardSource::Configuration};
+  EXPECT_EQ(message(),
+            "set \"tags\" has 1,000 keys, fewer than 1,001; min_keys of its [[set]] sets that limit");
+  guards_.min_keys = 1;
+  EXPECT_THAT(message(2000), ::testing::EndsWith("; max_shrink of its [[set]] sets that limit"));
+}
+
 TEST_F(GuardsTest, LetTheSetShrinkToTheLimit) {
   EXPECT_EQ(message(1250), "") << "20 %";
   guards_.max_shrink = 0.3;
