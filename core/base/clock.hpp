@@ -19,4 +19,10 @@ inline UnixSeconds unix_now() noexcept {
       .count();
 }
 
+inline std::int64_t unix_now_ms() noexcept {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
 }  // namespace keysieve

@@ -5,22 +5,30 @@
 namespace keysieve {
 namespace {
 
-ControlFile writable_control(const std::string& directory, std::string_view set_name) {
-  return ControlFile::open_writable(SetFolder::open(directory, set_name, std::nullopt));
+// Calls `change` with the control page in force; again, should that have been replaced meanwhile.
+template <typename Change>
+void change_control(const std::string& directory, std::string_view set_name, Change change) {
+  for (;;) {
+    const SetFolder folder = SetFolder::open(directory, set_name, directory_owner(directory));
+    const ControlFile control = ControlFile::open_writable(folder);
+    change(control.writable_page());
+    if (!control.is_removed()) return;
+  }
 }
 
 }  // namespace
 
+// Sequentially consistent, for Publisher::clear_expired_bypass(). A reader that sees the bit (acquire,
+// SetReader::pin) sees the end as well.
 void set_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until) {
-  const ControlFile control = writable_control(directory, set_name);
-  control.writable_page().bypass_until.store(until, std::memory_order_relaxed);
-  // Release: a reader that sees the bit (acquire, SetReader::pin) sees the time above.
-  control.writable_page().current.fetch_or(kBypassBit, std::memory_order_release);
+  change_control(directory, set_name, [until](ControlPage& page) {
+    page.bypass_until.store(until);
+    page.current.fetch_or(kBypassBit);
+  });
 }
 
 void clear_bypass(const std::string& directory, std::string_view set_name) {
-  const ControlFile control = writable_control(directory, set_name);
-  control.writable_page().current.fetch_and(~kBypassBit, std::memory_order_release);
+  change_control(directory, set_name, [](ControlPage& page) { page.current.fetch_and(~kBypassBit); });
 }
 
 }  // namespace keysieve

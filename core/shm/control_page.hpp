@@ -40,12 +40,17 @@ struct ControlPage {
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> current;
   // Stored before the bypass bit is set (release, through `current`); Unix seconds, 0: until switched off.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> bypass_until;
-  // The loader's last successful look at the store. Relaxed: information only.
+  // When the loader last saw that the store has nothing newer than what is current. Relaxed: information
+  // only.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> last_confirmed;
   // The loader's last sign of life. Relaxed: information only.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> heartbeat;
 
-  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 5 * kCacheLineBytes> reserved;
+  // When `current` was last moved to another publication, in Unix milliseconds. Stored before `current`
+  // (release), so that a reader that has slept through it knows that its jitter is long over.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> moved_at_ms;
+
+  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 6 * kCacheLineBytes> reserved;
 };
 
 static_assert(sizeof(ControlPage) == kPageBytes && std::is_standard_layout_v<ControlPage>);
@@ -54,6 +59,7 @@ static_assert(offsetof(ControlPage, current) == 64);
 static_assert(offsetof(ControlPage, bypass_until) == 128);
 static_assert(offsetof(ControlPage, last_confirmed) == 192);
 static_assert(offsetof(ControlPage, heartbeat) == 256);
+static_assert(offsetof(ControlPage, moved_at_ms) == 320);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(std::atomic<std::int64_t>) == 8);
 

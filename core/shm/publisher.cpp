@@ -140,6 +140,17 @@ void Publisher::beat(UnixSeconds now) noexcept {
   control_->writable_page().heartbeat.store(now, std::memory_order_relaxed);
 }
 
+// An operator stores a new end before it sets the bit. Should that happen between the look and the clearing,
+// the end is another afterwards, and the bit is set again; should it happen later, the operator sets it. All
+// sequentially consistent, with set_bypass().
+void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
+  ControlPage& page = control_->writable_page();
+  const UnixSeconds until = page.bypass_until.load();
+  if (!is_bypassed(page.current.load()) || until == 0 || now < until) return;
+  page.current.fetch_and(~kBypassBit);
+  if (page.bypass_until.load() != until) page.current.fetch_or(kBypassBit);
+}
+
 std::uint64_t Publisher::next_publication() const {
   std::uint64_t highest = publication_of(control_->page().current.load(std::memory_order_relaxed));
   for (const std::string& name : folder_.file_names()) {
@@ -148,21 +159,13 @@ std::uint64_t Publisher::next_publication() const {
   return highest + 1;
 }
 
-// Keeps the current publication and the one before it, which a reader may be about to attach. What is above
-// the current one was never current: its publisher died before the last step.
+// Keeps the current publication alone: a reader that has yet to attach an older one looks again when it is
+// gone. What is above the current one was never current: its publisher died before the last step.
 void Publisher::remove_leftovers() const {
   const std::uint64_t current = publication_of(control_->page().current.load(std::memory_order_relaxed));
-  const std::vector<std::string> names = folder_.file_names();
-  std::uint64_t before = 0;
-  for (const std::string& name : names) {
-    const std::uint64_t publication = publication_of_file(name).value_or(0);
-    if (publication < current && !is_temporary(name)) before = std::max(before, publication);
-  }
-  for (const std::string& name : names) {
+  for (const std::string& name : folder_.file_names()) {
     const auto publication = publication_of_file(name);
-    if (publication && (is_temporary(name) || *publication < before || *publication > current)) {
-      folder_.remove_file(name);
-    }
+    if (publication && (is_temporary(name) || *publication != current)) folder_.remove_file(name);
   }
 }
 
@@ -187,6 +190,7 @@ void Publisher::write_files(Bytes snapshot, const PublicationStamp& stamp) const
 // complete. The bypass bit is whoever's last word it was, so it is carried over.
 void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) const {
   std::atomic<std::uint64_t>& current = control_->writable_page().current;
+  control_->writable_page().moved_at_ms.store(unix_now_ms(), std::memory_order_relaxed);
   std::uint64_t word = current.load(std::memory_order_relaxed);
   do {
     if (publication_of(word) != previous) {

@@ -34,6 +34,8 @@ class Publisher {
   void confirm(UnixSeconds now) noexcept;
   // The loader is alive.
   void beat(UnixSeconds now) noexcept;
+  // Ends a bypass whose time is over; until then readers pay for a look at the clock at every call.
+  void clear_expired_bypass(UnixSeconds now) noexcept;
 
  private:
   [[nodiscard]] std::uint64_t next_publication() const;

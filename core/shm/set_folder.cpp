@@ -65,6 +65,16 @@ void change_group(const FileDescriptor& folder, const std::string& path, gid_t g
   }
 }
 
+void create_folder(const FileDescriptor& parent, const std::string& name, const std::string& path) {
+  const uid_t owner = stat_of(parent, path).st_uid;
+  if (owner != 0 && owner != ::geteuid()) {
+    throw PermissionError(path + ": cannot create: the directory belongs to uid " + std::to_string(owner) +
+                          ", who must publish here; this is uid " + std::to_string(::geteuid()));
+  }
+  if (::mkdirat(parent.get(), name.c_str(), kFolderMode) != 0 && errno != EEXIST)
+    throw_write_error(path, errno);
+}
+
 // A new folder is the creator's own; an existing one gets the group that was asked for, if it is the
 // caller's.
 void give_to_group(const FileDescriptor& folder, const std::string& path, std::optional<gid_t> group) {
@@ -94,6 +104,10 @@ std::optional<std::uint64_t> publication_of_file(std::string_view file_name) {
   return publication;
 }
 
+uid_t directory_owner(const std::string& directory) {
+  return stat_of(open_directory(directory), directory).st_uid;
+}
+
 SetFolder SetFolder::open(const std::string& directory, std::string_view set_name,
                           std::optional<uid_t> trusted_owner) {
   const std::string name = checked_set_name(set_name);
@@ -108,12 +122,15 @@ SetFolder SetFolder::open_or_create(const std::string& directory, std::string_vi
   const std::string name = checked_set_name(set_name);
   const std::string path = directory + "/" + name;
   const FileDescriptor parent = open_directory(directory);
-  if (::mkdirat(parent.get(), name.c_str(), kFolderMode) != 0 && errno != EEXIST)
-    throw_write_error(path, errno);
   FileDescriptor folder = open_folder(parent, name);
+  if (!folder.is_open() && errno == ENOENT) {
+    create_folder(parent, name, path);
+    folder = open_folder(parent, name);
+  }
   if (!folder.is_open()) throw_write_error(path, errno);
   give_to_group(folder, path, group);
-  return adopt(std::move(folder), path, std::nullopt);
+  const uid_t owner = stat_of(folder, path).st_uid;
+  return adopt(std::move(folder), path, owner);
 }
 
 SetFolder SetFolder::adopt(FileDescriptor folder, std::string path, std::optional<uid_t> trusted_owner) {

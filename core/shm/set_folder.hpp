@@ -26,6 +26,10 @@ std::string live_file_name(std::uint64_t publication);
 // The publication a file name belongs to, with or without a temporary suffix; nothing for other names.
 std::optional<std::uint64_t> publication_of_file(std::string_view file_name);
 
+// Whom the command line believes about what lies in the directory: its owner could replace all of it anyway.
+// Throws MissingInputError, PermissionError.
+uid_t directory_owner(const std::string& directory);
+
 class SetFolder {
  public:
   // Opens <directory>/<set>. Throws MissingInputError when it is not there, PermissionError when it is not to
@@ -33,7 +37,9 @@ class SetFolder {
   static SetFolder open(const std::string& directory, std::string_view set_name,
                         std::optional<uid_t> trusted_owner);
 
-  // The same, creating it (mode 2750, group `group`) where it is missing. The directory itself must exist.
+  // For the publisher: whoever owns it, but not writable by group or others. Where it is missing it is
+  // created (mode 2750, group `group`); then the directory must belong to root or the effective uid, since
+  // nobody else could publish in a folder of ours.
   static SetFolder open_or_create(const std::string& directory, std::string_view set_name,
                                   std::optional<gid_t> group);
 

@@ -84,11 +84,13 @@ void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
   wait(word);
 }
 
-// At once when there is nothing to serve; else after the jitter, so that the workers of a host do not all
-// touch a new publication's pages at the same moment.
+// At once when there is nothing to serve, or when the publication is older than any jitter; else after the
+// jitter, so that the workers of a host do not all touch a new publication's pages at the same moment.
 bool SetReader::may_attach_now(SteadyTime now) {
   if (now < retry_at_) return false;
   if (!attachment_) return true;
+  const std::int64_t moved_at_ms = control_->page().moved_at_ms.load(std::memory_order_relaxed);
+  if (unix_now_ms() - moved_at_ms > settings_.max_jitter.count()) return true;
   if (!mismatch_since_) mismatch_since_ = now;
   return now - *mismatch_since_ >= jitter();
 }
@@ -133,7 +135,9 @@ void SetReader::take(std::unique_ptr<Attachment> attachment) {
 void SetReader::settle(std::uint64_t word) noexcept {
   availability_ = availability_at(word, unix_now());
   serving_ = availability_ == Availability::Ready ? attachment_.get() : nullptr;
-  expected_word_ = word;
+  // Past the end of a bypass the bit may stand for a while; a new bypass would leave the word as it is.
+  const bool may_change = is_bypassed(word) && availability_ != Availability::Bypassed;
+  expected_word_ = may_change ? kUnsettled : word;
 }
 
 // The same for now; the next call looks again.

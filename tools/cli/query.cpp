@@ -7,7 +7,6 @@
 
 #include "core/base/error.hpp"
 #include "core/shm/set_reader.hpp"
-#include "tools/cli/directory_owner.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"

@@ -9,7 +9,6 @@
 #include "core/base/set_name.hpp"
 #include "core/shm/memory_use.hpp"
 #include "core/shm/set_reader.hpp"
-#include "tools/cli/directory_owner.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <grp.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "core/base/error.hpp"
@@ -19,11 +21,13 @@ inline int exit_status_of(ErrorKind kind) {
   return 10 + static_cast<int>(kind);
 }
 
-// Forks a process that runs `work` and exits with what it returns. The caller waits for it.
+// Forks a process that runs `work` and exits with what it returns. The caller waits for it; it does not
+// outlive the caller.
 template <typename Work>
 pid_t start_process(Work work) {
   const pid_t child = ::fork();
   if (child != 0) return child;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   int status = kUnexpected;
   try {
     status = work();

@@ -62,6 +62,39 @@ class KilledPublisher : public test::SharedMemory {
  protected:
   KilledPublisher() : SharedMemory(parent_in_memory()) {}
 
+  void SetUp() override {
+    publisher().publish(generations_.snapshot(0), 0);
+    for (int i = 0; i < kReaders; ++i) {
+      readers_.push_back(start_process([&] { return read(milliseconds(i % 2)); }));
+    }
+  }
+  void TearDown() override {
+    shared_->stop = true;
+    for (const pid_t reader : readers_) EXPECT_EQ(wait_for(reader), 0);
+  }
+
+  // Starts a publisher, which ends somewhere in its work.
+  void kill_a_publisher(std::uint64_t first_generation) {
+    const pid_t child = start_process([&] { return publish_for_ever(first_generation); });
+    ::usleep(moment_(random_));
+    ::kill(child, SIGKILL);
+    ASSERT_EQ(wait_for(child), -SIGKILL) << "the publisher ended by itself";
+  }
+
+  // What a worker that starts now is answered.
+  [[nodiscard]] bool is_served_rightly() const {
+    SetReader reader = this->reader();
+    const SetReader::Pin pin = reader.pin();
+    return pin && generations_.answers_rightly(*pin);
+  }
+
+  // On a busy machine it takes more kills for that.
+  [[nodiscard]] bool seen_enough() const { return shared_->passes > 1'000 && shared_->attachments > 100; }
+
+  const Generations generations_{kSet};
+  const SharedPage shared_;
+
+ private:
   // Until it is told to stop.
   int read(milliseconds max_jitter) const {
     // There are more readers than processors, and the publisher is to get somewhere.
@@ -94,40 +127,28 @@ class KilledPublisher : public test::SharedMemory {
     }
   }
 
-  // On a busy machine it takes more kills for that.
-  [[nodiscard]] bool seen_enough() const { return shared_->passes > 1'000 && shared_->attachments > 100; }
-
-  const Generations generations_{kSet};
-  const SharedPage shared_;
+  std::vector<pid_t> readers_;
+  std::mt19937 random_{1};  // the same moments each time, as far as the scheduler lets them be
+  std::uniform_int_distribution<useconds_t> moment_{0, 25'000};
 };
 
 TEST_F(KilledPublisher, NeverMakesAReaderAnswerWrongly) {
-  publisher().publish(generations_.snapshot(0), 0);
-  std::vector<pid_t> readers;
-  for (int i = 0; i < kReaders; ++i) {
-    readers.push_back(start_process([&] { return read(milliseconds(i % 2)); }));
-  }
-
-  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): a fixed seed repeats the moments
-  std::uniform_int_distribution<useconds_t> moment(0, 25'000);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
   for (std::uint64_t kill = 1;
        kill <= kKills || (!seen_enough() && std::chrono::steady_clock::now() < deadline); ++kill) {
-    const pid_t child = start_process([&] { return publish_for_ever(kill * kGenerationsPerPublisher); });
-    ::usleep(moment(random));
-    ::kill(child, SIGKILL);
-    ASSERT_EQ(wait_for(child), -SIGKILL) << "the publisher ended by itself";
+    ASSERT_NO_FATAL_FAILURE(kill_a_publisher(kill * kGenerationsPerPublisher));
+    ASSERT_TRUE(is_served_rightly()) << "after kill " << kill;
   }
-
-  shared_->stop = true;
-  for (const pid_t child : readers) EXPECT_EQ(wait_for(child), 0);
   EXPECT_EQ(shared_->wrong_answers, 0U);
   EXPECT_EQ(shared_->numbers_fell, 0U);
   EXPECT_EQ(shared_->outages, 0U);
   EXPECT_TRUE(seen_enough()) << shared_->passes << " passes, " << shared_->attachments << " attachments";
-  RecordProperty("passes", std::to_string(shared_->passes));
-  RecordProperty("attachments", std::to_string(shared_->attachments));
+}
 
+TEST_F(KilledPublisher, LeavesTheSetReadyForTheNextOne) {
+  for (std::uint64_t kill = 1; kill <= 5; ++kill) {
+    ASSERT_NO_FATAL_FAILURE(kill_a_publisher(kill * kGenerationsPerPublisher));
+  }
   const std::uint64_t highest = publication_of(writable_control().page().current);
   EXPECT_GT(publisher().publish(generations_.snapshot(1), 1), highest);
   SetReader reader = this->reader();

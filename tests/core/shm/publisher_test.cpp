@@ -76,9 +76,31 @@ TEST_F(PublisherTest, PublishesTheBytesThatItWasGiven) {
 
 TEST_F(PublisherTest, KeepsThePreviousPublicationAndRemovesOlderOnes) {
   for (int i = 0; i < 5; ++i) publish("key");
-  EXPECT_THAT(file_names(), UnorderedElementsAre("lock", "control", snapshot_file_name(3), live_file_name(3),
-                                                 snapshot_file_name(4), live_file_name(4),
+  EXPECT_THAT(file_names(), UnorderedElementsAre("lock", "control", snapshot_file_name(4), live_file_name(4),
                                                  snapshot_file_name(5), live_file_name(5)));
+}
+
+TEST_F(PublisherTest, EndsABypassWhoseTimeIsOver) {
+  publish("key");
+  set_bypass(directory_.path(), kSet, unix_now() - 1);
+  publisher().clear_expired_bypass(unix_now());
+  EXPECT_FALSE(is_bypassed(writable_control().page().current.load()));
+}
+
+TEST_F(PublisherTest, LeavesABypassWhoseTimeIsNotOver) {
+  publish("key");
+  for (const UnixSeconds until : {UnixSeconds{0}, unix_now() + 100}) {
+    set_bypass(directory_.path(), kSet, until);
+    publisher().clear_expired_bypass(unix_now());
+    EXPECT_TRUE(is_bypassed(writable_control().page().current.load())) << until;
+  }
+}
+
+TEST_F(PublisherTest, CreatesNoFolderThatTheOwnerOfTheDirectoryCouldNotPublishIn) {
+  if (!is_root()) GTEST_SKIP() << "only root can give a directory to another user";
+  ASSERT_EQ(::chown(directory_.path().c_str(), 12345, static_cast<gid_t>(-1)), 0);
+  EXPECT_THAT([this] { publisher(); }, ThrowsMessage<PermissionError>(HasSubstr("belongs to uid 12345")));
+  EXPECT_FALSE(std::filesystem::exists(folder()));
 }
 
 TEST_F(PublisherTest, RemovesWhatACrashHasLeft) {

@@ -1,6 +1,7 @@
 #include "core/shm/set_reader.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
@@ -117,6 +118,15 @@ TEST_F(SetReaderTest, KeepsTheOldPublicationUntilItsJitterHasPassed) {
   publish("new");
   for (int call = 0; call < kCallsOverACheck; ++call) ASSERT_EQ(publication_seen_by(reader), 1U);
   EXPECT_EQ(reader.availability(), Availability::Ready);
+}
+
+TEST_F(SetReaderTest, AttachesAtOnceWhatWasPublishedLongerAgoThanAnyJitter) {
+  publish("old");
+  SetReader reader = this->reader(milliseconds(50));
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  publish("new");
+  std::this_thread::sleep_for(milliseconds(60));
+  EXPECT_EQ(publication_seen_by(reader), 2U);
 }
 
 TEST_F(SetReaderTest, AttachesTheNewPublicationOnceItsJitterHasPassed) {
@@ -386,6 +396,26 @@ TEST_F(SetReaderTest, LeavesTheBypassWhenItsTimeHasCome) {
     reader.check_soon();
     return static_cast<bool>(reader.pin());
   }));
+}
+
+TEST_F(SetReaderTest, SeesANewBypassOverAnExpiredOneAtTheNextCall) {
+  publish("key");
+  set_bypass(directory_.path(), kSet, unix_now() - 1);
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  set_bypass(directory_.path(), kSet, unix_now() + 100);
+  EXPECT_FALSE(reader.pin());
+}
+
+TEST_F(SetReaderTest, IsBypassedByRootWhoeverOwnsTheFolder) {
+  if (!test::is_root()) GTEST_SKIP() << "only root can give files to another user";
+  publish("key");
+  for (const std::string& path : {directory_.path(), folder(), file("control")}) {
+    ASSERT_EQ(::chown(path.c_str(), 12345, static_cast<gid_t>(-1)), 0) << path;
+  }
+  set_bypass(directory_.path(), kSet, 0);
+  const ControlFile control = ControlFile::open_read_only(SetFolder::open(directory_.path(), kSet, 12345));
+  EXPECT_TRUE(is_bypassed(control.page().current.load()));
 }
 
 TEST_F(SetReaderTest, StaysBypassedOverAPublication) {
