@@ -22,7 +22,7 @@ inline bool in_shard_order(const KeyHash& a, const KeyHash& b) noexcept {
   return a.high != b.high ? a.high < b.high : a.low < b.low;
 }
 
-// Any bytes, any length. No allocation, no failure; about 2.3 ns for 20 bytes.
+// Any bytes, any length. No allocation, no failure; cost grows with the length alone.
 inline KeyHash hash_key(std::string_view key, std::uint64_t seed) noexcept {
   const XXH128_hash_t hash = XXH3_128bits_withSeed(key.data(), key.size(), seed);
   return {hash.low64, hash.high64};

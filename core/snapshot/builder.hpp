@@ -1,4 +1,5 @@
-// From keys to the bytes of a snapshot. Memory: 16 bytes per key given, and the snapshot. One thread.
+// From keys to the bytes of a snapshot. Memory: 16 bytes per key given, up to three
+// times that while the list grows, and the snapshot. One thread.
 #pragma once
 
 #include <optional>

@@ -87,24 +87,33 @@ BuildSettings settings_of(const BuildOptions& options, const Predecessor& before
   return settings;
 }
 
+void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder) {
+  const std::string source = key_source(options.key_path);
+  ProgressLine progress("reading " + source);
+  read_keys(options.key_path, options.format, [&](std::string_view key) {
+    builder.add(key);
+    progress.show_keys(builder.keys_given());
+  });
+  if (builder.keys_given() == 0) {
+    throw DataError(source + ": holds no keys; set " + options.settings.set_name + " is not built");
+  }
+}
+
+SnapshotBytes finish(SnapshotBuilder& builder, const std::string& set_name) {
+  ProgressLine progress("building " + set_name);
+  progress.announce(format_count(builder.keys_given()) + " keys");
+  return builder.finish();
+}
+
 void build(const BuildOptions& options) {
   checked_set_name(options.settings.set_name);  // before a store is touched under that name
   Guards guards = options.guards.guards(options.format);
   if (!guards.max_fpr) guards.max_fpr = std::min(1.0, kDefaultFprSlack * options.settings.target_fpr);
   const Predecessor before = predecessor_of(options);
   SnapshotBuilder builder(settings_of(options, before));
-  {
-    ProgressLine progress("reading " + key_source(options.key_path));
-    read_keys(options.key_path, options.format, [&](std::string_view key) {
-      builder.add(key);
-      progress.show_keys(builder.keys_given());
-    });
-  }
+  read_all_keys(options, builder);
   const std::uint64_t keys_given = builder.keys_given();
-  if (keys_given == 0)
-    throw DataError(key_source(options.key_path) + ": holds no keys; set " + options.settings.set_name +
-                    " is not built");
-  const SnapshotBytes snapshot = builder.finish();
+  const SnapshotBytes snapshot = finish(builder, options.settings.set_name);
   const SnapshotView view = SnapshotView::decode(snapshot.get(), options.output_path, Check::Tables);
   check_guards(guards, view, before.key_count);
   write_durable_file(options.output_path, snapshot.get());
@@ -142,15 +151,18 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
   verb->add_option("--growth", options.settings.growth, "Room for that many times the keys: 1 to 100")
       ->type_name("FACTOR")
       ->capture_default_str();
-  verb->add_option("--like", options.like,
-                   "Keep kind, shard count and seed of this snapshot, or of the current generation in this "
-                   "store, as long "
-                   "as the keys fit; --max-shrink compares with it")
-      ->type_name("FILE|URL");
+  auto* like =
+      verb->add_option(
+              "--like", options.like,
+              "Keep kind, shard count and seed of this snapshot, or of the current generation in this "
+              "store, as long as the keys fit; --max-shrink compares with it")
+          ->type_name("FILE|URL");
   auto* store = verb->add_option("--store", options.store_url, "Share the seed of the sets in this store")
-                    ->type_name("URL");
+                    ->type_name("URL")
+                    ->excludes(like);
   verb->add_option("--seed-from", options.seed_path, "Share the seed of this snapshot")
       ->type_name("FILE")
+      ->excludes(like)
       ->excludes(store);
 }
 

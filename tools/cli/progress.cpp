@@ -34,6 +34,10 @@ void ProgressLine::show_keys(std::uint64_t keys) {
   if (on_terminal_ && keys % kKeysBetweenLooks == 0 && is_due()) show(format_count(keys) + " keys");
 }
 
+void ProgressLine::announce(const std::string& text) {
+  if (on_terminal_) show(text);
+}
+
 bool ProgressLine::is_due() {
   if (!on_terminal_) return false;
   const auto now = std::chrono::steady_clock::now();

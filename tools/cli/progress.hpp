@@ -16,6 +16,8 @@ class ProgressLine {
 
   void show_bytes(std::uint64_t done, std::uint64_t total);
   void show_keys(std::uint64_t keys);
+  // Before work that says nothing while it goes on.
+  void announce(const std::string& text);
 
  private:
   [[nodiscard]] bool is_due();

@@ -45,11 +45,18 @@ class KeySplitter {
   void take(std::string_view key) {
     ++entries_;
     if (!format_.nul_separated) {
+      if (entries_ == 1) check_no_byte_order_mark(key);
       if (key.ends_with('\r')) key = without_cr(key);
       if (key.empty()) return;
     }
     ++keys_;
     on_key_(key);
+  }
+
+  void check_no_byte_order_mark(std::string_view line) const {
+    if (!line.starts_with("\xEF\xBB\xBF")) return;
+    throw DataError(source_ +
+                    ": begins with a UTF-8 byte order mark, which would be part of the first key: remove it");
   }
 
   [[nodiscard]] std::string_view without_cr(std::string_view line) const {

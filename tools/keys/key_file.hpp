@@ -1,5 +1,6 @@
 // Reads a list of keys: one per line, or NUL-separated. Keys hold any other byte; empty lines are skipped. A
-// CR at the end of a line is an error, because keys with an invisible CR never match; allow_cr strips it.
+// CR at the end of a line is an error, because keys with an invisible CR never match; allow_cr strips it. So
+// is a byte order mark at the beginning.
 #pragma once
 
 #include <cstdint>

@@ -118,6 +118,8 @@ TEST_F(Build, RefusesSettingsOutOfRangeAndNamesThem) {
   EXPECT_THAT(refused_setting({"--store", "ftp://user:s3cret@host/"}),
               StartsWith("store \"ftp\" is not known"));
   EXPECT_THAT(refused_setting({"--store", store(), "--seed-from", "a.ks"}), HasSubstr("excludes"));
+  EXPECT_THAT(refused_setting({"--like", "a.ks", "--store", store()}), HasSubstr("excludes"));
+  EXPECT_THAT(refused_setting({"--like", "a.ks", "--seed-from", "a.ks"}), HasSubstr("excludes"));
 }
 
 TEST_F(Build, AcceptsTheEndsOfEachRange) {

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,7 +71,7 @@ TEST_F(Publish, GivesFilesToTheGroup) {
   static_cast<void>(said({"publish", "--group", "www-data", path("old.ks")}));
   struct stat status {};
   ASSERT_EQ(::stat((set_folder() + "/0000000000000001.ks").c_str(), &status), 0);
-  EXPECT_NE(status.st_gid, 0U);
+  EXPECT_EQ(status.st_gid, ::getgrnam("www-data")->gr_gid);
 }
 
 TEST_F(Publish, IsDoneByOneAtATime) {

@@ -50,6 +50,14 @@ TEST_F(Pull, NamesASetThatWasNeverPushedOrCannotBe) {
   EXPECT_FALSE(std::filesystem::exists(path("pulled.ks")));
 }
 
+TEST_F(Pull, LeavesNoStoreBehindWhereNoneIs) {
+  for (const std::string scheme : {"lmdb:", "dir:"}) {
+    EXPECT_THAT(refusal(69, pull(scheme + path("typo"))),
+                AllOf(HasSubstr(scheme + path("typo") + ": "), HasSubstr("No such file or directory")));
+    EXPECT_FALSE(std::filesystem::exists(path("typo")));
+  }
+}
+
 TEST_F(Pull, KeepsTheOldFileWhenTheGenerationIsDamaged) {
   const std::string url = "dir:" + path("files");
   const std::string snapshot = build("tags", numbered_lines(100));

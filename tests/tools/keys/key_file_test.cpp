@@ -111,6 +111,13 @@ TEST_F(KeyFile, HoldsKeysLargerThanOneRead) {
   EXPECT_THAT(keys_in(large + "\0\0"s + large, kNulSeparated), ElementsAre(large, "", large));
 }
 
+TEST_F(KeyFile, RefusesAByteOrderMarkAtTheBeginningOnly) {
+  EXPECT_THAT(message_of<DataError>([&] { keys_in("\xEF\xBB\xBFkey\n"); }),
+              AllOf(HasSubstr(directory_ / "keys.txt"), HasSubstr("byte order mark")));
+  EXPECT_THAT(keys_in("key\n\xEF\xBB\xBFkey\n"), ElementsAre("key", "\xEF\xBB\xBFkey"));
+  EXPECT_THAT(keys_in("\xEF\xBB\xBF\0"s, kNulSeparated), ElementsAre("\xEF\xBB\xBF"));
+}
+
 // Keys, line ends and a CR lie on every side of the boundary between two reads.
 TEST_F(KeyFile, IsCutRightWhereverAReadEnds) {
   constexpr std::size_t kBufferBytes = 256 * 1024;
