@@ -42,7 +42,7 @@ class Environment {
  public:
   Environment(const std::string& folder, std::uint64_t map_bytes, const std::string& store_name) {
     int code = open(folder, map_bytes, 0);
-    if (code == EACCES) code = open(folder, map_bytes, MDB_RDONLY);
+    if (code == EACCES || code == EROFS) code = open(folder, map_bytes, MDB_RDONLY);
     if (code != MDB_SUCCESS) throw_lmdb_error(store_name + ": cannot open", code);
     int dead_readers = 0;  // their slots would keep old pages from being used again
     mdb_reader_check(environment_.get(), &dead_readers);

@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/stores/store.hpp"
 
@@ -103,6 +104,21 @@ TEST_F(LmdbStore, CanBeReadWithoutTheRightToWrite) {
   int status = -1;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+TEST_F(LmdbStore, CanBeReadOnAReadOnlyFileSystem) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount";
+  std::filesystem::create_directory(folder_);
+  const test::MountedTmpfs mounted(folder_, "1m");
+  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
+  ASSERT_EQ(mounted.error(), 0);
+  put(*open(), {"a", "1"});
+  ASSERT_EQ(::mount(nullptr, folder_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr), 0);
+  EXPECT_THAT(open()->get("a"), Optional(std::string("1")));
+  EXPECT_THAT(test::message_of<PermissionError>([&] {
+                put(*open(), {"a", "2"});
+              }),
+              HasSubstr("lmdb:" + folder_));
 }
 
 }  // namespace
