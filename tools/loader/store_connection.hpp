@@ -26,7 +26,7 @@ class StoreConnection {
   auto use(SteadyTime now, const Ask& ask) {
     if (failure_ && !backoff_.is_due(now)) throw Error(*failure_);
     try {
-      if (!store_) store_ = open_store(url_);
+      if (!store_) store_ = open_store(url_, IfMissing::Refuse);
       auto answer = ask(*store_);
       failure_.reset();
       backoff_.reset();

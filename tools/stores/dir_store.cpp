@@ -70,9 +70,9 @@ class TemporaryFile {
 
 class DirStore final : public Store {
  public:
-  DirStore(std::string folder, std::chrono::milliseconds timeout, const StoreUrl& url)
+  DirStore(std::string folder, std::chrono::milliseconds timeout, const StoreUrl& url, IfMissing if_missing)
       : Store(url.name, url.prefix), folder_(std::move(folder)), timeout_(timeout) {
-    create_folder(folder_, name());
+    if (if_missing == IfMissing::Create) create_folder(folder_, name());
     check_folder();
   }
 
@@ -181,11 +181,11 @@ class DirStore final : public Store {
 
 }  // namespace
 
-std::unique_ptr<Store> open_dir_store(StoreUrl url) {
+std::unique_ptr<Store> open_dir_store(StoreUrl url, IfMissing if_missing) {
   std::string folder = take_folder(url);
   const auto timeout = take_timeout(url);
   refuse_other_parameters(url);
-  return std::make_unique<DirStore>(std::move(folder), timeout, url);
+  return std::make_unique<DirStore>(std::move(folder), timeout, url, if_missing);
 }
 
 }  // namespace keysieve

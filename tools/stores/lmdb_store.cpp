@@ -84,6 +84,14 @@ std::shared_ptr<Environment> shared_environment(const std::string& folder, std::
   return opened;
 }
 
+// LMDB makes the database in a folder that has none.
+void check_database(const std::string& folder, const std::string& store_name) {
+  struct stat status {};
+  if (::stat((folder + "/data.mdb").c_str(), &status) != 0) {
+    throw_store_error(store_name + ": cannot open", errno);
+  }
+}
+
 MDB_val value_of(std::string_view text) {
   return {text.size(), const_cast<char*>(text.data())};  // LMDB only reads it
 }
@@ -140,9 +148,13 @@ class Transaction {
 
 class LmdbStore final : public Store {
  public:
-  LmdbStore(const std::string& folder, std::uint64_t map_bytes, const StoreUrl& url)
+  LmdbStore(const std::string& folder, std::uint64_t map_bytes, const StoreUrl& url, IfMissing if_missing)
       : Store(url.name, url.prefix) {
-    create_folder(folder, name());
+    if (if_missing == IfMissing::Create) {
+      create_folder(folder, name());
+    } else {
+      check_database(folder, name());
+    }
     environment_ = shared_environment(folder, map_bytes, name());
   }
 
@@ -197,11 +209,11 @@ std::uint64_t take_map_bytes(StoreUrl& url) {
 
 }  // namespace
 
-std::unique_ptr<Store> open_lmdb_store(StoreUrl url) {
+std::unique_ptr<Store> open_lmdb_store(StoreUrl url, IfMissing if_missing) {
   const std::string folder = take_folder(url);
   const std::uint64_t map_bytes = take_map_bytes(url);
   refuse_other_parameters(url);
-  return std::make_unique<LmdbStore>(folder, map_bytes, url);
+  return std::make_unique<LmdbStore>(folder, map_bytes, url, if_missing);
 }
 
 }  // namespace keysieve

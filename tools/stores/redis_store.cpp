@@ -145,7 +145,7 @@ void take_unix_address(StoreUrl& url, RedisAddress& address) {
 
 }  // namespace
 
-std::unique_ptr<Store> open_redis_store(StoreUrl url) {
+std::unique_ptr<Store> open_redis_store(StoreUrl url, IfMissing /*if_missing*/) {
   RedisAddress address;
   address.name = url.name;
   address.user = url.user;
@@ -158,7 +158,7 @@ std::unique_ptr<Store> open_redis_store(StoreUrl url) {
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): one signature for all in open_store.cpp
-std::unique_ptr<Store> open_tls_redis_store(StoreUrl url) {
+std::unique_ptr<Store> open_tls_redis_store(StoreUrl url, IfMissing /*if_missing*/) {
   refuse(url, "this hiredis (" + std::to_string(HIREDIS_MAJOR) + "." + std::to_string(HIREDIS_MINOR) +
                   ") is used without TLS; use redis:// through a tunnel, or redis+unix://");
 }

@@ -28,6 +28,7 @@ SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSec
 Site::Site() {
   std::filesystem::create_directory(directory());
   std::filesystem::create_directory(cache());
+  open_store(store_url());  // makes it: the loader does not
 }
 
 void Site::write(const std::string& name, const std::string& text) const {

@@ -48,7 +48,9 @@ TEST(StoreConnection, AsksAtOnceWhenToldTo) {
 
 TEST(StoreConnection, OneSetsBadRecordDoesNotKeepTheOthersAway) {
   TemporaryDirectory directory;
-  StoreConnection connection("dir:" + directory / "store", "store", kPollInterval);
+  const std::string url = "dir:" + directory / "store";
+  open_store(url);  // makes it
+  StoreConnection connection(url, "store", kPollInterval);
   EXPECT_THROW(connection.use(kStart, [](Store&) -> bool { throw DataError("damaged"); }), DataError);
   EXPECT_FALSE(connection.use(kStart, has_seed));
 }
@@ -56,14 +58,18 @@ TEST(StoreConnection, OneSetsBadRecordDoesNotKeepTheOthersAway) {
 TEST(StoreConnection, FindsAStoreThatWasMadeAnewBetweenRounds) {
   TemporaryDirectory directory;
   const std::string url = "lmdb:" + directory / "lmdb";
+  open_store(url);  // makes it
   StoreConnection connection(url, "lmdb", kPollInterval);
   EXPECT_FALSE(connection.use(kStart, has_seed));
   connection.close();
   std::filesystem::remove_all(directory / "lmdb");
+  EXPECT_THROW(connection.use(kStart, has_seed), UnavailableError);
+  EXPECT_FALSE(std::filesystem::exists(directory / "lmdb")) << "an empty one in its place would look well";
   {
     const auto store = open_store(url);
     EXPECT_TRUE(store->put_if_absent({store->prefix() + ":seed", "1"}));
   }
+  connection.try_again_now();
   EXPECT_TRUE(connection.use(kStart, has_seed));
 }
 

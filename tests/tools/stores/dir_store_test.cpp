@@ -48,6 +48,14 @@ TEST_F(DirStore, DoesNotMistakeAFolderThatIsGoneForAnEmptyOne) {
   EXPECT_EQ(store->get("a"), std::nullopt);
 }
 
+TEST_F(DirStore, IsNotCreatedByWhoOnlyReads) {
+  EXPECT_EQ(test::message_of<UnavailableError>([&] { open_store("dir:" + folder_, IfMissing::Refuse); }),
+            "dir:" + folder_ + ": cannot open the folder: No such file or directory");
+  EXPECT_FALSE(fs::exists(folder_));
+  put(*open(), {"a", "1"});
+  EXPECT_THAT(open_store("dir:" + folder_, IfMissing::Refuse)->get("a"), Optional(std::string("1")));
+}
+
 TEST_F(DirStore, RefusesAFileLargerThanARecord) {
   const auto store = open();
   std::ofstream(folder_ + "/a") << std::string(kMaxValueBytes + 1, 'x');

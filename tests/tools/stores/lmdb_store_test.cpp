@@ -32,6 +32,18 @@ TEST_F(LmdbStore, IsUnavailableWithoutAParentFolder) {
             "lmdb:" + folder_ + ": cannot create the folder: No such file or directory");
 }
 
+TEST_F(LmdbStore, IsNotCreatedByWhoOnlyReads) {
+  const auto read = [&] { open_store("lmdb:" + folder_, IfMissing::Refuse); };
+  const std::string missing = "lmdb:" + folder_ + ": cannot open: No such file or directory";
+  EXPECT_EQ(test::message_of<UnavailableError>(read), missing);
+  EXPECT_FALSE(std::filesystem::exists(folder_));
+  std::filesystem::create_directory(folder_);  // as a mount point whose file system is not there
+  EXPECT_EQ(test::message_of<UnavailableError>(read), missing);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  put(*open(), {"a", "1"});
+  EXPECT_THAT(open_store("lmdb:" + folder_, IfMissing::Refuse)->get("a"), Optional(std::string("1")));
+}
+
 TEST_F(LmdbStore, RefusesAFileThatIsNotLmdb) {
   std::filesystem::create_directory(folder_);
   std::ofstream(folder_ + "/data.mdb") << std::string(8192, 'x');
@@ -114,7 +126,7 @@ TEST_F(LmdbStore, CanBeReadOnAReadOnlyFileSystem) {
   ASSERT_EQ(mounted.error(), 0);
   put(*open(), {"a", "1"});
   ASSERT_EQ(::mount(nullptr, folder_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr), 0);
-  EXPECT_THAT(open()->get("a"), Optional(std::string("1")));
+  EXPECT_THAT(open_store("lmdb:" + folder_, IfMissing::Refuse)->get("a"), Optional(std::string("1")));
   EXPECT_THAT(test::message_of<PermissionError>([&] {
                 put(*open(), {"a", "2"});
               }),
