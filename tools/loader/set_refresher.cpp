@@ -34,6 +34,11 @@ SetState cannot_publish(const Error& error) {
   return in_trouble(Trouble::CannotPublish, error.kind(), fmt::format("cannot publish: {}", error.what()));
 }
 
+SetState gone_again() {
+  return in_trouble(Trouble::CannotPublish, ErrorKind::CannotCreate,
+                    "cannot publish: what was published is gone again, or cannot be attached");
+}
+
 // The store answered, but not with what can be used.
 bool is_about_bytes(const Error& error) {
   return error.kind() == ErrorKind::Data || error.kind() == ErrorKind::Incompatible;
@@ -62,6 +67,8 @@ const SetState& SetRefresher::refresh(SteadyTime now) {
     state_.exit_status = kExitInternal;
   }
   look_at_what_is_live();
+  // Between the publication and this look the directory was wiped, or the descriptors ran out.
+  if (state_.trouble == Trouble::None && !live_) state_ = gone_again();
   state_.live = live_;
   log_.say(state_);
   return state_;

@@ -19,7 +19,7 @@ enum class Trouble {
 };
 
 struct SetState {
-  std::optional<LivePublication> live;
+  std::optional<LivePublication> live;  // there, if without trouble
   Trouble trouble = Trouble::None;
   int exit_status = 0;             // of sysexits, for --once
   std::string reason;              // empty without trouble

@@ -3,6 +3,7 @@
 // so that many sets of one dead store cost one timeout.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,8 +16,12 @@ namespace keysieve {
 
 class StoreConnection {
  public:
+  using Open = std::function<std::unique_ptr<Store>()>;
+
+  StoreConnection(Open open, std::string name, Milliseconds poll_interval)
+      : open_(std::move(open)), name_(std::move(name)), backoff_(poll_interval) {}
   StoreConnection(std::string url, std::string name, Milliseconds poll_interval)
-      : url_(std::move(url)), name_(std::move(name)), backoff_(poll_interval) {}
+      : StoreConnection([url = std::move(url)] { return open_store(url); }, std::move(name), poll_interval) {}
 
   // The store's URL without password, for messages.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -26,7 +31,7 @@ class StoreConnection {
   auto use(SteadyTime now, const Ask& ask) {
     if (failure_ && !backoff_.is_due(now)) throw Error(*failure_);
     try {
-      if (!store_) store_ = open_store(url_, IfMissing::Refuse);
+      if (!store_) store_ = open_();
       auto answer = ask(*store_);
       failure_.reset();
       backoff_.reset();
@@ -48,7 +53,7 @@ class StoreConnection {
     backoff_.failed(now);
   }
 
-  std::string url_;
+  Open open_;
   std::string name_;
   std::unique_ptr<Store> store_;
   std::optional<Error> failure_;

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "tests/tools/loader/site.hpp"
+#include "tests/tools/transfer/store_decorator.hpp"
 #include "tools/transfer/chunk.hpp"
 
 namespace keysieve::test {
@@ -14,6 +15,22 @@ namespace {
 
 constexpr SteadyTime kStart{std::chrono::hours(1)};
 constexpr Milliseconds kPollInterval{1000};
+
+// The store of a site, where something else happens while it is asked.
+class EventfulStore : public StoreDecorator {
+ public:
+  EventfulStore(std::unique_ptr<Store> real, std::function<void()> before_get)
+      : StoreDecorator(*real), real_(std::move(real)), before_get_(std::move(before_get)) {}
+
+  std::optional<std::string> get(const std::string& key) override {
+    before_get_();
+    return StoreDecorator::get(key);
+  }
+
+ private:
+  std::unique_ptr<Store> real_;
+  std::function<void()> before_get_;
+};
 
 class SetRefresherTest : public ::testing::Test {
  protected:
@@ -43,7 +60,12 @@ class SetRefresherTest : public ::testing::Test {
   Site site_;
   LoaderConfig loader_;
   SetConfig set_;
-  StoreConnection store_{site_.store_url(), "the store", kPollInterval};
+  std::function<void()> before_get_ = [] {};
+  StoreConnection store_{[this] {
+                           return std::make_unique<EventfulStore>(open_store(site_.store_url()),
+                                                                  [this] { before_get_(); });
+                         },
+                         "the store", kPollInterval};
   std::optional<SetRefresher> refresher_;
   SteadyTime now_ = kStart;
 };
@@ -74,6 +96,20 @@ TEST_F(SetRefresherTest, PublishesAgainWhenSharedMemoryWasWiped) {
   const SetState& state = refresh();
   EXPECT_EQ(state.trouble, Trouble::None);
   EXPECT_EQ(state.live->generation, 1U);
+  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+}
+
+TEST_F(SetRefresherTest, CannotPublishWhatIsWipedMeanwhile) {
+  site_.push("tags", {0, 1000});
+  refresh();
+  before_get_ = [this] { site_.wipe_shared_memory(); };
+  const SetState& state = refresh();
+  EXPECT_EQ(state.trouble, Trouble::CannotPublish);
+  EXPECT_EQ(state.exit_status, 73);
+  EXPECT_NE(state.reason.find("is gone again"), std::string::npos) << state.reason;
+  EXPECT_TRUE(holds_back_ready(state));
+  before_get_ = [] {};
+  EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_TRUE(site_.knows("tags", {0, 1000}));
 }
 
