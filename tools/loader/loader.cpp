@@ -13,9 +13,8 @@ Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress)
   for (const StoreConfig& store : config.stores) {
     by_name[store.name] = &stores_.emplace_back(store.url, store.shown, config.poll_interval);
   }
-  const Progress while_pulling = [this](std::uint64_t, std::uint64_t) { on_progress_(); };
   for (const SetConfig& set : config.sets) {
-    refreshers_.emplace_back(set, config, *by_name.at(set.store), while_pulling);
+    refreshers_.emplace_back(set, config, *by_name.at(set.store), on_progress_);
   }
 }
 

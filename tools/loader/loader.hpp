@@ -13,7 +13,8 @@ namespace keysieve {
 
 class Loader {
  public:
-  // `on_progress` is called between sets and while a snapshot is pulled; false ends the round early.
+  // `on_progress` is called before each set and while a snapshot is pulled; false ends the round there, from
+  // then on it must stay false: a pull that was left is not published.
   Loader(const LoaderConfig& config, std::function<bool()> on_progress);
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;

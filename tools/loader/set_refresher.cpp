@@ -39,6 +39,9 @@ SetState gone_again() {
                     "cannot publish: what was published is gone again, or cannot be attached");
 }
 
+// Leaves a pull half-way. Not an Error: nothing is wrong, and nobody but refresh() may take it.
+struct Stopped {};
+
 // The store answered, but not with what can be used.
 bool is_about_bytes(const Error& error) {
   return error.kind() == ErrorKind::Data || error.kind() == ErrorKind::Incompatible;
@@ -47,7 +50,7 @@ bool is_about_bytes(const Error& error) {
 }  // namespace
 
 SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreConnection& store,
-                           Progress on_progress)
+                           std::function<bool()> on_progress)
     : config_(std::move(config)),
       publishing_{
           .directory = loader.directory, .group = loader.group, .max_total_bytes = loader.max_total_bytes},
@@ -60,6 +63,8 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
 const SetState& SetRefresher::refresh(SteadyTime now) {
   try {
     state_ = look_and_publish(now);
+  } catch (const Stopped&) {
+    return state_;
   } catch (const Error& error) {
     state_ = cannot_publish(error);
   } catch (const std::exception& error) {
@@ -146,8 +151,11 @@ void SetRefresher::publish(Publisher& publisher, const Candidate& candidate) {
 // A build that was saved but could not be published is in the cache already.
 SetRefresher::Candidate SetRefresher::fetch(const SnapshotRecord& record, SteadyTime now) {
   if (auto cached = fetch_cached(record)) return std::move(*cached);
-  return store_.use(now, [this](Store& store) {
-    Pulled pulled = pull(store, config_.name, config_.max_bytes, on_progress_);
+  const Progress stop_when_told = [this](std::uint64_t, std::uint64_t) {
+    if (!on_progress_()) throw Stopped{};
+  };
+  return store_.use(now, [&](Store& store) {
+    Pulled pulled = pull(store, config_.name, config_.max_bytes, stop_when_told);
     return Candidate{std::move(pulled.record), std::move(pulled.snapshot), false};
   });
 }

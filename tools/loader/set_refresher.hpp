@@ -2,6 +2,7 @@
 // stays live.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -17,8 +18,10 @@ namespace keysieve {
 
 class SetRefresher {
  public:
-  // The store must outlive it. `on_progress` is called now and then while a snapshot is pulled.
-  SetRefresher(SetConfig config, const LoaderConfig& loader, StoreConnection& store, Progress on_progress);
+  // The store must outlive it. `on_progress` is called now and then while a snapshot is pulled; false ends
+  // the refresh there: nothing is published, and the state stays that of the refresh before.
+  SetRefresher(SetConfig config, const LoaderConfig& loader, StoreConnection& store,
+               std::function<bool()> on_progress);
 
   // Looks at the store and publishes what is new there; when nothing is live, first what the cache holds.
   // Holds the set's lock meanwhile. Throws nothing that can be survived.
@@ -67,7 +70,7 @@ class SetRefresher {
   PublisherSettings publishing_;
   SnapshotCache cache_;
   StoreConnection& store_;
-  Progress on_progress_;
+  std::function<bool()> on_progress_;
   Backoff backoff_;
   std::optional<LivePublication> live_;
   std::optional<PutOff> put_off_;

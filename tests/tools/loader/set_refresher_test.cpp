@@ -45,7 +45,7 @@ class SetRefresherTest : public ::testing::Test {
 
   // As a new process or a reload would.
   void start() {
-    refresher_.emplace(set_, loader_, store_, [](std::uint64_t, std::uint64_t) {});
+    refresher_.emplace(set_, loader_, store_, [] { return true; });
   }
 
   // One look, ten minutes after the last, so that every backoff has passed.

@@ -1,0 +1,32 @@
+#include "tools/loader/loader.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/tools/loader/site.hpp"
+
+namespace keysieve::test {
+namespace {
+
+TEST(Loader, EndsARoundInTheMiddleOfAPullWhenToldTo) {
+  const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
+  Site site;
+  site.configure(tags_set + shop_set);
+  site.push("tags", {0, 1000});
+  site.push("shop", {0, 1000});
+  int calls = 0;
+  int last_call = 2;  // the first comes before the set, the second while it is pulled
+  Loader loader(load_config(site.config_path()), [&] { return ++calls < last_call; });
+  loader.round();
+  EXPECT_EQ(calls, 3);  // and one before the other set
+  EXPECT_EQ(site.live("tags"), std::nullopt);
+  EXPECT_EQ(site.live("shop"), std::nullopt);
+
+  last_call = 100;
+  loader.round();
+  EXPECT_EQ(loader.exit_status(), 0);
+  EXPECT_TRUE(site.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site.knows("shop", {0, 1000}));
+}
+
+}  // namespace
+}  // namespace keysieve::test
