@@ -132,7 +132,7 @@ SetState SetRefresher::replace(Publisher& publisher, const SnapshotRecord& recor
 }
 
 void SetRefresher::publish_cached(Publisher& publisher, SteadyTime now) {
-  const std::optional<Candidate> candidate = newest_cached();
+  const std::optional<Candidate> candidate = newest_cached(now);
   if (!candidate) return;
   try {
     publish(publisher, *candidate);
@@ -160,14 +160,18 @@ SetRefresher::Candidate SetRefresher::fetch(const SnapshotRecord& record, Steady
   });
 }
 
-std::optional<SetRefresher::Candidate> SetRefresher::newest_cached() {
+// Checked as if it came from the store: the configuration may be another than the one it was saved under.
+std::optional<SetRefresher::Candidate> SetRefresher::newest_cached(SteadyTime now) {
   try {
     const auto generation = cache_.newest_generation(config_.name);
     if (!generation) return std::nullopt;
     SnapshotRecord record;
     record.generation = *generation;
-    return Candidate{std::move(record), cache_.load(config_.name, *generation), true};
+    Candidate candidate{std::move(record), cache_.load(config_.name, *generation), true};
+    check(candidate);
+    return candidate;
   } catch (const Error& error) {
+    backoff_.failed(now);
     log_.say_cache_trouble(error.what());
     return std::nullopt;
   }
@@ -190,6 +194,12 @@ void SetRefresher::check(const Candidate& candidate) const {
   check_not_older(candidate.record);  // the pull may have found another record than the look
   const std::string source = fmt::format("set {} of {}", config_.name, store_.name());
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), source, Check::Tables);
+  const std::uint64_t bytes = view.header().file_bytes;
+  if (config_.max_bytes != 0 && bytes > config_.max_bytes) {
+    throw DataError(
+        fmt::format("set \"{}\" is {}, above the limit of {}; max_size of its [[set]] sets that limit",
+                    config_.name, format_bytes(bytes), format_bytes(config_.max_bytes)));
+  }
   check_guards(config_.guards, view, live_ ? std::optional(live_->key_count) : std::nullopt);
 }
 

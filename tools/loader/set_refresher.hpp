@@ -54,7 +54,7 @@ class SetRefresher {
   void publish_cached(Publisher& publisher, SteadyTime now);
   void publish(Publisher& publisher, const Candidate& candidate);
   Candidate fetch(const SnapshotRecord& record, SteadyTime now);
-  std::optional<Candidate> newest_cached();
+  std::optional<Candidate> newest_cached(SteadyTime now);
   std::optional<Candidate> fetch_cached(const SnapshotRecord& record);
   void check(const Candidate& candidate) const;
   void check_not_older(const SnapshotRecord& record) const;

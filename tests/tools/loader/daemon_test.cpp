@@ -11,6 +11,7 @@
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/keysieved_process.hpp"
 #include "tests/tools/loader/site.hpp"
+#include "tools/loader/snapshot_cache.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -141,6 +142,18 @@ TEST_F(Keysieved, SaysOnceThatAGuardRefusesUntilAReloadAllowsIt) {
   site_.configure(tags_set + "max_shrink = \"95%\"\n");
   keysieved_->send(SIGHUP);
   EXPECT_TRUE(follows("tags", 2)) << log();
+}
+
+TEST_F(Keysieved, SaysOnceThatAGuardRefusesWhatIsCached) {
+  const SnapshotBytes cached = build_snapshot("tags", {0, 1000});
+  SnapshotCache(site_.cache()).save("tags", 3, cached.get());
+  site_.remove_store();
+  site_.configure(tags_set + "min_keys = 2000\n");
+  start();
+  ASSERT_TRUE(looks_again(5)) << log();
+  EXPECT_EQ(keysieved_->lines_with("warning: tags: the cache is of no use: set \"tags\" has 1,000 keys"), 1)
+      << log();
+  EXPECT_EQ(site_.live("tags"), std::nullopt);
 }
 
 TEST_F(Keysieved, SaysOnceThatASnapshotIsDamagedAndTakesTheNext) {
