@@ -81,7 +81,9 @@ const SetState& SetRefresher::refresh(SteadyTime now) {
 
 SetState SetRefresher::look_and_publish(SteadyTime now) {
   Publisher publisher(publishing_, config_.name);
-  publisher.beat(unix_now());
+  const UnixSeconds moment = unix_now();
+  publisher.beat(moment);
+  publisher.clear_expired_bypass(moment);
   look_at_what_is_live();
   if (!live_ && backoff_.is_due(now)) publish_cached(publisher, now);
   std::optional<PointerRecord> pointer;

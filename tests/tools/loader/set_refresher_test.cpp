@@ -6,6 +6,8 @@
 
 #include <filesystem>
 
+#include "core/shm/bypass.hpp"
+#include "core/shm/control_file.hpp"
 #include "tests/tools/loader/site.hpp"
 #include "tests/tools/transfer/store_decorator.hpp"
 #include "tools/transfer/chunk.hpp"
@@ -343,6 +345,23 @@ TEST_F(SetRefresherTest, RefusesASavedSnapshotThatIsTooLargeNow) {
   start();
   EXPECT_EQ(trouble(), Trouble::Refused);
   EXPECT_EQ(site_.live("tags"), std::nullopt);
+}
+
+TEST_F(SetRefresherTest, EndsABypassWhoseTimeHasPassed) {
+  site_.push("tags", {0, 1000});
+  refresh();
+  const auto control = ControlFile::open_read_only(SetFolder::open(site_.directory(), "tags", std::nullopt));
+  const auto is_set = [&] { return is_bypassed(control.page().current.load()); };
+  for (const UnixSeconds until : {UnixSeconds{0}, unix_now() + 3600}) {
+    set_bypass(site_.directory(), "tags", until);
+    refresh();
+    EXPECT_TRUE(is_set()) << until;
+  }
+  set_bypass(site_.directory(), "tags", unix_now() - 1);
+  EXPECT_TRUE(is_set());
+  refresh();
+  EXPECT_FALSE(is_set());
+  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
 }
 
 TEST_F(SetRefresherTest, HoldsBackReadyOnlyWhileSomethingCannotBePublished) {
