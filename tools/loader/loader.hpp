@@ -24,7 +24,7 @@ class Loader {
   // The next round asks every store, however short ago it failed.
   void try_again_now();
 
-  // As of the last round: no set is waiting to be published.
+  // As of the last round: no set holds it back.
   [[nodiscard]] bool is_ready() const;
   // 0 when every set is live and equal to its store, else the highest of the sets' exit statuses.
   [[nodiscard]] int exit_status() const;

@@ -26,7 +26,8 @@ struct SetState {
   std::optional<BuildId> refused;  // the build that trouble is about, where it is one
 };
 
-// Whether php-fpm would rather wait: nothing is live, although there is something to publish.
+// Whether php-fpm would rather wait: nothing is live because publishing failed here, which may pass in
+// seconds. What a store or a guard keeps back may take days, and lookups answer maybe meanwhile.
 inline bool holds_back_ready(const SetState& state) {
   return !state.live && state.trouble == Trouble::CannotPublish;
 }
