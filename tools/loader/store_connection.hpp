@@ -21,7 +21,8 @@ class StoreConnection {
   StoreConnection(Open open, std::string name, Milliseconds poll_interval)
       : open_(std::move(open)), name_(std::move(name)), backoff_(poll_interval) {}
   StoreConnection(std::string url, std::string name, Milliseconds poll_interval)
-      : StoreConnection([url = std::move(url)] { return open_store(url); }, std::move(name), poll_interval) {}
+      : StoreConnection([url = std::move(url)] { return open_store(url, IfMissing::Refuse); },
+                        std::move(name), poll_interval) {}
 
   // The store's URL without password, for messages.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
