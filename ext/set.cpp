@@ -116,6 +116,8 @@ void prepare_set_class(zend_class_entry* registered) {
   set_handlers.offset = XtOffsetOf(SetObject, std);
   set_handlers.free_obj = free_set;
   set_handlers.clone_obj = nullptr;
+  // Its state is not in properties: without this any two would be ==.
+  set_handlers.compare = zend_objects_not_comparable;
 }
 
 }  // namespace keysieve

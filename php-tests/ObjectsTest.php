@@ -70,6 +70,14 @@ final class ObjectsTest extends TestCase
         }
     }
 
+    public function testSetsAreEqualToThemselvesAlone(): void
+    {
+        $set = new Set('objects');
+        self::assertTrue($set == $set);
+        self::assertFalse($set == new Set('others'));
+        self::assertFalse($set == new Set('objects'));
+    }
+
     public function testOnlyASetMakesAnInfo(): void
     {
         $this->expectException(\Error::class);
