@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <thread>
 
 #include "core/base/error.hpp"
@@ -37,11 +38,26 @@ std::string file_name_of(const std::string& key) {
   return name;
 }
 
+constexpr std::string_view kTemporaryPrefix = ".put-";
+
+// Of writers that were killed. What cannot be removed now is left to the next writer.
+void remove_abandoned_files(const std::string& folder) {
+  namespace fs = std::filesystem;
+  const auto abandoned_before = fs::file_time_type::clock::now() - kAbandonedAfter;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (!entry->path().filename().string().starts_with(kTemporaryPrefix)) continue;
+    std::error_code ignored;
+    const auto written_at = entry->last_write_time(ignored);
+    if (!ignored && written_at < abandoned_before) fs::remove(entry->path(), ignored);
+  }
+}
+
 // A file that is removed again unless it was moved to its place.
 class TemporaryFile {
  public:
   TemporaryFile(const std::string& folder, const std::string& store_name)
-      : path_(folder + "/.put-" + std::to_string(random_value<std::uint64_t>())),
+      : path_(folder + "/" + std::string(kTemporaryPrefix) + std::to_string(random_value<std::uint64_t>())),
         store_name_(store_name),
         file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode)) {
     if (!file_.is_open()) throw_store_error(store_name_ + ": cannot create a file", errno);
@@ -74,6 +90,7 @@ class DirStore final : public Store {
       : Store(url.name, url.prefix), folder_(std::move(folder)), timeout_(timeout) {
     if (if_missing == IfMissing::Create) create_folder(folder_, name());
     check_folder();
+    if (if_missing == IfMissing::Create) remove_abandoned_files(folder_);
   }
 
   std::optional<std::string> get(const std::string& key) override {

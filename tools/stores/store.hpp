@@ -2,6 +2,7 @@
 // one. One file per store, one line each in CMakeLists.txt and in open_store().
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +23,10 @@ enum class IfMissing {
   Refuse,
   Create,  // if its parent is there
 };
+
+// What a writer left unfinished is removed after that long by the next one: generous, since one that is slow
+// may still be at work.
+inline constexpr std::chrono::hours kAbandonedAfter{24};
 
 inline constexpr std::size_t kMaxRecordKeyBytes = 200;
 inline constexpr std::size_t kMaxValueBytes = std::size_t{64} * 1024;

@@ -21,7 +21,7 @@ std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string&
   std::optional<SnapshotBytes> snapshot;
   std::uint64_t done = 0;
   for (std::uint32_t first = 0; first < record.chunk_count;) {
-    const auto keys = chunk_key_batch(store, set_name, record, first);
+    const auto keys = chunk_key_batch(store, set_name, record.build_id, record.chunk_count, first);
     const auto values = store.get_many(keys);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (!values[i]) return MissingChunk{keys[i]};

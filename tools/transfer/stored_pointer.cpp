@@ -10,11 +10,12 @@
 namespace keysieve {
 
 std::vector<std::string> chunk_key_batch(const Store& store, const std::string& set_name,
-                                         const SnapshotRecord& record, std::uint32_t first) {
-  const std::uint32_t end = first + std::min(kBatchChunks, record.chunk_count - first);
+                                         const BuildId& build_id, std::uint32_t chunk_count,
+                                         std::uint32_t first) {
+  const std::uint32_t end = first + std::min(kBatchChunks, chunk_count - first);
   std::vector<std::string> keys;
   for (std::uint32_t number = first; number < end; ++number) {
-    keys.push_back(chunk_key(store.prefix(), set_name, record.build_id, number));
+    keys.push_back(chunk_key(store.prefix(), set_name, build_id, number));
   }
   return keys;
 }

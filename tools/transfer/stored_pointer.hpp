@@ -15,9 +15,10 @@ namespace keysieve {
 // Chunks per call of the store: 4 MiB in flight.
 inline constexpr std::uint32_t kBatchChunks = 64;
 
-// The keys of chunk `first`, below the record's chunk count, and those after it, kBatchChunks at most.
+// The keys of chunk `first`, below the build's chunk count, and those after it, kBatchChunks at most.
 std::vector<std::string> chunk_key_batch(const Store& store, const std::string& set_name,
-                                         const SnapshotRecord& record, std::uint32_t first);
+                                         const BuildId& build_id, std::uint32_t chunk_count,
+                                         std::uint32_t first);
 
 struct StoredPointer {
   std::optional<std::string> text;  // both are absent when the set was never pushed

@@ -37,11 +37,12 @@ struct PushResult {
 // moves the pointer by compare-and-set, which allots the next generation (after a lost race the guards are
 // checked again, against the winner); last, removes the chunks of the generations that fall out of the last
 // three. Interrupted before the compare-and-set, nothing changes for readers; the chunks that were put are
-// used by the next push of the same build. Pushing the build that is current already puts its chunks again,
-// which mends a damaged generation, and returns its record. Throws DataError (guard, damaged pointer record),
-// LockedError (too many races), and as the store does.
+// listed as pending, and a push that comes kAbandonedAfter later removes them (refused after a race, it
+// removes them itself). Pushing the build that is current already puts its chunks again, which mends a
+// damaged generation, and returns its record. Throws DataError (guard, damaged pointer record), LockedError
+// (too many races), and as the store does.
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards,
-                const Progress& progress = {});
+                const Progress& progress = {}, UnixSeconds now = unix_now());
 
 struct Pulled {
   SnapshotRecord record;

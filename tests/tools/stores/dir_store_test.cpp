@@ -84,6 +84,19 @@ TEST_F(DirStore, LeavesNoTemporaryFiles) {
   }
 }
 
+TEST_F(DirStore, RemovesTheTemporaryFilesOfWritersThatWereKilled) {
+  put(*open(), {"a", "1"});
+  for (const char* name : {".put-1", ".put-2"}) std::ofstream(folder_ + "/" + name) << "part";
+  const auto long_ago = fs::file_time_type::clock::now() - kAbandonedAfter - std::chrono::minutes(1);
+  for (const char* name : {".put-1", "a"}) fs::last_write_time(folder_ + "/" + name, long_ago);
+  open_store("dir:" + folder_, IfMissing::Refuse);
+  EXPECT_TRUE(fs::exists(folder_ + "/.put-1")) << "who only reads removes nothing";
+  const auto store = open();
+  EXPECT_FALSE(fs::exists(folder_ + "/.put-1"));
+  EXPECT_TRUE(fs::exists(folder_ + "/.put-2")) << "its writer may be at work";
+  EXPECT_THAT(store->get("a"), Optional(std::string("1")));
+}
+
 TEST_F(DirStore, GivesUpOnALockThatIsHeldTooLong) {
   const auto store = open();
   put(*store, {"a", "1"});

@@ -87,7 +87,9 @@ TEST_F(PushTest, LeavesNothingOfAGenerationThatFallsOut) {
   push(test::build_snapshot({.shard_count = test::kShardsOfSomeChunks}));
   for (int i = 0; i < 3; ++i) push(test::build_snapshot(), {.max_shrink = std::nullopt});
   const auto files = std::distance(std::filesystem::directory_iterator(directory_ / "store"), {});
-  EXPECT_EQ(files, 3 + 2) << "a chunk of each generation, the pointer and the lock";
+  EXPECT_EQ(files, 3 + 3)
+      << "a chunk of each generation, the pointer, the empty list of pending pushes and the lock";
+  EXPECT_EQ(store_->get("keysieve:tags:pending"), "[]");
 }
 
 TEST_F(PushTest, OfTheCurrentBuildChangesNothing) {
@@ -251,7 +253,7 @@ class LosingRaces : public test::StoreDecorator {
       : StoreDecorator(inner), races_(races), rival_(std::move(rival)) {}
 
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
-    if (races_-- > 0) rival_();
+    if (record.key.ends_with(":current") && races_-- > 0) rival_();
     return inner_.compare_and_set(record, expected);
   }
 
@@ -273,6 +275,8 @@ TEST_F(PushTest, ChecksTheGuardsAgainstTheWinnerOfARace) {
   EXPECT_THAT(test::message_of<DataError>([&] { keysieve::push(racing, test::view_of(snapshot), {}); }),
               HasSubstr("shrank from 10,000 to 1,000"));
   EXPECT_EQ(current().key_count, 10'000U);
+  EXPECT_FALSE(has_chunks_of(snapshot)) << "it had put them before it lost";
+  EXPECT_EQ(store_->get("keysieve:tags:pending"), "[]");
 }
 
 TEST_F(PushTest, AgreesWithARivalThatPushesTheSameBuild) {
@@ -285,6 +289,105 @@ TEST_F(PushTest, GivesUpWhenItLosesRaceAfterRace) {
   LosingRaces racing(*store_, 1'000'000, [this] { push(test::build_snapshot({.keys = 10})); });
   const auto snapshot = test::build_snapshot({.keys = 10});
   EXPECT_THROW(keysieve::push(racing, test::view_of(snapshot), {}), LockedError);
+}
+
+TEST_F(PushTest, KeepsTheChunksOfARefusedBuildThatARivalPublished) {
+  const auto snapshot = test::build_snapshot({.keys = 1000});
+  // The rival publishes the same build, then a larger one, against which this one shrank.
+  LosingRaces racing(*store_, 1, [&] {
+    push(snapshot);
+    push(test::build_snapshot({.keys = 10'000}));
+  });
+  EXPECT_THROW(keysieve::push(racing, test::view_of(snapshot), {}), DataError);
+  EXPECT_TRUE(has_chunks_of(snapshot)) << "generation 1, which is kept";
+}
+
+// Loses the connection when the pointer should move.
+class LosingTheConnection : public test::StoreDecorator {
+ public:
+  using StoreDecorator::StoreDecorator;
+  bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
+    if (record.key.ends_with(":current")) throw UnavailableError(name() + ": connection lost");
+    return inner_.compare_and_set(record, expected);
+  }
+};
+
+class InterruptedPush : public PushTest {
+ protected:
+  static constexpr UnixSeconds kStart = 1'700'000'000;
+  static constexpr UnixSeconds kDay = std::chrono::seconds(kAbandonedAfter).count();
+
+  void interrupt_push(const SnapshotBytes& snapshot, UnixSeconds now) {
+    LosingTheConnection failing(*store_);
+    EXPECT_THROW(keysieve::push(failing, test::view_of(snapshot), {}, {}, now), UnavailableError);
+  }
+  PushResult push_at(const SnapshotBytes& snapshot, UnixSeconds now) {
+    return keysieve::push(*store_, test::view_of(snapshot), {.max_shrink = std::nullopt}, {}, now);
+  }
+};
+
+TEST_F(InterruptedPush, LeavesChunksThatAPushOfTheNextDayRemoves) {
+  const auto interrupted = test::build_snapshot({.shard_count = test::kShardsOfSomeBatches});
+  const auto other = test::build_snapshot();
+  interrupt_push(interrupted, kStart);
+  push_at(other, kStart + kDay - 1);
+  EXPECT_TRUE(has_chunks_of(interrupted)) << "it may still be at work";
+  push_at(test::build_snapshot(), kStart + kDay);
+  EXPECT_FALSE(has_chunks_of(interrupted));
+  EXPECT_TRUE(has_chunks_of(other));
+  EXPECT_EQ(store_->get("keysieve:tags:pending"), "[]");
+  const auto files = std::distance(std::filesystem::directory_iterator(directory_ / "store"), {});
+  EXPECT_EQ(files, 2 + 3) << "two generations of one chunk, pointer, pending and lock";
+}
+
+TEST_F(InterruptedPush, IsToldFromARivalThatStartedLater) {
+  const auto interrupted = test::build_snapshot();
+  const auto rival = test::build_snapshot();
+  interrupt_push(interrupted, kStart);
+  interrupt_push(rival, kStart + kDay - 1);
+  push_at(test::build_snapshot(), kStart + kDay);
+  EXPECT_FALSE(has_chunks_of(interrupted));
+  EXPECT_TRUE(has_chunks_of(rival));
+}
+
+TEST_F(InterruptedPush, CostsAKeptGenerationNoChunks) {
+  const auto snapshot = test::build_snapshot();
+  interrupt_push(snapshot, kStart);
+  push_at(snapshot, kStart + 1);
+  push_at(test::build_snapshot(), kStart + kDay);
+  EXPECT_TRUE(has_chunks_of(snapshot));
+  EXPECT_EQ(store_->get("keysieve:tags:pending"), "[]");
+}
+
+TEST_F(InterruptedPush, CanBeDoneAgainTheNextDay) {
+  const auto snapshot = test::build_snapshot();
+  interrupt_push(snapshot, kStart);
+  push_at(snapshot, kStart + kDay);
+  EXPECT_EQ(pull(*store_, "tags").record.generation, 1U);
+}
+
+TEST_F(InterruptedPush, NeverFillsTheRecord) {
+  const auto oldest = test::build_snapshot();
+  interrupt_push(oldest, kStart);
+  std::string list = store_->get("keysieve:tags:pending").value();
+  list.pop_back();
+  for (int i = 0; i < 500; ++i) {
+    list += R"(,{"build_id":"09090909090909090909090909090909","chunk_count":1,"started_at":1700000000})";
+  }
+  store_->put_many(std::vector<Record>{{"keysieve:tags:pending", list + "]"}});
+  push_at(test::build_snapshot(), kStart);
+  EXPECT_FALSE(has_chunks_of(oldest)) << "the oldest make room";
+  EXPECT_LT(store_->get("keysieve:tags:pending").value().size(), kMaxValueBytes / 2);
+}
+
+TEST_F(PushTest, PassesOverADamagedListOfPendingPushes) {
+  for (const std::string text :
+       {"", "{", "{}", "1", "[1]", R"([{"build_id":"x","chunk_count":1,"started_at":1}])",
+        R"([{"build_id":"09090909090909090909090909090909","chunk_count":1,"started_at":-1}])"}) {
+    store_->put_many(std::vector<Record>{{"keysieve:tags:pending", text}});
+    push(test::build_snapshot());
+    EXPECT_EQ(store_->get("keysieve:tags:pending"), "[]") << text;
+  }
 }
 
 TEST_F(PushTest, OfRacingThreadsAllotsEachItsOwnGeneration) {
