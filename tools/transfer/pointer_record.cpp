@@ -98,7 +98,7 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
   record.shard_bytes = reader.number<std::uint32_t>("shard_bytes");
   if (!is_shard_bytes(record.shard_bytes)) reader.refuse("shard_bytes", "is out of range");
   record.shard_count = reader.number<std::uint32_t>("shard_count", 1);
-  if (std::uint64_t{record.shard_count} * record.shard_bytes > record.bytes) {
+  if (snapshot_layout(record.shard_count, record.shard_bytes).file_bytes != record.bytes) {
     reader.refuse("shard_count", "does not fit \"bytes\"");
   }
   record.seed = reader.hex("seed");

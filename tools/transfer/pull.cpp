@@ -15,9 +15,19 @@ struct MissingChunk {
   std::string key;
 };
 
+[[noreturn]] void refuse_as_foreign(const std::string& source) {
+  throw DataError(source + ": the snapshot is not the one that the pointer describes");
+}
+
+// The first chunk holds the whole header. Until it agrees, the size is no more than what a record claims.
+void check_header(Bytes first_payload, const SnapshotRecord& record, const std::string& source) {
+  const auto header = load<SnapshotHeader>(first_payload.data());
+  if (header.file_bytes != record.bytes || header.build_id != record.build_id) refuse_as_foreign(source);
+}
+
 std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string& set_name,
-                                                const SnapshotRecord& record, const Progress& progress) {
-  // Only once a first chunk was right: until then, the size is no more than what a record claims.
+                                                const SnapshotRecord& record, const std::string& source,
+                                                const Progress& progress) {
   std::optional<SnapshotBytes> snapshot;
   std::uint64_t done = 0;
   for (std::uint32_t first = 0; first < record.chunk_count;) {
@@ -28,7 +38,10 @@ std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string&
       const auto number = first + static_cast<std::uint32_t>(i);
       const std::size_t expected_bytes = std::min<std::uint64_t>(kChunkPayloadBytes, record.bytes - done);
       const Bytes payload = decode_chunk(*values[i], number, expected_bytes, store.name() + ": " + keys[i]);
-      if (!snapshot) snapshot.emplace(record.bytes);
+      if (!snapshot) {
+        check_header(payload, record, source);
+        snapshot.emplace(record.bytes);
+      }
       std::copy(payload.begin(), payload.end(), chunk_payload(snapshot->get(), number).begin());
       done += payload.size();
     }
@@ -46,7 +59,7 @@ void check_whole(Bytes snapshot, const std::string& set_name, const SnapshotReco
   }
   SnapshotRecord found = describe(view);
   found.generation = record.generation;
-  if (found != record) throw DataError(source + ": the snapshot is not the one that the pointer describes");
+  if (found != record) refuse_as_foreign(source);
 }
 
 }  // namespace
@@ -63,7 +76,7 @@ Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, 
       throw DataError(source + ": is " + format_bytes(current.bytes) + ", above the limit of " +
                       format_bytes(max_bytes));
     }
-    auto fetched = fetch(store, set_name, current, progress);
+    auto fetched = fetch(store, set_name, current, source, progress);
     if (auto* snapshot = std::get_if<SnapshotBytes>(&fetched)) {
       check_whole(snapshot->get(), set_name, current, source);
       return {current, std::move(*snapshot)};

@@ -19,7 +19,7 @@ SnapshotRecord record_of_generation(std::uint64_t generation) {
   record.generation = generation;
   record.build_id.fill(static_cast<std::uint8_t>(generation));
   record.chunk_count = 2;
-  record.bytes = 100'000;
+  record.bytes = snapshot_layout(20, 4096).file_bytes;
   record.checksum = 0xfedcba9876543210;
   record.as_of = 1'700'000'000;
   record.key_count = 80'000;
@@ -135,6 +135,9 @@ TEST(PointerRecord, IsRefusedWhenAValueIsOutOfRange) {
       {"shard_bytes", 0, "is out of range"},
       {"shard_count", 0, "is out of range"},
       {"shard_count", 4'000'000'000, "does not fit \"bytes\""},
+      {"shard_count", 19, "does not fit \"bytes\""},
+      {"shard_bytes", 2048, "does not fit \"bytes\""},
+      {"bytes", 100'000, "does not fit \"bytes\""},
   };
   for (const WrongValue& wrong : wrong_values) {
     Json document = valid_document();

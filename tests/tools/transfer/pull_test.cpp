@@ -79,13 +79,22 @@ TEST_F(PullTest, RefusesASnapshotAboveTheLimit) {
 }
 
 TEST_F(PullTest, AllocatesNothingForASizeThatIsOnlyClaimed) {
-  // An allocation of that size would throw std::bad_alloc.
+  // 32 TiB; the first chunk is there and right.
   change_record([](SnapshotRecord& record) {
-    record.bytes = std::uint64_t{1} << 47;
+    record.shard_bytes = 8192;
+    record.shard_count = UINT32_MAX;
+    record.bytes = snapshot_layout(record.shard_count, record.shard_bytes).file_bytes;
     record.chunk_count = static_cast<std::uint32_t>(chunk_count_of(record.bytes));
-    record.build_id.fill(1);
   });
-  EXPECT_THAT(message(), HasSubstr("is damaged, push again"));
+  EXPECT_EQ(message(),
+            url_ + ": set \"tags\" generation 1: the snapshot is not the one that the pointer describes");
+}
+
+TEST_F(PullTest, RefusesAFirstChunkOfAnotherBuildAtOnce) {
+  const auto other = test::build_snapshot({.shard_count = test::kShardsOfSomeChunks});
+  replace(key_of_chunk(snapshot_, 0), encode_chunk(0, chunk_payload(other.get(), 0)));
+  store_->remove_many(std::vector{key_of_chunk(snapshot_, 1)});
+  EXPECT_THAT(message(), EndsWith("the snapshot is not the one that the pointer describes"));
 }
 
 TEST_F(PullTest, NamesAMissingChunk) {
@@ -140,7 +149,6 @@ TEST_F(PullTest, RefusesARecordThatDescribesAnotherSnapshot) {
                                                                   [](SnapshotRecord& record) { ++record.key_count; },
                                                                   [](SnapshotRecord& record) { ++record.as_of; },
                                                                   [](SnapshotRecord& record) { ++record.seed; },
-                                                                  [](SnapshotRecord& record) { --record.shard_count; },
                                                                   [](SnapshotRecord& record) { ++record.hash_count; },
                                                                   [](SnapshotRecord& record) { record.kind = "bloom"; }};
   const SnapshotRecord right = read_pointer(*store_, "tags").value().current;
