@@ -42,18 +42,44 @@ void sync_unless_memory(const FileDescriptor& file, const std::string& path) {
   if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
 }
 
-void write_file(const SetFolder& folder, const std::string& name, Bytes bytes, mode_t mode) {
-  const FileDescriptor file = folder.create_file(name, mode);
-  write_all(file, bytes, folder.path_of(name));
-  sync_unless_memory(file, folder.path_of(name));
-}
+// Files being made: removed again unless kept. Only what this object has created, since after a lost lock
+// another publisher may work under the same names.
+class NewFiles {
+ public:
+  explicit NewFiles(const SetFolder& folder) : folder_(folder) {}
+  NewFiles(const NewFiles&) = delete;
+  NewFiles& operator=(const NewFiles&) = delete;
+  ~NewFiles() {
+    for (const std::string& name : names_) ::unlinkat(folder_.descriptor().get(), name.c_str(), 0);
+  }
+
+  void write(const std::string& name, Bytes bytes, mode_t mode) {
+    const FileDescriptor file = folder_.create_file(name, mode);
+    names_.push_back(name);
+    write_all(file, bytes, folder_.path_of(name));
+    sync_unless_memory(file, folder_.path_of(name));
+  }
+
+  void rename(const std::string& from, const std::string& to) {
+    folder_.rename_file(from, to);
+    std::replace(names_.begin(), names_.end(), from, to);
+  }
+
+  void keep() noexcept { names_.clear(); }
+
+ private:
+  const SetFolder& folder_;
+  std::vector<std::string> names_;
+};
 
 void create_control(const SetFolder& folder) {
   const std::string name = temporary(kControlName);
   folder.remove_file(name);
   folder.remove_file(kControlName);
-  write_file(folder, name, new_control_page(), kControlMode);
-  folder.rename_file(name, kControlName);
+  NewFiles files(folder);
+  files.write(name, new_control_page(), kControlMode);
+  files.rename(name, kControlName);
+  files.keep();
 }
 
 // A control page that is damaged is replaced, since no reader believes it either.
@@ -67,23 +93,6 @@ ControlFile open_or_create_control(const SetFolder& folder) {
   }
   return ControlFile::open_writable(folder);
 }
-
-// Removes what an unfinished publish has left of these files.
-class Unfinished {
- public:
-  Unfinished(const SetFolder& folder, std::vector<std::string> names)
-      : folder_(folder), names_(std::move(names)) {}
-  Unfinished(const Unfinished&) = delete;
-  Unfinished& operator=(const Unfinished&) = delete;
-  ~Unfinished() {
-    for (const std::string& name : names_) ::unlinkat(folder_.descriptor().get(), name.c_str(), 0);
-  }
-  void finish() noexcept { names_.clear(); }
-
- private:
-  const SetFolder& folder_;
-  std::vector<std::string> names_;
-};
 
 }  // namespace
 
@@ -118,17 +127,18 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation) {
 
   const std::string snapshot_name = snapshot_file_name(stamp.publication);
   const std::string live_name = live_file_name(stamp.publication);
-  Unfinished unfinished(folder_, {temporary(snapshot_name), temporary(live_name), snapshot_name, live_name});
-  write_files(snapshot, stamp);
+  NewFiles files(folder_);
+  files.write(temporary(live_name), new_live_page(stamp), kLiveMode);
+  files.write(temporary(snapshot_name), snapshot, kSnapshotMode);
   // Throws unless a reader would take it.
   const Attachment attachment(folder_, {temporary(snapshot_name), temporary(live_name)}, set_name_,
                               {stamp.instance, stamp.publication}, Check::Everything);
   check_lock_is_ours();
-  folder_.rename_file(temporary(live_name), live_name);
-  folder_.rename_file(temporary(snapshot_name), snapshot_name);
+  files.rename(temporary(live_name), live_name);
+  files.rename(temporary(snapshot_name), snapshot_name);
   sync_unless_memory(folder_.descriptor(), folder_.path());
   make_current(stamp.publication, previous);
-  unfinished.finish();
+  files.keep();
   return stamp.publication;
 }
 
@@ -179,11 +189,6 @@ void Publisher::check_total_size(std::uint64_t new_bytes) const {
                           " visible and " + std::to_string(pinned) + " pinned ones would pass the limit of " +
                           std::to_string(settings_.max_total_bytes) +
                           " bytes: restart idle PHP workers to free what they pin, or raise max_total_size");
-}
-
-void Publisher::write_files(Bytes snapshot, const PublicationStamp& stamp) const {
-  write_file(folder_, temporary(live_file_name(stamp.publication)), new_live_page(stamp), kLiveMode);
-  write_file(folder_, temporary(snapshot_file_name(stamp.publication)), snapshot, kSnapshotMode);
 }
 
 // Release: pairs with the acquire in SetReader::pin, so a reader that sees the number finds both files

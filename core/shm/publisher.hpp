@@ -41,7 +41,6 @@ class Publisher {
   [[nodiscard]] std::uint64_t next_publication() const;
   void remove_leftovers() const;
   void check_total_size(std::uint64_t new_bytes) const;
-  void write_files(Bytes snapshot, const PublicationStamp& stamp) const;
   void make_current(std::uint64_t publication, std::uint64_t previous) const;
   void check_lock_is_ours() const;
 
