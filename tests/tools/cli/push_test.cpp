@@ -54,8 +54,9 @@ TEST_F(Push, HoldsTheOtherGuardsToo) {
   const std::string snapshot = build("tags", numbered_lines(5000));
   EXPECT_THAT(refusal(65, {"push", "--min-keys", "5001", snapshot, store()}), HasSubstr("fewer than 5,001"));
   EXPECT_THAT(refusal(65, {"push", "--max-fpr", "0.01%", snapshot, store()}), HasSubstr("above 0.0100 %"));
-  EXPECT_THAT(refusal(65, {"push", "--canaries", write("canaries.txt", "猫\n"), snapshot, store()}),
-              HasSubstr("canary \"猫\""));
+  EXPECT_THAT(
+      refusal(65, {"push", "--canaries", write("canaries.txt", "猫\n犬\n鳥\n魚\n虫\n"), snapshot, store()}),
+      HasSubstr("canary \""));
   EXPECT_EQ(refusal(66, {"pull", store(), "tags", "-o", path("pulled.ks")}),
             store() + ": set \"tags\" was never pushed");
   static_cast<void>(said({"push", "--min-keys", "5000", "--max-fpr", "2%", "--canaries",

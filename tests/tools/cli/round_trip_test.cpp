@@ -36,7 +36,7 @@ class RoundTrip : public KeysieveProgram,
     };
     const auto& [kind, store_kind] = GetParam();
     const std::string url = store_kind.empty_store(directory_);
-    Words options = with_format({"--kind", kind, "--shard-size", "1KiB", "--store", url});
+    Words options = with_format({"--kind", kind, "--shard-size", "1KiB", "--fpr", "0.0001%", "--store", url});
     const std::string built = build("tags", keys, options);
     const Json inspected = json({"inspect", built});
     EXPECT_EQ(inspected.at("kind"), kind);
