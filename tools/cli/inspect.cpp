@@ -12,6 +12,7 @@
 #include "tools/cli/snapshot_report.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
+#include "tools/transfer/hex.hpp"
 
 namespace keysieve {
 namespace {
@@ -55,7 +56,7 @@ void inspect(const InspectOptions& options) {
   add_snapshot_summary(report, snapshot);
   add_shard_keys(report, snapshot);
   add_shard_fills(report, snapshot);
-  report.add("seed", fmt::format("{:016x}", header.seed), "seed", fmt::format("{:016x}", header.seed));
+  report.add("seed", to_hex(header.seed), "seed", to_hex(header.seed));
   report.add("as of", format_moment(header.as_of), "as_of", header.as_of);
   report.add("built at", format_moment(header.built_at), "built_at", header.built_at);
   const std::string limit =

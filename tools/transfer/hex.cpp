@@ -1,15 +1,13 @@
 #include "tools/transfer/hex.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 namespace keysieve {
 
 std::string to_hex(std::uint64_t number) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text(2 * sizeof number, '0');
-  for (auto digit = text.rbegin(); digit != text.rend(); ++digit, number >>= 4)
-    *digit = kDigits[number & 0xf];
-  return text;
+  return fmt::format("{:016x}", number);
 }
 
 std::optional<std::uint64_t> parse_hex(std::string_view text) {
