@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "core/snapshot/builder.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
@@ -258,6 +259,18 @@ TEST_F(Build, RefusesASetWhoseEstimatedRateIsTooHigh) {
   EXPECT_THAT(refused(65, {"--set", "tags", "--max-fpr", "0.001%", many}),
               AllOf(HasSubstr("estimated FPR of "), HasSubstr("above 0.00100 %"), HasSubstr("--max-fpr")));
   build("new", numbered_lines(5000), {"--max-fpr", "1.1%"});
+}
+
+// With this seed these few keys happen to lie close together: 6.2 times the target.
+TEST_F(Build, DoesNotRefuseASmallSetForABadDraw) {
+  SnapshotBuilder unlucky({.set_name = "tags", .seed = 470});
+  unlucky.add("a");
+  const SnapshotBytes bytes = unlucky.finish();
+  const std::string seed = write("seed.ks", std::string(as_text(bytes.get())));
+  const Words options{"--seed-from", seed, "--fpr", "0.000001", "--shard-size", "1KiB"};
+  const Json built = json({"inspect", build("few", numbered_lines(250), options)});
+  EXPECT_GT(built.at("estimated_fpr"), 0.000006);
+  EXPECT_LT(built.at("estimated_fpr"), 0.000007);
 }
 
 TEST_F(Build, RefusesASetThatLacksACanary) {
