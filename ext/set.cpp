@@ -94,7 +94,17 @@ void fill_list(HashTable* result, std::span<const bool> answers) {
   ZEND_HASH_FILL_END();
 }
 
-void append_candidates(HashTable* result, HashTable* keys, std::span<const bool> answers) {
+void return_bools(zval* return_value, HashTable* keys, std::span<const bool> answers) {
+  array_init_size(return_value, zend_hash_num_elements(keys));
+  if (HT_IS_PACKED(keys) && HT_IS_WITHOUT_HOLES(keys)) {
+    fill_list(Z_ARRVAL_P(return_value), answers);
+  } else {
+    append_bools(Z_ARRVAL_P(return_value), keys, answers);
+  }
+}
+
+void return_candidates(zval* return_value, HashTable* keys, std::span<const bool> answers) {
+  array_init(return_value);
   zend_ulong index = 0;
   zend_string* name = nullptr;
   zval* key = nullptr;
@@ -103,9 +113,24 @@ void append_candidates(HashTable* result, HashTable* keys, std::span<const bool>
     if (!*answer++) continue;
     ZVAL_DEREF(key);
     Z_TRY_ADDREF_P(key);
-    append(result, name, index, key);
+    append(Z_ARRVAL_P(return_value), name, index, key);
   }
   ZEND_HASH_FOREACH_END();
+}
+
+// A method that takes an array of keys: asks for all of them, and has `give` make the result of the answers.
+void answer_many(INTERNAL_FUNCTION_PARAMETERS, void (*give)(zval*, HashTable*, std::span<const bool>)) {
+  HashTable* keys = nullptr;
+  ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_ARRAY_HT(keys)
+  ZEND_PARSE_PARAMETERS_END();
+
+  SetObject* object = constructed(ZEND_THIS);
+  if (object == nullptr || !check_keys(keys, 1)) RETURN_THROWS();
+  Answers answers(keys);
+  object->set->may_contain_many(keys, object->key_profile, answers.get());
+  if (UNEXPECTED(EG(exception) != nullptr)) return;
+  give(return_value, keys, answers.get());
 }
 
 }  // namespace
@@ -122,7 +147,6 @@ void prepare_set_class(zend_class_entry* registered) {
 
 }  // namespace keysieve
 
-using keysieve::Answers;
 using keysieve::constructed;
 using keysieve::SetObject;
 
@@ -159,37 +183,11 @@ ZEND_METHOD(KeySieve_Set, mayContain) {
 }
 
 ZEND_METHOD(KeySieve_Set, mayContainMany) {
-  HashTable* keys = nullptr;
-  ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_ARRAY_HT(keys)
-  ZEND_PARSE_PARAMETERS_END();
-
-  SetObject* object = constructed(ZEND_THIS);
-  if (object == nullptr || !keysieve::check_keys(keys, 1)) RETURN_THROWS();
-  Answers answers(keys);
-  object->set->may_contain_many(keys, object->key_profile, answers.get());
-  if (UNEXPECTED(EG(exception) != nullptr)) return;
-  array_init_size(return_value, zend_hash_num_elements(keys));
-  if (HT_IS_PACKED(keys) && HT_IS_WITHOUT_HOLES(keys)) {
-    keysieve::fill_list(Z_ARRVAL_P(return_value), answers.get());
-  } else {
-    keysieve::append_bools(Z_ARRVAL_P(return_value), keys, answers.get());
-  }
+  keysieve::answer_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, keysieve::return_bools);
 }
 
 ZEND_METHOD(KeySieve_Set, candidates) {
-  HashTable* keys = nullptr;
-  ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_ARRAY_HT(keys)
-  ZEND_PARSE_PARAMETERS_END();
-
-  SetObject* object = constructed(ZEND_THIS);
-  if (object == nullptr || !keysieve::check_keys(keys, 1)) RETURN_THROWS();
-  Answers answers(keys);
-  object->set->may_contain_many(keys, object->key_profile, answers.get());
-  if (UNEXPECTED(EG(exception) != nullptr)) return;
-  array_init(return_value);
-  keysieve::append_candidates(Z_ARRVAL_P(return_value), keys, answers.get());
+  keysieve::answer_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, keysieve::return_candidates);
 }
 
 ZEND_METHOD(KeySieve_Set, availability) {
