@@ -1,0 +1,199 @@
+// When a set answers, and what it says of itself when it does not.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "core/base/checksum.hpp"
+#include "core/base/error.hpp"
+#include "core/shm/bypass.hpp"
+#include "core/shm/set_reader.hpp"
+#include "tests/core/shm/forked.hpp"
+#include "tests/core/shm/shared_memory.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::change_byte;
+using test::eventually;
+using test::publication_seen_by;
+using ::testing::HasSubstr;
+
+class AvailabilityTest : public test::SharedMemory {
+ protected:
+  // Rewrites the control page's header, with the right checksum, as a publisher of another version would.
+  template <typename Change>
+  void rewrite_control(Change change) {
+    const ControlFile control = writable_control();
+    ControlPage& page = control.writable_page();
+    change(page);
+    page.header_checksum =
+        checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(ControlPage, header_checksum)));
+  }
+};
+
+TEST_F(AvailabilityTest, IsExpiredPastValidFor) {
+  publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now() - 100, .valid_for = 50}));
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Expired);
+  EXPECT_THAT(reader.reason(), HasSubstr("past valid_for"));
+  ASSERT_NE(reader.attachment(), nullptr);
+  EXPECT_EQ(reader.attachment()->id().publication, 1U);
+}
+
+TEST_F(AvailabilityTest, ExpiresWhileItIsAttached) {
+  publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now() - 1, .valid_for = 3}));
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(eventually([&] {
+    reader.check_soon();
+    return !reader.pin();
+  }));
+  EXPECT_EQ(reader.availability(), Availability::Expired);
+}
+
+TEST_F(AvailabilityTest, IsReadyAgainWhenAFresherSnapshotIsPublished) {
+  publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now() - 100, .valid_for = 50}));
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now(), .valid_for = 5'000}));
+  EXPECT_EQ(publication_seen_by(reader), 2U);
+}
+
+TEST_F(AvailabilityTest, IsBypassedFromTheNextCallOn) {
+  publish("key");
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  set_bypass(directory_.path(), kSet, 0);
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Bypassed);
+  EXPECT_THAT(reader.reason(), HasSubstr("bypassed by an operator"));
+  clear_bypass(directory_.path(), kSet);
+  EXPECT_TRUE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Ready);
+}
+
+TEST_F(AvailabilityTest, IsNotBypassedPastTheEndOfTheBypass) {
+  publish("key");
+  set_bypass(directory_.path(), kSet, unix_now() - 1);
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+}
+
+TEST_F(AvailabilityTest, LeavesTheBypassWhenItsTimeHasCome) {
+  publish("key");
+  set_bypass(directory_.path(), kSet, unix_now() + 2);
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_TRUE(eventually([&] {
+    reader.check_soon();
+    return static_cast<bool>(reader.pin());
+  }));
+}
+
+TEST_F(AvailabilityTest, SeesANewBypassOverAnExpiredOneAtTheNextCall) {
+  publish("key");
+  set_bypass(directory_.path(), kSet, unix_now() - 1);
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  set_bypass(directory_.path(), kSet, unix_now() + 100);
+  EXPECT_FALSE(reader.pin());
+}
+
+TEST_F(AvailabilityTest, IsBypassedByRootWhoeverOwnsTheFolder) {
+  if (!test::is_root()) GTEST_SKIP() << "only root can give files to another user";
+  publish("key");
+  for (const std::string& path : {directory_.path(), folder(), file("control")}) {
+    ASSERT_EQ(::chown(path.c_str(), 12345, static_cast<gid_t>(-1)), 0) << path;
+  }
+  set_bypass(directory_.path(), kSet, 0);
+  const ControlFile control = ControlFile::open_read_only(SetFolder::open(directory_.path(), kSet, 12345));
+  EXPECT_TRUE(is_bypassed(control.page().current.load()));
+}
+
+TEST_F(AvailabilityTest, StaysBypassedOverAPublication) {
+  publish("old");
+  SetReader reader = this->reader();
+  set_bypass(directory_.path(), kSet, 0);
+  publish("new");
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Bypassed);
+  clear_bypass(directory_.path(), kSet);
+  EXPECT_EQ(publication_seen_by(reader), 2U);
+}
+
+TEST_F(AvailabilityTest, CannotBeBypassedWhenItWasNeverPublished) {
+  EXPECT_THROW(set_bypass(directory_.path(), kSet, 0), MissingInputError);
+  EXPECT_THROW(clear_bypass(directory_.path(), kSet), MissingInputError);
+  EXPECT_FALSE(std::filesystem::exists(folder()));
+}
+
+TEST_F(AvailabilityTest, IsIncompatibleWithAControlPageOfAnotherAbi) {
+  publish("key");
+  rewrite_control([](ControlPage& page) { page.abi_major = 2; });
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Incompatible);
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(kControlName)), HasSubstr("ABI 2")));
+}
+
+TEST_F(AvailabilityTest, UnderstandsAControlPageOfAHigherMinor) {
+  publish("key");
+  rewrite_control([](ControlPage& page) { page.abi_minor = 9; });
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+}
+
+TEST_F(AvailabilityTest, IsMissingWhenTheControlPageIsDamaged) {
+  for (const std::streamoff offset : {0, 8, 16, 24}) {
+    publish("key");
+    change_byte(file(kControlName), offset);
+    SetReader reader = this->reader();
+    EXPECT_FALSE(reader.pin()) << offset;
+    EXPECT_THAT(reader.reason(), HasSubstr(file(kControlName)));
+    std::filesystem::remove_all(folder());
+  }
+}
+
+TEST_F(AvailabilityTest, IsMissingWhenTheControlFileHasAnotherSize) {
+  publish("key");
+  std::filesystem::resize_file(file(kControlName), 4'095);
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_THAT(reader.reason(), HasSubstr("4095 bytes"));
+}
+
+SnapshotBytes of_later_format(SnapshotBytes snapshot) {
+  auto& header = *reinterpret_cast<SnapshotHeader*>(snapshot.get().data());
+  header.format = kSnapshotFormat + 1;
+  header.header_checksum = header_checksum(header);
+  return snapshot;
+}
+
+TEST_F(AvailabilityTest, IsIncompatibleWithASnapshotOfALaterFormat) {
+  [[maybe_unused]] const Publisher publisher = this->publisher();
+  publish_by_hand(1, of_later_format(snapshot_of("key")).get());
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Incompatible);
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(snapshot_file_name(1))), HasSubstr("format 2")));
+}
+
+TEST_F(AvailabilityTest, KeepsServingWhenALaterFormatIsPublished) {
+  publish("old");
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  publish_by_hand(2, of_later_format(snapshot_of("new")).get());
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_EQ(reader.availability(), Availability::Ready);
+}
+
+TEST_F(AvailabilityTest, NamesEachAvailability) {
+  EXPECT_EQ(to_string(Availability::Ready), "ready");
+  EXPECT_EQ(to_string(Availability::Missing), "missing");
+  EXPECT_EQ(to_string(Availability::Expired), "expired");
+  EXPECT_EQ(to_string(Availability::Bypassed), "bypassed");
+  EXPECT_EQ(to_string(Availability::Incompatible), "incompatible");
+}
+
+}  // namespace
+}  // namespace keysieve
