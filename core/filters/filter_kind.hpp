@@ -63,7 +63,6 @@ struct FilterKind {
   std::uint32_t block_bytes;  // what one lookup touches; 0: positions all over the shard
   std::uint8_t min_hash_count;
   std::uint8_t max_hash_count;
-  bool can_add;
   bool can_remove;
 
   // Expected FPR of a set whose shards hold `keys_per_shard` keys on average.
@@ -73,6 +72,10 @@ struct FilterKind {
   void (*build)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                 std::span<const KeyHash> keys);
 
+  // Adds one key to a shard that was built; nullptr where the kind cannot. A key that is there already
+  // changes nothing. Does not count it in the entry: whether it was new nobody can tell.
+  void (*add)(MutableBytes shard, const FilterParams& params, KeyHash hash) noexcept;
+
   // From the bytes of one shard, per block: the FPR of an absent key that is looked up there.
   double (*estimated_fpr)(Bytes shard, const FilterParams& params);
 
@@ -80,6 +83,8 @@ struct FilterKind {
   // prefetches, then probes; results[i] answers hashes[i].
   bool (*may_contain)(const ShardArray& array, KeyHash hash) noexcept;
   void (*may_contain_many)(const ShardArray& array, std::span<const KeyHash> hashes, bool* results) noexcept;
+
+  [[nodiscard]] bool can_add() const noexcept { return add != nullptr; }
 };
 
 // Every kind, in the order of their ids.

@@ -21,6 +21,10 @@ struct KindFunctions {
     entry.key_count = static_cast<std::uint16_t>(keys.size());
   }
 
+  static void add(MutableBytes shard, const FilterParams& params, KeyHash hash) noexcept {
+    Policy::add(shard.data(), params, hash.low);
+  }
+
   static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
     return Policy::may_contain(array.shard(shard_of(hash, array.shard_count)), array.params, hash.low);
   }
@@ -53,10 +57,10 @@ constexpr FilterKind kind_of() {
       .block_bytes = Policy::kBlockBytes,
       .min_hash_count = Policy::kMinHashCount,
       .max_hash_count = Policy::kMaxHashCount,
-      .can_add = true,
       .can_remove = false,
       .theoretical_fpr = Policy::theoretical_fpr,
       .build = Functions::build,
+      .add = Functions::add,
       .estimated_fpr = Policy::estimated_fpr,
       .may_contain = Functions::may_contain,
       .may_contain_many = Functions::may_contain_many,

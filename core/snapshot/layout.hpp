@@ -11,6 +11,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/clock.hpp"
+#include "core/base/log_position.hpp"
 #include "core/base/set_name.hpp"
 #include "core/filters/filter_kind.hpp"
 
@@ -25,8 +26,6 @@ inline constexpr std::size_t kChecksumStretchBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kKeyProfileBytes = 64;
 
 using BuildId = std::array<std::uint8_t, 16>;
-using LogPosition =
-    std::array<std::uint8_t, 16>;  // position in a store's adds log; all zero: from its beginning
 
 // 32 lower-case hexadecimal digits.
 std::string to_hex(const BuildId& id);
@@ -54,7 +53,7 @@ struct SnapshotHeader {
   std::int64_t built_at;   // Unix seconds
   std::int64_t valid_for;  // seconds after as_of; 0: no limit
   BuildId build_id;
-  LogPosition adds_from;
+  LogPosition adds_from;                           // what the adds log holds up to here is in the shards
   std::array<char, kMaxSetNameBytes> set_name;     // padded with NUL
   std::array<char, kKeyProfileBytes> key_profile;  // padded with NUL
   std::uint64_t file_bytes;

@@ -37,7 +37,7 @@ struct Row {
 
 bool is_shown(const FilterKind& kind, const PlanOptions& options) {
   const bool usual = std::find(kUsualKinds.begin(), kUsualKinds.end(), kind.name) != kUsualKinds.end();
-  const bool serves = (options.is_static || kind.can_add) && (!options.deletes || kind.can_remove);
+  const bool serves = (options.is_static || kind.can_add()) && (!options.deletes || kind.can_remove);
   return serves && (options.all || usual);
 }
 
@@ -59,7 +59,7 @@ Json to_json(const Row& row) {
           {"shard_count", row.geometry.shard_count},
           {"bytes", row.bytes},
           {"theoretical_fpr", row.theoretical_fpr},
-          {"can_add", kind.can_add},
+          {"can_add", kind.can_add()},
           {"can_remove", kind.can_remove},
           {"summary", kind.summary}};
 }

@@ -1,5 +1,6 @@
-// A store carries records: small values under text keys. This is all that transfer (push, pull, seed) asks of
-// one. One file per store, one line each in CMakeLists.txt and in open_store().
+// A store carries records, which are small values under text keys, and logs, to which keys are appended. This
+// is all that transfer (push, pull, seed, adds) asks of one. One file per store, one line each in
+// CMakeLists.txt and in open_store().
 #pragma once
 
 #include <chrono>
@@ -10,11 +11,22 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/log_position.hpp"
+#include "tools/stores/store_watch.hpp"
+
 namespace keysieve {
 
 struct Record {
   std::string key;
   std::string value;
+};
+
+// What stands at one position of a log.
+struct LogEntry {
+  LogPosition position{};
+  std::optional<std::string> key;  // nothing: a notice, which only wakes those who watch
+
+  friend bool operator==(const LogEntry&, const LogEntry&) = default;
 };
 
 // What a lmdb: or dir: store does whose folder is not there; Redis has nothing to create. Who only reads must
@@ -30,6 +42,8 @@ inline constexpr std::chrono::hours kAbandonedAfter{24};
 
 inline constexpr std::size_t kMaxRecordKeyBytes = 200;
 inline constexpr std::size_t kMaxValueBytes = std::size_t{64} * 1024;
+// Of a key in a log: longer ones can be built into a set, but not be added.
+inline constexpr std::size_t kMaxLoggedKeyBytes = std::size_t{1} << 20;
 
 // One connection; one thread. Keys are at most kMaxRecordKeyBytes of [A-Za-z0-9:_.-], values at most
 // kMaxValueBytes. Every call throws UnavailableError when the store cannot be reached or does not answer in
@@ -52,6 +66,26 @@ class Store {
   virtual bool compare_and_set(const Record& record, const std::optional<std::string>& expected) = 0;
   // Keys that are not there are passed over.
   virtual void remove_many(std::span<const std::string> keys) = 0;
+  // The keys of all records, not of logs, that begin with `prefix`, in any order. What is put or removed
+  // meanwhile may be among them or not. Reads the names of all that the store holds.
+  virtual std::vector<std::string> keys_with_prefix(const std::string& prefix);
+
+  // Appends at the end, in order; returns the position of the last. Positions only rise among all clients.
+  // Durable as a put is. `log` is named as a record is, but is none.
+  virtual LogPosition append(const std::string& log, std::span<const std::string> keys);
+  // The entries behind `after`, oldest first, `max_entries` (from 1) at most; what was trimmed is passed
+  // over.
+  virtual std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
+                                           std::size_t max_entries);
+  // The last position that was ever given out, trimmed or not; all zero for a log that was never appended to.
+  // One that falls tells that the store has lost entries.
+  virtual LogPosition end_of(const std::string& log);
+  // Removes the entries up to `up_to` and itself.
+  virtual void trim(const std::string& log, const LogPosition& up_to);
+  // Wakes those who watch the log, where the store does not do so by itself when a record changes.
+  virtual void notify(const std::string& log);
+  // nullptr where the store has no way to tell: poll. Independent of this connection.
+  virtual std::unique_ptr<StoreWatch> watch();
 
   // The URL without password and query: for messages.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
