@@ -1,0 +1,80 @@
+#include "tools/transfer/adds_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tests/tools/transfer/store_decorator.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::int64_t kNow = 1'700'000'000'000;
+constexpr std::uint64_t kNowMs = kNow;
+constexpr std::uint64_t kTenMinutes = 600'000;
+
+// A store whose log ends where the case says, whatever clock has numbered it.
+class StoreWithLogEnd : public StoreDecorator {
+ public:
+  StoreWithLogEnd(Store& inner, LogPosition end) : StoreDecorator(inner), end_(end) {}
+  LogPosition end_of(const std::string& log) override {
+    EXPECT_EQ(log, "keysieve:tags:adds");
+    return end_;
+  }
+
+ private:
+  LogPosition end_;
+};
+
+class AddsFrom : public ::testing::Test {
+ protected:
+  [[nodiscard]] LogPosition adds_from_with(const LogPosition& end_of_log,
+                                           milliseconds overlap = kDefaultAddsOverlap) const {
+    StoreWithLogEnd store(*store_, end_of_log);
+    return adds_from(store, "tags", kNow, overlap);
+  }
+
+  TemporaryDirectory directory_;
+  std::unique_ptr<Store> store_ = open_store("dir:" + directory_ / "store");
+};
+
+TEST_F(AddsFrom, IsTheWholeLogOfASetThatHasNoneOrHasLostIt) {
+  EXPECT_EQ(adds_from_with(LogPosition{}), LogPosition{});
+}
+
+TEST_F(AddsFrom, LiesTheOverlapBeforeNow) {
+  const LogPosition end = log_position(kNowMs, 7);
+  EXPECT_EQ(adds_from_with(end), log_position(kNowMs - kTenMinutes, 0));
+  EXPECT_EQ(adds_from_with(end, milliseconds(1)), log_position(kNowMs - 1, 0));
+}
+
+TEST_F(AddsFrom, IsTheMillisecondOfTheEndWithoutOverlap) {
+  EXPECT_EQ(adds_from_with(log_position(kNowMs - 5, 7), milliseconds(0)), log_position(kNowMs - 5, 0));
+}
+
+TEST_F(AddsFrom, GoesByOurClockWhereTheStoresIsAhead) {
+  EXPECT_EQ(adds_from_with(log_position(2 * kNowMs, 0)), log_position(kNowMs - kTenMinutes, 0));
+}
+
+// Its entry of a minute ago is numbered an hour and a minute ago.
+TEST_F(AddsFrom, GoesByTheStoresClockWhereThatIsBehind) {
+  const std::uint64_t minute_ago = kNowMs - 61 * 60'000;
+  const LogPosition position = adds_from_with(log_position(minute_ago, 3));
+  EXPECT_LT(position, log_position(minute_ago, 0));
+  EXPECT_EQ(position, log_position(minute_ago - kTenMinutes, 0));
+}
+
+TEST_F(AddsFrom, DoesNotPassTheBeginning) {
+  EXPECT_EQ(adds_from_with(log_position(kTenMinutes - 1, 9)), LogPosition{});
+  EXPECT_EQ(adds_from_with(log_position(kNowMs, 0), milliseconds::max()), LogPosition{});
+}
+
+TEST_F(AddsFrom, RefusesAWrongSetName) {
+  EXPECT_THROW(adds_from(*store_, "../x", kNow), UsageError);
+  EXPECT_EQ(adds_log(*store_, "tags"), "keysieve:tags:adds");
+}
+
+}  // namespace
+}  // namespace keysieve::test
