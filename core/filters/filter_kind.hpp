@@ -94,6 +94,9 @@ std::span<const FilterKind> filter_kinds() noexcept;
 const FilterKind* find_filter_kind(std::uint8_t id) noexcept;
 const FilterKind* find_filter_kind(std::string_view name) noexcept;
 
+// The names of those for which `is_wanted` is true, with ", " between them; "none".
+std::string kind_names(bool (*is_wanted)(const FilterKind& kind));
+
 // Throws UsageError that lists the known names.
 const FilterKind& filter_kind_named(std::string_view name);
 

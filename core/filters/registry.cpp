@@ -37,11 +37,18 @@ const FilterKind* find_filter_kind(std::string_view name) noexcept {
   return find_kind([name](const FilterKind& kind) { return kind.name == name; });
 }
 
+std::string kind_names(bool (*is_wanted)(const FilterKind& kind)) {
+  std::string names;
+  for (const FilterKind& kind : kKinds) {
+    if (is_wanted(kind)) names.append(names.empty() ? "" : ", ").append(kind.name);
+  }
+  return names.empty() ? "none" : names;
+}
+
 const FilterKind& filter_kind_named(std::string_view name) {
   if (const FilterKind* kind = find_filter_kind(name)) return *kind;
-  std::string message = "filter kind \"" + std::string(name) + "\" is not known; known are";
-  for (const FilterKind& kind : kKinds) message.append(" ").append(kind.name);
-  throw UsageError(message);
+  throw UsageError("filter kind \"" + std::string(name) + "\" is not known; known are " +
+                   kind_names([](const FilterKind&) { return true; }));
 }
 
 }  // namespace keysieve

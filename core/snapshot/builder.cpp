@@ -1,11 +1,10 @@
 #include "core/snapshot/builder.hpp"
 
 #include <algorithm>
-#include <cstring>
 
-#include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "core/snapshot/seal.hpp"
 
 namespace keysieve {
 namespace {
@@ -25,14 +24,6 @@ std::span<const KeyHash> take_shard(std::span<const KeyHash>& keys, std::uint32_
   const auto taken = keys.first(count);
   keys = keys.subspan(count);
   return taken;
-}
-
-void fill_checksum_table(const SnapshotLayout& layout, MutableBytes bytes) {
-  const std::uint64_t stretches = layout.checksum_table.bytes / sizeof(std::uint64_t);
-  for (std::uint64_t i = 0; i < stretches; ++i) {
-    store(bytes.data() + layout.checksum_table.offset + i * sizeof(std::uint64_t),
-          checksum(checksum_stretch(bytes, layout, i)));
-  }
 }
 
 }  // namespace
@@ -61,12 +52,8 @@ SnapshotBytes SnapshotBuilder::finish() {
   SnapshotBytes snapshot(layout.file_bytes);
   const MutableBytes bytes = snapshot.get();
 
-  SnapshotHeader head = header(built, layout);
-  head.estimated_fpr = build_shards(built, layout, bytes);
-  fill_checksum_table(layout, bytes);
-  head.tables_checksum = tables_checksum(bytes, layout);
-  head.header_checksum = header_checksum(head);
-  store(bytes.data(), head);
+  build_shards(built, layout, bytes);
+  seal(bytes, *built.kind, header(built, layout));
   return snapshot;
 }
 
@@ -87,24 +74,18 @@ Geometry SnapshotBuilder::geometry() const {
                                        .shard_bytes = settings_.shard_bytes});
 }
 
-double SnapshotBuilder::build_shards(const Geometry& geometry, const SnapshotLayout& layout,
-                                     MutableBytes bytes) const {
+void SnapshotBuilder::build_shards(const Geometry& geometry, const SnapshotLayout& layout,
+                                   MutableBytes bytes) const {
   std::span<const KeyHash> keys = hashes_;
-  double fpr_sum = 0.0;
   for (std::uint32_t i = 0; i < geometry.shard_count; ++i) {
     const auto shard_keys = take_shard(keys, i, geometry.shard_count);
-    if (shard_keys.size() > kMaxKeysPerShard) {
-      throw DataError("set " + settings_.set_name + ": shard " + std::to_string(i) + " is overfull with " +
-                      std::to_string(shard_keys.size()) + " keys; a shard holds at most 65535");
-    }
+    check_not_overfull(settings_.set_name, i, shard_keys.size());
     const MutableBytes shard = bytes.subspan(
         layout.shards.offset + std::uint64_t{i} * geometry.params.shard_bytes, geometry.params.shard_bytes);
     ShardEntry entry;
     geometry.kind->build(shard, entry, geometry.params, shard_keys);
     store(bytes.data() + layout.shard_table.offset + i * sizeof(ShardEntry), entry);
-    fpr_sum += geometry.kind->estimated_fpr(shard, geometry.params);
   }
-  return fpr_sum / geometry.shard_count;
 }
 
 SnapshotHeader SnapshotBuilder::header(const Geometry& geometry, const SnapshotLayout& layout) const {

@@ -50,9 +50,8 @@ class SnapshotBuilder {
  private:
   void sort_and_dedupe();
   [[nodiscard]] Geometry geometry() const;
-  // Fills shards and shard table; returns the estimated FPR of the whole.
-  [[nodiscard]] double build_shards(const Geometry& geometry, const SnapshotLayout& layout,
-                                    MutableBytes bytes) const;
+  // Fills shards and shard table.
+  void build_shards(const Geometry& geometry, const SnapshotLayout& layout, MutableBytes bytes) const;
   [[nodiscard]] SnapshotHeader header(const Geometry& geometry, const SnapshotLayout& layout) const;
 
   BuildSettings settings_;

@@ -145,8 +145,7 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
   add_parsed(verb, "--fpr", options.settings.target_fpr, parse_share,
              "Target FPR: 0.000001 to 0.5, or in % [0.01]")
       ->type_name("FPR");
-  std::string names;
-  for (const FilterKind& kind : filter_kinds()) names += (names.empty() ? "" : ", ") + std::string(kind.name);
+  const std::string names = kind_names([](const FilterKind&) { return true; });
   verb->add_option("--kind", options.kind_name,
                    "Filter kind: " + names + " [split_block_bloom, or as --like]")
       ->type_name("KIND");

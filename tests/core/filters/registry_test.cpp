@@ -65,6 +65,13 @@ TEST(Registry, ListsTheKnownNamesWhenAskedForAnother) {
                                               HasSubstr("blocked_bloom"), HasSubstr("split_block_bloom"))));
 }
 
+TEST(Registry, NamesTheKindsThatAreWanted) {
+  EXPECT_EQ(kind_names([](const FilterKind& kind) { return kind.id == 1; }), "bloom");
+  EXPECT_THAT(kind_names([](const FilterKind& kind) { return kind.block_bytes != 0; }),
+              HasSubstr("blocked_bloom, split_block_bloom"));
+  EXPECT_EQ(kind_names([](const FilterKind&) { return false; }), "none");
+}
+
 TEST(ShardBytes, ArePowersOfTwoFrom1To8KiB) {
   for (const std::uint64_t bytes : {1024U, 2048U, 4096U, 8192U}) EXPECT_TRUE(is_shard_bytes(bytes)) << bytes;
   for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{512}, std::uint64_t{3000},

@@ -1,0 +1,40 @@
+// Adds keys to a copy of a snapshot, which becomes a snapshot of its own: faster than a build, since it needs
+// the new keys alone, but its FPR rises with each of them. For kinds that can add. One thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/snapshot/snapshot.hpp"
+
+namespace keysieve {
+
+// Throws UsageError that names the kinds that can.
+void check_can_add(const FilterKind& kind, std::string_view set_name);
+
+class SnapshotEditor {
+ public:
+  // Copies the base, which must have been decoded with Check::Everything and is not needed any more then.
+  // Throws as check_can_add().
+  explicit SnapshotEditor(const SnapshotView& base);
+
+  // Throws DataError for an overfull shard.
+  void add(std::string_view key);
+
+  // Of the keys added so far those that were certainly new. One that was answered maybe before is taken for a
+  // key of the base: the FPR says how many of them were none, and so the key count is a lower estimate.
+  [[nodiscard]] std::uint64_t new_keys() const noexcept { return new_keys_; }
+
+  // `as_of`: Unix seconds, when the added keys began to be read from their source; the base's counts where it
+  // is later. What else a build is told stays as in the base, adds_from too: nobody knows whether the added
+  // keys hold what the adds log held. New are build id and built_at. Throws UsageError for a moment out of
+  // range. Call once, as the last.
+  SnapshotBytes finish(UnixSeconds as_of);
+
+ private:
+  SnapshotBytes bytes_;
+  SnapshotView view_;  // of bytes_
+  std::uint64_t new_keys_ = 0;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,47 @@
+#include "core/snapshot/seal.hpp"
+
+#include <string>
+
+#include "core/base/checksum.hpp"
+#include "core/base/error.hpp"
+
+namespace keysieve {
+namespace {
+
+double mean_estimated_fpr(Bytes shards, const FilterKind& kind, const SnapshotHeader& header) {
+  const FilterParams params{.shard_bytes = header.shard_bytes, .hash_count = header.hash_count};
+  double sum = 0.0;
+  for (std::uint32_t i = 0; i < header.shard_count; ++i) {
+    sum +=
+        kind.estimated_fpr(shards.subspan(std::uint64_t{i} * params.shard_bytes, params.shard_bytes), params);
+  }
+  return sum / header.shard_count;
+}
+
+void fill_checksum_table(const SnapshotLayout& layout, MutableBytes snapshot) {
+  const std::uint64_t stretches = layout.checksum_table.bytes / sizeof(std::uint64_t);
+  for (std::uint64_t i = 0; i < stretches; ++i) {
+    store(snapshot.data() + layout.checksum_table.offset + i * sizeof(std::uint64_t),
+          checksum(checksum_stretch(snapshot, layout, i)));
+  }
+}
+
+}  // namespace
+
+void seal(MutableBytes snapshot, const FilterKind& kind, SnapshotHeader header) {
+  const SnapshotLayout layout = snapshot_layout(header.shard_count, header.shard_bytes);
+  header.estimated_fpr =
+      mean_estimated_fpr(snapshot.subspan(layout.shards.offset, layout.shards.bytes), kind, header);
+  fill_checksum_table(layout, snapshot);
+  header.tables_checksum = tables_checksum(snapshot, layout);
+  header.header_checksum = header_checksum(header);
+  store(snapshot.data(), header);
+}
+
+void check_not_overfull(std::string_view set_name, std::uint32_t shard, std::uint64_t keys) {
+  if (keys <= kMaxKeysPerShard) return;
+  throw DataError("set " + std::string(set_name) + ": shard " + std::to_string(shard) + " is overfull with " +
+                  std::to_string(keys) + " keys; a shard holds at most 65535");
+}
+
+}  // namespace keysieve

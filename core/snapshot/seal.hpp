@@ -1,0 +1,20 @@
+// What follows from the shards of a snapshot once they are filled: estimated FPR and checksums. The last step
+// of whoever makes or changes one. Used by builder and editor.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/filters/filter_kind.hpp"
+#include "core/snapshot/layout.hpp"
+
+namespace keysieve {
+
+// `snapshot` holds shards and shard table, `header` everything but estimated FPR and checksums: completes it,
+// and writes it and the checksum table. Reads all bytes twice.
+void seal(MutableBytes snapshot, const FilterKind& kind, SnapshotHeader header);
+
+// Throws DataError when a shard cannot count that many keys.
+void check_not_overfull(std::string_view set_name, std::uint32_t shard, std::uint64_t keys);
+
+}  // namespace keysieve

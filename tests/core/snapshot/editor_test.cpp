@@ -1,0 +1,161 @@
+#include "core/snapshot/editor.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/base/error.hpp"
+#include "tests/core/sample_snapshot.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::build_snapshot;
+using test::decode;
+using test::may_contain;
+using test::numbered_keys;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr UnixSeconds kAsOf = 1'700'000'000;
+
+BuildSettings settings_of(const FilterKind& kind) {
+  return {.set_name = "tags",
+          .kind = &kind,
+          .growth = 2.0,
+          .shard_bytes = 1024,
+          .seed = 7,
+          .as_of = kAsOf,
+          .valid_for = 3'600,
+          .adds_from = log_position(123, 4),
+          .built_at = 1,
+          .build_id = {1},
+          .key_profile = "NFC"};
+}
+
+SnapshotBytes updated(const SnapshotBytes& base, std::span<const std::string> keys,
+                      UnixSeconds as_of = kAsOf + 60) {
+  SnapshotEditor editor(decode(base));
+  for (const std::string& key : keys) editor.add(key);
+  return editor.finish(as_of);
+}
+
+Bytes shards_of(const SnapshotBytes& snapshot) {
+  const TableSpan span = decode(snapshot).header().shards;
+  return snapshot.get().subspan(span.offset, span.bytes);
+}
+
+TEST(SnapshotEditor, AnswersMaybeForEveryOldAndNewKey) {
+  const auto old_keys = numbered_keys("old", 5'000);
+  const auto new_keys = numbered_keys("new", 4'000);
+  for (const FilterKind& kind : filter_kinds()) {
+    if (!kind.can_add()) continue;
+    const SnapshotBytes snapshot = updated(build_snapshot(settings_of(kind), old_keys), new_keys);
+    const SnapshotView view = decode(snapshot);
+    for (const std::string& key : old_keys) ASSERT_TRUE(may_contain(view, key)) << kind.name << " " << key;
+    for (const std::string& key : new_keys) ASSERT_TRUE(may_contain(view, key)) << kind.name << " " << key;
+    EXPECT_FALSE(may_contain(view, "nobody has this")) << kind.name;
+  }
+}
+
+// What holds for the Bloom family: bits do not know in which order they were set.
+TEST(SnapshotEditor, GivesTheShardsAndTheFprThatABuildOfAllKeysGives) {
+  auto keys = numbered_keys("old", 5'000);
+  for (const char* name : {"bloom", "blocked_bloom", "split_block_bloom"}) {
+    BuildSettings settings = settings_of(filter_kind_named(name));
+    const SnapshotBytes base = build_snapshot(settings, keys);
+    const auto more = numbered_keys("new", 3'000);
+    settings.like = geometry_of(decode(base));
+    auto all = keys;
+    all.insert(all.end(), more.begin(), more.end());
+    const SnapshotBytes built = build_snapshot(settings, all);
+    const SnapshotBytes edited = updated(base, more);
+    EXPECT_TRUE(as_text(shards_of(edited)) == as_text(shards_of(built))) << name;
+    EXPECT_EQ(decode(edited).header().estimated_fpr, decode(built).header().estimated_fpr) << name;
+    EXPECT_GT(decode(edited).header().estimated_fpr, decode(base).header().estimated_fpr) << name;
+  }
+}
+
+TEST(SnapshotEditor, CountsTheKeysThatWereCertainlyNew) {
+  const SnapshotBytes base =
+      build_snapshot(settings_of(filter_kind_named("bloom")), numbered_keys("key", 5'000));
+  SnapshotEditor editor(decode(base));
+  for (const std::string& key : numbered_keys("key", 5'000)) editor.add(key);
+  EXPECT_EQ(editor.new_keys(), 0U) << "all were there";
+  for (int i = 0; i < 2; ++i) {
+    for (const std::string& key : numbered_keys("new", 1'000)) editor.add(key);
+    EXPECT_LE(editor.new_keys(), 1'000U);
+    EXPECT_GE(editor.new_keys(), 970U) << "less what the FPR of at most 1 % hides";
+  }
+  const std::uint64_t new_keys = editor.new_keys();
+  const SnapshotBytes snapshot = editor.finish(kAsOf);
+  EXPECT_EQ(decode(snapshot).header().key_count, 5'000 + new_keys);
+}
+
+TEST(SnapshotEditor, LeavesTheBaseAsItIs) {
+  const SnapshotBytes base =
+      build_snapshot(settings_of(filter_kind_named("bloom")), numbered_keys("key", 50));
+  const std::string before(as_text(base.get()));
+  static_cast<void>(updated(base, numbered_keys("new", 50)));
+  EXPECT_TRUE(as_text(base.get()) == before);
+}
+
+TEST(SnapshotEditor, ChangesNothingElseThatTheBuildWasTold) {
+  const SnapshotBytes base =
+      build_snapshot(settings_of(filter_kind_named("bloom")), numbered_keys("key", 50));
+  const SnapshotBytes snapshot = updated(base, numbered_keys("new", 50));
+  const SnapshotView view = decode(snapshot);
+  const SnapshotHeader& header = view.header();
+  EXPECT_EQ(header.as_of, kAsOf + 60);
+  EXPECT_NEAR(static_cast<double>(header.built_at), static_cast<double>(unix_now()), 60.0);
+  EXPECT_NE(header.build_id, decode(base).header().build_id);
+  EXPECT_NE(header.build_id, decode(updated(base, {})).header().build_id);
+  EXPECT_EQ(header.adds_from, log_position(123, 4)) << "what the log holds is not in the base";
+  EXPECT_EQ(header.seed, 7U);
+  EXPECT_EQ(header.valid_for, 3'600);
+  EXPECT_EQ(header.target_fpr, 0.01);
+  EXPECT_EQ(view.set_name(), "tags");
+  EXPECT_EQ(view.key_profile(), "NFC");
+  EXPECT_EQ(geometry_of(view).shard_count, geometry_of(decode(base)).shard_count);
+}
+
+TEST(SnapshotEditor, DoesNotMakeASetOlder) {
+  const SnapshotBytes base =
+      build_snapshot(settings_of(filter_kind_named("bloom")), numbered_keys("key", 50));
+  EXPECT_EQ(decode(updated(base, {}, kAsOf - 1)).header().as_of, kAsOf);
+  EXPECT_THROW(updated(base, {}, -1), UsageError);
+  EXPECT_THROW(updated(base, {}, kFarthestMoment + 1), UsageError);
+}
+
+TEST(SnapshotEditor, TakesKeysOfAnyBytesAndLength) {
+  using namespace std::string_literals;
+  const std::vector<std::string> keys{""s, "\0"s, "\r\n"s, "猫"s, "\xff\xfe"s, std::string(1'000'000, 'x')};
+  const SnapshotBytes base =
+      build_snapshot(settings_of(filter_kind_named("bloom")), numbered_keys("key", 50));
+  const SnapshotBytes snapshot = updated(base, keys);
+  for (const std::string& key : keys) EXPECT_TRUE(may_contain(decode(snapshot), key)) << key.substr(0, 20);
+}
+
+// One bit per key: the only way to more new keys than an entry can count.
+TEST(SnapshotEditor, RefusesMoreKeysThanAShardCanCount) {
+  BuildSettings settings = settings_of(filter_kind_named("bloom"));
+  settings.shard_bytes = 8192;
+  settings.like = {settings.kind, {.shard_bytes = 8192, .hash_count = 1}, 1};
+  settings.target_fpr = 0.5;
+  SnapshotEditor editor(decode(build_snapshot(settings, numbered_keys("key", 10))));
+  const auto fill = [&editor] {
+    for (int i = 0; i < 2'000'000; ++i) editor.add("n" + std::to_string(i));
+  };
+  EXPECT_THAT(fill, ThrowsMessage<DataError>(HasSubstr("overfull with 65536 keys")));
+}
+
+TEST(SnapshotEditor, SaysWhichKindsCanBeAddedTo) {
+  FilterKind kind = filter_kind_named("bloom");
+  EXPECT_NO_THROW(check_can_add(kind, "tags"));
+  kind.add = nullptr;
+  kind.name = "static";
+  EXPECT_THAT([&] { check_can_add(kind, "tags"); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("set tags: "), HasSubstr("filter kind static"),
+                                              HasSubstr("split_block_bloom"))));
+}
+
+}  // namespace
+}  // namespace keysieve
