@@ -8,11 +8,8 @@
 
 #include "core/shm/publisher.hpp"
 #include "tools/loader/config.hpp"
-#include "tools/loader/schedule.hpp"
 #include "tools/loader/set_state.hpp"
-#include "tools/loader/snapshot_cache.hpp"
-#include "tools/loader/store_connection.hpp"
-#include "tools/transfer/transfer.hpp"
+#include "tools/loader/snapshot_source.hpp"
 
 namespace keysieve {
 
@@ -22,6 +19,8 @@ class SetRefresher {
   // the refresh there: nothing is published, and the state stays that of the refresh before.
   SetRefresher(SetConfig config, const LoaderConfig& loader, StoreConnection& store,
                std::function<bool()> on_progress);
+  SetRefresher(const SetRefresher&) = delete;
+  SetRefresher& operator=(const SetRefresher&) = delete;
 
   // Looks at the store and publishes what is new there; when nothing is live, first what the cache holds.
   // Holds the set's lock meanwhile. Throws nothing that can be survived.
@@ -35,11 +34,6 @@ class SetRefresher {
   void try_again_now() { backoff_.reset(); }
 
  private:
-  struct Candidate {
-    SnapshotRecord record;
-    SnapshotBytes snapshot;
-    bool is_cached;
-  };
   // A build that did not make it, and what to say while it is not tried again.
   struct PutOff {
     SnapshotRecord record;
@@ -53,12 +47,7 @@ class SetRefresher {
 
   void publish_cached(Publisher& publisher, SteadyTime now);
   void publish(Publisher& publisher, const Candidate& candidate);
-  Candidate fetch(const SnapshotRecord& record, SteadyTime now);
   std::optional<Candidate> newest_cached(SteadyTime now);
-  std::optional<Candidate> fetch_cached(const SnapshotRecord& record);
-  void check(const Candidate& candidate) const;
-  void check_not_older(const SnapshotRecord& record) const;
-  void save(const Candidate& candidate);
 
   enum class Again { AfterBackoff, Never };
   SetState put_off(const SnapshotRecord& record, SetState state, Again again, SteadyTime now);
@@ -68,14 +57,14 @@ class SetRefresher {
 
   SetConfig config_;
   PublisherSettings publishing_;
-  SnapshotCache cache_;
   StoreConnection& store_;
   std::function<bool()> on_progress_;
+  StateLog log_;
+  SnapshotSource source_;
   Backoff backoff_;
   std::optional<LivePublication> live_;
   std::optional<PutOff> put_off_;
   SetState state_;
-  StateLog log_;
 };
 
 }  // namespace keysieve

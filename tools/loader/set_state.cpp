@@ -1,56 +1,32 @@
 #include "tools/loader/set_state.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
-#include "tools/program/units.hpp"
+#include "tools/program/program.hpp"
 
 namespace keysieve {
 
-namespace {
-
-std::string stays_live(const std::optional<LivePublication>& live) {
-  if (!live) return "nothing is live, lookups answer maybe";
-  return fmt::format("generation {} stays live", live->generation);
+SetState in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
+  return {.live = {},
+          .trouble = trouble,
+          .exit_status = exit_status_of(kind),
+          .reason = std::move(reason),
+          .refused = {}};
 }
 
-std::string keys_and_size(const LivePublication& live) {
-  return fmt::format("{} keys, {}", format_count(live.key_count), format_bytes(live.bytes));
+SetState store_away(const Error& error) {
+  return in_trouble(Trouble::StoreAway, error.kind(), fmt::format("the store is away: {}", error.what()));
 }
 
-}  // namespace
-
-void StateLog::say(const SetState& state) {
-  if (is_what_was_said(state)) {
-    if (state.trouble != Trouble::None) spdlog::debug("{}: still: {}", set_name_, state.reason);
-    return;
-  }
-  if (state.trouble != Trouble::None) {
-    spdlog::warn("{}: {}; {}", set_name_, state.reason, stays_live(state.live));
-  } else if (said_) {
-    spdlog::info("{}: all is well again; generation {} is current", set_name_, state.live->generation);
-  } else {
-    spdlog::info("{}: generation {} is live as publication {} ({})", set_name_, state.live->generation,
-                 state.live->publication, keys_and_size(*state.live));
-  }
-  said_ = state;
+SetState refused(const SnapshotRecord& record, const Error& error) {
+  SetState state = in_trouble(Trouble::Refused, error.kind(),
+                              fmt::format("generation {} refused: {}", record.generation, error.what()));
+  state.refused = record.build_id;
+  return state;
 }
 
-void StateLog::say_published(const LivePublication& live, bool from_cache) {
-  spdlog::info("{}: generation {}{} published as publication {} ({})", set_name_, live.generation,
-               from_cache ? " from the cache" : "", live.publication, keys_and_size(live));
-  said_ = SetState{.live = live, .trouble = Trouble::None, .exit_status = 0, .reason = "", .refused = {}};
-}
-
-void StateLog::say_cache_trouble(const std::string& reason) {
-  if (!has_said_cache_trouble_) spdlog::warn("{}: the cache is of no use: {}", set_name_, reason);
-  has_said_cache_trouble_ = true;
-}
-
-// Not by the reason's words: they may change at every try ("timed out", "connection refused").
-bool StateLog::is_what_was_said(const SetState& state) const {
-  return said_ && said_->trouble == state.trouble && said_->exit_status == state.exit_status &&
-         said_->refused == state.refused;
+SetState cannot_publish(const Error& error) {
+  return in_trouble(Trouble::CannotPublish, error.kind(), fmt::format("cannot publish: {}", error.what()));
 }
 
 }  // namespace keysieve

@@ -1,12 +1,12 @@
-// What a refresh has found of one set, and the log lines about it: each change is said once, not at every
-// look.
+// What a refresh has found of one set.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "core/snapshot/layout.hpp"
+#include "core/base/error.hpp"
 #include "tools/loader/live_publication.hpp"
+#include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
 
@@ -32,25 +32,9 @@ inline bool holds_back_ready(const SetState& state) {
   return !state.live && state.trouble == Trouble::CannotPublish;
 }
 
-// One per set.
-class StateLog {
- public:
-  explicit StateLog(std::string set_name) : set_name_(std::move(set_name)) {}
-
-  // After a refresh. Says the trouble, or that it is over, when that is not what was said last.
-  void say(const SetState& state);
-  // A new publication, which is a change by itself.
-  void say_published(const LivePublication& live, bool from_cache);
-  // The cache cannot be used, which costs nothing as long as the store answers. Said once until it can again.
-  void say_cache_trouble(const std::string& reason);
-  void cache_is_well() noexcept { has_said_cache_trouble_ = false; }
-
- private:
-  [[nodiscard]] bool is_what_was_said(const SetState& state) const;
-
-  std::string set_name_;
-  std::optional<SetState> said_;
-  bool has_said_cache_trouble_ = false;
-};
+SetState in_trouble(Trouble trouble, ErrorKind kind, std::string reason);
+SetState store_away(const Error& error);
+SetState refused(const SnapshotRecord& record, const Error& error);
+SetState cannot_publish(const Error& error);
 
 }  // namespace keysieve

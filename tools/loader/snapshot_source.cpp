@@ -1,0 +1,84 @@
+#include "tools/loader/snapshot_source.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+
+SnapshotSource::SnapshotSource(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
+                               const std::function<bool()>& on_progress, StateLog& log)
+    : config_(config),
+      directory_(loader.directory),
+      cache_(loader.cache),
+      store_(store),
+      on_progress_(on_progress),
+      log_(log) {}
+
+Candidate SnapshotSource::fetch(const SnapshotRecord& record, SteadyTime now) {
+  if (auto cached = fetch_cached(record)) return std::move(*cached);
+  const Progress stop_when_told = [this](std::uint64_t, std::uint64_t) {
+    if (!on_progress_()) throw Stopped{};
+  };
+  return store_.use(now, [&](Store& store) {
+    Pulled pulled = pull(store, config_.name, config_.max_bytes, stop_when_told);
+    return Candidate{std::move(pulled.record), std::move(pulled.snapshot), false};
+  });
+}
+
+std::optional<Candidate> SnapshotSource::fetch_cached(const SnapshotRecord& record) {
+  try {
+    if (cache_.newest_generation(config_.name) != record.generation) return std::nullopt;
+    SnapshotBytes snapshot = cache_.load(config_.name, record.generation);
+    const SnapshotView view = SnapshotView::decode(snapshot.get(), "cache", Check::Tables);
+    if (view.header().build_id != record.build_id) return std::nullopt;
+    return Candidate{record, std::move(snapshot), true};
+  } catch (const Error& error) {
+    log_.say_cache_trouble(error.what());
+    return std::nullopt;
+  }
+}
+
+std::optional<Candidate> SnapshotSource::newest_cached() const {
+  const auto generation = cache_.newest_generation(config_.name);
+  if (!generation) return std::nullopt;
+  SnapshotRecord record;
+  record.generation = *generation;
+  return Candidate{std::move(record), cache_.load(config_.name, *generation), true};
+}
+
+void SnapshotSource::check(const Candidate& candidate, const std::optional<LivePublication>& live) const {
+  check_not_older(candidate.record, live);
+  const std::string source = fmt::format("set {} of {}", config_.name, store_.name());
+  const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), source, Check::Tables);
+  const std::uint64_t bytes = view.header().file_bytes;
+  if (config_.max_bytes != 0 && bytes > config_.max_bytes) {
+    throw DataError(
+        fmt::format("set \"{}\" is {}, above the limit of {}; max_size of its [[set]] sets that limit",
+                    config_.name, format_bytes(bytes), format_bytes(config_.max_bytes)));
+  }
+  check_guards(config_.guards, view, live ? std::optional(live->key_count) : std::nullopt);
+}
+
+// A lower number alone is no reason: a store that lost its records counts from the beginning again. A replica
+// that lags behind has an older moment as well.
+void SnapshotSource::check_not_older(const SnapshotRecord& record,
+                                     const std::optional<LivePublication>& live) const {
+  if (!live || record.generation >= live->generation || record.as_of > live->as_of) return;
+  throw DataError(
+      fmt::format("store {} calls it current, as of {}, but what is live is newer, as of {}: is the store a "
+                  "replica that lags behind? Push again, or remove {}/{} and {} to take it all the same",
+                  store_.name(), format_moment(record.as_of), format_moment(live->as_of), directory_,
+                  config_.name, cache_.pattern_of(config_.name)));
+}
+
+void SnapshotSource::save(const Candidate& candidate) {
+  try {
+    cache_.save(config_.name, candidate.record.generation, candidate.snapshot.get());
+    log_.cache_is_well();
+  } catch (const Error& error) {
+    log_.say_cache_trouble(error.what());
+  }
+}
+
+}  // namespace keysieve

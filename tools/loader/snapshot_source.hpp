@@ -1,0 +1,59 @@
+// Where the snapshots of one set come from, its store or the cache of this host, and what must hold of one
+// before it is published.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "tools/loader/config.hpp"
+#include "tools/loader/live_publication.hpp"
+#include "tools/loader/snapshot_cache.hpp"
+#include "tools/loader/state_log.hpp"
+#include "tools/loader/store_connection.hpp"
+#include "tools/transfer/transfer.hpp"
+
+namespace keysieve {
+
+// Leaves a refresh half-way. Not an Error: nothing is wrong, and nobody but who started it may take it.
+struct Stopped {};
+
+// What may be published next.
+struct Candidate {
+  SnapshotRecord record;
+  SnapshotBytes snapshot;
+  bool is_cached;
+};
+
+class SnapshotSource {
+ public:
+  // All must outlive it. `on_progress` is called now and then while a snapshot is pulled; false throws
+  // Stopped.
+  SnapshotSource(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
+                 const std::function<bool()>& on_progress, StateLog& log);
+
+  // The current snapshot of the store, or the one of the record where the cache has it: a build that was
+  // saved but could not be published is not pulled again. Throws as pull() does.
+  Candidate fetch(const SnapshotRecord& record, SteadyTime now);
+  // Nothing when the cache has none. Its record holds the generation alone.
+  [[nodiscard]] std::optional<Candidate> newest_cached() const;
+
+  // Guards, size, and that it is not older than what is live. Throws DataError, IncompatibleError.
+  void check(const Candidate& candidate, const std::optional<LivePublication>& live) const;
+  // The last of these alone, which needs no pull.
+  void check_not_older(const SnapshotRecord& record, const std::optional<LivePublication>& live) const;
+
+  // In the cache, in place of the one before; a cache that cannot be written is said, and no reason to stop.
+  void save(const Candidate& candidate);
+
+ private:
+  std::optional<Candidate> fetch_cached(const SnapshotRecord& record);
+
+  const SetConfig& config_;
+  std::string directory_;
+  SnapshotCache cache_;
+  StoreConnection& store_;
+  const std::function<bool()>& on_progress_;
+  StateLog& log_;
+};
+
+}  // namespace keysieve

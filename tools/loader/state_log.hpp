@@ -1,0 +1,32 @@
+// The log lines about what refreshes have found of one set: each change is said once, not at every look.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tools/loader/set_state.hpp"
+
+namespace keysieve {
+
+// One per set.
+class StateLog {
+ public:
+  explicit StateLog(std::string set_name) : set_name_(std::move(set_name)) {}
+
+  // After a refresh. Says the trouble, or that it is over, when that is not what was said last.
+  void say(const SetState& state);
+  // A new publication, which is a change by itself.
+  void say_published(const LivePublication& live, bool from_cache);
+  // The cache cannot be used, which costs nothing as long as the store answers. Said once until it can again.
+  void say_cache_trouble(const std::string& reason);
+  void cache_is_well() noexcept { has_said_cache_trouble_ = false; }
+
+ private:
+  [[nodiscard]] bool is_what_was_said(const SetState& state) const;
+
+  std::string set_name_;
+  std::optional<SetState> said_;
+  bool has_said_cache_trouble_ = false;
+};
+
+}  // namespace keysieve
