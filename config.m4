@@ -54,6 +54,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
   PHP_NEW_EXTENSION([keysieve], [ \
     core/base/error.cpp \
     core/base/file_descriptor.cpp \
+    core/base/log_position.cpp \
     core/base/random.cpp \
     core/base/set_name.cpp \
     core/filters/registry.cpp \
@@ -62,6 +63,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
     core/shm/attachment.cpp \
     core/shm/control_file.cpp \
     core/shm/control_page.cpp \
+    core/shm/live_file.cpp \
     core/shm/live_page.cpp \
     core/shm/set_folder.cpp \
     core/shm/set_reader.cpp \

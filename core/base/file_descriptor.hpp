@@ -54,6 +54,9 @@ inline Bytes bytes_of(const MappedRegion& region) noexcept {
 // fstat; throws MissingInputError naming the file.
 struct stat stat_of(const FileDescriptor& file, const std::string& path);
 
+// Whether it lies on a tmpfs, where nothing needs syncing. Throws MissingInputError naming the file.
+bool is_in_memory(const FileDescriptor& file, const std::string& path);
+
 // Writes all bytes by write(2), so that a full file system is ENOSPC here and not SIGBUS later.
 void write_all(const FileDescriptor& file, Bytes bytes, const std::string& path);
 

@@ -4,19 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "core/shm/live_page.hpp"
+#include "core/shm/live_file.hpp"
 #include "core/shm/set_folder.hpp"
 #include "core/snapshot/snapshot.hpp"
 
 namespace keysieve {
-
-// Which publication of which control page.
-struct PublicationId {
-  std::uint64_t instance = 0;
-  std::uint64_t publication = 0;
-
-  friend bool operator==(const PublicationId&, const PublicationId&) = default;
-};
 
 class Attachment {
  public:
@@ -35,9 +27,20 @@ class Attachment {
              const PublicationId& id, Check check);
 
   [[nodiscard]] const SnapshotView& snapshot() const noexcept { return snapshot_; }
-  [[nodiscard]] const LivePage& live() const noexcept {
-    return *static_cast<const LivePage*>(live_region_.get_address());
+  [[nodiscard]] const LivePage& live() const noexcept { return live_.page(); }
+  [[nodiscard]] const LiveLayer& layer() const noexcept { return layer_; }
+
+  // Whether the set may hold the key: in the snapshot, or added since. The hash must have been made with the
+  // snapshot's seed. No allocation, lock, system call or exception.
+  [[nodiscard]] bool may_contain(KeyHash hash) const noexcept {
+    return snapshot_.may_contain(hash) || layer_.may_contain(hash);
   }
+  // results[i] answers hashes[i].
+  void may_contain_many(std::span<const KeyHash> hashes, bool* results) const noexcept {
+    snapshot_.may_contain_many(hashes, results);
+    layer_.may_contain_many(hashes, results);
+  }
+
   [[nodiscard]] const PublicationId& id() const noexcept { return id_; }
 
   // How many calls are using it. Not atomic: an attachment belongs to one thread.
@@ -48,8 +51,9 @@ class Attachment {
  private:
   PublicationId id_;
   MappedRegion snapshot_region_;
-  MappedRegion live_region_;
+  LiveFile live_;
   SnapshotView snapshot_;
+  LiveLayer layer_;
   std::uint32_t pins_ = 0;
 };
 

@@ -13,6 +13,13 @@ std::uint64_t header_checksum(const LivePage& page) noexcept {
   return checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(LivePage, header_checksum)));
 }
 
+// Of what its writer meant; whether the file holds as much is another matter.
+bool is_whole_layer(const LivePage& page) noexcept {
+  const LayerGeometry geometry{page.layer_shard_count};
+  const std::uint32_t shard_bytes = page.layer_shard_count == 0 ? 0 : kLayerShardBytes;
+  return page.layer_bytes == geometry.bytes() && page.layer_shard_bytes == shard_bytes;
+}
+
 }  // namespace
 
 std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp) {
@@ -22,22 +29,50 @@ std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp) {
   page.publication = stamp.publication;
   page.generation = stamp.generation;
   page.published_at = stamp.published_at;
+  page.layer_bytes = stamp.layer.bytes();
+  page.layer_shard_count = stamp.layer.shard_count;
+  page.layer_shard_bytes = stamp.layer.shard_count == 0 ? 0 : kLayerShardBytes;
   page.header_checksum = header_checksum(page);
+  page.live_keys = stamp.live_keys;
+  store_adds_position(page, stamp.adds_position);
   std::array<std::byte, kPageBytes> bytes;
   std::memcpy(bytes.data(), static_cast<const void*>(&page), sizeof page);
   return bytes;
 }
 
-void check_live_page(const LivePage& page, std::uint64_t instance, std::uint64_t publication,
+void check_live_page(const LivePage& page, std::uint64_t file_bytes, const PublicationId& id,
                      std::string_view path) {
   const std::string name(path);
   if (page.magic != kLiveMagic) throw DataError(name + ": is not a keysieve live page");
   if (page.header_checksum != header_checksum(page)) {
     throw DataError(name + ": live page is damaged: its checksum does not match");
   }
-  if (page.instance != instance || page.publication != publication) {
+  if (page.instance != id.instance || page.publication != id.publication) {
     throw DataError(name + ": live page belongs to another publication");
   }
+  if (!is_whole_layer(page)) {
+    throw DataError(name + ": live layer of " + std::to_string(page.layer_bytes) + " bytes does not have " +
+                    std::to_string(page.layer_shard_count) + " shards of " +
+                    std::to_string(page.layer_shard_bytes) + " bytes, or their size is unknown");
+  }
+  const std::uint64_t expected = sizeof(LivePage) + page.layer_bytes;
+  if (file_bytes != expected) {
+    throw DataError(name + ": is " + (file_bytes < expected ? "cut short" : "too long") + ": " +
+                    std::to_string(file_bytes) + " bytes instead of " + std::to_string(expected));
+  }
+}
+
+LogPosition adds_position_of(const LivePage& page) noexcept {
+  return log_position(page.adds_milliseconds.load(std::memory_order_relaxed),
+                      page.adds_number.load(std::memory_order_relaxed));
+}
+
+// (m, n) to (M, N) by way of (0, n) and (0, N), which are before every entry of a log. Release: no store
+// moves before an earlier one, nor before the bits of the keys up to there.
+void store_adds_position(LivePage& page, const LogPosition& position) noexcept {
+  page.adds_milliseconds.store(0, std::memory_order_release);
+  page.adds_number.store(number_of(position), std::memory_order_release);
+  page.adds_milliseconds.store(milliseconds_of(position), std::memory_order_release);
 }
 
 }  // namespace keysieve

@@ -1,6 +1,6 @@
-// The live page beside a publication: what is known of it only on this host, and the geometry of its live
-// layer. Written by the loader alone, before the publication becomes current. The layer is empty: layer_bytes
-// is 0.
+// The live page beside a publication: what is known of it only on this host, and the geometry of the live
+// layer behind it. Written before the publication becomes current; afterwards only its atomics change, by the
+// loader alone.
 #pragma once
 
 #include <array>
@@ -10,11 +10,20 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/clock.hpp"
-#include "core/snapshot/layout.hpp"
+#include "core/base/log_position.hpp"
+#include "core/shm/live_layer.hpp"
 
 namespace keysieve {
 
 inline constexpr std::array<char, 8> kLiveMagic{'K', 'S', 'L', 'I', 'V', 'E', '0', '1'};
+
+// Which publication of which control page.
+struct PublicationId {
+  std::uint64_t instance = 0;
+  std::uint64_t publication = 0;
+
+  friend bool operator==(const PublicationId&, const PublicationId&) = default;
+};
 
 struct LivePage {
   std::array<char, 8> magic;
@@ -22,33 +31,49 @@ struct LivePage {
   std::uint64_t publication;  // on this host, from 1
   std::uint64_t generation;   // in the store; 0: published from a file
   UnixSeconds published_at;
-  std::uint64_t layer_bytes;  // size of the live layer behind this page; 0: empty
+  std::uint64_t layer_bytes;  // size of the live layer behind this page; 0: no layer
   std::uint32_t layer_shard_count;
   std::uint32_t layer_shard_bytes;
   std::uint64_t header_checksum;  // XXH3-64 of the bytes before it
 
-  alignas(
-      kCacheLineBytes) std::atomic<std::uint64_t> live_keys;  // added since the snapshot; information only
-  LogPosition adds_position;                                  // how far the adds log has been followed
-  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 2 * kCacheLineBytes> reserved;
+  // Keys in the layer. Release-stored after their bits, by LayerWriter::add; acquire-loaded by readers after
+  // the base said absent.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> live_keys;
+
+  // How far the adds log has been followed; see store_adds_position(). Readers do not look at it.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> adds_milliseconds;
+  std::atomic<std::uint64_t> adds_number;
+
+  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 3 * kCacheLineBytes> reserved;
 };
 
 static_assert(sizeof(LivePage) == kPageBytes && std::is_standard_layout_v<LivePage>);
 static_assert(offsetof(LivePage, header_checksum) == 56);
 static_assert(offsetof(LivePage, live_keys) == 64);
-static_assert(offsetof(LivePage, adds_position) == 72);
+static_assert(offsetof(LivePage, adds_milliseconds) == 128);
+static_assert(offsetof(LivePage, adds_number) == 136);
 
+// What a live page begins with.
 struct PublicationStamp {
-  std::uint64_t instance;
-  std::uint64_t publication;
-  std::uint64_t generation;
-  UnixSeconds published_at;
+  std::uint64_t instance = 0;
+  std::uint64_t publication = 0;
+  std::uint64_t generation = 0;
+  UnixSeconds published_at = 0;
+  LayerGeometry layer{};
+  std::uint64_t live_keys = 0;
+  LogPosition adds_position{};
 };
 
 std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp);
 
-// Throws DataError unless the page is whole and belongs to that instance and publication.
-void check_live_page(const LivePage& page, std::uint64_t instance, std::uint64_t publication,
+// Throws DataError unless the page is whole, belongs to that publication, and is followed by exactly the
+// layer that it tells of: `file_bytes` is the size of both.
+void check_live_page(const LivePage& page, std::uint64_t file_bytes, const PublicationId& id,
                      std::string_view path);
+
+LogPosition adds_position_of(const LivePage& page) noexcept;
+// In steps of 8 bytes: whoever is killed between them leaves the beginning of the log, whichever way the
+// position goes, so that the log is read once more and nothing is passed over.
+void store_adds_position(LivePage& page, const LogPosition& position) noexcept;
 
 }  // namespace keysieve

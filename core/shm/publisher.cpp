@@ -1,9 +1,7 @@
 #include "core/shm/publisher.hpp"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/file.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,9 +34,7 @@ void check_owner(const SetFolder& folder) {
 
 // Memory needs no fsync; on a disk a publication that is named must also be there after a crash.
 void sync_unless_memory(const FileDescriptor& file, const std::string& path) {
-  struct statfs file_system {};
-  if (::fstatfs(file.get(), &file_system) != 0) throw_write_error(path, errno);
-  if (file_system.f_type == TMPFS_MAGIC) return;
+  if (is_in_memory(file, path)) return;
   if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
 }
 
@@ -53,10 +49,11 @@ class NewFiles {
     for (const std::string& name : names_) ::unlinkat(folder_.descriptor().get(), name.c_str(), 0);
   }
 
-  void write(const std::string& name, Bytes bytes, mode_t mode) {
+  // The parts one after the other.
+  void write(const std::string& name, std::initializer_list<Bytes> parts, mode_t mode) {
     const FileDescriptor file = folder_.create_file(name, mode);
     names_.push_back(name);
-    write_all(file, bytes, folder_.path_of(name));
+    for (const Bytes part : parts) write_all(file, part, folder_.path_of(name));
     sync_unless_memory(file, folder_.path_of(name));
   }
 
@@ -77,7 +74,7 @@ void create_control(const SetFolder& folder) {
   folder.remove_file(name);
   folder.remove_file(kControlName);
   NewFiles files(folder);
-  files.write(name, new_control_page(), kControlMode);
+  files.write(name, {new_control_page()}, kControlMode);
   files.rename(name, kControlName);
   files.keep();
 }
@@ -111,7 +108,7 @@ Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
   control_ = open_or_create_control(folder_);
 }
 
-std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation) {
+std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer) {
   const SnapshotView view = SnapshotView::decode(snapshot, "snapshot for " + folder_.path(), Check::Tables);
   if (view.set_name() != set_name_) {
     throw DataError("snapshot for " + folder_.path() + ": is of set " + std::string(view.set_name()));
@@ -121,15 +118,18 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation) {
   const PublicationStamp stamp{.instance = control_->page().instance,
                                .publication = next_publication(),
                                .generation = generation,
-                               .published_at = unix_now()};
+                               .published_at = unix_now(),
+                               .layer = layer.geometry(),
+                               .live_keys = layer.live_keys(),
+                               .adds_position = layer.position()};
   remove_leftovers();
-  check_total_size(snapshot.size());
+  check_total_size(snapshot.size() + sizeof(LivePage) + layer.bytes().size());
 
   const std::string snapshot_name = snapshot_file_name(stamp.publication);
   const std::string live_name = live_file_name(stamp.publication);
   NewFiles files(folder_);
-  files.write(temporary(live_name), new_live_page(stamp), kLiveMode);
-  files.write(temporary(snapshot_name), snapshot, kSnapshotMode);
+  files.write(temporary(live_name), {new_live_page(stamp), layer.bytes()}, kLiveMode);
+  files.write(temporary(snapshot_name), {snapshot}, kSnapshotMode);
   // Throws unless a reader would take it.
   const Attachment attachment(folder_, {temporary(snapshot_name), temporary(live_name)}, set_name_,
                               {stamp.instance, stamp.publication}, Check::Everything);
@@ -140,6 +140,15 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation) {
   make_current(stamp.publication, previous);
   files.keep();
   return stamp.publication;
+}
+
+std::optional<LayerWriter> Publisher::open_layer() const {
+  const std::uint64_t current = publication_of(control_->page().current.load(std::memory_order_relaxed));
+  if (current == 0) return std::nullopt;
+  LiveFile file =
+      LiveFile::open_writable(folder_, live_file_name(current), {control_->page().instance, current});
+  if (file.geometry().shard_count == 0) return std::nullopt;
+  return LayerWriter(std::move(file));
 }
 
 void Publisher::confirm(UnixSeconds now) noexcept {

@@ -6,7 +6,8 @@
 #include <string>
 
 #include "core/shm/control_file.hpp"
-#include "core/shm/live_page.hpp"
+#include "core/shm/layer_writer.hpp"
+#include "core/shm/new_layer.hpp"
 #include "core/shm/set_folder.hpp"
 #include "core/snapshot/snapshot.hpp"
 
@@ -26,9 +27,13 @@ class Publisher {
   // MissingInputError.
   Publisher(PublisherSettings settings, std::string_view set_name);
 
-  // Publishes a snapshot of this set; returns its publication number. Validates all of it with the reader's
-  // own checks first. On any exception the old publication stays live.
-  std::uint64_t publish(Bytes snapshot, std::uint64_t generation);
+  // Publishes a snapshot of this set with its live layer; returns its publication number. Validates all of it
+  // with the reader's own checks first. On any exception the old publication stays live.
+  std::uint64_t publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer = {});
+
+  // The live layer of what is current, to add keys to while this publisher lives. Nothing when nothing is
+  // published, or without a layer. Throws MissingInputError, DataError, PermissionError.
+  [[nodiscard]] std::optional<LayerWriter> open_layer() const;
 
   // The loader has looked at the store and found nothing newer.
   void confirm(UnixSeconds now) noexcept;

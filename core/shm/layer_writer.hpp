@@ -1,0 +1,39 @@
+// The writing side of the live layer of one publication: sets bits while readers probe. Used by the loader
+// alone, which opens it by Publisher::open_layer() under the set's lock. It may be killed at any moment: the
+// keys of the adds log up to position() are in the layer, for whoever opens it next.
+#pragma once
+
+#include "core/base/log_position.hpp"
+#include "core/shm/live_file.hpp"
+
+namespace keysieve {
+
+// One thread. Allocates nothing after opening. No store can fail for want of memory, since publishing has
+// written every page of the file.
+class LayerWriter {
+ public:
+  // Takes a live file that was opened writable, of a publication that has a layer.
+  explicit LayerWriter(LiveFile file) noexcept : file_(std::move(file)) {}
+
+  // From now on every lookup of the key answers maybe, in every process. The hash must have been made with
+  // the snapshot's seed. Whether any bit was new; only such keys are counted.
+  bool add(KeyHash hash) noexcept;
+
+  // All entries of the log up to `position` and itself were added; also back to an earlier one, to read
+  // again from there. A crash in the middle leaves the beginning of the log. In a directory on a disk it
+  // waits for the bits to get there first; should that fail, the position stays.
+  void advance(const LogPosition& position) noexcept;
+
+  [[nodiscard]] LayerGeometry geometry() const noexcept { return file_.geometry(); }
+  [[nodiscard]] std::uint64_t live_keys() const noexcept {
+    return file_.page().live_keys.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] LogPosition position() const noexcept { return adds_position_of(file_.page()); }
+  // Reads all of the layer.
+  [[nodiscard]] LayerFill fill() const noexcept { return layer_fill(file_.lanes(), file_.geometry()); }
+
+ private:
+  LiveFile file_;
+};
+
+}  // namespace keysieve

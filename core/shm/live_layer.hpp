@@ -1,0 +1,101 @@
+// The live layer of a publication: a split block Bloom filter of the keys that were added since its snapshot
+// was built. One process sets bits (LayerWriter) while any number of readers probe, by atomics on both sides;
+// a bit that is set stays set. The argument is in docs/concurrency.md.
+#pragma once
+
+#include <atomic>
+#include <span>
+
+#include "core/filters/split_block_bloom.hpp"
+
+namespace keysieve {
+
+inline constexpr std::uint32_t kLayerShardBytes = kDefaultShardBytes;
+
+struct LayerGeometry {
+  std::uint32_t shard_count = 0;  // 0: no layer
+
+  [[nodiscard]] constexpr std::uint64_t bytes() const noexcept {
+    return std::uint64_t{shard_count} * kLayerShardBytes;
+  }
+  friend bool operator==(const LayerGeometry&, const LayerGeometry&) = default;
+};
+
+// A lane as it lies in memory: readers load it relaxed, the writer sets bits of it relaxed.
+using LayerLane = std::atomic<std::uint32_t>;
+static_assert(sizeof(LayerLane) == SplitBlockBloom::kLaneBytes && LayerLane::is_always_lock_free);
+
+// Number of the first lane of the block that a key belongs to. The geometry must have a shard.
+inline std::uint64_t first_lane_of(KeyHash hash, LayerGeometry geometry) noexcept {
+  constexpr FilterParams kParams{.shard_bytes = kLayerShardBytes, .hash_count = SplitBlockBloom::kLanes};
+  const std::uint64_t shard_offset = std::uint64_t{shard_of(hash, geometry.shard_count)} * kLayerShardBytes;
+  return (shard_offset + SplitBlockBloom::block_offset(kParams, hash.low)) / SplitBlockBloom::kLaneBytes;
+}
+
+// The reading side. Does not own what it points to; cheap to copy. Lookups are noexcept and may run in any
+// number of threads and processes beside the writer.
+class LiveLayer {
+ public:
+  // No layer: every key is absent, at the cost of a layer without keys.
+  LiveLayer() = default;
+  // `keys` counts what was added; stored (release) after the bits of those keys.
+  LiveLayer(const LayerLane* lanes, LayerGeometry geometry, const std::atomic<std::uint64_t>* keys) noexcept
+      : lanes_(lanes), keys_(keys), geometry_(geometry) {}
+
+  [[nodiscard]] LayerGeometry geometry() const noexcept { return geometry_; }
+  // Keys that were added and not answered maybe before. The bits of as many are there to be seen: acquire,
+  // with the release in LayerWriter::add.
+  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_->load(std::memory_order_acquire); }
+
+  // One load while nothing was added, else one cache line more. False: no such key was added, as far as
+  // keys() says.
+  [[nodiscard]] bool may_contain(KeyHash hash) const noexcept { return keys() != 0 && has_bits(hash); }
+
+  // Probes those whose result is false so far. One load for all while nothing was added.
+  void may_contain_many(std::span<const KeyHash> hashes, bool* results) const noexcept {
+    if (keys() == 0) return;
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      if (!results[i]) results[i] = has_bits(hashes[i]);
+    }
+  }
+
+ private:
+  static constexpr std::atomic<std::uint64_t> kNoKeys{0};
+
+  [[nodiscard]] bool has_bits(KeyHash hash) const noexcept {
+    const LayerLane* block = lanes_ + first_lane_of(hash, geometry_);
+    std::uint32_t missing = 0;
+    for (std::uint32_t lane = 0; lane < SplitBlockBloom::kLanes; ++lane) {
+      missing |= SplitBlockBloom::lane_bit(hash.low, lane) & ~block[lane].load(std::memory_order_relaxed);
+    }
+    return missing == 0;
+  }
+
+  const LayerLane* lanes_ = nullptr;
+  const std::atomic<std::uint64_t>* keys_ = &kNoKeys;
+  LayerGeometry geometry_;
+};
+
+// Sets the bits of a key; whether any of them was new. Bits are or-ed in, so that a second writer, which
+// there should not be, could not take any away.
+inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash hash) noexcept {
+  LayerLane* block = lanes + first_lane_of(hash, geometry);
+  bool any_new = false;
+  for (std::uint32_t lane = 0; lane < SplitBlockBloom::kLanes; ++lane) {
+    const std::uint32_t bit = SplitBlockBloom::lane_bit(hash.low, lane);
+    if ((block[lane].load(std::memory_order_relaxed) & bit) != 0) continue;
+    block[lane].fetch_or(bit, std::memory_order_relaxed);
+    any_new = true;
+  }
+  return any_new;
+}
+
+struct LayerFill {
+  double fill_ratio = 0.0;     // mean share of bits set
+  double estimated_fpr = 0.0;  // from the bytes, per block: of a key that base and source do not hold
+};
+
+// Reads all shards, as they are while a writer may be at work. All zero without a layer.
+LayerFill layer_fill(const LayerLane* lanes, LayerGeometry geometry);
+
+}  // namespace keysieve
