@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "tools/stores/store.hpp"
@@ -12,6 +13,10 @@ namespace keysieve {
 
 // <prefix>:<set>:adds
 std::string adds_log(const Store& store, const std::string& set_name);
+
+// Wakes the loaders that follow a set, once one of its records has changed. What was changed stands even if
+// that fails, and they see it at their next poll: returns that as a warning.
+std::optional<std::string> wake_loaders(Store& store, const std::string& set_name);
 
 // The longest time that a transaction may take from its add to its commit.
 inline constexpr std::chrono::minutes kDefaultAddsOverlap{10};

@@ -1,6 +1,6 @@
 #include "tools/transfer/adds_log.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "core/base/error.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -10,6 +10,9 @@ namespace keysieve::test {
 namespace {
 
 using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Optional;
 
 constexpr std::int64_t kNow = 1'700'000'000'000;
 constexpr std::uint64_t kNowMs = kNow;
@@ -28,16 +31,19 @@ class StoreWithLogEnd : public StoreDecorator {
   LogPosition end_;
 };
 
-class AddsFrom : public ::testing::Test {
+class AddsLog : public ::testing::Test {
+ protected:
+  TemporaryDirectory directory_;
+  std::unique_ptr<Store> store_ = open_store("dir:" + directory_ / "store");
+};
+
+class AddsFrom : public AddsLog {
  protected:
   [[nodiscard]] LogPosition adds_from_with(const LogPosition& end_of_log,
                                            milliseconds overlap = kDefaultAddsOverlap) const {
     StoreWithLogEnd store(*store_, end_of_log);
     return adds_from(store, "tags", kNow, overlap);
   }
-
-  TemporaryDirectory directory_;
-  std::unique_ptr<Store> store_ = open_store("dir:" + directory_ / "store");
 };
 
 TEST_F(AddsFrom, IsTheWholeLogOfASetThatHasNoneOrHasLostIt) {
@@ -74,6 +80,21 @@ TEST_F(AddsFrom, DoesNotPassTheBeginning) {
 TEST_F(AddsFrom, RefusesAWrongSetName) {
   EXPECT_THROW(adds_from(*store_, "../x", kNow), UsageError);
   EXPECT_EQ(adds_log(*store_, "tags"), "keysieve:tags:adds");
+}
+
+using WakeLoaders = AddsLog;
+
+// A store that may be written to, but whose watchers cannot be woken.
+class StoreThatWakesNobody : public StoreDecorator {
+ public:
+  explicit StoreThatWakesNobody(Store& inner) : StoreDecorator(inner) {}
+  void notify(const std::string& log) override { throw PermissionError("no right to wake " + log); }
+};
+
+TEST_F(WakeLoaders, WarnsWhenTheyCannotBeWoken) {
+  StoreThatWakesNobody store(*store_);
+  EXPECT_THAT(wake_loaders(store, "tags"), Optional(AllOf(HasSubstr("\"tags\""), HasSubstr("next poll"),
+                                                          HasSubstr("no right to wake keysieve:tags:adds"))));
 }
 
 }  // namespace

@@ -1,0 +1,124 @@
+#include "tools/transfer/store_bypass.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/base/error.hpp"
+#include "tests/support/store_kinds.hpp"
+#include "tools/transfer/transfer.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using ::testing::Optional;
+
+constexpr UnixSeconds kNow = 1'700'000'000;
+
+class StoreBypassTest : public ::testing::TestWithParam<StoreKind> {
+ protected:
+  // Written with any client, as somebody might at 3 a.m.
+  void put(const std::string& key, const std::string& value) {
+    const Record record{key, value};
+    store_->put_many({&record, 1});
+  }
+
+  TemporaryDirectory directory_;
+  std::unique_ptr<Store> store_ = open_store(GetParam().empty_store(directory_));
+};
+
+TEST_P(StoreBypassTest, IsNotThereUntilItIsSet) {
+  const StoreBypasses bypasses = read_store_bypasses(*store_, "tags");
+  EXPECT_EQ(bypasses.of_set, std::nullopt);
+  EXPECT_EQ(bypasses.of_all, std::nullopt);
+  EXPECT_EQ(read_bypass_of_all(*store_), std::nullopt);
+}
+
+TEST_P(StoreBypassTest, IsOfOneSetOrOfAll) {
+  const StoreBypass of_tags{.until = kNow + 60, .set_at = kNow};
+  const StoreBypass of_all{.until = 0, .set_at = kNow + 1};
+  set_store_bypass(*store_, "tags", of_tags);
+  EXPECT_THAT(read_store_bypasses(*store_, "tags").of_set, Optional(of_tags));
+  EXPECT_EQ(read_store_bypasses(*store_, "shop").of_set, std::nullopt);
+  EXPECT_EQ(read_store_bypasses(*store_, "tags").of_all, std::nullopt);
+  set_store_bypass(*store_, std::nullopt, of_all);
+  EXPECT_THAT(read_store_bypasses(*store_, "tags").of_set, Optional(of_tags));
+  EXPECT_THAT(read_store_bypasses(*store_, "shop").of_all, Optional(of_all));
+  EXPECT_THAT(read_bypass_of_all(*store_), Optional(of_all));
+}
+
+TEST_P(StoreBypassTest, IsReplacedWhenItIsSetAgain) {
+  set_store_bypass(*store_, "tags", {.until = kNow, .set_at = kNow});
+  set_store_bypass(*store_, "tags", {.until = 0, .set_at = kNow + 1});
+  EXPECT_THAT(read_store_bypasses(*store_, "tags").of_set,
+              Optional(StoreBypass{.until = 0, .set_at = kNow + 1}));
+}
+
+TEST_P(StoreBypassTest, IsGoneWhenItIsCleared) {
+  set_store_bypass(*store_, "tags", {});
+  set_store_bypass(*store_, std::nullopt, {});
+  clear_store_bypass(*store_, "tags");
+  EXPECT_EQ(read_store_bypasses(*store_, "tags").of_set, std::nullopt);
+  EXPECT_TRUE(read_store_bypasses(*store_, "tags").of_all);
+  clear_store_bypass(*store_, std::nullopt);
+  EXPECT_FALSE(read_store_bypasses(*store_, "tags").of_all);
+  clear_store_bypass(*store_, std::nullopt);  // there is none
+}
+
+TEST_P(StoreBypassTest, HasNoEndWhenItIsNotUnderstood) {
+  for (const char* text : {"", "on", "1", "[]", "{}", "null", R"({"until":-1})", R"({"until":"soon"})",
+                           R"({"until":1e300})", R"({"until":18446744073709551615})", R"({"until":1.5})"}) {
+    put("keysieve:tags:bypass", text);
+    EXPECT_THAT(read_store_bypasses(*store_, "tags").of_set, Optional(StoreBypass{})) << text;
+    EXPECT_THAT(bypassed_until(read_store_bypasses(*store_, "tags"), kNow), Optional(0)) << text;
+  }
+}
+
+TEST_P(StoreBypassTest, IsReadWithMembersOfLaterVersions) {
+  put("keysieve:bypass", R"({"until": 1700000060, "set_at": 1700000000, "by": "a later version"})");
+  EXPECT_THAT(read_bypass_of_all(*store_), Optional(StoreBypass{.until = kNow + 60, .set_at = kNow}));
+}
+
+// No record of one set, nor of the store, may be another's.
+TEST_P(StoreBypassTest, KeepsApartSetsThatAreNamedLikeRecords) {
+  set_store_bypass(*store_, std::nullopt, {.until = 1});
+  const std::uint64_t seed = shared_seed(*store_);
+  UnixSeconds until = 2;
+  for (const char* set_name : {"bypass", "seed", "current", "adds"}) {
+    set_store_bypass(*store_, set_name, {.until = until++});
+  }
+  until = 2;
+  for (const char* set_name : {"bypass", "seed", "current", "adds"}) {
+    EXPECT_THAT(read_store_bypasses(*store_, set_name).of_set, Optional(StoreBypass{.until = until++}));
+    EXPECT_EQ(read_pointer(*store_, set_name), std::nullopt);
+  }
+  EXPECT_THAT(read_bypass_of_all(*store_), Optional(StoreBypass{.until = 1}));
+  EXPECT_EQ(shared_seed(*store_), seed);
+}
+
+TEST_P(StoreBypassTest, RefusesAWrongSetName) {
+  EXPECT_THROW(set_store_bypass(*store_, "a:b", {}), UsageError);
+  EXPECT_THROW(clear_store_bypass(*store_, ""), UsageError);
+  EXPECT_THROW(read_store_bypasses(*store_, "../x"), UsageError);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryStore, StoreBypassTest, every_store, store_kind_name);
+
+TEST(BypassedUntil, IsNothingWhenNoneIsInForce) {
+  EXPECT_EQ(bypassed_until({}, kNow), std::nullopt);
+  EXPECT_EQ(
+      bypassed_until({.of_set = StoreBypass{.until = kNow}, .of_all = StoreBypass{.until = kNow - 1}}, kNow),
+      std::nullopt);
+}
+
+TEST(BypassedUntil, IsTheLaterEnd) {
+  const StoreBypass sooner{.until = kNow + 1};
+  const StoreBypass later{.until = kNow + 2};
+  const StoreBypass endless{};
+  EXPECT_EQ(bypassed_until({.of_set = sooner, .of_all = {}}, kNow), kNow + 1);
+  EXPECT_EQ(bypassed_until({.of_set = sooner, .of_all = later}, kNow), kNow + 2);
+  EXPECT_EQ(bypassed_until({.of_set = later, .of_all = sooner}, kNow), kNow + 2);
+  EXPECT_EQ(bypassed_until({.of_set = later, .of_all = endless}, kNow), 0);
+  EXPECT_EQ(bypassed_until({.of_set = endless, .of_all = sooner}, kNow), 0);
+}
+
+}  // namespace
+}  // namespace keysieve::test
