@@ -54,7 +54,7 @@ final class UnavailableTest extends TestCase
             }
             PHP);
         self::assertSame(<<<'TEXT'
-            keysieve: set "changing-state" is bypassed (bypassed by an operator): every lookup answers maybe
+            keysieve: set "changing-state" is bypassed (bypassed by an operator of this host): every lookup answers maybe
             keysieve: set "changing-state" is ready again
             keysieve: set "changing-state" was built with key profile "raw", not "lower": every such lookup answers maybe
             keysieve: set "changing-state" was built with key profile "raw", not "upper": every such lookup answers maybe

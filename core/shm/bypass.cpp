@@ -16,19 +16,36 @@ void change_control(const std::string& directory, std::string_view set_name, Cha
   }
 }
 
-}  // namespace
-
 // Sequentially consistent, for Publisher::clear_expired_bypass(). A reader that sees the bit (acquire,
 // SetReader::pin) sees the end as well.
-void set_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until) {
-  change_control(directory, set_name, [until](ControlPage& page) {
-    page.bypass_until.store(until);
-    page.current.fetch_or(kBypassBit);
+void switch_on(const BypassSwitch& bypass, const std::string& directory, std::string_view set_name,
+               UnixSeconds until) {
+  change_control(directory, set_name, [&bypass, until](ControlPage& page) {
+    (page.*bypass.until).store(until);
+    page.current.fetch_or(bypass.bit);
   });
 }
 
+void switch_off(const BypassSwitch& bypass, const std::string& directory, std::string_view set_name) {
+  change_control(directory, set_name, [&bypass](ControlPage& page) { page.current.fetch_and(~bypass.bit); });
+}
+
+}  // namespace
+
+void set_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until) {
+  switch_on(kOperatorBypass, directory, set_name, until);
+}
+
 void clear_bypass(const std::string& directory, std::string_view set_name) {
-  change_control(directory, set_name, [](ControlPage& page) { page.current.fetch_and(~kBypassBit); });
+  switch_off(kOperatorBypass, directory, set_name);
+}
+
+void set_store_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until) {
+  switch_on(kStoreBypass, directory, set_name, until);
+}
+
+void clear_store_bypass(const std::string& directory, std::string_view set_name) {
+  switch_off(kStoreBypass, directory, set_name);
 }
 
 }  // namespace keysieve

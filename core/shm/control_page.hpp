@@ -16,15 +16,18 @@ namespace keysieve {
 inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T', 'R', 'L'};
 inline constexpr std::uint32_t kEndianMark = 0x01020304;
 inline constexpr std::uint16_t kControlAbiMajor = 1;  // another major is not understood
-inline constexpr std::uint16_t kControlAbiMinor = 0;  // a higher minor only adds
+inline constexpr std::uint16_t kControlAbiMinor = 1;  // a higher minor only adds; 1: the store's bypass
 
-// `current` is a publication number; its top bit says bypass. 0: nothing published yet.
+// `current` is a publication number; its two top bits say that the set is bypassed, by an operator of this
+// host or in the store. Neither lifts the other's. 0: nothing published yet.
 inline constexpr std::uint64_t kBypassBit = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t kStoreBypassBit = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t kBypassBits = kBypassBit | kStoreBypassBit;
 constexpr std::uint64_t publication_of(std::uint64_t word) noexcept {
-  return word & ~kBypassBit;
+  return word & ~kBypassBits;
 }
 constexpr bool is_bypassed(std::uint64_t word) noexcept {
-  return (word & kBypassBit) != 0;
+  return (word & kBypassBits) != 0;
 }
 
 struct ControlPage {
@@ -50,7 +53,10 @@ struct ControlPage {
   // (release), so that a reader that has slept through it knows that its jitter is long over.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> moved_at_ms;
 
-  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 6 * kCacheLineBytes> reserved;
+  // As bypass_until, for the store's bypass.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> store_bypass_until;
+
+  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 7 * kCacheLineBytes> reserved;
 };
 
 static_assert(sizeof(ControlPage) == kPageBytes && std::is_standard_layout_v<ControlPage>);
@@ -60,8 +66,29 @@ static_assert(offsetof(ControlPage, bypass_until) == 128);
 static_assert(offsetof(ControlPage, last_confirmed) == 192);
 static_assert(offsetof(ControlPage, heartbeat) == 256);
 static_assert(offsetof(ControlPage, moved_at_ms) == 320);
+static_assert(offsetof(ControlPage, store_bypass_until) == 384);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(std::atomic<std::int64_t>) == 8);
+
+// One of the two ways to bypass a set: a bit of `current` and the moment when it ends.
+struct BypassSwitch {
+  std::uint64_t bit;
+  std::atomic<std::int64_t> ControlPage::*until;
+};
+inline constexpr BypassSwitch kOperatorBypass{kBypassBit, &ControlPage::bypass_until};
+inline constexpr BypassSwitch kStoreBypass{kStoreBypassBit, &ControlPage::store_bypass_until};
+inline constexpr std::array kBypassSwitches{kOperatorBypass, kStoreBypass};
+
+// Which bits of `word`, loaded from `current` (acquire), stand for a bypass that is not over.
+inline std::uint64_t bypasses_in_force(const ControlPage& page, std::uint64_t word,
+                                       UnixSeconds now) noexcept {
+  std::uint64_t in_force = 0;
+  for (const BypassSwitch& bypass : kBypassSwitches) {
+    const UnixSeconds until = (page.*bypass.until).load(std::memory_order_relaxed);
+    if (until == 0 || now < until) in_force |= word & bypass.bit;
+  }
+  return in_force;
+}
 
 // The bytes of a new control page: nothing published, random instance.
 std::array<std::byte, kPageBytes> new_control_page();

@@ -159,15 +159,17 @@ void Publisher::beat(UnixSeconds now) noexcept {
   control_->writable_page().heartbeat.store(now, std::memory_order_relaxed);
 }
 
-// An operator stores a new end before it sets the bit. Should that happen between the look and the clearing,
-// the end is another afterwards, and the bit is set again; should it happen later, the operator sets it. All
-// sequentially consistent, with set_bypass().
+// Who bypasses the set stores a new end before the bit. Should that happen between the look and the clearing,
+// the end is another afterwards, and the bit is set again; should it happen later, they set it. All
+// sequentially consistent, with set_bypass() and set_store_bypass().
 void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
   ControlPage& page = control_->writable_page();
-  const UnixSeconds until = page.bypass_until.load();
-  if (!is_bypassed(page.current.load()) || until == 0 || now < until) return;
-  page.current.fetch_and(~kBypassBit);
-  if (page.bypass_until.load() != until) page.current.fetch_or(kBypassBit);
+  for (const BypassSwitch& bypass : kBypassSwitches) {
+    const UnixSeconds until = (page.*bypass.until).load();
+    if ((page.current.load() & bypass.bit) == 0 || until == 0 || now < until) continue;
+    page.current.fetch_and(~bypass.bit);
+    if ((page.*bypass.until).load() != until) page.current.fetch_or(bypass.bit);
+  }
 }
 
 std::uint64_t Publisher::next_publication() const {
@@ -201,7 +203,7 @@ void Publisher::check_total_size(std::uint64_t new_bytes) const {
 }
 
 // Release: pairs with the acquire in SetReader::pin, so a reader that sees the number finds both files
-// complete. The bypass bit is whoever's last word it was, so it is carried over.
+// complete. The bypass bits are whoever's last word they were, so they are carried over.
 void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) const {
   std::atomic<std::uint64_t>& current = control_->writable_page().current;
   control_->writable_page().moved_at_ms.store(unix_now_ms(), std::memory_order_relaxed);
@@ -211,7 +213,7 @@ void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) 
       throw LockedError(folder_.path_of(kControlName) + ": another publisher has moved it to publication " +
                         std::to_string(publication_of(word)));
     }
-  } while (!current.compare_exchange_weak(word, (word & kBypassBit) | publication, std::memory_order_release,
+  } while (!current.compare_exchange_weak(word, (word & kBypassBits) | publication, std::memory_order_release,
                                           std::memory_order_relaxed));
 }
 

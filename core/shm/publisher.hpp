@@ -39,7 +39,8 @@ class Publisher {
   void confirm(UnixSeconds now) noexcept;
   // The loader is alive.
   void beat(UnixSeconds now) noexcept;
-  // Ends a bypass whose time is over; until then readers pay for a look at the clock at every call.
+  // Ends each bypass whose time is over, the operator's and the store's; until then readers pay for a look at
+  // the clock at every call.
   void clear_expired_bypass(UnixSeconds now) noexcept;
 
  private:

@@ -25,7 +25,11 @@ std::string_view to_string(Availability availability) noexcept {
 }
 
 std::string SetReader::reason() const {
-  if (availability_ == Availability::Bypassed) return "bypassed by an operator";
+  if (availability_ == Availability::Bypassed) {
+    if (bypassed_by_ == kBypassBit) return "bypassed by an operator of this host";
+    if (bypassed_by_ == kStoreBypassBit) return "bypassed in the store";
+    return "bypassed by an operator of this host, and in the store";
+  }
   if (availability_ == Availability::Expired) return "its snapshot is past valid_for";
   return failure_;
 }
@@ -133,7 +137,9 @@ void SetReader::take(std::unique_ptr<Attachment> attachment) {
 
 // What the calls answer as long as the word stays.
 void SetReader::settle(std::uint64_t word) noexcept {
-  availability_ = availability_at(word, unix_now());
+  const UnixSeconds now = unix_now();
+  bypassed_by_ = control_ ? bypasses_in_force(control_->page(), word, now) : 0;
+  availability_ = availability_at(now);
   serving_ = availability_ == Availability::Ready ? attachment_.get() : nullptr;
   // Past the end of a bypass the bit may stand for a while; a new bypass would leave the word as it is.
   const bool may_change = is_bypassed(word) && availability_ != Availability::Bypassed;
@@ -146,12 +152,9 @@ void SetReader::wait(std::uint64_t word) noexcept {
   expected_word_ = kUnsettled;
 }
 
-Availability SetReader::availability_at(std::uint64_t word, UnixSeconds now) const noexcept {
+Availability SetReader::availability_at(UnixSeconds now) const noexcept {
   if (!attachment_) return without_attachment_;
-  if (is_bypassed(word)) {
-    const UnixSeconds until = control_->page().bypass_until.load(std::memory_order_relaxed);
-    if (until == 0 || now < until) return Availability::Bypassed;
-  }
+  if (bypassed_by_ != 0) return Availability::Bypassed;
   const UnixSeconds valid_until = attachment_->snapshot().valid_until();
   if (valid_until != 0 && now >= valid_until) return Availability::Expired;
   return Availability::Ready;

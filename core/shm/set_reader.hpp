@@ -26,7 +26,7 @@ enum class Availability : std::uint8_t {
   Ready,
   Missing,       // no such set here, nothing published yet, or not to be trusted
   Expired,       // past the snapshot's valid_for
-  Bypassed,      // switched off by an operator
+  Bypassed,      // switched off, by an operator of this host or in the store
   Incompatible,  // published by a version this reader does not understand
 };
 
@@ -108,7 +108,7 @@ class SetReader {
   void take(std::unique_ptr<Attachment> attachment);
   void settle(std::uint64_t word) noexcept;
   void wait(std::uint64_t word) noexcept;
-  [[nodiscard]] Availability availability_at(std::uint64_t word, UnixSeconds now) const noexcept;
+  [[nodiscard]] Availability availability_at(UnixSeconds now) const noexcept;
   void detach_unpinned() noexcept;
   [[nodiscard]] std::chrono::milliseconds jitter() const noexcept;
 
@@ -126,6 +126,7 @@ class SetReader {
   std::unique_ptr<Attachment> attachment_;
   std::vector<std::unique_ptr<Attachment>> retired_;         // replaced, but still pinned
   PublicationId refused_;                                    // failed validation: not tried again
+  std::uint64_t bypassed_by_ = 0;                            // bits of the word that were in force
   Availability without_attachment_ = Availability::Missing;  // why there is none
   std::optional<SteadyTime> mismatch_since_;
   SteadyTime retry_at_{};

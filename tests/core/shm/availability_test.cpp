@@ -1,10 +1,8 @@
 // When a set answers, and what it says of itself when it does not.
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
-#include "core/shm/bypass.hpp"
 #include "core/shm/set_reader.hpp"
 #include "tests/core/shm/forked.hpp"
 #include "tests/core/shm/shared_memory.hpp"
@@ -57,74 +55,6 @@ TEST_F(AvailabilityTest, IsReadyAgainWhenAFresherSnapshotIsPublished) {
   EXPECT_FALSE(reader.pin());
   publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now(), .valid_for = 5'000}));
   EXPECT_EQ(publication_seen_by(reader), 2U);
-}
-
-TEST_F(AvailabilityTest, IsBypassedFromTheNextCallOn) {
-  publish("key");
-  SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
-  set_bypass(directory_.path(), kSet, 0);
-  EXPECT_FALSE(reader.pin());
-  EXPECT_EQ(reader.availability(), Availability::Bypassed);
-  EXPECT_THAT(reader.reason(), HasSubstr("bypassed by an operator"));
-  clear_bypass(directory_.path(), kSet);
-  EXPECT_TRUE(reader.pin());
-  EXPECT_EQ(reader.availability(), Availability::Ready);
-}
-
-TEST_F(AvailabilityTest, IsNotBypassedPastTheEndOfTheBypass) {
-  publish("key");
-  set_bypass(directory_.path(), kSet, unix_now() - 1);
-  SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
-}
-
-TEST_F(AvailabilityTest, LeavesTheBypassWhenItsTimeHasCome) {
-  publish("key");
-  set_bypass(directory_.path(), kSet, unix_now() + 2);
-  SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
-  EXPECT_TRUE(eventually([&] {
-    reader.check_soon();
-    return static_cast<bool>(reader.pin());
-  }));
-}
-
-TEST_F(AvailabilityTest, SeesANewBypassOverAnExpiredOneAtTheNextCall) {
-  publish("key");
-  set_bypass(directory_.path(), kSet, unix_now() - 1);
-  SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
-  set_bypass(directory_.path(), kSet, unix_now() + 100);
-  EXPECT_FALSE(reader.pin());
-}
-
-TEST_F(AvailabilityTest, IsBypassedByRootWhoeverOwnsTheFolder) {
-  if (!test::is_root()) GTEST_SKIP() << "only root can give files to another user";
-  publish("key");
-  for (const std::string& path : {directory_.path(), folder(), file("control")}) {
-    ASSERT_EQ(::chown(path.c_str(), 12345, static_cast<gid_t>(-1)), 0) << path;
-  }
-  set_bypass(directory_.path(), kSet, 0);
-  const ControlFile control = ControlFile::open_read_only(SetFolder::open(directory_.path(), kSet, 12345));
-  EXPECT_TRUE(is_bypassed(control.page().current.load()));
-}
-
-TEST_F(AvailabilityTest, StaysBypassedOverAPublication) {
-  publish("old");
-  SetReader reader = this->reader();
-  set_bypass(directory_.path(), kSet, 0);
-  publish("new");
-  EXPECT_FALSE(reader.pin());
-  EXPECT_EQ(reader.availability(), Availability::Bypassed);
-  clear_bypass(directory_.path(), kSet);
-  EXPECT_EQ(publication_seen_by(reader), 2U);
-}
-
-TEST_F(AvailabilityTest, CannotBeBypassedWhenItWasNeverPublished) {
-  EXPECT_THROW(set_bypass(directory_.path(), kSet, 0), MissingInputError);
-  EXPECT_THROW(clear_bypass(directory_.path(), kSet), MissingInputError);
-  EXPECT_FALSE(std::filesystem::exists(folder()));
 }
 
 TEST_F(AvailabilityTest, IsIncompatibleWithAControlPageOfAnotherAbi) {

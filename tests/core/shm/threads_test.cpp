@@ -60,11 +60,18 @@ TEST_F(PublishingBesideThreads, LeavesNoBypassBehindWhenItIsSwitchedMeanwhile) {
       clear_bypass(directory_.path(), kSet);
     }
   });
+  std::thread loader_at_work([this] {
+    for (int i = 0; i < 200; ++i) {
+      set_store_bypass(directory_.path(), kSet, 0);
+      clear_store_bypass(directory_.path(), kSet);
+    }
+  });
   std::uint64_t last = 0;
   for (std::uint64_t generation = 1; generation <= 50; ++generation) {
     last = publisher.publish(generations_.snapshot(generation), generation);
   }
   operator_at_work.join();
+  loader_at_work.join();
   EXPECT_EQ(writable_control().page().current, last);
 }
 

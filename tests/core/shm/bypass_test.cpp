@@ -1,0 +1,180 @@
+#include "core/shm/bypass.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "core/base/error.hpp"
+#include "tests/core/shm/forked.hpp"
+#include "tests/core/shm/shared_memory.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::eventually;
+using test::publication_seen_by;
+
+class BypassTest : public test::SharedMemory {
+ protected:
+  [[nodiscard]] std::uint64_t current() const { return writable_control().page().current.load(); }
+};
+
+// What holds for either switch, whoever throws it.
+struct Switch {
+  const char* name;
+  void (*set)(const std::string&, std::string_view, UnixSeconds);
+  void (*clear)(const std::string&, std::string_view);
+  std::uint64_t bit;
+  const char* reason;
+
+  friend std::ostream& operator<<(std::ostream& out, const Switch& tested) { return out << tested.name; }
+};
+
+class EachBypass : public BypassTest, public ::testing::WithParamInterface<Switch> {
+ protected:
+  void set(UnixSeconds until) const { GetParam().set(directory_.path(), kSet, until); }
+  void clear() const { GetParam().clear(directory_.path(), kSet); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Bypass, EachBypass,
+                         ::testing::Values(Switch{"OfAnOperator", set_bypass, clear_bypass, kBypassBit,
+                                                  "bypassed by an operator of this host"},
+                                           Switch{"OfTheStore", set_store_bypass, clear_store_bypass,
+                                                  kStoreBypassBit, "bypassed in the store"}),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST_P(EachBypass, IsSeenFromTheNextCallOn) {
+  publish("key");
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  set(0);
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Bypassed);
+  EXPECT_EQ(reader.reason(), GetParam().reason);
+  clear();
+  EXPECT_TRUE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Ready);
+}
+
+TEST_P(EachBypass, IsNotInForcePastItsEnd) {
+  publish("key");
+  set(unix_now() - 1);
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+}
+
+TEST_P(EachBypass, EndsWhenItsTimeHasCome) {
+  publish("key");
+  set(unix_now() + 2);
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_TRUE(eventually([&] {
+    reader.check_soon();
+    return static_cast<bool>(reader.pin());
+  }));
+}
+
+TEST_P(EachBypass, IsSeenAtTheNextCallOverOneThatIsOver) {
+  publish("key");
+  set(unix_now() - 1);
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  set(unix_now() + 100);
+  EXPECT_FALSE(reader.pin());
+}
+
+TEST_P(EachBypass, WorksForRootWhoeverOwnsTheFolder) {
+  if (!test::is_root()) GTEST_SKIP() << "only root can give files to another user";
+  publish("key");
+  for (const std::string& path : {directory_.path(), folder(), file("control")}) {
+    ASSERT_EQ(::chown(path.c_str(), 12345, static_cast<gid_t>(-1)), 0) << path;
+  }
+  set(0);
+  const ControlFile control = ControlFile::open_read_only(SetFolder::open(directory_.path(), kSet, 12345));
+  EXPECT_EQ(control.page().current.load(), GetParam().bit | 1U);
+}
+
+TEST_P(EachBypass, NeedsASetThatWasPublished) {
+  EXPECT_THROW(set(0), MissingInputError);
+  EXPECT_THROW(clear(), MissingInputError);
+  EXPECT_FALSE(std::filesystem::exists(folder()));
+}
+
+TEST_P(EachBypass, OutlastsAPublication) {
+  publish("old");
+  SetReader reader = this->reader();
+  set(0);
+  EXPECT_EQ(publish("new"), 2U);
+  EXPECT_EQ(current(), GetParam().bit | 2U);
+  EXPECT_EQ(publish("newer"), 3U);
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Bypassed);
+  clear();
+  EXPECT_EQ(publication_seen_by(reader), 3U);
+}
+
+TEST_P(EachBypass, IsClearedOnceItsTimeIsOver) {
+  publish("key");
+  set(unix_now() - 1);
+  publisher().clear_expired_bypass(unix_now());
+  EXPECT_EQ(current(), 1U);
+}
+
+TEST_P(EachBypass, IsNotClearedBeforeItsTimeIsOver) {
+  publish("key");
+  for (const UnixSeconds until : {UnixSeconds{0}, unix_now() + 100}) {
+    set(until);
+    publisher().clear_expired_bypass(unix_now());
+    EXPECT_EQ(current(), GetParam().bit | 1U) << until;
+  }
+}
+
+TEST_F(BypassTest, LastsUntilBothSwitchesAreOff) {
+  publish("key");
+  SetReader reader = this->reader();
+  set_bypass(directory_.path(), kSet, 0);
+  set_store_bypass(directory_.path(), kSet, 0);
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.reason(), "bypassed by an operator of this host, and in the store");
+
+  clear_bypass(directory_.path(), kSet);
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.reason(), "bypassed in the store");
+
+  set_bypass(directory_.path(), kSet, 0);
+  clear_store_bypass(directory_.path(), kSet);
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.reason(), "bypassed by an operator of this host");
+
+  clear_bypass(directory_.path(), kSet);
+  EXPECT_TRUE(reader.pin());
+}
+
+TEST_F(BypassTest, LetsEachSwitchEndByItself) {
+  publish("key");
+  SetReader reader = this->reader();
+  set_bypass(directory_.path(), kSet, unix_now() - 1);
+  set_store_bypass(directory_.path(), kSet, unix_now() + 100);
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.reason(), "bypassed in the store");
+  publisher().clear_expired_bypass(unix_now());
+  EXPECT_EQ(current(), kStoreBypassBit | 1U);
+
+  set_bypass(directory_.path(), kSet, unix_now() + 100);
+  set_store_bypass(directory_.path(), kSet, unix_now() - 1);
+  reader.check_soon();  // the word is again what it was, and only the ends are others
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.reason(), "bypassed by an operator of this host");
+  publisher().clear_expired_bypass(unix_now());
+  EXPECT_EQ(current(), kBypassBit | 1U);
+}
+
+TEST_F(BypassTest, CarriesBothSwitchesOver) {
+  publish("old");
+  set_bypass(directory_.path(), kSet, 0);
+  set_store_bypass(directory_.path(), kSet, 0);
+  EXPECT_EQ(publish("new"), 2U);
+  EXPECT_EQ(current(), kBypassBits | 2U);
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,73 @@
+// What a publisher does about a control page that is not as it should be.
+#include <gmock/gmock.h>
+
+#include "core/base/error.hpp"
+#include "tests/core/shm/shared_memory.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::change_byte;
+using test::may_contain;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+class PublisherControlTest : public test::SharedMemory {};
+
+TEST_F(PublisherControlTest, ReplacesADamagedControlPage) {
+  for (const std::streamoff offset : {0, 16, 24}) {
+    publish("old");
+    SetReader reader = this->reader();
+    EXPECT_TRUE(reader.pin());
+    const std::uint64_t instance = reader.control()->instance;
+    // A damaged page under the same name, while the reader still maps the good one.
+    std::filesystem::copy_file(file(kControlName), file("copy"));
+    std::filesystem::rename(file("copy"), file(kControlName));
+    change_byte(file(kControlName), offset);
+    publish("new");
+    reader.check_soon();
+    EXPECT_TRUE(may_contain(reader, "new1")) << offset;
+    EXPECT_FALSE(may_contain(reader, "old1")) << offset;
+    EXPECT_NE(reader.control()->instance, instance) << offset;
+    std::filesystem::remove_all(folder());
+  }
+}
+
+TEST_F(PublisherControlTest, ReplacesAControlFileOfAnotherSize) {
+  publish("old");
+  std::filesystem::resize_file(file(kControlName), 10);
+  EXPECT_GT(publish("new"), 1U);
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+}
+
+TEST_F(PublisherControlTest, MakesTheControlFileAnewWhenItWasRemovedMeanwhile) {
+  publish("old");
+  SetReader running = this->reader();
+  EXPECT_TRUE(running.pin());
+  Publisher publisher = this->publisher();
+  std::filesystem::remove(file(kControlName));
+  publisher.publish(snapshot_of("new").get(), 1);
+  running.check_soon();
+  SetReader fresh = this->reader();
+  for (SetReader* reader : {&running, &fresh}) {
+    EXPECT_TRUE(may_contain(*reader, "new1"));
+    EXPECT_FALSE(may_contain(*reader, "old1"));
+  }
+}
+
+TEST_F(PublisherControlTest, LeavesAControlPageOfAnotherAbiAlone) {
+  publish("old");
+  {
+    const ControlFile control = writable_control();
+    control.writable_page().abi_major = 2;
+  }
+  EXPECT_THAT([&] { publisher(); },
+              ThrowsMessage<IncompatibleError>(AllOf(HasSubstr(file(kControlName)), HasSubstr("ABI 2"))));
+  std::array<std::byte, kPageBytes> bytes{};
+  std::ifstream(file(kControlName)).read(reinterpret_cast<char*>(bytes.data()), kPageBytes);
+  EXPECT_EQ(load<std::uint16_t>(bytes.data() + offsetof(ControlPage, abi_major)), 2U);
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,139 @@
+// Who may publish, to whom the files belong, and that a publisher follows no link.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "core/base/error.hpp"
+#include "core/shm/bypass.hpp"
+#include "tests/core/shm/forked.hpp"
+#include "tests/core/shm/shared_memory.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::exit_status_of;
+using test::is_root;
+using test::run_as;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr uid_t kOtherUser = 54'321;
+constexpr gid_t kWorkerGroup = 54'322;
+
+class PublisherRightsTest : public test::SharedMemory {
+ protected:
+  [[nodiscard]] static mode_t mode_of(const std::string& path) { return stat_of_path(path).st_mode & 07777; }
+  [[nodiscard]] static gid_t group_of(const std::string& path) { return stat_of_path(path).st_gid; }
+
+ private:
+  [[nodiscard]] static struct stat stat_of_path(const std::string& path) {
+    struct stat status {};
+    EXPECT_EQ(::lstat(path.c_str(), &status), 0) << path;
+    return status;
+  }
+};
+
+TEST_F(PublisherRightsTest, CreatesNoFolderThatTheOwnerOfTheDirectoryCouldNotPublishIn) {
+  if (!is_root()) GTEST_SKIP() << "only root can give a directory to another user";
+  ASSERT_EQ(::chown(directory_.path().c_str(), 12345, static_cast<gid_t>(-1)), 0);
+  EXPECT_THAT([this] { publisher(); }, ThrowsMessage<PermissionError>(HasSubstr("belongs to uid 12345")));
+  EXPECT_FALSE(std::filesystem::exists(folder()));
+}
+
+TEST_F(PublisherRightsTest, SetsModesWhateverTheUmask) {
+  for (const mode_t mask : {0U, 022U, 077U}) {
+    const mode_t before = ::umask(mask);
+    publish("key");
+    ::umask(before);
+    EXPECT_EQ(mode_of(folder()), 02750U) << mask;
+    EXPECT_EQ(mode_of(file("lock")), 0600U) << mask;
+    EXPECT_EQ(mode_of(file("control")), 0640U) << mask;
+    EXPECT_EQ(mode_of(file(snapshot_file_name(1))), 0440U) << mask;
+    EXPECT_EQ(mode_of(file(live_file_name(1))), 0640U) << mask;
+    std::filesystem::remove_all(folder());
+  }
+}
+
+TEST_F(PublisherRightsTest, GivesFolderAndFilesToTheGroup) {
+  if (!is_root()) GTEST_SKIP() << "only root can give files to any group";
+  Publisher({.directory = directory_.path(), .group = kWorkerGroup}, kSet)
+      .publish(snapshot_of("key").get(), 1);
+  EXPECT_EQ(group_of(folder()), kWorkerGroup);
+  for (const std::string& name : file_names()) EXPECT_EQ(group_of(file(name)), kWorkerGroup) << name;
+}
+
+TEST_F(PublisherRightsTest, GivesWhatIsThereToAnotherGroup) {
+  if (!is_root()) GTEST_SKIP() << "only root can give files to any group";
+  publish("key");
+  { const Publisher publisher({.directory = directory_.path(), .group = kWorkerGroup}, kSet); }
+  EXPECT_EQ(group_of(folder()), kWorkerGroup);
+  EXPECT_EQ(mode_of(folder()), 02750U);
+  for (const std::string& name : file_names()) EXPECT_EQ(group_of(file(name)), kWorkerGroup) << name;
+}
+
+TEST_F(PublisherRightsTest, NeedsADirectoryItMayWrite) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
+  EXPECT_EQ(run_as(kOtherUser, kWorkerGroup,
+                   [&] {
+                     publisher();
+                     return 0;
+                   }),
+            exit_status_of(ErrorKind::Permission));
+}
+
+TEST_F(PublisherRightsTest, RefusesAFolderOfAnotherUser) {
+  if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
+  publish("old");
+  std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
+  ASSERT_EQ(::chown(folder().c_str(), kOtherUser, kWorkerGroup), 0);
+  EXPECT_THAT([&] { publisher(); },
+              ThrowsMessage<PermissionError>(AllOf(HasSubstr(folder()), HasSubstr("uid 54321"))));
+}
+
+// Root's folder is trusted for reading, yet only root may publish into it.
+TEST_F(PublisherRightsTest, MustRunAsTheOwnerOfTheFolder) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  Publisher({.directory = directory_.path(), .group = kWorkerGroup}, kSet)
+      .publish(snapshot_of("old").get(), 1);
+  std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
+  EXPECT_EQ(run_as(kOtherUser, kWorkerGroup,
+                   [&] {
+                     publisher();
+                     return 0;
+                   }),
+            exit_status_of(ErrorKind::Permission));
+  EXPECT_EQ(run_as(kOtherUser, kWorkerGroup,
+                   [&] {
+                     set_bypass(directory_.path(), kSet, 0);
+                     return 0;
+                   }),
+            exit_status_of(ErrorKind::Permission));
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+}
+
+TEST_F(PublisherRightsTest, FollowsNoSymbolicLinkToItsFolder) {
+  const test::TemporaryDirectory elsewhere;
+  std::filesystem::create_symlink(elsewhere.path(), folder());
+  EXPECT_THROW(publisher(), CannotCreateError);
+  EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path()));
+}
+
+TEST_F(PublisherRightsTest, FollowsNoSymbolicLinkFromItsLock) {
+  publish("old");
+  const std::string victim = directory_ / "victim";
+  std::filesystem::remove(file("lock"));
+  std::filesystem::create_symlink(victim, file("lock"));
+  EXPECT_THAT([&] { publisher(); }, ThrowsMessage<CannotCreateError>(HasSubstr(file("lock"))));
+  EXPECT_FALSE(std::filesystem::exists(victim));
+}
+
+TEST_F(PublisherRightsTest, RefusesAPipeAsItsLockWithoutWaiting) {
+  publish("old");
+  std::filesystem::remove(file("lock"));
+  ASSERT_EQ(::mkfifo(file("lock").c_str(), 0600), 0);
+  EXPECT_THAT([&] { publisher(); }, ThrowsMessage<PermissionError>(HasSubstr("not a regular file")));
+}
+
+}  // namespace
+}  // namespace keysieve
