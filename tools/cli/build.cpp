@@ -36,6 +36,7 @@ struct BuildOptions {
   BuildSettings settings;
   std::optional<std::uint32_t> shard_bytes;
   std::optional<UnixSeconds> as_of;
+  std::optional<LogPosition> adds_from;
   KeyFileFormat format;
   GuardOptions guards;
   bool json = false;
@@ -63,14 +64,20 @@ Predecessor predecessor_in_store(Store& store, const std::string& set_name) {
   return {current_geometry(store, set_name), pointer->current.seed, pointer->current.key_count};
 }
 
-Predecessor predecessor_of(const BuildOptions& options) {
+// That of --like or --store; nullptr without one.
+std::unique_ptr<Store> store_of(const BuildOptions& options) {
+  if (!options.store_url.empty()) return open_store(options.store_url);
+  return is_store_url(options.like) ? open_store(options.like) : nullptr;
+}
+
+Predecessor predecessor_of(const BuildOptions& options, Store* store) {
   Predecessor found;
   if (is_store_url(options.like)) {
-    found = predecessor_in_store(*open_store(options.like), options.settings.set_name);
+    found = predecessor_in_store(*store, options.settings.set_name);
   } else if (!options.like.empty()) {
     found = predecessor_in_file(options.like, options.settings.set_name);
   }
-  if (!options.store_url.empty()) found.seed = shared_seed(*open_store(options.store_url));
+  if (!options.store_url.empty()) found.seed = shared_seed(*store);
   if (!options.seed_path.empty()) found.seed = SnapshotFile(options.seed_path, Check::Tables).view().seed();
   return found;
 }
@@ -81,6 +88,7 @@ BuildSettings settings_of(const BuildOptions& options, const Predecessor& before
   settings.like = before.geometry;
   settings.seed = before.seed ? *before.seed : random_value<std::uint64_t>();
   settings.as_of = options.as_of.value_or(unix_now());
+  if (options.adds_from) settings.adds_from = *options.adds_from;
   if (before.geometry) {
     settings.kind = before.geometry->kind;
     settings.shard_bytes = before.geometry->params.shard_bytes;
@@ -114,7 +122,8 @@ void build(const BuildOptions& options) {
   if (!guards.max_fpr) {
     guards.max_fpr = std::clamp(kDefaultFprSlack * options.settings.target_fpr, kUnfeltFpr, 1.0);
   }
-  const Predecessor before = predecessor_of(options);
+  const auto store = store_of(options);
+  const Predecessor before = predecessor_of(options, store.get());
   SnapshotBuilder builder(settings_of(options, before));
   read_all_keys(options, builder);
   const std::uint64_t keys_given = builder.keys_given();
@@ -139,6 +148,9 @@ void add_source_options(CLI::App* verb, BuildOptions& options) {
   add_parsed(verb, "--as-of", options.as_of, parse_moment,
              "When the keys began to be read from their source: 2026-11-21T07:00:00Z or @SECONDS [now]")
       ->type_name("MOMENT");
+  add_parsed(verb, "--adds-from", options.adds_from, parse_position,
+             "Position in the adds log from which on adds may be missing in the list [0-0, the whole log]")
+      ->type_name("POSITION");
 }
 
 void add_shape_options(CLI::App* verb, BuildOptions& options) {

@@ -46,6 +46,18 @@ void add_shard_fills(Report& report, const SnapshotView& snapshot) {
              "shard_fill_ratios", {{"least", fills.front()}, {"median", median}, {"most", fills.back()}});
 }
 
+void add_adds_from(Report& report, const LogPosition& position) {
+  constexpr std::uint64_t kMilliseconds = 1000;
+  const std::uint64_t seconds = milliseconds_of(position) / kMilliseconds;
+  std::string shown = to_text(position);
+  if (position == LogPosition{}) {
+    shown += ", the whole log";
+  } else if (seconds <= static_cast<std::uint64_t>(kFarthestMoment)) {
+    shown += ", " + format_moment(static_cast<UnixSeconds>(seconds));
+  }
+  report.add("adds from", shown, "adds_from", to_text(position));
+}
+
 void inspect(const InspectOptions& options) {
   const SnapshotFile file(options.path, Check::Everything);
   const SnapshotView& snapshot = file.view();
@@ -65,6 +77,7 @@ void inspect(const InspectOptions& options) {
           : fmt::format("{}, until {}", format_duration(std::chrono::seconds(header.valid_for)),
                         format_moment(snapshot.valid_until()));
   report.add("valid for", limit, "valid_for_seconds", header.valid_for);
+  add_adds_from(report, header.adds_from);
   const std::string profile(snapshot.key_profile());
   report.add("key profile", profile.empty() ? "none" : profile, "key_profile", profile);
   report.print(options.json);

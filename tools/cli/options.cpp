@@ -20,6 +20,13 @@ std::uint32_t parse_shard_bytes(const std::string& text) {
   return static_cast<std::uint32_t>(bytes);
 }
 
+LogPosition parse_position(const std::string& text) {
+  if (const auto position = parse_log_position(text)) return *position;
+  throw UsageError(
+      "\"" + text +
+      "\" is not understood: a position is <milliseconds>-<number>, as `keysieve add` prints it");
+}
+
 void add_json(CLI::App* verb, bool& json) {
   verb->add_flag("--json", json, "Print JSON instead of text");
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/base/error.hpp"
+#include "core/base/log_position.hpp"
 #include "tools/keys/key_file.hpp"
 #include "tools/transfer/guards.hpp"
 
@@ -33,6 +34,9 @@ CLI::Option* add_parsed(CLI::App* verb, const std::string& name, Value& value, P
 
 // 1KiB, 2KiB, 4KiB or 8KiB; UsageError otherwise.
 std::uint32_t parse_shard_bytes(const std::string& text);
+
+// "<milliseconds>-<number>"; UsageError otherwise.
+LogPosition parse_position(const std::string& text);
 
 void add_json(CLI::App* verb, bool& json);
 // --directory, KEYSIEVE_DIRECTORY, /run/keysieve.

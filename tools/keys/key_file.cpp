@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/file_descriptor.hpp"
+#include "tools/program/units.hpp"
 
 namespace keysieve {
 namespace {
@@ -33,6 +34,7 @@ class KeySplitter {
       text.remove_prefix(end + 1);
     }
     rest_.append(text);
+    check_length(rest_.size() - (rest_.ends_with('\r') ? 1 : 0), entries_ + 1);
   }
 
   // The last key needs no separator after it. Returns the number of keys.
@@ -49,8 +51,16 @@ class KeySplitter {
       if (key.ends_with('\r')) key = without_cr(key);
       if (key.empty()) return;
     }
+    check_length(key.size(), entries_);
     ++keys_;
     on_key_(key);
+  }
+
+  void check_length(std::size_t bytes, std::uint64_t entry) const {
+    if (bytes <= format_.max_key_bytes) return;
+    throw DataError(source_ + ": " + (format_.nul_separated ? "key " : "line ") + std::to_string(entry) +
+                    " is longer than " + format_count(format_.max_key_bytes) +
+                    " bytes, the limit of a key here");
   }
 
   void check_no_byte_order_mark(std::string_view line) const {

@@ -3,6 +3,7 @@
 // is a byte order mark at the beginning.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -13,14 +14,15 @@ namespace keysieve {
 struct KeyFileFormat {
   bool nul_separated = false;  // then empty keys count, and CR and LF are bytes as any other
   bool allow_cr = false;
+  std::size_t max_key_bytes = SIZE_MAX;  // a longer key is an error
 };
 
 // How messages name a list of keys: its path, or "standard input" for "-".
 std::string key_source(const std::string& path);
 
 // "-" is standard input. Calls `on_key` for every key, in order; the view lives for that call. Returns the
-// number of keys. Memory: one buffer and the longest key. Throws MissingInputError, PermissionError,
-// DataError with the line.
+// number of keys. Memory: one buffer and the longest key that is allowed. Throws MissingInputError,
+// PermissionError, DataError with the line.
 std::uint64_t read_keys(const std::string& path, const KeyFileFormat& format,
                         const std::function<void(std::string_view key)>& on_key);
 

@@ -111,6 +111,10 @@ TEST_F(Build, RefusesSettingsOutOfRangeAndNamesThem) {
   EXPECT_THAT(refused_setting({"--kind", "cuckoo_clock"}), HasSubstr("cuckoo_clock"));
   EXPECT_THAT(refused_setting({"--as-of", "yesterday"}), StartsWith("--as-of: \"yesterday\""));
   EXPECT_THAT(refused_setting({"--as-of", "@9999999999999"}), HasSubstr("as_of is out of range"));
+  for (const char* position : {"", "now", "5", "5-", "5-x"}) {
+    EXPECT_THAT(refused_setting({"--adds-from", position}),
+                AllOf(StartsWith("--adds-from: "), HasSubstr("a position is <milliseconds>-<number>")));
+  }
   EXPECT_THAT(refused_setting({"--valid-for", "soon"}), StartsWith("--valid-for: \"soon\""));
   EXPECT_THAT(refused_setting({"--key-profile", std::string(65, 'p')}), HasSubstr("at most 64 bytes"));
   EXPECT_THAT(refused_setting({"--min-keys", "-1"}), StartsWith("--min-keys: \"-1\""));

@@ -57,6 +57,18 @@ TEST_F(Inspect, SaysWhatWasNotGiven) {
               AllOf(ContainsRegex("valid for +no limit\n"), ContainsRegex("key profile +none\n")));
 }
 
+TEST_F(Inspect, ShowsWhereTheLayerBeginsInTheAddsLog) {
+  const std::string without = build("tags", "a\n");
+  EXPECT_THAT(said({"inspect", without}), ContainsRegex("adds from +0-0, the whole log\n"));
+  EXPECT_EQ(json({"inspect", without}).at("adds_from"), "0-0");
+  const std::string with = build("tags", "a\n", {"--adds-from", "1700000000123-4"});
+  EXPECT_THAT(said({"inspect", with}), ContainsRegex("adds from +1700000000123-4, 2023-11-14T22:13:20Z\n"));
+  EXPECT_EQ(json({"inspect", with}).at("adds_from"), "1700000000123-4");
+  const std::string last = "18446744073709551615-18446744073709551615";
+  EXPECT_THAT(said({"inspect", build("tags", "a\n", {"--adds-from", last})}),
+              ContainsRegex("adds from +" + last + "\n"));
+}
+
 TEST_F(Inspect, NamesAFileThatIsMissingOrAFolder) {
   EXPECT_EQ(refusal(66, {"inspect", path("none.ks")}), path("none.ks") + ": No such file or directory");
   EXPECT_EQ(refusal(66, {"inspect", shared_memory()}), shared_memory() + ": Is a directory");

@@ -45,7 +45,7 @@ TEST_F(JsonMembers, OfBuildAndInspect) {
                  snapshot_and({"keys_read", "as_of"}));
   const Json inspected = json({"inspect", snapshot_});
   expect_members(inspected, snapshot_and({"format", "keys_per_shard", "shard_fill_ratios", "seed", "as_of",
-                                          "built_at", "valid_for_seconds", "key_profile"}));
+                                          "built_at", "valid_for_seconds", "adds_from", "key_profile"}));
   expect_members(inspected.at("keys_per_shard"), {"least", "mean", "most"});
   expect_members(inspected.at("shard_fill_ratios"), {"least", "median", "most"});
 }

@@ -111,6 +111,27 @@ TEST_F(KeyFile, HoldsKeysLargerThanOneRead) {
   EXPECT_THAT(keys_in(large + "\0\0"s + large, kNulSeparated), ElementsAre(large, "", large));
 }
 
+TEST_F(KeyFile, RefusesKeysBeyondTheLimitAndNamesTheLine) {
+  constexpr KeyFileFormat kFour{.max_key_bytes = 4};
+  EXPECT_THAT(keys_in("four\n\n猫\nfour", kFour), ElementsAre("four", "猫", "four"));
+  EXPECT_EQ(message_of<DataError>([&] { keys_in("four\n\nfive5\nsix\n", kFour); }),
+            directory_ / "keys.txt" + ": line 3 is longer than 4 bytes, the limit of a key here");
+  EXPECT_THAT(message_of<DataError>([&] { keys_in("a\nfive5", kFour); }), HasSubstr(": line 2 is longer"));
+  constexpr KeyFileFormat kFourWithCr{.allow_cr = true, .max_key_bytes = 4};
+  EXPECT_THAT(keys_in("four\r\nfour\r", kFourWithCr), ElementsAre("four", "four"));
+  EXPECT_THROW(keys_in("five5\r\n", kFourWithCr), DataError);
+  constexpr KeyFileFormat kFourWithNul{.nul_separated = true, .max_key_bytes = 4};
+  EXPECT_THAT(message_of<DataError>([&] { keys_in("a\0four\r\0"s, kFourWithNul); }), HasSubstr(": key 2 is"));
+  EXPECT_THAT(message_of<DataError>([&] { keys_in("a\0four\r"s, kFourWithNul); }), HasSubstr(": key 2 is"));
+}
+
+// A pipe that says yes for ever without a line end: refused at once, and not when memory is full.
+TEST_F(KeyFile, RefusesAKeyWithoutEndBeforeAllOfItIsRead) {
+  constexpr KeyFileFormat kLimited{.max_key_bytes = 1'048'576};
+  EXPECT_THAT(message_of<DataError>([&] { read("/dev/zero", kLimited); }),
+              HasSubstr("/dev/zero: line 1 is longer than 1,048,576 bytes"));
+}
+
 TEST_F(KeyFile, RefusesAByteOrderMarkAtTheBeginningOnly) {
   EXPECT_THAT(message_of<DataError>([&] { keys_in("\xEF\xBB\xBFkey\n"); }),
               AllOf(HasSubstr(directory_ / "keys.txt"), HasSubstr("byte order mark")));
