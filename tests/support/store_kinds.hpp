@@ -20,18 +20,22 @@ struct StoreKind {
   friend void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
 };
 
-inline const auto every_store = ::testing::Values(
-    StoreKind{"lmdb", [](const TemporaryDirectory& directory) { return "lmdb:" + directory / "lmdb"; }},
-    StoreKind{"dir", [](const TemporaryDirectory& directory) { return "dir:" + directory / "dir"; }},
-    StoreKind{"redis_tcp",
-              [](const TemporaryDirectory&) {
-                shared_redis().command("FLUSHALL");
-                return shared_redis().tcp_url();
-              }},
-    StoreKind{"redis_unix", [](const TemporaryDirectory&) {
-                shared_redis().command("FLUSHALL");
-                return shared_redis().unix_url();
-              }});
+inline const StoreKind kLmdb{
+    "lmdb", [](const TemporaryDirectory& directory) { return "lmdb:" + directory / "lmdb"; }};
+inline const StoreKind kDir{"dir",
+                            [](const TemporaryDirectory& directory) { return "dir:" + directory / "dir"; }};
+inline const StoreKind kRedisTcp{"redis_tcp", [](const TemporaryDirectory&) {
+                                   shared_redis().command("FLUSHALL");
+                                   return shared_redis().tcp_url();
+                                 }};
+inline const StoreKind kRedisUnix{"redis_unix", [](const TemporaryDirectory&) {
+                                    shared_redis().command("FLUSHALL");
+                                    return shared_redis().unix_url();
+                                  }};
+
+inline const auto every_store = ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix);
+// Those that keep logs, list their records and can be watched.
+inline const auto stores_with_logs = ::testing::Values(kLmdb, kDir);
 
 inline std::string store_kind_name(const ::testing::TestParamInfo<StoreKind>& info) {
   return info.param.name;

@@ -1,14 +1,14 @@
 // The embedded default store: LMDB, transactional, for any number of processes of one host.
-#include <lmdb.h>
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <mutex>
-#include <utility>
 
 #include "core/base/bytes.hpp"
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "tools/program/units.hpp"
+#include "tools/stores/folder_watch.hpp"
+#include "tools/stores/lmdb_environment.hpp"
 #include "tools/stores/store_error.hpp"
 #include "tools/stores/store_url.hpp"
 
@@ -18,150 +18,49 @@ namespace {
 // Address space, not disk: the file grows as it is filled. LMDB cannot grow it while it is used.
 constexpr std::string_view kDefaultMapSize = "64GiB";
 constexpr std::uint64_t kMinMapBytes = std::uint64_t{1} << 20;
-constexpr mdb_mode_t kFileMode = 0660;  // less the umask
-
-[[noreturn]] void throw_lmdb_error(const std::string& what, int code) {
-  if (code > 0) throw_store_error(what, code);
-  const std::string message = what + ": " + mdb_strerror(code);
-  switch (code) {
-    case MDB_INVALID:
-    case MDB_CORRUPTED:
-    case MDB_PAGE_NOTFOUND:
-    case MDB_VERSION_MISMATCH:
-      throw DataError(message);
-    case MDB_MAP_FULL:
-      throw CannotCreateError(message + "; open it with a larger ?map_size=");
-    default:
-      throw UnavailableError(message);
-  }
-}
-
-// LMDB forbids to open one file twice in a process (closing either drops the locks of both), so the stores of
-// a process share it.
-class Environment {
- public:
-  Environment(const std::string& folder, std::uint64_t map_bytes, const std::string& store_name) {
-    int code = open(folder, map_bytes, 0);
-    if (code == EACCES || code == EROFS) code = open(folder, map_bytes, MDB_RDONLY);
-    if (code != MDB_SUCCESS) throw_lmdb_error(store_name + ": cannot open", code);
-    int dead_readers = 0;  // their slots would keep old pages from being used again
-    mdb_reader_check(environment_.get(), &dead_readers);
-  }
-
-  [[nodiscard]] MDB_env* get() const noexcept { return environment_.get(); }
-
- private:
-  int open(const std::string& folder, std::uint64_t map_bytes, unsigned flags) {
-    MDB_env* created = nullptr;
-    if (const int code = mdb_env_create(&created); code != MDB_SUCCESS) return code;
-    environment_.reset(created);
-    if (const int code = mdb_env_set_mapsize(created, map_bytes); code != MDB_SUCCESS) return code;
-    // NOTLS: readers belong to transactions and not to threads.
-    return mdb_env_open(created, folder.c_str(), flags | MDB_NOTLS, kFileMode);
-  }
-
-  struct Close {
-    void operator()(MDB_env* environment) const noexcept { mdb_env_close(environment); }
-  };
-  std::unique_ptr<MDB_env, Close> environment_;
-};
-
-std::shared_ptr<Environment> shared_environment(const std::string& folder, std::uint64_t map_bytes,
-                                                const std::string& store_name) {
-  static std::mutex mutex;  // also held while one is closed, so that it is not opened again meanwhile
-  static std::map<std::pair<dev_t, ino_t>, std::weak_ptr<Environment>> environments;
-  struct stat status {};
-  if (::stat(folder.c_str(), &status) != 0) throw_store_error(store_name + ": cannot open", errno);
-  const std::scoped_lock lock(mutex);
-  std::weak_ptr<Environment>& known = environments[{status.st_dev, status.st_ino}];
-  if (auto environment = known.lock()) return environment;
-  std::shared_ptr<Environment> opened(new Environment(folder, map_bytes, store_name),
-                                      [](Environment* environment) {
-                                        const std::scoped_lock closing(mutex);
-                                        delete environment;
-                                      });
-  known = opened;
-  return opened;
-}
+constexpr const char* kDatabaseFile = "data.mdb";
+// Above every key of a log, below every record's.
+constexpr std::string_view kFirstRecordKey = "\x01";
 
 // LMDB makes the database in a folder that has none.
 void check_database(const std::string& folder, const std::string& store_name) {
   struct stat status {};
-  if (::stat((folder + "/data.mdb").c_str(), &status) != 0) {
+  if (::stat((folder + "/" + kDatabaseFile).c_str(), &status) != 0) {
     throw_store_error(store_name + ": cannot open", errno);
   }
 }
 
-MDB_val value_of(std::string_view text) {
-  return {text.size(), const_cast<char*>(text.data())};  // LMDB only reads it
+// The keys of a log, between zero bytes, which no record's key has: the end of the log under "\0<log>\0", and
+// each entry's key under that and its position, whose bytes compare as positions do.
+std::string end_key_of(const std::string& log) {
+  std::string key(1, '\0');
+  return key.append(log).append(1, '\0');
 }
 
-// Aborted unless committed.
-class Transaction {
- public:
-  Transaction(MDB_env* environment, unsigned flags, const std::string& store_name) : store_name_(store_name) {
-    check(mdb_txn_begin(environment, nullptr, flags, &transaction_));
-    if (const int code = mdb_dbi_open(transaction_, nullptr, 0, &records_); code != MDB_SUCCESS) {
-      mdb_txn_abort(transaction_);
-      throw_lmdb_error(store_name_, code);
-    }
-  }
-  Transaction(const Transaction&) = delete;
-  Transaction& operator=(const Transaction&) = delete;
-  ~Transaction() {
-    if (transaction_ != nullptr) mdb_txn_abort(transaction_);
-  }
+std::string_view text_of(const LogPosition& position) {
+  return as_text(std::as_bytes(std::span(position)));
+}
 
-  [[nodiscard]] std::optional<std::string> get(const std::string& key) const {
-    MDB_val key_value = value_of(key);
-    MDB_val value{};
-    const int code = mdb_get(transaction_, records_, &key_value, &value);
-    if (code == MDB_NOTFOUND) return std::nullopt;
-    check(code);
-    return std::string(static_cast<const char*>(value.mv_data), value.mv_size);
-  }
-
-  void put(const Record& record) const {
-    MDB_val key = value_of(record.key);
-    MDB_val value = value_of(record.value);
-    check(mdb_put(transaction_, records_, &key, &value, 0));
-  }
-
-  void remove(const std::string& key) const {
-    MDB_val key_value = value_of(key);
-    const int code = mdb_del(transaction_, records_, &key_value, nullptr);
-    if (code != MDB_NOTFOUND) check(code);
-  }
-
-  // Durable when it returns.
-  void commit() { check(mdb_txn_commit(std::exchange(transaction_, nullptr))); }
-
- private:
-  void check(int code) const {
-    if (code != MDB_SUCCESS) throw_lmdb_error(store_name_, code);
-  }
-
-  const std::string& store_name_;
-  MDB_txn* transaction_ = nullptr;
-  MDB_dbi records_ = 0;
-};
+std::string entry_key_of(const std::string& log, const LogPosition& position) {
+  return end_key_of(log).append(text_of(position));
+}
 
 class LmdbStore final : public Store {
  public:
   LmdbStore(const std::string& folder, std::uint64_t map_bytes, const StoreUrl& url, IfMissing if_missing)
-      : Store(url.name, url.prefix) {
+      : Store(url.name, url.prefix), folder_(folder) {
     if (if_missing == IfMissing::Create) {
       create_folder(folder, name());
     } else {
       check_database(folder, name());
     }
-    environment_ = shared_environment(folder, map_bytes, name());
+    environment_ = LmdbEnvironment::shared(folder, map_bytes, name());
   }
 
   std::optional<std::string> get(const std::string& key) override { return begin(MDB_RDONLY).get(key); }
 
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
-    const Transaction transaction = begin(MDB_RDONLY);
+    const LmdbTransaction transaction = begin(MDB_RDONLY);
     std::vector<std::optional<std::string>> values;
     values.reserve(keys.size());
     for (const std::string& key : keys) values.push_back(transaction.get(key));
@@ -169,31 +68,112 @@ class LmdbStore final : public Store {
   }
 
   void put_many(std::span<const Record> records) override {
-    Transaction transaction = begin(0);
-    for (const Record& record : records) transaction.put(record);
+    LmdbTransaction transaction = begin(0);
+    for (const Record& record : records) transaction.put(record.key, record.value);
     transaction.commit();
   }
 
   bool put_if_absent(const Record& record) override { return compare_and_set(record, std::nullopt); }
 
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
-    Transaction transaction = begin(0);
+    LmdbTransaction transaction = begin(0);
     if (transaction.get(record.key) != expected) return false;
-    transaction.put(record);
+    transaction.put(record.key, record.value);
     transaction.commit();
     return true;
   }
 
   void remove_many(std::span<const std::string> keys) override {
-    Transaction transaction = begin(0);
+    LmdbTransaction transaction = begin(0);
     for (const std::string& key : keys) transaction.remove(key);
     transaction.commit();
   }
 
- private:
-  [[nodiscard]] Transaction begin(unsigned flags) const { return {environment_->get(), flags, name()}; }
+  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
+    const LmdbTransaction transaction = begin(MDB_RDONLY);
+    std::vector<std::string> keys;
+    for (LmdbCursor at(transaction, prefix.empty() ? kFirstRecordKey : prefix);
+         at.at_key() && at.key().starts_with(prefix); at.next()) {
+      keys.emplace_back(at.key());
+    }
+    return keys;
+  }
 
-  std::shared_ptr<Environment> environment_;
+  LogPosition append(const std::string& log, std::span<const std::string> keys) override {
+    check_logged(log, keys);
+    LmdbTransaction transaction = begin(0);
+    LogPosition last = end_in(transaction, log);
+    if (keys.empty()) return last;
+    for (const std::string& key : keys) {
+      last = next_log_position(last, static_cast<std::uint64_t>(unix_now_ms()));
+      transaction.put(entry_key_of(log, last), key);
+    }
+    transaction.put(end_key_of(log), text_of(last));
+    transaction.commit();
+    return last;
+  }
+
+  std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
+                                   std::size_t max_entries) override {
+    check_log(log);
+    const LmdbTransaction transaction = begin(MDB_RDONLY);
+    const std::string from = entry_key_of(log, after);
+    LmdbCursor at(transaction, from);
+    if (at.at_key() && at.key() == from) at.next();
+    std::vector<LogEntry> entries;
+    for (; entries.size() < max_entries && is_entry(at, log); at.next()) {
+      entries.push_back({position_of(at.key(), log), std::string(at.value())});
+    }
+    return entries;
+  }
+
+  LogPosition end_of(const std::string& log) override {
+    check_log(log);
+    return end_in(begin(MDB_RDONLY), log);
+  }
+
+  void trim(const std::string& log, const LogPosition& up_to) override {
+    check_log(log);
+    LmdbTransaction transaction = begin(0);
+    for (LmdbCursor at(transaction, entry_key_of(log, {})); is_entry(at, log);) {
+      if (position_of(at.key(), log) > up_to) break;
+      at.remove_and_next();
+    }
+    transaction.commit();
+  }
+
+  void notify(const std::string& log) override { check_log(log); }  // a commit wakes by itself
+
+  std::unique_ptr<StoreWatch> watch() override {
+    return std::make_unique<FolderWatch>(
+        folder_, name(), [](std::string_view file_name) { return file_name == kDatabaseFile; });
+  }
+
+ private:
+  [[nodiscard]] LmdbTransaction begin(unsigned flags) const { return {*environment_, flags, name()}; }
+
+  [[nodiscard]] LogPosition end_in(const LmdbTransaction& transaction, const std::string& log) const {
+    const auto end = transaction.get(end_key_of(log));
+    return end ? parse_position(*end, log) : LogPosition{};
+  }
+
+  static bool is_entry(const LmdbCursor& at, const std::string& log) {
+    return at.at_key() && at.key().starts_with(end_key_of(log));
+  }
+
+  [[nodiscard]] LogPosition position_of(std::string_view entry_key, const std::string& log) const {
+    return parse_position(entry_key.substr(end_key_of(log).size()), log);
+  }
+
+  [[nodiscard]] LogPosition parse_position(std::string_view bytes, const std::string& log) const {
+    LogPosition position{};
+    if (bytes.size() != position.size()) throw DataError(name() + ": " + log + ": holds a wrong position");
+    std::memcpy(position.data(), bytes.data(), bytes.size());
+    return position;
+  }
+
+  std::string folder_;
+  std::shared_ptr<LmdbEnvironment> environment_;
 };
 
 std::uint64_t take_map_bytes(StoreUrl& url) {

@@ -70,8 +70,9 @@ class Store {
   // meanwhile may be among them or not. Reads the names of all that the store holds.
   virtual std::vector<std::string> keys_with_prefix(const std::string& prefix);
 
-  // Appends at the end, in order; returns the position of the last. Positions only rise among all clients.
-  // Durable as a put is. `log` is named as a record is, but is none.
+  // Appends at the end, in order; returns the position of the last (of no keys: the end). Positions only rise
+  // among all clients. Durable as a put is. `log` is named as a record is, but is none. UsageError, here and
+  // below, for a name or a key that cannot be.
   virtual LogPosition append(const std::string& log, std::span<const std::string> keys);
   // The entries behind `after`, oldest first, `max_entries` (from 1) at most; what was trimmed is passed
   // over.
@@ -94,6 +95,10 @@ class Store {
 
  protected:
   Store(std::string name, std::string prefix) : name_(std::move(name)), prefix_(std::move(prefix)) {}
+
+  // Every store asks these first: throw UsageError for what cannot name a log, or is too long for one.
+  void check_log(const std::string& log) const;
+  void check_logged(const std::string& log, std::span<const std::string> keys) const;
 
  private:
   std::string name_;

@@ -1,4 +1,4 @@
-// What every store must do, run over each of them.
+// What every store must do with records, run over each of them.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,8 +8,7 @@
 #include <thread>
 
 #include "core/base/error.hpp"
-#include "tests/support/store_kinds.hpp"
-#include "tools/stores/store.hpp"
+#include "tests/tools/stores/store_conformance.hpp"
 
 namespace keysieve {
 namespace {
@@ -17,39 +16,28 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Optional;
 
-class StoreConformance : public ::testing::TestWithParam<test::StoreKind> {
- protected:
-  std::unique_ptr<Store> open() { return open_store(url_); }
+class RecordConformance : public test::StoreConformance {};
 
-  static void put(Store& store, const std::string& key, const std::string& value) {
-    const Record record{key, value};
-    store.put_many(std::span(&record, 1));
-  }
+INSTANTIATE_TEST_SUITE_P(Stores, RecordConformance, test::every_store, test::store_kind_name);
 
-  test::TemporaryDirectory directory_;
-  std::string url_ = GetParam().empty_store(directory_);
-};
-
-INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance, test::every_store, test::store_kind_name);
-
-TEST_P(StoreConformance, AnswersNothingForAKeyThatIsNotThere) {
+TEST_P(RecordConformance, AnswersNothingForAKeyThatIsNotThere) {
   EXPECT_EQ(open()->get("keysieve:seed"), std::nullopt);
 }
 
-TEST_P(StoreConformance, GivesBackWhatWasPut) {
+TEST_P(RecordConformance, GivesBackWhatWasPut) {
   const auto store = open();
   put(*store, "keysieve:seed", "0123456789abcdef");
   EXPECT_THAT(store->get("keysieve:seed"), Optional(std::string("0123456789abcdef")));
 }
 
-TEST_P(StoreConformance, ReplacesAValueByAShorterOne) {
+TEST_P(RecordConformance, ReplacesAValueByAShorterOne) {
   const auto store = open();
   put(*store, "a", std::string(100, 'x'));
   put(*store, "a", "y");
   EXPECT_THAT(store->get("a"), Optional(std::string("y")));
 }
 
-TEST_P(StoreConformance, KeepsAnyByteOfAValue) {
+TEST_P(RecordConformance, KeepsAnyByteOfAValue) {
   std::string all_bytes(256, '\0');
   std::iota(all_bytes.begin(), all_bytes.end(), '\0');
   const auto store = open();
@@ -57,20 +45,20 @@ TEST_P(StoreConformance, KeepsAnyByteOfAValue) {
   EXPECT_THAT(store->get("a"), Optional(all_bytes));
 }
 
-TEST_P(StoreConformance, TellsAnEmptyValueFromNone) {
+TEST_P(RecordConformance, TellsAnEmptyValueFromNone) {
   const auto store = open();
   put(*store, "a", "");
   EXPECT_THAT(store->get("a"), Optional(std::string()));
 }
 
-TEST_P(StoreConformance, KeepsValuesOf64KiB) {
+TEST_P(RecordConformance, KeepsValuesOf64KiB) {
   const std::string value(kMaxValueBytes, '\xff');
   const auto store = open();
   put(*store, "a", value);
   EXPECT_TRUE(store->get("a") == value);
 }
 
-TEST_P(StoreConformance, KeepsEveryAllowedKeyApart) {
+TEST_P(RecordConformance, KeepsEveryAllowedKeyApart) {
   const std::vector<std::string> keys{".",
                                       "..",
                                       "...",
@@ -97,7 +85,7 @@ TEST_P(StoreConformance, KeepsEveryAllowedKeyApart) {
   for (const Record& record : records) EXPECT_THAT(store->get(record.key), Optional(record.value));
 }
 
-TEST_P(StoreConformance, AnswersManyInTheOrderAsked) {
+TEST_P(RecordConformance, AnswersManyInTheOrderAsked) {
   const auto store = open();
   std::vector<Record> records;
   std::vector<std::string> keys;
@@ -114,7 +102,7 @@ TEST_P(StoreConformance, AnswersManyInTheOrderAsked) {
   }
 }
 
-TEST_P(StoreConformance, CarriesManyLargeValuesAtOnce) {
+TEST_P(RecordConformance, CarriesManyLargeValuesAtOnce) {
   const auto store = open();
   std::vector<Record> records;
   std::vector<std::string> keys;
@@ -128,21 +116,21 @@ TEST_P(StoreConformance, CarriesManyLargeValuesAtOnce) {
   for (std::size_t i = 0; i < values.size(); ++i) EXPECT_TRUE(values[i] == records[i].value) << keys[i];
 }
 
-TEST_P(StoreConformance, DoesNothingWithNothing) {
+TEST_P(RecordConformance, DoesNothingWithNothing) {
   const auto store = open();
   store->put_many({});
   store->remove_many({});
   EXPECT_TRUE(store->get_many({}).empty());
 }
 
-TEST_P(StoreConformance, PutsIfAbsentOnlyOnce) {
+TEST_P(RecordConformance, PutsIfAbsentOnlyOnce) {
   const auto store = open();
   EXPECT_TRUE(store->put_if_absent({"seed", "first"}));
   EXPECT_FALSE(store->put_if_absent({"seed", "second"}));
   EXPECT_THAT(store->get("seed"), Optional(std::string("first")));
 }
 
-TEST_P(StoreConformance, ReplacesOnlyTheExpectedValue) {
+TEST_P(RecordConformance, ReplacesOnlyTheExpectedValue) {
   const auto store = open();
   EXPECT_FALSE(store->compare_and_set({"a", "new"}, "old"));
   EXPECT_EQ(store->get("a"), std::nullopt);
@@ -154,7 +142,7 @@ TEST_P(StoreConformance, ReplacesOnlyTheExpectedValue) {
   EXPECT_THAT(store->get("a"), Optional(std::string("second")));
 }
 
-TEST_P(StoreConformance, RemovesManyAndPassesOverKeysThatAreNotThere) {
+TEST_P(RecordConformance, RemovesManyAndPassesOverKeysThatAreNotThere) {
   const auto store = open();
   put(*store, "a", "1");
   put(*store, "b", "2");
@@ -165,12 +153,12 @@ TEST_P(StoreConformance, RemovesManyAndPassesOverKeysThatAreNotThere) {
   EXPECT_THAT(store->get_many(all), ElementsAre(std::nullopt, Optional(std::string("2")), std::nullopt));
 }
 
-TEST_P(StoreConformance, KeepsRecordsAfterItWasClosed) {
+TEST_P(RecordConformance, KeepsRecordsAfterItWasClosed) {
   put(*open(), "a", "1");
   EXPECT_THAT(open()->get("a"), Optional(std::string("1")));
 }
 
-TEST_P(StoreConformance, ShowsARecordToOtherClientsAtOnce) {
+TEST_P(RecordConformance, ShowsARecordToOtherClientsAtOnce) {
   const auto writer = open();
   const auto reader = open();
   put(*writer, "a", "1");
@@ -179,16 +167,16 @@ TEST_P(StoreConformance, ShowsARecordToOtherClientsAtOnce) {
   EXPECT_THAT(reader->get("a"), Optional(std::string("2")));
 }
 
-TEST_P(StoreConformance, HasThePrefixOfItsUrl) {
+TEST_P(RecordConformance, HasThePrefixOfItsUrl) {
   EXPECT_EQ(open()->prefix(), "keysieve");
   EXPECT_EQ(open_store(url_ + "?prefix=Shop_1.a-b")->prefix(), "Shop_1.a-b");
 }
 
-TEST_P(StoreConformance, IsNamedAsItsUrlWithoutTheQuery) {
+TEST_P(RecordConformance, IsNamedAsItsUrlWithoutTheQuery) {
   EXPECT_EQ(open_store(url_ + "?prefix=shop")->name(), url_);
 }
 
-TEST_P(StoreConformance, RefusesAParameterItDoesNotKnow) {
+TEST_P(RecordConformance, RefusesAParameterItDoesNotKnow) {
   EXPECT_THROW(open_store(url_ + "?prefx=shop"), UsageError);
 }
 
@@ -202,14 +190,14 @@ void count_up(const std::string& url, int times) {
   }
 }
 
-TEST_P(StoreConformance, LosesNoUpdateOfRacingThreads) {
+TEST_P(RecordConformance, LosesNoUpdateOfRacingThreads) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) threads.emplace_back(count_up, url_, 25);
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(open()->get("counter"), Optional(std::string("100")));
 }
 
-TEST_P(StoreConformance, LosesNoUpdateOfRacingProcesses) {
+TEST_P(RecordConformance, LosesNoUpdateOfRacingProcesses) {
   std::vector<pid_t> children;
   for (int i = 0; i < 3; ++i) {
     children.push_back(::fork());
@@ -226,7 +214,7 @@ TEST_P(StoreConformance, LosesNoUpdateOfRacingProcesses) {
   EXPECT_THAT(open()->get("counter"), Optional(std::string("75")));
 }
 
-TEST_P(StoreConformance, LetsOneOfRacingWritersPutIfAbsent) {
+TEST_P(RecordConformance, LetsOneOfRacingWritersPutIfAbsent) {
   std::atomic<int> winners = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

@@ -1,0 +1,316 @@
+#include "tools/stores/log_file.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/base/error.hpp"
+#include "tests/core/shm/forked.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+namespace fs = std::filesystem;
+
+constexpr LogPosition kBeforeAll{};
+constexpr std::size_t kPlenty = 1'000'000;
+
+class LogFileTest : public ::testing::Test {
+ protected:
+  // Entries at 1-0, 1-1, …
+  static std::vector<LogEntry> entries(const std::vector<std::string>& keys, std::uint64_t milliseconds = 1) {
+    std::vector<LogEntry> entries;
+    for (const std::string& key : keys) entries.push_back({log_position(milliseconds, entries.size()), key});
+    return entries;
+  }
+  static std::vector<std::string> keys_in(LogFile& file) {
+    std::vector<std::string> keys;
+    for (const LogEntry& entry : file.read_after(kBeforeAll, kPlenty)) keys.push_back(*entry.key);
+    return keys;
+  }
+  std::vector<std::string> keys_in_file() const {
+    LogFile file(path_);
+    return keys_in(file);
+  }
+
+  [[nodiscard]] std::string bytes() const {
+    std::ostringstream text;
+    text << std::ifstream(path_, std::ios::binary).rdbuf();
+    return text.str();
+  }
+  void write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
+
+  test::TemporaryDirectory directory_;
+  std::string path_ = directory_ / "log";
+  LogFile file_{path_};
+};
+
+TEST_F(LogFileTest, KeepsPositionsAsTheyAreGiven) {
+  const std::vector<LogEntry> given{
+      {log_position(5, 0), "a"}, {log_position(5, 7), ""}, {log_position(6, 0), "b"}};
+  file_.append(given);
+  EXPECT_EQ(LogFile(path_).read_after(kBeforeAll, kPlenty), given);
+  EXPECT_EQ(LogFile(path_).end(), log_position(6, 0));
+}
+
+TEST_F(LogFileTest, RefusesPositionsThatDoNotRise) {
+  file_.append(entries({"a", "b"}));
+  for (const LogPosition& position :
+       {log_position(1, 1), log_position(1, 0), log_position(0, 9), kBeforeAll}) {
+    const LogEntry entry{position, "c"};
+    EXPECT_THAT(test::message_of<UsageError>([&] { file_.append(std::span(&entry, 1)); }),
+                HasSubstr(path_ + ": position " + to_text(position) + " does not come after 1-1"));
+  }
+  EXPECT_THAT(keys_in_file(), ElementsAre("a", "b"));
+}
+
+TEST_F(LogFileTest, ReadsNothingBackWhereNoKeyIs) {
+  const std::vector<LogEntry> given{{log_position(1, 0), "a"}, {log_position(2, 0), std::nullopt}};
+  file_.append(given);
+  EXPECT_THAT(keys_in_file(), ElementsAre("a"));
+  EXPECT_EQ(LogFile(path_).end(), log_position(2, 0));
+}
+
+TEST_F(LogFileTest, GoesOnWhereItStopped) {
+  std::vector<std::string> keys;
+  for (int i = 0; i < 50'000; ++i) keys.push_back("a key of some length " + std::to_string(i));
+  file_.append(entries(keys));  // several frames
+  std::vector<std::string> read;
+  LogFile reader(path_);
+  for (LogPosition seen{};;) {
+    const auto some = reader.read_after(seen, 999);
+    if (some.empty()) break;
+    for (const LogEntry& entry : some) read.push_back(*entry.key);
+    seen = some.back().position;
+  }
+  EXPECT_TRUE(read == keys);
+  EXPECT_TRUE(keys_in(reader) == keys) << "and from the beginning again";
+}
+
+// A kernel's count of the bytes that this process has read.
+std::uint64_t bytes_read_so_far() {
+  std::ifstream io("/proc/self/io");
+  std::string name;
+  std::uint64_t bytes = 0;
+  io >> name >> bytes;
+  return bytes;
+}
+
+TEST_F(LogFileTest, ReadsOnlyWhatHasComeSinceTheLastRead) {
+  file_.append(entries({std::string(8'000'000, 'x')}));
+  LogFile reader(path_);
+  ASSERT_THAT(reader.read_after(kBeforeAll, kPlenty), SizeIs(1));
+  reader.end();
+  file_.append(entries({"b"}, 2));
+  const std::uint64_t before = bytes_read_so_far();
+  EXPECT_THAT(reader.read_after(log_position(1, 0), kPlenty), SizeIs(1));
+  EXPECT_EQ(reader.end(), log_position(2, 0));
+  EXPECT_LT(bytes_read_so_far() - before, 10'000U);
+}
+
+TEST_F(LogFileTest, SeesNoTornEntryWhereverItIsCut) {
+  file_.append(entries({"a", "b"}));
+  const std::size_t whole = bytes().size();
+  file_.append(entries({std::string(100, 'c'), "d"}, 2));
+  const std::string all = bytes();
+  for (std::size_t size = whole; size < all.size(); ++size) {
+    write(all.substr(0, size));
+    LogFile file(path_);
+    EXPECT_EQ(file.end(), log_position(1, 1)) << size;
+    EXPECT_THAT(keys_in(file), ElementsAre("a", "b")) << size;
+  }
+}
+
+TEST_F(LogFileTest, AppendsInPlaceOfATornEntryWhereverItIsCut) {
+  file_.append(entries({"a", "b"}));
+  const std::size_t whole = bytes().size();
+  file_.append(entries({std::string(100, 'c'), "d"}, 2));
+  const std::string all = bytes();
+  for (std::size_t size = whole; size < all.size(); ++size) {
+    write(all.substr(0, size));
+    LogFile(path_).append(entries({"e"}, 3));
+    EXPECT_THAT(keys_in_file(), ElementsAre("a", "b", "e")) << size;
+    EXPECT_EQ(bytes().size(), whole + 64) << "nothing of it is left";
+  }
+}
+
+TEST_F(LogFileTest, AppendsInPlaceOfATornFirstEntry) {
+  file_.append(entries({"a"}));
+  const std::string all = bytes();
+  for (std::size_t size = 0; size < all.size(); ++size) {
+    write(all.substr(0, size));
+    EXPECT_EQ(LogFile(path_).end(), kBeforeAll);
+    LogFile(path_).append(entries({"b"}));
+    EXPECT_THAT(keys_in_file(), ElementsAre("b")) << size;
+  }
+}
+
+// What a file system may leave that crashed: the file has grown, a page of what was written is zero.
+TEST_F(LogFileTest, AppendsInPlaceOfAnEntryThatHasLostAPage) {
+  file_.append(entries({"a"}));
+  const std::size_t whole = bytes().size();
+  file_.append(entries({std::string(20'000, 'b')}, 2));
+  const std::string all = bytes();
+  for (std::size_t page = 0; page < all.size(); page += 4096) {
+    std::string lost = all;
+    for (std::size_t i = std::max(page, whole); i < std::min(page + 4096, all.size()); ++i) lost[i] = '\0';
+    write(lost);
+    EXPECT_EQ(LogFile(path_).end(), log_position(1, 0)) << page;
+    LogFile(path_).append(entries({"c"}, 3));
+    EXPECT_THAT(keys_in_file(), ElementsAre("a", "c")) << page;
+  }
+}
+
+TEST_F(LogFileTest, SaysWhereAByteIsWrong) {
+  file_.append(entries({"a", "b"}));
+  const std::size_t second = bytes().size();
+  file_.append(entries({std::string(70, 'c')}, 2));
+  const std::size_t third = bytes().size();
+  file_.append(entries({"d"}, 3));
+  const std::string all = bytes();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::string damaged = all;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    write(damaged);
+    const std::size_t frame = i < second ? 0 : i < third ? second : third;
+    const std::string expected = path_ + ": is damaged at byte " + std::to_string(frame);
+    LogFile file(path_);
+    EXPECT_EQ(test::message_of<DataError>([&] { keys_in(file); }), expected) << i;
+    EXPECT_EQ(test::message_of<DataError>([&] { file.end(); }), expected) << i;
+    EXPECT_THROW(file.append(entries({"e"}, 4)), DataError) << i;
+    EXPECT_THROW(file.trim(log_position(3, 0)), DataError) << i;
+    ASSERT_TRUE(bytes() == damaged) << "it is left as it is";
+  }
+}
+
+TEST_F(LogFileTest, TakesNoZeroedEntryInTheMiddleForATornOne) {
+  file_.append(entries({"a"}));
+  const std::size_t second = bytes().size();
+  file_.append(entries({"b"}, 2));
+  const std::size_t third = bytes().size();
+  file_.append(entries({"c"}, 3));
+  std::string damaged = bytes();
+  damaged.replace(second, third - second, third - second, '\0');
+  write(damaged);
+  EXPECT_THAT(test::message_of<DataError>([&] { keys_in_file(); }), HasSubstr(std::to_string(second)));
+}
+
+TEST_F(LogFileTest, RefusesAFileThatIsNoLog) {
+  write("a text that somebody has put here by mistake, longer than a header");
+  EXPECT_EQ(test::message_of<DataError>([&] { keys_in_file(); }), path_ + ": is damaged at byte 0");
+}
+
+TEST_F(LogFileTest, FollowsNoSymbolicLink) {
+  LogFile(directory_ / "elsewhere").append(entries({"a"}));
+  fs::create_symlink(directory_ / "elsewhere", path_);
+  EXPECT_THROW(keys_in_file(), UnavailableError);
+  EXPECT_THROW(file_.append(entries({"b"}, 2)), UnavailableError);
+}
+
+TEST_F(LogFileTest, TakesBackWhatAFullDiskCutShort) {
+  file_.append(entries({"a"}));
+  const std::size_t whole = bytes().size();
+  EXPECT_EQ(test::run_in_process([&] {
+              std::signal(SIGXFSZ, SIG_IGN);
+              const rlimit limit{whole + 1000, whole + 1000};
+              if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return test::kUnexpected;
+              file_.append(entries({std::string(5000, 'b')}, 2));
+              return 0;
+            }),
+            test::exit_status_of(ErrorKind::CannotCreate));
+  EXPECT_EQ(bytes().size(), whole);
+  file_.append(entries({"c"}, 3));
+  EXPECT_THAT(keys_in_file(), ElementsAre("a", "c"));
+}
+
+TEST_F(LogFileTest, ReadsOnAfterAWriterHasTakenBackWhatWasRead) {
+  file_.append(entries({"a"}));
+  const std::string before = bytes();
+  file_.append(entries({"b"}, 2));
+  LogFile reader(path_);
+  ASSERT_THAT(keys_in(reader), ElementsAre("a", "b"));
+  ASSERT_EQ(reader.end(), log_position(2, 0));
+  fs::resize_file(path_, before.size());
+  LogFile(path_).append(entries({std::string(500, 'c')}, 3));
+  EXPECT_THAT(reader.read_after(log_position(2, 0), kPlenty), SizeIs(1));
+  EXPECT_EQ(reader.end(), log_position(3, 0));
+}
+
+TEST_F(LogFileTest, TrimsWithinAFrame) {
+  file_.append(entries({"a", "b", "c"}));
+  file_.trim(log_position(1, 1));
+  EXPECT_THAT(keys_in_file(), ElementsAre("c"));
+  file_.append(entries({"d"}, 2));
+  EXPECT_THAT(keys_in(file_), ElementsAre("c", "d"));
+}
+
+TEST_F(LogFileTest, LeavesTheFileAloneWhenThereIsNothingToTrim) {
+  file_.append(entries({"a"}, 5));
+  const auto inode = [this] {
+    struct stat status {};
+    return ::stat(path_.c_str(), &status) == 0 ? status.st_ino : 0;
+  };
+  const ino_t before = inode();
+  file_.trim(log_position(4, 9));
+  EXPECT_EQ(inode(), before);
+  file_.trim(log_position(5, 0));
+  const ino_t trimmed = inode();
+  EXPECT_NE(trimmed, before);
+  file_.trim(log_position(6, 0));
+  EXPECT_EQ(inode(), trimmed);
+  LogFile(directory_ / "missing").trim(log_position(5, 0));
+  EXPECT_FALSE(fs::exists(directory_ / "missing"));
+}
+
+TEST_F(LogFileTest, GetsSmallerWhenItIsTrimmed) {
+  for (std::uint64_t i = 1; i <= 100; ++i) file_.append(entries({std::string(1000, 'x')}, i));
+  file_.trim(log_position(99, 0));
+  EXPECT_LT(bytes().size(), 1'200U);
+  file_.trim(log_position(100, 0));
+  EXPECT_EQ(bytes().size(), 64U);
+  EXPECT_EQ(LogFile(path_).end(), log_position(100, 0));
+}
+
+TEST_F(LogFileTest, LeavesOneFileAlone) {
+  file_.append(entries({"a", "b"}));
+  std::ofstream(path_ + "~") << "what a crash in the middle of a trim has left";
+  file_.trim(log_position(1, 0));
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_.path()), fs::directory_iterator()), 1);
+  EXPECT_THAT(keys_in_file(), ElementsAre("b"));
+}
+
+// A writer that appends and appends is killed: what it was told is appended, is there.
+TEST_F(LogFileTest, KeepsWhatWasAppendedWhenTheWriterIsKilled) {
+  for (int round = 0; round < 5; ++round) {
+    const LogPosition before = LogFile(path_).end();
+    const pid_t child = test::start_process([&] {
+      LogFile file(path_);
+      for (std::uint64_t i = milliseconds_of(before) + 1;; ++i) {
+        file.append(entries({std::to_string(i), std::string(3000, 'x')}, i));
+        std::ofstream(directory_ / "told", std::ios::trunc) << i << "\n";
+      }
+      return 0;
+    });
+    EXPECT_TRUE(test::eventually(
+        [&] { return milliseconds_of(LogFile(path_).end()) > milliseconds_of(before) + 5; }));
+    ::kill(child, SIGKILL);
+    test::wait_for(child);
+    std::uint64_t told = 0;
+    std::ifstream(directory_ / "told") >> told;
+    EXPECT_GE(milliseconds_of(LogFile(path_).end()), told);
+    EXPECT_THAT(keys_in_file(), SizeIs(2 * milliseconds_of(LogFile(path_).end())));
+  }
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,189 @@
+// What every store must do that tells when it changes, run over each of them.
+#include <gmock/gmock.h>
+#include <poll.h>
+
+#include <thread>
+
+#include "tests/core/shm/forked.hpp"
+#include "tests/tools/stores/store_conformance.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::Contains;
+using ::testing::IsEmpty;
+
+const std::string kLog = "keysieve:tags:adds";
+const std::string kOtherLog = "keysieve:shop:adds";
+constexpr std::chrono::milliseconds kDeadline{10'000};
+// So long nothing must come, where nothing should.
+constexpr std::chrono::milliseconds kQuiet{50};
+
+class WatchConformance : public test::StoreConformance {
+ protected:
+  static void arm(StoreWatch& watch, Store& store, const std::vector<std::string>& logs = {kLog}) {
+    std::vector<WatchedLog> watched;
+    for (const std::string& log : logs) watched.push_back({log, store.end_of(log)});
+    watch.arm(watched);
+  }
+
+  static bool is_readable(const StoreWatch& watch, std::chrono::milliseconds timeout) {
+    std::vector<pollfd> descriptors;
+    for (const int descriptor : watch.descriptors()) descriptors.push_back({descriptor, POLLIN, 0});
+    return ::poll(descriptors.data(), descriptors.size(), static_cast<int>(timeout.count())) > 0;
+  }
+
+  // As a loader waits, which sleeps until a descriptor is readable; empty when nothing has come.
+  static std::vector<std::string> wait(StoreWatch& watch, std::chrono::milliseconds timeout = kDeadline) {
+    const auto end = std::chrono::steady_clock::now() + timeout;
+    for (;;) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+      if (left.count() < 0 || !is_readable(watch, left)) return {};
+      if (auto names = watch.take(); !names.empty()) return names;
+    }
+  }
+
+  // Armed, with all that has come so far taken.
+  static std::unique_ptr<StoreWatch> quiet_watch(Store& store) {
+    auto watch = store.watch();
+    do arm(*watch, store);
+    while (!wait(*watch, kQuiet).empty());
+    return watch;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, WatchConformance, test::stores_with_logs, test::store_kind_name);
+
+TEST_P(WatchConformance, IsQuietWhileNothingChanges) {
+  const auto store = open();
+  const LogPosition last = append(*store, kLog, {"a"});
+  const auto watch = quiet_watch(*store);
+  EXPECT_EQ(store->end_of(kLog), last);
+  store->get("keysieve:tags:current");
+  store->read_after(kLog, {}, 10);
+  open()->keys_with_prefix("");
+  EXPECT_THAT(wait(*watch, kQuiet), IsEmpty());
+  EXPECT_THAT(watch->take(), IsEmpty()) << "and does not wait";
+}
+
+TEST_P(WatchConformance, WakesWhenAnotherClientAppends) {
+  const auto watch = quiet_watch(*open());
+  append(*open(), kLog, {"a"});
+  EXPECT_THAT(wait(*watch), Contains(kLog));
+}
+
+TEST_P(WatchConformance, WakesAgainWhenArmedAgain) {
+  const auto store = open();
+  const auto watch = quiet_watch(*store);
+  for (int i = 0; i < 3; ++i) {
+    append(*open(), kLog, {"a"});
+    EXPECT_THAT(wait(*watch), Contains(kLog));
+    arm(*watch, *store);
+  }
+}
+
+// What a writer does who has changed records of a set: most stores wake by themselves, Redis by the notice.
+TEST_P(WatchConformance, WakesWhenARecordHasChanged) {
+  const auto store = open();
+  const auto watch = quiet_watch(*store);
+  const auto writer = open();
+  put(*writer, "keysieve:tags:current", "1");
+  writer->notify(kLog);
+  EXPECT_THAT(wait(*watch), Contains(kLog));
+  arm(*watch, *store);
+  ASSERT_TRUE(writer->compare_and_set({"keysieve:tags:current", "2"}, "1"));
+  writer->notify(kLog);
+  EXPECT_THAT(wait(*watch), Contains(kLog));
+}
+
+TEST_P(WatchConformance, WakesWhenARecordIsRemoved) {
+  const std::string key = "keysieve:tags:bypass";
+  const auto writer = open();
+  put(*writer, key, "1");
+  const auto watch = quiet_watch(*open());
+  writer->remove_many(std::span(&key, 1));
+  writer->notify(kLog);
+  EXPECT_THAT(wait(*watch), Contains(kLog));
+}
+
+TEST_P(WatchConformance, TellsOfAnyOfManyLogs) {
+  const auto store = open();
+  const auto watch = store->watch();
+  arm(*watch, *store, {kLog, kOtherLog});
+  while (!wait(*watch, kQuiet).empty()) arm(*watch, *store, {kLog, kOtherLog});
+  append(*open(), kOtherLog, {"a"});
+  EXPECT_THAT(wait(*watch), Contains(kOtherLog));
+}
+
+TEST_P(WatchConformance, WakesForWhatCameBeforeItWasArmed) {
+  const auto store = open();
+  const LogPosition seen = append(*store, kLog, {"a"});
+  append(*store, kLog, {"b"});
+  const auto watch = store->watch();
+  const WatchedLog log{kLog, seen};
+  watch->arm(std::span(&log, 1));
+  EXPECT_THAT(wait(*watch), Contains(kLog));
+}
+
+TEST_P(WatchConformance, WakesForALogThatIsArmedLater) {
+  const auto store = open();
+  const LogPosition seen = store->end_of(kOtherLog);
+  const auto watch = store->watch();
+  arm(*watch, *store, {kLog});
+  append(*store, kOtherLog, {"b"});
+  while (!wait(*watch, kQuiet).empty()) arm(*watch, *store, {kLog});
+  const std::vector<WatchedLog> both{{kLog, store->end_of(kLog)}, {kOtherLog, seen}};
+  watch->arm(both);
+  EXPECT_THAT(wait(*watch), Contains(kOtherLog));
+}
+
+TEST_P(WatchConformance, LivesOnWithoutItsConnection) {
+  auto store = open();
+  const auto watch = quiet_watch(*store);
+  store.reset();
+  append(*open(), kLog, {"a"});
+  EXPECT_THAT(wait(*watch), Contains(kLog));
+}
+
+// Sleeps until it is woken, looks, and sleeps again: one wake-up that was lost, or came before the entry
+// could be seen, and it would not see the entry before the next.
+TEST_P(WatchConformance, LosesNoWakeUpBetweenLooks) {
+  constexpr int kRounds = 200;
+  std::atomic<int> seen_count = 0;
+  std::thread writer([&] {
+    const auto store = open();
+    for (int i = 0; i < kRounds; ++i) {
+      append(*store, kLog, {std::to_string(i)});
+      if (!test::eventually([&] { return seen_count > i; })) return;  // as a follower that has no more to do
+    }
+  });
+  const auto store = open();
+  const auto watch = store->watch();
+  LogPosition seen{};
+  bool woken = true;
+  while (woken && seen_count < kRounds) {
+    for (const LogEntry& entry : store->read_after(kLog, seen, 10)) {
+      seen = entry.position;
+      ++seen_count;
+    }
+    const WatchedLog log{kLog, seen};
+    watch->arm(std::span(&log, 1));
+    woken = seen_count == kRounds || !wait(*watch).empty();
+  }
+  EXPECT_EQ(seen_count, kRounds);
+  writer.join();
+}
+
+TEST_P(WatchConformance, WakesForOtherProcesses) {
+  const auto watch = [this] { return quiet_watch(*open()); }();
+  EXPECT_EQ(test::run_in_process([this] {
+              append(*open(), kLog, {"a"});
+              return 0;
+            }),
+            0);
+  EXPECT_THAT(wait(*watch), Contains(kLog));
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,79 @@
+#include "tools/stores/folder_watch.hpp"
+
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <system_error>
+
+#include "core/base/error.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::uint32_t kChangesOfFiles = IN_MODIFY | IN_ATTRIB | IN_MOVED_TO | IN_DELETE;
+constexpr std::uint32_t kFolderIsGone = IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED;
+// Of one read; one event of the longest name fits many times.
+constexpr std::size_t kEventBytes = 16 * (sizeof(inotify_event) + NAME_MAX + 1);
+
+[[noreturn]] void throw_watch_error(const std::string& store_name, int error_number) {
+  const std::string message = store_name + ": cannot watch: " + std::generic_category().message(error_number);
+  if (error_number == EACCES) throw PermissionError(message);
+  throw UnavailableError(message);
+}
+
+}  // namespace
+
+FolderWatch::FolderWatch(const std::string& folder, std::string store_name, IsOfStore is_of_store)
+    : store_name_(std::move(store_name)),
+      is_of_store_(is_of_store),
+      events_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)),
+      new_names_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  if (!events_.is_open() || !new_names_.is_open()) throw_watch_error(store_name_, errno);
+  const std::uint32_t mask = kChangesOfFiles | IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR;
+  if (::inotify_add_watch(events_.get(), folder.c_str(), mask) < 0) throw_watch_error(store_name_, errno);
+}
+
+void FolderWatch::arm(std::span<const WatchedLog> logs) {
+  const bool any_new = std::any_of(logs.begin(), logs.end(), [this](const WatchedLog& log) {
+    return std::find(armed_.begin(), armed_.end(), log.name) == armed_.end();
+  });
+  armed_.clear();
+  for (const WatchedLog& log : logs) armed_.push_back(log.name);
+  if (any_new && ::eventfd_write(new_names_.get(), 1) != 0) throw_watch_error(store_name_, errno);
+}
+
+std::vector<int> FolderWatch::descriptors() const {
+  return {events_.get(), new_names_.get()};
+}
+
+std::vector<std::string> FolderWatch::take() {
+  eventfd_t count = 0;
+  const bool any_new = ::eventfd_read(new_names_.get(), &count) == 0;
+  const bool any_event = take_events();
+  return any_new || any_event ? armed_ : std::vector<std::string>{};
+}
+
+bool FolderWatch::take_events() {
+  alignas(inotify_event) std::array<char, kEventBytes> buffer{};
+  bool changed = false;
+  for (;;) {
+    const ssize_t size = ::read(events_.get(), buffer.data(), buffer.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EAGAIN) return changed;
+    if (size < 0) throw_watch_error(store_name_, errno);
+    for (const char* at = buffer.data(); at < buffer.data() + size;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(at);
+      if ((event->mask & kFolderIsGone) != 0) throw_watch_error(store_name_, ENOENT);
+      const bool some_lost = (event->mask & IN_Q_OVERFLOW) != 0;
+      if (some_lost || (event->len > 0 && is_of_store_(event->name))) changed = true;
+      at += sizeof(inotify_event) + event->len;
+    }
+  }
+}
+
+}  // namespace keysieve

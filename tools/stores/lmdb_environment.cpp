@@ -1,0 +1,162 @@
+#include "tools/stores/lmdb_environment.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "core/base/error.hpp"
+#include "tools/stores/store_error.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr mdb_mode_t kFileMode = 0660;  // less the umask
+
+[[noreturn]] void throw_lmdb_error(const std::string& what, int code) {
+  if (code > 0) throw_store_error(what, code);
+  const std::string message = what + ": " + mdb_strerror(code);
+  switch (code) {
+    case MDB_INVALID:
+    case MDB_CORRUPTED:
+    case MDB_PAGE_NOTFOUND:
+    case MDB_VERSION_MISMATCH:
+      throw DataError(message);
+    case MDB_MAP_FULL:
+      throw CannotCreateError(message + "; open it with a larger ?map_size=");
+    default:
+      throw UnavailableError(message);
+  }
+}
+
+MDB_val value_of(std::string_view text) {
+  return {text.size(), const_cast<char*>(text.data())};  // LMDB only reads it
+}
+
+std::string_view text_of(const MDB_val& value) {
+  return {static_cast<const char*>(value.mv_data), value.mv_size};
+}
+
+// LMDB tells that a commit has come into the file before it lets readers see it: who watches the file would
+// look too early. So it is touched once more, which is a hint and may fail.
+void wake_watches(MDB_env* environment) {
+  int file = -1;
+  if (mdb_env_get_fd(environment, &file) == MDB_SUCCESS) ::futimens(file, nullptr);
+}
+
+}  // namespace
+
+LmdbEnvironment::LmdbEnvironment(const std::string& folder, std::uint64_t map_bytes,
+                                 const std::string& store_name) {
+  int code = open(folder, map_bytes, 0);
+  if (code == EACCES || code == EROFS) code = open(folder, map_bytes, MDB_RDONLY);
+  if (code != MDB_SUCCESS) throw_lmdb_error(store_name + ": cannot open", code);
+  int dead_readers = 0;  // their slots would keep old pages from being used again
+  mdb_reader_check(environment_.get(), &dead_readers);
+}
+
+int LmdbEnvironment::open(const std::string& folder, std::uint64_t map_bytes, unsigned flags) {
+  MDB_env* created = nullptr;
+  if (const int code = mdb_env_create(&created); code != MDB_SUCCESS) return code;
+  environment_.reset(created);
+  if (const int code = mdb_env_set_mapsize(created, map_bytes); code != MDB_SUCCESS) return code;
+  // NOTLS: readers belong to transactions and not to threads.
+  return mdb_env_open(created, folder.c_str(), flags | MDB_NOTLS, kFileMode);
+}
+
+std::shared_ptr<LmdbEnvironment> LmdbEnvironment::shared(const std::string& folder, std::uint64_t map_bytes,
+                                                         const std::string& store_name) {
+  static std::mutex mutex;  // also held while one is closed, so that it is not opened again meanwhile
+  static std::map<std::pair<dev_t, ino_t>, std::weak_ptr<LmdbEnvironment>> environments;
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) != 0) throw_store_error(store_name + ": cannot open", errno);
+  const std::scoped_lock lock(mutex);
+  std::weak_ptr<LmdbEnvironment>& known = environments[{status.st_dev, status.st_ino}];
+  if (auto environment = known.lock()) return environment;
+  std::shared_ptr<LmdbEnvironment> opened(new LmdbEnvironment(folder, map_bytes, store_name),
+                                          [](LmdbEnvironment* environment) {
+                                            const std::scoped_lock closing(mutex);
+                                            delete environment;
+                                          });
+  known = opened;
+  return opened;
+}
+
+LmdbTransaction::LmdbTransaction(const LmdbEnvironment& environment, unsigned flags,
+                                 const std::string& store_name)
+    : environment_(environment), store_name_(store_name) {
+  check(mdb_txn_begin(environment.get(), nullptr, flags, &transaction_));
+  if (const int code = mdb_dbi_open(transaction_, nullptr, 0, &records_); code != MDB_SUCCESS) {
+    mdb_txn_abort(transaction_);
+    throw_lmdb_error(store_name_, code);
+  }
+}
+
+LmdbTransaction::~LmdbTransaction() {
+  if (transaction_ != nullptr) mdb_txn_abort(transaction_);
+}
+
+std::optional<std::string> LmdbTransaction::get(std::string_view key) const {
+  MDB_val key_value = value_of(key);
+  MDB_val value{};
+  const int code = mdb_get(transaction_, records_, &key_value, &value);
+  if (code == MDB_NOTFOUND) return std::nullopt;
+  check(code);
+  return std::string(text_of(value));
+}
+
+void LmdbTransaction::put(std::string_view key, std::string_view value) const {
+  MDB_val key_value = value_of(key);
+  MDB_val value_value = value_of(value);
+  check(mdb_put(transaction_, records_, &key_value, &value_value, 0));
+}
+
+void LmdbTransaction::remove(std::string_view key) const {
+  MDB_val key_value = value_of(key);
+  const int code = mdb_del(transaction_, records_, &key_value, nullptr);
+  if (code != MDB_NOTFOUND) check(code);
+}
+
+void LmdbTransaction::commit() {
+  check(mdb_txn_commit(std::exchange(transaction_, nullptr)));
+  wake_watches(environment_.get());
+}
+
+void LmdbTransaction::check(int code) const {
+  if (code != MDB_SUCCESS) throw_lmdb_error(store_name_, code);
+}
+
+LmdbCursor::LmdbCursor(const LmdbTransaction& transaction, std::string_view from)
+    : transaction_(transaction), key_(value_of(from)) {
+  MDB_cursor* opened = nullptr;
+  transaction_.check(mdb_cursor_open(transaction_.transaction_, transaction_.records_, &opened));
+  cursor_.reset(opened);
+  move(MDB_SET_RANGE);
+}
+
+std::string_view LmdbCursor::key() const noexcept {
+  return text_of(key_);
+}
+
+std::string_view LmdbCursor::value() const noexcept {
+  return text_of(value_);
+}
+
+void LmdbCursor::next() {
+  move(MDB_NEXT);
+}
+
+void LmdbCursor::remove_and_next() {
+  transaction_.check(mdb_cursor_del(cursor_.get(), 0));
+  move(MDB_NEXT);  // to the one behind the removed one
+}
+
+void LmdbCursor::move(MDB_cursor_op operation) {
+  const int code = mdb_cursor_get(cursor_.get(), &key_, &value_, operation);
+  at_key_ = code == MDB_SUCCESS;
+  if (code != MDB_NOTFOUND) transaction_.check(code);
+}
+
+}  // namespace keysieve

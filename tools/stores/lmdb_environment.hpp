@@ -1,0 +1,89 @@
+// LMDB's environment, transaction and cursor for the store that lies in one: what is opened is closed, what
+// fails throws and names the store.
+#pragma once
+
+#include <lmdb.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace keysieve {
+
+// LMDB forbids to open one file twice in a process (closing either drops the locks of both), so the stores of
+// a process share it. Any thread.
+class LmdbEnvironment {
+ public:
+  // Opened read-only where it may not be written. Throws as a Store does.
+  static std::shared_ptr<LmdbEnvironment> shared(const std::string& folder, std::uint64_t map_bytes,
+                                                 const std::string& store_name);
+
+  [[nodiscard]] MDB_env* get() const noexcept { return environment_.get(); }
+
+ private:
+  LmdbEnvironment(const std::string& folder, std::uint64_t map_bytes, const std::string& store_name);
+  int open(const std::string& folder, std::uint64_t map_bytes, unsigned flags);
+
+  struct Close {
+    void operator()(MDB_env* environment) const noexcept { mdb_env_close(environment); }
+  };
+  std::unique_ptr<MDB_env, Close> environment_;
+};
+
+// Aborted unless committed. Outlived by the environment and the name.
+class LmdbTransaction {
+ public:
+  // MDB_RDONLY or 0.
+  LmdbTransaction(const LmdbEnvironment& environment, unsigned flags, const std::string& store_name);
+  LmdbTransaction(const LmdbTransaction&) = delete;
+  LmdbTransaction& operator=(const LmdbTransaction&) = delete;
+  ~LmdbTransaction();
+
+  [[nodiscard]] std::optional<std::string> get(std::string_view key) const;
+  void put(std::string_view key, std::string_view value) const;
+  void remove(std::string_view key) const;
+
+  // Durable when it returns.
+  void commit();
+
+ private:
+  friend class LmdbCursor;
+  void check(int code) const;
+
+  const LmdbEnvironment& environment_;
+  const std::string& store_name_;
+  MDB_txn* transaction_ = nullptr;
+  MDB_dbi records_ = 0;
+};
+
+// Goes over the keys of a transaction in the order of their bytes. Outlived by it, and gone before it
+// commits.
+class LmdbCursor {
+ public:
+  // At the first key that is not below `from`, which is not empty.
+  LmdbCursor(const LmdbTransaction& transaction, std::string_view from);
+
+  // Whether it stands at a key, which can be asked and removed then; false behind the last.
+  [[nodiscard]] bool at_key() const noexcept { return at_key_; }
+  // Valid until the transaction writes.
+  [[nodiscard]] std::string_view key() const noexcept;
+  [[nodiscard]] std::string_view value() const noexcept;
+  void next();
+  void remove_and_next();
+
+ private:
+  void move(MDB_cursor_op operation);
+
+  struct Close {
+    void operator()(MDB_cursor* cursor) const noexcept { mdb_cursor_close(cursor); }
+  };
+  const LmdbTransaction& transaction_;
+  std::unique_ptr<MDB_cursor, Close> cursor_;
+  MDB_val key_{};
+  MDB_val value_{};
+  bool at_key_ = false;
+};
+
+}  // namespace keysieve

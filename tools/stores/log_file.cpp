@@ -1,0 +1,201 @@
+#include "tools/stores/log_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+
+#include "core/base/error.hpp"
+#include "tools/stores/log_frame.hpp"
+#include "tools/stores/store_error.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr mode_t kFileMode = 0660;  // less the umask
+constexpr LogPosition kBeforeAll{};
+
+std::uint64_t size_of(const FileDescriptor& file, const std::string& path) {
+  return static_cast<std::uint64_t>(stat_of(file, path).st_size);
+}
+
+bool are_one_file(const FileDescriptor& one, const FileDescriptor& other) {
+  struct stat of_one {};
+  struct stat of_other {};
+  return ::fstat(one.get(), &of_one) == 0 && ::fstat(other.get(), &of_other) == 0 &&
+         of_one.st_dev == of_other.st_dev && of_one.st_ino == of_other.st_ino;
+}
+
+void sync(const FileDescriptor& file, const std::string& path) {
+  if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
+}
+
+// A file that was made or renamed is there after a crash when its folder is synced.
+void sync_folder_of(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const std::string folder = parent.empty() ? "." : parent;
+  const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.is_open()) throw_store_error(folder + ": cannot open the folder", errno);
+  sync(opened, folder);
+}
+
+void check_entries(const std::string& path, LogPosition last, std::span<const LogEntry> entries) {
+  for (const LogEntry& entry : entries) {
+    if (entry.position <= last) {
+      throw UsageError(path + ": position " + to_text(entry.position) + " does not come after " +
+                       to_text(last));
+    }
+    if (entry.key && entry.key->size() > std::numeric_limits<std::int32_t>::max()) {
+      throw UsageError(path + ": a key of " + std::to_string(entry.key->size()) + " bytes is too long");
+    }
+    last = entry.position;
+  }
+}
+
+LogEntry copy_of(const LogEntryView& entry) {
+  if (!entry.key) return {entry.position, std::nullopt};
+  return {entry.position, std::string(*entry.key)};
+}
+
+// Adds those above `after`, `max_entries` in all at most; false when there was no room for all of them.
+bool take_entries(std::span<const LogEntryView> from, const LogPosition& after, std::size_t max_entries,
+                  std::vector<LogEntry>& entries) {
+  for (const LogEntryView& entry : from) {
+    if (entry.position <= after || !entry.key) continue;
+    if (entries.size() == max_entries) return false;
+    entries.push_back(copy_of(entry));
+  }
+  return true;
+}
+
+}  // namespace
+
+// What stood before a remembered offset may have been taken back, by a writer whose disk failed, and be
+// something else by now: that is only damage if it looks so from the beginning too.
+template <typename Read>
+auto LogFile::reading(Read read) {
+  try {
+    return read();
+  } catch (const DataError&) {
+    forget();
+    return read();
+  }
+}
+
+void LogFile::append(std::span<const LogEntry> entries) {
+  if (entries.empty()) return;
+  open(O_RDWR | O_CREAT);
+  find_end();
+  check_entries(path_, end_.position, entries);
+  if (end_.offset < size_of(file_, path_)) rewrite_above(kBeforeAll);  // without the torn frame
+  const bool is_new = end_.offset == 0;
+  while (!entries.empty()) {
+    const auto of_frame = entries.first(entries_of_one_frame(entries));
+    append_frame(of_frame);
+    entries = entries.subspan(of_frame.size());
+  }
+  if (is_new) sync_folder_of(path_);
+}
+
+std::vector<LogEntry> LogFile::read_after(const LogPosition& after, std::size_t max_entries) {
+  if (!open(O_RDONLY)) return {};
+  return reading([&] {
+    if (after < read_.position) read_ = {};
+    std::vector<LogEntry> entries;
+    LogFrameReader frames(file_, path_, read_.offset);
+    while (entries.size() < max_entries && frames.next()) {
+      if (!take_entries(frames.entries(), after, max_entries, entries)) break;
+      read_ = {frames.end_offset(), frames.entries().back().position};
+    }
+    return entries;
+  });
+}
+
+LogPosition LogFile::end() {
+  if (!open(O_RDONLY)) return {};
+  find_end();
+  return end_.position;
+}
+
+void LogFile::trim(const LogPosition& up_to) {
+  const auto first = read_after(kBeforeAll, 1);
+  if (first.empty() || first.front().position > up_to) return;
+  find_end();
+  rewrite_above(up_to);
+}
+
+// False, and everything forgotten, when there is no file.
+bool LogFile::open(int flags) {
+  FileDescriptor opened(::open(path_.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+  if (!opened.is_open() && errno != ENOENT) throw_store_error(path_ + ": cannot open", errno);
+  const bool is_known = opened.is_open() && are_one_file(opened, file_);
+  if (!is_known || size_of(opened, path_) < std::max(read_.offset, end_.offset)) forget();
+  file_ = std::move(opened);
+  return file_.is_open();
+}
+
+void LogFile::forget() noexcept {
+  read_ = {};
+  end_ = {};
+}
+
+void LogFile::find_end() {
+  reading([this] {
+    LogFrameReader frames(file_, path_, end_.offset);
+    while (frames.next()) end_ = {frames.end_offset(), frames.entries().back().position};
+  });
+}
+
+void LogFile::append_frame(std::span<const LogEntry> entries) {
+  const std::string frame = encode_log_frame(entries);
+  try {
+    if (::lseek(file_.get(), static_cast<off_t>(end_.offset), SEEK_SET) < 0) throw_write_error(path_, errno);
+    write_all(file_, as_bytes(frame), path_);
+    sync(file_, path_);
+  } catch (const Error&) {
+    // The next append would find it torn and have to write all of the file anew, on a disk that may be full.
+    [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(end_.offset));
+    throw;
+  }
+  end_ = {end_.offset + frame.size(), entries.back().position};
+}
+
+void LogFile::rewrite_above(const LogPosition& up_to) {
+  const std::string fresh = path_ + "~";
+  FileDescriptor file(::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+  if (!file.is_open()) throw_store_error(fresh + ": cannot create", errno);
+  try {
+    write_above(up_to, file, fresh);
+    sync(file, fresh);
+    if (::rename(fresh.c_str(), path_.c_str()) != 0) throw_store_error(fresh + ": cannot rename", errno);
+  } catch (const Error&) {
+    ::unlink(fresh.c_str());
+    throw;
+  }
+  sync_folder_of(path_);
+  read_ = {};
+  end_.offset = size_of(file, path_);
+  file_ = std::move(file);
+}
+
+void LogFile::write_above(const LogPosition& up_to, const FileDescriptor& to,
+                          const std::string& to_path) const {
+  LogFrameReader frames(file_, path_, 0);
+  while (frames.next()) {
+    std::vector<LogEntry> kept;
+    for (const LogEntryView& entry : frames.entries()) {
+      if (entry.position > up_to) kept.push_back(copy_of(entry));
+    }
+    if (!kept.empty()) write_all(to, as_bytes(encode_log_frame(kept)), to_path);
+  }
+  if (end_.position > up_to || end_.offset == 0) return;
+  const LogEntry end{end_.position, std::nullopt};
+  write_all(to, as_bytes(encode_log_frame(std::span(&end, 1))), to_path);
+}
+
+}  // namespace keysieve

@@ -1,0 +1,68 @@
+// A log in one file: an adds log of a dir: store, and the loader's mirror of what it has read from one.
+//
+// The file is frames, one behind the other, each appended and synced as a whole and none ever changed:
+//
+//   offset  bytes
+//        0      8  magic "KEYSLOG1"
+//        8      4  number of entries, from 1
+//       12      4  bytes of the payload, a multiple of 32
+//       16      8  XXH3-64 of the payload
+//       24      8  XXH3-64 of the 24 bytes before
+//       32         payload: the entries, then 0xff up to a multiple of 32
+//
+//   entry: position (16 bytes), length of the key (4 bytes; 0xffffffff: no key), key
+//
+// Numbers are little-endian, positions are not. The last frame may be torn: a crash, or a full disk, came in
+// between. It counts as not there, and the next append does away with it. Any other wrong byte is damage.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/file_descriptor.hpp"
+#include "tools/stores/store.hpp"
+
+namespace keysieve {
+
+// One thread. One writer of a file at a time: its callers hold a lock; readers need none. A file that is not
+// there is an empty log. Everything throws UnavailableError or PermissionError, writing CannotCreateError
+// too, and DataError for damage, all naming the file.
+class LogFile {
+ public:
+  explicit LogFile(std::string path) : path_(std::move(path)) {}
+
+  // Positions rise, from above end(); UsageError otherwise. Durable when it returns; after an exception a
+  // first part may be there. An entry without a key is not read back: it says how far the log has come.
+  void append(std::span<const LogEntry> entries);
+  // The entries above `after`, oldest first. Goes on where the last call stopped if `after` is not below what
+  // that returned; else it reads the file from the beginning.
+  std::vector<LogEntry> read_after(const LogPosition& after, std::size_t max_entries);
+  // The highest position ever appended. The first call reads the whole file, later ones what has come since.
+  LogPosition end();
+  // Removes the entries up to `up_to`, by writing the others to a new file in its place.
+  void trim(const LogPosition& up_to);
+
+ private:
+  struct Known {  // what lies before the offset is whole, and not above the position
+    std::uint64_t offset = 0;
+    LogPosition position{};
+  };
+
+  bool open(int flags);
+  void forget() noexcept;
+  template <typename Read>
+  auto reading(Read read);
+  void find_end();
+  void append_frame(std::span<const LogEntry> entries);
+  void rewrite_above(const LogPosition& up_to);
+  void write_above(const LogPosition& up_to, const FileDescriptor& to, const std::string& to_path) const;
+
+  std::string path_;
+  FileDescriptor file_;  // kept open: no other file can have its inode meanwhile
+  Known read_;
+  Known end_;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,170 @@
+#include "tools/stores/log_frame.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "core/base/checksum.hpp"
+#include "core/base/error.hpp"
+#include "tools/stores/store_error.hpp"
+
+namespace keysieve {
+namespace {
+
+// Headers never lie across two pages, which a crash may part.
+constexpr std::size_t kFrameAlignment = 32;
+constexpr std::uint64_t kMagic = 0x31474f4c5359454b;  // "KEYSLOG1"
+constexpr std::uint32_t kNoKey = 0xffffffff;
+constexpr std::size_t kEntryHeadBytes = sizeof(LogPosition) + sizeof(std::uint32_t);
+// Of a payload with more than one entry: what is read again by who stops within a frame.
+constexpr std::size_t kFullFrameBytes = std::size_t{256} * 1024;
+constexpr std::size_t kReadBytes = std::size_t{256} * 1024;
+
+struct FrameHeader {
+  std::uint64_t magic;
+  std::uint32_t entry_count;
+  std::uint32_t payload_bytes;
+  std::uint64_t payload_checksum;
+  std::uint64_t header_checksum;
+};
+static_assert(sizeof(FrameHeader) == kFrameAlignment);
+
+std::uint64_t checksum_of(const FrameHeader& header) {
+  return checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(FrameHeader, header_checksum)));
+}
+
+bool is_valid(const FrameHeader& header) {
+  return header.magic == kMagic && header.header_checksum == checksum_of(header) && header.entry_count > 0 &&
+         header.payload_bytes % kFrameAlignment == 0;
+}
+
+std::size_t bytes_of(const LogEntry& entry) {
+  return kEntryHeadBytes + (entry.key ? entry.key->size() : 0);
+}
+
+template <typename T>
+void append_bytes(std::string& to, const T& value) {
+  to.append(as_text(std::as_bytes(std::span(&value, 1))));
+}
+
+bool is_zero(Bytes bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+// A file system that crashed may keep the file's new size and lose pages of it, which then are zero.
+bool has_lost_page(Bytes bytes, std::uint64_t offset) {
+  while (!bytes.empty()) {
+    const Bytes page = bytes.first(std::min<std::size_t>(bytes.size(), kPageBytes - offset % kPageBytes));
+    if (is_zero(page)) return true;
+    bytes = bytes.subspan(page.size());
+    offset += page.size();
+  }
+  return false;
+}
+
+}  // namespace
+
+std::size_t entries_of_one_frame(std::span<const LogEntry> entries) {
+  std::size_t bytes = 0;
+  std::size_t count = 0;
+  while (count < entries.size() && (count == 0 || bytes + bytes_of(entries[count]) <= kFullFrameBytes)) {
+    bytes += bytes_of(entries[count++]);
+  }
+  return count;
+}
+
+std::string encode_log_frame(std::span<const LogEntry> entries) {
+  std::string frame(sizeof(FrameHeader), '\0');
+  for (const LogEntry& entry : entries) {
+    append_bytes(frame, entry.position);
+    append_bytes(frame, entry.key ? static_cast<std::uint32_t>(entry.key->size()) : kNoKey);
+    if (entry.key) frame.append(*entry.key);
+  }
+  frame.append((kFrameAlignment - frame.size() % kFrameAlignment) % kFrameAlignment, '\xff');
+  const Bytes payload = as_bytes(frame).subspan(sizeof(FrameHeader));
+  FrameHeader header{kMagic, static_cast<std::uint32_t>(entries.size()),
+                     static_cast<std::uint32_t>(payload.size()), checksum(payload), 0};
+  header.header_checksum = checksum_of(header);
+  std::memcpy(frame.data(), &header, sizeof header);
+  return frame;
+}
+
+bool LogFrameReader::next() {
+  offset_ = end_;
+  const Bytes head = at(offset_, sizeof(FrameHeader));
+  if (head.size() < sizeof(FrameHeader)) return false;
+  const auto header = load<FrameHeader>(head.data());
+  const std::uint64_t payload_offset = offset_ + sizeof(FrameHeader);
+  if (!is_valid(header)) {
+    if (is_zero(at(offset_, sizeof(FrameHeader))) && !is_followed(payload_offset)) return false;
+    refuse();
+  }
+  if (header.payload_bytes > kReadBytes &&
+      static_cast<std::uint64_t>(stat_of(file_, path_).st_size) < payload_offset + header.payload_bytes)
+    return false;
+  const Bytes payload = at(payload_offset, header.payload_bytes);
+  if (payload.size() < header.payload_bytes) return false;
+  if (checksum(payload) != header.payload_checksum) {
+    if (has_lost_page(payload, payload_offset) && at(payload_offset + header.payload_bytes, 1).empty()) {
+      return false;
+    }
+    refuse();
+  }
+  decode(payload, header.entry_count);
+  end_ = payload_offset + header.payload_bytes;
+  return true;
+}
+
+// What was read of them, fewer only at the end of the file. Valid until the next call.
+Bytes LogFrameReader::at(std::uint64_t offset, std::size_t bytes) {
+  const std::uint64_t buffer_end = buffer_offset_ + buffer_.size();
+  if (offset < buffer_offset_ || offset + bytes > buffer_end) {
+    buffer_.resize(std::max(bytes, kReadBytes));
+    buffer_offset_ = offset;
+    std::size_t size = 0;
+    while (size < buffer_.size()) {
+      const ssize_t got = ::pread(file_.get(), buffer_.data() + size, buffer_.size() - size,
+                                  static_cast<off_t>(offset + size));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw_store_error(path_, errno);
+      if (got == 0) break;
+      size += static_cast<std::size_t>(got);
+    }
+    buffer_.resize(size);
+  }
+  const Bytes known = Bytes(buffer_).subspan(offset - buffer_offset_);
+  return known.first(std::min(bytes, known.size()));
+}
+
+// Whether a frame begins there or behind: then what lies before it was whole once.
+bool LogFrameReader::is_followed(std::uint64_t offset) {
+  for (;; offset += kFrameAlignment) {
+    const Bytes head = at(offset, sizeof(FrameHeader));
+    if (head.size() < sizeof(FrameHeader)) return false;
+    if (is_valid(load<FrameHeader>(head.data()))) return true;
+  }
+}
+
+void LogFrameReader::decode(Bytes payload, std::uint32_t entry_count) {
+  entries_.clear();
+  for (std::uint32_t i = 0; i < entry_count; ++i) {
+    if (payload.size() < kEntryHeadBytes) refuse();
+    LogEntryView entry{load<LogPosition>(payload.data()), std::nullopt};
+    const auto key_bytes = load<std::uint32_t>(payload.data() + sizeof(LogPosition));
+    payload = payload.subspan(kEntryHeadBytes);
+    if (key_bytes != kNoKey) {
+      if (payload.size() < key_bytes) refuse();
+      entry.key = as_text(payload.first(key_bytes));
+      payload = payload.subspan(key_bytes);
+    }
+    entries_.push_back(entry);
+  }
+}
+
+void LogFrameReader::refuse() const {
+  throw DataError(path_ + ": is damaged at byte " + std::to_string(offset_));
+}
+
+}  // namespace keysieve

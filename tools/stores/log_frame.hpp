@@ -1,0 +1,56 @@
+// The frames that a log file is made of: their bytes, and reading one after the other. The format stands in
+// log_file.hpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/file_descriptor.hpp"
+#include "tools/stores/store.hpp"
+
+namespace keysieve {
+
+// How many of the first entries go into one frame: at least one.
+std::size_t entries_of_one_frame(std::span<const LogEntry> entries);
+std::string encode_log_frame(std::span<const LogEntry> entries);
+
+// An entry in the reader's buffer.
+struct LogEntryView {
+  LogPosition position{};
+  std::optional<std::string_view> key;
+};
+
+class LogFrameReader {
+ public:
+  // From the beginning of a frame on. Both are kept by reference.
+  LogFrameReader(const FileDescriptor& file, const std::string& path, std::uint64_t offset)
+      : file_(file), path_(path), end_(offset) {}
+
+  // To the next whole frame; false when there is none, though a torn one may follow. Throws DataError for
+  // damage.
+  bool next();
+  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
+  [[nodiscard]] std::uint64_t end_offset() const noexcept { return end_; }
+  // Valid until next(); never empty.
+  [[nodiscard]] std::span<const LogEntryView> entries() const noexcept { return entries_; }
+
+ private:
+  Bytes at(std::uint64_t offset, std::size_t bytes);
+  [[nodiscard]] bool is_followed(std::uint64_t offset);
+  void decode(Bytes payload, std::uint32_t entry_count);
+  [[noreturn]] void refuse() const;
+
+  const FileDescriptor& file_;
+  const std::string& path_;
+  std::uint64_t offset_ = 0;
+  std::uint64_t end_;
+  std::vector<LogEntryView> entries_;
+  std::vector<std::byte> buffer_;
+  std::uint64_t buffer_offset_ = 0;
+};
+
+}  // namespace keysieve
