@@ -61,7 +61,7 @@ Predecessor predecessor_in_file(const std::string& path, const std::string& set_
 Predecessor predecessor_in_store(Store& store, const std::string& set_name) {
   const auto pointer = read_pointer(store, set_name);
   if (!pointer) return {{}, shared_seed(store), {}};
-  return {current_geometry(store, set_name), pointer->current.seed, pointer->current.key_count};
+  return {current_geometry(store, set_name), pointer->current->seed, pointer->current->key_count};
 }
 
 // That of --like or --store; nullptr without one.

@@ -66,7 +66,7 @@ SetState SetRefresher::look_and_publish(SteadyTime now) {
     if (!is_about_bytes(error)) return store_away(error);
     return in_trouble(Trouble::Refused, error.kind(), error.what());
   }
-  if (pointer) return follow(publisher, pointer->current, now);
+  if (pointer) return follow(publisher, *pointer->current, now);
   return in_trouble(Trouble::NeverPushed, ErrorKind::MissingInput,
                     fmt::format("store {} holds no snapshot of it", store_.name()));
 }

@@ -1,7 +1,5 @@
 #include "tools/transfer/chunk.hpp"
 
-#include <array>
-
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
 
@@ -25,10 +23,10 @@ std::uint64_t chunk_count_of(std::uint64_t snapshot_bytes) {
   return snapshot_bytes / kChunkPayloadBytes + (snapshot_bytes % kChunkPayloadBytes != 0 ? 1 : 0);
 }
 
-std::string chunk_key(std::string_view prefix, std::string_view set_name, const BuildId& build_id,
+std::string chunk_key(std::string_view prefix, std::string_view set_name, const PushId& push_id,
                       std::uint32_t number) {
   std::string key(prefix);
-  key.append(":").append(set_name).append(":").append(to_hex(build_id)).append(":");
+  key.append(":").append(set_name).append(":").append(to_hex(push_id)).append(":");
   return key.append(std::to_string(number));
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,11 @@
 #include "core/snapshot/layout.hpp"
 
 namespace keysieve {
+
+// Each push puts its chunks under a random id of its own, which is never used again. So whoever removes the
+// chunks of one push, however late (a process may be stopped for days between two steps), cannot hit those of
+// another, though it be of the same build.
+using PushId = std::array<std::uint8_t, 16>;
 
 inline constexpr std::size_t kChunkHeaderBytes = 16;
 inline constexpr std::size_t kChunkPayloadBytes = 65504;
@@ -24,7 +30,7 @@ Span chunk_payload(Span snapshot, std::uint32_t number) {
   return snapshot.subspan(offset, std::min(kChunkPayloadBytes, snapshot.size() - offset));
 }
 
-std::string chunk_key(std::string_view prefix, std::string_view set_name, const BuildId& build_id,
+std::string chunk_key(std::string_view prefix, std::string_view set_name, const PushId& push_id,
                       std::uint32_t number);
 
 std::string encode_chunk(std::uint32_t number, Bytes payload);

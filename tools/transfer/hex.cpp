@@ -16,8 +16,8 @@ std::optional<std::uint64_t> parse_hex(std::string_view text) {
   return to_hex(number) == text ? std::optional(number) : std::nullopt;
 }
 
-std::optional<BuildId> parse_build_id(std::string_view text) {
-  BuildId id{};
+std::optional<std::array<std::uint8_t, 16>> parse_id(std::string_view text) {
+  std::array<std::uint8_t, 16> id{};
   for (std::size_t i = 0; i < id.size() && 2 * i + 2 <= text.size(); ++i) {
     std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, id[i], 16);
   }

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
-#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/hex.hpp"
 
 namespace keysieve {
@@ -13,17 +12,45 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kRecordFormat = 1;
+// 1 named chunks after their build, and had neither pending pushes nor garbage.
+constexpr std::uint64_t kRecordFormat = 2;
 constexpr std::size_t kMaxKindBytes = 32;
 
 // Seeds and checksums are hexadecimal text: many readers of JSON know numbers to 53 bits only.
 Json to_json(const SnapshotRecord& record) {
-  return {{"generation", record.generation},     {"build_id", to_hex(record.build_id)},
-          {"chunk_count", record.chunk_count},   {"bytes", record.bytes},
-          {"checksum", to_hex(record.checksum)}, {"as_of", record.as_of},
-          {"key_count", record.key_count},       {"kind", record.kind},
-          {"hash_count", record.hash_count},     {"shard_bytes", record.shard_bytes},
-          {"shard_count", record.shard_count},   {"seed", to_hex(record.seed)}};
+  return {{"generation", record.generation},
+          {"build_id", to_hex(record.build_id)},
+          {"push_id", to_hex(record.push_id)},
+          {"chunk_count", record.chunk_count},
+          {"bytes", record.bytes},
+          {"checksum", to_hex(record.checksum)},
+          {"as_of", record.as_of},
+          {"adds_from", to_text(record.adds_from)},
+          {"key_count", record.key_count},
+          {"restores", record.restores},
+          {"kind", record.kind},
+          {"hash_count", record.hash_count},
+          {"shard_bytes", record.shard_bytes},
+          {"shard_count", record.shard_count},
+          {"seed", to_hex(record.seed)}};
+}
+
+Json to_json(const PendingPush& push) {
+  return {{"push_id", to_hex(push.push_id)},
+          {"chunk_count", push.chunk_count},
+          {"started_at", push.started_at},
+          {"adds_from", to_text(push.adds_from)}};
+}
+
+Json to_json(const Garbage& garbage) {
+  return {{"push_id", to_hex(garbage.push_id)}, {"chunk_count", garbage.chunk_count}};
+}
+
+template <typename Entry>
+Json to_json(const std::vector<Entry>& entries) {
+  Json list = Json::array();
+  for (const Entry& entry : entries) list.push_back(to_json(entry));
+  return list;
 }
 
 // Takes members out of one object of the record; every wrong one is a DataError that names it.
@@ -68,10 +95,30 @@ class MemberReader {
     return *value;
   }
 
-  [[nodiscard]] BuildId build_id(const std::string& member) const {
-    const auto id = parse_build_id(text(member));
+  [[nodiscard]] std::array<std::uint8_t, 16> id(const std::string& member) const {
+    const auto id = parse_id(text(member));
     if (!id) refuse(member, "is not 32 hexadecimal digits");
     return *id;
+  }
+
+  [[nodiscard]] LogPosition log_position(const std::string& member) const {
+    const auto position = parse_log_position(text(member));
+    if (!position) refuse(member, "is not a position in a log");
+    return *position;
+  }
+
+  [[nodiscard]] UnixSeconds moment(const std::string& member) const {
+    const auto seconds = number<UnixSeconds>(member);
+    if (!is_moment(seconds)) refuse(member, "is out of range");
+    return seconds;
+  }
+
+  [[nodiscard]] const Json& list(const std::string& member, std::size_t most) const {
+    const Json& value = at(member);
+    if (!value.is_array() || value.size() > most) {
+      refuse(member, "is not a list of at most " + std::to_string(most));
+    }
+    return value;
   }
 
  private:
@@ -79,18 +126,22 @@ class MemberReader {
   std::string source_;
 };
 
-SnapshotRecord snapshot_record_of(const Json& object, const std::string& source) {
+SnapshotRecord snapshot_record_of(const Json& object, const std::string& source, std::uint64_t format) {
   const MemberReader reader(object, source);
   SnapshotRecord record;
   record.generation = static_cast<std::uint64_t>(reader.number<std::int64_t>("generation", 1));
-  record.build_id = reader.build_id("build_id");
+  record.build_id = reader.id("build_id");
+  record.push_id = format == 1 ? record.build_id : reader.id("push_id");
   record.chunk_count = reader.number<std::uint32_t>("chunk_count", 1);
   record.bytes = reader.number<std::uint64_t>("bytes", kPageBytes);
   if (record.chunk_count != chunk_count_of(record.bytes))
     reader.refuse("chunk_count", "does not fit \"bytes\"");
   record.checksum = reader.hex("checksum");
   record.as_of = reader.number<UnixSeconds>("as_of");
+  if (format > 1) record.adds_from = reader.log_position("adds_from");
   record.key_count = reader.number<std::uint64_t>("key_count");
+  if (format > 1) record.restores = reader.number<std::uint64_t>("restores");
+  if (record.restores >= record.generation) reader.refuse("restores", "is no older generation");
   record.kind = reader.text("kind");
   if (record.kind.empty() || record.kind.size() > kMaxKindBytes)
     reader.refuse("kind", "is not a filter kind");
@@ -105,33 +156,66 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
   return record;
 }
 
+PendingPush pending_push_of(const Json& object, const std::string& source) {
+  const MemberReader reader(object, source);
+  return {reader.id("push_id"), reader.number<std::uint32_t>("chunk_count", 1), reader.moment("started_at"),
+          reader.log_position("adds_from")};
+}
+
+Garbage garbage_of(const Json& object, const std::string& source) {
+  const MemberReader reader(object, source);
+  return {reader.id("push_id"), reader.number<std::uint32_t>("chunk_count", 1)};
+}
+
+// The generations that the record keeps.
+void read_generations(const MemberReader& reader, PointerRecord& record, const std::string& source,
+                      std::uint64_t format) {
+  const Json& current = reader.at("current");
+  const Json& previous = reader.list("previous", kKeptGenerations - 1);
+  if (format > 1 && current.is_null()) {
+    if (!previous.empty()) reader.refuse("previous", "is not empty, though nothing is current");
+    return;
+  }
+  record.current = snapshot_record_of(current, source + ": \"current\"", format);
+  std::uint64_t newer = record.current->generation;
+  for (const Json& object : previous) {
+    record.previous.push_back(snapshot_record_of(object, source + ": \"previous\"", format));
+    if (record.previous.back().generation >= newer) reader.refuse("previous", "is not in falling order");
+    newer = record.previous.back().generation;
+  }
+}
+
 }  // namespace
 
 std::string encode(const PointerRecord& record) {
-  Json previous = Json::array();
-  for (const SnapshotRecord& older : record.previous) previous.push_back(to_json(older));
-  return Json{{"format", kRecordFormat}, {"current", to_json(record.current)}, {"previous", previous}}.dump();
+  return Json{{"format", kRecordFormat},
+              {"current", record.current ? to_json(*record.current) : Json()},
+              {"previous", to_json(record.previous)},
+              {"pending", to_json(record.pending)},
+              {"garbage", to_json(record.garbage)},
+              {"adds_trimmed_to", to_text(record.adds_trimmed_to)}}
+      .dump();
 }
 
 PointerRecord decode_pointer_record(std::string_view text, const std::string& source) {
   const Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded()) throw DataError(source + ": is not JSON");
   const MemberReader reader(document, source);
-  if (const auto format = reader.number<std::uint64_t>("format", 1); format > kRecordFormat) {
+  const auto format = reader.number<std::uint64_t>("format", 1);
+  if (format > kRecordFormat) {
     throw IncompatibleError(source + ": has record format " + std::to_string(format) +
                             "; this build reads up to " + std::to_string(kRecordFormat));
   }
-  PointerRecord record{snapshot_record_of(reader.at("current"), source + ": \"current\""), {}};
-  const Json& previous = reader.at("previous");
-  if (!previous.is_array() || previous.size() >= kKeptGenerations) {
-    reader.refuse("previous", "is not a list of at most " + std::to_string(kKeptGenerations - 1));
+  PointerRecord record;
+  read_generations(reader, record, source, format);
+  if (format == 1) return record;
+  for (const Json& object : reader.list("pending", kMaxPendingPushes)) {
+    record.pending.push_back(pending_push_of(object, source + ": \"pending\""));
   }
-  std::uint64_t newer = record.current.generation;
-  for (const Json& object : previous) {
-    record.previous.push_back(snapshot_record_of(object, source + ": \"previous\""));
-    if (record.previous.back().generation >= newer) reader.refuse("previous", "is not in falling order");
-    newer = record.previous.back().generation;
+  for (const Json& object : reader.list("garbage", kMaxGarbage)) {
+    record.garbage.push_back(garbage_of(object, source + ": \"garbage\""));
   }
+  record.adds_trimmed_to = reader.log_position("adds_trimmed_to");
   return record;
 }
 

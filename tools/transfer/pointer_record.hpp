@@ -1,24 +1,31 @@
-// The pointer record <prefix>:<set>:current: says which snapshot is the current generation, and which older
-// ones are kept for rollback. JSON text, so that it can be read with any client of the store.
+// The pointer record <prefix>:<set>:current: says which snapshot is the current generation, which older ones
+// are kept for rollback, which pushes are under way, and which chunks are to be removed. The one record of a
+// set that push, rollback and gc change. JSON text, so that it can be read with any client of the store.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/log_position.hpp"
 #include "core/snapshot/layout.hpp"
+#include "tools/transfer/chunk.hpp"
 
 namespace keysieve {
 
 struct SnapshotRecord {
   std::uint64_t generation = 0;
   BuildId build_id{};
+  PushId push_id{};
   std::uint32_t chunk_count = 0;
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;  // XXH3-64 of all bytes of the snapshot
   UnixSeconds as_of = 0;
+  LogPosition adds_from{};
   std::uint64_t key_count = 0;
+  std::uint64_t restores = 0;  // the generation that a rollback brought back; 0: this is none
 
   // What the next build keeps to, see current_geometry().
   std::string kind;  // by name, which a reader need not know
@@ -30,11 +37,35 @@ struct SnapshotRecord {
   friend bool operator==(const SnapshotRecord&, const SnapshotRecord&) = default;
 };
 
+// A push that is under way, or was interrupted.
+struct PendingPush {
+  PushId push_id{};
+  std::uint32_t chunk_count = 0;
+  UnixSeconds started_at = 0;
+  LogPosition adds_from{};
+
+  friend bool operator==(const PendingPush&, const PendingPush&) = default;
+};
+
+// Chunks that nobody needs any more.
+struct Garbage {
+  PushId push_id{};
+  std::uint32_t chunk_count = 0;
+
+  friend bool operator==(const Garbage&, const Garbage&) = default;
+};
+
 inline constexpr std::size_t kKeptGenerations = 3;  // the current one and two before it
+// Far more than ever push at once, and together with the garbage less than half of the largest value.
+inline constexpr std::size_t kMaxPendingPushes = 64;
+inline constexpr std::size_t kMaxGarbage = 256;
 
 struct PointerRecord {
-  SnapshotRecord current;
-  std::vector<SnapshotRecord> previous;  // newest first, at most kKeptGenerations - 1
+  std::optional<SnapshotRecord> current{};  // nothing before the first push is done
+  std::vector<SnapshotRecord> previous{};   // newest first, at most kKeptGenerations - 1
+  std::vector<PendingPush> pending{};       // oldest first, at most kMaxPendingPushes
+  std::vector<Garbage> garbage{};           // oldest first, at most kMaxGarbage
+  LogPosition adds_trimmed_to{};            // what the adds log holds up to here may be gone
 
   friend bool operator==(const PointerRecord&, const PointerRecord&) = default;
 };

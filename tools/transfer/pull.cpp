@@ -31,7 +31,7 @@ std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string&
   std::optional<SnapshotBytes> snapshot;
   std::uint64_t done = 0;
   for (std::uint32_t first = 0; first < record.chunk_count;) {
-    const auto keys = chunk_key_batch(store, set_name, record.build_id, record.chunk_count, first);
+    const auto keys = chunk_key_batch(store, set_name, record.push_id, record.chunk_count, first);
     const auto values = store.get_many(keys);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (!values[i]) return MissingChunk{keys[i]};
@@ -59,6 +59,8 @@ void check_whole(Bytes snapshot, const std::string& set_name, const SnapshotReco
   }
   SnapshotRecord found = describe(view);
   found.generation = record.generation;
+  found.push_id = record.push_id;
+  found.restores = record.restores;
   if (found != record) refuse_as_foreign(source);
 }
 
@@ -69,7 +71,7 @@ Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, 
   for (;;) {
     const auto pointer = read_pointer(store, set_name);
     if (!pointer) throw MissingInputError(store.name() + ": set \"" + set_name + "\" was never pushed");
-    const SnapshotRecord& current = pointer->current;
+    const SnapshotRecord& current = *pointer->current;
     const std::string source =
         store.name() + ": set \"" + set_name + "\" generation " + std::to_string(current.generation);
     if (max_bytes != 0 && current.bytes > max_bytes) {

@@ -9,13 +9,42 @@
 
 namespace keysieve {
 
+namespace {
+
+// A lost race means that somebody else's change went through; so many in a row are no accident.
+constexpr int kMaxRaces = 32;
+
+struct StoredText {
+  std::optional<std::string> text;  // what a compare-and-set expects
+  PointerRecord pointer;
+};
+
+StoredText read_text(Store& store, const std::string& set_name) {
+  const std::string key = pointer_key(store, set_name);
+  StoredText stored{store.get(key), {}};
+  if (stored.text) stored.pointer = decode_pointer_record(*stored.text, store.name() + ": " + key);
+  return stored;
+}
+
+// Tries again to learn an answer that was lost.
+bool is_done(Store& store, const std::string& set_name, const PointerChange& change, PointerRecord& pointer) {
+  try {
+    pointer = read_text(store, set_name).pointer;
+    return !change(pointer);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> chunk_key_batch(const Store& store, const std::string& set_name,
-                                         const BuildId& build_id, std::uint32_t chunk_count,
+                                         const PushId& push_id, std::uint32_t chunk_count,
                                          std::uint32_t first) {
   const std::uint32_t end = first + std::min(kBatchChunks, chunk_count - first);
   std::vector<std::string> keys;
   for (std::uint32_t number = first; number < end; ++number) {
-    keys.push_back(chunk_key(store.prefix(), set_name, build_id, number));
+    keys.push_back(chunk_key(store.prefix(), set_name, push_id, number));
   }
   return keys;
 }
@@ -24,12 +53,24 @@ std::string pointer_key(const Store& store, const std::string& set_name) {
   return store.prefix() + ":" + checked_set_name(set_name) + ":current";
 }
 
-StoredPointer read_stored_pointer(Store& store, const std::string& set_name) {
+std::optional<PointerRecord> read_stored_pointer(Store& store, const std::string& set_name) {
+  StoredText stored = read_text(store, set_name);
+  return stored.text ? std::optional(std::move(stored.pointer)) : std::nullopt;
+}
+
+PointerRecord change_pointer(Store& store, const std::string& set_name, const PointerChange& change) {
   const std::string key = pointer_key(store, set_name);
-  StoredPointer pointer;
-  pointer.text = store.get(key);
-  if (pointer.text) pointer.record = decode_pointer_record(*pointer.text, store.name() + ": " + key);
-  return pointer;
+  for (int races = 0; races < kMaxRaces; ++races) {
+    auto [text, pointer] = read_text(store, set_name);
+    if (!change(pointer)) return pointer;
+    try {
+      if (store.compare_and_set({key, encode(pointer)}, text)) return pointer;
+    } catch (const UnavailableError&) {
+      if (is_done(store, set_name, change, pointer)) return pointer;
+      throw;
+    }
+  }
+  throw LockedError(store.name() + ": " + key + ": is changed by others all the time; try again later");
 }
 
 SnapshotRecord describe(const SnapshotView& snapshot) {
@@ -40,6 +81,7 @@ SnapshotRecord describe(const SnapshotView& snapshot) {
   record.bytes = snapshot.bytes().size();
   record.checksum = checksum(snapshot.bytes());
   record.as_of = header.as_of;
+  record.adds_from = header.adds_from;
   record.key_count = header.key_count;
   record.kind = snapshot.kind().name;
   record.hash_count = header.hash_count;
@@ -50,13 +92,14 @@ SnapshotRecord describe(const SnapshotView& snapshot) {
 }
 
 std::optional<PointerRecord> read_pointer(Store& store, const std::string& set_name) {
-  return read_stored_pointer(store, set_name).record;
+  auto pointer = read_stored_pointer(store, set_name);
+  return pointer && pointer->current ? std::move(pointer) : std::nullopt;
 }
 
 std::optional<Geometry> current_geometry(Store& store, const std::string& set_name) {
   const auto pointer = read_pointer(store, set_name);
   if (!pointer) return std::nullopt;
-  const SnapshotRecord& current = pointer->current;
+  const SnapshotRecord& current = *pointer->current;
   const std::string source = store.name() + ": " + pointer_key(store, set_name);
   const FilterKind* kind = find_filter_kind(current.kind);
   if (kind == nullptr) throw IncompatibleError(source + ": this build does not know kind " + current.kind);

@@ -1,7 +1,7 @@
-// The pointer record as it lies in a store, with the exact text that a compare-and-set expects. Used by push
-// and pull.
+// The pointer record as it lies in a store, and how it is changed there. Used by push, pull, rollback and gc.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,22 +15,26 @@ namespace keysieve {
 // Chunks per call of the store: 4 MiB in flight.
 inline constexpr std::uint32_t kBatchChunks = 64;
 
-// The keys of chunk `first`, below the build's chunk count, and those after it, kBatchChunks at most.
+// The keys of chunk `first`, below the push's chunk count, and those after it, kBatchChunks at most.
 std::vector<std::string> chunk_key_batch(const Store& store, const std::string& set_name,
-                                         const BuildId& build_id, std::uint32_t chunk_count,
+                                         const PushId& push_id, std::uint32_t chunk_count,
                                          std::uint32_t first);
-
-struct StoredPointer {
-  std::optional<std::string> text;  // both are absent when the set was never pushed
-  std::optional<PointerRecord> record;
-};
 
 std::string pointer_key(const Store& store, const std::string& set_name);
 
-// Throws DataError, IncompatibleError, and as the store does.
-StoredPointer read_stored_pointer(Store& store, const std::string& set_name);
+// Nothing for a set without a record. Throws DataError, IncompatibleError, and as the store does.
+std::optional<PointerRecord> read_stored_pointer(Store& store, const std::string& set_name);
 
-// What the snapshot says of itself; the generation is still 0.
+// Changes the record; false when there is nothing (more) to change. Called again with what others made of it
+// meanwhile, and with its own result when only the store's answer was lost: so it must see when it is done.
+using PointerChange = std::function<bool(PointerRecord& pointer)>;
+
+// Changes the record by compare-and-set, from an empty one where there is none. Returns it as it is then.
+// Throws LockedError after too many lost races, as the store does, and what `change` throws; then nothing is
+// changed, unless it is UnavailableError: then it may be.
+PointerRecord change_pointer(Store& store, const std::string& set_name, const PointerChange& change);
+
+// What the snapshot says of itself; generation and push id are still 0.
 SnapshotRecord describe(const SnapshotView& snapshot);
 
 }  // namespace keysieve

@@ -21,7 +21,7 @@ using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 // <prefix>:seed, created at random by put-if-absent and read back, so that racing builders agree.
 std::uint64_t shared_seed(Store& store);
 
-// Nothing when the set was never pushed. Throws DataError for a damaged record.
+// With its `current`; nothing when the set was never pushed. Throws DataError for a damaged record.
 std::optional<PointerRecord> read_pointer(Store& store, const std::string& set_name);
 
 // What the current generation was built with, for BuildSettings::like; fetches no chunk. Nothing when the set
@@ -30,17 +30,18 @@ std::optional<Geometry> current_geometry(Store& store, const std::string& set_na
 
 struct PushResult {
   SnapshotRecord record;
-  std::vector<std::string> warnings;  // changed geometry or seed, chunks that could not be removed
+  std::vector<std::string> warnings;  // changed geometry or seed, chunks that could not be removed yet
 };
 
-// Validates, checks the guards against the current generation, puts the chunks under their own build id, then
-// moves the pointer by compare-and-set, which allots the next generation (after a lost race the guards are
-// checked again, against the winner); last, removes the chunks of the generations that fall out of the last
-// three. Interrupted before the compare-and-set, nothing changes for readers; the chunks that were put are
-// listed as pending, and a push that comes kAbandonedAfter later removes them (refused after a race, it
-// removes them itself). Pushing the build that is current already puts its chunks again, which mends a
-// damaged generation, and returns its record. Throws DataError (guard, damaged pointer record), LockedError
-// (too many races), and as the store does.
+// Validates, checks the guards against the current generation, lists itself as pending, puts the chunks under
+// a push id of its own, then moves the pointer by compare-and-set, which allots the next generation (after a
+// lost race the guards are checked again, against the winner); last, removes the chunks of the generations
+// that fall out of the last three. Interrupted before the compare-and-set, nothing changes for readers; what
+// it has put is removed by the first push or gc that comes kAbandonedAfter later (when it fails or is
+// refused, it removes that itself). Who was stopped for so long that others did that begins again. Pushing
+// the build that is current already replaces its chunks, which mends a damaged generation, and returns its
+// record. Throws DataError (guard, damaged pointer record), LockedError (too many races), and as the store
+// does.
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards,
                 const Progress& progress = {}, UnixSeconds now = unix_now());
 

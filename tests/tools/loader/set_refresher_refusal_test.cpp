@@ -99,7 +99,7 @@ TEST_F(SetRefresherTest, RefusesAMissingChunkAndSaysToPushAgain) {
   const SnapshotRecord record = site_.push("tags", {0, 1001});
   {
     const auto store = open_store(site_.store_url());
-    const std::string key = chunk_key(store->prefix(), "tags", record.build_id, 0);
+    const std::string key = chunk_key(store->prefix(), "tags", record.push_id, 0);
     store->remove_many({&key, 1});
   }
   const SetState& state = refresh();

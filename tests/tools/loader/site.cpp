@@ -51,7 +51,7 @@ SnapshotRecord Site::push(const std::string& set_name, KeyRange keys, const std:
 
 void Site::damage(const std::string& set_name, const SnapshotRecord& record) const {
   const auto store = open_store(store_url());
-  const std::string key = chunk_key(store->prefix(), set_name, record.build_id, 0);
+  const std::string key = chunk_key(store->prefix(), set_name, record.push_id, 0);
   std::string chunk = store->get(key).value();
   chunk.at(chunk.size() / 2) ^= 1;
   const Record damaged{key, chunk};

@@ -18,11 +18,14 @@ SnapshotRecord record_of_generation(std::uint64_t generation) {
   SnapshotRecord record;
   record.generation = generation;
   record.build_id.fill(static_cast<std::uint8_t>(generation));
+  record.push_id.fill(static_cast<std::uint8_t>(generation + 100));
   record.chunk_count = 2;
   record.bytes = snapshot_layout(20, 4096).file_bytes;
   record.checksum = 0xfedcba9876543210;
   record.as_of = 1'700'000'000;
+  record.adds_from = log_position(1'699'999'999'000, 3);
   record.key_count = 80'000;
+  record.restores = generation == 9 ? 7 : 0;
   record.kind = "bloom";
   record.hash_count = 6;
   record.shard_bytes = 4096;
@@ -31,16 +34,61 @@ SnapshotRecord record_of_generation(std::uint64_t generation) {
   return record;
 }
 
+PointerRecord valid_record() {
+  PushId push_id{};
+  push_id.fill(0xab);
+  return {.current = record_of_generation(9),
+          .previous = {record_of_generation(8), record_of_generation(5)},
+          .pending = {{push_id, 12, 1'700'000'000, log_position(5, 6)}},
+          .garbage = {{push_id, 13}, {push_id, 14}},
+          .adds_trimmed_to = log_position(1'699'999'990'000, 0)};
+}
+
 Json valid_document() {
-  return Json::parse(
-      encode(PointerRecord{record_of_generation(9), {record_of_generation(8), record_of_generation(5)}}));
+  return Json::parse(encode(valid_record()));
+}
+
+// As the first version of the format wrote it.
+Json first_format() {
+  Json document = valid_document();
+  document["format"] = 1;
+  for (const char* later : {"pending", "garbage", "adds_trimmed_to"}) document.erase(later);
+  for (const char* later : {"push_id", "adds_from", "restores"}) {
+    document["current"].erase(later);
+    for (Json& older : document["previous"]) older.erase(later);
+  }
+  return document;
 }
 
 TEST(PointerRecord, ComesBackAsItWasEncoded) {
-  const PointerRecord record{record_of_generation(9), {record_of_generation(8), record_of_generation(5)}};
-  const PointerRecord decoded = decode_pointer_record(encode(record), "source");
-  EXPECT_EQ(decoded.current, record.current);
-  EXPECT_EQ(decoded.previous, record.previous);
+  EXPECT_EQ(decode_pointer_record(encode(valid_record()), "source"), valid_record());
+}
+
+TEST(PointerRecord, ComesBackWithoutAGenerationBeforeTheFirstPushIsDone) {
+  PointerRecord record = valid_record();
+  record.current.reset();
+  record.previous.clear();
+  EXPECT_EQ(decode_pointer_record(encode(record), "source"), record);
+  EXPECT_EQ(decode_pointer_record(encode(PointerRecord{}), "source"), PointerRecord{});
+}
+
+TEST(PointerRecord, OfTheFirstFormatNamesChunksAfterTheirBuild) {
+  const PointerRecord record = decode_pointer_record(first_format().dump(), "source");
+  SnapshotRecord current = record_of_generation(9);
+  current.push_id = current.build_id;
+  current.adds_from = {};
+  current.restores = 0;
+  EXPECT_EQ(record.current, current);
+  EXPECT_EQ(record.previous.at(1).push_id, record_of_generation(5).build_id);
+  EXPECT_EQ(record.pending.size() + record.garbage.size(), 0U);
+  EXPECT_EQ(record.adds_trimmed_to, LogPosition{});
+}
+
+TEST(PointerRecord, OfTheFirstFormatAlwaysNamesACurrentGeneration) {
+  Json document = first_format();
+  document["current"] = nullptr;
+  document["previous"] = Json::array();
+  EXPECT_THROW(decode_pointer_record(document.dump(), "source"), DataError);
 }
 
 TEST(PointerRecord, IsReadableJson) {
@@ -50,6 +98,10 @@ TEST(PointerRecord, IsReadableJson) {
   EXPECT_EQ(current["checksum"], "fedcba9876543210");
   EXPECT_EQ(current["seed"], "0123456789abcdef");
   EXPECT_EQ(current["kind"], "bloom");
+  EXPECT_EQ(current["adds_from"], "1699999999000-3");
+  EXPECT_EQ(current["restores"], 7);
+  EXPECT_EQ(valid_document()["pending"][0]["push_id"], "abababababababababababababababab");
+  EXPECT_EQ(valid_document()["adds_trimmed_to"], "1699999990000-0");
 }
 
 TEST(PointerRecord, PassesOverMembersOfLaterVersions) {
@@ -61,10 +113,10 @@ TEST(PointerRecord, PassesOverMembersOfLaterVersions) {
 
 TEST(PointerRecord, OfANewerFormatIsIncompatible) {
   Json document = valid_document();
-  document["format"] = 2;
+  document["format"] = 3;
   EXPECT_THAT(
       test::message_of<IncompatibleError>([&] { decode_pointer_record(document.dump(), "store: key"); }),
-      StartsWith("store: key: has record format 2"));
+      StartsWith("store: key: has record format 3"));
 }
 
 TEST(PointerRecord, IsRefusedWhenTruncatedAnywhere) {
@@ -86,6 +138,14 @@ TEST(PointerRecord, IsRefusedWithoutAnyOfItsMembers) {
     document["current"].erase(member);
     EXPECT_EQ(test::message_of<DataError>([&] { decode_pointer_record(document.dump(), "source"); }),
               "source: \"current\": \"" + member + "\" is missing");
+  }
+  for (const char* list : {"pending", "garbage"}) {
+    for (const auto& [member, value] : valid[list][0].items()) {
+      Json document = valid;
+      document[list][0].erase(member);
+      EXPECT_EQ(test::message_of<DataError>([&] { decode_pointer_record(document.dump(), "source"); }),
+                std::string("source: \"") + list + "\": \"" + member + "\" is missing");
+    }
   }
 }
 
@@ -117,6 +177,10 @@ TEST(PointerRecord, IsRefusedWhenAValueIsOutOfRange) {
       {"build_id", std::string(32, 'A'), "is not 32 hexadecimal digits"},
       {"build_id", std::string(34, '0'), "is not 32 hexadecimal digits"},
       {"build_id", "", "is not 32 hexadecimal digits"},
+      {"push_id", "0909", "is not 32 hexadecimal digits"},
+      {"adds_from", "17-", "is not a position in a log"},
+      {"adds_from", "", "is not a position in a log"},
+      {"restores", 9, "is no older generation"},
       {"checksum", "0x12345678901234", "is not 16 hexadecimal digits"},
       {"checksum", "+123456789012345", "is not 16 hexadecimal digits"},
       {"seed", "0123456789abcde", "is not 16 hexadecimal digits"},
@@ -165,6 +229,39 @@ TEST(PointerRecord, IsRefusedWhenTheOlderGenerationsAreWrong) {
   Json third = entry;
   third["generation"] = 1;
   refuses(Json::array({entry, valid_document()["previous"][1], third}));
+}
+
+TEST(PointerRecord, IsRefusedWhenItHasOlderGenerationsAndNoCurrentOne) {
+  Json document = valid_document();
+  document["current"] = nullptr;
+  EXPECT_EQ(test::message_of<DataError>([&] { decode_pointer_record(document.dump(), "source"); }),
+            "source: \"previous\" is not empty, though nothing is current");
+}
+
+TEST(PointerRecord, IsRefusedWhenItsListsAreWrong) {
+  const auto refuses = [](const char* list, const Json& value) {
+    Json document = valid_document();
+    document[list] = value;
+    EXPECT_THROW(decode_pointer_record(document.dump(), "source"), DataError) << list << " " << value;
+  };
+  for (const auto& [list, most] : {std::pair{"pending", kMaxPendingPushes}, {"garbage", kMaxGarbage}}) {
+    const Json entry = valid_document()[list][0];
+    refuses(list, Json::object());
+    refuses(list, nullptr);
+    refuses(list, Json::array({1}));
+    refuses(list, Json(most + 1, entry));
+    for (const auto& [member, wrong] :
+         {std::pair<std::string, Json>{"push_id", "ab"}, {"chunk_count", 0}, {"chunk_count", -1}}) {
+      Json changed = entry;
+      changed[member] = wrong;
+      refuses(list, Json::array({changed}));
+    }
+  }
+  for (const Json& moment : {Json(-1), Json(kFarthestMoment + 1), Json("now")}) {
+    Json changed = valid_document()["pending"][0];
+    changed["started_at"] = moment;
+    refuses("pending", Json::array({changed}));
+  }
 }
 
 TEST(PointerRecord, IsRefusedWhenItIsNoRecordAtAll) {

@@ -27,8 +27,9 @@ class PullTest : public ::testing::Test {
     return keysieve::push(*store_, test::view_of(snapshot), {.max_shrink = std::nullopt}).record;
   }
 
-  [[nodiscard]] std::string key_of_chunk(const SnapshotBytes& snapshot, std::uint32_t number) const {
-    return chunk_key("keysieve", "tags", test::view_of(snapshot).header().build_id, number);
+  // Of the current generation.
+  [[nodiscard]] std::string key_of_chunk(std::uint32_t number) const {
+    return chunk_key("keysieve", "tags", read_pointer(*store_, "tags").value().current->push_id, number);
   }
 
   void replace(const std::string& key, const std::string& value) {
@@ -43,7 +44,7 @@ class PullTest : public ::testing::Test {
   // Moves the pointer to a record that somebody changed.
   void change_record(const std::function<void(SnapshotRecord&)>& change) {
     PointerRecord pointer = read_pointer(*store_, "tags").value();
-    change(pointer.current);
+    change(*pointer.current);
     replace("keysieve:tags:current", encode(pointer));
   }
 
@@ -92,25 +93,25 @@ TEST_F(PullTest, AllocatesNothingForASizeThatIsOnlyClaimed) {
 
 TEST_F(PullTest, RefusesAFirstChunkOfAnotherBuildAtOnce) {
   const auto other = test::build_snapshot({.shard_count = test::kShardsOfSomeChunks});
-  replace(key_of_chunk(snapshot_, 0), encode_chunk(0, chunk_payload(other.get(), 0)));
-  store_->remove_many(std::vector{key_of_chunk(snapshot_, 1)});
+  replace(key_of_chunk(0), encode_chunk(0, chunk_payload(other.get(), 0)));
+  store_->remove_many(std::vector{key_of_chunk(1)});
   EXPECT_THAT(message(), EndsWith("the snapshot is not the one that the pointer describes"));
 }
 
 TEST_F(PullTest, NamesAMissingChunk) {
-  const std::string key = key_of_chunk(snapshot_, 1);
+  const std::string key = key_of_chunk(1);
   store_->remove_many(std::vector{key});
   EXPECT_EQ(message(), url_ + ": set \"tags\" generation 1: is damaged, push again: " + key + " is missing");
 }
 
 TEST_F(PullTest, NamesAShortChunk) {
-  const std::string key = key_of_chunk(snapshot_, 1);
+  const std::string key = key_of_chunk(1);
   replace(key, store_->get(key).value().substr(0, 1000));
   EXPECT_EQ(message(), url_ + ": " + key + ": is 1000 bytes, not 65520");
 }
 
 TEST_F(PullTest, NamesADamagedChunk) {
-  const std::string key = key_of_chunk(snapshot_, 1);
+  const std::string key = key_of_chunk(1);
   std::string value = store_->get(key).value();
   value.back() ^= 1;
   replace(key, value);
@@ -118,28 +119,27 @@ TEST_F(PullTest, NamesADamagedChunk) {
 }
 
 TEST_F(PullTest, NamesAChunkThatLiesInTheWrongPlace) {
-  replace(key_of_chunk(snapshot_, 1), store_->get(key_of_chunk(snapshot_, 0)).value());
-  EXPECT_EQ(message(), url_ + ": " + key_of_chunk(snapshot_, 1) + ": is chunk 0, not 1");
+  replace(key_of_chunk(1), store_->get(key_of_chunk(0)).value());
+  EXPECT_EQ(message(), url_ + ": " + key_of_chunk(1) + ": is chunk 0, not 1");
 }
 
 TEST_F(PullTest, NamesAValueThatIsNoChunk) {
-  replace(key_of_chunk(snapshot_, 0), std::string(kChunkHeaderBytes + kChunkPayloadBytes, 'x'));
-  EXPECT_EQ(message(), url_ + ": " + key_of_chunk(snapshot_, 0) + ": is not a chunk of a snapshot");
+  replace(key_of_chunk(0), std::string(kChunkHeaderBytes + kChunkPayloadBytes, 'x'));
+  EXPECT_EQ(message(), url_ + ": " + key_of_chunk(0) + ": is not a chunk of a snapshot");
 }
 
 TEST_F(PullTest, RefusesAChunkOfAnotherBuild) {
   const auto other = test::build_snapshot({.shard_count = test::kShardsOfSomeChunks, .seed = 8});
+  const std::string chunk = store_->get(key_of_chunk(1)).value();
   push(other);
-  replace(key_of_chunk(other, 1), store_->get(key_of_chunk(snapshot_, 1)).value());
+  replace(key_of_chunk(1), chunk);
   EXPECT_THAT(message(), StartsWith(url_ + ": set \"tags\" generation 2: "));
 }
 
 TEST_F(PullTest, RefusesASnapshotOfAnotherSet) {
   const auto shop = test::build_snapshot({.set_name = "shop"});
-  push(shop);
-  const std::string pointer = store_->get("keysieve:shop:current").value();
-  replace("keysieve:tags:current", pointer);
-  const BuildId id = test::view_of(shop).header().build_id;
+  const PushId id = push(shop).push_id;
+  replace("keysieve:tags:current", store_->get("keysieve:shop:current").value());
   replace(chunk_key("keysieve", "tags", id, 0), store_->get(chunk_key("keysieve", "shop", id, 0)).value());
   EXPECT_THAT(message(), EndsWith("the snapshot is of set \"shop\""));
 }
@@ -151,7 +151,7 @@ TEST_F(PullTest, RefusesARecordThatDescribesAnotherSnapshot) {
                                                                   [](SnapshotRecord& record) { ++record.seed; },
                                                                   [](SnapshotRecord& record) { ++record.hash_count; },
                                                                   [](SnapshotRecord& record) { record.kind = "bloom"; }};
-  const SnapshotRecord right = read_pointer(*store_, "tags").value().current;
+  const SnapshotRecord right = read_pointer(*store_, "tags").value().current.value();
   for (const auto& change : changes) {
     change_record(change);
     EXPECT_THAT(message(), EndsWith("the snapshot is not the one that the pointer describes"));

@@ -106,10 +106,10 @@ TEST_F(CurrentGeometry, IsRefusedWhenThisBuildCannotKeepIt) {
   const auto snapshot = test::build_snapshot();
   push(*store_, test::view_of(snapshot), {});
   PointerRecord pointer = read_pointer(*store_, "tags").value();
-  pointer.current.hash_count = 99;
+  pointer.current->hash_count = 99;
   replace("keysieve:tags:current", encode(pointer));
   EXPECT_THROW(current_geometry(*store_, "tags"), DataError);
-  pointer.current.kind = "a_kind_of_tomorrow";
+  pointer.current->kind = "a_kind_of_tomorrow";
   replace("keysieve:tags:current", encode(pointer));
   EXPECT_THAT(test::message_of<IncompatibleError>([&] { current_geometry(*store_, "tags"); }),
               HasSubstr("a_kind_of_tomorrow"));
