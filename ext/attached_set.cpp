@@ -9,28 +9,30 @@ namespace {
 // Hashes of that many keys are kept on the stack at a time; pages ask for about 20.
 constexpr std::size_t kKeysAtATime = 64;
 
-void probe_all(const SnapshotView& snapshot, HashTable* keys, bool* answers) noexcept {
+void probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
+  const std::uint64_t seed = attachment.snapshot().seed();
   std::array<KeyHash, kKeysAtATime> hashes;
   std::size_t hashed = 0;
   zval* key = nullptr;
   ZEND_HASH_FOREACH_VAL(keys, key) {
-    hashes[hashed++] = hash_of(key, snapshot.seed());
+    hashes[hashed++] = hash_of(key, seed);
     if (hashed == hashes.size()) {
-      snapshot.may_contain_many(hashes, answers);
+      attachment.may_contain_many(hashes, answers);
       answers += hashed;
       hashed = 0;
     }
   }
   ZEND_HASH_FOREACH_END();
-  snapshot.may_contain_many(std::span(hashes).first(hashed), answers);
+  attachment.may_contain_many(std::span(hashes).first(hashed), answers);
 }
 
 }  // namespace
 
 void AttachedSet::may_contain_many(HashTable* keys, const zend_string* key_profile, std::span<bool> answers) {
   ++counts_.calls;
-  const SetState state = ask(
-      key_profile, [&](const SnapshotView& snapshot) noexcept { probe_all(snapshot, keys, answers.data()); });
+  const SetState state = ask(key_profile, [&](const Attachment& attachment) noexcept {
+    probe_all(attachment, keys, answers.data());
+  });
   if (state != SetState::Ready) {
     std::fill(answers.begin(), answers.end(), true);
     return give_up(state, key_profile, answers.size());
@@ -41,7 +43,7 @@ void AttachedSet::may_contain_many(HashTable* keys, const zend_string* key_profi
 }
 
 SetState AttachedSet::state(const zend_string* key_profile) {
-  return ask(key_profile, [](const SnapshotView&) noexcept {});
+  return ask(key_profile, [](const Attachment&) noexcept {});
 }
 
 void AttachedSet::give_up(SetState state, const zend_string* key_profile, std::uint64_t keys) noexcept {

@@ -29,8 +29,8 @@ class AttachedSet {
   bool may_contain(HashFor&& hash_for, const zend_string* key_profile) {
     ++counts_.calls;
     bool maybe = true;
-    const SetState state = ask(key_profile, [&](const SnapshotView& snapshot) noexcept {
-      maybe = snapshot.may_contain(hash_for(snapshot.seed()));
+    const SetState state = ask(key_profile, [&](const Attachment& attachment) noexcept {
+      maybe = attachment.may_contain(hash_for(attachment.snapshot().seed()));
     });
     if (UNEXPECTED(state != SetState::Ready)) {
       give_up(state, key_profile, 1);
@@ -54,7 +54,7 @@ class AttachedSet {
   [[nodiscard]] const AnswerCounts& counts() const noexcept { return counts_; }
 
  private:
-  // Calls `probe` with the snapshot when the set is Ready. While that runs the publication is pinned, so it
+  // Calls `probe` with the attachment when the set is Ready. While that runs the publication is pinned, so it
   // must not run PHP code and must not allocate by PHP's allocator, which may leave by longjmp.
   template <typename Probe>
   SetState ask(const zend_string* key_profile, Probe&& probe) {
@@ -68,7 +68,7 @@ class AttachedSet {
                             view_of(key_profile) != pin->snapshot().key_profile())) {
         state = SetState::Incompatible;
       } else {
-        probe(pin->snapshot());
+        probe(*pin);
       }
     }
     if (UNEXPECTED(reader_.availability() != logged_availability_)) log_change();

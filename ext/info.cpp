@@ -91,7 +91,7 @@ void make_info(zval* result, const Attachment& attachment, const ControlPage& co
   properties.set_moment("publishedAt", live.published_at);
   properties.set_moment_or_null("lastConfirmedAt", control.last_confirmed.load(std::memory_order_relaxed));
   properties.set_moment_or_null("validUntil", snapshot.valid_until());
-  properties.set("liveKeys", live.live_keys.load(std::memory_order_relaxed));
+  properties.set("liveKeys", attachment.layer().keys());
 }
 
 }  // namespace keysieve

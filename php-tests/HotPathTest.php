@@ -15,14 +15,14 @@ final class HotPathTest extends TestCase
     /** The lookups that are watched: fewer than 4,096, at each of which a reader looks at the clock and its files. */
     private const LOOKUPS = <<<'PHP'
         $set = new Set('hot');
-        $key = new Key('apple');
+        $added = new Key('pear');
         $absent = str_repeat('absent ', 10);
-        $lookUp = function () use ($set, $key, $absent) {
+        $lookUp = function () use ($set, $added, $absent) {
             for ($call = 0; $call < 900; ++$call) {
                 $set->mayContain('apple');
                 $set->mayContain($absent);
                 $set->mayContain($call);
-                KeySieve\may_contain('hot', $key);
+                KeySieve\may_contain('hot', $added);
             }
         };
         $lookUp();
@@ -33,7 +33,8 @@ final class HotPathTest extends TestCase
 
     public static function setUpBeforeClass(): void
     {
-        SharedMemory::put('hot', ['apple']);
+        SharedMemory::putWithLayer('hot', ['apple']);
+        SharedMemory::addLive('hot', 'pear');
     }
 
     public function testMakesNoSystemCall(): void

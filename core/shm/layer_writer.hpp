@@ -30,7 +30,7 @@ class LayerWriter {
   }
   [[nodiscard]] LogPosition position() const noexcept { return adds_position_of(file_.page()); }
   // Reads all of the layer.
-  [[nodiscard]] LayerFill fill() const noexcept { return layer_fill(file_.lanes(), file_.geometry()); }
+  [[nodiscard]] LayerFill fill() const noexcept { return file_.layer().fill(); }
 
  private:
   LiveFile file_;

@@ -20,7 +20,6 @@ class LiveFile {
     return *static_cast<const LivePage*>(region_.get_address());
   }
   [[nodiscard]] LayerGeometry geometry() const noexcept { return geometry_; }
-  [[nodiscard]] const LayerLane* lanes() const noexcept { return lanes_; }
   [[nodiscard]] LiveLayer layer() const noexcept {
     return geometry_.shard_count == 0 ? LiveLayer() : LiveLayer(lanes_, geometry_, &page().live_keys);
   }

@@ -18,7 +18,7 @@ ShardCopy copy_of(const LayerLane* shard) noexcept {
 
 }  // namespace
 
-LayerFill layer_fill(const LayerLane* lanes, LayerGeometry geometry) {
+LayerFill layer_fill(const LayerLane* lanes, LayerGeometry geometry) noexcept {
   LayerFill sum;
   if (geometry.shard_count == 0) return sum;
   for (std::uint32_t shard = 0; shard < geometry.shard_count; ++shard) {

@@ -32,6 +32,14 @@ inline std::uint64_t first_lane_of(KeyHash hash, LayerGeometry geometry) noexcep
   return (shard_offset + SplitBlockBloom::block_offset(kParams, hash.low)) / SplitBlockBloom::kLaneBytes;
 }
 
+struct LayerFill {
+  double fill_ratio = 0.0;     // mean share of bits set
+  double estimated_fpr = 0.0;  // from the bytes, per block: of a key that base and source do not hold
+};
+
+// Reads all shards, as they are while a writer may be at work. All zero without a layer.
+LayerFill layer_fill(const LayerLane* lanes, LayerGeometry geometry) noexcept;
+
 // The reading side. Does not own what it points to; cheap to copy. Lookups are noexcept and may run in any
 // number of threads and processes beside the writer.
 class LiveLayer {
@@ -58,6 +66,9 @@ class LiveLayer {
       if (!results[i]) results[i] = has_bits(hashes[i]);
     }
   }
+
+  // Reads all of it, as it is while the writer may be at work.
+  [[nodiscard]] LayerFill fill() const noexcept { return layer_fill(lanes_, geometry_); }
 
  private:
   static constexpr std::atomic<std::uint64_t> kNoKeys{0};
@@ -89,13 +100,5 @@ inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash has
   }
   return any_new;
 }
-
-struct LayerFill {
-  double fill_ratio = 0.0;     // mean share of bits set
-  double estimated_fpr = 0.0;  // from the bytes, per block: of a key that base and source do not hold
-};
-
-// Reads all shards, as they are while a writer may be at work. All zero without a layer.
-LayerFill layer_fill(const LayerLane* lanes, LayerGeometry geometry);
 
 }  // namespace keysieve

@@ -48,9 +48,31 @@ final class SharedMemory
         self::publish(self::build($set, $keys, $options));
     }
 
+    /**
+     * Builds and publishes with an empty live layer, as the loader does.
+     *
+     * @param array<string|int> $keys
+     * @param string[]          $options of `keysieve build`
+     */
+    public static function putWithLayer(string $set, array $keys, array $options = []): void
+    {
+        self::liveKeys('publish', self::directory(), self::build($set, $keys, $options));
+    }
+
+    /** Adds keys to what is published, as the loader does with what it finds in the adds log. */
+    public static function addLive(string $set, string ...$keys): void
+    {
+        self::liveKeys('add', self::directory(), $set, ...$keys);
+    }
+
     public static function bypass(string $set, string ...$options): void
     {
         self::keysieve('bypass', '--directory', self::directory(), $set, ...$options);
+    }
+
+    private static function liveKeys(string ...$arguments): string
+    {
+        return Program::output([getenv('KEYSIEVE_BIN_DIR') . '/live_keys', ...$arguments]);
     }
 
     private static function keysieve(string ...$arguments): string

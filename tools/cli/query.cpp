@@ -36,10 +36,17 @@ Answer answer_from(const SnapshotView& snapshot) {
   return [snapshot](std::string_view key) { return snapshot.may_contain(hash_key(key, snapshot.seed())); };
 }
 
+// With what was added since. The reader must outlive the answer and not be asked again.
+Answer answer_from(const Attachment& attachment) {
+  return [&attachment](std::string_view key) {
+    return attachment.may_contain(hash_key(key, attachment.snapshot().seed()));
+  };
+}
+
 // As PHP would answer; but a set that is not there is an error here, since nobody asks for it by mistake of a
 // deploy.
 Answer answer_from(SetReader& reader) {
-  if (const SetReader::Pin pin = reader.pin()) return answer_from(pin->snapshot());
+  if (const SetReader::Pin pin = reader.pin()) return answer_from(*pin);
   if (reader.availability() == Availability::Missing || reader.availability() == Availability::Incompatible) {
     throw MissingInputError("set " + reader.set_name() + ": " + reader.reason());
   }

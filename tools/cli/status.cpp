@@ -54,6 +54,44 @@ Json moment_or_null(UnixSeconds moment) {
   return moment == 0 ? Json() : Json(moment);
 }
 
+struct BypassMembers {
+  BypassSwitch bypass;
+  const char* state;
+  const char* until;
+};
+constexpr std::array kBypassMembers{BypassMembers{kOperatorBypass, "bypass", "bypass_until"},
+                                    BypassMembers{kStoreBypass, "store_bypass", "store_bypass_until"}};
+
+// Returns when the last of the bypasses in force ends; 0: when it is switched off.
+UnixSeconds describe_bypasses(SetStatus& status, const ControlPage& control, UnixSeconds now) {
+  const std::uint64_t in_force =
+      bypasses_in_force(control, control.current.load(std::memory_order_acquire), now);
+  UnixSeconds last = 0;
+  bool has_end = true;
+  for (const auto& [bypass, state_name, until_name] : kBypassMembers) {
+    const bool is_on = (in_force & bypass.bit) != 0;
+    const UnixSeconds until = is_on ? (control.*bypass.until).load(std::memory_order_relaxed) : 0;
+    status.json[state_name] = is_on;
+    status.json[until_name] = moment_or_null(until);
+    has_end = has_end && (!is_on || until != 0);
+    last = std::max(last, until);
+  }
+  return has_end ? last : 0;
+}
+
+// How many keys were added to the layer, and how full that has made it.
+std::string describe_layer(SetStatus& status, const Attachment& attached) {
+  const std::uint64_t keys = attached.layer().keys();
+  const std::uint64_t bytes = attached.layer().geometry().bytes();
+  const LayerFill fill = attached.layer().fill();
+  status.json.update({{"live_keys", keys},
+                      {"layer_bytes", bytes},
+                      {"layer_fill_ratio", bytes == 0 ? Json() : Json(fill.fill_ratio)},
+                      {"layer_estimated_fpr", bytes == 0 ? Json() : Json(fill.estimated_fpr)}});
+  if (bytes == 0) return "-";
+  return fmt::format("{}, {} full", format_count(keys), format_share(fill.fill_ratio));
+}
+
 void describe_attachment(SetStatus& status, const Attachment& attached, const ControlPage& control,
                          UnixSeconds now) {
   const SnapshotHeader& header = attached.snapshot().header();
@@ -71,11 +109,13 @@ void describe_attachment(SetStatus& status, const Attachment& attached, const Co
                       {"valid_until", moment_or_null(valid_until)},
                       {"last_confirmed", moment_or_null(confirmed)},
                       {"heartbeat", moment_or_null(heartbeat)}});
+  const std::string layer = describe_layer(status, attached);
   status.row = {std::to_string(attached.id().publication),
                 attached.live().generation == 0 ? "file" : std::to_string(attached.live().generation),
                 format_count(header.key_count),
                 format_bytes(header.file_bytes),
                 format_share(header.estimated_fpr),
+                layer,
                 age(header.as_of, now),
                 age(confirmed, now),
                 age(heartbeat, now)};
@@ -89,10 +129,8 @@ SetStatus status_of(const std::string& directory, const std::string& name) {
   status.json = {{"set", name}, {"availability", status.state}};
   status.json["reason"] = status.reason.empty() ? Json() : Json(status.reason);
   if (reader.control() != nullptr) {
+    const UnixSeconds until = describe_bypasses(status, *reader.control(), unix_now());
     const bool bypassed = reader.availability() == Availability::Bypassed;
-    status.json["bypass"] = bypassed;
-    const UnixSeconds until = reader.control()->bypass_until.load(std::memory_order_relaxed);
-    status.json["bypass_until"] = bypassed ? moment_or_null(until) : Json();
     if (bypassed && until != 0) status.state += " until " + format_moment(until);
   }
   if (reader.attachment() != nullptr)
@@ -101,11 +139,11 @@ SetStatus status_of(const std::string& directory, const std::string& name) {
 }
 
 void print_text(const std::string& directory, const std::vector<SetStatus>& sets, const MemoryUse& use) {
-  Table table({"set", "state", "publication", "generation", "keys", "size", "estimated FPR", "as of",
-               "confirmed", "loader"});
+  Table table({"set", "state", "publication", "generation", "keys", "size", "estimated FPR", "live keys",
+               "as of", "confirmed", "loader"});
   for (const SetStatus& set : sets) {
     std::vector<std::string> row{set.name, set.state};
-    const std::vector<std::string> nothing(8, "-");
+    const std::vector<std::string> nothing(9, "-");
     const auto& rest = set.row.empty() ? nothing : set.row;
     row.insert(row.end(), rest.begin(), rest.end());
     table.add(row);

@@ -75,10 +75,28 @@ TEST_F(JsonMembers, OfStatus) {
   static_cast<void>(said({"publish", snapshot_}));
   const Json status = json({"status", "tags", "shop"});
   expect_members(status, {"directory", "visible_bytes", "pinned_bytes", "sets"});
-  expect_members(status.at("sets").at(0),
-                 {"set", "availability", "reason", "bypass", "bypass_until", "publication", "generation",
-                  "kind", "key_count", "bytes", "estimated_fpr", "as_of", "published_at", "valid_until",
-                  "last_confirmed", "heartbeat"});
+  expect_members(status.at("sets").at(0), {"set",
+                                           "availability",
+                                           "reason",
+                                           "bypass",
+                                           "bypass_until",
+                                           "store_bypass",
+                                           "store_bypass_until",
+                                           "publication",
+                                           "generation",
+                                           "kind",
+                                           "key_count",
+                                           "bytes",
+                                           "estimated_fpr",
+                                           "as_of",
+                                           "published_at",
+                                           "valid_until",
+                                           "last_confirmed",
+                                           "heartbeat",
+                                           "live_keys",
+                                           "layer_bytes",
+                                           "layer_fill_ratio",
+                                           "layer_estimated_fpr"});
   expect_members(status.at("sets").at(1), {"set", "availability", "reason"});
 }
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "tests/support/live_keys.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {
@@ -42,6 +43,15 @@ TEST_F(Query, AnswersForSeveralKeys) {
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_EQ(result.output, "absent  犬\nmaybe   猫\n");
   EXPECT_EQ(status_of({"query", "tags", "犬", "鳥"}), 1);
+}
+
+TEST_F(Query, AnswersMaybeForWhatWasAddedSince) {
+  publish_with_layer(shared_memory(), path("tags.ks"));
+  add_live_keys(shared_memory(), "tags", {"犬", "a\nb"});
+  EXPECT_EQ(keysieve({"query", "tags", "犬", "猫", "鳥"}).output, "maybe   犬\nmaybe   猫\nabsent  鳥\n");
+  EXPECT_EQ(keysieve({"query", "tags", "--stdin"}, "犬\n鳥\n猫\n").output, "犬\n猫\n");
+  EXPECT_EQ(status_of({"query", "tags", "a\nb"}), 0);
+  EXPECT_EQ(status_of({"query", "--file", path("tags.ks"), "tags", "犬"}), 1);
 }
 
 TEST_F(Query, AnswersAsJson) {

@@ -2,6 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/shm/bypass.hpp"
+#include "tests/support/live_keys.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {
@@ -37,7 +38,7 @@ TEST_F(Status, SaysThatADirectoryIsEmpty) {
 
 TEST_F(Status, ShowsWhatIsPublished) {
   publish("tags", {"--as-of", "@1700000000"});
-  EXPECT_THAT(said({"status"}), ContainsRegex("tags +ready +1 +file +100 +12.0 KiB +.* % +[0-9]+d "));
+  EXPECT_THAT(said({"status"}), ContainsRegex("tags +ready +1 +file +100 +12.0 KiB +.* % +- +[0-9]+d "));
   const Json tags = set();
   EXPECT_EQ(tags.at("set"), "tags");
   EXPECT_EQ(tags.at("availability"), "ready");
@@ -55,6 +56,25 @@ TEST_F(Status, ShowsWhatIsPublished) {
   EXPECT_EQ(tags.at("valid_until"), nullptr);
   EXPECT_EQ(tags.at("last_confirmed"), nullptr);
   EXPECT_EQ(tags.at("heartbeat"), nullptr);
+  EXPECT_EQ(tags.at("live_keys"), 0);
+  EXPECT_EQ(tags.at("layer_bytes"), 0);
+  EXPECT_EQ(tags.at("layer_fill_ratio"), nullptr);
+  EXPECT_EQ(tags.at("layer_estimated_fpr"), nullptr);
+}
+
+TEST_F(Status, ShowsHowManyKeysWereAddedAndHowFullTheLayerIs) {
+  publish_with_layer(shared_memory(), build("tags", numbered_lines(100)));
+  EXPECT_THAT(said({"status"}), ContainsRegex(" 0, 0 % full "));
+  EXPECT_EQ(set().at("layer_bytes"), 4'096);
+  EXPECT_EQ(set().at("layer_fill_ratio"), 0.0);
+
+  add_live_keys(shared_memory(), "tags", {"live1", "live2", "live2"});
+  EXPECT_THAT(said({"status"}), ContainsRegex(" 2, 0.0488 % full "));
+  const Json tags = set();
+  EXPECT_EQ(tags.at("live_keys"), 2);
+  EXPECT_DOUBLE_EQ(tags.at("layer_fill_ratio"), 2 * 8 / (8 * 4'096.0));
+  EXPECT_GT(tags.at("layer_estimated_fpr"), 0.0);
+  EXPECT_LT(tags.at("layer_estimated_fpr"), 1e-9);
 }
 
 TEST_F(Status, ShowsAllSetsOrTheNamedOnes) {
@@ -89,6 +109,26 @@ TEST_F(Status, SaysThatASetIsBypassed) {
   EXPECT_EQ(set().at("availability"), "bypassed");
   EXPECT_EQ(set().at("bypass"), true);
   EXPECT_EQ(set().at("bypass_until"), 4'000'000'000);
+}
+
+TEST_F(Status, ShowsBothWaysToBypassASet) {
+  publish("tags");
+  set_store_bypass(shared_memory(), "tags", 4'000'000'000);
+  EXPECT_THAT(said({"status"}), AllOf(HasSubstr("bypassed until 2096-10-02T07:06:40Z"),
+                                      HasSubstr("tags: bypassed in the store\n")));
+  Json tags = set();
+  EXPECT_EQ(tags.at("bypass"), false);
+  EXPECT_EQ(tags.at("store_bypass"), true);
+  EXPECT_EQ(tags.at("store_bypass_until"), 4'000'000'000);
+
+  set_bypass(shared_memory(), "tags", 0);  // no end of it is in sight now
+  EXPECT_THAT(said({"status"}), AllOf(ContainsRegex("tags +bypassed "), Not(HasSubstr("until")),
+                                      HasSubstr("by an operator of this host, and in the store")));
+  tags = set();
+  EXPECT_EQ(tags.at("bypass"), true);
+  EXPECT_EQ(tags.at("bypass_until"), nullptr);
+  EXPECT_EQ(tags.at("store_bypass"), true);
+  EXPECT_EQ(tags.at("store_bypass_until"), 4'000'000'000);
 }
 
 TEST_F(Status, CountsABypassThatIsOverAsNone) {

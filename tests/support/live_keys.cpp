@@ -1,0 +1,25 @@
+#include "tests/support/live_keys.hpp"
+
+#include "core/shm/publisher.hpp"
+#include "core/shm/set_reader.hpp"
+
+namespace keysieve::test {
+
+void publish_with_layer(const std::string& directory, const std::string& snapshot_path) {
+  const MappedRegion file = map_file(snapshot_path);
+  const auto snapshot = SnapshotView::decode(bytes_of(file), snapshot_path, Check::Everything);
+  Publisher({.directory = directory}, snapshot.set_name())
+      .publish(snapshot.bytes(), 0, NewLayer(layer_geometry_for(1'000, 0.01), {}));
+}
+
+void add_live_keys(const std::string& directory, const std::string& set_name,
+                   const std::vector<std::string>& keys) {
+  SetReader reader({.directory = directory, .max_jitter = {}}, set_name);
+  static_cast<void>(reader.pin());
+  const std::uint64_t seed = reader.attachment()->snapshot().seed();
+  const Publisher publisher({.directory = directory}, set_name);
+  LayerWriter layer = publisher.open_layer().value();
+  for (const std::string& key : keys) layer.add(hash_key(key, seed));
+}
+
+}  // namespace keysieve::test
