@@ -5,22 +5,37 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tools/stores/lmdb_environment.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Optional;
+
+const std::string kLog = "keysieve:tags:adds";
 
 class LmdbStore : public ::testing::Test {
  protected:
   std::unique_ptr<Store> open(const std::string& query = "") { return open_store("lmdb:" + folder_ + query); }
   static void put(Store& store, const Record& record) { store.put_many(std::span(&record, 1)); }
+  static LogPosition append(Store& store, const std::vector<std::string>& keys) {
+    return store.append(kLog, keys);
+  }
+  // Past the store, none of which may be open: LMDB opens a file once in a process.
+  void put_raw(const std::string& key, const std::string& value) const {
+    const auto environment = LmdbEnvironment::shared(folder_, std::uint64_t{1} << 20, folder_);
+    LmdbTransaction transaction(*environment, 0, folder_);
+    transaction.put(key, value);
+    transaction.commit();
+  }
 
   test::TemporaryDirectory directory_;
   std::string folder_ = directory_ / "store";
@@ -107,7 +122,8 @@ TEST_F(LmdbStore, CanBeReadWithoutTheRightToWrite) {
     constexpr uid_t kNobody = 65534;
     if (::geteuid() == 0 && ::setuid(kNobody) != 0) ::_exit(2);
     const auto store = open();
-    const bool can_read = store->get("a") == "1";
+    const bool can_read = store->get("a") == "1" && store->keys_with_prefix("").size() == 1 &&
+                          store->end_of(kLog) == LogPosition{} && store->read_after(kLog, {}, 1).empty();
     const bool is_refused = test::message_of<PermissionError>([&] {
                               put(*store, {"a", "2"});
                             }).starts_with("lmdb:" + folder_);
@@ -126,11 +142,73 @@ TEST_F(LmdbStore, CanBeReadOnAReadOnlyFileSystem) {
   ASSERT_EQ(mounted.error(), 0);
   put(*open(), {"a", "1"});
   ASSERT_EQ(::mount(nullptr, folder_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr), 0);
-  EXPECT_THAT(open_store("lmdb:" + folder_, IfMissing::Refuse)->get("a"), Optional(std::string("1")));
-  EXPECT_THAT(test::message_of<PermissionError>([&] {
-                put(*open(), {"a", "2"});
+  const auto store = open_store("lmdb:" + folder_, IfMissing::Refuse);
+  EXPECT_THAT(store->get("a"), Optional(std::string("1")));
+  EXPECT_EQ(store->end_of(kLog), LogPosition{});
+  store->watch();
+  const std::string refused = "lmdb:" + folder_;
+  EXPECT_THAT(test::message_of<PermissionError>([&] { put(*store, {"a", "2"}); }), HasSubstr(refused));
+  EXPECT_THAT(test::message_of<PermissionError>([&] { append(*store, {"b"}); }), HasSubstr(refused));
+}
+
+TEST_F(LmdbStore, KeepsALogBesideTheRecords) {
+  const auto store = open();
+  append(*store, {"a"});
+  put(*store, {kLog, "a record of the same name"});
+  append(*store, {"b"});
+  EXPECT_THAT(store->get(kLog), Optional(std::string("a record of the same name")));
+  EXPECT_EQ(store->read_after(kLog, {}, 10).size(), 2U);
+  EXPECT_THAT(store->keys_with_prefix(""), ElementsAre(kLog));
+}
+
+// As the next writer of a log finds it whose clock is behind; with it, the keys of a log are pinned.
+TEST_F(LmdbStore, PositionsRiseWhenTheClockGoesBack) {
+  open();
+  const LogPosition ahead = log_position(static_cast<std::uint64_t>(unix_now_ms()) + 3'600'000, 5);
+  put_raw('\0' + kLog + '\0', std::string(ahead.begin(), ahead.end()));
+  EXPECT_EQ(open()->end_of(kLog), ahead);
+  EXPECT_EQ(append(*open(), {"a", "b"}), log_position(milliseconds_of(ahead), 7));
+  open()->trim(kLog, log_position(~std::uint64_t{0}, 0));
+  EXPECT_EQ(append(*open(), {"c"}), log_position(milliseconds_of(ahead), 8)) << "after a trim, too";
+}
+
+TEST_F(LmdbStore, NamesALogThatHoldsAWrongPosition) {
+  open();
+  put_raw('\0' + kLog + '\0', "short");
+  const auto store = open();
+  const std::string expected = "lmdb:" + folder_ + ": " + kLog + ": holds a wrong position";
+  EXPECT_EQ(test::message_of<DataError>([&] { store->end_of(kLog); }), expected);
+  EXPECT_EQ(test::message_of<DataError>([&] { append(*store, {"a"}); }), expected);
+  put(*store, {"a", "1"});
+  EXPECT_THAT(store->get("a"), Optional(std::string("1")));
+}
+
+TEST_F(LmdbStore, AppendsAllOrNothingWhenItIsFull) {
+  const auto store = open("?map_size=1MiB");
+  const LogPosition last = append(*store, {"a"});
+  EXPECT_THAT(test::message_of<CannotCreateError>([&] {
+                append(*store, {"b", std::string(kMaxLoggedKeyBytes, 'x')});
               }),
-              HasSubstr("lmdb:" + folder_));
+              HasSubstr("?map_size="));
+  EXPECT_EQ(store->end_of(kLog), last);
+  EXPECT_EQ(store->read_after(kLog, {}, 10).size(), 1U);
+}
+
+TEST_F(LmdbStore, UsesTheRoomOfWhatWasTrimmedAgain) {
+  const auto store = open("?map_size=4MiB");
+  for (int round = 0; round < 20; ++round) {
+    const LogPosition last = append(*store, std::vector<std::string>(500, std::string(1000, 'x')));
+    store->trim(kLog, last);
+  }
+  EXPECT_LT(std::filesystem::file_size(folder_ + "/data.mdb"), std::uint64_t{4} << 20);
+}
+
+TEST_F(LmdbStore, WatchEndsWithTheFolder) {
+  const auto store = open();
+  const auto watch = store->watch();
+  std::filesystem::rename(folder_, folder_ + ".old");
+  EXPECT_THAT(test::message_of<UnavailableError>([&] { watch->take(); }),
+              HasSubstr("lmdb:" + folder_ + ": cannot watch: No such file"));
 }
 
 }  // namespace
