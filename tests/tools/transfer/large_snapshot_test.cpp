@@ -1,0 +1,107 @@
+// A snapshot of 1 GiB to and from every store, by processes whose memory is bounded. Takes minutes, 3 GiB of
+// disk and as much memory: not among ctest's cases; `tools/test large` runs it.
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <fstream>
+#include <iostream>
+
+#include "core/base/checksum.hpp"
+#include "core/base/file_descriptor.hpp"
+#include "tests/core/shm/forked.hpp"
+#include "tests/support/store_kinds.hpp"
+#include "tests/tools/transfer/snapshots.hpp"
+#include "tools/program/durable_file.hpp"
+#include "tools/transfer/transfer.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::uint32_t kShards = std::uint32_t{1} << 18;  // of 4 KiB
+constexpr std::uint64_t kSnapshotBytes = std::uint64_t{kShards} * 4096;
+// What a push or a pull may take besides the snapshot: two batches of 64 chunks and the connection's buffers.
+constexpr std::uint64_t kWorkingBytes = std::uint64_t{64} << 20;
+
+// Private memory that this process has asked for.
+std::uint64_t private_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string name; status >> name;) {
+    std::uint64_t kib = 0;
+    if (name == "VmData:" && status >> kib) return kib * 1024;
+  }
+  return 0;
+}
+
+// Runs it in a process that cannot get more private memory than that on top.
+template <typename Work>
+int run_with_memory(std::uint64_t bytes, Work work) {
+  return test::run_in_process([&] {
+    const rlim_t most = private_bytes() + bytes;
+    const rlimit limit{most, most};
+    if (::setrlimit(RLIMIT_DATA, &limit) != 0) return test::kUnexpected;
+    return work();
+  });
+}
+
+class LargeSnapshot : public ::testing::TestWithParam<test::StoreKind> {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<test::TemporaryDirectory>();
+    const auto built = test::build_snapshot({.shard_count = kShards});
+    checksum_ = checksum(built.get());
+    write_durable_file(path(), built.get());
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+  void TearDown() override { test::shared_redis().command("FLUSHALL"); }
+
+  static std::string path() { return *folder_ / "large.ks"; }
+
+  // Prints how long it took.
+  template <typename Work>
+  static int timed(const char* what, std::uint64_t bytes, Work work) {
+    const auto begin = std::chrono::steady_clock::now();
+    const int status = run_with_memory(bytes, work);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    std::cout << GetParam().name << ": " << what << " in " << seconds.count() << " s" << std::endl;
+    return status;
+  }
+
+  static inline std::unique_ptr<test::TemporaryDirectory> folder_;
+  static inline std::uint64_t checksum_ = 0;
+  test::TemporaryDirectory directory_;
+  std::string url_ = GetParam().empty_store(directory_);
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, LargeSnapshot, test::every_store, test::store_kind_name);
+
+TEST_P(LargeSnapshot, ComesBackAsItWasPushed) {
+  EXPECT_EQ(timed("pushed", kWorkingBytes,
+                  [this] {
+                    const MappedRegion file = map_file(path());
+                    push(*open_store(url_), SnapshotView::decode(bytes_of(file), path(), Check::Everything),
+                         {});
+                    return 0;
+                  }),
+            0);
+  EXPECT_EQ(timed("pulled", kSnapshotBytes + kWorkingBytes,
+                  [this] {
+                    const Pulled pulled = pull(*open_store(url_, IfMissing::Refuse), "tags");
+                    return checksum(pulled.snapshot.get()) == checksum_ ? 0 : 1;
+                  }),
+            0);
+}
+
+TEST_P(LargeSnapshot, CannotBePulledIntoLessMemory) {
+  const auto few = test::build_snapshot({.shard_count = test::kShardsOfSomeBatches});
+  push(*open_store(url_), test::view_of(few), {});
+  const auto pull_it = [this] {
+    pull(*open_store(url_), "tags");
+    return 0;
+  };
+  EXPECT_EQ(run_with_memory(kWorkingBytes, pull_it), 0);
+  EXPECT_EQ(run_with_memory(few.get().size(), pull_it), test::kUnexpected) << "the limit means something";
+}
+
+}  // namespace
+}  // namespace keysieve
