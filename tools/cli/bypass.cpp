@@ -1,4 +1,5 @@
-// keysieve bypass: the switch for 3 a.m.; every lookup in a set answers maybe from the next call on.
+// keysieve bypass: the switch for 3 a.m.; every lookup in a set answers maybe, on this host from the next
+// call on, or on every host that follows a store.
 #include "core/shm/bypass.hpp"
 
 #include <fmt/format.h>
@@ -10,33 +11,100 @@
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
+#include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve {
 namespace {
 
 struct BypassOptions {
-  std::string set_name;
+  std::optional<std::string> set_name;
   std::string directory;
+  std::optional<std::string> store_url;
   std::optional<UnixSeconds> for_seconds;
   bool off = false;
+  bool show = false;
   bool json = false;
 };
 
-void bypass(const BypassOptions& options) {
-  const UnixSeconds until = options.for_seconds ? unix_now() + *options.for_seconds : 0;
-  if (options.off) {
-    clear_bypass(options.directory, options.set_name);
+std::string state_text(const std::optional<UnixSeconds>& until) {
+  if (!until) return "off: lookups are answered";
+  return *until == 0 ? "on, until `--off`: every lookup answers maybe"
+                     : "on, until " + format_moment(*until) + ": every lookup answers maybe";
+}
+
+// `until`: nothing for off, 0 for without end.
+void add_state(Report& report, const std::optional<UnixSeconds>& until) {
+  report.add("bypass", state_text(until), "bypass", until.has_value());
+  if (until.value_or(0) != 0) report.add("until", format_moment(*until), "bypass_until", *until);
+}
+
+std::optional<UnixSeconds> wanted_end(const BypassOptions& options) {
+  if (options.off) return std::nullopt;
+  return options.for_seconds ? unix_now() + *options.for_seconds : 0;
+}
+
+void bypass_here(const BypassOptions& options) {
+  if (!options.set_name) throw UsageError("give a set; only in a --store all sets can be bypassed at once");
+  const auto until = wanted_end(options);
+  if (until) {
+    set_bypass(options.directory, *options.set_name, *until);
   } else {
-    set_bypass(options.directory, options.set_name, until);
+    clear_bypass(options.directory, *options.set_name);
   }
-  const std::string state = options.off ? "off: lookups are answered"
-                            : until == 0
-                                ? "on, until `--off`: every lookup answers maybe"
-                                : "on, until " + format_moment(until) + ": every lookup answers maybe";
   Report report;
-  report.add("set", options.set_name, "set", options.set_name);
-  report.add("bypass", state, "bypass", !options.off);
-  if (!options.off && until != 0) report.add("until", format_moment(until), "bypass_until", until);
+  report.add("set", *options.set_name, "set", *options.set_name);
+  add_state(report, until);
+  report.print(options.json);
+}
+
+void add_record(Report& report, const std::string& label, const std::string& name,
+                const std::optional<StoreBypass>& bypass) {
+  if (!bypass) return report.add(label, "off", name, nullptr);
+  const auto moment = [](UnixSeconds at) { return at == 0 ? Json(nullptr) : Json(at); };
+  report.add(label,
+             (bypass->until == 0 ? "on" : "on, until " + format_moment(bypass->until)) +
+                 (bypass->set_at == 0 ? "" : ", set at " + format_moment(bypass->set_at)),
+             name, {{"until", moment(bypass->until)}, {"set_at", moment(bypass->set_at)}});
+}
+
+void show(Report& report, const BypassOptions& options, Store& store) {
+  StoreBypasses bypasses;
+  if (options.set_name) {
+    bypasses = read_store_bypasses(store, *options.set_name);
+  } else {
+    bypasses.of_all = read_bypass_of_all(store);
+  }
+  add_state(report, bypassed_until(bypasses, unix_now()));
+  if (options.set_name) add_record(report, "of the set", "of_set", bypasses.of_set);
+  add_record(report, "of all sets", "of_all", bypasses.of_all);
+}
+
+void change(const BypassOptions& options, Store& store) {
+  if (const auto until = wanted_end(options)) {
+    set_store_bypass(store, options.set_name, {.until = *until, .set_at = unix_now()});
+  } else {
+    clear_store_bypass(store, options.set_name);
+  }
+}
+
+void wake(Report& report, const BypassOptions& options, Store& store) {
+  const auto warning = options.set_name ? wake_loaders(store, *options.set_name) : std::nullopt;
+  if (warning) fmt::print(stderr, "keysieve: warning: {}\n", *warning);
+  const bool woken = options.set_name && !warning;
+  report.add("loaders", woken ? "are woken" : "see it at their next poll", "loaders_woken", woken);
+}
+
+void bypass_in_store(const BypassOptions& options) {
+  if (options.set_name) checked_set_name(*options.set_name);
+  const auto store = open_store(*options.store_url, IfMissing::Refuse);
+  if (!options.show) change(options, *store);
+  Report report;
+  report.add("set", options.set_name.value_or("all sets of the store"), "set",
+             options.set_name ? Json(*options.set_name) : Json(nullptr));
+  report.add("store", store->name(), "store", store->name());
+  show(report, options, *store);
+  if (!options.show) wake(report, options, *store);
   report.print(options.json);
 }
 
@@ -44,13 +112,21 @@ void bypass(const BypassOptions& options) {
 
 void add_bypass(CLI::App& program, Outcome& /*outcome*/) {
   auto options = std::make_shared<BypassOptions>();
-  CLI::App* verb =
-      add_verb(program, "bypass", "Make every lookup in a set answer maybe, from the next call on",
-               "  keysieve bypass tags\n"
-               "  keysieve bypass tags --for 2h\n"
-               "  keysieve bypass tags --off");
-  verb->add_option("SET", options->set_name, "Name of the set")->required();
+  CLI::App* verb = add_verb(
+      program, "bypass", "Make every lookup in a set answer maybe, from the next call on",
+      "  keysieve bypass tags\n"
+      "  keysieve bypass tags --for 2h\n"
+      "  keysieve bypass tags --off\n"
+      "  keysieve bypass tags --store redis://cache:6379/2 --for 2h\n"
+      "  keysieve bypass --store redis://cache:6379/2\n"
+      "  keysieve bypass --store redis://cache:6379/2 --show\n"
+      "The switch of a host and those of a store are apart: each must be off for lookups to be answered.");
+  verb->add_option("SET", options->set_name, "Name of the set; without it all sets of the --store");
   add_directory(verb, options->directory);
+  auto* store = verb->add_option("--store", options->store_url,
+                                 "On every host that follows this store: lmdb:, "
+                                 "redis:, redis+unix: or dir:, instead of this host")
+                    ->type_name("URL");
   auto* limit = add_parsed(
                     verb, "--for", options->for_seconds,
                     [](const std::string& text) {
@@ -60,9 +136,13 @@ void add_bypass(CLI::App& program, Outcome& /*outcome*/) {
                     },
                     "End it by itself after this time: 30m, 2h [until --off]")
                     ->type_name("DURATION");
-  verb->add_flag("--off", options->off, "Answer again")->excludes(limit);
+  auto* off = verb->add_flag("--off", options->off, "Answer again")->excludes(limit);
+  verb->add_flag("--show", options->show, "Change nothing, show what stands in the --store")
+      ->needs(store)
+      ->excludes(limit)
+      ->excludes(off);
   add_json(verb, options->json);
-  verb->callback([options] { bypass(*options); });
+  verb->callback([options] { options->store_url ? bypass_in_store(*options) : bypass_here(*options); });
 }
 
 }  // namespace keysieve

@@ -19,6 +19,7 @@ void add_inspect(CLI::App& program, Outcome& outcome);
 void add_verify(CLI::App& program, Outcome& outcome);
 void add_push(CLI::App& program, Outcome& outcome);
 void add_pull(CLI::App& program, Outcome& outcome);
+void add_add(CLI::App& program, Outcome& outcome);
 void add_publish(CLI::App& program, Outcome& outcome);
 void add_query(CLI::App& program, Outcome& outcome);
 void add_status(CLI::App& program, Outcome& outcome);

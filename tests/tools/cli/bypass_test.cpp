@@ -83,5 +83,11 @@ TEST_F(Bypass, IsForTheOwnerAlone) {
   EXPECT_FALSE(is_bypassed());
 }
 
+TEST_F(Bypass, IsOfOneSetOnThisHost) {
+  EXPECT_THAT(refusal(64, {"bypass"}), HasSubstr("give a set"));
+  EXPECT_THAT(refusal(64, {"bypass", "tags", "--show"}), HasSubstr("--store"));
+  EXPECT_FALSE(is_bypassed());
+}
+
 }  // namespace
 }  // namespace keysieve::test

@@ -62,6 +62,15 @@ TEST_F(JsonMembers, OfPushAndPull) {
   expect_members(json({"pull", store(), "tags", "-o", path("new.ks")}), snapshot_and({"generation"}));
 }
 
+TEST_F(JsonMembers, OfWhatChangesAStore) {
+  static_cast<void>(said({"push", snapshot_, store()}));
+  expect_members(json({"add", "tags", "a", store()}), {"set", "store", "appended", "last_position"});
+  const Json bypass = json({"bypass", "tags", "--store", store(), "--for", "1h"});
+  expect_members(bypass, {"set", "store", "bypass", "bypass_until", "of_set", "of_all", "loaders_woken"});
+  expect_members(bypass.at("of_set"), {"until", "set_at"});
+  expect_members(json({"bypass", "--store", store(), "--show"}), {"set", "store", "bypass", "of_all"});
+}
+
 TEST_F(JsonMembers, OfPublishQueryAndBypass) {
   expect_members(json({"publish", snapshot_}), {"set", "publication", "directory", "key_count", "bytes"});
   const Json answers = json({"query", "tags", "w1"});

@@ -1,0 +1,112 @@
+// keysieve add: keys to the adds log of a set, from where every loader puts them into its live layer.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "tools/cli/options.hpp"
+#include "tools/cli/progress.hpp"
+#include "tools/cli/report.hpp"
+#include "tools/cli/verbs.hpp"
+#include "tools/program/units.hpp"
+#include "tools/transfer/adds_writer.hpp"
+#include "tools/transfer/stored_pointer.hpp"
+
+namespace keysieve {
+namespace {
+
+struct AddOptions {
+  std::string set_name;
+  std::vector<std::string> keys_and_url;
+  std::string key_path;
+  KeyFileFormat format{.max_key_bytes = kMaxLoggedKeyBytes};
+  bool json = false;
+};
+
+std::string take_url(AddOptions& options) {
+  std::string url = std::move(options.keys_and_url.back());
+  options.keys_and_url.pop_back();
+  if (!is_store_url(url)) {
+    throw UsageError("the last argument is the store's URL, lmdb:, redis:, redis+unix: or dir:, and not \"" +
+                     url + "\"");
+  }
+  return url;
+}
+
+// What a list would skip is refused as an argument: somebody meant something by it.
+void check_keys(const AddOptions& options) {
+  if (options.keys_and_url.empty() && options.key_path.empty()) {
+    throw UsageError("give keys to add before the store's URL, or --file");
+  }
+  for (const std::string& key : options.keys_and_url) {
+    if (key.empty() && !options.format.nul_separated) {
+      throw UsageError("a key is empty; that is a key only with -0, as in build");
+    }
+  }
+}
+
+void append_all(const AddOptions& options, AddsWriter& writer) {
+  for (const std::string& key : options.keys_and_url) writer.add(key);
+  if (!options.key_path.empty()) {
+    ProgressLine progress("adding " + key_source(options.key_path));
+    read_keys(options.key_path, options.format, [&](std::string_view key) {
+      writer.add(key);
+      progress.show_keys(writer.appended());
+    });
+  }
+  writer.finish();
+}
+
+void add(AddOptions& options) {
+  const std::string url = take_url(options);
+  check_keys(options);
+  checked_set_name(options.set_name);  // before a store is touched under that name
+  // A store that is not there is not made: whoever mistypes its path would never see his keys.
+  const auto store = open_store(url, IfMissing::Refuse);
+  AddsWriter writer(*store, options.set_name);
+  append_all(options, writer);
+  if (!store->get(pointer_key(*store, options.set_name))) {
+    fmt::print(
+        stderr,
+        "keysieve: warning: {}: set \"{}\" was never pushed; what is added waits for its first build\n",
+        store->name(), options.set_name);
+  }
+  const auto& last = writer.last_position();
+  Report report;
+  report.add("set", options.set_name, "set", options.set_name);
+  report.add("store", store->name(), "store", store->name());
+  report.add("appended", format_count(writer.appended()), "appended", writer.appended());
+  report.add("last position", last ? to_text(*last) : "none", "last_position",
+             last ? Json(to_text(*last)) : Json(nullptr));
+  report.print(options.json);
+}
+
+}  // namespace
+
+void add_add(CLI::App& program, Outcome& /*outcome*/) {
+  auto options = std::make_shared<AddOptions>();
+  CLI::App* verb =
+      add_verb(program, "add", "Add keys to a set between two builds",
+               "  keysieve add tags 猫 lmdb:/var/lib/keysieve\n"
+               "  keysieve add tags 猫 犬 redis://cache:6379/2 --json\n"
+               "  keysieve add tags --file new.txt redis+unix:///run/redis/redis.sock\n"
+               "Add, then commit: add the key before the transaction that inserts its row commits, or\n"
+               "it is answered absent for a moment though the row is there. An add too many is a maybe.\n"
+               "With Redis any client will do: XADD keysieve:tags:adds * key 猫");
+  verb->add_option("SET", options->set_name, "Name of the set")->required();
+  // As in query: the library would take "[a,b]" for two keys.
+  verb->add_option("KEY", options->keys_and_url,
+                   "Keys to add, and last the store: lmdb:, redis:, redis+unix: or dir:. After -- a key may "
+                   "be any bytes")
+      ->required()
+      ->expected(CLI::detail::expected_max_vector_size, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->option_text("... URL");
+  verb->add_option("--file", options->key_path, "Add the keys of this list too; - reads standard input")
+      ->type_name("FILE");
+  add_key_format(verb, options->format);
+  add_json(verb, options->json);
+  verb->callback([options] { add(*options); });
+}
+
+}  // namespace keysieve

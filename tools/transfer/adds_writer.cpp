@@ -1,0 +1,31 @@
+#include "tools/transfer/adds_writer.hpp"
+
+#include "tools/transfer/adds_log.hpp"
+
+namespace keysieve {
+namespace {
+
+// Enough that the round trip and, in a folder, the sync per call hardly count.
+constexpr std::size_t kBatchKeys = 1024;
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+
+}  // namespace
+
+AddsWriter::AddsWriter(Store& store, const std::string& set_name)
+    : store_(store), log_(adds_log(store, set_name)) {}
+
+void AddsWriter::add(std::string_view key) {
+  batch_.emplace_back(key);
+  batch_bytes_ += key.size();
+  if (batch_.size() >= kBatchKeys || batch_bytes_ >= kBatchBytes) finish();
+}
+
+void AddsWriter::finish() {
+  if (batch_.empty()) return;
+  last_position_ = store_.append(log_, batch_);
+  appended_ += batch_.size();
+  batch_.clear();
+  batch_bytes_ = 0;
+}
+
+}  // namespace keysieve
