@@ -34,8 +34,6 @@ inline const StoreKind kRedisUnix{"redis_unix", [](const TemporaryDirectory&) {
                                   }};
 
 inline const auto every_store = ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix);
-// Those that keep logs, list their records and can be watched.
-inline const auto stores_with_logs = ::testing::Values(kLmdb, kDir);
 
 inline std::string store_kind_name(const ::testing::TestParamInfo<StoreKind>& info) {
   return info.param.name;

@@ -4,9 +4,6 @@
 #include <signal.h>
 
 #include <cerrno>
-#include <utility>
-
-#include "core/base/error.hpp"
 
 namespace keysieve {
 namespace {
@@ -45,19 +42,6 @@ class SigpipeBlock {
   bool was_pending_ = false;
 };
 
-[[noreturn]] void throw_reply_error(const std::string& store_name, std::string_view text) {
-  const std::string_view code = text.substr(0, text.find(' '));
-  const std::string message = store_name + ": " + std::string(text);
-  if (code == "NOAUTH" || code == "NOPERM") throw PermissionError(message);
-  if (code == "OOM") throw CannotCreateError(message);
-  if (code == "WRONGTYPE") throw DataError(message);
-  throw UnavailableError(message);
-}
-
-std::string_view text_of(const redisReply& reply) {
-  return {reply.str, reply.len};
-}
-
 }  // namespace
 
 void RedisConnection::connect() {
@@ -66,6 +50,7 @@ void RedisConnection::connect() {
   context_.reset(address_.socket_path.empty()
                      ? redisConnectWithTimeout(address_.host.c_str(), address_.port, timeout)
                      : redisConnectUnixWithTimeout(address_.socket_path.c_str(), timeout));
+  replies_due_ = 0;
   if (context_ == nullptr) throw std::bad_alloc();
   if (context_->err != 0) fail("cannot connect", errno);
   if (redisSetTimeout(context_.get(), timeout) != REDIS_OK) fail("cannot set the timeout", errno);
@@ -73,9 +58,9 @@ void RedisConnection::connect() {
   sign_in();
 }
 
-// No reply is due between two calls: what can be read then is the server's goodbye.
+// Where no reply is due, what can be read is the server's goodbye.
 bool RedisConnection::is_usable() const noexcept {
-  if (context_ == nullptr) return false;
+  if (context_ == nullptr || replies_due_ > 0) return false;
   pollfd state{context_->fd, POLLIN, 0};
   return ::poll(&state, 1, 0) == 0;
 }
@@ -85,11 +70,10 @@ void RedisConnection::sign_in() {
   if (!address_.password.empty()) {
     append(address_.user.empty() ? RedisCommand{"AUTH", address_.password}
                                  : RedisCommand{"AUTH", address_.user, address_.password});
-    const RedisReply reply = read_reply();
+    const RedisReply reply = receive();
     if (reply->type == REDIS_REPLY_ERROR) {
       // Of the server's words only the first: some servers repeat the command with its arguments.
-      const std::string_view text = text_of(*reply);
-      const std::string code(text.substr(0, text.find(' ')));
+      const std::string code(code_of(*reply));
       context_.reset();
       throw PermissionError(address_.name + ": the server refuses user or password (" + code + ")");
     }
@@ -97,26 +81,48 @@ void RedisConnection::sign_in() {
   if (address_.database != 0) {
     const std::string database = std::to_string(address_.database);
     append({"SELECT", database});
-    const RedisReply reply = read_reply();
-    if (reply->type == REDIS_REPLY_ERROR) {
-      context_.reset();
-      throw_reply_error(address_.name + ": database " + database, text_of(*reply));
-    }
+    const RedisReply reply = receive();
+    if (reply->type == REDIS_REPLY_ERROR) context_.reset();
+    check_reply(*reply, address_.name + ": database " + database);
   }
 }
 
-std::vector<RedisReply> RedisConnection::exchange(std::span<const RedisCommand> commands) {
+void RedisConnection::send(std::span<const RedisCommand> commands) {
   connect();
   const SigpipeBlock block;
   for (const RedisCommand& command : commands) append(command);
+  flush();
+}
+
+RedisReply RedisConnection::receive() {
+  void* reply = nullptr;
+  if (redisGetReply(context_.get(), &reply) != REDIS_OK) fail("no answer", errno);
+  return received(reply);
+}
+
+RedisReply RedisConnection::receive_if_there() {
+  for (;;) {
+    void* reply = nullptr;
+    if (redisGetReplyFromReader(context_.get(), &reply) != REDIS_OK) fail("no answer", errno);
+    if (reply != nullptr) return received(reply);
+    pollfd state{context_->fd, POLLIN, 0};
+    if (::poll(&state, 1, 0) <= 0) return nullptr;
+    if (redisBufferRead(context_.get()) != REDIS_OK) fail("no answer", errno);
+  }
+}
+
+RedisReply RedisConnection::received(void* reply) {
+  --replies_due_;
+  return RedisReply(static_cast<redisReply*>(reply));
+}
+
+std::vector<RedisReply> RedisConnection::exchange(std::span<const RedisCommand> commands) {
+  send(commands);
   std::vector<RedisReply> replies;
   replies.reserve(commands.size());
   for (std::size_t i = 0; i < commands.size(); ++i) {
-    replies.push_back(read_reply());
-    if (replies.back()->type == REDIS_REPLY_ERROR) {
-      context_.reset();
-      throw_reply_error(address_.name, text_of(*replies.back()));
-    }
+    replies.push_back(receive());
+    check_reply(*replies.back(), address_.name);
   }
   return replies;
 }
@@ -137,12 +143,14 @@ void RedisConnection::append(const RedisCommand& command) {
     context_.reset();
     throw std::bad_alloc();
   }
+  ++replies_due_;
 }
 
-RedisReply RedisConnection::read_reply() {
-  void* reply = nullptr;
-  if (redisGetReply(context_.get(), &reply) != REDIS_OK) fail("no answer", errno);
-  return RedisReply(static_cast<redisReply*>(reply));
+void RedisConnection::flush() {
+  int done = 0;
+  while (done == 0) {
+    if (redisBufferWrite(context_.get(), &done) != REDIS_OK) fail("cannot send", errno);
+  }
 }
 
 void RedisConnection::fail(const std::string& what, int error_number) {
@@ -151,7 +159,7 @@ void RedisConnection::fail(const std::string& what, int error_number) {
   const std::string reason =
       timed_out ? "timed out after " + std::to_string(address_.timeout.count()) + " ms" : context_->errstr;
   context_.reset();
-  throw UnavailableError(address_.name + ": " + what + ": " + reason);
+  throw RedisOutage(address_.name + ": " + what + ": " + reason);
 }
 
 }  // namespace keysieve

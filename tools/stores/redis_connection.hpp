@@ -1,15 +1,16 @@
 // One connection to a Redis or Valkey server: connects when it is used, signs in, exchanges pipelines of
-// commands for replies, and connects anew after anything went wrong. Used by the Redis store.
+// commands for replies, and connects anew after anything went wrong. Used by the Redis stores.
 #pragma once
-
-#include <hiredis/hiredis.h>
 
 #include <chrono>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "tools/stores/redis_reply.hpp"
 
 namespace keysieve {
 
@@ -26,29 +27,38 @@ struct RedisAddress {
 
 using RedisCommand = std::vector<std::string_view>;
 
-struct FreeRedisReply {
-  void operator()(redisReply* reply) const noexcept { freeReplyObject(reply); }
-};
-using RedisReply = std::unique_ptr<redisReply, FreeRedisReply>;
-
+// Throws RedisOutage when the connection fails, and from then on is as one that was never used.
 class RedisConnection {
  public:
   explicit RedisConnection(RedisAddress address) : address_(std::move(address)) {}
 
-  // Unless connected and usable. Throws UnavailableError, PermissionError.
+  // Unless connected and usable. Throws RedisOutage, PermissionError.
   void connect();
 
-  // Sends all, then reads one reply for each. Throws UnavailableError when the connection fails, and for a
-  // reply that is an error the exception that fits it; both end the connection. Between two calls it may be
-  // another one: what must hold together is one command.
+  // Connects if need be. Between two calls it may be another connection, also where replies are still due:
+  // what must hold together is one call.
+  void send(std::span<const RedisCommand> commands);
+  // The reply to the oldest command that has none yet; it may be an error.
+  RedisReply receive();
+  // The same without waiting: nullptr when it is not all there yet.
+  RedisReply receive_if_there();
+
+  // Sends all, then receives one reply for each; throws for the first that check_reply() throws for.
   std::vector<RedisReply> exchange(std::span<const RedisCommand> commands);
   RedisReply exchange(const RedisCommand& command);
+
+  // Whether a command was sent whose reply was not received.
+  [[nodiscard]] bool is_reply_due() const noexcept { return context_ != nullptr && replies_due_ > 0; }
+  // Readable when a reply comes; -1 when not connected.
+  [[nodiscard]] int descriptor() const noexcept { return context_ == nullptr ? -1 : context_->fd; }
+  [[nodiscard]] const RedisAddress& address() const noexcept { return address_; }
 
  private:
   [[nodiscard]] bool is_usable() const noexcept;
   void sign_in();
   void append(const RedisCommand& command);
-  RedisReply read_reply();
+  void flush();
+  RedisReply received(void* reply);
   [[noreturn]] void fail(const std::string& what, int error_number);
 
   struct FreeContext {
@@ -57,6 +67,7 @@ class RedisConnection {
 
   RedisAddress address_;
   std::unique_ptr<redisContext, FreeContext> context_;
+  std::size_t replies_due_ = 0;
 };
 
 }  // namespace keysieve

@@ -1,23 +1,25 @@
-// The store in a Redis or Valkey server: one string per record, many commands per round trip.
-#include <sys/un.h>
-
+// The store in Redis or Valkey: one string per record, one stream per log, many commands per round trip.
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
+#include <functional>
+#include <set>
 
-#include "core/base/bytes.hpp"
-#include "core/base/error.hpp"
-#include "core/base/file_descriptor.hpp"
-#include "tools/stores/redis_connection.hpp"
+#include "tools/stores/redis_servers.hpp"
+#include "tools/stores/redis_url.hpp"
+#include "tools/stores/redis_watch.hpp"
 #include "tools/stores/store_url.hpp"
 
 namespace keysieve {
 namespace {
 
-// Commands per round trip: 4 MiB of full records, which both sides buffer.
-constexpr std::size_t kPipelineCommands = 64;
-constexpr int kMaxDatabase = 65535;
-constexpr const char* kPasswordVariable = "KEYSIEVE_REDIS_PASSWORD";
+// Of one round trip, which both sides buffer.
+constexpr std::size_t kPipelineBytes = std::size_t{4} << 20;
+constexpr std::size_t kPipelineCommands = 1024;
+// Names that SCAN looks at per round trip; the server serves nobody else meanwhile.
+constexpr std::string_view kScanCount = "1000";
+
+// A log's entry is a key, or a notice.
+constexpr std::string_view kKeyField = "key";
+constexpr std::string_view kNoticeField = "notice";
 
 // One command and no WATCH and MULTI, which a connection that is lost between them would tear apart. A key
 // that is not there is false, as is an argument that was not given.
@@ -26,133 +28,195 @@ constexpr std::string_view kCompareAndSetScript =
     "redis.call('SET', KEYS[1], ARGV[1]) "
     "return 1";
 
+// For SCAN's MATCH.
+std::string glob_of_prefix(std::string_view prefix) {
+  std::string glob;
+  for (const char c : prefix) {
+    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) glob += '\\';
+    glob += c;
+  }
+  return glob + '*';
+}
+
 class RedisStore final : public Store {
  public:
   RedisStore(RedisAddress address, const StoreUrl& url)
-      : Store(url.name, url.prefix), connection_(std::move(address)) {
-    connection_.connect();
+      : Store(url.name, url.prefix), address_(std::move(address)), servers_(make_single_redis(address_)) {
+    servers_->connect();
   }
 
   std::optional<std::string> get(const std::string& key) override {
-    return value_of(*connection_.exchange({"GET", key}), key);
+    return std::move(get_many(std::span(&key, 1)).front());
   }
 
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
+    const auto replies = exchange_all(
+        keys,
+        [](const std::string& key) {
+          return KeyedCommand{key, {"GET", key}};
+        },
+        [](const std::string&) { return kMaxValueBytes; });
     std::vector<std::optional<std::string>> values;
     values.reserve(keys.size());
-    for (const auto& batch : batches_of(keys)) {
-      const auto replies = exchange_all(batch, [](const std::string& key) {
-        return RedisCommand{"GET", key};
-      });
-      for (std::size_t i = 0; i < batch.size(); ++i) values.push_back(value_of(*replies[i], batch[i]));
-    }
+    for (std::size_t i = 0; i < keys.size(); ++i) values.push_back(value_of(*replies[i], keys[i]));
     return values;
   }
 
   void put_many(std::span<const Record> records) override {
-    for (const auto& batch : batches_of(records)) {
-      exchange_all(batch, [](const Record& record) { return RedisCommand{"SET", record.key, record.value}; });
-    }
+    exchange_all(
+        records,
+        [](const Record& record) {
+          return KeyedCommand{record.key, {"SET", record.key, record.value}};
+        },
+        [](const Record& record) { return record.value.size(); });
   }
 
   bool put_if_absent(const Record& record) override {
-    return connection_.exchange({"SET", record.key, record.value, "NX"})->type != REDIS_REPLY_NIL;
+    return exchange({record.key, {"SET", record.key, record.value, "NX"}})->type != REDIS_REPLY_NIL;
   }
 
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
-    RedisCommand command{"EVAL", kCompareAndSetScript, "1", record.key, record.value};
-    if (expected) command.push_back(*expected);
-    return connection_.exchange(command)->integer == 1;
+    RedisCommand words{"EVAL", kCompareAndSetScript, "1", record.key, record.value};
+    if (expected) words.push_back(*expected);
+    return exchange({record.key, std::move(words)})->integer == 1;
   }
 
   void remove_many(std::span<const std::string> keys) override {
-    for (const auto& batch : batches_of(keys)) {
-      exchange_all(batch, [](const std::string& key) { return RedisCommand{"DEL", key}; });
-    }
+    exchange_all(
+        keys,
+        [](const std::string& key) {
+          return KeyedCommand{key, {"DEL", key}};
+        },
+        [](const std::string& key) { return key.size(); });
   }
+
+  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
+    const std::string glob = glob_of_prefix(prefix);
+    std::set<std::string> keys;  // SCAN may name one more than once
+    servers_->visit_masters([&](RedisConnection& server) {
+      std::string cursor = "0";
+      do {
+        const RedisReply reply =
+            server.exchange({"SCAN", cursor, "MATCH", glob, "COUNT", kScanCount, "TYPE", "string"});
+        const auto parts = elements_of(*reply);
+        if (parts.size() != 2) refuse_reply("SCAN");
+        cursor = text_of(*parts[0]);
+        for (const redisReply* key : elements_of(*parts[1])) keys.emplace(text_of(*key));
+      } while (cursor != "0");
+    });
+    return {keys.begin(), keys.end()};
+  }
+
+  LogPosition append(const std::string& log, std::span<const std::string> keys) override {
+    check_logged(log, keys);
+    const auto replies = exchange_all(
+        keys,
+        [&log](const std::string& key) {
+          return KeyedCommand{log, {"XADD", log, "*", kKeyField, key}};
+        },
+        [](const std::string& key) { return key.size(); });
+    return replies.empty() ? end_of(log) : position_of(*replies.back(), log);
+  }
+
+  std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
+                                   std::size_t max_entries) override {
+    check_log(log);
+    // "(" for an exclusive start is of Redis 6.2 only.
+    const LogPosition from = next_log_position(after, 0);
+    if (from < after) return {};
+    const std::string from_text = to_text(from);
+    const std::string count = std::to_string(max_entries);
+    const RedisReply reply = exchange({log, {"XRANGE", log, from_text, "+", "COUNT", count}});
+    std::vector<LogEntry> entries;
+    entries.reserve(reply->elements);
+    for (const redisReply* entry : elements_of(*reply)) entries.push_back(entry_of(*entry, log));
+    return entries;
+  }
+
+  LogPosition end_of(const std::string& log) override {
+    check_log(log);
+    const RedisReply reply = exchange({log, {"XINFO", "STREAM", log}});
+    if (is_missing_key(*reply)) return {};
+    const auto facts = elements_of(*reply);
+    for (std::size_t i = 0; i + 1 < facts.size(); i += 2) {
+      if (text_of(*facts[i]) == "last-generated-id") return position_of(*facts[i + 1], log);
+    }
+    refuse_reply(log);
+  }
+
+  void trim(const std::string& log, const LogPosition& up_to) override {
+    check_log(log);
+    const std::string first_kept = to_text(std::max(up_to, next_log_position(up_to, 0)));
+    exchange({log, {"XTRIM", log, "MINID", "=", first_kept}});
+  }
+
+  void notify(const std::string& log) override {
+    check_log(log);
+    exchange({log, {"XADD", log, "*", kNoticeField, ""}});
+  }
+
+  std::unique_ptr<StoreWatch> watch() override { return make_redis_watch(make_single_redis(address_)); }
 
  private:
-  template <typename T>
-  static std::vector<std::span<T>> batches_of(std::span<T> all) {
-    std::vector<std::span<T>> batches;
-    for (; !all.empty(); all = all.subspan(batches.back().size())) {
-      batches.push_back(all.first(std::min(all.size(), kPipelineCommands)));
-    }
-    return batches;
+  RedisReply exchange(const KeyedCommand& command) {
+    return std::move(servers_->exchange(std::span(&command, 1)).front());
   }
 
-  template <typename T, typename ToCommand>
-  std::vector<RedisReply> exchange_all(std::span<T> batch, ToCommand to_command) {
-    std::vector<RedisCommand> commands;
-    commands.reserve(batch.size());
-    std::transform(batch.begin(), batch.end(), std::back_inserter(commands), to_command);
-    return connection_.exchange(commands);
+  // In pipelines; bytes_of tells what an item adds to one, on its way there or back.
+  template <typename T, typename ToCommand, typename BytesOf>
+  std::vector<RedisReply> exchange_all(std::span<T> all, ToCommand to_command, BytesOf bytes_of) {
+    std::vector<RedisReply> replies;
+    replies.reserve(all.size());
+    std::vector<KeyedCommand> pipeline;
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      pipeline.push_back(to_command(all[i]));
+      bytes += bytes_of(all[i]);
+      const bool is_last = i + 1 == all.size();
+      if (!is_last && bytes < kPipelineBytes && pipeline.size() < kPipelineCommands) continue;
+      std::ranges::move(servers_->exchange(pipeline), std::back_inserter(replies));
+      pipeline.clear();
+      bytes = 0;
+    }
+    return replies;
   }
 
   [[nodiscard]] std::optional<std::string> value_of(const redisReply& reply, const std::string& key) const {
     if (reply.type == REDIS_REPLY_NIL) return std::nullopt;
-    if (reply.type == REDIS_REPLY_STRING) return std::string(reply.str, reply.len);
-    throw DataError(name() + ": " + key + ": the server's reply is not a value");
+    if (reply.type == REDIS_REPLY_STRING) return std::string(text_of(reply));
+    refuse_reply(key);
   }
 
-  RedisConnection connection_;
+  [[nodiscard]] LogPosition position_of(const redisReply& reply, const std::string& log) const {
+    const auto position = parse_log_position(text_of(reply));
+    if (!position) refuse_reply(log);
+    return *position;
+  }
+
+  // [position, [field, value, ...]]
+  [[nodiscard]] LogEntry entry_of(const redisReply& reply, const std::string& log) const {
+    const auto parts = elements_of(reply);
+    if (parts.size() != 2) refuse_reply(log);
+    LogEntry entry{position_of(*parts[0], log), std::nullopt};
+    const auto fields = elements_of(*parts[1]);
+    for (std::size_t i = 0; i + 1 < fields.size() && !entry.key; i += 2) {
+      if (text_of(*fields[i]) == kKeyField) entry.key = text_of(*fields[i + 1]);
+    }
+    return entry;
+  }
+
+  [[noreturn]] void refuse_reply(const std::string& subject) const {
+    throw DataError(name() + ": " + subject + ": the server's reply is not understood");
+  }
+
+  RedisAddress address_;
+  std::unique_ptr<RedisServers> servers_;
 };
-
-// The first line.
-std::string read_password_file(const std::string& path) {
-  const MappedRegion file = map_file(path);
-  const std::string_view text = as_text(bytes_of(file));
-  return std::string(text.substr(0, text.find_first_of("\r\n")));
-}
-
-std::string take_password(StoreUrl& url) {
-  const auto path = take_parameter(url, "password_file");
-  if (url.password) {
-    if (path) refuse(url, "a password and password_file are given: one is enough");
-    return *url.password;
-  }
-  if (path) return read_password_file(*path);
-  const char* variable = std::getenv(kPasswordVariable);
-  return variable == nullptr ? "" : variable;
-}
-
-int database_of(const StoreUrl& url, const std::string& text) {
-  int database = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), database);
-  if (error != std::errc{} || end != text.data() + text.size() || database < 0 || database > kMaxDatabase) {
-    refuse(url, "the database must be a number from 0 to " + std::to_string(kMaxDatabase));
-  }
-  return database;
-}
-
-void take_tcp_address(StoreUrl& url, RedisAddress& address) {
-  if (url.host.empty()) refuse(url, "a host must follow redis://");
-  address.host = url.host;
-  if (url.port != 0) address.port = url.port;
-  if (!url.path.empty()) address.database = database_of(url, url.path.substr(1));
-}
-
-void take_unix_address(StoreUrl& url, RedisAddress& address) {
-  if (!url.host.empty() || url.path.empty()) refuse(url, "must be redis+unix:///path/to.sock");
-  // hiredis would cut it short.
-  if (url.path.size() >= sizeof(sockaddr_un::sun_path)) {
-    refuse(url, "the path of a socket can have " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
-                    " bytes at most");
-  }
-  address.socket_path = url.path;
-  if (const auto database = take_parameter(url, "db")) address.database = database_of(url, *database);
-}
 
 }  // namespace
 
 std::unique_ptr<Store> open_redis_store(StoreUrl url, IfMissing /*if_missing*/) {
-  RedisAddress address;
-  address.name = url.name;
-  address.user = url.user;
-  (url.scheme == "redis" ? take_tcp_address : take_unix_address)(url, address);
-  address.timeout = take_timeout(url);
-  address.password = take_password(url);
-  if (!address.user.empty() && address.password.empty()) refuse(url, "a user needs a password");
+  RedisAddress address = take_redis_address(url);
   refuse_other_parameters(url);
   return std::make_unique<RedisStore>(std::move(address), url);
 }

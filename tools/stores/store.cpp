@@ -12,10 +12,6 @@ bool is_in_record_key(char c) noexcept {
          c == '.' || c == '-';
 }
 
-[[noreturn]] void refuse_logs(const Store& store) {
-  throw UnavailableError(store.name() + ": this store keeps no logs");
-}
-
 }  // namespace
 
 void Store::check_log(const std::string& log) const {
@@ -35,29 +31,6 @@ void Store::check_logged(const std::string& log, std::span<const std::string> ke
                      " bytes cannot be added, only built into a set; " + std::to_string(kMaxLoggedKeyBytes) +
                      " bytes at most can");
   }
-}
-
-std::vector<std::string> Store::keys_with_prefix(const std::string& /*prefix*/) {
-  throw UnavailableError(name() + ": this store cannot list its records");
-}
-LogPosition Store::append(const std::string& /*log*/, std::span<const std::string> /*keys*/) {
-  refuse_logs(*this);
-}
-std::vector<LogEntry> Store::read_after(const std::string& /*log*/, const LogPosition& /*after*/,
-                                        std::size_t /*max_entries*/) {
-  refuse_logs(*this);
-}
-LogPosition Store::end_of(const std::string& /*log*/) {
-  refuse_logs(*this);
-}
-void Store::trim(const std::string& /*log*/, const LogPosition& /*up_to*/) {
-  refuse_logs(*this);
-}
-void Store::notify(const std::string& /*log*/) {
-  refuse_logs(*this);
-}
-std::unique_ptr<StoreWatch> Store::watch() {
-  return nullptr;
 }
 
 }  // namespace keysieve

@@ -68,25 +68,25 @@ class Store {
   virtual void remove_many(std::span<const std::string> keys) = 0;
   // The keys of all records, not of logs, that begin with `prefix`, in any order. What is put or removed
   // meanwhile may be among them or not. Reads the names of all that the store holds.
-  virtual std::vector<std::string> keys_with_prefix(const std::string& prefix);
+  virtual std::vector<std::string> keys_with_prefix(const std::string& prefix) = 0;
 
   // Appends at the end, in order; returns the position of the last (of no keys: the end). Positions only rise
   // among all clients. Durable as a put is. `log` is named as a record is, but is none. UsageError, here and
   // below, for a name or a key that cannot be.
-  virtual LogPosition append(const std::string& log, std::span<const std::string> keys);
+  virtual LogPosition append(const std::string& log, std::span<const std::string> keys) = 0;
   // The entries behind `after`, oldest first, `max_entries` (from 1) at most; what was trimmed is passed
   // over.
   virtual std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
-                                           std::size_t max_entries);
+                                           std::size_t max_entries) = 0;
   // The last position that was ever given out, trimmed or not; all zero for a log that was never appended to.
   // One that falls tells that the store has lost entries.
-  virtual LogPosition end_of(const std::string& log);
+  virtual LogPosition end_of(const std::string& log) = 0;
   // Removes the entries up to `up_to` and itself.
-  virtual void trim(const std::string& log, const LogPosition& up_to);
+  virtual void trim(const std::string& log, const LogPosition& up_to) = 0;
   // Wakes those who watch the log, where the store does not do so by itself when a record changes.
-  virtual void notify(const std::string& log);
+  virtual void notify(const std::string& log) = 0;
   // nullptr where the store has no way to tell: poll. Independent of this connection.
-  virtual std::unique_ptr<StoreWatch> watch();
+  virtual std::unique_ptr<StoreWatch> watch() = 0;
 
   // The URL without password and query: for messages.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }

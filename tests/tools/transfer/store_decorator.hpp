@@ -19,6 +19,20 @@ class StoreDecorator : public Store {
     return inner_.compare_and_set(record, expected);
   }
   void remove_many(std::span<const std::string> keys) override { inner_.remove_many(keys); }
+  std::vector<std::string> keys_with_prefix(const std::string& prefix) override {
+    return inner_.keys_with_prefix(prefix);
+  }
+  LogPosition append(const std::string& log, std::span<const std::string> keys) override {
+    return inner_.append(log, keys);
+  }
+  std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
+                                   std::size_t max_entries) override {
+    return inner_.read_after(log, after, max_entries);
+  }
+  LogPosition end_of(const std::string& log) override { return inner_.end_of(log); }
+  void trim(const std::string& log, const LogPosition& up_to) override { inner_.trim(log, up_to); }
+  void notify(const std::string& log) override { inner_.notify(log); }
+  std::unique_ptr<StoreWatch> watch() override { return inner_.watch(); }
 
  protected:
   Store& inner_;

@@ -1,0 +1,84 @@
+// What is particular to logs in Redis: they are streams that any client can append to.
+#include <gmock/gmock.h>
+
+#include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/redis_server.hpp"
+#include "tools/stores/store.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr LogPosition kBeginning{};
+
+class RedisLog : public ::testing::Test {
+ protected:
+  RedisLog() { server_.command("FLUSHALL"); }
+
+  LogPosition append(const std::string& key) { return store_->append("log", std::span(&key, 1)); }
+  std::vector<LogEntry> all() { return store_->read_after("log", kBeginning, 100); }
+
+  test::RedisServer& server_ = test::shared_redis();
+  std::unique_ptr<Store> store_ = open_store(server_.tcp_url());
+};
+
+TEST_F(RedisLog, TakesWhatAnyClientAppends) {
+  server_.command("XADD log 5-1 key \xe7\x8c\xab");
+  EXPECT_THAT(all(), ElementsAre(LogEntry{log_position(5, 1), "猫"}));
+  EXPECT_EQ(store_->end_of("log"), log_position(5, 1));
+}
+
+TEST_F(RedisLog, TakesAnEntryWithoutAKeyForANotice) {
+  server_.command("XADD log 5-1 by app note x");
+  server_.command("XADD log 6-1 by app key a key b");
+  store_->notify("log");
+  const auto entries = all();
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_EQ(entries[0], (LogEntry{log_position(5, 1), std::nullopt}));
+  EXPECT_EQ(entries[1], (LogEntry{log_position(6, 1), "a"})) << "one entry is one key";
+  EXPECT_EQ(entries[2].key, std::nullopt);
+  EXPECT_EQ(entries[2].position, store_->end_of("log"));
+}
+
+TEST_F(RedisLog, ReadsOnBehindTheLastNumberOfAMillisecond) {
+  const auto last_number = ~std::uint64_t{0};
+  server_.command("XADD log 5-18446744073709551615 key a");
+  server_.command("XADD log 6-0 key b");
+  EXPECT_THAT(store_->read_after("log", log_position(5, last_number), 9),
+              ElementsAre(LogEntry{log_position(6, 0), "b"}));
+  EXPECT_TRUE(store_->read_after("log", log_position(last_number, last_number), 9).empty());
+}
+
+TEST_F(RedisLog, HasAnEndThatFallsWhenTheServerLosesItsData) {
+  append("a");
+  server_.command("FLUSHALL");
+  EXPECT_EQ(store_->end_of("log"), kBeginning);
+}
+
+TEST_F(RedisLog, IsNotARecord) {
+  append("a");
+  server_.command("SET record 1");
+  server_.command("SET log2 1");
+  EXPECT_THAT(store_->keys_with_prefix("log"), ElementsAre("log2"));
+  EXPECT_THAT(test::message_of<DataError>([&] { store_->get("log"); }), HasSubstr("WRONGTYPE"));
+  const std::string key = "a";
+  EXPECT_THROW(store_->append("record", std::span(&key, 1)), DataError);
+  EXPECT_THROW(store_->read_after("record", kBeginning, 1), DataError);
+  EXPECT_THROW(store_->end_of("record"), DataError);
+}
+
+TEST_F(RedisLog, ListsRecordsWhosePrefixWouldBeAPattern) {
+  for (const char* key : {"a*b:1", "axb:2", "a?b:3", "a[x]b:4", "a\\\\b:5"}) {
+    server_.command("SET \"" + std::string(key) + "\" 1");
+  }
+  EXPECT_THAT(store_->keys_with_prefix("a*b"), ElementsAre("a*b:1"));
+  EXPECT_THAT(store_->keys_with_prefix("a?b"), ElementsAre("a?b:3"));
+  EXPECT_THAT(store_->keys_with_prefix("a[x]b"), ElementsAre("a[x]b:4"));
+  EXPECT_THAT(store_->keys_with_prefix("a\\b"), ElementsAre("a\\b:5"));
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,49 @@
+#include "tools/stores/redis_reply.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace keysieve {
+namespace {
+
+constexpr std::array kPermissionCodes{"NOAUTH", "NOPERM", "WRONGPASS"};
+// Those of a server that is no master (any more), has just started, or has lost its cluster.
+constexpr std::array kOutageCodes{"LOADING",  "READONLY", "MASTERDOWN", "CLUSTERDOWN",
+                                  "TRYAGAIN", "MOVED",    "ASK",        "UNBLOCKED"};
+
+bool contains(std::span<const char* const> codes, std::string_view code) {
+  return std::find(codes.begin(), codes.end(), code) != codes.end();
+}
+
+}  // namespace
+
+std::string_view text_of(const redisReply& reply) noexcept {
+  return {reply.str, reply.len};
+}
+
+std::span<redisReply* const> elements_of(const redisReply& reply) noexcept {
+  if (reply.type != REDIS_REPLY_ARRAY) return {};
+  return {reply.element, reply.elements};
+}
+
+std::string_view code_of(const redisReply& error) noexcept {
+  const std::string_view text = text_of(error);
+  return text.substr(0, text.find(' '));
+}
+
+bool is_missing_key(const redisReply& reply) noexcept {
+  return reply.type == REDIS_REPLY_ERROR && text_of(reply) == "ERR no such key";
+}
+
+void check_reply(const redisReply& reply, const std::string& name) {
+  if (reply.type != REDIS_REPLY_ERROR || is_missing_key(reply)) return;
+  const std::string_view code = code_of(reply);
+  const std::string message = name + ": " + std::string(text_of(reply));
+  if (contains(kPermissionCodes, code)) throw PermissionError(message);
+  if (contains(kOutageCodes, code)) throw RedisOutage(message);
+  if (code == "OOM") throw CannotCreateError(message);
+  if (code == "WRONGTYPE") throw DataError(message);
+  throw UnavailableError(message);
+}
+
+}  // namespace keysieve

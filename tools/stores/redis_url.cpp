@@ -1,0 +1,75 @@
+#include "tools/stores/redis_url.hpp"
+
+#include <sys/un.h>
+
+#include <charconv>
+#include <cstdlib>
+
+#include "core/base/bytes.hpp"
+#include "core/base/file_descriptor.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr int kMaxDatabase = 65535;
+constexpr const char* kPasswordVariable = "KEYSIEVE_REDIS_PASSWORD";
+
+// The first line.
+std::string read_password_file(const std::string& path) {
+  const MappedRegion file = map_file(path);
+  const std::string_view text = as_text(bytes_of(file));
+  return std::string(text.substr(0, text.find_first_of("\r\n")));
+}
+
+std::string take_password(StoreUrl& url) {
+  const auto path = take_parameter(url, "password_file");
+  if (url.password) {
+    if (path) refuse(url, "a password and password_file are given: one is enough");
+    return *url.password;
+  }
+  if (path) return read_password_file(*path);
+  const char* variable = std::getenv(kPasswordVariable);
+  return variable == nullptr ? "" : variable;
+}
+
+int database_of(const StoreUrl& url, const std::string& text) {
+  int database = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), database);
+  if (error != std::errc{} || end != text.data() + text.size() || database < 0 || database > kMaxDatabase) {
+    refuse(url, "the database must be a number from 0 to " + std::to_string(kMaxDatabase));
+  }
+  return database;
+}
+
+void take_tcp_address(StoreUrl& url, RedisAddress& address) {
+  if (url.host.empty()) refuse(url, "a host must follow redis://");
+  address.host = url.host;
+  if (url.port != 0) address.port = url.port;
+  if (!url.path.empty()) address.database = database_of(url, url.path.substr(1));
+}
+
+void take_unix_address(StoreUrl& url, RedisAddress& address) {
+  if (!url.host.empty() || url.path.empty()) refuse(url, "must be redis+unix:///path/to.sock");
+  // hiredis would cut it short.
+  if (url.path.size() >= sizeof(sockaddr_un::sun_path)) {
+    refuse(url, "the path of a socket can have " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
+                    " bytes at most");
+  }
+  address.socket_path = url.path;
+  if (const auto database = take_parameter(url, "db")) address.database = database_of(url, *database);
+}
+
+}  // namespace
+
+RedisAddress take_redis_address(StoreUrl& url) {
+  RedisAddress address;
+  address.name = url.name;
+  address.user = url.user;
+  (url.scheme == "redis" ? take_tcp_address : take_unix_address)(url, address);
+  address.timeout = take_timeout(url);
+  address.password = take_password(url);
+  if (!address.user.empty() && address.password.empty()) refuse(url, "a user needs a password");
+  return address;
+}
+
+}  // namespace keysieve

@@ -1,0 +1,12 @@
+// What a Redis store's URL says.
+#pragma once
+
+#include "tools/stores/redis_servers.hpp"
+#include "tools/stores/store_url.hpp"
+
+namespace keysieve {
+
+// Throws UsageError, and as files do for a password file.
+RedisAddress take_redis_address(StoreUrl& url);
+
+}  // namespace keysieve
