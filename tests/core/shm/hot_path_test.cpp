@@ -7,8 +7,8 @@
 #include <csignal>
 
 #include "tests/core/allocations.hpp"
-#include "tests/core/shm/forked.hpp"
 #include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/forked.hpp"
 
 namespace keysieve {
 namespace {

@@ -9,9 +9,9 @@
 #include <new>
 #include <random>
 
-#include "tests/core/shm/forked.hpp"
 #include "tests/core/shm/generations.hpp"
 #include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/forked.hpp"
 
 namespace keysieve {
 namespace {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.hpp"
-#include "tests/core/shm/forked.hpp"
 #include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 
 namespace keysieve {

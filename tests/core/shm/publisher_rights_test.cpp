@@ -4,8 +4,8 @@
 
 #include "core/base/error.hpp"
 #include "core/shm/bypass.hpp"
-#include "tests/core/shm/forked.hpp"
 #include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/forked.hpp"
 
 namespace keysieve {
 namespace {

@@ -6,8 +6,8 @@
 #include <csignal>
 
 #include "core/base/error.hpp"
-#include "tests/core/shm/forked.hpp"
 #include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 
 namespace keysieve {

@@ -8,7 +8,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/file_descriptor.hpp"
-#include "tests/core/shm/forked.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/stores/log_file.hpp"

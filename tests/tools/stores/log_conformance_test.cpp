@@ -7,7 +7,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
-#include "tests/core/shm/forked.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/tools/stores/store_conformance.hpp"
 

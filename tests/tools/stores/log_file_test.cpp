@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "core/base/error.hpp"
-#include "tests/core/shm/forked.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 

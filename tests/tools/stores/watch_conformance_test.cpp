@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "tests/core/shm/forked.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/tools/stores/store_conformance.hpp"
 
 namespace keysieve {

@@ -9,7 +9,7 @@
 
 #include "core/base/checksum.hpp"
 #include "core/base/file_descriptor.hpp"
-#include "tests/core/shm/forked.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
 #include "tools/program/durable_file.hpp"
