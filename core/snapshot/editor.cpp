@@ -17,13 +17,25 @@ SnapshotBytes copy_of(Bytes bytes) {
   return copy;
 }
 
+std::string cannot(const FilterKind& kind, std::string_view set_name, const std::string& change,
+                   const std::string& kinds) {
+  return "set \"" + std::string(set_name) + "\": keys cannot be " + change + " filter kind " +
+         std::string(kind.name) + " (kinds that can: " + kinds +
+         "); build the set anew from its whole list, with build --like";
+}
+
 }  // namespace
 
 void check_can_add(const FilterKind& kind, std::string_view set_name) {
   if (kind.can_add()) return;
-  throw UsageError("set " + std::string(set_name) + ": nothing can be added to filter kind " +
-                   std::string(kind.name) + ", only to " +
-                   kind_names([](const FilterKind& other) { return other.can_add(); }));
+  throw UsageError(cannot(kind, set_name, "added to",
+                          kind_names([](const FilterKind& other) { return other.can_add(); })));
+}
+
+void check_can_remove(const FilterKind& kind, std::string_view set_name) {
+  if (kind.can_remove) return;
+  throw UsageError(cannot(kind, set_name, "removed from",
+                          kind_names([](const FilterKind& other) { return other.can_remove; })));
 }
 
 SnapshotEditor::SnapshotEditor(const SnapshotView& base)

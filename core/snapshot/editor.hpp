@@ -9,8 +9,9 @@
 
 namespace keysieve {
 
-// Throws UsageError that names the kinds that can.
+// Throw UsageError that names the kinds that can, and what to do instead.
 void check_can_add(const FilterKind& kind, std::string_view set_name);
+void check_can_remove(const FilterKind& kind, std::string_view set_name);
 
 class SnapshotEditor {
  public:

@@ -20,12 +20,6 @@
 namespace keysieve {
 namespace {
 
-// The default limit of the estimated FPR: a rate that would be felt and is far from the target means that
-// something is wrong. Chance alone makes a small set of a kind with blocks differ a lot from a low target:
-// measured over 4,200 seeds at 200 to 3,000 keys, up to 1.4 times 0.1 %, and up to 14 times 0.0001 %.
-constexpr double kDefaultFprSlack = 3.0;
-constexpr double kUnfeltFpr = 0.001;
-
 struct BuildOptions {
   std::string key_path;
   std::string output_path;
@@ -119,9 +113,7 @@ SnapshotBytes finish(SnapshotBuilder& builder, const std::string& set_name) {
 void build(const BuildOptions& options) {
   checked_set_name(options.settings.set_name);  // before a store is touched under that name
   Guards guards = options.guards.guards(options.format);
-  if (!guards.max_fpr) {
-    guards.max_fpr = std::clamp(kDefaultFprSlack * options.settings.target_fpr, kUnfeltFpr, 1.0);
-  }
+  if (!guards.max_fpr) guards.max_fpr = default_max_fpr(options.settings.target_fpr);
   const auto store = store_of(options);
   const Predecessor before = predecessor_of(options, store.get());
   SnapshotBuilder builder(settings_of(options, before));

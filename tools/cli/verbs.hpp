@@ -20,6 +20,7 @@ void add_verify(CLI::App& program, Outcome& outcome);
 void add_push(CLI::App& program, Outcome& outcome);
 void add_pull(CLI::App& program, Outcome& outcome);
 void add_add(CLI::App& program, Outcome& outcome);
+void add_update(CLI::App& program, Outcome& outcome);
 void add_publish(CLI::App& program, Outcome& outcome);
 void add_query(CLI::App& program, Outcome& outcome);
 void add_status(CLI::App& program, Outcome& outcome);

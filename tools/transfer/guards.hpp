@@ -13,8 +13,15 @@ namespace keysieve {
 
 inline constexpr double kDefaultMaxShrink = 0.20;
 
+// The limit of the estimated FPR of a set of this target, where none is asked for.
+double default_max_fpr(double target_fpr) noexcept;
+
 // Where the caller's user sets the guards, and so how a message names them.
-enum class GuardSource { Options, Configuration };
+enum class GuardSource {
+  Options,
+  OptionsOfUpdate,  // where a full set is to be built anew
+  Configuration,
+};
 
 struct Guards {
   std::uint64_t min_keys = 1;

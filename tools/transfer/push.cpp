@@ -30,10 +30,12 @@ void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, 
 // One push of one snapshot.
 class Push {
  public:
-  Push(Store& store, const SnapshotView& snapshot, const Guards& guards)
+  // `base`: nullptr where it may replace any generation.
+  Push(Store& store, const SnapshotView& snapshot, const Guards& guards, const SnapshotRecord* base)
       : store_(store),
         snapshot_(snapshot),
         guards_(guards),
+        base_(base),
         set_name_(snapshot.set_name()),
         record_(describe(snapshot)) {}
 
@@ -69,6 +71,10 @@ class Push {
   }
 
   void check(const PointerRecord& pointer) const {
+    if (base_ != nullptr && pointer.current != *base_) {
+      throw SupersededError(store_.name() + ": set \"" + set_name_ + "\": generation " +
+                            std::to_string(base_->generation) + " is not current any more");
+    }
     check_guards(guards_, snapshot_,
                  pointer.current ? std::optional(pointer.current->key_count) : std::nullopt);
     for (const SnapshotRecord& kept : kept_generations(pointer)) {
@@ -130,19 +136,28 @@ class Push {
   Store& store_;
   const SnapshotView& snapshot_;
   const Guards& guards_;
+  const SnapshotRecord* base_;
   std::string set_name_;
   SnapshotRecord record_;
   std::optional<SnapshotRecord> before_;
   std::vector<std::string> warnings_;
 };
 
+SnapshotView checked(const SnapshotView& snapshot) {
+  const std::string source = "snapshot of set \"" + std::string(snapshot.set_name()) + "\"";
+  return SnapshotView::decode(snapshot.bytes(), source, Check::Everything);
+}
+
 }  // namespace
 
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards, const Progress& progress,
                 UnixSeconds now) {
-  const std::string source = "snapshot of set \"" + std::string(snapshot.set_name()) + "\"";
-  const SnapshotView checked = SnapshotView::decode(snapshot.bytes(), source, Check::Everything);
-  return Push(store, checked, guards).run(progress, now);
+  return Push(store, checked(snapshot), guards, nullptr).run(progress, now);
+}
+
+PushResult push_over(Store& store, const SnapshotRecord& base, const SnapshotView& snapshot,
+                     const Guards& guards, const Progress& progress, UnixSeconds now) {
+  return Push(store, checked(snapshot), guards, &base).run(progress, now);
 }
 
 }  // namespace keysieve

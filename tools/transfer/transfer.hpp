@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.hpp"
 #include "core/snapshot/builder.hpp"
 #include "core/snapshot/snapshot.hpp"
 #include "tools/stores/store.hpp"
@@ -44,6 +45,16 @@ struct PushResult {
 // does.
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards,
                 const Progress& progress = {}, UnixSeconds now = unix_now());
+
+// Another push was faster.
+class SupersededError : public LockedError {
+ public:
+  using LockedError::LockedError;
+};
+
+// As push(), but only over `base`: throws SupersededError when another generation is current by then.
+PushResult push_over(Store& store, const SnapshotRecord& base, const SnapshotView& snapshot,
+                     const Guards& guards, const Progress& progress = {}, UnixSeconds now = unix_now());
 
 struct Pulled {
   SnapshotRecord record;

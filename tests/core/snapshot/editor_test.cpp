@@ -153,8 +153,17 @@ TEST(SnapshotEditor, SaysWhichKindsCanBeAddedTo) {
   kind.add = nullptr;
   kind.name = "static";
   EXPECT_THAT([&] { check_can_add(kind, "tags"); },
-              ThrowsMessage<UsageError>(AllOf(HasSubstr("set tags: "), HasSubstr("filter kind static"),
-                                              HasSubstr("split_block_bloom"))));
+              ThrowsMessage<UsageError>(AllOf(
+                  HasSubstr("set \"tags\": keys cannot be added to filter kind static (kinds that can: "),
+                  HasSubstr("split_block_bloom"), HasSubstr("build --like"))));
+}
+
+TEST(SnapshotEditor, SaysWhatToDoWhereNothingCanBeRemoved) {
+  const auto check = [] { check_can_remove(filter_kind_named("bloom"), "tags"); };
+  EXPECT_THAT(check,
+              ThrowsMessage<UsageError>(AllOf(
+                  HasSubstr("set \"tags\": keys cannot be removed from filter kind bloom (kinds that can: "),
+                  HasSubstr("build --like"))));
 }
 
 }  // namespace

@@ -71,6 +71,19 @@ TEST_F(GuardsTest, RefuseAnEstimatedFprAboveTheLimit) {
   EXPECT_THAT(message(), AllOf(HasSubstr("set \"tags\" has an estimated FPR of "), HasSubstr("--max-fpr")));
 }
 
+TEST_F(GuardsTest, KnowAWayOutOfAnUpdate) {
+  guards_ = {.max_fpr = 0.0, .source = GuardSource::OptionsOfUpdate};
+  EXPECT_THAT(message(),
+              ::testing::EndsWith(
+                  "; --max-fpr sets that limit; build the set anew from its whole list, with build --like"));
+}
+
+TEST(DefaultMaxFpr, IsThreeTimesTheTargetButFelt) {
+  EXPECT_DOUBLE_EQ(default_max_fpr(0.01), 0.03);
+  EXPECT_DOUBLE_EQ(default_max_fpr(0.000001), 0.001);
+  EXPECT_DOUBLE_EQ(default_max_fpr(0.5), 1.0);
+}
+
 TEST_F(GuardsTest, RefuseASetThatLacksACanary) {
   guards_.canaries = {"key0"};
   // Which absent key answers maybe depends on the seed; one of these does not.

@@ -1,0 +1,178 @@
+#include "tools/transfer/update.hpp"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tests/tools/transfer/snapshots.hpp"
+#include "tests/tools/transfer/store_decorator.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+// Something happens before chunks are put or fetched, as if another program had done it.
+class StoreWithOthers : public test::StoreDecorator {
+ public:
+  using StoreDecorator::StoreDecorator;
+
+  void put_many(std::span<const Record> records) override {
+    if (before_put) before_put();
+    StoreDecorator::put_many(records);
+  }
+  std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
+    auto values = StoreDecorator::get_many(keys);
+    if (after_get) after_get();
+    return values;
+  }
+
+  std::function<void()> before_put;
+  std::function<void()> after_get;
+};
+
+class UpdateTest : public ::testing::Test {
+ protected:
+  // Of set "tags", with keys "key0" and so on, and room for twice as many.
+  void push(std::uint64_t keys, LogPosition adds_from = {}) {
+    BuildSettings settings{
+        .set_name = "tags", .growth = 2.0, .seed = 7, .as_of = 1'700'000'000, .adds_from = adds_from};
+    SnapshotBuilder builder(settings);
+    for (std::uint64_t i = 0; i < keys; ++i) builder.add("key" + std::to_string(i));
+    const SnapshotBytes snapshot = builder.finish();
+    keysieve::push(*others_, test::view_of(snapshot), {.max_shrink = std::nullopt});
+  }
+
+  static KeyChanges adding(int count) {
+    KeyChanges changes{.added = {}, .removed = {}, .as_of = 1'700'000'060};
+    for (int i = 0; i < count; ++i) changes.added.push_back("new" + std::to_string(i));
+    return changes;
+  }
+
+  void expect_all_maybe(std::uint64_t keys, const KeyChanges& changes) {
+    const Pulled pulled = pull(*others_, "tags");
+    const SnapshotView view = test::view_of(pulled.snapshot);
+    for (std::uint64_t i = 0; i < keys; ++i) {
+      ASSERT_TRUE(view.may_contain(hash_key("key" + std::to_string(i), view.seed()))) << i;
+    }
+    for (const std::string& key : changes.added) {
+      ASSERT_TRUE(view.may_contain(hash_key(key, view.seed()))) << key;
+    }
+  }
+
+  [[nodiscard]] std::uint64_t generation() const {
+    return read_pointer(*others_, "tags")->current->generation;
+  }
+
+  test::TemporaryDirectory directory_;
+  std::unique_ptr<Store> others_ = open_store("dir:" + directory_ / "store");
+  std::unique_ptr<Store> connection_ = open_store("dir:" + directory_ / "store");
+  StoreWithOthers store_{*connection_};
+};
+
+TEST_F(UpdateTest, MakesTheNextGenerationFromTheCurrentOne) {
+  push(5'000, log_position(5, 6));
+  const KeyChanges changes = adding(2'000);
+  const UpdateResult result = update(store_, "tags", changes, {});
+  EXPECT_EQ(result.pushed.record.generation, 2U);
+  EXPECT_THAT(result.pushed.warnings, ElementsAre());
+  EXPECT_LE(result.new_keys, 2'000U);
+  EXPECT_GE(result.new_keys, 1'980U);
+  EXPECT_EQ(result.pushed.record.key_count, 5'000 + result.new_keys);
+  EXPECT_EQ(result.pushed.record.as_of, changes.as_of);
+  EXPECT_EQ(result.pushed.record.adds_from, log_position(5, 6));
+  EXPECT_GT(result.estimated_fpr, 0.0);
+  expect_all_maybe(5'000, changes);
+}
+
+TEST_F(UpdateTest, AddsToWhatAPushInBetweenBrought) {
+  push(1'000);
+  store_.after_get = [this] {
+    store_.after_get = nullptr;
+    push(2'000);
+  };
+  const KeyChanges changes = adding(100);
+  EXPECT_EQ(update(store_, "tags", changes, {}).pushed.record.generation, 3U);
+  expect_all_maybe(2'000, changes);
+}
+
+TEST_F(UpdateTest, AddsToWhatAPushBroughtWhileChunksWerePut) {
+  push(1'000);
+  store_.before_put = [this] {
+    store_.before_put = nullptr;
+    push(2'000);
+  };
+  const KeyChanges changes = adding(100);
+  EXPECT_EQ(update(store_, "tags", changes, {}).pushed.record.generation, 3U);
+  expect_all_maybe(2'000, changes);
+  EXPECT_THAT(others_->keys_with_prefix("keysieve:tags:"), SizeIs(1 + 3)) << "a pointer, and a chunk each";
+}
+
+TEST_F(UpdateTest, GivesUpWhenOthersPushAllTheTime) {
+  push(1'000);
+  store_.before_put = [this] { push(1'000); };
+  const std::string message =
+      test::message_of<LockedError>([this] { update(store_, "tags", adding(100), {}); });
+  EXPECT_THAT(message, AllOf(HasSubstr("set \"tags\""), HasSubstr("pushed by others all the time")));
+  EXPECT_GE(generation(), 3U);
+  EXPECT_EQ(read_pointer(*others_, "tags")->current->key_count, 1'000U);
+  EXPECT_THAT(others_->keys_with_prefix("keysieve:tags:"), SizeIs(1 + 3));
+}
+
+TEST_F(UpdateTest, IsRefusedWhenTheSetIsFull) {
+  push(1'000);
+  const auto message_with = [this](const Guards& guards) {
+    return test::message_of<DataError>([&] { update(store_, "tags", adding(20'000), guards); });
+  };
+  EXPECT_THAT(message_with({.source = GuardSource::OptionsOfUpdate}),
+              AllOf(HasSubstr("set \"tags\" has an estimated FPR of "), HasSubstr("above 3.00 %; --max-fpr"),
+                    HasSubstr("build --like")));
+  EXPECT_EQ(generation(), 1U);
+  EXPECT_EQ(message_with({.max_fpr = 1.0}), "") << "who asks for it gets it";
+}
+
+TEST_F(UpdateTest, HoldsTheOtherGuardsToo) {
+  push(1'000);
+  EXPECT_THROW(update(store_, "tags", adding(1), {.min_keys = 2'000}), DataError);
+  EXPECT_THROW(
+      update(store_, "tags", adding(1), {.canaries = {"new0", "surely not", "nor this", "nor that"}}),
+      DataError);
+  EXPECT_EQ(generation(), 1U);
+  update(store_, "tags", adding(1), {.canaries = {"new0", "key0"}});
+}
+
+TEST_F(UpdateTest, RemovesNothingWhereTheKindCannot) {
+  push(1'000);
+  EXPECT_THAT(test::message_of<UsageError>(
+                  [this] { update(store_, "tags", {.added = {}, .removed = {"key1"}, .as_of = 0}, {}); }),
+              AllOf(HasSubstr("set \"tags\""), HasSubstr("split_block_bloom"), HasSubstr("build --like")));
+  EXPECT_EQ(generation(), 1U);
+}
+
+TEST_F(UpdateTest, NeedsASetThatWasPushed) {
+  EXPECT_THAT(test::message_of<MissingInputError>([this] { update(store_, "tags", adding(1), {}); }),
+              HasSubstr("set \"tags\" was never pushed"));
+}
+
+// What was damaged in the store must not be passed on under new checksums.
+TEST_F(UpdateTest, RefusesADamagedBase) {
+  push(1'000);
+  for (const std::string& key : others_->keys_with_prefix("keysieve:tags:")) {
+    if (key.ends_with(":current")) continue;
+    std::string chunk = others_->get(key).value();
+    chunk.back() = static_cast<char>(chunk.back() ^ 1);
+    const Record record{key, chunk};
+    others_->put_many({&record, 1});
+  }
+  EXPECT_THROW(update(store_, "tags", adding(1), {}), DataError);
+  EXPECT_EQ(generation(), 1U);
+}
+
+}  // namespace
+}  // namespace keysieve

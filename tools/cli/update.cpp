@@ -1,0 +1,119 @@
+// keysieve update: keys into the current generation of a set, which becomes the next one.
+#include "tools/transfer/update.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "tools/cli/options.hpp"
+#include "tools/cli/progress.hpp"
+#include "tools/cli/report.hpp"
+#include "tools/cli/verbs.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+namespace {
+
+struct UpdateOptions {
+  std::string set_name;
+  std::string store_url;
+  std::vector<std::string> add_paths;
+  std::vector<std::string> remove_paths;
+  std::optional<UnixSeconds> as_of;
+  KeyFileFormat format;
+  GuardOptions guards;
+  bool json = false;
+};
+
+std::vector<std::string> read_lists(const std::vector<std::string>& paths, const KeyFileFormat& format) {
+  std::vector<std::string> keys;
+  for (const std::string& path : paths) {
+    ProgressLine progress("reading " + key_source(path));
+    read_keys(path, format, [&](std::string_view key) {
+      keys.emplace_back(key);
+      progress.show_keys(keys.size());
+    });
+  }
+  return keys;
+}
+
+KeyChanges changes_of(const UpdateOptions& options) {
+  if (options.add_paths.empty() && options.remove_paths.empty()) {
+    throw UsageError("give a list of keys to --add");
+  }
+  KeyChanges changes{.added = {}, .removed = {}, .as_of = options.as_of.value_or(unix_now())};
+  changes.added = read_lists(options.add_paths, options.format);
+  changes.removed = read_lists(options.remove_paths, options.format);
+  return changes;
+}
+
+UpdateResult update_set(const UpdateOptions& options, Store& store, const KeyChanges& changes) {
+  Guards guards = options.guards.guards(options.format);
+  guards.source = GuardSource::OptionsOfUpdate;
+  ProgressLine progress("updating " + options.set_name + " in " + store.name());
+  return update(store, options.set_name, changes, guards,
+                [&progress](std::uint64_t done, std::uint64_t total) { progress.show_bytes(done, total); });
+}
+
+void update_and_report(const UpdateOptions& options) {
+  checked_set_name(options.set_name);
+  const auto store = open_store(options.store_url, IfMissing::Refuse);
+  const KeyChanges changes = changes_of(options);
+  const UpdateResult updated = update_set(options, *store, changes);
+  const SnapshotRecord& record = updated.pushed.record;
+  for (const std::string& warning : updated.pushed.warnings) {
+    fmt::print(stderr, "keysieve: warning: {}\n", warning);
+  }
+  Report report;
+  report.add("set", options.set_name, "set", options.set_name);
+  report.add("store", store->name(), "store", store->name());
+  report.add("generation", std::to_string(record.generation), "generation", record.generation);
+  report.add("keys read", format_count(changes.added.size()), "keys_read", changes.added.size());
+  report.add("new keys", format_count(updated.new_keys) + " at least", "new_keys", updated.new_keys);
+  report.add("keys", format_count(record.key_count) + " at least", "key_count", record.key_count);
+  report.add("estimated FPR", format_share(updated.estimated_fpr), "estimated_fpr", updated.estimated_fpr);
+  report.add("as of", format_moment(record.as_of), "as_of", record.as_of);
+  report.print(options.json);
+}
+
+// One list each time that the option is given.
+void add_lists(CLI::App* verb, const std::string& name, std::vector<std::string>& paths,
+               const std::string& help) {
+  verb->add_option(name, paths, help)
+      ->type_name("FILE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+}  // namespace
+
+void add_update(CLI::App& program, Outcome& /*outcome*/) {
+  auto options = std::make_shared<UpdateOptions>();
+  CLI::App* verb = add_verb(
+      program, "update", "Add keys to the current generation in a store, without the list of all keys",
+      "  keysieve update tags --add new.txt lmdb:/var/lib/keysieve\n"
+      "  keysieve update tags --add monday.txt --add tuesday.txt redis://cache:6379/2 --json\n"
+      "The estimated FPR rises with every key, until --max-fpr refuses: then build anew with build --like.\n"
+      "A key that was answered maybe before is not counted as new, so that the key counts are lower "
+      "estimates.\n"
+      "A push that comes in between is not undone: the keys are added to what it brought.");
+  verb->add_option("SET", options->set_name, "Name of the set")->required();
+  verb->add_option("URL", options->store_url, "Store: lmdb:, redis:, redis+unix: or dir:")->required();
+  add_lists(verb, "--add", options->add_paths, "Add the keys of this list; - reads standard input");
+  add_lists(verb, "--remove", options->remove_paths,
+            "Remove the keys of this list, for kinds that can: " +
+                kind_names([](const FilterKind& kind) { return kind.can_remove; }));
+  add_key_format(verb, options->format);
+  add_parsed(verb, "--as-of", options->as_of, parse_moment,
+             "When the added keys began to be read from their source [now]; the as-of of the set where that "
+             "is later")
+      ->type_name("MOMENT");
+  add_guards(verb, options->guards);
+  verb->get_option("--max-fpr")
+      ->description("Refuse a set whose estimated FPR is higher [three times its target, at least 0.1%]");
+  add_json(verb, options->json);
+  verb->callback([options] { update_and_report(*options); });
+}
+
+}  // namespace keysieve

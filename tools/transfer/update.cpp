@@ -1,0 +1,47 @@
+#include "tools/transfer/update.hpp"
+
+#include "core/base/error.hpp"
+#include "core/snapshot/editor.hpp"
+
+namespace keysieve {
+namespace {
+
+// Each means that a whole push of somebody else went through while this one was at work.
+constexpr int kMaxRaces = 8;
+
+// A set may be large: its kind is known before it is fetched.
+void check_kind(Store& store, const std::string& set_name, const KeyChanges& changes) {
+  const auto geometry = current_geometry(store, set_name);
+  if (!geometry) return;  // pull() says so
+  check_can_add(*geometry->kind, set_name);
+  if (!changes.removed.empty()) check_can_remove(*geometry->kind, set_name);
+}
+
+UpdateResult update_once(Store& store, const std::string& set_name, const KeyChanges& changes, Guards guards,
+                         const Progress& progress) {
+  const Pulled base = pull(store, set_name, 0, progress);
+  SnapshotEditor editor(SnapshotView::decode(base.snapshot.get(), store.name(), Check::Tables));
+  for (const std::string& key : changes.added) editor.add(key);
+  const std::uint64_t new_keys = editor.new_keys();
+  const SnapshotBytes updated = editor.finish(changes.as_of);
+  const SnapshotView view = SnapshotView::decode(updated.get(), store.name(), Check::Tables);
+  if (!guards.max_fpr) guards.max_fpr = default_max_fpr(view.header().target_fpr);
+  return {push_over(store, base.record, view, guards, progress), new_keys, view.header().estimated_fpr};
+}
+
+}  // namespace
+
+UpdateResult update(Store& store, const std::string& set_name, const KeyChanges& changes,
+                    const Guards& guards, const Progress& progress) {
+  for (int races = 0; races < kMaxRaces; ++races) {
+    check_kind(store, set_name, changes);
+    try {
+      return update_once(store, set_name, changes, guards, progress);
+    } catch (const SupersededError&) {  // begins again from what is current now
+    }
+  }
+  throw LockedError(store.name() + ": set \"" + set_name +
+                    "\": is pushed by others all the time; try again later");
+}
+
+}  // namespace keysieve
