@@ -1,5 +1,4 @@
-#include <utility>
-
+#include "tools/stores/redis_replicas.hpp"
 #include "tools/stores/redis_servers.hpp"
 
 namespace keysieve {
@@ -7,15 +6,23 @@ namespace {
 
 class SingleRedis final : public RedisServers {
  public:
-  explicit SingleRedis(RedisAddress address) : connection_(std::move(address)) {}
+  explicit SingleRedis(const RedisSettings& settings)
+      : connection_(settings.address), replicas_(settings.wait_replicas, settings.address.timeout) {}
 
   void connect() override { connection_.connect(); }
 
-  std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands) override {
+  std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect) override {
+    const bool must_replicate = effect == Effect::Writes && replicas_.is_any();
     std::vector<RedisCommand> words;
-    words.reserve(commands.size());
+    words.reserve(commands.size() + 1);
     for (const KeyedCommand& command : commands) words.push_back(command.words);
-    return connection_.exchange(words);
+    if (must_replicate) words.push_back(replicas_.command());
+    std::vector<RedisReply> replies = connection_.exchange(words);
+    if (must_replicate) {
+      replicas_.check(*replies.back(), connection_.address().name);
+      replies.pop_back();
+    }
+    return replies;
   }
 
   void visit_masters(const std::function<void(RedisConnection&)>& visit) override { visit(connection_); }
@@ -24,12 +31,13 @@ class SingleRedis final : public RedisServers {
 
  private:
   RedisConnection connection_;
+  ReplicaDemand replicas_;
 };
 
 }  // namespace
 
-std::unique_ptr<RedisServers> make_single_redis(RedisAddress address) {
-  return std::make_unique<SingleRedis>(std::move(address));
+std::unique_ptr<RedisServers> make_single_redis(const RedisSettings& settings) {
+  return std::make_unique<SingleRedis>(settings);
 }
 
 }  // namespace keysieve

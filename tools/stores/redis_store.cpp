@@ -40,8 +40,8 @@ std::string glob_of_prefix(std::string_view prefix) {
 
 class RedisStore final : public Store {
  public:
-  RedisStore(RedisAddress address, const StoreUrl& url)
-      : Store(url.name, url.prefix), address_(std::move(address)), servers_(make_single_redis(address_)) {
+  RedisStore(RedisSettings settings, const StoreUrl& url)
+      : Store(url.name, url.prefix), settings_(std::move(settings)), servers_(make_single_redis(settings_)) {
     servers_->connect();
   }
 
@@ -51,7 +51,7 @@ class RedisStore final : public Store {
 
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
     const auto replies = exchange_all(
-        keys,
+        keys, Effect::Reads,
         [](const std::string& key) {
           return KeyedCommand{key, {"GET", key}};
         },
@@ -64,7 +64,7 @@ class RedisStore final : public Store {
 
   void put_many(std::span<const Record> records) override {
     exchange_all(
-        records,
+        records, Effect::Writes,
         [](const Record& record) {
           return KeyedCommand{record.key, {"SET", record.key, record.value}};
         },
@@ -72,18 +72,18 @@ class RedisStore final : public Store {
   }
 
   bool put_if_absent(const Record& record) override {
-    return exchange({record.key, {"SET", record.key, record.value, "NX"}})->type != REDIS_REPLY_NIL;
+    return write({record.key, {"SET", record.key, record.value, "NX"}})->type != REDIS_REPLY_NIL;
   }
 
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
     RedisCommand words{"EVAL", kCompareAndSetScript, "1", record.key, record.value};
     if (expected) words.push_back(*expected);
-    return exchange({record.key, std::move(words)})->integer == 1;
+    return write({record.key, std::move(words)})->integer == 1;
   }
 
   void remove_many(std::span<const std::string> keys) override {
     exchange_all(
-        keys,
+        keys, Effect::Writes,
         [](const std::string& key) {
           return KeyedCommand{key, {"DEL", key}};
         },
@@ -110,7 +110,7 @@ class RedisStore final : public Store {
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     check_logged(log, keys);
     const auto replies = exchange_all(
-        keys,
+        keys, Effect::Writes,
         [&log](const std::string& key) {
           return KeyedCommand{log, {"XADD", log, "*", kKeyField, key}};
         },
@@ -126,7 +126,7 @@ class RedisStore final : public Store {
     if (from < after) return {};
     const std::string from_text = to_text(from);
     const std::string count = std::to_string(max_entries);
-    const RedisReply reply = exchange({log, {"XRANGE", log, from_text, "+", "COUNT", count}});
+    const RedisReply reply = read({log, {"XRANGE", log, from_text, "+", "COUNT", count}});
     std::vector<LogEntry> entries;
     entries.reserve(reply->elements);
     for (const redisReply* entry : elements_of(*reply)) entries.push_back(entry_of(*entry, log));
@@ -135,7 +135,7 @@ class RedisStore final : public Store {
 
   LogPosition end_of(const std::string& log) override {
     check_log(log);
-    const RedisReply reply = exchange({log, {"XINFO", "STREAM", log}});
+    const RedisReply reply = read({log, {"XINFO", "STREAM", log}});
     if (is_missing_key(*reply)) return {};
     const auto facts = elements_of(*reply);
     for (std::size_t i = 0; i + 1 < facts.size(); i += 2) {
@@ -147,24 +147,27 @@ class RedisStore final : public Store {
   void trim(const std::string& log, const LogPosition& up_to) override {
     check_log(log);
     const std::string first_kept = to_text(std::max(up_to, next_log_position(up_to, 0)));
-    exchange({log, {"XTRIM", log, "MINID", "=", first_kept}});
+    write({log, {"XTRIM", log, "MINID", "=", first_kept}});
   }
 
   void notify(const std::string& log) override {
     check_log(log);
-    exchange({log, {"XADD", log, "*", kNoticeField, ""}});
+    write({log, {"XADD", log, "*", kNoticeField, ""}});
   }
 
-  std::unique_ptr<StoreWatch> watch() override { return make_redis_watch(make_single_redis(address_)); }
+  std::unique_ptr<StoreWatch> watch() override { return make_redis_watch(make_single_redis(settings_)); }
 
  private:
-  RedisReply exchange(const KeyedCommand& command) {
-    return std::move(servers_->exchange(std::span(&command, 1)).front());
+  RedisReply read(const KeyedCommand& command) { return exchange(command, Effect::Reads); }
+  RedisReply write(const KeyedCommand& command) { return exchange(command, Effect::Writes); }
+  RedisReply exchange(const KeyedCommand& command, Effect effect) {
+    return std::move(servers_->exchange(std::span(&command, 1), effect).front());
   }
 
   // In pipelines; bytes_of tells what an item adds to one, on its way there or back.
   template <typename T, typename ToCommand, typename BytesOf>
-  std::vector<RedisReply> exchange_all(std::span<T> all, ToCommand to_command, BytesOf bytes_of) {
+  std::vector<RedisReply> exchange_all(std::span<T> all, Effect effect, ToCommand to_command,
+                                       BytesOf bytes_of) {
     std::vector<RedisReply> replies;
     replies.reserve(all.size());
     std::vector<KeyedCommand> pipeline;
@@ -174,7 +177,7 @@ class RedisStore final : public Store {
       bytes += bytes_of(all[i]);
       const bool is_last = i + 1 == all.size();
       if (!is_last && bytes < kPipelineBytes && pipeline.size() < kPipelineCommands) continue;
-      std::ranges::move(servers_->exchange(pipeline), std::back_inserter(replies));
+      std::ranges::move(servers_->exchange(pipeline, effect), std::back_inserter(replies));
       pipeline.clear();
       bytes = 0;
     }
@@ -209,16 +212,16 @@ class RedisStore final : public Store {
     throw DataError(name() + ": " + subject + ": the server's reply is not understood");
   }
 
-  RedisAddress address_;
+  RedisSettings settings_;
   std::unique_ptr<RedisServers> servers_;
 };
 
 }  // namespace
 
 std::unique_ptr<Store> open_redis_store(StoreUrl url, IfMissing /*if_missing*/) {
-  RedisAddress address = take_redis_address(url);
+  RedisSettings settings = take_redis_settings(url);
   refuse_other_parameters(url);
-  return std::make_unique<RedisStore>(std::move(address), url);
+  return std::make_unique<RedisStore>(std::move(settings), url);
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): one signature for all in open_store.cpp

@@ -12,6 +12,7 @@ namespace keysieve {
 namespace {
 
 constexpr int kMaxDatabase = 65535;
+constexpr int kMaxWaitReplicas = 1000;
 constexpr const char* kPasswordVariable = "KEYSIEVE_REDIS_PASSWORD";
 
 // The first line.
@@ -32,13 +33,17 @@ std::string take_password(StoreUrl& url) {
   return variable == nullptr ? "" : variable;
 }
 
-int database_of(const StoreUrl& url, const std::string& text) {
-  int database = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), database);
-  if (error != std::errc{} || end != text.data() + text.size() || database < 0 || database > kMaxDatabase) {
-    refuse(url, "the database must be a number from 0 to " + std::to_string(kMaxDatabase));
+int number_of(const StoreUrl& url, const std::string& text, const std::string& what, int max) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0 || number > max) {
+    refuse(url, what + " must be a number from 0 to " + std::to_string(max));
   }
-  return database;
+  return number;
+}
+
+int database_of(const StoreUrl& url, const std::string& text) {
+  return number_of(url, text, "the database", kMaxDatabase);
 }
 
 void take_tcp_address(StoreUrl& url, RedisAddress& address) {
@@ -61,15 +66,19 @@ void take_unix_address(StoreUrl& url, RedisAddress& address) {
 
 }  // namespace
 
-RedisAddress take_redis_address(StoreUrl& url) {
-  RedisAddress address;
+RedisSettings take_redis_settings(StoreUrl& url) {
+  RedisSettings settings;
+  RedisAddress& address = settings.address;
   address.name = url.name;
   address.user = url.user;
   (url.scheme == "redis" ? take_tcp_address : take_unix_address)(url, address);
   address.timeout = take_timeout(url);
   address.password = take_password(url);
   if (!address.user.empty() && address.password.empty()) refuse(url, "a user needs a password");
-  return address;
+  if (const auto replicas = take_parameter(url, "wait_replicas")) {
+    settings.wait_replicas = number_of(url, *replicas, "wait_replicas", kMaxWaitReplicas);
+  }
+  return settings;
 }
 
 }  // namespace keysieve

@@ -7,6 +7,6 @@
 namespace keysieve {
 
 // Throws UsageError, and as files do for a password file.
-RedisAddress take_redis_address(StoreUrl& url);
+RedisSettings take_redis_settings(StoreUrl& url);
 
 }  // namespace keysieve

@@ -107,9 +107,10 @@ class Store {
 
 // lmdb:/path[?map_size=64GiB], dir:/path, redis://[user[:password]@]host[:port][/database],
 // redis+unix://[user[:password]@]/path/to.sock[?db=0]; each with ?prefix= (1 to 64 of A-Za-z0-9_.-), all but
-// lmdb with ?timeout=5s. A Redis password that is not in the URL comes from ?password_file= or else from the
-// environment's KEYSIEVE_REDIS_PASSWORD. Connects. Throws UsageError for a URL that is not understood, and as
-// a Store does: UnavailableError too for what is missing, unless it could be created.
+// lmdb with ?timeout=5s, those of Redis with ?wait_replicas=0. A Redis password that is not in the URL comes
+// from ?password_file= or else from the environment's KEYSIEVE_REDIS_PASSWORD. Connects. Throws UsageError
+// for a URL that is not understood, and as a Store does: UnavailableError too for what is missing, unless it
+// could be created.
 std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing = IfMissing::Create);
 
 // Whether the text looks like a store's URL and not like a file's path: it begins with a known scheme and a
