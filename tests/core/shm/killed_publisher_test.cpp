@@ -1,17 +1,16 @@
 // Readers in processes of their own verify every answer while the publisher is killed again and again, at
 // random moments of its work.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <atomic>
 #include <csignal>
-#include <new>
 #include <random>
 
 #include "tests/core/shm/generations.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/shared_page.hpp"
 
 namespace keysieve {
 namespace {
@@ -36,31 +35,9 @@ struct Shared {
   std::atomic<std::uint64_t> outages{0};  // an attached set that stopped answering
 };
 
-class SharedPage {
- public:
-  SharedPage()
-      : address_(::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    if (address_ == MAP_FAILED) throw std::bad_alloc();
-    shared_ = new (address_) Shared;
-  }
-  SharedPage(const SharedPage&) = delete;
-  SharedPage& operator=(const SharedPage&) = delete;
-  ~SharedPage() { ::munmap(address_, sizeof(Shared)); }
-  Shared* operator->() const noexcept { return shared_; }
-
- private:
-  void* address_;
-  Shared* shared_;
-};
-
-// In memory, where a publisher gets far in the time it is given: a disk makes it wait for its syncs.
-std::filesystem::path parent_in_memory() {
-  return std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
-}
-
 class KilledPublisher : public test::SharedMemory {
  protected:
-  KilledPublisher() : SharedMemory(parent_in_memory()) {}
+  KilledPublisher() : SharedMemory(test::parent_in_memory()) {}
 
   void SetUp() override {
     publisher().publish(generations_.snapshot(0), 0);
@@ -92,7 +69,7 @@ class KilledPublisher : public test::SharedMemory {
   [[nodiscard]] bool seen_enough() const { return shared_->passes > 1'000 && shared_->attachments > 100; }
 
   const Generations generations_{kSet};
-  const SharedPage shared_;
+  const test::SharedPage<Shared> shared_;
 
  private:
   // Until it is told to stop.

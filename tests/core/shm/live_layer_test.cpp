@@ -1,70 +1,277 @@
-// The live layer from both sides: what is added is answered maybe, beside the snapshot, by every way of
+// The live layer from both sides: what is added is answered maybe beside the snapshot, by every way of
 // asking.
-#include <gmock/gmock.h>
+#include "tests/core/shm/live_layer.hpp"
+
+#include <random>
 
 #include "core/base/error.hpp"
-#include "core/filters/sizing.hpp"
-#include "tests/core/shm/shared_memory.hpp"
+#include "tests/core/kind_ids.hpp"
+#include "tests/support/forked.hpp"
+#include "tests/support/mounted_tmpfs.hpp"
 
 namespace keysieve {
 namespace {
 
 using test::numbered_keys;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
-constexpr double kFpr = 0.01;
+class LiveLayerTest : public test::LiveLayers {};
 
-class LiveLayerTest : public test::SharedMemory {
- protected:
-  static constexpr std::uint64_t kSeed = 42;
-
-  void publish_with(const NewLayer& layer) const {
-    publisher().publish(snapshot_of("base", {.set_name = kSet, .seed = kSeed}).get(), 1, layer);
-  }
-  void publish_empty(std::uint64_t keys = 1'000) const {
-    publish_with(NewLayer(layer_geometry_for(keys, kFpr), {}));
-  }
-  static KeyHash hash(std::string_view key) { return hash_key(key, kSeed); }
-};
-
-TEST_F(LiveLayerTest, TakesAtLeastOneShard) {
+TEST_F(LiveLayerTest, HasAtLeastOneShard) {
   EXPECT_EQ(layer_geometry_for(0, kFpr).shard_count, 1U);
   EXPECT_EQ(layer_geometry_for(0, kFpr).bytes(), 4'096U);
-  EXPECT_EQ(layer_geometry_for(2'000, kFpr).shard_count, 1U);
+  EXPECT_EQ(layer_geometry_for(3'000, kFpr).shard_count, 1U);
+  EXPECT_EQ(layer_geometry_for(3'200, kFpr).shard_count, 2U);
+}
+
+TEST_F(LiveLayerTest, CannotBeSizedForAnyFpr) {
+  EXPECT_THROW(layer_geometry_for(1'000, 0.0), UsageError);
+  EXPECT_THROW(layer_geometry_for(1'000, 1.0), UsageError);
+}
+
+TEST_F(LiveLayerTest, KeepsToTheFprItIsSizedFor) {
+  constexpr int kKeys = 50'000;
+  NewLayer layer = empty_layer(kKeys);
+  for (const std::string& key : numbered_keys("live", kKeys)) layer.add(hash(key));
+  publish_with(layer);
+  SetReader reader = this->reader();
+  const SetReader::Pin pin = reader.pin();
+  int maybe = 0;
+  for (const std::string& key : numbered_keys("absent", 200'000)) {
+    maybe += pin->layer().may_contain(hash(key)) ? 1 : 0;
+  }
+  const double measured = maybe / 200'000.0;
+  EXPECT_LE(measured, kFpr * 1.05);
+  EXPECT_NEAR(layer.fill().estimated_fpr, measured, 0.0007);  // three standard deviations
+  EXPECT_EQ(pin->layer().fill().estimated_fpr, layer.fill().estimated_fpr);
+  EXPECT_GE(layer.live_keys(), kKeys * 99 / 100);  // the rest it took for keys that were there
+  EXPECT_LE(layer.live_keys(), kKeys);
 }
 
 TEST_F(LiveLayerTest, AnswersAbsentWhileNothingWasAdded) {
-  publish_empty();
+  publish_with(empty_layer());
   SetReader reader = this->reader();
   const SetReader::Pin pin = reader.pin();
   ASSERT_TRUE(pin) << reader.reason();
   EXPECT_TRUE(pin->may_contain(hash("base1")));
   EXPECT_FALSE(pin->may_contain(hash("live1")));
   EXPECT_EQ(pin->layer().keys(), 0U);
+  EXPECT_EQ(pin->layer().fill().fill_ratio, 0.0);
 }
 
-TEST_F(LiveLayerTest, ShowsAnAddAtTheNextLookup) {
-  publish_empty();
+TEST_F(LiveLayerTest, IsNoneUnlessItIsPublished) {
+  publish_with({});
+  EXPECT_EQ(std::filesystem::file_size(file(live_file_name(1))), kPageBytes);
+  EXPECT_FALSE(publisher().open_layer());
   SetReader reader = this->reader();
-  Publisher publisher = this->publisher();
-  std::optional<LayerWriter> writer = publisher.open_layer();
-  ASSERT_TRUE(writer);
-  EXPECT_FALSE(reader.pin()->may_contain(hash("live1")));
-  EXPECT_TRUE(writer->add(hash("live1")));
-  EXPECT_TRUE(reader.pin()->may_contain(hash("live1")));
-  EXPECT_FALSE(reader.pin()->may_contain(hash("live2")));
+  const SetReader::Pin pin = reader.pin();
+  EXPECT_EQ(pin->layer().geometry().shard_count, 0U);
+  EXPECT_EQ(pin->layer().keys(), 0U);
+  EXPECT_EQ(pin->layer().fill().fill_ratio, 0.0);
+  EXPECT_FALSE(pin->may_contain(hash("live1")));
+}
+
+TEST_F(LiveLayerTest, CannotBeOpenedBeforeTheFirstPublication) {
+  EXPECT_FALSE(publisher().open_layer());
 }
 
 TEST_F(LiveLayerTest, ShowsWhatItWasPublishedWith) {
-  NewLayer layer(layer_geometry_for(1'000, kFpr), {});
-  for (const std::string& key : numbered_keys("live", 1'000)) layer.add(hash(key));
+  NewLayer layer = empty_layer(5'000);
+  const auto keys = numbered_keys("live", 5'000);
+  for (const std::string& key : keys) layer.add(hash(key));
   layer.advance(log_position(7, 8));
   publish_with(layer);
+  EXPECT_EQ(std::filesystem::file_size(file(live_file_name(1))), kPageBytes + layer.geometry().bytes());
   SetReader reader = this->reader();
   const SetReader::Pin pin = reader.pin();
-  for (const std::string& key : numbered_keys("live", 1'000)) EXPECT_TRUE(pin->may_contain(hash(key))) << key;
+  for (const std::string& key : keys) EXPECT_TRUE(pin->may_contain(hash(key))) << key;
+  EXPECT_FALSE(pin->may_contain(hash("absent")));
   EXPECT_EQ(pin->layer().keys(), layer.live_keys());
-  Publisher publisher = this->publisher();
-  EXPECT_EQ(publisher.open_layer()->position(), log_position(7, 8));
+  EXPECT_EQ(pin->layer().geometry(), layer.geometry());
+}
+
+TEST_F(LiveLayerTest, ShowsAnAddAtTheNextLookup) {
+  publish_with(empty_layer());
+  SetReader reader = this->reader();
+  const SetReader::Pin pin = reader.pin();
+  const Publisher publisher = this->publisher();
+  LayerWriter writer = publisher.open_layer().value();
+  for (const std::string& key : numbered_keys("live", 100)) {
+    EXPECT_FALSE(pin->may_contain(hash(key)));
+    EXPECT_TRUE(writer.add(hash(key)));
+    EXPECT_TRUE(pin->may_contain(hash(key)));
+  }
+  EXPECT_EQ(pin->layer().keys(), 100U);
+  EXPECT_EQ(writer.live_keys(), 100U);
+}
+
+TEST_F(LiveLayerTest, CountsAKeyOnce) {
+  NewLayer layer = empty_layer();
+  EXPECT_TRUE(layer.add(hash("live1")));
+  EXPECT_FALSE(layer.add(hash("live1")));
+  EXPECT_EQ(layer.live_keys(), 1U);
+  publish_with(layer);
+  LayerWriter writer = publisher().open_layer().value();
+  EXPECT_FALSE(writer.add(hash("live1")));
+  EXPECT_TRUE(writer.add(hash("live2")));
+  EXPECT_FALSE(writer.add(hash("live2")));
+  EXPECT_EQ(writer.live_keys(), 2U);
+}
+
+TEST_F(LiveLayerTest, IsFilledTheSameWayBeforeAndAfterItIsPublished) {
+  NewLayer before = empty_layer(500);
+  publish_with(before);
+  LayerWriter after = publisher().open_layer().value();
+  for (const std::string& key : numbered_keys("live", 500))
+    EXPECT_EQ(before.add(hash(key)), after.add(hash(key)));
+  std::ifstream stream(file(live_file_name(1)), std::ios::binary);
+  const std::string written(std::istreambuf_iterator<char>(stream), {});
+  EXPECT_TRUE(written.substr(kPageBytes) == as_text(before.bytes()));
+  EXPECT_EQ(after.fill().fill_ratio, before.fill().fill_ratio);
+}
+
+TEST_F(LiveLayerTest, GoesOnWhereItWasLeftWhenItIsOpenedAgain) {
+  publish_with(empty_layer(1'000, log_position(5, 0)));
+  {
+    const Publisher publisher = this->publisher();
+    LayerWriter writer = publisher.open_layer().value();
+    EXPECT_EQ(writer.position(), log_position(5, 0));
+    writer.add(hash("live1"));
+    writer.advance(log_position(6, 7));
+  }
+  const Publisher publisher = this->publisher();
+  LayerWriter writer = publisher.open_layer().value();
+  EXPECT_EQ(writer.position(), log_position(6, 7));
+  EXPECT_EQ(writer.live_keys(), 1U);
+  EXPECT_EQ(writer.geometry(), layer_geometry_for(1'000, kFpr));
+  writer.add(hash("live2"));
+  SetReader reader = this->reader();
+  const SetReader::Pin pin = reader.pin();
+  EXPECT_TRUE(pin->may_contain(hash("live1")));
+  EXPECT_TRUE(pin->may_contain(hash("live2")));
+}
+
+TEST_F(LiveLayerTest, FollowsTheLogInBothDirections) {
+  publish_with(empty_layer());
+  LayerWriter writer = publisher().open_layer().value();
+  for (const LogPosition position :
+       {log_position(1, 1), log_position(1'700'000'000'000, 5), log_position(UINT64_MAX, UINT64_MAX),
+        log_position(2, UINT64_MAX), log_position(2, 0), LogPosition{}}) {
+    writer.advance(position);
+    EXPECT_EQ(writer.position(), position) << to_text(position);
+  }
+}
+
+// It set the bits and was killed before it counted the key.
+TEST_F(LiveLayerTest, ShowsAKeyWhoseBitsWereSetButNotCounted) {
+  publish_with(empty_layer());
+  {
+    const SetFolder folder = SetFolder::open(directory_.path(), kSet, std::nullopt);
+    const LiveFile live =
+        LiveFile::open_writable(folder, live_file_name(1), {writable_control().page().instance, 1});
+    set_layer_bits(live.writable_lanes(), live.geometry(), hash("live1"));
+  }
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin()->may_contain(hash("live1")));
+  publisher().open_layer()->add(hash("live1"));
+  EXPECT_TRUE(reader.pin()->may_contain(hash("live1")));
+  EXPECT_EQ(reader.pin()->layer().keys(), 1U);
+}
+
+TEST_F(LiveLayerTest, BelongsToOnePublication) {
+  publish_with(empty_layer());
+  publisher().open_layer()->add(hash("live1"));
+  EXPECT_EQ(publish_with(empty_layer()), 2U);
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.pin()->may_contain(hash("live1")));
+  publisher().open_layer()->add(hash("live2"));
+  EXPECT_TRUE(reader.pin()->may_contain(hash("live2")));
+}
+
+TEST_F(LiveLayerTest, IsStillThereForAReaderThatIsLate) {
+  publish_with(empty_layer());
+  publisher().open_layer()->add(hash("live1"));
+  SetReader reader = this->reader(std::chrono::hours(1));
+  EXPECT_TRUE(reader.pin()->may_contain(hash("live1")));
+  for (int i = 0; i < 3; ++i) publish_with({});
+  EXPECT_FALSE(std::filesystem::exists(file(live_file_name(1))));
+  const SetReader::Pin pin = reader.pin();
+  EXPECT_EQ(pin->id().publication, 1U);
+  EXPECT_TRUE(pin->may_contain(hash("live1")));
+}
+
+// All pages were written when it was published: a store into one needs no more.
+TEST_F(LiveLayerTest, IsFilledInAFullFileSystem) {
+  if (!test::is_root()) GTEST_SKIP() << "only root can mount a small tmpfs";
+  const test::MountedTmpfs mounted(directory_.path(), "256k");
+  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
+  ASSERT_EQ(mounted.error(), 0);
+  publish_with(empty_layer(50'000));
+  std::ofstream rest(directory_ / "rest");
+  while (rest << std::string(1'024, 'x') << std::flush) continue;
+  const auto keys = numbered_keys("live", 50'000);
+  EXPECT_EQ(test::run_in_process([&] {
+              LayerWriter writer = publisher().open_layer().value();
+              for (const std::string& key : keys) writer.add(hash(key));
+              writer.advance(log_position(1, 1));
+              return 0;
+            }),
+            0);
+  SetReader reader = this->reader();
+  const SetReader::Pin pin = reader.pin();
+  for (const std::string& key : keys) EXPECT_TRUE(pin->may_contain(hash(key)));
+}
+
+TEST_F(LiveLayerTest, CannotBeOpenedWhenItsFileIsGone) {
+  publish_with(empty_layer());
+  std::filesystem::remove(file(live_file_name(1)));
+  EXPECT_THAT([this] { return publisher().open_layer(); },
+              ThrowsMessage<MissingInputError>(HasSubstr(file(live_file_name(1)))));
+}
+
+TEST_F(LiveLayerTest, IsNotOpenedBehindASymbolicLink) {
+  publish_with(empty_layer());
+  std::filesystem::rename(file(live_file_name(1)), directory_ / "elsewhere");
+  std::filesystem::create_symlink(directory_ / "elsewhere", file(live_file_name(1)));
+  EXPECT_THAT([this] { return publisher().open_layer(); },
+              ThrowsMessage<MissingInputError>(HasSubstr("Too many levels of symbolic links")));
+}
+
+// Whatever the base is, and whether or not anything was added.
+class LiveLayerOver : public LiveLayerTest, public ::testing::WithParamInterface<std::uint8_t> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, LiveLayerOver, ::testing::ValuesIn(test::all_kind_ids()),
+                         [](const auto& tested) {
+                           return std::string(find_filter_kind(tested.param)->name);
+                         });
+
+TEST_P(LiveLayerOver, AnswersForABatchAsForSingleKeys) {
+  publisher().publish(base(*find_filter_kind(GetParam())).get(), 1, empty_layer());
+  SetReader reader = this->reader();
+  const SetReader::Pin pin = reader.pin();
+  ASSERT_TRUE(pin) << reader.reason();
+  std::vector<KeyHash> hashes;
+  for (const char* prefix : {"base", "live", "absent"}) {
+    for (const std::string& key : numbered_keys(prefix, 100)) hashes.push_back(hash(key));
+  }
+  std::mt19937 random(1);
+  for (const bool has_live_keys : {false, true}) {
+    if (has_live_keys) {
+      LayerWriter writer = publisher().open_layer().value();
+      for (const std::string& key : numbered_keys("live", 100)) writer.add(hash(key));
+    }
+    std::size_t maybe = 0;
+    for (const std::size_t size : {0U, 1U, 20U, 31U, 32U, 33U, 64U, 65U, 300U}) {
+      std::shuffle(hashes.begin(), hashes.end(), random);
+      std::array<bool, 300> answers;
+      answers.fill(size % 2 == 0);  // what stood there before does not count
+      pin->may_contain_many(std::span(hashes).first(size), answers.data());
+      for (std::size_t i = 0; i < size; ++i) EXPECT_EQ(answers[i], pin->may_contain(hashes[i]));
+      maybe = static_cast<std::size_t>(std::count(answers.begin(), answers.begin() + 300, true));
+    }
+    EXPECT_GE(maybe, has_live_keys ? 200U : 100U);
+    EXPECT_LT(maybe, has_live_keys ? 215U : 115U);
+  }
 }
 
 }  // namespace

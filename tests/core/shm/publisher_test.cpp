@@ -193,6 +193,28 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheFileSystemIsFull) {
   EXPECT_EQ(publish("small"), 2U);
 }
 
+TEST_F(PublisherTest, KeepsTheOldPublicationWhenThereIsNoRoomForItsLayer) {
+  if (!is_root()) GTEST_SKIP() << "only root can mount a small tmpfs";
+  const test::MountedTmpfs mounted(directory_.path(), "256k");
+  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
+  ASSERT_EQ(mounted.error(), 0);
+  publish("old");
+  const NewLayer large(layer_geometry_for(1'000'000, 0.01), {});
+  EXPECT_THAT([&] { publisher().publish(snapshot_of("new").get(), 1, large); },
+              ThrowsMessage<CannotCreateError>(
+                  AllOf(HasSubstr(live_file_name(2)), HasSubstr("No space left on device"))));
+  expect_only_the_first_publication();
+}
+
+TEST_F(PublisherTest, CountsTheLayerForTheLimitOfAllSets) {
+  publish("old");
+  PublisherSettings settings{.directory = directory_.path(), .max_total_bytes = 500'000};
+  const NewLayer large(layer_geometry_for(1'000'000, 0.01), {});
+  EXPECT_THROW(Publisher(settings, kSet).publish(snapshot_of("new").get(), 1, large), CannotCreateError);
+  expect_only_the_first_publication();
+  EXPECT_EQ(Publisher(settings, kSet).publish(snapshot_of("new").get(), 1), 2U);
+}
+
 // SIGXFSZ ignored, a file over the limit fails in the middle of write(2), as on a full disk.
 TEST_F(PublisherTest, KeepsTheOldPublicationWhenAFileCannotBeWrittenInFull) {
   publish("old");

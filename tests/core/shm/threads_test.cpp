@@ -7,7 +7,7 @@
 
 #include "core/shm/bypass.hpp"
 #include "tests/core/shm/generations.hpp"
-#include "tests/core/shm/shared_memory.hpp"
+#include "tests/core/shm/live_layer.hpp"
 
 namespace keysieve {
 namespace {
@@ -73,6 +73,49 @@ TEST_F(PublishingBesideThreads, LeavesNoBypassBehindWhenItIsSwitchedMeanwhile) {
   operator_at_work.join();
   loader_at_work.join();
   EXPECT_EQ(writable_control().page().current, last);
+}
+
+// Readers and writer use one mapping: ThreadSanitizer takes two of the same file for different memory.
+class AddingBesideThreads : public test::LiveLayers {
+ protected:
+  static constexpr std::uint64_t kKeys = 20'000;
+
+  static KeyHash hash_of(std::uint64_t n) {
+    return hash_key(as_text(std::as_bytes(std::span(&n, 1))), kSeed);
+  }
+
+  // A reader that has seen the number of keys, added in order, sees that many of them.
+  void read(const LiveLayer& layer) {
+    std::uint64_t keys = 0;
+    while (keys < enough_) {
+      keys = layer.keys();
+      for (std::uint64_t n = keys > 100 ? keys - 100 : 1; n <= keys; ++n) {
+        bool is_maybe_in_batch = false;
+        const KeyHash hash = hash_of(n);
+        layer.may_contain_many(std::span(&hash, 1), &is_maybe_in_batch);
+        if (!is_maybe_in_batch || !layer.may_contain(hash)) ++failures_;
+      }
+      if (layer.fill().fill_ratio > 0.6) ++failures_;
+    }
+  }
+
+  std::atomic<std::uint64_t> enough_{UINT64_MAX};
+  std::atomic<int> failures_{0};
+};
+
+TEST_F(AddingBesideThreads, ShowsEachReaderWhatWasCounted) {
+  publish_with(empty_layer(kKeys));
+  LiveFile file = LiveFile::open_writable(SetFolder::open(directory_.path(), kSet, std::nullopt),
+                                          live_file_name(1), {writable_control().page().instance, 1});
+  const LiveLayer layer = file.layer();
+  LayerWriter writer(std::move(file));
+  std::vector<std::thread> readers;
+  for (int i = 0; i < kReaders; ++i) readers.emplace_back([&] { read(layer); });
+  for (std::uint64_t n = 1; n <= kKeys; ++n) writer.add(hash_of(n));
+  enough_ = writer.live_keys();
+  for (std::thread& thread : readers) thread.join();
+  EXPECT_EQ(failures_, 0);
+  EXPECT_GT(enough_, kKeys * 95 / 100);
 }
 
 }  // namespace

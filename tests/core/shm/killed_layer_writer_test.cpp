@@ -1,0 +1,206 @@
+// Keys are added while readers in processes of their own ask for them, and whoever adds them is killed again
+// and again: what a reader may count on, and where the next one goes on.
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <csignal>
+#include <random>
+
+#include "tests/core/shm/live_layer.hpp"
+#include "tests/support/forked.hpp"
+#include "tests/support/shared_page.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::start_process;
+using test::wait_for;
+
+constexpr int kReaders = 8;
+constexpr int kKills = 60;
+constexpr std::uint64_t kKeys = 1'000'000;  // what the layer has room for, more than the writers get to
+constexpr std::size_t kBatch = 64;
+
+struct Shared {
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> added{0};  // keys 1 to this one
+  std::atomic<std::uint64_t> passes{0};
+  std::atomic<std::uint64_t> wrong_answers{0};
+};
+
+// Key n stands in the log at a position whose number is n, a few of them in each millisecond.
+LogPosition position_of(std::uint64_t n) {
+  return log_position(1 + n / 5, n);
+}
+KeyHash hash_of(std::uint64_t n) {
+  return hash_key(as_text(std::as_bytes(std::span(&n, 1))), 42);
+}
+
+class KilledLayerWriter : public test::LiveLayers {
+ protected:
+  KilledLayerWriter() : LiveLayers(test::parent_in_memory()) {}
+
+  void start_readers() {
+    for (int i = 0; i < kReaders; ++i) {
+      readers_.push_back(start_process([this, i] { return read(static_cast<std::uint64_t>(i)); }));
+    }
+  }
+  void TearDown() override {
+    shared_->stop = true;
+    for (const pid_t reader : readers_) EXPECT_EQ(wait_for(reader), 0);
+  }
+
+  // As the loader does: from where it was left, a few keys at a time.
+  int add_until_killed() const {
+    const Publisher publisher = this->publisher();
+    LayerWriter writer = publisher.open_layer().value();
+    const LogPosition from = writer.position();
+    const std::uint64_t followed = milliseconds_of(from) == 0 ? 0 : number_of(from);
+    for (std::uint64_t n = followed + 1; n <= kKeys; ++n) {
+      writer.add(hash_of(n));
+      shared_->added = std::max(n, shared_->added.load());
+      if (n % 3 == 0) writer.advance(position_of(n));
+    }
+    for (;;) ::pause();
+  }
+
+  // What whoever comes next is told, and finds, of the keys from `first` on.
+  void expect_nothing_lost(std::uint64_t first) const {
+    const Publisher publisher = this->publisher();
+    const LogPosition position = publisher.open_layer()->position();
+    EXPECT_LE(number_of(position), shared_->added);
+    if (milliseconds_of(position) != 0) {
+      EXPECT_EQ(position, position_of(number_of(position)));
+    }
+    SetReader reader = this->reader();
+    const SetReader::Pin pin = reader.pin();
+    ASSERT_TRUE(pin) << reader.reason();
+    int absent = 0;
+    for (std::uint64_t n = first; n <= shared_->added; ++n) absent += pin->may_contain(hash_of(n)) ? 0 : 1;
+    EXPECT_EQ(absent, 0) << "of " << shared_->added;
+  }
+
+  const test::SharedPage<Shared> shared_;
+
+ private:
+  // Until it is told to stop. Knows of a key that it is there from who has added it, from the number of live
+  // keys (they are added in order), and from having been answered maybe before.
+  int read(std::uint64_t seed) const {
+    ::setpriority(PRIO_PROCESS, 0, 10);  // there are more readers than processors
+    std::mt19937_64 random(seed);
+    std::vector<bool> was_maybe(kKeys + 1);
+    SetReader reader = this->reader();
+    while (!shared_->stop) {
+      const SetReader::Pin pin = reader.pin();
+      const std::uint64_t there = std::max(shared_->added.load(), pin->layer().keys());
+      std::uniform_int_distribution<std::uint64_t> any(1, std::min(2 * there + kBatch, kKeys));
+      std::array<std::uint64_t, kBatch> numbers;
+      std::array<KeyHash, kBatch> hashes;
+      std::array<bool, kBatch> must_be{};
+      std::array<bool, kBatch> maybe{};
+      for (std::size_t i = 0; i < kBatch; ++i) {
+        hashes[i] = hash_of(numbers[i] = any(random));
+        must_be[i] = numbers[i] <= there || was_maybe[numbers[i]];
+      }
+      pin->may_contain_many(hashes, maybe.data());
+      for (std::size_t i = 0; i < kBatch; ++i) {
+        const bool is_later = pin->may_contain(hashes[i]);
+        if ((must_be[i] && !maybe[i]) || (maybe[i] && !is_later)) ++shared_->wrong_answers;
+        was_maybe[numbers[i]] = is_later;
+      }
+      ++shared_->passes;
+    }
+    return 0;
+  }
+
+  std::vector<pid_t> readers_;
+};
+
+TEST_F(KilledLayerWriter, NeverTakesAKeyAway) {
+  publish_with(empty_layer(kKeys));
+  start_readers();
+  std::mt19937 random(1);
+  std::uniform_int_distribution<useconds_t> moment(0, 4'000);
+  for (int kill = 0; kill < kKills; ++kill) {
+    const std::uint64_t first_new = shared_->added + 1;
+    const pid_t writer = start_process([this] { return add_until_killed(); });
+    ::usleep(moment(random));
+    ::kill(writer, SIGKILL);
+    ASSERT_EQ(wait_for(writer), -SIGKILL) << "the writer ended by itself";
+    ASSERT_NO_FATAL_FAILURE(expect_nothing_lost(first_new)) << "after kill " << kill;
+  }
+  expect_nothing_lost(1);
+  EXPECT_TRUE(test::eventually([this] { return shared_->passes > 1'000; }));
+  EXPECT_EQ(shared_->wrong_answers, 0U);
+  EXPECT_GT(shared_->added, 1'000U);
+
+  SetReader reader = this->reader();
+  const SetReader::Pin pin = reader.pin();
+  int maybe = 0;
+  for (std::uint64_t n = 0; n < 1'000; ++n) maybe += pin->may_contain(hash_of(2 * kKeys + n)) ? 1 : 0;
+  EXPECT_LT(maybe, 50) << "a layer that answers maybe for everything shows nothing";
+}
+
+// Steps a writer from instruction to instruction, as if it were killed at each.
+class SteppedLayerWriter : public KilledLayerWriter {
+ protected:
+  // Adds a key and moves the position; calls `look` after every instruction. False when this process may not
+  // trace another.
+  template <typename Look>
+  bool step_through(std::uint64_t key, const LogPosition& position, Look look) {
+    const pid_t child = start_process([&] {
+      const Publisher publisher = this->publisher();
+      LayerWriter writer = publisher.open_layer().value();
+      if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) return 1;
+      ::raise(SIGSTOP);
+      writer.add(hash_of(key));
+      writer.advance(position);
+      ::raise(SIGSTOP);
+      return 0;
+    });
+    int status = 0;
+    if (::waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return false;
+    do {
+      look();
+      ::ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr);
+    } while (::waitpid(child, &status, 0) == child && WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
+    ::kill(child, SIGKILL);
+    wait_for(child);
+    return true;
+  }
+};
+
+TEST_F(SteppedLayerWriter, LeavesNoPositionThatIsTooLateAtAnyInstruction) {
+  const LogPosition early = log_position(5, 9);
+  const LogPosition late = log_position(7, 3);
+  publish_with(empty_layer(1'000, early));
+  SetReader reader = this->reader();
+  const SetReader::Pin pin = reader.pin();
+  std::uint64_t key = 0;
+  for (const auto& [from, to] : {std::pair(early, late), std::pair(late, early)}) {
+    ++key;
+    int instructions = 0;
+    bool was_maybe = false;
+    bool was_at_the_beginning = false;
+    const bool stepped = step_through(key, to, [&, from = from, to = to] {
+      ++instructions;
+      const LogPosition position = adds_position_of(pin->live());
+      const bool is_at_the_beginning = milliseconds_of(position) == 0;
+      was_at_the_beginning = was_at_the_beginning || is_at_the_beginning;
+      EXPECT_TRUE(position == from || position == to || is_at_the_beginning) << to_text(position);
+      const bool is_maybe = pin->may_contain(hash_of(key));
+      EXPECT_TRUE(is_maybe || position == from) << to_text(position);
+      EXPECT_TRUE(is_maybe || !was_maybe);
+      was_maybe = is_maybe;
+    });
+    if (!stepped) GTEST_SKIP() << "may not trace a process";
+    EXPECT_EQ(adds_position_of(pin->live()), to);
+    EXPECT_TRUE(was_maybe);
+    EXPECT_TRUE(was_at_the_beginning);
+    EXPECT_GT(instructions, 50);
+  }
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,30 @@
+// Publications with a live layer, for the suites of the layer: what the base and what the layer holds is
+// known by the names of the keys.
+#pragma once
+
+#include "tests/core/shm/shared_memory.hpp"
+
+namespace keysieve::test {
+
+class LiveLayers : public SharedMemory {
+ protected:
+  static constexpr std::uint64_t kSeed = 42;
+  static constexpr double kFpr = 0.01;
+
+  using SharedMemory::SharedMemory;
+
+  static KeyHash hash(std::string_view key) { return hash_key(key, kSeed); }
+  static NewLayer empty_layer(std::uint64_t keys = 1'000, const LogPosition& position = {}) {
+    return {layer_geometry_for(keys, kFpr), position};
+  }
+
+  // Over a base of "base0" to "base99".
+  std::uint64_t publish_with(const NewLayer& layer) const {
+    return publisher().publish(base().get(), 1, layer);
+  }
+  static SnapshotBytes base(const FilterKind& kind = filter_kind_named(kDefaultKindName)) {
+    return snapshot_of("base", {.set_name = kSet, .kind = &kind, .seed = kSeed});
+  }
+};
+
+}  // namespace keysieve::test

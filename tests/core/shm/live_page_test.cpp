@@ -1,0 +1,167 @@
+// A live page and the layer behind it are believed only when every number agrees with the file's size, and
+// before any address is made of them.
+#include "core/shm/live_page.hpp"
+
+#include "core/base/checksum.hpp"
+#include "core/base/error.hpp"
+#include "tests/core/shm/live_layer.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::change_byte;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr PublicationId kId{.instance = 11, .publication = 12};
+constexpr LayerGeometry kLayer{.shard_count = 3};
+
+class LivePageTest : public test::LiveLayers {
+ protected:
+  LivePageTest() {
+    const auto bytes = new_live_page({.instance = kId.instance,
+                                      .publication = kId.publication,
+                                      .generation = 7,
+                                      .published_at = 8,
+                                      .layer = kLayer,
+                                      .live_keys = 9,
+                                      .adds_position = log_position(10, 11)});
+    std::memcpy(static_cast<void*>(&page_), bytes.data(), bytes.size());
+  }
+
+  // A header of somebody who knows how to make one.
+  template <typename Change>
+  static void rewrite_header(LivePage& page, Change change) {
+    change(page);
+    page.header_checksum =
+        checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(LivePage, header_checksum)));
+  }
+  void check(std::uint64_t file_bytes) const { check_live_page(page_, file_bytes, kId, "file"); }
+  void expect_refused(std::uint64_t file_bytes, const std::string& reason) const {
+    EXPECT_THAT([&] { check(file_bytes); },
+                ThrowsMessage<DataError>(AllOf(HasSubstr("file: "), HasSubstr(reason))));
+  }
+
+  LivePage page_{};
+};
+
+TEST_F(LivePageTest, HoldsWhatItWasMadeOf) {
+  EXPECT_NO_THROW(check(kPageBytes + kLayer.bytes()));
+  EXPECT_EQ(page_.generation, 7U);
+  EXPECT_EQ(page_.published_at, 8);
+  EXPECT_EQ(page_.layer_bytes, 3U * 4'096);
+  EXPECT_EQ(page_.layer_shard_count, 3U);
+  EXPECT_EQ(page_.layer_shard_bytes, 4'096U);
+  EXPECT_EQ(page_.live_keys, 9U);
+  EXPECT_EQ(adds_position_of(page_), log_position(10, 11));
+}
+
+TEST_F(LivePageTest, IsRefusedWhenAnyByteOfItsHeaderIsWrong) {
+  for (std::size_t at = 0; at < offsetof(LivePage, live_keys); ++at) {
+    auto* bytes = reinterpret_cast<std::byte*>(&page_);
+    bytes[at] ^= std::byte{1};
+    EXPECT_THROW(check(kPageBytes + kLayer.bytes()), DataError) << at;
+    bytes[at] ^= std::byte{1};
+  }
+  EXPECT_NO_THROW(check(kPageBytes + kLayer.bytes()));
+}
+
+TEST_F(LivePageTest, IsRefusedWhenTheFileIsNotAsLongAsTheLayerMakesIt) {
+  const std::uint64_t right = kPageBytes + kLayer.bytes();
+  for (const std::uint64_t size : {kPageBytes, kPageBytes + 4'096, right - 1}) {
+    expect_refused(size,
+                   "is cut short: " + std::to_string(size) + " bytes instead of " + std::to_string(right));
+  }
+  for (const std::uint64_t size : {right + 1, right + 4'096}) {
+    expect_refused(size,
+                   "is too long: " + std::to_string(size) + " bytes instead of " + std::to_string(right));
+  }
+}
+
+TEST_F(LivePageTest, IsRefusedWhenItsNumbersDisagree) {
+  for (const std::uint32_t count : {0U, 2U, 4U, UINT32_MAX}) {
+    rewrite_header(page_, [&](LivePage& page) { page.layer_shard_count = count; });
+    expect_refused(kPageBytes + kLayer.bytes(), "does not have " + std::to_string(count) + " shards");
+  }
+}
+
+TEST_F(LivePageTest, IsRefusedWhenItsShardsHaveAnotherSize) {
+  for (const std::uint32_t bytes : {0U, 1U, 1'024U, 8'192U, UINT32_MAX}) {
+    rewrite_header(page_, [&](LivePage& page) {
+      page.layer_shard_bytes = bytes;
+      page.layer_bytes = std::uint64_t{page.layer_shard_count} * bytes;
+    });
+    expect_refused(kPageBytes + page_.layer_bytes, "shards of " + std::to_string(bytes) + " bytes");
+  }
+}
+
+TEST_F(LivePageTest, IsRefusedWhenItsSizeWouldOverflow) {
+  for (const std::uint64_t bytes : {UINT64_MAX, UINT64_MAX - kPageBytes + 1, std::uint64_t{1} << 32}) {
+    rewrite_header(page_, [&](LivePage& page) { page.layer_bytes = bytes; });
+    for (const std::uint64_t size : {kPageBytes, kPageBytes + bytes}) expect_refused(size, "live layer of");
+  }
+  // The largest that is well formed, in a file that is not.
+  rewrite_header(page_, [](LivePage& page) {
+    page.layer_shard_count = UINT32_MAX;
+    page.layer_bytes = std::uint64_t{UINT32_MAX} * 4'096;
+  });
+  expect_refused(kPageBytes + kLayer.bytes(), "is cut short");
+}
+
+TEST_F(LivePageTest, IsRefusedWhenItTellsOfShardsWithoutBytes) {
+  rewrite_header(page_, [](LivePage& page) { page.layer_bytes = 0; });
+  expect_refused(kPageBytes, "live layer of 0 bytes does not have 3 shards");
+}
+
+TEST_F(LivePageTest, IsRefusedByReaderAndWriterWhenTheFileWasCutShortOrGrew) {
+  publish_with(empty_layer(10'000));
+  const std::string live = file(live_file_name(1));
+  const auto size = std::filesystem::file_size(live);
+  std::filesystem::copy_file(live, directory_ / "whole");
+  for (const auto wrong : {std::uintmax_t{0}, std::uintmax_t{4'095}, std::uintmax_t{4'096}, size - 4'096,
+                           size - 1, size + 1, size + 4'096}) {
+    std::filesystem::resize_file(live, wrong);
+    SetReader reader = this->reader();
+    EXPECT_FALSE(reader.pin()) << wrong;
+    EXPECT_THAT(reader.reason(),
+                AllOf(HasSubstr(live), AnyOf(HasSubstr("cut short"), HasSubstr("too long"))));
+    EXPECT_THROW(static_cast<void>(publisher().open_layer()), DataError) << wrong;
+    std::filesystem::copy_file(directory_ / "whole", live, std::filesystem::copy_options::overwrite_existing);
+  }
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin()) << reader.reason();
+}
+
+TEST_F(LivePageTest, IsRefusedWhenItBelongsToAnotherPublication) {
+  EXPECT_THROW(check_live_page(page_, kPageBytes + kLayer.bytes(), {kId.instance, 13}, "file"), DataError);
+  EXPECT_THROW(check_live_page(page_, kPageBytes + kLayer.bytes(), {10, kId.publication}, "file"), DataError);
+}
+
+// The count is not covered by the checksum, since it changes; without a layer nobody looks at it.
+TEST_F(LivePageTest, MayCountKeysOfALayerThatItDoesNotHave) {
+  publish_with({});
+  {
+    const SetFolder folder = SetFolder::open(directory_.path(), kSet, std::nullopt);
+    const PublicationId id{writable_control().page().instance, 1};
+    LiveFile::open_writable(folder, live_file_name(1), id).writable_page().live_keys = 5;
+  }
+  SetReader reader = this->reader();
+  const SetReader::Pin pin = reader.pin();
+  ASSERT_TRUE(pin) << reader.reason();
+  EXPECT_EQ(pin->layer().keys(), 0U);
+  EXPECT_FALSE(pin->may_contain(hash("live1")));
+}
+
+TEST_F(LivePageTest, KeepsTheOldPublicationWhenANewLayerIsDamaged) {
+  publish_with(empty_layer());
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  publish_with(empty_layer());
+  change_byte(file(live_file_name(2)), offsetof(LivePage, layer_shard_count));
+  EXPECT_EQ(test::publication_seen_by(reader), 1U);
+  EXPECT_THAT(reader.reason(), HasSubstr("live page is damaged"));
+}
+
+}  // namespace
+}  // namespace keysieve
