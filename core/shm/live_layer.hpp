@@ -75,11 +75,8 @@ class LiveLayer {
 
   [[nodiscard]] bool has_bits(KeyHash hash) const noexcept {
     const LayerLane* block = lanes_ + first_lane_of(hash, geometry_);
-    std::uint32_t missing = 0;
-    for (std::uint32_t lane = 0; lane < SplitBlockBloom::kLanes; ++lane) {
-      missing |= SplitBlockBloom::lane_bit(hash.low, lane) & ~block[lane].load(std::memory_order_relaxed);
-    }
-    return missing == 0;
+    return SplitBlockBloom::has_all_bits(
+        hash.low, [block](std::uint32_t lane) { return block[lane].load(std::memory_order_relaxed); });
   }
 
   const LayerLane* lanes_ = nullptr;
