@@ -1,5 +1,6 @@
 #include "tools/loader/daemon.hpp"
 
+#include <poll.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -15,30 +16,47 @@ Daemon::Daemon(LoaderCommandLine command_line, LoaderConfig config) : command_li
 void Daemon::run() {
   do {
     loader_->round();
-    if (!Signals::is_stop_pending()) tell_service();
-  } while (wait_for_next_round() == Next::Round);
+    tell_service();
+  } while (follow_until_next_round() == Next::Round);
   service_.stopping();
   spdlog::info("stopping; what is published stays live");
 }
 
-Daemon::Next Daemon::wait_for_next_round() {
+// Signals, the watchdog and the next round come first, however often the stores wake us.
+Daemon::Next Daemon::follow_until_next_round() {
   const SteadyTime next_round =
       std::chrono::steady_clock::now() + with_jitter(config_.poll_interval, random_);
   for (;;) {
     service_.alive();
-    const auto left = std::chrono::ceil<Milliseconds>(next_round - std::chrono::steady_clock::now());
-    const auto signal = signals_.wait(std::min(left, service_.alive_interval()));
-    if (!signal && left <= service_.alive_interval()) return Next::Round;
-    if (!signal) continue;
-    if (is_stop(*signal)) return Next::Stop;
-    if (*signal == SIGHUP) {
-      reload();
-    } else {
-      spdlog::info("refreshing all sets now");
-      loader_->try_again_now();
-    }
-    return Next::Round;
+    if (const auto signal = signals_.take()) return answer(*signal);
+    if (std::chrono::steady_clock::now() >= next_round) return Next::Round;
+    loader_->arm_watches();
+    wait(std::min(next_round, loader_->due_at()), loader_->descriptors());
+    if (!loader_->refresh_woken()) continue;
+    tell_service();
+    wait(std::min(next_round, std::chrono::steady_clock::now() + kLeastPause), {});
   }
+}
+
+// For a signal, or for what else shall end it; no longer than the watchdog allows.
+void Daemon::wait(SteadyTime until, const std::vector<int>& descriptors) const {
+  std::vector<pollfd> waiting{{.fd = signals_.descriptor(), .events = POLLIN, .revents = 0}};
+  for (const int descriptor : descriptors)
+    waiting.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
+  const auto left = std::chrono::ceil<Milliseconds>(until - std::chrono::steady_clock::now());
+  const auto timeout = std::clamp(left, Milliseconds(0), service_.alive_interval());
+  ::poll(waiting.data(), waiting.size(), static_cast<int>(timeout.count()));
+}
+
+Daemon::Next Daemon::answer(int signal) {
+  if (is_stop(signal)) return Next::Stop;
+  if (signal == SIGHUP) {
+    reload();
+  } else {
+    spdlog::info("refreshing all sets now");
+    loader_->try_again_now();
+  }
+  return Next::Round;
 }
 
 void Daemon::reload() {
@@ -65,6 +83,7 @@ void Daemon::use(LoaderConfig config) {
 }
 
 void Daemon::tell_service() {
+  if (Signals::is_stop_pending()) return;
   if (has_said_ready_ || !loader_->is_ready()) return service_.status(loader_->summary());
   service_.ready(loader_->summary());
   has_said_ready_ = true;

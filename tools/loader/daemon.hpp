@@ -1,8 +1,10 @@
-// keysieved's main loop, in one thread: a round over all sets, then a wait for the next one or for a signal.
+// keysieved's main loop, in one thread: a round over all sets; then, until the next one, it follows what the
+// watches of the stores tell, and answers signals.
 #pragma once
 
 #include <optional>
 #include <random>
+#include <vector>
 
 #include "tools/loader/command_line.hpp"
 #include "tools/loader/loader.hpp"
@@ -21,7 +23,13 @@ class Daemon {
  private:
   enum class Next { Round, Stop };
 
-  Next wait_for_next_round();
+  // After a look that a store has asked for: what comes meanwhile is taken in one go, and a watch that wakes
+  // us for nothing costs no more than that many looks.
+  static constexpr Milliseconds kLeastPause{5};
+
+  Next follow_until_next_round();
+  void wait(SteadyTime until, const std::vector<int>& descriptors) const;
+  Next answer(int signal);
   void reload();
   void use(LoaderConfig config);
   void tell_service();

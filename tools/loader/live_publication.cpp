@@ -10,12 +10,17 @@ std::optional<LivePublication> live_publication(const std::string& directory, co
   const Attachment* attachment = reader.attachment();
   if (attachment == nullptr) return std::nullopt;
   const SnapshotHeader& header = attachment->snapshot().header();
-  return LivePublication{.publication = attachment->id().publication,
+  return LivePublication{.id = attachment->id(),
                          .generation = attachment->live().generation,
+                         .layer = attachment->layer().geometry(),
                          .build_id = header.build_id,
+                         .seed = header.seed,
                          .key_count = header.key_count,
                          .bytes = header.file_bytes,
-                         .as_of = header.as_of};
+                         .as_of = header.as_of,
+                         .adds_from = header.adds_from,
+                         .target_fpr = header.target_fpr,
+                         .estimated_fpr = header.estimated_fpr};
 }
 
 }  // namespace keysieve

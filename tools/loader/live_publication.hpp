@@ -5,17 +5,22 @@
 #include <optional>
 #include <string>
 
-#include "core/snapshot/layout.hpp"
+#include "core/shm/attachment.hpp"
 
 namespace keysieve {
 
 struct LivePublication {
-  std::uint64_t publication = 0;
+  PublicationId id{};
   std::uint64_t generation = 0;  // 0: published from a file
+  LayerGeometry layer{};
   BuildId build_id{};
+  std::uint64_t seed = 0;
   std::uint64_t key_count = 0;
   std::uint64_t bytes = 0;
   UnixSeconds as_of = 0;
+  LogPosition adds_from{};
+  double target_fpr = 0;
+  double estimated_fpr = 0;  // of the snapshot alone
 };
 
 // Nothing when no reader could attach one: none published, damaged, or of another version.

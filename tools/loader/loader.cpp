@@ -7,14 +7,26 @@
 
 namespace keysieve {
 
+Loader::WatchedStore::WatchedStore(const StoreConfig& config, Milliseconds poll_interval)
+    : connection(store_opener(config.url), config.shown, poll_interval), watcher(store_opener(config.url)) {}
+
+std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
+  std::vector<WatchedLog> logs;
+  for (const SetRefresher* set : sets) {
+    if (const auto log = set->watched_log()) logs.push_back(*log);
+  }
+  return logs;
+}
+
 Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress)
     : on_progress_(std::move(on_progress)) {
-  std::map<std::string, StoreConnection*> by_name;
+  std::map<std::string, WatchedStore*> by_name;
   for (const StoreConfig& store : config.stores) {
-    by_name[store.name] = &stores_.emplace_back(store.url, store.shown, config.poll_interval);
+    by_name[store.name] = &stores_.emplace_back(store, config.poll_interval);
   }
   for (const SetConfig& set : config.sets) {
-    refreshers_.emplace_back(set, config, *by_name.at(set.store), on_progress_);
+    WatchedStore& store = *by_name.at(set.store);
+    store.sets.push_back(&refreshers_.emplace_back(set, config, store.connection, on_progress_));
   }
 }
 
@@ -23,12 +35,59 @@ void Loader::round() {
     if (!on_progress_()) break;
     refresher.refresh(std::chrono::steady_clock::now());
   }
-  for (StoreConnection& store : stores_) store.close();
+  for (WatchedStore& store : stores_) store.connection.close();
 }
 
 void Loader::try_again_now() {
-  for (StoreConnection& store : stores_) store.try_again_now();
+  for (WatchedStore& store : stores_) store.connection.try_again_now();
   for (SetRefresher& refresher : refreshers_) refresher.try_again_now();
+}
+
+void Loader::arm_watches() {
+  for (WatchedStore& store : stores_) {
+    const SteadyTime now = std::chrono::steady_clock::now();
+    if (store.connection.is_away() && store.watcher.is_watching()) store.watcher.drop(now);
+    if (!store.watcher.arm(store.watched_logs(), now)) continue;
+    store.connection.try_again_now();
+    for (SetRefresher* set : store.sets) {
+      if (!on_progress_()) return;
+      set->read_log_again();
+      set->refresh(std::chrono::steady_clock::now());
+    }
+  }
+}
+
+std::vector<int> Loader::descriptors() const {
+  std::vector<int> all;
+  for (const WatchedStore& store : stores_) {
+    const std::vector<int> own = store.watcher.descriptors();
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
+
+SteadyTime Loader::due_at() const {
+  const auto has_more = [](const SetRefresher& refresher) { return refresher.has_more(); };
+  if (std::any_of(refreshers_.begin(), refreshers_.end(), has_more)) return {};
+  SteadyTime earliest = SteadyTime::max();
+  for (const WatchedStore& store : stores_) earliest = std::min(earliest, store.watcher.due_at());
+  return earliest;
+}
+
+bool Loader::refresh_woken() {
+  bool any = false;
+  for (WatchedStore& store : stores_) {
+    const std::vector<std::string> names = store.watcher.take(std::chrono::steady_clock::now());
+    for (SetRefresher* set : store.sets) {
+      const auto log = set->watched_log();
+      const bool is_named = log && std::find(names.begin(), names.end(), log->name) != names.end();
+      if (!is_named && !set->has_more()) continue;
+      if (!on_progress_()) return true;
+      set->refresh(std::chrono::steady_clock::now());
+      any = true;
+    }
+  }
+  return any;
 }
 
 bool Loader::is_ready() const {

@@ -1,13 +1,15 @@
-// All sets of one configuration: a round refreshes one after the other. Made anew at a reload; what matters
-// is in shared memory and in the cache.
+// All sets of one configuration: a round refreshes one after the other, and between rounds those that the
+// watches of their stores name. Made anew at a reload; what matters is in shared memory and in the cache.
 #pragma once
 
 #include <functional>
 #include <list>
 #include <string>
+#include <vector>
 
 #include "tools/loader/config.hpp"
 #include "tools/loader/set_refresher.hpp"
+#include "tools/loader/store_watcher.hpp"
 
 namespace keysieve {
 
@@ -24,7 +26,16 @@ class Loader {
   // The next round asks every store, however short ago it failed.
   void try_again_now();
 
-  // As of the last round: no set holds it back.
+  // Has the stores wake us from now on. A store whose watch is new is looked at once more: what has changed
+  // before, a watch does not tell.
+  void arm_watches();
+  // What to poll for, until when at the longest.
+  [[nodiscard]] std::vector<int> descriptors() const;
+  [[nodiscard]] SteadyTime due_at() const;
+  // Refreshes the sets that a watch has named, and those that were left half-way. Whether there was any.
+  bool refresh_woken();
+
+  // As of the last refresh of each: no set holds it back.
   [[nodiscard]] bool is_ready() const;
   // 0 when every set is live and equal to its store, else the highest of the sets' exit statuses.
   [[nodiscard]] int exit_status() const;
@@ -32,8 +43,17 @@ class Loader {
   [[nodiscard]] std::string summary() const;
 
  private:
+  struct WatchedStore {
+    WatchedStore(const StoreConfig& config, Milliseconds poll_interval);
+    [[nodiscard]] std::vector<WatchedLog> watched_logs() const;
+
+    StoreConnection connection;
+    StoreWatcher watcher;
+    std::vector<SetRefresher*> sets;
+  };
+
   std::function<bool()> on_progress_;
-  std::list<StoreConnection> stores_;
+  std::list<WatchedStore> stores_;
   std::list<SetRefresher> refreshers_;
 };
 

@@ -23,12 +23,13 @@ Milliseconds with_jitter(Milliseconds interval, Random& random) {
 
 class Backoff {
  public:
-  // The first wait is `first`, each further one twice as long, up to kLongestBackoff (or `first`, if longer).
-  explicit Backoff(Milliseconds first) : first_(first), wait_(first), random_(std::random_device{}()) {}
+  // The first wait is `first`, each further one twice as long, up to `longest` (or `first`, if longer).
+  explicit Backoff(Milliseconds first, Milliseconds longest = kLongestBackoff)
+      : first_(first), longest_(std::max(first, longest)), wait_(first), random_(std::random_device{}()) {}
 
   void failed(SteadyTime now) {
     retry_at_ = now + with_jitter(wait_, random_);
-    wait_ = std::max(first_, std::min(wait_ * 2, kLongestBackoff));
+    wait_ = std::min(wait_ * 2, longest_);
   }
   // Succeeded, or somebody asks to try at once.
   void reset() {
@@ -36,9 +37,11 @@ class Backoff {
     wait_ = first_;
   }
   [[nodiscard]] bool is_due(SteadyTime now) const noexcept { return now >= retry_at_; }
+  [[nodiscard]] SteadyTime due_at() const noexcept { return retry_at_; }
 
  private:
   Milliseconds first_;
+  Milliseconds longest_;
   Milliseconds wait_;
   SteadyTime retry_at_{};
   std::mt19937_64 random_;

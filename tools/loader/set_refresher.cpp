@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "core/base/error.hpp"
+#include "core/shm/bypass.hpp"
+#include "tools/loader/stopped.hpp"
 #include "tools/program/program.hpp"
 
 namespace keysieve {
@@ -20,6 +23,10 @@ bool is_about_bytes(const Error& error) {
   return error.kind() == ErrorKind::Data || error.kind() == ErrorKind::Incompatible;
 }
 
+SnapshotHeader header_of(const Candidate& candidate) {
+  return SnapshotView::decode(candidate.snapshot.get(), "snapshot", Check::Tables).header();
+}
+
 }  // namespace
 
 SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreConnection& store,
@@ -31,6 +38,8 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
       on_progress_(std::move(on_progress)),
       log_(config_.name),
       source_(config_, loader, store, on_progress_, log_),
+      adds_(config_, loader, on_progress_, log_),
+      layers_(config_, loader, adds_, log_),
       backoff_(loader.poll_interval) {}
 
 const SetState& SetRefresher::refresh(SteadyTime now) {
@@ -39,7 +48,8 @@ const SetState& SetRefresher::refresh(SteadyTime now) {
   } catch (const Stopped&) {
     return state_;
   } catch (const Error& error) {
-    state_ = cannot_publish(error);
+    // Or the directory was wiped in the middle.
+    state_ = live_ && error.kind() == ErrorKind::MissingInput ? gone_again() : cannot_publish(error);
   } catch (const std::exception& error) {
     state_ = in_trouble(Trouble::CannotPublish, ErrorKind::CannotCreate, error.what());
     state_.exit_status = kExitInternal;
@@ -53,22 +63,83 @@ const SetState& SetRefresher::refresh(SteadyTime now) {
 }
 
 SetState SetRefresher::look_and_publish(SteadyTime now) {
+  live_.reset();
+  adds_.begin_look();
   Publisher publisher(publishing_, config_.name);
+  adds_.load_mirror();
   const UnixSeconds moment = unix_now();
   publisher.beat(moment);
   publisher.clear_expired_bypass(moment);
   look_at_what_is_live();
   if (!live_ && backoff_.is_due(now)) publish_cached(publisher, now);
+  SetState state = follow_store(publisher, now);
+  // Whatever the store said: a predecessor may have been killed before it had brought in all that it had.
+  if (live_) layers_.fill(publisher, *live_, now);
+  if (state.trouble == Trouble::None) publisher.confirm(unix_now());
+  return state;
+}
+
+SetState SetRefresher::follow_store(Publisher& publisher, SteadyTime now) {
+  SetRecords records;
+  try {
+    records = store_.use(now, [this](Store& store) {
+      if (!live_) adds_.skip(store);
+      return read_set_records(store, config_.name);
+    });
+  } catch (const Error& error) {
+    return cannot_follow(error);
+  }
+  apply(records.bypasses);
+  SetState state = follow_pointer(publisher, records, now);
+  if (!live_) return state;
+  try {
+    read_adds(live_->adds_from, AddsReader::Amount::Some, now);
+  } catch (const Error& error) {
+    return cannot_follow(error);
+  }
+  return state;
+}
+
+// Of what was live before: with the store away the last known state stays.
+void SetRefresher::apply(const StoreBypasses& bypasses) {
+  const auto until = bypassed_until(bypasses, unix_now());
+  if (until) {
+    set_store_bypass(publishing_.directory, config_.name, *until);
+  } else {
+    clear_store_bypass(publishing_.directory, config_.name);
+  }
+  log_.say_bypass(until);
+}
+
+void SetRefresher::read_adds(const LogPosition& from, AddsReader::Amount amount, SteadyTime now) {
+  store_.use(now, [&](Store& store) {
+    adds_.read(store, from, amount);
+    return true;
+  });
+}
+
+SetState SetRefresher::cannot_follow(const Error& error) {
+  adds_.read_again();
+  if (!is_about_bytes(error)) return store_away(error);
+  return in_trouble(Trouble::Refused, error.kind(), error.what());
+}
+
+SetState SetRefresher::follow_pointer(Publisher& publisher, const SetRecords& records, SteadyTime now) {
   std::optional<PointerRecord> pointer;
   try {
-    pointer = store_.use(now, [this](Store& store) { return read_pointer(store, config_.name); });
+    if (records.pointer) {
+      pointer = decode_pointer_record(*records.pointer, store_.name() + ": " + records.pointer_key);
+    }
   } catch (const Error& error) {
-    if (!is_about_bytes(error)) return store_away(error);
     return in_trouble(Trouble::Refused, error.kind(), error.what());
   }
-  if (pointer) return follow(publisher, *pointer->current, now);
-  return in_trouble(Trouble::NeverPushed, ErrorKind::MissingInput,
-                    fmt::format("store {} holds no snapshot of it", store_.name()));
+  if (!pointer || !pointer->current) {
+    return in_trouble(Trouble::NeverPushed, ErrorKind::MissingInput,
+                      fmt::format("store {} holds no snapshot of it", store_.name()));
+  }
+  SetState state = follow(publisher, *pointer->current, now);
+  if (live_) adds_.forget(std::min(live_->adds_from, pointer->adds_trimmed_to));
+  return state;
 }
 
 SetState SetRefresher::follow(Publisher& publisher, const SnapshotRecord& record, SteadyTime now) {
@@ -79,7 +150,6 @@ SetState SetRefresher::follow(Publisher& publisher, const SnapshotRecord& record
   }
   put_off_.reset();
   backoff_.reset();
-  publisher.confirm(unix_now());
   return {};
 }
 
@@ -89,7 +159,7 @@ SetState SetRefresher::replace(Publisher& publisher, const SnapshotRecord& recor
     source_.check_not_older(record, live_);
     candidate = source_.fetch(record, now);
   } catch (const Error& error) {
-    if (!is_about_bytes(error)) return store_away(error);
+    if (!is_about_bytes(error)) return cannot_follow(error);
     return put_off(record, refused(record, error), Again::AfterBackoff, now);
   }
   try {
@@ -98,6 +168,11 @@ SetState SetRefresher::replace(Publisher& publisher, const SnapshotRecord& recor
     return put_off(candidate->record, refused(candidate->record, error), Again::Never, now);
   }
   if (!candidate->is_cached) source_.save(*candidate);
+  try {
+    read_adds(header_of(*candidate).adds_from, AddsReader::Amount::All, now);
+  } catch (const Error& error) {
+    return cannot_follow(error);
+  }
   try {
     publish(publisher, *candidate);
   } catch (const Error& error) {
@@ -118,10 +193,13 @@ void SetRefresher::publish_cached(Publisher& publisher, SteadyTime now) {
 }
 
 // Checked as if it came from the store: the configuration may be another than the one it was saved under.
+// What this host had received must be known as well, or it would turn absent.
 std::optional<Candidate> SetRefresher::newest_cached(SteadyTime now) {
   try {
     std::optional<Candidate> candidate = source_.newest_cached();
-    if (candidate) source_.check(*candidate, live_);
+    if (!candidate) return std::nullopt;
+    source_.check(*candidate, live_);
+    if (!adds_.is_complete()) read_adds(header_of(*candidate).adds_from, AddsReader::Amount::All, now);
     return candidate;
   } catch (const Error& error) {
     backoff_.failed(now);
@@ -131,7 +209,8 @@ std::optional<Candidate> SetRefresher::newest_cached(SteadyTime now) {
 }
 
 void SetRefresher::publish(Publisher& publisher, const Candidate& candidate) {
-  publisher.publish(candidate.snapshot.get(), candidate.record.generation);
+  const NewLayer layer = layers_.layer_over(header_of(candidate));
+  publisher.publish(candidate.snapshot.get(), candidate.record.generation, layer);
   look_at_what_is_live();
   if (live_) log_.say_published(*live_, candidate.is_cached);
 }
@@ -143,7 +222,8 @@ SetState SetRefresher::put_off(const SnapshotRecord& record, SetState state, Aga
 }
 
 bool SetRefresher::is_live(const SnapshotRecord& record) const {
-  return live_ && live_->generation == record.generation && live_->build_id == record.build_id;
+  return live_ && live_->generation == record.generation && live_->build_id == record.build_id &&
+         live_->layer.shard_count != 0;
 }
 
 bool SetRefresher::is_put_off(const SnapshotRecord& record, SteadyTime now) const {

@@ -1,5 +1,5 @@
-// Keeps one set in shared memory equal to what the store calls current. Whatever goes wrong, what is live
-// stays live.
+// Keeps one set in shared memory equal to what the store calls current, with what was added since. Whatever
+// goes wrong, what is live stays live.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,10 @@
 #include <string>
 
 #include "core/shm/publisher.hpp"
+#include "tools/loader/adds_reader.hpp"
 #include "tools/loader/config.hpp"
+#include "tools/loader/layer_filler.hpp"
+#include "tools/loader/set_records.hpp"
 #include "tools/loader/set_state.hpp"
 #include "tools/loader/snapshot_source.hpp"
 
@@ -22,13 +25,20 @@ class SetRefresher {
   SetRefresher(const SetRefresher&) = delete;
   SetRefresher& operator=(const SetRefresher&) = delete;
 
-  // Looks at the store and publishes what is new there; when nothing is live, first what the cache holds.
-  // Holds the set's lock meanwhile. Throws nothing that can be survived.
+  // Looks at the store, publishes what is new there and brings in what was added; when nothing is live, first
+  // publishes what the cache holds. Holds the set's lock meanwhile. Throws nothing that can be survived.
   const SetState& refresh(SteadyTime now);
 
   // As of the last refresh().
   [[nodiscard]] const SetState& state() const noexcept { return state_; }
   [[nodiscard]] const std::string& set_name() const noexcept { return config_.name; }
+
+  // What to watch for; nothing when the last refresh has not got so far as to read the log.
+  [[nodiscard]] std::optional<WatchedLog> watched_log() const { return adds_.watched_log(); }
+  // There is more to do at once.
+  [[nodiscard]] bool has_more() const noexcept { return adds_.has_more(); }
+  // The store's log may be another than before.
+  void read_log_again() noexcept { adds_.read_again(); }
 
   // The next refresh tries again what it would put off, except a build that a guard has refused.
   void try_again_now() { backoff_.reset(); }
@@ -42,12 +52,17 @@ class SetRefresher {
   };
 
   SetState look_and_publish(SteadyTime now);
+  SetState follow_store(Publisher& publisher, SteadyTime now);
+  SetState follow_pointer(Publisher& publisher, const SetRecords& records, SteadyTime now);
   SetState follow(Publisher& publisher, const SnapshotRecord& record, SteadyTime now);
   SetState replace(Publisher& publisher, const SnapshotRecord& record, SteadyTime now);
+  SetState cannot_follow(const Error& error);
 
+  void apply(const StoreBypasses& bypasses);
+  void read_adds(const LogPosition& from, AddsReader::Amount amount, SteadyTime now);
   void publish_cached(Publisher& publisher, SteadyTime now);
-  void publish(Publisher& publisher, const Candidate& candidate);
   std::optional<Candidate> newest_cached(SteadyTime now);
+  void publish(Publisher& publisher, const Candidate& candidate);
 
   enum class Again { AfterBackoff, Never };
   SetState put_off(const SnapshotRecord& record, SetState state, Again again, SteadyTime now);
@@ -61,6 +76,8 @@ class SetRefresher {
   std::function<bool()> on_progress_;
   StateLog log_;
   SnapshotSource source_;
+  AddsReader adds_;
+  LayerFiller layers_;
   Backoff backoff_;
   std::optional<LivePublication> live_;
   std::optional<PutOff> put_off_;

@@ -1,23 +1,28 @@
 #include "tools/loader/signals.hpp"
 
-#include <algorithm>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/base/error.hpp"
 
 namespace keysieve {
 
 Signals::Signals() {
-  ::sigemptyset(&signals_);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) ::sigaddset(&signals_, number);
-  ::sigprocmask(SIG_BLOCK, &signals_, nullptr);
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) ::sigaddset(&signals, number);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
+  file_ = FileDescriptor(::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC));
+  if (!file_.is_open()) throw_write_error("signalfd", errno);
 }
 
-std::optional<int> Signals::wait(std::chrono::milliseconds timeout) {
-  const auto left = std::max(timeout, std::chrono::milliseconds(0));
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-  const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(left - seconds);
-  const timespec limit{.tv_sec = seconds.count(), .tv_nsec = rest.count()};
-  const int number = ::sigtimedwait(&signals_, nullptr, &limit);
-  return number > 0 ? std::optional(number) : std::nullopt;
+std::optional<int> Signals::take() {
+  signalfd_siginfo signal{};
+  if (::read(file_.get(), &signal, sizeof signal) != sizeof signal) return std::nullopt;
+  return static_cast<int>(signal.ssi_signo);
 }
 
 bool Signals::is_stop_pending() {

@@ -4,23 +4,27 @@
 
 #include <signal.h>
 
-#include <chrono>
 #include <optional>
+
+#include "core/base/file_descriptor.hpp"
 
 namespace keysieve {
 
 class Signals {
  public:
   // Blocks them from here on, in this thread; and ignores SIGPIPE, so that a store that hangs up is an error.
+  // Throws CannotCreateError.
   Signals();
 
-  // The next one, at once when it is pending; nothing after the timeout.
-  std::optional<int> wait(std::chrono::milliseconds timeout);
+  // Becomes readable when there is one to take.
+  [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
+  // The next one that is pending. Does not wait.
+  std::optional<int> take();
   // One that stops is waiting to be taken.
   [[nodiscard]] static bool is_stop_pending();
 
  private:
-  sigset_t signals_;
+  FileDescriptor file_;
 };
 
 inline bool is_stop(int signal) noexcept {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/loader/stopped.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -57,7 +58,9 @@ void SnapshotSource::check(const Candidate& candidate, const std::optional<LiveP
         fmt::format("set \"{}\" is {}, above the limit of {}; max_size of its [[set]] sets that limit",
                     config_.name, format_bytes(bytes), format_bytes(config_.max_bytes)));
   }
-  check_guards(config_.guards, view, live ? std::optional(live->key_count) : std::nullopt);
+  Guards guards = config_.guards;
+  if (candidate.record.restores != 0) guards.max_shrink.reset();  // who rolls back wants the keys of then
+  check_guards(guards, view, live ? std::optional(live->key_count) : std::nullopt);
 }
 
 // A lower number alone is no reason: a store that lost its records counts from the beginning again. A replica

@@ -14,9 +14,6 @@
 
 namespace keysieve {
 
-// Leaves a refresh half-way. Not an Error: nothing is wrong, and nobody but who started it may take it.
-struct Stopped {};
-
 // What may be published next.
 struct Candidate {
   SnapshotRecord record;

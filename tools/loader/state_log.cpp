@@ -30,15 +30,40 @@ void StateLog::say(const SetState& state) {
     spdlog::info("{}: all is well again; generation {} is current", set_name_, state.live->generation);
   } else {
     spdlog::info("{}: generation {} is live as publication {} ({})", set_name_, state.live->generation,
-                 state.live->publication, keys_and_size(*state.live));
+                 state.live->id.publication, keys_and_size(*state.live));
   }
   said_ = state;
 }
 
 void StateLog::say_published(const LivePublication& live, bool from_cache) {
   spdlog::info("{}: generation {}{} published as publication {} ({})", set_name_, live.generation,
-               from_cache ? " from the cache" : "", live.publication, keys_and_size(live));
+               from_cache ? " from the cache" : "", live.id.publication, keys_and_size(live));
   said_ = SetState{.live = live, .trouble = Trouble::None, .exit_status = 0, .reason = "", .refused = {}};
+}
+
+void StateLog::say_enlarged(LayerGeometry before, const NewLayer& now) {
+  spdlog::info("{}: live layer enlarged from {} to {} for {} keys", set_name_, format_bytes(before.bytes()),
+               format_bytes(now.geometry().bytes()), format_count(now.live_keys()));
+}
+
+void StateLog::say_bypass(std::optional<UnixSeconds> until) {
+  if (until == said_bypass_) return;
+  if (!until) {
+    spdlog::info("{}: not bypassed in the store any more", set_name_);
+  } else if (*until == 0) {
+    spdlog::warn("{}: bypassed in the store, lookups answer maybe", set_name_);
+  } else {
+    spdlog::warn("{}: bypassed in the store until {}, lookups answer maybe", set_name_,
+                 format_moment(*until));
+  }
+  said_bypass_ = until;
+}
+
+void StateLog::say_too_long(std::size_t key_bytes) {
+  if (has_said_too_long_) return;
+  spdlog::warn("{}: the adds log holds a key of {}, longer than can be added; it is passed over", set_name_,
+               format_bytes(key_bytes));
+  has_said_too_long_ = true;
 }
 
 void StateLog::say_cache_trouble(const std::string& reason) {

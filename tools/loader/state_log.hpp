@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/shm/new_layer.hpp"
 #include "tools/loader/set_state.hpp"
 
 namespace keysieve {
@@ -17,6 +18,12 @@ class StateLog {
   void say(const SetState& state);
   // A new publication, which is a change by itself.
   void say_published(const LivePublication& live, bool from_cache);
+  // The same snapshot again, with a larger layer.
+  void say_enlarged(LayerGeometry before, const NewLayer& now);
+  // Until when the store has the set bypassed; nothing: it does not. Said when that changes.
+  void say_bypass(std::optional<UnixSeconds> until);
+  // An add that no store would have taken. Said once.
+  void say_too_long(std::size_t key_bytes);
   // The cache cannot be used, which costs nothing as long as the store answers. Said once until it can again.
   void say_cache_trouble(const std::string& reason);
   void cache_is_well() noexcept { has_said_cache_trouble_ = false; }
@@ -26,7 +33,9 @@ class StateLog {
 
   std::string set_name_;
   std::optional<SetState> said_;
+  std::optional<UnixSeconds> said_bypass_;
   bool has_said_cache_trouble_ = false;
+  bool has_said_too_long_ = false;
 };
 
 }  // namespace keysieve

@@ -1,7 +1,6 @@
 #include "tools/transfer/store_bypass.hpp"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "core/base/set_name.hpp"
@@ -49,8 +48,15 @@ void clear_store_bypass(Store& store, const std::optional<std::string>& set_name
 }
 
 StoreBypasses read_store_bypasses(Store& store, const std::string& set_name) {
-  const std::array<std::string, 2> keys{key_of(store, set_name), key_of_all(store)};
-  const auto texts = store.get_many(keys);
+  const auto texts = store.get_many(store_bypass_keys(store, set_name));
+  return decode_store_bypasses(std::span(texts).first<2>());
+}
+
+std::array<std::string, 2> store_bypass_keys(const Store& store, const std::string& set_name) {
+  return {key_of(store, set_name), key_of_all(store)};
+}
+
+StoreBypasses decode_store_bypasses(std::span<const std::optional<std::string>, 2> texts) {
   return {.of_set = decode(texts[0]), .of_all = decode(texts[1])};
 }
 

@@ -2,7 +2,9 @@
 // of all its sets. Set by `keysieve bypass --store`, applied by every loader to its host's control pages.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "core/base/clock.hpp"
@@ -30,6 +32,9 @@ struct StoreBypasses {
 // Both in one call of the store. A record that is not understood is one without end: whoever wrote it by hand
 // at 3 a.m. meant it.
 StoreBypasses read_store_bypasses(Store& store, const std::string& set_name);
+// For who reads them along with other records: texts[i] belongs to keys[i].
+std::array<std::string, 2> store_bypass_keys(const Store& store, const std::string& set_name);
+StoreBypasses decode_store_bypasses(std::span<const std::optional<std::string>, 2> texts);
 // That of all sets alone.
 std::optional<StoreBypass> read_bypass_of_all(Store& store);
 

@@ -1,4 +1,3 @@
-#include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,34 +8,13 @@
 #include "core/shm/publisher.hpp"
 #include "core/shm/set_reader.hpp"
 #include "tests/support/redis_server.hpp"
-#include "tests/tools/loader/keysieved_process.hpp"
-#include "tests/tools/loader/site.hpp"
+#include "tests/tools/loader/keysieved_fixture.hpp"
 #include "tools/loader/snapshot_cache.hpp"
 
 namespace keysieve::test {
 namespace {
 
 constexpr const char* kShopSet = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
-
-class Keysieved : public ::testing::Test {
- protected:
-  void start() {
-    keysieved_.emplace(std::vector<std::string>{"--log-level", "debug", "--config", site_.config_path()});
-  }
-  [[nodiscard]] bool follows(const std::string& set_name, std::uint64_t generation) const {
-    return eventually([&] { return site_.live_generation(set_name) == generation; });
-  }
-  // So many further rounds have found the trouble that was said already.
-  [[nodiscard]] bool looks_again(int rounds) const {
-    const int before = keysieved_->lines_with("still:");
-    return eventually([&] { return keysieved_->lines_with("still:") >= before + rounds; });
-  }
-  [[nodiscard]] bool says(const std::string& text) const { return keysieved_->says(text); }
-  [[nodiscard]] std::string log() const { return keysieved_->standard_error(); }
-
-  Site site_;
-  std::optional<KeysievedProcess> keysieved_;
-};
 
 TEST_F(Keysieved, FollowsWhatIsPushed) {
   site_.push("tags", {0, 1000});
@@ -82,7 +60,7 @@ TEST_F(Keysieved, SaysWhenTheStoreIsBack) {
   ASSERT_TRUE(says("tags: the store is away")) << log();
   std::filesystem::create_symlink(redis.socket_path(), site_.root() / "redis.sock");
   EXPECT_TRUE(says("tags: all is well again; generation 1 is current")) << log();
-  EXPECT_EQ(site_.live("tags")->publication, 1U);
+  EXPECT_EQ(site_.live("tags")->id.publication, 1U);
 }
 
 TEST_F(Keysieved, RefreshesAtOnceOnSigusr1) {
@@ -112,7 +90,7 @@ TEST_F(Keysieved, AddsAndDropsSetsOnSighup) {
   site_.configure(kShopSet);
   keysieved_->send(SIGHUP);
   EXPECT_TRUE(says("tags: is not configured any more; its last publication is left as it is")) << log();
-  EXPECT_EQ(site_.live("tags")->publication, 1U);
+  EXPECT_EQ(site_.live("tags")->id.publication, 1U);
 }
 
 TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
@@ -266,7 +244,7 @@ TEST_F(Keysieved, RefreshesUnderReadersThatNeverMissAKey) {
     ASSERT_EQ(::waitpid(reader, &status, 0), reader);
     EXPECT_EQ(status, 0);
   }
-  EXPECT_EQ(site_.live("tags")->publication, kGenerations);
+  EXPECT_EQ(site_.live("tags")->id.publication, kGenerations);
 }
 
 }  // namespace

@@ -16,20 +16,37 @@ namespace keysieve::test {
 inline constexpr SteadyTime kStart{std::chrono::hours(1)};
 inline constexpr Milliseconds kPollInterval{1000};
 
-// The store of a site, where something else happens while it is asked.
+// The store of a site, where something else happens while it is asked, and which counts.
 class EventfulStore : public StoreDecorator {
  public:
-  EventfulStore(std::unique_ptr<Store> real, std::function<void()> before_get)
-      : StoreDecorator(*real), real_(std::move(real)), before_get_(std::move(before_get)) {}
+  struct Events {
+    std::function<void()> before_records = [] {};
+    std::function<void()> before_log = [] {};
+    int calls = 0;
+  };
 
-  std::optional<std::string> get(const std::string& key) override {
-    before_get_();
-    return StoreDecorator::get(key);
+  EventfulStore(std::unique_ptr<Store> real, Events& events)
+      : StoreDecorator(*real), real_(std::move(real)), events_(events) {}
+
+  std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
+    ++events_.calls;
+    events_.before_records();
+    return StoreDecorator::get_many(keys);
+  }
+  std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
+                                   std::size_t max_entries) override {
+    ++events_.calls;
+    events_.before_log();
+    return StoreDecorator::read_after(log, after, max_entries);
+  }
+  LogPosition end_of(const std::string& log) override {
+    ++events_.calls;
+    return StoreDecorator::end_of(log);
   }
 
  private:
   std::unique_ptr<Store> real_;
-  std::function<void()> before_get_;
+  Events& events_;
 };
 
 class SetRefresherTest : public ::testing::Test {
@@ -60,12 +77,10 @@ class SetRefresherTest : public ::testing::Test {
   Site site_;
   LoaderConfig loader_;
   SetConfig set_;
-  std::function<void()> before_get_ = [] {};
-  StoreConnection store_{[this] {
-                           return std::make_unique<EventfulStore>(open_store(site_.store_url()),
-                                                                  [this] { before_get_(); });
-                         },
-                         "the store", kPollInterval};
+  EventfulStore::Events events_;
+  StoreConnection store_{
+      [this] { return std::make_unique<EventfulStore>(open_store(site_.store_url()), events_); }, "the store",
+      kPollInterval};
   std::optional<SetRefresher> refresher_;
   SteadyTime now_ = kStart;
 };

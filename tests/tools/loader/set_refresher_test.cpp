@@ -17,16 +17,16 @@ TEST_F(SetRefresherTest, FollowsEveryGeneration) {
     EXPECT_EQ(state.trouble, Trouble::None) << state.reason;
     ASSERT_TRUE(state.live);
     EXPECT_EQ(state.live->generation, static_cast<std::uint64_t>(generation));
-    EXPECT_EQ(state.live->publication, static_cast<std::uint64_t>(generation));
+    EXPECT_EQ(state.live->id.publication, static_cast<std::uint64_t>(generation));
     EXPECT_TRUE(site_.knows("tags", {0, 1000 * generation}));
   }
 }
 
 TEST_F(SetRefresherTest, PublishesNothingWhenNothingChanged) {
   site_.push("tags", {0, 1000});
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(refresh().live->publication, 1U);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(refresh().live->id.publication, 1U);
   start();
-  EXPECT_EQ(refresh().live->publication, 1U);
+  EXPECT_EQ(refresh().live->id.publication, 1U);
 }
 
 TEST_F(SetRefresherTest, PublishesAgainWhenSharedMemoryWasWiped) {
@@ -42,13 +42,13 @@ TEST_F(SetRefresherTest, PublishesAgainWhenSharedMemoryWasWiped) {
 TEST_F(SetRefresherTest, CannotPublishWhatIsWipedMeanwhile) {
   site_.push("tags", {0, 1000});
   refresh();
-  before_get_ = [this] { site_.wipe_shared_memory(); };
+  events_.before_records = [this] { site_.wipe_shared_memory(); };
   const SetState& state = refresh();
   EXPECT_EQ(state.trouble, Trouble::CannotPublish);
   EXPECT_EQ(state.exit_status, 73);
   EXPECT_NE(state.reason.find("is gone again"), std::string::npos) << state.reason;
   EXPECT_TRUE(holds_back_ready(state));
-  before_get_ = [] {};
+  events_.before_records = [] {};
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_TRUE(site_.knows("tags", {0, 1000}));
 }
@@ -57,7 +57,7 @@ TEST_F(SetRefresherTest, PublishesAgainWhenAPublicationIsDamaged) {
   site_.push("tags", {0, 1000});
   refresh();
   std::filesystem::remove(site_.directory() + "/tags/" + snapshot_file_name(1));
-  EXPECT_EQ(refresh().live->publication, 2U);
+  EXPECT_EQ(refresh().live->id.publication, 2U);
   EXPECT_TRUE(site_.knows("tags", {0, 1000}));
 }
 

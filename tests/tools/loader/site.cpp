@@ -5,6 +5,7 @@
 
 #include "core/shm/set_reader.hpp"
 #include "core/snapshot/builder.hpp"
+#include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/chunk.hpp"
 
 namespace keysieve::test {
@@ -13,12 +14,13 @@ std::string key_number(int number) {
   return "key-" + std::to_string(number);
 }
 
-SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSeconds as_of,
-                             double target_fpr) {
+SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSeconds as_of, double target_fpr,
+                             const LogPosition& adds_from) {
   BuildSettings settings;
   settings.set_name = set_name;
   settings.target_fpr = target_fpr;
   settings.as_of = as_of;
+  settings.adds_from = adds_from;
   settings.seed = 42;
   SnapshotBuilder builder(settings);
   for (int i = 0; i < keys.count; ++i) builder.add(key_number(keys.first + i));
@@ -37,16 +39,36 @@ void Site::write(const std::string& name, const std::string& text) const {
   std::ofstream(path) << text;
 }
 
-void Site::configure(const std::string& rest, const std::string& url) const {
+void Site::configure(const std::string& rest, const std::string& url,
+                     const std::string& poll_interval) const {
   write("keysieve.toml", "directory = \"" + directory() + "\"\ncache = \"" + cache() +
-                             "\"\npoll_interval = \"20ms\"\n[store.main]\nurl = \"" + url + "\"\n" + rest);
+                             "\"\npoll_interval = \"" + poll_interval + "\"\n[store.main]\nurl = \"" + url +
+                             "\"\n" + rest);
 }
 
 SnapshotRecord Site::push(const std::string& set_name, KeyRange keys, const std::string& url, double fpr) {
-  const SnapshotBytes snapshot = build_snapshot(set_name, keys, as_of_++, fpr);
+  return push_snapshot(build_snapshot(set_name, keys, as_of_++, fpr), url);
+}
+
+SnapshotRecord Site::push_after_adds(const std::string& set_name, KeyRange keys, const std::string& url) {
+  const auto store = open_store(url);
+  const LogPosition from = store->end_of(adds_log(*store, set_name));
+  return push_snapshot(build_snapshot(set_name, keys, as_of_++, 0.01, from), url);
+}
+
+SnapshotRecord Site::push_snapshot(const SnapshotBytes& snapshot, const std::string& url) const {
   const SnapshotView view = SnapshotView::decode(snapshot.get(), "test", Check::Everything);
   const auto store = open_store(url);
-  return keysieve::push(*store, view, Guards{.min_keys = 1, .max_shrink = {}}).record;
+  const SnapshotRecord record = keysieve::push(*store, view, Guards{.min_keys = 1, .max_shrink = {}}).record;
+  wake_loaders(*store, std::string(view.set_name()));
+  return record;
+}
+
+void Site::add(const std::string& set_name, KeyRange keys, const std::string& url) const {
+  const auto store = open_store(url);
+  std::vector<std::string> names;
+  for (int i = 0; i < keys.count; ++i) names.push_back(key_number(keys.first + i));
+  store->append(adds_log(*store, set_name), names);
 }
 
 void Site::damage(const std::string& set_name, const SnapshotRecord& record) const {
@@ -83,9 +105,9 @@ bool Site::knows(const std::string& set_name, KeyRange keys) const {
   SetReader reader({.directory = directory(), .max_jitter = std::chrono::milliseconds(0)}, set_name);
   const SetReader::Pin pin = reader.pin();
   if (!pin) return false;
-  const SnapshotView& snapshot = pin->snapshot();
+  const std::uint64_t seed = pin->snapshot().seed();
   for (int i = 0; i < keys.count; ++i) {
-    if (!snapshot.may_contain(hash_key(key_number(keys.first + i), snapshot.seed()))) return false;
+    if (!pin->may_contain(hash_key(key_number(keys.first + i), seed))) return false;
   }
   return true;
 }

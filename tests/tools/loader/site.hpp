@@ -21,7 +21,7 @@ struct KeyRange {
 
 std::string key_number(int number);
 SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSeconds as_of = 1'700'000'000,
-                             double target_fpr = 0.01);
+                             double target_fpr = 0.01, const LogPosition& adds_from = {});
 
 class Site {
  public:
@@ -36,7 +36,8 @@ class Site {
   // Writes a file below the root, folders included.
   void write(const std::string& name, const std::string& text) const;
   // directory, cache, a short poll interval and store "main"; then `rest`.
-  void configure(const std::string& rest, const std::string& url) const;
+  void configure(const std::string& rest, const std::string& url,
+                 const std::string& poll_interval = "20ms") const;
   void configure(const std::string& rest) const { configure(rest, store_url()); }
 
   // Without guards, as of one second after the push before.
@@ -44,6 +45,11 @@ class Site {
   SnapshotRecord push(const std::string& set_name, KeyRange keys) {
     return push(set_name, keys, store_url());
   }
+  // As push(), of a build that began after all that was added so far was committed.
+  SnapshotRecord push_after_adds(const std::string& set_name, KeyRange keys, const std::string& url);
+  // Appends the keys to the set's adds log, in the order of their numbers.
+  void add(const std::string& set_name, KeyRange keys, const std::string& url) const;
+  void add(const std::string& set_name, KeyRange keys) const { add(set_name, keys, store_url()); }
   // Changes a byte of a snapshot's first chunk in the store.
   void damage(const std::string& set_name, const SnapshotRecord& record) const;
 
@@ -58,6 +64,8 @@ class Site {
   [[nodiscard]] bool knows(const std::string& set_name, KeyRange keys) const;
 
  private:
+  SnapshotRecord push_snapshot(const SnapshotBytes& snapshot, const std::string& url) const;
+
   TemporaryDirectory root_;
   UnixSeconds as_of_ = 1'700'000'000;
 };

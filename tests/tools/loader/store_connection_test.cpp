@@ -17,7 +17,7 @@ bool has_seed(Store& store) {
 
 TEST(StoreConnection, LeavesAFailedStoreAloneUntilTheBackoffHasPassed) {
   RedisServer redis;
-  StoreConnection connection(redis.unix_url(), "redis", kPollInterval);
+  StoreConnection connection(store_opener(redis.unix_url()), "redis", kPollInterval);
   EXPECT_FALSE(connection.use(kStart, has_seed));
   redis.kill();
   const auto failure = message_of<Error>([&] { connection.use(kStart, has_seed); });
@@ -37,7 +37,7 @@ TEST(StoreConnection, LeavesAFailedStoreAloneUntilTheBackoffHasPassed) {
 
 TEST(StoreConnection, AsksAtOnceWhenToldTo) {
   RedisServer redis;
-  StoreConnection connection(redis.unix_url(), "redis", kPollInterval);
+  StoreConnection connection(store_opener(redis.unix_url()), "redis", kPollInterval);
   redis.kill();
   EXPECT_THROW(connection.use(kStart, has_seed), Error);
   redis.start();
@@ -50,7 +50,7 @@ TEST(StoreConnection, OneSetsBadRecordDoesNotKeepTheOthersAway) {
   TemporaryDirectory directory;
   const std::string url = "dir:" + directory / "store";
   open_store(url);  // makes it
-  StoreConnection connection(url, "store", kPollInterval);
+  StoreConnection connection(store_opener(url), "store", kPollInterval);
   EXPECT_THROW(connection.use(kStart, [](Store&) -> bool { throw DataError("damaged"); }), DataError);
   EXPECT_FALSE(connection.use(kStart, has_seed));
 }
@@ -59,7 +59,7 @@ TEST(StoreConnection, FindsAStoreThatWasMadeAnewBetweenRounds) {
   TemporaryDirectory directory;
   const std::string url = "lmdb:" + directory / "lmdb";
   open_store(url);  // makes it
-  StoreConnection connection(url, "lmdb", kPollInterval);
+  StoreConnection connection(store_opener(url), "lmdb", kPollInterval);
   EXPECT_FALSE(connection.use(kStart, has_seed));
   connection.close();
   std::filesystem::remove_all(directory / "lmdb");

@@ -1,0 +1,74 @@
+#include <chrono>
+#include <filesystem>
+
+#include "tests/support/store_kinds.hpp"
+#include "tests/tools/loader/keysieved_fixture.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using std::chrono::steady_clock;
+
+// A loader that looks by itself once an hour: what it sees sooner, the store has told.
+class KeysievedWatching : public Keysieved, public ::testing::WithParamInterface<StoreKind> {
+ protected:
+  void start_for(const std::string& sets) {
+    site_.configure(sets, url_, "1h");
+    start();
+  }
+  // Until the condition holds; what is measured includes the polling of eventually().
+  template <typename Condition>
+  [[nodiscard]] static bool within_a_second(const Condition& condition) {
+    const auto start = steady_clock::now();
+    return eventually(condition) && steady_clock::now() - start < std::chrono::seconds(1);
+  }
+
+  std::string url_ = GetParam().empty_store(site_.root());
+};
+
+TEST_P(KeysievedWatching, SeesAPushWithinASecond) {
+  site_.push("tags", {0, 1000}, url_);
+  start_for(tags_set);
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  for (std::uint64_t generation = 2; generation <= 4; ++generation) {
+    site_.push("tags", {0, static_cast<int>(1000 + generation)}, url_);
+    EXPECT_TRUE(within_a_second([&] { return site_.live_generation("tags") == generation; })) << log();
+  }
+}
+
+TEST_P(KeysievedWatching, SeesTheFirstPushWithinASecond) {
+  open_store(url_);  // makes it
+  start_for(tags_set);
+  ASSERT_TRUE(says("holds no snapshot of it")) << log();
+  site_.push("tags", {0, 1000}, url_);
+  EXPECT_TRUE(within_a_second([&] { return site_.live_generation("tags") == 1; })) << log();
+}
+
+TEST_P(KeysievedWatching, SeesAddsWithinASecond) {
+  site_.push("tags", {0, 1000}, url_);
+  start_for(tags_set);
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  for (int i = 0; i < 5; ++i) {
+    site_.add("tags", {5000 + i, 1}, url_);
+    EXPECT_TRUE(within_a_second([&] { return site_.knows("tags", {5000 + i, 1}); })) << log();
+  }
+  EXPECT_EQ(site_.live("tags")->id.publication, 1U);
+}
+
+TEST_P(KeysievedWatching, SeesTheAddsOfEverySet) {
+  const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
+  site_.push("tags", {0, 1000}, url_);
+  site_.push("shop", {0, 1000}, url_);
+  start_for(tags_set + shop_set);
+  ASSERT_TRUE(follows("shop", 1)) << log();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  for (const char* set_name : {"shop", "tags", "shop"}) {
+    site_.add(set_name, {5000, 10}, url_);
+    EXPECT_TRUE(within_a_second([&] { return site_.knows(set_name, {5000, 10}); })) << log();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, KeysievedWatching, every_store, store_kind_name);
+
+}  // namespace
+}  // namespace keysieve::test

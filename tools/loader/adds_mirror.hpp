@@ -1,0 +1,72 @@
+// What this host has received of a set's adds log, in memory and in <cache>/<set>.adds: live layers are
+// filled from it, so that an add which was here once outlives the log, the loader and shared memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/stores/log_file.hpp"
+
+namespace keysieve {
+
+// One thread. Memory per add: 32 bytes and its key, up to twice that after growing.
+class AddsMirror {
+ public:
+  explicit AddsMirror(std::string path) : path_(std::move(path)), file_(path_) {}
+
+  // Reads the file; one that is not there is empty. What could be read is kept when it throws, as a LogFile
+  // does.
+  void load();
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+  // Takes what is not here yet, in memory alone; entries in the order of a log. Where another key has its
+  // position, as after a failover that has lost entries, the next free one is taken. Returns a position
+  // behind which all that is new stands, and little else; nothing when nothing is new.
+  std::optional<LogPosition> merge(std::span<const LogEntry> entries);
+  // Forgets what stands up to there, in memory alone.
+  void trim(const LogPosition& up_to);
+  // Makes the file equal to what is in memory, durably; nothing is written when it is. Throws as a LogFile
+  // does; to be called again until it does not.
+  void save();
+
+  [[nodiscard]] std::size_t count_after(const LogPosition& position) const {
+    return entries_.size() - first_after(position);
+  }
+  // Calls visit(key) for each entry above the position.
+  template <typename Visit>
+  void visit_after(const LogPosition& position, const Visit& visit) const {
+    for (std::size_t i = first_after(position); i < entries_.size(); ++i) visit(key_of(entries_[i]));
+  }
+
+ private:
+  struct Entry {
+    LogPosition position;
+    std::uint64_t key_offset;
+    std::uint64_t key_bytes;
+  };
+  static_assert(sizeof(Entry) == 32);
+  using Entries = std::vector<Entry>;  // positions rise
+
+  [[nodiscard]] std::string_view key_of(const Entry& entry) const {
+    return std::string_view(keys_).substr(entry.key_offset, entry.key_bytes);
+  }
+  [[nodiscard]] std::size_t first_after(const LogPosition& position) const;
+  [[nodiscard]] std::vector<LogEntry> some_from(std::size_t first) const;
+  [[nodiscard]] const Entry* find(const Entries& among, const LogPosition& position) const;
+  void take(Entries& fresh, LogPosition position, std::string_view key);
+  void append_to_file();
+  void write_file_anew();
+
+  std::string path_;
+  LogFile file_;
+  Entries entries_;
+  std::string keys_;
+  bool is_file_behind_ = false;        // lacks what came last
+  bool must_be_written_anew_ = false;  // damaged, or not by appending
+};
+
+}  // namespace keysieve

@@ -1,0 +1,128 @@
+#include "tools/loader/adds_reader.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "tools/loader/stopped.hpp"
+#include "tools/transfer/adds_log.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::size_t kBatchEntries = 1000;     // between two looks at signals and watchdog
+constexpr std::size_t kEntriesPerLook = 65536;  // then the other sets have their turn
+constexpr Milliseconds kFirstSaveBackoff{1000};
+
+std::string mirror_path(const LoaderConfig& loader, const SetConfig& set) {
+  return loader.cache + "/" + set.name + ".adds";
+}
+
+}  // namespace
+
+AddsReader::AddsReader(const SetConfig& config, const LoaderConfig& loader,
+                       const std::function<bool()>& on_progress, StateLog& log)
+    : config_(config),
+      on_progress_(on_progress),
+      log_(log),
+      mirror_(mirror_path(loader, config)),
+      save_backoff_(kFirstSaveBackoff) {}
+
+void AddsReader::begin_look() noexcept {
+  is_up_to_date_ = false;
+  has_more_ = false;
+  has_notice_ = false;
+}
+
+void AddsReader::load_mirror() {
+  if (is_loaded_) return;
+  is_loaded_ = true;
+  news_ = LogPosition{};
+  try {
+    mirror_.load();
+    is_complete_ = true;
+  } catch (const Error& error) {
+    log_.say_cache_trouble(error.what());
+  }
+}
+
+void AddsReader::read(Store& store, const LogPosition& from, Amount amount) {
+  begin_read(from);
+  log_name_ = adds_log(store, config_.name);
+  for (std::size_t count = 0; amount == Amount::All || count < kEntriesPerLook;) {
+    const std::vector<LogEntry> entries = store.read_after(log_name_, seen_, kBatchEntries);
+    take(entries);
+    count += entries.size();
+    if (entries.empty() && has_lost_entries(store)) continue;
+    has_more_ = entries.size() == kBatchEntries;
+    if (!has_more_) break;
+    if (!on_progress_()) throw Stopped{};
+  }
+  is_up_to_date_ = true;
+  if (!has_more_) is_complete_ = true;
+}
+
+void AddsReader::begin_read(const LogPosition& from) {
+  if (read_from_ && *read_from_ <= from && !must_read_again_) return;
+  seen_ = std::min(from, read_from_.value_or(from));
+  read_from_ = seen_;
+  must_read_again_ = false;
+}
+
+// Asked only when the log has nothing new: where entries are missing, a new one need not stand behind what
+// was seen.
+bool AddsReader::has_lost_entries(Store& store) {
+  if (seen_ == LogPosition{} || store.end_of(log_name_) >= seen_) return false;
+  spdlog::warn("{}: the log {} has lost entries; what had come from it stays", config_.name, log_name_);
+  seen_ = {};
+  read_from_ = seen_;
+  return true;
+}
+
+void AddsReader::skip(Store& store) {
+  log_name_ = adds_log(store, config_.name);
+  seen_ = store.end_of(log_name_);
+  read_from_.reset();
+  is_up_to_date_ = true;
+}
+
+void AddsReader::take(std::vector<LogEntry> entries) {
+  if (entries.empty()) return;
+  seen_ = entries.back().position;
+  for (LogEntry& entry : entries) {
+    has_notice_ = has_notice_ || !entry.key;
+    if (!entry.key || entry.key->size() <= kMaxLoggedKeyBytes) continue;
+    log_.say_too_long(entry.key->size());
+    entry.key.reset();
+  }
+  const std::optional<LogPosition> before = mirror_.merge(entries);
+  if (!before) return;
+  news_ = std::min(news_.value_or(*before), *before);
+  save_mirror();
+}
+
+// A cache that cannot be written costs what was added since when shared memory is wiped, and the log is lost
+// too.
+void AddsReader::save_mirror() {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  if (!save_backoff_.is_due(now)) return;
+  try {
+    mirror_.save();
+    save_backoff_.reset();
+  } catch (const Error& error) {
+    save_backoff_.failed(now);
+    log_.say_cache_trouble(error.what());
+  }
+}
+
+void AddsReader::forget(const LogPosition& up_to) {
+  mirror_.trim(up_to);
+  save_mirror();
+}
+
+std::optional<WatchedLog> AddsReader::watched_log() const {
+  if (!is_up_to_date_) return std::nullopt;
+  return WatchedLog{log_name_, seen_};
+}
+
+}  // namespace keysieve

@@ -1,0 +1,85 @@
+#include "tools/loader/layer_filler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/shm/set_reader.hpp"
+#include "tools/loader/layer_limit.hpp"
+
+namespace keysieve {
+namespace {
+
+// One key may have been added many times.
+std::vector<KeyHash> distinct_hashes(const AddsMirror& mirror, const LogPosition& after, std::uint64_t seed) {
+  std::vector<KeyHash> hashes;
+  mirror.visit_after(after, [&](std::string_view key) { hashes.push_back(hash_key(key, seed)); });
+  std::sort(hashes.begin(), hashes.end(), in_shard_order);
+  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+  return hashes;
+}
+
+}  // namespace
+
+LayerFiller::LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, StateLog& log)
+    : config_(config), directory_(loader.directory), adds_(adds), log_(log), backoff_(loader.poll_interval) {}
+
+NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry least) const {
+  const std::vector<KeyHash> hashes = distinct_hashes(adds_.mirror(), snapshot.adds_from, snapshot.seed);
+  const double limit = layer_fpr_limit(config_.guards.max_fpr, snapshot.target_fpr, snapshot.estimated_fpr);
+  LayerGeometry geometry = layer_geometry_for(std::max<std::uint64_t>(1, 2 * hashes.size()), limit);
+  geometry.shard_count = std::max(geometry.shard_count, least.shard_count);
+  NewLayer layer(geometry, adds_.position().value_or(snapshot.adds_from));
+  for (const KeyHash& hash : hashes) layer.add(hash);
+  return layer;
+}
+
+void LayerFiller::fill(Publisher& publisher, const LivePublication& live, SteadyTime now) {
+  std::optional<LayerWriter> layer = publisher.open_layer();
+  if (!layer) return;
+  if (add_news(*layer, live)) {
+    const double limit = layer_fpr_limit(config_.guards.max_fpr, live.target_fpr, live.estimated_fpr);
+    is_full_ = layer->fill().estimated_fpr > limit;
+  }
+  if (!is_full_ || !backoff_.is_due(now)) return;
+  try {
+    enlarge(publisher, *layer, live);
+  } catch (const Error&) {
+    backoff_.failed(now);
+    throw;
+  }
+  backoff_.reset();
+}
+
+// All of it is added to a publication that was not seen before, as one that was live when this process began:
+// whoever filled it may have been killed in the middle.
+bool LayerFiller::add_news(LayerWriter& layer, const LivePublication& live) {
+  std::optional<LogPosition> news = adds_.take_news();
+  if (filled_ != live.id) news = LogPosition{};
+  filled_ = live.id;
+  if (news) {
+    adds_.mirror().visit_after(std::max(*news, live.adds_from),
+                               [&](std::string_view key) { layer.add(hash_key(key, live.seed)); });
+  }
+  const auto position = adds_.position();
+  if (position && layer.position() != *position) layer.advance(*position);
+  return news.has_value();
+}
+
+void LayerFiller::enlarge(Publisher& publisher, const LayerWriter& layer, const LivePublication& live) {
+  if (adds_.mirror().count_after(live.adds_from) < layer.live_keys()) {
+    throw UnavailableError(fmt::format(
+        "{} and the adds log hold less than the live layer does, which is full", adds_.mirror().path()));
+  }
+  SetReader reader({.directory = directory_, .max_jitter = std::chrono::milliseconds(0)}, config_.name);
+  static_cast<void>(reader.pin());
+  const Attachment* attachment = reader.attachment();
+  if (attachment == nullptr || attachment->id() != live.id) return;  // the next look finds what has happened
+  const NewLayer larger = layer_over(attachment->snapshot().header(), {2 * layer.geometry().shard_count});
+  publisher.publish(attachment->snapshot().bytes(), live.generation, larger);
+  is_full_ = false;
+  log_.say_enlarged(layer.geometry(), larger);
+}
+
+}  // namespace keysieve

@@ -1,0 +1,40 @@
+// Brings what this host has received of an adds log into the live layers of a set: into a new one before it
+// is published, into that of what is live, and from that into a larger one when it is too full.
+#pragma once
+
+#include <optional>
+
+#include "core/shm/publisher.hpp"
+#include "tools/loader/adds_reader.hpp"
+#include "tools/loader/live_publication.hpp"
+
+namespace keysieve {
+
+class LayerFiller {
+ public:
+  // All must outlive it.
+  LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, StateLog& log);
+
+  // A layer over that snapshot: all that was received behind its `adds_from`, and room for as much again. Of
+  // `least` shards, or more.
+  [[nodiscard]] NewLayer layer_over(const SnapshotHeader& snapshot, LayerGeometry least = {}) const;
+
+  // Adds what has come since the last call to the layer of what is live, if that has one. When its estimated
+  // FPR is above the limit then, publishes the same snapshot with one of twice the size; throws as a
+  // Publisher does when that is not possible: it is tried again after a while.
+  void fill(Publisher& publisher, const LivePublication& live, SteadyTime now);
+
+ private:
+  bool add_news(LayerWriter& layer, const LivePublication& live);
+  void enlarge(Publisher& publisher, const LayerWriter& layer, const LivePublication& live);
+
+  const SetConfig& config_;
+  std::string directory_;
+  AddsReader& adds_;
+  StateLog& log_;
+  PublicationId filled_{};  // whose layer has all but the news
+  bool is_full_ = false;
+  Backoff backoff_;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,63 @@
+#include "tools/loader/store_watcher.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+namespace keysieve {
+
+bool StoreWatcher::arm(std::span<const WatchedLog> logs, SteadyTime now) {
+  const bool is_new = !watch_;
+  if (is_new && (cannot_watch_ || logs.empty() || !backoff_.is_due(now))) return false;
+  const auto is_armed = [](const WatchedLog& log, const std::string& name) { return log.name == name; };
+  if (!is_new && std::equal(logs.begin(), logs.end(), armed_.begin(), armed_.end(), is_armed)) return false;
+  try {
+    if (is_new) make(now);
+    if (!watch_) return false;
+    watch_->arm(logs);
+  } catch (const Error& error) {
+    spdlog::debug("cannot watch, polling goes on: {}", error.what());
+    drop(now);
+    return false;
+  }
+  armed_.clear();
+  for (const WatchedLog& log : logs) armed_.push_back(log.name);
+  return is_new;
+}
+
+void StoreWatcher::make(SteadyTime now) {
+  watch_ = open_()->watch();
+  made_at_ = now;
+  cannot_watch_ = !watch_;
+}
+
+std::vector<int> StoreWatcher::descriptors() const {
+  return watch_ ? watch_->descriptors() : std::vector<int>();
+}
+
+std::vector<std::string> StoreWatcher::take(SteadyTime now) {
+  if (!watch_) return {};
+  try {
+    std::vector<std::string> names = watch_->take();
+    if (!names.empty()) armed_.clear();
+    return names;
+  } catch (const Error& error) {
+    spdlog::debug("the watch has failed, polling goes on: {}", error.what());
+    drop(now);
+    return {};
+  }
+}
+
+// One that has served for long begins with the shortest wait again.
+void StoreWatcher::drop(SteadyTime now) {
+  if (watch_ && now - made_at_ > kLongestBackoff) backoff_.reset();
+  watch_.reset();
+  armed_.clear();
+  backoff_.failed(now);
+}
+
+SteadyTime StoreWatcher::due_at() const noexcept {
+  return watch_ || cannot_watch_ ? SteadyTime::max() : backoff_.due_at();
+}
+
+}  // namespace keysieve

@@ -1,0 +1,46 @@
+// Follows what the watch of one store says about its logs. A watch that cannot be made, or that fails, is
+// made anew after a backoff; meanwhile the loader's rounds are what finds changes.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/loader/store_connection.hpp"
+
+namespace keysieve {
+
+class StoreWatcher {
+ public:
+  explicit StoreWatcher(OpenStore open) : open_(std::move(open)) {}
+
+  // Waits for what comes behind the positions that were seen, with a new watch where that is due. True for a
+  // new one: what has changed before, it cannot tell, so everything is to be looked at once more.
+  bool arm(std::span<const WatchedLog> logs, SteadyTime now);
+  // What to poll for.
+  [[nodiscard]] std::vector<int> descriptors() const;
+  // The names of the logs that may have something new. Does not wait.
+  std::vector<std::string> take(SteadyTime now);
+  [[nodiscard]] bool is_watching() const noexcept { return watch_ != nullptr; }
+  // Its store has failed: a connection may be dead without a word, so the watch is not to be relied on.
+  void drop(SteadyTime now);
+
+  // When arm() tries again to make a watch; SteadyTime::max() while there is one.
+  [[nodiscard]] SteadyTime due_at() const noexcept;
+
+ private:
+  static constexpr Milliseconds kShortestBackoff{500};
+  static constexpr Milliseconds kLongestBackoff = std::chrono::seconds(30);
+
+  void make(SteadyTime now);
+
+  OpenStore open_;
+  std::unique_ptr<StoreWatch> watch_;
+  std::vector<std::string> armed_;  // what it waits for; empty: nothing
+  SteadyTime made_at_{};
+  bool cannot_watch_ = false;  // the store has no way to tell
+  Backoff backoff_{kShortestBackoff, kLongestBackoff};
+};
+
+}  // namespace keysieve
