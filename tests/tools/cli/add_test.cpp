@@ -124,7 +124,7 @@ TEST_P(Add, MakesNoStore) {
   EXPECT_THAT(names_in(directory_.path()), Not(::testing::Contains("none")));
 }
 
-INSTANTIATE_TEST_SUITE_P(StoresWithLogs, Add, stores_with_logs, store_kind_name);
+INSTANTIATE_TEST_SUITE_P(EveryStore, Add, every_store, store_kind_name);
 
 using AddHelp = KeysieveProgram;
 

@@ -124,7 +124,7 @@ TEST_P(BypassInStore, RefusesWrongNamesAndStoresThatAreNotThere) {
   EXPECT_THAT(names_in(directory_.path()), Not(::testing::Contains("none")));
 }
 
-INSTANTIATE_TEST_SUITE_P(StoresWithLogs, BypassInStore, stores_with_logs, store_kind_name);
+INSTANTIATE_TEST_SUITE_P(EveryStore, BypassInStore, every_store, store_kind_name);
 
 }  // namespace
 }  // namespace keysieve::test
