@@ -15,6 +15,7 @@
 #include "tools/cli/verbs.hpp"
 #include "tools/program/durable_file.hpp"
 #include "tools/program/units.hpp"
+#include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -31,6 +32,7 @@ struct BuildOptions {
   std::optional<std::uint32_t> shard_bytes;
   std::optional<UnixSeconds> as_of;
   std::optional<LogPosition> adds_from;
+  std::chrono::milliseconds adds_overlap = kDefaultAddsOverlap;
   KeyFileFormat format;
   GuardOptions guards;
   bool json = false;
@@ -76,13 +78,22 @@ Predecessor predecessor_of(const BuildOptions& options, Store* store) {
   return found;
 }
 
+// Where the layer over this build begins: without a store with the whole log, which is never too little.
+LogPosition adds_from_of(const BuildOptions& options, UnixSeconds as_of, Store* store) {
+  if (options.adds_from) return *options.adds_from;
+  if (store == nullptr) return {};
+  constexpr std::int64_t kMilliseconds = 1000;
+  return adds_from(*store, options.settings.set_name, std::min(as_of, unix_now()) * kMilliseconds,
+                   options.adds_overlap);
+}
+
 // Kind and shard size: as asked for, else as before, else the defaults.
-BuildSettings settings_of(const BuildOptions& options, const Predecessor& before) {
+BuildSettings settings_of(const BuildOptions& options, Store* store, const Predecessor& before) {
   BuildSettings settings = options.settings;
   settings.like = before.geometry;
   settings.seed = before.seed ? *before.seed : random_value<std::uint64_t>();
   settings.as_of = options.as_of.value_or(unix_now());
-  if (options.adds_from) settings.adds_from = *options.adds_from;
+  settings.adds_from = adds_from_of(options, settings.as_of, store);
   if (before.geometry) {
     settings.kind = before.geometry->kind;
     settings.shard_bytes = before.geometry->params.shard_bytes;
@@ -116,7 +127,7 @@ void build(const BuildOptions& options) {
   if (!guards.max_fpr) guards.max_fpr = default_max_fpr(options.settings.target_fpr);
   const auto store = store_of(options);
   const Predecessor before = predecessor_of(options, store.get());
-  SnapshotBuilder builder(settings_of(options, before));
+  SnapshotBuilder builder(settings_of(options, store.get(), before));
   read_all_keys(options, builder);
   const std::uint64_t keys_given = builder.keys_given();
   const SnapshotBytes snapshot = finish(builder, options.settings.set_name);
@@ -140,9 +151,17 @@ void add_source_options(CLI::App* verb, BuildOptions& options) {
   add_parsed(verb, "--as-of", options.as_of, parse_moment,
              "When the keys began to be read from their source: 2026-11-21T07:00:00Z or @SECONDS [now]")
       ->type_name("MOMENT");
-  add_parsed(verb, "--adds-from", options.adds_from, parse_position,
-             "Position in the adds log from which on adds may be missing in the list [0-0, the whole log]")
-      ->type_name("POSITION");
+  auto* position =
+      add_parsed(
+          verb, "--adds-from", options.adds_from, parse_position,
+          "Position in the adds log from which on adds may be missing in the list [--adds-overlap before "
+          "--as-of, in the log of the store of --like or --store; without a store 0-0, the whole log]")
+          ->type_name("POSITION");
+  add_parsed(
+      verb, "--adds-overlap", options.adds_overlap, parse_duration,
+      "Longest time that a transaction takes from its add to its commit, and by which clocks differ [10m]")
+      ->type_name("DURATION")
+      ->excludes(position);
 }
 
 void add_shape_options(CLI::App* verb, BuildOptions& options) {

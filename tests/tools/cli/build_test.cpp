@@ -115,6 +115,8 @@ TEST_F(Build, RefusesSettingsOutOfRangeAndNamesThem) {
     EXPECT_THAT(refused_setting({"--adds-from", position}),
                 AllOf(StartsWith("--adds-from: "), HasSubstr("a position is <milliseconds>-<number>")));
   }
+  EXPECT_THAT(refused_setting({"--adds-overlap", "-1m"}), StartsWith("--adds-overlap: \"-1m\""));
+  EXPECT_THAT(refused_setting({"--adds-overlap", "1m", "--adds-from", "0-0"}), HasSubstr("excludes"));
   EXPECT_THAT(refused_setting({"--valid-for", "soon"}), StartsWith("--valid-for: \"soon\""));
   EXPECT_THAT(refused_setting({"--key-profile", std::string(65, 'p')}), HasSubstr("at most 64 bytes"));
   EXPECT_THAT(refused_setting({"--min-keys", "-1"}), StartsWith("--min-keys: \"-1\""));
