@@ -5,8 +5,9 @@
 namespace keysieve {
 namespace {
 
-// Enough that the round trip and, in a folder, the sync per call hardly count.
-constexpr std::size_t kBatchKeys = 1024;
+// Each call syncs once. `seq 1000000 | keysieve add tags --file - URL` took 0.7 s in a folder and 1.5 s in
+// LMDB, and 7 and 14 s by 1,024 keys per call.
+constexpr std::size_t kBatchKeys = 8192;
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 
 }  // namespace
