@@ -1,10 +1,11 @@
 #include "tools/transfer/garbage.hpp"
 
-#include "core/base/error.hpp"
+#include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
+namespace {
 
 void remove_chunks(Store& store, const std::string& set_name, const Garbage& push) {
   for (std::uint32_t first = 0; first < push.chunk_count;) {
@@ -14,19 +15,20 @@ void remove_chunks(Store& store, const std::string& set_name, const Garbage& pus
   }
 }
 
-void remove_garbage(Store& store, const std::string& set_name, const PointerRecord& pointer,
-                    std::vector<std::string>& warnings) {
+}  // namespace
+
+void remove_garbage(Store& store, const std::string& set_name, const PointerRecord& pointer) {
   if (pointer.garbage.empty()) return;
-  try {
-    for (const Garbage& push : pointer.garbage) remove_chunks(store, set_name, push);
-    change_pointer(store, set_name, [&](PointerRecord& now) {
-      return std::erase_if(now.garbage,
-                           [&](const Garbage& entry) { return is_garbage(pointer, entry.push_id); }) != 0;
-    });
-  } catch (const Error& error) {
-    warnings.push_back("set \"" + set_name + "\": chunks that nobody needs any more could not be removed, " +
-                       "the next push or gc will: " + error.what());
-  }
+  for (const Garbage& push : pointer.garbage) remove_chunks(store, set_name, push);
+  change_pointer(store, set_name, [&pointer](PointerRecord& now) {
+    return std::erase_if(now.garbage,
+                         [&](const Garbage& push) { return is_garbage(pointer, push.push_id); }) != 0;
+  });
+}
+
+void trim_adds(Store& store, const std::string& set_name, const PointerRecord& pointer) {
+  if (pointer.adds_trimmed_to == LogPosition{}) return;
+  store.trim(adds_log(store, set_name), pointer.adds_trimmed_to);
 }
 
 }  // namespace keysieve

@@ -1,5 +1,7 @@
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "tools/program/units.hpp"
+#include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/garbage.hpp"
 #include "tools/transfer/hex.hpp"
 #include "tools/transfer/pointer_changes.hpp"
@@ -67,7 +69,7 @@ class Push {
       keysieve::announce(changed, {record_.push_id, record_.chunk_count, now, record_.adds_from});
       return true;
     });
-    remove_garbage(store_, set_name_, pointer, warnings_);
+    tidy_up(pointer);
   }
 
   void check(const PointerRecord& pointer) const {
@@ -83,6 +85,22 @@ class Push {
                         std::to_string(kept.generation) + " has this build id and other bytes");
       }
     }
+    check_adds(pointer);
+  }
+
+  // A key that was added after this snapshot's keys were read and then trimmed would be in neither.
+  void check_adds(const PointerRecord& pointer) const {
+    const bool has_looked = record_.adds_from != LogPosition{};
+    const LogPosition needed =
+        has_looked ? record_.adds_from : log_position(static_cast<std::uint64_t>(record_.as_of) * 1000, 0);
+    if (needed >= pointer.adds_trimmed_to || !guards_.max_shrink) return;
+    const auto moment = [](const LogPosition& position) {
+      return format_moment(static_cast<UnixSeconds>(milliseconds_of(position) / 1000));
+    };
+    throw DataError("set \"" + set_name_ + "\" needs the keys that were added from " + moment(needed) +
+                    " on, but " + store_.name() + " has trimmed them up to " +
+                    moment(pointer.adds_trimmed_to) +
+                    ": they might be treated as absent; build it again, or push it with --allow-shrink");
   }
 
   void put_chunks(const Progress& progress) {
@@ -107,6 +125,7 @@ class Push {
       check(changed);
       before_ = changed.current;
       make_current(changed, record_);
+      release_adds(changed);
       return true;
     });
     return find_kept(pointer, record_.push_id) ? std::optional(std::move(pointer)) : std::nullopt;
@@ -114,9 +133,20 @@ class Push {
 
   PushResult finish(const PointerRecord& pointer) {
     SnapshotRecord record = find_kept(pointer, record_.push_id).value();
+    if (auto warning = wake_loaders(store_, set_name_)) warnings_.push_back(std::move(*warning));
     if (before_) warn_of_changes(set_name_, *before_, record, warnings_);
-    remove_garbage(store_, set_name_, pointer, warnings_);
+    tidy_up(pointer);
     return {std::move(record), std::move(warnings_)};
+  }
+
+  void tidy_up(const PointerRecord& pointer) {
+    try {
+      remove_garbage(store_, set_name_, pointer);
+      trim_adds(store_, set_name_, pointer);
+    } catch (const Error& error) {
+      warnings_.push_back("set \"" + set_name_ + "\": what nobody needs any more is not all removed, " +
+                          "the next push or gc will: " + error.what());
+    }
   }
 
   // So that nothing stays of a push that failed. Where only the answer was lost the pointer has moved, or
@@ -128,7 +158,7 @@ class Push {
         discard(changed, {record_.push_id, record_.chunk_count});
         return true;
       });
-      remove_garbage(store_, set_name_, pointer, warnings_);
+      tidy_up(pointer);
     } catch (const Error&) {  // why the push failed is what the caller must hear
     }
   }

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
@@ -20,21 +19,14 @@ class PushFixture : public ::testing::Test {
     return keysieve::push(*store_, view_of(snapshot), guards);
   }
 
-  // Names of all files but the store's lock: a file's name is its record's key.
-  [[nodiscard]] std::vector<std::string> keys() const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(directory_ / "store")) {
-      const std::string name = entry.path().filename();
-      if (name != ".lock") names.push_back(name);
-    }
-    return names;
-  }
+  // Of all records.
+  [[nodiscard]] std::vector<std::string> keys() const { return store_->keys_with_prefix("keysieve:"); }
 
   [[nodiscard]] bool has_chunks_of(const SnapshotBytes& snapshot) const {
-    const auto names = keys();
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      if (!name.ends_with(":0")) return false;
-      const std::string chunk = store_->get(name).value();
+    const auto all = keys();
+    return std::any_of(all.begin(), all.end(), [&](const std::string& key) {
+      if (!key.ends_with(":0")) return false;
+      const std::string chunk = store_->get(key).value();
       const auto header = load<SnapshotHeader>(as_bytes(chunk).data() + kChunkHeaderBytes);
       return header.build_id == view_of(snapshot).header().build_id;
     });

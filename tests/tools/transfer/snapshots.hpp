@@ -16,6 +16,7 @@ struct SnapshotRecipe {
   std::uint32_t shard_count = 0;  // 0: as many as the keys need
   std::uint64_t seed = 7;
   UnixSeconds as_of = 1'700'000'000;
+  LogPosition adds_from{};
 };
 
 // 176 KiB: three chunks.
@@ -31,6 +32,7 @@ inline SnapshotBytes build_snapshot(const SnapshotRecipe& recipe = {}) {
   settings.target_fpr = recipe.target_fpr;
   settings.seed = recipe.seed;
   settings.as_of = recipe.as_of;
+  settings.adds_from = recipe.adds_from;
   if (recipe.shard_count != 0) {
     settings.like = size_filter(*settings.kind, {.keys = recipe.keys, .target_fpr = recipe.target_fpr});
     settings.like->shard_count = recipe.shard_count;

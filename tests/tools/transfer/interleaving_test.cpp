@@ -1,0 +1,136 @@
+// Pushes, rollbacks and collections of one set that crash, lose answers, or are stopped, at every step.
+#include <gmock/gmock.h>
+
+#include "tests/tools/transfer/shared_store.hpp"
+#include "tests/tools/transfer/stepped_store.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::collecting;
+using test::Deed;
+using test::Fault;
+using test::kMoreThanADay;
+using test::one_after_another;
+using test::pushing;
+using test::rolling_back;
+
+// An operator would see the error, and the process may be gone.
+void attempt(const Deed& deed, Store& store) {
+  try {
+    deed(store);
+  } catch (const Error&) {
+  } catch (const test::Crash&) {
+  }
+}
+
+class Interleaving : public ::testing::TestWithParam<test::StoreKind> {
+ protected:
+  std::unique_ptr<Store> empty_store() {
+    std::filesystem::remove_all(directory_ / GetParam().name);
+    return open_store(GetParam().empty_store(directory_));
+  }
+
+  // Three generations, one push that was interrupted, and garbage that its push did not live to remove.
+  std::unique_ptr<Store> used_store() {
+    auto store = empty_store();
+    for (const std::size_t number : {0U, 1U, 2U}) pushing(number)(*store);
+    constexpr int kAfterTheChunks = 5;  // read and change the record, two chunks, read the record
+    test::FaultyStore interrupted(*store, Fault::CrashBefore, kAfterTheChunks);
+    attempt(pushing(3), interrupted);
+    constexpr int kAfterThePointerMoved = 7;
+    test::FaultyStore crashed(*store, Fault::CrashBefore, kAfterThePointerMoved);
+    attempt(pushing(4), crashed);
+    const PointerRecord pointer = read_pointer(*store, "tags").value();
+    EXPECT_EQ(pointer.pending.size(), 1U);
+    EXPECT_EQ(pointer.garbage.size(), 1U);
+    EXPECT_EQ(pointer.current->generation, 4U);
+    return store;
+  }
+
+  test::TemporaryDirectory directory_{test::fast_folder()};
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, Interleaving, ::testing::Values(test::kLmdb, test::kDir, test::kRedisUnix),
+                         test::store_kind_name);
+
+// Runs all deeds, one of which meets the fault. False when there are fewer steps.
+bool survives_fault(Store& store, const std::vector<Deed>& deeds, Fault fault, int at) {
+  const std::string when =
+      "fault " + std::to_string(static_cast<int>(fault)) + " at step " + std::to_string(at);
+  test::FaultyStore faulty(store, fault, at);
+  for (const Deed& deed : deeds) {
+    attempt(deed, faulty);
+    test::expect_usable(store, when);
+  }
+  test::expect_nothing_else_after_a_day(store, when);
+  return faulty.has_failed();
+}
+
+TEST_P(Interleaving, OfAnyFaultCostsNothingThatIsNeededAndLeavesNothingThatIsNot) {
+  const std::vector<Deed> deeds{pushing(0),     pushing(1), pushing(2),   pushing(3),
+                                rolling_back(), pushing(4), collecting(), pushing(4)};
+  for (const Fault fault : {Fault::CrashBefore, Fault::CrashAfter, Fault::NotReached, Fault::AnswerLost,
+                            Fault::FalseThoughDone}) {
+    int at = 1;
+    while (survives_fault(*empty_store(), deeds, fault, at) && !HasFailure()) ++at;
+    EXPECT_GT(at, fault == Fault::FalseThoughDone ? 15 : 60);
+  }
+}
+
+struct NamedDeed {
+  const char* name;
+  Deed deed;
+};
+
+TEST_P(Interleaving, OfTwoAtAnyStepCostsNothingThatIsNeededAndLeavesNothingThatIsNot) {
+  const std::vector<NamedDeed> stopped{{"push", pushing(5)},
+                                       {"push of an older build", pushing(2)},
+                                       {"push of the current build", pushing(4)},
+                                       {"rollback", rolling_back()},
+                                       {"collection", collecting()},
+                                       {"collection of the next day", collecting(kMoreThanADay)}};
+  const std::vector<NamedDeed> meanwhile{
+      {"push", pushing(6)},
+      {"push of the same build", pushing(5)},
+      {"pushes", one_after_another({pushing(6), pushing(7), pushing(8), pushing(9)})},
+      {"rollback", rolling_back()},
+      {"collection", collecting()},
+      {"collection of the next day", collecting(kMoreThanADay)},
+      {"collection of the next day and the interrupted push once more",
+       one_after_another({collecting(kMoreThanADay), pushing(3)})}};
+  for (const auto& [stopped_name, stopped_deed] : stopped) {
+    for (const auto& [other_name, other_deed] : meanwhile) {
+      for (int at = 1;; ++at) {
+        const std::string when =
+            std::string(other_name) + " before step " + std::to_string(at) + " of a " + stopped_name;
+        const auto store = used_store();
+        test::StoppedStore stopping(*store, at, [&] {
+          other_deed(*store);
+          test::expect_usable(*store, when);
+        });
+        attempt(stopped_deed, stopping);
+        if (!stopping.has_stopped()) break;
+        test::expect_usable(*store, when);
+        test::expect_nothing_else_after_a_day(*store, when);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+// The loader is at its chunks while its generation falls out of the kept ones, and its chunks go.
+TEST_P(Interleaving, OfASlowPullEndsWithWhatIsCurrentThen) {
+  for (int at = 2;; ++at) {
+    const auto store = used_store();
+    test::StoppedStore slow(*store, at, [&] {
+      one_after_another({pushing(5), pushing(6), pushing(7), pushing(8), collecting(kMoreThanADay)})(*store);
+    });
+    const SnapshotRecord pulled = pull(slow, "tags").record;
+    if (!slow.has_stopped()) break;
+    EXPECT_EQ(pulled, read_pointer(*store, "tags").value().current);
+  }
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,100 @@
+// A store that several pushes, rollbacks and collections share, and what must hold of it whatever they do.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+
+#include "tests/support/store_kinds.hpp"
+#include "tests/tools/transfer/snapshots.hpp"
+#include "tools/transfer/collect_garbage.hpp"
+#include "tools/transfer/fetch.hpp"
+#include "tools/transfer/pointer_changes.hpp"
+#include "tools/transfer/rollback.hpp"
+#include "tools/transfer/stored_pointer.hpp"
+
+namespace keysieve::test {
+
+// What somebody does with a store; may throw.
+using Deed = std::function<void(Store&)>;
+
+inline constexpr UnixSeconds kMoreThanADay = std::chrono::seconds(kAbandonedAfter).count() + 3600;
+inline constexpr std::uint32_t kShardsOfTwoChunks = 20;
+
+// Of the set "tags"; the same number is the same build.
+inline const SnapshotBytes& numbered_snapshot(std::size_t number) {
+  static std::vector<SnapshotBytes> snapshots = [] {
+    std::vector<SnapshotBytes> built;
+    for (int i = 0; i < 12; ++i) {
+      built.push_back(build_snapshot({.keys = 10, .shard_count = kShardsOfTwoChunks}));
+    }
+    return built;
+  }();
+  return snapshots.at(number);
+}
+
+inline Deed pushing(std::size_t number) {
+  return [number](Store& store) { push(store, view_of(numbered_snapshot(number)), {}); };
+}
+inline Deed rolling_back() {
+  return [](Store& store) { rollback(store, "tags", plan_rollback(store, "tags")); };
+}
+inline Deed collecting(UnixSeconds later = 0) {
+  return [later](Store& store) { collect_garbage(store, {.now = unix_now() + later}); };
+}
+inline Deed one_after_another(std::vector<Deed> deeds) {
+  return [deeds = std::move(deeds)](Store& store) {
+    for (const Deed& deed : deeds) deed(store);
+  };
+}
+
+inline std::vector<std::string> chunk_keys_of(const Store& store, const SnapshotRecord& record) {
+  return chunk_key_batch(store, "tags", record.push_id, record.chunk_count, 0);
+}
+
+// At every moment: what is current or kept has all its chunks.
+inline void expect_whole(Store& store, const std::string& when) {
+  const auto pointer = read_stored_pointer(store, "tags").value_or(PointerRecord{});
+  for (const SnapshotRecord& kept : kept_generations(pointer)) {
+    const auto chunks = store.get_many(chunk_keys_of(store, kept));
+    EXPECT_TRUE(
+        std::all_of(chunks.begin(), chunks.end(), [](const auto& chunk) { return chunk.has_value(); }))
+        << when << ": generation " << kept.generation;
+  }
+}
+
+// What is current can be pulled, and what is kept be rolled back to.
+inline void expect_usable(Store& store, const std::string& when) {
+  const auto pointer = read_pointer(store, "tags");
+  if (!pointer) return;
+  EXPECT_EQ(pull(store, "tags").record, pointer->current) << when;
+  for (const SnapshotRecord& kept : kept_generations(*pointer)) {
+    EXPECT_TRUE(std::holds_alternative<SnapshotBytes>(fetch(store, "tags", kept, {})))
+        << when << ": generation " << kept.generation;
+  }
+}
+
+// Once everybody is done and a day has passed: a collection leaves the chunks of what is kept, and no others.
+inline void expect_nothing_else_after_a_day(Store& store, const std::string& when) {
+  collecting(kMoreThanADay)(store);
+  expect_usable(store, when);
+  const PointerRecord pointer = read_stored_pointer(store, "tags").value_or(PointerRecord{});
+  EXPECT_TRUE(pointer.pending.empty()) << when;
+  EXPECT_TRUE(pointer.garbage.empty()) << when;
+  std::vector<std::string> expected{pointer_key(store, "tags")};
+  for (const SnapshotRecord& kept : kept_generations(pointer)) {
+    const auto keys = chunk_keys_of(store, kept);
+    expected.insert(expected.end(), keys.begin(), keys.end());
+  }
+  EXPECT_THAT(store.keys_with_prefix(store.prefix() + ":"), ::testing::UnorderedElementsAreArray(expected))
+      << when;
+}
+
+// Memory, where there is such a folder: a disk that syncs would cost minutes.
+inline std::filesystem::path fast_folder() {
+  return std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
+}
+
+}  // namespace keysieve::test

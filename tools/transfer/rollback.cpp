@@ -1,0 +1,74 @@
+#include "tools/transfer/rollback.hpp"
+
+#include "core/base/error.hpp"
+#include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/fetch.hpp"
+#include "tools/transfer/pointer_changes.hpp"
+#include "tools/transfer/stored_pointer.hpp"
+
+namespace keysieve {
+namespace {
+
+std::string list_of_kept(const PointerRecord& pointer) {
+  std::string list = std::to_string(pointer.current->generation) + " (current)";
+  for (const SnapshotRecord& older : pointer.previous) list += ", " + std::to_string(older.generation);
+  return list;
+}
+
+bool is_done(const PointerRecord& pointer, const RollbackPlan& plan) {
+  return pointer.current && pointer.current->generation > plan.current.generation &&
+         pointer.current->restores == plan.target.generation &&
+         pointer.current->push_id == plan.target.push_id;
+}
+
+void check_plan(const PointerRecord& pointer, const RollbackPlan& plan, const std::string& source) {
+  if (pointer.current == plan.current && find_kept(pointer, plan.target.push_id) == plan.target) return;
+  throw LockedError(source + " was pushed or rolled back by somebody else meanwhile; look again");
+}
+
+void check_whole(Store& store, const std::string& set_name, const RollbackPlan& plan,
+                 const Progress& progress) {
+  const auto fetched = fetch(store, set_name, plan.target, progress);
+  const auto* missing = std::get_if<MissingChunk>(&fetched);
+  if (missing == nullptr) return;
+  const std::string source = name_of(store, set_name, plan.target);
+  check_plan(read_stored_pointer(store, set_name).value_or(PointerRecord{}), plan, source);
+  throw DataError(source + ": is damaged and cannot be rolled back to: " + missing->key + " is missing");
+}
+
+}  // namespace
+
+RollbackPlan plan_rollback(Store& store, const std::string& set_name, std::optional<std::uint64_t> to) {
+  const auto pointer = read_pointer(store, set_name);
+  const std::string source = store.name() + ": set \"" + set_name + "\"";
+  if (!pointer) throw MissingInputError(source + " was never pushed");
+  const SnapshotRecord& current = *pointer->current;
+  if (to == current.generation) {
+    throw UsageError(source + ": generation " + std::to_string(*to) +
+                     " is current; kept: " + list_of_kept(*pointer));
+  }
+  for (const SnapshotRecord& older : pointer->previous) {
+    if (to.value_or(older.generation) == older.generation) return {current, older};
+  }
+  if (!to) throw MissingInputError(source + ": nothing older is kept; kept: " + list_of_kept(*pointer));
+  throw UsageError(source + ": generation " + std::to_string(*to) +
+                   " is not kept; kept: " + list_of_kept(*pointer));
+}
+
+RollbackResult rollback(Store& store, const std::string& set_name, const RollbackPlan& plan,
+                        const Progress& progress) {
+  check_whole(store, set_name, plan, progress);
+  const PointerRecord pointer = change_pointer(store, set_name, [&](PointerRecord& changed) {
+    if (is_done(changed, plan)) return false;
+    check_plan(changed, plan, name_of(store, set_name, plan.current));
+    SnapshotRecord record = plan.target;
+    record.restores = plan.target.generation;
+    make_current(changed, std::move(record));
+    return true;
+  });
+  RollbackResult result{pointer.current.value(), {}};
+  if (auto warning = wake_loaders(store, set_name)) result.warnings.push_back(std::move(*warning));
+  return result;
+}
+
+}  // namespace keysieve

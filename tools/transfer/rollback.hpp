@@ -1,0 +1,36 @@
+// Makes an older kept generation current again. Used by the verb rollback.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/transfer/transfer.hpp"
+
+namespace keysieve {
+
+struct RollbackPlan {
+  SnapshotRecord current;
+  SnapshotRecord target;
+};
+
+// `to` is a generation that the store keeps; nothing: the one before the current. Throws MissingInputError
+// when the set was never pushed or nothing older is kept, UsageError (which lists what is kept) for a
+// generation that is current or is not kept, DataError, and as the store does.
+RollbackPlan plan_rollback(Store& store, const std::string& set_name, std::optional<std::uint64_t> to = {});
+
+struct RollbackResult {
+  SnapshotRecord record;  // the target's, under the next generation, and with `restores`
+  std::vector<std::string> warnings;
+};
+
+// Fetches and checks the whole target, then makes it current by compare-and-set, and wakes the loaders. What
+// was current becomes the newest of the previous ones. Adds since the target's adds_from stay: a loader
+// builds its layer from there. Throws DataError when the target is damaged, LockedError when something else
+// became current since the plan was made, and as the store does; then nothing has changed, unless it is
+// UnavailableError: then it may have.
+RollbackResult rollback(Store& store, const std::string& set_name, const RollbackPlan& plan,
+                        const Progress& progress = {});
+
+}  // namespace keysieve
