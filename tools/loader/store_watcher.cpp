@@ -2,15 +2,11 @@
 
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-
 namespace keysieve {
 
 bool StoreWatcher::arm(std::span<const WatchedLog> logs, SteadyTime now) {
   const bool is_new = !watch_;
-  if (is_new && (cannot_watch_ || logs.empty() || !backoff_.is_due(now))) return false;
-  const auto is_armed = [](const WatchedLog& log, const std::string& name) { return log.name == name; };
-  if (!is_new && std::equal(logs.begin(), logs.end(), armed_.begin(), armed_.end(), is_armed)) return false;
+  if (is_new && (cannot_watch_ || !backoff_.is_due(now))) return false;
   try {
     if (is_new) make(now);
     if (!watch_) return false;
@@ -20,8 +16,6 @@ bool StoreWatcher::arm(std::span<const WatchedLog> logs, SteadyTime now) {
     drop(now);
     return false;
   }
-  armed_.clear();
-  for (const WatchedLog& log : logs) armed_.push_back(log.name);
   return is_new;
 }
 
@@ -38,9 +32,7 @@ std::vector<int> StoreWatcher::descriptors() const {
 std::vector<std::string> StoreWatcher::take(SteadyTime now) {
   if (!watch_) return {};
   try {
-    std::vector<std::string> names = watch_->take();
-    if (!names.empty()) armed_.clear();
-    return names;
+    return watch_->take();
   } catch (const Error& error) {
     spdlog::debug("the watch has failed, polling goes on: {}", error.what());
     drop(now);
@@ -52,7 +44,6 @@ std::vector<std::string> StoreWatcher::take(SteadyTime now) {
 void StoreWatcher::drop(SteadyTime now) {
   if (watch_ && now - made_at_ > kLongestBackoff) backoff_.reset();
   watch_.reset();
-  armed_.clear();
   backoff_.failed(now);
 }
 

@@ -15,8 +15,9 @@ class StoreWatcher {
  public:
   explicit StoreWatcher(OpenStore open) : open_(std::move(open)) {}
 
-  // Waits for what comes behind the positions that were seen, with a new watch where that is due. True for a
-  // new one: what has changed before, it cannot tell, so everything is to be looked at once more.
+  // Waits for what comes behind the positions that were seen; to be called after each take(). Makes a watch
+  // where there is none and that is due, even for no logs: so a store that was away is found again. True for
+  // a new one: what has changed before it cannot tell, so everything is to be looked at once more.
   bool arm(std::span<const WatchedLog> logs, SteadyTime now);
   // What to poll for.
   [[nodiscard]] std::vector<int> descriptors() const;
@@ -37,7 +38,6 @@ class StoreWatcher {
 
   OpenStore open_;
   std::unique_ptr<StoreWatch> watch_;
-  std::vector<std::string> armed_;  // what it waits for; empty: nothing
   SteadyTime made_at_{};
   bool cannot_watch_ = false;  // the store has no way to tell
   Backoff backoff_{kShortestBackoff, kLongestBackoff};
