@@ -1,7 +1,3 @@
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <array>
 #include <filesystem>
 
@@ -208,21 +204,18 @@ TEST_F(Keysieved, StopsOnSigint) {
 // In a process of its own: reads until it has seen the last generation; the status says whether every key
 // that all generations share was answered with maybe, always.
 pid_t start_reader(const Site& site, KeyRange shared, std::uint64_t last_generation) {
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child != 0) return child;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);
-  SetReader reader({.directory = site.directory(), .max_jitter = std::chrono::milliseconds(3)}, "tags");
-  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
-  for (int i = 0;; i = (i + 1) % shared.count) {
-    const SetReader::Pin pin = reader.pin();
-    if (!pin) ::_exit(2);  // it was live before the reader started
-    const SnapshotView& snapshot = pin->snapshot();
-    if (!snapshot.may_contain(hash_key(key_number(shared.first + i), snapshot.seed()))) ::_exit(3);
-    if (pin->live().generation == last_generation && i == 0) ::_exit(0);
-    if (std::chrono::steady_clock::now() > deadline) ::_exit(4);
-  }
+  return start_process([&] {
+    SetReader reader({.directory = site.directory(), .max_jitter = std::chrono::milliseconds(3)}, "tags");
+    const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+    for (int i = 0;; i = (i + 1) % shared.count) {
+      const SetReader::Pin pin = reader.pin();
+      if (!pin) return 2;  // it was live before the reader started
+      const SnapshotView& snapshot = pin->snapshot();
+      if (!snapshot.may_contain(hash_key(key_number(shared.first + i), snapshot.seed()))) return 3;
+      if (pin->live().generation == last_generation && i == 0) return 0;
+      if (std::chrono::steady_clock::now() > deadline) return 4;
+    }
+  });
 }
 
 TEST_F(Keysieved, RefreshesUnderReadersThatNeverMissAKey) {
@@ -239,11 +232,7 @@ TEST_F(Keysieved, RefreshesUnderReadersThatNeverMissAKey) {
     keysieved_->send(SIGUSR1);
     ASSERT_TRUE(follows("tags", generation)) << log();
   }
-  for (const pid_t reader : readers) {
-    int status = 0;
-    ASSERT_EQ(::waitpid(reader, &status, 0), reader);
-    EXPECT_EQ(status, 0);
-  }
+  for (const pid_t reader : readers) EXPECT_EQ(wait_for(reader), 0);
   EXPECT_EQ(site_.live("tags")->id.publication, kGenerations);
 }
 

@@ -4,27 +4,13 @@
 #include <signal.h>
 #include <sys/types.h>
 
-#include <chrono>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "tests/support/forked.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {
-
-inline constexpr std::chrono::seconds kDeadline{30};
-
-// Polls until the condition holds; false when the deadline has passed before.
-template <typename Condition>
-bool eventually(const Condition& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
 
 class KeysievedProcess {
  public:

@@ -1,0 +1,207 @@
+#include <signal.h>
+
+#include <array>
+#include <filesystem>
+
+#include "core/shm/set_reader.hpp"
+#include "tests/support/redis_server.hpp"
+#include "tests/tools/loader/keysieved_fixture.hpp"
+#include "tools/transfer/adds_log.hpp"
+
+namespace keysieve::test {
+namespace {
+
+// Told by the store alone: by itself it would look once an hour.
+class KeysievedAdds : public Keysieved {
+ protected:
+  void begin(const std::string& poll_interval = "1h") {
+    site_.push("tags", {0, 1000}, url_);
+    site_.configure(tags_set, url_, poll_interval);
+    start();
+    ASSERT_TRUE(follows("tags", 1)) << log();
+  }
+  // As any program would that knows nothing of keysieve.
+  void add_by_redis_client(const std::string& key) const {
+    std::string command = "*5\r\n";
+    for (const std::string& word : {std::string("XADD"), std::string("keysieve:tags:adds"), std::string("*"),
+                                    std::string("key"), key}) {
+      command += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+    }
+    redis_.command(command);
+  }
+  [[nodiscard]] bool learns(KeyRange keys) const {
+    return eventually([&] { return site_.knows("tags", keys); });
+  }
+
+  RedisServer redis_;
+  std::string url_ = redis_.unix_url();
+};
+
+TEST_F(KeysievedAdds, AnswersMaybeForWhatAnyRedisClientAdds) {
+  begin();
+  EXPECT_FALSE(site_.knows("tags", {5000, 1}));
+  add_by_redis_client("key-5000");
+  EXPECT_TRUE(learns({5000, 1})) << log();
+  EXPECT_EQ(site_.live("tags")->id.publication, 1U);
+}
+
+TEST_F(KeysievedAdds, IsNotStoppedByEntriesThatAreNoAdds) {
+  begin();
+  redis_.command("XADD keysieve:tags:adds * colour red");
+  open_store(url_)->notify("keysieve:tags:adds");
+  add_by_redis_client("");
+  add_by_redis_client(std::string(kMaxLoggedKeyBytes + 1, 'x'));
+  add_by_redis_client("key-5000");
+  EXPECT_TRUE(learns({5000, 1})) << log();
+  EXPECT_TRUE(says("longer than can be added")) << log();
+}
+
+TEST_F(KeysievedAdds, HasWhatWasAddedWhileItWasKilled) {
+  begin();
+  for (int i = 0; i < 3; ++i) {
+    add_by_redis_client(key_number(5000 + i));
+    keysieved_->send(SIGKILL);
+    EXPECT_EQ(keysieved_->exit_status(), -SIGKILL);
+    add_by_redis_client(key_number(6000 + i));
+    start();
+    EXPECT_TRUE(learns({5000, 1 + i})) << log();
+    EXPECT_TRUE(learns({6000, 1 + i})) << log();
+  }
+  EXPECT_EQ(site_.live("tags")->id.publication, 1U);
+}
+
+TEST_F(KeysievedAdds, HasWhatWasAddedAfterARebootWithoutTheStore) {
+  begin();
+  site_.add("tags", {5000, 3000}, url_);
+  ASSERT_TRUE(learns({5000, 3000})) << log();
+  keysieved_->send(SIGKILL);
+  EXPECT_EQ(keysieved_->exit_status(), -SIGKILL);
+  redis_.kill();
+  site_.wipe_shared_memory();
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site_.knows("tags", {5000, 3000}));
+}
+
+TEST_F(KeysievedAdds, KeepsWhatItReceivedWhenTheStoreIsFlushed) {
+  begin();
+  site_.add("tags", {5000, 1000}, url_);
+  ASSERT_TRUE(learns({5000, 1000})) << log();
+  redis_.command("FLUSHALL");
+  site_.add("tags", {6000, 10000}, url_);
+  ASSERT_TRUE(learns({6000, 10000})) << log();
+  EXPECT_TRUE(says("live layer enlarged")) << log();
+  EXPECT_TRUE(site_.knows("tags", {5000, 1000}));
+  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  site_.push("tags", {0, 1100}, url_);  // counts from 1 again
+  ASSERT_TRUE(eventually([&] { return site_.live("tags")->key_count == 1100; })) << log();
+  EXPECT_TRUE(site_.knows("tags", {5000, 1000}));
+  EXPECT_TRUE(site_.knows("tags", {6000, 10000}));
+}
+
+TEST_F(KeysievedAdds, FindsAStoreAgainThatWasAway) {
+  begin();
+  redis_.kill();
+  ASSERT_TRUE(says("polling goes on")) << log();
+  redis_.start();
+  site_.add("tags", {5000, 10}, url_);
+  EXPECT_TRUE(learns({5000, 10})) << log();
+  site_.add("tags", {6000, 10}, url_);
+  EXPECT_TRUE(learns({6000, 10})) << log();
+}
+
+TEST_F(KeysievedAdds, TakesAHundredThousandInOneGo) {
+  constexpr KeyRange kMany{100'000, 100'000};
+  begin();
+  site_.add("tags", kMany, url_);
+  EXPECT_TRUE(learns(kMany)) << log();
+  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_LE(keysieved_->lines_with("enlarged"), 4) << log();
+}
+
+// In a process of its own: what it has once seen as maybe stays so. Ends when it has seen all.
+pid_t start_reader(const Site& site, KeyRange keys) {
+  return start_process([&] {
+    SetReader reader({.directory = site.directory(), .max_jitter = std::chrono::milliseconds(3)}, "tags");
+    const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+    for (int seen = 0; seen < keys.count;) {
+      const SetReader::Pin pin = reader.pin();
+      if (!pin) return 2;
+      const auto is_maybe = [&](int i) {
+        return pin->may_contain(hash_key(key_number(keys.first + i), pin->snapshot().seed()));
+      };
+      for (int i = 0; i < seen; ++i) {
+        if (!is_maybe(i)) return 3;
+      }
+      while (seen < keys.count && is_maybe(seen)) ++seen;
+      if (std::chrono::steady_clock::now() > deadline) return 4;
+    }
+    return 0;
+  });
+}
+
+TEST_F(KeysievedAdds, EnlargesTheLayerUnderReadersThatNeverLoseAKey) {
+  constexpr KeyRange kMany{100'000, 40'000};
+  begin();
+  std::array<pid_t, 4> readers{};
+  for (pid_t& reader : readers) reader = start_reader(site_, kMany);
+  for (int done = 0; done < kMany.count; done += 1000) {
+    site_.add("tags", {kMany.first + done, 1000}, url_);
+    ASSERT_TRUE(learns({kMany.first + done, 1000})) << log();
+  }
+  for (const pid_t reader : readers) EXPECT_EQ(wait_for(reader), 0);
+  EXPECT_GE(keysieved_->lines_with("enlarged"), 3) << log();
+}
+
+// Adds one key after the other until it is killed.
+class PouringAdds {
+ public:
+  explicit PouringAdds(const std::string& url) : child_(start_process([&]() -> int { pour(url); })) {}
+  PouringAdds(const PouringAdds&) = delete;
+  PouringAdds& operator=(const PouringAdds&) = delete;
+  ~PouringAdds() {
+    ::kill(child_, SIGKILL);
+    wait_for(child_);
+  }
+
+ private:
+  [[noreturn]] static void pour(const std::string& url) {
+    const auto store = open_store(url);
+    for (int i = 0;; ++i) {
+      const std::string key = key_number(1'000'000 + i);
+      store->append(adds_log(*store, "tags"), std::span(&key, 1));
+    }
+  }
+
+  pid_t child_;
+};
+
+TEST_F(KeysievedAdds, AnswersSignalsWhileAddsPourIn) {
+  begin();
+  const PouringAdds pouring(url_);
+  ASSERT_TRUE(learns({1'000'000, 2000})) << log();
+  keysieved_->send(SIGUSR1);
+  EXPECT_TRUE(says("refreshing all sets now")) << log();
+  keysieved_->send(SIGHUP);
+  EXPECT_TRUE(says("configuration reloaded")) << log();
+  ASSERT_TRUE(learns({1'000'000, 4000})) << log();
+  EXPECT_EQ(keysieved_->stop(), 0);
+}
+
+// That shared memory was wiped, only a round finds.
+TEST_F(KeysievedAdds, KeepsToItsRoundsWhileAddsPourIn) {
+  site_.push("shop", {0, 500}, url_);
+  site_.configure(tags_set + "[[set]]\nname = \"shop\"\nstore = \"main\"\n", url_, "100ms");
+  site_.push("tags", {0, 1000}, url_);
+  start();
+  ASSERT_TRUE(follows("shop", 1)) << log();
+  const PouringAdds pouring(url_);
+  ASSERT_TRUE(learns({1'000'000, 1000})) << log();
+  std::filesystem::remove_all(site_.directory() + "/shop");
+  EXPECT_TRUE(follows("shop", 1)) << log();
+  EXPECT_TRUE(learns({1'000'000, 3000})) << log();
+}
+
+}  // namespace
+}  // namespace keysieve::test
