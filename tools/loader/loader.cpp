@@ -45,16 +45,28 @@ void Loader::try_again_now() {
 
 void Loader::arm_watches() {
   for (WatchedStore& store : stores_) {
-    const SteadyTime now = std::chrono::steady_clock::now();
-    if (store.connection.is_away() && store.watcher.is_watching()) store.watcher.drop(now);
-    if (!store.watcher.arm(store.watched_logs(), now)) continue;
-    store.connection.try_again_now();
-    for (SetRefresher* set : store.sets) {
-      if (!on_progress_()) return;
-      set->read_log_again();
-      set->refresh(std::chrono::steady_clock::now());
+    // Once more after the looks: only then it is known which logs there are to wait for, if the store is
+    // there.
+    while (arm_watch(store)) {
+      if (!look_again(store)) return;
     }
   }
+}
+
+bool Loader::arm_watch(WatchedStore& store) {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  if (store.connection.is_away()) store.watcher.drop(now);
+  return store.watcher.arm(store.watched_logs(), now);
+}
+
+bool Loader::look_again(WatchedStore& store) {
+  store.connection.try_again_now();
+  for (SetRefresher* set : store.sets) {
+    if (!on_progress_()) return false;
+    set->read_log_again();
+    set->refresh(std::chrono::steady_clock::now());
+  }
+  return true;
 }
 
 std::vector<int> Loader::descriptors() const {
@@ -77,11 +89,13 @@ SteadyTime Loader::due_at() const {
 bool Loader::refresh_woken() {
   bool any = false;
   for (WatchedStore& store : stores_) {
+    const bool was_watching = store.watcher.is_watching();
     const std::vector<std::string> names = store.watcher.take(std::chrono::steady_clock::now());
+    const bool has_failed = was_watching && !store.watcher.is_watching();
     for (SetRefresher* set : store.sets) {
       const auto log = set->watched_log();
       const bool is_named = log && std::find(names.begin(), names.end(), log->name) != names.end();
-      if (!is_named && !set->has_more()) continue;
+      if (!is_named && !has_failed && !set->has_more()) continue;
       if (!on_progress_()) return true;
       set->refresh(std::chrono::steady_clock::now());
       any = true;

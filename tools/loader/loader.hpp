@@ -32,7 +32,8 @@ class Loader {
   // What to poll for, until when at the longest.
   [[nodiscard]] std::vector<int> descriptors() const;
   [[nodiscard]] SteadyTime due_at() const;
-  // Refreshes the sets that a watch has named, and those that were left half-way. Whether there was any.
+  // Refreshes the sets that a watch has named, those of a store whose watch has failed, and those that were
+  // left half-way. Whether there was any.
   bool refresh_woken();
 
   // As of the last refresh of each: no set holds it back.
@@ -51,6 +52,9 @@ class Loader {
     StoreWatcher watcher;
     std::vector<SetRefresher*> sets;
   };
+
+  static bool arm_watch(WatchedStore& store);
+  bool look_again(WatchedStore& store);
 
   std::function<bool()> on_progress_;
   std::list<WatchedStore> stores_;

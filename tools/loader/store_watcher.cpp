@@ -12,8 +12,7 @@ bool StoreWatcher::arm(std::span<const WatchedLog> logs, SteadyTime now) {
     if (!watch_) return false;
     watch_->arm(logs);
   } catch (const Error& error) {
-    spdlog::debug("cannot watch, polling goes on: {}", error.what());
-    drop(now);
+    failed(error.what(), now);
     return false;
   }
   return is_new;
@@ -34,14 +33,18 @@ std::vector<std::string> StoreWatcher::take(SteadyTime now) {
   try {
     return watch_->take();
   } catch (const Error& error) {
-    spdlog::debug("the watch has failed, polling goes on: {}", error.what());
-    drop(now);
+    failed(error.what(), now);
     return {};
   }
 }
 
-// One that has served for long begins with the shortest wait again.
 void StoreWatcher::drop(SteadyTime now) {
+  if (watch_) failed("its store is away", now);
+}
+
+// One that has served for long begins with the shortest wait again.
+void StoreWatcher::failed(const char* reason, SteadyTime now) {
+  spdlog::debug("no watch, polling goes on: {}", reason);
   if (watch_ && now - made_at_ > kLongestBackoff) backoff_.reset();
   watch_.reset();
   backoff_.failed(now);

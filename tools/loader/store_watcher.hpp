@@ -24,7 +24,7 @@ class StoreWatcher {
   // The names of the logs that may have something new. Does not wait.
   std::vector<std::string> take(SteadyTime now);
   [[nodiscard]] bool is_watching() const noexcept { return watch_ != nullptr; }
-  // Its store has failed: a connection may be dead without a word, so the watch is not to be relied on.
+  // Its store has failed, so the watch is not to be relied on: a connection may be dead without a word.
   void drop(SteadyTime now);
 
   // When arm() tries again to make a watch; SteadyTime::max() while there is one.
@@ -35,6 +35,7 @@ class StoreWatcher {
   static constexpr Milliseconds kLongestBackoff = std::chrono::seconds(30);
 
   void make(SteadyTime now);
+  void failed(const char* reason, SteadyTime now);
 
   OpenStore open_;
   std::unique_ptr<StoreWatch> watch_;

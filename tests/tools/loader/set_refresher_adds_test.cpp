@@ -96,7 +96,7 @@ TEST_F(SetRefresherAdds, LeavesOutWhatTheNextSnapshotHolds) {
   begin();
   site_.add("tags", {5000, 10});
   refresh();
-  site_.push_after_adds("tags", {0, 1100}, site_.store_url());
+  site_.push_after_adds("tags", {0, 1100});
   site_.add("tags", {6000, 10});
   refresh();
   EXPECT_EQ(site_.live_generation("tags"), 2U);
@@ -251,6 +251,19 @@ TEST_F(SetRefresherAdds, ReadsALongLogInSeveralLooks) {
   EXPECT_TRUE(site_.knows("tags", {5000, 65000}));
   EXPECT_EQ(refresh_all().trouble, Trouble::None);
   EXPECT_TRUE(site_.knows("tags", kMany));
+}
+
+TEST_F(SetRefresherAdds, ForgetsWhatNoKeptGenerationNeeds) {
+  begin();
+  for (int generation = 2; generation <= 5; ++generation) {
+    site_.add("tags", {1000 * generation, 100});
+    refresh();
+    site_.push_after_adds("tags", {0, 1000 + generation});
+    refresh();
+  }
+  refresh();
+  EXPECT_EQ(site_.live_generation("tags"), 5U);
+  EXPECT_EQ(mirrored(), 200U);  // the adds between generations 3, 4 and 5
 }
 
 TEST_F(SetRefresherAdds, FollowsTheLogWhenTheCacheCannotBeWritten) {

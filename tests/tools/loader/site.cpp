@@ -7,6 +7,7 @@
 #include "core/snapshot/builder.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/chunk.hpp"
+#include "tools/transfer/rollback.hpp"
 
 namespace keysieve::test {
 
@@ -59,9 +60,7 @@ SnapshotRecord Site::push_after_adds(const std::string& set_name, KeyRange keys,
 SnapshotRecord Site::push_snapshot(const SnapshotBytes& snapshot, const std::string& url) const {
   const SnapshotView view = SnapshotView::decode(snapshot.get(), "test", Check::Everything);
   const auto store = open_store(url);
-  const SnapshotRecord record = keysieve::push(*store, view, Guards{.min_keys = 1, .max_shrink = {}}).record;
-  wake_loaders(*store, std::string(view.set_name()));
-  return record;
+  return keysieve::push(*store, view, Guards{.min_keys = 1, .max_shrink = {}}).record;
 }
 
 void Site::add(const std::string& set_name, KeyRange keys, const std::string& url) const {
@@ -69,6 +68,11 @@ void Site::add(const std::string& set_name, KeyRange keys, const std::string& ur
   std::vector<std::string> names;
   for (int i = 0; i < keys.count; ++i) names.push_back(key_number(keys.first + i));
   store->append(adds_log(*store, set_name), names);
+}
+
+SnapshotRecord Site::roll_back(const std::string& set_name, const std::string& url) const {
+  const auto store = open_store(url);
+  return rollback(*store, set_name, plan_rollback(*store, set_name)).record;
 }
 
 void Site::damage(const std::string& set_name, const SnapshotRecord& record) const {

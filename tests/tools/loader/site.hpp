@@ -47,6 +47,12 @@ class Site {
   }
   // As push(), of a build that began after all that was added so far was committed.
   SnapshotRecord push_after_adds(const std::string& set_name, KeyRange keys, const std::string& url);
+  SnapshotRecord push_after_adds(const std::string& set_name, KeyRange keys) {
+    return push_after_adds(set_name, keys, store_url());
+  }
+  // To the generation before the current one.
+  SnapshotRecord roll_back(const std::string& set_name, const std::string& url) const;
+  SnapshotRecord roll_back(const std::string& set_name) const { return roll_back(set_name, store_url()); }
   // Appends the keys to the set's adds log, in the order of their numbers.
   void add(const std::string& set_name, KeyRange keys, const std::string& url) const;
   void add(const std::string& set_name, KeyRange keys) const { add(set_name, keys, store_url()); }

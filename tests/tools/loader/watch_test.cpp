@@ -3,6 +3,8 @@
 
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
+#include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -34,6 +36,28 @@ TEST_P(KeysievedWatching, SeesAPushWithinASecond) {
     site_.push("tags", {0, static_cast<int>(1000 + generation)}, url_);
     EXPECT_TRUE(within_a_second([&] { return site_.live_generation("tags") == generation; })) << log();
   }
+}
+
+TEST_P(KeysievedWatching, SeesARollbackWithinASecond) {
+  site_.push("tags", {0, 1000}, url_);
+  site_.push("tags", {0, 2000}, url_);
+  start_for(tags_set);
+  ASSERT_TRUE(follows("tags", 2)) << log();
+  site_.roll_back("tags", url_);
+  EXPECT_TRUE(within_a_second([&] { return site_.live_generation("tags") == 3; })) << log();
+}
+
+TEST_P(KeysievedWatching, SeesABypassOfTheSetWithinASecond) {
+  site_.push("tags", {0, 1000}, url_);
+  start_for(tags_set);
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  const auto store = open_store(url_);
+  set_store_bypass(*store, "tags", {});
+  wake_loaders(*store, "tags");
+  EXPECT_TRUE(within_a_second([&] { return !site_.knows("tags", {0, 1}); })) << log();
+  clear_store_bypass(*store, "tags");
+  wake_loaders(*store, "tags");
+  EXPECT_TRUE(within_a_second([&] { return site_.knows("tags", {0, 1}); })) << log();
 }
 
 TEST_P(KeysievedWatching, SeesTheFirstPushWithinASecond) {
