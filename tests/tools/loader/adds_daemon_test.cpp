@@ -3,9 +3,9 @@
 #include <array>
 #include <filesystem>
 
-#include "core/shm/set_reader.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
+#include "tests/tools/loader/steady_reader.hpp"
 #include "tools/transfer/adds_log.hpp"
 
 namespace keysieve::test {
@@ -120,32 +120,11 @@ TEST_F(KeysievedAdds, TakesAHundredThousandInOneGo) {
   EXPECT_LE(keysieved_->lines_with("enlarged"), 4) << log();
 }
 
-// In a process of its own: what it has once seen as maybe stays so. Ends when it has seen all.
-pid_t start_reader(const Site& site, KeyRange keys) {
-  return start_process([&] {
-    SetReader reader({.directory = site.directory(), .max_jitter = std::chrono::milliseconds(3)}, "tags");
-    const auto deadline = std::chrono::steady_clock::now() + kDeadline;
-    for (int seen = 0; seen < keys.count;) {
-      const SetReader::Pin pin = reader.pin();
-      if (!pin) return 2;
-      const auto is_maybe = [&](int i) {
-        return pin->may_contain(hash_key(key_number(keys.first + i), pin->snapshot().seed()));
-      };
-      for (int i = 0; i < seen; ++i) {
-        if (!is_maybe(i)) return 3;
-      }
-      while (seen < keys.count && is_maybe(seen)) ++seen;
-      if (std::chrono::steady_clock::now() > deadline) return 4;
-    }
-    return 0;
-  });
-}
-
 TEST_F(KeysievedAdds, EnlargesTheLayerUnderReadersThatNeverLoseAKey) {
   constexpr KeyRange kMany{100'000, 40'000};
   begin();
   std::array<pid_t, 4> readers{};
-  for (pid_t& reader : readers) reader = start_reader(site_, kMany);
+  for (pid_t& reader : readers) reader = start_steady_reader(site_, "tags", kMany);
   for (int done = 0; done < kMany.count; done += 1000) {
     site_.add("tags", {kMany.first + done, 1000}, url_);
     ASSERT_TRUE(learns({kMany.first + done, 1000})) << log();
