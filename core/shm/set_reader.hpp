@@ -3,7 +3,7 @@
 //
 //   SetReader reader({.directory = "/run/keysieve"}, "tags");
 //   if (const SetReader::Pin pin = reader.pin()) {
-//     answer = pin->snapshot().may_contain(hash_key(key, pin->snapshot().seed()));
+//     answer = pin->may_contain(hash_key(key, pin->snapshot().seed()));
 //   } else {
 //     answer = maybe;   // reader.availability() says why
 //   }

@@ -184,6 +184,7 @@ void add_status(CLI::App& program, Outcome& /*outcome*/) {
       add_verb(program, "status", "Show what is published in shared memory, and whether it answers",
                "  keysieve status\n"
                "  keysieve status tags --json | jq '.sets[0].availability'\n"
+               "Live keys: added since the snapshot was built, and the share of bits that they set.\n"
                "Ages: as of (of the keys), confirmed (loader's last look at the store), loader (its last "
                "sign of life).");
   verb->add_option("SET", options->set_names, "Names of sets [all]");

@@ -33,7 +33,7 @@ class Generations {
   [[nodiscard]] bool answers_rightly(const Attachment& attachment) const {
     const Variant& variant = variants_[attachment.live().generation % kVariants];
     std::vector<char> answers;
-    for (const KeyHash& hash : hashes_) answers.push_back(attachment.snapshot().may_contain(hash) ? 1 : 0);
+    for (const KeyHash& hash : hashes_) answers.push_back(attachment.may_contain(hash) ? 1 : 0);
     return attachment.live().publication == attachment.id().publication &&
            attachment.snapshot().header().build_id == variant.build_id && answers == variant.answers;
   }

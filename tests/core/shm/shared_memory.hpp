@@ -85,10 +85,10 @@ inline std::uint64_t publication_seen_by(SetReader& reader) {
   return pin ? pin->id().publication : 0;
 }
 
-// The answer a caller gives: maybe, unless the snapshot says absent.
+// The answer a caller gives: maybe, unless snapshot and live layer say absent.
 inline bool may_contain(SetReader& reader, std::string_view key) {
   const SetReader::Pin pin = reader.pin();
-  return !pin || may_contain(pin->snapshot(), key);
+  return !pin || pin->may_contain(hash_key(key, pin->snapshot().seed()));
 }
 
 inline void change_byte(const std::string& path, std::streamoff offset) {
