@@ -57,11 +57,13 @@ void change_group(const FileDescriptor& folder, const std::string& path, gid_t g
   for (const std::string& name : names_in(folder, path)) {
     if (::fchownat(folder.get(), name.c_str(), kSameOwner, group, AT_SYMLINK_NOFOLLOW) != 0 &&
         errno != ENOENT) {
-      throw_write_error(std::string(path).append("/").append(name) + ": cannot change the group", errno);
+      throw_write_error(std::string(path).append("/").append(name) +
+                            ": cannot change the group (its owner must be a member)",
+                        errno);
     }
   }
   if (::fchown(folder.get(), kSameOwner, group) != 0) {
-    throw_write_error(path + ": cannot change the group", errno);
+    throw_write_error(path + ": cannot change the group (its owner must be a member)", errno);
   }
 }
 
