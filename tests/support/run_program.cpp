@@ -93,25 +93,27 @@ ProgramResult run_program(const ProgramCall& call) {
   const FileDescriptor output =
       call.output_to ? opened(::open(call.output_to->c_str(), O_WRONLY | O_CLOEXEC), *call.output_to)
                      : unnamed_file();
+  const bool on_terminal = call.errors_on_terminal || call.typed;
   Terminal terminal;
   FileDescriptor errors;
-  if (call.errors_on_terminal) {
+  if (on_terminal) {
     terminal = open_terminal();
   } else {
     errors = unnamed_file();
   }
+  if (call.typed) write_all(terminal.here, as_bytes(*call.typed), "what is typed");
 
   std::vector<std::string> words{call.program};
   words.insert(words.end(), call.arguments.begin(), call.arguments.end());
   const std::vector<char*> arguments = pointers_to(words);
-  const std::array streams{input.get(), output.get(),
-                           call.errors_on_terminal ? terminal.there.get() : errors.get()};
+  const std::array streams{call.typed ? terminal.there.get() : input.get(), output.get(),
+                           on_terminal ? terminal.there.get() : errors.get()};
   const pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("cannot fork for " + call.program);
   if (child == 0) become(call, program, arguments.data(), streams);
 
   ProgramResult result;
-  if (call.errors_on_terminal) {
+  if (on_terminal) {
     terminal.there.close();
     result.errors = read_to_end(terminal.here);
   }
@@ -120,7 +122,7 @@ ProgramResult run_program(const ProgramCall& call) {
   }
   result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   if (!call.output_to) result.output = read_all(output);
-  if (!call.errors_on_terminal) result.errors = read_all(errors);
+  if (!on_terminal) result.errors = read_all(errors);
   return result;
 }
 

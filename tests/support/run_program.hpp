@@ -15,8 +15,11 @@ struct ProgramCall {
   std::vector<std::string> arguments{};
   std::vector<std::string> environment{};  // "NAME=value", added to that of the test
   std::string input{};
-  std::optional<uid_t> user{};             // the caller's, unless it is root and says another
-  bool errors_on_terminal = false;         // standard error is a terminal
+  std::optional<uid_t> user{};      // the caller's, unless it is root and says another
+  bool errors_on_terminal = false;  // standard error is a terminal
+  // Standard input and standard error are a terminal, on which this is typed; "\4" at its end closes the
+  // input.
+  std::optional<std::string> typed{};
   std::optional<std::string> output_to{};  // file that standard output goes to, /dev/full for example
 };
 

@@ -12,8 +12,9 @@
 namespace keysieve {
 namespace {
 
-constexpr std::array kVerbs{add_plan, add_build,  add_inspect, add_verify, add_push,   add_pull,
-                            add_add,  add_update, add_publish, add_query,  add_status, add_bypass};
+constexpr std::array kVerbs{add_plan,   add_build,  add_inspect,  add_verify,  add_push,
+                            add_pull,   add_add,    add_update,   add_publish, add_query,
+                            add_status, add_bypass, add_rollback, add_gc};
 
 constexpr const char* kDescription =
     "keysieve: whether a key may be in a set, answered from shared memory.\n"

@@ -34,6 +34,10 @@ void ProgressLine::show_keys(std::uint64_t keys) {
   if (on_terminal_ && keys % kKeysBetweenLooks == 0 && is_due()) show(format_count(keys) + " keys");
 }
 
+void ProgressLine::show_count(std::uint64_t done, std::uint64_t total, std::string_view what) {
+  if (is_due()) show(fmt::format("{} of {} {}", format_count(done), format_count(total), what));
+}
+
 void ProgressLine::announce(const std::string& text) {
   if (on_terminal_) show(text);
 }

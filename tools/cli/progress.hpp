@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace keysieve {
 
@@ -16,6 +17,8 @@ class ProgressLine {
 
   void show_bytes(std::uint64_t done, std::uint64_t total);
   void show_keys(std::uint64_t keys);
+  // "12 of 345 chunks".
+  void show_count(std::uint64_t done, std::uint64_t total, std::string_view what);
   // Before work that says nothing while it goes on.
   void announce(const std::string& text);
 

@@ -25,5 +25,7 @@ void add_publish(CLI::App& program, Outcome& outcome);
 void add_query(CLI::App& program, Outcome& outcome);
 void add_status(CLI::App& program, Outcome& outcome);
 void add_bypass(CLI::App& program, Outcome& outcome);
+void add_rollback(CLI::App& program, Outcome& outcome);
+void add_gc(CLI::App& program, Outcome& outcome);
 
 }  // namespace keysieve

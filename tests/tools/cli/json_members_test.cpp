@@ -74,6 +74,22 @@ TEST_F(JsonMembers, OfWhatChangesAStore) {
   expect_members(json({"bypass", "--store", store(), "--show"}), {"set", "store", "bypass", "of_all"});
 }
 
+TEST_F(JsonMembers, OfRollbackAndGc) {
+  for (const char* name : {"one", "two"}) {
+    static_cast<void>(said({"push", build(name, numbered_lines(100), {"--like", snapshot_}), store()}));
+  }
+  const Json kept = json({"rollback", "tags", "--list", store()});
+  expect_members(kept, {"set", "store", "generations"});
+  expect_members(kept.at("generations").at(0),
+                 {"generation", "current", "restores", "as_of", "key_count", "kind", "bytes", "build_id"});
+  expect_members(json({"rollback", "tags", "--yes", store()}),
+                 {"set", "store", "replaces", "restores", "generation", "as_of", "key_count", "kind"});
+  const Json collected = json({"gc", store()});
+  expect_members(collected, {"store", "dry_run", "sets", "foreign_records"});
+  expect_members(collected.at("sets").at(0), {"set", "kept_generations", "pending_pushes", "removed_pushes",
+                                              "removed_chunks", "adds_trimmed_to", "failure"});
+}
+
 TEST_F(JsonMembers, OfPublishQueryAndBypass) {
   expect_members(json({"publish", snapshot_}), {"set", "publication", "directory", "key_count", "bytes"});
   const Json answers = json({"query", "tags", "w1"});

@@ -33,6 +33,8 @@ TEST_F(Progress, IsShownOnATerminalAndWiped) {
               AllOf(HasSubstr("pushing to " + store() + ": "), HasSubstr(" %)"), EndsWith(kWipeLine)));
   EXPECT_THAT(on_terminal({"pull", store(), "tags", "-o", path("pulled.ks")}).errors,
               AllOf(HasSubstr("pulling from " + store() + ": "), HasSubstr(" %)"), EndsWith(kWipeLine)));
+  EXPECT_THAT(on_terminal({"gc", store()}).errors,
+              AllOf(HasSubstr("looking through " + store() + ": listing"), EndsWith(kWipeLine)));
 }
 
 TEST_F(Progress, IsNotShownElsewhere) {

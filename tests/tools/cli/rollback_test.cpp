@@ -1,0 +1,115 @@
+#include "tests/tools/cli/keysieve_program.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Generations 1, 2 and 3 of the set "tags", of 100, 200 and 300 keys.
+class Rollback : public KeysieveProgram {
+ protected:
+  Rollback() {
+    for (const int keys : {100, 200, 300}) {
+      const std::string name = std::to_string(keys);
+      static_cast<void>(
+          said({"push", build(name, numbered_lines(keys), {"--seed-from", seed_, "--as-of", "@1700000000"}),
+                store()}));
+    }
+  }
+
+  // Answers the question on a terminal.
+  [[nodiscard]] ProgramResult asked(Words arguments, const std::string& typed) const {
+    ProgramCall call = call_of(std::move(arguments));
+    call.typed = typed;
+    return run_program(call);
+  }
+
+  [[nodiscard]] int key_count() const {
+    return json({"pull", store(), "tags", "-o", path("pulled.ks")}).at("key_count");
+  }
+
+  const std::string seed_ = build("seed", numbered_lines(1));
+};
+
+TEST_F(Rollback, BringsBackTheGenerationBefore) {
+  EXPECT_THAT(
+      said({"rollback", "tags", "--yes", store()}),
+      AllOf(ContainsRegex("was +generation 3: as of 2023-11-14T22:13:20Z, 300 keys, split_block_bloom\n"),
+            ContainsRegex("is +generation 2: as of 2023-11-14T22:13:20Z, 200 keys, split_block_bloom\n"),
+            ContainsRegex("now called +generation 4\n")));
+  EXPECT_EQ(key_count(), 200);
+  EXPECT_EQ(read(path("pulled.ks")), read(path("200.ks")));
+}
+
+TEST_F(Rollback, BringsBackTheGenerationThatIsAskedFor) {
+  const Json done = json({"rollback", "tags", "--to", "1", "--yes", store()});
+  EXPECT_EQ(done.at("replaces"), 3);
+  EXPECT_EQ(done.at("restores"), 1);
+  EXPECT_EQ(done.at("generation"), 4);
+  EXPECT_EQ(done.at("key_count"), 100);
+  EXPECT_EQ(key_count(), 100);
+}
+
+TEST_F(Rollback, ListsWhatIsKept) {
+  static_cast<void>(said({"rollback", "tags", "--yes", store()}));
+  EXPECT_THAT(said({"rollback", "tags", "--list", store()}),
+              AllOf(ContainsRegex("generation +state +as of +keys +kind +size +restores\n"),
+                    ContainsRegex("\n +4 +current +2023[^\n]+ +200 +split_block_bloom +[^\n]+ +2\n"),
+                    ContainsRegex("\n +3 +kept [^\n]+ +-\n"), ContainsRegex("\n +1 +kept ")));
+  const Json list = json({"rollback", "tags", "--list", store()}).at("generations");
+  ASSERT_EQ(list.size(), 3U);
+  EXPECT_EQ(list.at(0).at("restores"), 2);
+  EXPECT_EQ(list.at(0).at("current"), true);
+  EXPECT_EQ(list.at(1).at("restores"), nullptr);
+}
+
+TEST_F(Rollback, AsksOnATerminal) {
+  for (const char* yes : {"y\n", "yes\n"}) {
+    const int before = key_count();
+    const ProgramResult done = asked({"rollback", "tags", store()}, yes);
+    EXPECT_EQ(done.exit_status, 0) << done.errors;
+    EXPECT_THAT(done.errors, AllOf(HasSubstr("set \"tags\" of " + store()), HasSubstr("from  generation "),
+                                   HasSubstr("to    generation "), HasSubstr("Roll back? [y/N] ")));
+    EXPECT_THAT(done.output, HasSubstr("now called"));
+    EXPECT_NE(key_count(), before);
+  }
+}
+
+TEST_F(Rollback, ChangesNothingUnlessTheAnswerIsYes) {
+  for (const char* no : {"n\n", "\n", "what?\n", "\4"}) {
+    const ProgramResult done = asked({"rollback", "tags", store()}, no);
+    EXPECT_EQ(done.exit_status, 1);
+    EXPECT_THAT(done.errors, HasSubstr("keysieve: nothing is changed"));
+    EXPECT_EQ(done.output, "");
+  }
+  EXPECT_EQ(key_count(), 300);
+}
+
+TEST_F(Rollback, SaysWhatItWouldDoWhereNobodyCanBeAsked) {
+  EXPECT_THAT(refusal(64, {"rollback", "tags", store()}, "y\n"),
+              AllOf(StartsWith(store() + ": set \"tags\" would go from generation 3: as of 2023"),
+                    HasSubstr(", 300 keys, split_block_bloom back to generation 2: as of "),
+                    EndsWith("; --yes does it without a terminal")));
+  EXPECT_EQ(key_count(), 300);
+}
+
+TEST_F(Rollback, RefusesWhatIsCurrentOrNotKeptAndSaysWhatIs) {
+  EXPECT_THAT(refusal(64, {"rollback", "tags", "--yes", "--to", "3", store()}),
+              HasSubstr("generation 3 is current; kept: 3 (current), 2, 1"));
+  EXPECT_THAT(refusal(64, {"rollback", "tags", "--yes", "--to", "9", store()}),
+              HasSubstr("generation 9 is not kept; kept: 3 (current), 2, 1"));
+  EXPECT_THAT(refusal(64, {"rollback", "tags", "--to", "two", store()}), StartsWith("--to: "));
+  EXPECT_THAT(refusal(66, {"rollback", "shop", store()}), HasSubstr("set \"shop\" was never pushed"));
+  EXPECT_THAT(refusal(66, {"rollback", "shop", "--list", store()}),
+              HasSubstr("set \"shop\" was never pushed"));
+  EXPECT_THAT(refusal(64, {"rollback", "No Set", store()}), HasSubstr("No Set"));
+  EXPECT_THAT(refusal(69, {"rollback", "tags", "--yes", "lmdb:" + path("none")}), HasSubstr(path("none")));
+  EXPECT_EQ(key_count(), 300);
+}
+
+}  // namespace
+}  // namespace keysieve::test

@@ -1,0 +1,148 @@
+// keysieve rollback: an older generation that a store keeps becomes current again.
+#include "tools/transfer/rollback.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+#include "core/base/error.hpp"
+#include "core/base/set_name.hpp"
+#include "tools/cli/options.hpp"
+#include "tools/cli/progress.hpp"
+#include "tools/cli/report.hpp"
+#include "tools/cli/verbs.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr int kExitDeclined = 1;
+
+struct RollbackOptions {
+  std::string set_name;
+  std::string store_url;
+  std::optional<std::uint64_t> to;
+  bool list = false;
+  bool yes = false;
+  bool json = false;
+};
+
+std::string summary(const SnapshotRecord& record) {
+  return fmt::format("generation {}: as of {}, {} keys, {}", record.generation, format_moment(record.as_of),
+                     format_count(record.key_count), record.kind);
+}
+
+// 0 in a record means that it restores none.
+Json generation_or_null(std::uint64_t generation) {
+  return generation == 0 ? Json() : Json(generation);
+}
+
+Json to_json(const SnapshotRecord& record, bool is_current) {
+  return {{"generation", record.generation},
+          {"current", is_current},
+          {"restores", generation_or_null(record.restores)},
+          {"as_of", record.as_of},
+          {"key_count", record.key_count},
+          {"kind", record.kind},
+          {"bytes", record.bytes},
+          {"build_id", to_hex(record.build_id)}};
+}
+
+void list_kept(const RollbackOptions& options, Store& store) {
+  const auto pointer = read_pointer(store, options.set_name);
+  if (!pointer) throw MissingInputError(store.name() + ": set \"" + options.set_name + "\" was never pushed");
+  Table table({"generation", "state", "as of", "keys", "kind", "size", "restores"});
+  Json list = Json::array();
+  const auto add = [&](const SnapshotRecord& record, bool is_current) {
+    list.push_back(to_json(record, is_current));
+    table.add({std::to_string(record.generation), is_current ? "current" : "kept",
+               format_moment(record.as_of), format_count(record.key_count), record.kind,
+               format_bytes(record.bytes), record.restores == 0 ? "-" : std::to_string(record.restores)});
+  };
+  add(*pointer->current, true);
+  for (const SnapshotRecord& older : pointer->previous) add(older, false);
+  if (!options.json) return table.print();
+  print_json({{"set", options.set_name}, {"store", store.name()}, {"generations", list}});
+}
+
+std::string question(const RollbackOptions& options, const Store& store, const RollbackPlan& plan) {
+  return fmt::format("set \"{}\" of {}\n  from  {}\n  to    {}\nRoll back? [y/N] ", options.set_name,
+                     store.name(), summary(plan.current), summary(plan.target));
+}
+
+bool is_confirmed(const RollbackOptions& options, const Store& store, const RollbackPlan& plan) {
+  if (options.yes) return true;
+  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) {
+    throw UsageError(
+        fmt::format("{}: set \"{}\" would go from {} back to {}; --yes does it without a terminal",
+                    store.name(), options.set_name, summary(plan.current), summary(plan.target)));
+  }
+  fmt::print(stderr, "{}", question(options, store, plan));
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+RollbackResult roll_back(const RollbackOptions& options, Store& store, const RollbackPlan& plan) {
+  ProgressLine progress("checking what lies in " + store.name());
+  return rollback(store, options.set_name, plan,
+                  [&progress](std::uint64_t done, std::uint64_t total) { progress.show_bytes(done, total); });
+}
+
+void report(const RollbackOptions& options, const Store& store, const RollbackPlan& plan,
+            const SnapshotRecord& record) {
+  Report report;
+  report.add("set", options.set_name, "set", options.set_name);
+  report.add("store", store.name(), "store", store.name());
+  report.add("was", summary(plan.current), "replaces", plan.current.generation);
+  report.add("is", summary(plan.target), "restores", record.restores);
+  report.add("now called", fmt::format("generation {}", record.generation), "generation", record.generation);
+  report.add_member("as_of", record.as_of);
+  report.add_member("key_count", record.key_count);
+  report.add_member("kind", record.kind);
+  report.print(options.json);
+}
+
+// Returns the exit status.
+int run(const RollbackOptions& options) {
+  checked_set_name(options.set_name);
+  const auto store = open_store(options.store_url, IfMissing::Refuse);
+  if (options.list) {
+    list_kept(options, *store);
+    return 0;
+  }
+  const RollbackPlan plan = plan_rollback(*store, options.set_name, options.to);
+  if (!is_confirmed(options, *store, plan)) {
+    fmt::print(stderr, "keysieve: nothing is changed\n");
+    return kExitDeclined;
+  }
+  const RollbackResult result = roll_back(options, *store, plan);
+  for (const std::string& warning : result.warnings) fmt::print(stderr, "keysieve: warning: {}\n", warning);
+  report(options, *store, plan, result.record);
+  return 0;
+}
+
+}  // namespace
+
+void add_rollback(CLI::App& program, Outcome& outcome) {
+  auto options = std::make_shared<RollbackOptions>();
+  CLI::App* verb =
+      add_verb(program, "rollback", "Make an older generation that a store keeps current again",
+               "  keysieve rollback tags --list lmdb:/var/lib/keysieve\n"
+               "  keysieve rollback tags lmdb:/var/lib/keysieve\n"
+               "  keysieve rollback tags --to 41 --yes redis://cache:6379/2\n"
+               "Every loader that follows the store takes it at once, fewer keys or not. Keys that were\n"
+               "added since it was built stay. Asks on a terminal; exit status 1 when you say no.");
+  verb->add_option("SET", options->set_name, "Name of the set")->required();
+  verb->add_option("URL", options->store_url, "Store: lmdb:, redis:, redis+unix: or dir:")->required();
+  auto* to = add_parsed(verb, "--to", options->to, parse_count, "Go back to this one [the one before]")
+                 ->type_name("GENERATION");
+  auto* list = verb->add_flag("--list", options->list, "Show what is kept, and change nothing")->excludes(to);
+  verb->add_flag("-y,--yes", options->yes, "Do not ask")->excludes(list);
+  add_json(verb, options->json);
+  verb->callback([options, &outcome] { outcome.exit_status = run(*options); });
+}
+
+}  // namespace keysieve
