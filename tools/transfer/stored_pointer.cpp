@@ -1,6 +1,7 @@
 #include "tools/transfer/stored_pointer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
@@ -24,16 +25,6 @@ StoredText read_text(Store& store, const std::string& set_name) {
   StoredText stored{store.get(key), {}};
   if (stored.text) stored.pointer = decode_pointer_record(*stored.text, store.name() + ": " + key);
   return stored;
-}
-
-// Tries again to learn an answer that was lost.
-bool is_done(Store& store, const std::string& set_name, const PointerChange& change, PointerRecord& pointer) {
-  try {
-    pointer = read_text(store, set_name).pointer;
-    return !change(pointer);
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 }  // namespace
@@ -60,14 +51,20 @@ std::optional<PointerRecord> read_stored_pointer(Store& store, const std::string
 
 PointerRecord change_pointer(Store& store, const std::string& set_name, const PointerChange& change) {
   const std::string key = pointer_key(store, set_name);
+  bool has_tried = false;
+  bool has_lost_an_answer = false;
   for (int races = 0; races < kMaxRaces; ++races) {
     auto [text, pointer] = read_text(store, set_name);
-    if (!change(pointer)) return pointer;
+    const bool is_done = !change(pointer);
+    // Done by this call, perhaps, and then only the answer was lost. To put the same once more makes the
+    // store say that it is as durable, or as far replicated, as it has to be.
+    const bool is_certain = is_done && (!has_tried || !text);
+    if (is_certain) return pointer;
+    has_tried = true;
     try {
-      if (store.compare_and_set({key, encode(pointer)}, text)) return pointer;
+      if (store.compare_and_set({key, is_done ? *text : encode(pointer)}, text)) return pointer;
     } catch (const UnavailableError&) {
-      if (is_done(store, set_name, change, pointer)) return pointer;
-      throw;
+      if (std::exchange(has_lost_an_answer, true)) throw;
     }
   }
   throw LockedError(store.name() + ": " + key + ": is changed by others all the time; try again later");

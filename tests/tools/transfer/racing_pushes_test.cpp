@@ -83,6 +83,43 @@ TEST_F(RacingPushes, KeepsTheChunksOfARefusedBuildThatARivalPublished) {
   EXPECT_THAT(keys(), SizeIs(2 + 1)) << "a chunk of each generation, and the pointer";
 }
 
+// Moves the pointer, but the answers are lost, or replicas do not confirm.
+class LosingAnswers : public test::StoreDecorator {
+ public:
+  LosingAnswers(Store& inner, int answers) : StoreDecorator(inner), answers_(answers) {}
+
+  void put_many(std::span<const Record> records) override {
+    inner_.put_many(records);
+    has_put_ = true;
+  }
+  bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
+    const bool is_set = inner_.compare_and_set(record, expected);
+    if (has_put_ && answers_-- > 0) throw UnavailableError(name() + ": connection lost");
+    return is_set;
+  }
+
+ private:
+  bool has_put_ = false;
+  int answers_;
+};
+
+TEST_F(RacingPushes, FindOutThatOnlyTheAnswerWasLost) {
+  LosingAnswers losing(*store_, 1);
+  const auto snapshot = test::build_snapshot();
+  EXPECT_EQ(keysieve::push(losing, test::view_of(snapshot), {}).record.generation, 1U);
+  EXPECT_THAT(pointer().previous, IsEmpty());
+  EXPECT_THAT(keys(), SizeIs(1 + 1)) << "its chunk once, and the pointer";
+}
+
+TEST_F(RacingPushes, ClaimNoSuccessThatTheStoreDoesNotConfirm) {
+  LosingAnswers losing(*store_, 1'000'000);
+  const auto snapshot = test::build_snapshot();
+  EXPECT_THROW(keysieve::push(losing, test::view_of(snapshot), {}), UnavailableError);
+  EXPECT_EQ(current().generation, 1U) << "it has moved all the same";
+  EXPECT_TRUE(std::ranges::equal(pull(*store_, "tags").snapshot.get(), snapshot.get()));
+  EXPECT_EQ(push(snapshot).record.generation, 1U);
+}
+
 TEST_F(RacingPushes, AllotEachItsOwnGeneration) {
   constexpr std::size_t kThreads = 4;
   constexpr std::size_t kPushes = 5;
