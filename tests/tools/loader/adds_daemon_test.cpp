@@ -5,8 +5,8 @@
 
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
+#include "tests/tools/loader/pouring_adds.hpp"
 #include "tests/tools/loader/steady_reader.hpp"
-#include "tools/transfer/adds_log.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -133,38 +133,15 @@ TEST_F(KeysievedAdds, EnlargesTheLayerUnderReadersThatNeverLoseAKey) {
   EXPECT_GE(keysieved_->lines_with("enlarged"), 3) << log();
 }
 
-// Adds one key after the other until it is killed.
-class PouringAdds {
- public:
-  explicit PouringAdds(const std::string& url) : child_(start_process([&]() -> int { pour(url); })) {}
-  PouringAdds(const PouringAdds&) = delete;
-  PouringAdds& operator=(const PouringAdds&) = delete;
-  ~PouringAdds() {
-    ::kill(child_, SIGKILL);
-    wait_for(child_);
-  }
-
- private:
-  [[noreturn]] static void pour(const std::string& url) {
-    const auto store = open_store(url);
-    for (int i = 0;; ++i) {
-      const std::string key = key_number(1'000'000 + i);
-      store->append(adds_log(*store, "tags"), std::span(&key, 1));
-    }
-  }
-
-  pid_t child_;
-};
-
 TEST_F(KeysievedAdds, AnswersSignalsWhileAddsPourIn) {
   begin();
   const PouringAdds pouring(url_);
-  ASSERT_TRUE(learns({1'000'000, 2000})) << log();
+  ASSERT_TRUE(learns({PouringAdds::kFirst, 2000})) << log();
   keysieved_->send(SIGUSR1);
   EXPECT_TRUE(says("refreshing all sets now")) << log();
   keysieved_->send(SIGHUP);
   EXPECT_TRUE(says("configuration reloaded")) << log();
-  ASSERT_TRUE(learns({1'000'000, 4000})) << log();
+  ASSERT_TRUE(learns({PouringAdds::kFirst, 4000})) << log();
   EXPECT_EQ(keysieved_->stop(), 0);
 }
 
@@ -176,10 +153,10 @@ TEST_F(KeysievedAdds, KeepsToItsRoundsWhileAddsPourIn) {
   start();
   ASSERT_TRUE(follows("shop", 1)) << log();
   const PouringAdds pouring(url_);
-  ASSERT_TRUE(learns({1'000'000, 1000})) << log();
+  ASSERT_TRUE(learns({PouringAdds::kFirst, 1000})) << log();
   std::filesystem::rename(site_.directory() + "/shop", site_.root() / "gone");
   EXPECT_TRUE(follows("shop", 1)) << log();
-  EXPECT_TRUE(learns({1'000'000, 3000})) << log();
+  EXPECT_TRUE(learns({PouringAdds::kFirst, 3000})) << log();
 }
 
 }  // namespace

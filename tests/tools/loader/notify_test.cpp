@@ -8,6 +8,7 @@
 #include "core/base/file_descriptor.hpp"
 #include "core/shm/publisher.hpp"
 #include "tests/tools/loader/keysieved_process.hpp"
+#include "tests/tools/loader/pouring_adds.hpp"
 #include "tests/tools/loader/site.hpp"
 
 namespace keysieve::test {
@@ -95,14 +96,26 @@ TEST_F(KeysievedNotify, TellsOfAReload) {
 }
 
 TEST_F(KeysievedNotify, FeedsTheWatchdogWhileItWaits) {
-  site_.write("keysieve.toml", "directory = \"" + site_.directory() + "\"\ncache = \"" + site_.cache() +
-                                   "\"\npoll_interval = \"1h\"\n[store.main]\nurl = \"" + site_.store_url() +
-                                   "\"\n" + tags_set);
+  site_.configure(tags_set, site_.store_url(), "1h");
   start({"WATCHDOG_USEC=60000"});
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(is_told("WATCHDOG=1")) << told_;
     told_.clear();
   }
+}
+
+TEST_F(KeysievedNotify, FeedsTheWatchdogWhileAddsPourIn) {
+  site_.push("tags", {0, 1000});
+  site_.configure(tags_set, site_.store_url(), "1h");
+  start({"WATCHDOG_USEC=60000"});
+  ASSERT_TRUE(is_told("READY=1")) << told_;
+  const PouringAdds pouring(site_.store_url());
+  for (int i = 1; i <= 5; ++i) {
+    ASSERT_TRUE(eventually([&] { return site_.knows("tags", {PouringAdds::kFirst, 20 * i}); }));
+    told_.clear();
+    ASSERT_TRUE(is_told("WATCHDOG=1")) << told_;
+  }
+  EXPECT_EQ(keysieved_->stop(), 0);
 }
 
 }  // namespace

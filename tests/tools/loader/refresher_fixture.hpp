@@ -75,12 +75,12 @@ class SetRefresherTest : public ::testing::Test {
   Trouble trouble() { return refresh().trouble; }
 
   Site site_;
+  std::string url_ = site_.store_url();
   LoaderConfig loader_;
   SetConfig set_;
   EventfulStore::Events events_;
-  StoreConnection store_{
-      [this] { return std::make_unique<EventfulStore>(open_store(site_.store_url()), events_); }, "the store",
-      kPollInterval};
+  StoreConnection store_{[this] { return std::make_unique<EventfulStore>(open_store(url_), events_); },
+                         "the store", kPollInterval};
   std::optional<SetRefresher> refresher_;
   SteadyTime now_ = kStart;
 };

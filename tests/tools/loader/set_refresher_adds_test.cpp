@@ -1,6 +1,8 @@
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
+#include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/refresher_fixture.hpp"
 #include "tools/loader/adds_mirror.hpp"
 
@@ -276,6 +278,25 @@ TEST_F(SetRefresherAdds, FollowsTheLogWhenTheCacheCannotBeWritten) {
   start();  // the backoff of writing is by the real clock
   refresh();
   EXPECT_EQ(mirrored(), 10U);
+}
+
+// In a log of Redis a notice tells of a push. Here it comes between the looks at the pointer and at the log,
+// and so is read: nothing else will wake the loader.
+TEST_F(SetRefresherAdds, LooksOnceMoreWhenItHasReadANotice) {
+  shared_redis().command("FLUSHALL");
+  url_ = shared_redis().unix_url();
+  site_.push("tags", kBase, url_);
+  refresh_all();
+  ASSERT_EQ(site_.live_generation("tags"), 1U);
+  events_.before_log = [this, has_pushed = false]() mutable {
+    if (!std::exchange(has_pushed, true)) site_.push("tags", {0, 1100}, url_);
+  };
+  refresh();
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_TRUE(refresher_->has_more());
+  refresh();
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+  EXPECT_FALSE(refresher_->has_more());
 }
 
 // Watched from where it was read to; not while it could not be read, or the watch would wake at once again.
