@@ -16,7 +16,6 @@ Daemon::Daemon(LoaderCommandLine command_line, LoaderConfig config) : command_li
 void Daemon::run() {
   do {
     loader_->round();
-    tell_service();
   } while (follow_until_next_round() == Next::Round);
   service_.stopping();
   spdlog::info("stopping; what is published stays live");
@@ -31,9 +30,9 @@ Daemon::Next Daemon::follow_until_next_round() {
     if (const auto signal = signals_.take()) return answer(*signal);
     if (std::chrono::steady_clock::now() >= next_round) return Next::Round;
     loader_->arm_watches();
+    tell_service();
     wait(std::min(next_round, loader_->due_at()), loader_->descriptors());
     if (!loader_->refresh_woken()) continue;
-    tell_service();
     wait(std::min(next_round, std::chrono::steady_clock::now() + kLeastPause), {});
   }
 }

@@ -78,9 +78,13 @@ std::vector<int> Loader::descriptors() const {
   return all;
 }
 
+bool Loader::has_more() const {
+  return std::any_of(refreshers_.begin(), refreshers_.end(),
+                     [](const SetRefresher& refresher) { return refresher.has_more(); });
+}
+
 SteadyTime Loader::due_at() const {
-  const auto has_more = [](const SetRefresher& refresher) { return refresher.has_more(); };
-  if (std::any_of(refreshers_.begin(), refreshers_.end(), has_more)) return {};
+  if (has_more()) return {};
   SteadyTime earliest = SteadyTime::max();
   for (const WatchedStore& store : stores_) earliest = std::min(earliest, store.watcher.due_at());
   return earliest;

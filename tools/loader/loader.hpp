@@ -26,6 +26,9 @@ class Loader {
   // The next round asks every store, however short ago it failed.
   void try_again_now();
 
+  // A set was left half-way: a long log is read in several looks.
+  [[nodiscard]] bool has_more() const;
+
   // Has the stores wake us from now on. A store whose watch is new is looked at once more: what has changed
   // before, a watch does not tell.
   void arm_watches();

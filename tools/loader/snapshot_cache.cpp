@@ -17,7 +17,7 @@ namespace keysieve {
 namespace {
 
 constexpr std::string_view kEnding = ".ks";
-constexpr std::string_view kUnfinished = ".ks.tmp.";
+constexpr std::string_view kUnfinished = ".tmp.";
 
 // The generation in "<set>.<generation>.ks"; nothing for other names. A set's name holds no dot.
 std::optional<std::uint64_t> generation_of(std::string_view file_name, std::string_view set_name) {
@@ -31,7 +31,7 @@ std::optional<std::uint64_t> generation_of(std::string_view file_name, std::stri
   return generation;
 }
 
-// What a crash in the middle of a save has left.
+// What a crash in the middle of a save has left, of a snapshot or of the adds beside it.
 bool is_unfinished(std::string_view file_name, std::string_view set_name) {
   const bool is_of_set =
       file_name.starts_with(set_name) && file_name.substr(set_name.size()).starts_with('.');

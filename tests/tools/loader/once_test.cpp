@@ -42,6 +42,18 @@ TEST_P(KeysievedOnceFrom, PublishesWhatWasPushed) {
 
 INSTANTIATE_TEST_SUITE_P(Stores, KeysievedOnceFrom, every_store, store_kind_name);
 
+// More than one look takes; and a process that starts reads the log from the beginning again.
+TEST_P(KeysievedOnceFrom, BringsInAllThatWasAdded) {
+  constexpr KeyRange kMany{100'000, 150'000};
+  const std::string url = GetParam().empty_store(site_.root());
+  site_.push("tags", {0, 1000}, url);
+  site_.configure(tags_set, url);
+  ASSERT_EQ(run(), 0) << said_;
+  site_.add("tags", kMany, url);
+  EXPECT_EQ(run(), 0) << said_;
+  EXPECT_TRUE(site_.knows("tags", kMany));
+}
+
 TEST_F(KeysievedOnce, PublishesFromRedisWithAPassword) {
   RedisServer redis({"--requirepass", "secret"});
   const std::string url = "redis://:secret@127.0.0.1:" + std::to_string(redis.port());

@@ -65,8 +65,10 @@ TEST_F(SnapshotCacheTest, IgnoresFilesThatAreNotItsOwn) {
 TEST_F(SnapshotCacheTest, RemovesWhatACrashLeft) {
   std::ofstream(folder_ / "tags.2.ks.tmp.4711") << "half a snapshot";
   std::ofstream(folder_ / "tags.1.ks.tmp.4711") << "half a snapshot";
+  std::ofstream(folder_ / "tags.adds.tmp.4711") << "half of what was added";
+  std::ofstream(folder_ / "tags.adds") << "what was added";
   cache_.save("tags", 2, tags_.get());
-  EXPECT_EQ(file_names(), Names{"tags.2.ks"});
+  EXPECT_EQ(file_names(), (Names{"tags.2.ks", "tags.adds"}));
 }
 
 TEST_F(SnapshotCacheTest, RefusesADamagedSnapshot) {
