@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "tools/transfer/hex.hpp"
+#include "tools/transfer/pointer_changes.hpp"
 
 namespace keysieve {
 namespace {
@@ -137,7 +138,7 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source,
   if (record.chunk_count != chunk_count_of(record.bytes))
     reader.refuse("chunk_count", "does not fit \"bytes\"");
   record.checksum = reader.hex("checksum");
-  record.as_of = reader.number<UnixSeconds>("as_of");
+  record.as_of = reader.moment("as_of");
   if (format > 1) record.adds_from = reader.log_position("adds_from");
   record.key_count = reader.number<std::uint64_t>("key_count");
   if (format > 1) record.restores = reader.number<std::uint64_t>("restores");
@@ -214,6 +215,11 @@ PointerRecord decode_pointer_record(std::string_view text, const std::string& so
   }
   for (const Json& object : reader.list("garbage", kMaxGarbage)) {
     record.garbage.push_back(garbage_of(object, source + ": \"garbage\""));
+  }
+  for (const Garbage& push : record.garbage) {
+    if (is_pending(record, push.push_id) || find_kept(record, push.push_id)) {
+      reader.refuse("garbage", "names a push that is kept or pending: " + to_hex(push.push_id));
+    }
   }
   record.adds_trimmed_to = reader.log_position("adds_trimmed_to");
   return record;

@@ -34,13 +34,17 @@ SnapshotRecord record_of_generation(std::uint64_t generation) {
   return record;
 }
 
-PointerRecord valid_record() {
+PushId push_id_of(std::uint8_t byte) {
   PushId push_id{};
-  push_id.fill(0xab);
+  push_id.fill(byte);
+  return push_id;
+}
+
+PointerRecord valid_record() {
   return {.current = record_of_generation(9),
           .previous = {record_of_generation(8), record_of_generation(5)},
-          .pending = {{push_id, 12, 1'700'000'000, log_position(5, 6)}},
-          .garbage = {{push_id, 13}, {push_id, 14}},
+          .pending = {{push_id_of(0xab), 12, 1'700'000'000, log_position(5, 6)}},
+          .garbage = {{push_id_of(0xcd), 13}, {push_id_of(0xef), 14}},
           .adds_trimmed_to = log_position(1'699'999'990'000, 0)};
 }
 
@@ -192,6 +196,7 @@ TEST(PointerRecord, IsRefusedWhenAValueIsOutOfRange) {
       {"bytes", 4095, "is out of range"},
       {"bytes", UINT64_MAX, "does not fit \"bytes\""},
       {"as_of", UINT64_MAX, "is out of range"},
+      {"as_of", kFarthestMoment + 1, "is out of range"},
       {"kind", "", "is not a filter kind"},
       {"kind", std::string(1000, 'k'), "is not a filter kind"},
       {"hash_count", 256, "is out of range"},
@@ -261,6 +266,17 @@ TEST(PointerRecord, IsRefusedWhenItsListsAreWrong) {
     Json changed = valid_document()["pending"][0];
     changed["started_at"] = moment;
     refuses("pending", Json::array({changed}));
+  }
+}
+
+TEST(PointerRecord, IsRefusedWhenChunksThatAreNeededAreGarbage) {
+  const PointerRecord valid = valid_record();
+  for (const PushId& needed :
+       {valid.current->push_id, valid.previous.at(1).push_id, valid.pending.at(0).push_id}) {
+    PointerRecord record = valid;
+    record.garbage.back().push_id = needed;
+    EXPECT_THAT(test::message_of<DataError>([&] { decode_pointer_record(encode(record), "source"); }),
+                StartsWith("source: \"garbage\" names a push that is kept or pending: "));
   }
 }
 
