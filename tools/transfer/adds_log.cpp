@@ -6,6 +6,13 @@
 #include "core/base/set_name.hpp"
 
 namespace keysieve {
+namespace {
+
+constexpr std::string_view kPointerSuffix = ":current";
+// A key may be long; as a rule the first entries tell.
+constexpr std::size_t kEntriesToLookAt = 16;
+
+}  // namespace
 
 std::string adds_log(const Store& store, const std::string& set_name) {
   return store.prefix() + ":" + checked_set_name(set_name) + ":adds";
@@ -18,6 +25,38 @@ std::optional<std::string> wake_loaders(Store& store, const std::string& set_nam
   } catch (const Error& error) {
     return "set \"" + set_name +
            "\": loaders could not be woken and see the change at their next poll: " + error.what();
+  }
+}
+
+std::optional<std::string> wake_loaders_of_all(Store& store) {
+  const std::string prefix = store.prefix() + ":";
+  std::vector<std::string> keys;
+  try {
+    keys = store.keys_with_prefix(prefix);
+  } catch (const Error& error) {
+    return std::string("loaders could not be woken and see the change at their next poll: ") + error.what();
+  }
+  std::optional<std::string> first_warning;
+  for (const std::string& key : keys) {
+    if (!key.ends_with(kPointerSuffix) || key.size() < prefix.size() + kPointerSuffix.size()) continue;
+    const std::size_t name_bytes = key.size() - prefix.size() - kPointerSuffix.size();
+    const std::string set_name = key.substr(prefix.size(), name_bytes);
+    if (!is_set_name(set_name)) continue;
+    auto warning = wake_loaders(store, set_name);
+    if (!first_warning) first_warning = std::move(warning);
+  }
+  return first_warning;
+}
+
+bool has_adds(Store& store, const std::string& set_name) {
+  const std::string log = adds_log(store, set_name);
+  LogPosition after{};
+  for (;;) {
+    const auto entries = store.read_after(log, after, kEntriesToLookAt);
+    if (entries.empty()) return false;
+    if (std::any_of(entries.begin(), entries.end(), [](const LogEntry& entry) { return entry.key; }))
+      return true;
+    after = entries.back().position;
   }
 }
 

@@ -18,6 +18,13 @@ std::string adds_log(const Store& store, const std::string& set_name);
 // that fails, and they see it at their next poll: returns that as a warning.
 std::optional<std::string> wake_loaders(Store& store, const std::string& set_name);
 
+// The same for every set that has a pointer record, after a change that concerns all. Returns the first
+// warning; tries all the same to wake those of the other sets.
+std::optional<std::string> wake_loaders_of_all(Store& store);
+
+// Whether any key was added since the log was trimmed; notices do not count.
+bool has_adds(Store& store, const std::string& set_name);
+
 // The longest time that a transaction may take from its add to its commit.
 inline constexpr std::chrono::minutes kDefaultAddsOverlap{10};
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
 #include "tools/program/units.hpp"
@@ -27,6 +29,12 @@ void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, 
   compare("shard size", std::to_string(before.shard_bytes), std::to_string(now.shard_bytes));
   compare("shard count", std::to_string(before.shard_count), std::to_string(now.shard_count));
   compare("seed", to_hex(before.seed), to_hex(now.seed));
+}
+
+// Of a snapshot that was built without a look at the log.
+LogPosition adds_from_of(UnixSeconds as_of) {
+  const UnixSeconds overlap = std::chrono::seconds(kDefaultAddsOverlap).count();
+  return log_position(static_cast<std::uint64_t>(std::max<UnixSeconds>(as_of - overlap, 0)) * 1000, 0);
 }
 
 // One push of one snapshot.
@@ -91,8 +99,7 @@ class Push {
   // A key that was added after this snapshot's keys were read and then trimmed would be in neither.
   void check_adds(const PointerRecord& pointer) const {
     const bool has_looked = record_.adds_from != LogPosition{};
-    const LogPosition needed =
-        has_looked ? record_.adds_from : log_position(static_cast<std::uint64_t>(record_.as_of) * 1000, 0);
+    const LogPosition needed = has_looked ? record_.adds_from : adds_from_of(record_.as_of);
     if (needed >= pointer.adds_trimmed_to || !guards_.max_shrink) return;
     const auto moment = [](const LogPosition& position) {
       return format_moment(static_cast<UnixSeconds>(milliseconds_of(position) / 1000));
@@ -120,7 +127,7 @@ class Push {
 
   // Nothing when the push was discarded meanwhile.
   std::optional<PointerRecord> move_pointer() {
-    PointerRecord pointer = change_pointer(store_, set_name_, [&](PointerRecord& changed) {
+    PointerRecord pointer = move_current(store_, set_name_, record_.push_id, [&](PointerRecord& changed) {
       if (!is_pending(changed, record_.push_id)) return false;
       check(changed);
       before_ = changed.current;
@@ -136,6 +143,7 @@ class Push {
     if (auto warning = wake_loaders(store_, set_name_)) warnings_.push_back(std::move(*warning));
     if (before_) warn_of_changes(set_name_, *before_, record, warnings_);
     tidy_up(pointer);
+    warn_of_adds_that_stay();
     return {std::move(record), std::move(warnings_)};
   }
 
@@ -146,6 +154,15 @@ class Push {
     } catch (const Error& error) {
       warnings_.push_back("set \"" + set_name_ + "\": what nobody needs any more is not all removed, " +
                           "the next push or gc will: " + error.what());
+    }
+  }
+
+  void warn_of_adds_that_stay() {
+    try {
+      if (record_.adds_from != LogPosition{} || !has_adds(store_, set_name_)) return;
+      warnings_.push_back("set \"" + set_name_ + "\": needs the adds log from its beginning on, so that it " +
+                          "cannot be trimmed while this generation is kept; build with --like URL");
+    } catch (const Error&) {  // the push itself is done
     }
   }
 

@@ -58,14 +58,15 @@ RollbackPlan plan_rollback(Store& store, const std::string& set_name, std::optio
 RollbackResult rollback(Store& store, const std::string& set_name, const RollbackPlan& plan,
                         const Progress& progress) {
   check_whole(store, set_name, plan, progress);
-  const PointerRecord pointer = change_pointer(store, set_name, [&](PointerRecord& changed) {
-    if (is_done(changed, plan)) return false;
-    check_plan(changed, plan, name_of(store, set_name, plan.current));
-    SnapshotRecord record = plan.target;
-    record.restores = plan.target.generation;
-    make_current(changed, std::move(record));
-    return true;
-  });
+  const PointerRecord pointer =
+      move_current(store, set_name, plan.target.push_id, [&](PointerRecord& changed) {
+        if (is_done(changed, plan)) return false;
+        check_plan(changed, plan, name_of(store, set_name, plan.current));
+        SnapshotRecord record = plan.target;
+        record.restores = plan.target.generation;
+        make_current(changed, std::move(record));
+        return true;
+      });
   RollbackResult result{pointer.current.value(), {}};
   if (auto warning = wake_loaders(store, set_name)) result.warnings.push_back(std::move(*warning));
   return result;

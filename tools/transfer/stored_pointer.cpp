@@ -27,6 +27,17 @@ StoredText read_text(Store& store, const std::string& set_name) {
   return stored;
 }
 
+// Nothing when another push's snapshot is current, or the store does not tell.
+std::optional<std::uint64_t> current_generation_of(Store& store, const std::string& set_name,
+                                                   const PushId& push_id) {
+  try {
+    const auto current = read_text(store, set_name).pointer.current;
+    return current && current->push_id == push_id ? std::optional(current->generation) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> chunk_key_batch(const Store& store, const std::string& set_name,
@@ -68,6 +79,18 @@ PointerRecord change_pointer(Store& store, const std::string& set_name, const Po
     }
   }
   throw LockedError(store.name() + ": " + key + ": is changed by others all the time; try again later");
+}
+
+PointerRecord move_current(Store& store, const std::string& set_name, const PushId& push_id,
+                           const PointerChange& change) {
+  try {
+    return change_pointer(store, set_name, change);
+  } catch (const UnavailableError& error) {
+    const auto generation = current_generation_of(store, set_name, push_id);
+    if (!generation) throw;
+    throw UnavailableError("set \"" + set_name + "\": generation " + std::to_string(*generation) +
+                           " is current, but not confirmed: " + error.what());
+  }
 }
 
 SnapshotRecord describe(const SnapshotView& snapshot) {

@@ -34,6 +34,11 @@ using PointerChange = std::function<bool(PointerRecord& pointer)>;
 // changed, unless it is UnavailableError: then it may be.
 PointerRecord change_pointer(Store& store, const std::string& set_name, const PointerChange& change);
 
+// The same for a change that makes what this push brought current. Where it is so and the store does not
+// confirm it, as when replicas miss it, the UnavailableError says which generation is current.
+PointerRecord move_current(Store& store, const std::string& set_name, const PushId& push_id,
+                           const PointerChange& change);
+
 // What the snapshot says of itself; generation and push id are still 0.
 SnapshotRecord describe(const SnapshotView& snapshot);
 

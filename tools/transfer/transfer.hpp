@@ -31,7 +31,7 @@ std::optional<Geometry> current_geometry(Store& store, const std::string& set_na
 
 struct PushResult {
   SnapshotRecord record;
-  std::vector<std::string> warnings;  // changed geometry or seed, chunks that could not be removed yet
+  std::vector<std::string> warnings;  // changed geometry or seed, what could not be removed yet or never is
 };
 
 // Validates, checks the guards against the current generation, lists itself as pending, puts the chunks under

@@ -13,6 +13,7 @@ using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Optional;
+using ::testing::UnorderedElementsAre;
 
 constexpr std::int64_t kNow = 1'700'000'000'000;
 constexpr std::uint64_t kNowMs = kNow;
@@ -95,6 +96,78 @@ TEST_F(WakeLoaders, WarnsWhenTheyCannotBeWoken) {
   StoreThatWakesNobody store(*store_);
   EXPECT_THAT(wake_loaders(store, "tags"), Optional(AllOf(HasSubstr("\"tags\""), HasSubstr("next poll"),
                                                           HasSubstr("no right to wake keysieve:tags:adds"))));
+}
+
+// Notes whom it wakes; fails for one set.
+class StoreThatWakesSome : public StoreDecorator {
+ public:
+  StoreThatWakesSome(Store& inner, std::string failing)
+      : StoreDecorator(inner), failing_(std::move(failing)) {}
+  void notify(const std::string& log) override {
+    if (log == failing_) throw PermissionError("no right to wake " + log);
+    woken_.push_back(log);
+  }
+  [[nodiscard]] const std::vector<std::string>& woken() const { return woken_; }
+
+ private:
+  std::string failing_;
+  std::vector<std::string> woken_;
+};
+
+class WakeLoadersOfAll : public AddsLog {
+ protected:
+  WakeLoadersOfAll() {
+    for (const std::string name : {"tags:current", "tags:bypass", "shop:current", "current:current",
+                                   "current", "bypass", "other:bypass", "a:b:current", ":current"}) {
+      const Record record{"keysieve:" + name, "{}"};
+      store_->put_many({&record, 1});
+    }
+  }
+};
+
+TEST_F(WakeLoadersOfAll, WakesThoseOfEverySetThatWasPushed) {
+  StoreThatWakesSome store(*store_, "");
+  EXPECT_EQ(wake_loaders_of_all(store), std::nullopt);
+  EXPECT_THAT(store.woken(),
+              UnorderedElementsAre("keysieve:tags:adds", "keysieve:shop:adds", "keysieve:current:adds"));
+}
+
+TEST_F(WakeLoadersOfAll, WarnsOfASetWhoseLoadersAreNotAndWakesTheOthers) {
+  StoreThatWakesSome store(*store_, "keysieve:shop:adds");
+  EXPECT_THAT(wake_loaders_of_all(store), Optional(HasSubstr("set \"shop\"")));
+  EXPECT_THAT(store.woken(), UnorderedElementsAre("keysieve:tags:adds", "keysieve:current:adds"));
+}
+
+// Begins with the notices of many pushes, as a log of Redis may.
+class StoreWithNotices : public StoreDecorator {
+ public:
+  StoreWithNotices(Store& inner, std::uint64_t notices, bool has_key)
+      : StoreDecorator(inner), notices_(notices), has_key_(has_key) {}
+  std::vector<LogEntry> read_after(const std::string& /*log*/, const LogPosition& after,
+                                   std::size_t max_entries) override {
+    std::vector<LogEntry> entries;
+    for (std::uint64_t i = 1; i <= notices_ && entries.size() < max_entries; ++i) {
+      if (log_position(i, 0) > after) entries.push_back({log_position(i, 0), std::nullopt});
+    }
+    const LogPosition last = log_position(notices_ + 1, 0);
+    if (has_key_ && entries.size() < max_entries && last > after) entries.push_back({last, "key"});
+    return entries;
+  }
+
+ private:
+  std::uint64_t notices_;
+  bool has_key_;
+};
+
+using HasAdds = AddsLog;
+
+TEST_F(HasAdds, CountsKeysAndNotNotices) {
+  for (const std::uint64_t notices : {0U, 1U, 15U, 16U, 17U, 100U}) {
+    StoreWithNotices without(*store_, notices, /*has_key=*/false);
+    EXPECT_FALSE(has_adds(without, "tags")) << notices;
+    StoreWithNotices with(*store_, notices, /*has_key=*/true);
+    EXPECT_TRUE(has_adds(with, "tags")) << notices;
+  }
 }
 
 }  // namespace

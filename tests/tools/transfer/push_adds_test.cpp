@@ -48,8 +48,8 @@ TEST_F(PushAndAdds, KeepsTheEntriesThatAnyKeptGenerationNeeds) {
 }
 
 TEST_F(PushAndAdds, KeepsAllEntriesForAGenerationThatWasBuiltWithoutALookAtTheLog) {
-  push(built_at({}));
-  push(built_at(positions_[4]));
+  EXPECT_THAT(push(built_at({})).warnings, ElementsAre(HasSubstr("build with --like URL")));
+  EXPECT_THAT(push(built_at(positions_[4])).warnings, IsEmpty());
   EXPECT_THAT(logged_keys(), ElementsAre("a", "b", "c", "d", "e"));
 }
 
@@ -65,8 +65,12 @@ TEST_F(PushAndAdds, RefusesASnapshotThatNeedsEntriesWhichAreTrimmed) {
 
 TEST_F(PushAndAdds, TakesTheMomentOfASnapshotThatWasBuiltWithoutALookAtTheLog) {
   push(built_at(positions_[3]));
-  EXPECT_THROW(push(test::build_snapshot({.as_of = unix_now() - 3600})), DataError);
-  EXPECT_EQ(push(test::build_snapshot({.as_of = unix_now() + 1})).record.generation, 2U);
+  const UnixSeconds overlap = std::chrono::seconds(kDefaultAddsOverlap).count();
+  const UnixSeconds trimmed_at = static_cast<UnixSeconds>(milliseconds_of(positions_[3]) / 1000);
+  for (const UnixSeconds too_early : {UnixSeconds{5}, trimmed_at - 3600, trimmed_at + overlap}) {
+    EXPECT_THROW(push(test::build_snapshot({.as_of = too_early})), DataError) << too_early;
+  }
+  EXPECT_EQ(push(test::build_snapshot({.as_of = trimmed_at + overlap + 1})).record.generation, 2U);
 }
 
 TEST_F(PushAndAdds, PushesAKeptBuildAgainWhateverIsTrimmed) {

@@ -1,0 +1,94 @@
+// Pushes and rollbacks that move the pointer while the replica that must have it hangs.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/redis_server.hpp"
+#include "tests/tools/transfer/snapshots.hpp"
+#include "tests/tools/transfer/store_decorator.hpp"
+#include "tools/transfer/rollback.hpp"
+#include "tools/transfer/stored_pointer.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class MissingReplica : public ::testing::Test {
+ protected:
+  MissingReplica() {
+    master_.command("SET synchronised 1");
+    EXPECT_EQ(master_.command("WAIT 1 20000"), ":1");
+    keysieve::push(*store_, test::view_of(test::build_snapshot()), {});
+  }
+
+  void stop_replica() const { ::kill(replica_.pid(), SIGSTOP); }
+  void continue_replica() const { ::kill(replica_.pid(), SIGCONT); }
+
+  [[nodiscard]] PointerRecord pointer() const { return read_stored_pointer(*store_, "tags").value(); }
+
+  // As a failover to the replica would find it.
+  [[nodiscard]] std::uint64_t generation_of_replica() const {
+    return read_stored_pointer(*open_store(replica_.tcp_url()), "tags").value().current.value().generation;
+  }
+
+  const test::RedisServer master_{{"--repl-diskless-sync-delay", "0", "--hz", "100"}};
+  const test::RedisServer replica_{{"--replicaof", "127.0.0.1", std::to_string(master_.port())}};
+  const std::unique_ptr<Store> store_ = open_store(master_.tcp_url() + "?wait_replicas=1&timeout=300ms");
+  const SnapshotBytes second_ = test::build_snapshot();
+};
+
+// Runs something once the chunks are put.
+class AfterTheChunks : public test::StoreDecorator {
+ public:
+  AfterTheChunks(Store& inner, std::function<void()> run) : StoreDecorator(inner), run_(std::move(run)) {}
+
+  void put_many(std::span<const Record> records) override {
+    inner_.put_many(records);
+    run_();
+  }
+
+ private:
+  std::function<void()> run_;
+};
+
+TEST_F(MissingReplica, FailsAPushBeforeThePointerMoves) {
+  stop_replica();
+  EXPECT_THAT(
+      test::message_of<UnavailableError>([&] { keysieve::push(*store_, test::view_of(second_), {}); }),
+      AllOf(HasSubstr("only 0 of 1 replicas have it"), Not(HasSubstr("is current"))));
+  EXPECT_EQ(pointer().current->generation, 1U);
+  continue_replica();
+}
+
+TEST_F(MissingReplica, FailsAPushWhosePointerItDoesNotHaveUntilItIsPushedAgain) {
+  AfterTheChunks stopping(*store_, [this] { stop_replica(); });
+  EXPECT_THAT(
+      test::message_of<UnavailableError>([&] { keysieve::push(stopping, test::view_of(second_), {}); }),
+      AllOf(HasSubstr("set \"tags\": generation 2 is current, but not confirmed: "),
+            HasSubstr(master_.tcp_url() + ": only 0 of 1 replicas have it after 150 ms")));
+  EXPECT_EQ(pointer().current->generation, 2U);
+  continue_replica();
+  const PushResult again = keysieve::push(*store_, test::view_of(second_), {});
+  EXPECT_EQ(again.record.generation, 2U);
+  EXPECT_THAT(again.warnings, IsEmpty());
+  EXPECT_EQ(generation_of_replica(), 2U);
+  EXPECT_THAT(pointer().garbage, IsEmpty());
+}
+
+TEST_F(MissingReplica, FailsARollbackWhosePointerItDoesNotHave) {
+  keysieve::push(*store_, test::view_of(second_), {});
+  const RollbackPlan plan = plan_rollback(*store_, "tags");
+  stop_replica();
+  EXPECT_THAT(test::message_of<UnavailableError>([&] { rollback(*store_, "tags", plan); }),
+              AllOf(HasSubstr("generation 3 is current, but not confirmed: "),
+                    HasSubstr("only 0 of 1 replicas have it")));
+  EXPECT_EQ(pointer().current->restores, 1U);
+  continue_replica();
+}
+
+}  // namespace
+}  // namespace keysieve
