@@ -48,7 +48,7 @@ class PullTest : public ::testing::Test {
     replace("keysieve:tags:current", encode(pointer));
   }
 
-  test::TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_{test::fast_folder()};
   std::string url_ = "dir:" + directory_ / "store";
   std::unique_ptr<Store> store_ = open_store(url_);
   SnapshotBytes snapshot_ = test::build_snapshot({.shard_count = test::kShardsOfSomeChunks});

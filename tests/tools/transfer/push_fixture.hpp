@@ -35,7 +35,7 @@ class PushFixture : public ::testing::Test {
   [[nodiscard]] PointerRecord pointer() const { return read_stored_pointer(*store_, "tags").value(); }
   [[nodiscard]] SnapshotRecord current() const { return pointer().current.value(); }
 
-  TemporaryDirectory directory_;
+  TemporaryDirectory directory_{fast_folder()};
   std::string url_ = "dir:" + directory_ / "store";
   std::unique_ptr<Store> store_ = open_store(url_);
 };

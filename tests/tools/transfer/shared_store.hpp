@@ -92,9 +92,4 @@ inline void expect_nothing_else_after_a_day(Store& store, const std::string& whe
       << when;
 }
 
-// Memory, where there is such a folder: a disk that syncs would cost minutes.
-inline std::filesystem::path fast_folder() {
-  return std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
-}
-
 }  // namespace keysieve::test
