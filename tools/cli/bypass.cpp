@@ -89,9 +89,9 @@ void change(const BypassOptions& options, Store& store) {
 }
 
 void wake(Report& report, const BypassOptions& options, Store& store) {
-  const auto warning = options.set_name ? wake_loaders(store, *options.set_name) : std::nullopt;
+  const auto warning = options.set_name ? wake_loaders(store, *options.set_name) : wake_loaders_of_all(store);
   if (warning) fmt::print(stderr, "keysieve: warning: {}\n", *warning);
-  const bool woken = options.set_name && !warning;
+  const bool woken = !warning;
   report.add("loaders", woken ? "are woken" : "see it at their next poll", "loaders_woken", woken);
 }
 

@@ -20,7 +20,8 @@ struct StoreBypass {
 };
 
 // No set name: all sets of the store. Replaces one that is there. Both throw UsageError for a wrong set name,
-// and as the store does. Loaders are to be woken afterwards, see wake_loaders().
+// and as the store does. Loaders are to be woken afterwards, see wake_loaders() and
+// wake_loaders_of_all().
 void set_store_bypass(Store& store, const std::optional<std::string>& set_name, const StoreBypass& bypass);
 void clear_store_bypass(Store& store, const std::optional<std::string>& set_name);
 

@@ -1,8 +1,10 @@
 // keysieve bypass --store: the records that every loader applies to its host; nothing changes on this host.
 #include "tools/transfer/store_bypass.hpp"
 #include "core/base/clock.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
+#include "tools/transfer/adds_log.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -53,13 +55,26 @@ TEST_P(BypassInStore, IsOfAllSetsWhenNoneIsNamed) {
   const Json report = json({"bypass", "--store", url_});
   EXPECT_EQ(report.at("set"), nullptr);
   EXPECT_EQ(report.at("bypass"), true);
-  EXPECT_EQ(report.at("loaders_woken"), false);
+  EXPECT_EQ(report.at("loaders_woken"), true);
   EXPECT_FALSE(report.contains("of_set"));
   EXPECT_TRUE(stored().of_all);
   EXPECT_FALSE(stored().of_set);
-  EXPECT_THAT(said({"bypass", "--store", url_, "--off"}),
-              HasSubstr("loaders      see it at their next poll\n"));
+  EXPECT_THAT(said({"bypass", "--store", url_, "--off"}), HasSubstr("loaders      are woken\n"));
   EXPECT_FALSE(stored().of_all);
+}
+
+TEST_P(BypassInStore, WakesTheLoadersOfASetWhenAllAreBypassed) {
+  static_cast<void>(said({"push", build("tags", "猫\n"), url_}));
+  const auto store = open_store(url_);
+  const std::string log = adds_log(*store, "tags");
+  for (const char* how : {"--for=1h", "--off"}) {
+    const auto watch = store->watch();
+    const WatchedLog watched{log, store->end_of(log)};
+    do watch->arm(std::span(&watched, 1));  // a new watch may begin with a hint
+    while (!watch->take().empty());
+    EXPECT_EQ(json({"bypass", "--store", url_, how}).at("loaders_woken"), true);
+    EXPECT_TRUE(eventually([&] { return !watch->take().empty(); })) << how;
+  }
 }
 
 TEST_P(BypassInStore, StaysOnForASetWhileAllAreBypassed) {
