@@ -20,14 +20,26 @@ struct PublishOptions {
   std::string path;
   std::string group;
   PublisherSettings settings;
+  bool hide_live_keys = false;
   bool json = false;
 };
+
+// Keys that keysieved has added to what is live are not in a snapshot from a file.
+void check_nothing_is_hidden(const Publisher& publisher, const std::string& set_name) {
+  const auto layer = publisher.open_layer();
+  if (!layer || layer->live_keys() == 0) return;
+  throw DataError(
+      fmt::format("set \"{}\" has {} live keys, which would be absent until keysieved looks again; "
+                  "push the file instead, or lift this by --hide-live-keys",
+                  set_name, format_count(layer->live_keys())));
+}
 
 void publish(PublishOptions options) {
   const SnapshotFile file(options.path, Check::Everything);
   if (!options.group.empty()) options.settings.group = group_named(options.group);
   const std::string set_name(file.view().set_name());
   Publisher publisher(options.settings, set_name);
+  if (!options.hide_live_keys) check_nothing_is_hidden(publisher, set_name);
   const std::uint64_t publication = publisher.publish(file.view().bytes(), kNoGeneration);
   Report report;
   report.add("set", set_name, "set", set_name);
@@ -54,6 +66,8 @@ void add_publish(CLI::App& program, Outcome& /*outcome*/) {
   add_parsed(verb, "--max-total-size", options->settings.max_total_bytes, parse_bytes,
              "Refuse to pass this size of all publications and what idle workers pin [no limit]")
       ->type_name("SIZE");
+  verb->add_flag("--hide-live-keys", options->hide_live_keys,
+                 "Publish although keys that keysieved has added would be absent until its next look");
   add_json(verb, options->json);
   verb->callback([options] { publish(*options); });
 }

@@ -10,7 +10,7 @@
 namespace keysieve {
 namespace {
 
-constexpr std::size_t kBatchEntries = 1000;     // between two looks at signals and watchdog
+constexpr std::size_t kBatchEntries = 256;      // between two looks at signals; at most 256 MiB of keys
 constexpr std::size_t kEntriesPerLook = 65536;  // then the other sets have their turn
 constexpr Milliseconds kFirstSaveBackoff{1000};
 
@@ -46,7 +46,18 @@ void AddsReader::load_mirror() {
   }
 }
 
+// One sync for all that has come, however the reading ends.
 void AddsReader::read(Store& store, const LogPosition& from, Amount amount) {
+  try {
+    read_on(store, from, amount);
+  } catch (...) {
+    save_mirror();
+    throw;
+  }
+  save_mirror();
+}
+
+void AddsReader::read_on(Store& store, const LogPosition& from, Amount amount) {
   begin_read(from);
   log_name_ = adds_log(store, config_.name);
   for (std::size_t count = 0; amount == Amount::All || count < kEntriesPerLook;) {
@@ -88,7 +99,6 @@ void AddsReader::skip(Store& store) {
 
 void AddsReader::take(std::vector<LogEntry> entries) {
   if (entries.empty()) return;
-  seen_ = entries.back().position;
   for (LogEntry& entry : entries) {
     has_notice_ = has_notice_ || !entry.key;
     if (!entry.key || entry.key->size() <= kMaxLoggedKeyBytes) continue;
@@ -96,13 +106,12 @@ void AddsReader::take(std::vector<LogEntry> entries) {
     entry.key.reset();
   }
   const std::optional<LogPosition> before = mirror_.merge(entries);
-  if (!before) return;
-  news_ = std::min(news_.value_or(*before), *before);
-  save_mirror();
+  if (before) news_ = std::min(news_.value_or(*before), *before);
+  seen_ = entries.back().position;  // last: what memory ran out for is read again
 }
 
-// A cache that cannot be written costs what was added since when shared memory is wiped, and the log is lost
-// too.
+// A cache that cannot be written costs what was added since when shared memory is wiped and the log cannot be
+// read either, because the store is away or has lost it.
 void AddsReader::save_mirror() {
   const SteadyTime now = std::chrono::steady_clock::now();
   if (!save_backoff_.is_due(now)) return;
@@ -113,6 +122,10 @@ void AddsReader::save_mirror() {
     save_backoff_.failed(now);
     log_.say_cache_trouble(error.what());
   }
+}
+
+bool AddsReader::has_any_up_to(const LogPosition& position) const {
+  return mirror_.count_after(position) != mirror_.count_after({});
 }
 
 void AddsReader::forget(const LogPosition& up_to) {

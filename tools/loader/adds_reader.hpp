@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/loader/adds_mirror.hpp"
@@ -35,6 +36,7 @@ class AddsReader {
   void skip(Store& store);
   // The log may be another than the one that was read, as after a failover: the next read begins again.
   void read_again() noexcept { must_read_again_ = true; }
+  [[nodiscard]] bool has_any_up_to(const LogPosition& position) const;
   // No snapshot that may still become current needs what stands up to there.
   void forget(const LogPosition& up_to);
 
@@ -55,6 +57,7 @@ class AddsReader {
   [[nodiscard]] bool has_more() const noexcept { return has_more_ || has_notice_; }
 
  private:
+  void read_on(Store& store, const LogPosition& from, Amount amount);
   void begin_read(const LogPosition& from);
   bool has_lost_entries(Store& store);
   void take(std::vector<LogEntry> entries);

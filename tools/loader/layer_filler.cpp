@@ -37,15 +37,19 @@ NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry l
 
 void LayerFiller::fill(Publisher& publisher, const LivePublication& live, SteadyTime now) {
   std::optional<LayerWriter> layer = publisher.open_layer();
-  if (!layer) return;
-  if (add_news(*layer, live)) {
+  if (layer && add_news(*layer, live)) {
     const double limit = layer_fpr_limit(config_.guards.max_fpr, live.target_fpr, live.estimated_fpr);
     is_full_ = layer->fill().estimated_fpr > limit;
   }
-  if (!is_full_ || !backoff_.is_due(now)) return;
+  // What was published by hand has no layer, and would hide what this host has received.
+  const bool is_due = layer ? is_full_ : adds_.mirror().count_after(live.adds_from) != 0;
+  if (!is_due) return;
+  if (!backoff_.is_due(now)) throw Error(*failure_);
   try {
-    enlarge(publisher, *layer, live);
-  } catch (const Error&) {
+    publish_larger(publisher, live, layer ? layer->geometry() : LayerGeometry{},
+                   layer ? layer->live_keys() : 0);
+  } catch (const Error& error) {
+    failure_ = error;
     backoff_.failed(now);
     throw;
   }
@@ -67,19 +71,20 @@ bool LayerFiller::add_news(LayerWriter& layer, const LivePublication& live) {
   return news.has_value();
 }
 
-void LayerFiller::enlarge(Publisher& publisher, const LayerWriter& layer, const LivePublication& live) {
-  if (adds_.mirror().count_after(live.adds_from) < layer.live_keys()) {
-    throw UnavailableError(fmt::format(
-        "{} and the adds log hold less than the live layer does, which is full", adds_.mirror().path()));
-  }
+void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
+                                 std::uint64_t live_keys) {
   SetReader reader({.directory = directory_, .max_jitter = std::chrono::milliseconds(0)}, config_.name);
   static_cast<void>(reader.pin());
   const Attachment* attachment = reader.attachment();
   if (attachment == nullptr || attachment->id() != live.id) return;  // the next look finds what has happened
-  const NewLayer larger = layer_over(attachment->snapshot().header(), {2 * layer.geometry().shard_count});
+  const NewLayer larger = layer_over(attachment->snapshot().header(), {2 * geometry.shard_count});
+  if (!adds_.is_complete() || larger.live_keys() < live_keys) {
+    throw UnavailableError(fmt::format("{} and the adds log hold less than the live layer, which is full",
+                                       adds_.mirror().path()));
+  }
   publisher.publish(attachment->snapshot().bytes(), live.generation, larger);
   is_full_ = false;
-  log_.say_enlarged(layer.geometry(), larger);
+  log_.say_enlarged(geometry, larger);
 }
 
 }  // namespace keysieve

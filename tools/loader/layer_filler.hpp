@@ -19,14 +19,16 @@ class LayerFiller {
   // `least` shards, or more.
   [[nodiscard]] NewLayer layer_over(const SnapshotHeader& snapshot, LayerGeometry least = {}) const;
 
-  // Adds what has come since the last call to the layer of what is live, if that has one. When its estimated
-  // FPR is above the limit then, publishes the same snapshot with one of twice the size; throws as a
-  // Publisher does when that is not possible: it is tried again after a while.
+  // Adds what has come since the last call to the layer of what is live. When its estimated FPR is above the
+  // limit then, publishes the same snapshot with one of twice the size; with a first one where it has none
+  // and something was received. Throws as a Publisher does when that is not possible, and the same again
+  // until it is tried again after a while.
   void fill(Publisher& publisher, const LivePublication& live, SteadyTime now);
 
  private:
   bool add_news(LayerWriter& layer, const LivePublication& live);
-  void enlarge(Publisher& publisher, const LayerWriter& layer, const LivePublication& live);
+  void publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
+                      std::uint64_t live_keys);
 
   const SetConfig& config_;
   std::string directory_;
@@ -35,6 +37,7 @@ class LayerFiller {
   PublicationId filled_{};  // whose layer has all but the news
   bool is_full_ = false;
   Backoff backoff_;
+  std::optional<Error> failure_;  // there while the backoff lasts
 };
 
 }  // namespace keysieve

@@ -74,7 +74,11 @@ SetState SetRefresher::look_and_publish(SteadyTime now) {
   if (!live_ && backoff_.is_due(now)) publish_cached(publisher, now);
   SetState state = follow_store(publisher, now);
   // Whatever the store said: a predecessor may have been killed before it had brought in all that it had.
-  if (live_) layers_.fill(publisher, *live_, now);
+  try {
+    if (live_) layers_.fill(publisher, *live_, now);
+  } catch (const Error& error) {
+    if (state.trouble == Trouble::None) state = cannot_publish(error);
+  }
   if (state.trouble == Trouble::None) publisher.confirm(unix_now());
   return state;
 }
@@ -138,8 +142,14 @@ SetState SetRefresher::follow_pointer(Publisher& publisher, const SetRecords& re
                       fmt::format("store {} holds no snapshot of it", store_.name()));
   }
   SetState state = follow(publisher, *pointer->current, now);
-  if (live_) adds_.forget(std::min(live_->adds_from, pointer->adds_trimmed_to));
+  if (state.trouble == Trouble::None) source_.has_seen(*pointer);
+  if (live_) forget_adds(std::min(live_->adds_from, pointer->adds_trimmed_to));
   return state;
+}
+
+// An older snapshot in the cache, because a newer one could not be saved, needs them after a reboot.
+void SetRefresher::forget_adds(const LogPosition& up_to) {
+  if (adds_.has_any_up_to(up_to) && source_.is_cached(live_->generation)) adds_.forget(up_to);
 }
 
 SetState SetRefresher::follow(Publisher& publisher, const SnapshotRecord& record, SteadyTime now) {

@@ -60,6 +60,7 @@ class SetRefresher {
 
   void apply(const StoreBypasses& bypasses);
   void read_adds(const LogPosition& from, AddsReader::Amount amount, SteadyTime now);
+  void forget_adds(const LogPosition& up_to);
   void publish_cached(Publisher& publisher, SteadyTime now);
   std::optional<Candidate> newest_cached(SteadyTime now);
   void publish(Publisher& publisher, const Candidate& candidate);

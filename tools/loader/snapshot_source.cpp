@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <exception>
+
 #include "tools/loader/stopped.hpp"
 #include "tools/program/units.hpp"
 
@@ -63,16 +66,32 @@ void SnapshotSource::check(const Candidate& candidate, const std::optional<LiveP
   check_guards(guards, view, live ? std::optional(live->key_count) : std::nullopt);
 }
 
+void SnapshotSource::has_seen(const PointerRecord& pointer) noexcept {
+  if (pointer.current) newest_as_of_ = std::max(newest_as_of_, pointer.current->as_of);
+  for (const SnapshotRecord& older : pointer.previous) newest_as_of_ = std::max(newest_as_of_, older.as_of);
+}
+
+bool SnapshotSource::is_cached(std::uint64_t generation) const noexcept {
+  try {
+    return cache_.newest_generation(config_.name) == generation;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 // A lower number alone is no reason: a store that lost its records counts from the beginning again. A replica
-// that lags behind has an older moment as well.
+// that lags behind has an older moment as well: not newer than any that was seen, since what is live may have
+// been brought back by a rollback.
 void SnapshotSource::check_not_older(const SnapshotRecord& record,
                                      const std::optional<LivePublication>& live) const {
-  if (!live || record.generation >= live->generation || record.as_of > live->as_of) return;
-  throw DataError(
-      fmt::format("store {} calls it current, as of {}, but what is live is newer, as of {}: is the store a "
-                  "replica that lags behind? Push again, or remove {}/{} and {} to take it all the same",
-                  store_.name(), format_moment(record.as_of), format_moment(live->as_of), directory_,
-                  config_.name, cache_.pattern_of(config_.name)));
+  if (!live || record.generation >= live->generation) return;
+  const UnixSeconds newest = std::max(live->as_of, newest_as_of_);
+  if (record.as_of > newest) return;
+  throw DataError(fmt::format(
+      "store {} calls it current, as of {}, but newer was there already, as of {}: is the store a "
+      "replica that lags behind? Push again, or remove {}/{} and {} to take it all the same",
+      store_.name(), format_moment(record.as_of), format_moment(newest), directory_, config_.name,
+      cache_.pattern_of(config_.name)));
 }
 
 void SnapshotSource::save(const Candidate& candidate) {

@@ -39,6 +39,11 @@ class SnapshotSource {
   // The last of these alone, which needs no pull.
   void check_not_older(const SnapshotRecord& record, const std::optional<LivePublication>& live) const;
 
+  // What the store kept when all was well.
+  void has_seen(const PointerRecord& pointer) noexcept;
+
+  // Whether a reboot would find that generation, and no older one.
+  [[nodiscard]] bool is_cached(std::uint64_t generation) const noexcept;
   // In the cache, in place of the one before; a cache that cannot be written is said, and no reason to stop.
   void save(const Candidate& candidate);
 
@@ -51,6 +56,7 @@ class SnapshotSource {
   StoreConnection& store_;
   const std::function<bool()>& on_progress_;
   StateLog& log_;
+  UnixSeconds newest_as_of_ = 0;
 };
 
 }  // namespace keysieve

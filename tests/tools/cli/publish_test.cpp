@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/base/file_descriptor.hpp"
+#include "tests/support/live_keys.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
@@ -46,6 +47,17 @@ TEST_F(Publish, MakesASnapshotCurrent) {
   EXPECT_EQ(report.at("bytes"), read(path("new.ks")).size());
   EXPECT_EQ(answer("new"), "maybe");
   EXPECT_EQ(answer("old"), "absent");
+}
+
+TEST_F(Publish, HidesNoLiveKeysUnlessToldTo) {
+  publish_with_layer(shared_memory(), path("old.ks"));
+  add_live_keys(shared_memory(), "tags", {"added"});
+  EXPECT_EQ(refusal(65, {"publish", path("new.ks")}),
+            "set \"tags\" has 1 live keys, which would be absent until keysieved looks again; push the file "
+            "instead, or lift this by --hide-live-keys");
+  EXPECT_EQ(answer("added"), "maybe");
+  static_cast<void>(said({"publish", "--hide-live-keys", path("new.ks")}));
+  EXPECT_EQ(answer("new"), "maybe");
 }
 
 TEST_F(Publish, NamesADirectoryThatIsMissing) {

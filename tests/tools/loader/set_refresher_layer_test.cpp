@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "core/shm/publisher.hpp"
 #include "core/shm/set_reader.hpp"
 #include "tests/tools/loader/refresher_fixture.hpp"
 #include "tools/loader/layer_limit.hpp"
@@ -31,6 +32,19 @@ class SetRefresherLayer : public SetRefresherTest {
 TEST_F(SetRefresherLayer, HasRoomInEveryPublication) {
   begin();
   EXPECT_EQ(live().layer.shard_count, 1U);
+}
+
+TEST_F(SetRefresherLayer, IsGivenToWhatWasPublishedByHandWhileTheStoreIsAway) {
+  begin();
+  site_.add("tags", {100'000, 100});
+  refresh();
+  const SnapshotBytes by_hand = build_snapshot("tags", {0, 500});
+  Publisher({.directory = site_.directory()}, "tags").publish(by_hand.get(), 0);
+  EXPECT_FALSE(site_.knows("tags", {100'000, 100}));
+  site_.remove_store();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_TRUE(site_.knows("tags", {100'000, 100}));
+  EXPECT_TRUE(site_.knows("tags", {0, 500}));
 }
 
 TEST_F(SetRefresherLayer, IsEnlargedWhenItIsTooFull) {

@@ -139,6 +139,21 @@ TEST_F(SetRefresherTest, RefusesAnOlderGeneration) {
   EXPECT_TRUE(site_.knows("tags", {0, 2000}));
 }
 
+// What is live was brought back, so its own moment is older than that of the generation rolled back from.
+TEST_F(SetRefresherTest, RefusesTheGenerationThatWasRolledBackFrom) {
+  site_.push("tags", {0, 1000});
+  site_.push("tags", {0, 2000});
+  refresh();
+  const std::string key = "keysieve:tags:current";
+  const std::string before = open_store(site_.store_url())->get(key).value();
+  site_.roll_back("tags");
+  EXPECT_EQ(trouble(), Trouble::None);
+  const Record stale{key, before};
+  open_store(site_.store_url())->put_many({&stale, 1});
+  EXPECT_EQ(trouble(), Trouble::Refused);
+  EXPECT_EQ(site_.live_generation("tags"), 3U);
+}
+
 // A store without persistence counts from 1 again.
 TEST_F(SetRefresherTest, TakesALowerGenerationThatIsNewerByItsMoment) {
   site_.push("tags", {0, 1000});
