@@ -21,20 +21,6 @@ namespace {
 
 constexpr std::chrono::seconds kStartTimeout{20};
 
-// A port that was free a moment ago.
-int free_port() {
-  const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (::bind(probe.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    throw std::runtime_error("no free port for redis-server");
-  }
-  return ntohs(address.sin_port);
-}
-
 // Not open when nobody listens.
 FileDescriptor connect_to(const std::string& socket_path) {
   FileDescriptor client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -64,7 +50,29 @@ pid_t run(std::vector<std::string> arguments, const std::string& log_path) {
   ::_exit(127);
 }
 
+// Reads what ends with a carriage return, and its line feed.
+std::string read_line(const FileDescriptor& client) {
+  std::string line;
+  char byte = 0;
+  while (::read(client.get(), &byte, 1) == 1 && byte != '\n') line += byte;
+  if (line.ends_with('\r')) line.pop_back();
+  return line;
+}
+
 }  // namespace
+
+int free_port() {
+  const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (::bind(probe.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    throw std::runtime_error("no free port for redis-server");
+  }
+  return ntohs(address.sin_port);
+}
 
 RedisServer::RedisServer(std::vector<std::string> options) : options_(std::move(options)) {
   constexpr int kTries = 5;  // another process may take the port in between
@@ -119,10 +127,22 @@ void RedisServer::wait_until_it_accepts() {
 std::string RedisServer::command(const std::string& line) const {
   const FileDescriptor client = connect_to(socket_path());
   write_all(client, as_bytes(line + "\r\n"), socket_path());
-  std::string reply;
-  char byte = 0;
-  while (::read(client.get(), &byte, 1) == 1 && byte != '\r') reply += byte;
-  return reply;
+  return read_line(client);
+}
+
+std::string RedisServer::text(const std::string& line) const {
+  const FileDescriptor client = connect_to(socket_path());
+  write_all(client, as_bytes(line + "\r\n"), socket_path());
+  const std::string size = read_line(client);  // "$" and a number
+  if (!size.starts_with('$')) throw std::runtime_error(line + ": " + size);
+  std::string text(std::stoul(size.substr(1)), '\0');
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = ::read(client.get(), text.data() + done, text.size() - done);
+    if (count <= 0) throw std::runtime_error(line + ": the reply ends early");
+    done += static_cast<std::size_t>(count);
+  }
+  return text;
 }
 
 void RedisServer::kill() {

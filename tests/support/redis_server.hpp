@@ -11,6 +11,9 @@
 
 namespace keysieve::test {
 
+// A port of loopback that was free a moment ago.
+int free_port();
+
 class RedisServer {
  public:
   // Further command-line options of redis-server, for example {"--requirepass", "secret"}. Returns when the
@@ -26,6 +29,8 @@ class RedisServer {
 
   // Sends one inline command, as ACL SETUSER or FLUSHALL, over the unix socket; the first line of the reply.
   std::string command(const std::string& line) const;
+  // The same, for a reply that is a text of several lines, as that of INFO.
+  std::string text(const std::string& line) const;
 
   [[nodiscard]] int port() const noexcept { return port_; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <string>
 
+#include "tests/support/redis_cluster.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -32,8 +33,12 @@ inline const StoreKind kRedisUnix{"redis_unix", [](const TemporaryDirectory&) {
                                     shared_redis().command("FLUSHALL");
                                     return shared_redis().unix_url();
                                   }};
+inline const StoreKind kRedisCluster{"redis_cluster", [](const TemporaryDirectory&) {
+                                       shared_redis_cluster().flush();
+                                       return shared_redis_cluster().url();
+                                     }};
 
-inline const auto every_store = ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix);
+inline const auto every_store = ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster);
 
 inline std::string store_kind_name(const ::testing::TestParamInfo<StoreKind>& info) {
   return info.param.name;

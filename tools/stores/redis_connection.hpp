@@ -17,7 +17,7 @@ namespace keysieve {
 struct RedisAddress {
   std::string name;  // for messages, without password
   std::string host;
-  int port = 6379;
+  int port = 0;
   std::string socket_path;  // not empty: a unix socket instead of host and port
   std::string user;
   std::string password;

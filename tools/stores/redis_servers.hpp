@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/stores/redis_connection.hpp"
+#include "tools/stores/redis_slots.hpp"
 
 namespace keysieve {
 
@@ -19,10 +20,15 @@ struct KeyedCommand {
 
 enum class Effect { Reads, Writes };
 
-// What the stores of Redis have in common.
+class RedisServers;
+
+// What a URL says.
 struct RedisSettings {
-  RedisAddress address;
-  int wait_replicas = 0;  // what was written must have reached so many, each time
+  std::unique_ptr<RedisServers> (*make)(const RedisSettings& settings) = nullptr;  // one of those below
+  RedisAddress address;                  // of a server; the others differ from it in host and port
+  std::vector<RedisHost> hosts;          // those that are asked for the others
+  int wait_replicas = 0;                 // what was written must have reached so many, each time
+  std::chrono::milliseconds failover{};  // for so long what a failover interrupts is tried again
 };
 
 // One thread. Throws as a Store does.
@@ -43,7 +49,14 @@ class RedisServers {
   [[nodiscard]] virtual bool keeps_keys_together() const noexcept = 0;
 };
 
-// All commands go to one server.
+// All commands go to one server, once.
 std::unique_ptr<RedisServers> make_single_redis(const RedisSettings& settings);
+
+// Each command goes to the master that has its key, in a pipeline per master, all of which are sent before a
+// reply is read; again, as long as the failover may take, where a master is lost, has not all its data yet,
+// or the slot moves. So a command may be carried out twice: a compare-and-set whose first reply was lost
+// answers that the value is not the expected one. The masters' addresses are those that the cluster
+// announces.
+std::unique_ptr<RedisServers> make_redis_cluster(const RedisSettings& settings);
 
 }  // namespace keysieve

@@ -41,7 +41,7 @@ std::string glob_of_prefix(std::string_view prefix) {
 class RedisStore final : public Store {
  public:
   RedisStore(RedisSettings settings, const StoreUrl& url)
-      : Store(url.name, url.prefix), settings_(std::move(settings)), servers_(make_single_redis(settings_)) {
+      : Store(url.name, url.prefix), settings_(std::move(settings)), servers_(settings_.make(settings_)) {
     servers_->connect();
   }
 
@@ -155,7 +155,7 @@ class RedisStore final : public Store {
     write({log, {"XADD", log, "*", kNoticeField, ""}});
   }
 
-  std::unique_ptr<StoreWatch> watch() override { return make_redis_watch(make_single_redis(settings_)); }
+  std::unique_ptr<StoreWatch> watch() override { return make_redis_watch(settings_.make(settings_)); }
 
  private:
   RedisReply read(const KeyedCommand& command) { return exchange(command, Effect::Reads); }

@@ -2,6 +2,8 @@
 
 #include <sys/un.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 
@@ -11,6 +13,10 @@
 namespace keysieve {
 namespace {
 
+constexpr int kRedisPort = 6379;
+// The default of cluster-node-timeout is 15 s: so long until a master is found to be lost, and then its
+// replicas vote.
+constexpr std::chrono::seconds kDefaultFailover{30};
 constexpr int kMaxDatabase = 65535;
 constexpr int kMaxWaitReplicas = 1000;
 constexpr const char* kPasswordVariable = "KEYSIEVE_REDIS_PASSWORD";
@@ -46,32 +52,60 @@ int database_of(const StoreUrl& url, const std::string& text) {
   return number_of(url, text, "the database", kMaxDatabase);
 }
 
-void take_tcp_address(StoreUrl& url, RedisAddress& address) {
-  if (url.host.empty()) refuse(url, "a host must follow redis://");
-  address.host = url.host;
-  if (url.port != 0) address.port = url.port;
-  if (!url.path.empty()) address.database = database_of(url, url.path.substr(1));
+RedisHost host_of(const StoreHost& host, int default_port = kRedisPort) {
+  return {host.name, host.port == 0 ? default_port : host.port};
 }
 
-void take_unix_address(StoreUrl& url, RedisAddress& address) {
-  if (!url.host.empty() || url.path.empty()) refuse(url, "must be redis+unix:///path/to.sock");
+void take_tcp_address(StoreUrl& url, RedisSettings& settings) {
+  if (url.hosts.size() != 1) refuse(url, "one host must follow redis://");
+  const RedisHost host = host_of(url.hosts.front());
+  settings.address.host = host.host;
+  settings.address.port = host.port;
+  if (!url.path.empty()) settings.address.database = database_of(url, url.path.substr(1));
+}
+
+void take_unix_address(StoreUrl& url, RedisSettings& settings) {
+  if (!url.hosts.empty() || url.path.empty()) refuse(url, "must be redis+unix:///path/to.sock");
   // hiredis would cut it short.
   if (url.path.size() >= sizeof(sockaddr_un::sun_path)) {
     refuse(url, "the path of a socket can have " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
                     " bytes at most");
   }
-  address.socket_path = url.path;
-  if (const auto database = take_parameter(url, "db")) address.database = database_of(url, *database);
+  settings.address.socket_path = url.path;
+  if (const auto database = take_parameter(url, "db")) {
+    settings.address.database = database_of(url, *database);
+  }
 }
+
+void take_cluster_hosts(StoreUrl& url, RedisSettings& settings) {
+  if (url.hosts.empty()) refuse(url, "hosts must follow redis-cluster://");
+  if (!url.path.empty() && url.path != "/0") refuse(url, "a cluster has database 0 alone");
+  for (const StoreHost& host : url.hosts) settings.hosts.push_back(host_of(host));
+  settings.failover = take_duration(url, "failover").value_or(kDefaultFailover);
+}
+
+struct RedisScheme {
+  std::string_view name;
+  void (*take_place)(StoreUrl& url, RedisSettings& settings);
+  std::unique_ptr<RedisServers> (*make)(const RedisSettings& settings);
+};
+
+constexpr std::array kSchemes{
+    RedisScheme{"redis", take_tcp_address, make_single_redis},
+    RedisScheme{"redis+unix", take_unix_address, make_single_redis},
+    RedisScheme{"redis-cluster", take_cluster_hosts, make_redis_cluster},
+};
 
 }  // namespace
 
 RedisSettings take_redis_settings(StoreUrl& url) {
+  const auto* const scheme = std::ranges::find(kSchemes, url.scheme, &RedisScheme::name);
   RedisSettings settings;
+  settings.make = scheme->make;
+  scheme->take_place(url, settings);
   RedisAddress& address = settings.address;
   address.name = url.name;
   address.user = url.user;
-  (url.scheme == "redis" ? take_tcp_address : take_unix_address)(url, address);
   address.timeout = take_timeout(url);
   address.password = take_password(url);
   if (!address.user.empty() && address.password.empty()) refuse(url, "a user needs a password");

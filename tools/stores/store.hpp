@@ -62,7 +62,8 @@ class Store {
   // False, and nothing changed, when the key is there already.
   virtual bool put_if_absent(const Record& record) = 0;
   // Replaces the value only if it is `expected` (nullopt: absent); false, and nothing changed, otherwise.
-  // Atomic among all clients.
+  // Atomic among all clients. A store that tries again after a failover may answer false, here and to
+  // put_if_absent, because it was done the first time and only the answer was lost.
   virtual bool compare_and_set(const Record& record, const std::optional<std::string>& expected) = 0;
   // Keys that are not there are passed over.
   virtual void remove_many(std::span<const std::string> keys) = 0;
@@ -106,11 +107,12 @@ class Store {
 };
 
 // lmdb:/path[?map_size=64GiB], dir:/path, redis://[user[:password]@]host[:port][/database],
-// redis+unix://[user[:password]@]/path/to.sock[?db=0]; each with ?prefix= (1 to 64 of A-Za-z0-9_.-), all but
-// lmdb with ?timeout=5s, those of Redis with ?wait_replicas=0. A Redis password that is not in the URL comes
-// from ?password_file= or else from the environment's KEYSIEVE_REDIS_PASSWORD. Connects. Throws UsageError
-// for a URL that is not understood, and as a Store does: UnavailableError too for what is missing, unless it
-// could be created.
+// redis+unix://[user[:password]@]/path/to.sock[?db=0],
+// redis-cluster://[user[:password]@]host[:port][,host[:port]...][?failover=30s]; each with ?prefix= (1 to 64
+// of A-Za-z0-9_.-), all but lmdb with ?timeout=5s, those of Redis with ?wait_replicas=0. A Redis password
+// that is not in the URL comes from ?password_file= or else from the environment's KEYSIEVE_REDIS_PASSWORD.
+// Connects. Throws UsageError for a URL that is not understood, and as a Store does: UnavailableError too for
+// what is missing, unless it could be created.
 std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing = IfMissing::Create);
 
 // Whether the text looks like a store's URL and not like a file's path: it begins with a known scheme and a

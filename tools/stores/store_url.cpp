@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxPrefixBytes = 64;
 constexpr std::chrono::milliseconds kDefaultTimeout{5000};
-constexpr std::chrono::hours kMaxTimeout{24};
+constexpr std::chrono::hours kMaxDuration{24};
 
 // libcurl wants a host; stands in where the URL has none.
 constexpr std::string_view kNoHost = "localhost";
@@ -55,8 +55,14 @@ std::optional<std::string> part_of(const Handle& handle, CURLUPart part, unsigne
   return std::nullopt;
 }
 
-// scheme:/path and scheme://user@/path become scheme://localhost/path and so on; `has_host` tells.
-std::string with_host(std::string_view url, std::size_t colon, bool& has_host) {
+// A URL as libcurl takes it, which knows of one host.
+struct OneHostUrl {
+  std::string text;  // scheme:/path and scheme://user@/path with a host that stands in
+  bool has_host = false;
+  std::vector<std::string> further_hosts{};
+};
+
+OneHostUrl with_one_host(std::string_view url, std::size_t colon) {
   std::string_view rest = url.substr(colon + 1);
   if (!rest.starts_with('/')) refuse_text(url, "an absolute path or //host must follow the scheme");
   std::string_view authority;
@@ -64,11 +70,37 @@ std::string with_host(std::string_view url, std::size_t colon, bool& has_host) {
     authority = rest.substr(2, std::min(rest.find_first_of("/?#", 2), rest.size()) - 2);
     rest.remove_prefix(2 + authority.size());
   }
-  has_host = !authority.empty() && !authority.ends_with('@');
-  std::string complete(url.substr(0, colon));
-  complete.append("://").append(authority);
-  if (!has_host) complete.append(kNoHost);
-  return complete.append(rest);
+  const std::size_t hosts_at = authority.rfind('@') + 1;  // 0 without one
+  const std::size_t first_end = std::min(authority.find(',', hosts_at), authority.size());
+  OneHostUrl one;
+  for (std::string_view hosts = authority.substr(first_end); !hosts.empty();) {
+    const std::size_t end = std::min(hosts.find(',', 1), hosts.size());
+    one.further_hosts.emplace_back(hosts.substr(1, end - 1));
+    hosts.remove_prefix(end);
+  }
+  one.has_host = first_end > hosts_at;
+  one.text = std::string(url.substr(0, colon)).append("://").append(authority.substr(0, first_end));
+  if (!one.has_host) one.text.append(kNoHost);
+  one.text.append(rest);
+  return one;
+}
+
+Handle parsed_by_libcurl(const std::string& text, std::string_view url) {
+  Handle handle(curl_url(), &curl_url_cleanup);
+  if (handle == nullptr) throw std::bad_alloc();
+  const CURLUcode code = curl_url_set(handle.get(), CURLUPART_URL, text.c_str(),
+                                      CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS | CURLU_ALLOW_SPACE);
+  if (code != CURLUE_OK) refuse_text(url, curl_url_strerror(code));
+  return handle;
+}
+
+StoreHost host_of(const Handle& handle, std::string_view url) {
+  StoreHost host{part_of(handle, CURLUPART_HOST, CURLU_URLDECODE, url).value_or("")};
+  if (host.name.starts_with('[')) host.name = host.name.substr(1, host.name.size() - 2);
+  if (const auto port = part_of(handle, CURLUPART_PORT, CURLU_URLDECODE, url)) {
+    std::from_chars(port->data(), port->data() + port->size(), host.port);
+  }
+  return host;
 }
 
 std::string decoded(std::string_view text, std::string_view url) {
@@ -108,14 +140,17 @@ std::string checked_prefix(const StoreUrl& url, std::string prefix) {
 }
 
 std::string name_of(const StoreUrl& url) {
-  if (url.host.empty() && url.user.empty()) {
+  if (url.hosts.empty() && url.user.empty()) {
     return url.scheme + (url.scheme.find('+') == std::string::npos ? ":" : "://") + url.path;
   }
   std::string name = url.scheme + "://";
   if (!url.user.empty()) name.append(url.user).append("@");
-  const bool is_ipv6 = url.host.find(':') != std::string::npos;
-  name.append(is_ipv6 ? "[" + url.host + "]" : url.host);
-  if (url.port != 0) name.append(":").append(std::to_string(url.port));
+  for (std::size_t i = 0; i < url.hosts.size(); ++i) {
+    const auto& [host, port] = url.hosts[i];
+    const bool is_ipv6 = host.find(':') != std::string::npos;
+    name.append(i == 0 ? "" : ",").append(is_ipv6 ? "[" + host + "]" : host);
+    if (port != 0) name.append(":").append(std::to_string(port));
+  }
   return name.append(url.path);
 }
 
@@ -124,14 +159,8 @@ std::string name_of(const StoreUrl& url) {
 StoreUrl parse_store_url(const std::string& url) {
   const std::size_t colon = url.find(':');
   if (colon == std::string::npos) refuse_text(url, "is not the URL of a store");
-  bool has_host = false;
-  const std::string complete = with_host(url, colon, has_host);
-
-  const Handle handle(curl_url(), &curl_url_cleanup);
-  if (handle == nullptr) throw std::bad_alloc();
-  const CURLUcode code = curl_url_set(handle.get(), CURLUPART_URL, complete.c_str(),
-                                      CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS | CURLU_ALLOW_SPACE);
-  if (code != CURLUE_OK) refuse_text(url, curl_url_strerror(code));
+  const OneHostUrl one = with_one_host(url, colon);
+  const Handle handle = parsed_by_libcurl(one.text, url);
   const auto part = [&](CURLUPart which) { return part_of(handle, which, CURLU_URLDECODE, url); };
   if (part(CURLUPART_FRAGMENT)) refuse_text(url, "# must be written as %23");
 
@@ -139,15 +168,15 @@ StoreUrl parse_store_url(const std::string& url) {
   parsed.scheme = url.substr(0, colon);
   parsed.user = part(CURLUPART_USER).value_or("");
   parsed.password = part(CURLUPART_PASSWORD);
-  if (has_host) parsed.host = part(CURLUPART_HOST).value_or("");
-  if (parsed.host.starts_with('[')) parsed.host = parsed.host.substr(1, parsed.host.size() - 2);
-  if (const auto port = part(CURLUPART_PORT)) {
-    std::from_chars(port->data(), port->data() + port->size(), parsed.port);
+  if (one.has_host) parsed.hosts.push_back(host_of(handle, url));
+  for (const std::string& further : one.further_hosts) {
+    if (parsed.hosts.empty() || further.empty()) refuse_text(url, "a host is missing beside a comma");
+    parsed.hosts.push_back(host_of(parsed_by_libcurl(parsed.scheme + "://" + further, url), url));
   }
   parsed.path = part(CURLUPART_PATH).value_or("");
   if (parsed.path == "/") parsed.path.clear();
   // An unencoded slash in a password would otherwise end up in the path and be shown.
-  if (has_host && parsed.path.find('@') != std::string::npos) {
+  if (one.has_host && parsed.path.find('@') != std::string::npos) {
     refuse_text(url, "/ and @ in a password must be written as %2F and %40");
   }
   parsed.name = name_of(parsed);
@@ -165,16 +194,22 @@ std::optional<std::string> take_parameter(StoreUrl& url, const std::string& name
   return node.empty() ? std::nullopt : std::optional(node.mapped());
 }
 
-std::chrono::milliseconds take_timeout(StoreUrl& url) {
-  const auto text = take_parameter(url, "timeout");
-  if (!text) return kDefaultTimeout;
+std::optional<std::chrono::milliseconds> take_duration(StoreUrl& url, const std::string& name) {
+  const auto text = take_parameter(url, name);
+  if (!text) return std::nullopt;
   try {
-    const std::chrono::milliseconds timeout = parse_duration(*text);
-    if (timeout.count() > 0 && timeout <= kMaxTimeout) return timeout;
+    const std::chrono::milliseconds duration = parse_duration(*text);
+    if (duration <= kMaxDuration) return duration;
   } catch (const UsageError& error) {
-    refuse(url, std::string("timeout ") + error.what());
+    refuse(url, name + " " + error.what());
   }
-  refuse(url, "timeout must be above 0 and at most a day");
+  refuse(url, name + " must be at most a day");
+}
+
+std::chrono::milliseconds take_timeout(StoreUrl& url) {
+  const auto timeout = take_duration(url, "timeout").value_or(kDefaultTimeout);
+  if (timeout.count() == 0) refuse(url, "timeout must be above 0");
+  return timeout;
 }
 
 void refuse_other_parameters(const StoreUrl& url) {
@@ -184,7 +219,7 @@ void refuse_other_parameters(const StoreUrl& url) {
 }
 
 std::string take_folder(StoreUrl& url) {
-  if (!url.host.empty() || !url.user.empty() || url.password || url.path.empty()) {
+  if (!url.hosts.empty() || !url.user.empty() || url.password || url.path.empty()) {
     refuse(url, "must be " + url.scheme + ":/path/to/folder");
   }
   return url.path;

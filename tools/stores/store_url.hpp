@@ -7,17 +7,24 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
 
+struct StoreHost {
+  std::string name;  // IPv6 addresses without brackets
+  int port = 0;      // 0: not given
+
+  friend bool operator==(const StoreHost&, const StoreHost&) = default;
+};
+
 struct StoreUrl {
   std::string scheme;
   std::string user;                     // empty: none
   std::optional<std::string> password;  // never shown
-  std::string host;                     // empty for scheme:/path; IPv6 addresses without brackets
-  int port = 0;                         // 0: not given
+  std::vector<StoreHost> hosts;         // none for scheme:/path
   std::string path;                     // decoded, begins with a slash, or empty
   std::string prefix;
   std::map<std::string, std::string> parameters;  // what follows the question mark, but for the prefix
@@ -32,6 +39,8 @@ StoreUrl parse_store_url(const std::string& url);
 
 // A parameter is taken by the store that knows it; what nobody has taken is refused.
 std::optional<std::string> take_parameter(StoreUrl& url, const std::string& name);
+std::optional<std::chrono::milliseconds> take_duration(StoreUrl& url,
+                                                       const std::string& name);  // up to a day
 std::chrono::milliseconds take_timeout(StoreUrl& url);
 void refuse_other_parameters(const StoreUrl& url);
 

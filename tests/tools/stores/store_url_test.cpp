@@ -7,6 +7,7 @@
 namespace keysieve {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Optional;
@@ -16,7 +17,7 @@ TEST(StoreUrl, TakesAPathApart) {
   EXPECT_EQ(url.scheme, "lmdb");
   EXPECT_EQ(url.path, "/var/lib/key sieve");
   EXPECT_EQ(url.prefix, "shop");
-  EXPECT_EQ(url.host, "");
+  EXPECT_TRUE(url.hosts.empty());
   EXPECT_EQ(url.parameters, (std::map<std::string, std::string>{{"map_size", "1GiB"}}));
   EXPECT_EQ(url.name, "lmdb:/var/lib/key sieve");
 }
@@ -30,8 +31,7 @@ TEST(StoreUrl, TakesAHostApart) {
   const StoreUrl url = parse_store_url("redis://app:p%40s%3As@cache.example:6380/3");
   EXPECT_EQ(url.user, "app");
   EXPECT_THAT(url.password, Optional(std::string("p@s:s")));
-  EXPECT_EQ(url.host, "cache.example");
-  EXPECT_EQ(url.port, 6380);
+  EXPECT_THAT(url.hosts, ElementsAre(StoreHost{"cache.example", 6380}));
   EXPECT_EQ(url.path, "/3");
   EXPECT_EQ(url.prefix, "keysieve");
   EXPECT_EQ(url.name, "redis://app@cache.example:6380/3");
@@ -46,8 +46,17 @@ TEST(StoreUrl, KnowsAPasswordWithoutAUser) {
 
 TEST(StoreUrl, TakesTheBracketsOffAnIpv6Address) {
   const StoreUrl url = parse_store_url("redis://[::1]:6379");
-  EXPECT_EQ(url.host, "::1");
+  EXPECT_THAT(url.hosts, ElementsAre(StoreHost{"::1", 6379}));
   EXPECT_EQ(url.name, "redis://[::1]:6379");
+}
+
+TEST(StoreUrl, TakesSeveralHostsApart) {
+  const StoreUrl url = parse_store_url("redis-cluster://app:a,b@one:7000,two,[::1]:7002/0?timeout=1s");
+  EXPECT_THAT(url.hosts, ElementsAre(StoreHost{"one", 7000}, StoreHost{"two", 0}, StoreHost{"::1", 7002}));
+  EXPECT_EQ(url.user, "app");
+  EXPECT_THAT(url.password, Optional(std::string("a,b")));
+  EXPECT_EQ(url.path, "/0");
+  EXPECT_EQ(url.name, "redis-cluster://app@one:7000,two,[::1]:7002/0");
 }
 
 TEST(StoreUrl, TakesAUnixSocketApart) {
@@ -58,12 +67,13 @@ TEST(StoreUrl, TakesAUnixSocketApart) {
   EXPECT_EQ(signed_in.user, "app");
   EXPECT_THAT(signed_in.password, Optional(std::string("s3cret")));
   EXPECT_EQ(signed_in.path, "/run/redis.sock");
-  EXPECT_EQ(signed_in.host, "");
+  EXPECT_TRUE(signed_in.hosts.empty());
   EXPECT_EQ(signed_in.name, "redis+unix://app@/run/redis.sock");
 }
 
 TEST(StoreUrl, IsToldFromAFilePath) {
-  for (const char* url : {"lmdb:/a", "redis://h", "rediss://h", "redis+unix:///a", "dir:/a"}) {
+  for (const char* url :
+       {"lmdb:/a", "redis://h", "redis-cluster://h,i", "rediss://h", "redis+unix:///a", "dir:/a"}) {
     EXPECT_TRUE(is_store_url(url)) << url;
   }
   for (const char* path :
@@ -96,10 +106,20 @@ TEST(StoreUrl, IsRefusedWithTheReason) {
       {"dir:/a?map_size=1GiB", "parameter map_size is not known"},
       {"dir:/a?timeout=soon", "timeout \"soon\" is not understood"},
       {"dir:/a?timeout=0", "timeout must be above 0"},
-      {"dir:/a?timeout=2d", "timeout must be above 0 and at most a day"},
+      {"dir:/a?timeout=2d", "timeout must be at most a day"},
       {"lmdb:/a?map_size=much", "map_size \"much\" is not understood"},
       {"lmdb:/a?map_size=4096", "map_size must be at least 1MiB"},
-      {"redis:///0", "a host must follow"},
+      {"redis:///0", "one host must follow"},
+      {"redis://a,b", "one host must follow"},
+      {"redis-cluster:///0", "hosts must follow"},
+      {"redis-cluster://a,,b", "a host is missing beside a comma"},
+      {"redis-cluster://,b", "a host is missing beside a comma"},
+      {"redis-cluster://a,", "a host is missing beside a comma"},
+      {"redis-cluster://a,b:99999", "ort number"},
+      {"redis-cluster://a,b/1", "a cluster has database 0 alone"},
+      {"redis-cluster://a?failover=soon", "failover \"soon\" is not understood"},
+      {"redis-cluster://a?failover=25h", "failover must be at most a day"},
+      {"redis://a?failover=1s", "parameter failover is not known"},
       {"redis://h:99999", "ort number"},
       {"redis://h/x", "the database must be a number"},
       {"redis://h/-1", "the database must be a number"},
@@ -136,6 +156,9 @@ TEST(StoreUrl, NeverShowsAPasswordInARefusal) {
            "redis+unix://app:s3cret@",
            "redis+unix://app:s3cret@/s?db=x",
            "rediss://:s3cret@h",
+           "redis-cluster://app:s3cret@h,i:x",
+           "redis-cluster://app:s3,s3cret@h,i/7",
+           "redis-cluster://app:s3/s3cret@h,i",
            "memcached://app:s3cret@h",
            "lmdb://app:s3cret@/path",
            "redis//:s3cret@h",

@@ -1,0 +1,156 @@
+#include "tests/support/redis_cluster.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/support/forked.hpp"
+
+namespace keysieve::test {
+namespace {
+
+constexpr std::size_t kSlots = 16384;
+constexpr std::chrono::seconds kDeadline{30};
+constexpr std::chrono::milliseconds kBetweenLooks{10};
+
+void wait_until(const std::string& what, const std::function<bool()>& holds) {
+  const auto look = [&] {
+    if (holds()) return true;
+    std::this_thread::sleep_for(kBetweenLooks);
+    return false;
+  };
+  if (!eventually(look, kDeadline)) throw std::runtime_error("Redis Cluster: no " + what);
+}
+
+bool lives(const std::unique_ptr<RedisServer>& node) {
+  return node->pid() > 0;
+}
+
+std::unique_ptr<RedisServer> start_node(int bus_port, const std::vector<std::string>& options) {
+  // So short a time that a lost master is replaced within seconds.
+  std::vector<std::string> all{
+      "--cluster-enabled",          "yes", "--cluster-node-timeout", "1000",
+      "--repl-diskless-sync-delay", "0",   "--cluster-port",         std::to_string(bus_port)};
+  all.insert(all.end(), options.begin(), options.end());
+  return std::make_unique<RedisServer>(all);
+}
+
+void expect_ok(const RedisServer& node, const std::string& command) {
+  const std::string reply = node.command(command);
+  if (reply != "+OK") throw std::runtime_error("Redis Cluster: " + command + ": " + reply);
+}
+
+// One line of CLUSTER NODES: id address:port@bus flags master ping pong epoch link slots...
+struct NodeLine {
+  int port = 0;
+  std::vector<std::string> slots{};
+};
+
+NodeLine parse_node_line(const std::string& line) {
+  std::istringstream words(line);
+  std::string address;
+  std::string skipped;
+  words >> skipped >> address;
+  for (int i = 0; i < 6; ++i) words >> skipped;
+  NodeLine node{std::stoi(address.substr(address.find(':') + 1))};
+  for (std::string slots; words >> slots;) node.slots.push_back(slots);
+  return node;
+}
+
+// "5461-10922" or "5461"; in brackets stands what is moving.
+bool has_slot(const NodeLine& node, std::size_t slot) {
+  return std::any_of(node.slots.begin(), node.slots.end(), [slot](const std::string& range) {
+    if (range.starts_with('[')) return false;
+    const std::size_t first = std::stoul(range);
+    const std::size_t dash = range.find('-');
+    return first <= slot && slot <= (dash == std::string::npos ? first : std::stoul(range.substr(dash + 1)));
+  });
+}
+
+}  // namespace
+
+RedisCluster::RedisCluster(const std::vector<std::string>& options) {
+  std::array<int, 2 * kMasters> bus_ports{};
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    bus_ports[i] = free_port();
+    nodes_[i] = start_node(bus_ports[i], options);
+  }
+  for (std::size_t i = 0; i < kMasters; ++i) {
+    expect_ok(*nodes_[i], "CLUSTER ADDSLOTSRANGE " + std::to_string(i * kSlots / kMasters) + " " +
+                              std::to_string((i + 1) * kSlots / kMasters - 1));
+    expect_ok(*nodes_[i], "CLUSTER SET-CONFIG-EPOCH " + std::to_string(i + 1));
+  }
+  for (const auto& node : nodes_) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      expect_ok(*node, "CLUSTER MEET 127.0.0.1 " + std::to_string(nodes_[i]->port()) + " " +
+                           std::to_string(bus_ports[i]));
+    }
+  }
+  for (std::size_t i = 0; i < kMasters; ++i) {
+    const std::string master = nodes_[i]->text("CLUSTER MYID");
+    wait_until("replica",
+               [&] { return nodes_[i + kMasters]->command("CLUSTER REPLICATE " + master) == "+OK"; });
+  }
+  wait_until_ok();
+  for (std::size_t i = 0; i < kMasters; ++i) {
+    wait_until("replica in step", [&] { return nodes_[i]->command("WAIT 1 1000") == ":1"; });
+  }
+}
+
+std::string RedisCluster::url() const {
+  std::string url = "redis-cluster://";
+  for (const auto& node : nodes_) {
+    url.append(node == nodes_[0] ? "" : ",").append("127.0.0.1:").append(std::to_string(node->port()));
+  }
+  return url;
+}
+
+RedisServer& RedisCluster::master_of(std::size_t slot) {
+  return master_of(slot, **std::find_if(nodes_.begin(), nodes_.end(), lives));
+}
+
+void RedisCluster::wait_until_all_know(const RedisServer& master, std::size_t slot) {
+  wait_until("agreement", [&] {
+    return std::all_of(nodes_.begin(), nodes_.end(),
+                       [&](const auto& node) { return !lives(node) || &master_of(slot, *node) == &master; });
+  });
+}
+
+RedisServer& RedisCluster::master_of(std::size_t slot, const RedisServer& witness) {
+  std::istringstream lines(witness.text("CLUSTER NODES"));
+  for (std::string line; std::getline(lines, line);) {
+    const NodeLine parsed = parse_node_line(line);
+    if (!has_slot(parsed, slot)) continue;
+    for (const auto& node : nodes_) {
+      if (node->port() == parsed.port) return *node;
+    }
+  }
+  throw std::runtime_error("Redis Cluster: nobody has slot " + std::to_string(slot));
+}
+
+void RedisCluster::flush() {
+  for (std::size_t i = 0; i < kMasters; ++i) master_of(i * kSlots / kMasters).command("FLUSHALL");
+}
+
+void RedisCluster::wait_until_ok() {
+  wait_until("state that is ok", [this] {
+    for (const auto& node : nodes_) {
+      if (!lives(node)) continue;
+      if (node->text("CLUSTER INFO").find("cluster_state:ok") == std::string::npos) return false;
+    }
+    for (std::size_t i = 0; i < kMasters; ++i) {
+      if (master_of(i * kSlots / kMasters).pid() < 0) return false;
+    }
+    return true;
+  });
+}
+
+RedisCluster& shared_redis_cluster() {
+  static RedisCluster cluster;
+  return cluster;
+}
+
+}  // namespace keysieve::test
