@@ -70,7 +70,7 @@ TEST_F(Push, NamesAFileThatIsMissing) {
 TEST_F(Push, NamesAStoreThatIsNoStore) {
   const std::string snapshot = build("tags", "a\n");
   EXPECT_THAT(refusal(64, {"push", snapshot, "/var/lib/keysieve"}),
-              HasSubstr("a store's URL begins with lmdb: redis: redis+unix: rediss: dir:"));
+              HasSubstr("a store's URL begins with lmdb: redis: redis+unix: redis-cluster: rediss: dir:"));
   EXPECT_THAT(refusal(64, {"push", snapshot, "lmdb:relative"}), StartsWith("lmdb:relative: "));
   EXPECT_THAT(refusal(64, {"push", snapshot, "dir:/tmp?prefx=a"}), HasSubstr("parameter prefx is not known"));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/base/random.hpp"
 #include "tests/tools/transfer/push_fixture.hpp"
 #include "tests/tools/transfer/store_decorator.hpp"
 
@@ -160,8 +161,8 @@ TEST_F(InterruptedPush, NeverFillsTheRecord) {
   interrupt_push(oldest, kStart);
   PointerRecord full = pointer();
   while (full.pending.size() < kMaxPendingPushes)
-    full.pending.push_back({.chunk_count = 1, .started_at = kStart});
-  full.garbage.resize(kMaxGarbage, {.chunk_count = 1});
+    full.pending.push_back({.push_id = random_value<PushId>(), .chunk_count = 1, .started_at = kStart});
+  while (full.garbage.size() < kMaxGarbage) full.garbage.push_back({random_value<PushId>(), 1});
   store_->put_many(std::vector<Record>{{"keysieve:tags:current", encode(full)}});
   FailingRemoval failing(*store_);
   keysieve::push(failing, test::view_of(test::build_snapshot()), {}, {}, kStart);
