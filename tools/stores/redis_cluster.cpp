@@ -14,7 +14,7 @@ namespace {
 // A slot that moves sends us on twice at most; more often only where servers disagree for a moment.
 constexpr int kMaxRedirections = 5;
 
-const RedisCommand kAsking{"ASKING"};
+const RedisCommand asking_command{"ASKING"};
 
 // A command on its way, until it has its reply.
 struct Passage {
@@ -120,7 +120,7 @@ class RedisCluster final : public RedisServers {
   void send(const RedisHost& host, const Group& group, bool must_replicate) {
     std::vector<RedisCommand> words;
     for (const Passage* passage : group) {
-      if (passage->asked_at) words.push_back(kAsking);
+      if (passage->asked_at) words.push_back(asking_command);
       words.push_back(passage->command->words);
     }
     if (must_replicate) words.push_back(replicas_.command());
