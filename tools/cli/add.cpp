@@ -56,6 +56,15 @@ void append_all(const AddOptions& options, AddsWriter& writer) {
   writer.finish();
 }
 
+// False where that is not known: who may add need not have the right to read.
+bool was_never_pushed(Store& store, const std::string& set_name) {
+  try {
+    return !store.get(pointer_key(store, set_name));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void add(AddOptions& options) {
   const std::string url = take_url(options);
   check_keys(options);
@@ -64,7 +73,7 @@ void add(AddOptions& options) {
   const auto store = open_store(url, IfMissing::Refuse);
   AddsWriter writer(*store, options.set_name);
   append_all(options, writer);
-  if (!store->get(pointer_key(*store, options.set_name))) {
+  if (was_never_pushed(*store, options.set_name)) {
     fmt::print(
         stderr,
         "keysieve: warning: {}: set \"{}\" was never pushed; what is added waits for its first build\n",

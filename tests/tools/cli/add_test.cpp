@@ -126,6 +126,18 @@ TEST_P(Add, MakesNoStore) {
 
 INSTANTIATE_TEST_SUITE_P(EveryStore, Add, every_store, store_kind_name);
 
+using AddWithRedis = KeysieveProgram;
+
+TEST_F(AddWithRedis, NeedsNoRightButToAppend) {
+  const RedisServer server;
+  server.command("ACL SETUSER writer on >s3cret ~keysieve:*:adds +xadd");
+  const std::string url = "redis://writer:s3cret@127.0.0.1:" + std::to_string(server.port());
+  EXPECT_EQ(json({"add", "tags", "猫", url}).at("appended"), 1);
+  EXPECT_EQ(server.command("XLEN keysieve:tags:adds"), ":1");
+  server.command("ACL SETUSER writer -xadd");
+  EXPECT_THAT(refusal(77, {"add", "tags", "猫", url}), HasSubstr("redis://writer@127.0.0.1"));
+}
+
 using AddHelp = KeysieveProgram;
 
 TEST_F(AddHelp, SaysHowToAddFromAnywhere) {
