@@ -12,8 +12,4 @@ bool LayerWriter::add(KeyHash hash) noexcept {
   return is_new;
 }
 
-void LayerWriter::advance(const LogPosition& position) noexcept {
-  if (file_.sync()) store_adds_position(file_.writable_page(), position);
-}
-
 }  // namespace keysieve

@@ -1,9 +1,8 @@
 // The writing side of the live layer of one publication: sets bits while readers probe. Used by the loader
-// alone, which opens it by Publisher::open_layer() under the set's lock. It may be killed at any moment: the
-// keys of the adds log up to position() are in the layer, for whoever opens it next.
+// alone, which opens it by Publisher::open_layer() under the set's lock. It may be killed at any moment;
+// whoever opens the layer next adds all keys once more, since nothing says how far the one before had got.
 #pragma once
 
-#include "core/base/log_position.hpp"
 #include "core/shm/live_file.hpp"
 
 namespace keysieve {
@@ -19,16 +18,13 @@ class LayerWriter {
   // the snapshot's seed. Whether any bit was new; only such keys are counted.
   bool add(KeyHash hash) noexcept;
 
-  // All entries of the log up to `position` and itself were added; also back to an earlier one, to read
-  // again from there. A crash in the middle leaves the beginning of the log. In a directory on a disk it
-  // waits for the bits to get there first; should that fail, the position stays.
-  void advance(const LogPosition& position) noexcept;
+  // Waits until the bits lie on the disk, where the directory is on one.
+  void sync() noexcept { file_.sync(); }
 
   [[nodiscard]] LayerGeometry geometry() const noexcept { return file_.geometry(); }
   [[nodiscard]] std::uint64_t live_keys() const noexcept {
     return file_.page().live_keys.load(std::memory_order_relaxed);
   }
-  [[nodiscard]] LogPosition position() const noexcept { return adds_position_of(file_.page()); }
   // Reads all of the layer.
   [[nodiscard]] LayerFill fill() const noexcept { return file_.layer().fill(); }
 

@@ -29,9 +29,11 @@ class LiveFile {
     return *static_cast<LivePage*>(region_.get_address());
   }
   [[nodiscard]] LayerLane* writable_lanes() const noexcept { return lanes_; }
-  // Waits until what was stored lies on the disk; in memory there is nothing to wait for. False when that
-  // failed.
-  [[nodiscard]] bool sync() noexcept { return is_in_memory_ || region_.flush(0, 0, false); }
+  // Waits until what was stored lies on the disk; in memory there is nothing to wait for. Should it fail, a
+  // power cut may take some of it away.
+  void sync() noexcept {
+    if (!is_in_memory_) region_.flush(0, 0, false);
+  }
 
  private:
   LiveFile(const SetFolder& folder, const std::string& file_name, const PublicationId& id, int open_flags,

@@ -34,7 +34,6 @@ std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp) {
   page.layer_shard_bytes = stamp.layer.shard_count == 0 ? 0 : kLayerShardBytes;
   page.header_checksum = header_checksum(page);
   page.live_keys = stamp.live_keys;
-  store_adds_position(page, stamp.adds_position);
   std::array<std::byte, kPageBytes> bytes;
   std::memcpy(bytes.data(), static_cast<const void*>(&page), sizeof page);
   return bytes;
@@ -60,19 +59,6 @@ void check_live_page(const LivePage& page, std::uint64_t file_bytes, const Publi
     throw DataError(name + ": is " + (file_bytes < expected ? "cut short" : "too long") + ": " +
                     std::to_string(file_bytes) + " bytes instead of " + std::to_string(expected));
   }
-}
-
-LogPosition adds_position_of(const LivePage& page) noexcept {
-  return log_position(page.adds_milliseconds.load(std::memory_order_relaxed),
-                      page.adds_number.load(std::memory_order_relaxed));
-}
-
-// (m, n) to (M, N) by way of (0, n) and (0, N), which are before every entry of a log. Release: no store
-// moves before an earlier one, nor before the bits of the keys up to there.
-void store_adds_position(LivePage& page, const LogPosition& position) noexcept {
-  page.adds_milliseconds.store(0, std::memory_order_release);
-  page.adds_number.store(number_of(position), std::memory_order_release);
-  page.adds_milliseconds.store(milliseconds_of(position), std::memory_order_release);
 }
 
 }  // namespace keysieve

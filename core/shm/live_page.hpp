@@ -10,7 +10,6 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/clock.hpp"
-#include "core/base/log_position.hpp"
 #include "core/shm/live_layer.hpp"
 
 namespace keysieve {
@@ -40,18 +39,12 @@ struct LivePage {
   // the base said absent.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> live_keys;
 
-  // How far the adds log has been followed; see store_adds_position(). Readers do not look at it.
-  alignas(kCacheLineBytes) std::atomic<std::uint64_t> adds_milliseconds;
-  std::atomic<std::uint64_t> adds_number;
-
-  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 3 * kCacheLineBytes> reserved;
+  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 2 * kCacheLineBytes> reserved;
 };
 
 static_assert(sizeof(LivePage) == kPageBytes && std::is_standard_layout_v<LivePage>);
 static_assert(offsetof(LivePage, header_checksum) == 56);
 static_assert(offsetof(LivePage, live_keys) == 64);
-static_assert(offsetof(LivePage, adds_milliseconds) == 128);
-static_assert(offsetof(LivePage, adds_number) == 136);
 
 // What a live page begins with.
 struct PublicationStamp {
@@ -61,7 +54,6 @@ struct PublicationStamp {
   UnixSeconds published_at = 0;
   LayerGeometry layer{};
   std::uint64_t live_keys = 0;
-  LogPosition adds_position{};
 };
 
 std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp);
@@ -70,10 +62,5 @@ std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp);
 // layer that it tells of: `file_bytes` is the size of both.
 void check_live_page(const LivePage& page, std::uint64_t file_bytes, const PublicationId& id,
                      std::string_view path);
-
-LogPosition adds_position_of(const LivePage& page) noexcept;
-// In steps of 8 bytes: whoever is killed between them leaves the beginning of the log, whichever way the
-// position goes, so that the log is read once more and nothing is passed over.
-void store_adds_position(LivePage& page, const LogPosition& position) noexcept;
 
 }  // namespace keysieve

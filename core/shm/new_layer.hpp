@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/base/bytes.hpp"
-#include "core/base/log_position.hpp"
 #include "core/shm/live_layer.hpp"
 
 namespace keysieve {
@@ -19,9 +18,9 @@ class NewLayer {
  public:
   // No layer.
   NewLayer() = default;
-  // Empty, but with room; `position` is where in the adds log it begins.
-  NewLayer(LayerGeometry geometry, const LogPosition& position)
-      : geometry_(geometry), position_(position), lanes_(geometry.bytes() / sizeof(LayerLane)) {}
+  // Empty, but with room.
+  explicit NewLayer(LayerGeometry geometry)
+      : geometry_(geometry), lanes_(geometry.bytes() / sizeof(LayerLane)) {}
 
   // The hash must have been made with the snapshot's seed, and there must be room (at least one shard).
   // Whether any bit was new; only such keys are counted.
@@ -30,18 +29,14 @@ class NewLayer {
     if (is_new) ++keys_;
     return is_new;
   }
-  // All entries of the log up to `position` and itself were added.
-  void advance(const LogPosition& position) noexcept { position_ = position; }
 
   [[nodiscard]] LayerGeometry geometry() const noexcept { return geometry_; }
   [[nodiscard]] std::uint64_t live_keys() const noexcept { return keys_; }
-  [[nodiscard]] const LogPosition& position() const noexcept { return position_; }
   [[nodiscard]] LayerFill fill() const { return layer_fill(lanes_.data(), geometry_); }
   [[nodiscard]] Bytes bytes() const noexcept { return std::as_bytes(std::span(lanes_)); }
 
  private:
   LayerGeometry geometry_;
-  LogPosition position_{};
   std::uint64_t keys_ = 0;
   std::vector<LayerLane> lanes_;
 };

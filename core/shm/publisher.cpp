@@ -120,8 +120,7 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
                                .generation = generation,
                                .published_at = unix_now(),
                                .layer = layer.geometry(),
-                               .live_keys = layer.live_keys(),
-                               .adds_position = layer.position()};
+                               .live_keys = layer.live_keys()};
   remove_leftovers();
   check_total_size(snapshot.size() + sizeof(LivePage) + layer.bytes().size());
 

@@ -9,7 +9,7 @@ void publish_with_layer(const std::string& directory, const std::string& snapsho
   const MappedRegion file = map_file(snapshot_path);
   const auto snapshot = SnapshotView::decode(bytes_of(file), snapshot_path, Check::Everything);
   Publisher({.directory = directory}, snapshot.set_name())
-      .publish(snapshot.bytes(), 0, NewLayer(layer_geometry_for(1'000, 0.01), {}));
+      .publish(snapshot.bytes(), 0, NewLayer(layer_geometry_for(1'000, 0.01)));
 }
 
 void add_live_keys(const std::string& directory, const std::string& set_name,

@@ -30,7 +30,7 @@ NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry l
   const double limit = layer_fpr_limit(config_.guards.max_fpr, snapshot.target_fpr, snapshot.estimated_fpr);
   LayerGeometry geometry = layer_geometry_for(std::max<std::uint64_t>(1, 2 * hashes.size()), limit);
   geometry.shard_count = std::max(geometry.shard_count, least.shard_count);
-  NewLayer layer(geometry, adds_.position().value_or(snapshot.adds_from));
+  NewLayer layer(geometry);
   for (const KeyHash& hash : hashes) layer.add(hash);
   return layer;
 }
@@ -65,9 +65,8 @@ bool LayerFiller::add_news(LayerWriter& layer, const LivePublication& live) {
   if (news) {
     adds_.mirror().visit_after(std::max(*news, live.adds_from),
                                [&](std::string_view key) { layer.add(hash_key(key, live.seed)); });
+    layer.sync();
   }
-  const auto position = adds_.position();
-  if (position && layer.position() != *position) layer.advance(*position);
   return news.has_value();
 }
 

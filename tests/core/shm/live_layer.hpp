@@ -14,9 +14,7 @@ class LiveLayers : public SharedMemory {
   using SharedMemory::SharedMemory;
 
   static KeyHash hash(std::string_view key) { return hash_key(key, kSeed); }
-  static NewLayer empty_layer(std::uint64_t keys = 1'000, const LogPosition& position = {}) {
-    return {layer_geometry_for(keys, kFpr), position};
-  }
+  static NewLayer empty_layer(std::uint64_t keys = 1'000) { return NewLayer(layer_geometry_for(keys, kFpr)); }
 
   // Over a base of "base0" to "base99".
   std::uint64_t publish_with(const NewLayer& layer) const {

@@ -80,7 +80,6 @@ TEST_F(LiveLayerTest, ShowsWhatItWasPublishedWith) {
   NewLayer layer = empty_layer(5'000);
   const auto keys = numbered_keys("live", 5'000);
   for (const std::string& key : keys) layer.add(hash(key));
-  layer.advance(log_position(7, 8));
   publish_with(layer);
   EXPECT_EQ(std::filesystem::file_size(file(live_file_name(1))), kPageBytes + layer.geometry().bytes());
   SetReader reader = this->reader();
@@ -131,18 +130,15 @@ TEST_F(LiveLayerTest, IsFilledTheSameWayBeforeAndAfterItIsPublished) {
   EXPECT_EQ(after.fill().fill_ratio, before.fill().fill_ratio);
 }
 
-TEST_F(LiveLayerTest, GoesOnWhereItWasLeftWhenItIsOpenedAgain) {
-  publish_with(empty_layer(1'000, log_position(5, 0)));
+TEST_F(LiveLayerTest, KeepsItsKeysWhenItIsOpenedAgain) {
+  publish_with(empty_layer());
   {
     const Publisher publisher = this->publisher();
     LayerWriter writer = publisher.open_layer().value();
-    EXPECT_EQ(writer.position(), log_position(5, 0));
     writer.add(hash("live1"));
-    writer.advance(log_position(6, 7));
   }
   const Publisher publisher = this->publisher();
   LayerWriter writer = publisher.open_layer().value();
-  EXPECT_EQ(writer.position(), log_position(6, 7));
   EXPECT_EQ(writer.live_keys(), 1U);
   EXPECT_EQ(writer.geometry(), layer_geometry_for(1'000, kFpr));
   writer.add(hash("live2"));
@@ -150,17 +146,6 @@ TEST_F(LiveLayerTest, GoesOnWhereItWasLeftWhenItIsOpenedAgain) {
   const SetReader::Pin pin = reader.pin();
   EXPECT_TRUE(pin->may_contain(hash("live1")));
   EXPECT_TRUE(pin->may_contain(hash("live2")));
-}
-
-TEST_F(LiveLayerTest, FollowsTheLogInBothDirections) {
-  publish_with(empty_layer());
-  LayerWriter writer = publisher().open_layer().value();
-  for (const LogPosition position :
-       {log_position(1, 1), log_position(1'700'000'000'000, 5), log_position(UINT64_MAX, UINT64_MAX),
-        log_position(2, UINT64_MAX), log_position(2, 0), LogPosition{}}) {
-    writer.advance(position);
-    EXPECT_EQ(writer.position(), position) << to_text(position);
-  }
 }
 
 // It set the bits and was killed before it counted the key.
@@ -214,7 +199,6 @@ TEST_F(LiveLayerTest, IsFilledInAFullFileSystem) {
   EXPECT_EQ(test::run_in_process([&] {
               LayerWriter writer = publisher().open_layer().value();
               for (const std::string& key : keys) writer.add(hash(key));
-              writer.advance(log_position(1, 1));
               return 0;
             }),
             0);

@@ -25,8 +25,7 @@ class LivePageTest : public test::LiveLayers {
                                       .generation = 7,
                                       .published_at = 8,
                                       .layer = kLayer,
-                                      .live_keys = 9,
-                                      .adds_position = log_position(10, 11)});
+                                      .live_keys = 9});
     std::memcpy(static_cast<void*>(&page_), bytes.data(), bytes.size());
   }
 
@@ -54,7 +53,6 @@ TEST_F(LivePageTest, HoldsWhatItWasMadeOf) {
   EXPECT_EQ(page_.layer_shard_count, 3U);
   EXPECT_EQ(page_.layer_shard_bytes, 4'096U);
   EXPECT_EQ(page_.live_keys, 9U);
-  EXPECT_EQ(adds_position_of(page_), log_position(10, 11));
 }
 
 TEST_F(LivePageTest, IsRefusedWhenAnyByteOfItsHeaderIsWrong) {

@@ -199,7 +199,7 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenThereIsNoRoomForItsLayer) {
   if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
   ASSERT_EQ(mounted.error(), 0);
   publish("old");
-  const NewLayer large(layer_geometry_for(1'000'000, 0.01), {});
+  const NewLayer large(layer_geometry_for(1'000'000, 0.01));
   EXPECT_THAT([&] { publisher().publish(snapshot_of("new").get(), 1, large); },
               ThrowsMessage<CannotCreateError>(
                   AllOf(HasSubstr(live_file_name(2)), HasSubstr("No space left on device"))));
@@ -209,7 +209,7 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenThereIsNoRoomForItsLayer) {
 TEST_F(PublisherTest, CountsTheLayerForTheLimitOfAllSets) {
   publish("old");
   PublisherSettings settings{.directory = directory_.path(), .max_total_bytes = 500'000};
-  const NewLayer large(layer_geometry_for(1'000'000, 0.01), {});
+  const NewLayer large(layer_geometry_for(1'000'000, 0.01));
   EXPECT_THROW(Publisher(settings, kSet).publish(snapshot_of("new").get(), 1, large), CannotCreateError);
   expect_only_the_first_publication();
   EXPECT_EQ(Publisher(settings, kSet).publish(snapshot_of("new").get(), 1), 2U);

@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/loader/refresher_fixture.hpp"
 
 namespace keysieve::test {
@@ -59,6 +62,28 @@ TEST_F(SetRefresherTest, RefusesASavedSnapshotThatIsTooLargeNow) {
   start();
   EXPECT_EQ(trouble(), Trouble::Refused);
   EXPECT_EQ(site_.live("tags"), std::nullopt);
+}
+
+// What the newer one holds is in the mirror alone, should the older be published again.
+TEST_F(SetRefresherTest, KeepsTheAddsThatAnOlderSnapshotInTheCacheNeeds) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small tmpfs";
+  const MountedTmpfs small(site_.cache(), "64k");
+  if (small.error() == EPERM) GTEST_SKIP() << "this root may not mount";
+  ASSERT_EQ(small.error(), 0);
+  site_.push("tags", {0, 1000});
+  refresh();
+  site_.add("tags", {2000, 10});
+  refresh();
+  site_.push_after_adds("tags", {0, 80000});  // too large to be saved
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(trouble(), Trouble::None);
+  ASSERT_EQ(site_.live_generation("tags"), 2U);
+  site_.wipe_shared_memory();
+  site_.remove_store();
+  start();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_TRUE(site_.knows("tags", {2000, 10}));
 }
 
 }  // namespace

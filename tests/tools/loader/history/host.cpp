@@ -1,0 +1,72 @@
+#include "tests/tools/loader/history/host.hpp"
+
+#include <filesystem>
+
+#include "core/shm/publisher.hpp"
+
+namespace keysieve::test {
+
+namespace fs = std::filesystem;
+
+std::string key_text(int key) {
+  return "key-" + std::to_string(key);
+}
+
+Host::Host(const std::string& root, const std::string& store_url) : root_(root), store_url_(store_url) {
+  for (const char* folder : {"", "/shm", "/cache"}) fs::create_directory(root_ + folder);
+  start();
+  begin_reading();
+}
+
+void Host::start() {
+  store_.emplace([this] { return open_store(store_url_, IfMissing::Refuse); }, "the store",
+                 Milliseconds(1000));
+  LoaderConfig loader;
+  loader.directory = root_ + "/shm";
+  loader.cache = root_ + "/cache";
+  SetConfig set;
+  set.name = kHistorySet;
+  set.guards.max_shrink = {};
+  refresher_.emplace(set, loader, *store_, [] { return true; });
+}
+
+void Host::reboot() {
+  refresher_.reset();
+  for (const auto& entry : fs::directory_iterator(root_ + "/shm")) fs::remove_all(entry);
+  start();
+  begin_reading();
+}
+
+const SetState& Host::look() {
+  now_ += std::chrono::hours(1);
+  const SetState& state = refresher_->refresh(now_);
+  store_->close();
+  return state;
+}
+
+void Host::publish_by_hand(Bytes snapshot) {
+  Publisher publisher({.directory = root_ + "/shm"}, kHistorySet);
+  const auto layer = publisher.open_layer();
+  if (!layer || layer->live_keys() == 0) publisher.publish(snapshot, 0);
+}
+
+bool Host::may_contain(int key) {
+  reader_->check_soon();
+  const SetReader::Pin pin = reader_->pin();
+  return !pin || pin->may_contain(hash_key(key_text(key), pin->snapshot().seed()));
+}
+
+std::optional<BuildId> Host::attached_build() {
+  reader_->check_soon();
+  const SetReader::Pin pin = reader_->pin();
+  if (!pin) return std::nullopt;
+  return pin->snapshot().header().build_id;
+}
+
+void Host::begin_reading() {
+  reader_.emplace(
+      ReaderSettings{.directory = root_ + "/shm", .trusted_owner = {}, .max_jitter = Milliseconds(0)},
+      kHistorySet);
+}
+
+}  // namespace keysieve::test
