@@ -74,10 +74,11 @@ TEST_F(SetRefresherTest, KeepsTheAddsThatAnOlderSnapshotInTheCacheNeeds) {
   refresh();
   site_.add("tags", {2000, 10});
   refresh();
-  site_.push_after_adds("tags", {0, 80000});  // too large to be saved
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(trouble(), Trouble::None);
-  ASSERT_EQ(site_.live_generation("tags"), 2U);
+  for (int push = 0; push < 3; ++push) {        // the last takes the first, and its adds, out of the store
+    site_.push_after_adds("tags", {0, 80000});  // too large to be saved
+    EXPECT_EQ(trouble(), Trouble::None);
+  }
+  ASSERT_EQ(site_.live_generation("tags"), 4U);
   site_.wipe_shared_memory();
   site_.remove_store();
   start();

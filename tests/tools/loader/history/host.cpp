@@ -46,6 +46,7 @@ const SetState& Host::look() {
 
 void Host::publish_by_hand(Bytes snapshot) {
   Publisher publisher({.directory = root_ + "/shm"}, kHistorySet);
+  if (!attached_build()) return;
   const auto layer = publisher.open_layer();
   if (!layer || layer->live_keys() == 0) publisher.publish(snapshot, 0);
 }

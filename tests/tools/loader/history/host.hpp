@@ -26,7 +26,8 @@ class Host {
   void reboot();
   // One look of the loader, past every backoff.
   const SetState& look();
-  // As `keysieve publish`, which refuses to hide live keys.
+  // As `keysieve publish`, which refuses to hide live keys. Not before the first look after a reboot: nothing
+  // in shared memory would tell of them then.
   void publish_by_hand(Bytes snapshot);
 
   // Maybe, where the set is not ready.
