@@ -31,9 +31,9 @@ bool lives(const std::unique_ptr<RedisServer>& node) {
 
 std::unique_ptr<RedisServer> start_node(int bus_port, const std::vector<std::string>& options) {
   // So short a time that a lost master is replaced within seconds.
-  std::vector<std::string> all{
-      "--cluster-enabled",          "yes", "--cluster-node-timeout", "1000",
-      "--repl-diskless-sync-delay", "0",   "--cluster-port",         std::to_string(bus_port)};
+  std::vector<std::string> all{"--cluster-enabled",      "yes",
+                               "--cluster-node-timeout", "1000",
+                               "--cluster-port",         std::to_string(bus_port)};
   all.insert(all.end(), options.begin(), options.end());
   return std::make_unique<RedisServer>(all);
 }
@@ -95,9 +95,7 @@ RedisCluster::RedisCluster(const std::vector<std::string>& options) {
                [&] { return nodes_[i + kMasters]->command("CLUSTER REPLICATE " + master) == "+OK"; });
   }
   wait_until_ok();
-  for (std::size_t i = 0; i < kMasters; ++i) {
-    wait_until("replica in step", [&] { return nodes_[i]->command("WAIT 1 1000") == ":1"; });
-  }
+  for (std::size_t i = 0; i < kMasters; ++i) nodes_[i]->flush_with_replica();
 }
 
 std::string RedisCluster::url() const {

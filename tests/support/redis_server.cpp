@@ -87,23 +87,12 @@ RedisServer::RedisServer(std::vector<std::string> options) : options_(std::move(
 }
 
 void RedisServer::start() {
-  std::vector<std::string> arguments{"redis-server",
-                                     "--port",
-                                     std::to_string(port_),
-                                     "--bind",
-                                     "127.0.0.1",
-                                     "--unixsocket",
-                                     socket_path(),
-                                     "--dir",
-                                     directory_.path(),
-                                     "--save",
-                                     "",
-                                     "--appendonly",
-                                     "no",
-                                     "--io-threads",
-                                     "1",
-                                     "--databases",
-                                     "4"};
+  std::vector<std::string> arguments{"redis-server", "--port", std::to_string(port_), "--bind", "127.0.0.1",
+                                     "--unixsocket", socket_path(), "--dir", directory_.path(), "--save", "",
+                                     "--appendonly", "no", "--io-threads", "1",
+                                     // A replica that has loaded what it got without a file is sent nothing
+                                     // for up to a second, though WAIT counts it.
+                                     "--repl-diskless-sync", "no", "--databases", "4"};
   arguments.insert(arguments.end(), options_.begin(), options_.end());
   pid_ = run(std::move(arguments), directory_ / "log");
   wait_until_it_accepts();
@@ -143,6 +132,19 @@ std::string RedisServer::text(const std::string& line) const {
     done += static_cast<std::size_t>(count);
   }
   return text;
+}
+
+// Twice: before the replica is connected, WAIT counts it as soon as it is. On one connection: WAIT waits for
+// what was written over its own.
+void RedisServer::flush_with_replica() const {
+  const FileDescriptor client = connect_to(socket_path());
+  for (int times = 0; times < 2; ++times) {
+    write_all(client, as_bytes(std::string_view("FLUSHALL\r\nWAIT 1 20000\r\n")), socket_path());
+    const std::string flushed = read_line(client);
+    const std::string replicas = read_line(client);
+    if (flushed != "+OK" || replicas != ":1")
+      throw std::runtime_error("no replica: " + flushed + " " + replicas);
+  }
 }
 
 void RedisServer::kill() {

@@ -32,6 +32,9 @@ class RedisServer {
   // The same, for a reply that is a text of several lines, as that of INFO.
   std::string text(const std::string& line) const;
 
+  // Empties it. Returns when a replica has done so too and is sent all that is written from now on.
+  void flush_with_replica() const;
+
   [[nodiscard]] int port() const noexcept { return port_; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   [[nodiscard]] std::string socket_path() const { return directory_ / "redis.sock"; }

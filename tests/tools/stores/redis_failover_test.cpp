@@ -50,7 +50,7 @@ class RedisFailover : public ::testing::Test {
 };
 
 TEST_F(RedisFailover, IsWaitedFor) {
-  const auto store = open("?wait_replicas=1");
+  const auto store = open("?wait_replicas=1&timeout=60s");
   store->put_many(records_with("before"));
   const auto writer = open("");
   cluster_.node(0).kill();
@@ -63,16 +63,16 @@ TEST_F(RedisFailover, IsWaitedFor) {
 }
 
 TEST_F(RedisFailover, IsFoundWhereAMasterHangs) {
-  const auto store = open("?timeout=500ms&wait_replicas=1");
-  store->put_many(records_with("before"));
+  open("?wait_replicas=1&timeout=60s")->put_many(records_with("before"));
+  const auto store = open("?timeout=500ms");
   ::kill(cluster_.node(1).pid(), SIGSTOP);
   EXPECT_THAT(store->get_many(all_keys()), Each(Optional(std::string("before"))));
   ::kill(cluster_.node(1).pid(), SIGCONT);
 }
 
 TEST_F(RedisFailover, LeavesTooFewReplicas) {
+  open("?wait_replicas=1&timeout=60s")->put_many(records_with("before"));
   const auto store = open("?wait_replicas=1&timeout=1s");
-  store->put_many(records_with("before"));
   cluster_.node(2).kill();
   EXPECT_THAT(test::message_of<UnavailableError>([&] { store->put_many(records_with("after")); }),
               HasSubstr("only 0 of 1 replicas have it"));

@@ -136,8 +136,8 @@ TEST_F(RedisWatch, TakesNothingWhenTheServerEndsAReadThatWasInVain) {
     ASSERT_TRUE(becomes_readable(*watch));
     EXPECT_THAT(watch->take(), IsEmpty());
   }
-  watch->arm(logs);
   server_.command("XADD a * notice x");
+  watch->arm(logs);
   ASSERT_TRUE(becomes_readable(*watch));
   EXPECT_THAT(watch->take(), ElementsAre("a"));
 }

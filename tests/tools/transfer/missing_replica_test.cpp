@@ -20,8 +20,7 @@ using ::testing::IsEmpty;
 class MissingReplica : public ::testing::Test {
  protected:
   MissingReplica() {
-    master_.command("SET synchronised 1");
-    EXPECT_EQ(master_.command("WAIT 1 20000"), ":1");
+    master_.flush_with_replica();
     keysieve::push(*patient_, test::view_of(test::build_snapshot()), {});
   }
 
@@ -35,7 +34,7 @@ class MissingReplica : public ::testing::Test {
     return read_stored_pointer(*open_store(replica_.tcp_url()), "tags").value().current.value().generation;
   }
 
-  const test::RedisServer master_{{"--repl-diskless-sync-delay", "0", "--hz", "100"}};
+  const test::RedisServer master_{{"--hz", "100"}};
   const test::RedisServer replica_{{"--replicaof", "127.0.0.1", std::to_string(master_.port())}};
   // For what must succeed, however busy the machine is.
   const std::unique_ptr<Store> patient_ = open_store(master_.tcp_url() + "?wait_replicas=1&timeout=60s");

@@ -21,7 +21,7 @@ const std::size_t kSlotOfThePointer = slot_of("keysieve:tags:current");
 // The parameter: whether the master that has the set's pointer is the one which is lost.
 class TransferOverALostMaster : public ::testing::TestWithParam<bool> {
  protected:
-  TransferOverALostMaster() { push("?wait_replicas=1", old_snapshot_); }
+  TransferOverALostMaster() { push("?wait_replicas=1&timeout=60s", old_snapshot_); }
 
   PushResult push(const std::string& query, const SnapshotBytes& snapshot, const Progress& progress = {}) {
     return keysieve::push(*open_store(cluster_.url() + query), test::view_of(snapshot), {}, progress);
@@ -72,7 +72,7 @@ TEST_P(TransferOverALostMaster, PushesOnToItsReplica) {
 }
 
 TEST_P(TransferOverALostMaster, LeavesTheOldGenerationWhereReplicasAreWaitedForInVain) {
-  const std::string query = "?wait_replicas=1&timeout=1s";
+  const std::string query = "?wait_replicas=1&timeout=4s";
   EXPECT_THAT(test::message_of<UnavailableError>([&] { push(query, new_snapshot_, lose_master()); }),
               HasSubstr("only 0 of 1 replicas have it"));
   expect_same(pull(), old_snapshot_);
