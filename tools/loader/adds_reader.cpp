@@ -128,8 +128,10 @@ bool AddsReader::has_any_up_to(const LogPosition& position) const {
   return mirror_.count_after(position) != mirror_.count_after({});
 }
 
+// What is forgotten has to be read again, should a store that still holds it lead back behind it.
 void AddsReader::forget(const LogPosition& up_to) {
   mirror_.trim(up_to);
+  if (read_from_) read_from_ = std::max(*read_from_, up_to);
   save_mirror();
 }
 

@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include "tests/tools/loader/refresher_fixture.hpp"
+#include "tools/transfer/rollback.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -54,6 +55,23 @@ TEST_F(SetRefresherRollback, ReadsTheLogFromTheOldPositionOnAHostThatHadOnlyTheN
 TEST_F(SetRefresherRollback, HasWhatWasReceivedThoughTheLogIsLost) {
   std::filesystem::remove(site_.root() / "store/.log-keysieve:tags:adds");
   site_.roll_back("tags");
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_TRUE(site_.knows("tags", kAddedBefore));
+  EXPECT_TRUE(site_.knows("tags", kAddedAfter));
+}
+
+// A replica that still keeps what the host has forgotten becomes the store.
+TEST_F(SetRefresherRollback, ReadsAgainWhatWasForgotten) {
+  const std::filesystem::path store = site_.root() / "store";
+  const std::filesystem::path replica = site_.root() / "replica";
+  site_.push_after_adds("tags", kNewKeys);
+  std::filesystem::copy(store, replica, std::filesystem::copy_options::recursive);
+  site_.push_after_adds("tags", kNewKeys);
+  EXPECT_EQ(trouble(), Trouble::None);
+  std::filesystem::remove_all(store);
+  std::filesystem::rename(replica, store);
+  const auto opened = open_store(url_);
+  rollback(*opened, "tags", plan_rollback(*opened, "tags", 1));
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_TRUE(site_.knows("tags", kAddedBefore));
   EXPECT_TRUE(site_.knows("tags", kAddedAfter));
