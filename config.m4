@@ -57,6 +57,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
     core/base/log_position.cpp \
     core/base/random.cpp \
     core/base/set_name.cpp \
+    core/filters/instruction_set.cpp \
     core/filters/registry.cpp \
     core/snapshot/layout.cpp \
     core/snapshot/snapshot.cpp \

@@ -28,6 +28,10 @@ class Properties {
     ZVAL_DOUBLE(&value, number);
     set(name, &value);
   }
+  void set(std::string_view name, std::optional<double> number) {
+    if (number) return set(name, *number);
+    set_null(name);
+  }
   void set(std::string_view name, std::string_view text) {
     zval value;
     ZVAL_STRINGL(&value, text.data(), text.size());
@@ -45,12 +49,15 @@ class Properties {
   // 0: null.
   void set_moment_or_null(std::string_view name, UnixSeconds moment) {
     if (moment != 0) return set_moment(name, moment);
+    set_null(name);
+  }
+
+ private:
+  void set_null(std::string_view name) {
     zval value;
     ZVAL_NULL(&value);
     set(name, &value);
   }
-
- private:
   void set(std::string_view name, zval* value) {
     zend_update_property(info_class, object_, name.data(), name.size(), value);
   }

@@ -21,7 +21,7 @@ final class AnswersTest extends TestCase
     /** @return iterable<string, array{string}> */
     public static function kinds(): iterable
     {
-        foreach (['bloom', 'blocked_bloom', 'split_block_bloom'] as $kind) {
+        foreach (['bloom', 'partitioned_bloom', 'blocked_bloom', 'split_block_bloom', 'cuckoo', 'xor', 'binary_fuse', 'ribbon'] as $kind) {
             yield $kind => [$kind];
         }
     }

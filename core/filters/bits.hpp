@@ -7,11 +7,13 @@
 
 namespace keysieve {
 
-// The size is a multiple of 8.
 inline std::uint64_t count_set_bits(Bytes bytes) noexcept {
   std::uint64_t count = 0;
-  for (std::size_t at = 0; at < bytes.size(); at += 8) {
-    count += static_cast<std::uint64_t>(std::popcount(load<std::uint64_t>(bytes.data() + at)));
+  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
+    count += static_cast<std::uint64_t>(std::popcount(load<std::uint64_t>(bytes.data())));
+  }
+  for (const std::byte byte : bytes) {
+    count += static_cast<std::uint64_t>(std::popcount(std::to_integer<std::uint8_t>(byte)));
   }
   return count;
 }

@@ -2,9 +2,7 @@
 // Source: Putze, Sanders, Singler, "Cache-, hash- and space-efficient Bloom filters" (2007).
 #pragma once
 
-#include "core/filters/bits.hpp"
-#include "core/filters/expectation.hpp"
-#include "core/filters/filter_kind.hpp"
+#include "core/filters/bit_kind.hpp"
 
 namespace keysieve {
 
@@ -13,8 +11,7 @@ struct BlockedBloom {
   static constexpr std::string_view kName = "blocked_bloom";
   static constexpr std::string_view kSummary = "k bits in one cache line: one line per lookup at fewer bits";
   static constexpr std::uint32_t kBlockBytes = 64;
-  static constexpr std::uint8_t kMinHashCount = 1;
-  static constexpr std::uint8_t kMaxHashCount = 20;
+  static constexpr auto& kHashCountChoice = kBloomHashCounts;
 
   // The upper half of `low` chooses the block; bit i is the top 9 bits of low * G^i. The multiplication
   // carries every lower bit into the top ones, so the bits do not follow from the block.

@@ -3,9 +3,7 @@
 // (1970).
 #pragma once
 
-#include "core/filters/bits.hpp"
-#include "core/filters/expectation.hpp"
-#include "core/filters/filter_kind.hpp"
+#include "core/filters/bit_kind.hpp"
 
 namespace keysieve {
 
@@ -15,8 +13,7 @@ struct Bloom {
   static constexpr std::string_view kSummary =
       "classic, k bits anywhere in the shard: smallest that can be added to";
   static constexpr std::uint32_t kBlockBytes = 0;
-  static constexpr std::uint8_t kMinHashCount = 1;
-  static constexpr std::uint8_t kMaxHashCount = 20;  // best k for 1e-6
+  static constexpr auto& kHashCountChoice = kBloomHashCounts;
 
   // Position i is the top bits of low * G^i, G = 2^64 / golden ratio, odd: each probe is remixed. Plain
   // double hashing measured 1.17 times the theoretical FPR at 0.1 % in 1 KiB shards (docs/filters.md).

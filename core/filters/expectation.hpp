@@ -7,19 +7,25 @@
 namespace keysieve {
 
 // Mean of f(n) where n is Poisson distributed: the keys of one block when many keys are spread by a hash.
-// Sums the range that holds all but 1e-15 of the mass.
+// Sums the range that holds all but 1e-15 of the mass, from the mode to both sides: there each weight follows
+// from its neighbour by one multiplication.
 template <typename Function>
 double poisson_mean(double mean, Function f) {
   if (mean <= 0.0) return f(0.0);
   const double reach = 10.0 * std::sqrt(mean) + 20.0;
-  const auto first = static_cast<long>(std::fmax(0.0, std::floor(mean - reach)));
-  const auto last = static_cast<long>(std::ceil(mean + reach));
+  const double mode = std::floor(mean);
+  int sign = 1;  // lgamma() keeps it in a global, which is a race
+  const double highest = std::exp(mode * std::log(mean) - mean - ::lgamma_r(mode + 1.0, &sign));
   double sum = 0.0;
-  for (long n = first; n <= last; ++n) {
-    const auto count = static_cast<double>(n);
-    int sign = 1;  // lgamma() keeps it in a global, which is a race
-    const double log_weight = count * std::log(mean) - mean - ::lgamma_r(count + 1.0, &sign);
-    sum += std::exp(log_weight) * f(count);
+  double weight = highest;
+  for (double n = mode; n >= 0.0 && n >= mean - reach; n -= 1.0) {
+    sum += weight * f(n);
+    weight *= n / mean;
+  }
+  weight = highest;
+  for (double n = mode + 1.0; n <= mean + reach; n += 1.0) {
+    weight *= mean / n;
+    sum += weight * f(n);
   }
   return sum;
 }

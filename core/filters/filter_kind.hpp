@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/base/bytes.hpp"
+#include "core/filters/instruction_set.hpp"
 #include "core/hash/key_hash.hpp"
 
 namespace keysieve {
@@ -21,21 +22,23 @@ constexpr bool is_shard_bytes(std::uint64_t bytes) {
   return bytes >= kMinShardBytes && bytes <= kMaxShardBytes && std::has_single_bit(bytes);
 }
 
+// How much time a build may take for a smaller set. Lookups cost a little more in what Max builds.
+enum class Effort : std::uint8_t { Normal, Max };
+
 // What all shards of a set have in common.
 struct FilterParams {
   std::uint32_t shard_bytes = kDefaultShardBytes;
-  std::uint8_t hash_count = 0;  // k: bits set per key
+  std::uint8_t hash_count = 0;  // k: bits, positions or slots that one lookup combines
 };
 
 // One row of a snapshot's dense shard table. It stands beside the shards, not inside them: measured, a seed
-// inside the shard costs a dependent cache miss. The kinds of today need key_count alone; the others are for
-// ribbon.
+// inside the shard costs a dependent cache miss. What a kind does not need is zero.
 struct ShardEntry {
   std::uint16_t key_count = 0;
-  std::uint8_t seed = 0;
-  std::uint8_t width = 0;
-  std::uint16_t upper_start = 0;
-  std::uint16_t reserved = 0;
+  std::uint8_t seed = 0;          // of kinds that try again with another one
+  std::uint8_t width = 0;         // bits that each key is compared by
+  std::uint16_t block_count = 0;  // of kinds that size their table by the shard's keys
+  std::uint16_t shape = 0;        // what else such a kind must know of its table
 };
 static_assert(sizeof(ShardEntry) == 8);
 
@@ -56,35 +59,60 @@ struct ShardArray {
   }
 };
 
+// Lookups of one kind with one instruction set. No allocation, lock, system call or exception; any thread.
+struct Lookup {
+  bool (*may_contain)(const ShardArray& array, KeyHash hash) noexcept;
+  // Hashes shard by shard, prefetches, then probes; results[i] answers hashes[i].
+  void (*may_contain_many)(const ShardArray& array, std::span<const KeyHash> hashes, bool* results) noexcept;
+};
+
 struct FilterKind {
   std::uint8_t id;
   std::string_view name;
   std::string_view summary;   // one line for `keysieve plan` and --help
   std::uint32_t block_bytes;  // what one lookup touches; 0: positions all over the shard
-  std::uint8_t min_hash_count;
-  std::uint8_t max_hash_count;
-  bool can_remove;
+
+  // What FilterParams::hash_count may be, ascending; sizing chooses from it.
+  std::span<const std::uint8_t> (*hash_counts)(Effort effort) noexcept;
 
   // Expected FPR of a set whose shards hold `keys_per_shard` keys on average.
   double (*theoretical_fpr)(const FilterParams& params, double keys_per_shard);
 
-  // Fills a zeroed shard. The keys' hashes are distinct and at most kMaxKeysPerShard.
-  void (*build)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
+  // How many keys fit into a shard by adding; nullptr where the FPR alone sets a limit, or nothing can be
+  // added.
+  double (*capacity)(const FilterParams& params) noexcept;
+
+  // Why no shard can have such an entry, nullptr when one can. What it lets pass never leads a lookup out of
+  // the shard, whatever the shard's bytes are.
+  const char* (*fault_of)(const FilterParams& params, const ShardEntry& entry) noexcept;
+
+  // Fills a zeroed shard and its entry. The keys' hashes are distinct and at most kMaxKeysPerShard.
+  void (*build)(MutableBytes shard, ShardEntry& entry, const FilterParams& params, Effort effort,
                 std::span<const KeyHash> keys);
 
-  // Adds one key to a shard that was built; nullptr where the kind cannot. A key that is there already
-  // changes nothing. Does not count it in the entry: whether it was new nobody can tell.
-  void (*add)(MutableBytes shard, const FilterParams& params, KeyHash hash) noexcept;
+  // Adds one key to a shard that was built; nullptr where the kind cannot. False: there is no room for it,
+  // and nothing has changed. The entry's key count is left to the caller.
+  bool (*add)(MutableBytes shard, const ShardEntry& entry, const FilterParams& params, KeyHash hash) noexcept;
+
+  // Takes one key away that was built in or added; nullptr where the kind cannot. False: no such key is
+  // there, and nothing has changed. Of a key that is not there but answered maybe, it takes away another: the
+  // caller must know that it is. The entry's key count is left to the caller.
+  bool (*remove)(MutableBytes shard, const ShardEntry& entry, const FilterParams& params,
+                 KeyHash hash) noexcept;
+
+  // Share of bits set, or of places taken; nullptr where it says nothing of what the shard holds.
+  double (*fill_ratio)(Bytes shard, const ShardEntry& entry, const FilterParams& params);
 
   // From the bytes of one shard, per block: the FPR of an absent key that is looked up there.
-  double (*estimated_fpr)(Bytes shard, const FilterParams& params);
+  double (*estimated_fpr)(Bytes shard, const ShardEntry& entry, const FilterParams& params);
 
-  // Lookup. No allocation, lock, system call or exception; any thread. `many` hashes shard by shard,
-  // prefetches, then probes; results[i] answers hashes[i].
-  bool (*may_contain)(const ShardArray& array, KeyHash hash) noexcept;
-  void (*may_contain_many)(const ShardArray& array, std::span<const KeyHash> hashes, bool* results) noexcept;
+  // The fastest lookups for such a set that the instruction set can run.
+  Lookup (*lookup)(const FilterParams& params, InstructionSet instructions) noexcept;
 
   [[nodiscard]] bool can_add() const noexcept { return add != nullptr; }
+  [[nodiscard]] bool can_remove() const noexcept { return remove != nullptr; }
+  // For either effort.
+  [[nodiscard]] bool takes_hash_count(std::uint8_t hash_count) const noexcept;
 };
 
 // Every kind, in the order of their ids.

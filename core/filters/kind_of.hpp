@@ -1,5 +1,5 @@
-// Makes the table of functions of a kind from its policy: a struct of stateless static functions over one
-// shard. What all kinds share (which shard, its address, prefetching a batch) is written here once.
+// Makes the table of functions of a kind from a struct of stateless static functions. What all kinds share
+// (which shard, its address, prefetching a batch, a copy for each instruction set) is written here once.
 #pragma once
 
 #include <algorithm>
@@ -9,62 +9,127 @@
 
 namespace keysieve {
 
+// Where one key is looked up: the addresses are known, nothing has been read but the shard's entry. A kind
+// that needs more of its preparation than this has a Probe of its own.
 template <typename Policy>
-struct KindFunctions {
-  // Keys in flight between prefetch and probe: the lines of 32 keys fit any first-level cache, and 20, the
-  // keys of a page, go in one round.
-  static constexpr std::size_t kBatch = 32;
+struct ShardProbe {
+  const std::byte* shard;
 
-  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
-                    std::span<const KeyHash> keys) {
-    for (const KeyHash& key : keys) Policy::add(shard.data(), params, key.low);
-    entry.key_count = static_cast<std::uint16_t>(keys.size());
+  void prepare(const ShardArray& array, std::uint32_t index, KeyHash /*hash*/) noexcept {
+    shard = array.shard(index);
   }
-
-  static void add(MutableBytes shard, const FilterParams& params, KeyHash hash) noexcept {
-    Policy::add(shard.data(), params, hash.low);
+  void prefetch(const ShardArray& array, KeyHash hash) const noexcept {
+    Policy::prefetch(shard, array.params, hash.low);
   }
-
-  static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
-    return Policy::may_contain(array.shard(shard_of(hash, array.shard_count)), array.params, hash.low);
-  }
-
-  static void may_contain_many(const ShardArray& array, std::span<const KeyHash> hashes,
-                               bool* results) noexcept {
-    while (!hashes.empty()) {
-      const auto batch = hashes.first(std::min(hashes.size(), kBatch));
-      std::array<const std::byte*, kBatch> shards;
-      for (std::size_t i = 0; i < batch.size(); ++i) {
-        shards[i] = array.shard(shard_of(batch[i], array.shard_count));
-        Policy::prefetch(shards[i], array.params, batch[i].low);
-      }
-      for (std::size_t i = 0; i < batch.size(); ++i) {
-        results[i] = Policy::may_contain(shards[i], array.params, batch[i].low);
-      }
-      results += batch.size();
-      hashes = hashes.subspan(batch.size());
-    }
+  [[nodiscard]] bool may_contain(const ShardArray& array, KeyHash hash) const noexcept {
+    return Policy::may_contain(shard, array.params, hash.low);
   }
 };
 
-template <typename Policy>
+// Keys in flight between prefetch and probe: the lines of 32 keys fit any first-level cache, and 20, the
+// keys of a page, go in one round.
+inline constexpr std::size_t kBatch = 32;
+
+// A shard table of 32 KiB stays in the nearest caches by itself.
+inline constexpr std::uint32_t kCachedEntries = 4096;
+
+// Inlined into functions of every instruction set, so that the probe can be inlined into them as well.
+template <typename Probe>
+[[gnu::always_inline]] inline bool look_up(const ShardArray& array, KeyHash hash) noexcept {
+  Probe probe;
+  probe.prepare(array, shard_of(hash, array.shard_count), hash);
+  return probe.may_contain(array, hash);
+}
+
+template <typename Probe>
+[[gnu::always_inline]] inline void look_up_many(const ShardArray& array, std::span<const KeyHash> hashes,
+                                                bool* results) noexcept {
+  while (!hashes.empty()) {
+    const auto batch = hashes.first(std::min(hashes.size(), kBatch));
+    std::array<Probe, kBatch> probes;
+    if constexpr (requires { Probe::kReadsEntry; }) {
+      const bool are_cached = array.shard_count <= kCachedEntries;
+      for (const KeyHash& hash : are_cached ? batch.first(0) : batch)
+        __builtin_prefetch(array.entries + shard_of(hash, array.shard_count));
+    }
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      probes[i].prepare(array, shard_of(batch[i], array.shard_count), batch[i]);
+      probes[i].prefetch(array, batch[i]);
+    }
+    for (std::size_t i = 0; i < batch.size(); ++i) results[i] = probes[i].may_contain(array, batch[i]);
+    results += batch.size();
+    hashes = hashes.subspan(batch.size());
+  }
+}
+
+template <typename Probe>
+struct ScalarFunctions {
+  static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
+    return look_up<Probe>(array, hash);
+  }
+  static void may_contain_many(const ShardArray& array, std::span<const KeyHash> hashes,
+                               bool* results) noexcept {
+    look_up_many<Probe>(array, hashes, results);
+  }
+};
+
+#if KEYSIEVE_X86_64
+template <typename Probe>
+struct Avx2Functions {
+  KEYSIEVE_AVX2 [[gnu::flatten]] static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
+    return look_up<Probe>(array, hash);
+  }
+  KEYSIEVE_AVX2 [[gnu::flatten]] static void may_contain_many(const ShardArray& array,
+                                                              std::span<const KeyHash> hashes,
+                                                              bool* results) noexcept {
+    look_up_many<Probe>(array, hashes, results);
+  }
+};
+
+template <typename Probe>
+struct Avx512Functions {
+  KEYSIEVE_AVX512 [[gnu::flatten]] static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
+    return look_up<Probe>(array, hash);
+  }
+  KEYSIEVE_AVX512 [[gnu::flatten]] static void may_contain_many(const ShardArray& array,
+                                                                std::span<const KeyHash> hashes,
+                                                                bool* results) noexcept {
+    look_up_many<Probe>(array, hashes, results);
+  }
+};
+#endif
+
+template <typename Functions>
+constexpr Lookup lookup_of() noexcept {
+  return {Functions::may_contain, Functions::may_contain_many};
+}
+
+template <std::uint8_t... Numbers>
+inline constexpr std::array<std::uint8_t, sizeof...(Numbers)> kHashCounts{Numbers...};
+
+template <typename Kind>
 constexpr FilterKind kind_of() {
-  using Functions = KindFunctions<Policy>;
-  return {
-      .id = Policy::kId,
-      .name = Policy::kName,
-      .summary = Policy::kSummary,
-      .block_bytes = Policy::kBlockBytes,
-      .min_hash_count = Policy::kMinHashCount,
-      .max_hash_count = Policy::kMaxHashCount,
-      .can_remove = false,
-      .theoretical_fpr = Policy::theoretical_fpr,
-      .build = Functions::build,
-      .add = Functions::add,
-      .estimated_fpr = Policy::estimated_fpr,
-      .may_contain = Functions::may_contain,
-      .may_contain_many = Functions::may_contain_many,
+  FilterKind kind{
+      .id = Kind::kId,
+      .name = Kind::kName,
+      .summary = Kind::kSummary,
+      .block_bytes = Kind::kBlockBytes,
+      .hash_counts = Kind::hash_counts,
+      .theoretical_fpr = Kind::theoretical_fpr,
+      .capacity = nullptr,
+      .fault_of = Kind::fault_of,
+      .build = Kind::build,
+      .add = nullptr,
+      .remove = nullptr,
+      .fill_ratio = nullptr,
+      .estimated_fpr = Kind::estimated_fpr,
+      .lookup = Kind::lookup,
   };
+  if constexpr (requires { &Kind::capacity; }) kind.capacity = Kind::capacity;
+  if constexpr (requires { &Kind::add; }) kind.add = Kind::add;
+  if constexpr (requires { &Kind::fill_ratio; }) kind.fill_ratio = Kind::fill_ratio;
+  if constexpr (requires { &Kind::remove; }) kind.remove = Kind::remove;
+  return kind;
 }
 
 }  // namespace keysieve

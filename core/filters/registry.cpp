@@ -2,19 +2,27 @@
 #include <array>
 
 #include "core/base/error.hpp"
+#include "core/filters/binary_fuse.hpp"
 #include "core/filters/blocked_bloom.hpp"
 #include "core/filters/bloom.hpp"
-#include "core/filters/filter_kind.hpp"
-#include "core/filters/kind_of.hpp"
+#include "core/filters/cuckoo.hpp"
+#include "core/filters/partitioned_bloom.hpp"
+#include "core/filters/ribbon.hpp"
 #include "core/filters/split_block_bloom.hpp"
+#include "core/filters/xor.hpp"
 
 namespace keysieve {
 namespace {
 
 constexpr std::array kKinds{
-    kind_of<Bloom>(),
-    kind_of<BlockedBloom>(),
-    kind_of<SplitBlockBloom>(),
+    kind_of<BitKind<Bloom>>(),
+    kind_of<BitKind<PartitionedBloom>>(),
+    kind_of<BitKind<BlockedBloom>>(),
+    kind_of<BitKind<SplitBlockBloom>>(),
+    kind_of<Cuckoo>(),
+    kind_of<PeeledKind<Xor>>(),
+    kind_of<PeeledKind<BinaryFuse>>(),
+    kind_of<Ribbon>(),
 };
 
 template <typename Matches>
@@ -24,6 +32,14 @@ const FilterKind* find_kind(Matches matches) noexcept {
 }
 
 }  // namespace
+
+bool FilterKind::takes_hash_count(std::uint8_t hash_count) const noexcept {
+  const auto takes = [&](Effort effort) {
+    const auto counts = hash_counts(effort);
+    return std::find(counts.begin(), counts.end(), hash_count) != counts.end();
+  };
+  return takes(Effort::Normal) || takes(Effort::Max);
+}
 
 std::span<const FilterKind> filter_kinds() noexcept {
   return kKinds;

@@ -1,5 +1,6 @@
 #include "core/filters/sizing.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -22,16 +23,31 @@ void check(const SizingRequest& request) {
   }
 }
 
+// Where an FPR stays the same over some range of loads, rounding must not decide.
+constexpr double kRoundingSlack = 1.0 + 1e-9;
+
+bool meets_target(const FilterKind& kind, const FilterParams& params, double keys_per_shard,
+                  double target_fpr) {
+  return kind.theoretical_fpr(params, keys_per_shard) <= target_fpr * kRoundingSlack;
+}
+
 // The most keys per shard, on average, that keep the FPR at the target: the FPR only rises with the load, so
-// halve the interval.
-double keys_per_shard_at(const FilterKind& kind, const FilterParams& params, double target_fpr) {
-  double low = 0.0;
+// halve the interval. So many keys as `low` are known to keep it.
+double keys_per_shard_at(const FilterKind& kind, const FilterParams& params, double target_fpr, double low) {
   double high = 8.0 * params.shard_bytes;
   for (int step = 0; step < 40; ++step) {
     const double middle = (low + high) / 2;
-    (kind.theoretical_fpr(params, middle) <= target_fpr ? low : high) = middle;
+    (meets_target(kind, params, middle, target_fpr) ? low : high) = middle;
   }
   return low;
+}
+
+// The most keys per shard, on average, that leave room for what adding brings: a shard that is filled by
+// chance to more than five standard deviations above the mean is one of 3.5 million.
+double keys_per_shard_within(double capacity) {
+  constexpr double kSigmas = 5.0;
+  const double root = std::sqrt(capacity + kSigmas * kSigmas / 4.0) - kSigmas / 2.0;
+  return root * root;
 }
 
 }  // namespace
@@ -40,9 +56,14 @@ Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
   check(request);
   FilterParams best{.shard_bytes = request.shard_bytes};
   double most_keys = 0.0;
-  for (std::uint8_t k = kind.min_hash_count; k <= kind.max_hash_count; ++k) {
+  for (const std::uint8_t k : kind.hash_counts(request.effort)) {
     const FilterParams params{.shard_bytes = request.shard_bytes, .hash_count = k};
-    const double keys = keys_per_shard_at(kind, params, request.target_fpr);
+    const double to_beat = most_keys * kRoundingSlack;
+    if (!meets_target(kind, params, to_beat, request.target_fpr)) continue;
+    double keys = keys_per_shard_at(kind, params, request.target_fpr, to_beat);
+    if (request.growth > 1.0 && kind.capacity != nullptr) {
+      keys = std::min(keys, keys_per_shard_within(kind.capacity(params)));
+    }
     if (keys > most_keys) {
       most_keys = keys;
       best = params;

@@ -6,9 +6,11 @@
 #include <array>
 #include <utility>
 
-#include "core/filters/bits.hpp"
-#include "core/filters/expectation.hpp"
-#include "core/filters/filter_kind.hpp"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "core/filters/bit_kind.hpp"
 
 namespace keysieve {
 
@@ -19,8 +21,7 @@ struct SplitBlockBloom {
   static constexpr std::uint32_t kBlockBytes = 32;
   static constexpr std::size_t kLaneBytes = 4;
   static constexpr std::uint32_t kLanes = 8;
-  static constexpr std::uint8_t kMinHashCount = kLanes;
-  static constexpr std::uint8_t kMaxHashCount = kLanes;
+  static constexpr auto& kHashCountChoice = kHashCounts<kLanes>;
 
   // The upper half of `low` chooses the block; the bit of lane i is the top 5 bits of lower half * kSalts[i].
   // The odd salts are those of the Parquet format, which are known to serve.
@@ -67,6 +68,10 @@ struct SplitBlockBloom {
     __builtin_prefetch(shard + block_offset(params, low));
   }
 
+#if KEYSIEVE_X86_64
+  struct Avx2;
+#endif
+
   // Lanes are independent once the number of keys in the block is given.
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {
     const double keys_per_block = keys_per_shard * kBlockBytes / params.shard_bytes;
@@ -87,5 +92,19 @@ struct SplitBlockBloom {
     return sum * kBlockBytes / static_cast<double>(shard.size());
   }
 };
+
+#if KEYSIEVE_X86_64
+// The eight lanes in one register: a bit that is missing from the block is left over by the and-not.
+struct SplitBlockBloom::Avx2 : SplitBlockBloom {
+  KEYSIEVE_AVX2 static bool may_contain(const std::byte* shard, const FilterParams& params,
+                                        std::uint64_t low) noexcept {
+    const auto* block = reinterpret_cast<const __m256i*>(shard + block_offset(params, low));
+    const __m256i salts = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kSalts.data()));
+    const __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(low)), salts);
+    const __m256i bits = _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(product, 27));
+    return _mm256_testc_si256(_mm256_loadu_si256(block), bits) != 0;
+  }
+};
+#endif
 
 }  // namespace keysieve

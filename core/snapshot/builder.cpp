@@ -41,7 +41,8 @@ SnapshotBuilder::SnapshotBuilder(BuildSettings settings) : settings_(std::move(s
   size_filter(*settings_.kind, {.keys = 1,
                                 .target_fpr = settings_.target_fpr,
                                 .growth = settings_.growth,
-                                .shard_bytes = settings_.shard_bytes});
+                                .shard_bytes = settings_.shard_bytes,
+                                .effort = settings_.effort});
 }
 
 SnapshotBytes SnapshotBuilder::finish() {
@@ -71,7 +72,8 @@ Geometry SnapshotBuilder::geometry() const {
   return size_filter(*settings_.kind, {.keys = hashes_.size(),
                                        .target_fpr = settings_.target_fpr,
                                        .growth = settings_.growth,
-                                       .shard_bytes = settings_.shard_bytes});
+                                       .shard_bytes = settings_.shard_bytes,
+                                       .effort = settings_.effort});
 }
 
 void SnapshotBuilder::build_shards(const Geometry& geometry, const SnapshotLayout& layout,
@@ -83,7 +85,7 @@ void SnapshotBuilder::build_shards(const Geometry& geometry, const SnapshotLayou
     const MutableBytes shard = bytes.subspan(
         layout.shards.offset + std::uint64_t{i} * geometry.params.shard_bytes, geometry.params.shard_bytes);
     ShardEntry entry;
-    geometry.kind->build(shard, entry, geometry.params, shard_keys);
+    geometry.kind->build(shard, entry, geometry.params, settings_.effort, shard_keys);
     store(bytes.data() + layout.shard_table.offset + i * sizeof(ShardEntry), entry);
   }
 }

@@ -33,9 +33,9 @@ void check_can_add(const FilterKind& kind, std::string_view set_name) {
 }
 
 void check_can_remove(const FilterKind& kind, std::string_view set_name) {
-  if (kind.can_remove) return;
+  if (kind.can_remove()) return;
   throw UsageError(cannot(kind, set_name, "removed from",
-                          kind_names([](const FilterKind& other) { return other.can_remove; })));
+                          kind_names([](const FilterKind& other) { return other.can_remove(); })));
 }
 
 SnapshotEditor::SnapshotEditor(const SnapshotView& base)
@@ -44,26 +44,55 @@ SnapshotEditor::SnapshotEditor(const SnapshotView& base)
 }
 
 void SnapshotEditor::add(std::string_view key) {
-  const SnapshotHeader& header = view_.header();
   const KeyHash hash = hash_key(key, view_.seed());
-  const std::uint32_t index = shard_of(hash, header.shard_count);
-  if (!view_.may_contain(hash)) {
-    std::byte* const at = bytes_.get().data() + header.shard_table.offset + index * sizeof(ShardEntry);
-    auto entry = load<ShardEntry>(at);
-    check_not_overfull(view_.set_name(), index, std::uint64_t{entry.key_count} + 1);
-    ++entry.key_count;
-    store(at, entry);
-    ++new_keys_;
+  const std::uint32_t index = shard_of(hash, view_.header().shard_count);
+  ShardEntry entry = entry_of(index);
+  // Where keys can be removed each has a place of its own, so that of two that look alike one can go.
+  const bool is_new = view_.kind().can_remove() || !view_.may_contain(hash);
+  if (is_new) check_not_overfull(view_.set_name(), index, std::uint64_t{entry.key_count} + 1);
+  if (!view_.kind().add(shard(index), entry, view_.shards().params, hash)) {
+    throw DataError("set \"" + std::string(view_.set_name()) + "\": shard " + std::to_string(index) +
+                    " is full with " + std::to_string(entry.key_count) +
+                    " keys; build the set anew from its whole list, with build --growth");
   }
-  const MutableBytes shard = bytes_.get().subspan(
-      header.shards.offset + std::uint64_t{index} * header.shard_bytes, header.shard_bytes);
-  view_.kind().add(shard, view_.shards().params, hash);
+  if (!is_new) return;
+  ++entry.key_count;
+  put_entry(index, entry);
+  ++new_keys_;
+}
+
+bool SnapshotEditor::remove(std::string_view key) {
+  check_can_remove(view_.kind(), view_.set_name());
+  const KeyHash hash = hash_key(key, view_.seed());
+  const std::uint32_t index = shard_of(hash, view_.header().shard_count);
+  ShardEntry entry = entry_of(index);
+  if (entry.key_count == 0 || !view_.kind().remove(shard(index), entry, view_.shards().params, hash)) {
+    return false;
+  }
+  --entry.key_count;
+  put_entry(index, entry);
+  ++removed_keys_;
+  return true;
+}
+
+ShardEntry SnapshotEditor::entry_of(std::uint32_t index) const {
+  return view_.shards().entries[index];
+}
+
+void SnapshotEditor::put_entry(std::uint32_t index, const ShardEntry& entry) {
+  store(bytes_.get().data() + view_.header().shard_table.offset + index * sizeof(ShardEntry), entry);
+}
+
+MutableBytes SnapshotEditor::shard(std::uint32_t index) {
+  const SnapshotHeader& header = view_.header();
+  return bytes_.get().subspan(header.shards.offset + std::uint64_t{index} * header.shard_bytes,
+                              header.shard_bytes);
 }
 
 SnapshotBytes SnapshotEditor::finish(UnixSeconds as_of) {
   if (!is_moment(as_of)) throw UsageError("as_of is out of range: 1970 to the year 33658");
   SnapshotHeader header = view_.header();
-  header.key_count += new_keys_;
+  header.key_count = header.key_count + new_keys_ - removed_keys_;
   header.as_of = std::max(header.as_of, as_of);
   header.built_at = unix_now();
   header.build_id = random_value<BuildId>();

@@ -1,5 +1,6 @@
-// Adds keys to a copy of a snapshot, which becomes a snapshot of its own: faster than a build, since it needs
-// the new keys alone, but its FPR rises with each of them. For kinds that can add. One thread.
+// Adds keys to a copy of a snapshot, and removes others, which makes a snapshot of its own: faster than a
+// build, since it needs the changes alone, but the FPR rises with each key added. For kinds that can. One
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,19 @@ class SnapshotEditor {
   // Throws as check_can_add().
   explicit SnapshotEditor(const SnapshotView& base);
 
-  // Throws DataError for an overfull shard.
+  // Throws DataError for an overfull shard, in kinds with a capacity also for a full one.
   void add(std::string_view key);
 
-  // Of the keys added so far those that were certainly new. One that was answered maybe before is taken for a
-  // key of the base: the FPR says how many of them were none, and so the key count is a lower estimate.
+  // Whether such a key was there. Remove only what was built in or added: of a key that was not but is
+  // answered maybe, another key goes, and that one turns absent. A key that was added twice must be removed
+  // twice. Throws as check_can_remove().
+  bool remove(std::string_view key);
+
+  // Of the keys added so far those that were certainly new; all where keys can be removed. Else one that was
+  // answered maybe before is taken for a key of the base: the FPR says how many of them were none, and so the
+  // key count is a lower estimate.
   [[nodiscard]] std::uint64_t new_keys() const noexcept { return new_keys_; }
+  [[nodiscard]] std::uint64_t removed_keys() const noexcept { return removed_keys_; }
 
   // `as_of`: Unix seconds, when the added keys began to be read from their source; the base's counts where it
   // is later. What else a build is told stays as in the base, adds_from too: nobody knows whether the added
@@ -33,9 +41,14 @@ class SnapshotEditor {
   SnapshotBytes finish(UnixSeconds as_of);
 
  private:
+  [[nodiscard]] ShardEntry entry_of(std::uint32_t index) const;
+  void put_entry(std::uint32_t index, const ShardEntry& entry);
+  [[nodiscard]] MutableBytes shard(std::uint32_t index);
+
   SnapshotBytes bytes_;
   SnapshotView view_;  // of bytes_
   std::uint64_t new_keys_ = 0;
+  std::uint64_t removed_keys_ = 0;
 };
 
 }  // namespace keysieve

@@ -8,12 +8,14 @@
 namespace keysieve {
 namespace {
 
-double mean_estimated_fpr(Bytes shards, const FilterKind& kind, const SnapshotHeader& header) {
+double mean_estimated_fpr(Bytes snapshot, const SnapshotLayout& layout, const FilterKind& kind,
+                          const SnapshotHeader& header) {
   const FilterParams params{.shard_bytes = header.shard_bytes, .hash_count = header.hash_count};
   double sum = 0.0;
-  for (std::uint32_t i = 0; i < header.shard_count; ++i) {
-    sum +=
-        kind.estimated_fpr(shards.subspan(std::uint64_t{i} * params.shard_bytes, params.shard_bytes), params);
+  for (std::uint64_t i = 0; i < header.shard_count; ++i) {
+    const auto entry = load<ShardEntry>(snapshot.data() + layout.shard_table.offset + i * sizeof(ShardEntry));
+    const Bytes shard = snapshot.subspan(layout.shards.offset + i * params.shard_bytes, params.shard_bytes);
+    sum += kind.estimated_fpr(shard, entry, params);
   }
   return sum / header.shard_count;
 }
@@ -30,8 +32,7 @@ void fill_checksum_table(const SnapshotLayout& layout, MutableBytes snapshot) {
 
 void seal(MutableBytes snapshot, const FilterKind& kind, SnapshotHeader header) {
   const SnapshotLayout layout = snapshot_layout(header.shard_count, header.shard_bytes);
-  header.estimated_fpr =
-      mean_estimated_fpr(snapshot.subspan(layout.shards.offset, layout.shards.bytes), kind, header);
+  header.estimated_fpr = mean_estimated_fpr(snapshot, layout, kind, header);
   fill_checksum_table(layout, snapshot);
   header.tables_checksum = tables_checksum(snapshot, layout);
   header.header_checksum = header_checksum(header);

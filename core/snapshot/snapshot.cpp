@@ -1,12 +1,10 @@
 #include "core/snapshot/snapshot.hpp"
 
-#include <cmath>
 #include <cstring>
 #include <new>
 
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
-#include "core/filters/bits.hpp"
 #include "core/filters/sizing.hpp"
 
 namespace keysieve {
@@ -45,7 +43,7 @@ class Decoder {
       throw IncompatibleError(std::string(source_) + ": filter kind " + std::to_string(header_->kind) +
                               " is not known to this version");
     }
-    if (header_->hash_count < kind->min_hash_count || header_->hash_count > kind->max_hash_count) {
+    if (!kind->takes_hash_count(header_->hash_count)) {
       fail("k = " + std::to_string(header_->hash_count) + " is out of range for " + std::string(kind->name));
     }
     return *kind;
@@ -70,13 +68,23 @@ class Decoder {
     return layout;
   }
 
-  void check_tables(const SnapshotLayout& layout) const {
+  FilterParams params() const {
+    return {.shard_bytes = header_->shard_bytes, .hash_count = header_->hash_count};
+  }
+
+  void check_tables(const SnapshotLayout& layout, const FilterKind& kind) const {
     if (tables_checksum(bytes_, layout) != header_->tables_checksum) {
       fail("tables are damaged: their checksum does not match (offset 4096 to " +
            std::to_string(layout.shards.offset) + ")");
     }
+    const auto entries = shard_table(layout);
     std::uint64_t keys = 0;
-    for (const ShardEntry& entry : shard_table(layout)) keys += entry.key_count;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      keys += entries[i].key_count;
+      if (const char* fault = kind.fault_of(params(), entries[i])) {
+        fail("entry of shard " + std::to_string(i) + " cannot be: " + fault);
+      }
+    }
     if (keys != header_->key_count) {
       fail("shard table counts " + std::to_string(keys) + " keys, the header " +
            std::to_string(header_->key_count));
@@ -143,15 +151,14 @@ SnapshotView SnapshotView::decode(Bytes bytes, std::string_view source, Check ch
   view.header_ = &decoder.header();
   view.kind_ = &decoder.kind();
   const SnapshotLayout layout = decoder.layout();
-  decoder.check_tables(layout);
+  decoder.check_tables(layout, *view.kind_);
   if (check == Check::Everything) decoder.check_shards(layout);
   view.seed_ = view.header_->seed;
-  view.may_contain_ = view.kind_->may_contain;
-  view.array_ = {
-      .shards = bytes.data() + layout.shards.offset,
-      .entries = decoder.shard_table(layout).data(),
-      .shard_count = view.header_->shard_count,
-      .params = {.shard_bytes = view.header_->shard_bytes, .hash_count = view.header_->hash_count}};
+  view.array_ = {.shards = bytes.data() + layout.shards.offset,
+                 .entries = decoder.shard_table(layout).data(),
+                 .shard_count = view.header_->shard_count,
+                 .params = decoder.params()};
+  view.lookup_ = view.kind_->lookup(view.array_.params, best_instruction_set());
   return view;
 }
 
@@ -172,8 +179,16 @@ double SnapshotView::bits_per_key() const noexcept {
              : 8.0 * static_cast<double>(bytes_.size()) / static_cast<double>(header_->key_count);
 }
 
-double SnapshotView::fill_ratio() const noexcept {
-  return keysieve::fill_ratio(bytes_.subspan(header_->shards.offset, header_->shards.bytes));
+std::optional<double> SnapshotView::fill_ratio(std::uint32_t shard) const {
+  if (kind_->fill_ratio == nullptr) return std::nullopt;
+  return kind_->fill_ratio(array_.shard_bytes(shard), array_.entries[shard], array_.params);
+}
+
+std::optional<double> SnapshotView::fill_ratio() const {
+  if (kind_->fill_ratio == nullptr) return std::nullopt;
+  double sum = 0.0;
+  for (std::uint32_t i = 0; i < array_.shard_count; ++i) sum += *fill_ratio(i);
+  return sum / array_.shard_count;
 }
 
 SnapshotBytes::SnapshotBytes(std::size_t size)

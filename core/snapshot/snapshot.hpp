@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,21 +36,22 @@ class SnapshotView {
   [[nodiscard]] UnixSeconds valid_until() const noexcept;
   // Bytes of the file times 8 over keys; 0 for an empty set.
   [[nodiscard]] double bits_per_key() const noexcept;
-  // Mean share of bits set. Reads all shards.
-  [[nodiscard]] double fill_ratio() const noexcept;
+  // Mean over the shards, as FilterKind::fill_ratio; nothing where the kind has none. Reads all shards.
+  [[nodiscard]] std::optional<double> fill_ratio() const;
+  [[nodiscard]] std::optional<double> fill_ratio(std::uint32_t shard) const;
 
   // The hash must have been made with seed(). False: certainly absent.
-  [[nodiscard]] bool may_contain(KeyHash hash) const noexcept { return may_contain_(array_, hash); }
+  [[nodiscard]] bool may_contain(KeyHash hash) const noexcept { return lookup_.may_contain(array_, hash); }
   // results[i] answers hashes[i].
   void may_contain_many(std::span<const KeyHash> hashes, bool* results) const noexcept {
-    kind_->may_contain_many(array_, hashes, results);
+    lookup_.may_contain_many(array_, hashes, results);
   }
 
  private:
   SnapshotView() = default;
 
   ShardArray array_;
-  bool (*may_contain_)(const ShardArray&, KeyHash) noexcept = nullptr;
+  Lookup lookup_{};
   std::uint64_t seed_ = 0;
   const FilterKind* kind_ = nullptr;
   const SnapshotHeader* header_ = nullptr;

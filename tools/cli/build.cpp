@@ -175,6 +175,7 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
   add_parsed(verb, "--shard-size", options.shard_bytes, parse_shard_bytes,
              "1KiB, 2KiB, 4KiB or 8KiB [4KiB, or as --like]")
       ->type_name("SIZE");
+  add_effort(verb, options.settings.effort);
   verb->add_option("--growth", options.settings.growth, "Room for that many times the keys: 1 to 100")
       ->type_name("FACTOR")
       ->capture_default_str();

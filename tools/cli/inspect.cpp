@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "core/filters/bits.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
@@ -35,9 +34,9 @@ void add_shard_keys(Report& report, const SnapshotView& snapshot) {
 
 // A shard far fuller than the median answers maybe too often, whatever the mean says.
 void add_shard_fills(Report& report, const SnapshotView& snapshot) {
-  const ShardArray& shards = snapshot.shards();
+  if (snapshot.kind().fill_ratio == nullptr) return report.add_member("shard_fill_ratios", nullptr);
   std::vector<double> fills;
-  for (std::uint32_t i = 0; i < shards.shard_count; ++i) fills.push_back(fill_ratio(shards.shard_bytes(i)));
+  for (std::uint32_t i = 0; i < snapshot.shards().shard_count; ++i) fills.push_back(*snapshot.fill_ratio(i));
   std::sort(fills.begin(), fills.end());
   const double median = fills[fills.size() / 2];
   report.add("fill of shards",

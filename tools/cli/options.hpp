@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log_position.hpp"
+#include "core/filters/filter_kind.hpp"
 #include "tools/keys/key_file.hpp"
 #include "tools/transfer/guards.hpp"
 
@@ -38,6 +39,8 @@ std::uint32_t parse_shard_bytes(const std::string& text);
 // "<milliseconds>-<number>"; UsageError otherwise.
 LogPosition parse_position(const std::string& text);
 
+// --effort.
+void add_effort(CLI::App* verb, Effort& effort);
 void add_json(CLI::App* verb, bool& json);
 // --directory, KEYSIEVE_DIRECTORY, /run/keysieve.
 void add_directory(CLI::App* verb, std::string& directory);

@@ -17,7 +17,7 @@ namespace keysieve {
 namespace {
 
 // What is shown without --all: the kinds that somebody would choose.
-constexpr std::array<std::string_view, 2> kUsualKinds{"split_block_bloom", "bloom"};
+constexpr std::array<std::string_view, 4> kUsualKinds{"split_block_bloom", "bloom", "cuckoo", "ribbon"};
 
 struct PlanOptions {
   SizingRequest request;
@@ -37,17 +37,24 @@ struct Row {
 
 bool is_shown(const FilterKind& kind, const PlanOptions& options) {
   const bool usual = std::find(kUsualKinds.begin(), kUsualKinds.end(), kind.name) != kUsualKinds.end();
-  const bool serves = (options.is_static || kind.can_add()) && (!options.deletes || kind.can_remove);
+  const bool serves =
+      (options.is_static || options.all || kind.can_add()) && (!options.deletes || kind.can_remove());
   return serves && (options.all || usual);
 }
 
-Row row_of(const FilterKind& kind, const SizingRequest& request) {
+// The fastest that serves: all but the default are slower, and cuckoo alone can remove.
+std::string_view recommended_kind(const PlanOptions& options) {
+  return options.deletes ? "cuckoo" : kDefaultKindName;
+}
+
+Row row_of(const FilterKind& kind, const PlanOptions& options) {
+  const SizingRequest& request = options.request;
   const Geometry geometry = size_filter(kind, request);
   const double keys = static_cast<double>(request.keys) * request.growth;
   const std::uint64_t bytes = snapshot_layout(geometry.shard_count, geometry.params.shard_bytes).file_bytes;
   return {geometry, theoretical_fpr(geometry, keys), bytes,
           8.0 * static_cast<double>(bytes) / static_cast<double>(request.keys),
-          kind.name == kDefaultKindName};
+          kind.name == recommended_kind(options)};
 }
 
 Json to_json(const Row& row) {
@@ -60,7 +67,7 @@ Json to_json(const Row& row) {
           {"bytes", row.bytes},
           {"theoretical_fpr", row.theoretical_fpr},
           {"can_add", kind.can_add()},
-          {"can_remove", kind.can_remove},
+          {"can_remove", kind.can_remove()},
           {"summary", kind.summary}};
 }
 
@@ -87,9 +94,8 @@ void plan(const PlanOptions& options) {
   if (options.request.keys == 0) throw UsageError("--keys must be at least 1");
   std::vector<Row> rows;
   for (const FilterKind& kind : filter_kinds()) {
-    if (is_shown(kind, options)) rows.push_back(row_of(kind, options.request));
+    if (is_shown(kind, options)) rows.push_back(row_of(kind, options));
   }
-  if (rows.empty()) throw UsageError("no kind of this version can remove keys: build the set anew instead");
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Row& a, const Row& b) { return a.recommended > b.recommended; });
   if (!options.json) return print_rows(rows, options.request);
@@ -123,6 +129,7 @@ void add_plan(CLI::App& program, Outcome& /*outcome*/) {
   add_parsed(verb, "--shard-size", options->request.shard_bytes, parse_shard_bytes,
              "1KiB, 2KiB, 4KiB or 8KiB [4KiB]")
       ->type_name("SIZE");
+  add_effort(verb, options->request.effort);
   verb->add_flag("--deletes", options->deletes, "Only kinds that keys can be removed from");
   verb->add_flag("--static", options->is_static, "Also kinds that nothing can be added to");
   verb->add_flag("--all", options->all, "Every kind, the ones for comparison too");

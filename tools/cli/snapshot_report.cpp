@@ -23,8 +23,11 @@ void add_snapshot_summary(Report& report, const SnapshotView& snapshot) {
              fmt::format("{}, {:.2f} bits/key", format_bytes(header.file_bytes), snapshot.bits_per_key()),
              "bytes", header.file_bytes);
   report.add_member("bits_per_key", snapshot.bits_per_key());
-  const double fill = snapshot.fill_ratio();
-  report.add("fill ratio", format_share(fill), "fill_ratio", fill);
+  if (const auto fill = snapshot.fill_ratio()) {
+    report.add("fill ratio", format_share(*fill), "fill_ratio", *fill);
+  } else {
+    report.add_member("fill_ratio", nullptr);
+  }
   report.add("target FPR", format_share(header.target_fpr), "target_fpr", header.target_fpr);
   report.add("estimated FPR", format_share(header.estimated_fpr), "estimated_fpr", header.estimated_fpr);
 }

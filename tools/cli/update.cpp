@@ -1,4 +1,4 @@
-// keysieve update: keys into the current generation of a set, which becomes the next one.
+// keysieve update: keys into the current generation of a set and out of it, which becomes the next one.
 #include "tools/transfer/update.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ std::vector<std::string> read_lists(const std::vector<std::string>& paths, const
 
 KeyChanges changes_of(const UpdateOptions& options) {
   if (options.add_paths.empty() && options.remove_paths.empty()) {
-    throw UsageError("give a list of keys to --add");
+    throw UsageError("give a list of keys to --add or --remove");
   }
   KeyChanges changes{.added = {}, .removed = {}, .as_of = options.as_of.value_or(unix_now())};
   changes.added = read_lists(options.add_paths, options.format);
@@ -70,6 +70,10 @@ void update_and_report(const UpdateOptions& options) {
   report.add("generation", std::to_string(record.generation), "generation", record.generation);
   report.add("keys read", format_count(changes.added.size()), "keys_read", changes.added.size());
   report.add("new keys", format_count(updated.new_keys) + " at least", "new_keys", updated.new_keys);
+  report.add(
+      "removed keys",
+      fmt::format("{} of {}", format_count(updated.removed_keys), format_count(changes.removed.size())),
+      "removed_keys", updated.removed_keys);
   report.add("keys", format_count(record.key_count) + " at least", "key_count", record.key_count);
   report.add("estimated FPR", format_share(updated.estimated_fpr), "estimated_fpr", updated.estimated_fpr);
   report.add("as of", format_moment(record.as_of), "as_of", record.as_of);
@@ -91,9 +95,14 @@ void add_lists(CLI::App* verb, const std::string& name, std::vector<std::string>
 void add_update(CLI::App& program, Outcome& /*outcome*/) {
   auto options = std::make_shared<UpdateOptions>();
   CLI::App* verb = add_verb(
-      program, "update", "Add keys to the current generation in a store, without the list of all keys",
+      program, "update",
+      "Add keys to the current generation in a store or remove some, without the list of all keys",
       "  keysieve update tags --add new.txt lmdb:/var/lib/keysieve\n"
       "  keysieve update tags --add monday.txt --add tuesday.txt redis://cache:6379/2 --json\n"
+      "  keysieve update bans --add new.txt --remove lifted.txt lmdb:/var/lib/keysieve\n"
+      "Remove only keys that are in the set: of one that is not but is answered maybe, another key is "
+      "removed, and\n"
+      "turns absent. What is certainly not there is left out, and not counted as removed.\n"
       "The estimated FPR rises with every key, until --max-fpr refuses: then build anew with build --like.\n"
       "A key that was answered maybe before is not counted as new, so that the key counts are lower "
       "estimates.\n"
@@ -103,7 +112,7 @@ void add_update(CLI::App& program, Outcome& /*outcome*/) {
   add_lists(verb, "--add", options->add_paths, "Add the keys of this list; - reads standard input");
   add_lists(verb, "--remove", options->remove_paths,
             "Remove the keys of this list, for kinds that can: " +
-                kind_names([](const FilterKind& kind) { return kind.can_remove; }));
+                kind_names([](const FilterKind& kind) { return kind.can_remove(); }));
   add_key_format(verb, options->format);
   add_parsed(verb, "--as-of", options->as_of, parse_moment,
              "When the added keys began to be read from their source [now]; the as-of of the set where that "

@@ -123,7 +123,7 @@ std::optional<Geometry> current_geometry(Store& store, const std::string& set_na
   const std::string source = store.name() + ": " + pointer_key(store, set_name);
   const FilterKind* kind = find_filter_kind(current.kind);
   if (kind == nullptr) throw IncompatibleError(source + ": this build does not know kind " + current.kind);
-  if (current.hash_count < kind->min_hash_count || current.hash_count > kind->max_hash_count) {
+  if (!kind->takes_hash_count(current.hash_count)) {
     throw DataError(source + ": \"hash_count\" is out of range");
   }
   return Geometry{kind, {current.shard_bytes, current.hash_count}, current.shard_count};

@@ -1,5 +1,8 @@
 #include "tools/transfer/update.hpp"
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "core/base/error.hpp"
 #include "core/snapshot/editor.hpp"
 
@@ -22,17 +25,30 @@ UpdateResult update_once(Store& store, const std::string& set_name, const KeyCha
   const Pulled base = pull(store, set_name, 0, progress);
   SnapshotEditor editor(SnapshotView::decode(base.snapshot.get(), store.name(), Check::Tables));
   for (const std::string& key : changes.added) editor.add(key);
+  for (const std::string& key : changes.removed) editor.remove(key);
   const std::uint64_t new_keys = editor.new_keys();
+  const std::uint64_t removed_keys = editor.removed_keys();
   const SnapshotBytes updated = editor.finish(changes.as_of);
   const SnapshotView view = SnapshotView::decode(updated.get(), store.name(), Check::Tables);
   if (!guards.max_fpr) guards.max_fpr = default_max_fpr(view.header().target_fpr);
-  return {push_over(store, base.record, view, guards, progress), new_keys, view.header().estimated_fpr};
+  return {push_over(store, base.record, view, guards, progress), new_keys, removed_keys,
+          view.header().estimated_fpr};
+}
+
+// Whether it is to be there in the end, nobody could tell.
+void check_lists(const std::string& set_name, const KeyChanges& changes) {
+  const std::unordered_set<std::string_view> removed(changes.removed.begin(), changes.removed.end());
+  const auto both = std::find_if(changes.added.begin(), changes.added.end(),
+                                 [&removed](const std::string& key) { return removed.contains(key); });
+  if (both == changes.added.end()) return;
+  throw UsageError("set \"" + set_name + "\": key \"" + *both + "\" is in the lists to add and to remove");
 }
 
 }  // namespace
 
 UpdateResult update(Store& store, const std::string& set_name, const KeyChanges& changes,
                     const Guards& guards, const Progress& progress) {
+  check_lists(set_name, changes);
   for (int races = 0; races < kMaxRaces; ++races) {
     check_kind(store, set_name, changes);
     try {

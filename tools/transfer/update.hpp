@@ -1,4 +1,5 @@
-// Adds keys to the current generation of a set, which makes the next one. Used by `keysieve update`.
+// Adds keys to the current generation of a set and removes others, which makes the next one. Used by
+// `keysieve update`.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +12,21 @@ namespace keysieve {
 
 struct KeyChanges {
   std::vector<std::string> added;
-  std::vector<std::string> removed;
-  UnixSeconds as_of = 0;  // see SnapshotEditor::finish()
+  std::vector<std::string> removed;  // only keys that are in the set: see SnapshotEditor::remove()
+  UnixSeconds as_of = 0;             // see SnapshotEditor::finish()
 };
 
 struct UpdateResult {
   PushResult pushed;
   std::uint64_t new_keys = 0;  // see SnapshotEditor::new_keys()
-  double estimated_fpr = 0;    // after the update
+  std::uint64_t removed_keys = 0;
+  double estimated_fpr = 0;  // after the update
 };
 
 // Pulls, changes a copy, pushes; when somebody else's push was faster, again from what that brought, so that
 // nothing is undone. Without a max_fpr the guards hold it to default_max_fpr() of the set's target. Throws
-// UsageError for a kind that keys cannot be added to or removed from, LockedError after too many lost races,
-// and as pull() and push() do; the generation that was current stays so then.
+// UsageError for a kind that keys cannot be added to or removed from and for a key in both lists, LockedError
+// after too many lost races, and as pull() and push() do; the generation that was current stays so then.
 UpdateResult update(Store& store, const std::string& set_name, const KeyChanges& changes,
                     const Guards& guards, const Progress& progress = {});
 

@@ -2,35 +2,80 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
-#include "core/filters/filter_kind.hpp"
+#include "core/filters/sizing.hpp"
 
 namespace keysieve::test {
 
 class BuiltShards {
  public:
   BuiltShards(const FilterKind& kind, const FilterParams& params, std::uint32_t shard_count,
-              std::vector<KeyHash> hashes)
-      : params_(params), entries_(shard_count), bytes_(std::size_t{shard_count} * params.shard_bytes) {
+              std::vector<KeyHash> hashes, Effort effort = Effort::Normal)
+      : kind_(&kind),
+        params_(params),
+        entries_(shard_count),
+        bytes_(std::size_t{shard_count} * params.shard_bytes) {
     std::sort(hashes.begin(), hashes.end(), in_shard_order);
     auto next = hashes.begin();
     for (std::uint32_t i = 0; i < shard_count; ++i) {
       const auto end = std::find_if(next, hashes.end(),
                                     [=](const KeyHash& hash) { return shard_of(hash, shard_count) != i; });
       kind.build(MutableBytes(bytes_).subspan(std::size_t{i} * params.shard_bytes, params.shard_bytes),
-                 entries_[i], params, std::span(next, end));
+                 entries_[i], params, effort, std::span(next, end));
       next = end;
     }
   }
+
+  BuiltShards(const FilterKind& kind, const Geometry& geometry, std::vector<KeyHash> hashes)
+      : BuiltShards(kind, geometry.params, geometry.shard_count, std::move(hashes)) {}
+
+  // FilterKind::add and remove, with the key count that they leave to their caller.
+  bool add(KeyHash hash) { return change(kind_->add, hash, 1); }
+  bool remove(KeyHash hash) { return change(kind_->remove, hash, -1); }
 
   [[nodiscard]] ShardArray array() const noexcept {
     return {bytes_.data(), entries_.data(), static_cast<std::uint32_t>(entries_.size()), params_};
   }
   [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
 
+  [[nodiscard]] Lookup lookup(InstructionSet instructions = best_instruction_set()) const noexcept {
+    return kind_->lookup(params_, instructions);
+  }
+  [[nodiscard]] bool may_contain(KeyHash hash) const noexcept { return lookup().may_contain(array(), hash); }
+
+  // Mean over the shards.
+  [[nodiscard]] double estimated_fpr() const {
+    double sum = 0.0;
+    for (std::uint32_t i = 0; i < entries_.size(); ++i) sum += estimated_fpr(i);
+    return sum / static_cast<double>(entries_.size());
+  }
+  // Standard error of that mean, for as many shards of other keys.
+  [[nodiscard]] double fpr_error() const {
+    const double mean = estimated_fpr();
+    double squares = 0.0;
+    for (std::uint32_t i = 0; i < entries_.size(); ++i) squares += std::pow(estimated_fpr(i) - mean, 2.0);
+    return std::sqrt(squares) / static_cast<double>(entries_.size());
+  }
+
  private:
+  bool change(decltype(FilterKind::add) function, KeyHash hash, int keys) {
+    const std::uint32_t index = shard_of(hash, array().shard_count);
+    const auto shard =
+        MutableBytes(bytes_).subspan(std::size_t{index} * params_.shard_bytes, params_.shard_bytes);
+    ShardEntry& entry = entries_[index];
+    if (!function(shard, entry, params_, hash)) return false;
+    entry.key_count = static_cast<std::uint16_t>(entry.key_count + keys);
+    return true;
+  }
+
+  [[nodiscard]] double estimated_fpr(std::uint32_t shard) const {
+    return kind_->estimated_fpr(array().shard_bytes(shard), entries_[shard], params_);
+  }
+
+  const FilterKind* kind_;
   FilterParams params_;
   std::vector<ShardEntry> entries_;
   std::vector<std::byte> bytes_;

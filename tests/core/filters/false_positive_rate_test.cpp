@@ -47,25 +47,18 @@ std::vector<KeyHash> members() {
   return hashes;
 }
 
-double measured_fpr(const FilterKind& kind, const ShardArray& shards, std::uint64_t queries) {
-  constexpr std::size_t kBatch = 1000;
-  std::vector<KeyHash> hashes(kBatch);
-  std::array<bool, kBatch> results{};
+double measured_fpr(const test::BuiltShards& shards, std::uint64_t queries) {
+  constexpr std::size_t kBatchKeys = 1000;
+  const Lookup lookup = shards.lookup();
+  std::vector<KeyHash> hashes(kBatchKeys);
+  std::array<bool, kBatchKeys> results{};
   std::uint64_t positives = 0;
-  for (std::uint64_t asked = 0; asked < queries; asked += kBatch) {
-    for (std::size_t i = 0; i < kBatch; ++i) hashes[i] = hash_of(kKeys + asked + i);
-    kind.may_contain_many(shards, hashes, results.data());
+  for (std::uint64_t asked = 0; asked < queries; asked += kBatchKeys) {
+    for (std::size_t i = 0; i < kBatchKeys; ++i) hashes[i] = hash_of(kKeys + asked + i);
+    lookup.may_contain_many(shards.array(), hashes, results.data());
     positives += static_cast<std::uint64_t>(std::count(results.begin(), results.end(), true));
   }
   return static_cast<double>(positives) / static_cast<double>(queries);
-}
-
-double estimated_fpr(const FilterKind& kind, const ShardArray& shards) {
-  double sum = 0.0;
-  for (std::uint32_t i = 0; i < shards.shard_count; ++i) {
-    sum += kind.estimated_fpr(shards.shard_bytes(i), shards.params);
-  }
-  return sum / shards.shard_count;
 }
 
 class FalsePositiveRate : public ::testing::TestWithParam<std::tuple<std::uint8_t, std::uint32_t, double>> {};
@@ -79,17 +72,19 @@ TEST_P(FalsePositiveRate, IsWhatTheoryAndTheBytesSay) {
   const std::uint64_t queries = query_count(target);
 
   const double theoretical = theoretical_fpr(geometry, static_cast<double>(kKeys));
-  const double estimated = estimated_fpr(kind, shards.array());
-  const double measured = measured_fpr(kind, shards.array(), queries);
+  const double estimated = shards.estimated_fpr();
+  const double measured = measured_fpr(shards, queries);
 
   const double sigma = std::sqrt(theoretical * (1.0 - theoretical) / static_cast<double>(queries));
   RecordProperty("measured_to_theoretical", std::to_string(measured / theoretical));
   RecordProperty("measured_to_estimated", std::to_string(measured / estimated));
-  EXPECT_LE(measured, kTheoreticalSlack * theoretical + (kFullSize ? 0.0 : kSigmas * sigma))
+  // Kinds that choose a width for each shard: which shards get a narrower one is chance as well.
+  const double spread = kind.can_add() && !kind.can_remove() ? 0.0 : 2.0 * shards.fpr_error();
+  EXPECT_LE(measured, kTheoreticalSlack * theoretical + spread + (kFullSize ? 0.0 : kSigmas * sigma))
       << "measured / theoretical = " << measured / theoretical;
   EXPECT_NEAR(measured, estimated, kEstimateSlack * estimated + kSigmas * sigma)
       << "measured / estimated = " << measured / estimated;
-  EXPECT_LE(theoretical, target);
+  EXPECT_LE(theoretical, target * (1 + 1e-9));
 }
 
 std::string instance_name(const ::testing::TestParamInfo<FalsePositiveRate::ParamType>& instance) {

@@ -14,8 +14,13 @@ using ::testing::ThrowsMessage;
 // Ids stand in snapshots: they never change and are never given away again.
 TEST(Registry, KnowsEachKindByItsId) {
   EXPECT_EQ(find_filter_kind(std::uint8_t{1})->name, "bloom");
+  EXPECT_EQ(find_filter_kind(std::uint8_t{2})->name, "partitioned_bloom");
   EXPECT_EQ(find_filter_kind(std::uint8_t{3})->name, "blocked_bloom");
   EXPECT_EQ(find_filter_kind(std::uint8_t{4})->name, "split_block_bloom");
+  EXPECT_EQ(find_filter_kind(std::uint8_t{5})->name, "cuckoo");
+  EXPECT_EQ(find_filter_kind(std::uint8_t{6})->name, "xor");
+  EXPECT_EQ(find_filter_kind(std::uint8_t{7})->name, "binary_fuse");
+  EXPECT_EQ(find_filter_kind(std::uint8_t{8})->name, "ribbon");
 }
 
 TEST(Registry, KnowsEachKindByItsName) {
@@ -42,8 +47,14 @@ TEST(Registry, GivesNoNameTwice) {
 TEST(Registry, DescribesEachKindCompletely) {
   for (const FilterKind& kind : filter_kinds()) {
     EXPECT_FALSE(kind.summary.empty()) << kind.name;
-    EXPECT_GE(kind.min_hash_count, 1) << kind.name;
-    EXPECT_LE(kind.min_hash_count, kind.max_hash_count) << kind.name;
+    for (const Effort effort : {Effort::Normal, Effort::Max}) {
+      const auto counts = kind.hash_counts(effort);
+      ASSERT_FALSE(counts.empty()) << kind.name;
+      EXPECT_TRUE(std::is_sorted(counts.begin(), counts.end())) << kind.name;
+      for (const std::uint8_t count : counts) EXPECT_TRUE(kind.takes_hash_count(count)) << kind.name;
+    }
+    for (const std::uint8_t count : {std::uint8_t{0}, std::uint8_t{255}})
+      EXPECT_FALSE(kind.takes_hash_count(count)) << kind.name;
     EXPECT_EQ(kMinShardBytes % (kind.block_bytes == 0 ? 1 : kind.block_bytes), 0U) << kind.name;
   }
 }

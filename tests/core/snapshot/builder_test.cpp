@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "core/base/error.hpp"
 #include "tests/core/sample_snapshot.hpp"
@@ -74,6 +76,16 @@ TEST(SnapshotBuilder, EstimatesTheFprFromTheBytes) {
   EXPECT_NEAR(view.bits_per_key(), 8.0 * static_cast<double>(snapshot.get().size()) / 50'000, 1e-9);
 }
 
+TEST(SnapshotBuilder, HasAFillRatioWhereItSaysSomething) {
+  for (const FilterKind& kind : filter_kinds()) {
+    const SnapshotBytes snapshot =
+        build_snapshot({.set_name = "tags", .kind = &kind}, numbered_keys("key", 20'000));
+    EXPECT_EQ(decode(snapshot).fill_ratio().has_value(), kind.can_add()) << kind.name;
+    if (!kind.can_remove()) continue;
+    EXPECT_NEAR(decode(snapshot).fill_ratio().value(), 0.9, 0.06) << kind.name;
+  }
+}
+
 TEST(SnapshotBuilder, HoldsKeysOfAnyBytesAndLength) {
   using namespace std::string_literals;
   const std::vector<std::string> keys{""s,
@@ -114,6 +126,34 @@ TEST(SnapshotBuilder, CountsDuplicatesOnce) {
   const SnapshotBytes often = builder.finish();
   EXPECT_EQ(decode(often).header().key_count, 1'000U);
   EXPECT_TRUE(as_text(often.get()) == as_text(once.get()));
+}
+
+TEST(SnapshotBuilder, BuildsTheSameBytesFromAnyOrderAndWithDuplicates) {
+  auto keys = numbered_keys("key", 3'000);
+  auto shuffled = keys;
+  shuffled.insert(shuffled.end(), keys.begin(), keys.begin() + 500);
+  std::shuffle(shuffled.begin(), shuffled.end(), std::minstd_rand(1));
+  for (const FilterKind& kind : filter_kinds()) {
+    for (const Effort effort : {Effort::Normal, Effort::Max}) {
+      const BuildSettings settings{
+          .set_name = "tags", .kind = &kind, .effort = effort, .built_at = 1, .build_id = {1}};
+      EXPECT_TRUE(as_text(build_snapshot(settings, keys).get()) ==
+                  as_text(build_snapshot(settings, shuffled).get()))
+          << kind.name;
+    }
+  }
+}
+
+TEST(SnapshotBuilder, SizesForTheEffort) {
+  const auto keys = numbered_keys("key", 3'000);
+  BuildSettings settings{.set_name = "tags", .kind = find_filter_kind("ribbon")};
+  EXPECT_EQ(geometry_of(decode(build_snapshot(settings, keys))).params.hash_count, 64);
+  settings.effort = Effort::Max;
+  const Geometry with_max = geometry_of(decode(build_snapshot(settings, keys)));
+  EXPECT_EQ(with_max.params.hash_count, 128);
+  settings.effort = Effort::Normal;
+  settings.like = with_max;
+  EXPECT_EQ(geometry_of(decode(build_snapshot(settings, keys))).params.hash_count, 128) << "sticky";
 }
 
 TEST(SnapshotBuilder, GivesEachBuildAnIdAndATimeOfItsOwn) {

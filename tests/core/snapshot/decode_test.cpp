@@ -233,6 +233,63 @@ TEST(SnapshotDecode, RefusesAShardTableThatCountsOtherKeys) {
   EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("counts 65535 keys, the header 50"));
 }
 
+struct HostileEntry {
+  std::string kind;
+  ShardEntry entry;  // but for the key count
+  std::string reason;
+};
+
+class SnapshotDecodeHostileEntry : public ::testing::TestWithParam<HostileEntry> {};
+
+// Its parameters steer addresses: they are refused before any lookup, although all checksums are right.
+TEST_P(SnapshotDecodeHostileEntry, IsRefusedBeforeAnyLookup) {
+  SnapshotBytes snapshot =
+      build_snapshot({.set_name = "tags", .kind = find_filter_kind(GetParam().kind), .shard_bytes = 1024},
+                     numbered_keys("key", 50));
+  auto& entry = *reinterpret_cast<ShardEntry*>(snapshot.get().data() + kPageBytes);
+  const std::uint16_t key_count = entry.key_count;
+  entry = GetParam().entry;
+  entry.key_count = key_count;
+  header_of(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
+  sign_header(snapshot);
+  for (const Check check : {Check::Tables, Check::Everything}) {
+    const auto refusal = refusal_of(snapshot, check);
+    ASSERT_TRUE(refusal);
+    EXPECT_EQ(refusal->kind, ErrorKind::Data);
+    EXPECT_THAT(refusal->message,
+                AllOf(HasSubstr("entry of shard 0 cannot be"), HasSubstr(GetParam().reason)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfEveryKind, SnapshotDecodeHostileEntry,
+    ::testing::Values(HostileEntry{"bloom", {.width = 255}, "knows no seed, width"},
+                      HostileEntry{"partitioned_bloom", {.seed = 1}, "knows no seed, width"},
+                      HostileEntry{"blocked_bloom", {.block_count = 1}, "knows no seed, width"},
+                      HostileEntry{"split_block_bloom", {.shape = 1}, "knows no seed, width"},
+                      HostileEntry{"cuckoo", {.width = 255}, "wider than the set's"},
+                      HostileEntry{"xor", {.width = 255, .block_count = 1}, "wider than they can be"},
+                      HostileEntry{"xor", {.width = 24, .block_count = 2000}, "beyond the shard"},
+                      HostileEntry{"binary_fuse", {.width = 255, .block_count = 1}, "wider than they can be"},
+                      HostileEntry{"binary_fuse", {.width = 8, .block_count = 60'000}, "beyond the shard"},
+                      HostileEntry{"binary_fuse", {.width = 8, .block_count = 1, .shape = 31}, "longer than"},
+                      HostileEntry{"ribbon", {.width = 255, .block_count = 3}, "more columns than"},
+                      HostileEntry{"ribbon", {.width = 24, .block_count = 60'000}, "beyond the shard"},
+                      HostileEntry{"ribbon", {.width = 24, .block_count = 0}, "longer than its slots"},
+                      HostileEntry{"ribbon", {.width = 6, .block_count = 3, .shape = 0x8000}, "levels"}),
+    [](const auto& instance) { return instance.param.kind + "_" + std::to_string(instance.index); });
+
+TEST(SnapshotDecode, RefusesAHashCountOutOfRangeForEveryKind) {
+  for (const FilterKind& kind : filter_kinds()) {
+    SnapshotBytes snapshot = build_snapshot({.set_name = "tags", .kind = &kind}, numbered_keys("key", 50));
+    for (const std::uint8_t k : {std::uint8_t{0}, std::uint8_t{255}}) {
+      header_of(snapshot).hash_count = k;
+      sign_header(snapshot);
+      EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("is out of range for " + std::string(kind.name)));
+    }
+  }
+}
+
 TEST(SnapshotDecode, RefusesAChecksumTableThatDoesNotFitTheShards) {
   SnapshotBytes snapshot = small_snapshot();
   snapshot.get()[header_of(snapshot).checksum_table.offset] ^= std::byte{1};

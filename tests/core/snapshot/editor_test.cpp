@@ -134,6 +134,60 @@ TEST(SnapshotEditor, TakesKeysOfAnyBytesAndLength) {
   for (const std::string& key : keys) EXPECT_TRUE(may_contain(decode(snapshot), key)) << key.substr(0, 20);
 }
 
+TEST(SnapshotEditor, RemovesKeysAndKeepsTheOthers) {
+  const auto kept = numbered_keys("kept", 3'000);
+  auto keys = numbered_keys("gone", 2'000);
+  const auto gone = keys;
+  keys.insert(keys.end(), kept.begin(), kept.end());
+  const SnapshotBytes base = build_snapshot(settings_of(filter_kind_named("cuckoo")), keys);
+  SnapshotEditor editor(decode(base));
+  for (const std::string& key : gone) EXPECT_TRUE(editor.remove(key)) << key;
+  EXPECT_EQ(editor.removed_keys(), 2'000U);
+  const SnapshotBytes edited = editor.finish(kAsOf);
+  const SnapshotView view = decode(edited);
+  EXPECT_EQ(view.header().key_count, 3'000U);
+  EXPECT_LT(view.header().estimated_fpr, decode(base).header().estimated_fpr);
+  for (const std::string& key : kept) ASSERT_TRUE(may_contain(view, key)) << key;
+  EXPECT_LT(std::count_if(gone.begin(), gone.end(), [&](const auto& key) { return may_contain(view, key); }),
+            60);
+}
+
+TEST(SnapshotEditor, LeavesWhatIsCertainlyNotThere) {
+  const auto keys = numbered_keys("key", 1'000);
+  const SnapshotBytes base = build_snapshot(settings_of(filter_kind_named("cuckoo")), keys);
+  SnapshotEditor editor(decode(base));
+  for (const std::string& key : numbered_keys("other", 1'000)) {
+    if (may_contain(decode(base), key)) continue;
+    EXPECT_FALSE(editor.remove(key)) << key;
+  }
+  EXPECT_EQ(editor.removed_keys(), 0U);
+  EXPECT_TRUE(as_text(shards_of(editor.finish(kAsOf))) == as_text(shards_of(base)));
+}
+
+// Two keys may look alike to a filter that removes: each has a place of its own.
+TEST(SnapshotEditor, KeepsAKeyThatWasAddedTwiceAndRemovedOnce) {
+  const SnapshotBytes base =
+      build_snapshot(settings_of(filter_kind_named("cuckoo")), numbered_keys("key", 50));
+  SnapshotEditor editor(decode(base));
+  editor.add("key1");
+  EXPECT_EQ(editor.new_keys(), 1U);
+  EXPECT_TRUE(editor.remove("key1"));
+  const SnapshotBytes edited = editor.finish(kAsOf);
+  EXPECT_TRUE(may_contain(decode(edited), "key1"));
+  EXPECT_EQ(decode(edited).header().key_count, 50U);
+}
+
+TEST(SnapshotEditor, SaysWhenAShardHasNoRoomLeft) {
+  BuildSettings settings = settings_of(filter_kind_named("cuckoo"));
+  settings.growth = 1.0;
+  SnapshotEditor editor(decode(build_snapshot(settings, numbered_keys("key", 700))));
+  const auto fill = [&editor] {
+    for (int i = 0; i < 5'000; ++i) editor.add("n" + std::to_string(i));
+  };
+  EXPECT_THAT(fill, ThrowsMessage<DataError>(
+                        AllOf(HasSubstr("set \"tags\""), HasSubstr("is full with"), HasSubstr("--growth"))));
+}
+
 // One bit per key: the only way to more new keys than an entry can count.
 TEST(SnapshotEditor, RefusesMoreKeysThanAShardCanCount) {
   BuildSettings settings = settings_of(filter_kind_named("bloom"));

@@ -25,11 +25,25 @@ TEST_F(Plan, RecommendsTheDefaultKindFirst) {
   EXPECT_THAT(text, AllOf(HasSubstr("80,000 keys at a target FPR of 1.00 %, in shards of 4.0 KiB:"),
                           HasSubstr("\n* ")));
   EXPECT_LT(text.find("split_block_bloom"), text.find(" bloom "));
-  EXPECT_THAT(kinds(), ElementsAre("split_block_bloom", "bloom"));
+  EXPECT_THAT(kinds(), ElementsAre("split_block_bloom", "bloom", "cuckoo"));
 }
 
 TEST_F(Plan, ShowsEveryKindWhenAsked) {
-  EXPECT_THAT(kinds({"--all"}), ElementsAre("split_block_bloom", "bloom", "blocked_bloom"));
+  EXPECT_THAT(kinds({"--all"}), ElementsAre("split_block_bloom", "bloom", "partitioned_bloom",
+                                            "blocked_bloom", "cuckoo", "xor", "binary_fuse", "ribbon"));
+}
+
+TEST_F(Plan, ShowsTheSmallestKindForASetThatNothingIsAddedTo) {
+  EXPECT_THAT(kinds({"--static"}), ElementsAre("split_block_bloom", "bloom", "cuckoo", "ribbon"));
+  const Json shown = json({"plan", "--keys", "10000000", "--static"}).at("kinds");
+  const Json& smallest = shown.back();
+  EXPECT_EQ(smallest.at("can_add"), false);
+  EXPECT_LT(smallest.at("bits_per_key"), 6.75);
+  EXPECT_LE(json({"plan", "--keys", "10000000", "--static", "--effort", "max"})
+                .at("kinds")
+                .back()
+                .at("bits_per_key"),
+            smallest.at("bits_per_key"));
 }
 
 TEST_F(Plan, SaysWhatEachKindCosts) {
@@ -40,7 +54,7 @@ TEST_F(Plan, SaysWhatEachKindCosts) {
   EXPECT_EQ(plan.at("growth"), 1.0);
   for (const Json& kind : plan.at("kinds")) {
     EXPECT_LE(kind.at("theoretical_fpr"), 0.001);
-    EXPECT_GT(kind.at("bits_per_key"), 10.0);  // log2(1/0.001) is 9.97
+    EXPECT_GT(kind.at("bits_per_key"), 9.97);  // log2(1/0.001) is 9.97
     EXPECT_LT(kind.at("bits_per_key"), 20.0);
     EXPECT_GE(kind.at("bytes"), kind.at("shard_count").get<int>() * 8192);
     for (const char* name : {"recommended", "hash_count", "can_add", "can_remove", "summary"}) {
@@ -65,8 +79,9 @@ TEST_F(Plan, MakesRoomForGrowth) {
             json({"plan", "--keys", "80000"})["kinds"][0]["bytes"]);
 }
 
-TEST_F(Plan, SaysThatNoKindCanRemoveKeysYet) {
-  EXPECT_THAT(refusal(64, {"plan", "--keys", "100", "--deletes"}), HasSubstr("build the set anew"));
+TEST_F(Plan, RecommendsTheKindThatCanRemoveKeys) {
+  EXPECT_THAT(kinds({"--deletes"}), ElementsAre("cuckoo"));
+  EXPECT_EQ(json({"plan", "--keys", "100", "--deletes"}).at("kinds").at(0).at("recommended"), true);
 }
 
 TEST_F(Plan, RefusesWhatIsOutOfRange) {
@@ -77,6 +92,7 @@ TEST_F(Plan, RefusesWhatIsOutOfRange) {
   EXPECT_THAT(refusal(64, {"plan", "--keys", "9", "--growth", "0.9"}), HasSubstr("1 to 100"));
   EXPECT_THAT(refusal(64, {"plan", "--keys", "9", "--growth", "101"}), HasSubstr("1 to 100"));
   EXPECT_THAT(refusal(64, {"plan", "--keys", "9", "--growth", "nan"}), HasSubstr("1 to 100"));
+  EXPECT_THAT(refusal(64, {"plan", "--keys", "9", "--effort", "most"}), HasSubstr("normal or max"));
   EXPECT_THAT(refusal(64, {"plan", "--keys", "9", "--shard-size", "16KiB"}),
               HasSubstr("1KiB, 2KiB, 4KiB or 8KiB"));
 }

@@ -72,7 +72,9 @@ std::string case_name(const ::testing::TestParamInfo<RoundTrip::ParamType>& info
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryKindAndStore, RoundTrip,
-                         Combine(Values("bloom", "blocked_bloom", "split_block_bloom"), every_store),
+                         Combine(Values("bloom", "partitioned_bloom", "blocked_bloom", "split_block_bloom",
+                                        "cuckoo", "xor", "binary_fuse", "ribbon"),
+                                 every_store),
                          case_name);
 
 }  // namespace

@@ -79,6 +79,20 @@ TEST_P(Update, IsRefusedWhenTheSetIsFull) {
   static_cast<void>(said({"update", "tags", "--add", many, "--max-fpr", "100%", url_}));
 }
 
+TEST_P(Update, RemovesKeysFromAKindThatCan) {
+  const Words options{"--kind", "cuckoo", "--growth", "2", "--fpr", "0.000001"};
+  static_cast<void>(said({"push", build("bans", numbered_lines(5'000), options, "bans"), url_}));
+  const std::string gone = write("gone.txt", "w7\nw8\nw9\nnobody has this\n");
+  const Json report = json({"update", "bans", "--add", write("new.txt", "猫\n"), "--remove", gone, url_});
+  EXPECT_EQ(report.at("removed_keys"), 3);
+  EXPECT_EQ(report.at("key_count"), 5'000 + 1 - 3);
+  EXPECT_EQ(json({"pull", url_, "bans", "-o", path("pulled.ks")}).at("key_count"), report.at("key_count"));
+  const std::string kept = write("kept.txt", "猫\nw6\nw10\n");
+  EXPECT_EQ(json({"verify", path("pulled.ks"), "--keys", kept, "--absent", gone}).at("measured_fpr"), 0.0);
+  EXPECT_THAT(refusal(64, {"update", "bans", "--add", gone, "--remove", gone, url_}),
+              HasSubstr("to add and to remove"));
+}
+
 TEST_P(Update, SaysWhatToDoWhereNothingCanBeRemoved) {
   EXPECT_THAT(
       refusal(64, {"update", "tags", "--remove", write("gone.txt", "w1\n"), url_}),

@@ -40,9 +40,13 @@ class StoreWithOthers : public test::StoreDecorator {
 class UpdateTest : public ::testing::Test {
  protected:
   // Of set "tags", with keys "key0" and so on, and room for twice as many.
-  void push(std::uint64_t keys, LogPosition adds_from = {}) {
-    BuildSettings settings{
-        .set_name = "tags", .growth = 2.0, .seed = 7, .as_of = 1'700'000'000, .adds_from = adds_from};
+  void push(std::uint64_t keys, LogPosition adds_from = {}, std::string_view kind = kDefaultKindName) {
+    BuildSettings settings{.set_name = "tags",
+                           .kind = &filter_kind_named(kind),
+                           .growth = 2.0,
+                           .seed = 7,
+                           .as_of = 1'700'000'000,
+                           .adds_from = adds_from};
     SnapshotBuilder builder(settings);
     for (std::uint64_t i = 0; i < keys; ++i) builder.add("key" + std::to_string(i));
     const SnapshotBytes snapshot = builder.finish();
@@ -152,6 +156,35 @@ TEST_F(UpdateTest, RemovesNothingWhereTheKindCannot) {
   EXPECT_THAT(test::message_of<UsageError>(
                   [this] { update(store_, "tags", {.added = {}, .removed = {"key1"}, .as_of = 0}, {}); }),
               AllOf(HasSubstr("set \"tags\""), HasSubstr("split_block_bloom"), HasSubstr("build --like")));
+  EXPECT_EQ(generation(), 1U);
+}
+
+TEST_F(UpdateTest, RemovesAndAddsAtOnceWhereTheKindCan) {
+  push(1'000, {}, "cuckoo");
+  KeyChanges changes = adding(100);
+  changes.removed = {"key1", "key2", "surely nobody has this"};
+  const UpdateResult result = update(store_, "tags", changes, {});
+  EXPECT_EQ(result.new_keys, 100U);
+  EXPECT_EQ(result.removed_keys, 2U);
+  EXPECT_EQ(result.pushed.record.key_count, 1'098U);
+  const Pulled pulled = pull(*others_, "tags");
+  const SnapshotView view = test::view_of(pulled.snapshot);
+  const auto answer = [&view](const std::string& key) {
+    return view.may_contain(hash_key(key, view.seed()));
+  };
+  EXPECT_FALSE(answer("key1"));
+  EXPECT_FALSE(answer("key2"));
+  for (int i = 3; i < 1'000; ++i) ASSERT_TRUE(answer("key" + std::to_string(i))) << i;
+  for (const std::string& key : changes.added) ASSERT_TRUE(answer(key)) << key;
+}
+
+TEST_F(UpdateTest, RefusesAKeyInBothLists) {
+  push(1'000, {}, "cuckoo");
+  KeyChanges changes = adding(3);
+  changes.removed = {"key1", "new2"};
+  EXPECT_THAT(
+      test::message_of<UsageError>([&] { update(store_, "tags", changes, {}); }),
+      AllOf(HasSubstr("set \"tags\""), HasSubstr("key \"new2\" is in the lists to add and to remove")));
   EXPECT_EQ(generation(), 1U);
 }
 

@@ -1,0 +1,175 @@
+// Cuckoo filter: a fingerprint of each key in one of two buckets of four slots. Keys can be added and
+// removed. Source: Fan, Andersen, Kaminsky, Mitzenmacher, "Cuckoo filter: practically better than Bloom"
+// (2014). What is different here: any number of buckets, and a shard with more keys than its slots can take
+// has narrower fingerprints in more slots, so that no build loops or fails.
+#pragma once
+
+#include <cmath>
+
+#include "core/filters/cuckoo/table.hpp"
+#include "core/filters/expectation.hpp"
+#include "core/filters/kind_of.hpp"
+
+namespace keysieve {
+
+struct Cuckoo {
+  static constexpr std::uint8_t kId = 5;
+  static constexpr std::string_view kName = "cuckoo";
+  static constexpr std::string_view kSummary = "fingerprints in buckets of four: keys can be removed";
+  static constexpr std::uint32_t kBlockBytes = 0;
+
+  // Bits of a fingerprint, in shards whose keys leave room for as many.
+  static std::span<const std::uint8_t> hash_counts(Effort /*effort*/) noexcept {
+    return kHashCounts<4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26>;
+  }
+
+  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params, Effort /*effort*/,
+                    std::span<const KeyHash> keys) {
+    entry = {.key_count = static_cast<std::uint16_t>(keys.size())};
+    for (std::uint32_t width = widest_for(params, static_cast<double>(keys.size())); width != 0;
+         width = narrower(width)) {
+      entry.width = static_cast<std::uint8_t>(width);
+      for (entry.seed = 0; entry.seed < kTries; ++entry.seed) {
+        if (insert_all(shard, entry, keys)) return;
+        std::fill(shard.begin(), shard.end(), std::byte{0});
+      }
+    }
+    entry.width = entry.seed = 0;
+  }
+
+  static bool add(MutableBytes shard, const ShardEntry& entry, const FilterParams& params,
+                  KeyHash hash) noexcept {
+    if (entry.width == 0) return true;
+    const cuckoo::Table table(params.shard_bytes, entry.width);
+    return table.insert(shard.data(), table.place_of(remix(hash.low, entry.seed)));
+  }
+
+  static bool remove(MutableBytes shard, const ShardEntry& entry, const FilterParams& params,
+                     KeyHash hash) noexcept {
+    if (entry.width == 0) return true;
+    const cuckoo::Table table(params.shard_bytes, entry.width);
+    return table.erase(shard.data(), table.place_of(remix(hash.low, entry.seed)));
+  }
+
+  static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {
+    if (entry.width > params.hash_count) return "its fingerprints are wider than the set's";
+    if (entry.width != 0 && entry.width < cuckoo::kNarrowest) return "its fingerprints are too narrow";
+    return entry.block_count == 0 && entry.shape == 0 ? nullptr : "its kind knows no block count or shape";
+  }
+
+  static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {
+    return poisson_mean(keys_per_shard,
+                        [&](double keys) { return fpr_of(params, widest_for(params, keys), keys); });
+  }
+
+  static double capacity(const FilterParams& params) noexcept {
+    return kFullestLoad * cuckoo::Table(params.shard_bytes, params.hash_count).slots();
+  }
+
+  static double fill_ratio(Bytes shard, const ShardEntry& entry, const FilterParams& params) {
+    if (entry.width == 0) return 1.0;
+    const cuckoo::Table table(params.shard_bytes, entry.width);
+    double taken = 0.0;
+    for (std::uint32_t slot = 0; slot < table.slots(); ++slot) {
+      taken += table.fields().get(shard.data(), slot) == 0 ? 0.0 : 1.0;
+    }
+    return taken / table.slots();
+  }
+
+  static double estimated_fpr(Bytes shard, const ShardEntry& entry, const FilterParams& params) {
+    return entry.key_count == 0 ? 0.0 : fpr_at(entry.width, fill_ratio(shard, entry, params));
+  }
+
+  struct Probe {
+    static constexpr bool kReadsEntry = true;
+
+    const std::byte* shard;
+    PackedFields fields;
+    cuckoo::Place place;
+    bool is_overfull;  // has more keys than fit, so no table: every key is answered maybe
+
+    void prepare(const ShardArray& array, std::uint32_t index, KeyHash hash) noexcept {
+      const ShardEntry& entry = array.entries[index];
+      const cuckoo::Table table(array.params.shard_bytes,
+                                std::max<std::uint32_t>(entry.width, cuckoo::kNarrowest));
+      shard = array.shard(index);
+      fields = table.fields();
+      place = table.place_of(remix(hash.low, entry.seed));
+      is_overfull = entry.width == 0 && entry.key_count != 0;
+    }
+
+    void prefetch(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept {
+      __builtin_prefetch(shard + fields.word_of(place.bucket * cuckoo::kBucketSlots));
+      __builtin_prefetch(shard + fields.word_of(place.other * cuckoo::kBucketSlots));
+    }
+
+    [[nodiscard]] bool may_contain(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept {
+      return holds(place.bucket) || holds(place.other) || is_overfull;
+    }
+
+   private:
+    // Four fields in one word: subtracting 1 borrows from the topmost bit of a field only where it was 0.
+    [[nodiscard]] bool holds(std::uint32_t bucket) const noexcept {
+      const std::uint32_t first = bucket * cuckoo::kBucketSlots;
+      const std::uint32_t width = fields.width();
+      if (width > 15) return holds_wide(first);
+      const std::uint32_t word = fields.word_of(first);
+      const std::uint64_t ones =
+          1 | std::uint64_t{1} << width | std::uint64_t{1} << 2 * width | std::uint64_t{1} << 3 * width;
+      const std::uint64_t differences =
+          load<std::uint64_t>(shard + word) >> (first * width - 8 * word) ^ ones * place.fingerprint;
+      return ((differences - ones) & ~differences & ones << (width - 1)) != 0;
+    }
+
+    [[nodiscard]] bool holds_wide(std::uint32_t first) const noexcept {
+      bool found = false;
+      for (std::uint32_t slot = first; slot < first + cuckoo::kBucketSlots; ++slot) {
+        found |= fields.get(shard, slot) == place.fingerprint;
+      }
+      return found;
+    }
+  };
+
+  static Lookup lookup(const FilterParams& /*params*/, InstructionSet /*instructions*/) noexcept {
+    return lookup_of<ScalarFunctions<Probe>>();
+  }
+
+ private:
+  static constexpr std::uint8_t kTries = 4;  // per width
+  static constexpr double kFullestLoad = 0.95;
+
+  // 0 after the narrowest: the shard is overfull.
+  static std::uint32_t narrower(std::uint32_t width) noexcept {
+    return width > cuckoo::kNarrowest ? width - 1 : 0;
+  }
+
+  // Of at most the set's width, the one that leaves so many keys room.
+  static std::uint32_t widest_for(const FilterParams& params, double keys) noexcept {
+    std::uint32_t width = params.hash_count;
+    while (width != 0 && keys > kFullestLoad * cuckoo::Table(params.shard_bytes, width).slots())
+      width = narrower(width);
+    return width;
+  }
+
+  static double fpr_of(const FilterParams& params, std::uint32_t width, double keys) {
+    if (keys == 0.0) return 0.0;
+    return fpr_at(width, width == 0 ? 1.0 : keys / cuckoo::Table(params.shard_bytes, width).slots());
+  }
+
+  // An absent key is compared with all that lies in two buckets.
+  static double fpr_at(std::uint32_t width, double fill_ratio) {
+    const double fingerprints = std::ldexp(1.0, static_cast<int>(width)) - 1.0;
+    if (fingerprints <= 1.0) return 1.0;
+    return 1.0 - std::pow(1.0 - 1.0 / fingerprints, 2.0 * cuckoo::kBucketSlots * fill_ratio);
+  }
+
+  static bool insert_all(MutableBytes shard, const ShardEntry& entry,
+                         std::span<const KeyHash> keys) noexcept {
+    const cuckoo::Table table(static_cast<std::uint32_t>(shard.size()), entry.width);
+    return std::all_of(keys.begin(), keys.end(), [&](const KeyHash& key) {
+      return table.insert(shard.data(), table.place_of(remix(key.low, entry.seed)));
+    });
+  }
+};
+
+}  // namespace keysieve

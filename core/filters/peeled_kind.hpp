@@ -1,0 +1,197 @@
+// The kinds whose fingerprint is the exclusive or of k fields at k positions (xor, binary_fuse). A build
+// takes away, one after the other, keys that are alone at one of their positions, and fills the fields in the
+// opposite order; when it gets stuck it tries another seed. Each shard has as many bits per field as its keys
+// leave room for.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "core/filters/expectation.hpp"
+#include "core/filters/kind_of.hpp"
+#include "core/filters/packed.hpp"
+#include "core/hash/remix.hpp"
+
+namespace keysieve {
+
+namespace peeled {
+
+inline constexpr std::uint32_t kWidest = 24;
+inline constexpr std::uint32_t kTries = 32;  // per width
+
+template <std::size_t kPositions>
+using Positions = std::array<std::uint32_t, kPositions>;
+
+inline std::uint32_t fingerprint_of(std::uint64_t mixed, const PackedFields& fields) noexcept {
+  return static_cast<std::uint32_t>(mixed * 0x589965CC75374CC3 >> 32) & fields.greatest();
+}
+
+// Keys in the order in which they were taken away, with the position at which each was alone.
+struct Peeled {
+  std::uint32_t key;
+  std::uint32_t position;
+};
+
+// Empty when some keys cannot be taken away.
+template <std::size_t kPositions>
+std::vector<Peeled> peel(std::span<const Positions<kPositions>> keys, std::uint32_t slots) {
+  struct Slot {
+    std::uint32_t keys = 0;
+    std::uint32_t sum = 0;  // exclusive or of their numbers: the number itself once there is only one
+  };
+  std::vector<Slot> table(slots);
+  for (std::uint32_t key = 0; key < keys.size(); ++key) {
+    for (const std::uint32_t position : keys[key]) {
+      ++table[position].keys;
+      table[position].sum ^= key;
+    }
+  }
+  std::vector<std::uint32_t> alone;
+  for (std::uint32_t position = 0; position < slots; ++position) {
+    if (table[position].keys == 1) alone.push_back(position);
+  }
+  std::vector<Peeled> order;
+  order.reserve(keys.size());
+  while (!alone.empty()) {
+    const std::uint32_t last = alone.back();
+    alone.pop_back();
+    if (table[last].keys != 1) continue;
+    const std::uint32_t key = table[last].sum;
+    order.push_back({key, last});
+    for (const std::uint32_t position : keys[key]) {
+      --table[position].keys;
+      table[position].sum ^= key;
+      if (table[position].keys == 1) alone.push_back(position);
+    }
+  }
+  if (order.size() < keys.size()) order.clear();
+  return order;
+}
+
+// `Table` knows the positions of a key in a shard with such an entry.
+template <typename Table>
+struct Probe {
+  static constexpr bool kReadsEntry = true;
+
+  const std::byte* shard;
+  PackedFields fields;
+  Positions<Table::kPositions> positions;
+  std::uint32_t fingerprint;
+  bool has_keys;
+
+  void prepare(const ShardArray& array, std::uint32_t index, KeyHash hash) noexcept {
+    const ShardEntry& entry = array.entries[index];
+    const std::uint64_t mixed = remix(hash.low, entry.seed);
+    shard = array.shard(index);
+    fields = PackedFields(array.params.shard_bytes, entry.width);
+    positions = Table(entry).positions(mixed);
+    fingerprint = fingerprint_of(mixed, fields);
+    has_keys = entry.key_count != 0;
+  }
+
+  void prefetch(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept {
+    for (const std::uint32_t position : positions) __builtin_prefetch(shard + fields.word_of(position));
+  }
+
+  [[nodiscard]] bool may_contain(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept {
+    std::uint32_t sum = fingerprint;
+    for (const std::uint32_t position : positions) sum ^= fields.get(shard, position);
+    return sum == 0 && has_keys;
+  }
+};
+
+}  // namespace peeled
+
+// Policy::size(entry, keys, slots): gives the entry a table of at most that many slots that should do for so
+// many keys; false when none does. Policy::Table<k>: that table.
+template <typename Policy>
+struct PeeledKind : Policy {
+  static constexpr std::uint32_t kBlockBytes = 0;
+
+  static std::span<const std::uint8_t> hash_counts(Effort /*effort*/) noexcept {
+    return Policy::kHashCountChoice;
+  }
+
+  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params, Effort /*effort*/,
+                    std::span<const KeyHash> keys) {
+    if (params.hash_count == 3) {
+      build_with<typename Policy::template Table<3>>(shard, entry, params, keys);
+    } else {
+      build_with<typename Policy::template Table<4>>(shard, entry, params, keys);
+    }
+  }
+
+  static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {
+    if (entry.width > peeled::kWidest) return "its fields are wider than they can be";
+    if (entry.width == 0) {
+      return entry.block_count == 0 && entry.shape == 0 ? nullptr : "it has a table of fields without bits";
+    }
+    return Policy::fault_of_table(params, entry, 8 * params.shard_bytes / entry.width);
+  }
+
+  static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {
+    return poisson_mean(keys_per_shard, [&](double keys) {
+      ShardEntry entry{.key_count = static_cast<std::uint16_t>(std::fmin(keys, kMaxKeysPerShard))};
+      size_table(entry, params, peeled::kWidest);
+      return estimated_fpr({}, entry, params);
+    });
+  }
+
+  static double estimated_fpr(Bytes /*shard*/, const ShardEntry& entry, const FilterParams& /*params*/) {
+    return entry.key_count == 0 ? 0.0 : std::ldexp(1.0, -int{entry.width});
+  }
+
+  static Lookup lookup(const FilterParams& params, InstructionSet /*instructions*/) noexcept {
+    if (params.hash_count == 3) {
+      return lookup_of<ScalarFunctions<peeled::Probe<typename Policy::template Table<3>>>>();
+    }
+    return lookup_of<ScalarFunctions<peeled::Probe<typename Policy::template Table<4>>>>();
+  }
+
+ private:
+  // The widest fields, up to `widest`, of which there is room for enough.
+  static void size_table(ShardEntry& entry, const FilterParams& params, std::uint32_t widest) {
+    for (std::uint32_t width = widest; width > 0; --width) {
+      entry.width = static_cast<std::uint8_t>(width);
+      if (Policy::size(entry, params, 8 * params.shard_bytes / width)) return;
+    }
+    entry = {.key_count = entry.key_count};
+  }
+
+  // At worst the fields have no bits, and the shard answers maybe.
+  template <typename Table>
+  static void build_with(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
+                         std::span<const KeyHash> keys) {
+    entry = {.key_count = static_cast<std::uint16_t>(keys.size())};
+    if (keys.empty()) return;
+    for (std::uint32_t widest = peeled::kWidest;; widest = entry.width - 1U) {
+      size_table(entry, params, widest);
+      if (entry.width == 0) return;
+      for (std::uint32_t seed = 0; seed < peeled::kTries; ++seed) {
+        entry.seed = static_cast<std::uint8_t>(seed);
+        if (fill<Table>(shard, entry, keys)) return;
+      }
+    }
+  }
+
+  template <typename Table>
+  static bool fill(MutableBytes shard, const ShardEntry& entry, std::span<const KeyHash> keys) {
+    const Table table(entry);
+    std::vector<peeled::Positions<Table::kPositions>> positions;
+    positions.reserve(keys.size());
+    for (const KeyHash& key : keys) positions.push_back(table.positions(remix(key.low, entry.seed)));
+    const auto order = peeled::peel<Table::kPositions>(positions, table.slots());
+    if (order.empty()) return false;
+    const PackedFields fields(static_cast<std::uint32_t>(shard.size()), entry.width);
+    for (auto peeled = order.rbegin(); peeled != order.rend(); ++peeled) {
+      std::uint32_t sum = peeled::fingerprint_of(remix(keys[peeled->key].low, entry.seed), fields);
+      for (const std::uint32_t position : positions[peeled->key]) sum ^= fields.get(shard.data(), position);
+      fields.set(shard.data(), peeled->position, sum);
+    }
+    return true;
+  }
+};
+
+}  // namespace keysieve

@@ -1,0 +1,98 @@
+// Ribbon filter: each key is a linear equation over a short window of slots, and the slots are their
+// solution. Smallest of all kinds; nothing can be added. Source: Dillinger, Walzer, "Ribbon filter:
+// practically smaller than Bloom and Xor" (2021). What is different here, and brings it within 1.1 % of the
+// bound at 1 %: levels (ribbon/levels.hpp) and exemption from the last column (ribbon/exemption.hpp).
+#pragma once
+
+#include "core/filters/expectation.hpp"
+#include "core/filters/kind_of.hpp"
+#include "core/filters/ribbon/builder.hpp"
+#include "core/filters/ribbon/kernels.hpp"
+#include "core/filters/ribbon/probe.hpp"
+
+namespace keysieve {
+
+struct Ribbon {
+  static constexpr std::uint8_t kId = 8;
+  static constexpr std::string_view kName = "ribbon";
+  static constexpr std::string_view kSummary = "solved linear equations: smallest, a little over the bound";
+  static constexpr std::uint32_t kBlockBytes = 0;
+
+  // Slots that one lookup combines.
+  static std::span<const std::uint8_t> hash_counts(Effort effort) noexcept {
+    return effort == Effort::Normal ? kHashCounts<64> : kHashCounts<128>;
+  }
+
+  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params, Effort effort,
+                    std::span<const KeyHash> keys) {
+    const ribbon::Tries tries = effort == Effort::Normal ? ribbon::Tries{16, 4} : ribbon::Tries{64, 16};
+    if (params.hash_count == 64) {
+      ribbon::ShardBuilder<64>(shard, entry, keys, tries).build();
+    } else {
+      ribbon::ShardBuilder<128>(shard, entry, keys, tries).build();
+    }
+  }
+
+  static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {
+    using namespace ribbon;
+    if (entry.shape > kHighestLevels) return "its levels have more bits than there are";
+    if (entry.width > kMostColumns) return "it has more columns than a ribbon can have";
+    if (entry.block_count < fewest_blocks(params.hash_count)) return "a window is longer than its slots";
+    if (entry.width == 0 && entry.block_count > fewest_blocks(params.hash_count))
+      return "it has blocks without columns";
+    const std::uint32_t bytes = std::uint32_t{entry.block_count} * entry.width * kWordBytes;
+    return bytes <= params.shard_bytes ? nullptr : "its slots reach beyond the shard";
+  }
+
+  static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {
+    return poisson_mean(keys_per_shard, [&](double keys) { return expected_fpr(params, keys); });
+  }
+
+  static double estimated_fpr(Bytes shard, const ShardEntry& entry, const FilterParams& params) {
+    if (entry.key_count == 0) return 0.0;
+    const auto layout = ribbon::Layout::of(params.shard_bytes, entry);
+    if (layout.last_slots == 0) return std::ldexp(1.0, -int{entry.width});
+    return fpr_of(entry.width, load<std::uint8_t>(shard.data() + layout.share_offset()));
+  }
+
+  static Lookup lookup(const FilterParams& params, InstructionSet instructions) noexcept {
+    return params.hash_count == 64 ? lookup_in<64>(instructions) : lookup_in<128>(instructions);
+  }
+
+ private:
+  template <int kWindow>
+  static Lookup lookup_in(InstructionSet instructions) noexcept {
+    using namespace ribbon;
+#if KEYSIEVE_X86_64
+    if (instructions == InstructionSet::Avx512) {
+      return lookup_of<Avx512Functions<Probe<kWindow, Avx512Kernel<kWindow>>>>();
+    }
+    if (instructions == InstructionSet::Avx2) {
+      return lookup_of<Avx2Functions<Probe<kWindow, Avx2Kernel<kWindow>>>>();
+    }
+#endif
+    return lookup_of<ScalarFunctions<Probe<kWindow, ScalarKernel<kWindow>>>>();
+  }
+
+  static double fpr_of(int columns, double share) {
+    return std::ldexp((1.0 + share / ribbon::kWholeShare) / 2.0, -columns);
+  }
+
+  static double expected_fpr(const FilterParams& params, double keys) {
+    using namespace ribbon;
+    if (keys == 0.0) return 0.0;
+    const auto count = static_cast<std::uint64_t>(keys);
+    const std::uint32_t blocks = params.hash_count == 64 ? ShardBuilder<64>::first_blocks_for(count)
+                                                         : ShardBuilder<128>::first_blocks_for(count);
+    const std::uint32_t columns = std::min(params.shard_bytes / kWordBytes / blocks, kMostColumns);
+    const ShardEntry entry{.key_count = static_cast<std::uint16_t>(std::min<double>(keys, kMaxKeysPerShard)),
+                           .width = static_cast<std::uint8_t>(columns),
+                           .block_count = static_cast<std::uint16_t>(blocks)};
+    const Layout layout = Layout::of(params.shard_bytes, entry);
+    if (layout.last_slots == 0) return std::ldexp(1.0, -static_cast<int>(columns));
+    const std::uint32_t share = share_for(static_cast<std::uint64_t>(keys), layout.seeds, layout.last_slots);
+    return fpr_of(static_cast<int>(columns), share);
+  }
+};
+
+}  // namespace keysieve

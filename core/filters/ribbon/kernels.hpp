@@ -1,0 +1,99 @@
+// The columns of a window compared with vector instructions: a lane per column. Loads are masked, so that
+// nothing is read beyond the columns of the last block, which may end with the mapping.
+#pragma once
+
+#include "core/filters/instruction_set.hpp"
+#include "core/filters/ribbon/probe.hpp"
+
+#if KEYSIEVE_X86_64
+#include <immintrin.h>
+
+namespace keysieve::ribbon {
+
+template <int kWindow>
+inline std::uint32_t coefficients(typename Window<kWindow>::Row row, int word) noexcept {
+  return static_cast<std::uint32_t>(row >> word * static_cast<int>(kBlockSlots));
+}
+
+template <int kWindow>
+struct Avx2Kernel {
+  using Row = typename Window<kWindow>::Row;
+  static constexpr std::uint32_t kLanes = 8;
+
+  KEYSIEVE_AVX2 static bool passes(const std::byte* first, std::uint32_t columns, std::uint32_t skip, Row row,
+                                   std::uint32_t fingerprint) noexcept {
+    const __m128i right = _mm_cvtsi32_si128(static_cast<int>(skip));
+    const __m128i left = _mm_cvtsi32_si128(static_cast<int>(kBlockSlots - skip));
+    for (std::uint32_t done = 0; done < columns; done += kLanes) {
+      const std::uint32_t lanes = std::min(columns - done, kLanes);
+      const __m256i mask = mask_of(lanes);
+      const std::byte* word = first + bytes_of_words(done);
+      __m256i sum = _mm256_setzero_si256();
+      __m256i slots = load(word, mask);
+      for (int i = 0; i < kWindow / static_cast<int>(kBlockSlots); ++i) {
+        word += bytes_of_words(columns);
+        const __m256i next = load(word, mask);
+        const __m256i window = _mm256_or_si256(_mm256_srl_epi32(slots, right), _mm256_sll_epi32(next, left));
+        const __m256i chosen = _mm256_set1_epi32(static_cast<int>(coefficients<kWindow>(row, i)));
+        sum = _mm256_xor_si256(sum, _mm256_and_si256(window, chosen));
+        slots = next;
+      }
+      const std::uint32_t wrong = parities(sum) ^ fingerprint >> done;
+      if ((wrong & ((1U << lanes) - 1)) != 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  KEYSIEVE_AVX2 static __m256i load(const std::byte* word, __m256i mask) noexcept {
+    return _mm256_maskload_epi32(reinterpret_cast<const int*>(word), mask);
+  }
+
+  KEYSIEVE_AVX2 static __m256i mask_of(std::uint32_t lanes) noexcept {
+    alignas(32) static constexpr std::array<std::int32_t, 2 * kLanes> kMasks{-1, -1, -1, -1, -1, -1, -1, -1};
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMasks.data() + (kLanes - lanes)));
+  }
+
+  // The topmost bit of each lane gathers the parity of the others.
+  KEYSIEVE_AVX2 static std::uint32_t parities(__m256i sum) noexcept {
+    sum = _mm256_xor_si256(sum, _mm256_slli_epi32(sum, 16));
+    sum = _mm256_xor_si256(sum, _mm256_slli_epi32(sum, 8));
+    sum = _mm256_xor_si256(sum, _mm256_slli_epi32(sum, 4));
+    sum = _mm256_xor_si256(sum, _mm256_slli_epi32(sum, 2));
+    sum = _mm256_xor_si256(sum, _mm256_slli_epi32(sum, 1));
+    return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(sum)));
+  }
+};
+
+template <int kWindow>
+struct Avx512Kernel {
+  using Row = typename Window<kWindow>::Row;
+  static constexpr std::uint32_t kLanes = 16;
+
+  KEYSIEVE_AVX512 static bool passes(const std::byte* first, std::uint32_t columns, std::uint32_t skip,
+                                     Row row, std::uint32_t fingerprint) noexcept {
+    const __m512i shift = _mm512_set1_epi32(static_cast<int>(skip));
+    std::uint32_t done = 0;
+    do {  // most ribbons have fewer columns than there are lanes
+      const auto mask = static_cast<__mmask16>(_bzhi_u32(0xffff, columns - done));
+      const std::byte* word = first + bytes_of_words(done);
+      __m512i sum = _mm512_setzero_si512();
+      __m512i slots = _mm512_maskz_loadu_epi32(mask, word);
+      for (int i = 0; i < kWindow / static_cast<int>(kBlockSlots); ++i) {
+        word += bytes_of_words(columns);
+        const __m512i next = _mm512_maskz_loadu_epi32(mask, word);
+        const __m512i window = _mm512_shrdv_epi32(slots, next, shift);
+        const __m512i chosen = _mm512_set1_epi32(static_cast<int>(coefficients<kWindow>(row, i)));
+        sum = _mm512_xor_si512(sum, _mm512_and_si512(window, chosen));
+        slots = next;
+      }
+      const __mmask16 odd = _mm512_test_epi32_mask(_mm512_popcnt_epi32(sum), _mm512_set1_epi32(1));
+      if (((odd ^ fingerprint >> done) & mask) != 0) return false;
+      done += kLanes;
+    } while (done < columns);
+    return true;
+  }
+};
+
+}  // namespace keysieve::ribbon
+#endif

@@ -1,0 +1,73 @@
+// How a ribbon uses the bytes of its shard. Blocks of 32 slots come first: r words each, one per column, and
+// as many blocks as the shard's keys need. What is left holds one column more, the last, at one bit per slot:
+//
+//   | block 0: r words | block 1 | … | last column: bits | seeds of exemption | levels: 2 | share: 1 |
+//
+// There are fewer bits left than keys, so most shards exempt some keys from the last column: exemption.hpp.
+#pragma once
+
+#include <algorithm>
+
+#include "core/filters/filter_kind.hpp"
+
+namespace keysieve::ribbon {
+
+inline constexpr std::uint32_t kBlockSlots = 32;
+inline constexpr std::uint32_t kWordBytes = 4;
+inline constexpr std::uint32_t kMostColumns = 24;
+
+// The last slot of the last block is left out: so a window that begins anywhere ends inside its last word.
+constexpr std::uint32_t slots_in(std::uint32_t blocks) noexcept {
+  return blocks * kBlockSlots - 1;
+}
+constexpr std::uint32_t fewest_blocks(std::uint32_t window) noexcept {
+  return window / kBlockSlots + 1;
+}
+
+constexpr std::size_t bytes_of_words(std::uint32_t words) noexcept {
+  return std::size_t{words} * kWordBytes;
+}
+
+// What follows the blocks.
+struct Layout {
+  std::uint32_t tail_offset;
+  std::uint32_t seeds;       // one byte for each group of keys
+  std::uint32_t last_slots;  // 0: no last column, all keys are exempt
+
+  static constexpr std::uint32_t kTrailerBytes = 3;
+
+  // Of an entry without fault.
+  static Layout of(std::uint32_t shard_bytes, const ShardEntry& entry) noexcept {
+    const std::uint32_t tail_offset = std::uint32_t{entry.block_count} * entry.width * kWordBytes;
+    const std::uint32_t tail_bytes = shard_bytes - tail_offset;
+    if (tail_bytes < kFewestTailBytes) return {tail_offset, 0, 0};
+    const std::uint32_t seeds = seeds_for(entry.key_count, std::uint64_t{8} * tail_bytes);
+    return {tail_offset, seeds, 8 * (tail_bytes - kTrailerBytes - seeds)};
+  }
+
+  [[nodiscard]] std::uint32_t seeds_offset() const noexcept { return tail_offset + last_slots / 8; }
+  [[nodiscard]] std::uint32_t levels_offset() const noexcept { return seeds_offset() + seeds; }
+  [[nodiscard]] std::uint32_t share_offset() const noexcept { return levels_offset() + 2; }
+
+  [[nodiscard]] std::uint32_t group_of(std::uint32_t position) const noexcept {
+    return static_cast<std::uint32_t>(std::uint64_t{position} * seeds >> 32);
+  }
+  [[nodiscard]] std::uint8_t seed_of(const std::byte* shard, std::uint32_t position) const noexcept {
+    return seeds == 0 ? std::uint8_t{0} : load<std::uint8_t>(shard + seeds_offset() + group_of(position));
+  }
+
+ private:
+  // Two windows of 128 slots, and the seeds.
+  static constexpr std::uint32_t kFewestTailBytes = 64;
+
+  // A seed pays as long as what it saves, 2.82 standard deviations of the group's exempt keys, grows by more
+  // than its own 8 bits when the group shrinks: groups of (2 * 8 / (2.82 s))^2 = 32 / s^2 keys, s^2 = share
+  // (1 - share).
+  static std::uint32_t seeds_for(std::uint64_t keys, std::uint64_t bits) noexcept {
+    if (keys <= bits) return 0;
+    const std::uint64_t seeds = bits * (keys - bits) / (32 * keys);
+    return static_cast<std::uint32_t>(std::min(seeds, bits / 32));
+  }
+};
+
+}  // namespace keysieve::ribbon

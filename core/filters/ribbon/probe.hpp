@@ -1,0 +1,105 @@
+// Looks one key up in a ribbon shard. Absent keys end in the blocks, where a kernel compares all columns; the
+// last column is asked only of keys that every column there let pass.
+#pragma once
+
+#include "core/filters/ribbon/exemption.hpp"
+#include "core/filters/ribbon/layout.hpp"
+#include "core/filters/ribbon/levels.hpp"
+#include "core/filters/ribbon/row.hpp"
+#include "core/filters/ribbon/system.hpp"
+
+namespace keysieve::ribbon {
+
+// The window of a row over bits that lie one after the other. Reads whole bytes, at most one behind the
+// window.
+template <int kWindow>
+typename Window<kWindow>::Row window_of_bits(const std::byte* bits, std::uint32_t start) noexcept {
+  using Row = typename Window<kWindow>::Row;
+  const std::byte* first = bits + start / 8;
+  const auto skip = static_cast<int>(start % 8);
+  const auto low = static_cast<Row>(load<Row>(first) >> skip);
+  const auto high = static_cast<Row>(load<std::uint8_t>(first + kWindow / 8));
+  return low | static_cast<Row>(high << 1 << (kWindow - 1 - skip));
+}
+
+// Whether the shard's last column lets a key pass that its blocks have let pass; false for every key of a
+// shard without keys. Works all out again from the hash: few absent keys come here, and the others need not
+// keep it at hand.
+template <int kWindow>
+[[gnu::noinline]] inline bool passes_last_column(const ShardArray& array, KeyHash key) noexcept {
+  const std::uint32_t index = shard_of(key, array.shard_count);
+  const std::byte* const shard = array.shard(index);
+  const ShardEntry& entry = array.entries[index];
+  if (entry.key_count == 0) return false;
+  const Layout layout = Layout::of(array.params.shard_bytes, entry);
+  if (layout.last_slots == 0) return true;
+  const RowHash hash(key.low, entry.seed);
+  const auto share = load<std::uint8_t>(shard + layout.share_offset());
+  if (is_exempt(hash.exemption(), layout.seed_of(shard, hash.position()), share)) return true;
+  const Line line(layout.last_slots, load<std::uint16_t>(shard + layout.levels_offset()));
+  const std::uint32_t start = line.start_of<kWindow>(hash.position());
+  const auto window = window_of_bits<kWindow>(shard + layout.tail_offset, start);
+  return parity(window & hash.row<kWindow>()) == (hash.fingerprint() >> RowHash::kLastColumnBit != 0);
+}
+
+// The columns of one window: `first` is the word of column 0 in the first block that it touches, `skip`
+// counts the slots of that block before it. True when column j gives bit j of the fingerprint, for all of
+// them. The scalar kernel is the reference; the others are in kernels.hpp.
+template <int kWindow>
+struct ScalarKernel {
+  using Row = typename Window<kWindow>::Row;
+
+  static bool passes(const std::byte* first, std::uint32_t columns, std::uint32_t skip, Row row,
+                     std::uint32_t fingerprint) noexcept {
+    for (std::uint32_t column = 0; column < columns; ++column, fingerprint >>= 1) {
+      const Row window =
+          window_of(first + bytes_of_words(column), columns * kWordBytes, static_cast<int>(skip));
+      if (parity(window & row) != ((fingerprint & 1) != 0)) return false;
+    }
+    return true;
+  }
+
+ private:
+  static Row window_of(const std::byte* word, std::uint32_t stride, int skip) noexcept {
+    Row window = 0;
+    for (int at = 0; at < kWindow; at += static_cast<int>(kBlockSlots), word += stride) {
+      window |= static_cast<Row>(load<std::uint32_t>(word)) << at;
+    }
+    const auto last = static_cast<Row>(load<std::uint32_t>(word));
+    return window >> skip | last << 1 << (kWindow - 1 - skip);
+  }
+};
+
+template <int kWindow, typename Kernel>
+struct Probe {
+  static constexpr bool kReadsEntry = true;
+
+  const std::byte* window;  // first block that the key's window touches
+  RowHash hash;
+  std::uint32_t columns;
+  std::uint32_t skip;  // slots of that block before the window
+
+  void prepare(const ShardArray& array, std::uint32_t index, KeyHash key) noexcept {
+    const ShardEntry& entry = array.entries[index];
+    hash = RowHash(key.low, entry.seed);
+    const Line line(slots_in(entry.block_count), entry.shape);
+    const std::uint32_t start = line.start_of<kWindow>(hash.position());
+    columns = entry.width;
+    window = array.shard(index) + bytes_of_words(start / kBlockSlots * columns);
+    skip = start % kBlockSlots;
+  }
+
+  void prefetch(const ShardArray& /*array*/, KeyHash /*key*/) const noexcept {
+    const std::uint32_t bytes = (kWindow / kBlockSlots + 1) * columns * kWordBytes;
+    __builtin_prefetch(window);
+    __builtin_prefetch(window + kCacheLineBytes);
+    __builtin_prefetch(window + bytes - 1);
+  }
+
+  [[nodiscard]] bool may_contain(const ShardArray& array, KeyHash key) const noexcept {
+    return Kernel::passes(window, columns, skip, hash.template row<kWindow>(), hash.fingerprint()) &&
+           passes_last_column<kWindow>(array, key);
+  }
+};
+
+}  // namespace keysieve::ribbon

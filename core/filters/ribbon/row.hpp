@@ -1,0 +1,62 @@
+// What a ribbon makes of a key: a position on the line of slots, the coefficients of its row, the bits it is
+// compared by, and the number that decides whether the last column may let it off. All from `low` alone.
+#pragma once
+
+#include <cstdint>
+
+#include "core/hash/remix.hpp"
+
+namespace keysieve::ribbon {
+
+// The row of a key: coefficient i belongs to slot start + i. Window<64> and Window<128> are the two widths.
+template <int kWindow>
+struct Window;
+template <>
+struct Window<64> {
+  using Row = std::uint64_t;
+};
+template <>
+struct Window<128> {
+  using Row = Uint128;
+};
+
+class RowHash {
+ public:
+  RowHash() = default;
+  // A key falls elsewhere with every seed.
+  RowHash(std::uint64_t low, std::uint8_t seed) noexcept : mixed_(remix(low, seed)) {}
+
+  [[nodiscard]] std::uint32_t position() const noexcept { return static_cast<std::uint32_t>(mixed_ >> 32); }
+
+  // The first coefficient is always 1, so that elimination knows where a row begins.
+  template <int kWindow>
+  [[nodiscard]] typename Window<kWindow>::Row row() const noexcept {
+    const std::uint64_t first = mixed_ * kFirstCoefficients | 1;
+    if constexpr (kWindow == 64) {
+      return first;
+    } else {
+      return static_cast<Uint128>(mixed_ * kFurtherCoefficients) << 64 | first;
+    }
+  }
+
+  // Bit j is the parity that column j must give; the topmost is that of the last column.
+  [[nodiscard]] std::uint32_t fingerprint() const noexcept {
+    return static_cast<std::uint32_t>(mixed_ * kFingerprint >> 32);
+  }
+  static constexpr int kLastColumnBit = 31;
+
+  [[nodiscard]] std::uint16_t exemption() const noexcept {
+    return static_cast<std::uint16_t>(mixed_ * kExemption >> 48);
+  }
+
+ private:
+  // Odd numbers without a pattern.
+  static constexpr std::uint64_t kFirstCoefficients = 0xE7037ED1A0B428DB;
+  static constexpr std::uint64_t kFurtherCoefficients = 0x8EBC6AF09C88C6E3;
+  static constexpr std::uint64_t kFingerprint = 0x589965CC75374CC3;
+  static constexpr std::uint64_t kExemption = 0x1D8E4E27C47D124F;
+
+  std::uint64_t mixed_;
+};
+
+}  // namespace keysieve::ribbon

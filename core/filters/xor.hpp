@@ -1,0 +1,51 @@
+// Xor filter: one position in each third of the table. Source: Graf, Lemire, "Xor filters: faster and smaller
+// than Bloom and cuckoo filters" (2020). Nothing can be added; here for comparison.
+#pragma once
+
+#include "core/filters/peeled_kind.hpp"
+
+namespace keysieve {
+
+struct Xor {
+  static constexpr std::uint8_t kId = 6;
+  static constexpr std::string_view kName = "xor";
+  static constexpr std::string_view kSummary = "fingerprint over three positions: for comparison";
+  static constexpr auto& kHashCountChoice = kHashCounts<3>;
+
+  template <std::size_t kCount>
+  class Table {
+   public:
+    static constexpr std::size_t kPositions = kCount;
+
+    explicit Table(const ShardEntry& entry) noexcept : third_(entry.block_count) {}
+
+    [[nodiscard]] std::uint32_t slots() const noexcept { return kPositions * third_; }
+
+    // 21 bits of the hash for each.
+    [[nodiscard]] peeled::Positions<kPositions> positions(std::uint64_t mixed) const noexcept {
+      peeled::Positions<kPositions> positions;
+      for (std::size_t i = 0; i < kPositions; ++i, mixed >>= 21) {
+        positions[i] = static_cast<std::uint32_t>(i * third_ + ((mixed & 0x1fffff) * third_ >> 21));
+      }
+      return positions;
+    }
+
+   private:
+    std::uint32_t third_;
+  };
+
+  // The source's 1.23 keys and 32 more.
+  static bool size(ShardEntry& entry, const FilterParams& /*params*/, std::uint32_t slots) noexcept {
+    entry.block_count = static_cast<std::uint16_t>(slots / 3);
+    return 3 * (slots / 3) * 100 >= entry.key_count * 123U + 3200;
+  }
+
+  static const char* fault_of_table(const FilterParams& /*params*/, const ShardEntry& entry,
+                                    std::uint32_t slots) noexcept {
+    if (entry.shape != 0) return "its kind knows no shape";
+    if (entry.block_count == 0) return "it has fields of a table without slots";
+    return entry.block_count <= slots / 3 ? nullptr : "its slots reach beyond the shard";
+  }
+};
+
+}  // namespace keysieve

@@ -1,0 +1,115 @@
+// Entries of the shard table that nobody has built. What a kind's fault_of() lets pass must never lead a
+// lookup out of the shard, whatever the shard's bytes are; AddressSanitizer watches, each shard being an
+// allocation of its own.
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "core/filters/kind_of.hpp"
+#include "core/filters/sizing.hpp"
+#include "tests/core/kind_ids.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsNull;
+using ::testing::NotNull;
+
+FilterParams params_of(const FilterKind& kind, std::uint32_t shard_bytes = kDefaultShardBytes) {
+  return size_filter(kind, {.keys = 1'000, .target_fpr = 0.01, .shard_bytes = shard_bytes}).params;
+}
+
+class EveryEntry : public ::testing::TestWithParam<std::uint8_t> {
+ protected:
+  [[nodiscard]] static const FilterKind& kind() { return *find_filter_kind(GetParam()); }
+};
+
+TEST_P(EveryEntry, ThatIsBuiltHasNoFault) {
+  for (const std::uint32_t shard_bytes : {1024U, 8192U}) {
+    for (const std::size_t count : {0U, 1U, 2U, 100U, 5'000U, 65'535U}) {
+      const FilterParams params = params_of(kind(), shard_bytes);
+      std::vector<KeyHash> keys;
+      for (std::size_t i = 0; i < count; ++i) keys.push_back(hash_key(std::to_string(i), 1));
+      std::vector<std::byte> shard(shard_bytes);
+      ShardEntry entry;
+      kind().build(shard, entry, params, Effort::Normal, keys);
+      EXPECT_EQ(entry.key_count, count);
+      EXPECT_THAT(kind().fault_of(params, entry), IsNull()) << count;
+    }
+  }
+}
+
+TEST_P(EveryEntry, WithTheWidestWidthHasAFault) {
+  EXPECT_THAT(kind().fault_of(params_of(kind()), {.key_count = 1, .width = 255}), NotNull());
+}
+
+TEST_P(EveryEntry, WithSlotsBeyondTheShardHasAFault) {
+  const FilterParams params = params_of(kind());
+  for (const std::uint8_t width : kHashCounts<0, 1, 6, 10, 24>) {
+    const ShardEntry entry{.key_count = 1, .width = width, .block_count = 0xffff};
+    EXPECT_THAT(kind().fault_of(params, entry), NotNull()) << int{width};
+  }
+}
+
+TEST_P(EveryEntry, WithAnImpossibleShapeHasAFault) {
+  const FilterParams params = params_of(kind());
+  for (const std::uint8_t width : kHashCounts<0, 6>) {
+    const ShardEntry entry{.key_count = 1, .width = width, .block_count = 20, .shape = 0xffff};
+    EXPECT_THAT(kind().fault_of(params, entry), NotNull()) << int{width};
+  }
+}
+
+// Most random entries have a fault, so small changes of good ones are tried as well.
+TEST_P(EveryEntry, WithoutFaultIsSafeOverAnyBytes) {
+  std::mt19937_64 random(20141119);
+  std::vector<KeyHash> keys(3'000);
+  for (KeyHash& key : keys) key = {random(), random()};
+  int without_fault = 0;
+  for (int round = 0; round < 2'000; ++round) {
+    const std::uint32_t shard_bytes = kMinShardBytes << random() % 4;
+    const auto counts = kind().hash_counts(round % 2 == 0 ? Effort::Normal : Effort::Max);
+    const FilterParams params{.shard_bytes = shard_bytes, .hash_count = counts[random() % counts.size()]};
+    std::vector<std::byte> shard(shard_bytes);
+    ShardEntry entry;
+    if (round % 3 != 0) {
+      kind().build(shard, entry, params, Effort::Normal,
+                   std::span(keys).first(random() % 100 * shard_bytes / 4096));
+    }
+    for (std::uint64_t changes = random() % 4; changes > 0; --changes) {
+      auto& byte = reinterpret_cast<std::uint8_t*>(&entry)[random() % sizeof entry];
+      byte = static_cast<std::uint8_t>(random() % 2 == 0 ? random() : byte + random() % 5 - 2);
+    }
+    if (kind().fault_of(params, entry) != nullptr) continue;
+    ++without_fault;
+    for (std::byte& byte : shard) byte = static_cast<std::byte>(random());
+
+    const ShardArray array{shard.data(), &entry, 1, params};
+    for (int i = 0; i < 50; ++i) {
+      const KeyHash hash{i < 2 ? 0 - static_cast<std::uint64_t>(i) : random(), random()};
+      const bool expected = kind().lookup(params, InstructionSet::Scalar).may_contain(array, hash);
+      for (const InstructionSet instructions : instruction_sets()) {
+        bool many = !expected;
+        kind().lookup(params, instructions).may_contain_many(array, {&hash, 1}, &many);
+        ASSERT_EQ(kind().lookup(params, instructions).may_contain(array, hash), expected);
+        ASSERT_EQ(many, expected);
+      }
+      if (kind().can_remove()) kind().remove(shard, entry, params, hash);
+      if (kind().can_add()) kind().add(shard, entry, params, hash);
+    }
+    const double fpr = kind().estimated_fpr(shard, entry, params);
+    ASSERT_TRUE(fpr >= 0.0 && fpr <= 1.0) << fpr;
+    if (kind().fill_ratio != nullptr) {
+      ASSERT_LE(kind().fill_ratio(shard, entry, params), 1.0);
+    }
+  }
+  EXPECT_GT(without_fault, 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEveryKind, EveryEntry, ::testing::ValuesIn(test::all_kind_ids()),
+                         [](const auto& instance) {
+                           return std::string(find_filter_kind(instance.param)->name);
+                         });
+
+}  // namespace
+}  // namespace keysieve
