@@ -95,7 +95,7 @@ RedisCluster::RedisCluster(const std::vector<std::string>& options) {
                [&] { return nodes_[i + kMasters]->command("CLUSTER REPLICATE " + master) == "+OK"; });
   }
   wait_until_ok();
-  for (std::size_t i = 0; i < kMasters; ++i) nodes_[i]->flush_with_replica();
+  for (std::size_t i = 0; i < kMasters; ++i) nodes_[i]->flush_with_replicas();
 }
 
 std::string RedisCluster::url() const {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <stdexcept>
 #include <thread>
 
@@ -74,7 +75,9 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
-RedisServer::RedisServer(std::vector<std::string> options) : options_(std::move(options)) {
+RedisServer::RedisServer(std::vector<std::string> options, const std::string& configuration)
+    : options_(std::move(options)) {
+  std::ofstream(directory_ / "redis.conf") << configuration;
   constexpr int kTries = 5;  // another process may take the port in between
   for (int tries = 1; pid_ < 0; ++tries) {
     port_ = free_port();
@@ -87,9 +90,10 @@ RedisServer::RedisServer(std::vector<std::string> options) : options_(std::move(
 }
 
 void RedisServer::start() {
-  std::vector<std::string> arguments{"redis-server", "--port", std::to_string(port_), "--bind", "127.0.0.1",
-                                     "--unixsocket", socket_path(), "--dir", directory_.path(), "--save", "",
-                                     "--appendonly", "no", "--io-threads", "1",
+  std::vector<std::string> arguments{"redis-server", directory_ / "redis.conf", "--port",
+                                     std::to_string(port_), "--bind", "127.0.0.1", "--unixsocket",
+                                     socket_path(), "--dir", directory_.path(), "--save", "", "--appendonly",
+                                     "no", "--io-threads", "1",
                                      // A replica that has loaded what it got without a file is sent nothing
                                      // for up to a second, though WAIT counts it.
                                      "--repl-diskless-sync", "no", "--databases", "4"};
@@ -136,14 +140,14 @@ std::string RedisServer::text(const std::string& line) const {
 
 // Twice: before the replica is connected, WAIT counts it as soon as it is. On one connection: WAIT waits for
 // what was written over its own.
-void RedisServer::flush_with_replica() const {
+void RedisServer::flush_with_replicas(std::size_t count) const {
   const FileDescriptor client = connect_to(socket_path());
   for (int times = 0; times < 2; ++times) {
-    write_all(client, as_bytes(std::string_view("FLUSHALL\r\nWAIT 1 20000\r\n")), socket_path());
+    write_all(client, as_bytes("FLUSHALL\r\nWAIT " + std::to_string(count) + " 20000\r\n"), socket_path());
     const std::string flushed = read_line(client);
     const std::string replicas = read_line(client);
-    if (flushed != "+OK" || replicas != ":1")
-      throw std::runtime_error("no replica: " + flushed + " " + replicas);
+    if (flushed != "+OK" || replicas != ":" + std::to_string(count))
+      throw std::runtime_error("too few replicas: " + flushed + " " + replicas);
   }
 }
 

@@ -16,9 +16,9 @@ int free_port();
 
 class RedisServer {
  public:
-  // Further command-line options of redis-server, for example {"--requirepass", "secret"}. Returns when the
-  // server accepts connections.
-  explicit RedisServer(std::vector<std::string> options = {});
+  // Further command-line options of redis-server, for example {"--requirepass", "secret"}, and what stands in
+  // its configuration file, which a sentinel needs. Returns when the server accepts connections.
+  explicit RedisServer(std::vector<std::string> options = {}, const std::string& configuration = "");
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
   ~RedisServer() { kill(); }
@@ -32,8 +32,9 @@ class RedisServer {
   // The same, for a reply that is a text of several lines, as that of INFO.
   std::string text(const std::string& line) const;
 
-  // Empties it. Returns when a replica has done so too and is sent all that is written from now on.
-  void flush_with_replica() const;
+  // Empties it. Returns when its replicas, so many, have done so too and are sent all that is written from
+  // now on.
+  void flush_with_replicas(std::size_t count = 1) const;
 
   [[nodiscard]] int port() const noexcept { return port_; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }

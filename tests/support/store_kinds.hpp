@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/support/redis_cluster.hpp"
+#include "tests/support/redis_sentinels.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -38,7 +39,15 @@ inline const StoreKind kRedisCluster{"redis_cluster", [](const TemporaryDirector
                                        return shared_redis_cluster().url();
                                      }};
 
+inline const StoreKind kRedisSentinel{"redis_sentinel", [](const TemporaryDirectory&) {
+                                        shared_redis_sentinels().master().command("FLUSHALL");
+                                        return shared_redis_sentinels().url();
+                                      }};
+
 inline const auto every_store = ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster);
+// For suites of what depends on how a store is reached.
+inline const auto every_store_and_sentinel =
+    ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kRedisSentinel);
 
 inline std::string store_kind_name(const ::testing::TestParamInfo<StoreKind>& info) {
   return info.param.name;

@@ -14,9 +14,15 @@ struct Scheme {
 };
 
 constexpr std::array kSchemes{
-    Scheme{"lmdb", open_lmdb_store},        Scheme{"redis", open_redis_store},
-    Scheme{"redis+unix", open_redis_store}, Scheme{"redis-cluster", open_redis_store},
-    Scheme{"rediss", open_tls_redis_store}, Scheme{"dir", open_dir_store},
+    Scheme{"lmdb", open_lmdb_store},
+    Scheme{"redis", open_redis_store},
+    Scheme{"redis+unix", open_redis_store},
+    Scheme{"redis-cluster", open_redis_store},
+    Scheme{"redis-sentinel", open_redis_store},
+    Scheme{"rediss", open_redis_store},
+    Scheme{"rediss-cluster", open_redis_store},
+    Scheme{"rediss-sentinel", open_redis_store},
+    Scheme{"dir", open_dir_store},
 };
 
 const Scheme* find_scheme(std::string_view text) noexcept {

@@ -58,7 +58,7 @@ class RedisCluster final : public RedisServers {
 
   RedisAddress address_of(std::string_view key) override {
     connect();
-    return address_of(master_of(key));
+    return address_at(settings_.address, master_of(key));
   }
 
   [[nodiscard]] bool keeps_keys_together() const noexcept override { return false; }
@@ -142,7 +142,7 @@ class RedisCluster final : public RedisServers {
       if (redirect(*group[i], *replies[i], host)) {
         replies[i].reset();
       } else {
-        check_reply(*replies[i], connection.address().name);
+        check_reply(*replies[i], connection.address().name, group[i]->command->key);
         is_any_done = true;
       }
     }
@@ -206,15 +206,7 @@ class RedisCluster final : public RedisServers {
   }
 
   RedisConnection& connection_to(const RedisHost& host) {
-    return connections_.try_emplace(host, address_of(host)).first->second;
-  }
-
-  [[nodiscard]] RedisAddress address_of(const RedisHost& host) const {
-    RedisAddress address = settings_.address;
-    address.name += ": " + to_text(host);
-    address.host = host.host;
-    address.port = host.port;
-    return address;
+    return connections_.try_emplace(host, address_at(settings_.address, host)).first->second;
   }
 
   [[noreturn]] void fail(const std::string& reason) const {

@@ -44,6 +44,18 @@ class SigpipeBlock {
 
 }  // namespace
 
+std::string to_text(const RedisHost& host) {
+  const bool is_ipv6 = host.host.find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + host.host + "]" : host.host) + ":" + std::to_string(host.port);
+}
+
+RedisAddress address_at(RedisAddress store, const RedisHost& host) {
+  store.name += ": " + to_text(host);
+  store.host = host.host;
+  store.port = host.port;
+  return store;
+}
+
 void RedisConnection::connect() {
   if (is_usable()) return;
   const timeval timeout = timeval_of(address_.timeout);
@@ -55,7 +67,20 @@ void RedisConnection::connect() {
   if (context_->err != 0) fail("cannot connect", errno);
   if (redisSetTimeout(context_.get(), timeout) != REDIS_OK) fail("cannot set the timeout", errno);
   if (address_.socket_path.empty()) redisEnableKeepAlive(context_.get());
+  const SigpipeBlock block;
+  if (address_.tls != nullptr) begin_tls();
   sign_in();
+}
+
+// The server's session tickets come before its first reply: once that is there, nothing can be read where no
+// reply is due, as without TLS.
+void RedisConnection::begin_tls() {
+  if (const std::string reason = address_.tls->begin(*context_, address_.host); !reason.empty()) {
+    context_.reset();
+    throw RedisOutage(address_.name + ": no TLS: " + reason);
+  }
+  append({"PING"});
+  receive();
 }
 
 // Where no reply is due, what can be read is the server's goodbye.
@@ -66,7 +91,6 @@ bool RedisConnection::is_usable() const noexcept {
 }
 
 void RedisConnection::sign_in() {
-  const SigpipeBlock block;
   if (!address_.password.empty()) {
     append(address_.user.empty() ? RedisCommand{"AUTH", address_.password}
                                  : RedisCommand{"AUTH", address_.user, address_.password});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,8 +12,18 @@
 #include <vector>
 
 #include "tools/stores/redis_reply.hpp"
+#include "tools/stores/redis_tls.hpp"
 
 namespace keysieve {
+
+struct RedisHost {
+  std::string host;
+  int port = 0;
+
+  friend auto operator<=>(const RedisHost&, const RedisHost&) = default;
+};
+
+std::string to_text(const RedisHost& host);
 
 struct RedisAddress {
   std::string name;  // for messages, without password
@@ -22,8 +33,12 @@ struct RedisAddress {
   std::string user;
   std::string password;
   int database = 0;
-  std::chrono::milliseconds timeout{};  // to connect, and for each answer
+  std::chrono::milliseconds timeout{};    // to connect, and for each answer
+  std::shared_ptr<const RedisTls> tls{};  // none: in the clear
 };
+
+// Of another server of the same store, which differs in host and port.
+RedisAddress address_at(RedisAddress store, const RedisHost& host);
 
 using RedisCommand = std::vector<std::string_view>;
 
@@ -34,6 +49,9 @@ class RedisConnection {
 
   // Unless connected and usable. Throws RedisOutage, PermissionError.
   void connect();
+
+  // Connected, and as far as is known the server is still there.
+  [[nodiscard]] bool is_usable() const noexcept;
 
   // Connects if need be. Between two calls it may be another connection, also where replies are still due:
   // what must hold together is one call.
@@ -54,7 +72,7 @@ class RedisConnection {
   [[nodiscard]] const RedisAddress& address() const noexcept { return address_; }
 
  private:
-  [[nodiscard]] bool is_usable() const noexcept;
+  void begin_tls();
   void sign_in();
   void append(const RedisCommand& command);
   void flush();

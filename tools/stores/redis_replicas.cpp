@@ -19,4 +19,23 @@ void ReplicaDemand::check(const redisReply& reply, const std::string& server_nam
                          " replicas have it after " + patience_text_ + " ms");
 }
 
+std::vector<RedisReply> exchange_with(RedisConnection& connection, std::span<const KeyedCommand> commands,
+                                      Effect effect, const ReplicaDemand& replicas) {
+  const bool must_replicate = effect == Effect::Writes && replicas.is_any();
+  std::vector<RedisCommand> words;
+  words.reserve(commands.size() + 1);
+  for (const KeyedCommand& command : commands) words.push_back(command.words);
+  if (must_replicate) words.push_back(replicas.command());
+  connection.send(words);
+  const std::string& name = connection.address().name;
+  std::vector<RedisReply> replies;
+  replies.reserve(commands.size());
+  for (const KeyedCommand& command : commands) {
+    replies.push_back(connection.receive());
+    check_reply(*replies.back(), name, command.key);
+  }
+  if (must_replicate) replicas.check(*connection.receive(), name);
+  return replies;
+}
+
 }  // namespace keysieve

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <chrono>
+#include <span>
 #include <string>
+#include <vector>
 
-#include "tools/stores/redis_connection.hpp"
+#include "tools/stores/redis_servers.hpp"
 
 namespace keysieve {
 
@@ -24,5 +26,9 @@ class ReplicaDemand {
   std::string replicas_text_;
   std::string patience_text_;
 };
+
+// As RedisServers::exchange(), for all who talk to one server at a time.
+std::vector<RedisReply> exchange_with(RedisConnection& connection, std::span<const KeyedCommand> commands,
+                                      Effect effect, const ReplicaDemand& replicas);
 
 }  // namespace keysieve

@@ -35,10 +35,12 @@ bool is_missing_key(const redisReply& reply) noexcept {
   return reply.type == REDIS_REPLY_ERROR && text_of(reply) == "ERR no such key";
 }
 
-void check_reply(const redisReply& reply, const std::string& name) {
+void check_reply(const redisReply& reply, const std::string& server_name, std::string_view key) {
   if (reply.type != REDIS_REPLY_ERROR || is_missing_key(reply)) return;
   const std::string_view code = code_of(reply);
-  const std::string message = name + ": " + std::string(text_of(reply));
+  std::string message = server_name + ": ";
+  if (!key.empty()) message.append(key).append(": ");
+  message.append(text_of(reply));
   if (contains(kPermissionCodes, code)) throw PermissionError(message);
   if (contains(kOutageCodes, code)) throw RedisOutage(message);
   if (code == "OOM") throw CannotCreateError(message);

@@ -32,7 +32,8 @@ std::string_view code_of(const redisReply& error) noexcept;
 // What XINFO says of a stream that is not there: no failure.
 bool is_missing_key(const redisReply& reply) noexcept;
 
-// Throws, for an error other than a missing key, the exception that fits it: "<name>: <the server's text>".
-void check_reply(const redisReply& reply, const std::string& name);
+// Throws, for an error other than a missing key, the exception that fits it:
+// "<server's name>: <key that the command was about>: <the server's text>".
+void check_reply(const redisReply& reply, const std::string& server_name, std::string_view key = {});
 
 }  // namespace keysieve

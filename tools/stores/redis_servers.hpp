@@ -5,11 +5,11 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "tools/stores/redis_connection.hpp"
-#include "tools/stores/redis_slots.hpp"
 
 namespace keysieve {
 
@@ -27,6 +27,7 @@ struct RedisSettings {
   std::unique_ptr<RedisServers> (*make)(const RedisSettings& settings) = nullptr;  // one of those below
   RedisAddress address;                  // of a server; the others differ from it in host and port
   std::vector<RedisHost> hosts;          // those that are asked for the others
+  std::string master_name;               // that sentinels know it by
   int wait_replicas = 0;                 // what was written must have reached so many, each time
   std::chrono::milliseconds failover{};  // for so long what a failover interrupts is tried again
 };
@@ -51,6 +52,10 @@ class RedisServers {
 
 // All commands go to one server, once.
 std::unique_ptr<RedisServers> make_single_redis(const RedisSettings& settings);
+
+// All commands go to the server that sentinels say is the master; again, as long as the failover may take, to
+// the next one where it is lost or has become a replica. So a command may be carried out twice, as below.
+std::unique_ptr<RedisServers> make_sentinel_redis(const RedisSettings& settings);
 
 // Each command goes to the master that has its key, in a pipeline per master, all of which are sent before a
 // reply is read; again, as long as the failover may take, where a master is lost, has not all its data yet,

@@ -12,17 +12,7 @@ class SingleRedis final : public RedisServers {
   void connect() override { connection_.connect(); }
 
   std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect) override {
-    const bool must_replicate = effect == Effect::Writes && replicas_.is_any();
-    std::vector<RedisCommand> words;
-    words.reserve(commands.size() + 1);
-    for (const KeyedCommand& command : commands) words.push_back(command.words);
-    if (must_replicate) words.push_back(replicas_.command());
-    std::vector<RedisReply> replies = connection_.exchange(words);
-    if (must_replicate) {
-      replicas_.check(*replies.back(), connection_.address().name);
-      replies.pop_back();
-    }
-    return replies;
+    return exchange_with(connection_, commands, effect, replicas_);
   }
 
   void visit_masters(const std::function<void(RedisConnection&)>& visit) override { visit(connection_); }

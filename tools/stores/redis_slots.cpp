@@ -38,11 +38,6 @@ RedisHost host_of(const redisReply& node, const RedisHost& asked) {
 
 }  // namespace
 
-std::string to_text(const RedisHost& host) {
-  const bool is_ipv6 = host.host.find(':') != std::string::npos;
-  return (is_ipv6 ? "[" + host.host + "]" : host.host) + ":" + std::to_string(host.port);
-}
-
 std::size_t slot_of(std::string_view key) noexcept {
   const std::string_view part = hashed_part(key);
   Crc16 crc;

@@ -2,27 +2,17 @@
 // slots, and each slot to one master.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tools/stores/redis_reply.hpp"
+#include "tools/stores/redis_connection.hpp"
 
 namespace keysieve {
 
 inline constexpr std::size_t kRedisSlots = 16384;
-
-struct RedisHost {
-  std::string host;
-  int port = 0;
-
-  friend auto operator<=>(const RedisHost&, const RedisHost&) = default;
-};
-
-std::string to_text(const RedisHost& host);
 
 // CRC16 of the key, or of what stands between its first { and the } that follows, if anything does.
 std::size_t slot_of(std::string_view key) noexcept;

@@ -224,10 +224,4 @@ std::unique_ptr<Store> open_redis_store(StoreUrl url, IfMissing /*if_missing*/) 
   return std::make_unique<RedisStore>(std::move(settings), url);
 }
 
-// NOLINTNEXTLINE(performance-unnecessary-value-param): one signature for all in open_store.cpp
-std::unique_ptr<Store> open_tls_redis_store(StoreUrl url, IfMissing /*if_missing*/) {
-  refuse(url, "this hiredis (" + std::to_string(HIREDIS_MAJOR) + "." + std::to_string(HIREDIS_MINOR) +
-                  ") is used without TLS; use redis:// through a tunnel, or redis+unix://");
-}
-
 }  // namespace keysieve

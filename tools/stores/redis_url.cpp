@@ -14,6 +14,7 @@ namespace keysieve {
 namespace {
 
 constexpr int kRedisPort = 6379;
+constexpr int kSentinelPort = 26379;
 // The default of cluster-node-timeout is 15 s: so long until a master is found to be lost, and then its
 // replicas vote.
 constexpr std::chrono::seconds kDefaultFailover{30};
@@ -57,7 +58,7 @@ RedisHost host_of(const StoreHost& host, int default_port = kRedisPort) {
 }
 
 void take_tcp_address(StoreUrl& url, RedisSettings& settings) {
-  if (url.hosts.size() != 1) refuse(url, "one host must follow redis://");
+  if (url.hosts.size() != 1) refuse(url, "one host must follow " + url.scheme + "://");
   const RedisHost host = host_of(url.hosts.front());
   settings.address.host = host.host;
   settings.address.port = host.port;
@@ -78,22 +79,54 @@ void take_unix_address(StoreUrl& url, RedisSettings& settings) {
 }
 
 void take_cluster_hosts(StoreUrl& url, RedisSettings& settings) {
-  if (url.hosts.empty()) refuse(url, "hosts must follow redis-cluster://");
+  if (url.hosts.empty()) refuse(url, "hosts must follow " + url.scheme + "://");
   if (!url.path.empty() && url.path != "/0") refuse(url, "a cluster has database 0 alone");
   for (const StoreHost& host : url.hosts) settings.hosts.push_back(host_of(host));
   settings.failover = take_duration(url, "failover").value_or(kDefaultFailover);
+}
+
+// /<master name>[/<database>]
+void take_sentinels(StoreUrl& url, RedisSettings& settings) {
+  const std::size_t name_end = std::min(url.path.find('/', 1), url.path.size());
+  if (url.hosts.empty() || name_end < 2) {
+    refuse(url, "must be " + url.scheme + "://sentinel,sentinel/name-of-master");
+  }
+  for (const StoreHost& host : url.hosts) settings.hosts.push_back(host_of(host, kSentinelPort));
+  settings.master_name = url.path.substr(1, name_end - 1);
+  if (name_end < url.path.size()) settings.address.database = database_of(url, url.path.substr(name_end + 1));
+  settings.failover = take_duration(url, "failover").value_or(kDefaultFailover);
+}
+
+std::shared_ptr<const RedisTls> take_no_tls(StoreUrl& /*url*/) {
+  return nullptr;
+}
+
+std::shared_ptr<const RedisTls> take_tls(StoreUrl& url) {
+  const RedisTlsFiles files{.ca_file = take_parameter(url, "ca_file").value_or(""),
+                            .cert_file = take_parameter(url, "cert_file").value_or(""),
+                            .key_file = take_parameter(url, "key_file").value_or("")};
+  try {
+    return make_redis_tls(files);
+  } catch (const UsageError& error) {
+    refuse(url, error.what());
+  }
 }
 
 struct RedisScheme {
   std::string_view name;
   void (*take_place)(StoreUrl& url, RedisSettings& settings);
   std::unique_ptr<RedisServers> (*make)(const RedisSettings& settings);
+  std::shared_ptr<const RedisTls> (*take_tls)(StoreUrl& url) = take_no_tls;
 };
 
 constexpr std::array kSchemes{
     RedisScheme{"redis", take_tcp_address, make_single_redis},
     RedisScheme{"redis+unix", take_unix_address, make_single_redis},
     RedisScheme{"redis-cluster", take_cluster_hosts, make_redis_cluster},
+    RedisScheme{"redis-sentinel", take_sentinels, make_sentinel_redis},
+    RedisScheme{"rediss", take_tcp_address, make_single_redis, take_tls},
+    RedisScheme{"rediss-cluster", take_cluster_hosts, make_redis_cluster, take_tls},
+    RedisScheme{"rediss-sentinel", take_sentinels, make_sentinel_redis, take_tls},
 };
 
 }  // namespace
@@ -107,6 +140,7 @@ RedisSettings take_redis_settings(StoreUrl& url) {
   address.name = url.name;
   address.user = url.user;
   address.timeout = take_timeout(url);
+  address.tls = scheme->take_tls(url);
   address.password = take_password(url);
   if (!address.user.empty() && address.password.empty()) refuse(url, "a user needs a password");
   if (const auto replicas = take_parameter(url, "wait_replicas")) {

@@ -73,7 +73,7 @@ class BlockedRead {
       return;
     }
     alarm_.stop();
-    check_reply(*reply, connection_.address().name);
+    check_reply(*reply, connection_.address().name, names_of_logs());
     for (const redisReply* log : elements_of(*reply)) {  // [name, entries]
       if (log->elements > 0) names.emplace_back(text_of(*log->element[0]));
     }
@@ -88,6 +88,12 @@ class BlockedRead {
   }
 
  private:
+  [[nodiscard]] std::string names_of_logs() const {
+    std::string names;
+    for (const WatchedLog& log : armed_) names.append(names.empty() ? "" : ", ").append(log.name);
+    return names;
+  }
+
   // What is behind the new positions is behind those that are waited for. A position goes back where the
   // store has lost entries.
   [[nodiscard]] bool covers(std::span<const WatchedLog> logs) const {

@@ -50,6 +50,5 @@ std::string take_folder(StoreUrl& url);
 std::unique_ptr<Store> open_dir_store(StoreUrl url, IfMissing if_missing);
 std::unique_ptr<Store> open_lmdb_store(StoreUrl url, IfMissing if_missing);
 std::unique_ptr<Store> open_redis_store(StoreUrl url, IfMissing if_missing);
-std::unique_ptr<Store> open_tls_redis_store(StoreUrl url, IfMissing if_missing);
 
 }  // namespace keysieve

@@ -70,7 +70,8 @@ TEST_F(Push, NamesAFileThatIsMissing) {
 TEST_F(Push, NamesAStoreThatIsNoStore) {
   const std::string snapshot = build("tags", "a\n");
   EXPECT_THAT(refusal(64, {"push", snapshot, "/var/lib/keysieve"}),
-              HasSubstr("a store's URL begins with lmdb: redis: redis+unix: redis-cluster: rediss: dir:"));
+              HasSubstr("a store's URL begins with lmdb: redis: redis+unix: redis-cluster: redis-sentinel: "
+                        "rediss: rediss-cluster: rediss-sentinel: dir:"));
   EXPECT_THAT(refusal(64, {"push", snapshot, "lmdb:relative"}), StartsWith("lmdb:relative: "));
   EXPECT_THAT(refusal(64, {"push", snapshot, "dir:/tmp?prefx=a"}), HasSubstr("parameter prefx is not known"));
 }
@@ -100,10 +101,10 @@ TEST_F(Push, NeverShowsThePasswordOfAStoreThatCannotBeReached) {
 
 TEST_F(Push, NeverShowsAPasswordInAUrlThatIsWrong) {
   const std::string snapshot = build("tags", "a\n");
-  for (const char* url :
-       {"redis:app:s3cret@host", "redis://app:s3cret@host:port", "redis://app:s3cret/@host",
-        "redis://app:s3cret@host?prefx=1", "redis://app:s3cret@host/?prefix=*",
-        "redis://app:s3cret@host/nine", "rediss://app:s3cret@127.0.0.1:1", "mysql://app:s3cret@host"}) {
+  for (const char* url : {"redis:app:s3cret@host", "redis://app:s3cret@host:port", "redis://app:s3cret/@host",
+                          "redis://app:s3cret@host?prefx=1", "redis://app:s3cret@host/?prefix=*",
+                          "redis://app:s3cret@host/nine", "rediss://app:s3cret@127.0.0.1:1?cert_file=/f",
+                          "mysql://app:s3cret@host"}) {
     const ProgramResult result = keysieve({"push", snapshot, url});
     EXPECT_EQ(result.exit_status, 64) << url << "\n" << result.errors;
     EXPECT_THAT(result.output + result.errors, AllOf(StartsWith("keysieve: "), Not(HasSubstr("s3cret"))))

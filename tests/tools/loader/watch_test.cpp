@@ -92,7 +92,7 @@ TEST_P(KeysievedWatching, SeesTheAddsOfEverySet) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, KeysievedWatching, every_store, store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, KeysievedWatching, every_store_and_sentinel, store_kind_name);
 
 }  // namespace
 }  // namespace keysieve::test

@@ -49,7 +49,7 @@ class LogConformance : public test::StoreConformance {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, LogConformance, test::every_store, test::store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, LogConformance, test::every_store_and_sentinel, test::store_kind_name);
 
 TEST_P(LogConformance, IsEmptyBeforeAnythingWasAppended) {
   const auto store = open();

@@ -18,7 +18,7 @@ using ::testing::Optional;
 
 class RecordConformance : public test::StoreConformance {};
 
-INSTANTIATE_TEST_SUITE_P(Stores, RecordConformance, test::every_store, test::store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, RecordConformance, test::every_store_and_sentinel, test::store_kind_name);
 
 TEST_P(RecordConformance, AnswersNothingForAKeyThatIsNotThere) {
   EXPECT_EQ(open()->get("keysieve:seed"), std::nullopt);

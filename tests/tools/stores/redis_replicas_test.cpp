@@ -14,7 +14,7 @@ using ::testing::Optional;
 
 class RedisReplicas : public ::testing::Test {
  protected:
-  RedisReplicas() { master_.flush_with_replica(); }
+  RedisReplicas() { master_.flush_with_replicas(); }
 
   [[nodiscard]] std::unique_ptr<Store> open(const std::string& query) const {
     return open_store(master_.tcp_url() + query);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/base/error.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tools/stores/store.hpp"
@@ -104,7 +105,19 @@ TEST_F(RedisStore, SaysThatADatabaseIsNotThere) {
 TEST_F(RedisStore, RefusesAKeyOfAnotherType) {
   server_.command("LPUSH list x");
   const auto store = open_store(server_.tcp_url());
-  EXPECT_THAT(test::message_of<DataError>([&] { store->get("list"); }), HasSubstr("WRONGTYPE"));
+  EXPECT_THAT(test::message_of<DataError>([&] { store->get("list"); }),
+              HasSubstr(server_.tcp_url() + ": list: WRONGTYPE"));
+  const std::vector<std::string> keys{"a", "list", "b"};
+  EXPECT_THAT(test::message_of<DataError>([&] { store->get_many(keys); }), HasSubstr(": list: WRONGTYPE"));
+  const auto watch = store->watch();
+  const WatchedLog log{"list", {}};
+  watch->arm(std::span(&log, 1));
+  std::string message;
+  EXPECT_TRUE(test::eventually([&] {
+    message = test::message_of<DataError>([&] { watch->take(); });
+    return !message.empty();
+  }));
+  EXPECT_THAT(message, HasSubstr(": list: WRONGTYPE"));
   EXPECT_EQ(store->get("a"), std::nullopt) << "and goes on";
 }
 

@@ -72,8 +72,8 @@ TEST(StoreUrl, TakesAUnixSocketApart) {
 }
 
 TEST(StoreUrl, IsToldFromAFilePath) {
-  for (const char* url :
-       {"lmdb:/a", "redis://h", "redis-cluster://h,i", "rediss://h", "redis+unix:///a", "dir:/a"}) {
+  for (const char* url : {"lmdb:/a", "redis://h", "redis-cluster://h,i", "redis-sentinel://h/m", "rediss://h",
+                          "redis+unix:///a", "dir:/a"}) {
     EXPECT_TRUE(is_store_url(url)) << url;
   }
   for (const char* path :
@@ -119,6 +119,11 @@ TEST(StoreUrl, IsRefusedWithTheReason) {
       {"redis-cluster://a,b/1", "a cluster has database 0 alone"},
       {"redis-cluster://a?failover=soon", "failover \"soon\" is not understood"},
       {"redis-cluster://a?failover=25h", "failover must be at most a day"},
+      {"redis-sentinel://a,b", "must be redis-sentinel://sentinel,sentinel/name-of-master"},
+      {"redis-sentinel://a/", "must be redis-sentinel://"},
+      {"redis-sentinel:///mymaster", "must be redis-sentinel://"},
+      {"redis-sentinel://a/mymaster/x", "the database must be a number"},
+      {"redis-sentinel://a/mymaster/0/0", "the database must be a number"},
       {"redis://a?failover=1s", "parameter failover is not known"},
       {"redis://h:99999", "ort number"},
       {"redis://h/x", "the database must be a number"},
@@ -132,7 +137,7 @@ TEST(StoreUrl, IsRefusedWithTheReason) {
       {"redis+unix://h/run/redis.sock", "must be redis+unix:///path/to.sock"},
       {"redis+unix:///s?db=zero", "the database must be a number"},
       {"redis+unix:///" + std::string(107, 's'), "107 bytes at most"},
-      {"rediss://h", "without TLS"},
+      {"rediss://a,b", "one host must follow rediss://"},
   };
   for (const Refusal& refusal : refusals) {
     EXPECT_THAT(test::message_of<UsageError>([&] { open_store(refusal.url); }), HasSubstr(refusal.reason))
@@ -155,7 +160,7 @@ TEST(StoreUrl, NeverShowsAPasswordInARefusal) {
            "redis:s3cret@h",
            "redis+unix://app:s3cret@",
            "redis+unix://app:s3cret@/s?db=x",
-           "rediss://:s3cret@h",
+           "rediss://:s3cret@h?cert_file=/f",
            "redis-cluster://app:s3cret@h,i:x",
            "redis-cluster://app:s3,s3cret@h,i/7",
            "redis-cluster://app:s3/s3cret@h,i",

@@ -53,7 +53,7 @@ class WatchConformance : public test::StoreConformance {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, WatchConformance, test::every_store, test::store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, WatchConformance, test::every_store_and_sentinel, test::store_kind_name);
 
 TEST_P(WatchConformance, IsQuietWhileNothingChanges) {
   const auto store = open();

@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 class MissingReplica : public ::testing::Test {
  protected:
   MissingReplica() {
-    master_.flush_with_replica();
+    master_.flush_with_replicas();
     keysieve::push(*patient_, test::view_of(test::build_snapshot()), {});
   }
 

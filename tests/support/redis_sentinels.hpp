@@ -1,0 +1,44 @@
+// Redis Sentinel on loopback, real processes: a master that sentinels watch. With a replica one that is lost
+// is replaced within seconds.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/redis_server.hpp"
+
+namespace keysieve::test {
+
+inline constexpr const char* kMasterName = "mymaster";
+
+std::string address_of(const RedisServer& server);
+
+// One that monitors the server as kMasterName; so many sentinels must agree that it is lost.
+std::unique_ptr<RedisServer> start_sentinel(const RedisServer& master, int quorum,
+                                            std::vector<std::string> options = {});
+
+class RedisSentinels {
+ public:
+  // Returns when every sentinel knows the replicas and the other sentinels, and the replicas are in step.
+  explicit RedisSentinels(std::size_t replicas, std::size_t sentinels = 3);
+
+  [[nodiscard]] RedisServer& master() noexcept { return master_; }
+  [[nodiscard]] RedisServer& replica() { return *replicas_.at(0); }
+  [[nodiscard]] RedisServer& sentinel(std::size_t index = 0) { return *sentinels_.at(index); }
+  // Names all sentinels.
+  [[nodiscard]] std::string url() const;
+
+ private:
+  void wait_until_sentinels_know_all();
+
+  RedisServer master_;
+  std::vector<std::unique_ptr<RedisServer>> replicas_;
+  std::vector<std::unique_ptr<RedisServer>> sentinels_;
+};
+
+// The one of this test binary, started by the first case that asks for it: a master, and a sentinel that
+// knows it.
+RedisSentinels& shared_redis_sentinels();
+
+}  // namespace keysieve::test

@@ -1,0 +1,156 @@
+// TLS: real servers with certificates that openssl makes. Built where hiredis has TLS.
+#include <gmock/gmock.h>
+#include <poll.h>
+
+#include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/redis_server.hpp"
+#include "tests/support/run_program.hpp"
+#include "tools/stores/store.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+
+// <name>.crt and <name>.key, signed by ca.crt.
+class Certificates {
+ public:
+  Certificates() {
+    openssl({"req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=test CA", "-keyout",
+             path("ca.key"), "-out", path("ca.crt")});
+    sign("server", "DNS:localhost,IP:127.0.0.1");
+    sign("other", "DNS:other.example");
+  }
+
+  [[nodiscard]] std::string path(const std::string& file) const { return directory_ / file; }
+
+ private:
+  void sign(const std::string& name, const std::string& for_whom) const {
+    openssl({"req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=" + name, "-addext",
+             "subjectAltName=" + for_whom, "-addext", "basicConstraints=critical,CA:FALSE", "-CA",
+             path("ca.crt"), "-CAkey", path("ca.key"), "-keyout", path(name + ".key"), "-out",
+             path(name + ".crt")});
+  }
+  static void openssl(std::vector<std::string> arguments) {
+    const test::ProgramResult result = test::run_program({"/usr/bin/openssl", std::move(arguments)});
+    EXPECT_EQ(result.exit_status, 0) << result.errors;
+  }
+
+  test::TemporaryDirectory directory_;
+};
+
+class RedisTls : public ::testing::Test {
+ protected:
+  [[nodiscard]] test::RedisServer server_with(const std::string& name,
+                                              const std::string& asks_clients) const {
+    return test::RedisServer({"--tls-port", std::to_string(tls_port_), "--tls-cert-file",
+                              certificates_.path(name + ".crt"), "--tls-key-file",
+                              certificates_.path(name + ".key"), "--tls-ca-cert-file",
+                              certificates_.path("ca.crt"), "--tls-auth-clients", asks_clients});
+  }
+  [[nodiscard]] std::string name_of(const std::string& host) const {
+    return "rediss://" + host + ":" + std::to_string(tls_port_);
+  }
+  [[nodiscard]] std::string url_of(const std::string& host) const {
+    return name_of(host) + "?ca_file=" + certificates_.path("ca.crt");
+  }
+  static void put(Store& store, const Record& record) { store.put_many(std::span(&record, 1)); }
+
+  Certificates certificates_;
+  const int tls_port_ = test::free_port();
+};
+
+TEST_F(RedisTls, CarriesRecordsLogsAndWatches) {
+  const test::RedisServer server = server_with("server", "no");
+  for (const std::string host : {"127.0.0.1", "localhost"}) {
+    const auto store = open_store(url_of(host));
+    const std::string large(kMaxValueBytes, 'x');
+    put(*store, {host, large});
+    EXPECT_THAT(store->get(host), Optional(large));
+  }
+  EXPECT_EQ(server.command("STRLEN localhost"), ":" + std::to_string(kMaxValueBytes));
+  const auto store = open_store(url_of("127.0.0.1"));
+  const auto watch = store->watch();
+  const WatchedLog log{"log", {}};
+  watch->arm(std::span(&log, 1));
+  EXPECT_THAT(watch->take(), IsEmpty());
+  const std::string key(kMaxLoggedKeyBytes, 'x');
+  store->append("log", std::span(&key, 1));
+  std::vector<std::string> names;
+  while (names.empty()) {
+    std::vector<pollfd> polled;
+    for (const int descriptor : watch->descriptors()) polled.push_back({descriptor, POLLIN, 0});
+    ASSERT_GT(::poll(polled.data(), polled.size(), 20'000), 0);
+    names = watch->take();
+  }
+  EXPECT_EQ(names, std::vector<std::string>{"log"});
+}
+
+TEST_F(RedisTls, KeepsItsConnection) {
+  const test::RedisServer server = server_with("server", "no");
+  const auto store = open_store(url_of("127.0.0.1"));
+  for (int i = 0; i < 10; ++i) put(*store, {"a", std::to_string(i)});
+  const std::string stats = server.text("INFO stats");
+  // The first is the server's own check that it has started, the last is this question.
+  EXPECT_THAT(stats, HasSubstr("total_connections_received:3")) << stats;
+}
+
+TEST_F(RedisTls, SignsIn) {
+  const test::RedisServer server = server_with("server", "no");
+  EXPECT_EQ(server.command("CONFIG SET requirepass s3cret"), "+OK");
+  const std::string signed_in = "rediss://:s3cret@127.0.0.1:" + std::to_string(tls_port_);
+  put(*open_store(signed_in + "?ca_file=" + certificates_.path("ca.crt")), {"a", "1"});
+  EXPECT_THAT(test::message_of<PermissionError>([&] { open_store(url_of("127.0.0.1"))->get("a"); }),
+              HasSubstr("NOAUTH"));
+}
+
+TEST_F(RedisTls, RefusesACertificateOfAnother) {
+  const test::RedisServer server = server_with("other", "no");
+  EXPECT_EQ(test::message_of<UnavailableError>([&] { open_store(url_of("127.0.0.1")); }),
+            name_of("127.0.0.1") + ": no TLS: the certificate of 127.0.0.1 is refused: IP address mismatch");
+  EXPECT_EQ(test::message_of<UnavailableError>([&] { open_store(url_of("localhost")); }),
+            name_of("localhost") + ": no TLS: the certificate of localhost is refused: hostname mismatch");
+}
+
+TEST_F(RedisTls, RefusesACertificateOfAnUnknownAuthority) {
+  const test::RedisServer server = server_with("server", "no");
+  EXPECT_THAT(test::message_of<UnavailableError>([&] { open_store(name_of("127.0.0.1")); }),
+              HasSubstr("the certificate of 127.0.0.1 is refused: "));
+}
+
+TEST_F(RedisTls, ShowsACertificateWhereTheServerAsksForOne) {
+  const test::RedisServer server = server_with("server", "yes");
+  put(*open_store(url_of("127.0.0.1") + "&cert_file=" + certificates_.path("other.crt") +
+                  "&key_file=" + certificates_.path("other.key")),
+      {"a", "1"});
+  EXPECT_THAT(test::message_of<UnavailableError>([&] { open_store(url_of("127.0.0.1")); }),
+              HasSubstr(name_of("127.0.0.1") + ": "));
+}
+
+TEST_F(RedisTls, IsNotSpokenInTheClear) {
+  const test::RedisServer server;
+  EXPECT_THAT(test::message_of<UnavailableError>(
+                  [&] { open_store("rediss://127.0.0.1:" + std::to_string(server.port()) + "?timeout=1s"); }),
+              HasSubstr(": no TLS: "));
+}
+
+TEST_F(RedisTls, NamesAFileThatIsOfNoUse) {
+  const std::string url = "rediss://127.0.0.1:1";
+  const std::string certificate = certificates_.path("server.crt");
+  const std::vector<std::pair<std::string, std::string>> refusals{
+      {"?ca_file=/nowhere", "ca_file /nowhere: "},
+      {"?cert_file=/nowhere&key_file=/nowhere", "cert_file /nowhere: "},
+      {"?cert_file=" + certificate + "&key_file=/nowhere", "key_file /nowhere: "},
+      {"?cert_file=" + certificate + "&key_file=" + certificates_.path("other.key"), "key_file "},
+      {"?cert_file=" + certificate, "cert_file and key_file need each other"}};
+  for (const auto& [query, reason] : refusals) {
+    EXPECT_THAT(test::message_of<UsageError>([&] { open_store(url + query); }),
+                HasSubstr(url + ": " + reason));
+  }
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,12 @@
+#include "core/base/error.hpp"
+#include "tools/stores/redis_tls.hpp"
+
+namespace keysieve {
+
+std::shared_ptr<const RedisTls> make_redis_tls(const RedisTlsFiles& /*files*/) {
+  throw UsageError("this build has no TLS, since hiredis " + std::to_string(HIREDIS_MAJOR) + "." +
+                   std::to_string(HIREDIS_MINOR) +
+                   " came without it; use redis:// through a tunnel, or redis+unix://");
+}
+
+}  // namespace keysieve
