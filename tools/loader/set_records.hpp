@@ -14,8 +14,10 @@ struct SetRecords {
   std::string pointer_key;
   std::optional<std::string> pointer;  // not decoded, so that a damaged one does not hide a bypass
   StoreBypasses bypasses;
+  std::string bypass_trouble;  // why a bypass record cannot be read; empty: each can
 };
 
+// A bypass record that cannot be read is one without end, as one that is not understood.
 SetRecords read_set_records(Store& store, const std::string& set_name);
 
 }  // namespace keysieve

@@ -95,6 +95,10 @@ SetState SetRefresher::follow_store(Publisher& publisher, SteadyTime now) {
   }
   apply(records.bypasses);
   SetState state = follow_pointer(publisher, records, now);
+  if (state.trouble == Trouble::None && !records.bypass_trouble.empty()) {
+    state = in_trouble(Trouble::Refused, ErrorKind::Data,
+                       "bypassed, for there is no telling until when: " + records.bypass_trouble);
+  }
   if (!live_) return state;
   try {
     read_adds(live_->adds_from, AddsReader::Amount::Some, now);

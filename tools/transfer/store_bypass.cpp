@@ -27,12 +27,6 @@ UnixSeconds moment_in(const Json& document, const char* member) {
   return is_moment(moment) ? moment : 0;
 }
 
-std::optional<StoreBypass> decode(const std::optional<std::string>& text) {
-  if (!text) return std::nullopt;
-  const Json document = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  return StoreBypass{.until = moment_in(document, "until"), .set_at = moment_in(document, "set_at")};
-}
-
 }  // namespace
 
 void set_store_bypass(Store& store, const std::optional<std::string>& set_name, const StoreBypass& bypass) {
@@ -56,12 +50,18 @@ std::array<std::string, 2> store_bypass_keys(const Store& store, const std::stri
   return {key_of(store, set_name), key_of_all(store)};
 }
 
+std::optional<StoreBypass> decode_store_bypass(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  const Json document = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  return StoreBypass{.until = moment_in(document, "until"), .set_at = moment_in(document, "set_at")};
+}
+
 StoreBypasses decode_store_bypasses(std::span<const std::optional<std::string>, 2> texts) {
-  return {.of_set = decode(texts[0]), .of_all = decode(texts[1])};
+  return {.of_set = decode_store_bypass(texts[0]), .of_all = decode_store_bypass(texts[1])};
 }
 
 std::optional<StoreBypass> read_bypass_of_all(Store& store) {
-  return decode(store.get(key_of_all(store)));
+  return decode_store_bypass(store.get(key_of_all(store)));
 }
 
 std::optional<UnixSeconds> bypassed_until(const StoreBypasses& bypasses, UnixSeconds now) noexcept {

@@ -36,6 +36,7 @@ StoreBypasses read_store_bypasses(Store& store, const std::string& set_name);
 // For who reads them along with other records: texts[i] belongs to keys[i].
 std::array<std::string, 2> store_bypass_keys(const Store& store, const std::string& set_name);
 StoreBypasses decode_store_bypasses(std::span<const std::optional<std::string>, 2> texts);
+std::optional<StoreBypass> decode_store_bypass(const std::optional<std::string>& text);
 // That of all sets alone.
 std::optional<StoreBypass> read_bypass_of_all(Store& store);
 

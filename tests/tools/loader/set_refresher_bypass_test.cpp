@@ -1,6 +1,9 @@
+#include <gmock/gmock.h>
+
 #include "core/shm/bypass.hpp"
 #include "core/shm/control_file.hpp"
 #include "core/shm/set_reader.hpp"
+#include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/refresher_fixture.hpp"
 #include "tools/transfer/store_bypass.hpp"
 
@@ -81,6 +84,28 @@ TEST_F(SetRefresherBypass, WorksWhenThePointerRecordIsDamaged) {
   }
   EXPECT_EQ(trouble(), Trouble::Refused);
   EXPECT_TRUE(is_bypassed_here());
+}
+
+TEST_F(SetRefresherBypass, IsInForceWhereARecordCannotBeReadWhileTheSetIsFollowed) {
+  RedisServer& server = shared_redis();
+  server.command("FLUSHALL");
+  url_ = server.tcp_url();
+  std::uint64_t generation = 0;
+  for (const std::string key : {"keysieve:bypass", "keysieve:tags:bypass"}) {
+    server.command("LPUSH " + key + " x");
+    site_.push("tags", {0, 1000}, url_);
+    site_.add("tags", {5000, 10}, url_);
+    const SetState& state = refresh();
+    EXPECT_EQ(state.trouble, Trouble::Refused);
+    EXPECT_THAT(state.reason, ::testing::HasSubstr(url_ + ": " + key + ": WRONGTYPE"));
+    EXPECT_EQ(state.exit_status, 65);
+    EXPECT_TRUE(is_bypassed_here());
+    EXPECT_EQ(site_.live_generation("tags"), ++generation);
+    server.command("DEL " + key);
+    EXPECT_EQ(trouble(), Trouble::None);
+    EXPECT_FALSE(is_bypassed_here());
+    EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+  }
 }
 
 TEST_F(SetRefresherBypass, IsInForceAgainWhenSharedMemoryWasWiped) {
