@@ -16,9 +16,14 @@ class SentinelRedis final : public RedisServers {
         replicas_(settings.wait_replicas, settings.address.timeout),
         sentinels_(settings.hosts) {}
 
-  // Never to the same address again without asking: who was the master may be a replica by now.
+  // Waits for a failover that is under way, but not for sentinels of which none answers.
   void connect() override {
-    if (!master_ || !master_->is_usable()) find_master();
+    try {
+      reach_master();
+    } catch (const RedisOutage&) {
+      if (!is_named_) throw;
+      try_until_done([] {});
+    }
   }
 
   std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect) override {
@@ -32,7 +37,7 @@ class SentinelRedis final : public RedisServers {
   }
 
   RedisAddress address_of(std::string_view /*key*/) override {
-    connect();
+    reach_master();
     return master_->address();
   }
 
@@ -43,7 +48,7 @@ class SentinelRedis final : public RedisServers {
     RedisPatience patience(settings_.failover);
     for (;;) {
       try {
-        connect();
+        reach_master();
         attempt();
         return;
       } catch (const RedisOutage& outage) {
@@ -53,13 +58,20 @@ class SentinelRedis final : public RedisServers {
     }
   }
 
+  // Never to the same address again without asking: who was the master may be a replica by now.
+  void reach_master() {
+    if (!master_ || !master_->is_usable()) find_master();
+  }
+
   // Asks one sentinel after the other. Who was of no help is asked last the next time.
   void find_master() {
     master_.reset();
+    is_named_ = false;
     std::string reason;
     for (const RedisHost& sentinel : std::vector(sentinels_)) {
       try {
         if (const auto host = ask(sentinel)) {
+          is_named_ = true;
           master_.emplace(connection_to_master(*host));
           return;
         }
@@ -110,6 +122,7 @@ class SentinelRedis final : public RedisServers {
   RedisSettings settings_;
   ReplicaDemand replicas_;
   std::vector<RedisHost> sentinels_;
+  bool is_named_ = false;  // a sentinel knows of a master, reached or not
   std::optional<RedisConnection> master_;
 };
 
