@@ -14,6 +14,11 @@
 
 namespace keysieve {
 
+// Of the URLs that name a store, for help and messages; docs/operations.md has their forms.
+inline const std::string kStoreSchemes =
+    "lmdb:, dir:, redis:, redis+unix:, redis-cluster:, redis-sentinel: or, with TLS, rediss:";
+inline const std::string kStoreOption = "Store: " + kStoreSchemes;
+
 // Adds a verb; examples end its --help.
 CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,
                    const std::string& examples);

@@ -136,7 +136,7 @@ void add_rollback(CLI::App& program, Outcome& outcome) {
                "Every loader that follows the store takes it at once, fewer keys or not. Keys that were\n"
                "added since it was built stay. Asks on a terminal; exit status 1 when you say no.");
   verb->add_option("SET", options->set_name, "Name of the set")->required();
-  verb->add_option("URL", options->store_url, "Store: lmdb:, redis:, redis+unix: or dir:")->required();
+  verb->add_option("URL", options->store_url, kStoreOption)->required();
   auto* to = add_parsed(verb, "--to", options->to, parse_count, "Go back to this one [the one before]")
                  ->type_name("GENERATION");
   auto* list = verb->add_flag("--list", options->list, "Show what is kept, and change nothing")->excludes(to);
