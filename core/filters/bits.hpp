@@ -26,6 +26,10 @@ inline void set_bit(std::byte* bytes, std::uint64_t position) noexcept {
   bytes[position / 8] |= std::byte{1} << (position % 8);
 }
 
+inline void clear_bit(std::byte* bytes, std::uint64_t position) noexcept {
+  bytes[position / 8] &= ~(std::byte{1} << (position % 8));
+}
+
 inline bool test_bit(const std::byte* bytes, std::uint64_t position) noexcept {
   return (bytes[position / 8] & (std::byte{1} << (position % 8))) != std::byte{0};
 }

@@ -12,8 +12,8 @@ struct Bloom {
   static constexpr std::string_view kName = "bloom";
   static constexpr std::string_view kSummary =
       "classic, k bits anywhere in the shard: smallest that can be added to";
-  static constexpr std::uint32_t kBlockBytes = 0;
   static constexpr auto& kHashCountChoice = kBloomHashCounts;
+  static constexpr bool kCanCount = true;
 
   // Position i is the top bits of low * G^i, G = 2^64 / golden ratio, odd: each probe is remixed. Plain
   // double hashing measured 1.17 times the theoretical FPR at 0.1 % in 1 KiB shards (docs/filters.md).
@@ -43,6 +43,10 @@ struct Bloom {
     return true;
   }
 
+  static std::uint32_t cache_lines(const FilterParams& params, double /*keys_per_shard*/) noexcept {
+    return params.hash_count;
+  }
+
   static void prefetch(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
     Positions positions(params, low);
     for (int i = 0; i < params.hash_count; ++i) __builtin_prefetch(shard + positions.next() / 8);
@@ -51,7 +55,8 @@ struct Bloom {
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {
     const double bits = 8.0 * params.shard_bytes;
     const double k = params.hash_count;
-    return poisson_mean(keys_per_shard, [=](double keys) { return chance_all_set(bits, keys * k, k); });
+    return smooth_poisson_mean(keys_per_shard,
+                               [=](double keys) { return chance_all_set(bits, keys * k, k); });
   }
 
   static double estimated_fpr(Bytes shard, const FilterParams& params) {

@@ -16,7 +16,6 @@ struct Cuckoo {
   static constexpr std::uint8_t kId = 5;
   static constexpr std::string_view kName = "cuckoo";
   static constexpr std::string_view kSummary = "fingerprints in buckets of four: keys can be removed";
-  static constexpr std::uint32_t kBlockBytes = 0;
 
   // Bits of a fingerprint, in shards whose keys leave room for as many.
   static std::span<const std::uint8_t> hash_counts(Effort /*effort*/) noexcept {
@@ -55,6 +54,10 @@ struct Cuckoo {
     if (entry.width > params.hash_count) return "its fingerprints are wider than the set's";
     if (entry.width != 0 && entry.width < cuckoo::kNarrowest) return "its fingerprints are too narrow";
     return entry.block_count == 0 && entry.shape == 0 ? nullptr : "its kind knows no block count or shape";
+  }
+
+  static std::uint32_t cache_lines(const FilterParams& /*params*/, double /*keys_per_shard*/) noexcept {
+    return 2;
   }
 
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {

@@ -66,14 +66,31 @@ struct Lookup {
   void (*may_contain_many)(const ShardArray& array, std::span<const KeyHash> hashes, bool* results) noexcept;
 };
 
+// Adds and removes keys where counters stand beside the shard, 4 bits for each of its bits:
+// counters_bytes_of() it. The bits that are set are those whose counter is not 0.
+struct Counting {
+  void (*add)(MutableBytes shard, MutableBytes counters, const FilterParams& params, KeyHash hash) noexcept;
+
+  // False: no such key is there, and nothing has changed. Else as FilterKind::remove.
+  bool (*remove)(MutableBytes shard, MutableBytes counters, const FilterParams& params,
+                 KeyHash hash) noexcept;
+};
+
+constexpr std::uint64_t counters_bytes_of(std::uint64_t shard_bytes) {
+  return 4 * shard_bytes;
+}
+
 struct FilterKind {
   std::uint8_t id;
   std::string_view name;
-  std::string_view summary;   // one line for `keysieve plan` and --help
-  std::uint32_t block_bytes;  // what one lookup touches; 0: positions all over the shard
+  std::string_view summary;  // one line for `keysieve plan` and --help
 
   // What FilterParams::hash_count may be, ascending; sizing chooses from it.
   std::span<const std::uint8_t> (*hash_counts)(Effort effort) noexcept;
+
+  // The speed class of a kind: how many 64-byte cache lines of a shard a lookup of an absent key fetches,
+  // fields that lie across two lines aside.
+  std::uint32_t (*cache_lines)(const FilterParams& params, double keys_per_shard) noexcept;
 
   // Expected FPR of a set whose shards hold `keys_per_shard` keys on average.
   double (*theoretical_fpr)(const FilterParams& params, double keys_per_shard);
@@ -100,6 +117,9 @@ struct FilterKind {
   bool (*remove)(MutableBytes shard, const ShardEntry& entry, const FilterParams& params,
                  KeyHash hash) noexcept;
 
+  // With counters beside the shards; nullptr where the kind has none.
+  const Counting* counting;
+
   // Share of bits set, or of places taken; nullptr where it says nothing of what the shard holds.
   double (*fill_ratio)(Bytes shard, const ShardEntry& entry, const FilterParams& params);
 
@@ -111,6 +131,8 @@ struct FilterKind {
 
   [[nodiscard]] bool can_add() const noexcept { return add != nullptr; }
   [[nodiscard]] bool can_remove() const noexcept { return remove != nullptr; }
+  // Whether keys can be removed where counters are kept.
+  [[nodiscard]] bool can_count() const noexcept { return counting != nullptr; }
   // For either effort.
   [[nodiscard]] bool takes_hash_count(std::uint8_t hash_count) const noexcept;
 };

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/filters/filter_kind.hpp"
+#include "core/filters/counting.hpp"
 
 namespace keysieve {
 
@@ -113,14 +113,15 @@ constexpr FilterKind kind_of() {
       .id = Kind::kId,
       .name = Kind::kName,
       .summary = Kind::kSummary,
-      .block_bytes = Kind::kBlockBytes,
       .hash_counts = Kind::hash_counts,
+      .cache_lines = Kind::cache_lines,
       .theoretical_fpr = Kind::theoretical_fpr,
       .capacity = nullptr,
       .fault_of = Kind::fault_of,
       .build = Kind::build,
       .add = nullptr,
       .remove = nullptr,
+      .counting = nullptr,
       .fill_ratio = nullptr,
       .estimated_fpr = Kind::estimated_fpr,
       .lookup = Kind::lookup,
@@ -129,6 +130,7 @@ constexpr FilterKind kind_of() {
   if constexpr (requires { &Kind::add; }) kind.add = Kind::add;
   if constexpr (requires { &Kind::fill_ratio; }) kind.fill_ratio = Kind::fill_ratio;
   if constexpr (requires { &Kind::remove; }) kind.remove = Kind::remove;
+  if constexpr (requires { Kind::kCanCount; }) kind.counting = &kCountingOf<Kind>;
   return kind;
 }
 

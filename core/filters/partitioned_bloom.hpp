@@ -11,7 +11,6 @@ struct PartitionedBloom {
   static constexpr std::uint8_t kId = 2;
   static constexpr std::string_view kName = "partitioned_bloom";
   static constexpr std::string_view kSummary = "one bit in each of k partitions of the shard: for comparison";
-  static constexpr std::uint32_t kBlockBytes = 0;
   static constexpr auto& kHashCountChoice = kBloomHashCounts;
 
   // Whole bytes; what does not divide by k is left over at the end.
@@ -51,6 +50,10 @@ struct PartitionedBloom {
     return true;
   }
 
+  static std::uint32_t cache_lines(const FilterParams& params, double /*keys_per_shard*/) noexcept {
+    return params.hash_count;
+  }
+
   static void prefetch(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
     Positions positions(params, low);
     for (int i = 0; i < params.hash_count; ++i) __builtin_prefetch(shard + positions.next() / 8);
@@ -59,7 +62,7 @@ struct PartitionedBloom {
   // Partitions are independent once the number of keys in the shard is given.
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {
     const double bits = 8.0 * partition_bytes(params);
-    return poisson_mean(keys_per_shard, [&](double keys) {
+    return smooth_poisson_mean(keys_per_shard, [&](double keys) {
       return std::pow(1.0 - std::pow(1.0 - 1.0 / bits, keys), params.hash_count);
     });
   }

@@ -108,8 +108,6 @@ struct Probe {
 // many keys; false when none does. Policy::Table<k>: that table.
 template <typename Policy>
 struct PeeledKind : Policy {
-  static constexpr std::uint32_t kBlockBytes = 0;
-
   static std::span<const std::uint8_t> hash_counts(Effort /*effort*/) noexcept {
     return Policy::kHashCountChoice;
   }
@@ -129,6 +127,10 @@ struct PeeledKind : Policy {
       return entry.block_count == 0 && entry.shape == 0 ? nullptr : "it has a table of fields without bits";
     }
     return Policy::fault_of_table(params, entry, 8 * params.shard_bytes / entry.width);
+  }
+
+  static std::uint32_t cache_lines(const FilterParams& params, double /*keys_per_shard*/) noexcept {
+    return params.hash_count;
   }
 
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {

@@ -16,7 +16,6 @@ struct Ribbon {
   static constexpr std::uint8_t kId = 8;
   static constexpr std::string_view kName = "ribbon";
   static constexpr std::string_view kSummary = "solved linear equations: smallest, a little over the bound";
-  static constexpr std::uint32_t kBlockBytes = 0;
 
   // Slots that one lookup combines.
   static std::span<const std::uint8_t> hash_counts(Effort effort) noexcept {
@@ -42,6 +41,14 @@ struct Ribbon {
       return "it has blocks without columns";
     const std::uint32_t bytes = std::uint32_t{entry.block_count} * entry.width * kWordBytes;
     return bytes <= params.shard_bytes ? nullptr : "its slots reach beyond the shard";
+  }
+
+  // Those of the blocks: only keys that they let pass are looked up in the last column.
+  static std::uint32_t cache_lines(const FilterParams& params, double keys_per_shard) noexcept {
+    using namespace ribbon;
+    const std::uint32_t words = (params.hash_count / kBlockSlots + 1) * columns_for(params, keys_per_shard);
+    return 1 +
+           static_cast<std::uint32_t>(std::lround(words * kWordBytes / static_cast<double>(kCacheLineBytes)));
   }
 
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {
@@ -78,13 +85,21 @@ struct Ribbon {
     return std::ldexp((1.0 + share / ribbon::kWholeShare) / 2.0, -columns);
   }
 
+  // Of a shard whose keys are built at the first try.
+  static std::uint32_t blocks_for(const FilterParams& params, double keys) noexcept {
+    const auto count = static_cast<std::uint64_t>(keys);
+    return params.hash_count == 64 ? ribbon::ShardBuilder<64>::first_blocks_for(count)
+                                   : ribbon::ShardBuilder<128>::first_blocks_for(count);
+  }
+  static std::uint32_t columns_for(const FilterParams& params, double keys) noexcept {
+    return std::min(params.shard_bytes / ribbon::kWordBytes / blocks_for(params, keys), ribbon::kMostColumns);
+  }
+
   static double expected_fpr(const FilterParams& params, double keys) {
     using namespace ribbon;
     if (keys == 0.0) return 0.0;
-    const auto count = static_cast<std::uint64_t>(keys);
-    const std::uint32_t blocks = params.hash_count == 64 ? ShardBuilder<64>::first_blocks_for(count)
-                                                         : ShardBuilder<128>::first_blocks_for(count);
-    const std::uint32_t columns = std::min(params.shard_bytes / kWordBytes / blocks, kMostColumns);
+    const std::uint32_t blocks = blocks_for(params, keys);
+    const std::uint32_t columns = columns_for(params, keys);
     const ShardEntry entry{.key_count = static_cast<std::uint16_t>(std::min<double>(keys, kMaxKeysPerShard)),
                            .width = static_cast<std::uint8_t>(columns),
                            .block_count = static_cast<std::uint16_t>(blocks)};

@@ -31,17 +31,6 @@ bool meets_target(const FilterKind& kind, const FilterParams& params, double key
   return kind.theoretical_fpr(params, keys_per_shard) <= target_fpr * kRoundingSlack;
 }
 
-// The most keys per shard, on average, that keep the FPR at the target: the FPR only rises with the load, so
-// halve the interval. So many keys as `low` are known to keep it.
-double keys_per_shard_at(const FilterKind& kind, const FilterParams& params, double target_fpr, double low) {
-  double high = 8.0 * params.shard_bytes;
-  for (int step = 0; step < 40; ++step) {
-    const double middle = (low + high) / 2;
-    (meets_target(kind, params, middle, target_fpr) ? low : high) = middle;
-  }
-  return low;
-}
-
 // The most keys per shard, on average, that leave room for what adding brings: a shard that is filled by
 // chance to more than five standard deviations above the mean is one of 3.5 million.
 double keys_per_shard_within(double capacity) {
@@ -52,6 +41,17 @@ double keys_per_shard_within(double capacity) {
 
 }  // namespace
 
+// The FPR only rises with the load, so halve the interval.
+double most_keys_per_shard(const FilterKind& kind, const FilterParams& params, double target_fpr,
+                           double low) {
+  double high = 8.0 * params.shard_bytes;
+  for (int step = 0; step < 40; ++step) {
+    const double middle = (low + high) / 2;
+    (meets_target(kind, params, middle, target_fpr) ? low : high) = middle;
+  }
+  return low;
+}
+
 Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
   check(request);
   FilterParams best{.shard_bytes = request.shard_bytes};
@@ -60,7 +60,7 @@ Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
     const FilterParams params{.shard_bytes = request.shard_bytes, .hash_count = k};
     const double to_beat = most_keys * kRoundingSlack;
     if (!meets_target(kind, params, to_beat, request.target_fpr)) continue;
-    double keys = keys_per_shard_at(kind, params, request.target_fpr, to_beat);
+    double keys = most_keys_per_shard(kind, params, request.target_fpr, to_beat);
     if (request.growth > 1.0 && kind.capacity != nullptr) {
       keys = std::min(keys, keys_per_shard_within(kind.capacity(params)));
     }

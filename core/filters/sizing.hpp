@@ -33,6 +33,11 @@ struct Geometry {
 // The smallest geometry whose theoretical FPR meets the target. Throws UsageError for a value out of range.
 Geometry size_filter(const FilterKind& kind, const SizingRequest& request);
 
+// The most keys per shard, on average, that keep the theoretical FPR at the target; so many as `low` are
+// known to keep it.
+double most_keys_per_shard(const FilterKind& kind, const FilterParams& params, double target_fpr,
+                           double low = 0.0);
+
 // What a geometry is expected to give with that many keys.
 double theoretical_fpr(const Geometry& geometry, double keys);
 

@@ -64,6 +64,10 @@ struct SplitBlockBloom {
         low, [block](std::uint32_t lane) { return load<std::uint32_t>(block + lane * kLaneBytes); });
   }
 
+  static std::uint32_t cache_lines(const FilterParams& /*params*/, double /*keys_per_shard*/) noexcept {
+    return 1;
+  }
+
   static void prefetch(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
     __builtin_prefetch(shard + block_offset(params, low));
   }

@@ -4,6 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "core/snapshot/counters.hpp"
 #include "core/snapshot/seal.hpp"
 
 namespace keysieve {
@@ -56,6 +57,10 @@ SnapshotBytes SnapshotBuilder::finish() {
   build_shards(built, layout, bytes);
   seal(bytes, *built.kind, header(built, layout));
   return snapshot;
+}
+
+SnapshotBytes SnapshotBuilder::counters(const SnapshotView& built) const {
+  return count_keys(built, hashes_);
 }
 
 void SnapshotBuilder::sort_and_dedupe() {

@@ -48,6 +48,9 @@ class SnapshotBuilder {
   // shard. Call once, as the last.
   SnapshotBytes finish();
 
+  // The counters of what finish() has built; its kind must be one that can count.
+  [[nodiscard]] SnapshotBytes counters(const SnapshotView& built) const;
+
  private:
   void sort_and_dedupe();
   [[nodiscard]] Geometry geometry() const;

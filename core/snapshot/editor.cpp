@@ -6,6 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
 #include "core/hash/key_hash.hpp"
+#include "core/snapshot/counters.hpp"
 #include "core/snapshot/seal.hpp"
 
 namespace keysieve {
@@ -32,25 +33,38 @@ void check_can_add(const FilterKind& kind, std::string_view set_name) {
                           kind_names([](const FilterKind& other) { return other.can_add(); })));
 }
 
-void check_can_remove(const FilterKind& kind, std::string_view set_name) {
-  if (kind.can_remove()) return;
-  throw UsageError(cannot(kind, set_name, "removed from",
-                          kind_names([](const FilterKind& other) { return other.can_remove(); })));
+void check_can_count(const FilterKind& kind, std::string_view set_name) {
+  if (kind.can_count()) return;
+  throw UsageError("set \"" + std::string(set_name) + "\": filter kind " + std::string(kind.name) +
+                   " knows no --counting (kinds that do: " +
+                   kind_names([](const FilterKind& other) { return other.can_count(); }) + ")");
 }
 
-SnapshotEditor::SnapshotEditor(const SnapshotView& base)
-    : bytes_(copy_of(base.bytes())), view_(SnapshotView::decode(bytes_.get(), "the copy", Check::Tables)) {
+void check_can_remove(const FilterKind& kind, std::string_view set_name, bool has_counters) {
+  if (kind.can_remove() || has_counters) return;
+  const std::string counting = kind_names([](const FilterKind& other) { return other.can_count(); });
+  throw UsageError(cannot(kind, set_name, "removed from",
+                          kind_names([](const FilterKind& other) { return other.can_remove(); }) +
+                              "; with build --counting: " + counting));
+}
+
+SnapshotEditor::SnapshotEditor(const SnapshotView& base, std::optional<SnapshotBytes> counters)
+    : bytes_(copy_of(base.bytes())),
+      view_(SnapshotView::decode(bytes_.get(), "the copy", Check::Tables)),
+      counters_(std::move(counters)) {
   check_can_add(view_.kind(), view_.set_name());
+  if (counters_) {
+    check_counters(counters_->get(), view_, "counters of set \"" + std::string(view_.set_name()) + "\"");
+  }
 }
 
 void SnapshotEditor::add(std::string_view key) {
   const KeyHash hash = hash_key(key, view_.seed());
   const std::uint32_t index = shard_of(hash, view_.header().shard_count);
   ShardEntry entry = entry_of(index);
-  // Where keys can be removed each has a place of its own, so that of two that look alike one can go.
-  const bool is_new = view_.kind().can_remove() || !view_.may_contain(hash);
+  const bool is_new = keeps_keys_apart() || !view_.may_contain(hash);
   if (is_new) check_not_overfull(view_.set_name(), index, std::uint64_t{entry.key_count} + 1);
-  if (!view_.kind().add(shard(index), entry, view_.shards().params, hash)) {
+  if (!add_to_shard(index, entry, hash)) {
     throw DataError("set \"" + std::string(view_.set_name()) + "\": shard " + std::to_string(index) +
                     " is full with " + std::to_string(entry.key_count) +
                     " keys; build the set anew from its whole list, with build --growth");
@@ -62,17 +76,30 @@ void SnapshotEditor::add(std::string_view key) {
 }
 
 bool SnapshotEditor::remove(std::string_view key) {
-  check_can_remove(view_.kind(), view_.set_name());
+  check_can_remove(view_.kind(), view_.set_name(), counters_.has_value());
   const KeyHash hash = hash_key(key, view_.seed());
   const std::uint32_t index = shard_of(hash, view_.header().shard_count);
   ShardEntry entry = entry_of(index);
-  if (entry.key_count == 0 || !view_.kind().remove(shard(index), entry, view_.shards().params, hash)) {
-    return false;
-  }
+  if (entry.key_count == 0 || !remove_from_shard(index, entry, hash)) return false;
   --entry.key_count;
   put_entry(index, entry);
   ++removed_keys_;
   return true;
+}
+
+bool SnapshotEditor::add_to_shard(std::uint32_t index, const ShardEntry& entry, KeyHash hash) {
+  const FilterParams& params = view_.shards().params;
+  if (!counters_) return view_.kind().add(shard(index), entry, params, hash);
+  const MutableBytes counters = shard_counters(counters_->get(), index, params.shard_bytes);
+  view_.kind().counting->add(shard(index), counters, params, hash);
+  return true;
+}
+
+bool SnapshotEditor::remove_from_shard(std::uint32_t index, const ShardEntry& entry, KeyHash hash) {
+  const FilterParams& params = view_.shards().params;
+  if (!counters_) return view_.kind().remove(shard(index), entry, params, hash);
+  const MutableBytes counters = shard_counters(counters_->get(), index, params.shard_bytes);
+  return view_.kind().counting->remove(shard(index), counters, params, hash);
 }
 
 ShardEntry SnapshotEditor::entry_of(std::uint32_t index) const {
@@ -97,6 +124,7 @@ SnapshotBytes SnapshotEditor::finish(UnixSeconds as_of) {
   header.built_at = unix_now();
   header.build_id = random_value<BuildId>();
   seal(bytes_.get(), view_.kind(), header);
+  if (counters_) seal_counters(counters_->get(), header.build_id);
   return std::move(bytes_);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "core/snapshot/snapshot.hpp"
@@ -12,20 +13,23 @@ namespace keysieve {
 
 // Throw UsageError that names the kinds that can, and what to do instead.
 void check_can_add(const FilterKind& kind, std::string_view set_name);
-void check_can_remove(const FilterKind& kind, std::string_view set_name);
+void check_can_count(const FilterKind& kind, std::string_view set_name);
+// `has_counters`: the set was built with --counting.
+void check_can_remove(const FilterKind& kind, std::string_view set_name, bool has_counters);
 
 class SnapshotEditor {
  public:
   // Copies the base, which must have been decoded with Check::Everything and is not needed any more then.
-  // Throws as check_can_add().
-  explicit SnapshotEditor(const SnapshotView& base);
+  // `counters`: those of a counting set, without which no key can be removed from it. Throws as
+  // check_can_add() and check_counters().
+  explicit SnapshotEditor(const SnapshotView& base, std::optional<SnapshotBytes> counters = std::nullopt);
 
   // Throws DataError for an overfull shard, in kinds with a capacity also for a full one.
   void add(std::string_view key);
 
   // Whether such a key was there. Remove only what was built in or added: of a key that was not but is
-  // answered maybe, another key goes, and that one turns absent. A key that was added twice must be removed
-  // twice. Throws as check_can_remove().
+  // answered maybe, another key goes, or what a counting set shares with others, and they turn absent. A key
+  // that was added twice must be removed twice. Throws as check_can_remove().
   bool remove(std::string_view key);
 
   // Of the keys added so far those that were certainly new; all where keys can be removed. Else one that was
@@ -40,13 +44,21 @@ class SnapshotEditor {
   // range. Call once, as the last.
   SnapshotBytes finish(UnixSeconds as_of);
 
+  // After finish(): the counters of what it returned, where there are any. Call once.
+  std::optional<SnapshotBytes> take_counters() { return std::move(counters_); }
+
  private:
+  // Whether each key has places of its own, so that of two that look alike one can go.
+  [[nodiscard]] bool keeps_keys_apart() const { return counters_ || view_.kind().can_remove(); }
+  bool add_to_shard(std::uint32_t index, const ShardEntry& entry, KeyHash hash);
+  bool remove_from_shard(std::uint32_t index, const ShardEntry& entry, KeyHash hash);
   [[nodiscard]] ShardEntry entry_of(std::uint32_t index) const;
   void put_entry(std::uint32_t index, const ShardEntry& entry);
   [[nodiscard]] MutableBytes shard(std::uint32_t index);
 
   SnapshotBytes bytes_;
   SnapshotView view_;  // of bytes_
+  std::optional<SnapshotBytes> counters_;
   std::uint64_t new_keys_ = 0;
   std::uint64_t removed_keys_ = 0;
 };

@@ -65,6 +65,13 @@ final class SharedMemory
         self::liveKeys('add', self::directory(), $set, ...$keys);
     }
 
+    /** @return string[] the names of all filter kinds */
+    public static function kinds(): array
+    {
+        $plan = self::keysieve('plan', '--keys', '1', '--all', '--json');
+        return array_column(json_decode($plan, true, 512, JSON_THROW_ON_ERROR)['kinds'], 'kind');
+    }
+
     public static function bypass(string $set, string ...$options): void
     {
         self::keysieve('bypass', '--directory', self::directory(), $set, ...$options);

@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
 #include "core/snapshot/builder.hpp"
+#include "core/snapshot/editor.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
@@ -30,6 +31,7 @@ struct BuildOptions {
   std::string seed_path;
   BuildSettings settings;
   std::optional<std::uint32_t> shard_bytes;
+  bool counting = false;
   std::optional<UnixSeconds> as_of;
   std::optional<LogPosition> adds_from;
   std::chrono::milliseconds adds_overlap = kDefaultAddsOverlap;
@@ -121,23 +123,45 @@ SnapshotBytes finish(SnapshotBuilder& builder, const std::string& set_name) {
   return builder.finish();
 }
 
+// Counters first: with those of another build beside it, push refuses a snapshot. Without it would take it
+// for one that has none.
+void write_files(const BuildOptions& options, const SnapshotBytes& snapshot,
+                 const std::optional<SnapshotBytes>& counters) {
+  const std::string path = counters_path(options.output_path);
+  if (counters) write_durable_file(path, counters->get());
+  write_durable_file(options.output_path, snapshot.get());
+  if (!counters) remove_file(path);
+}
+
+void add_counters(Report& report, const BuildOptions& options, const std::optional<SnapshotBytes>& counters) {
+  if (!counters) return report.add_member("counters_bytes", 0);
+  const std::uint64_t bytes = counters->get().size();
+  report.add("counters", format_bytes(bytes) + " in " + counters_path(options.output_path), "counters_bytes",
+             bytes);
+}
+
 void build(const BuildOptions& options) {
   checked_set_name(options.settings.set_name);  // before a store is touched under that name
   Guards guards = options.guards.guards(options.format);
   if (!guards.max_fpr) guards.max_fpr = default_max_fpr(options.settings.target_fpr);
   const auto store = store_of(options);
   const Predecessor before = predecessor_of(options, store.get());
-  SnapshotBuilder builder(settings_of(options, store.get(), before));
+  const BuildSettings settings = settings_of(options, store.get(), before);
+  if (options.counting) check_can_count(*settings.kind, settings.set_name);
+  SnapshotBuilder builder(settings);
   read_all_keys(options, builder);
   const std::uint64_t keys_given = builder.keys_given();
   const SnapshotBytes snapshot = finish(builder, options.settings.set_name);
   const SnapshotView view = SnapshotView::decode(snapshot.get(), options.output_path, Check::Tables);
   check_guards(guards, view, before.key_count);
-  write_durable_file(options.output_path, snapshot.get());
+  const std::optional<SnapshotBytes> counters =
+      options.counting ? std::optional(builder.counters(view)) : std::nullopt;
+  write_files(options, snapshot, counters);
 
   Report report;
   report.add("written", options.output_path, "file", options.output_path);
   add_snapshot_summary(report, view);
+  add_counters(report, options, counters);
   report.add("keys read", format_count(keys_given), "keys_read", keys_given);
   report.add("as of", format_moment(view.header().as_of), "as_of", view.header().as_of);
   report.print(options.json);
@@ -176,6 +200,11 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
              "1KiB, 2KiB, 4KiB or 8KiB [4KiB, or as --like]")
       ->type_name("SIZE");
   add_effort(verb, options.settings.effort);
+  verb->add_flag(
+      "--counting", options.counting,
+      "Keep counters in FILE.ks.counters, four times its size, so that keys can be removed; push takes "
+      "them along. Kinds: " +
+          kind_names([](const FilterKind& kind) { return kind.can_count(); }));
   verb->add_option("--growth", options.settings.growth, "Room for that many times the keys: 1 to 100")
       ->type_name("FACTOR")
       ->capture_default_str();

@@ -1,122 +1,120 @@
-// keysieve plan: what each kind costs for a number of keys and an FPR. Touches nothing.
+// keysieve plan: what each kind costs for a number of keys and an FPR, and which to choose. Writes nothing
+// but the picture of --svg.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <memory>
 
 #include "core/base/error.hpp"
-#include "core/filters/sizing.hpp"
-#include "core/snapshot/layout.hpp"
 #include "tools/cli/options.hpp"
+#include "tools/cli/planned_kind.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
+#include "tools/plot/plan_svg.hpp"
+#include "tools/program/durable_file.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
 namespace {
-
-// What is shown without --all: the kinds that somebody would choose.
-constexpr std::array<std::string_view, 4> kUsualKinds{"split_block_bloom", "bloom", "cuckoo", "ribbon"};
 
 struct PlanOptions {
   SizingRequest request;
   bool deletes = false;
   bool is_static = false;
   bool all = false;
+  std::string svg_path;
   bool json = false;
+
+  [[nodiscard]] Need need() const noexcept {
+    if (deletes) return Need::Deletes;
+    return is_static ? Need::Static : Need::Adds;
+  }
 };
 
-struct Row {
-  Geometry geometry;
-  double theoretical_fpr;
-  std::uint64_t bytes;
-  double bits_per_key;
-  bool recommended;
+struct Plan {
+  std::vector<PlannedKind> kinds;  // the recommended one first
+  std::string reason;
 };
 
-bool is_shown(const FilterKind& kind, const PlanOptions& options) {
-  const bool usual = std::find(kUsualKinds.begin(), kUsualKinds.end(), kind.name) != kUsualKinds.end();
-  const bool serves =
-      (options.is_static || options.all || kind.can_add()) && (!options.deletes || kind.can_remove());
-  return serves && (options.all || usual);
+Plan made_plan(const PlanOptions& options) {
+  std::vector<PlannedKind> kinds = plan_kinds(options.request, options.all);
+  const auto [choice, reason] = recommend(kinds, options.need());
+  const auto chosen = kinds.begin() + (choice - kinds.data());
+  std::rotate(kinds.begin(), chosen, chosen + 1);
+  return {std::move(kinds), reason};
 }
 
-// The fastest that serves: all but the default are slower, and cuckoo alone can remove.
-std::string_view recommended_kind(const PlanOptions& options) {
-  return options.deletes ? "cuckoo" : kDefaultKindName;
+double bound_bits_per_key(const SizingRequest& request) {
+  return -std::log2(request.target_fpr);
 }
 
-Row row_of(const FilterKind& kind, const PlanOptions& options) {
-  const SizingRequest& request = options.request;
-  const Geometry geometry = size_filter(kind, request);
-  const double keys = static_cast<double>(request.keys) * request.growth;
-  const std::uint64_t bytes = snapshot_layout(geometry.shard_count, geometry.params.shard_bytes).file_bytes;
-  return {geometry, theoretical_fpr(geometry, keys), bytes,
-          8.0 * static_cast<double>(bytes) / static_cast<double>(request.keys),
-          kind.name == recommended_kind(options)};
-}
-
-Json to_json(const Row& row) {
-  const FilterKind& kind = *row.geometry.kind;
+Json to_json(const PlannedKind& planned, bool recommended) {
+  const FilterKind& kind = planned.kind();
   return {{"kind", kind.name},
-          {"recommended", row.recommended},
-          {"bits_per_key", row.bits_per_key},
-          {"hash_count", row.geometry.params.hash_count},
-          {"shard_count", row.geometry.shard_count},
-          {"bytes", row.bytes},
-          {"theoretical_fpr", row.theoretical_fpr},
+          {"recommended", recommended},
+          {"bits_per_key", planned.bits_per_key},
+          {"hash_count", planned.geometry.params.hash_count},
+          {"shard_count", planned.geometry.shard_count},
+          {"bytes", planned.bytes},
+          {"theoretical_fpr", planned.theoretical_fpr},
+          {"cache_lines", planned.cache_lines},
           {"can_add", kind.can_add()},
           {"can_remove", kind.can_remove()},
           {"summary", kind.summary}};
 }
 
-void print_rows(const std::vector<Row>& rows, const SizingRequest& request) {
+void print_as_json(const Plan& plan, const SizingRequest& request) {
+  Json kinds = Json::array();
+  for (const PlannedKind& planned : plan.kinds) kinds.push_back(to_json(planned, kinds.empty()));
+  print_json({{"keys", request.keys},
+              {"target_fpr", request.target_fpr},
+              {"growth", request.growth},
+              {"shard_bytes", request.shard_bytes},
+              {"reason", plan.reason},
+              {"bound_bits_per_key", bound_bits_per_key(request)},
+              {"kinds", kinds}});
+}
+
+void print_as_text(const Plan& plan, const SizingRequest& request) {
   fmt::print("{} keys at a target FPR of {}, in shards of {}", format_count(request.keys),
              format_share(request.target_fpr), format_bytes(request.shard_bytes));
   if (request.growth > 1.0) fmt::print(", with room for {} times the keys", request.growth);
-  fmt::print(":\n\n");
-  Table table({"", "kind", "bits/key", "k", "shards", "size", "theoretical FPR", ""});
-  for (const Row& row : rows) {
-    table.add({row.recommended ? "*" : "", std::string(row.geometry.kind->name),
-               fmt::format("{:.2f}", row.bits_per_key), std::to_string(row.geometry.params.hash_count),
-               format_count(row.geometry.shard_count), format_bytes(row.bytes),
-               format_share(row.theoretical_fpr), std::string(row.geometry.kind->summary)});
+  fmt::print(":\n{}, {}.\n\n", plan.kinds.front().kind().name, plan.reason);
+
+  Table table({"", "kind", "bits/key", "shards", "size", "theoretical FPR", "lookup", "add", "remove"});
+  const auto yes_or_no = [](bool is) { return std::string(is ? "yes" : "no"); };
+  for (const PlannedKind& planned : plan.kinds) {
+    const FilterKind& kind = planned.kind();
+    table.add({&planned == &plan.kinds.front() ? "*" : "", std::string(kind.name),
+               fmt::format("{:.2f}", planned.bits_per_key), format_count(planned.geometry.shard_count),
+               format_bytes(planned.bytes), format_share(planned.theoretical_fpr),
+               format_cache_lines(planned.cache_lines), yes_or_no(kind.can_add()),
+               yes_or_no(kind.can_remove())});
   }
   table.print();
-  fmt::print(
-      "\n* recommended. Size and bits/key count the whole file; no filter can do with less than {:.2f} "
-      "bits/key.\n",
-      -std::log2(request.target_fpr));
+  fmt::print("\nSize and bits/key count the whole file; no filter can do with less than {:.2f} bits/key.\n",
+             bound_bits_per_key(request));
 }
 
 void plan(const PlanOptions& options) {
   if (options.request.keys == 0) throw UsageError("--keys must be at least 1");
-  std::vector<Row> rows;
-  for (const FilterKind& kind : filter_kinds()) {
-    if (is_shown(kind, options)) rows.push_back(row_of(kind, options));
+  const Plan plan = made_plan(options);
+  if (!options.svg_path.empty()) {
+    write_durable_file(options.svg_path, as_bytes(plan_svg(options.request, is_usual)));
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Row& a, const Row& b) { return a.recommended > b.recommended; });
-  if (!options.json) return print_rows(rows, options.request);
-  Json kinds = Json::array();
-  for (const Row& row : rows) kinds.push_back(to_json(row));
-  print_json({{"keys", options.request.keys},
-              {"target_fpr", options.request.target_fpr},
-              {"growth", options.request.growth},
-              {"shard_bytes", options.request.shard_bytes},
-              {"kinds", kinds}});
+  options.json ? print_as_json(plan, options.request) : print_as_text(plan, options.request);
 }
 
 }  // namespace
 
 void add_plan(CLI::App& program, Outcome& /*outcome*/) {
   auto options = std::make_shared<PlanOptions>();
-  CLI::App* verb =
-      add_verb(program, "plan", "Show what a set would cost: kind, shards, bytes, false-positive rate",
-               "  keysieve plan --keys 80000 --fpr 0.01\n"
-               "  keysieve plan --keys 5000000 --fpr 0.1% --growth 2 --all\n"
-               "  keysieve plan --keys 80000 --shard-size 8KiB --json");
+  CLI::App* verb = add_verb(program, "plan", "Show what a set would cost, and which kind to choose",
+                            "  keysieve plan --keys 80000 --fpr 0.01\n"
+                            "  keysieve plan --keys 5000000 --fpr 0.1% --growth 2 --all\n"
+                            "  keysieve plan --keys 5000000 --static --svg fpr.svg\n"
+                            "  keysieve plan --keys 80000 --shard-size 8KiB --json");
   add_parsed(verb, "--keys", options->request.keys, parse_count, "Number of distinct keys, 1 or more")
       ->required()
       ->type_name("N");
@@ -130,9 +128,16 @@ void add_plan(CLI::App& program, Outcome& /*outcome*/) {
              "1KiB, 2KiB, 4KiB or 8KiB [4KiB]")
       ->type_name("SIZE");
   add_effort(verb, options->request.effort);
-  verb->add_flag("--deletes", options->deletes, "Only kinds that keys can be removed from");
-  verb->add_flag("--static", options->is_static, "Also kinds that nothing can be added to");
+  CLI::Option* deletes =
+      verb->add_flag("--deletes", options->deletes, "Keys are removed from the set as well as added to it");
+  verb->add_flag("--static", options->is_static, "Nothing is added to the set or removed: it is built anew")
+      ->excludes(deletes);
   verb->add_flag("--all", options->all, "Every kind, the ones for comparison too");
+  verb->add_option(
+          "--svg", options->svg_path,
+          "Draw a picture for a browser: FPR over keys per shard and k, and bits per key of every kind "
+          "over FPR")
+      ->type_name("FILE.svg");
   add_json(verb, options->json);
   verb->callback([options] { plan(*options); });
 }

@@ -1,8 +1,10 @@
 // keysieve push: a snapshot file becomes the next generation in a store.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
+#include "core/base/error.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
@@ -22,12 +24,24 @@ struct PushOptions {
   bool json = false;
 };
 
+// Empty where there are none.
+MappedRegion map_counters_beside(const std::string& snapshot_path) {
+  const std::string path = counters_path(snapshot_path);
+  if (!std::filesystem::exists(path)) return {};
+  MappedRegion counters = map_file(path);
+  if (counters.get_size() == 0) throw DataError(path + ": is empty");
+  return counters;
+}
+
 PushResult push_file(const PushOptions& options, Store& store) {
   const Guards guards = options.guards.guards(options.format);
   const SnapshotFile file(options.path, Check::Everything);
+  const MappedRegion counters = map_counters_beside(options.path);
   ProgressLine progress("pushing to " + store.name());
-  return push(store, file.view(), guards,
-              [&progress](std::uint64_t done, std::uint64_t total) { progress.show_bytes(done, total); });
+  return push(
+      store, file.view(), guards,
+      [&progress](std::uint64_t done, std::uint64_t total) { progress.show_bytes(done, total); }, unix_now(),
+      bytes_of(counters));
 }
 
 void push_and_report(const PushOptions& options) {

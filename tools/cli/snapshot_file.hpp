@@ -21,4 +21,9 @@ class SnapshotFile {
   SnapshotView view_;
 };
 
+// Where the counters of a counting set lie: beside its snapshot.
+inline std::string counters_path(const std::string& snapshot_path) {
+  return snapshot_path + ".counters";
+}
+
 }  // namespace keysieve

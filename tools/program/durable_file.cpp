@@ -60,4 +60,8 @@ void write_durable_file(const std::string& path, Bytes bytes) {
   sync_folder_of(path);
 }
 
+void remove_file(const std::string& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw_write_error(path + ": cannot remove", errno);
+}
+
 }  // namespace keysieve

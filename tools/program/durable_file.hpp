@@ -12,4 +12,7 @@ namespace keysieve {
 // untouched.
 void write_durable_file(const std::string& path, Bytes bytes);
 
+// Does nothing where there is no such file. Throws CannotCreateError or PermissionError that names it.
+void remove_file(const std::string& path);
+
 }  // namespace keysieve

@@ -19,8 +19,8 @@ constexpr std::array<char, 4> kChunkMagic{'K', 'S', 'C', '1'};
 
 }  // namespace
 
-std::uint64_t chunk_count_of(std::uint64_t snapshot_bytes) {
-  return snapshot_bytes / kChunkPayloadBytes + (snapshot_bytes % kChunkPayloadBytes != 0 ? 1 : 0);
+std::uint64_t chunk_count_of(std::uint64_t bytes) {
+  return bytes / kChunkPayloadBytes + (bytes % kChunkPayloadBytes != 0 ? 1 : 0);
 }
 
 std::string chunk_key(std::string_view prefix, std::string_view set_name, const PushId& push_id,

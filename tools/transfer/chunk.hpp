@@ -22,7 +22,8 @@ using PushId = std::array<std::uint8_t, 16>;
 inline constexpr std::size_t kChunkHeaderBytes = 16;
 inline constexpr std::size_t kChunkPayloadBytes = 65504;
 
-std::uint64_t chunk_count_of(std::uint64_t snapshot_bytes);
+// Of a snapshot, or of its counters.
+std::uint64_t chunk_count_of(std::uint64_t bytes);
 // The part of the snapshot that chunk `number`, below its chunk count, carries. The last may be shorter.
 template <typename Span>
 Span chunk_payload(Span snapshot, std::uint32_t number) {

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/snapshot/counters.hpp"
 #include "tools/transfer/chunk.hpp"
+#include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
@@ -20,29 +22,53 @@ void check_header(Bytes first_payload, const SnapshotRecord& record, const std::
   if (header.file_bytes != record.bytes || header.build_id != record.build_id) refuse_as_foreign(source);
 }
 
-std::variant<SnapshotBytes, MissingChunk> fetch_chunks(Store& store, const std::string& set_name,
-                                                       const SnapshotRecord& record,
-                                                       const std::string& source, const Progress& progress) {
-  std::optional<SnapshotBytes> snapshot;
+// Some of the chunks of one push: those of a snapshot, or of its counters.
+struct ChunkRange {
+  std::uint32_t first;
+  std::uint32_t end;
+  std::uint64_t bytes;
+};
+
+// Calls take(number, payload) for each in order. Nothing is missing when it returns nothing.
+template <typename Take>
+std::optional<MissingChunk> fetch_chunks(Store& store, const std::string& set_name,
+                                         const SnapshotRecord& record, const ChunkRange& range, Take take) {
   std::uint64_t done = 0;
-  for (std::uint32_t first = 0; first < record.chunk_count;) {
-    const auto keys = chunk_key_batch(store, set_name, record.push_id, record.chunk_count, first);
+  for (std::uint32_t first = range.first; first < range.end;) {
+    const auto keys = chunk_key_batch(store, set_name, record.push_id, range.end, first);
     const auto values = store.get_many(keys);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (!values[i]) return MissingChunk{keys[i]};
       const auto number = first + static_cast<std::uint32_t>(i);
-      const std::size_t expected_bytes = std::min<std::uint64_t>(kChunkPayloadBytes, record.bytes - done);
+      const std::size_t expected_bytes = std::min<std::uint64_t>(kChunkPayloadBytes, range.bytes - done);
       const Bytes payload = decode_chunk(*values[i], number, expected_bytes, store.name() + ": " + keys[i]);
-      if (!snapshot) {
-        check_header(payload, record, source);
-        snapshot.emplace(record.bytes);
-      }
-      std::copy(payload.begin(), payload.end(), chunk_payload(snapshot->get(), number).begin());
+      take(number - range.first, payload);
       done += payload.size();
     }
     first += static_cast<std::uint32_t>(keys.size());
-    if (progress) progress(done, record.bytes);
   }
+  return std::nullopt;
+}
+
+std::variant<SnapshotBytes, MissingChunk> fetch_snapshot(Store& store, const std::string& set_name,
+                                                         const SnapshotRecord& record,
+                                                         const std::string& source,
+                                                         const Progress& progress) {
+  std::optional<SnapshotBytes> snapshot;
+  std::uint64_t done = 0;
+  const auto missing = fetch_chunks(
+      store, set_name, record, {0, record.chunk_count, record.bytes},
+      [&](std::uint32_t number, Bytes payload) {
+        if (!snapshot) {
+          check_header(payload, record, source);
+          snapshot.emplace(record.bytes);
+        }
+        std::copy(payload.begin(), payload.end(), chunk_payload(snapshot->get(), number).begin());
+        done += payload.size();
+        const bool ends_batch = (number + 1) % kBatchChunks == 0 || number + 1 == record.chunk_count;
+        if (progress && ends_batch) progress(done, record.bytes);
+      });
+  if (missing) return *missing;
   return std::move(*snapshot);
 }
 
@@ -56,6 +82,7 @@ void check_whole(Bytes snapshot, const std::string& set_name, const SnapshotReco
   found.generation = record.generation;
   found.push_id = record.push_id;
   found.restores = record.restores;
+  found.counters_bytes = record.counters_bytes;
   if (found != record) refuse_as_foreign(source);
 }
 
@@ -68,11 +95,25 @@ std::string name_of(const Store& store, const std::string& set_name, const Snaps
 std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string& set_name,
                                                 const SnapshotRecord& record, const Progress& progress) {
   const std::string source = name_of(store, set_name, record);
-  auto fetched = fetch_chunks(store, set_name, record, source, progress);
+  auto fetched = fetch_snapshot(store, set_name, record, source, progress);
   if (const auto* snapshot = std::get_if<SnapshotBytes>(&fetched)) {
     check_whole(snapshot->get(), set_name, record, source);
   }
   return fetched;
+}
+
+std::variant<SnapshotBytes, MissingChunk> fetch_counters(Store& store, const std::string& set_name,
+                                                         const SnapshotRecord& record,
+                                                         const SnapshotView& snapshot) {
+  // The snapshot is whole, so the size that the record claims for the counters is that of its bits.
+  SnapshotBytes counters(record.counters_bytes);
+  const ChunkRange range{record.chunk_count, chunks_of(record).chunk_count, record.counters_bytes};
+  const auto missing = fetch_chunks(store, set_name, record, range, [&](std::uint32_t number, Bytes payload) {
+    std::copy(payload.begin(), payload.end(), chunk_payload(counters.get(), number).begin());
+  });
+  if (missing) return *missing;
+  check_counters(std::as_const(counters).get(), snapshot, name_of(store, set_name, record) + ": counters");
+  return counters;
 }
 
 }  // namespace keysieve

@@ -1,4 +1,4 @@
-// The snapshot of one kept generation, fetched and checked. Used by pull and rollback.
+// The snapshot of one kept generation, fetched and checked. Used by pull, update and rollback.
 #pragma once
 
 #include <string>
@@ -19,5 +19,10 @@ std::string name_of(const Store& store, const std::string& set_name, const Snaps
 // DataError for what is there but wrong, and as the store does.
 std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string& set_name,
                                                 const SnapshotRecord& record, const Progress& progress);
+
+// Its counters, checked against the snapshot; the record has some. Throws alike.
+std::variant<SnapshotBytes, MissingChunk> fetch_counters(Store& store, const std::string& set_name,
+                                                         const SnapshotRecord& record,
+                                                         const SnapshotView& snapshot);
 
 }  // namespace keysieve

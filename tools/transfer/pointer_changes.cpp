@@ -13,6 +13,11 @@ bool lists(const std::vector<Entry>& entries, const PushId& push_id) {
 
 }  // namespace
 
+Garbage chunks_of(const SnapshotRecord& record) {
+  const auto of_counters = static_cast<std::uint32_t>(chunk_count_of(record.counters_bytes));
+  return {record.push_id, record.chunk_count + of_counters};
+}
+
 std::vector<SnapshotRecord> kept_generations(const PointerRecord& pointer) {
   std::vector<SnapshotRecord> generations;
   if (pointer.current) generations.push_back(*pointer.current);
@@ -78,7 +83,7 @@ void make_current(PointerRecord& pointer, SnapshotRecord record) {
   pointer.previous.resize(std::min(pointer.previous.size(), kKeptGenerations - 1));
   pointer.current = std::move(record);
   for (const SnapshotRecord& old : before) {
-    if (!find_kept(pointer, old.push_id)) discard(pointer, {old.push_id, old.chunk_count});
+    if (!find_kept(pointer, old.push_id)) discard(pointer, chunks_of(old));
   }
 }
 

@@ -15,6 +15,9 @@
 
 namespace keysieve {
 
+// Every chunk that its push has put, those of counters too.
+Garbage chunks_of(const SnapshotRecord& record);
+
 // Newest first; none before the first push.
 std::vector<SnapshotRecord> kept_generations(const PointerRecord& pointer);
 // The kept generation that this push brought; nothing when there is none.

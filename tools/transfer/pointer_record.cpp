@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/snapshot/counters.hpp"
 #include "tools/transfer/hex.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 
@@ -19,21 +20,23 @@ constexpr std::size_t kMaxKindBytes = 32;
 
 // Seeds and checksums are hexadecimal text: many readers of JSON know numbers to 53 bits only.
 Json to_json(const SnapshotRecord& record) {
-  return {{"generation", record.generation},
-          {"build_id", to_hex(record.build_id)},
-          {"push_id", to_hex(record.push_id)},
-          {"chunk_count", record.chunk_count},
-          {"bytes", record.bytes},
-          {"checksum", to_hex(record.checksum)},
-          {"as_of", record.as_of},
-          {"adds_from", to_text(record.adds_from)},
-          {"key_count", record.key_count},
-          {"restores", record.restores},
-          {"kind", record.kind},
-          {"hash_count", record.hash_count},
-          {"shard_bytes", record.shard_bytes},
-          {"shard_count", record.shard_count},
-          {"seed", to_hex(record.seed)}};
+  Json json{{"generation", record.generation},
+            {"build_id", to_hex(record.build_id)},
+            {"push_id", to_hex(record.push_id)},
+            {"chunk_count", record.chunk_count},
+            {"bytes", record.bytes},
+            {"checksum", to_hex(record.checksum)},
+            {"as_of", record.as_of},
+            {"adds_from", to_text(record.adds_from)},
+            {"key_count", record.key_count},
+            {"restores", record.restores},
+            {"kind", record.kind},
+            {"hash_count", record.hash_count},
+            {"shard_bytes", record.shard_bytes},
+            {"shard_count", record.shard_count},
+            {"seed", to_hex(record.seed)}};
+  if (record.counters_bytes != 0) json["counters_bytes"] = record.counters_bytes;
+  return json;
 }
 
 Json to_json(const PendingPush& push) {
@@ -64,6 +67,8 @@ class MemberReader {
   [[noreturn]] void refuse(const std::string& member, const std::string& reason) const {
     throw DataError(source_ + ": \"" + member + "\" " + reason);
   }
+
+  [[nodiscard]] bool has(const std::string& member) const { return object_.contains(member); }
 
   [[nodiscard]] const Json& at(const std::string& member) const {
     const auto found = object_.find(member);
@@ -143,6 +148,7 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source,
   record.key_count = reader.number<std::uint64_t>("key_count");
   if (format > 1) record.restores = reader.number<std::uint64_t>("restores");
   if (record.restores >= record.generation) reader.refuse("restores", "is no older generation");
+  if (reader.has("counters_bytes")) record.counters_bytes = reader.number<std::uint64_t>("counters_bytes");
   record.kind = reader.text("kind");
   if (record.kind.empty() || record.kind.size() > kMaxKindBytes)
     reader.refuse("kind", "is not a filter kind");
@@ -150,8 +156,10 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source,
   record.shard_bytes = reader.number<std::uint32_t>("shard_bytes");
   if (!is_shard_bytes(record.shard_bytes)) reader.refuse("shard_bytes", "is out of range");
   record.shard_count = reader.number<std::uint32_t>("shard_count", 1);
-  if (snapshot_layout(record.shard_count, record.shard_bytes).file_bytes != record.bytes) {
-    reader.refuse("shard_count", "does not fit \"bytes\"");
+  const SnapshotLayout layout = snapshot_layout(record.shard_count, record.shard_bytes);
+  if (layout.file_bytes != record.bytes) reader.refuse("shard_count", "does not fit \"bytes\"");
+  if (record.counters_bytes != 0 && record.counters_bytes != counters_bytes_of(layout)) {
+    reader.refuse("counters_bytes", "does not fit \"shard_count\"");
   }
   record.seed = reader.hex("seed");
   return record;

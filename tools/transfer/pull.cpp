@@ -4,8 +4,27 @@
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
+namespace {
 
-Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, const Progress& progress) {
+enum class With { Snapshot, Counters };
+
+std::variant<Pulled, MissingChunk> fetch_all(Store& store, const std::string& set_name,
+                                             const SnapshotRecord& record, With with,
+                                             const Progress& progress) {
+  auto fetched = fetch(store, set_name, record, progress);
+  if (auto* missing = std::get_if<MissingChunk>(&fetched)) return std::move(*missing);
+  Pulled pulled{record, std::move(std::get<SnapshotBytes>(fetched))};
+  if (with == With::Snapshot || record.counters_bytes == 0) return pulled;
+  const SnapshotView view =
+      SnapshotView::decode(pulled.snapshot.get(), name_of(store, set_name, record), Check::Tables);
+  auto counters = fetch_counters(store, set_name, record, view);
+  if (auto* missing = std::get_if<MissingChunk>(&counters)) return std::move(*missing);
+  pulled.counters = std::move(std::get<SnapshotBytes>(counters));
+  return pulled;
+}
+
+Pulled pull_all(Store& store, const std::string& set_name, std::uint64_t max_bytes, With with,
+                const Progress& progress) {
   std::optional<SnapshotRecord> tried;
   for (;;) {
     const auto pointer = read_pointer(store, set_name);
@@ -16,14 +35,24 @@ Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, 
       throw DataError(source + ": is " + format_bytes(current.bytes) + ", above the limit of " +
                       format_bytes(max_bytes));
     }
-    auto fetched = fetch(store, set_name, current, progress);
-    if (auto* snapshot = std::get_if<SnapshotBytes>(&fetched)) return {current, std::move(*snapshot)};
+    auto fetched = fetch_all(store, set_name, current, with, progress);
+    if (auto* pulled = std::get_if<Pulled>(&fetched)) return std::move(*pulled);
     if (tried == current) {
       throw DataError(source + ": is damaged, push again: " + std::get<MissingChunk>(fetched).key +
                       " is missing");
     }
     tried = current;
   }
+}
+
+}  // namespace
+
+Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, const Progress& progress) {
+  return pull_all(store, set_name, max_bytes, With::Snapshot, progress);
+}
+
+Pulled pull_with_counters(Store& store, const std::string& set_name, const Progress& progress) {
+  return pull_all(store, set_name, /*max_bytes=*/0, With::Counters, progress);
 }
 
 }  // namespace keysieve

@@ -2,6 +2,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "core/snapshot/counters.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/garbage.hpp"
@@ -29,6 +30,11 @@ void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, 
   compare("shard size", std::to_string(before.shard_bytes), std::to_string(now.shard_bytes));
   compare("shard count", std::to_string(before.shard_count), std::to_string(now.shard_count));
   compare("seed", to_hex(before.seed), to_hex(now.seed));
+  if (before.counters_bytes != 0 && now.counters_bytes == 0) {
+    warnings.push_back("set \"" + set_name +
+                       "\": has no counters any more, so that no key can be removed from it; build it with " +
+                       "--counting");
+  }
 }
 
 // Of a snapshot that was built without a look at the log.
@@ -41,13 +47,17 @@ LogPosition adds_from_of(UnixSeconds as_of) {
 class Push {
  public:
   // `base`: nullptr where it may replace any generation.
-  Push(Store& store, const SnapshotView& snapshot, const Guards& guards, const SnapshotRecord* base)
+  Push(Store& store, const SnapshotView& snapshot, Bytes counters, const Guards& guards,
+       const SnapshotRecord* base)
       : store_(store),
         snapshot_(snapshot),
+        counters_(counters),
         guards_(guards),
         base_(base),
         set_name_(snapshot.set_name()),
-        record_(describe(snapshot)) {}
+        record_(describe(snapshot)) {
+    record_.counters_bytes = counters.size();
+  }
 
   PushResult run(const Progress& progress, UnixSeconds now) {
     for (int tries = 0; tries < kMaxTries; ++tries) {
@@ -74,7 +84,7 @@ class Push {
       if (is_pending(changed, record_.push_id)) return false;
       check(changed);
       discard_abandoned(changed, now, kAbandonedAfter);
-      keysieve::announce(changed, {record_.push_id, record_.chunk_count, now, record_.adds_from});
+      keysieve::announce(changed, {record_.push_id, chunks_of(record_).chunk_count, now, record_.adds_from});
       return true;
     });
     tidy_up(pointer);
@@ -111,18 +121,25 @@ class Push {
   }
 
   void put_chunks(const Progress& progress) {
+    const std::uint32_t chunk_count = chunks_of(record_).chunk_count;
     std::vector<Record> batch;
     std::uint64_t done = 0;
-    for (std::uint32_t number = 0; number < record_.chunk_count; ++number) {
-      const Bytes payload = chunk_payload(snapshot_.bytes(), number);
+    for (std::uint32_t number = 0; number < chunk_count; ++number) {
+      const Bytes payload = payload_of(number);
       batch.push_back(
           {chunk_key(store_.prefix(), set_name_, record_.push_id, number), encode_chunk(number, payload)});
       done += payload.size();
-      if (batch.size() < kBatchChunks && number + 1 < record_.chunk_count) continue;
+      if (batch.size() < kBatchChunks && number + 1 < chunk_count) continue;
       store_.put_many(batch);
       batch.clear();
-      if (progress) progress(done, record_.bytes);
+      if (progress) progress(done, record_.bytes + record_.counters_bytes);
     }
+  }
+
+  [[nodiscard]] Bytes payload_of(std::uint32_t number) const {
+    const bool is_of_snapshot = number < record_.chunk_count;
+    return is_of_snapshot ? chunk_payload(snapshot_.bytes(), number)
+                          : chunk_payload(counters_, number - record_.chunk_count);
   }
 
   // Nothing when the push was discarded meanwhile.
@@ -172,7 +189,7 @@ class Push {
     try {
       const PointerRecord pointer = change_pointer(store_, set_name_, [this](PointerRecord& changed) {
         if (find_kept(changed, record_.push_id) || is_garbage(changed, record_.push_id)) return false;
-        discard(changed, {record_.push_id, record_.chunk_count});
+        discard(changed, chunks_of(record_));
         return true;
       });
       tidy_up(pointer);
@@ -182,6 +199,7 @@ class Push {
 
   Store& store_;
   const SnapshotView& snapshot_;
+  Bytes counters_;  // empty: it has none
   const Guards& guards_;
   const SnapshotRecord* base_;
   std::string set_name_;
@@ -190,21 +208,23 @@ class Push {
   std::vector<std::string> warnings_;
 };
 
-SnapshotView checked(const SnapshotView& snapshot) {
-  const std::string source = "snapshot of set \"" + std::string(snapshot.set_name()) + "\"";
-  return SnapshotView::decode(snapshot.bytes(), source, Check::Everything);
+SnapshotView checked(const SnapshotView& snapshot, Bytes counters) {
+  const std::string source = " of set \"" + std::string(snapshot.set_name()) + "\"";
+  SnapshotView view = SnapshotView::decode(snapshot.bytes(), "snapshot" + source, Check::Everything);
+  if (!counters.empty()) check_counters(counters, view, "counters" + source);
+  return view;
 }
 
 }  // namespace
 
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards, const Progress& progress,
-                UnixSeconds now) {
-  return Push(store, checked(snapshot), guards, nullptr).run(progress, now);
+                UnixSeconds now, Bytes counters) {
+  return Push(store, checked(snapshot, counters), counters, guards, nullptr).run(progress, now);
 }
 
 PushResult push_over(Store& store, const SnapshotRecord& base, const SnapshotView& snapshot,
-                     const Guards& guards, const Progress& progress, UnixSeconds now) {
-  return Push(store, checked(snapshot), guards, &base).run(progress, now);
+                     const Guards& guards, const Progress& progress, UnixSeconds now, Bytes counters) {
+  return Push(store, checked(snapshot, counters), counters, guards, &base).run(progress, now);
 }
 
 }  // namespace keysieve

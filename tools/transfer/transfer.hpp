@@ -43,8 +43,9 @@ struct PushResult {
 // the build that is current already replaces its chunks, which mends a damaged generation, and returns its
 // record. Throws DataError (guard, damaged pointer record), LockedError (too many races), and as the store
 // does.
+// `counters`: those of a counting set, empty for others.
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards,
-                const Progress& progress = {}, UnixSeconds now = unix_now());
+                const Progress& progress = {}, UnixSeconds now = unix_now(), Bytes counters = {});
 
 // Another push was faster.
 class SupersededError : public LockedError {
@@ -54,11 +55,13 @@ class SupersededError : public LockedError {
 
 // As push(), but only over `base`: throws SupersededError when another generation is current by then.
 PushResult push_over(Store& store, const SnapshotRecord& base, const SnapshotView& snapshot,
-                     const Guards& guards, const Progress& progress = {}, UnixSeconds now = unix_now());
+                     const Guards& guards, const Progress& progress = {}, UnixSeconds now = unix_now(),
+                     Bytes counters = {});
 
 struct Pulled {
   SnapshotRecord record;
   SnapshotBytes snapshot;
+  std::optional<SnapshotBytes> counters{};  // only of pull_with_counters()
 };
 
 // Fetches and checks the current generation: every chunk, the whole, then decodes everything and compares set
@@ -68,5 +71,8 @@ struct Pulled {
 // larger snapshot before anything is allocated (0: no limit).
 Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes = 0,
             const Progress& progress = {});
+
+// The same with the counters of a counting set, to change it.
+Pulled pull_with_counters(Store& store, const std::string& set_name, const Progress& progress = {});
 
 }  // namespace keysieve

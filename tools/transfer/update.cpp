@@ -15,24 +15,30 @@ constexpr int kMaxRaces = 8;
 // A set may be large: its kind is known before it is fetched.
 void check_kind(Store& store, const std::string& set_name, const KeyChanges& changes) {
   const auto geometry = current_geometry(store, set_name);
-  if (!geometry) return;  // pull() says so
+  const auto pointer = read_pointer(store, set_name);
+  if (!geometry || !pointer) return;  // pull() says so
   check_can_add(*geometry->kind, set_name);
-  if (!changes.removed.empty()) check_can_remove(*geometry->kind, set_name);
+  if (!changes.removed.empty()) {
+    check_can_remove(*geometry->kind, set_name, pointer->current->counters_bytes != 0);
+  }
 }
 
 UpdateResult update_once(Store& store, const std::string& set_name, const KeyChanges& changes, Guards guards,
                          const Progress& progress) {
-  const Pulled base = pull(store, set_name, 0, progress);
-  SnapshotEditor editor(SnapshotView::decode(base.snapshot.get(), store.name(), Check::Tables));
+  Pulled base = pull_with_counters(store, set_name, progress);
+  SnapshotEditor editor(SnapshotView::decode(base.snapshot.get(), store.name(), Check::Tables),
+                        std::move(base.counters));
   for (const std::string& key : changes.added) editor.add(key);
   for (const std::string& key : changes.removed) editor.remove(key);
   const std::uint64_t new_keys = editor.new_keys();
   const std::uint64_t removed_keys = editor.removed_keys();
   const SnapshotBytes updated = editor.finish(changes.as_of);
+  const std::optional<SnapshotBytes> counters = editor.take_counters();
   const SnapshotView view = SnapshotView::decode(updated.get(), store.name(), Check::Tables);
   if (!guards.max_fpr) guards.max_fpr = default_max_fpr(view.header().target_fpr);
-  return {push_over(store, base.record, view, guards, progress), new_keys, removed_keys,
-          view.header().estimated_fpr};
+  PushResult pushed =
+      push_over(store, base.record, view, guards, progress, unix_now(), counters ? counters->get() : Bytes{});
+  return {std::move(pushed), new_keys, removed_keys, view.header().estimated_fpr};
 }
 
 // Whether it is to be there in the end, nobody could tell.

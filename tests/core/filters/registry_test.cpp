@@ -55,7 +55,9 @@ TEST(Registry, DescribesEachKindCompletely) {
     }
     for (const std::uint8_t count : {std::uint8_t{0}, std::uint8_t{255}})
       EXPECT_FALSE(kind.takes_hash_count(count)) << kind.name;
-    EXPECT_EQ(kMinShardBytes % (kind.block_bytes == 0 ? 1 : kind.block_bytes), 0U) << kind.name;
+    for (const std::uint8_t k : kind.hash_counts(Effort::Normal)) {
+      EXPECT_GE(kind.cache_lines({.hash_count = k}, 3'000), 1U) << kind.name;
+    }
   }
 }
 
@@ -78,8 +80,9 @@ TEST(Registry, ListsTheKnownNamesWhenAskedForAnother) {
 
 TEST(Registry, NamesTheKindsThatAreWanted) {
   EXPECT_EQ(kind_names([](const FilterKind& kind) { return kind.id == 1; }), "bloom");
-  EXPECT_THAT(kind_names([](const FilterKind& kind) { return kind.block_bytes != 0; }),
-              HasSubstr("blocked_bloom, split_block_bloom"));
+  EXPECT_THAT(
+      kind_names([](const FilterKind& kind) { return kind.cache_lines({.hash_count = 8}, 3'000) == 1; }),
+      HasSubstr("blocked_bloom, split_block_bloom"));
   EXPECT_EQ(kind_names([](const FilterKind&) { return false; }), "none");
 }
 

@@ -141,6 +141,14 @@ TEST(Expectation, AveragesOverThePoissonDistribution) {
   EXPECT_EQ(poisson_mean(0.0, [](double n) { return n + 3.0; }), 3.0);
 }
 
+TEST(Expectation, AveragesSmoothFunctionsInSteps) {
+  const auto f = [](double keys) { return chance_all_set(32'768, keys * 7, 7); };
+  for (const double mean : {0.0, 0.5, 30.0, 64.0, 100.0, 3'400.0, 30'000.0}) {
+    const double exact = poisson_mean(mean, f);
+    EXPECT_NEAR(smooth_poisson_mean(mean, f), exact, exact * 1e-10) << mean;
+  }
+}
+
 TEST(Expectation, KnowsTheChanceThatAllProbedBitsAreSet) {
   EXPECT_EQ(chance_all_set(512, 0, 3), 0.0);
   EXPECT_NEAR(chance_all_set(512, 1e6, 8), 1.0, 1e-9);

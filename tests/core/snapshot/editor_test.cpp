@@ -213,7 +213,7 @@ TEST(SnapshotEditor, SaysWhichKindsCanBeAddedTo) {
 }
 
 TEST(SnapshotEditor, SaysWhatToDoWhereNothingCanBeRemoved) {
-  const auto check = [] { check_can_remove(filter_kind_named("bloom"), "tags"); };
+  const auto check = [] { check_can_remove(filter_kind_named("bloom"), "tags", false); };
   EXPECT_THAT(check,
               ThrowsMessage<UsageError>(AllOf(
                   HasSubstr("set \"tags\": keys cannot be removed from filter kind bloom (kinds that can: "),

@@ -287,5 +287,28 @@ TEST_F(Build, RefusesASetThatLacksACanary) {
   build("new", numbered_lines(100) + "猫\n", {"--canaries", canaries});
 }
 
+TEST_F(Build, KeepsCountersBesideTheSnapshot) {
+  const Words counting{"--kind", "bloom", "--counting", "--fpr", "0.01"};
+  const std::string snapshot = build("new", numbered_lines(5'000), counting);
+  const std::string counters = snapshot + ".counters";
+  const Json inspected = json({"inspect", snapshot});
+  const auto shard_bytes = inspected.at("shard_count").get<int>() * inspected.at("shard_bytes").get<int>();
+  EXPECT_EQ(std::filesystem::file_size(counters), 64 + 4 * shard_bytes);
+  const Words arguments{"build", "--set", "tags", "-o", snapshot, path("new.txt"), "--kind", "bloom"};
+  Words with_counting = arguments;
+  with_counting.emplace_back("--counting");
+  EXPECT_THAT(said(with_counting), ContainsRegex("\ncounters +[0-9.]+ KiB in .*/new.ks.counters\n"));
+  EXPECT_EQ(json(arguments).at("counters_bytes"), 0);
+  EXPECT_FALSE(std::filesystem::exists(counters)) << "of the build before, they would fit no more";
+}
+
+TEST_F(Build, KeepsNoCountersForAKindThatCannotCount) {
+  const Words arguments{"build",     "--set", "tags", "-o", path("new.ks"), write("new.txt", "a\n"),
+                        "--counting"};
+  EXPECT_THAT(refusal(64, arguments),
+              AllOf(HasSubstr("split_block_bloom knows no --counting"), HasSubstr("bloom")));
+  EXPECT_FALSE(std::filesystem::exists(path("new.ks")));
+}
+
 }  // namespace
 }  // namespace keysieve::test

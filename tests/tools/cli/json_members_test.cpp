@@ -33,16 +33,17 @@ class JsonMembers : public KeysieveProgram {
 
 TEST_F(JsonMembers, OfPlan) {
   const Json plan = json({"plan", "--keys", "100"});
-  expect_members(plan, {"keys", "target_fpr", "growth", "shard_bytes", "kinds"});
+  expect_members(plan,
+                 {"keys", "target_fpr", "growth", "shard_bytes", "reason", "bound_bits_per_key", "kinds"});
   for (const Json& kind : plan.at("kinds")) {
     expect_members(kind, {"kind", "recommended", "bits_per_key", "hash_count", "shard_count", "bytes",
-                          "theoretical_fpr", "can_add", "can_remove", "summary"});
+                          "theoretical_fpr", "cache_lines", "can_add", "can_remove", "summary"});
   }
 }
 
 TEST_F(JsonMembers, OfBuildAndInspect) {
   expect_members(json({"build", "--set", "tags", keys_, "-o", path("new.ks")}),
-                 snapshot_and({"keys_read", "as_of"}));
+                 snapshot_and({"counters_bytes", "keys_read", "as_of"}));
   const Json inspected = json({"inspect", snapshot_});
   expect_members(inspected, snapshot_and({"format", "keys_per_shard", "shard_fill_ratios", "seed", "as_of",
                                           "built_at", "valid_for_seconds", "adds_from", "key_profile"}));

@@ -39,6 +39,17 @@ TEST_F(Push, WarnsWhenGeometryOrSeedChange) {
   EXPECT_THAT(result.errors, AllOf(HasSubstr("keysieve: warning: "), HasSubstr("seed"), HasSubstr("bloom")));
 }
 
+TEST_F(Push, RefusesCountersOfAnotherBuild) {
+  const Words counting{"--kind", "bloom", "--counting"};
+  const std::string snapshot = build("tags", numbered_lines(100), counting);
+  const std::string counters = read(snapshot + ".counters");
+  build("tags", numbered_lines(100), counting);
+  write("tags.ks.counters", counters);
+  EXPECT_THAT(refusal(65, {"push", snapshot, store()}), HasSubstr("counters of another build"));
+  write("tags.ks.counters", "");
+  EXPECT_THAT(refusal(65, {"push", snapshot, store()}), HasSubstr("tags.ks.counters: is empty"));
+}
+
 TEST_F(Push, RefusesAListThatShrankAndKeepsTheOldGeneration) {
   push(build("tags", numbered_lines(1000)));
   const std::string shrunk = build("shrunk", numbered_lines(500), {"--seed-from", path("tags.ks")});

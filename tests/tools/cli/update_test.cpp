@@ -93,6 +93,20 @@ TEST_P(Update, RemovesKeysFromAKindThatCan) {
               HasSubstr("to add and to remove"));
 }
 
+TEST_P(Update, RemovesKeysFromACountingSet) {
+  const Words options{"--kind", "bloom", "--counting", "--growth", "2", "--fpr", "0.000001"};
+  static_cast<void>(said({"push", build("bans", numbered_lines(5'000), options, "bans"), url_}));
+  const std::string gone = write("gone.txt", "w7\nw8\nnobody has this\n");
+  EXPECT_EQ(json({"update", "bans", "--remove", gone, url_}).at("removed_keys"), 2);
+  const Json report = json({"update", "bans", "--remove", write("more.txt", "w9\nw7\n"), url_});
+  EXPECT_EQ(report.at("removed_keys"), 1) << "w7 is gone already";
+  EXPECT_EQ(report.at("key_count"), 5'000 - 3);
+  EXPECT_EQ(json({"pull", url_, "bans", "-o", path("pulled.ks")}).at("kind"), "bloom");
+  EXPECT_FALSE(std::filesystem::exists(path("pulled.ks.counters"))) << "for update alone";
+  const std::string kept = write("kept.txt", "w6\nw10\n");
+  EXPECT_EQ(json({"verify", path("pulled.ks"), "--keys", kept, "--absent", gone}).at("measured_fpr"), 0.0);
+}
+
 TEST_P(Update, SaysWhatToDoWhereNothingCanBeRemoved) {
   EXPECT_THAT(
       refusal(64, {"update", "tags", "--remove", write("gone.txt", "w1\n"), url_}),

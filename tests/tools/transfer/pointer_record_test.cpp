@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/snapshot/counters.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace keysieve {
@@ -26,6 +27,7 @@ SnapshotRecord record_of_generation(std::uint64_t generation) {
   record.adds_from = log_position(1'699'999'999'000, 3);
   record.key_count = 80'000;
   record.restores = generation == 9 ? 7 : 0;
+  record.counters_bytes = generation == 8 ? counters_bytes_of(snapshot_layout(20, 4096)) : 0;
   record.kind = "bloom";
   record.hash_count = 6;
   record.shard_bytes = 4096;
@@ -128,6 +130,14 @@ TEST(PointerRecord, IsRefusedWhenTruncatedAnywhere) {
   for (std::size_t size = 0; size < text.size(); ++size) {
     EXPECT_THROW(decode_pointer_record(text.substr(0, size), "source"), DataError) << size;
   }
+}
+
+TEST(PointerRecord, IsRefusedWithCountersThatDoNotFitTheShards) {
+  Json document = valid_document();
+  EXPECT_FALSE(document["current"].contains("counters_bytes")) << "only of counting sets";
+  document["previous"][0]["counters_bytes"] = 12;
+  EXPECT_EQ(test::message_of<DataError>([&] { decode_pointer_record(document.dump(), "source"); }),
+            "source: \"previous\": \"counters_bytes\" does not fit \"shard_count\"");
 }
 
 TEST(PointerRecord, IsRefusedWithoutAnyOfItsMembers) {

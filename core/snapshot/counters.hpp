@@ -1,0 +1,55 @@
+// The counters of a counting set: how many keys set each bit of its snapshot, so that keys can be removed.
+// An object of its own beside the snapshot, for whoever changes the set alone: no loader fetches it and no
+// reader knows of it. docs/snapshot_format.md holds the byte table. Used by builder and editor.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/snapshot/snapshot.hpp"
+
+namespace keysieve {
+
+inline constexpr std::array<char, 8> kCountersMagic{'K', 'S', 'C', 'O', 'U', 'N', 'T', 'S'};
+inline constexpr std::uint16_t kCountersFormat = 1;
+
+struct CountersHeader {
+  std::array<char, 8> magic;
+  std::uint16_t format;
+  std::array<std::uint8_t, 6> reserved;  // zero
+  BuildId build_id;                      // of the snapshot
+  std::uint64_t bytes;                   // of header and counters
+  std::uint64_t checksum;                // XXH3-64 of the counters
+  std::uint64_t reserved_too;            // zero
+  std::uint64_t header_checksum;         // XXH3-64 of all header bytes before it
+};
+
+static_assert(std::is_trivially_copyable_v<CountersHeader> && std::is_standard_layout_v<CountersHeader>);
+static_assert(sizeof(CountersHeader) == 64);
+static_assert(offsetof(CountersHeader, format) == 8);
+static_assert(offsetof(CountersHeader, build_id) == 16);
+static_assert(offsetof(CountersHeader, bytes) == 32);
+static_assert(offsetof(CountersHeader, checksum) == 40);
+static_assert(offsetof(CountersHeader, header_checksum) == 56);
+
+// Of the whole object: four times the shards, and the header.
+constexpr std::uint64_t counters_bytes_of(const SnapshotLayout& layout) {
+  return sizeof(CountersHeader) + counters_bytes_of(layout.shards.bytes);
+}
+
+// The counters of shard `index`.
+MutableBytes shard_counters(MutableBytes counters, std::uint32_t index, std::uint32_t shard_bytes) noexcept;
+
+// Counts for a snapshot that was built from these keys, without duplicates. Its kind can count.
+SnapshotBytes count_keys(const SnapshotView& snapshot, std::span<const KeyHash> keys);
+
+// Writes the header, the last step of whoever makes or changes counters.
+void seal_counters(MutableBytes counters, const BuildId& build_id);
+
+// Throws DataError that names `source` unless these are the counters of this snapshot, whole: of its build
+// id and size, with the right checksums, and 0 for exactly the bits that are not set. Reads all bytes of
+// both.
+void check_counters(Bytes counters, const SnapshotView& snapshot, std::string_view source);
+
+}  // namespace keysieve

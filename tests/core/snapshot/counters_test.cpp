@@ -1,0 +1,195 @@
+#include "core/snapshot/counters.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/base/checksum.hpp"
+#include "core/base/error.hpp"
+#include "core/snapshot/editor.hpp"
+#include "tests/core/sample_snapshot.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::decode;
+using test::may_contain;
+using test::numbered_keys;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr UnixSeconds kAsOf = 1'700'000'000;
+
+struct CountingSet {
+  SnapshotBytes snapshot;
+  SnapshotBytes counters;
+};
+
+CountingSet built(std::span<const std::string> keys, std::uint8_t build_id = 1) {
+  SnapshotBuilder builder({.set_name = "tags",
+                           .kind = &filter_kind_named("bloom"),
+                           .growth = 2.0,
+                           .shard_bytes = 1024,
+                           .seed = 7,
+                           .as_of = kAsOf,
+                           .built_at = 1,
+                           .build_id = {build_id}});
+  for (const std::string& key : keys) builder.add(key);
+  SnapshotBytes snapshot = builder.finish();
+  SnapshotBytes counters = builder.counters(decode(snapshot));
+  return {std::move(snapshot), std::move(counters)};
+}
+
+SnapshotBytes copy_of(const SnapshotBytes& bytes) {
+  SnapshotBytes copy(bytes.get().size());
+  std::copy(bytes.get().begin(), bytes.get().end(), copy.get().begin());
+  return copy;
+}
+
+CountersHeader& header_of(SnapshotBytes& counters) {
+  return *reinterpret_cast<CountersHeader*>(counters.get().data());
+}
+
+// What is wrong with them, "" for nothing.
+std::string refusal_of(const SnapshotBytes& counters, const SnapshotBytes& snapshot) {
+  try {
+    check_counters(counters.get(), decode(snapshot), "the-source");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+Bytes shards_of(const SnapshotBytes& snapshot) {
+  const TableSpan span = decode(snapshot).header().shards;
+  return snapshot.get().subspan(span.offset, span.bytes);
+}
+
+TEST(Counters, FitWhatTheyWereCountedFor) {
+  const CountingSet set = built(numbered_keys("key", 5'000));
+  EXPECT_EQ(set.counters.get().size(), 64 + 4 * shards_of(set.snapshot).size());
+  EXPECT_EQ(refusal_of(set.counters, set.snapshot), "");
+}
+
+TEST(Counters, DoNotChangeTheSnapshot) {
+  const auto keys = numbered_keys("key", 5'000);
+  const CountingSet set = built(keys);
+  const SnapshotBytes plain = test::build_snapshot({.set_name = "tags",
+                                                    .kind = &filter_kind_named("bloom"),
+                                                    .growth = 2.0,
+                                                    .shard_bytes = 1024,
+                                                    .seed = 7,
+                                                    .as_of = kAsOf,
+                                                    .built_at = 1,
+                                                    .build_id = {1}},
+                                                   keys);
+  EXPECT_TRUE(as_text(plain.get()) == as_text(set.snapshot.get()));
+}
+
+TEST(Counters, AreRefusedForAnotherBuildOrKind) {
+  const auto keys = numbered_keys("key", 500);
+  const CountingSet set = built(keys);
+  EXPECT_THAT(refusal_of(set.counters, built(keys, 2).snapshot),
+              HasSubstr("the-source: holds the counters of another build: 01000000"));
+  const SnapshotBytes other = test::build_snapshot({.set_name = "tags"}, keys);
+  EXPECT_THAT(refusal_of(set.counters, other), HasSubstr("split_block_bloom has no counters"));
+}
+
+TEST(Counters, AreRefusedWhenAnyByteIsWrong) {
+  const CountingSet set = built(numbered_keys("key", 300));
+  for (std::size_t at = 0; at < set.counters.get().size(); at += at < 64 ? 1 : 37) {
+    SnapshotBytes damaged = copy_of(set.counters);
+    damaged.get()[at] ^= std::byte{0x10};
+    EXPECT_THAT(refusal_of(damaged, set.snapshot), HasSubstr("the-source: ")) << at;
+  }
+}
+
+TEST(Counters, AreRefusedWhenCutShort) {
+  const CountingSet set = built(numbered_keys("key", 300));
+  for (const std::size_t size :
+       {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{4000}, set.counters.get().size() - 1}) {
+    SnapshotBytes cut(size);
+    std::copy_n(set.counters.get().begin(), size, cut.get().begin());
+    EXPECT_THAT(refusal_of(cut, set.snapshot), HasSubstr("the-source: ")) << size;
+  }
+}
+
+TEST(Counters, AreRefusedInAFormatOfTheFuture) {
+  const CountingSet set = built(numbered_keys("key", 300));
+  SnapshotBytes newer = copy_of(set.counters);
+  header_of(newer).format = kCountersFormat + 1;
+  EXPECT_THROW(check_counters(std::as_const(newer).get(), decode(set.snapshot), "the-source"),
+               IncompatibleError);
+}
+
+// Right checksums do not help: a set bit whose counter is 0 would never be cleared, the other way round a
+// key's bit could be.
+TEST(Counters, AreRefusedWhenTheyDoNotFitTheBits) {
+  const CountingSet set = built(numbered_keys("key", 300));
+  SnapshotBytes wrong = copy_of(set.counters);
+  const auto first = std::find_if(wrong.get().begin() + 64, wrong.get().end(),
+                                  [](std::byte byte) { return byte != std::byte{0}; });
+  *first = std::byte{0};
+  seal_counters(wrong.get(), decode(set.snapshot).header().build_id);
+  EXPECT_THAT(refusal_of(wrong, set.snapshot), HasSubstr("do not fit the bits"));
+}
+
+TEST(CountingEditor, RemovesAndAddsAndKeepsCounting) {
+  const auto kept = numbered_keys("kept", 3'000);
+  const auto gone = numbered_keys("gone", 2'000);
+  auto all = kept;
+  all.insert(all.end(), gone.begin(), gone.end());
+  CountingSet set = built(all);
+  const SnapshotBytes base = copy_of(set.snapshot);
+
+  SnapshotEditor editor(decode(set.snapshot), std::move(set.counters));
+  for (const std::string& key : gone) EXPECT_TRUE(editor.remove(key)) << key;
+  EXPECT_EQ(editor.removed_keys(), 2'000U);
+  SnapshotBytes once = editor.finish(kAsOf);
+  std::optional<SnapshotBytes> counters = editor.take_counters();
+  ASSERT_TRUE(counters);
+  EXPECT_EQ(refusal_of(*counters, once), "");
+  EXPECT_EQ(decode(once).header().key_count, 3'000U);
+  for (const std::string& key : kept) ASSERT_TRUE(may_contain(decode(once), key)) << key;
+  EXPECT_LT(decode(once).header().estimated_fpr, decode(base).header().estimated_fpr);
+
+  SnapshotEditor again(decode(once), std::move(counters));
+  for (const std::string& key : gone) again.add(key);
+  EXPECT_EQ(again.new_keys(), 2'000U);
+  const SnapshotBytes twice = again.finish(kAsOf);
+  EXPECT_TRUE(as_text(shards_of(twice)) == as_text(shards_of(base)));
+  EXPECT_EQ(refusal_of(*again.take_counters(), twice), "");
+}
+
+TEST(CountingEditor, LeavesWhatIsCertainlyNotThere) {
+  CountingSet set = built(numbered_keys("key", 1'000));
+  SnapshotEditor editor(decode(set.snapshot), std::move(set.counters));
+  for (const std::string& key : numbered_keys("other", 1'000)) {
+    if (may_contain(decode(set.snapshot), key)) continue;
+    EXPECT_FALSE(editor.remove(key)) << key;
+  }
+  EXPECT_TRUE(as_text(shards_of(editor.finish(kAsOf))) == as_text(shards_of(set.snapshot)));
+}
+
+TEST(CountingEditor, CannotRemoveWithoutCounters) {
+  const CountingSet set = built(numbered_keys("key", 100));
+  SnapshotEditor editor(decode(set.snapshot));
+  EXPECT_THAT([&] { editor.remove("key1"); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("filter kind bloom"), HasSubstr("cuckoo"),
+                                              HasSubstr("build --counting: bloom"))));
+  EXPECT_FALSE(editor.take_counters());
+}
+
+TEST(CountingEditor, RefusesCountersOfAnotherBuild) {
+  const auto keys = numbered_keys("key", 100);
+  const CountingSet set = built(keys);
+  EXPECT_THROW(SnapshotEditor(decode(set.snapshot), built(keys, 2).counters), DataError);
+}
+
+TEST(CountingEditor, SaysWhichKindsCanCount) {
+  EXPECT_NO_THROW(check_can_count(filter_kind_named("bloom"), "tags"));
+  EXPECT_THAT([] { check_can_count(filter_kind_named("ribbon"), "tags"); },
+              ThrowsMessage<UsageError>(AllOf(
+                  HasSubstr("set \"tags\": filter kind ribbon knows no --counting"), HasSubstr("bloom"))));
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,172 @@
+// The counters of a counting set in a store: in chunks of their own, which only update fetches.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/snapshot/counters.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/tools/transfer/push_fixture.hpp"
+#include "tests/tools/transfer/store_decorator.hpp"
+#include "tools/transfer/collect_garbage.hpp"
+#include "tools/transfer/pointer_changes.hpp"
+#include "tools/transfer/rollback.hpp"
+#include "tools/transfer/update.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class FetchedKeys : public test::StoreDecorator {
+ public:
+  using StoreDecorator::StoreDecorator;
+  std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
+    fetched.insert(fetched.end(), keys.begin(), keys.end());
+    return StoreDecorator::get_many(keys);
+  }
+  std::vector<std::string> fetched;
+};
+
+struct CountingSet {
+  SnapshotBytes snapshot;
+  SnapshotBytes counters;
+};
+
+CountingSet build_counting(std::uint64_t keys) {
+  SnapshotBuilder builder({.set_name = "tags",
+                           .kind = &filter_kind_named("bloom"),
+                           .target_fpr = 0.0001,
+                           .growth = 2.0,
+                           .seed = 7,
+                           .as_of = 1'700'000'000});
+  for (std::uint64_t i = 0; i < keys; ++i) builder.add("key" + std::to_string(i));
+  SnapshotBytes snapshot = builder.finish();
+  SnapshotBytes counters = builder.counters(test::view_of(snapshot));
+  return {std::move(snapshot), std::move(counters)};
+}
+
+class Counting : public test::PushFixture {
+ protected:
+  static constexpr std::uint64_t kKeys = 40'000;  // some chunks of snapshot, more of counters
+
+  PushResult push_counting(const CountingSet& set) {
+    return keysieve::push(*store_, test::view_of(set.snapshot), {}, {}, unix_now(), set.counters.get());
+  }
+  UpdateResult update(const std::vector<std::string>& added, const std::vector<std::string>& removed) {
+    return keysieve::update(*store_, "tags", {.added = added, .removed = removed, .as_of = 1'700'000'060},
+                            {});
+  }
+  [[nodiscard]] std::string chunk_of_counters(std::uint32_t number) const {
+    return chunk_key(store_->prefix(), "tags", current().push_id, current().chunk_count + number);
+  }
+  [[nodiscard]] bool answers_maybe(const std::string& key) {
+    const Pulled pulled = pull(*store_, "tags");
+    const SnapshotView view = test::view_of(pulled.snapshot);
+    return view.may_contain(hash_key(key, view.seed()));
+  }
+
+  const CountingSet set_ = build_counting(kKeys);
+};
+
+TEST_F(Counting, IsCarriedToWhoeverUpdates) {
+  push_counting(set_);
+  EXPECT_EQ(current().counters_bytes, set_.counters.get().size());
+  const Pulled pulled = pull_with_counters(*store_, "tags");
+  EXPECT_TRUE(std::ranges::equal(pulled.snapshot.get(), set_.snapshot.get()));
+  ASSERT_TRUE(pulled.counters);
+  EXPECT_TRUE(std::ranges::equal(std::as_const(*pulled.counters).get(), set_.counters.get()));
+}
+
+TEST_F(Counting, IsNotFetchedByAPull) {
+  push_counting(set_);
+  FetchedKeys store(*store_);
+  const Pulled pulled = pull(store, "tags");
+  EXPECT_FALSE(pulled.counters);
+  EXPECT_EQ(store.fetched.size(), current().chunk_count);
+  EXPECT_THAT(store.fetched, Not(Contains(chunk_of_counters(0))));
+}
+
+TEST_F(Counting, LetsKeysBeRemovedTimeAndAgain) {
+  push_counting(set_);
+  const UpdateResult first = update({"new1"}, {"key1", "key2", "surely nobody has this"});
+  EXPECT_EQ(first.removed_keys, 2U);
+  EXPECT_EQ(first.pushed.record.key_count, kKeys - 1);
+  EXPECT_THAT(first.pushed.warnings, IsEmpty());
+  EXPECT_FALSE(answers_maybe("key1"));
+  EXPECT_FALSE(answers_maybe("key2"));
+  EXPECT_TRUE(answers_maybe("new1"));
+  const UpdateResult second = update({"key1"}, {"new1", "key3"});
+  EXPECT_EQ(second.removed_keys, 2U);
+  EXPECT_FALSE(answers_maybe("new1"));
+  const Pulled pulled = pull(*store_, "tags");
+  const SnapshotView view = test::view_of(pulled.snapshot);
+  for (std::uint64_t i = 0; i < kKeys; ++i) {
+    const std::string key = "key" + std::to_string(i);
+    if (i == 2 || i == 3) continue;
+    ASSERT_TRUE(view.may_contain(hash_key(key, view.seed()))) << key;
+  }
+}
+
+TEST_F(Counting, ComesBackWithTheGenerationThatARollbackBrings) {
+  push_counting(set_);
+  update({}, {"key1"});
+  rollback(*store_, "tags", plan_rollback(*store_, "tags", {}));
+  EXPECT_EQ(current().counters_bytes, set_.counters.get().size());
+  EXPECT_TRUE(answers_maybe("key1"));
+  EXPECT_EQ(update({}, {"key1", "key4"}).removed_keys, 2U);
+}
+
+TEST_F(Counting, IsMissedWhenAGenerationHasNone) {
+  push_counting(set_);
+  const PushResult pushed = push(build_counting(kKeys).snapshot);
+  EXPECT_THAT(pushed.warnings,
+              ElementsAre(AllOf(HasSubstr("no counters any more"), HasSubstr("--counting"))));
+  EXPECT_THAT(test::message_of<UsageError>([this] { update({}, {"key1"}); }),
+              AllOf(HasSubstr("filter kind bloom"), HasSubstr("--counting")));
+  EXPECT_EQ(current().generation, 2U);
+  EXPECT_EQ(update({"new1"}, {}).pushed.record.counters_bytes, 0U);
+}
+
+TEST_F(Counting, LeavesNoChunksBehind) {
+  for (int i = 0; i < 6; ++i) push_counting(build_counting(kKeys));
+  EXPECT_EQ(collect_garbage(*store_, {}).sets.at(0).removed_chunks, 0U);
+  std::size_t chunks = 0;
+  for (const SnapshotRecord& kept : kept_generations(pointer())) chunks += chunks_of(kept).chunk_count;
+  EXPECT_EQ(store_->keys_with_prefix("keysieve:tags:").size(), chunks + 1) << "and the pointer record";
+}
+
+TEST_F(Counting, IsRefusedByPushWhenItIsOfAnotherBuild) {
+  const CountingSet other = build_counting(kKeys);
+  EXPECT_THROW(
+      keysieve::push(*store_, test::view_of(set_.snapshot), {}, {}, unix_now(), other.counters.get()),
+      DataError);
+  EXPECT_THAT(keys(), IsEmpty());
+}
+
+TEST_F(Counting, MakesAnUpdateSayWhatIsMissingOrDamaged) {
+  push_counting(set_);
+  const std::string key = chunk_of_counters(1);
+  const std::string whole = store_->get(key).value();
+  std::string damaged = whole;
+  damaged.back() = static_cast<char>(damaged.back() ^ 1);
+  const Record record{key, damaged};
+  store_->put_many({&record, 1});
+  EXPECT_THROW(update({}, {"key1"}), DataError);
+  store_->remove_many({&key, 1});
+  EXPECT_THAT(test::message_of<DataError>([this] { update({}, {"key1"}); }),
+              AllOf(HasSubstr("is damaged, push again"), HasSubstr(key)));
+  EXPECT_EQ(current().generation, 1U);
+  EXPECT_TRUE(answers_maybe("key1")) << "readers need no counters";
+  push_counting(set_);
+  EXPECT_EQ(current().generation, 1U) << "the same build, mended";
+  EXPECT_EQ(update({}, {"key1"}).removed_keys, 1U);
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,15 @@
+// The picture of `keysieve plan --svg`: two plots, one above the other, in one SVG file that needs nothing
+// else.
+#pragma once
+
+#include <string>
+
+#include "core/filters/sizing.hpp"
+
+namespace keysieve {
+
+// FPR contours of `bloom`, the kind in which k is free, and bits per key of every kind; those for which
+// `is_usual` is false are dashed. Throws UsageError for a value out of range.
+std::string plan_svg(const SizingRequest& request, bool (*is_usual)(const FilterKind& kind));
+
+}  // namespace keysieve
