@@ -47,9 +47,9 @@ void Loader::arm_watches() {
   for (WatchedStore& store : stores_) {
     // Once more after the looks: only then it is known which logs there are to wait for, if the store is
     // there.
-    while (arm_watch(store)) {
-      if (!look_again(store)) return;
-    }
+    do {
+      if (!on_progress_()) return;
+    } while (arm_watch(store) && look_again(store));
   }
 }
 

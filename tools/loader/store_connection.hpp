@@ -16,9 +16,10 @@ namespace keysieve {
 
 using OpenStore = std::function<std::unique_ptr<Store>()>;
 
-// Refuses a store that is not there: an empty one in its place would look well.
+// Refuses a store that is not there: an empty one in its place would look well. Waits for no failover: the
+// other stores have their turn meanwhile.
 inline OpenStore store_opener(std::string url) {
-  return [url = std::move(url)] { return open_store(url, IfMissing::Refuse); };
+  return [url = std::move(url)] { return open_store(url, IfMissing::Refuse, Patience::None); };
 }
 
 class StoreConnection {

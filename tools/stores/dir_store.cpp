@@ -311,7 +311,7 @@ class DirStore final : public Store {
 
 }  // namespace
 
-std::unique_ptr<Store> open_dir_store(StoreUrl url, IfMissing if_missing) {
+std::unique_ptr<Store> open_dir_store(StoreUrl url, IfMissing if_missing, Patience /*patience*/) {
   std::string folder = take_folder(url);
   const auto timeout = take_timeout(url);
   refuse_other_parameters(url);

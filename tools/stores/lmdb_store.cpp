@@ -189,7 +189,7 @@ std::uint64_t take_map_bytes(StoreUrl& url) {
 
 }  // namespace
 
-std::unique_ptr<Store> open_lmdb_store(StoreUrl url, IfMissing if_missing) {
+std::unique_ptr<Store> open_lmdb_store(StoreUrl url, IfMissing if_missing, Patience /*patience*/) {
   const std::string folder = take_folder(url);
   const std::uint64_t map_bytes = take_map_bytes(url);
   refuse_other_parameters(url);

@@ -10,7 +10,7 @@ namespace {
 
 struct Scheme {
   std::string_view name;
-  std::unique_ptr<Store> (*open)(StoreUrl url, IfMissing if_missing);
+  std::unique_ptr<Store> (*open)(StoreUrl url, IfMissing if_missing, Patience patience);
 };
 
 constexpr std::array kSchemes{
@@ -34,8 +34,9 @@ const Scheme* find_scheme(std::string_view text) noexcept {
 
 }  // namespace
 
-std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing) {
-  if (const Scheme* scheme = find_scheme(url)) return scheme->open(parse_store_url(url), if_missing);
+std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing, Patience patience) {
+  if (const Scheme* scheme = find_scheme(url))
+    return scheme->open(parse_store_url(url), if_missing, patience);
   // Only what comes before the colon is shown: the rest may hold a password.
   std::string message =
       "store \"" + url.substr(0, url.find(':')) + "\" is not known; a store's URL begins with";

@@ -77,8 +77,8 @@ class RedisCluster final : public RedisServers {
         }
         fail("the servers send each other's clients to and fro");
       } catch (const RedisOutage& outage) {
-        patience.pause(outage.what());
         slots_ = RedisSlots();
+        patience.pause(outage.what());
       }
     }
   }
@@ -87,7 +87,9 @@ class RedisCluster final : public RedisServers {
   bool carry(std::vector<Passage>& passages, Effect effect) {
     const bool must_replicate = effect == Effect::Writes && replicas_.is_any();
     std::optional<RedisOutage> outage;
+    const bool is_impatient = settings_.failover.count() == 0;  // one silent master is enough
     const auto unless_out = [&](const RedisHost& host, const auto& step) {
+      if (outage && is_impatient) return false;
       try {
         step();
         return true;

@@ -19,6 +19,7 @@ RedisPatience::RedisPatience(std::chrono::milliseconds whole)
 
 void RedisPatience::pause(const std::string& reason) {
   const auto now = std::chrono::steady_clock::now();
+  if (whole_.count() == 0) throw RedisOutage(reason);
   if (now >= end_) throw RedisOutage(reason + " (tried for " + std::to_string(whole_.count()) + " ms)");
   std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(next_pause_, end_ - now));
   next_pause_ = std::min(2 * next_pause_, kLongestPause);

@@ -21,7 +21,7 @@ class SentinelRedis final : public RedisServers {
     try {
       reach_master();
     } catch (const RedisOutage&) {
-      if (!is_named_) throw;
+      if (!is_named_ || settings_.failover.count() == 0) throw;
       try_until_done([] {});
     }
   }

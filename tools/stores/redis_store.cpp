@@ -218,9 +218,10 @@ class RedisStore final : public Store {
 
 }  // namespace
 
-std::unique_ptr<Store> open_redis_store(StoreUrl url, IfMissing /*if_missing*/) {
+std::unique_ptr<Store> open_redis_store(StoreUrl url, IfMissing /*if_missing*/, Patience patience) {
   RedisSettings settings = take_redis_settings(url);
   refuse_other_parameters(url);
+  if (patience == Patience::None) settings.failover = {};
   return std::make_unique<RedisStore>(std::move(settings), url);
 }
 

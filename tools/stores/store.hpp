@@ -36,6 +36,12 @@ enum class IfMissing {
   Create,  // if its parent is there
 };
 
+// Whether a store waits for a failover. Who follows several stores in one thread must not, but come again.
+enum class Patience {
+  OfUrl,  // `?failover=`
+  None,
+};
+
 // What a writer left unfinished is removed after that long by the next one: generous, since one that is slow
 // may still be at work.
 inline constexpr std::chrono::hours kAbandonedAfter{24};
@@ -113,7 +119,8 @@ class Store {
 // that is not in the URL comes from ?password_file= or else from the environment's KEYSIEVE_REDIS_PASSWORD.
 // Connects. Throws UsageError for a URL that is not understood, and as a Store does: UnavailableError too for
 // what is missing, unless it could be created.
-std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing = IfMissing::Create);
+std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing = IfMissing::Create,
+                                  Patience patience = Patience::OfUrl);
 
 // Whether the text looks like a store's URL and not like a file's path: it begins with a known scheme and a
 // colon.

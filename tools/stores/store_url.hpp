@@ -47,8 +47,8 @@ void refuse_other_parameters(const StoreUrl& url);
 // The folder of a store that is a path alone.
 std::string take_folder(StoreUrl& url);
 
-std::unique_ptr<Store> open_dir_store(StoreUrl url, IfMissing if_missing);
-std::unique_ptr<Store> open_lmdb_store(StoreUrl url, IfMissing if_missing);
-std::unique_ptr<Store> open_redis_store(StoreUrl url, IfMissing if_missing);
+std::unique_ptr<Store> open_dir_store(StoreUrl url, IfMissing if_missing, Patience patience);
+std::unique_ptr<Store> open_lmdb_store(StoreUrl url, IfMissing if_missing, Patience patience);
+std::unique_ptr<Store> open_redis_store(StoreUrl url, IfMissing if_missing, Patience patience);
 
 }  // namespace keysieve

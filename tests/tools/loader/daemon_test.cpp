@@ -3,7 +3,7 @@
 
 #include "core/shm/publisher.hpp"
 #include "core/shm/set_reader.hpp"
-#include "tests/support/redis_server.hpp"
+#include "tests/support/redis_sentinels.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
 #include "tools/loader/snapshot_cache.hpp"
 
@@ -155,6 +155,25 @@ TEST_F(Keysieved, RefreshesTheOtherSetsWhileOneFails) {
   ASSERT_TRUE(follows("shop", 1)) << log();
   site_.push("shop", {0, 600});
   EXPECT_TRUE(follows("shop", 2)) << log();
+}
+
+TEST_F(Keysieved, RefreshesTheOtherSetsWhileAStoreWaitsForAFailover) {
+  RedisSentinels servers(0, 1);
+  site_.push("shop", {0, 500}, servers.url());
+  site_.push("tags", {0, 1000});
+  site_.configure("[[set]]\nname = \"shop\"\nstore = \"far\"\n" + tags_set + "[store.far]\nurl = \"" +
+                  servers.url() + "\"\n");
+  start();
+  ASSERT_TRUE(follows("shop", 1)) << log();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  servers.master().kill();
+  ASSERT_TRUE(says("shop: the store is away")) << log();
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint64_t generation = 2; generation <= 5; ++generation) {
+    site_.push("tags", {0, static_cast<int>(1000 + generation)});
+    ASSERT_TRUE(follows("tags", generation)) << log();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << log();
 }
 
 TEST_F(Keysieved, WaitsForAForeignLockAndSaysSoOnce) {

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/message_of.hpp"
-#include "tests/support/redis_server.hpp"
+#include "tests/support/redis_cluster.hpp"
+#include "tests/support/redis_sentinels.hpp"
+#include "tools/stores/redis_slots.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -44,6 +46,31 @@ TEST(StoreConnection, AsksAtOnceWhenToldTo) {
   EXPECT_THROW(connection.use(kStart, has_seed), Error);
   connection.try_again_now();
   EXPECT_FALSE(connection.use(kStart, has_seed));
+}
+
+// As long as its failover lasts, which is half a minute by default.
+void expect_to_fail_at_once(const std::string& url, RedisServer& lost) {
+  StoreConnection connection(store_opener(url), "redis", kPollInterval);
+  EXPECT_FALSE(connection.use(kStart, has_seed));
+  const auto watch = store_opener(url)()->watch();
+  const WatchedLog log{"keysieve:seed", {}};  // of the same slot
+  lost.kill();
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THROW(connection.use(kStart, has_seed), UnavailableError) << "when it was open";
+  connection.try_again_now();
+  EXPECT_THROW(connection.use(kStart, has_seed), UnavailableError) << "when it is opened";
+  EXPECT_THROW(watch->arm(std::span(&log, 1)), UnavailableError);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST(StoreConnection, WaitsForNoFailoverOfSentinel) {
+  RedisSentinels servers(0, 1);
+  expect_to_fail_at_once(servers.url(), servers.master());
+}
+
+TEST(StoreConnection, WaitsForNoFailoverOfACluster) {
+  RedisCluster cluster;
+  expect_to_fail_at_once(cluster.url(), cluster.master_of(slot_of("keysieve:seed")));
 }
 
 TEST(StoreConnection, OneSetsBadRecordDoesNotKeepTheOthersAway) {
