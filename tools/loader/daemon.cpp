@@ -16,6 +16,7 @@ Daemon::Daemon(LoaderCommandLine command_line, LoaderConfig config) : command_li
 void Daemon::run() {
   do {
     loader_->round();
+    is_first_round_ = false;
   } while (follow_until_next_round() == Next::Round);
   service_.stopping();
   spdlog::info("stopping; what is published stays live");
@@ -82,14 +83,20 @@ void Daemon::use(LoaderConfig config) {
 }
 
 void Daemon::tell_service() {
-  if (Signals::is_stop_pending()) return;
-  if (has_said_ready_ || !loader_->is_ready()) return service_.status(loader_->summary());
+  say_ready_when_it_is();
+  if (!Signals::is_stop_pending()) service_.status(loader_->summary());
+}
+
+void Daemon::say_ready_when_it_is() {
+  if (has_said_ready_ || !loader_->is_ready() || Signals::is_stop_pending()) return;
   service_.ready(loader_->summary());
   has_said_ready_ = true;
 }
 
 bool Daemon::on_progress() {
   service_.alive();
+  say_ready_when_it_is();
+  if (!has_said_ready_ && is_first_round_) service_.still_starting();
   return !Signals::is_stop_pending();
 }
 

@@ -33,6 +33,7 @@ class Daemon {
   void reload();
   void use(LoaderConfig config);
   void tell_service();
+  void say_ready_when_it_is();
   bool on_progress();
 
   LoaderCommandLine command_line_;
@@ -42,6 +43,7 @@ class Daemon {
   std::optional<Loader> loader_;
   std::mt19937_64 random_{std::random_device{}()};
   bool has_said_ready_ = false;
+  bool is_first_round_ = true;
 };
 
 }  // namespace keysieve

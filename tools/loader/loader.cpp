@@ -32,6 +32,10 @@ Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress)
 
 void Loader::round() {
   for (SetRefresher& refresher : refreshers_) {
+    if (!on_progress_()) return;
+    refresher.publish_cached(std::chrono::steady_clock::now());
+  }
+  for (SetRefresher& refresher : refreshers_) {
     if (!on_progress_()) break;
     refresher.refresh(std::chrono::steady_clock::now());
   }

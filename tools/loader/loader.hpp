@@ -21,7 +21,8 @@ class Loader {
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  // A set in trouble does not keep the others from being refreshed.
+  // A set in trouble does not keep the others from being refreshed; and all that nothing is live of are
+  // published from the cache before the first store is asked.
   void round();
   // The next round asks every store, however short ago it failed.
   void try_again_now();

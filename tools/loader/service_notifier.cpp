@@ -49,6 +49,13 @@ void ServiceNotifier::stopping() {
   send("STOPPING=1");
 }
 
+void ServiceNotifier::still_starting() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_starting_ < std::chrono::seconds(1)) return;
+  send("EXTEND_TIMEOUT_USEC=" + std::to_string(std::chrono::microseconds(kLongestStep).count()));
+  last_starting_ = now;
+}
+
 void ServiceNotifier::alive() {
   const auto now = std::chrono::steady_clock::now();
   if (!has_watchdog_ || now - last_alive_ < alive_interval_) return;

@@ -15,6 +15,11 @@ class ServiceNotifier {
   void reloading();
   void stopping();
 
+  // Before ready(): the start may take longer than systemd grants, as long as this is called again within
+  // kLongestStep each time.
+  static constexpr std::chrono::seconds kLongestStep{120};
+  void still_starting();
+
   // To be called at least every alive_interval(); tells the watchdog no more often than it needs.
   void alive();
   [[nodiscard]] std::chrono::milliseconds alive_interval() const noexcept { return alive_interval_; }
@@ -25,6 +30,7 @@ class ServiceNotifier {
   std::chrono::milliseconds alive_interval_;
   bool has_watchdog_;
   std::chrono::steady_clock::time_point last_alive_{};
+  std::chrono::steady_clock::time_point last_starting_{};
   std::string last_status_;
 };
 

@@ -1,6 +1,7 @@
 #include "tools/loader/set_refresher.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <exception>
@@ -42,6 +43,20 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
       layers_(config_, loader, adds_, log_),
       backoff_(loader.poll_interval) {}
 
+void SetRefresher::publish_cached(SteadyTime now) {
+  try {
+    look_at_what_is_live();
+    if (!live_ && backoff_.is_due(now)) {
+      Publisher publisher(publishing_, config_.name);
+      adds_.load_mirror();
+      if (adds_.is_complete()) publish_newest_cached(publisher, now);
+    }
+  } catch (const std::exception& error) {
+    spdlog::debug("{}: not published from the cache: {}", config_.name, error.what());
+  }
+  state_.live = live_;
+}
+
 const SetState& SetRefresher::refresh(SteadyTime now) {
   try {
     state_ = look_and_publish(now);
@@ -71,7 +86,12 @@ SetState SetRefresher::look_and_publish(SteadyTime now) {
   publisher.beat(moment);
   publisher.clear_expired_bypass(moment);
   look_at_what_is_live();
-  if (!live_ && backoff_.is_due(now)) publish_cached(publisher, now);
+  try {
+    if (!live_ && backoff_.is_due(now)) publish_newest_cached(publisher, now);
+  } catch (const Error&) {
+    backoff_.failed(now);
+    throw;
+  }
   SetState state = follow_store(publisher, now);
   // Whatever the store said: a predecessor may have been killed before it had brought in all that it had.
   try {
@@ -195,15 +215,9 @@ SetState SetRefresher::replace(Publisher& publisher, const SnapshotRecord& recor
   return {};
 }
 
-void SetRefresher::publish_cached(Publisher& publisher, SteadyTime now) {
+void SetRefresher::publish_newest_cached(Publisher& publisher, SteadyTime now) {
   const std::optional<Candidate> candidate = newest_cached(now);
-  if (!candidate) return;
-  try {
-    publish(publisher, *candidate);
-  } catch (const Error&) {
-    backoff_.failed(now);
-    throw;
-  }
+  if (candidate) publish(publisher, *candidate);
 }
 
 // Checked as if it came from the store: the configuration may be another than the one it was saved under.

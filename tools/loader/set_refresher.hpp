@@ -25,11 +25,15 @@ class SetRefresher {
   SetRefresher(const SetRefresher&) = delete;
   SetRefresher& operator=(const SetRefresher&) = delete;
 
+  // When nothing is live, publishes what the cache holds, as refresh() does, but asks no store: one that
+  // hangs must not keep it back. What goes wrong is left for refresh() to try again and to say.
+  void publish_cached(SteadyTime now);
+
   // Looks at the store, publishes what is new there and brings in what was added; when nothing is live, first
   // publishes what the cache holds. Holds the set's lock meanwhile. Throws nothing that can be survived.
   const SetState& refresh(SteadyTime now);
 
-  // As of the last refresh().
+  // As of the last refresh(); before it, what is live is known from publish_cached().
   [[nodiscard]] const SetState& state() const noexcept { return state_; }
   [[nodiscard]] const std::string& set_name() const noexcept { return config_.name; }
 
@@ -61,7 +65,7 @@ class SetRefresher {
   void apply(const StoreBypasses& bypasses);
   void read_adds(const LogPosition& from, AddsReader::Amount amount, SteadyTime now);
   void forget_adds(const LogPosition& up_to);
-  void publish_cached(Publisher& publisher, SteadyTime now);
+  void publish_newest_cached(Publisher& publisher, SteadyTime now);
   std::optional<Candidate> newest_cached(SteadyTime now);
   void publish(Publisher& publisher, const Candidate& candidate);
 
@@ -82,7 +86,7 @@ class SetRefresher {
   Backoff backoff_;
   std::optional<LivePublication> live_;
   std::optional<PutOff> put_off_;
-  SetState state_;
+  SetState state_ = not_asked();
 };
 
 }  // namespace keysieve

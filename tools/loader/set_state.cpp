@@ -14,6 +14,10 @@ SetState in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
           .refused = {}};
 }
 
+SetState not_asked() {
+  return in_trouble(Trouble::NotAsked, ErrorKind::Unavailable, "the store was not asked yet");
+}
+
 SetState store_away(const Error& error) {
   return in_trouble(Trouble::StoreAway, error.kind(), fmt::format("the store is away: {}", error.what()));
 }

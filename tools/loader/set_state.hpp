@@ -11,6 +11,7 @@
 namespace keysieve {
 
 enum class Trouble {
+  NotAsked,       // this process has not looked at the store yet
   None,           // what the store calls current is live
   NeverPushed,    // the store holds no snapshot of this set
   StoreAway,      // cannot be asked
@@ -26,12 +27,14 @@ struct SetState {
   std::optional<BuildId> refused;  // the build that trouble is about, where it is one
 };
 
-// Whether php-fpm would rather wait: nothing is live because publishing failed here, which may pass in
-// seconds. What a store or a guard keeps back may take days, and lookups answer maybe meanwhile.
+// Whether php-fpm would rather wait: nothing is live, because nobody has looked yet or because publishing
+// failed here, which may pass in seconds. What a store or a guard keeps back may take days, and lookups
+// answer maybe meanwhile.
 inline bool holds_back_ready(const SetState& state) {
-  return !state.live && state.trouble == Trouble::CannotPublish;
+  return !state.live && (state.trouble == Trouble::NotAsked || state.trouble == Trouble::CannotPublish);
 }
 
+SetState not_asked();
 SetState in_trouble(Trouble trouble, ErrorKind kind, std::string reason);
 SetState store_away(const Error& error);
 SetState refused(const SnapshotRecord& record, const Error& error);

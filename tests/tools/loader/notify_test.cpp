@@ -3,10 +3,13 @@
 #include <sys/un.h>
 
 #include <array>
+#include <chrono>
 #include <optional>
+#include <thread>
 
 #include "core/base/file_descriptor.hpp"
 #include "core/shm/publisher.hpp"
+#include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/keysieved_process.hpp"
 #include "tests/tools/loader/pouring_adds.hpp"
 #include "tests/tools/loader/site.hpp"
@@ -83,6 +86,59 @@ TEST_F(KeysievedNotify, IsReadyWhenNothingWasPushedYet) {
   EXPECT_TRUE(is_told("READY=1\nSTATUS=0 of 1 sets current; tags: store " + site_.store_url() +
                       " holds no snapshot of it"))
       << told_;
+}
+
+// After a reboot: of two stores that hang, one would be enough to keep everything back.
+TEST_F(KeysievedNotify, IsReadyWithWhatIsCachedBeforeAStoreThatHangsIsAsked) {
+  RedisServer redis;
+  const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
+  site_.push("tags", {0, 1000}, redis.unix_url());
+  site_.push("shop", {0, 1000}, redis.unix_url());
+  site_.configure(tags_set + shop_set, redis.unix_url() + "?timeout=60s");
+  start();
+  ASSERT_TRUE(is_told("STATUS=2 of 2 sets current")) << told_;
+  keysieved_->stop();
+  site_.wipe_shared_memory();
+  read_all();
+  told_.clear();
+  ::kill(redis.pid(), SIGSTOP);
+  start();
+  EXPECT_TRUE(is_told("READY=1\nSTATUS=0 of 2 sets current; tags: the store was not asked yet; shop: "))
+      << told_;
+  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site_.knows("shop", {0, 1000}));
+}
+
+TEST_F(KeysievedNotify, AsksForMoreTimeInTheFirstRoundAlone) {
+  site_.push("tags", {0, 1000});
+  site_.configure(tags_set);
+  const Publisher other({.directory = site_.directory()}, "tags");
+  start();
+  ASSERT_TRUE(is_told("EXTEND_TIMEOUT_USEC=120000000\n")) << told_;
+  ASSERT_TRUE(is_told("STATUS=0 of 1 sets current; tags: cannot publish: ")) << told_;
+  told_.clear();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));  // more than between two of them
+  read_all();
+  EXPECT_EQ(told_.find("EXTEND"), std::string::npos) << told_;
+}
+
+TEST_F(KeysievedNotify, GivesASignOfLifeBetweenTwoStoresThatHang) {
+  RedisServer redis;
+  std::string stores;
+  for (const char* name : {"one", "two", "three", "four"}) {
+    stores += std::string("[store.") + name + "]\nurl = \"redis+unix://:secret@" + redis.socket_path() +
+              "?timeout=400ms\"\n";
+  }
+  site_.configure(tags_set + stores, site_.store_url(), "1h");
+  ::kill(redis.pid(), SIGSTOP);
+  start({"WATCHDOG_USEC=60000"});
+  ASSERT_TRUE(is_told("READY=1")) << told_;
+  for (int i = 0; i < 3; ++i) {
+    told_.clear();
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_TRUE(is_told("WATCHDOG=1")) << told_;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1000)) << i;
+  }
 }
 
 TEST_F(KeysievedNotify, TellsOfAReload) {
