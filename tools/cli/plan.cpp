@@ -42,7 +42,8 @@ Plan made_plan(const PlanOptions& options) {
   const auto [choice, reason] = recommend(kinds, options.need());
   const auto chosen = kinds.begin() + (choice - kinds.data());
   std::rotate(kinds.begin(), chosen, chosen + 1);
-  return {std::move(kinds), reason};
+  const bool has_no_room = kinds.front().kind().capacity != nullptr && options.request.growth == 1.0;
+  return {std::move(kinds), has_no_room ? reason + "; without --growth it has no room for new keys" : reason};
 }
 
 double bound_bits_per_key(const SizingRequest& request) {
@@ -61,6 +62,7 @@ Json to_json(const PlannedKind& planned, bool recommended) {
           {"cache_lines", planned.cache_lines},
           {"can_add", kind.can_add()},
           {"can_remove", kind.can_remove()},
+          {"can_count", kind.can_count()},
           {"summary", kind.summary}};
 }
 
@@ -76,6 +78,11 @@ void print_as_json(const Plan& plan, const SizingRequest& request) {
               {"kinds", kinds}});
 }
 
+std::string_view removal_from(const FilterKind& kind) {
+  if (kind.can_remove()) return "yes";
+  return kind.can_count() ? "--counting" : "no";
+}
+
 void print_as_text(const Plan& plan, const SizingRequest& request) {
   fmt::print("{} keys at a target FPR of {}, in shards of {}", format_count(request.keys),
              format_share(request.target_fpr), format_bytes(request.shard_bytes));
@@ -83,14 +90,13 @@ void print_as_text(const Plan& plan, const SizingRequest& request) {
   fmt::print(":\n{}, {}.\n\n", plan.kinds.front().kind().name, plan.reason);
 
   Table table({"", "kind", "bits/key", "shards", "size", "theoretical FPR", "lookup", "add", "remove"});
-  const auto yes_or_no = [](bool is) { return std::string(is ? "yes" : "no"); };
   for (const PlannedKind& planned : plan.kinds) {
     const FilterKind& kind = planned.kind();
     table.add({&planned == &plan.kinds.front() ? "*" : "", std::string(kind.name),
                fmt::format("{:.2f}", planned.bits_per_key), format_count(planned.geometry.shard_count),
                format_bytes(planned.bytes), format_share(planned.theoretical_fpr),
-               format_cache_lines(planned.cache_lines), yes_or_no(kind.can_add()),
-               yes_or_no(kind.can_remove())});
+               format_cache_lines(planned.cache_lines), kind.can_add() ? "yes" : "no",
+               std::string(removal_from(kind))});
   }
   table.print();
   fmt::print("\nSize and bits/key count the whole file; no filter can do with less than {:.2f} bits/key.\n",

@@ -25,7 +25,7 @@ bool serves(const FilterKind& kind, Need need) {
     case Need::Adds:
       return kind.can_add();
     case Need::Deletes:
-      return kind.can_remove();
+      return kind.can_remove() || kind.can_count();
     case Need::Static:
       return true;
   }
@@ -94,6 +94,7 @@ std::string reason_for(const PlannedKind* choice, const Candidates& candidates, 
   std::string reason =
       fmt::format("{}{} ({} per lookup)", superlative_of(candidates.size() == 1, is_smallest, is_fastest),
                   description_of(need), format_cache_lines(choice->cache_lines));
+  if (need == Need::Deletes && !choice->kind().can_remove()) reason += ", built with --counting";
   if (!is_fastest) {
     reason += fmt::format("; {} would be faster ({}) but take {} % more memory", fastest->kind().name,
                           format_cache_lines(fastest->cache_lines), percent_of_choice(fastest));

@@ -1,4 +1,5 @@
-// The bytes of the snapshot format, one file per kind in tests/golden. A file that no longer matches means
+// The bytes of the snapshot format, in tests/golden: one file of few keys per kind, full shards of kinds that
+// fill them in ways of their own, and the counters of a counting set. A file that no longer matches means
 // that snapshots already in stores are read differently: that takes a new format number. For a new kind, the
 // variable KEYSIEVE_WRITE_GOLDEN=1 has its file written.
 #include <gtest/gtest.h>
@@ -6,82 +7,139 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "core/base/file_descriptor.hpp"
-#include "tests/core/kind_ids.hpp"
 #include "tests/core/sample_snapshot.hpp"
 
 namespace keysieve {
 namespace {
 
-std::vector<std::string> golden_keys() {
+struct GoldenFile {
+  std::string name;
+  const FilterKind* kind;
+  int numbered_keys = 60;
+  Effort effort = Effort::Normal;
+};
+
+std::vector<GoldenFile> golden_files() {
+  std::vector<GoldenFile> files;
+  for (const FilterKind& kind : filter_kinds()) files.push_back({std::string(kind.name), &kind});
+  const FilterKind& ribbon = filter_kind_named("ribbon");
+  files.push_back({"ribbon_full", &ribbon, 2'350});                   // uneven levels, exemption
+  files.push_back({"ribbon_full_max", &ribbon, 2'350, Effort::Max});  // rows of 128
+  files.push_back(
+      {"cuckoo_full", &filter_kind_named("cuckoo"), 4'000});  // narrower fingerprints in some shards
+  return files;
+}
+
+std::vector<std::string> golden_keys(const GoldenFile& file) {
   using namespace std::string_literals;
-  std::vector<std::string> keys = test::numbered_keys("key", 60);
+  std::vector<std::string> keys = test::numbered_keys("key", file.numbered_keys);
   keys.insert(keys.end(), {""s, "a\0b"s, "初音ミク"s, "\xff"s, std::string(300, 'x')});
   return keys;
 }
 
-SnapshotBytes golden_snapshot(const FilterKind& kind) {
-  return test::build_snapshot({.set_name = "golden-set",
-                               .kind = &kind,
-                               .target_fpr = 0.01,
-                               .shard_bytes = 1024,
-                               .seed = 0x0123456789abcdef,
-                               .as_of = 1'400'000'000,
-                               .valid_for = 172'800,
-                               .adds_from = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
-                               .built_at = 1'400'000'060,
-                               .build_id = {0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa,
-                                            0xab, 0xac, 0xad, 0xae, 0xaf},
-                               .key_profile = "UTF-8, NFC"},
-                              golden_keys());
+BuildSettings golden_settings(const GoldenFile& file) {
+  return {.set_name = "golden-set",
+          .kind = file.kind,
+          .target_fpr = 0.01,
+          .shard_bytes = 1024,
+          .effort = file.effort,
+          .seed = 0x0123456789abcdef,
+          .as_of = 1'400'000'000,
+          .valid_for = 172'800,
+          .adds_from = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
+          .built_at = 1'400'000'060,
+          .build_id = {0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa, 0xab, 0xac, 0xad,
+                       0xae, 0xaf},
+          .key_profile = "UTF-8, NFC"};
 }
 
-std::string golden_path(const FilterKind& kind) {
-  return std::string(KEYSIEVE_GOLDEN_DIRECTORY "/").append(kind.name).append(".ks");
+std::string golden_path(const std::string& name) {
+  return KEYSIEVE_GOLDEN_DIRECTORY "/" + name + ".ks";
 }
 
-class GoldenSnapshot : public ::testing::TestWithParam<std::uint8_t> {
+void expect_golden(Bytes built, const std::string& path) {
+  if (std::getenv("KEYSIEVE_WRITE_GOLDEN") != nullptr)
+    std::ofstream(path, std::ios::binary) << as_text(built);
+  std::ifstream file(path, std::ios::binary);
+  ASSERT_TRUE(file.is_open()) << path;
+  const std::string golden(std::istreambuf_iterator<char>(file), {});
+  ASSERT_EQ(built.size(), golden.size());
+  for (std::size_t at = 0; at < golden.size(); ++at) {
+    ASSERT_EQ(as_text(built)[at], golden[at]) << path << " differs at offset " << at;
+  }
+}
+
+class GoldenSnapshot : public ::testing::TestWithParam<GoldenFile> {
  protected:
-  [[nodiscard]] static const FilterKind& kind() { return *find_filter_kind(GetParam()); }
+  [[nodiscard]] static std::string path() { return golden_path(GetParam().name); }
+  [[nodiscard]] static std::vector<std::string> keys() { return golden_keys(GetParam()); }
 };
 
 TEST_P(GoldenSnapshot, IsBuiltByteByByte) {
-  const SnapshotBytes built = golden_snapshot(kind());
-  if (std::getenv("KEYSIEVE_WRITE_GOLDEN") != nullptr) {
-    std::ofstream(golden_path(kind()), std::ios::binary) << as_text(built.get());
-  }
-  std::ifstream file(golden_path(kind()), std::ios::binary);
-  ASSERT_TRUE(file.is_open()) << golden_path(kind());
-  const std::string golden(std::istreambuf_iterator<char>(file), {});
-  ASSERT_EQ(built.get().size(), golden.size());
-  for (std::size_t at = 0; at < golden.size(); ++at) {
-    ASSERT_EQ(as_text(built.get())[at], golden[at]) << golden_path(kind()) << " differs at offset " << at;
-  }
+  expect_golden(test::build_snapshot(golden_settings(GetParam()), keys()).get(), path());
 }
 
 TEST_P(GoldenSnapshot, IsReadWithAllItsFields) {
-  const MappedRegion region = map_file(golden_path(kind()));
-  const SnapshotView view = SnapshotView::decode(bytes_of(region), golden_path(kind()), Check::Everything);
-  EXPECT_EQ(&view.kind(), &kind());
+  const MappedRegion region = map_file(path());
+  const SnapshotView view = SnapshotView::decode(bytes_of(region), path(), Check::Everything);
+  EXPECT_EQ(&view.kind(), GetParam().kind);
   EXPECT_EQ(view.set_name(), "golden-set");
   EXPECT_EQ(view.key_profile(), "UTF-8, NFC");
   EXPECT_EQ(view.seed(), 0x0123456789abcdefU);
-  EXPECT_EQ(view.header().key_count, 65U);
-  EXPECT_EQ(view.header().shard_count, 1U);
+  EXPECT_EQ(view.header().key_count, keys().size());
   EXPECT_EQ(view.header().as_of, 1'400'000'000);
   EXPECT_EQ(view.header().built_at, 1'400'000'060);
   EXPECT_EQ(view.valid_until(), 1'400'172'800);
   EXPECT_EQ(to_hex(view.header().build_id), "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf");
   EXPECT_EQ(to_hex(view.header().adds_from), "0102030405060708090a0b0c0d0e0f10");
-  for (const std::string& key : golden_keys()) EXPECT_TRUE(test::may_contain(view, key)) << key;
+  for (const std::string& key : keys()) EXPECT_TRUE(test::may_contain(view, key)) << key;
   EXPECT_FALSE(test::may_contain(view, "absent"));
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryKind, GoldenSnapshot, ::testing::ValuesIn(test::all_kind_ids()),
-                         [](const auto& instance) {
-                           return std::string(find_filter_kind(instance.param)->name);
-                         });
+INSTANTIATE_TEST_SUITE_P(EveryFile, GoldenSnapshot, ::testing::ValuesIn(golden_files()),
+                         [](const auto& instance) { return instance.param.name; });
+
+TEST(GoldenCounters, AreCountedByteByByte) {
+  const GoldenFile file{"bloom", &filter_kind_named("bloom")};
+  SnapshotBuilder builder(golden_settings(file));
+  for (const std::string& key : golden_keys(file)) builder.add(key);
+  const SnapshotBytes snapshot = builder.finish();
+  const SnapshotBytes counters = builder.counters(test::decode(snapshot));
+  expect_golden(counters.get(), golden_path(file.name) + ".counters");
+}
+
+// Else they would pin no more than the files of few keys do.
+class GoldenFullShards : public ::testing::Test {
+ protected:
+  static std::vector<ShardEntry> entries_of(const std::string& name) {
+    const MappedRegion region = map_file(golden_path(name));
+    const SnapshotView view = SnapshotView::decode(bytes_of(region), name, Check::Everything);
+    return {view.shards().entries, view.shards().entries + view.header().shard_count};
+  }
+  static double estimated_fpr_of(const std::string& name) {
+    const MappedRegion region = map_file(golden_path(name));
+    return SnapshotView::decode(bytes_of(region), name, Check::Everything).header().estimated_fpr;
+  }
+};
+
+TEST_F(GoldenFullShards, OfRibbonHaveUnevenLevelsAndExemption) {
+  constexpr unsigned kEvenLevels = 0x4210;
+  for (const char* name : {"ribbon_full", "ribbon_full_max"}) {
+    for (const ShardEntry& entry : entries_of(name)) EXPECT_NE(entry.shape, kEvenLevels) << name;
+    // Between what 7 and 6 whole columns give: the last column has a share of the keys alone.
+    EXPECT_GT(estimated_fpr_of(name), 1.05 / 128) << name;
+    EXPECT_LT(estimated_fpr_of(name), 0.95 / 64) << name;
+  }
+}
+
+TEST_F(GoldenFullShards, OfCuckooHaveNarrowerFingerprints) {
+  std::set<unsigned> widths;
+  for (const ShardEntry& entry : entries_of("cuckoo_full")) widths.insert(entry.width);
+  EXPECT_GT(widths.size(), 1U);
+}
 
 }  // namespace
 }  // namespace keysieve

@@ -37,7 +37,7 @@ TEST_F(JsonMembers, OfPlan) {
                  {"keys", "target_fpr", "growth", "shard_bytes", "reason", "bound_bits_per_key", "kinds"});
   for (const Json& kind : plan.at("kinds")) {
     expect_members(kind, {"kind", "recommended", "bits_per_key", "hash_count", "shard_count", "bytes",
-                          "theoretical_fpr", "cache_lines", "can_add", "can_remove", "summary"});
+                          "theoretical_fpr", "cache_lines", "can_add", "can_remove", "can_count", "summary"});
   }
 }
 

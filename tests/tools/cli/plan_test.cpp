@@ -7,6 +7,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
@@ -71,9 +72,25 @@ TEST_F(Plan, GivesUpTheFastestKindWhereItNeedsFarMoreMemory) {
 }
 
 TEST_F(Plan, RecommendsAKindThatKeysCanBeRemovedFrom) {
-  const Json plan = this->plan("1000000", {"--deletes"});
-  EXPECT_EQ(plan.at("kinds").at(0).at("can_remove"), true);
-  EXPECT_EQ(plan.at("reason"), "the only one that keys can be removed from (2 cache lines per lookup)");
+  const Json counting = plan("1000000", {"--deletes", "--fpr", "1%"});
+  EXPECT_EQ(counting.at("kinds").at(0).at("kind"), "bloom");
+  EXPECT_EQ(counting.at("kinds").at(0).at("can_count"), true);
+  EXPECT_THAT(counting.at("reason").get<std::string>(),
+              StartsWith("the smallest that keys can be removed from (7 cache lines per lookup), built with "
+                         "--counting; cuckoo would be faster (2 cache lines)"));
+  const Json cuckoo = plan("1000000", {"--deletes", "--fpr", "0.1%"});
+  EXPECT_EQ(cuckoo.at("kinds").at(0).at("can_remove"), true);
+  EXPECT_THAT(cuckoo.at("reason").get<std::string>(),
+              HasSubstr("without --growth it has no room for new keys"));
+  EXPECT_THAT(
+      plan("1000000", {"--deletes", "--fpr", "0.1%", "--growth", "2"}).at("reason").get<std::string>(),
+      Not(HasSubstr("--growth")));
+}
+
+TEST_F(Plan, SaysWhereKeysCanBeRemoved) {
+  EXPECT_THAT(said({"plan", "--keys", "80000"}),
+              AllOf(ContainsRegex("  bloom .* yes  --counting"), ContainsRegex("  cuckoo .* yes  yes"),
+                    ContainsRegex("  ribbon .* no   no")));
 }
 
 TEST_F(Plan, RecommendsTheSmallestKindForWhatIsBuiltAnew) {
