@@ -165,7 +165,7 @@ SetState SetRefresher::follow_pointer(Publisher& publisher, const SetRecords& re
     return in_trouble(Trouble::NeverPushed, ErrorKind::MissingInput,
                       fmt::format("store {} holds no snapshot of it", store_.name()));
   }
-  SetState state = follow(publisher, *pointer->current, now);
+  SetState state = follow(publisher, *pointer, now);
   if (state.trouble == Trouble::None) source_.has_seen(*pointer);
   if (live_) forget_adds(std::min(live_->adds_from, pointer->adds_trimmed_to));
   return state;
@@ -176,10 +176,11 @@ void SetRefresher::forget_adds(const LogPosition& up_to) {
   if (adds_.has_any_up_to(up_to) && source_.is_cached(live_->generation)) adds_.forget(up_to);
 }
 
-SetState SetRefresher::follow(Publisher& publisher, const SnapshotRecord& record, SteadyTime now) {
+SetState SetRefresher::follow(Publisher& publisher, const PointerRecord& pointer, SteadyTime now) {
+  const SnapshotRecord& record = *pointer.current;
   if (!is_live(record)) {
     if (is_put_off(record, now)) return put_off_->state;
-    SetState state = replace(publisher, record, now);
+    SetState state = replace(publisher, pointer, now);
     if (state.trouble != Trouble::None) return state;
   }
   put_off_.reset();
@@ -187,11 +188,12 @@ SetState SetRefresher::follow(Publisher& publisher, const SnapshotRecord& record
   return {};
 }
 
-SetState SetRefresher::replace(Publisher& publisher, const SnapshotRecord& record, SteadyTime now) {
+SetState SetRefresher::replace(Publisher& publisher, const PointerRecord& pointer, SteadyTime now) {
+  const SnapshotRecord& record = *pointer.current;
   std::optional<Candidate> candidate;
   try {
     source_.check_not_older(record, live_);
-    candidate = source_.fetch(record, now);
+    candidate = source_.fetch(pointer, now);
   } catch (const Error& error) {
     if (!is_about_bytes(error)) return cannot_follow(error);
     return put_off(record, refused(record, error), Again::AfterBackoff, now);

@@ -44,8 +44,12 @@ class SetRefresher {
   // The store's log may be another than before.
   void read_log_again() noexcept { adds_.read_again(); }
 
-  // The next refresh tries again what it would put off, except a build that a guard has refused.
-  void try_again_now() { backoff_.reset(); }
+  // The next refresh tries again what it would put off, a build that a guard has refused too: what it was
+  // measured by may be another now.
+  void try_again_now() {
+    backoff_.reset();
+    put_off_.reset();
+  }
 
  private:
   // A build that did not make it, and what to say while it is not tried again.
@@ -58,8 +62,8 @@ class SetRefresher {
   SetState look_and_publish(SteadyTime now);
   SetState follow_store(Publisher& publisher, SteadyTime now);
   SetState follow_pointer(Publisher& publisher, const SetRecords& records, SteadyTime now);
-  SetState follow(Publisher& publisher, const SnapshotRecord& record, SteadyTime now);
-  SetState replace(Publisher& publisher, const SnapshotRecord& record, SteadyTime now);
+  SetState follow(Publisher& publisher, const PointerRecord& pointer, SteadyTime now);
+  SetState replace(Publisher& publisher, const PointerRecord& pointer, SteadyTime now);
   SetState cannot_follow(const Error& error);
 
   void apply(const StoreBypasses& bypasses);

@@ -19,24 +19,25 @@ SnapshotSource::SnapshotSource(const SetConfig& config, const LoaderConfig& load
       on_progress_(on_progress),
       log_(log) {}
 
-Candidate SnapshotSource::fetch(const SnapshotRecord& record, SteadyTime now) {
-  if (auto cached = fetch_cached(record)) return std::move(*cached);
+Candidate SnapshotSource::fetch(const PointerRecord& pointer, SteadyTime now) {
+  if (auto cached = fetch_cached(pointer)) return std::move(*cached);
   const Progress stop_when_told = [this](std::uint64_t, std::uint64_t) {
     if (!on_progress_()) throw Stopped{};
   };
   return store_.use(now, [&](Store& store) {
     Pulled pulled = pull(store, config_.name, config_.max_bytes, stop_when_told);
-    return Candidate{std::move(pulled.record), std::move(pulled.snapshot), false};
+    return Candidate{std::move(pulled.record), pulled.keys_before, std::move(pulled.snapshot), false};
   });
 }
 
-std::optional<Candidate> SnapshotSource::fetch_cached(const SnapshotRecord& record) {
+std::optional<Candidate> SnapshotSource::fetch_cached(const PointerRecord& pointer) {
+  const SnapshotRecord& record = *pointer.current;
   try {
     if (cache_.newest_generation(config_.name) != record.generation) return std::nullopt;
     SnapshotBytes snapshot = cache_.load(config_.name, record.generation);
     const SnapshotView view = SnapshotView::decode(snapshot.get(), "cache", Check::Tables);
     if (view.header().build_id != record.build_id) return std::nullopt;
-    return Candidate{record, std::move(snapshot), true};
+    return Candidate{record, keys_before(pointer), std::move(snapshot), true};
   } catch (const Error& error) {
     log_.say_cache_trouble(error.what());
     return std::nullopt;
@@ -48,7 +49,7 @@ std::optional<Candidate> SnapshotSource::newest_cached() const {
   if (!generation) return std::nullopt;
   SnapshotRecord record;
   record.generation = *generation;
-  return Candidate{std::move(record), cache_.load(config_.name, *generation), true};
+  return Candidate{std::move(record), std::nullopt, cache_.load(config_.name, *generation), true};
 }
 
 void SnapshotSource::check(const Candidate& candidate, const std::optional<LivePublication>& live) const {
@@ -63,7 +64,9 @@ void SnapshotSource::check(const Candidate& candidate, const std::optional<LiveP
   }
   Guards guards = config_.guards;
   if (candidate.record.restores != 0) guards.max_shrink.reset();  // who rolls back wants the keys of then
-  check_guards(guards, view, live ? std::optional(live->key_count) : std::nullopt);
+  std::optional<std::uint64_t> keys_before = candidate.keys_before;
+  if (!keys_before && live) keys_before = live->key_count;
+  check_guards(guards, view, keys_before);
 }
 
 void SnapshotSource::has_seen(const PointerRecord& pointer) noexcept {

@@ -17,6 +17,7 @@ namespace keysieve {
 // What may be published next.
 struct Candidate {
   SnapshotRecord record;
+  std::optional<std::uint64_t> keys_before;  // in the generation before, where the store keeps one
   SnapshotBytes snapshot;
   bool is_cached;
 };
@@ -28,13 +29,15 @@ class SnapshotSource {
   SnapshotSource(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
                  const std::function<bool()>& on_progress, StateLog& log);
 
-  // The current snapshot of the store, or the one of the record where the cache has it: a build that was
+  // The current snapshot of the store, or the pointer's where the cache has it: a build that was
   // saved but could not be published is not pulled again. Throws as pull() does.
-  Candidate fetch(const SnapshotRecord& record, SteadyTime now);
+  Candidate fetch(const PointerRecord& pointer, SteadyTime now);
   // Nothing when the cache has none. Its record holds the generation alone.
   [[nodiscard]] std::optional<Candidate> newest_cached() const;
 
-  // Guards, size, and that it is not older than what is live. Throws DataError, IncompatibleError.
+  // Guards, size, and that it is not older than what is live. Shrink is measured as push has done, by the
+  // generation before: so all hosts decide alike, whichever generations one of them has missed. By what is
+  // live only where the store keeps none. Throws DataError, IncompatibleError.
   void check(const Candidate& candidate, const std::optional<LivePublication>& live) const;
   // The last of these alone, which needs no pull.
   void check_not_older(const SnapshotRecord& record, const std::optional<LivePublication>& live) const;
@@ -48,7 +51,7 @@ class SnapshotSource {
   void save(const Candidate& candidate);
 
  private:
-  std::optional<Candidate> fetch_cached(const SnapshotRecord& record);
+  std::optional<Candidate> fetch_cached(const PointerRecord& pointer);
 
   const SetConfig& config_;
   std::string directory_;

@@ -196,6 +196,10 @@ void read_generations(const MemberReader& reader, PointerRecord& record, const s
 
 }  // namespace
 
+std::optional<std::uint64_t> keys_before(const PointerRecord& record) noexcept {
+  return record.previous.empty() ? std::nullopt : std::optional(record.previous.front().key_count);
+}
+
 std::string encode(const PointerRecord& record) {
   return Json{{"format", kRecordFormat},
               {"current", record.current ? to_json(*record.current) : Json()},

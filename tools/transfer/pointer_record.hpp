@@ -71,6 +71,9 @@ struct PointerRecord {
   friend bool operator==(const PointerRecord&, const PointerRecord&) = default;
 };
 
+// Of the generation before the current one, which push has measured it by; nothing where none is kept.
+std::optional<std::uint64_t> keys_before(const PointerRecord& record) noexcept;
+
 std::string encode(const PointerRecord& record);
 // `source` names the record in messages. Throws DataError; IncompatibleError for a newer record format.
 PointerRecord decode_pointer_record(std::string_view text, const std::string& source);

@@ -9,11 +9,12 @@ namespace {
 enum class With { Snapshot, Counters };
 
 std::variant<Pulled, MissingChunk> fetch_all(Store& store, const std::string& set_name,
-                                             const SnapshotRecord& record, With with,
+                                             const PointerRecord& pointer, With with,
                                              const Progress& progress) {
+  const SnapshotRecord& record = *pointer.current;
   auto fetched = fetch(store, set_name, record, progress);
   if (auto* missing = std::get_if<MissingChunk>(&fetched)) return std::move(*missing);
-  Pulled pulled{record, std::move(std::get<SnapshotBytes>(fetched))};
+  Pulled pulled{record, keys_before(pointer), std::move(std::get<SnapshotBytes>(fetched))};
   if (with == With::Snapshot || record.counters_bytes == 0) return pulled;
   const SnapshotView view =
       SnapshotView::decode(pulled.snapshot.get(), name_of(store, set_name, record), Check::Tables);
@@ -35,7 +36,7 @@ Pulled pull_all(Store& store, const std::string& set_name, std::uint64_t max_byt
       throw DataError(source + ": is " + format_bytes(current.bytes) + ", above the limit of " +
                       format_bytes(max_bytes));
     }
-    auto fetched = fetch_all(store, set_name, current, with, progress);
+    auto fetched = fetch_all(store, set_name, *pointer, with, progress);
     if (auto* pulled = std::get_if<Pulled>(&fetched)) return std::move(*pulled);
     if (tried == current) {
       throw DataError(source + ": is damaged, push again: " + std::get<MissingChunk>(fetched).key +

@@ -60,6 +60,7 @@ PushResult push_over(Store& store, const SnapshotRecord& base, const SnapshotVie
 
 struct Pulled {
   SnapshotRecord record;
+  std::optional<std::uint64_t> keys_before;  // as the pointer has it that the record comes from
   SnapshotBytes snapshot;
   std::optional<SnapshotBytes> counters{};  // only of pull_with_counters()
 };

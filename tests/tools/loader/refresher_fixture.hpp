@@ -21,6 +21,7 @@ class EventfulStore : public StoreDecorator {
  public:
   struct Events {
     std::function<void()> before_records = [] {};
+    std::function<void()> before_pull = [] {};
     std::function<void()> before_log = [] {};
     int calls = 0;
   };
@@ -28,6 +29,10 @@ class EventfulStore : public StoreDecorator {
   EventfulStore(std::unique_ptr<Store> real, Events& events)
       : StoreDecorator(*real), real_(std::move(real)), events_(events) {}
 
+  std::optional<std::string> get(const std::string& key) override {
+    events_.before_pull();
+    return StoreDecorator::get(key);
+  }
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
     ++events_.calls;
     events_.before_records();

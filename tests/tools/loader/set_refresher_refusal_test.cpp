@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <utility>
 
 #include "tests/tools/loader/refresher_fixture.hpp"
 #include "tools/transfer/chunk.hpp"
@@ -56,9 +57,71 @@ TEST_F(SetRefresherTest, DoesNotPullABuildAgainThatAGuardRefused) {
   site_.damage("tags", refused);
   EXPECT_EQ(refresh().reason, reason);
   refresher_->try_again_now();
-  EXPECT_EQ(refresh().reason, reason);
+  EXPECT_NE(refresh().reason, reason) << "somebody has asked for it";
   site_.push("tags", {0, 1100});
   EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live_generation("tags"), 3U);
+}
+
+// The store has lost its records, so there is only what is live to measure by.
+TEST_F(SetRefresherTest, MeasuresARefusedBuildAnewByWhatIsLiveWhenToldTo) {
+  site_.push("tags", {0, 1000});
+  refresh();
+  std::filesystem::remove_all(site_.root() / "store");
+  site_.push("tags", {0, 500});
+  EXPECT_EQ(trouble(), Trouble::Refused);
+  site_.wipe_shared_memory();
+  SnapshotCache(site_.cache()).save("tags", 1, build_snapshot("tags", {0, 550}).get());
+  EXPECT_EQ(trouble(), Trouble::Refused);
+  EXPECT_EQ(site_.live("tags")->key_count, 550U);
+  refresher_->try_again_now();
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live("tags")->key_count, 500U);
+}
+
+// The loader was cut off in between: its peers, which have seen all of these, have what is current.
+TEST_F(SetRefresherTest, TakesWhatShrankByLittleEachTimeThoughItMissedATime) {
+  site_.push("tags", {0, 1000});
+  refresh();
+  site_.push("tags", {0, 850});
+  site_.push("tags", {0, 723});
+  const SetState& state = refresh();
+  EXPECT_EQ(state.trouble, Trouble::None) << state.reason;
+  EXPECT_EQ(site_.live_generation("tags"), 3U);
+}
+
+TEST_F(SetRefresherTest, TakesThePushAfterARollbackThatItMissed) {
+  site_.push("tags", {0, 5000});
+  site_.push("tags", {0, 10000});
+  refresh();
+  site_.roll_back("tags");
+  site_.push("tags", {0, 5001});
+  const SetState& state = refresh();
+  EXPECT_EQ(state.trouble, Trouble::None) << state.reason;
+  EXPECT_EQ(site_.live_generation("tags"), 4U);
+}
+
+// As its peers do, which had the larger generation.
+TEST_F(SetRefresherTest, RefusesWhatShrankFromAGenerationThatItMissed) {
+  site_.push("tags", {0, 1000});
+  refresh();
+  site_.push("tags", {0, 2000});
+  site_.push("tags", {0, 1000});
+  const SetState& state = refresh();
+  EXPECT_EQ(state.trouble, Trouble::Refused);
+  EXPECT_NE(state.reason.find("shrank from 2,000 to 1,000"), std::string::npos) << state.reason;
+}
+
+// A push that comes between the look and the pull is measured by the generation before it, too.
+TEST_F(SetRefresherTest, MeasuresWhatItPullsByTheGenerationBeforeThat) {
+  site_.push("tags", {0, 1000});
+  refresh();
+  site_.push("tags", {0, 850});
+  events_.before_pull = [&, is_first = true]() mutable {
+    if (std::exchange(is_first, false)) site_.push("tags", {0, 723});
+  };
+  const SetState& state = refresh();
+  EXPECT_EQ(state.trouble, Trouble::None) << state.reason;
   EXPECT_EQ(site_.live_generation("tags"), 3U);
 }
 
