@@ -1,6 +1,6 @@
 // Builds one ribbon shard. Tries seeds until the rows of all columns fit, gives more slots when none of them
-// does, and puts what room is left into the last column; never fails, at worst all keys are exempt and the
-// shard answers maybe.
+// does, and puts what room is left into the last column; never fails, at worst only the last column is left
+// and nearly all keys are exempt from it.
 #pragma once
 
 #include <algorithm>

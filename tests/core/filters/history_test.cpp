@@ -2,7 +2,7 @@
 // set is never answered absent, whatever was built, added and removed before.
 #include <rapidcheck/gtest.h>
 
-#include <map>
+#include <ostream>
 
 #include "core/filters/bits.hpp"
 #include "tests/core/filters/built_shards.hpp"
@@ -10,18 +10,17 @@
 namespace keysieve {
 namespace {
 
-// Few keys, so that they are added twice and removed again often.
-constexpr std::uint64_t kKeys = 400;
+constexpr std::uint64_t kKeys = 1'500;
 
 KeyHash hash_of(std::uint64_t number) {
   return hash_key(std::to_string(number), 7);
 }
 
+// Enough to fill small shards, and to overfill those that were sized for fewer.
 std::vector<KeyHash> drawn_keys() {
-  const auto numbers =
-      *rc::gen::unique<std::vector<std::uint64_t>>(rc::gen::inRange<std::uint64_t>(0, kKeys));
-  std::vector<KeyHash> hashes;
-  for (const std::uint64_t number : numbers) hashes.push_back(hash_of(number));
+  std::vector<KeyHash> hashes(*rc::gen::inRange<std::uint64_t>(0, kKeys));
+  const auto first = *rc::gen::arbitrary<std::uint32_t>();
+  for (std::size_t i = 0; i < hashes.size(); ++i) hashes[i] = hash_of(first + i);
   return hashes;
 }
 
@@ -33,56 +32,63 @@ const FilterKind& drawn_kind(bool (*is_wanted)(const FilterKind& kind)) {
   return **rc::gen::elementOf(kinds);
 }
 
-Geometry drawn_geometry(const FilterKind& kind) {
-  const auto shard_bytes = *rc::gen::elementOf(std::vector<std::uint32_t>{1024, 2048, 4096, 8192});
+// For about as many keys.
+Geometry drawn_geometry(const FilterKind& kind, std::uint64_t keys) {
+  const auto shard_bytes =
+      *rc::gen::weightedElement<std::uint32_t>({{3, 1024}, {1, 2048}, {1, 4096}, {1, 8192}});
   const auto target_fpr = *rc::gen::elementOf(std::vector<double>{0.5, 0.1, 0.01, 0.0001});
   const auto effort = *rc::gen::elementOf(std::vector<Effort>{Effort::Normal, Effort::Max});
-  return size_filter(kind, {.keys = *rc::gen::inRange<std::uint64_t>(1, kKeys),
+  return size_filter(kind, {.keys = *rc::gen::inRange<std::uint64_t>(keys / 2, keys + 1) + 1,
                             .target_fpr = target_fpr,
-                            .growth = *rc::gen::elementOf(std::vector<double>{1.0, 2.0, 50.0}),
+                            .growth = *rc::gen::elementOf(std::vector<double>{1.0, 1.2, 10.0}),
                             .shard_bytes = shard_bytes,
                             .effort = effort});
 }
 
-void check_all(const test::BuiltShards& shards, const std::map<std::uint64_t, int>& copies) {
-  for (const auto& [number, count] : copies) {
-    if (count > 0) RC_ASSERT(shards.may_contain(hash_of(number)));
+struct Step {
+  bool is_removal;
+  std::size_t number;  // of one that is there, or of a new one
+
+  friend std::ostream& operator<<(std::ostream& out, const Step& step) {
+    return out << (step.is_removal ? "remove " : "add ") << step.number;
   }
+};
+
+std::vector<Step> drawn_steps() {
+  return *rc::gen::container<std::vector<Step>>(
+      rc::gen::construct<Step>(rc::gen::arbitrary<bool>(), rc::gen::inRange<std::size_t>(0, kKeys)));
 }
 
 RC_GTEST_PROP(History, NeverLosesAKeyThatWasBuiltIn, ()) {
   const FilterKind& kind = drawn_kind([](const FilterKind&) { return true; });
   const auto keys = drawn_keys();
-  const test::BuiltShards shards(kind, drawn_geometry(kind), keys);
+  const test::BuiltShards shards(kind, drawn_geometry(kind, keys.size()), keys);
   for (const KeyHash& key : keys) RC_ASSERT(shards.may_contain(key));
 }
 
+// A key may be there more than once. As the contract asks, only what is there is removed.
 RC_GTEST_PROP(History, NeverLosesAKeyThatWasAddedAndNotRemoved, ()) {
   const FilterKind& kind = drawn_kind([](const FilterKind& any) { return any.can_add(); });
-  test::BuiltShards shards(kind, drawn_geometry(kind), {});
-  std::map<std::uint64_t, int> copies;
-  const auto steps = *rc::gen::container<std::vector<std::pair<std::uint64_t, bool>>>(
-      rc::gen::pair(rc::gen::inRange<std::uint64_t>(0, kKeys / 4), rc::gen::arbitrary<bool>()));
-  for (const auto& [number, is_removal] : steps) {
-    if (is_removal && kind.can_remove()) {
-      // As the contract asks: only what is there.
-      if (copies[number] > 0) {
-        RC_ASSERT(shards.remove(hash_of(number)));
-        --copies[number];
-      }
-    } else if (shards.add(hash_of(number))) {
-      ++copies[number];
+  std::vector<KeyHash> there = drawn_keys();
+  test::BuiltShards shards(kind, drawn_geometry(kind, there.size()), there);
+  for (const auto& [is_removal, number] : drawn_steps()) {
+    if (is_removal && kind.can_remove() && !there.empty()) {
+      const auto at = there.begin() + static_cast<std::ptrdiff_t>(number % there.size());
+      RC_ASSERT(shards.remove(*at));
+      there.erase(at);
+    } else if (const KeyHash key = hash_of(number); shards.add(key)) {
+      there.push_back(key);
     } else {
       RC_ASSERT(kind.capacity != nullptr);
     }
-    check_all(shards, copies);
+    for (const KeyHash& key : there) RC_ASSERT(shards.may_contain(key));
   }
 }
 
 RC_GTEST_PROP(History, EndsEmptyWhenAllIsRemoved, ()) {
   const FilterKind& kind = drawn_kind([](const FilterKind& any) { return any.can_remove(); });
   const auto keys = drawn_keys();
-  test::BuiltShards shards(kind, drawn_geometry(kind), keys);
+  test::BuiltShards shards(kind, drawn_geometry(kind, keys.size()), keys);
   for (const KeyHash& key : keys) RC_ASSERT(shards.remove(key));
   RC_ASSERT(count_set_bits(shards.bytes()) == 0U);
 }
