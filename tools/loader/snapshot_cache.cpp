@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "core/base/error.hpp"
@@ -18,6 +20,7 @@ namespace {
 
 constexpr std::string_view kEnding = ".ks";
 constexpr std::string_view kUnfinished = ".tmp.";
+constexpr std::size_t kMaxMomentText = 32;
 
 // The generation in "<set>.<generation>.ks"; nothing for other names. A set's name holds no dot.
 std::optional<std::uint64_t> generation_of(std::string_view file_name, std::string_view set_name) {
@@ -65,6 +68,15 @@ void read_all(const FileDescriptor& file, MutableBytes bytes, const std::string&
   }
 }
 
+UnixSeconds moment_in(std::string_view text, const std::string& path) {
+  UnixSeconds moment = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, moment);
+  const bool is_whole = parsed.ec == std::errc{} && std::string_view(parsed.ptr, end) == "\n";
+  if (!is_whole || !is_moment(moment)) throw DataError(path + ": is not a moment");
+  return moment;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> SnapshotCache::newest_generation(const std::string& set_name) const {
@@ -91,6 +103,23 @@ SnapshotBytes SnapshotCache::load(const std::string& set_name, std::uint64_t gen
 void SnapshotCache::save(const std::string& set_name, std::uint64_t generation, Bytes snapshot) const {
   write_durable_file(path_of(set_name, generation), snapshot);
   remove_others(set_name, generation);
+}
+
+UnixSeconds SnapshotCache::newest_as_of(const std::string& set_name) const {
+  const std::string path = newest_path_of(set_name);
+  try {
+    const FileDescriptor file = open_for_reading(path);
+    std::array<char, kMaxMomentText> buffer{};
+    const auto size = std::min(static_cast<std::size_t>(stat_of(file, path).st_size), buffer.size());
+    read_all(file, std::as_writable_bytes(std::span(buffer).first(size)), path);
+    return moment_in(std::string_view(buffer.data(), size), path);
+  } catch (const MissingInputError&) {
+    return 0;
+  }
+}
+
+void SnapshotCache::save_newest_as_of(const std::string& set_name, UnixSeconds as_of) const {
+  write_durable_file(newest_path_of(set_name), as_bytes(std::to_string(as_of) + "\n"));
 }
 
 std::string SnapshotCache::path_of(const std::string& set_name, std::uint64_t generation) const {

@@ -1,5 +1,5 @@
 // The last good snapshot of each set on the host's disk, <cache>/<set>.<generation>.ks: published at once
-// when shared memory is empty and the store is away, as after a reboot.
+// when shared memory is empty and the store is away, as after a reboot. And <cache>/<set>.newest, a moment.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,13 @@ class SnapshotCache {
   // PermissionError when the folder cannot be read.
   [[nodiscard]] std::optional<std::uint64_t> newest_generation(const std::string& set_name) const;
 
-  // Where they lie, for messages.
+  // The newest as_of that the store's records had, so that what was rolled back from is known as old: Unix
+  // seconds as text. 0 when it was never saved. Throws as load() does.
+  [[nodiscard]] UnixSeconds newest_as_of(const std::string& set_name) const;
+  // Atomic, and on disk when it returns. Throws as save() does.
+  void save_newest_as_of(const std::string& set_name, UnixSeconds as_of) const;
+
+  // Where the snapshots lie, for messages.
   [[nodiscard]] std::string pattern_of(const std::string& set_name) const {
     return folder_ + "/" + set_name + ".*.ks";
   }
@@ -32,6 +38,9 @@ class SnapshotCache {
   void save(const std::string& set_name, std::uint64_t generation, Bytes snapshot) const;
 
  private:
+  [[nodiscard]] std::string newest_path_of(const std::string& set_name) const {
+    return folder_ + "/" + set_name + ".newest";
+  }
   [[nodiscard]] std::string path_of(const std::string& set_name, std::uint64_t generation) const;
   void remove_others(const std::string& set_name, std::uint64_t generation) const;
 

@@ -17,7 +17,14 @@ SnapshotSource::SnapshotSource(const SetConfig& config, const LoaderConfig& load
       cache_(loader.cache),
       store_(store),
       on_progress_(on_progress),
-      log_(log) {}
+      log_(log) {
+  try {
+    saved_as_of_ = cache_.newest_as_of(config_.name);
+    newest_as_of_ = saved_as_of_;
+  } catch (const Error& error) {
+    log_.say_cache_trouble(error.what());
+  }
+}
 
 Candidate SnapshotSource::fetch(const PointerRecord& pointer, SteadyTime now) {
   if (auto cached = fetch_cached(pointer)) return std::move(*cached);
@@ -69,9 +76,16 @@ void SnapshotSource::check(const Candidate& candidate, const std::optional<LiveP
   check_guards(guards, view, keys_before);
 }
 
-void SnapshotSource::has_seen(const PointerRecord& pointer) noexcept {
+void SnapshotSource::has_seen(const PointerRecord& pointer) {
   if (pointer.current) newest_as_of_ = std::max(newest_as_of_, pointer.current->as_of);
   for (const SnapshotRecord& older : pointer.previous) newest_as_of_ = std::max(newest_as_of_, older.as_of);
+  if (newest_as_of_ == saved_as_of_) return;
+  try {
+    cache_.save_newest_as_of(config_.name, newest_as_of_);
+    saved_as_of_ = newest_as_of_;
+  } catch (const Error& error) {
+    log_.say_cache_trouble(error.what());
+  }
 }
 
 bool SnapshotSource::is_cached(std::uint64_t generation) const noexcept {

@@ -42,8 +42,8 @@ class SnapshotSource {
   // The last of these alone, which needs no pull.
   void check_not_older(const SnapshotRecord& record, const std::optional<LivePublication>& live) const;
 
-  // What the store kept when all was well.
-  void has_seen(const PointerRecord& pointer) noexcept;
+  // What the store kept when all was well; outlives a restart, unless the cache cannot be written.
+  void has_seen(const PointerRecord& pointer);
 
   // Whether a reboot would find that generation, and no older one.
   [[nodiscard]] bool is_cached(std::uint64_t generation) const noexcept;
@@ -60,6 +60,7 @@ class SnapshotSource {
   const std::function<bool()>& on_progress_;
   StateLog& log_;
   UnixSeconds newest_as_of_ = 0;
+  UnixSeconds saved_as_of_ = 0;  // of these, what a restart finds
 };
 
 }  // namespace keysieve

@@ -217,6 +217,23 @@ TEST_F(SetRefresherTest, RefusesTheGenerationThatWasRolledBackFrom) {
   EXPECT_EQ(site_.live_generation("tags"), 3U);
 }
 
+TEST_F(SetRefresherTest, RefusesTheGenerationThatWasRolledBackFromAfterARestartToo) {
+  site_.push("tags", {0, 1000});
+  site_.push("tags", {0, 2000});
+  const std::string key = "keysieve:tags:current";
+  const std::string before = open_store(site_.store_url())->get(key).value();
+  site_.roll_back("tags");
+  EXPECT_EQ(trouble(), Trouble::None);
+  const Record stale{key, before};
+  open_store(site_.store_url())->put_many({&stale, 1});
+  start();
+  EXPECT_EQ(trouble(), Trouble::Refused);
+  site_.wipe_shared_memory();
+  start();
+  EXPECT_EQ(trouble(), Trouble::Refused);
+  EXPECT_EQ(site_.live_generation("tags"), 3U) << "from the cache";
+}
+
 // A store without persistence counts from 1 again.
 TEST_F(SetRefresherTest, TakesALowerGenerationThatIsNewerByItsMoment) {
   site_.push("tags", {0, 1000});

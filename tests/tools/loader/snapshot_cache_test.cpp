@@ -111,5 +111,17 @@ TEST_F(SnapshotCacheTest, NamesTheFolderThatIsMissing) {
   EXPECT_NE(writing.find("No such file or directory"), std::string::npos) << writing;
 }
 
+TEST_F(SnapshotCacheTest, KeepsTheNewestMomentOfASet) {
+  EXPECT_EQ(cache_.newest_as_of("tags"), 0);
+  cache_.save_newest_as_of("tags", 1'700'000'000);
+  cache_.save_newest_as_of("shop", 5);
+  EXPECT_EQ(SnapshotCache(folder_.path()).newest_as_of("tags"), 1'700'000'000);
+  EXPECT_EQ(cache_.newest_generation("tags"), std::nullopt);
+  for (const char* text : {"", "soon", "12", "12\n\n", "99999999999999999999\n"}) {
+    std::ofstream(folder_ / "tags.newest") << text;
+    EXPECT_THROW(static_cast<void>(cache_.newest_as_of("tags")), DataError) << text;
+  }
+}
+
 }  // namespace
 }  // namespace keysieve::test
