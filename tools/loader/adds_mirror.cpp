@@ -100,14 +100,14 @@ void AddsMirror::append_to_file() {
 }
 
 void AddsMirror::write_file_anew() {
-  std::string frames;
-  for (std::size_t first = 0; first < entries_.size();) {
-    const std::vector<LogEntry> some = some_from(first);
-    const std::size_t count = entries_of_one_frame(some);
-    frames += encode_log_frame(std::span(some).first(count));
-    first += count;
-  }
-  write_durable_file(path_, as_bytes(frames));
+  write_durable_file(path_, [this](const WritePart& write_part) {
+    for (std::size_t first = 0; first < entries_.size();) {
+      const std::vector<LogEntry> some = some_from(first);
+      const std::size_t count = entries_of_one_frame(some);
+      write_part(as_bytes(encode_log_frame(std::span(some).first(count))));
+      first += count;
+    }
+  });
 }
 
 std::size_t AddsMirror::first_after(const LogPosition& position) const {

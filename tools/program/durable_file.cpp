@@ -28,11 +28,12 @@ void check_replaceable(const std::string& path) {
   }
 }
 
-void write_new_file(const std::string& temporary, const std::string& path, Bytes bytes) {
+void write_new_file(const std::string& temporary, const std::string& path,
+                    const std::function<void(const WritePart&)>& write) {
   const FileDescriptor file(
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
   if (!file.is_open()) throw_write_error(path, errno);
-  write_all(file, bytes, path);
+  write([&](Bytes part) { write_all(file, part, path); });
   sync(file, path);
 }
 
@@ -47,13 +48,17 @@ void sync_folder_of(const std::string& path) {
 }  // namespace
 
 void write_durable_file(const std::string& path, Bytes bytes) {
+  write_durable_file(path, [bytes](const WritePart& write_part) { write_part(bytes); });
+}
+
+void write_durable_file(const std::string& path, const std::function<void(const WritePart&)>& write) {
   check_replaceable(path);
   const std::string temporary = path + ".tmp." + std::to_string(::getpid());
   ::unlink(temporary.c_str());  // what a crash has left
   try {
-    write_new_file(temporary, path, bytes);
+    write_new_file(temporary, path, write);
     if (::rename(temporary.c_str(), path.c_str()) != 0) throw_write_error(path, errno);
-  } catch (const Error&) {
+  } catch (...) {
     ::unlink(temporary.c_str());
     throw;
   }

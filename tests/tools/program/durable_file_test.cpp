@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <new>
 
 #include "core/base/error.hpp"
 #include "tests/support/message_of.hpp"
@@ -43,6 +44,25 @@ TEST_F(DurableFile, IsWrittenWhole) {
   const std::string text(1'000'000, '\0');
   write("a.ks", text);
   EXPECT_EQ(text_of("a.ks"), text);
+  EXPECT_THAT(names(), ElementsAre("a.ks"));
+}
+
+TEST_F(DurableFile, IsWrittenInParts) {
+  write_durable_file(directory_ / "a.ks", [](const WritePart& write_part) {
+    for (const char* part : {"one ", "", "two"}) write_part(as_bytes(part));
+  });
+  EXPECT_EQ(text_of("a.ks"), "one two");
+}
+
+TEST_F(DurableFile, LeavesTheOlderOneWhereAPartCannotBeMade) {
+  write("a.ks", "old");
+  EXPECT_THROW(write_durable_file(directory_ / "a.ks",
+                                  [](const WritePart& write_part) {
+                                    write_part(as_bytes("new"));
+                                    throw std::bad_alloc();
+                                  }),
+               std::bad_alloc);
+  EXPECT_EQ(text_of("a.ks"), "old");
   EXPECT_THAT(names(), ElementsAre("a.ks"));
 }
 
