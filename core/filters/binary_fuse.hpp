@@ -31,7 +31,7 @@ struct BinaryFuse {
     // theirs.
     [[nodiscard]] peeled::Positions<kPositions> positions(std::uint64_t mixed) const noexcept {
       const std::uint32_t first = reduce(mixed >> 32, starts_);
-      std::uint64_t inside = mixed * 0xE7037ED1A0B428DB;
+      std::uint64_t inside = mixed * kA;
       peeled::Positions<kPositions> positions;
       positions[0] = first;
       for (std::uint32_t i = 1; i < kPositions; ++i, inside <<= kInsideBits) {

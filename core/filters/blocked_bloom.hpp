@@ -15,7 +15,6 @@ struct BlockedBloom {
 
   // The upper half of `low` chooses the block; bit i is the top 9 bits of low * G^i. The multiplication
   // carries every lower bit into the top ones, so the bits do not follow from the block.
-  static constexpr std::uint64_t kRemix = 0x9E3779B97F4A7C15;
   static constexpr int kBitShift = 64 - 9;
 
   static std::uint64_t block_offset(const FilterParams& params, std::uint64_t low) noexcept {
@@ -24,13 +23,13 @@ struct BlockedBloom {
 
   static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
     std::byte* block = shard + block_offset(params, low);
-    for (int i = 0; i < params.hash_count; ++i) set_bit(block, (low *= kRemix) >> kBitShift);
+    for (int i = 0; i < params.hash_count; ++i) set_bit(block, (low *= kG) >> kBitShift);
   }
 
   static bool may_contain(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
     const std::byte* block = shard + block_offset(params, low);
     for (int i = 0; i < params.hash_count; ++i) {
-      if (!test_bit(block, (low *= kRemix) >> kBitShift)) return false;
+      if (!test_bit(block, (low *= kG) >> kBitShift)) return false;
     }
     return true;
   }

@@ -3,72 +3,48 @@
 // Mitzenmacher, "Less hashing, same performance: building a better Bloom filter" (2006).
 #pragma once
 
-#include "core/filters/bit_kind.hpp"
+#include "core/filters/scattered_bits.hpp"
 
 namespace keysieve {
 
-struct PartitionedBloom {
-  static constexpr std::uint8_t kId = 2;
-  static constexpr std::string_view kName = "partitioned_bloom";
-  static constexpr std::string_view kSummary = "one bit in each of k partitions of the shard: for comparison";
-  static constexpr auto& kHashCountChoice = kBloomHashCounts;
-
+// The bit in partition i is that of the top 32 bits of low * G^(i + 1), reduced to the partition's bits.
+class PartitionedPositions {
+ public:
   // Whole bytes; what does not divide by k is left over at the end.
   static std::uint32_t partition_bytes(const FilterParams& params) noexcept {
     return params.shard_bytes / params.hash_count;
   }
 
-  // The bit in partition i is that of the top 32 bits of low * G^(i + 1), reduced to the partition's bits.
-  static constexpr std::uint64_t kRemix = 0x9E3779B97F4A7C15;
-
-  class Positions {
-   public:
-    Positions(const FilterParams& params, std::uint64_t low) noexcept
-        : state_(low), partition_bits_(8 * partition_bytes(params)) {}
-    std::uint64_t next() noexcept {
-      const std::uint32_t position = begin_ + reduce((state_ *= kRemix) >> 32, partition_bits_);
-      begin_ += partition_bits_;
-      return position;
-    }
-
-   private:
-    std::uint64_t state_;
-    std::uint32_t partition_bits_;
-    std::uint32_t begin_ = 0;
-  };
-
-  static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    Positions positions(params, low);
-    for (int i = 0; i < params.hash_count; ++i) set_bit(shard, positions.next());
+  PartitionedPositions(const FilterParams& params, std::uint64_t low) noexcept
+      : state_(low), partition_bits_(8 * partition_bytes(params)) {}
+  std::uint64_t next() noexcept {
+    const std::uint32_t position = begin_ + reduce((state_ *= kG) >> 32, partition_bits_);
+    begin_ += partition_bits_;
+    return position;
   }
 
-  static bool may_contain(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    Positions positions(params, low);
-    for (int i = 0; i < params.hash_count; ++i) {
-      if (!test_bit(shard, positions.next())) return false;
-    }
-    return true;
-  }
+ private:
+  std::uint64_t state_;
+  std::uint32_t partition_bits_;
+  std::uint32_t begin_ = 0;
+};
 
-  static std::uint32_t cache_lines(const FilterParams& params, double /*keys_per_shard*/) noexcept {
-    return params.hash_count;
-  }
-
-  static void prefetch(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    Positions positions(params, low);
-    for (int i = 0; i < params.hash_count; ++i) __builtin_prefetch(shard + positions.next() / 8);
-  }
+struct PartitionedBloom : ScatteredBits<PartitionedPositions> {
+  static constexpr std::uint8_t kId = 2;
+  static constexpr std::string_view kName = "partitioned_bloom";
+  static constexpr std::string_view kSummary = "one bit in each of k partitions of the shard: for comparison";
+  static constexpr auto& kHashCountChoice = kBloomHashCounts;
 
   // Partitions are independent once the number of keys in the shard is given.
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {
-    const double bits = 8.0 * partition_bytes(params);
+    const double bits = 8.0 * PartitionedPositions::partition_bytes(params);
     return smooth_poisson_mean(keys_per_shard, [&](double keys) {
       return std::pow(1.0 - std::pow(1.0 - 1.0 / bits, keys), params.hash_count);
     });
   }
 
   static double estimated_fpr(Bytes shard, const FilterParams& params) {
-    const std::uint32_t bytes = partition_bytes(params);
+    const std::uint32_t bytes = PartitionedPositions::partition_bytes(params);
     double all_set = 1.0;
     for (std::size_t i = 0; i < params.hash_count; ++i)
       all_set *= fill_ratio(shard.subspan(i * bytes, bytes));

@@ -25,7 +25,7 @@ template <std::size_t kPositions>
 using Positions = std::array<std::uint32_t, kPositions>;
 
 inline std::uint32_t fingerprint_of(std::uint64_t mixed, const PackedFields& fields) noexcept {
-  return static_cast<std::uint32_t>(mixed * 0x589965CC75374CC3 >> 32) & fields.greatest();
+  return static_cast<std::uint32_t>(mixed * kC >> 32) & fields.greatest();
 }
 
 // Keys in the order in which they were taken away, with the position at which each was alone.

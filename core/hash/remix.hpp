@@ -14,10 +14,17 @@ inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-// Another hash of the same key for every seed. The first number is 2^64 divided by the golden ratio, the
-// second is of wyhash's secret.
+// What hashes are multiplied by, as docs/filters.md names them. G is 2^64 divided by the golden ratio, the
+// others are of the secret of wyhash; all are odd.
+inline constexpr std::uint64_t kG = 0x9E3779B97F4A7C15;
+inline constexpr std::uint64_t kA = 0xE7037ED1A0B428DB;
+inline constexpr std::uint64_t kB = 0x8EBC6AF09C88C6E3;
+inline constexpr std::uint64_t kC = 0x589965CC75374CC3;
+inline constexpr std::uint64_t kD = 0x1D8E4E27C47D124F;
+
+// Another hash of the same key for every seed; the second number is of that secret too.
 inline std::uint64_t remix(std::uint64_t low, std::uint8_t seed) noexcept {
-  return fold(low ^ 0x9E3779B97F4A7C15 * seed, 0xA0761D6478BD642F);
+  return fold(low ^ kG * seed, 0xA0761D6478BD642F);
 }
 
 // Where 32 bits of hash fall in [0, range). Source: Lemire, "Fast random integer generation in an interval"

@@ -37,7 +37,7 @@ class Table {
   [[nodiscard]] std::uint32_t slots() const noexcept { return buckets_ * kBucketSlots; }
 
   [[nodiscard]] Place place_of(std::uint64_t mixed) const noexcept {
-    const std::uint32_t fingerprint = 1 + reduce(mixed * 0x589965CC75374CC3 >> 32, fields_.greatest());
+    const std::uint32_t fingerprint = 1 + reduce(mixed * kC >> 32, fields_.greatest());
     const std::uint32_t bucket = reduce(mixed >> 32, buckets_);
     return {fingerprint, bucket, other_bucket(bucket, fingerprint)};
   }
@@ -69,7 +69,7 @@ class Table {
 
   // The two buckets of a fingerprint add up to a number that it decides, so each gives the other.
   [[nodiscard]] std::uint32_t other_bucket(std::uint32_t bucket, std::uint32_t fingerprint) const noexcept {
-    const std::uint32_t sum = reduce(fold(fingerprint, 0xE7037ED1A0B428DB) >> 32, buckets_);
+    const std::uint32_t sum = reduce(fold(fingerprint, kA) >> 32, buckets_);
     return sum >= bucket ? sum - bucket : sum + buckets_ - bucket;
   }
 

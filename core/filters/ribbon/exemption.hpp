@@ -11,6 +11,7 @@
 #include <span>
 
 #include "core/filters/instruction_set.hpp"
+#include "core/hash/remix.hpp"
 
 namespace keysieve::ribbon {
 
@@ -21,7 +22,7 @@ namespace detail {
 
 // Odd numbers of 16 bits, from the finaliser of MurmurHash3.
 constexpr std::uint16_t multiplier_of(std::uint32_t seed) {
-  std::uint64_t x = (seed + 1) * 0x9E3779B97F4A7C15;
+  std::uint64_t x = (seed + 1) * kG;
   x = (x ^ x >> 33) * 0xFF51AFD7ED558CCD;
   x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53;
   return static_cast<std::uint16_t>(x >> 40 | 1);

@@ -31,31 +31,25 @@ class RowHash {
   // The first coefficient is always 1, so that elimination knows where a row begins.
   template <int kWindow>
   [[nodiscard]] typename Window<kWindow>::Row row() const noexcept {
-    const std::uint64_t first = mixed_ * kFirstCoefficients | 1;
+    const std::uint64_t first = mixed_ * kA | 1;
     if constexpr (kWindow == 64) {
       return first;
     } else {
-      return static_cast<Uint128>(mixed_ * kFurtherCoefficients) << 64 | first;
+      return static_cast<Uint128>(mixed_ * kB) << 64 | first;
     }
   }
 
   // Bit j is the parity that column j must give; the topmost is that of the last column.
   [[nodiscard]] std::uint32_t fingerprint() const noexcept {
-    return static_cast<std::uint32_t>(mixed_ * kFingerprint >> 32);
+    return static_cast<std::uint32_t>(mixed_ * kC >> 32);
   }
   static constexpr int kLastColumnBit = 31;
 
   [[nodiscard]] std::uint16_t exemption() const noexcept {
-    return static_cast<std::uint16_t>(mixed_ * kExemption >> 48);
+    return static_cast<std::uint16_t>(mixed_ * kD >> 48);
   }
 
  private:
-  // Odd numbers without a pattern.
-  static constexpr std::uint64_t kFirstCoefficients = 0xE7037ED1A0B428DB;
-  static constexpr std::uint64_t kFurtherCoefficients = 0x8EBC6AF09C88C6E3;
-  static constexpr std::uint64_t kFingerprint = 0x589965CC75374CC3;
-  static constexpr std::uint64_t kExemption = 0x1D8E4E27C47D124F;
-
   std::uint64_t mixed_;
 };
 

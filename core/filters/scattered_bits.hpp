@@ -1,0 +1,35 @@
+// What a kind does whose keys set k bits anywhere in the shard: a class of positions says which, one by one.
+#pragma once
+
+#include "core/filters/bit_kind.hpp"
+
+namespace keysieve {
+
+template <typename PositionsOfKey>
+struct ScatteredBits {
+  using Positions = PositionsOfKey;
+
+  static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
+    Positions positions(params, low);
+    for (int i = 0; i < params.hash_count; ++i) set_bit(shard, positions.next());
+  }
+
+  static bool may_contain(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
+    Positions positions(params, low);
+    for (int i = 0; i < params.hash_count; ++i) {
+      if (!test_bit(shard, positions.next())) return false;
+    }
+    return true;
+  }
+
+  static std::uint32_t cache_lines(const FilterParams& params, double /*keys_per_shard*/) noexcept {
+    return params.hash_count;
+  }
+
+  static void prefetch(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
+    Positions positions(params, low);
+    for (int i = 0; i < params.hash_count; ++i) __builtin_prefetch(shard + positions.next() / 8);
+  }
+};
+
+}  // namespace keysieve
