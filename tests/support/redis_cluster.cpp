@@ -117,6 +117,17 @@ void RedisCluster::wait_until_all_know(const RedisServer& master, std::size_t sl
   });
 }
 
+void RedisCluster::wait_until_replicas_are_named() {
+  const std::string count_without =
+      "EVAL \"local n = 0 for _, range in ipairs(redis.call('CLUSTER', 'SLOTS')) do if #range < 4 then n = n "
+      "+ 1 "
+      "end end return n\" 0";
+  wait_until("replica that is named", [&] {
+    return std::all_of(nodes_.begin(), nodes_.end(),
+                       [&](const auto& node) { return node->command(count_without) == ":0"; });
+  });
+}
+
 RedisServer& RedisCluster::master_of(std::size_t slot, const RedisServer& witness) {
   std::istringstream lines(witness.text("CLUSTER NODES"));
   for (std::string line; std::getline(lines, line);) {

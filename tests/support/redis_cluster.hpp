@@ -27,6 +27,10 @@ class RedisCluster {
   // Returns when every node that lives says so.
   void wait_until_all_know(const RedisServer& master, std::size_t slot);
 
+  // CLUSTER SLOTS leaves a replica out until the nodes have told each other what it has. Returns when every
+  // node names each master's.
+  void wait_until_replicas_are_named();
+
   void flush();
   // What remains serves all slots.
   void wait_until_ok();

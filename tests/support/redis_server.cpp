@@ -159,6 +159,13 @@ void RedisServer::kill() {
   pid_ = -1;
 }
 
+int calls_of(const RedisServer& server, const std::string& command) {
+  const std::string statistics = server.text("INFO commandstats");
+  const std::string name = "cmdstat_" + command + ":calls=";
+  const std::size_t at = statistics.find(name);
+  return at == std::string::npos ? 0 : std::stoi(statistics.substr(at + name.size()));
+}
+
 RedisServer& shared_redis() {
   static RedisServer server;
   return server;

@@ -51,6 +51,9 @@ class RedisServer {
   pid_t pid_ = -1;
 };
 
+// How often the server has carried out that command, in lower case.
+int calls_of(const RedisServer& server, const std::string& command);
+
 // The one of this test binary, started by the first case that asks for it.
 RedisServer& shared_redis();
 

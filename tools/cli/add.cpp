@@ -26,7 +26,8 @@ std::string take_url(AddOptions& options) {
   std::string url = std::move(options.keys_and_url.back());
   options.keys_and_url.pop_back();
   if (!is_store_url(url)) {
-    throw UsageError("the last argument is the store's URL, " + kStoreSchemes + ", and not \"" + url + "\"");
+    throw UsageError(std::string("the last argument is the store's URL, ") + kStoreSchemes + ", and not \"" +
+                     url + "\"");
   }
   return url;
 }
@@ -103,7 +104,8 @@ void add_add(CLI::App& program, Outcome& /*outcome*/) {
   verb->add_option("SET", options->set_name, "Name of the set")->required();
   // As in query: the library would take "[a,b]" for two keys.
   verb->add_option("KEY", options->keys_and_url,
-                   "Keys to add, and last the store: " + kStoreSchemes + ". After -- a key may be any bytes")
+                   std::string("Keys to add, and last the store: ") + kStoreSchemes +
+                       ". After -- a key may be any bytes")
       ->required()
       ->expected(CLI::detail::expected_max_vector_size, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false)

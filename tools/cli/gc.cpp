@@ -94,7 +94,7 @@ void add_gc(CLI::App& program, Outcome& outcome) {
       "  keysieve gc lmdb:/var/lib/keysieve --older-than 1h\n"
       "Pushes tidy up by themselves; this finds what they cannot see. Reads the names of all records of\n"
       "the store: once per day or week is enough. May run at any time, beside pushes and loaders.");
-  verb->add_option("URL", options->store_url, kStoreOption)->required();
+  verb->add_option("URL", options->store_url, store_help())->required();
   verb->add_flag("--dry-run", options->dry_run, "Say what would be removed, and change nothing");
   add_parsed(verb, "--older-than", options->older_than, parse_duration,
              "A push that began that long ago is taken for interrupted; if it is not, it begins again [24h]")

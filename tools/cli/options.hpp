@@ -10,14 +10,15 @@
 #include "core/base/log_position.hpp"
 #include "core/filters/filter_kind.hpp"
 #include "tools/keys/key_file.hpp"
+#include "tools/stores/store.hpp"
 #include "tools/transfer/guards.hpp"
 
 namespace keysieve {
 
-// Of the URLs that name a store, for help and messages; docs/operations.md has their forms.
-inline const std::string kStoreSchemes =
-    "lmdb:, dir:, redis:, redis+unix:, redis-cluster:, redis-sentinel: or, with TLS, rediss:";
-inline const std::string kStoreOption = "Store: " + kStoreSchemes;
+// Of the option or argument that is a store's URL.
+inline std::string store_help() {
+  return std::string("Store: ") + kStoreSchemes;
+}
 
 // Adds a verb; examples end its --help.
 CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,

@@ -46,7 +46,7 @@ void add_pull(CLI::App& program, Outcome& /*outcome*/) {
   CLI::App* verb = add_verb(program, "pull", "Fetch the current generation of a set from a store into a file",
                             "  keysieve pull lmdb:/var/lib/keysieve tags -o tags.ks\n"
                             "  keysieve pull redis://cache:6379/2 tags -o tags.ks --json");
-  verb->add_option("URL", options->store_url, kStoreOption)->required();
+  verb->add_option("URL", options->store_url, store_help())->required();
   verb->add_option("SET", options->set_name, "Name of the set")->required();
   verb->add_option("-o,--output", options->output_path, "Snapshot file to write")
       ->required()

@@ -69,7 +69,7 @@ void add_push(CLI::App& program, Outcome& /*outcome*/) {
                "  keysieve push --allow-shrink tags.ks "
                "'redis://loader@cache:6379/2?password_file=/etc/keysieve/password'");
   verb->add_option("FILE", options->path, "Snapshot file")->required();
-  verb->add_option("URL", options->store_url, kStoreOption)->required();
+  verb->add_option("URL", options->store_url, store_help())->required();
   add_guards(verb, options->guards);
   add_key_format(verb, options->format);
   add_json(verb, options->json);

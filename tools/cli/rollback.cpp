@@ -100,6 +100,7 @@ void report(const RollbackOptions& options, const Store& store, const RollbackPl
   report.add("is", summary(plan.target), "restores", record.restores);
   report.add("now called", fmt::format("generation {}", record.generation), "generation", record.generation);
   report.add_member("as_of", record.as_of);
+  report.add_member("replaced_as_of", plan.current.as_of);
   report.add_member("key_count", record.key_count);
   report.add_member("kind", record.kind);
   report.print(options.json);
@@ -136,7 +137,7 @@ void add_rollback(CLI::App& program, Outcome& outcome) {
                "Every loader that follows the store takes it at once, fewer keys or not. Keys that were\n"
                "added since it was built stay. Asks on a terminal; exit status 1 when you say no.");
   verb->add_option("SET", options->set_name, "Name of the set")->required();
-  verb->add_option("URL", options->store_url, kStoreOption)->required();
+  verb->add_option("URL", options->store_url, store_help())->required();
   auto* to = add_parsed(verb, "--to", options->to, parse_count, "Go back to this one [the one before]")
                  ->type_name("GENERATION");
   auto* list = verb->add_flag("--list", options->list, "Show what is kept, and change nothing")->excludes(to);

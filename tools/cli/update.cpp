@@ -108,7 +108,7 @@ void add_update(CLI::App& program, Outcome& /*outcome*/) {
       "estimates.\n"
       "A push that comes in between is not undone: the keys are added to what it brought.");
   verb->add_option("SET", options->set_name, "Name of the set")->required();
-  verb->add_option("URL", options->store_url, kStoreOption)->required();
+  verb->add_option("URL", options->store_url, store_help())->required();
   add_lists(verb, "--add", options->add_paths, "Add the keys of this list; - reads standard input");
   add_lists(verb, "--remove", options->remove_paths,
             "Remove the keys of this list, for kinds that can: " +

@@ -100,7 +100,8 @@ void AddsReader::skip(Store& store) {
 void AddsReader::take(std::vector<LogEntry> entries) {
   if (entries.empty()) return;
   for (LogEntry& entry : entries) {
-    has_notice_ = has_notice_ || !entry.key;
+    if (entry.unknown_field) log_.say_unknown_entry(log_name_, *entry.unknown_field);
+    has_notice_ = has_notice_ || (!entry.key && !entry.unknown_field);
     if (!entry.key || entry.key->size() <= kMaxLoggedKeyBytes) continue;
     log_.say_too_long(entry.key->size());
     entry.key.reset();

@@ -63,9 +63,7 @@ std::vector<std::string> canary_keys(const std::string& path) {
 // The URL without its password. What is not understood is not shown, it may hold one.
 std::string shown_url(const std::string& url) {
   if (is_store_url(url)) return parse_store_url(url).name;
-  throw UsageError(
-      "not a store's URL; known are lmdb:/path, dir:/path, redis://host, redis+unix:///path, "
-      "redis-cluster://host,host and redis-sentinel://host,host/master");
+  throw UsageError(std::string("not a store's URL; one begins with ") + kStoreSchemes);
 }
 
 // Which file has said it: what stands in two files would silently win or lose.

@@ -66,6 +66,14 @@ void StateLog::say_too_long(std::size_t key_bytes) {
   has_said_too_long_ = true;
 }
 
+void StateLog::say_unknown_entry(const std::string& log_name, const std::string& field) {
+  if (has_said_unknown_entry_) return;
+  spdlog::warn(
+      "{}: {} holds an entry with the field \"{}\"; the field of an add is \"key\", it is passed over",
+      set_name_, log_name, field);
+  has_said_unknown_entry_ = true;
+}
+
 void StateLog::say_cache_trouble(const std::string& reason) {
   if (!has_said_cache_trouble_) spdlog::warn("{}: the cache is of no use: {}", set_name_, reason);
   has_said_cache_trouble_ = true;

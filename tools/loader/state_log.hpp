@@ -24,6 +24,8 @@ class StateLog {
   void say_bypass(std::optional<UnixSeconds> until);
   // An add that no store would have taken. Said once.
   void say_too_long(std::size_t key_bytes);
+  // An entry of the adds log that is no add, though it may have been meant as one. Said once.
+  void say_unknown_entry(const std::string& log_name, const std::string& field);
   // The cache cannot be used, which costs nothing as long as the store answers. Said once until it can again.
   void say_cache_trouble(const std::string& reason);
   void cache_is_well() noexcept { has_said_cache_trouble_ = false; }
@@ -36,6 +38,7 @@ class StateLog {
   std::optional<UnixSeconds> said_bypass_;
   bool has_said_cache_trouble_ = false;
   bool has_said_too_long_ = false;
+  bool has_said_unknown_entry_ = false;
 };
 
 }  // namespace keysieve

@@ -20,7 +20,13 @@ const RedisCommand asking_command{"ASKING"};
 struct Passage {
   const KeyedCommand* command;
   RedisReply reply{};
-  std::optional<RedisHost> asked_at{};  // for this once, while its slot moves there
+  std::optional<RedisHost> asked_at{};  // in the next try alone, while its slot moves there
+};
+
+// What goes to one server in one try.
+struct Leg {
+  Passage* passage;
+  bool is_asking;
 };
 
 class RedisCluster final : public RedisServers {
@@ -64,7 +70,7 @@ class RedisCluster final : public RedisServers {
   [[nodiscard]] bool keeps_keys_together() const noexcept override { return false; }
 
  private:
-  using Group = std::vector<Passage*>;
+  using Group = std::vector<Leg>;
 
   // Calls it until it returns true; after an outage looks for the slots anew.
   void try_until_done(const std::function<bool()>& attempt) {
@@ -85,7 +91,6 @@ class RedisCluster final : public RedisServers {
 
   // Of those that have no reply yet. False when some were sent elsewhere.
   bool carry(std::vector<Passage>& passages, Effect effect) {
-    const bool must_replicate = effect == Effect::Writes && replicas_.is_any();
     std::optional<RedisOutage> outage;
     const bool is_impatient = settings_.failover.count() == 0;  // one silent master is enough
     const auto unless_out = [&](const RedisHost& host, const auto& step) {
@@ -101,10 +106,10 @@ class RedisCluster final : public RedisServers {
     };
     auto groups = groups_of(passages);
     std::erase_if(groups, [&](const auto& group) {
-      return !unless_out(group.first, [&] { send(group.first, group.second, must_replicate); });
+      return !unless_out(group.first, [&] { send(group.first, group.second, effect); });
     });
     for (const auto& group : groups) {
-      unless_out(group.first, [&] { receive(group.first, group.second, must_replicate); });
+      unless_out(group.first, [&] { receive(group.first, group.second, effect); });
     }
     if (outage) throw RedisOutage(*outage);
     return std::ranges::none_of(passages, [](const Passage& passage) { return passage.reply == nullptr; });
@@ -114,42 +119,47 @@ class RedisCluster final : public RedisServers {
     std::map<RedisHost, Group> groups;
     for (Passage& passage : passages) {
       if (passage.reply != nullptr) continue;
-      groups[passage.asked_at ? *passage.asked_at : master_of(passage.command->key)].push_back(&passage);
+      const auto asked_at = std::exchange(passage.asked_at, std::nullopt);
+      groups[asked_at ? *asked_at : master_of(passage.command->key)].push_back(
+          {&passage, asked_at.has_value()});
     }
     return groups;
   }
 
-  void send(const RedisHost& host, const Group& group, bool must_replicate) {
+  [[nodiscard]] bool must_replicate(const RedisHost& host, Effect effect) const noexcept {
+    return replicas_.applies_to(effect, slots_.has_replicas(host));
+  }
+
+  void send(const RedisHost& host, const Group& group, Effect effect) {
     std::vector<RedisCommand> words;
-    for (const Passage* passage : group) {
-      if (passage->asked_at) words.push_back(asking_command);
-      words.push_back(passage->command->words);
+    for (const Leg& leg : group) {
+      if (leg.is_asking) words.push_back(asking_command);
+      words.push_back(leg.passage->command->words);
     }
-    if (must_replicate) words.push_back(replicas_.command());
+    if (must_replicate(host, effect)) words.push_back(replicas_.command());
     connection_to(host).send(words);
   }
 
   // What was written counts when the replicas have it: no reply is given out before.
-  void receive(const RedisHost& host, const Group& group, bool must_replicate) {
+  void receive(const RedisHost& host, const Group& group, Effect effect) {
     RedisConnection& connection = connection_to(host);
     std::vector<RedisReply> replies;
-    for (const Passage* passage : group) {
-      if (passage->asked_at) connection.receive();
+    for (const Leg& leg : group) {
+      if (leg.is_asking) connection.receive();
       replies.push_back(connection.receive());
     }
-    const RedisReply replicated = must_replicate ? connection.receive() : nullptr;
+    const RedisReply replicated = must_replicate(host, effect) ? connection.receive() : nullptr;
     bool is_any_done = false;
     for (std::size_t i = 0; i < group.size(); ++i) {
-      group[i]->asked_at.reset();
-      if (redirect(*group[i], *replies[i], host)) {
+      if (redirect(*group[i].passage, *replies[i], host)) {
         replies[i].reset();
       } else {
-        check_reply(*replies[i], connection.address().name, group[i]->command->key);
+        check_reply(*replies[i], connection.address().name, group[i].passage->command->key);
         is_any_done = true;
       }
     }
-    if (must_replicate && is_any_done) replicas_.check(*replicated, connection.address().name);
-    for (std::size_t i = 0; i < group.size(); ++i) group[i]->reply = std::move(replies[i]);
+    if (replicated != nullptr && is_any_done) replicas_.check(*replicated, connection.address().name);
+    for (std::size_t i = 0; i < group.size(); ++i) group[i].passage->reply = std::move(replies[i]);
   }
 
   bool redirect(Passage& passage, const redisReply& reply, const RedisHost& asked) {
@@ -178,7 +188,8 @@ class RedisCluster final : public RedisServers {
     for (const RedisHost& host : std::vector(candidates_)) {
       ask_last(host);  // the next time: it may be silent, or not know of what others know already
       try {
-        take_slots(RedisSlots(*connection_to(host).exchange({"CLUSTER", "SLOTS"}), host));
+        RedisConnection& connection = connection_to(host);
+        take_slots(RedisSlots(*connection.exchange({"CLUSTER", "SLOTS"}), host, connection.address().name));
         if (!slots_.nodes().empty()) return;
         reason = settings_.address.name + ": " + to_text(host) + " knows of no slot";
       } catch (const RedisOutage& outage) {

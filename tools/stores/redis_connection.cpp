@@ -80,7 +80,8 @@ void RedisConnection::begin_tls() {
     throw RedisOutage(address_.name + ": no TLS: " + reason);
   }
   append({"PING"});
-  receive();
+  const RedisReply reply = receive();
+  if (!refuses_user(*reply)) check_greeting(*reply);  // nobody has signed in yet
 }
 
 // Where no reply is due, what can be read is the server's goodbye.
@@ -95,20 +96,24 @@ void RedisConnection::sign_in() {
     append(address_.user.empty() ? RedisCommand{"AUTH", address_.password}
                                  : RedisCommand{"AUTH", address_.user, address_.password});
     const RedisReply reply = receive();
-    if (reply->type == REDIS_REPLY_ERROR) {
+    if (refuses_user(*reply) || text_of(*reply).find(address_.password) != std::string_view::npos) {
       // Of the server's words only the first: some servers repeat the command with its arguments.
       const std::string code(code_of(*reply));
       context_.reset();
       throw PermissionError(address_.name + ": the server refuses user or password (" + code + ")");
     }
+    check_greeting(*reply);
   }
   if (address_.database != 0) {
     const std::string database = std::to_string(address_.database);
     append({"SELECT", database});
-    const RedisReply reply = receive();
-    if (reply->type == REDIS_REPLY_ERROR) context_.reset();
-    check_reply(*reply, address_.name + ": database " + database);
+    check_greeting(*receive(), ": database " + database);
   }
+}
+
+void RedisConnection::check_greeting(const redisReply& reply, const std::string& subject) {
+  if (reply.type == REDIS_REPLY_ERROR) context_.reset();
+  check_reply(reply, address_.name + subject);
 }
 
 void RedisConnection::send(std::span<const RedisCommand> commands) {

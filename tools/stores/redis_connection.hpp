@@ -74,6 +74,8 @@ class RedisConnection {
  private:
   void begin_tls();
   void sign_in();
+  // A connection whose first words were answered by an error is of no use.
+  void check_greeting(const redisReply& reply, const std::string& subject = "");
   void append(const RedisCommand& command);
   void flush();
   RedisReply received(void* reply);

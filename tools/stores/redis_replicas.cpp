@@ -7,21 +7,23 @@ namespace keysieve {
 
 // The server must give up well before the connection does, or nobody would hear how many there were: it looks
 // for waits that are over `hz` times per second only, every 100 ms by default.
-ReplicaDemand::ReplicaDemand(int replicas, std::chrono::milliseconds timeout)
-    : replicas_(replicas),
-      replicas_text_(std::to_string(replicas)),
+ReplicaDemand::ReplicaDemand(std::optional<int> replicas, std::chrono::milliseconds timeout)
+    : is_default_(!replicas),
+      replicas_(replicas.value_or(1)),
+      replicas_text_(std::to_string(replicas_)),
       patience_text_(std::to_string(std::max<std::int64_t>(1, timeout.count() / 2))) {}
 
 void ReplicaDemand::check(const redisReply& reply, const std::string& server_name) const {
   check_reply(reply, server_name);
   if (reply.integer >= replicas_) return;
   throw UnavailableError(server_name + ": only " + std::to_string(reply.integer) + " of " + replicas_text_ +
-                         " replicas have it after " + patience_text_ + " ms");
+                         " replicas have it after " + patience_text_ + " ms" +
+                         (is_default_ ? " (with ?wait_replicas=0 none needs to)" : ""));
 }
 
 std::vector<RedisReply> exchange_with(RedisConnection& connection, std::span<const KeyedCommand> commands,
-                                      Effect effect, const ReplicaDemand& replicas) {
-  const bool must_replicate = effect == Effect::Writes && replicas.is_any();
+                                      Effect effect, const ReplicaDemand& replicas, bool has_replicas) {
+  const bool must_replicate = replicas.applies_to(effect, has_replicas);
   std::vector<RedisCommand> words;
   words.reserve(commands.size() + 1);
   for (const KeyedCommand& command : commands) words.push_back(command.words);

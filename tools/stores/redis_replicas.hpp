@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,16 +13,21 @@ namespace keysieve {
 
 class ReplicaDemand {
  public:
-  // At least so many (0: none need to), asked of a server within `timeout`, which is that for each answer.
-  ReplicaDemand(int replicas, std::chrono::milliseconds timeout);
+  // At least so many (0: none need to; nothing: one, of a server that has any), asked of a server within
+  // `timeout`, which is that for each answer.
+  ReplicaDemand(std::optional<int> replicas, std::chrono::milliseconds timeout);
 
-  [[nodiscard]] bool is_any() const noexcept { return replicas_ > 0; }
+  // Of a server of which it is known whether it has replicas.
+  [[nodiscard]] bool applies_to(Effect effect, bool has_replicas) const noexcept {
+    return effect == Effect::Writes && replicas_ > 0 && (has_replicas || !is_default_);
+  }
   // WAIT: to be sent after the writes, over the same connection. Refers to this object.
   [[nodiscard]] RedisCommand command() const { return {"WAIT", replicas_text_, patience_text_}; }
   // Of the reply to it. Throws UnavailableError.
   void check(const redisReply& reply, const std::string& server_name) const;
 
  private:
+  bool is_default_;
   int replicas_;
   std::string replicas_text_;
   std::string patience_text_;
@@ -29,6 +35,6 @@ class ReplicaDemand {
 
 // As RedisServers::exchange(), for all who talk to one server at a time.
 std::vector<RedisReply> exchange_with(RedisConnection& connection, std::span<const KeyedCommand> commands,
-                                      Effect effect, const ReplicaDemand& replicas);
+                                      Effect effect, const ReplicaDemand& replicas, bool has_replicas);
 
 }  // namespace keysieve

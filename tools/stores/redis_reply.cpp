@@ -31,6 +31,15 @@ std::string_view code_of(const redisReply& error) noexcept {
   return text.substr(0, text.find(' '));
 }
 
+bool refuses_user(const redisReply& reply) noexcept {
+  if (reply.type != REDIS_REPLY_ERROR) return false;
+  if (contains(kPermissionCodes, code_of(reply))) return true;
+  const auto says = [text = text_of(reply)](std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+  };
+  return code_of(reply) == "ERR" && (says("AUTH") || says("'auth'") || says("password"));
+}
+
 bool is_missing_key(const redisReply& reply) noexcept {
   return reply.type == REDIS_REPLY_ERROR && text_of(reply) == "ERR no such key";
 }

@@ -29,6 +29,8 @@ std::span<redisReply* const> elements_of(const redisReply& reply) noexcept;
 
 // Of an error: its first word, in capitals, which says of what kind it is.
 std::string_view code_of(const redisReply& error) noexcept;
+// An error that user, password or rights are to blame for; in reply to AUTH also older servers' words for it.
+bool refuses_user(const redisReply& reply) noexcept;
 // What XINFO says of a stream that is not there: no failure.
 bool is_missing_key(const redisReply& reply) noexcept;
 

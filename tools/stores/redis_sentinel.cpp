@@ -28,7 +28,7 @@ class SentinelRedis final : public RedisServers {
 
   std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect) override {
     std::vector<RedisReply> replies;
-    try_until_done([&] { replies = exchange_with(*master_, commands, effect, replicas_); });
+    try_until_done([&] { replies = exchange_with(*master_, commands, effect, replicas_, has_replicas_); });
     return replies;
   }
 
@@ -109,13 +109,14 @@ class SentinelRedis final : public RedisServers {
   }
 
   // A sentinel may not know yet that it is a replica by now.
-  [[nodiscard]] RedisConnection connection_to_master(const RedisHost& host) const {
+  RedisConnection connection_to_master(const RedisHost& host) {
     RedisConnection connection(address_at(settings_.address, host));
     const RedisReply reply = connection.exchange({"ROLE"});
     const auto parts = elements_of(*reply);
     if (parts.empty() || text_of(*parts[0]) != "master") {
       throw RedisOutage(connection.address().name + ": is no master");
     }
+    has_replicas_ = parts.size() > 2 && !elements_of(*parts[2]).empty();
     return connection;
   }
 
@@ -124,6 +125,7 @@ class SentinelRedis final : public RedisServers {
   std::vector<RedisHost> sentinels_;
   bool is_named_ = false;  // a sentinel knows of a master, reached or not
   std::optional<RedisConnection> master_;
+  bool has_replicas_ = false;  // of the master, when it was reached
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,7 +29,7 @@ struct RedisSettings {
   RedisAddress address;                  // of a server; the others differ from it in host and port
   std::vector<RedisHost> hosts;          // those that are asked for the others
   std::string master_name;               // that sentinels know it by
-  int wait_replicas = 0;                 // what was written must have reached so many, each time
+  std::optional<int> wait_replicas{};    // what was written must have reached so many, each time
   std::chrono::milliseconds failover{};  // for so long what a failover interrupts is tried again
 };
 
@@ -40,7 +41,8 @@ class RedisServers {
   // Unless connected and usable.
   virtual void connect() = 0;
   // One reply for each, unless check_reply() throws for one. What is written has then reached as many
-  // replicas as the settings ask for; throws UnavailableError where it has not, but may.
+  // replicas as the settings ask for (by default, where servers replace each other: one, of a master that
+  // has any); throws UnavailableError where it has not, but may.
   virtual std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect) = 0;
   // Calls it for each server that takes writes; where one fails, perhaps once more for all.
   virtual void visit_masters(const std::function<void(RedisConnection&)>& visit) = 0;
@@ -50,7 +52,7 @@ class RedisServers {
   [[nodiscard]] virtual bool keeps_keys_together() const noexcept = 0;
 };
 
-// All commands go to one server, once.
+// All commands go to one server, once. Which is not asked for replicas: by default, none is waited for.
 std::unique_ptr<RedisServers> make_single_redis(const RedisSettings& settings);
 
 // All commands go to the server that sentinels say is the master; again, as long as the failover may take, to

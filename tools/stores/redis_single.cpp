@@ -12,7 +12,7 @@ class SingleRedis final : public RedisServers {
   void connect() override { connection_.connect(); }
 
   std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect) override {
-    return exchange_with(connection_, commands, effect, replicas_);
+    return exchange_with(connection_, commands, effect, replicas_, /*has_replicas=*/false);
   }
 
   void visit_masters(const std::function<void(RedisConnection&)>& visit) override { visit(connection_); }

@@ -29,9 +29,11 @@ std::optional<std::size_t> parse_number(std::string_view text, std::size_t limit
 constexpr std::size_t kPorts = 65536;
 
 // [address, port, ...]
-RedisHost host_of(const redisReply& node, const RedisHost& asked) {
+RedisHost host_of(const redisReply& node, const RedisHost& asked, const std::string& server_name) {
   const auto parts = elements_of(node);
-  if (parts.size() < 2 || parts[1]->type != REDIS_REPLY_INTEGER) throw DataError("a node is not understood");
+  if (parts.size() < 2 || parts[1]->type != REDIS_REPLY_INTEGER) {
+    throw DataError(server_name + ": a node of CLUSTER SLOTS is not understood");
+  }
   const std::string_view address = text_of(*parts[0]);
   return {address.empty() ? asked.host : std::string(address), static_cast<int>(parts[1]->integer)};
 }
@@ -58,17 +60,22 @@ std::optional<RedisRedirection> parse_redirection(std::string_view error_text, c
   return RedisRedirection{*slot, {host.empty() ? asked.host : std::string(host), static_cast<int>(*port)}};
 }
 
-RedisSlots::RedisSlots(const redisReply& reply, const RedisHost& asked) : RedisSlots() {
+RedisSlots::RedisSlots(const redisReply& reply, const RedisHost& asked, const std::string& server_name)
+    : RedisSlots() {
   std::vector<RedisHost> replicas;
   for (const redisReply* range : elements_of(reply)) {  // [first slot, last slot, master, replica, ...]
     const auto parts = elements_of(*range);
     if (parts.size() < 3 || parts[0]->integer < 0 || parts[0]->integer > parts[1]->integer ||
         parts[1]->integer >= static_cast<long long>(kRedisSlots)) {
-      throw DataError("a range of slots is not understood");
+      throw DataError(server_name + ": a range of CLUSTER SLOTS is not understood");
     }
-    const std::uint16_t master = index_of(host_of(*parts[2], asked));
+    const RedisHost master_host = host_of(*parts[2], asked, server_name);
+    const std::uint16_t master = index_of(master_host);
     std::fill(masters_.begin() + parts[0]->integer, masters_.begin() + parts[1]->integer + 1, master);
-    for (const redisReply* replica : parts.subspan(3)) replicas.push_back(host_of(*replica, asked));
+    for (const redisReply* replica : parts.subspan(3)) {
+      replicas.push_back(host_of(*replica, asked, server_name));
+    }
+    if (parts.size() > 3 && !has_replicas(master_host)) masters_with_replicas_.push_back(master_host);
   }
   for (const RedisHost& replica : replicas) index_of(replica);
 }
@@ -96,6 +103,10 @@ std::vector<RedisHost> RedisSlots::masters() const {
     if (index != kNone) masters.push_back(nodes_[index]);
   }
   return masters;
+}
+
+bool RedisSlots::has_replicas(const RedisHost& master) const noexcept {
+  return std::ranges::find(masters_with_replicas_, master) != masters_with_replicas_.end();
 }
 
 std::size_t RedisSlots::unserved() const noexcept {

@@ -28,8 +28,9 @@ class RedisSlots {
  public:
   // No slot has a master.
   RedisSlots() : masters_(kRedisSlots, kNone) {}
-  // Of the reply to CLUSTER SLOTS. A node without an address is the one that was `asked`. Throws DataError.
-  RedisSlots(const redisReply& reply, const RedisHost& asked);
+  // Of the reply to CLUSTER SLOTS. A node without an address is the one that was `asked`. Throws DataError
+  // "<server's name>: <reason>".
+  RedisSlots(const redisReply& reply, const RedisHost& asked, const std::string& server_name);
 
   // nullptr: none. Valid until move().
   [[nodiscard]] const RedisHost* master_of(std::size_t slot) const noexcept;
@@ -40,12 +41,15 @@ class RedisSlots {
   // Masters first, then replicas.
   [[nodiscard]] const std::vector<RedisHost>& nodes() const noexcept { return nodes_; }
   [[nodiscard]] std::size_t unserved() const noexcept;
+  // Whether the cluster knows a replica of that master which lives.
+  [[nodiscard]] bool has_replicas(const RedisHost& master) const noexcept;
 
  private:
   static constexpr std::uint16_t kNone = 0xffff;
   std::uint16_t index_of(const RedisHost& host);
 
   std::vector<RedisHost> nodes_;
+  std::vector<RedisHost> masters_with_replicas_;
   std::vector<std::uint16_t> masters_;  // of each slot, its index in nodes_
 };
 

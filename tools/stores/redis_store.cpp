@@ -20,6 +20,7 @@ constexpr std::string_view kScanCount = "1000";
 // A log's entry is a key, or a notice.
 constexpr std::string_view kKeyField = "key";
 constexpr std::string_view kNoticeField = "notice";
+constexpr std::size_t kShownFieldBytes = 64;
 
 // One command and no WATCH and MULTI, which a connection that is lost between them would tear apart. A key
 // that is not there is false, as is an argument that was not given.
@@ -121,7 +122,6 @@ class RedisStore final : public Store {
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
     check_log(log);
-    // "(" for an exclusive start is of Redis 6.2 only.
     const LogPosition from = next_log_position(after, 0);
     if (from < after) return {};
     const std::string from_text = to_text(from);
@@ -202,8 +202,14 @@ class RedisStore final : public Store {
     if (parts.size() != 2) refuse_reply(log);
     LogEntry entry{position_of(*parts[0], log), std::nullopt};
     const auto fields = elements_of(*parts[1]);
+    bool is_notice = false;
     for (std::size_t i = 0; i + 1 < fields.size() && !entry.key; i += 2) {
-      if (text_of(*fields[i]) == kKeyField) entry.key = text_of(*fields[i + 1]);
+      const std::string_view field = text_of(*fields[i]);
+      if (field == kKeyField) entry.key = text_of(*fields[i + 1]);
+      is_notice = is_notice || field == kNoticeField;
+    }
+    if (!entry.key && !is_notice && !fields.empty()) {
+      entry.unknown_field = text_of(*fields.front()).substr(0, kShownFieldBytes);
     }
     return entry;
   }

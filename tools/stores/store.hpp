@@ -25,6 +25,8 @@ struct Record {
 struct LogEntry {
   LogPosition position{};
   std::optional<std::string> key;  // nothing: a notice, which only wakes those who watch
+  // Of an entry that somebody else has written and that is neither: what it has instead, for messages.
+  std::optional<std::string> unknown_field{};
 
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
 };
@@ -112,11 +114,14 @@ class Store {
   std::string prefix_;
 };
 
-// lmdb:/path[?map_size=64GiB], dir:/path, redis://[user[:password]@]host[:port][/database],
-// redis+unix://[user[:password]@]/path/to.sock[?db=0],
-// redis-cluster://[user[:password]@]host[:port][,host[:port]...][?failover=30s]; each with ?prefix= (1 to 64
-// of A-Za-z0-9_.-), all but lmdb with ?timeout=5s, those of Redis with ?wait_replicas=0. A Redis password
-// that is not in the URL comes from ?password_file= or else from the environment's KEYSIEVE_REDIS_PASSWORD.
+// The URLs that name a store, for help and messages; docs/operations.md has their forms and options.
+inline constexpr const char* kStoreSchemes =
+    "lmdb:, dir:, redis:, redis+unix:, redis-cluster:, redis-sentinel: or, with TLS, rediss:, "
+    "rediss-cluster:, "
+    "rediss-sentinel:";
+
+// A Redis password that is not in the URL comes from ?password_file= or else from the environment's
+// KEYSIEVE_REDIS_PASSWORD.
 // Connects. Throws UsageError for a URL that is not understood, and as a Store does: UnavailableError too for
 // what is missing, unless it could be created.
 std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing = IfMissing::Create,

@@ -25,7 +25,8 @@ struct RollbackResult {
   std::vector<std::string> warnings;
 };
 
-// Fetches and checks the whole target, then makes it current by compare-and-set, and wakes the loaders. What
+// Fetches and checks the whole target (counters that are lost are left out, with a warning: only updates need
+// them), then makes it current by compare-and-set, and wakes the loaders. What
 // was current becomes the newest of the previous ones. Adds since the target's adds_from stay: a loader
 // builds its layer from there. Throws DataError when the target is damaged, LockedError when something else
 // became current since the plan was made, and as the store does; then nothing has changed, unless it is

@@ -88,7 +88,7 @@ PointerRecord move_current(Store& store, const std::string& set_name, const Push
   } catch (const UnavailableError& error) {
     const auto generation = current_generation_of(store, set_name, push_id);
     if (!generation) throw;
-    throw UnavailableError("set \"" + set_name + "\": generation " + std::to_string(*generation) +
+    throw UnconfirmedError("set \"" + set_name + "\": generation " + std::to_string(*generation) +
                            " is current, but not confirmed: " + error.what());
   }
 }

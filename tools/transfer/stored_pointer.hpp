@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.hpp"
 #include "core/snapshot/snapshot.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/pointer_record.hpp"
@@ -34,8 +35,14 @@ using PointerChange = std::function<bool(PointerRecord& pointer)>;
 // changed, unless it is UnavailableError: then it may be.
 PointerRecord change_pointer(Store& store, const std::string& set_name, const PointerChange& change);
 
-// The same for a change that makes what this push brought current. Where it is so and the store does not
-// confirm it, as when replicas miss it, the UnavailableError says which generation is current.
+// What was to be current is, but the store does not confirm it, as when replicas miss it.
+class UnconfirmedError : public UnavailableError {
+ public:
+  using UnavailableError::UnavailableError;
+};
+
+// The same for a change that makes what this push brought current. Throws UnconfirmedError too, which says
+// which generation is current.
 PointerRecord move_current(Store& store, const std::string& set_name, const PushId& push_id,
                            const PointerChange& change);
 

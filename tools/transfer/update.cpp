@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/snapshot/editor.hpp"
+#include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
 namespace {
@@ -23,6 +24,23 @@ void check_kind(Store& store, const std::string& set_name, const KeyChanges& cha
   }
 }
 
+// An update that is repeated though it was done counts keys twice, or removes others: whoever is told that it
+// failed must know which it was.
+PushResult push_update(Store& store, const SnapshotRecord& base, const SnapshotView& view,
+                       const Guards& guards, const Progress& progress, Bytes counters) {
+  const std::string next = "generation " + std::to_string(base.generation + 1);
+  try {
+    return push_over(store, base, view, guards, progress, unix_now(), counters);
+  } catch (const UnconfirmedError& error) {
+    throw UnconfirmedError(std::string(error.what()) +
+                           "; the update is in it: do not repeat it unless a failover loses " + next);
+  } catch (const UnavailableError& error) {
+    throw UnavailableError(std::string(error.what()) +
+                           "; before you repeat the update, see with keysieve rollback --list that " + next +
+                           " is not there");
+  }
+}
+
 UpdateResult update_once(Store& store, const std::string& set_name, const KeyChanges& changes, Guards guards,
                          const Progress& progress) {
   Pulled base = pull_with_counters(store, set_name, progress);
@@ -37,7 +55,7 @@ UpdateResult update_once(Store& store, const std::string& set_name, const KeyCha
   const SnapshotView view = SnapshotView::decode(updated.get(), store.name(), Check::Tables);
   if (!guards.max_fpr) guards.max_fpr = default_max_fpr(view.header().target_fpr);
   PushResult pushed =
-      push_over(store, base.record, view, guards, progress, unix_now(), counters ? counters->get() : Bytes{});
+      push_update(store, base.record, view, guards, progress, counters ? counters->get() : Bytes{});
   return {std::move(pushed), new_keys, removed_keys, view.header().estimated_fpr};
 }
 

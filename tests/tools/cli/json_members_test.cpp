@@ -83,8 +83,9 @@ TEST_F(JsonMembers, OfRollbackAndGc) {
   expect_members(kept, {"set", "store", "generations"});
   expect_members(kept.at("generations").at(0),
                  {"generation", "current", "restores", "as_of", "key_count", "kind", "bytes", "build_id"});
-  expect_members(json({"rollback", "tags", "--yes", store()}),
-                 {"set", "store", "replaces", "restores", "generation", "as_of", "key_count", "kind"});
+  expect_members(
+      json({"rollback", "tags", "--yes", store()}),
+      {"set", "store", "replaces", "restores", "generation", "as_of", "replaced_as_of", "key_count", "kind"});
   const Json collected = json({"gc", store()});
   expect_members(collected, {"store", "dry_run", "sets", "foreign_records"});
   expect_members(collected.at("sets").at(0), {"set", "kept_generations", "pending_pushes", "removed_pushes",

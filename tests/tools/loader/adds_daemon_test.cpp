@@ -54,6 +54,7 @@ TEST_F(KeysievedAdds, IsNotStoppedByEntriesThatAreNoAdds) {
   add_by_redis_client("key-5000");
   EXPECT_TRUE(learns({5000, 1})) << log();
   EXPECT_TRUE(says("longer than can be added")) << log();
+  EXPECT_TRUE(says("keysieve:tags:adds holds an entry with the field \"colour\"")) << log();
 }
 
 TEST_F(KeysievedAdds, HasWhatWasAddedWhileItWasKilled) {

@@ -74,6 +74,13 @@ class MovingSlot {
     expect_ok(from_, "MIGRATE 127.0.0.1 " + std::to_string(to_.port()) + " \"\" 0 5000 KEYS " + key);
   }
 
+  // It stays where it was.
+  void call_off() {
+    is_done_ = true;
+    expect_ok(from_, "CLUSTER SETSLOT " + slot_name_ + " STABLE");
+    expect_ok(to_, "CLUSTER SETSLOT " + slot_name_ + " STABLE");
+  }
+
   // Returns when all nodes know: another move before that could undo this one.
   void finish() {
     if (is_done_) return;
@@ -186,6 +193,19 @@ TEST_F(RedisCluster, AsksTheOtherMasterWhileASlotMoves) {
   EXPECT_GT(count_of_errors(slot.from(), "ASK"), asked_before + 2) << "it has not moved for good";
 }
 
+TEST_F(RedisCluster, AsksTheFirstMasterAgainWhereTheOtherOneIsSilent) {
+  const auto store = open("?timeout=200ms&failover=1s");
+  EXPECT_EQ(store->get("{foo}nowhere"), std::nullopt);
+  MovingSlot slot(cluster_, slot_of("foo"));
+  const int asked_before = count_of_errors(slot.from(), "ASK");
+  slot.to().command("CLIENT PAUSE 2000 ALL");
+  const std::jthread operator_thread([&] {
+    EXPECT_TRUE(test::eventually([&] { return count_of_errors(slot.from(), "ASK") > asked_before; }));
+    slot.call_off();
+  });
+  EXPECT_EQ(store->get("{foo}nowhere"), std::nullopt);
+}
+
 TEST_F(RedisCluster, LosesNothingWhileSlotsMove) {
   constexpr int kKeys = 20;
   std::vector<std::string> keys;
@@ -216,10 +236,23 @@ TEST_F(RedisCluster, LosesNothingWhileSlotsMove) {
   EXPECT_EQ(open()->keys_with_prefix("key").size(), keys.size());
 }
 
-TEST_F(RedisCluster, KeepsRecordsOnReplicasWhereAskedTo) {
+TEST_F(RedisCluster, KeepsRecordsOnReplicasUnlessToldOtherwise) {
   std::vector<Record> records;
   for (int i = 0; i < 300; ++i) records.push_back({"key" + std::to_string(i), "1"});
-  open("?wait_replicas=1")->put_many(records);
+  const auto waits = [this] {
+    int count = 0;
+    for (std::size_t i = 0; i < test::RedisCluster::kMasters; ++i) {
+      count += test::calls_of(cluster_.node(i), "wait");
+    }
+    return count;
+  };
+  cluster_.wait_until_replicas_are_named();
+  const int waits_before = waits();
+  open("?wait_replicas=0")->put_many(records);
+  EXPECT_EQ(waits(), waits_before);
+  cluster_.flush();
+  open()->put_many(records);
+  EXPECT_EQ(waits(), waits_before + 3);
   int sum = 0;
   for (std::size_t i = test::RedisCluster::kMasters; i < 2 * test::RedisCluster::kMasters; ++i) {
     sum += std::stoi(cluster_.node(i).command("DBSIZE").substr(1));

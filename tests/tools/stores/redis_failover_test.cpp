@@ -85,6 +85,30 @@ TEST_F(RedisFailover, LeavesTooFewReplicas) {
       << "what comes back becomes a replica";
 }
 
+TEST_F(RedisFailover, LeavesMastersWithoutAReplicaThatNeedNone) {
+  cluster_.wait_until_replicas_are_named();
+  cluster_.node(3).kill();
+  EXPECT_TRUE(test::eventually(
+      [&] {
+        return test::message_of<UnavailableError>([&] { open("")->put_many(records_with("a")); }).empty();
+      },
+      seconds(30)))
+      << "once the cluster knows that the replica is lost";
+  const auto store = open("");
+  const int waits_before = test::calls_of(cluster_.node(0), "wait");
+  store->put_many(records_with("b"));
+  EXPECT_EQ(test::calls_of(cluster_.node(0), "wait"), waits_before);
+}
+
+TEST_F(RedisFailover, SaysHowToWriteWithoutReplicas) {
+  cluster_.wait_until_replicas_are_named();
+  const auto store = open("?timeout=300ms");
+  ::kill(cluster_.node(3).pid(), SIGSTOP);
+  EXPECT_THAT(test::message_of<UnavailableError>([&] { store->put_many(records_with("a")); }),
+              HasSubstr("only 0 of 1 replicas have it after 150 ms (with ?wait_replicas=0 none needs to)"));
+  ::kill(cluster_.node(3).pid(), SIGCONT);
+}
+
 TEST_F(RedisFailover, IsGivenUpWhenAMasterIsLostWithItsReplica) {
   const auto store = open("?failover=2s&timeout=1s");
   store->put_many(records_with("before"));

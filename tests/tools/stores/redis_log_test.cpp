@@ -31,8 +31,8 @@ TEST_F(RedisLog, TakesWhatAnyClientAppends) {
   EXPECT_EQ(store_->end_of("log"), log_position(5, 1));
 }
 
-TEST_F(RedisLog, TakesAnEntryWithoutAKeyForANotice) {
-  server_.command("XADD log 5-1 by app note x");
+TEST_F(RedisLog, TakesAnEntryThatSaysSoForANotice) {
+  server_.command("XADD log 5-1 by app notice x");
   server_.command("XADD log 6-1 by app key a key b");
   store_->notify("log");
   const auto entries = all();
@@ -41,6 +41,13 @@ TEST_F(RedisLog, TakesAnEntryWithoutAKeyForANotice) {
   EXPECT_EQ(entries[1], (LogEntry{log_position(6, 1), "a"})) << "one entry is one key";
   EXPECT_EQ(entries[2].key, std::nullopt);
   EXPECT_EQ(entries[2].position, store_->end_of("log"));
+}
+
+TEST_F(RedisLog, NamesTheFieldOfAnEntryThatIsNeitherKeyNorNotice) {
+  server_.command("XADD log 5-1 tag \xe7\x8c\xab keys x");
+  server_.command("XADD log 6-1 " + std::string(1000, 'x') + " 1");
+  EXPECT_THAT(all(), ElementsAre(LogEntry{log_position(5, 1), std::nullopt, "tag"},
+                                 LogEntry{log_position(6, 1), std::nullopt, std::string(64, 'x')}));
 }
 
 TEST_F(RedisLog, ReadsOnBehindTheLastNumberOfAMillisecond) {

@@ -36,6 +36,12 @@ TEST_F(RedisSentinel, NamesTheMaster) {
   EXPECT_THAT(open_store(master_.tcp_url() + "/2")->get("a"), Optional(std::string("1")));
 }
 
+TEST_F(RedisSentinel, DoesNotWaitForReplicasOfAMasterThatHasNone) {
+  const int waits_before = test::calls_of(master_, "wait");
+  put(*open_store(url_), {"a", "1"});
+  EXPECT_EQ(test::calls_of(master_, "wait"), waits_before);
+}
+
 TEST_F(RedisSentinel, IsOneOfSeveral) {
   put(*open_store("redis-sentinel://127.0.0.1:1," + address_of(sentinel_) + "/mymaster"), {"a", "1"});
   EXPECT_EQ(master_.command("STRLEN a"), ":1");
@@ -97,6 +103,15 @@ TEST_F(RedisSentinelFailover, IsWaitedFor) {
   next_watch->arm(std::span(&log, 1));
   writer->notify("log");
   EXPECT_TRUE(test::eventually([&] { return !next_watch->take().empty(); }));
+}
+
+TEST_F(RedisSentinelFailover, LosesNothingThatAReplicaHasByDefault) {
+  put(*open_store(servers_.url() + "?timeout=60s"), {"a", "1"});
+  EXPECT_GT(test::calls_of(servers_.master(), "wait"), 0);
+  EXPECT_EQ(servers_.replica().command("STRLEN a"), ":1");
+  const int waits = test::calls_of(servers_.master(), "wait");
+  put(*open_store(servers_.url() + "?wait_replicas=0"), {"b", "1"});
+  EXPECT_EQ(test::calls_of(servers_.master(), "wait"), waits);
 }
 
 TEST_F(RedisSentinelFailover, IsGivenUpWhenNoReplicaIsLeft) {

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "tests/support/message_of.hpp"
 #include "tests/support/redis_cluster.hpp"
 
 namespace keysieve {
@@ -11,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::Pointee;
+using ::testing::StartsWith;
 
 const RedisHost kAsked{"10.0.0.9", 7000};
 
@@ -73,7 +75,7 @@ TEST(RedisSlots, KnowMastersAndReplicas) {
       *reply_of("*2\r\n"
                 "*4\r\n:0\r\n:99\r\n*2\r\n$1\r\na\r\n:1\r\n*3\r\n$1\r\nb\r\n:2\r\n$2\r\nid\r\n"
                 "*3\r\n:101\r\n:16383\r\n*2\r\n$1\r\nc\r\n:3\r\n"),
-      kAsked);
+      kAsked, "redis-cluster://a");
   EXPECT_THAT(slots.master_of(0), Pointee(RedisHost{"a", 1}));
   EXPECT_THAT(slots.master_of(99), Pointee(RedisHost{"a", 1}));
   EXPECT_EQ(slots.master_of(100), nullptr);
@@ -87,13 +89,15 @@ TEST(RedisSlots, KnowMastersAndReplicas) {
 TEST(RedisSlots, TakeTheAskedServerForOneWithoutAddress) {
   for (const char* address : {"$0\r\n\r\n", "$-1\r\n"}) {
     const RedisSlots slots(
-        *reply_of("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n" + std::string(address) + ":7001\r\n"), kAsked);
+        *reply_of("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n" + std::string(address) + ":7001\r\n"), kAsked,
+        "redis-cluster://a");
     EXPECT_THAT(slots.master_of(5), Pointee(RedisHost{"10.0.0.9", 7001}));
   }
 }
 
 TEST(RedisSlots, MoveOneByOne) {
-  RedisSlots slots(*reply_of("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$1\r\na\r\n:1\r\n"), kAsked);
+  RedisSlots slots(*reply_of("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$1\r\na\r\n:1\r\n"), kAsked,
+                   "redis-cluster://a");
   slots.move({7, {"b", 2}});
   EXPECT_THAT(slots.master_of(7), Pointee(RedisHost{"b", 2}));
   EXPECT_THAT(slots.master_of(6), Pointee(RedisHost{"a", 1}));
@@ -101,10 +105,19 @@ TEST(RedisSlots, MoveOneByOne) {
   EXPECT_THAT(slots.masters(), ElementsAre(RedisHost{"a", 1}, RedisHost{"b", 2}));
 }
 
+TEST(RedisSlots, KnowWhichMastersHaveReplicas) {
+  const RedisSlots slots(*reply_of("*2\r\n*4\r\n:0\r\n:7\r\n*2\r\n$1\r\na\r\n:1\r\n*2\r\n$1\r\nc\r\n:3\r\n"
+                                   "*3\r\n:8\r\n:9\r\n*2\r\n$1\r\nb\r\n:2\r\n"),
+                         kAsked, "redis-cluster://a");
+  EXPECT_TRUE(slots.has_replicas({"a", 1}));
+  EXPECT_FALSE(slots.has_replicas({"b", 2}));
+  EXPECT_FALSE(slots.has_replicas({"c", 3})) << "is one itself";
+}
+
 TEST(RedisSlots, HaveNoMasterAtFirst) {
   EXPECT_EQ(RedisSlots().master_of(0), nullptr);
   EXPECT_EQ(RedisSlots().unserved(), kRedisSlots);
-  EXPECT_TRUE(RedisSlots(*reply_of("*0\r\n"), kAsked).masters().empty());
+  EXPECT_TRUE(RedisSlots(*reply_of("*0\r\n"), kAsked, "redis-cluster://a").masters().empty());
 }
 
 TEST(RedisSlots, RefuseWhatIsNoSlots) {
@@ -113,7 +126,10 @@ TEST(RedisSlots, RefuseWhatIsNoSlots) {
         "*1\r\n*3\r\n:2\r\n:1\r\n*2\r\n$1\r\na\r\n:1\r\n", "*1\r\n*3\r\n:-1\r\n:1\r\n*2\r\n$1\r\na\r\n:1\r\n",
         "*1\r\n*3\r\n:0\r\n:1\r\n$1\r\na\r\n", "*1\r\n*3\r\n:0\r\n:1\r\n*1\r\n$1\r\na\r\n",
         "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\na\r\n$1\r\n1\r\n"}) {
-    EXPECT_THROW(RedisSlots(*reply_of(bytes), kAsked), DataError) << bytes;
+    EXPECT_THAT(
+        test::message_of<DataError>([&] { RedisSlots(*reply_of(bytes), kAsked, "redis-cluster://a"); }),
+        StartsWith("redis-cluster://a: "))
+        << bytes;
   }
 }
 

@@ -71,6 +71,23 @@ TEST_F(RedisStore, SignsInWithAPasswordAlone) {
               AllOf(HasSubstr("redis://" + address), HasSubstr("NOAUTH")));
 }
 
+TEST_F(RedisStore, IsUnavailableWhereTheServerHasNoRoomToSignIn) {
+  const test::RedisServer server;
+  server.command("ACL SETUSER app reset on >s3cret ~* +@all");
+  const std::string url = "redis://app:s3cret@127.0.0.1:" + std::to_string(server.port());
+  const auto first = open_store(url);
+  server.command("CONFIG SET maxclients 1");
+  EXPECT_THROW(open_store(url), UnavailableError);
+  EXPECT_EQ(first->get("a"), std::nullopt);
+}
+
+TEST_F(RedisStore, BlamesUserAndPasswordWhereTheServerKnowsNone) {
+  const test::RedisServer server;
+  EXPECT_THAT(test::message_of<PermissionError>(
+                  [&] { open_store("redis://:s3cret@127.0.0.1:" + std::to_string(server.port())); }),
+              HasSubstr("the server refuses user or password (ERR)"));
+}
+
 TEST_F(RedisStore, TakesThePasswordFromAFile) {
   const test::TemporaryDirectory directory;
   std::ofstream(directory / "password") << "s3cret\n";

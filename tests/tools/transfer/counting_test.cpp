@@ -122,6 +122,29 @@ TEST_F(Counting, ComesBackWithTheGenerationThatARollbackBrings) {
   EXPECT_EQ(update({}, {"key1", "key4"}).removed_keys, 2U);
 }
 
+TEST_F(Counting, DoesNotKeepARollbackFromAGenerationWhenItIsLostOrDamaged) {
+  for (const bool is_lost : {true, false}) {
+    push_counting(build_counting(kKeys));
+    const std::string key = chunk_of_counters(1);
+    update({}, {"key1"});
+    std::string value = store_->get(key).value();
+    value.back() = static_cast<char>(value.back() ^ 1);
+    const Record damaged{key, value};
+    if (is_lost) {
+      store_->remove_many({&key, 1});
+    } else {
+      store_->put_many({&damaged, 1});
+    }
+    const RollbackResult result = rollback(*store_, "tags", plan_rollback(*store_, "tags", {}));
+    EXPECT_THAT(result.warnings, ElementsAre(AllOf(HasSubstr("without its counters"), HasSubstr("--counting"),
+                                                   HasSubstr(key))));
+    EXPECT_TRUE(answers_maybe("key1"));
+    EXPECT_EQ(current().counters_bytes, 0U);
+    EXPECT_THROW(update({}, {"key1"}), UsageError);
+    EXPECT_EQ(update({"new1"}, {}).pushed.record.counters_bytes, 0U);
+  }
+}
+
 TEST_F(Counting, IsMissedWhenAGenerationHasNone) {
   push_counting(set_);
   const PushResult pushed = push(build_counting(kKeys).snapshot);
