@@ -107,7 +107,8 @@ class TakingTurns : public ::testing::TestWithParam<test::StoreKind> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, TakingTurns, ::testing::Values(test::kLmdb, test::kDir, test::kRedisUnix),
+INSTANTIATE_TEST_SUITE_P(Stores, TakingTurns,
+                         ::testing::Values(test::kLmdb, test::kDir, test::kRedisUnix, test::kRedisCluster),
                          test::store_kind_name);
 
 TEST_P(TakingTurns, CostsNothingThatIsNeededAndLeavesNothingThatIsNot) {
