@@ -23,9 +23,11 @@ class CounterArray {
   void raise(std::uint64_t bit) noexcept {
     if (at(bit) != kSaturated) counters_[bit / 2] = change(bit, 1);
   }
-  // The counter must not be 0.
-  void lower(std::uint64_t bit) noexcept {
-    if (at(bit) != kSaturated) counters_[bit / 2] = change(bit, -1);
+  // The counter must not be 0. False: it is saturated, and stays.
+  bool lower(std::uint64_t bit) noexcept {
+    if (at(bit) == kSaturated) return false;
+    counters_[bit / 2] = change(bit, -1);
+    return true;
   }
 
  private:
@@ -54,16 +56,17 @@ struct CountingOf {
                      KeyHash hash) noexcept {
     CounterArray array(counters);
     typename Policy::Positions positions(params, hash.low);
+    bool is_lowered = false;
     for (int i = 0; i < params.hash_count; ++i) {
       const std::uint64_t bit = positions.next();
       if (array.at(bit) == 0) {
         restore(array, params, hash, i);
         return false;
       }
-      array.lower(bit);
+      is_lowered |= array.lower(bit);
     }
     clear_bits(shard, array, params, hash);
-    return true;
+    return is_lowered;
   }
 
  private:

@@ -71,7 +71,7 @@ struct Lookup {
 struct Counting {
   void (*add)(MutableBytes shard, MutableBytes counters, const FilterParams& params, KeyHash hash) noexcept;
 
-  // False: no such key is there, and nothing has changed. Else as FilterKind::remove.
+  // False: it is not there, or its counters are all full; nothing has changed. Else as FilterKind::remove.
   bool (*remove)(MutableBytes shard, MutableBytes counters, const FilterParams& params,
                  KeyHash hash) noexcept;
 };

@@ -4,6 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "core/hash/hash_list.hpp"
 #include "core/snapshot/counters.hpp"
 #include "core/snapshot/seal.hpp"
 
@@ -64,8 +65,7 @@ SnapshotBytes SnapshotBuilder::counters(const SnapshotView& built) const {
 }
 
 void SnapshotBuilder::sort_and_dedupe() {
-  std::sort(hashes_.begin(), hashes_.end(), in_shard_order);
-  hashes_.erase(std::unique(hashes_.begin(), hashes_.end()), hashes_.end());
+  keysieve::sort_and_dedupe(hashes_);
 }
 
 Geometry SnapshotBuilder::geometry() const {

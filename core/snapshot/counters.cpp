@@ -75,6 +75,9 @@ void check_counters(Bytes counters, const SnapshotView& snapshot, std::string_vi
                             std::to_string(header.format));
   }
   if (header.header_checksum != header_checksum_of(header)) refuse("its header is damaged (checksum)");
+  if (header.reserved != decltype(header.reserved){} || header.reserved_too != 0) {
+    refuse("its header has bytes that must be zero and are not");
+  }
   if (header.build_id != of.build_id)
     refuse("holds the counters of another build: " + to_hex(header.build_id));
   if (counters.size() != bytes || header.bytes != bytes) {

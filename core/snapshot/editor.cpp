@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
-#include "core/hash/key_hash.hpp"
 #include "core/snapshot/counters.hpp"
 #include "core/snapshot/seal.hpp"
 
@@ -58,26 +58,20 @@ SnapshotEditor::SnapshotEditor(const SnapshotView& base, std::optional<SnapshotB
   }
 }
 
-void SnapshotEditor::add(std::string_view key) {
-  const KeyHash hash = hash_key(key, view_.seed());
+void SnapshotEditor::add(KeyHash hash) {
   const std::uint32_t index = shard_of(hash, view_.header().shard_count);
   ShardEntry entry = entry_of(index);
   const bool is_new = keeps_keys_apart() || !view_.may_contain(hash);
   if (is_new) check_not_overfull(view_.set_name(), index, std::uint64_t{entry.key_count} + 1);
-  if (!add_to_shard(index, entry, hash)) {
-    throw DataError("set \"" + std::string(view_.set_name()) + "\": shard " + std::to_string(index) +
-                    " is full with " + std::to_string(entry.key_count) +
-                    " keys; build the set anew from its whole list, with build --growth");
-  }
+  if (!add_to_shard(index, entry, hash)) throw DataError(why_no_room(index, entry, hash));
   if (!is_new) return;
   ++entry.key_count;
   put_entry(index, entry);
   ++new_keys_;
 }
 
-bool SnapshotEditor::remove(std::string_view key) {
+bool SnapshotEditor::remove(KeyHash hash) {
   check_can_remove(view_.kind(), view_.set_name(), counters_.has_value());
-  const KeyHash hash = hash_key(key, view_.seed());
   const std::uint32_t index = shard_of(hash, view_.header().shard_count);
   ShardEntry entry = entry_of(index);
   if (entry.key_count == 0 || !remove_from_shard(index, entry, hash)) return false;
@@ -100,6 +94,24 @@ bool SnapshotEditor::remove_from_shard(std::uint32_t index, const ShardEntry& en
   if (!counters_) return view_.kind().remove(shard(index), entry, params, hash);
   const MutableBytes counters = shard_counters(counters_->get(), index, params.shard_bytes);
   return view_.kind().counting->remove(shard(index), counters, params, hash);
+}
+
+std::string SnapshotEditor::why_no_room(std::uint32_t index, const ShardEntry& entry, KeyHash hash) {
+  const FilterKind& kind = view_.kind();
+  const FilterParams& params = view_.shards().params;
+  std::vector<std::byte> others(shard(index).begin(), shard(index).end());
+  std::vector<std::byte> alike(params.shard_bytes);
+  std::uint32_t copies = 0;
+  for (; kind.can_remove() && kind.remove(others, entry, params, hash); ++copies)
+    kind.add(alike, entry, params, hash);
+  const std::string set = "set \"" + std::string(view_.set_name()) + "\": ";
+  if (!kind.add(alike, entry, params, hash)) {
+    return set + "a key to add is there " + std::to_string(copies) +
+           " times already, as often as one can be; add only keys that are new, or build the set anew from " +
+           "its whole list";
+  }
+  return set + "shard " + std::to_string(index) + " is full with " + std::to_string(entry.key_count) +
+         " keys; build the set anew from its whole list, with build --growth";
 }
 
 ShardEntry SnapshotEditor::entry_of(std::uint32_t index) const {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/snapshot/snapshot.hpp"
@@ -19,20 +20,27 @@ void check_can_remove(const FilterKind& kind, std::string_view set_name, bool ha
 
 class SnapshotEditor {
  public:
-  // Copies the base, which must have been decoded with Check::Everything and is not needed any more then.
+  // Copies the base, which is not needed any more then. All its bytes must have been checked before, with
+  // Check::Everything: what is damaged would be passed on under new checksums.
   // `counters`: those of a counting set, without which no key can be removed from it. Throws as
   // check_can_add() and check_counters().
   explicit SnapshotEditor(const SnapshotView& base, std::optional<SnapshotBytes> counters = std::nullopt);
 
-  // Throws DataError for an overfull shard, in kinds with a capacity also for a full one.
-  void add(std::string_view key);
+  // Throws DataError for an overfull shard, in kinds with a capacity also for a full one. Where keys can be
+  // removed, one that is there already is added a second time: what is there may be another that looks alike.
+  // A cuckoo shard has places for eight that look alike, or four, and throws DataError for one more.
+  void add(KeyHash hash);
 
-  // Whether such a key was there. Remove only what was built in or added: of a key that was not but is
-  // answered maybe, another key goes, or what a counting set shares with others, and they turn absent. A key
-  // that was added twice must be removed twice. Throws as check_can_remove().
-  bool remove(std::string_view key);
+  // Whether such a key was there, and nothing has changed when not. Remove only what was built in or added,
+  // and each key once: of a key that was not, or was removed before, but is answered maybe, another key goes,
+  // or what a counting set shares with others, and they turn absent. A key that was added twice must be
+  // removed twice. Throws as check_can_remove().
+  bool remove(KeyHash hash);
 
-  // Of the keys added so far those that were certainly new; all where keys can be removed. Else one that was
+  // Whether each key has places of its own, so that of two that look alike one can go.
+  [[nodiscard]] bool keeps_keys_apart() const { return counters_ || view_.kind().can_remove(); }
+
+  // Of the keys added so far those that were certainly new; all where keys are kept apart. Else one that was
   // answered maybe before is taken for a key of the base: the FPR says how many of them were none, and so the
   // key count is a lower estimate.
   [[nodiscard]] std::uint64_t new_keys() const noexcept { return new_keys_; }
@@ -48,10 +56,9 @@ class SnapshotEditor {
   std::optional<SnapshotBytes> take_counters() { return std::move(counters_); }
 
  private:
-  // Whether each key has places of its own, so that of two that look alike one can go.
-  [[nodiscard]] bool keeps_keys_apart() const { return counters_ || view_.kind().can_remove(); }
   bool add_to_shard(std::uint32_t index, const ShardEntry& entry, KeyHash hash);
   bool remove_from_shard(std::uint32_t index, const ShardEntry& entry, KeyHash hash);
+  std::string why_no_room(std::uint32_t index, const ShardEntry& entry, KeyHash hash);
   [[nodiscard]] ShardEntry entry_of(std::uint32_t index) const;
   void put_entry(std::uint32_t index, const ShardEntry& entry);
   [[nodiscard]] MutableBytes shard(std::uint32_t index);

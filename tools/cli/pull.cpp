@@ -6,6 +6,7 @@
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
+#include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/snapshot_report.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/durable_file.hpp"
@@ -31,6 +32,7 @@ void pull_and_report(const PullOptions& options) {
   const auto store = open_store(options.store_url, IfMissing::Refuse);
   const Pulled pulled = pull_set(*store, checked_set_name(options.set_name));
   write_durable_file(options.output_path, pulled.snapshot.get());
+  remove_file(counters_path(options.output_path));  // of the file before: push would refuse them
   Report report;
   report.add("written", options.output_path, "file", options.output_path);
   report.add("generation", std::to_string(pulled.record.generation), "generation", pulled.record.generation);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/base/error.hpp"
+#include "core/snapshot/counters.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
@@ -25,18 +26,24 @@ struct PushOptions {
 };
 
 // Empty where there are none.
-MappedRegion map_counters_beside(const std::string& snapshot_path) {
+MappedRegion map_counters_beside(const std::string& snapshot_path, const SnapshotView& snapshot) {
   const std::string path = counters_path(snapshot_path);
   if (!std::filesystem::exists(path)) return {};
   MappedRegion counters = map_file(path);
   if (counters.get_size() == 0) throw DataError(path + ": is empty");
+  try {
+    check_counters(bytes_of(counters), snapshot, path);
+  } catch (const DataError& error) {
+    throw DataError(error.what() + ("; build again with --counting, or remove " + path) +
+                    ": then no key can be removed from the set, unless its store has them");
+  }
   return counters;
 }
 
 PushResult push_file(const PushOptions& options, Store& store) {
   const Guards guards = options.guards.guards(options.format);
   const SnapshotFile file(options.path, Check::Everything);
-  const MappedRegion counters = map_counters_beside(options.path);
+  const MappedRegion counters = map_counters_beside(options.path, file.view());
   ProgressLine progress("pushing to " + store.name());
   return push(
       store, file.view(), guards,

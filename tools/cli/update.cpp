@@ -69,12 +69,14 @@ void update_and_report(const UpdateOptions& options) {
   report.add("store", store->name(), "store", store->name());
   report.add("generation", std::to_string(record.generation), "generation", record.generation);
   report.add("keys read", format_count(changes.added.size()), "keys_read", changes.added.size());
-  report.add("new keys", format_count(updated.new_keys) + " at least", "new_keys", updated.new_keys);
+  const std::string at_least = updated.is_exact ? "" : " at least";
+  report.add("new keys", format_count(updated.new_keys) + at_least, "new_keys", updated.new_keys);
   report.add(
       "removed keys",
-      fmt::format("{} of {}", format_count(updated.removed_keys), format_count(changes.removed.size())),
+      fmt::format("{} of {}", format_count(updated.removed_keys), format_count(updated.keys_to_remove)),
       "removed_keys", updated.removed_keys);
-  report.add("keys", format_count(record.key_count) + " at least", "key_count", record.key_count);
+  report.add_member("keys_to_remove", updated.keys_to_remove);
+  report.add("keys", format_count(record.key_count) + at_least, "key_count", record.key_count);
   report.add("estimated FPR", format_share(updated.estimated_fpr), "estimated_fpr", updated.estimated_fpr);
   report.add("as of", format_moment(record.as_of), "as_of", record.as_of);
   report.print(options.json);
@@ -100,19 +102,26 @@ void add_update(CLI::App& program, Outcome& /*outcome*/) {
       "  keysieve update tags --add new.txt lmdb:/var/lib/keysieve\n"
       "  keysieve update tags --add monday.txt --add tuesday.txt redis://cache:6379/2 --json\n"
       "  keysieve update bans --add new.txt --remove lifted.txt lmdb:/var/lib/keysieve\n"
-      "Remove only keys that are in the set: of one that is not but is answered maybe, another key is "
-      "removed, and\n"
-      "turns absent. What is certainly not there is left out, and not counted as removed.\n"
+      "Remove only keys that are in the set, and no list twice: of a key that is not there, or not any more, "
+      "but is\n"
+      "answered maybe, another key is removed, and turns absent. What is certainly not there is left out, "
+      "and "
+      "not\n"
+      "counted as removed.\n"
+      "Where keys can be removed, each key of --add is one more, though it is there already: add what is "
+      "new.\n"
       "The estimated FPR rises with every key, until --max-fpr refuses: then build anew with build --like.\n"
-      "A key that was answered maybe before is not counted as new, so that the key counts are lower "
+      "Elsewhere a key that was answered maybe before is not counted as new, and key counts are lower "
       "estimates.\n"
       "A push that comes in between is not undone: the keys are added to what it brought.");
   verb->add_option("SET", options->set_name, "Name of the set")->required();
   verb->add_option("URL", options->store_url, store_help())->required();
   add_lists(verb, "--add", options->add_paths, "Add the keys of this list; - reads standard input");
   add_lists(verb, "--remove", options->remove_paths,
-            "Remove the keys of this list, for kinds that can: " +
-                kind_names([](const FilterKind& kind) { return kind.can_remove(); }));
+            "Remove the keys of this list, for kinds that can: " + kind_names([](const FilterKind& kind) {
+              return kind.can_remove();
+            }) + "; with build --counting: " +
+                kind_names([](const FilterKind& kind) { return kind.can_count(); }));
   add_key_format(verb, options->format);
   add_parsed(verb, "--as-of", options->as_of, parse_moment,
              "When the added keys began to be read from their source [now]; the as-of of the set where that "

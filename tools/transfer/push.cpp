@@ -5,6 +5,7 @@
 #include "core/snapshot/counters.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/fetch.hpp"
 #include "tools/transfer/garbage.hpp"
 #include "tools/transfer/hex.hpp"
 #include "tools/transfer/pointer_changes.hpp"
@@ -55,11 +56,11 @@ class Push {
         guards_(guards),
         base_(base),
         set_name_(snapshot.set_name()),
-        record_(describe(snapshot)) {
-    record_.counters_bytes = counters.size();
-  }
+        record_(describe(snapshot)) {}
 
   PushResult run(const Progress& progress, UnixSeconds now) {
+    if (counters_.empty() && snapshot_.kind().can_count()) keep_counters();
+    record_.counters_bytes = counters_.size();
     for (int tries = 0; tries < kMaxTries; ++tries) {
       record_.push_id = random_value<PushId>();
       announce(now);
@@ -78,6 +79,21 @@ class Push {
   }
 
  private:
+  // Where the same build is kept with counters, they may be the only ones. What is missing or damaged there
+  // nobody has.
+  void keep_counters() {
+    const auto pointer = read_stored_pointer(store_, set_name_);
+    for (const SnapshotRecord& kept : kept_generations(pointer.value_or(PointerRecord{}))) {
+      if (kept.build_id != record_.build_id || kept.counters_bytes == 0) continue;
+      try {
+        auto fetched = fetch_counters(store_, set_name_, kept, snapshot_);
+        if (auto* counters = std::get_if<SnapshotBytes>(&fetched)) kept_counters_ = std::move(*counters);
+      } catch (const DataError&) {
+      }
+    }
+    if (kept_counters_) counters_ = kept_counters_->get();
+  }
+
   // Before the first chunk; removes what earlier pushes left, which may make the room for this one.
   void announce(UnixSeconds now) {
     const PointerRecord pointer = change_pointer(store_, set_name_, [&](PointerRecord& changed) {
@@ -200,6 +216,7 @@ class Push {
   Store& store_;
   const SnapshotView& snapshot_;
   Bytes counters_;  // empty: it has none
+  std::optional<SnapshotBytes> kept_counters_;
   const Guards& guards_;
   const SnapshotRecord* base_;
   std::string set_name_;

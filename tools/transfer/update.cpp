@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "core/base/error.hpp"
+#include "core/hash/hash_list.hpp"
 #include "core/snapshot/editor.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
@@ -15,13 +16,29 @@ constexpr int kMaxRaces = 8;
 
 // A set may be large: its kind is known before it is fetched.
 void check_kind(Store& store, const std::string& set_name, const KeyChanges& changes) {
-  const auto geometry = current_geometry(store, set_name);
   const auto pointer = read_pointer(store, set_name);
-  if (!geometry || !pointer) return;  // pull() says so
-  check_can_add(*geometry->kind, set_name);
-  if (!changes.removed.empty()) {
-    check_can_remove(*geometry->kind, set_name, pointer->current->counters_bytes != 0);
-  }
+  const FilterKind* kind = pointer ? find_filter_kind(pointer->current->kind) : nullptr;
+  if (kind == nullptr) return;  // pull() says why
+  check_can_add(*kind, set_name);
+  if (!changes.removed.empty()) check_can_remove(*kind, set_name, pointer->current->counters_bytes != 0);
+}
+
+// A second removal of the same key would take another key away.
+std::vector<KeyHash> distinct_hashes(const std::vector<std::string>& keys, std::uint64_t seed) {
+  std::vector<KeyHash> hashes;
+  hashes.reserve(keys.size());
+  for (const std::string& key : keys) hashes.push_back(hash_key(key, seed));
+  sort_and_dedupe(hashes);
+  return hashes;
+}
+
+void warn_of_keys_that_stay(const std::string& set_name, UpdateResult& result) {
+  const std::uint64_t left = result.keys_to_remove - result.removed_keys;
+  if (left == 0) return;
+  result.pushed.warnings.push_back(
+      "set \"" + set_name + "\": " + std::to_string(left) + " of " + std::to_string(result.keys_to_remove) +
+      " keys to remove were not removed: they are certainly not in the set, or " +
+      "were added so often that it has lost count of them");
 }
 
 // An update that is repeated though it was done counts keys twice, or removes others: whoever is told that it
@@ -46,17 +63,23 @@ UpdateResult update_once(Store& store, const std::string& set_name, const KeyCha
   Pulled base = pull_with_counters(store, set_name, progress);
   SnapshotEditor editor(SnapshotView::decode(base.snapshot.get(), store.name(), Check::Tables),
                         std::move(base.counters));
-  for (const std::string& key : changes.added) editor.add(key);
-  for (const std::string& key : changes.removed) editor.remove(key);
-  const std::uint64_t new_keys = editor.new_keys();
-  const std::uint64_t removed_keys = editor.removed_keys();
+  const std::vector<KeyHash> removed = distinct_hashes(changes.removed, base.record.seed);
+  for (const KeyHash& hash : removed) editor.remove(hash);  // first: makes room for what is added
+  for (const KeyHash& hash : distinct_hashes(changes.added, base.record.seed)) editor.add(hash);
+  UpdateResult result{.pushed = {},
+                      .new_keys = editor.new_keys(),
+                      .is_exact = editor.keeps_keys_apart(),
+                      .keys_to_remove = removed.size(),
+                      .removed_keys = editor.removed_keys()};
   const SnapshotBytes updated = editor.finish(changes.as_of);
   const std::optional<SnapshotBytes> counters = editor.take_counters();
   const SnapshotView view = SnapshotView::decode(updated.get(), store.name(), Check::Tables);
   if (!guards.max_fpr) guards.max_fpr = default_max_fpr(view.header().target_fpr);
-  PushResult pushed =
+  result.estimated_fpr = view.header().estimated_fpr;
+  result.pushed =
       push_update(store, base.record, view, guards, progress, counters ? counters->get() : Bytes{});
-  return {std::move(pushed), new_keys, removed_keys, view.header().estimated_fpr};
+  warn_of_keys_that_stay(set_name, result);
+  return result;
 }
 
 // Whether it is to be there in the end, nobody could tell.

@@ -17,6 +17,11 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 constexpr UnixSeconds kAsOf = 1'700'000'000;
+constexpr std::uint64_t kSeed = 7;
+
+KeyHash hash_of(std::string_view key) {
+  return hash_key(key, kSeed);
+}
 
 struct CountingSet {
   SnapshotBytes snapshot;
@@ -28,7 +33,7 @@ CountingSet built(std::span<const std::string> keys, std::uint8_t build_id = 1) 
                            .kind = &filter_kind_named("bloom"),
                            .growth = 2.0,
                            .shard_bytes = 1024,
-                           .seed = 7,
+                           .seed = kSeed,
                            .as_of = kAsOf,
                            .built_at = 1,
                            .build_id = {build_id}});
@@ -76,7 +81,7 @@ TEST(Counters, DoNotChangeTheSnapshot) {
                                                     .kind = &filter_kind_named("bloom"),
                                                     .growth = 2.0,
                                                     .shard_bytes = 1024,
-                                                    .seed = 7,
+                                                    .seed = kSeed,
                                                     .as_of = kAsOf,
                                                     .built_at = 1,
                                                     .build_id = {1}},
@@ -99,6 +104,16 @@ TEST(Counters, AreRefusedWhenAnyByteIsWrong) {
     SnapshotBytes damaged = copy_of(set.counters);
     damaged.get()[at] ^= std::byte{0x10};
     EXPECT_THAT(refusal_of(damaged, set.snapshot), HasSubstr("the-source: ")) << at;
+  }
+}
+
+TEST(Counters, AreRefusedWhenAReservedByteIsNotZero) {
+  const CountingSet set = built(numbered_keys("key", 300));
+  for (const std::size_t at : {10U, 15U, 48U, 55U}) {
+    SnapshotBytes wrong = copy_of(set.counters);
+    wrong.get()[at] = std::byte{1};
+    header_of(wrong).header_checksum = checksum(std::as_const(wrong).get().first(56));
+    EXPECT_THAT(refusal_of(wrong, set.snapshot), HasSubstr("must be zero")) << at;
   }
 }
 
@@ -141,7 +156,7 @@ TEST(CountingEditor, RemovesAndAddsAndKeepsCounting) {
   const SnapshotBytes base = copy_of(set.snapshot);
 
   SnapshotEditor editor(decode(set.snapshot), std::move(set.counters));
-  for (const std::string& key : gone) EXPECT_TRUE(editor.remove(key)) << key;
+  for (const std::string& key : gone) EXPECT_TRUE(editor.remove(hash_of(key))) << key;
   EXPECT_EQ(editor.removed_keys(), 2'000U);
   SnapshotBytes once = editor.finish(kAsOf);
   std::optional<SnapshotBytes> counters = editor.take_counters();
@@ -152,7 +167,7 @@ TEST(CountingEditor, RemovesAndAddsAndKeepsCounting) {
   EXPECT_LT(decode(once).header().estimated_fpr, decode(base).header().estimated_fpr);
 
   SnapshotEditor again(decode(once), std::move(counters));
-  for (const std::string& key : gone) again.add(key);
+  for (const std::string& key : gone) again.add(hash_of(key));
   EXPECT_EQ(again.new_keys(), 2'000U);
   const SnapshotBytes twice = again.finish(kAsOf);
   EXPECT_TRUE(as_text(shards_of(twice)) == as_text(shards_of(base)));
@@ -164,15 +179,26 @@ TEST(CountingEditor, LeavesWhatIsCertainlyNotThere) {
   SnapshotEditor editor(decode(set.snapshot), std::move(set.counters));
   for (const std::string& key : numbered_keys("other", 1'000)) {
     if (may_contain(decode(set.snapshot), key)) continue;
-    EXPECT_FALSE(editor.remove(key)) << key;
+    EXPECT_FALSE(editor.remove(hash_of(key))) << key;
   }
   EXPECT_TRUE(as_text(shards_of(editor.finish(kAsOf))) == as_text(shards_of(set.snapshot)));
+}
+
+TEST(CountingEditor, TakesNoKeyOffTheCountWhereNothingIsLowered) {
+  CountingSet set = built(numbered_keys("key", 100));
+  SnapshotEditor editor(decode(set.snapshot), std::move(set.counters));
+  for (int i = 0; i < 20; ++i) editor.add(hash_of("often"));
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(editor.remove(hash_of("often")));
+  EXPECT_EQ(editor.removed_keys(), 0U);
+  const SnapshotBytes edited = editor.finish(kAsOf);
+  EXPECT_EQ(decode(edited).header().key_count, 120U);
+  EXPECT_TRUE(may_contain(decode(edited), "often"));
 }
 
 TEST(CountingEditor, CannotRemoveWithoutCounters) {
   const CountingSet set = built(numbered_keys("key", 100));
   SnapshotEditor editor(decode(set.snapshot));
-  EXPECT_THAT([&] { editor.remove("key1"); },
+  EXPECT_THAT([&] { editor.remove(hash_of("key1")); },
               ThrowsMessage<UsageError>(AllOf(HasSubstr("filter kind bloom"), HasSubstr("cuckoo"),
                                               HasSubstr("build --counting: bloom"))));
   EXPECT_FALSE(editor.take_counters());

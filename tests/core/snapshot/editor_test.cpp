@@ -13,16 +13,22 @@ using test::decode;
 using test::may_contain;
 using test::numbered_keys;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 constexpr UnixSeconds kAsOf = 1'700'000'000;
+constexpr std::uint64_t kSeed = 7;
+
+KeyHash hash_of(std::string_view key) {
+  return hash_key(key, kSeed);
+}
 
 BuildSettings settings_of(const FilterKind& kind) {
   return {.set_name = "tags",
           .kind = &kind,
           .growth = 2.0,
           .shard_bytes = 1024,
-          .seed = 7,
+          .seed = kSeed,
           .as_of = kAsOf,
           .valid_for = 3'600,
           .adds_from = log_position(123, 4),
@@ -34,7 +40,7 @@ BuildSettings settings_of(const FilterKind& kind) {
 SnapshotBytes updated(const SnapshotBytes& base, std::span<const std::string> keys,
                       UnixSeconds as_of = kAsOf + 60) {
   SnapshotEditor editor(decode(base));
-  for (const std::string& key : keys) editor.add(key);
+  for (const std::string& key : keys) editor.add(hash_of(key));
   return editor.finish(as_of);
 }
 
@@ -78,10 +84,10 @@ TEST(SnapshotEditor, CountsTheKeysThatWereCertainlyNew) {
   const SnapshotBytes base =
       build_snapshot(settings_of(filter_kind_named("bloom")), numbered_keys("key", 5'000));
   SnapshotEditor editor(decode(base));
-  for (const std::string& key : numbered_keys("key", 5'000)) editor.add(key);
+  for (const std::string& key : numbered_keys("key", 5'000)) editor.add(hash_of(key));
   EXPECT_EQ(editor.new_keys(), 0U) << "all were there";
   for (int i = 0; i < 2; ++i) {
-    for (const std::string& key : numbered_keys("new", 1'000)) editor.add(key);
+    for (const std::string& key : numbered_keys("new", 1'000)) editor.add(hash_of(key));
     EXPECT_LE(editor.new_keys(), 1'000U);
     EXPECT_GE(editor.new_keys(), 970U) << "less what the FPR of at most 1 % hides";
   }
@@ -141,7 +147,7 @@ TEST(SnapshotEditor, RemovesKeysAndKeepsTheOthers) {
   keys.insert(keys.end(), kept.begin(), kept.end());
   const SnapshotBytes base = build_snapshot(settings_of(filter_kind_named("cuckoo")), keys);
   SnapshotEditor editor(decode(base));
-  for (const std::string& key : gone) EXPECT_TRUE(editor.remove(key)) << key;
+  for (const std::string& key : gone) EXPECT_TRUE(editor.remove(hash_of(key))) << key;
   EXPECT_EQ(editor.removed_keys(), 2'000U);
   const SnapshotBytes edited = editor.finish(kAsOf);
   const SnapshotView view = decode(edited);
@@ -158,7 +164,7 @@ TEST(SnapshotEditor, LeavesWhatIsCertainlyNotThere) {
   SnapshotEditor editor(decode(base));
   for (const std::string& key : numbered_keys("other", 1'000)) {
     if (may_contain(decode(base), key)) continue;
-    EXPECT_FALSE(editor.remove(key)) << key;
+    EXPECT_FALSE(editor.remove(hash_of(key))) << key;
   }
   EXPECT_EQ(editor.removed_keys(), 0U);
   EXPECT_TRUE(as_text(shards_of(editor.finish(kAsOf))) == as_text(shards_of(base)));
@@ -169,9 +175,9 @@ TEST(SnapshotEditor, KeepsAKeyThatWasAddedTwiceAndRemovedOnce) {
   const SnapshotBytes base =
       build_snapshot(settings_of(filter_kind_named("cuckoo")), numbered_keys("key", 50));
   SnapshotEditor editor(decode(base));
-  editor.add("key1");
+  editor.add(hash_of("key1"));
   EXPECT_EQ(editor.new_keys(), 1U);
-  EXPECT_TRUE(editor.remove("key1"));
+  EXPECT_TRUE(editor.remove(hash_of("key1")));
   const SnapshotBytes edited = editor.finish(kAsOf);
   EXPECT_TRUE(may_contain(decode(edited), "key1"));
   EXPECT_EQ(decode(edited).header().key_count, 50U);
@@ -182,10 +188,25 @@ TEST(SnapshotEditor, SaysWhenAShardHasNoRoomLeft) {
   settings.growth = 1.0;
   SnapshotEditor editor(decode(build_snapshot(settings, numbered_keys("key", 700))));
   const auto fill = [&editor] {
-    for (int i = 0; i < 5'000; ++i) editor.add("n" + std::to_string(i));
+    for (int i = 0; i < 5'000; ++i) editor.add(hash_of("n" + std::to_string(i)));
   };
   EXPECT_THAT(fill, ThrowsMessage<DataError>(
                         AllOf(HasSubstr("set \"tags\""), HasSubstr("is full with"), HasSubstr("--growth"))));
+}
+
+// It would be so however empty its shard were: a larger set does not help.
+TEST(SnapshotEditor, SaysWhenAKeyIsThereAsOftenAsItCanBe) {
+  SnapshotEditor editor(
+      decode(build_snapshot(settings_of(filter_kind_named("cuckoo")), numbered_keys("key", 50))));
+  for (int i = 0; i < 7; ++i) editor.add(hash_of("key1"));
+  EXPECT_EQ(editor.new_keys(), 7U);
+  EXPECT_THAT([&] { editor.add(hash_of("key1")); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("set \"tags\""), HasSubstr("there 8 times already"),
+                                             HasSubstr("add only keys that are new"),
+                                             Not(HasSubstr("is full with")))));
+  EXPECT_EQ(editor.new_keys(), 7U);
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(editor.remove(hash_of("key1"))) << i;
+  EXPECT_FALSE(editor.remove(hash_of("key1")));
 }
 
 // One bit per key: the only way to more new keys than an entry can count.
@@ -196,7 +217,7 @@ TEST(SnapshotEditor, RefusesMoreKeysThanAShardCanCount) {
   settings.target_fpr = 0.5;
   SnapshotEditor editor(decode(build_snapshot(settings, numbered_keys("key", 10))));
   const auto fill = [&editor] {
-    for (int i = 0; i < 2'000'000; ++i) editor.add("n" + std::to_string(i));
+    for (int i = 0; i < 2'000'000; ++i) editor.add(hash_of("n" + std::to_string(i)));
   };
   EXPECT_THAT(fill, ThrowsMessage<DataError>(HasSubstr("overfull with 65536 keys")));
 }

@@ -66,8 +66,8 @@ TEST_F(JsonMembers, OfPushAndPull) {
 TEST_F(JsonMembers, OfWhatChangesAStore) {
   static_cast<void>(said({"push", snapshot_, store()}));
   expect_members(json({"update", "tags", "--add", keys_, store()}),
-                 {"set", "store", "generation", "keys_read", "new_keys", "removed_keys", "key_count",
-                  "estimated_fpr", "as_of"});
+                 {"set", "store", "generation", "keys_read", "new_keys", "keys_to_remove", "removed_keys",
+                  "key_count", "estimated_fpr", "as_of"});
   expect_members(json({"add", "tags", "a", store()}), {"set", "store", "appended", "last_position"});
   const Json bypass = json({"bypass", "tags", "--store", store(), "--for", "1h"});
   expect_members(bypass, {"set", "store", "bypass", "bypass_until", "of_set", "of_all", "loaders_woken"});

@@ -41,6 +41,15 @@ TEST_F(Pull, FetchesTheNewestGeneration) {
   EXPECT_EQ(read(path("pulled.ks")), read(path("four.ks")));
 }
 
+TEST_F(Pull, LeavesNoCountersOfTheFileBefore) {
+  const Words counting{"--kind", "bloom", "--counting"};
+  static_cast<void>(said({"push", build("tags", numbered_lines(100), counting), store()}));
+  build("pulled", numbered_lines(100), counting);
+  static_cast<void>(said(pull(store())));
+  EXPECT_FALSE(std::filesystem::exists(path("pulled.ks.counters")));
+  static_cast<void>(said({"push", path("pulled.ks"), store()}));
+}
+
 TEST_F(Pull, NamesASetThatWasNeverPushedOrCannotBe) {
   static_cast<void>(said({"push", build("tags", "a\n"), store()}));
   EXPECT_EQ(refusal(66, pull(store(), "shop")), store() + ": set \"shop\" was never pushed");

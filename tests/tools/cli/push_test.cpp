@@ -45,7 +45,9 @@ TEST_F(Push, RefusesCountersOfAnotherBuild) {
   const std::string counters = read(snapshot + ".counters");
   build("tags", numbered_lines(100), counting);
   write("tags.ks.counters", counters);
-  EXPECT_THAT(refusal(65, {"push", snapshot, store()}), HasSubstr("counters of another build"));
+  EXPECT_THAT(refusal(65, {"push", snapshot, store()}),
+              AllOf(StartsWith(path("tags.ks.counters") + ": holds the counters of another build: "),
+                    HasSubstr("; build again with --counting, or remove " + path("tags.ks.counters"))));
   write("tags.ks.counters", "");
   EXPECT_THAT(refusal(65, {"push", snapshot, store()}), HasSubstr("tags.ks.counters: is empty"));
 }

@@ -82,8 +82,9 @@ TEST_P(Update, IsRefusedWhenTheSetIsFull) {
 TEST_P(Update, RemovesKeysFromAKindThatCan) {
   const Words options{"--kind", "cuckoo", "--growth", "2", "--fpr", "0.000001"};
   static_cast<void>(said({"push", build("bans", numbered_lines(5'000), options, "bans"), url_}));
-  const std::string gone = write("gone.txt", "w7\nw8\nw9\nnobody has this\n");
+  const std::string gone = write("gone.txt", "w7\nw8\nw9\nw7\n");
   const Json report = json({"update", "bans", "--add", write("new.txt", "猫\n"), "--remove", gone, url_});
+  EXPECT_EQ(report.at("keys_to_remove"), 3) << "w7 once";
   EXPECT_EQ(report.at("removed_keys"), 3);
   EXPECT_EQ(report.at("key_count"), 5'000 + 1 - 3);
   EXPECT_EQ(json({"pull", url_, "bans", "-o", path("pulled.ks")}).at("key_count"), report.at("key_count"));
@@ -96,15 +97,28 @@ TEST_P(Update, RemovesKeysFromAKindThatCan) {
 TEST_P(Update, RemovesKeysFromACountingSet) {
   const Words options{"--kind", "bloom", "--counting", "--growth", "2", "--fpr", "0.000001"};
   static_cast<void>(said({"push", build("bans", numbered_lines(5'000), options, "bans"), url_}));
-  const std::string gone = write("gone.txt", "w7\nw8\nnobody has this\n");
-  EXPECT_EQ(json({"update", "bans", "--remove", gone, url_}).at("removed_keys"), 2);
-  const Json report = json({"update", "bans", "--remove", write("more.txt", "w9\nw7\n"), url_});
-  EXPECT_EQ(report.at("removed_keys"), 1) << "w7 is gone already";
-  EXPECT_EQ(report.at("key_count"), 5'000 - 3);
+  const std::string gone = write("gone.txt", "w7\nw8\n");
+  const Json report = json({"update", "bans", "--remove", gone, url_});
+  EXPECT_EQ(report.at("removed_keys"), 2);
+  EXPECT_EQ(report.at("key_count"), 5'000 - 2);
   EXPECT_EQ(json({"pull", url_, "bans", "-o", path("pulled.ks")}).at("kind"), "bloom");
   EXPECT_FALSE(std::filesystem::exists(path("pulled.ks.counters"))) << "for update alone";
   const std::string kept = write("kept.txt", "w6\nw10\n");
   EXPECT_EQ(json({"verify", path("pulled.ks"), "--keys", kept, "--absent", gone}).at("measured_fpr"), 0.0);
+}
+
+TEST_P(Update, WarnsOfKeysThatAreNotThereToRemove) {
+  const Words options{"--kind", "bloom", "--counting", "--growth", "2", "--fpr", "0.000001"};
+  static_cast<void>(said({"push", build("bans", numbered_lines(5'000), options, "bans"), url_}));
+  static_cast<void>(said({"update", "bans", "--remove", write("gone.txt", "w7\n"), url_}));
+  const std::string more = write("more.txt", "w9\nw7\nnobody has this\n");
+  const ProgramResult result = keysieve({"update", "bans", "--remove", more, url_});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(
+      result.errors,
+      HasSubstr("warning: set \"bans\": 2 of 3 keys to remove were not removed: they are certainly not"));
+  EXPECT_THAT(result.output, AllOf(ContainsRegex("new keys +0\n"), ContainsRegex("removed keys +1 of 3\n"),
+                                   ContainsRegex("\nkeys +4,998\n")));
 }
 
 TEST_P(Update, SaysWhatToDoWhereNothingCanBeRemoved) {

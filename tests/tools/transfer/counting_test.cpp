@@ -97,12 +97,13 @@ TEST_F(Counting, LetsKeysBeRemovedTimeAndAgain) {
   const UpdateResult first = update({"new1"}, {"key1", "key2", "surely nobody has this"});
   EXPECT_EQ(first.removed_keys, 2U);
   EXPECT_EQ(first.pushed.record.key_count, kKeys - 1);
-  EXPECT_THAT(first.pushed.warnings, IsEmpty());
+  EXPECT_THAT(first.pushed.warnings, ElementsAre(HasSubstr("1 of 3 keys to remove were not removed")));
   EXPECT_FALSE(answers_maybe("key1"));
   EXPECT_FALSE(answers_maybe("key2"));
   EXPECT_TRUE(answers_maybe("new1"));
   const UpdateResult second = update({"key1"}, {"new1", "key3"});
   EXPECT_EQ(second.removed_keys, 2U);
+  EXPECT_THAT(second.pushed.warnings, IsEmpty());
   EXPECT_FALSE(answers_maybe("new1"));
   const Pulled pulled = pull(*store_, "tags");
   const SnapshotView view = test::view_of(pulled.snapshot);
@@ -111,6 +112,44 @@ TEST_F(Counting, LetsKeysBeRemovedTimeAndAgain) {
     if (i == 2 || i == 3) continue;
     ASSERT_TRUE(view.may_contain(hash_key(key, view.seed()))) << key;
   }
+}
+
+// A second removal would lower what other keys share with it.
+TEST_F(Counting, LetsAKeyBeRemovedOnceThatIsListedTwice) {
+  push_counting(set_);
+  std::vector<std::string> removed;
+  for (int i = 0; i < 14'000; ++i) removed.push_back("key" + std::to_string(i % 7'000));
+  EXPECT_EQ(update({}, removed).removed_keys, 7'000U);
+  const Pulled pulled = pull(*store_, "tags");
+  const SnapshotView view = test::view_of(pulled.snapshot);
+  for (std::uint64_t i = 7'000; i < kKeys; ++i) {
+    ASSERT_TRUE(view.may_contain(hash_key("key" + std::to_string(i), view.seed()))) << i;
+  }
+}
+
+TEST_F(Counting, StaysWhenTheCurrentBuildIsPushedAgainWithout) {
+  push_counting(set_);
+  EXPECT_THAT(push(set_.snapshot).warnings, IsEmpty());
+  EXPECT_EQ(current().generation, 1U);
+  EXPECT_EQ(current().counters_bytes, set_.counters.get().size());
+  EXPECT_EQ(update({}, {"key1"}).removed_keys, 1U);
+}
+
+TEST_F(Counting, StaysWhenAKeptBuildIsPushedAgainWithout) {
+  push_counting(set_);
+  push_counting(build_counting(kKeys));
+  EXPECT_THAT(push(set_.snapshot).warnings, IsEmpty());
+  EXPECT_EQ(current().generation, 3U);
+  EXPECT_EQ(update({}, {"key1"}).removed_keys, 1U);
+}
+
+TEST_F(Counting, EndsWhenABuildIsPushedAgainWhoseCountersAreDamaged) {
+  push_counting(set_);
+  const std::string key = chunk_of_counters(1);
+  store_->remove_many({&key, 1});
+  EXPECT_THAT(push(set_.snapshot).warnings, ElementsAre(HasSubstr("no counters any more")));
+  EXPECT_EQ(current().generation, 1U);
+  EXPECT_TRUE(answers_maybe("key1"));
 }
 
 TEST_F(Counting, ComesBackWithTheGenerationThatARollbackBrings) {

@@ -59,10 +59,11 @@ class UpdateTest : public ::testing::Test {
     return changes;
   }
 
-  void expect_all_maybe(std::uint64_t keys, const KeyChanges& changes) {
+  void expect_all_maybe(std::uint64_t keys, const KeyChanges& changes) { expect_all_maybe(0, keys, changes); }
+  void expect_all_maybe(std::uint64_t first, std::uint64_t keys, const KeyChanges& changes) {
     const Pulled pulled = pull(*others_, "tags");
     const SnapshotView view = test::view_of(pulled.snapshot);
-    for (std::uint64_t i = 0; i < keys; ++i) {
+    for (std::uint64_t i = first; i < keys; ++i) {
       ASSERT_TRUE(view.may_contain(hash_key("key" + std::to_string(i), view.seed()))) << i;
     }
     for (const std::string& key : changes.added) {
@@ -86,6 +87,7 @@ TEST_F(UpdateTest, MakesTheNextGenerationFromTheCurrentOne) {
   const UpdateResult result = update(store_, "tags", changes, {});
   EXPECT_EQ(result.pushed.record.generation, 2U);
   EXPECT_THAT(result.pushed.warnings, ElementsAre());
+  EXPECT_FALSE(result.is_exact);
   EXPECT_LE(result.new_keys, 2'000U);
   EXPECT_GE(result.new_keys, 1'980U);
   EXPECT_EQ(result.pushed.record.key_count, 5'000 + result.new_keys);
@@ -165,7 +167,11 @@ TEST_F(UpdateTest, RemovesAndAddsAtOnceWhereTheKindCan) {
   changes.removed = {"key1", "key2", "surely nobody has this"};
   const UpdateResult result = update(store_, "tags", changes, {});
   EXPECT_EQ(result.new_keys, 100U);
+  EXPECT_TRUE(result.is_exact);
+  EXPECT_EQ(result.keys_to_remove, 3U);
   EXPECT_EQ(result.removed_keys, 2U);
+  EXPECT_THAT(result.pushed.warnings,
+              ElementsAre(HasSubstr("set \"tags\": 1 of 3 keys to remove were not removed")));
   EXPECT_EQ(result.pushed.record.key_count, 1'098U);
   const Pulled pulled = pull(*others_, "tags");
   const SnapshotView view = test::view_of(pulled.snapshot);
@@ -176,6 +182,35 @@ TEST_F(UpdateTest, RemovesAndAddsAtOnceWhereTheKindCan) {
   EXPECT_FALSE(answer("key2"));
   for (int i = 3; i < 1'000; ++i) ASSERT_TRUE(answer("key" + std::to_string(i))) << i;
   for (const std::string& key : changes.added) ASSERT_TRUE(answer(key)) << key;
+}
+
+// A second removal would take keys away that look alike.
+TEST_F(UpdateTest, RemovesAKeyOnceThatIsListedTwice) {
+  push(20'000, {}, "cuckoo");
+  KeyChanges changes = adding(0);
+  for (int i = 0; i < 16'000; ++i) changes.removed.push_back("key" + std::to_string(i % 8'000));
+  const UpdateResult result = update(store_, "tags", changes, {.max_shrink = std::nullopt});
+  EXPECT_EQ(result.keys_to_remove, 8'000U);
+  EXPECT_EQ(result.removed_keys, 8'000U);
+  EXPECT_EQ(result.pushed.record.key_count, 12'000U);
+  EXPECT_THAT(result.pushed.warnings, ElementsAre());
+  expect_all_maybe(8'000, 20'000, changes);
+}
+
+TEST_F(UpdateTest, AddsAKeyOnceThatIsListedOften) {
+  push(1'000, {}, "cuckoo");
+  KeyChanges changes = adding(0);
+  changes.added.assign(9, "new");
+  EXPECT_EQ(update(store_, "tags", changes, {}).new_keys, 1U);
+  EXPECT_EQ(read_pointer(*others_, "tags")->current->key_count, 1'001U);
+}
+
+TEST_F(UpdateTest, AddsToTheRoomThatItsRemovalsLeave) {
+  push(5'000, {}, "cuckoo");
+  KeyChanges changes = adding(7'500);
+  for (int i = 0; i < 4'000; ++i) changes.removed.push_back("key" + std::to_string(i));
+  EXPECT_EQ(update(store_, "tags", changes, {}).pushed.record.key_count, 8'500U);
+  expect_all_maybe(4'000, 5'000, changes);
 }
 
 TEST_F(UpdateTest, RefusesAKeyInBothLists) {
