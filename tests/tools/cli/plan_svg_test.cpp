@@ -31,7 +31,8 @@ TEST_F(PlanSvg, IsOnePictureThatNeedsNothingElse) {
 
 TEST_F(PlanSvg, NamesEveryKindAndTheBound) {
   const std::string picture = svg();
-  for (const Json& kind : json({"plan", "--keys", "80000", "--all"}).at("kinds")) {
+  const Json plan = json({"plan", "--keys", "80000", "--all"});
+  for (const Json& kind : plan.at("kinds")) {
     EXPECT_THAT(picture, HasSubstr(">" + kind.at("kind").get<std::string>() + "</text>"));
   }
   EXPECT_THAT(picture, HasSubstr(">bound</text>"));
