@@ -51,7 +51,8 @@ class Interleaving : public ::testing::TestWithParam<test::StoreKind> {
   test::TemporaryDirectory directory_{test::fast_folder()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, Interleaving, ::testing::Values(test::kLmdb, test::kDir, test::kRedisUnix),
+INSTANTIATE_TEST_SUITE_P(Stores, Interleaving,
+                         ::testing::Values(test::kLmdb, test::kDir, test::kRedisUnix, test::kRedisCluster),
                          test::store_kind_name);
 
 // Runs all deeds, one of which meets the fault. False when there are fewer steps.
