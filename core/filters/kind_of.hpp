@@ -48,9 +48,11 @@ template <typename Probe>
     const auto batch = hashes.first(std::min(hashes.size(), kBatch));
     std::array<Probe, kBatch> probes;
     if constexpr (requires { Probe::kReadsEntry; }) {
-      const bool are_cached = array.shard_count <= kCachedEntries;
-      for (const KeyHash& hash : are_cached ? batch.first(0) : batch)
-        __builtin_prefetch(array.entries + shard_of(hash, array.shard_count));
+      if (array.shard_count > kCachedEntries) {
+        for (const KeyHash& hash : batch) {
+          __builtin_prefetch(array.entries + shard_of(hash, array.shard_count));
+        }
+      }
     }
     for (std::size_t i = 0; i < batch.size(); ++i) {
       probes[i].prepare(array, shard_of(batch[i], array.shard_count), batch[i]);

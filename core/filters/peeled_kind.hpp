@@ -104,8 +104,8 @@ struct Probe {
 
 }  // namespace peeled
 
-// Policy::size(entry, keys, slots): gives the entry a table of at most that many slots that should do for so
-// many keys; false when none does. Policy::Table<k>: that table.
+// Policy::size(entry, params, slots): gives the entry a table of at most that many slots that should do for
+// its keys; false when none does. Policy::Table<k>: that table.
 template <typename Policy>
 struct PeeledKind : Policy {
   static std::span<const std::uint8_t> hash_counts(Effort /*effort*/) noexcept {

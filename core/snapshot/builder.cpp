@@ -48,7 +48,7 @@ SnapshotBuilder::SnapshotBuilder(BuildSettings settings) : settings_(std::move(s
 }
 
 SnapshotBytes SnapshotBuilder::finish() {
-  sort_and_dedupe();
+  sort_and_dedupe(hashes_);
   if (hashes_.empty()) throw DataError("set " + settings_.set_name + ": the key list is empty");
   const Geometry built = geometry();
   const SnapshotLayout layout = snapshot_layout(built.shard_count, built.params.shard_bytes);
@@ -62,10 +62,6 @@ SnapshotBytes SnapshotBuilder::finish() {
 
 SnapshotBytes SnapshotBuilder::counters(const SnapshotView& built) const {
   return count_keys(built, hashes_);
-}
-
-void SnapshotBuilder::sort_and_dedupe() {
-  keysieve::sort_and_dedupe(hashes_);
 }
 
 Geometry SnapshotBuilder::geometry() const {

@@ -52,7 +52,6 @@ class SnapshotBuilder {
   [[nodiscard]] SnapshotBytes counters(const SnapshotView& built) const;
 
  private:
-  void sort_and_dedupe();
   [[nodiscard]] Geometry geometry() const;
   // Fills shards and shard table.
   void build_shards(const Geometry& geometry, const SnapshotLayout& layout, MutableBytes bytes) const;

@@ -26,8 +26,8 @@ std::string take_url(AddOptions& options) {
   std::string url = std::move(options.keys_and_url.back());
   options.keys_and_url.pop_back();
   if (!is_store_url(url)) {
-    throw UsageError(std::string("the last argument is the store's URL, ") + kStoreSchemes + ", and not \"" +
-                     url + "\"");
+    throw UsageError("the last argument is the store's URL, " + store_schemes() + ", and not \"" + url +
+                     "\"");
   }
   return url;
 }
@@ -103,9 +103,9 @@ void add_add(CLI::App& program, Outcome& /*outcome*/) {
                "With Redis any client will do: XADD keysieve:tags:adds * key 猫");
   verb->add_option("SET", options->set_name, "Name of the set")->required();
   // As in query: the library would take "[a,b]" for two keys.
-  verb->add_option("KEY", options->keys_and_url,
-                   std::string("Keys to add, and last the store: ") + kStoreSchemes +
-                       ". After -- a key may be any bytes")
+  verb->add_option(
+          "KEY", options->keys_and_url,
+          "Keys to add, and last the store: " + store_schemes() + ". After -- a key may be any bytes")
       ->required()
       ->expected(CLI::detail::expected_max_vector_size, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false)

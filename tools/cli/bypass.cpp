@@ -123,10 +123,10 @@ void add_bypass(CLI::App& program, Outcome& /*outcome*/) {
       "The switch of a host and those of a store are apart: each must be off for lookups to be answered.");
   verb->add_option("SET", options->set_name, "Name of the set; without it all sets of the --store");
   add_directory(verb, options->directory);
-  auto* store = verb->add_option("--store", options->store_url,
-                                 std::string("On every host that follows this store: ") + kStoreSchemes +
-                                     ", instead of this host")
-                    ->type_name("URL");
+  auto* store =
+      verb->add_option("--store", options->store_url,
+                       "On every host that follows this store: " + store_schemes() + ", instead of this host")
+          ->type_name("URL");
   auto* limit = add_parsed(
                     verb, "--for", options->for_seconds,
                     [](const std::string& text) {

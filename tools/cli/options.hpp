@@ -17,7 +17,7 @@ namespace keysieve {
 
 // Of the option or argument that is a store's URL.
 inline std::string store_help() {
-  return std::string("Store: ") + kStoreSchemes;
+  return "Store: " + store_schemes();
 }
 
 // Adds a verb; examples end its --help.

@@ -102,17 +102,13 @@ void add_update(CLI::App& program, Outcome& /*outcome*/) {
       "  keysieve update tags --add new.txt lmdb:/var/lib/keysieve\n"
       "  keysieve update tags --add monday.txt --add tuesday.txt redis://cache:6379/2 --json\n"
       "  keysieve update bans --add new.txt --remove lifted.txt lmdb:/var/lib/keysieve\n"
-      "Remove only keys that are in the set, and no list twice: of a key that is not there, or not any more, "
-      "but is\n"
-      "answered maybe, another key is removed, and turns absent. What is certainly not there is left out, "
-      "and "
-      "not\n"
-      "counted as removed.\n"
-      "Where keys can be removed, each key of --add is one more, though it is there already: add what is "
-      "new.\n"
-      "The estimated FPR rises with every key, until --max-fpr refuses: then build anew with build --like.\n"
-      "Elsewhere a key that was answered maybe before is not counted as new, and key counts are lower "
+      "Remove only keys that are in the set, and no list twice: of a key that is not there, or not any\n"
+      "more, but is answered maybe, another key is removed, and turns absent. What is certainly not there\n"
+      "is left out, and not counted as removed.\n"
+      "Where keys can be removed, each key of --add is one more, though it is there already: add what is\n"
+      "new. Elsewhere a key that was answered maybe before is not counted as new, and key counts are lower\n"
       "estimates.\n"
+      "The estimated FPR rises with every key, until --max-fpr refuses: then build anew with build --like.\n"
       "A push that comes in between is not undone: the keys are added to what it brought.");
   verb->add_option("SET", options->set_name, "Name of the set")->required();
   verb->add_option("URL", options->store_url, store_help())->required();

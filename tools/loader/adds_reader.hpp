@@ -44,10 +44,6 @@ class AddsReader {
   [[nodiscard]] const AddsMirror& mirror() const noexcept { return mirror_; }
   // Whether that is all of it: the mirror's file was whole, or the log was read from the beginning.
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
-  // What stands up to here in the log was read; nothing before the first read().
-  [[nodiscard]] std::optional<LogPosition> position() const {
-    return read_from_ ? std::optional(seen_) : std::nullopt;
-  }
   // A position behind which everything stands that has come since the last call; nothing when nothing has.
   std::optional<LogPosition> take_news() { return std::exchange(news_, std::nullopt); }
 

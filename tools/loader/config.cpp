@@ -63,7 +63,7 @@ std::vector<std::string> canary_keys(const std::string& path) {
 // The URL without its password. What is not understood is not shown, it may hold one.
 std::string shown_url(const std::string& url) {
   if (is_store_url(url)) return parse_store_url(url).name;
-  throw UsageError(std::string("not a store's URL; one begins with ") + kStoreSchemes);
+  throw UsageError("not a store's URL; one begins with " + store_schemes());
 }
 
 // Which file has said it: what stands in two files would silently win or lose.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/hash/hash_list.hpp"
 #include "core/shm/set_reader.hpp"
 #include "tools/loader/layer_limit.hpp"
 
@@ -15,8 +16,7 @@ namespace {
 std::vector<KeyHash> distinct_hashes(const AddsMirror& mirror, const LogPosition& after, std::uint64_t seed) {
   std::vector<KeyHash> hashes;
   mirror.visit_after(after, [&](std::string_view key) { hashes.push_back(hash_key(key, seed)); });
-  std::sort(hashes.begin(), hashes.end(), in_shard_order);
-  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+  sort_and_dedupe(hashes);
   return hashes;
 }
 

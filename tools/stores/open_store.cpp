@@ -15,6 +15,7 @@ struct Scheme {
 
 constexpr std::array kSchemes{
     Scheme{"lmdb", open_lmdb_store},
+    Scheme{"dir", open_dir_store},
     Scheme{"redis", open_redis_store},
     Scheme{"redis+unix", open_redis_store},
     Scheme{"redis-cluster", open_redis_store},
@@ -22,7 +23,6 @@ constexpr std::array kSchemes{
     Scheme{"rediss", open_redis_store},
     Scheme{"rediss-cluster", open_redis_store},
     Scheme{"rediss-sentinel", open_redis_store},
-    Scheme{"dir", open_dir_store},
 };
 
 const Scheme* find_scheme(std::string_view text) noexcept {
@@ -38,10 +38,17 @@ std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing, 
   if (const Scheme* scheme = find_scheme(url))
     return scheme->open(parse_store_url(url), if_missing, patience);
   // Only what comes before the colon is shown: the rest may hold a password.
-  std::string message =
-      "store \"" + url.substr(0, url.find(':')) + "\" is not known; a store's URL begins with";
-  for (const Scheme& scheme : kSchemes) message.append(" ").append(scheme.name).append(":");
-  throw UsageError(message);
+  throw UsageError("store \"" + url.substr(0, url.find(':')) + "\" is not known; a store's URL begins with " +
+                   store_schemes());
+}
+
+std::string store_schemes() {
+  std::string names;
+  for (const Scheme& scheme : kSchemes) {
+    const bool is_last = &scheme == &kSchemes.back();
+    names.append(names.empty() ? "" : is_last ? " or " : ", ").append(scheme.name).append(":");
+  }
+  return names;
 }
 
 bool is_store_url(std::string_view text) noexcept {

@@ -114,11 +114,9 @@ class Store {
   std::string prefix_;
 };
 
-// The URLs that name a store, for help and messages; docs/operations.md has their forms and options.
-inline constexpr const char* kStoreSchemes =
-    "lmdb:, dir:, redis:, redis+unix:, redis-cluster:, redis-sentinel: or, with TLS, rediss:, "
-    "rediss-cluster:, "
-    "rediss-sentinel:";
+// What the URLs of stores begin with, "lmdb:, dir:, ... or ...:", for help and messages; docs/operations.md
+// has their forms and options.
+std::string store_schemes();
 
 // A Redis password that is not in the URL comes from ?password_file= or else from the environment's
 // KEYSIEVE_REDIS_PASSWORD.

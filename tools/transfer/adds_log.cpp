@@ -4,11 +4,11 @@
 
 #include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
+#include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
 namespace {
 
-constexpr std::string_view kPointerSuffix = ":current";
 // A key may be long; as a rule the first entries tell.
 constexpr std::size_t kEntriesToLookAt = 16;
 
@@ -29,20 +29,17 @@ std::optional<std::string> wake_loaders(Store& store, const std::string& set_nam
 }
 
 std::optional<std::string> wake_loaders_of_all(Store& store) {
-  const std::string prefix = store.prefix() + ":";
   std::vector<std::string> keys;
   try {
-    keys = store.keys_with_prefix(prefix);
+    keys = store.keys_with_prefix(store.prefix() + ":");
   } catch (const Error& error) {
     return std::string("loaders could not be woken and see the change at their next poll: ") + error.what();
   }
   std::optional<std::string> first_warning;
   for (const std::string& key : keys) {
-    if (!key.ends_with(kPointerSuffix) || key.size() < prefix.size() + kPointerSuffix.size()) continue;
-    const std::size_t name_bytes = key.size() - prefix.size() - kPointerSuffix.size();
-    const std::string set_name = key.substr(prefix.size(), name_bytes);
-    if (!is_set_name(set_name)) continue;
-    auto warning = wake_loaders(store, set_name);
+    const auto set_name = set_of_pointer_key(store, key);
+    if (!set_name) continue;
+    auto warning = wake_loaders(store, *set_name);
     if (!first_warning) first_warning = std::move(warning);
   }
   return first_warning;

@@ -5,12 +5,15 @@
 
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
+#include "core/base/set_name.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
 
 namespace {
+
+constexpr std::string_view kPointerSuffix = ":current";
 
 // A lost race means that somebody else's change went through; so many in a row are no accident.
 constexpr int kMaxRaces = 32;
@@ -52,7 +55,16 @@ std::vector<std::string> chunk_key_batch(const Store& store, const std::string& 
 }
 
 std::string pointer_key(const Store& store, const std::string& set_name) {
-  return store.prefix() + ":" + checked_set_name(set_name) + ":current";
+  return (store.prefix() + ":" + checked_set_name(set_name)).append(kPointerSuffix);
+}
+
+std::optional<std::string> set_of_pointer_key(const Store& store, std::string_view key) {
+  const std::string prefix = store.prefix() + ":";
+  if (!key.starts_with(prefix)) return std::nullopt;
+  key.remove_prefix(prefix.size());
+  if (!key.ends_with(kPointerSuffix)) return std::nullopt;
+  key.remove_suffix(kPointerSuffix.size());
+  return is_set_name(key) ? std::optional(std::string(key)) : std::nullopt;
 }
 
 std::optional<PointerRecord> read_stored_pointer(Store& store, const std::string& set_name) {

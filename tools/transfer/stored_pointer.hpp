@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/error.hpp"
@@ -22,6 +23,8 @@ std::vector<std::string> chunk_key_batch(const Store& store, const std::string& 
                                          std::uint32_t first);
 
 std::string pointer_key(const Store& store, const std::string& set_name);
+// The other way round; nothing for a key of another kind.
+std::optional<std::string> set_of_pointer_key(const Store& store, std::string_view key);
 
 // Nothing for a set without a record. Throws DataError, IncompatibleError, and as the store does.
 std::optional<PointerRecord> read_stored_pointer(Store& store, const std::string& set_name);

@@ -41,7 +41,7 @@ struct Layout {
     const std::uint32_t tail_offset = std::uint32_t{entry.block_count} * entry.width * kWordBytes;
     const std::uint32_t tail_bytes = shard_bytes - tail_offset;
     if (tail_bytes < kFewestTailBytes) return {tail_offset, 0, 0};
-    const std::uint32_t seeds = seeds_for(entry.key_count, std::uint64_t{8} * tail_bytes);
+    const std::uint32_t seeds = seeds_for(entry.key_count, 8 * tail_bytes);
     return {tail_offset, seeds, 8 * (tail_bytes - kTrailerBytes - seeds)};
   }
 
@@ -62,11 +62,10 @@ struct Layout {
 
   // A seed pays as long as what it saves, 2.82 standard deviations of the group's exempt keys, grows by more
   // than its own 8 bits when the group shrinks: groups of (2 * 8 / (2.82 s))^2 = 32 / s^2 keys, s^2 = share
-  // (1 - share).
-  static std::uint32_t seeds_for(std::uint64_t keys, std::uint64_t bits) noexcept {
+  // (1 - share). In 32 bits, since lookups divide here: the product stays below 2^30.
+  static std::uint32_t seeds_for(std::uint32_t keys, std::uint32_t bits) noexcept {
     if (keys <= bits) return 0;
-    const std::uint64_t seeds = bits * (keys - bits) / (32 * keys);
-    return static_cast<std::uint32_t>(std::min(seeds, bits / 32));
+    return std::min(bits * (keys - bits) / (32 * keys), bits / 32);
   }
 };
 

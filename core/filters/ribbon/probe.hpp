@@ -23,17 +23,17 @@ typename Window<kWindow>::Row window_of_bits(const std::byte* bits, std::uint32_
 }
 
 // Whether the shard's last column lets a key pass that its blocks have let pass; false for every key of a
-// shard without keys. Works all out again from the hash: few absent keys come here, and the others need not
-// keep it at hand.
+// shard without keys. Finds the shard again: few absent keys come here, and the others need not keep it at
+// hand.
 template <int kWindow>
-[[gnu::noinline]] inline bool passes_last_column(const ShardArray& array, KeyHash key) noexcept {
+[[gnu::noinline]] inline bool passes_last_column(const ShardArray& array, KeyHash key,
+                                                 RowHash hash) noexcept {
   const std::uint32_t index = shard_of(key, array.shard_count);
   const std::byte* const shard = array.shard(index);
   const ShardEntry& entry = array.entries[index];
   if (entry.key_count == 0) return false;
   const Layout layout = Layout::of(array.params.shard_bytes, entry);
   if (layout.last_slots == 0) return true;
-  const RowHash hash(key.low, entry.seed);
   const auto share = load<std::uint8_t>(shard + layout.share_offset());
   if (is_exempt(hash.exemption(), layout.seed_of(shard, hash.position()), share)) return true;
   const Line line(layout.last_slots, load<std::uint16_t>(shard + layout.levels_offset()));
@@ -98,7 +98,7 @@ struct Probe {
 
   [[nodiscard]] bool may_contain(const ShardArray& array, KeyHash key) const noexcept {
     return Kernel::passes(window, columns, skip, hash.template row<kWindow>(), hash.fingerprint()) &&
-           passes_last_column<kWindow>(array, key);
+           passes_last_column<kWindow>(array, key, hash);
   }
 };
 

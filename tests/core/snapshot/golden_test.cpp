@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/base/file_descriptor.hpp"
+#include "core/filters/ribbon/levels.hpp"
 #include "tests/core/sample_snapshot.hpp"
 
 namespace keysieve {
@@ -126,9 +127,8 @@ class GoldenFullShards : public ::testing::Test {
 };
 
 TEST_F(GoldenFullShards, OfRibbonHaveUnevenLevelsAndExemption) {
-  constexpr unsigned kEvenLevels = 0x4210;
   for (const char* name : {"ribbon_full", "ribbon_full_max"}) {
-    for (const ShardEntry& entry : entries_of(name)) EXPECT_NE(entry.shape, kEvenLevels) << name;
+    for (const ShardEntry& entry : entries_of(name)) EXPECT_NE(entry.shape, ribbon::kEvenLevels) << name;
     // Between what 7 and 6 whole columns give: the last column has a share of the keys alone.
     EXPECT_GT(estimated_fpr_of(name), 1.05 / 128) << name;
     EXPECT_LT(estimated_fpr_of(name), 0.95 / 64) << name;
