@@ -66,10 +66,12 @@ final class AnswersTest extends TestCase
     public function testMostForeignKeysAreAbsent(string $kind): void
     {
         foreach (["lines-$kind", "max-$kind"] as $name) {
-            $maybe = count((new Set($name))->candidates(self::foreignKeys()));
-            // 1 % were asked for; 2 % is more than ten standard deviations away.
-            self::assertLessThan(0.02 * self::ABSENT, $maybe, $name);
-            self::assertGreaterThan(0, $maybe, $name);
+            $set = new Set($name);
+            $maybe = count($set->candidates(self::foreignKeys()));
+            $expected = self::ABSENT * $set->info()->estimatedFalsePositiveRate;
+            self::assertLessThan(0.02 * self::ABSENT, $expected, "$name: 1 % was asked for");
+            // Six standard deviations. No lower bound: a kind that fills its shards may have next to none in so small a set.
+            self::assertLessThan($expected + 6 * sqrt($expected) + 6, $maybe, $name);
         }
     }
 
@@ -93,7 +95,8 @@ final class AnswersTest extends TestCase
             self::assertSame($set->mayContain((string) $number), $set->mayContain($number));
             self::assertSame($set->mayContain((string) $number), $set->mayContainMany([$number])[0]);
         }
-        self::assertFalse($set->mayContain('07'), 'other spellings of a number are other keys');
+        SharedMemory::put('seven', [7]);
+        self::assertSame([true, true, false], (new Set('seven'))->mayContainMany([7, '7', '07']), 'other spellings are other keys');
     }
 
     public function testABatchKeepsArrayKeysAndOrder(): void
@@ -155,14 +158,16 @@ final class AnswersTest extends TestCase
     public function testOneKeyObjectServesSetsOfDifferentSeeds(): void
     {
         $present = new Key('猫');
-        $absent = new Key('foreign');
         $clone = clone $present;
+        $foreign = array_map(static fn (string $bytes): Key => new Key($bytes), array_slice(self::foreignKeys(), 0, 100));
         for ($round = 0; $round < 3; ++$round) {
             foreach (self::kinds() as [$kind]) {
                 $set = new Set("lines-$kind");
                 self::assertTrue($set->mayContain($present), $kind);
                 self::assertTrue($set->mayContain($clone), $kind);
-                self::assertFalse($set->mayContain($absent), $kind);
+                foreach ($foreign as $key) {
+                    self::assertSame($set->mayContain($key->bytes), $set->mayContain($key), "$kind: $key->bytes");
+                }
             }
         }
         self::assertSame('猫', $present->bytes);
