@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/plot/frame.hpp"
-#include "tools/plot/spread.hpp"
+#include "tools/plot/names.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
 namespace {
-
-constexpr double kLabelGap = 19;  // pixels between base lines
 
 struct Series {
   std::string name;
@@ -65,19 +62,13 @@ Series bound(double first_fpr, double last_fpr) {
   return {"bound", "bound", {{first_fpr, -std::log2(first_fpr)}, {last_fpr, -std::log2(last_fpr)}}};
 }
 
-void draw_labels(Frame& frame, const std::vector<Series>& all, double last_fpr) {
-  const Box& box = frame.box();
-  std::vector<double> wanted;
-  wanted.reserve(all.size());
+std::vector<CurveName> names_of(const Frame& frame, const std::vector<Series>& all, double last_fpr) {
+  std::vector<CurveName> names;
+  names.reserve(all.size());
   for (const Series& series : all) {
-    wanted.push_back(frame.at({last_fpr, end_of(series.points, last_fpr)}).y);
+    names.push_back({series.name, series.style, frame.at({last_fpr, end_of(series.points, last_fpr)})});
   }
-  const std::vector<double> places = spread(wanted, kLabelGap, box.top + 6, box.bottom - 6);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    frame.svg().line({box.right, std::max(wanted[i], box.top)}, {box.right + 18, places[i]}, "leader");
-    frame.svg().line({box.right + 18, places[i]}, {box.right + 38, places[i]}, all[i].style);
-    frame.svg().text({box.right + 44, places[i] + 4}, Anchor::Start, all[i].name, "label");
-  }
+  return names;
 }
 
 }  // namespace
@@ -104,7 +95,7 @@ void draw_bits_per_key(Svg& svg, const Box& box, const SizingRequest& request,
              {"FPR (logarithmic)", share_tick}, {"bits per key", count_tick});
   frame.curve({{target_fpr, 0.0}, {target_fpr, highest}}, "guide");
   for (const Series& series : all) frame.curve(series.points, series.style);
-  draw_labels(frame, all, last_fpr);
+  draw_names(frame, names_of(frame, all, last_fpr));
 }
 
 }  // namespace keysieve

@@ -112,7 +112,7 @@ void draw_contours(Svg& svg, const Box& box, const Geometry& planned, double key
   }
   draw_best(frame, contours);
   draw_labels(frame, contours, highest_k - 1);
-  if (is_visible) svg.dot(frame.at(mark), "mark");
+  if (is_visible) svg.dot(frame.at(mark), 6, "mark");
 }
 
 }  // namespace keysieve

@@ -50,4 +50,9 @@ std::string count_tick(double count) {
   return format_count(static_cast<std::uint64_t>(std::llround(count)));
 }
 
+std::string number_tick(double number) {
+  const double positive_zero = number + 0.0;
+  return number < 1000 ? fmt::format("{:.4g}", positive_zero) : count_tick(number);
+}
+
 }  // namespace keysieve

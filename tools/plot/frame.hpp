@@ -37,8 +37,9 @@ class Frame {
   Axis y_;
 };
 
-// Ticks of FPRs above 0, to three digits, and of counts: "0.1 %", "2,000".
+// Ticks of FPRs above 0, to three digits, of counts, and of measured numbers: "0.1 %", "2,000", "0.5".
 std::string share_tick(double share);
 std::string count_tick(double count);
+std::string number_tick(double number);
 
 }  // namespace keysieve

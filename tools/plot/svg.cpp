@@ -23,6 +23,9 @@ constexpr std::string_view kStyle = R"(<style>
   .guide { fill: none; stroke: #57606a; stroke-width: 1.5; stroke-dasharray: 2 4; }
   .bound { fill: none; stroke: #24292f; stroke-width: 2; }
   .leader { stroke: #8c959f; stroke-width: 1; }
+  .point { fill: #ffffff; stroke-width: 2; }
+  .bar { fill: #8c959f; }
+  .own { fill: #1f6fb4; }
   .mark { fill: #c0282d; stroke: #ffffff; stroke-width: 2; }
   .halo { paint-order: stroke; stroke: #ffffff; stroke-width: 5px; stroke-linejoin: round; }
   .series-0 { stroke: #1f6fb4; } .series-1 { stroke: #b8570a; } .series-2 { stroke: #2a7f3e; }
@@ -37,6 +40,9 @@ constexpr std::string_view kStyle = R"(<style>
     .contour { stroke: #6db3f2; }
     .guide { stroke: #9198a1; }
     .bound { stroke: #e6edf3; }
+    .point { fill: #0d1117; }
+    .bar { fill: #6e7681; }
+    .own { fill: #6db3f2; }
     .mark { fill: #ff8582; stroke: #0d1117; }
     .halo { stroke: #0d1117; }
     .series-0 { stroke: #6db3f2; } .series-1 { stroke: #f5a35c; } .series-2 { stroke: #6fce86; }
@@ -95,8 +101,14 @@ void Svg::curve(std::span<const Point> points, const Box& window, std::string_vi
   text_ += "\"/>\n";
 }
 
-void Svg::dot(Point at, std::string_view style) {
-  text_ += fmt::format("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"6\"/>\n", style, at.x, at.y);
+void Svg::dot(Point at, double radius, std::string_view style) {
+  text_ +=
+      fmt::format("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"/>\n", style, at.x, at.y, radius);
+}
+
+void Svg::rectangle(const Box& box, std::string_view style) {
+  text_ += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
+                       style, box.left, box.top, box.right - box.left, box.bottom - box.top);
 }
 
 void Svg::text(Point at, Anchor anchor, std::string_view text, std::string_view style) {

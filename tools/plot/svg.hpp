@@ -30,7 +30,8 @@ class Svg {
   void line(Point from, Point to, std::string_view style);
   // A line through all points; what lies outside of `window` is not shown.
   void curve(std::span<const Point> points, const Box& window, std::string_view style);
-  void dot(Point at, std::string_view style);
+  void dot(Point at, double radius, std::string_view style);
+  void rectangle(const Box& box, std::string_view style);
   // Any UTF-8 text; `at` is the anchor's point on the base line.
   void text(Point at, Anchor anchor, std::string_view text, std::string_view style);
   // The same, read upwards.

@@ -21,6 +21,12 @@ TEST(Ticks, WriteCountsWithThousands) {
   EXPECT_EQ(count_tick(12345.4), "12,345");
 }
 
+TEST(Ticks, WriteMeasuredNumbersShortly) {
+  EXPECT_EQ(number_tick(0.25), "0.25");
+  EXPECT_EQ(number_tick(-0.0), "0");
+  EXPECT_EQ(number_tick(12345), "12,345");
+}
+
 TEST(Frame, PutsValuesIntoItsBox) {
   Svg svg(100, 100, "");
   const Frame frame(svg, {10, 20, 90, 80}, {Scale::Linear, 0, 8, 10, 90}, {Scale::Linear, 0, 6, 80, 20});

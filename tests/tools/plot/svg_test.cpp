@@ -37,7 +37,8 @@ TEST(Svg, EscapesTexts) {
 TEST(Svg, DrawsShapesOfAStyle) {
   Svg svg(9, 9, "");
   svg.line({1, 2}, {3, 4}, "grid");
-  svg.dot({5, 6}, "mark");
+  svg.dot({5, 6}, 6, "mark");
+  svg.rectangle({1, 2, 4, 8}, "bar");
   svg.upward_text({7, 8}, "k", "axis");
   const std::string text = svg.finish();
   EXPECT_THAT(text, HasSubstr("<line class=\"grid\" x1=\"1.0\" y1=\"2.0\" x2=\"3.0\" y2=\"4.0\"/>"));

@@ -1,0 +1,52 @@
+// Plots of what was measured: lines of points, or one bar for each of several things. Each is an SVG file
+// that needs nothing else. Numbers on a logarithmic scale must be above 0.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/plot/axis.hpp"
+#include "tools/plot/svg.hpp"
+
+namespace keysieve {
+
+struct MeasuredAxis {
+  std::string title{};  // with the unit
+  Scale scale = Scale::Linear;
+};
+
+struct LinePlot {
+  struct Line {
+    std::string name{};
+    std::vector<Point> points{};  // at least one
+  };
+
+  std::string title{};
+  std::string note{};
+  MeasuredAxis x{};
+  MeasuredAxis y{};
+  std::vector<Line> lines{};  // at least one
+};
+
+struct BarPlot {
+  struct Bar {
+    std::string name{};
+    double value = 0;
+  };
+
+  std::string title{};
+  std::string note{};
+  MeasuredAxis values{};
+  std::vector<Bar> bars{};  // at least one, drawn from top to bottom
+};
+
+std::string line_plot_svg(const LinePlot& plot);
+
+// Bars whose name begins with "keysieve" stand out.
+std::string bar_plot_svg(const BarPlot& plot);
+
+// The ends of an axis for such values: round, and 0 where the scale is linear.
+std::pair<double, double> ends_of(Scale scale, double lowest, double highest);
+
+}  // namespace keysieve
