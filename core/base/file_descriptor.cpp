@@ -62,4 +62,14 @@ void write_all(const FileDescriptor& file, Bytes bytes, const std::string& path)
   }
 }
 
+void write_all_at(const FileDescriptor& file, std::uint64_t offset, Bytes bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw_write_error(path, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+}
+
 }  // namespace keysieve

@@ -59,5 +59,7 @@ bool is_in_memory(const FileDescriptor& file, const std::string& path);
 
 // Writes all bytes by write(2), so that a full file system is ENOSPC here and not SIGBUS later.
 void write_all(const FileDescriptor& file, Bytes bytes, const std::string& path);
+// The same from `offset` on; several threads may write to a file at once.
+void write_all_at(const FileDescriptor& file, std::uint64_t offset, Bytes bytes, const std::string& path);
 
 }  // namespace keysieve

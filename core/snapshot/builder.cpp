@@ -4,9 +4,11 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
-#include "core/hash/hash_list.hpp"
+#include "core/base/run_tasks.hpp"
+#include "core/partition/partition_reader.hpp"
 #include "core/snapshot/counters.hpp"
-#include "core/snapshot/seal.hpp"
+#include "core/snapshot/shard_cutter.hpp"
+#include "core/snapshot/shard_filler.hpp"
 
 namespace keysieve {
 namespace {
@@ -17,92 +19,140 @@ void copy_padded(std::array<char, Size>& field, std::string_view text) {
   std::copy(text.begin(), text.end(), field.begin());
 }
 
-// Keys are in shard order, so each shard's keys are one stretch; cuts it off the front.
-std::span<const KeyHash> take_shard(std::span<const KeyHash>& keys, std::uint32_t shard,
-                                    std::uint32_t shard_count) {
-  const auto end = std::partition_point(
-      keys.begin(), keys.end(), [=](const KeyHash& key) { return shard_of(key, shard_count) <= shard; });
-  const auto count = static_cast<std::size_t>(end - keys.begin());
-  const auto taken = keys.first(count);
-  keys = keys.subspan(count);
-  return taken;
+void check(const BuildSettings& settings) {
+  checked_set_name(settings.set_name);
+  if (!is_moment(settings.as_of)) throw UsageError("as_of is out of range: 1970 to the year 33658");
+  if (!is_moment(settings.valid_for))
+    throw UsageError("valid_for is out of range: 0 to 1000000000000 seconds");
+  if (settings.key_profile.size() > kKeyProfileBytes ||
+      settings.key_profile.find('\0') != std::string::npos) {
+    throw UsageError("key profile must be at most 64 bytes without NUL");
+  }
+  // Sizing checks the rest; done here so that a wrong setting fails before a long list is read.
+  size_filter(*settings.kind, {.keys = 1,
+                               .target_fpr = settings.target_fpr,
+                               .growth = settings.growth,
+                               .shard_bytes = settings.shard_bytes,
+                               .effort = settings.effort});
+}
+
+// One for each thread.
+std::vector<PartitionReader> readers_of(HashPartitions& partitions, const MemoryPlan& plan) {
+  std::vector<PartitionReader> readers;
+  for (unsigned thread = 0; thread < plan.threads; ++thread) {
+    readers.emplace_back(partitions, plan.piece_hashes);
+  }
+  return readers;
+}
+
+WriteAt copying_to(MutableBytes memory) {
+  return [memory](std::uint64_t offset, Bytes bytes) {
+    std::copy(bytes.begin(), bytes.end(), memory.subspan(offset).begin());
+  };
 }
 
 }  // namespace
 
-SnapshotBuilder::SnapshotBuilder(BuildSettings settings) : settings_(std::move(settings)) {
-  checked_set_name(settings_.set_name);
-  if (!is_moment(settings_.as_of)) throw UsageError("as_of is out of range: 1970 to the year 33658");
-  if (!is_moment(settings_.valid_for))
-    throw UsageError("valid_for is out of range: 0 to 1000000000000 seconds");
-  if (settings_.key_profile.size() > kKeyProfileBytes ||
-      settings_.key_profile.find('\0') != std::string::npos) {
-    throw UsageError("key profile must be at most 64 bytes without NUL");
-  }
-  // Sizing checks the rest; done here so that a wrong setting fails before a long list is read.
-  size_filter(*settings_.kind, {.keys = 1,
-                                .target_fpr = settings_.target_fpr,
-                                .growth = settings_.growth,
-                                .shard_bytes = settings_.shard_bytes,
-                                .effort = settings_.effort});
+SnapshotBuilder::SnapshotBuilder(BuildSettings settings, BuildResources resources)
+    : settings_((check(settings), std::move(settings))),
+      resources_(std::move(resources)),
+      plan_(plan_memory(resources_.memory_bytes, resident_bytes(), resources_.threads)),
+      partitions_(plan_, resources_.temporary_folder) {}
+
+void SnapshotBuilder::add(unsigned thread, std::span<const std::string_view> keys) {
+  HashPartitions::Writer& writer = partitions_.writer(thread);
+  for (const std::string_view key : keys) writer.add(hash_key(key, settings_.seed));
+  keys_given_.fetch_add(keys.size(), std::memory_order_relaxed);
+}
+
+std::uint64_t SnapshotBuilder::size() {
+  partitions_.finish_writing();
+  std::vector<PartitionReader> readers = readers_of(partitions_, plan_);
+  std::atomic<std::uint64_t> distinct{0};
+  std::atomic<std::uint64_t> sorted{0};
+  run_tasks(plan_.threads, kPartitions, [&](unsigned thread, std::size_t partition) {
+    distinct += readers[thread].count_distinct(partition);
+    show_progress(thread, ++sorted, kPartitions, "partitions sorted");
+  });
+  key_count_ = distinct;
+  if (key_count_ == 0) throw DataError("set " + settings_.set_name + ": the key list is empty");
+  geometry_ = geometry();
+  layout_ = snapshot_layout(geometry_.shard_count, geometry_.params.shard_bytes);
+  return layout_.file_bytes;
+}
+
+void SnapshotBuilder::write(const WriteAt& write_at) {
+  ShardFiller filler(geometry_, settings_.effort, settings_.set_name);
+  const MemoryPlan plan = plan_.less(filler.table_bytes());
+  std::vector<PartitionReader> readers = readers_of(partitions_, plan);
+  const std::size_t tasks = filler.choose_tasks(plan.threads);
+  std::atomic<std::uint64_t> filled{0};
+  run_tasks(plan.threads, tasks, [&](unsigned thread, std::size_t task) {
+    filler.fill(task, readers[thread], write_at);
+    show_progress(thread, ++filled, tasks, "parts of the shards filled");
+  });
+  fill_ratio_ = filler.fill_ratio();
+  SnapshotHeader with_fpr = header();
+  with_fpr.estimated_fpr = filler.estimated_fpr();
+  write_at(0, filler.front(with_fpr));
 }
 
 SnapshotBytes SnapshotBuilder::finish() {
-  sort_and_dedupe(hashes_);
-  if (hashes_.empty()) throw DataError("set " + settings_.set_name + ": the key list is empty");
-  const Geometry built = geometry();
-  const SnapshotLayout layout = snapshot_layout(built.shard_count, built.params.shard_bytes);
-  SnapshotBytes snapshot(layout.file_bytes);
-  const MutableBytes bytes = snapshot.get();
-
-  build_shards(built, layout, bytes);
-  seal(bytes, *built.kind, header(built, layout));
+  SnapshotBytes snapshot(size());
+  write(copying_to(snapshot.get()));
   return snapshot;
 }
 
-SnapshotBytes SnapshotBuilder::counters(const SnapshotView& built) const {
-  return count_keys(built, hashes_);
+void SnapshotBuilder::write_counters(const SnapshotView& built, const WriteAt& write_at) {
+  CountersWriter counters(built, write_at);
+  ShardCutter cutter(
+      0, geometry_.shard_count, geometry_.shard_count,
+      [&](std::uint32_t /*shard*/, std::span<const KeyHash> keys) { counters.add_shard(keys); });
+  PartitionReader(partitions_, plan_.piece_hashes).read({}, [&](auto hashes) { cutter.feed(hashes); });
+  cutter.finish();
+  counters.finish();
+}
+
+SnapshotBytes SnapshotBuilder::counters(const SnapshotView& built) {
+  SnapshotBytes counters(counters_bytes_of(layout_));
+  write_counters(built, copying_to(counters.get()));
+  return counters;
+}
+
+std::optional<double> SnapshotBuilder::fill_ratio() const {
+  return fill_ratio_;
+}
+
+void SnapshotBuilder::show_progress(unsigned thread, std::uint64_t done, std::uint64_t total,
+                                    std::string_view what) const {
+  if (thread == 0 && resources_.progress) resources_.progress(done, total, what);
 }
 
 Geometry SnapshotBuilder::geometry() const {
   const auto& like = settings_.like;
   if (like && like->kind == settings_.kind && like->params.shard_bytes == settings_.shard_bytes &&
-      theoretical_fpr(*like, static_cast<double>(hashes_.size())) <= settings_.target_fpr * kStickySlack) {
+      theoretical_fpr(*like, static_cast<double>(key_count_)) <= settings_.target_fpr * kStickySlack) {
     return *like;
   }
-  return size_filter(*settings_.kind, {.keys = hashes_.size(),
+  return size_filter(*settings_.kind, {.keys = key_count_,
                                        .target_fpr = settings_.target_fpr,
                                        .growth = settings_.growth,
                                        .shard_bytes = settings_.shard_bytes,
                                        .effort = settings_.effort});
 }
 
-void SnapshotBuilder::build_shards(const Geometry& geometry, const SnapshotLayout& layout,
-                                   MutableBytes bytes) const {
-  std::span<const KeyHash> keys = hashes_;
-  for (std::uint32_t i = 0; i < geometry.shard_count; ++i) {
-    const auto shard_keys = take_shard(keys, i, geometry.shard_count);
-    check_not_overfull(settings_.set_name, i, shard_keys.size());
-    const MutableBytes shard = bytes.subspan(
-        layout.shards.offset + std::uint64_t{i} * geometry.params.shard_bytes, geometry.params.shard_bytes);
-    ShardEntry entry;
-    geometry.kind->build(shard, entry, geometry.params, settings_.effort, shard_keys);
-    store(bytes.data() + layout.shard_table.offset + i * sizeof(ShardEntry), entry);
-  }
-}
-
-SnapshotHeader SnapshotBuilder::header(const Geometry& geometry, const SnapshotLayout& layout) const {
+SnapshotHeader SnapshotBuilder::header() const {
   SnapshotHeader header{};
   header.magic = kSnapshotMagic;
   header.format = kSnapshotFormat;
-  header.kind = geometry.kind->id;
+  header.kind = geometry_.kind->id;
   header.hash_id = kHashIdXxh3;
   header.header_bytes = kPageBytes;
   header.seed = settings_.seed;
-  header.shard_bytes = geometry.params.shard_bytes;
-  header.shard_count = geometry.shard_count;
-  header.key_count = hashes_.size();
-  header.hash_count = geometry.params.hash_count;
+  header.shard_bytes = geometry_.params.shard_bytes;
+  header.shard_count = geometry_.shard_count;
+  header.key_count = key_count_;
+  header.hash_count = geometry_.params.hash_count;
   header.target_fpr = settings_.target_fpr;
   header.as_of = settings_.as_of;
   header.built_at = settings_.built_at == 0 ? unix_now() : settings_.built_at;
@@ -111,10 +161,10 @@ SnapshotHeader SnapshotBuilder::header(const Geometry& geometry, const SnapshotL
   header.adds_from = settings_.adds_from;
   copy_padded(header.set_name, settings_.set_name);
   copy_padded(header.key_profile, settings_.key_profile);
-  header.file_bytes = layout.file_bytes;
-  header.shard_table = layout.shard_table;
-  header.checksum_table = layout.checksum_table;
-  header.shards = layout.shards;
+  header.file_bytes = layout_.file_bytes;
+  header.shard_table = layout_.shard_table;
+  header.checksum_table = layout_.checksum_table;
+  header.shards = layout_.shards;
   return header;
 }
 

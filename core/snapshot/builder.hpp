@@ -1,13 +1,18 @@
-// From keys to the bytes of a snapshot. Memory: 16 bytes per key given, up to three
-// times that while the list grows, and the snapshot. One thread.
+// From keys to the bytes of a snapshot, in three passes: hash the keys and deal them out to partitions; sort
+// each partition, which counts the distinct keys, and size the set by that count; fill the shards. Memory: 16
+// bytes per key given, 16 to 20 MB, and the snapshot, unless a limit is set. The same keys and settings give
+// the same bytes, whatever the order of the keys, the number of threads and the memory.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/filters/sizing.hpp"
+#include "core/partition/hash_partitions.hpp"
 #include "core/snapshot/snapshot.hpp"
+#include "core/snapshot/write_at.hpp"
 
 namespace keysieve {
 
@@ -34,31 +39,63 @@ struct BuildSettings {
 // How far the theoretical FPR of a sticky geometry may lie above the target before the set is sized anew.
 inline constexpr double kStickySlack = 1.10;
 
+struct BuildResources {
+  unsigned threads = 1;  // at most; 1 to kMostThreads
+  // All that the process may hold, what it holds already included. Of a limit that is kept by temporary files
+  // only what write() makes is worth something: finish() has the snapshot in memory.
+  std::uint64_t memory_bytes = kNoMemoryLimit;
+  std::string temporary_folder = ".";
+  // Called now and then by the thread that called size() or write(): 12 of 256 `what`.
+  std::function<void(std::uint64_t done, std::uint64_t total, std::string_view what)> progress{};
+};
+
 class SnapshotBuilder {
  public:
-  // Throws UsageError for a setting out of range.
-  explicit SnapshotBuilder(BuildSettings settings);
+  // Throws UsageError for a setting out of range, or a memory limit that is too small.
+  explicit SnapshotBuilder(BuildSettings settings, BuildResources resources = {});
 
-  void add(std::string_view key) { hashes_.push_back(hash_key(key, settings_.seed)); }
+  // What the resources allow: so many threads may add keys at once, each with a number of its own from 0 on,
+  // and no longer keys than this.
+  [[nodiscard]] unsigned threads() const noexcept { return plan_.threads; }
+  [[nodiscard]] std::size_t most_key_bytes() const noexcept { return plan_.most_key_bytes; }
 
-  // Keys given so far, duplicates counted.
-  [[nodiscard]] std::uint64_t keys_given() const noexcept { return hashes_.size(); }
+  // Throw CannotCreateError or PermissionError when a temporary file cannot be written.
+  void add(std::string_view key) { add(0, {&key, 1}); }
+  void add(unsigned thread, std::span<const std::string_view> keys);
 
-  // Builds from what was added; duplicates count once. Throws DataError for no keys at all or an overfull
-  // shard. Call once, as the last.
+  // Keys given so far, duplicates counted. Any thread.
+  [[nodiscard]] std::uint64_t keys_given() const noexcept { return keys_given_; }
+
+  // After the last key: counts the distinct ones and chooses the geometry; returns how large the snapshot
+  // will be. Throws DataError for no keys at all.
+  std::uint64_t size();
+  // Then builds: hands over each byte of the snapshot once, the header last. `write_at` is called by several
+  // threads at once. Throws DataError for an overfull shard.
+  void write(const WriteAt& write_at);
+  // Of what was written, as SnapshotView::fill_ratio().
+  [[nodiscard]] std::optional<double> fill_ratio() const;
+
+  // size() and write() into memory. Call once, as the last.
   SnapshotBytes finish();
 
-  // The counters of what finish() has built; its kind must be one that can count.
-  [[nodiscard]] SnapshotBytes counters(const SnapshotView& built) const;
+  // The counters of what was built; its kind must be one that can count. One call after the other.
+  void write_counters(const SnapshotView& built, const WriteAt& write_at);
+  [[nodiscard]] SnapshotBytes counters(const SnapshotView& built);
 
  private:
   [[nodiscard]] Geometry geometry() const;
-  // Fills shards and shard table.
-  void build_shards(const Geometry& geometry, const SnapshotLayout& layout, MutableBytes bytes) const;
-  [[nodiscard]] SnapshotHeader header(const Geometry& geometry, const SnapshotLayout& layout) const;
+  [[nodiscard]] SnapshotHeader header() const;
+  void show_progress(unsigned thread, std::uint64_t done, std::uint64_t total, std::string_view what) const;
 
   BuildSettings settings_;
-  std::vector<KeyHash> hashes_;
+  BuildResources resources_;
+  MemoryPlan plan_;
+  HashPartitions partitions_;
+  std::atomic<std::uint64_t> keys_given_{0};
+  std::uint64_t key_count_ = 0;
+  Geometry geometry_;
+  SnapshotLayout layout_{};
+  std::optional<double> fill_ratio_;
 };
 
 // The geometry a snapshot was built with, for BuildSettings::like.

@@ -1,5 +1,6 @@
 #include "core/snapshot/counters.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "core/base/checksum.hpp"
@@ -10,6 +11,17 @@ namespace {
 
 std::uint64_t header_checksum_of(const CountersHeader& header) noexcept {
   return checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(CountersHeader, header_checksum)));
+}
+
+CountersHeader counters_header(const BuildId& build_id, std::uint64_t bytes, std::uint64_t checksum) {
+  CountersHeader header{};
+  header.magic = kCountersMagic;
+  header.format = kCountersFormat;
+  header.build_id = build_id;
+  header.bytes = bytes;
+  header.checksum = checksum;
+  header.header_checksum = header_checksum_of(header);
+  return header;
 }
 
 // Bit i is set where the i-th of eight counters is not 0.
@@ -35,28 +47,30 @@ MutableBytes shard_counters(MutableBytes counters, std::uint32_t index, std::uin
   return counters.subspan(sizeof(CountersHeader) + index * bytes, bytes);
 }
 
-SnapshotBytes count_keys(const SnapshotView& snapshot, std::span<const KeyHash> keys) {
-  const ShardArray& shards = snapshot.shards();
-  SnapshotBytes counters(counters_bytes_of(snapshot_layout(shards.shard_count, shards.params.shard_bytes)));
-  std::vector<std::byte> scratch(shards.params.shard_bytes);  // the bits are set already
-  for (const KeyHash& key : keys) {
-    const std::uint32_t index = shard_of(key, shards.shard_count);
-    snapshot.kind().counting->add(scratch, shard_counters(counters.get(), index, shards.params.shard_bytes),
-                                  shards.params, key);
-  }
-  seal_counters(counters.get(), snapshot.header().build_id);
-  return counters;
+CountersWriter::CountersWriter(const SnapshotView& snapshot, WriteAt write_at)
+    : kind_(snapshot.kind()),
+      params_(snapshot.shards().params),
+      build_id_(snapshot.header().build_id),
+      write_at_(std::move(write_at)),
+      counters_(counters_bytes_of(params_.shard_bytes)),
+      scratch_(params_.shard_bytes) {}
+
+void CountersWriter::add_shard(std::span<const KeyHash> keys) {
+  std::fill(counters_.begin(), counters_.end(), std::byte{0});
+  for (const KeyHash& key : keys) kind_.counting->add(scratch_, counters_, params_, key);
+  checksum_.add(counters_);
+  write_at_(written_, counters_);
+  written_ += counters_.size();
+}
+
+void CountersWriter::finish() {
+  const CountersHeader header = counters_header(build_id_, written_, checksum_.value());
+  write_at_(0, std::as_bytes(std::span(&header, 1)));
 }
 
 void seal_counters(MutableBytes counters, const BuildId& build_id) {
-  CountersHeader header{};
-  header.magic = kCountersMagic;
-  header.format = kCountersFormat;
-  header.build_id = build_id;
-  header.bytes = counters.size();
-  header.checksum = checksum(counters.subspan(sizeof(CountersHeader)));
-  header.header_checksum = header_checksum_of(header);
-  store(counters.data(), header);
+  const std::uint64_t checksum_of_all = checksum(counters.subspan(sizeof(CountersHeader)));
+  store(counters.data(), counters_header(build_id, counters.size(), checksum_of_all));
 }
 
 void check_counters(Bytes counters, const SnapshotView& snapshot, std::string_view source) {

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/checksum.hpp"
 #include "core/snapshot/snapshot.hpp"
+#include "core/snapshot/write_at.hpp"
 
 namespace keysieve {
 
@@ -41,8 +43,26 @@ constexpr std::uint64_t counters_bytes_of(const SnapshotLayout& layout) {
 // The counters of shard `index`.
 MutableBytes shard_counters(MutableBytes counters, std::uint32_t index, std::uint32_t shard_bytes) noexcept;
 
-// Counts for a snapshot that was built from these keys, without duplicates. Its kind can count.
-SnapshotBytes count_keys(const SnapshotView& snapshot, std::span<const KeyHash> keys);
+// Makes the counters of a snapshot shard by shard, in order. Its kind can count.
+class CountersWriter {
+ public:
+  CountersWriter(const SnapshotView& snapshot, WriteAt write_at);
+
+  // All keys of the next shard, without duplicates.
+  void add_shard(std::span<const KeyHash> keys);
+  // After the last shard.
+  void finish();
+
+ private:
+  const FilterKind& kind_;
+  FilterParams params_;
+  BuildId build_id_;
+  WriteAt write_at_;
+  std::uint64_t written_ = sizeof(CountersHeader);
+  RunningChecksum checksum_;
+  std::vector<std::byte> counters_;  // of one shard
+  std::vector<std::byte> scratch_;   // its bits, which the snapshot has already
+};
 
 // Writes the header, the last step of whoever makes or changes counters.
 void seal_counters(MutableBytes counters, const BuildId& build_id);

@@ -34,9 +34,13 @@ void seal(MutableBytes snapshot, const FilterKind& kind, SnapshotHeader header) 
   const SnapshotLayout layout = snapshot_layout(header.shard_count, header.shard_bytes);
   header.estimated_fpr = mean_estimated_fpr(snapshot, layout, kind, header);
   fill_checksum_table(layout, snapshot);
-  header.tables_checksum = tables_checksum(snapshot, layout);
+  seal_front(snapshot.first(layout.shards.offset), header);
+}
+
+void seal_front(MutableBytes front, SnapshotHeader header) {
+  header.tables_checksum = checksum(front.subspan(kPageBytes));
   header.header_checksum = header_checksum(header);
-  store(snapshot.data(), header);
+  store(front.data(), header);
 }
 
 void check_not_overfull(std::string_view set_name, std::uint32_t shard, std::uint64_t keys) {

@@ -14,6 +14,10 @@ namespace keysieve {
 // and writes it and the checksum table. Reads all bytes twice.
 void seal(MutableBytes snapshot, const FilterKind& kind, SnapshotHeader header);
 
+// The last part of that, where estimated FPR and checksum table are known already. `front` is the snapshot up
+// to its shards.
+void seal_front(MutableBytes front, SnapshotHeader header);
+
 // Throws DataError when a shard cannot count that many keys.
 void check_not_overfull(std::string_view set_name, std::uint32_t shard, std::uint64_t keys);
 

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "core/base/run_tasks.hpp"
 #include "core/snapshot/builder.hpp"
 #include "core/snapshot/editor.hpp"
 #include "tools/cli/options.hpp"
@@ -22,6 +24,8 @@
 namespace keysieve {
 namespace {
 
+constexpr std::uint64_t kTooMany = kMostThreads + 1;
+
 struct BuildOptions {
   std::string key_path;
   std::string output_path;
@@ -32,6 +36,9 @@ struct BuildOptions {
   BuildSettings settings;
   std::optional<std::uint32_t> shard_bytes;
   bool counting = false;
+  std::optional<unsigned> threads;
+  std::optional<std::uint64_t> memory_bytes;
+  std::string temporary_folder;
   std::optional<UnixSeconds> as_of;
   std::optional<LogPosition> adds_from;
   std::chrono::milliseconds adds_overlap = kDefaultAddsOverlap;
@@ -105,37 +112,69 @@ BuildSettings settings_of(const BuildOptions& options, Store* store, const Prede
   return settings;
 }
 
+std::string temporary_folder_of(const BuildOptions& options) {
+  if (!options.temporary_folder.empty()) return options.temporary_folder;
+  const std::string folder = std::filesystem::path(options.output_path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+BuildResources resources_of(const BuildOptions& options) {
+  BuildResources resources{.threads = options.threads.value_or(usable_processors()),
+                           .memory_bytes = options.memory_bytes.value_or(kNoMemoryLimit),
+                           .temporary_folder = temporary_folder_of(options)};
+  if (resources.threads == 0 || resources.threads > kMostThreads) {
+    throw UsageError(fmt::format("--threads: {} is out of range: 1 to {}", resources.threads, kMostThreads));
+  }
+  return resources;
+}
+
 void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder) {
   const std::string source = key_source(options.key_path);
   ProgressLine progress("reading " + source);
-  read_keys(options.key_path, options.format, [&](std::string_view key) {
-    builder.add(key);
-    progress.show_keys(builder.keys_given());
+  KeyFileFormat format = options.format;
+  format.max_key_bytes = builder.most_key_bytes();
+  read_keys_in_threads(options.key_path, format, builder.threads(), [&](unsigned thread, auto keys) {
+    builder.add(thread, keys);
+    if (thread == 0) progress.show_keys(builder.keys_given());
   });
   if (builder.keys_given() == 0) {
     throw DataError(source + ": holds no keys; set " + options.settings.set_name + " is not built");
   }
 }
 
-SnapshotBytes finish(SnapshotBuilder& builder, const std::string& set_name) {
-  ProgressLine progress("building " + set_name);
-  progress.announce(format_count(builder.keys_given()) + " keys");
-  return builder.finish();
-}
+// A snapshot that is written but not yet in its place.
+struct Written {
+  Written(const std::string& path, SnapshotBuilder& builder) : file(path) {
+    const std::uint64_t bytes = builder.size();
+    builder.write([this](std::uint64_t offset, Bytes part) { file.write_at(offset, part); });
+    region = file.map(bytes);
+    view = SnapshotView::decode(bytes_of(region), path, Check::Tables);
+  }
+  DurableFile file;
+  MappedRegion region;
+  std::optional<SnapshotView> view;
+};
 
-// Counters first: with those of another build beside it, push refuses a snapshot. Without it would take it
-// for one that has none.
-void write_files(const BuildOptions& options, const SnapshotBytes& snapshot,
-                 const std::optional<SnapshotBytes>& counters) {
+// Puts the files in their place, counters first: with those of another build beside it, push refuses a
+// snapshot. Without it would take it for one that has none. Returns the bytes of the counters.
+std::uint64_t commit(const BuildOptions& options, SnapshotBuilder& builder, Written& written) {
   const std::string path = counters_path(options.output_path);
-  if (counters) write_durable_file(path, counters->get());
-  write_durable_file(options.output_path, snapshot.get());
-  if (!counters) remove_file(path);
+  std::uint64_t bytes = 0;
+  if (options.counting) {
+    DurableFile counters(path);
+    builder.write_counters(*written.view, [&](std::uint64_t offset, Bytes part) {
+      counters.write_at(offset, part);
+      bytes += part.size();
+    });
+    counters.commit();
+  }
+  written.file.commit();
+  if (!options.counting) remove_file(path);
+  return bytes;
 }
 
-void add_counters(Report& report, const BuildOptions& options, const std::optional<SnapshotBytes>& counters) {
-  if (!counters) return report.add_member("counters_bytes", 0);
-  const std::uint64_t bytes = counters->get().size();
+void add_counters(Report& report, const BuildOptions& options, std::uint64_t bytes) {
+  if (bytes == 0) return report.add_member("counters_bytes", 0);
   report.add("counters", format_bytes(bytes) + " in " + counters_path(options.output_path), "counters_bytes",
              bytes);
 }
@@ -148,22 +187,24 @@ void build(const BuildOptions& options) {
   const Predecessor before = predecessor_of(options, store.get());
   const BuildSettings settings = settings_of(options, store.get(), before);
   if (options.counting) check_can_count(*settings.kind, settings.set_name);
-  SnapshotBuilder builder(settings);
+  ProgressLine progress("building " + settings.set_name);
+  BuildResources resources = resources_of(options);
+  resources.progress = [&progress](auto done, auto total, auto what) {
+    progress.show_count(done, total, what);
+  };
+  SnapshotBuilder builder(settings, resources);
   read_all_keys(options, builder);
-  const std::uint64_t keys_given = builder.keys_given();
-  const SnapshotBytes snapshot = finish(builder, options.settings.set_name);
-  const SnapshotView view = SnapshotView::decode(snapshot.get(), options.output_path, Check::Tables);
-  check_guards(guards, view, before.key_count);
-  const std::optional<SnapshotBytes> counters =
-      options.counting ? std::optional(builder.counters(view)) : std::nullopt;
-  write_files(options, snapshot, counters);
+  progress.announce(format_count(builder.keys_given()) + " keys");
+  Written written(options.output_path, builder);
+  check_guards(guards, *written.view, before.key_count);
+  const std::uint64_t counters_bytes = commit(options, builder, written);
 
   Report report;
   report.add("written", options.output_path, "file", options.output_path);
-  add_snapshot_summary(report, view);
-  add_counters(report, options, counters);
-  report.add("keys read", format_count(keys_given), "keys_read", keys_given);
-  report.add("as of", format_moment(view.header().as_of), "as_of", view.header().as_of);
+  add_snapshot_summary(report, *written.view, builder.fill_ratio());
+  add_counters(report, options, counters_bytes);
+  report.add("keys read", format_count(builder.keys_given()), "keys_read", builder.keys_given());
+  report.add("as of", format_moment(written.view->header().as_of), "as_of", written.view->header().as_of);
   report.print(options.json);
 }
 
@@ -223,6 +264,27 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
       ->excludes(store);
 }
 
+void add_resource_options(CLI::App* verb, BuildOptions& options) {
+  const std::string group = "Resources";
+  add_parsed(
+      verb, "--threads", options.threads,
+      [](const std::string& text) { return static_cast<unsigned>(std::min(parse_count(text), kTooMany)); },
+      "Threads at most: 1 to 64; the snapshot is the same [processors that it may run on]")
+      ->type_name("N")
+      ->group(group);
+  add_parsed(
+      verb, "--memory", options.memory_bytes, parse_bytes,
+      "Hold no more than this, 800M for example, and put hashes that have no room into temporary files, "
+      "16 bytes per key; then a key is at most 256 KiB [no limit: 16 bytes per key and 20 MB]")
+      ->type_name("SIZE")
+      ->group(group);
+  verb->add_option("--temp-dir", options.temporary_folder,
+                   "Folder of those files [TMPDIR, or else the folder of FILE.ks]")
+      ->envname("TMPDIR")
+      ->type_name("DIR")
+      ->group(group);
+}
+
 void add_label_options(CLI::App* verb, BuildOptions& options) {
   add_parsed(
       verb, "--valid-for", options.settings.valid_for,
@@ -246,6 +308,7 @@ void add_build(CLI::App& program, Outcome& /*outcome*/) {
       "  keysieve build --set tags --fpr 0.01 tags.txt -o tags.ks\n"
       "  mysql -BNe 'SELECT name FROM tags' shop | keysieve build --set tags --min-keys 50000 - -o tags.ks\n"
       "  keysieve build --set tags --like lmdb:/var/lib/keysieve --valid-for 2d tags.txt -o tags.ks\n"
+      "  keysieve build --set users --memory 800M --temp-dir /var/tmp users.txt -o users.ks\n"
       "In a script begin with `set -o pipefail`, or a query that fails half-way builds a short set.");
   verb->add_option("--set", options->settings.set_name, "Name of the set: [a-z0-9][a-z0-9_-]{0,63}")
       ->required()
@@ -256,6 +319,7 @@ void add_build(CLI::App& program, Outcome& /*outcome*/) {
   add_source_options(verb, *options);
   add_shape_options(verb, *options);
   add_label_options(verb, *options);
+  add_resource_options(verb, *options);
   add_guards(verb, options->guards);
   verb->get_option("--max-fpr")
       ->description("Refuse a set whose estimated FPR is higher [three times --fpr, at least 0.1%]");

@@ -30,8 +30,9 @@ void ProgressLine::show_bytes(std::uint64_t done, std::uint64_t total) {
 }
 
 void ProgressLine::show_keys(std::uint64_t keys) {
-  constexpr std::uint64_t kKeysBetweenLooks = 4096;  // at the clock
-  if (on_terminal_ && keys % kKeysBetweenLooks == 0 && is_due()) show(format_count(keys) + " keys");
+  if (!on_terminal_ || keys < next_look_) return;
+  next_look_ = keys + kKeysBetweenLooks;
+  if (is_due()) show(format_count(keys) + " keys");
 }
 
 void ProgressLine::show_count(std::uint64_t done, std::uint64_t total, std::string_view what) {

@@ -23,12 +23,15 @@ class ProgressLine {
   void announce(const std::string& text);
 
  private:
+  static constexpr std::uint64_t kKeysBetweenLooks = 4096;  // at the clock
+
   [[nodiscard]] bool is_due();
   void show(const std::string& text);
 
   std::string what_;
   bool on_terminal_;
   bool shown_ = false;
+  std::uint64_t next_look_ = kKeysBetweenLooks;
   std::chrono::steady_clock::time_point next_at_{};
 };
 

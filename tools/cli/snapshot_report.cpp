@@ -7,6 +7,10 @@
 namespace keysieve {
 
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot) {
+  add_snapshot_summary(report, snapshot, snapshot.fill_ratio());
+}
+
+void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::optional<double> fill_ratio) {
   const SnapshotHeader& header = snapshot.header();
   const std::string set_name(snapshot.set_name());
   report.add("set", set_name, "set", set_name);
@@ -23,8 +27,8 @@ void add_snapshot_summary(Report& report, const SnapshotView& snapshot) {
              fmt::format("{}, {:.2f} bits/key", format_bytes(header.file_bytes), snapshot.bits_per_key()),
              "bytes", header.file_bytes);
   report.add_member("bits_per_key", snapshot.bits_per_key());
-  if (const auto fill = snapshot.fill_ratio()) {
-    report.add("fill ratio", format_share(*fill), "fill_ratio", *fill);
+  if (fill_ratio) {
+    report.add("fill ratio", format_share(*fill_ratio), "fill_ratio", *fill_ratio);
   } else {
     report.add_member("fill_ratio", nullptr);
   }

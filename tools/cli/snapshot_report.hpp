@@ -8,5 +8,7 @@ namespace keysieve {
 
 // Set, kind, keys, shards, size, fill ratio, and the FPRs asked for and estimated. Reads all shards.
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot);
+// The same without reading its shards.
+void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::optional<double> fill_ratio);
 
 }  // namespace keysieve

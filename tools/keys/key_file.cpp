@@ -1,97 +1,69 @@
 #include "tools/keys/key_file.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <vector>
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
 
 #include "core/base/error.hpp"
-#include "core/base/file_descriptor.hpp"
-#include "tools/program/units.hpp"
+#include "core/base/run_tasks.hpp"
+#include "tools/keys/key_blocks.hpp"
+#include "tools/keys/key_splitter.hpp"
 
 namespace keysieve {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{256} * 1024;
-
-// Cuts a stream of bytes at its separators; what one read leaves unfinished waits in rest_.
-class KeySplitter {
+// What the threads have found in their blocks.
+class Findings {
  public:
-  KeySplitter(const std::string& source, const KeyFileFormat& format,
-              const std::function<void(std::string_view key)>& on_key)
-      : source_(source), format_(format), on_key_(on_key), separator_(format.nul_separated ? '\0' : '\n') {}
-
-  void feed(std::string_view text) {
-    for (auto end = text.find(separator_); end != std::string_view::npos; end = text.find(separator_)) {
-      if (rest_.empty()) {
-        take(text.substr(0, end));
-      } else {
-        rest_.append(text.substr(0, end));
-        take(rest_);
-        rest_.clear();
-      }
-      text.remove_prefix(end + 1);
+  void add_block(std::uint64_t number, std::uint64_t entries, std::uint64_t keys) {
+    const std::lock_guard lock(mutex_);
+    keys_ += keys;
+    counted_.emplace(number, entries);
+    for (auto next = counted_.find(blocks_); next != counted_.end(); next = counted_.find(++blocks_)) {
+      entries_ += next->second;
+      counted_.erase(next);
     }
-    rest_.append(text);
-    check_length(rest_.size() - (rest_.ends_with('\r') ? 1 : 0), entries_ + 1);
   }
 
-  // The last key needs no separator after it. Returns the number of keys.
-  std::uint64_t finish() {
-    if (!rest_.empty()) take(rest_);
-    return keys_;
+  void add_wrong(std::uint64_t block, const WrongEntry& wrong) {
+    const std::lock_guard lock(mutex_);
+    if (!wrong_ || block < wrong_block_) wrong_ = wrong;
+    wrong_block_ = std::min(wrong_block_, block);
+  }
+
+  // When all threads have ended. Blocks are taken in order, so all before the first wrong one are counted,
+  // and none behind it.
+  [[nodiscard]] std::uint64_t keys(const std::string& source, const KeyFileFormat& format) const {
+    if (!wrong_) return keys_;
+    if (wrong_->is_whole_list) throw DataError(source + ": " + wrong_->reason);
+    throw DataError(source + ": " + (format.nul_separated ? "key " : "line ") +
+                    std::to_string(entries_ + wrong_->number) + " " + wrong_->reason);
   }
 
  private:
-  void take(std::string_view key) {
-    ++entries_;
-    if (!format_.nul_separated) {
-      if (entries_ == 1) check_no_byte_order_mark(key);
-      if (key.ends_with('\r')) key = without_cr(key);
-      if (key.empty()) return;
-    }
-    check_length(key.size(), entries_);
-    ++keys_;
-    on_key_(key);
-  }
-
-  void check_length(std::size_t bytes, std::uint64_t entry) const {
-    if (bytes <= format_.max_key_bytes) return;
-    throw DataError(source_ + ": " + (format_.nul_separated ? "key " : "line ") + std::to_string(entry) +
-                    " is longer than " + format_count(format_.max_key_bytes) +
-                    " bytes, the limit of a key here");
-  }
-
-  void check_no_byte_order_mark(std::string_view line) const {
-    if (!line.starts_with("\xEF\xBB\xBF")) return;
-    throw DataError(source_ +
-                    ": begins with a UTF-8 byte order mark, which would be part of the first key: remove it");
-  }
-
-  [[nodiscard]] std::string_view without_cr(std::string_view line) const {
-    if (format_.allow_cr) return line.substr(0, line.size() - 1);
-    throw DataError(source_ + ": line " + std::to_string(entries_) +
-                    " ends in a CR, which would be part of the key and never match (--allow-cr strips it)");
-  }
-
-  const std::string& source_;
-  const KeyFileFormat& format_;
-  const std::function<void(std::string_view key)>& on_key_;
-  char separator_;
-  std::string rest_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> counted_;  // entries of blocks that a block before is not counted of
+  std::uint64_t blocks_ = 0;                        // of all before this one the entries are added up
   std::uint64_t entries_ = 0;
   std::uint64_t keys_ = 0;
+  std::optional<WrongEntry> wrong_;
+  std::uint64_t wrong_block_ = UINT64_MAX;
 };
 
-void feed_all(int descriptor, const std::string& source, KeySplitter& splitter) {
-  std::vector<char> buffer(kBufferBytes);
-  for (;;) {
-    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw_read_error(source, errno);
-    if (count == 0) return;
-    splitter.feed({buffer.data(), static_cast<std::size_t>(count)});
+void split_all(KeyBlocks& blocks, KeySplitter& splitter, Findings& findings) {
+  KeyBlocks::Block block;
+  try {
+    while (blocks.take(block)) {
+      splitter.split(block);
+      findings.add_block(block.number, splitter.entries(), splitter.keys());
+    }
+  } catch (const WrongEntry& wrong) {
+    blocks.stop();
+    findings.add_wrong(block.number, wrong);
+  } catch (...) {
+    blocks.stop();
+    throw;
   }
 }
 
@@ -103,16 +75,20 @@ std::string key_source(const std::string& path) {
 
 std::uint64_t read_keys(const std::string& path, const KeyFileFormat& format,
                         const std::function<void(std::string_view key)>& on_key) {
-  const std::string source = key_source(path);
-  KeySplitter splitter(source, format, on_key);
-  if (path == "-") {
-    feed_all(STDIN_FILENO, source, splitter);
-  } else {
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.is_open()) throw_read_error(path, errno);
-    feed_all(file.get(), source, splitter);
-  }
-  return splitter.finish();
+  return read_keys_in_threads(path, format, 1, [&on_key](unsigned /*thread*/, auto keys) {
+    for (const std::string_view key : keys) on_key(key);
+  });
+}
+
+std::uint64_t read_keys_in_threads(const std::string& path, const KeyFileFormat& format, unsigned threads,
+                                   const OnKeys& on_keys) {
+  KeyBlocks blocks(path, format);
+  Findings findings;
+  run_tasks(threads, threads, [&](unsigned thread, std::size_t /*task*/) {
+    KeySplitter splitter(format, [&](auto keys) { on_keys(thread, keys); });
+    split_all(blocks, splitter, findings);
+  });
+  return findings.keys(key_source(path), format);
 }
 
 }  // namespace keysieve

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,8 +23,14 @@ std::string key_source(const std::string& path);
 
 // "-" is standard input. Calls `on_key` for every key, in order; the view lives for that call. Returns the
 // number of keys. Memory: one buffer and the longest key that is allowed. Throws MissingInputError,
-// PermissionError, DataError with the line.
+// PermissionError, DataError with the line; keys before that line have been handed over.
 std::uint64_t read_keys(const std::string& path, const KeyFileFormat& format,
                         const std::function<void(std::string_view key)>& on_key);
+
+// The same in that many threads, of which the caller is number 0, for keys whose order does not matter: each
+// hands over some keys at a time. Of several wrong lines the message names the first one.
+using OnKeys = std::function<void(unsigned thread, std::span<const std::string_view> keys)>;
+std::uint64_t read_keys_in_threads(const std::string& path, const KeyFileFormat& format, unsigned threads,
+                                   const OnKeys& on_keys);
 
 }  // namespace keysieve

@@ -28,15 +28,6 @@ void check_replaceable(const std::string& path) {
   }
 }
 
-void write_new_file(const std::string& temporary, const std::string& path,
-                    const std::function<void(const WritePart&)>& write) {
-  const FileDescriptor file(
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
-  if (!file.is_open()) throw_write_error(path, errno);
-  write([&](Bytes part) { write_all(file, part, path); });
-  sync(file, path);
-}
-
 void sync_folder_of(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   const std::string folder = parent.empty() ? "." : parent;
@@ -47,22 +38,47 @@ void sync_folder_of(const std::string& path) {
 
 }  // namespace
 
+DurableFile::DurableFile(std::string path) : path_(std::move(path)) {
+  check_replaceable(path_);
+  const std::string temporary = path_ + ".tmp." + std::to_string(::getpid());
+  ::unlink(temporary.c_str());  // what a crash has left
+  file_ = FileDescriptor(
+      ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+  if (!file_.is_open()) throw_write_error(path_, errno);
+  temporary_ = temporary;
+}
+
+DurableFile::~DurableFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void DurableFile::append(Bytes bytes) {
+  write_all(file_, bytes, path_);
+}
+
+void DurableFile::write_at(std::uint64_t offset, Bytes bytes) {
+  write_all_at(file_, offset, bytes, path_);
+}
+
+MappedRegion DurableFile::map(std::size_t bytes) const {
+  return map_region(file_, boost::interprocess::read_only, bytes, path_);
+}
+
+void DurableFile::commit() {
+  sync(file_, path_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_write_error(path_, errno);
+  temporary_.clear();
+  sync_folder_of(path_);
+}
+
 void write_durable_file(const std::string& path, Bytes bytes) {
   write_durable_file(path, [bytes](const WritePart& write_part) { write_part(bytes); });
 }
 
 void write_durable_file(const std::string& path, const std::function<void(const WritePart&)>& write) {
-  check_replaceable(path);
-  const std::string temporary = path + ".tmp." + std::to_string(::getpid());
-  ::unlink(temporary.c_str());  // what a crash has left
-  try {
-    write_new_file(temporary, path, write);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) throw_write_error(path, errno);
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
-  sync_folder_of(path);
+  DurableFile file(path);
+  write([&file](Bytes part) { file.append(part); });
+  file.commit();
 }
 
 void remove_file(const std::string& path) {

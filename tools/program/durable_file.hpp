@@ -4,13 +4,35 @@
 #include <functional>
 #include <string>
 
-#include "core/base/bytes.hpp"
+#include "core/base/file_descriptor.hpp"
 
 namespace keysieve {
 
-// Writes beside `path` under a temporary name, syncs, and renames over it. Mode 0640 less the umask. Throws
-// CannotCreateError or PermissionError that names the file; then nothing is left behind and an older file is
-// untouched.
+// A file in the making: lies beside its path under a temporary name, and is removed again unless committed.
+// Mode 0640 less the umask. All throw CannotCreateError or PermissionError that names the file; an older file
+// is untouched until commit().
+class DurableFile {
+ public:
+  explicit DurableFile(std::string path);
+  DurableFile(const DurableFile&) = delete;
+  DurableFile& operator=(const DurableFile&) = delete;
+  ~DurableFile();
+
+  // Behind what was written so far.
+  void append(Bytes bytes);
+  // Several threads may write at once.
+  void write_at(std::uint64_t offset, Bytes bytes);
+  // What was written, read-only.
+  [[nodiscard]] MappedRegion map(std::size_t bytes) const;
+  // Syncs, and renames over the path. Once.
+  void commit();
+
+ private:
+  std::string path_;
+  std::string temporary_;  // empty once it is committed
+  FileDescriptor file_;
+};
+
 void write_durable_file(const std::string& path, Bytes bytes);
 
 // The same in parts, which need not be in memory together: `write` hands them over one behind the other. What

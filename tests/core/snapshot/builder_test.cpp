@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <random>
 
 #include "core/base/error.hpp"
@@ -17,6 +18,7 @@ using test::build_snapshot;
 using test::decode;
 using test::may_contain;
 using test::numbered_keys;
+using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -141,6 +143,67 @@ TEST(SnapshotBuilder, BuildsTheSameBytesFromAnyOrderAndWithDuplicates) {
                   as_text(build_snapshot(settings, shuffled).get()))
           << kind.name;
     }
+  }
+}
+
+TEST(SnapshotBuilder, BuildsTheSameBytesInAnyNumberOfThreadsAndWithALimitOfMemory) {
+  const auto keys = numbered_keys("key", 200'000);
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  const std::span<const std::string_view> all(views);
+  for (const char* kind : {"split_block_bloom", "ribbon"}) {
+    for (const std::uint32_t shard_bytes : {1024U, 8192U}) {
+      const BuildSettings settings{.set_name = "tags",
+                                   .kind = find_filter_kind(kind),
+                                   .target_fpr = 0.05,
+                                   .shard_bytes = shard_bytes,
+                                   .built_at = 1,
+                                   .build_id = {1}};
+      const SnapshotBytes expected = build_snapshot(settings, keys);
+      const std::uint64_t limit = resident_bytes() + (std::uint64_t{12} << 20);
+      for (const BuildResources& resources :
+           {BuildResources{.threads = 3}, BuildResources{.threads = 2, .memory_bytes = limit},
+            BuildResources{.threads = 64, .memory_bytes = limit}}) {
+        SnapshotBuilder builder(settings, resources);
+        builder.add(0, all.first(50'000));
+        builder.add(builder.threads() - 1, all.subspan(50'000));
+        EXPECT_TRUE(as_text(builder.finish().get()) == as_text(expected.get()))
+            << kind << " in " << resources.threads << " threads";
+      }
+    }
+  }
+}
+
+TEST(SnapshotBuilder, HandsOverEachByteOnceAndTheHeaderLast) {
+  SnapshotBuilder builder({.set_name = "tags", .shard_bytes = 1024}, {.threads = 2});
+  for (const std::string& key : numbered_keys("key", 100'000)) builder.add(key);
+  std::vector<int> times(builder.size());
+  std::uint64_t last_offset = 1;
+  std::mutex mutex;
+  builder.write([&](std::uint64_t offset, Bytes bytes) {
+    const std::lock_guard lock(mutex);
+    last_offset = offset;
+    for (std::size_t i = 0; i < bytes.size(); ++i) ++times.at(offset + i);
+  });
+  EXPECT_EQ(last_offset, 0U);
+  EXPECT_THAT(times, Each(1));
+}
+
+TEST(SnapshotBuilder, KnowsTheFillRatioOfWhatItHasWritten) {
+  for (const FilterKind& kind : filter_kinds()) {
+    SnapshotBuilder builder({.set_name = "tags", .kind = &kind});
+    for (const std::string& key : numbered_keys("key", 20'000)) builder.add(key);
+    const SnapshotBytes snapshot = builder.finish();
+    EXPECT_EQ(builder.fill_ratio(), decode(snapshot).fill_ratio()) << kind.name;
+  }
+}
+
+TEST(SnapshotBuilder, PassesOnWhatItsReceiverThrows) {
+  for (const unsigned threads : {1U, 4U}) {
+    SnapshotBuilder builder({.set_name = "tags"}, {.threads = threads});
+    for (const std::string& key : numbered_keys("key", 100'000)) builder.add(key);
+    builder.size();
+    EXPECT_THROW(builder.write([](std::uint64_t /*offset*/, Bytes /*bytes*/) { throw DataError("enough"); }),
+                 DataError);
   }
 }
 

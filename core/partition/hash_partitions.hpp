@@ -1,0 +1,96 @@
+// The hashes of a list of keys, dealt out by their first bits while the keys are read: 256 partitions, each
+// of which can be sorted on its own, and which are in shard order one behind the other. They lie in memory as
+// far as the plan allows, and the rest in temporary files that are written and read from front to back.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/page_memory.hpp"
+#include "core/partition/hash_range.hpp"
+#include "core/partition/memory_plan.hpp"
+#include "core/partition/spill_file.hpp"
+
+namespace keysieve {
+
+// The hashes of partition `index`.
+constexpr HashRange range_of_partition(std::size_t index) noexcept {
+  constexpr std::uint64_t kSpan = kMostHash / kPartitions + 1;
+  return {{0, index * kSpan}, {kMostHash, index * kSpan + (kSpan - 1)}};
+}
+
+constexpr std::size_t partition_of(const KeyHash& hash) noexcept {
+  constexpr int kShift = 64 - std::countr_zero(kPartitions);
+  return hash.high >> kShift;
+}
+
+struct Partition {
+  std::vector<std::span<KeyHash>> in_memory;
+  SpillFile spilled;
+  bool is_sorted = false;  // then all of it is in memory, in shard order and without duplicates
+
+  [[nodiscard]] std::uint64_t size() const noexcept;
+};
+
+class HashPartitions {
+ public:
+  // Temporary files are made in `temporary_folder`.
+  HashPartitions(const MemoryPlan& plan, std::string temporary_folder);
+
+  // Takes the hashes of one thread.
+  class Writer {
+   public:
+    explicit Writer(HashPartitions& owner) : owner_(&owner) {}
+
+    // Throws std::bad_alloc, or what SpillFile::append() throws.
+    void add(const KeyHash& hash) {
+      Chunk& chunk = chunks_[partition_of(hash)];
+      if (chunk.next == chunk.end) [[unlikely]]
+        make_room(partition_of(hash));
+      *chunk.next++ = hash;
+    }
+
+   private:
+    friend class HashPartitions;
+    struct Chunk {
+      KeyHash* begin = nullptr;
+      KeyHash* next = nullptr;
+      KeyHash* end = nullptr;
+    };
+    void make_room(std::size_t partition);
+
+    HashPartitions* owner_;
+    std::array<Chunk, kPartitions> chunks_{};
+    std::array<std::vector<KeyHash*>, kPartitions> full_{};
+  };
+
+  // One thread uses one number, below plan.threads.
+  [[nodiscard]] Writer& writer(unsigned thread) { return *writers_[thread]; }
+
+  // Once, after the last hash was added.
+  void finish_writing();
+
+  [[nodiscard]] Partition& partition(std::size_t index) noexcept { return partitions_[index]; }
+  [[nodiscard]] const std::string& temporary_folder() const noexcept { return temporary_folder_; }
+  [[nodiscard]] bool has_spilled() const noexcept { return kept_chunks_ > plan_.kept_chunks; }
+
+ private:
+  KeyHash* new_chunk();
+
+  MemoryPlan plan_;
+  std::string temporary_folder_;
+  std::atomic<std::uint64_t> kept_chunks_{0};
+  std::vector<std::unique_ptr<Writer>> writers_;
+  std::array<Partition, kPartitions> partitions_{};
+
+  std::mutex mutex_;  // for the two below
+  std::vector<PageMemory> slabs_;
+  std::size_t chunks_left_ = 0;  // in the last slab
+};
+
+}  // namespace keysieve

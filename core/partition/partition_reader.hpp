@@ -1,0 +1,53 @@
+// Reads partitions in shard order, piece by piece: what fits into the memory of one thread, sorted and
+// without duplicates. A partition that does not fit is read again for each piece, from front to back.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/base/page_memory.hpp"
+#include "core/partition/hash_partitions.hpp"
+
+namespace keysieve {
+
+class PartitionReader {
+ public:
+  // Of one thread. Several may read at once, also the same partition.
+  PartitionReader(HashPartitions& partitions, std::uint64_t most_hashes)
+      : partitions_(partitions), most_hashes_(most_hashes) {}
+
+  using OnPiece = std::function<void(std::span<const KeyHash> hashes)>;
+
+  // Hands over all distinct hashes of the range, in order; the span lives for that call.
+  void read(const HashRange& range, const OnPiece& on_piece);
+
+  // Counts the distinct hashes of one partition, and leaves it sorted where that fits into its memory. Nobody
+  // else may read it meanwhile.
+  std::uint64_t count_distinct(std::size_t index);
+
+ private:
+  // Sorts the hashes of the range, which lies in one partition, or as many from its front as there is room
+  // for: then the range becomes theirs.
+  std::span<const KeyHash> sort_piece(const Partition& partition, HashRange& range);
+  std::span<const KeyHash> copy_sorted(const Partition& partition, const HashRange& range);
+  void take_memory(const Partition& partition, HashRange& range);
+  void take_spilled(const Partition& partition, HashRange& range);
+  void reserve(std::uint64_t hashes);
+  // Keeps each hash once; when half of the room is still taken, keeps the first half and shortens the range.
+  void make_room(HashRange& range);
+  void sort_taken(const HashRange& range);
+
+  [[nodiscard]] KeyHash* taken() const noexcept { return reinterpret_cast<KeyHash*>(taken_.get()); }
+  [[nodiscard]] KeyHash* sorted() const noexcept { return reinterpret_cast<KeyHash*>(sorted_.get()); }
+
+  HashPartitions& partitions_;
+  std::uint64_t most_hashes_;
+  std::size_t room_ = 0;   // of the two below
+  std::size_t count_ = 0;  // of those taken
+  PageMemory taken_;
+  PageMemory sorted_;
+  std::vector<std::uint32_t> counts_;
+};
+
+}  // namespace keysieve

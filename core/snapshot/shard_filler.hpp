@@ -1,0 +1,52 @@
+// Builds the shards of a snapshot from sorted hashes, in parts that several threads fill at once, and keeps
+// what stands in front of them: shard table, checksums, estimated FPR. The last pass of the builder.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/filters/sizing.hpp"
+#include "core/partition/partition_reader.hpp"
+#include "core/snapshot/layout.hpp"
+#include "core/snapshot/write_at.hpp"
+
+namespace keysieve {
+
+class ShardFiller {
+ public:
+  ShardFiller(const Geometry& geometry, Effort effort, std::string set_name);
+
+  // Memory that it takes for tables.
+  [[nodiscard]] std::uint64_t table_bytes() const noexcept;
+
+  // How many parts to fill, so that the threads end at about the same time.
+  std::size_t choose_tasks(unsigned threads);
+  // Fills one of them and hands over its shards, a stretch of 64 KiB at a time. Different parts may be filled
+  // by different threads at once. Throws DataError for an overfull shard.
+  void fill(std::size_t task, PartitionReader& reader, const WriteAt& write_at);
+
+  // When all are filled: means over the shards, and all that stands before them. The header lacks nothing but
+  // its checksums.
+  [[nodiscard]] double estimated_fpr() const;
+  [[nodiscard]] std::optional<double> fill_ratio() const;
+  [[nodiscard]] Bytes front(const SnapshotHeader& header);
+
+ private:
+  [[nodiscard]] std::uint32_t shard_at(std::size_t task) const noexcept;
+  void build_shard(std::uint32_t index, std::span<const KeyHash> keys, MutableBytes shard);
+  void put_checksum(std::uint64_t stretch, Bytes bytes);
+
+  Geometry geometry_;
+  Effort effort_;
+  std::string set_name_;
+  SnapshotLayout layout_;
+  std::uint32_t stretch_shards_;  // a part begins and ends with a stretch of the checksum table
+  std::uint64_t stretches_;
+  std::size_t tasks_ = 1;
+  std::vector<std::byte> front_;
+  std::vector<double> estimated_fprs_;  // of each shard
+  std::vector<double> fill_ratios_;
+};
+
+}  // namespace keysieve

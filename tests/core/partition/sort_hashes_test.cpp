@@ -1,0 +1,67 @@
+#include "core/partition/sort_hashes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/hash/hash_list.hpp"
+
+namespace keysieve {
+namespace {
+
+using Hashes = std::vector<KeyHash>;
+
+Hashes sorted(const Hashes& hashes, const HashRange& range = {}) {
+  Hashes result(hashes.size());
+  std::vector<std::uint32_t> counts;
+  result.resize(sort_distinct(hashes, range, result.data(), counts));
+  return result;
+}
+
+Hashes sorted_plainly(Hashes hashes) {
+  sort_and_dedupe(hashes);
+  return hashes;
+}
+
+Hashes random_hashes(std::size_t count, const HashRange& range = {}) {
+  std::mt19937_64 random(count);
+  std::uniform_int_distribution<std::uint64_t> high(range.first.high, range.last.high);
+  Hashes hashes(count);
+  for (KeyHash& hash : hashes) hash = {random(), high(random)};
+  return hashes;
+}
+
+TEST(SortHashes, SortsAndDedupesAsThePlainWayDoes) {
+  for (const std::size_t count : {0U, 1U, 2U, 3U, 100U, 4095U, 4096U, 50000U}) {
+    Hashes hashes = random_hashes(count);
+    hashes.insert(hashes.end(), hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(count / 3));
+    EXPECT_EQ(sorted(hashes), sorted_plainly(hashes)) << count;
+  }
+}
+
+TEST(SortHashes, SortsInsideNarrowRanges) {
+  const std::uint64_t high = 0x1234567800000000;
+  for (const std::uint64_t width : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 20}) {
+    const HashRange range{{0, high}, {kMostHash, high + width}};
+    const Hashes hashes = random_hashes(1'000, range);
+    EXPECT_EQ(sorted(hashes, range), sorted_plainly(hashes)) << width;
+  }
+}
+
+// A list may have one key a million times, and seeds are known to those who make keys.
+TEST(SortHashes, SortsWhatIsNotEvenlySpread) {
+  Hashes alternating;
+  for (std::uint64_t i = 0; i < 300'000; ++i) alternating.push_back({i % 2, 7});
+  EXPECT_EQ(sorted(alternating), (Hashes{{0, 7}, {1, 7}}));
+  Hashes close;
+  for (std::uint64_t i = 100'000; i > 0; --i) close.push_back({i * 7919 % 100'000, 7});
+  EXPECT_EQ(sorted(close), sorted_plainly(close));
+}
+
+TEST(SortHashes, SortsBothEndsOfTheRange) {
+  const Hashes ends{{kMostHash, kMostHash}, {0, 0}, {kMostHash, 0}, {0, kMostHash}, {0, 0}};
+  EXPECT_EQ(sorted(ends), sorted_plainly(ends));
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,72 @@
+#include "tools/keys/key_blocks.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core/base/error.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+namespace {
+
+// At least: less costs more system calls, more does not stay in the nearest caches until its keys are hashed.
+constexpr std::size_t kReadBytes = std::size_t{256} * 1024;
+
+}  // namespace
+
+WrongEntry too_long(const KeyFileFormat& format, std::uint64_t number) {
+  return {number, "is longer than " + format_count(format.max_key_bytes) + " bytes, the limit of a key here"};
+}
+
+KeyBlocks::KeyBlocks(const std::string& path, const KeyFileFormat& format)
+    : source_(key_source(path)), format_(format), descriptor_(STDIN_FILENO) {
+  if (path == "-") return;
+  file_ = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file_.is_open()) throw_read_error(path, errno);
+  descriptor_ = file_.get();
+}
+
+bool KeyBlocks::take(Block& block) {
+  const std::lock_guard lock(mutex_);
+  if (at_end_) return false;
+  block.number = blocks_++;
+  block.buffer.resize(std::max(block.buffer.size(), rest_.size() + kReadBytes));
+  std::copy(rest_.begin(), rest_.end(), block.buffer.begin());
+  std::size_t filled = rest_.size();
+  for (std::size_t searched = filled; read_more(block, filled); searched = filled) {
+    const std::string_view text(block.buffer.data(), filled);
+    const auto last = text.substr(searched).rfind(format_.nul_separated ? '\0' : '\n');
+    if (last == std::string_view::npos) {
+      // A CR at its end may be no part of the key.
+      if (text.size() - (text.ends_with('\r') ? 1 : 0) > format_.max_key_bytes) throw too_long(format_, 1);
+      continue;
+    }
+    block.entries = text.substr(0, searched + last + 1);
+    rest_ = text.substr(block.entries.size());
+    return true;
+  }
+  at_end_ = true;
+  block.entries = {block.buffer.data(), filled};
+  return filled != 0;
+}
+
+void KeyBlocks::stop() {
+  const std::lock_guard lock(mutex_);
+  at_end_ = true;
+}
+
+bool KeyBlocks::read_more(Block& block, std::size_t& filled) {
+  if (filled + kReadBytes > block.buffer.size()) block.buffer.resize(2 * filled + kReadBytes);
+  for (;;) {
+    const ssize_t count = ::read(descriptor_, block.buffer.data() + filled, kReadBytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_read_error(source_, errno);
+    filled += static_cast<std::size_t>(count);
+    return count != 0;
+  }
+}
+
+}  // namespace keysieve
