@@ -43,10 +43,10 @@ std::size_t ShardFiller::choose_tasks(unsigned threads) {
 void ShardFiller::fill(std::size_t task, PartitionReader& reader, const WriteAt& write_at) {
   const std::uint32_t begin = shard_at(task);
   const std::uint32_t end = shard_at(task + 1);
-  const std::uint32_t shard_bytes = geometry_.params.shard_bytes;
+  const std::size_t shard_bytes = geometry_.params.shard_bytes;
   std::vector<std::byte> stretch(kChecksumStretchBytes);
   ShardCutter cutter(begin, end, geometry_.shard_count, [&](std::uint32_t index, auto keys) {
-    const std::uint32_t in_stretch = index % stretch_shards_;
+    const std::size_t in_stretch = index % stretch_shards_;
     if (in_stretch == 0) std::fill(stretch.begin(), stretch.end(), std::byte{0});
     build_shard(index, keys, MutableBytes(stretch).subspan(in_stretch * shard_bytes, shard_bytes));
     if (in_stretch + 1 < stretch_shards_ && index + 1 < end) return;

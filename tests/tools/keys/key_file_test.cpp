@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -171,6 +172,46 @@ TEST_F(KeyFile, CannotBeAFolder) {
 TEST_F(KeyFile, PassesOnWhatItsReceiverThrows) {
   EXPECT_THROW(read_keys(file_with("a\nb\n"), {}, [](std::string_view) { throw DataError("enough"); }),
                DataError);
+}
+
+TEST_F(KeyFile, IsReadWholeInAnyNumberOfThreads) {
+  Keys expected;
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) {
+    expected.push_back("key " + std::to_string(i));
+    text.append(expected.back()).append(i % 1000 == 0 ? "\n\n" : "\n");
+  }
+  std::sort(expected.begin(), expected.end());
+  const std::string path = file_with(text);
+  for (const unsigned threads : {1U, 2U, 5U}) {
+    std::vector<Keys> keys(threads);
+    const std::uint64_t count = read_keys_in_threads(path, {}, threads, [&](unsigned thread, auto some) {
+      keys.at(thread).insert(keys.at(thread).end(), some.begin(), some.end());
+    });
+    Keys all;
+    for (const Keys& some : keys) all.insert(all.end(), some.begin(), some.end());
+    std::sort(all.begin(), all.end());
+    EXPECT_EQ(count, expected.size());
+    EXPECT_TRUE(all == expected) << threads;
+  }
+}
+
+TEST_F(KeyFile, NamesTheFirstOfSeveralWrongLinesHoweverManyThreadsReadIt) {
+  std::string text;
+  for (int line = 1; line <= 500'000; ++line) text.append(line < 123'457 ? "ordinary key\n" : "with CR\r\n");
+  const std::string path = file_with(text);
+  for (const unsigned threads : {1U, 2U, 8U}) {
+    EXPECT_THAT(message_of<DataError>([&] { read_keys_in_threads(path, {}, threads, [](auto, auto) {}); }),
+                HasSubstr(": line 123457 ends in a CR"));
+  }
+}
+
+TEST_F(KeyFile, PassesOnWhatAReceiverInAnyThreadThrows) {
+  const std::string path = file_with(std::string(1'000'000, '\n') + "a\n");
+  for (const unsigned threads : {1U, 2U, 8U}) {
+    EXPECT_THROW(read_keys_in_threads(path, {}, threads, [](auto, auto) { throw PermissionError("enough"); }),
+                 PermissionError);
+  }
 }
 
 }  // namespace

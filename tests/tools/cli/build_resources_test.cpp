@@ -1,0 +1,137 @@
+// keysieve build with a limit of memory and with threads.
+#include <filesystem>
+
+#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/tools/cli/keysieve_program.hpp"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KEYSIEVE_SANITIZED 1
+#else
+#define KEYSIEVE_SANITIZED 0
+#endif
+
+namespace keysieve::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr std::size_t kHeaderBytes = 4096;  // with build id and moment
+
+class BuildResources : public KeysieveProgram {
+ protected:
+  // Sanitizers take more memory than the limits here allow.
+  void SetUp() override {
+    if (KEYSIEVE_SANITIZED) GTEST_SKIP() << "a sanitizer takes more memory than these limits";
+  }
+
+  [[nodiscard]] Words build_of(const std::string& keys, Words options,
+                               const std::string& name = "new") const {
+    Words arguments{"build", "--set", "tags", keys, "-o", path(name + ".ks")};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return arguments;
+  }
+
+  // What /usr/bin/time saw of that call, in bytes. What wait4(2) says of a child counts what was in memory
+  // before it was executed, too: a copy of this suite.
+  [[nodiscard]] std::uint64_t peak_of(Words arguments) const {
+    ProgramCall call = call_of(std::move(arguments));
+    call.arguments.insert(call.arguments.begin(), {"-f", "%M", "-o", path("peak"), call.program});
+    call.program = "/usr/bin/time";
+    const ProgramResult result = run_program(call);
+    EXPECT_EQ(result.exit_status, 0) << result.errors;
+    return std::stoull(read(path("peak"))) * 1024;
+  }
+
+  // All but what differs between two builds from the same keys and seed.
+  [[nodiscard]] std::string lasting_bytes(const std::string& name) const {
+    return read(path(name + ".ks")).substr(kHeaderBytes);
+  }
+};
+
+TEST_F(BuildResources, StaysBelowTheLimitOfMemoryAndBuildsTheSame) {
+  const std::string keys = write("keys.txt", numbered_lines(3'000'000));
+  static_cast<void>(said(build_of(keys, {}, "plain")));
+  for (const char* threads : {"1", "2", "64"}) {
+    const Words limited{"--memory", "32M", "--threads", threads, "--seed-from", path("plain.ks")};
+    const std::uint64_t peak = peak_of(build_of(keys, limited));
+    EXPECT_LE(peak, 32 << 20) << threads;
+    EXPECT_TRUE(lasting_bytes("new") == lasting_bytes("plain")) << threads;
+  }
+  EXPECT_GT(peak_of(build_of(keys, {})), 48 << 20) << "or the limit would show nothing";
+}
+
+TEST_F(BuildResources, BuildsTheSameInAnyNumberOfThreads) {
+  const std::string keys = write("keys.txt", numbered_lines(300'000));
+  static_cast<void>(said(build_of(keys, {"--kind", "ribbon", "--threads", "1"}, "plain")));
+  for (const char* threads : {"2", "5", "64"}) {
+    const Words options{"--kind", "ribbon", "--threads", threads, "--seed-from", path("plain.ks")};
+    static_cast<void>(said(build_of(keys, options)));
+    EXPECT_TRUE(lasting_bytes("new") == lasting_bytes("plain")) << threads;
+  }
+}
+
+TEST_F(BuildResources, KeepsTheSameCountersBelowALimitOfMemory) {
+  const std::string keys = write("keys.txt", numbered_lines(1'000'000));
+  const Words counting{"--kind", "bloom", "--counting"};
+  static_cast<void>(said(build_of(keys, counting, "plain")));
+  Words limited = counting;
+  limited.insert(limited.end(), {"--memory", "24M", "--seed-from", path("plain.ks")});
+  EXPECT_LE(peak_of(build_of(keys, limited)), 24 << 20);
+  EXPECT_TRUE(lasting_bytes("new") == lasting_bytes("plain"));
+  EXPECT_TRUE(read(path("new.ks.counters")).substr(64) == read(path("plain.ks.counters")).substr(64));
+}
+
+TEST_F(BuildResources, RefusesALimitThatIsTooSmallAndSaysHowMuchIsNeeded) {
+  const std::string reason = refusal(64, build_of(write("keys.txt", "a\n"), {"--memory", "1M"}));
+  EXPECT_THAT(reason, StartsWith("memory limit of 1M is too small: needs "));
+  const std::string needed = reason.substr(reason.find("needs ") + 6, 3);
+  static_cast<void>(said(build_of(path("keys.txt"), {"--memory", needed})));
+  EXPECT_THAT(refusal(64, build_of(path("keys.txt"), {"--memory", "much"})),
+              StartsWith("--memory: \"much\""));
+}
+
+TEST_F(BuildResources, RefusesKeysThatHaveNoRoomBelowTheLimit) {
+  const std::string keys = write("keys.txt", "a\n" + std::string(262'145, 'x') + "\n");
+  EXPECT_THAT(refusal(65, build_of(keys, {"--memory", "32M"})),
+              HasSubstr("keys.txt: line 2 is longer than 262,144 bytes"));
+  static_cast<void>(said(build_of(keys, {})));
+}
+
+TEST_F(BuildResources, NamesAFullTemporaryFolderAndLeavesNothingBehind) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small tmpfs";
+  const MountedTmpfs mounted(shared_memory(), "1M");
+  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
+  ASSERT_EQ(mounted.error(), 0);
+  const std::string keys = write("keys.txt", numbered_lines(3'000'000));
+  const Words options{"--memory", "24M", "--temp-dir", shared_memory()};
+  EXPECT_EQ(refusal(73, build_of(keys, options)),
+            "temporary file in " + shared_memory() + ": No space left on device");
+  EXPECT_THAT(names_in(shared_memory()), ElementsAre());
+  EXPECT_THAT(names_in(directory_.path()), ElementsAre("keys.txt", "shm"));
+}
+
+TEST_F(BuildResources, PutsTemporaryFilesIntoTheFolderThatIsNamed) {
+  const std::string keys = write("keys.txt", numbered_lines(3'000'000));
+  const std::string none = path("none");
+  const std::string refused = "temporary file in " + none + ": No such file or directory";
+  EXPECT_EQ(refusal(73, build_of(keys, {"--memory", "24M", "--temp-dir", none})), refused);
+  ProgramCall call = call_of(build_of(keys, {"--memory", "24M"}));
+  call.environment.push_back("TMPDIR=" + none);
+  EXPECT_EQ(run_program(call).errors, "keysieve: " + refused + "\n");
+  static_cast<void>(said(build_of(keys, {"--temp-dir", none})));
+}
+
+TEST_F(BuildResources, RefusesANumberOfThreadsOutOfRange) {
+  const std::string keys = write("keys.txt", "a\n");
+  for (const char* threads : {"0", "65", "4294967297"}) {
+    EXPECT_THAT(refusal(64, build_of(keys, {"--threads", threads})),
+                AllOf(StartsWith("--threads: "), HasSubstr("is out of range: 1 to 64")));
+  }
+  EXPECT_THAT(refusal(64, build_of(keys, {"--threads", "two"})), StartsWith("--threads: \"two\""));
+}
+
+}  // namespace
+}  // namespace keysieve::test
