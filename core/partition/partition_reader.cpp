@@ -106,7 +106,9 @@ void PartitionReader::make_room(HashRange& range) {
 }
 
 void PartitionReader::sort_taken(const HashRange& range) {
-  count_ = sort_distinct({taken(), count_}, range, sorted(), counts_);
+  const auto result = sort_distinct({taken(), count_}, range, sorted(), counts_);
+  if (result.data() == taken()) std::swap(taken_, sorted_);
+  count_ = result.size();
 }
 
 }  // namespace keysieve

@@ -7,7 +7,43 @@
 namespace keysieve {
 namespace {
 
-constexpr std::size_t kFewHashes = 24;  // from here on std::sort is faster
+// So many are sorted inside a second-level cache of 1 MiB, in 4 ns each; one step for 400,000 takes 24.
+constexpr std::size_t kCachedHashes = 16 * 1024;
+constexpr std::ptrdiff_t kFewHashes = 24;  // more of them std::sort sorts faster
+
+// Buckets of equal width over a range.
+class Buckets {
+ public:
+  // At most twice as many as wanted.
+  Buckets(const HashRange& range, std::size_t wanted) noexcept
+      : range_(range), shift_(std::clamp(bits_of(width()) - bits_of(wanted), 0, 63)) {}
+
+  [[nodiscard]] std::size_t count() const noexcept { return (width() >> shift_) + 1; }
+  [[nodiscard]] std::size_t bucket_of(const KeyHash& hash) const noexcept {
+    return (hash.high - range_.first.high) >> shift_;
+  }
+  [[nodiscard]] HashRange range_of(std::size_t bucket) const noexcept {
+    const std::uint64_t first = range_.first.high + (bucket << shift_);
+    return {{0, first}, {kMostHash, first + ((std::uint64_t{1} << shift_) - 1)}};
+  }
+
+ private:
+  static int bits_of(std::uint64_t number) noexcept { return static_cast<int>(std::bit_width(number)); }
+  [[nodiscard]] std::uint64_t width() const noexcept { return range_.last.high - range_.first.high; }
+
+  HashRange range_;
+  int shift_;
+};
+
+// Copies bucket by bucket; `ends` says where each one ends.
+void deal_out(std::span<const KeyHash> hashes, const Buckets& buckets, KeyHash* dealt,
+              std::vector<std::uint32_t>& ends) {
+  ends.assign(buckets.count(), 0);
+  for (const KeyHash& hash : hashes) ++ends[buckets.bucket_of(hash)];
+  std::uint32_t start = 0;
+  for (std::uint32_t& end : ends) start += std::exchange(end, start);
+  for (const KeyHash& hash : hashes) dealt[ends[buckets.bucket_of(hash)]++] = hash;
+}
 
 void sort_few(KeyHash* begin, KeyHash* end) noexcept {
   for (KeyHash* hash = begin + 1; hash < end; ++hash) {
@@ -18,34 +54,39 @@ void sort_few(KeyHash* begin, KeyHash* end) noexcept {
   }
 }
 
-}  // namespace
-
-std::size_t sort_distinct(std::span<const KeyHash> hashes, const HashRange& range, KeyHash* sorted,
-                          std::vector<std::uint32_t>& counts) {
+// Into `sorted`; returns how many are left. One bucket per hash or two: most hold one or none.
+std::size_t sort_cached(std::span<const KeyHash> hashes, const HashRange& range, KeyHash* sorted,
+                        std::vector<std::uint32_t>& ends) {
   if (hashes.empty()) return 0;
-  const std::uint64_t base = range.first.high;
-  const auto bits_of = [](std::uint64_t number) { return static_cast<int>(std::bit_width(number)); };
-  const int shift = std::clamp(bits_of(range.last.high - base) - bits_of(hashes.size()) + 1, 0, 63);
-  const auto bucket_of = [base, shift](const KeyHash& hash) { return (hash.high - base) >> shift; };
-
-  counts.assign(((range.last.high - base) >> shift) + 1, 0);
-  for (const KeyHash& hash : hashes) ++counts[bucket_of(hash)];
-  std::uint32_t start = 0;
-  for (std::uint32_t& count : counts) start += std::exchange(count, start);
-  for (const KeyHash& hash : hashes) sorted[counts[bucket_of(hash)]++] = hash;
-
-  // Each count is now the end of its bucket.
+  deal_out(hashes, Buckets(range, hashes.size()), sorted, ends);
   KeyHash* begin = sorted;
-  for (const std::uint32_t count : counts) {
+  for (const std::uint32_t count : ends) {
     KeyHash* end = sorted + count;
-    if (end - begin > static_cast<std::ptrdiff_t>(kFewHashes)) {
+    if (end - begin > kFewHashes) {
       std::sort(begin, end, in_shard_order);
     } else if (end - begin > 1) {
       sort_few(begin, end);
     }
     begin = end;
   }
-  return static_cast<std::size_t>(std::unique(sorted, sorted + hashes.size()) - sorted);
+  return static_cast<std::size_t>(std::unique(sorted, begin) - sorted);
+}
+
+}  // namespace
+
+std::span<KeyHash> sort_distinct(std::span<KeyHash> hashes, const HashRange& range, KeyHash* scratch,
+                                 std::vector<std::uint32_t>& counts) {
+  if (hashes.size() <= 2 * kCachedHashes) return {scratch, sort_cached(hashes, range, scratch, counts)};
+  const Buckets buckets(range, hashes.size() / kCachedHashes);
+  std::vector<std::uint32_t> ends;
+  deal_out(hashes, buckets, scratch, ends);
+  KeyHash* sorted = hashes.data();
+  std::uint32_t begin = 0;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    sorted += sort_cached({scratch + begin, scratch + ends[i]}, buckets.range_of(i), sorted, counts);
+    begin = ends[i];
+  }
+  return {hashes.data(), sorted};
 }
 
 }  // namespace keysieve
