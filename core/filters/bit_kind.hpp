@@ -48,12 +48,12 @@ struct BitKind : Policy {
 #if KEYSIEVE_X86_64
     if constexpr (requires { typename Policy::Avx2; }) {
       if (instructions >= InstructionSet::Avx2) {
-        return lookup_of<Avx2Functions<ShardProbe<typename Policy::Avx2>>>();
+        return lookup_of<Avx2Functions<typename Policy::template Probe<typename Policy::Avx2>>>();
       }
     }
 #endif
     static_cast<void>(instructions);
-    return lookup_of<ScalarFunctions<ShardProbe<Policy>>>();
+    return lookup_of<ScalarFunctions<typename Policy::template Probe<Policy>>>();
   }
 };
 

@@ -3,43 +3,30 @@
 #pragma once
 
 #include "core/filters/bit_kind.hpp"
+#include "core/filters/blocks.hpp"
 
 namespace keysieve {
 
-struct BlockedBloom {
+struct BlockedBloom : Blocks<64> {
   static constexpr std::uint8_t kId = 3;
   static constexpr std::string_view kName = "blocked_bloom";
   static constexpr std::string_view kSummary = "k bits in one cache line: one line per lookup at fewer bits";
-  static constexpr std::uint32_t kBlockBytes = 64;
   static constexpr auto& kHashCountChoice = kBloomHashCounts;
 
-  // The upper half of `low` chooses the block; bit i is the top 9 bits of low * G^i. The multiplication
+  // The topmost bits of `low` choose the block; bit i is the top 9 bits of low * G^i. The multiplication
   // carries every lower bit into the top ones, so the bits do not follow from the block.
   static constexpr int kBitShift = 64 - 9;
 
-  static std::uint64_t block_offset(const FilterParams& params, std::uint64_t low) noexcept {
-    return ((low >> 32) * (params.shard_bytes / kBlockBytes) >> 32) * kBlockBytes;
-  }
-
   static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    std::byte* block = shard + block_offset(params, low);
+    std::byte* block = block_of(shard, params, low);
     for (int i = 0; i < params.hash_count; ++i) set_bit(block, (low *= kG) >> kBitShift);
   }
 
-  static bool may_contain(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    const std::byte* block = shard + block_offset(params, low);
+  static bool may_contain(const std::byte* block, const FilterParams& params, std::uint64_t low) noexcept {
     for (int i = 0; i < params.hash_count; ++i) {
       if (!test_bit(block, (low *= kG) >> kBitShift)) return false;
     }
     return true;
-  }
-
-  static std::uint32_t cache_lines(const FilterParams& /*params*/, double /*keys_per_shard*/) noexcept {
-    return 1;
-  }
-
-  static void prefetch(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    __builtin_prefetch(shard + block_offset(params, low));
   }
 
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {

@@ -91,7 +91,8 @@ struct Cuckoo {
     cuckoo::Place place;
     bool is_overfull;  // has more keys than fit, so no table: every key is answered maybe
 
-    void prepare(const ShardArray& array, std::uint32_t index, KeyHash hash) noexcept {
+    [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
+                                               KeyHash hash) noexcept {
       const ShardEntry& entry = array.entries[index];
       const cuckoo::Table table(array.params.shard_bytes,
                                 std::max<std::uint32_t>(entry.width, cuckoo::kNarrowest));
@@ -106,7 +107,8 @@ struct Cuckoo {
       __builtin_prefetch(shard + fields.word_of(place.other * cuckoo::kBucketSlots));
     }
 
-    [[nodiscard]] bool may_contain(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept {
+    [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& /*array*/,
+                                                              KeyHash /*hash*/) const noexcept {
       return holds(place.bucket) || holds(place.other) || is_overfull;
     }
 
@@ -133,7 +135,11 @@ struct Cuckoo {
     }
   };
 
-  static Lookup lookup(const FilterParams& /*params*/, InstructionSet /*instructions*/) noexcept {
+  static Lookup lookup(const FilterParams& /*params*/, InstructionSet instructions) noexcept {
+#if KEYSIEVE_X86_64
+    if (instructions >= InstructionSet::Avx2) return lookup_of<Avx2Functions<Probe>>();
+#endif
+    static_cast<void>(instructions);
     return lookup_of<ScalarFunctions<Probe>>();
   }
 

@@ -48,13 +48,26 @@ inline constexpr std::uint32_t kMaxKeysPerShard = UINT16_MAX;  // ShardEntry::ke
 struct ShardArray {
   const std::byte* shards = nullptr;
   const ShardEntry* entries = nullptr;
-  std::uint32_t shard_count = 0;
+  std::uint64_t shard_count = 0;  // fits 32 bits; of the hash's width, so that no lookup has to widen it
+  int shard_shift = 0;            // shard_bytes is a power of two: lookups shift where they would multiply
+  int offset_shift = 0;           // the bits of a number from there on are a byte of a shard
   FilterParams params;
 
-  [[nodiscard]] const std::byte* shard(std::uint32_t index) const noexcept {
-    return shards + std::uint64_t{index} * params.shard_bytes;
+  ShardArray() = default;
+  ShardArray(const std::byte* first_shard, const ShardEntry* first_entry, std::uint32_t count,
+             const FilterParams& common) noexcept
+      : shards(first_shard),
+        entries(first_entry),
+        shard_count(count),
+        shard_shift(std::countr_zero(common.shard_bytes)),
+        offset_shift(64 - shard_shift),
+        params(common) {}
+
+  [[nodiscard]] const std::byte* shard(std::uint64_t index) const noexcept {
+    return shards + (index << shard_shift);
   }
-  [[nodiscard]] Bytes shard_bytes(std::uint32_t index) const noexcept {
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return shard_count << shard_shift; }
+  [[nodiscard]] Bytes shard_bytes(std::uint64_t index) const noexcept {
     return {shard(index), params.shard_bytes};
   }
 };

@@ -9,29 +9,15 @@
 
 namespace keysieve {
 
-// Where one key is looked up: the addresses are known, nothing has been read but the shard's entry. A kind
-// that needs more of its preparation than this has a Probe of its own.
-template <typename Policy>
-struct ShardProbe {
-  const std::byte* shard;
-
-  void prepare(const ShardArray& array, std::uint32_t index, KeyHash /*hash*/) noexcept {
-    shard = array.shard(index);
-  }
-  void prefetch(const ShardArray& array, KeyHash hash) const noexcept {
-    Policy::prefetch(shard, array.params, hash.low);
-  }
-  [[nodiscard]] bool may_contain(const ShardArray& array, KeyHash hash) const noexcept {
-    return Policy::may_contain(shard, array.params, hash.low);
-  }
-};
-
 // Keys in flight between prefetch and probe: the lines of 32 keys fit any first-level cache, and 20, the
 // keys of a page, go in one round.
 inline constexpr std::size_t kBatch = 32;
 
 // A shard table of 32 KiB stays in the nearest caches by itself.
 inline constexpr std::uint32_t kCachedEntries = 4096;
+
+// A set of at most so many bytes is taken to lie in the second-level cache, where prefetching only costs.
+inline constexpr std::uint64_t kCachedBytes = 512 * 1024;
 
 // Inlined into functions of every instruction set, so that the probe can be inlined into them as well.
 template <typename Probe>
@@ -44,6 +30,10 @@ template <typename Probe>
 template <typename Probe>
 [[gnu::always_inline]] inline void look_up_many(const ShardArray& array, std::span<const KeyHash> hashes,
                                                 bool* results) noexcept {
+  if (array.bytes() <= kCachedBytes) {
+    for (const KeyHash& hash : hashes) *results++ = look_up<Probe>(array, hash);
+    return;
+  }
   while (!hashes.empty()) {
     const auto batch = hashes.first(std::min(hashes.size(), kBatch));
     std::array<Probe, kBatch> probes;

@@ -81,7 +81,8 @@ struct Probe {
   std::uint32_t fingerprint;
   bool has_keys;
 
-  void prepare(const ShardArray& array, std::uint32_t index, KeyHash hash) noexcept {
+  [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
+                                             KeyHash hash) noexcept {
     const ShardEntry& entry = array.entries[index];
     const std::uint64_t mixed = remix(hash.low, entry.seed);
     shard = array.shard(index);
@@ -95,7 +96,8 @@ struct Probe {
     for (const std::uint32_t position : positions) __builtin_prefetch(shard + fields.word_of(position));
   }
 
-  [[nodiscard]] bool may_contain(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept {
+  [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& /*array*/,
+                                                            KeyHash /*hash*/) const noexcept {
     std::uint32_t sum = fingerprint;
     for (const std::uint32_t position : positions) sum ^= fields.get(shard, position);
     return sum == 0 && has_keys;

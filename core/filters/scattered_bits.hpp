@@ -5,9 +5,29 @@
 
 namespace keysieve {
 
+// Where one key is looked up: the address of its shard, of which nothing has been read.
+template <typename Policy>
+struct ShardProbe {
+  const std::byte* shard;
+
+  [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
+                                             KeyHash /*hash*/) noexcept {
+    shard = array.shard(index);
+  }
+  void prefetch(const ShardArray& array, KeyHash hash) const noexcept {
+    Policy::prefetch(shard, array.params, hash.low);
+  }
+  [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& array,
+                                                            KeyHash hash) const noexcept {
+    return Policy::may_contain(shard, array.params, hash.low);
+  }
+};
+
 template <typename PositionsOfKey>
 struct ScatteredBits {
   using Positions = PositionsOfKey;
+  template <typename Policy>
+  using Probe = ShardProbe<Policy>;
 
   static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
     Positions positions(params, low);

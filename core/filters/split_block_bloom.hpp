@@ -11,26 +11,22 @@
 #endif
 
 #include "core/filters/bit_kind.hpp"
+#include "core/filters/blocks.hpp"
 
 namespace keysieve {
 
-struct SplitBlockBloom {
+struct SplitBlockBloom : Blocks<32> {
   static constexpr std::uint8_t kId = 4;
   static constexpr std::string_view kName = "split_block_bloom";
   static constexpr std::string_view kSummary = "one bit in each of eight 32-bit lanes: fastest, the default";
-  static constexpr std::uint32_t kBlockBytes = 32;
   static constexpr std::size_t kLaneBytes = 4;
   static constexpr std::uint32_t kLanes = 8;
   static constexpr auto& kHashCountChoice = kHashCounts<kLanes>;
 
-  // The upper half of `low` chooses the block; the bit of lane i is the top 5 bits of lower half * kSalts[i].
-  // The odd salts are those of the Parquet format, which are known to serve.
+  // The topmost bits of `low` choose the block; the bit of lane i is the top 5 bits of lower half *
+  // kSalts[i]. The odd salts are those of the Parquet format, which are known to serve.
   static constexpr std::array<std::uint32_t, kLanes> kSalts{0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                                             0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
-
-  static std::uint64_t block_offset(const FilterParams& params, std::uint64_t low) noexcept {
-    return ((low >> 32) * (params.shard_bytes / kBlockBytes) >> 32) * kBlockBytes;
-  }
 
   static std::uint32_t lane_bit_number(std::uint64_t low, std::uint32_t lane) noexcept {
     return (static_cast<std::uint32_t>(low) * kSalts[lane]) >> 27;
@@ -51,25 +47,17 @@ struct SplitBlockBloom {
   }
 
   static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    std::byte* block = shard + block_offset(params, low);
+    std::byte* block = block_of(shard, params, low);
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
       std::byte* address = block + lane * kLaneBytes;
       store(address, load<std::uint32_t>(address) | lane_bit(low, lane));
     }
   }
 
-  static bool may_contain(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    const std::byte* block = shard + block_offset(params, low);
+  static bool may_contain(const std::byte* block, const FilterParams& /*params*/,
+                          std::uint64_t low) noexcept {
     return has_all_bits(
         low, [block](std::uint32_t lane) { return load<std::uint32_t>(block + lane * kLaneBytes); });
-  }
-
-  static std::uint32_t cache_lines(const FilterParams& /*params*/, double /*keys_per_shard*/) noexcept {
-    return 1;
-  }
-
-  static void prefetch(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    __builtin_prefetch(shard + block_offset(params, low));
   }
 
 #if KEYSIEVE_X86_64
@@ -100,13 +88,14 @@ struct SplitBlockBloom {
 #if KEYSIEVE_X86_64
 // The eight lanes in one register: a bit that is missing from the block is left over by the and-not.
 struct SplitBlockBloom::Avx2 : SplitBlockBloom {
-  KEYSIEVE_AVX2 static bool may_contain(const std::byte* shard, const FilterParams& params,
+  KEYSIEVE_AVX2 static bool may_contain(const std::byte* block, const FilterParams& /*params*/,
                                         std::uint64_t low) noexcept {
-    const auto* block = reinterpret_cast<const __m256i*>(shard + block_offset(params, low));
     const __m256i salts = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kSalts.data()));
     const __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(low)), salts);
-    const __m256i bits = _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(product, 27));
-    return _mm256_testc_si256(_mm256_loadu_si256(block), bits) != 0;
+    // As a constant it would be put together in a general register: three instructions.
+    const __m256i one = _mm256_abs_epi32(_mm256_cmpeq_epi32(product, product));
+    const __m256i bits = _mm256_sllv_epi32(one, _mm256_srli_epi32(product, 27));
+    return _mm256_testc_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(block)), bits) != 0;
   }
 };
 #endif

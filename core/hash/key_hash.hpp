@@ -29,10 +29,10 @@ inline KeyHash hash_key(std::string_view key, std::uint64_t seed) noexcept {
 }
 
 // Source: Lemire, "Fast random integer generation in an interval" (2019): multiply and shift instead of
-// modulo.
-inline std::uint32_t shard_of(const KeyHash& hash, std::uint32_t shard_count) noexcept {
+// modulo. Less than `shard_count`.
+inline std::uint64_t shard_of(const KeyHash& hash, std::uint64_t shard_count) noexcept {
   __extension__ using Uint128 = unsigned __int128;
-  return static_cast<std::uint32_t>((static_cast<Uint128>(hash.high) * shard_count) >> 64);
+  return static_cast<std::uint64_t>((static_cast<Uint128>(hash.high) * shard_count) >> 64);
 }
 
 }  // namespace keysieve

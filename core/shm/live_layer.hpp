@@ -27,9 +27,10 @@ static_assert(sizeof(LayerLane) == SplitBlockBloom::kLaneBytes && LayerLane::is_
 
 // Number of the first lane of the block that a key belongs to. The geometry must have a shard.
 inline std::uint64_t first_lane_of(KeyHash hash, LayerGeometry geometry) noexcept {
-  constexpr FilterParams kParams{.shard_bytes = kLayerShardBytes, .hash_count = SplitBlockBloom::kLanes};
-  const std::uint64_t shard_offset = std::uint64_t{shard_of(hash, geometry.shard_count)} * kLayerShardBytes;
-  return (shard_offset + SplitBlockBloom::block_offset(kParams, hash.low)) / SplitBlockBloom::kLaneBytes;
+  constexpr int kShardShift = std::countr_zero(kLayerShardBytes);
+  const std::uint64_t shard_offset = shard_of(hash, geometry.shard_count) << kShardShift;
+  return (shard_offset + SplitBlockBloom::block_offset(64 - kShardShift, hash.low)) /
+         SplitBlockBloom::kLaneBytes;
 }
 
 struct LayerFill {

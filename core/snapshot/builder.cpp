@@ -169,7 +169,7 @@ SnapshotHeader SnapshotBuilder::header() const {
 }
 
 Geometry geometry_of(const SnapshotView& snapshot) {
-  return {&snapshot.kind(), snapshot.shards().params, snapshot.shards().shard_count};
+  return {&snapshot.kind(), snapshot.shards().params, snapshot.header().shard_count};
 }
 
 }  // namespace keysieve

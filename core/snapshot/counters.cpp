@@ -42,7 +42,7 @@ bool fit(Bytes counters, Bytes shards) noexcept {
 
 }  // namespace
 
-MutableBytes shard_counters(MutableBytes counters, std::uint32_t index, std::uint32_t shard_bytes) noexcept {
+MutableBytes shard_counters(MutableBytes counters, std::uint64_t index, std::uint32_t shard_bytes) noexcept {
   const std::uint64_t bytes = counters_bytes_of(shard_bytes);
   return counters.subspan(sizeof(CountersHeader) + index * bytes, bytes);
 }

@@ -41,7 +41,7 @@ constexpr std::uint64_t counters_bytes_of(const SnapshotLayout& layout) {
 }
 
 // The counters of shard `index`.
-MutableBytes shard_counters(MutableBytes counters, std::uint32_t index, std::uint32_t shard_bytes) noexcept;
+MutableBytes shard_counters(MutableBytes counters, std::uint64_t index, std::uint32_t shard_bytes) noexcept;
 
 // Makes the counters of a snapshot shard by shard, in order. Its kind can count.
 class CountersWriter {

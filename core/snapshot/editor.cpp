@@ -59,7 +59,7 @@ SnapshotEditor::SnapshotEditor(const SnapshotView& base, std::optional<SnapshotB
 }
 
 void SnapshotEditor::add(KeyHash hash) {
-  const std::uint32_t index = shard_of(hash, view_.header().shard_count);
+  const std::uint64_t index = shard_of(hash, view_.header().shard_count);
   ShardEntry entry = entry_of(index);
   const bool is_new = keeps_keys_apart() || !view_.may_contain(hash);
   if (is_new) check_not_overfull(view_.set_name(), index, std::uint64_t{entry.key_count} + 1);
@@ -72,7 +72,7 @@ void SnapshotEditor::add(KeyHash hash) {
 
 bool SnapshotEditor::remove(KeyHash hash) {
   check_can_remove(view_.kind(), view_.set_name(), counters_.has_value());
-  const std::uint32_t index = shard_of(hash, view_.header().shard_count);
+  const std::uint64_t index = shard_of(hash, view_.header().shard_count);
   ShardEntry entry = entry_of(index);
   if (entry.key_count == 0 || !remove_from_shard(index, entry, hash)) return false;
   --entry.key_count;
@@ -81,7 +81,7 @@ bool SnapshotEditor::remove(KeyHash hash) {
   return true;
 }
 
-bool SnapshotEditor::add_to_shard(std::uint32_t index, const ShardEntry& entry, KeyHash hash) {
+bool SnapshotEditor::add_to_shard(std::uint64_t index, const ShardEntry& entry, KeyHash hash) {
   const FilterParams& params = view_.shards().params;
   if (!counters_) return view_.kind().add(shard(index), entry, params, hash);
   const MutableBytes counters = shard_counters(counters_->get(), index, params.shard_bytes);
@@ -89,14 +89,14 @@ bool SnapshotEditor::add_to_shard(std::uint32_t index, const ShardEntry& entry, 
   return true;
 }
 
-bool SnapshotEditor::remove_from_shard(std::uint32_t index, const ShardEntry& entry, KeyHash hash) {
+bool SnapshotEditor::remove_from_shard(std::uint64_t index, const ShardEntry& entry, KeyHash hash) {
   const FilterParams& params = view_.shards().params;
   if (!counters_) return view_.kind().remove(shard(index), entry, params, hash);
   const MutableBytes counters = shard_counters(counters_->get(), index, params.shard_bytes);
   return view_.kind().counting->remove(shard(index), counters, params, hash);
 }
 
-std::string SnapshotEditor::why_no_room(std::uint32_t index, const ShardEntry& entry, KeyHash hash) {
+std::string SnapshotEditor::why_no_room(std::uint64_t index, const ShardEntry& entry, KeyHash hash) {
   const FilterKind& kind = view_.kind();
   const FilterParams& params = view_.shards().params;
   std::vector<std::byte> others(shard(index).begin(), shard(index).end());
@@ -114,18 +114,17 @@ std::string SnapshotEditor::why_no_room(std::uint32_t index, const ShardEntry& e
          " keys; build the set anew from its whole list, with build --growth";
 }
 
-ShardEntry SnapshotEditor::entry_of(std::uint32_t index) const {
+ShardEntry SnapshotEditor::entry_of(std::uint64_t index) const {
   return view_.shards().entries[index];
 }
 
-void SnapshotEditor::put_entry(std::uint32_t index, const ShardEntry& entry) {
+void SnapshotEditor::put_entry(std::uint64_t index, const ShardEntry& entry) {
   store(bytes_.get().data() + view_.header().shard_table.offset + index * sizeof(ShardEntry), entry);
 }
 
-MutableBytes SnapshotEditor::shard(std::uint32_t index) {
+MutableBytes SnapshotEditor::shard(std::uint64_t index) {
   const SnapshotHeader& header = view_.header();
-  return bytes_.get().subspan(header.shards.offset + std::uint64_t{index} * header.shard_bytes,
-                              header.shard_bytes);
+  return bytes_.get().subspan(header.shards.offset + index * header.shard_bytes, header.shard_bytes);
 }
 
 SnapshotBytes SnapshotEditor::finish(UnixSeconds as_of) {

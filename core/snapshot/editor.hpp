@@ -56,12 +56,12 @@ class SnapshotEditor {
   std::optional<SnapshotBytes> take_counters() { return std::move(counters_); }
 
  private:
-  bool add_to_shard(std::uint32_t index, const ShardEntry& entry, KeyHash hash);
-  bool remove_from_shard(std::uint32_t index, const ShardEntry& entry, KeyHash hash);
-  std::string why_no_room(std::uint32_t index, const ShardEntry& entry, KeyHash hash);
-  [[nodiscard]] ShardEntry entry_of(std::uint32_t index) const;
-  void put_entry(std::uint32_t index, const ShardEntry& entry);
-  [[nodiscard]] MutableBytes shard(std::uint32_t index);
+  bool add_to_shard(std::uint64_t index, const ShardEntry& entry, KeyHash hash);
+  bool remove_from_shard(std::uint64_t index, const ShardEntry& entry, KeyHash hash);
+  std::string why_no_room(std::uint64_t index, const ShardEntry& entry, KeyHash hash);
+  [[nodiscard]] ShardEntry entry_of(std::uint64_t index) const;
+  void put_entry(std::uint64_t index, const ShardEntry& entry);
+  [[nodiscard]] MutableBytes shard(std::uint64_t index);
 
   SnapshotBytes bytes_;
   SnapshotView view_;  // of bytes_

@@ -19,6 +19,6 @@ void seal(MutableBytes snapshot, const FilterKind& kind, SnapshotHeader header);
 void seal_front(MutableBytes front, SnapshotHeader header);
 
 // Throws DataError when a shard cannot count that many keys.
-void check_not_overfull(std::string_view set_name, std::uint32_t shard, std::uint64_t keys);
+void check_not_overfull(std::string_view set_name, std::uint64_t shard, std::uint64_t keys);
 
 }  // namespace keysieve

@@ -154,10 +154,8 @@ SnapshotView SnapshotView::decode(Bytes bytes, std::string_view source, Check ch
   decoder.check_tables(layout, *view.kind_);
   if (check == Check::Everything) decoder.check_shards(layout);
   view.seed_ = view.header_->seed;
-  view.array_ = {.shards = bytes.data() + layout.shards.offset,
-                 .entries = decoder.shard_table(layout).data(),
-                 .shard_count = view.header_->shard_count,
-                 .params = decoder.params()};
+  view.array_ = {bytes.data() + layout.shards.offset, decoder.shard_table(layout).data(),
+                 view.header_->shard_count, decoder.params()};
   view.lookup_ = view.kind_->lookup(view.array_.params, best_instruction_set());
   return view;
 }
@@ -187,8 +185,8 @@ std::optional<double> SnapshotView::fill_ratio(std::uint32_t shard) const {
 std::optional<double> SnapshotView::fill_ratio() const {
   if (kind_->fill_ratio == nullptr) return std::nullopt;
   double sum = 0.0;
-  for (std::uint32_t i = 0; i < array_.shard_count; ++i) sum += *fill_ratio(i);
-  return sum / array_.shard_count;
+  for (std::uint32_t i = 0; i < header_->shard_count; ++i) sum += *fill_ratio(i);
+  return sum / header_->shard_count;
 }
 
 SnapshotBytes::SnapshotBytes(std::size_t size)

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <stdexcept>
 
 #include "core/snapshot/builder.hpp"
+#include "tools/bench/machine.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -80,7 +80,7 @@ std::uint64_t count_maybe(const SnapshotView& view, std::uint64_t first, std::ui
 double mean_tries(const ShardArray& shards) {
   std::uint64_t further = 0;
   for (std::uint32_t i = 0; i < shards.shard_count; ++i) further += shards.entries[i].seed;
-  return further == 0 ? 0.0 : 1.0 + static_cast<double>(further) / shards.shard_count;
+  return further == 0 ? 0.0 : 1.0 + static_cast<double>(further) / static_cast<double>(shards.shard_count);
 }
 
 SnapshotBytes build(const BuildSettings& settings, std::uint64_t keys, double& shortest_ns) {
@@ -117,14 +117,6 @@ Figures measure(const FilterKind& kind, Effort effort, std::uint32_t shard_bytes
               static_cast<double>(count_maybe(view, amount.keys, absent)) / static_cast<double>(absent),
           .build_ns_per_key = build_ns / keys,
           .tries = mean_tries(view.shards())};
-}
-
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
 }
 
 // What every build pays alike.

@@ -27,7 +27,7 @@ void add_shard_keys(Report& report, const SnapshotView& snapshot) {
   const std::span<const ShardEntry> entries(shards.entries, shards.shard_count);
   const auto [least, most] = std::minmax_element(
       entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.key_count < b.key_count; });
-  const double mean = static_cast<double>(snapshot.header().key_count) / shards.shard_count;
+  const double mean = static_cast<double>(snapshot.header().key_count) / snapshot.header().shard_count;
   report.add("keys per shard", fmt::format("{} to {}, mean {:.1f}", least->key_count, most->key_count, mean),
              "keys_per_shard", {{"least", least->key_count}, {"mean", mean}, {"most", most->key_count}});
 }

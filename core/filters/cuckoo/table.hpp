@@ -16,8 +16,26 @@ inline constexpr std::uint32_t kNarrowest = 2;  // bits of a fingerprint
 inline constexpr std::uint32_t kWidest = 26;
 inline constexpr std::uint32_t kMostBuckets = 8 * kMaxShardBytes / (kBucketSlots * kNarrowest);
 
+namespace detail {
+
+constexpr std::array<std::uint32_t, kWidest + 1> all_reciprocals() {
+  std::array<std::uint32_t, kWidest + 1> reciprocals{};
+  for (std::uint32_t width = kNarrowest; width <= kWidest; ++width) {
+    reciprocals[width] = static_cast<std::uint32_t>((std::uint64_t{1} << 32) / width);
+  }
+  return reciprocals;
+}
+
+inline constexpr auto kReciprocals = all_reciprocals();  // 2^32 / width
+
+}  // namespace detail
+
+// 8 * shard_bytes / (kBucketSlots * width), without the division: lookups ask, and shard_bytes is a power of
+// two.
 constexpr std::uint32_t bucket_count(std::uint32_t shard_bytes, std::uint32_t width) noexcept {
-  return 8 * shard_bytes / (kBucketSlots * width);
+  constexpr std::uint32_t kSlotsOfABit = 8 / kBucketSlots;
+  return static_cast<std::uint32_t>(
+      std::uint64_t{detail::kReciprocals[width]} * (kSlotsOfABit * shard_bytes) >> 32);
 }
 
 // The two buckets of a key and what lies in one of them. 0 is an empty slot: no fingerprint is 0.

@@ -20,31 +20,40 @@ struct Avx2Kernel {
   using Row = typename Window<kWindow>::Row;
   static constexpr std::uint32_t kLanes = 8;
 
-  KEYSIEVE_AVX2 static bool passes(const std::byte* first, std::uint32_t columns, std::uint32_t skip, Row row,
-                                   std::uint32_t fingerprint) noexcept {
-    const __m128i right = _mm_cvtsi32_si128(static_cast<int>(skip));
-    const __m128i left = _mm_cvtsi32_si128(static_cast<int>(kBlockSlots - skip));
-    for (std::uint32_t done = 0; done < columns; done += kLanes) {
-      const std::uint32_t lanes = std::min(columns - done, kLanes);
-      const __m256i mask = mask_of(lanes);
-      const std::byte* word = first + bytes_of_words(done);
-      __m256i sum = _mm256_setzero_si256();
-      __m256i slots = load(word, mask);
-      for (int i = 0; i < kWindow / static_cast<int>(kBlockSlots); ++i) {
-        word += bytes_of_words(columns);
-        const __m256i next = load(word, mask);
-        const __m256i window = _mm256_or_si256(_mm256_srl_epi32(slots, right), _mm256_sll_epi32(next, left));
-        const __m256i chosen = _mm256_set1_epi32(static_cast<int>(coefficients<kWindow>(row, i)));
-        sum = _mm256_xor_si256(sum, _mm256_and_si256(window, chosen));
-        slots = next;
-      }
-      const std::uint32_t wrong = parities(sum) ^ fingerprint >> done;
-      if ((wrong & ((1U << lanes) - 1)) != 0) return false;
+  KEYSIEVE_AVX2 static bool first_pass(const std::byte* first, std::uint32_t columns, std::uint32_t skip,
+                                       Row row, std::uint32_t fingerprint) noexcept {
+    return lanes_pass(first, columns, columns, skip, row, fingerprint);
+  }
+
+  KEYSIEVE_AVX2 static bool others_pass(const std::byte* first, std::uint32_t columns, std::uint32_t skip,
+                                        Row row, std::uint32_t fingerprint) noexcept {
+    for (std::uint32_t done = kLanes; done < columns; done += kLanes) {
+      if (!lanes_pass(first + bytes_of_words(done), columns - done, columns, skip, row, fingerprint >> done))
+        return false;
     }
     return true;
   }
 
  private:
+  // The next `wanted` columns, as far as there are lanes for them.
+  KEYSIEVE_AVX2 static bool lanes_pass(const std::byte* word, std::uint32_t wanted, std::uint32_t columns,
+                                       std::uint32_t skip, Row row, std::uint32_t fingerprint) noexcept {
+    const __m128i right = _mm_cvtsi32_si128(static_cast<int>(skip));
+    const __m128i left = _mm_cvtsi32_si128(static_cast<int>(kBlockSlots - skip));
+    const std::uint32_t lanes = std::min(wanted, kLanes);
+    const __m256i mask = mask_of(lanes);
+    __m256i sum = _mm256_setzero_si256();
+    __m256i slots = load(word, mask);
+    for (int i = 0; i < kWindow / static_cast<int>(kBlockSlots); ++i) {
+      word += bytes_of_words(columns);
+      const __m256i next = load(word, mask);
+      const __m256i window = _mm256_or_si256(_mm256_srl_epi32(slots, right), _mm256_sll_epi32(next, left));
+      const __m256i chosen = _mm256_set1_epi32(static_cast<int>(coefficients<kWindow>(row, i)));
+      sum = _mm256_xor_si256(sum, _mm256_and_si256(window, chosen));
+      slots = next;
+    }
+    return _bzhi_u32(parities(sum) ^ fingerprint, lanes) == 0;
+  }
   KEYSIEVE_AVX2 static __m256i load(const std::byte* word, __m256i mask) noexcept {
     return _mm256_maskload_epi32(reinterpret_cast<const int*>(word), mask);
   }
@@ -70,28 +79,38 @@ struct Avx512Kernel {
   using Row = typename Window<kWindow>::Row;
   static constexpr std::uint32_t kLanes = 16;
 
-  KEYSIEVE_AVX512 static bool passes(const std::byte* first, std::uint32_t columns, std::uint32_t skip,
-                                     Row row, std::uint32_t fingerprint) noexcept {
+  KEYSIEVE_AVX512 static bool first_pass(const std::byte* first, std::uint32_t columns, std::uint32_t skip,
+                                         Row row, std::uint32_t fingerprint) noexcept {
+    return lanes_pass(first, columns, columns, skip, row, fingerprint);
+  }
+
+  KEYSIEVE_AVX512 static bool others_pass(const std::byte* first, std::uint32_t columns, std::uint32_t skip,
+                                          Row row, std::uint32_t fingerprint) noexcept {
+    static_assert(kMostColumns <= 2 * kLanes);
+    return lanes_pass(first + bytes_of_words(kLanes), columns - kLanes, columns, skip, row,
+                      fingerprint >> kLanes);
+  }
+
+ private:
+  // The next `wanted` columns, as far as there are lanes for them.
+  KEYSIEVE_AVX512 static bool lanes_pass(const std::byte* word, std::uint32_t wanted, std::uint32_t columns,
+                                         std::uint32_t skip, Row row, std::uint32_t fingerprint) noexcept {
+    const std::uint32_t lanes = _bzhi_u32(0xffff, wanted);
+    const auto mask = static_cast<__mmask16>(lanes);
     const __m512i shift = _mm512_set1_epi32(static_cast<int>(skip));
-    std::uint32_t done = 0;
-    do {  // most ribbons have fewer columns than there are lanes
-      const auto mask = static_cast<__mmask16>(_bzhi_u32(0xffff, columns - done));
-      const std::byte* word = first + bytes_of_words(done);
-      __m512i sum = _mm512_setzero_si512();
-      __m512i slots = _mm512_maskz_loadu_epi32(mask, word);
-      for (int i = 0; i < kWindow / static_cast<int>(kBlockSlots); ++i) {
-        word += bytes_of_words(columns);
-        const __m512i next = _mm512_maskz_loadu_epi32(mask, word);
-        const __m512i window = _mm512_shrdv_epi32(slots, next, shift);
-        const __m512i chosen = _mm512_set1_epi32(static_cast<int>(coefficients<kWindow>(row, i)));
-        sum = _mm512_xor_si512(sum, _mm512_and_si512(window, chosen));
-        slots = next;
-      }
-      const __mmask16 odd = _mm512_test_epi32_mask(_mm512_popcnt_epi32(sum), _mm512_set1_epi32(1));
-      if (((odd ^ fingerprint >> done) & mask) != 0) return false;
-      done += kLanes;
-    } while (done < columns);
-    return true;
+    __m512i sum = _mm512_setzero_si512();
+    __m512i slots = _mm512_maskz_loadu_epi32(mask, word);
+    for (int i = 0; i < kWindow / static_cast<int>(kBlockSlots); ++i) {
+      word += bytes_of_words(columns);
+      const __m512i next = _mm512_maskz_loadu_epi32(mask, word);
+      const __m512i window = _mm512_shrdv_epi32(slots, next, shift);
+      const __m512i chosen = _mm512_set1_epi32(static_cast<int>(coefficients<kWindow>(row, i)));
+      sum = _mm512_xor_si512(sum, _mm512_and_si512(window, chosen));
+      slots = next;
+    }
+    const std::uint32_t odd =
+        _mm512_movepi32_mask(_mm512_maskz_slli_epi32(mask, _mm512_popcnt_epi32(sum), 31));
+    return ((odd ^ fingerprint) & lanes) == 0;
   }
 };
 

@@ -34,7 +34,7 @@ class Line {
   // First slot of a quarter; that of the fourth is the end of the line, but for up to three slots. The
   // outermost are always even.
   [[nodiscard]] std::int32_t level(std::uint32_t quarter) const noexcept {
-    const auto field = static_cast<std::int32_t>(fields_ >> quarter * kLevelBits & ((1 << kLevelBits) - 1));
+    const auto field = static_cast<std::int32_t>(fields_ >> quarter * kLevelBits & kFieldMask);
     return static_cast<std::int32_t>(slots_ / 4 * quarter) + (field - kEvenLevel) * kStepSlots;
   }
 
@@ -43,15 +43,19 @@ class Line {
   template <int kWindow>
   [[nodiscard, gnu::always_inline]] inline std::uint32_t start_of(std::uint32_t position) const noexcept {
     const std::uint32_t quarter = position >> 30;
-    const auto from = static_cast<std::uint32_t>(level(quarter));
-    const std::uint32_t length = static_cast<std::uint32_t>(level(quarter + 1)) - from;
+    const std::uint32_t fields = fields_ >> quarter * kLevelBits;  // the quarter's and the next one's
+    const std::uint32_t from = slots_ / 4 * quarter + (fields & kFieldMask) * kStepSlots;
+    const std::uint32_t length =
+        slots_ / 4 + ((fields >> kLevelBits & kFieldMask) - (fields & kFieldMask)) * kStepSlots;
     const auto within = static_cast<std::uint32_t>(std::uint64_t{position << 2} * length >> 32);
-    const auto start = static_cast<std::int32_t>(from + within - kWindow / 2);
+    const auto start = static_cast<std::int32_t>(from + within - kEvenLevel * kStepSlots - kWindow / 2);
     const std::int32_t last = static_cast<std::int32_t>(slots_) - kWindow;
     return static_cast<std::uint32_t>(std::min(std::max(start, 0), last));
   }
 
  private:
+  static constexpr std::uint32_t kFieldMask = (1 << kLevelBits) - 1;
+
   std::uint32_t slots_;
   std::uint32_t fields_;
 };

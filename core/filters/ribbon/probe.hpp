@@ -23,39 +23,44 @@ typename Window<kWindow>::Row window_of_bits(const std::byte* bits, std::uint32_
 }
 
 // Whether the shard's last column lets a key pass that its blocks have let pass; false for every key of a
-// shard without keys. Finds the shard again: few absent keys come here, and the others need not keep it at
-// hand.
+// shard without keys.
 template <int kWindow>
-[[gnu::noinline]] inline bool passes_last_column(const ShardArray& array, KeyHash key,
-                                                 RowHash hash) noexcept {
-  const std::uint32_t index = shard_of(key, array.shard_count);
+bool passes_last_column(const ShardArray& array, std::uint64_t index, RowHash hash) noexcept {
   const std::byte* const shard = array.shard(index);
   const ShardEntry& entry = array.entries[index];
   if (entry.key_count == 0) return false;
   const Layout layout = Layout::of(array.params.shard_bytes, entry);
   if (layout.last_slots == 0) return true;
   const auto share = load<std::uint8_t>(shard + layout.share_offset());
-  if (is_exempt(hash.exemption(), layout.seed_of(shard, hash.position()), share)) return true;
+  const bool exempt = is_exempt(hash.exemption(), layout.seed_of(shard, hash.position()), share);
   const Line line(layout.last_slots, load<std::uint16_t>(shard + layout.levels_offset()));
   const std::uint32_t start = line.start_of<kWindow>(hash.position());
   const auto window = window_of_bits<kWindow>(shard + layout.tail_offset, start);
-  return parity(window & hash.row<kWindow>()) == (hash.fingerprint() >> RowHash::kLastColumnBit != 0);
+  const bool wanted = hash.fingerprint() >> RowHash::kLastColumnBit != 0;
+  // No branch on `exempt`, which would be mispredicted for every other key of the set.
+  return static_cast<bool>(exempt | (parity(window & hash.row<kWindow>()) == wanted));
 }
 
 // The columns of one window: `first` is the word of column 0 in the first block that it touches, `skip`
-// counts the slots of that block before it. True when column j gives bit j of the fingerprint, for all of
-// them. The scalar kernel is the reference; the others are in kernels.hpp.
+// counts the slots of that block before it. A column passes when column j gives bit j of the fingerprint. The
+// first kLanes columns are compared in line, the others apart: few absent keys get there. The scalar kernel
+// is the reference; the others are in kernels.hpp.
 template <int kWindow>
 struct ScalarKernel {
   using Row = typename Window<kWindow>::Row;
+  static constexpr std::uint32_t kLanes = kMostColumns;
 
-  static bool passes(const std::byte* first, std::uint32_t columns, std::uint32_t skip, Row row,
-                     std::uint32_t fingerprint) noexcept {
+  static bool first_pass(const std::byte* first, std::uint32_t columns, std::uint32_t skip, Row row,
+                         std::uint32_t fingerprint) noexcept {
     for (std::uint32_t column = 0; column < columns; ++column, fingerprint >>= 1) {
       const Row window =
           window_of(first + bytes_of_words(column), columns * kWordBytes, static_cast<int>(skip));
       if (parity(window & row) != ((fingerprint & 1) != 0)) return false;
     }
+    return true;
+  }
+  static bool others_pass(const std::byte* /*first*/, std::uint32_t /*columns*/, std::uint32_t /*skip*/,
+                          Row /*row*/, std::uint32_t /*fingerprint*/) noexcept {
     return true;
   }
 
@@ -79,14 +84,10 @@ struct Probe {
   std::uint32_t columns;
   std::uint32_t skip;  // slots of that block before the window
 
-  void prepare(const ShardArray& array, std::uint32_t index, KeyHash key) noexcept {
-    const ShardEntry& entry = array.entries[index];
-    hash = RowHash(key.low, entry.seed);
-    const Line line(slots_in(entry.block_count), entry.shape);
-    const std::uint32_t start = line.start_of<kWindow>(hash.position());
-    columns = entry.width;
-    window = array.shard(index) + bytes_of_words(start / kBlockSlots * columns);
-    skip = start % kBlockSlots;
+  [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
+                                             KeyHash key) noexcept {
+    hash = RowHash(key.low, array.entries[index].seed);
+    find_window(array, index);
   }
 
   void prefetch(const ShardArray& /*array*/, KeyHash /*key*/) const noexcept {
@@ -96,9 +97,35 @@ struct Probe {
     __builtin_prefetch(window + bytes - 1);
   }
 
-  [[nodiscard]] bool may_contain(const ShardArray& array, KeyHash key) const noexcept {
-    return Kernel::passes(window, columns, skip, hash.template row<kWindow>(), hash.fingerprint()) &&
-           passes_last_column<kWindow>(array, key, hash);
+  [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& array,
+                                                            KeyHash key) const noexcept {
+    return Kernel::first_pass(window, columns, skip, hash.template row<kWindow>(), hash.fingerprint()) &&
+           passes_rest(array, shard_of(key, array.shard_count), hash);
+  }
+
+ private:
+  [[gnu::always_inline]] inline void find_window(const ShardArray& array, std::uint64_t index) noexcept {
+    const ShardEntry& entry = array.entries[index];
+    const Line line(slots_in(entry.block_count), entry.shape);
+    const std::uint32_t start = line.start_of<kWindow>(hash.position());
+    columns = entry.width;
+    window = array.shard(index) + bytes_of_words(start / kBlockSlots * columns);
+    skip = start % kBlockSlots;
+  }
+
+  // Few absent keys come here, so what it needs is found again instead of being kept at hand.
+  [[gnu::noinline]] static bool passes_rest(const ShardArray& array, std::uint64_t index,
+                                            RowHash hash) noexcept {
+    return (array.entries[index].width <= Kernel::kLanes || others_pass(array, index, hash)) &&
+           passes_last_column<kWindow>(array, index, hash);
+  }
+
+  static bool others_pass(const ShardArray& array, std::uint64_t index, RowHash hash) noexcept {
+    Probe probe;
+    probe.hash = hash;
+    probe.find_window(array, index);
+    return Kernel::others_pass(probe.window, probe.columns, probe.skip, hash.template row<kWindow>(),
+                               hash.fingerprint());
   }
 };
 

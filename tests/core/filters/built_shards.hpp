@@ -62,9 +62,8 @@ class BuiltShards {
 
  private:
   bool change(decltype(FilterKind::add) function, KeyHash hash, int keys) {
-    const std::uint32_t index = shard_of(hash, array().shard_count);
-    const auto shard =
-        MutableBytes(bytes_).subspan(std::size_t{index} * params_.shard_bytes, params_.shard_bytes);
+    const std::uint64_t index = shard_of(hash, array().shard_count);
+    const auto shard = MutableBytes(bytes_).subspan(index * params_.shard_bytes, params_.shard_bytes);
     ShardEntry& entry = entries_[index];
     if (!function(shard, entry, params_, hash)) return false;
     entry.key_count = static_cast<std::uint16_t>(entry.key_count + keys);

@@ -1,0 +1,59 @@
+// A set of a wanted size for lookup benchmarks: every shard is built by its kind from as many keys as it is
+// sized for. Keys are numbers whose hash comes from a mixer, so that hundreds of millions are quickly made.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/filters/filter_kind.hpp"
+#include "core/snapshot/snapshot.hpp"
+
+namespace keysieve {
+
+class SampleSet {
+ public:
+  // `distinct_shards`: so many are built, the others are copies of them with keys of their own.
+  SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t distinct_shards);
+
+  [[nodiscard]] ShardArray array() const noexcept;
+  [[nodiscard]] double bits_per_key() const noexcept;
+  // Keys of the set, drawn at random.
+  [[nodiscard]] std::vector<KeyHash> members(std::uint64_t count) const;
+
+ private:
+  void build(std::uint32_t first, std::uint32_t end);
+
+  const FilterKind* kind_;
+  FilterParams params_;
+  std::uint32_t shard_count_;
+  std::uint32_t distinct_shards_;
+  std::uint32_t keys_per_shard_;
+  SnapshotBytes shards_;
+  std::vector<ShardEntry> entries_;
+};
+
+// Texts of kTextBytes bytes each that are keys of no set, one after the other, and their hashes.
+struct AbsentKeys {
+  static constexpr std::size_t kTextBytes = 20;
+  static constexpr std::uint64_t kSeed = 20141119;
+
+  explicit AbsentKeys(std::uint64_t count);
+
+  [[nodiscard]] std::string_view text(std::size_t index) const noexcept {
+    return {texts.data() + index * kTextBytes, kTextBytes};
+  }
+  [[nodiscard]] KeyHash hash(std::size_t index) const noexcept { return hash_key(text(index), kSeed); }
+
+  std::vector<char> texts;
+  std::vector<KeyHash> hashes;
+};
+
+// The keys that SampleSet builds one shard from.
+std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t count);
+
+// How many keys a shard of a set with a target FPR of 1 % is sized for.
+std::uint32_t sample_keys_per_shard(const FilterKind& kind, const FilterParams& params);
+FilterParams sample_params(const FilterKind& kind);
+
+}  // namespace keysieve
