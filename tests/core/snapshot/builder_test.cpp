@@ -159,15 +159,14 @@ TEST(SnapshotBuilder, BuildsTheSameBytesInAnyNumberOfThreadsAndWithALimitOfMemor
                                    .built_at = 1,
                                    .build_id = {1}};
       const SnapshotBytes expected = build_snapshot(settings, keys);
-      const std::uint64_t limit = resident_bytes() + (std::uint64_t{12} << 20);
-      for (const BuildResources& resources :
-           {BuildResources{.threads = 3}, BuildResources{.threads = 2, .memory_bytes = limit},
-            BuildResources{.threads = 64, .memory_bytes = limit}}) {
+      for (const auto& [threads, is_limited] : {std::pair{3U, false}, {2U, true}, {64U, true}}) {
+        BuildResources resources{.threads = threads};
+        if (is_limited) resources.memory_bytes = resident_bytes() + (std::uint64_t{12} << 20);
         SnapshotBuilder builder(settings, resources);
         builder.add(0, all.first(50'000));
         builder.add(builder.threads() - 1, all.subspan(50'000));
         EXPECT_TRUE(as_text(builder.finish().get()) == as_text(expected.get()))
-            << kind << " in " << resources.threads << " threads";
+            << kind << " in " << threads << " threads";
       }
     }
   }
