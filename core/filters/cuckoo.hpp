@@ -107,29 +107,37 @@ struct Cuckoo {
       __builtin_prefetch(shard + fields.word_of(place.other * cuckoo::kBucketSlots));
     }
 
+    // Looks into both buckets in any case: whether the first has it, nothing foretells.
     [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& /*array*/,
                                                               KeyHash /*hash*/) const noexcept {
-      return holds(place.bucket) || holds(place.other) || is_overfull;
+      const std::uint32_t width = fields.width();
+      if (width > kWidestOfOneWord) return holds_wide(shard, fields, place);
+      const std::uint64_t ones =
+          1 | std::uint64_t{1} << width | std::uint64_t{1} << 2 * width | std::uint64_t{1} << 3 * width;
+      const std::uint64_t found = matches(place.bucket, ones) | matches(place.other, ones);
+      return ((found & ones << (width - 1)) | std::uint64_t{is_overfull}) != 0;
     }
 
    private:
-    // Four fields in one word: subtracting 1 borrows from the topmost bit of a field only where it was 0.
-    [[nodiscard]] bool holds(std::uint32_t bucket) const noexcept {
+    static constexpr std::uint32_t kWidestOfOneWord = 15;  // four fields, begun inside a byte
+
+    // Sets the topmost bit of each field of the bucket that is the fingerprint, if any is: subtracting 1
+    // borrows from it only where the difference was 0, or a field below was.
+    [[nodiscard]] std::uint64_t matches(std::uint32_t bucket, std::uint64_t ones) const noexcept {
       const std::uint32_t first = bucket * cuckoo::kBucketSlots;
-      const std::uint32_t width = fields.width();
-      if (width > 15) return holds_wide(first);
       const std::uint32_t word = fields.word_of(first);
-      const std::uint64_t ones =
-          1 | std::uint64_t{1} << width | std::uint64_t{1} << 2 * width | std::uint64_t{1} << 3 * width;
       const std::uint64_t differences =
-          load<std::uint64_t>(shard + word) >> (first * width - 8 * word) ^ ones * place.fingerprint;
-      return ((differences - ones) & ~differences & ones << (width - 1)) != 0;
+          load<std::uint64_t>(shard + word) >> (first * fields.width() - 8 * word) ^ ones * place.fingerprint;
+      return (differences - ones) & ~differences;
     }
 
-    [[nodiscard]] bool holds_wide(std::uint32_t first) const noexcept {
+    // Apart, and without the probe's address, so that the probe stays in registers.
+    [[gnu::noinline]] static bool holds_wide(const std::byte* shard, PackedFields fields,
+                                             cuckoo::Place place) noexcept {
       bool found = false;
-      for (std::uint32_t slot = first; slot < first + cuckoo::kBucketSlots; ++slot) {
-        found |= fields.get(shard, slot) == place.fingerprint;
+      for (std::uint32_t i = 0; i < cuckoo::kBucketSlots; ++i) {
+        found |= fields.get(shard, place.bucket * cuckoo::kBucketSlots + i) == place.fingerprint;
+        found |= fields.get(shard, place.other * cuckoo::kBucketSlots + i) == place.fingerprint;
       }
       return found;
     }
