@@ -44,7 +44,7 @@ MemoryPlan plan_memory(std::uint64_t limit_bytes, std::uint64_t resident, unsign
   const std::uint64_t chunks = plan.threads * kPartitions;
   const std::uint64_t chunk_bytes =
       std::clamp(std::bit_floor(shared / 4 / chunks), kLeastChunkBytes, kMostChunkBytes);
-  const std::uint64_t sort_bytes = std::clamp(shared / 4 / plan.threads, kLeastSortBytes, kMostSortBytes);
+  const std::uint64_t sort_bytes = std::clamp(shared / 2 / plan.threads, kLeastSortBytes, kMostSortBytes);
   plan.chunk_hashes = chunk_bytes / sizeof(KeyHash);
   plan.kept_chunks = (shared - chunks * chunk_bytes - plan.threads * sort_bytes) / chunk_bytes;
   plan.piece_hashes = sort_bytes / kSortBytesPerHash;
@@ -57,7 +57,7 @@ MemoryPlan MemoryPlan::less(std::uint64_t bytes) const {
   const std::uint64_t hashes = bytes / kSortBytesPerHash / threads + 1;
   if (hashes > piece_hashes / 2) {
     throw UsageError("memory limit is too small for the tables of so large a snapshot: needs " +
-                     std::to_string(2 * hashes * kSortBytesPerHash * threads * 4 / kMiB + 1) + "M or more");
+                     std::to_string(4 * bytes / kMiB + 64) + "M or more");
   }
   plan.piece_hashes -= hashes;
   return plan;

@@ -8,7 +8,7 @@ namespace keysieve {
 namespace {
 
 // So many are sorted inside a second-level cache of 1 MiB, in 4 ns each; one step for 400,000 takes 24.
-constexpr std::size_t kCachedHashes = 16 * 1024;
+constexpr std::size_t kCachedHashes = std::size_t{16} * 1024;
 constexpr std::ptrdiff_t kFewHashes = 24;  // more of them std::sort sorts faster
 
 // Buckets of equal width over a range.

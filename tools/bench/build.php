@@ -105,7 +105,8 @@ function costs(array $methods, int $rounds): array
 function prepare_peers(Work $work): void
 {
     $work->run("sed 's/$/ 1/' keys >keys.cdb");
-    $work->run('xargs -n ' . KEYS_PER_COMMAND . ' echo SADD tags <keys >keys.redis');
+    $work->run('awk \'NR % ' . KEYS_PER_COMMAND . ' == 1 { printf "%sSADD tags", NR > 1 ? "\n" : "" }' .
+        ' { printf " %s", $0 } END { print "" }\' keys >keys.redis');
     $work->run("redis-server --port 0 --unixsocket \$PWD/redis.sock --save '' --appendonly no --daemonize yes" .
         ' --dir $PWD --pidfile $PWD/redis.pid --logfile $PWD/redis.log');
     file_put_contents($work->path('keys.sql'), "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000;\n" .

@@ -11,7 +11,7 @@ namespace keysieve {
 namespace {
 
 constexpr std::size_t kLineBytes = 21;
-constexpr std::size_t kLinesPerWrite = 16 * 1024;
+constexpr std::size_t kLinesPerWrite = std::size_t{16} * 1024;
 
 // "key-" and 16 hexadecimal digits of i times an odd number, which are as distinct as i is.
 void write_line(char* line, std::uint64_t i) {
@@ -38,9 +38,14 @@ int print(std::uint64_t count) {
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  CLI::App program("Prints distinct keys of 20 bytes, a line each");
-  std::uint64_t count = 0;
-  program.add_option("COUNT", count, "How many")->required();
-  CLI11_PARSE(program, argc, argv);
-  return keysieve::print(count);
+  try {
+    CLI::App program("Prints distinct keys of 20 bytes, a line each");
+    std::uint64_t count = 0;
+    program.add_option("COUNT", count, "How many")->required();
+    CLI11_PARSE(program, argc, argv);
+    return keysieve::print(count);
+  } catch (const std::exception& error) {
+    std::fputs(error.what(), stderr);
+    return EXIT_FAILURE;
+  }
 }
