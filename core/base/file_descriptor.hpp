@@ -62,4 +62,9 @@ void write_all(const FileDescriptor& file, Bytes bytes, const std::string& path)
 // The same from `offset` on; several threads may write to a file at once.
 void write_all_at(const FileDescriptor& file, std::uint64_t offset, Bytes bytes, const std::string& path);
 
+// Reads exactly as many bytes, from `offset` on. Throws MissingInputError, DataError when the file is
+// shorter.
+void read_all_at(const FileDescriptor& file, std::uint64_t offset, MutableBytes bytes,
+                 const std::string& path);
+
 }  // namespace keysieve

@@ -1,6 +1,9 @@
 #include "core/shm/attachment.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
 
 #include "core/base/error.hpp"
 
@@ -18,19 +21,38 @@ MappedRegion map_read_only(const SetFolder& folder, const std::string& name) {
 }  // namespace
 
 Attachment::Attachment(const SetFolder& folder, std::string_view set_name, const PublicationId& id)
-    : Attachment(folder, {snapshot_file_name(id.publication), live_file_name(id.publication)}, set_name, id,
-                 Check::Tables) {}
+    : Attachment(folder, {snapshot_file_name(id.publication), live_file_name(id.publication)}, set_name, id) {
+}
 
 Attachment::Attachment(const SetFolder& folder, const FileNames& files, std::string_view set_name,
-                       const PublicationId& id, Check check)
+                       const PublicationId& id)
     : id_(id),
       snapshot_region_(map_read_only(folder, files.snapshot)),
       live_(LiveFile::open_read_only(folder, files.live, id)),
-      snapshot_(SnapshotView::decode(bytes_of(snapshot_region_), folder.path_of(files.snapshot), check)),
+      snapshot_(
+          SnapshotView::decode(bytes_of(snapshot_region_), folder.path_of(files.snapshot), Check::Tables)),
       layer_(live_.layer()) {
   if (snapshot_.set_name() != set_name) {
     throw DataError(folder.path_of(files.snapshot) + ": is of set " + std::string(snapshot_.set_name()));
   }
+}
+
+bool Attachment::warm_some(std::size_t bytes) noexcept {
+  return advise_next(warm_bytes_, bytes, MADV_POPULATE_READ);
+}
+
+bool Attachment::let_go_of_some(std::size_t bytes) noexcept {
+  return advise_next(let_go_bytes_, bytes, MADV_DONTNEED);
+}
+
+// What the kernel does not know (MADV_POPULATE_READ came with Linux 5.14) is done without.
+bool Attachment::advise_next(std::size_t& done, std::size_t bytes, int advice) const noexcept {
+  const std::size_t size = snapshot_region_.get_size();
+  const std::size_t piece = std::min(bytes, size - done);
+  const bool advised =
+      ::madvise(static_cast<char*>(snapshot_region_.get_address()) + done, piece, advice) == 0;
+  done += piece;
+  return !advised || done == size;
 }
 
 }  // namespace keysieve

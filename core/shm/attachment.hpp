@@ -12,19 +12,18 @@ namespace keysieve {
 
 class Attachment {
  public:
-  // Checks owner and mode, exact size, header and tables (with Check::Everything the shards as well), set
-  // name, live page. Throws MissingInputError when it is not there (any more), DataError, IncompatibleError,
-  // PermissionError.
+  // Checks owner and mode, exact size, header and tables, set name, live page. Throws MissingInputError when
+  // it is not there (any more), DataError, IncompatibleError, PermissionError.
   Attachment(const SetFolder& folder, std::string_view set_name, const PublicationId& id);
 
-  // The same checks and more over files that have no final name yet: the publisher's look through a reader's
+  // The same over files that have no final name yet: the publisher's look through a reader's
   // eyes.
   struct FileNames {
     std::string snapshot;
     std::string live;
   };
   Attachment(const SetFolder& folder, const FileNames& files, std::string_view set_name,
-             const PublicationId& id, Check check);
+             const PublicationId& id);
 
   [[nodiscard]] const SnapshotView& snapshot() const noexcept { return snapshot_; }
   [[nodiscard]] const LivePage& live() const noexcept { return live_.page(); }
@@ -41,6 +40,14 @@ class Attachment {
     layer_.may_contain_many(hashes, results);
   }
 
+  // Makes the next `bytes` of the snapshot present in this process's page table, ahead of the lookups that
+  // would fault on them; true when all are. `bytes` is a multiple of a page in both.
+  bool warm_some(std::size_t bytes) noexcept;
+  // Lets go of the next `bytes` of it; true when all are gone. For what no lookup will use again, ahead of
+  // the destructor, which then has little to do. Not by munmap(2) of a part, for which the kernel locks the
+  // file's mappings in all processes.
+  bool let_go_of_some(std::size_t bytes) noexcept;
+
   [[nodiscard]] const PublicationId& id() const noexcept { return id_; }
 
   // How many calls are using it. Not atomic: an attachment belongs to one thread.
@@ -49,11 +56,15 @@ class Attachment {
   [[nodiscard]] bool is_pinned() const noexcept { return pins_ != 0; }
 
  private:
+  [[nodiscard]] bool advise_next(std::size_t& done, std::size_t bytes, int advice) const noexcept;
+
   PublicationId id_;
   MappedRegion snapshot_region_;
   LiveFile live_;
   SnapshotView snapshot_;
   LiveLayer layer_;
+  std::size_t warm_bytes_ = 0;
+  std::size_t let_go_bytes_ = 0;
   std::uint32_t pins_ = 0;
 };
 

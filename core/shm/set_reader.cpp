@@ -81,30 +81,42 @@ void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
     return settle(word);  // a control page made anew: what is mapped goes on serving
   }
   if (wanted == refused_ || (attachment_ && attachment_->id() == wanted)) {
+    next_.reset();
     mismatch_since_.reset();
     return settle(word);
   }
-  if (may_attach_now(now)) return attach(word);
-  wait(word);
+  if (!may_attach_now(now)) return wait(word);
+  if (next_ && next_->id() == wanted) return warm(word, now);
+  attach(word, now);
 }
 
-// At once when there is nothing to serve, or when the publication is older than any jitter; else after the
-// jitter, so that the workers of a host do not all touch a new publication's pages at the same moment.
+// At once when there is nothing to serve, or when the publication is older than any jitter; else after half
+// the jitter, so that the workers of a host do not all touch a new publication's pages at the same moment.
+// The other half is for warming it.
 bool SetReader::may_attach_now(SteadyTime now) {
   if (now < retry_at_) return false;
-  if (!attachment_) return true;
-  const std::int64_t moved_at_ms = control_->page().moved_at_ms.load(std::memory_order_relaxed);
-  if (unix_now_ms() - moved_at_ms > settings_.max_jitter.count()) return true;
+  if (!attachment_ || is_older_than_any_jitter()) return true;
   if (!mismatch_since_) mismatch_since_ = now;
-  return now - *mismatch_since_ >= jitter();
+  return now - *mismatch_since_ >= jitter() / 2;
 }
 
-void SetReader::attach(std::uint64_t word) {
+bool SetReader::must_switch(SteadyTime now) const noexcept {
+  return !attachment_ || is_older_than_any_jitter() || now - *mismatch_since_ >= jitter();
+}
+
+bool SetReader::is_older_than_any_jitter() const noexcept {
+  const std::int64_t moved_at_ms = control_->page().moved_at_ms.load(std::memory_order_relaxed);
+  return unix_now_ms() - moved_at_ms >= settings_.max_jitter.count();
+}
+
+void SetReader::attach(std::uint64_t word, SteadyTime now) {
   for (int tries = 1;; ++tries) {
     const PublicationId id{control_->page().instance, publication_of(word)};
     try {
       const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
-      take(std::make_unique<Attachment>(folder, set_name_, id));
+      next_ = std::make_unique<Attachment>(folder, set_name_, id);
+      if (!must_switch(now)) return wait(word);
+      take(std::move(next_));
       return settle(word);
     } catch (const Error& failure) {
       const std::uint64_t now_current = current_->load(std::memory_order_acquire);
@@ -126,13 +138,23 @@ void SetReader::attach(std::uint64_t word) {
   }
 }
 
+// A slice at each call, until all is warm or the jitter is over: a new publication is not kept back for it.
+void SetReader::warm(std::uint64_t word, SteadyTime now) {
+  const bool is_warm = take_a_slice([this](std::size_t bytes) { return next_->warm_some(bytes); });
+  if (!is_warm && !must_switch(now)) return wait(word);
+  take(std::move(next_));
+  settle(word);
+}
+
+// What is still being detached by now is detached at once, so that a worker with few calls does not collect
+// publications.
 void SetReader::take(std::unique_ptr<Attachment> attachment) {
+  std::erase_if(retired_, [](const auto& retired) { return !retired->is_pinned(); });
   if (attachment_) retired_.push_back(std::move(attachment_));
   attachment_ = std::move(attachment);
   mismatch_since_.reset();
   refused_ = {};
   failure_.clear();
-  detach_unpinned();
 }
 
 // What the calls answer as long as the word stays.
@@ -160,8 +182,22 @@ Availability SetReader::availability_at(UnixSeconds now) const noexcept {
   return Availability::Ready;
 }
 
-void SetReader::detach_unpinned() noexcept {
-  std::erase_if(retired_, [](const auto& attachment) { return !attachment->is_pinned(); });
+void SetReader::detach_some() noexcept {
+  std::erase_if(retired_, [](const auto& retired) {
+    return !retired->is_pinned() &&
+           take_a_slice([&](std::size_t bytes) { return retired->let_go_of_some(bytes); });
+  });
+}
+
+// Larger and larger pieces until there are no more, which is true, or the time is over: with huge pages a
+// piece costs little, whatever its size.
+template <typename TakePiece>
+bool SetReader::take_a_slice(TakePiece take_piece) noexcept {
+  const SteadyTime until = std::chrono::steady_clock::now() + kSliceTime;
+  for (std::size_t bytes = kFirstPieceBytes; !take_piece(bytes); bytes *= 2) {
+    if (std::chrono::steady_clock::now() >= until) return false;
+  }
+  return true;
 }
 
 // Different for every process, the same for one reader of it.

@@ -99,6 +99,10 @@ struct SnapshotLayout {
   TableSpan checksum_table;
   TableSpan shards;
   std::uint64_t file_bytes;
+
+  [[nodiscard]] constexpr std::uint64_t stretch_count() const noexcept {
+    return checksum_table.bytes / sizeof(std::uint64_t);
+  }
 };
 
 constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, std::uint64_t shard_bytes) {

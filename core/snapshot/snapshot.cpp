@@ -19,6 +19,15 @@ bool same(const TableSpan& a, const TableSpan& b) {
   return a.offset == b.offset && a.bytes == b.bytes;
 }
 
+void check_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t index, Bytes stretch,
+                   std::string_view source) {
+  const std::byte* table = snapshot.data() + layout.checksum_table.offset;
+  if (checksum(stretch) == load<std::uint64_t>(table + index * sizeof(std::uint64_t))) return;
+  throw DataError(std::string(source) +
+                  ": shards are damaged: a checksum does not match (64 KiB from offset " +
+                  std::to_string(layout.shards.offset + index * kChecksumStretchBytes) + ")");
+}
+
 // One decoding: each step relies on what the steps before it have checked.
 class Decoder {
  public:
@@ -92,14 +101,8 @@ class Decoder {
   }
 
   void check_shards(const SnapshotLayout& layout) const {
-    const std::uint64_t stretches = layout.checksum_table.bytes / sizeof(std::uint64_t);
-    for (std::uint64_t i = 0; i < stretches; ++i) {
-      const auto expected =
-          load<std::uint64_t>(bytes_.data() + layout.checksum_table.offset + i * sizeof(std::uint64_t));
-      if (checksum(checksum_stretch(bytes_, layout, i)) != expected) {
-        fail("shards are damaged: a checksum does not match (64 KiB from offset " +
-             std::to_string(layout.shards.offset + i * kChecksumStretchBytes) + ")");
-      }
+    for (std::uint64_t i = 0; i < layout.stretch_count(); ++i) {
+      check_stretch(bytes_, layout, i, checksum_stretch(bytes_, layout, i), source_);
     }
   }
 
@@ -169,6 +172,15 @@ std::string_view SnapshotView::key_profile() const noexcept {
 
 UnixSeconds SnapshotView::valid_until() const noexcept {
   return header_->valid_for == 0 ? 0 : header_->as_of + header_->valid_for;
+}
+
+std::uint64_t SnapshotView::stretch_count() const noexcept {
+  return snapshot_layout(header_->shard_count, header_->shard_bytes).stretch_count();
+}
+
+void SnapshotView::check_stretch(std::uint64_t index, Bytes stretch, std::string_view source) const {
+  keysieve::check_stretch(bytes_, snapshot_layout(header_->shard_count, header_->shard_bytes), index, stretch,
+                          source);
 }
 
 double SnapshotView::bits_per_key() const noexcept {

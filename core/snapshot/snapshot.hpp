@@ -40,6 +40,12 @@ class SnapshotView {
   [[nodiscard]] std::optional<double> fill_ratio() const;
   [[nodiscard]] std::optional<double> fill_ratio(std::uint32_t shard) const;
 
+  // A snapshot that lies in stretches somewhere else: throws DataError, which names `source`, unless
+  // `stretch` is what checksum_stretch() gave for `index` when the snapshot was built. `index` is below
+  // stretch_count().
+  [[nodiscard]] std::uint64_t stretch_count() const noexcept;
+  void check_stretch(std::uint64_t index, Bytes stretch, std::string_view source) const;
+
   // The hash must have been made with seed(). False: certainly absent.
   [[nodiscard]] bool may_contain(KeyHash hash) const noexcept { return lookup_.may_contain(array_, hash); }
   // results[i] answers hashes[i].

@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
+#include "core/shm/huge_pages.hpp"
 #include "core/shm/memory_use.hpp"
 #include "core/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"
@@ -110,10 +111,13 @@ void describe_attachment(SetStatus& status, const Attachment& attached, const Co
                       {"last_confirmed", moment_or_null(confirmed)},
                       {"heartbeat", moment_or_null(heartbeat)}});
   const std::string layer = describe_layer(status, attached);
+  const std::uint64_t huge_bytes = huge_page_bytes(attached.snapshot().bytes());
+  status.json["huge_page_bytes"] = huge_bytes;
   status.row = {std::to_string(attached.id().publication),
                 attached.live().generation == 0 ? "file" : std::to_string(attached.live().generation),
                 format_count(header.key_count),
                 format_bytes(header.file_bytes),
+                format_share(static_cast<double>(huge_bytes) / static_cast<double>(header.file_bytes)),
                 format_share(header.estimated_fpr),
                 layer,
                 age(header.as_of, now),
@@ -138,12 +142,13 @@ SetStatus status_of(const std::string& directory, const std::string& name) {
   return status;
 }
 
-void print_text(const std::string& directory, const std::vector<SetStatus>& sets, const MemoryUse& use) {
-  Table table({"set", "state", "publication", "generation", "keys", "size", "estimated FPR", "live keys",
-               "as of", "confirmed", "loader"});
+void print_text(const std::string& directory, const std::vector<SetStatus>& sets, const MemoryUse& use,
+                const std::optional<std::string>& huge_pages) {
+  Table table({"set", "state", "publication", "generation", "keys", "size", "in huge pages", "estimated FPR",
+               "live keys", "as of", "confirmed", "loader"});
   for (const SetStatus& set : sets) {
     std::vector<std::string> row{set.name, set.state};
-    const std::vector<std::string> nothing(9, "-");
+    const std::vector<std::string> nothing(10, "-");
     const auto& rest = set.row.empty() ? nothing : set.row;
     row.insert(row.end(), rest.begin(), rest.end());
     table.add(row);
@@ -158,6 +163,7 @@ void print_text(const std::string& directory, const std::vector<SetStatus>& sets
   }
   fmt::print("{}: {} in files", directory, format_bytes(use.visible_bytes));
   if (use.pinned_bytes) fmt::print(", {} more pinned by idle workers", format_bytes(*use.pinned_bytes));
+  if (huge_pages) fmt::print("; its tmpfs has huge={}", *huge_pages);
   fmt::print("\n");
 }
 
@@ -167,12 +173,14 @@ void status(const StatusOptions& options) {
     sets.push_back(status_of(options.directory, name));
   }
   const MemoryUse use = memory_use(options.directory);
-  if (!options.json) return print_text(options.directory, sets, use);
+  const auto huge_pages = huge_page_policy(options.directory);
+  if (!options.json) return print_text(options.directory, sets, use, huge_pages);
   Json list = Json::array();
   for (const SetStatus& set : sets) list.push_back(set.json);
   print_json({{"directory", options.directory},
               {"visible_bytes", use.visible_bytes},
               {"pinned_bytes", use.pinned_bytes ? Json(*use.pinned_bytes) : Json()},
+              {"huge_pages", huge_pages ? Json(*huge_pages) : Json()},
               {"sets", list}});
 }
 

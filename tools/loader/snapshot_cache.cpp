@@ -57,17 +57,6 @@ FileDescriptor open_for_reading(const std::string& path) {
   return file;
 }
 
-// By read(2), not by a mapping: a bad disk must be an error here, not SIGBUS.
-void read_all(const FileDescriptor& file, MutableBytes bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::read(file.get(), bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw_read_error(path, errno);
-    if (count == 0) throw DataError(path + ": became shorter while it was read");
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-}
-
 UnixSeconds moment_in(std::string_view text, const std::string& path) {
   UnixSeconds moment = 0;
   const char* const end = text.data() + text.size();
@@ -93,7 +82,7 @@ SnapshotBytes SnapshotCache::load(const std::string& set_name, std::uint64_t gen
   const auto status = stat_of(file, path);
   if (!S_ISREG(status.st_mode) || status.st_size == 0) throw DataError(path + ": is not a snapshot");
   SnapshotBytes bytes(static_cast<std::size_t>(status.st_size));
-  read_all(file, bytes.get(), path);
+  read_all_at(file, 0, bytes.get(), path);  // a mapping of a bad disk would be SIGBUS
   const SnapshotView view = SnapshotView::decode(bytes.get(), path, Check::Everything);
   if (view.set_name() != set_name)
     throw DataError(path + ": is a snapshot of set " + std::string(view.set_name()));
@@ -111,7 +100,7 @@ UnixSeconds SnapshotCache::newest_as_of(const std::string& set_name) const {
     const FileDescriptor file = open_for_reading(path);
     std::array<char, kMaxMomentText> buffer{};
     const auto size = std::min(static_cast<std::size_t>(stat_of(file, path).st_size), buffer.size());
-    read_all(file, std::as_writable_bytes(std::span(buffer).first(size)), path);
+    read_all_at(file, 0, std::as_writable_bytes(std::span(buffer).first(size)), path);
     return moment_in(std::string_view(buffer.data(), size), path);
   } catch (const MissingInputError&) {
     return 0;

@@ -78,6 +78,17 @@ TEST(FileDescriptor, WritesAllBytes) {
   EXPECT_EQ(stat_of(file, "file").st_size, 1'000'000);
 }
 
+TEST(FileDescriptor, ReadsFromAnOffsetAndNoMoreThanThereIs) {
+  const test::TemporaryDirectory directory;
+  const FileDescriptor file(::open((directory / "file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  write_all(file, as_bytes("the bytes"), "the-file");
+  std::array<std::byte, 5> bytes{};
+  read_all_at(file, 4, bytes, "the-file");
+  EXPECT_EQ(as_text(bytes), "bytes");
+  EXPECT_THAT([&] { read_all_at(file, 5, bytes, "the-file"); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("the-file"), HasSubstr("shorter"))));
+}
+
 TEST(FileDescriptor, ReportsAFullDevice) {
   const FileDescriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(full.is_open());

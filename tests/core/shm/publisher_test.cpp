@@ -124,6 +124,19 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsCorrupt) {
   expect_only_the_first_publication();
 }
 
+TEST_F(PublisherTest, FindsDamageInAnyStretchOfALargeSnapshot) {
+  publish("old");
+  SnapshotBytes corrupt = large_snapshot_of("new");
+  const std::size_t size = corrupt.get().size();
+  for (const std::size_t offset : {size / 3, size / 2, size - 5'000}) {
+    corrupt.get()[offset] ^= std::byte{1};
+    EXPECT_THROW(publish(corrupt), DataError) << offset;
+    corrupt.get()[offset] ^= std::byte{1};
+  }
+  expect_only_the_first_publication();
+  EXPECT_EQ(publish(corrupt), 2U);
+}
+
 TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsCutShort) {
   publish("old");
   const SnapshotBytes snapshot = snapshot_of("new");

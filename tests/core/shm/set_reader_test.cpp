@@ -165,6 +165,58 @@ TEST_F(SetReaderTest, UnmapsTheOldPublicationWhenItsLastPinIsGone) {
   EXPECT_THAT(mapped_files(), HasSubstr(file(snapshot_file_name(2))));
 }
 
+int mapped_snapshots() {
+  std::istringstream maps(mapped_files());
+  int count = 0;
+  for (std::string line; std::getline(maps, line);) count += line.find(".ks") != std::string::npos ? 1 : 0;
+  return count;
+}
+
+TEST_F(SetReaderTest, UnmapsALargePublicationInTheNextCalls) {
+  publish(large_snapshot_of("old"));
+  SetReader reader = this->reader();
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  publish("new");
+  for (int call = 0; call < 100; ++call) ASSERT_EQ(publication_seen_by(reader), 2U);
+  EXPECT_THAT(mapped_files(), Not(HasSubstr(file(snapshot_file_name(1)))));
+}
+
+TEST_F(SetReaderTest, CollectsNoLargePublicationsWhenItIsSeldomAsked) {
+  SetReader reader = this->reader();
+  for (std::uint64_t publication = 1; publication <= 5; ++publication) {
+    publish(large_snapshot_of("key"));
+    EXPECT_EQ(publication_seen_by(reader), publication);
+    EXPECT_LE(mapped_snapshots(), 2);
+  }
+}
+
+TEST_F(SetReaderTest, AnswersFromOneOfBothWhileItChangesOver) {
+  publish(large_snapshot_of("key"));
+  SetReader reader = this->reader(milliseconds(200));
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  publish(large_snapshot_of("key"));
+  EXPECT_TRUE(eventually([&] {
+    EXPECT_TRUE(may_contain(reader, "key1"));
+    EXPECT_FALSE(may_contain(reader, "absent"));
+    return publication_seen_by(reader) == 2;
+  }));
+}
+
+TEST_F(SetReaderTest, ForgetsWhatItWasWarmingWhenSomethingNewerIsPublished) {
+  publish(large_snapshot_of("old"));
+  SetReader reader = this->reader(milliseconds(200));
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  Publisher publisher = this->publisher();
+  const SnapshotBytes newer = large_snapshot_of("newer");
+  for (std::uint64_t publication = 2; publication < 30; ++publication) {
+    publisher.publish(newer.get(), 1);
+    EXPECT_LE(publication_seen_by(reader), publication);
+    EXPECT_LE(mapped_snapshots(), 3);
+  }
+  EXPECT_TRUE(eventually([&] { return publication_seen_by(reader) == 29; }));
+  EXPECT_TRUE(may_contain(reader, "newer1"));
+}
+
 TEST_F(SetReaderTest, MapsEverythingReadOnly) {
   publish("key");
   SetReader reader = this->reader();

@@ -31,6 +31,11 @@ class SharedMemory : public ::testing::Test {
     return build_snapshot(settings, numbered_keys(prefix, 100));
   }
 
+  // 5 MB; its keys are "<prefix>0" to "<prefix>39999".
+  static SnapshotBytes large_snapshot_of(const std::string& prefix) {
+    return build_snapshot({.set_name = kSet, .growth = 100.0}, numbered_keys(prefix, 40'000));
+  }
+
   Publisher publisher() const { return {{.directory = directory_.path()}, kSet}; }
   std::uint64_t publish(const SnapshotBytes& snapshot, std::uint64_t generation = 1) const {
     return publisher().publish(snapshot.get(), generation);

@@ -104,7 +104,7 @@ TEST_F(JsonMembers, OfPublishQueryAndBypass) {
 TEST_F(JsonMembers, OfStatus) {
   static_cast<void>(said({"publish", snapshot_}));
   const Json status = json({"status", "tags", "shop"});
-  expect_members(status, {"directory", "visible_bytes", "pinned_bytes", "sets"});
+  expect_members(status, {"directory", "visible_bytes", "pinned_bytes", "huge_pages", "sets"});
   expect_members(status.at("sets").at(0), {"set",
                                            "availability",
                                            "reason",
@@ -117,6 +117,7 @@ TEST_F(JsonMembers, OfStatus) {
                                            "kind",
                                            "key_count",
                                            "bytes",
+                                           "huge_page_bytes",
                                            "estimated_fpr",
                                            "as_of",
                                            "published_at",

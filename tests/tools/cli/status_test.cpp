@@ -33,12 +33,13 @@ TEST_F(Status, SaysThatADirectoryIsEmpty) {
   EXPECT_EQ(report.at("directory"), shared_memory());
   EXPECT_EQ(report.at("visible_bytes"), 0);
   EXPECT_TRUE(report.contains("pinned_bytes"));
+  EXPECT_TRUE(report.contains("huge_pages"));
   EXPECT_EQ(report.at("sets"), Json::array());
 }
 
 TEST_F(Status, ShowsWhatIsPublished) {
   publish("tags", {"--as-of", "@1700000000"});
-  EXPECT_THAT(said({"status"}), ContainsRegex("tags +ready +1 +file +100 +12.0 KiB +.* % +- +[0-9]+d "));
+  EXPECT_THAT(said({"status"}), ContainsRegex("tags +ready +1 +file +100 +12.0 KiB +0 % +.* % +- +[0-9]+d "));
   const Json tags = set();
   EXPECT_EQ(tags.at("set"), "tags");
   EXPECT_EQ(tags.at("availability"), "ready");
@@ -50,6 +51,7 @@ TEST_F(Status, ShowsWhatIsPublished) {
   EXPECT_EQ(tags.at("kind"), "split_block_bloom");
   EXPECT_EQ(tags.at("key_count"), 100);
   EXPECT_EQ(tags.at("bytes"), read(path("tags.ks")).size());
+  EXPECT_EQ(tags.at("huge_page_bytes"), 0);
   EXPECT_LE(tags.at("estimated_fpr"), 0.01);
   EXPECT_EQ(tags.at("as_of"), 1'700'000'000);
   EXPECT_NEAR(tags.at("published_at").get<double>(), static_cast<double>(unix_now()), 60.0);
