@@ -1,0 +1,66 @@
+// How long a publication of a snapshot takes: publish_bench DIRECTORY SNAPSHOT PUBLICATIONS prints for each a
+// line of JSON with milliseconds: "remove", of the publication that has to go; "publish", of the rest (copy,
+// read back, check, make current); "write", of nothing but the bytes into a file beside.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/shm/publisher.hpp"
+#include "core/snapshot/snapshot.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::uint64_t kGeneration = 1;
+
+template <typename Work>
+double milliseconds(Work work) {
+  const auto began = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+}
+
+void write_beside(const std::string& path, Bytes bytes) {
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  write_all(file, bytes, path);
+}
+
+void run(const std::string& directory, const std::string& path, int publications) {
+  const MappedRegion region = map_file(path);
+  const SnapshotView view = SnapshotView::decode(bytes_of(region), path, Check::Everything);
+  const std::string set_name(view.set_name());
+  const std::filesystem::path folder = std::filesystem::path(directory) / set_name;
+  Publisher publisher({.directory = directory}, set_name);
+  std::uint64_t current = publisher.publish(view.bytes(), kGeneration);
+  current = publisher.publish(view.bytes(), kGeneration);
+  for (int i = 0; i < publications; ++i) {
+    const std::string beside = directory + "/beside";
+    const double write = milliseconds([&] { write_beside(beside, view.bytes()); });
+    std::filesystem::remove(beside);
+    const std::filesystem::path replaced = folder / snapshot_file_name(current - 1);
+    const double remove = milliseconds([&] { std::filesystem::remove(replaced); });
+    const double publish = milliseconds([&] { current = publisher.publish(view.bytes(), kGeneration); });
+    fmt::print("{{\"remove\": {}, \"publish\": {}, \"write\": {}}}\n", remove, publish, write);
+  }
+}
+
+}  // namespace
+}  // namespace keysieve
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    fmt::print(stderr, "usage: publish_bench DIRECTORY SNAPSHOT PUBLICATIONS\n");
+    return 64;
+  }
+  try {
+    keysieve::run(argv[1], argv[2], std::atoi(argv[3]));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "publish_bench: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
