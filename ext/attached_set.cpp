@@ -9,37 +9,55 @@ namespace {
 // Hashes of that many keys are kept on the stack at a time; pages ask for about 20.
 constexpr std::size_t kKeysAtATime = 64;
 
-void probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
-  const std::uint64_t seed = attachment.snapshot().seed();
+// False when it has met an element that is no key; then the answers are not complete.
+bool probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
+  const KeyHasher hasher = attachment.snapshot().hasher();
   std::array<KeyHash, kKeysAtATime> hashes;
-  std::size_t hashed = 0;
+  auto next = hashes.begin();
   zval* key = nullptr;
   ZEND_HASH_FOREACH_VAL(keys, key) {
-    hashes[hashed++] = hash_of(key, seed);
-    if (hashed == hashes.size()) {
+    if (UNEXPECTED(!hash_if_key(key, hasher, *next))) return false;
+    if (UNEXPECTED(++next == hashes.end())) {
       attachment.may_contain_many(hashes, answers);
-      answers += hashed;
-      hashed = 0;
+      answers += hashes.size();
+      next = hashes.begin();
     }
   }
   ZEND_HASH_FOREACH_END();
-  attachment.may_contain_many(std::span(hashes).first(hashed), answers);
+  attachment.may_contain_many({hashes.begin(), next}, answers);
+  return true;
+}
+
+// Eight at a time: each is a byte of 0 or 1, and the topmost byte of the product is the sum of all.
+std::size_t count_true(std::span<const bool> answers) noexcept {
+  std::size_t count = 0;
+  for (; answers.size() >= 8; answers = answers.subspan(8)) {
+    count += load<std::uint64_t>(std::as_bytes(answers).data()) * 0x0101010101010101 >> 56;
+  }
+  for (const bool answer : answers) count += answer ? 1 : 0;
+  return count;
 }
 
 }  // namespace
 
-void AttachedSet::may_contain_many(HashTable* keys, const zend_string* key_profile, std::span<bool> answers) {
-  ++counts_.calls;
+std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const zend_string* key_profile,
+                                                         std::span<bool> answers) {
+  bool all_are_keys = true;
   const SetState state = ask(key_profile, [&](const Attachment& attachment) noexcept {
-    probe_all(attachment, keys, answers.data());
+    all_are_keys = probe_all(attachment, keys, answers.data());
   });
-  if (state != SetState::Ready) {
+  if (UNEXPECTED(state != SetState::Ready || !all_are_keys) && !check_keys(keys, 1)) return {};
+  ++counts_.calls;
+  if (UNEXPECTED(state != SetState::Ready)) {
     std::fill(answers.begin(), answers.end(), true);
-    return give_up(state, key_profile, answers.size());
+    give_up(state, key_profile, answers.size());
+    if (EG(exception) != nullptr) return {};
+    return answers.size();
   }
-  const auto maybe = static_cast<std::uint64_t>(std::count(answers.begin(), answers.end(), true));
+  const std::size_t maybe = count_true(answers);
   counts_.maybe += maybe;
   counts_.absent += answers.size() - maybe;
+  return maybe;
 }
 
 SetState AttachedSet::state(const zend_string* key_profile) {

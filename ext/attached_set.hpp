@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -23,14 +24,14 @@ class AttachedSet {
  public:
   AttachedSet(const ReaderSettings& settings, std::string_view name) : reader_(settings, name) {}
 
-  // Answers one key, whose hash `hash_for(seed)` gives. Any `key_profile` but that of the snapshot makes the
+  // Answers one key, whose hash `hash_by(hasher)` gives. Any `key_profile` but that of the snapshot makes the
   // set Incompatible; nullptr is content with all. May leave an UnavailableException pending.
-  template <typename HashFor>
-  bool may_contain(HashFor&& hash_for, const zend_string* key_profile) {
+  template <typename HashBy>
+  bool may_contain(HashBy&& hash_by, const zend_string* key_profile) {
     ++counts_.calls;
     bool maybe = true;
     const SetState state = ask(key_profile, [&](const Attachment& attachment) noexcept {
-      maybe = attachment.may_contain(hash_for(attachment.snapshot().seed()));
+      maybe = attachment.may_contain(hash_by(attachment.snapshot().hasher()));
     });
     if (UNEXPECTED(state != SetState::Ready)) {
       give_up(state, key_profile, 1);
@@ -40,9 +41,10 @@ class AttachedSet {
     return maybe;
   }
 
-  // Answers all elements of what check_keys() has let pass, in their order and by one publication. May leave
-  // an UnavailableException pending.
-  void may_contain_many(HashTable* keys, const zend_string* key_profile, std::span<bool> answers);
+  // Answers all elements of an argument, in their order and by one publication. How many are maybe; nothing
+  // when an exception is pending, a TypeError of check_keys() or an UnavailableException.
+  std::optional<std::size_t> may_contain_many(HashTable* keys, const zend_string* key_profile,
+                                              std::span<bool> answers);
 
   SetState state(const zend_string* key_profile);
 

@@ -11,14 +11,14 @@ class HashPerSeed {
  public:
   explicit HashPerSeed(const zval* key) noexcept : key_(key) {}
 
-  KeyHash operator()(std::uint64_t seed) noexcept {
+  KeyHash operator()(const KeyHasher& hasher) noexcept {
     const auto end = seeds_.begin() + known_;
-    if (const auto found = std::find(seeds_.begin(), end, seed); found != end) {
+    if (const auto found = std::find(seeds_.begin(), end, hasher.seed()); found != end) {
       return hashes_[static_cast<std::size_t>(found - seeds_.begin())];
     }
-    const KeyHash hash = hash_of(key_, seed);
+    const KeyHash hash = hash_of(key_, hasher);
     if (known_ < seeds_.size()) {
-      seeds_[known_] = seed;
+      seeds_[known_] = hasher.seed();
       hashes_[known_++] = hash;
     }
     return hash;
@@ -82,8 +82,8 @@ ZEND_FUNCTION(KeySieve_may_contain) {
     zend_argument_value_error(1, "must be %s, \"%.80s\" given", keysieve::kSetNameRule, ZSTR_VAL(name));
     RETURN_THROWS();
   }
-  RETURN_BOOL(
-      set->may_contain([key](std::uint64_t seed) noexcept { return keysieve::hash_of(key, seed); }, nullptr));
+  RETURN_BOOL(set->may_contain(
+      [key](const keysieve::KeyHasher& hasher) noexcept { return keysieve::hash_of(key, hasher); }, nullptr));
 }
 
 ZEND_FUNCTION(KeySieve_candidate_sets) {

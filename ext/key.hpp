@@ -23,10 +23,10 @@ struct KeyObject {
   }
 
   // Only once constructed.
-  [[nodiscard]] KeyHash hash_for(std::uint64_t wanted_seed) noexcept {
-    if (!is_hashed || seed != wanted_seed) {
-      hash = hash_key(view_of(bytes()), wanted_seed);
-      seed = wanted_seed;
+  [[nodiscard]] KeyHash hash_by(const KeyHasher& hasher) noexcept {
+    if (!is_hashed || seed != hasher.seed()) {
+      hash = hasher(view_of(bytes()));
+      seed = hasher.seed();
       is_hashed = true;
     }
     return hash;

@@ -1,5 +1,7 @@
 #include "ext/key_argument.hpp"
 
+#include <charconv>
+
 namespace keysieve {
 namespace {
 
@@ -46,6 +48,22 @@ bool coerce_key_slowly(zval* argument, std::uint32_t number) {
   zend_string* text = nullptr;
   if (!zend_parse_arg_str_weak(argument, &text, number)) return false;
   if (Z_TYPE_P(argument) != IS_STRING) ZVAL_STR(argument, text);  // null stays null in the argument
+  return true;
+}
+
+bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noexcept {
+  ZVAL_DEREF(value);
+  if (Z_TYPE_P(value) == IS_STRING) {
+    hash = hasher(view_of(Z_STR_P(value)));
+  } else if (Z_TYPE_P(value) == IS_LONG) {
+    std::array<char, MAX_LENGTH_OF_LONG> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), Z_LVAL_P(value)).ptr;
+    hash = hasher({digits.data(), static_cast<std::size_t>(end - digits.data())});
+  } else if (is_key_object(value) && KeyObject::of(Z_OBJ_P(value))->bytes() != nullptr) {
+    hash = KeyObject::of(Z_OBJ_P(value))->hash_by(hasher);
+  } else {
+    return false;
+  }
   return true;
 }
 

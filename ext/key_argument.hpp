@@ -1,8 +1,6 @@
 // What PHP code may pass as a key: a string, an int, which counts as its decimal string, or a Key. Parsing
-// and checking come first and may run user code; hashing comes later and never does.
+// comes first and may run user code; hashing comes later and never does.
 #pragma once
-
-#include <charconv>
 
 #include "ext/key.hpp"
 
@@ -19,16 +17,24 @@ inline bool coerce_key(zval* argument, std::uint32_t number) {
 }
 
 // Whether every element is a key, without any coercion; otherwise throws a TypeError that names the index.
+// Cold: hashing says of itself that it has met what is no key.
 bool check_keys(HashTable* keys, std::uint32_t argument_number);
 
-// Of what coerce_key() or check_keys() has let pass.
-inline KeyHash hash_of(const zval* key, std::uint64_t seed) noexcept {
-  ZVAL_DEREF(key);
-  if (EXPECTED(Z_TYPE_P(key) == IS_STRING)) return hash_key(view_of(Z_STR_P(key)), seed);
-  if (Z_TYPE_P(key) == IS_OBJECT) return KeyObject::of(Z_OBJ_P(key))->hash_for(seed);
-  std::array<char, MAX_LENGTH_OF_LONG> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), Z_LVAL_P(key)).ptr;
-  return hash_key({digits.data(), static_cast<std::size_t>(end - digits.data())}, seed);
+// Hashes what a key is: a string, a long, a constructed Key, or a reference to one. False: it is none.
+bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noexcept;
+
+[[gnu::always_inline]] inline bool hash_if_key(const zval* value, const KeyHasher& hasher,
+                                               KeyHash& hash) noexcept {
+  if (UNEXPECTED(Z_TYPE_P(value) != IS_STRING)) return hash_slowly(value, hasher, hash);
+  hash = hasher(view_of(Z_STR_P(value)));
+  return true;
+}
+
+// Of what coerce_key() has let pass.
+[[gnu::always_inline]] inline KeyHash hash_of(const zval* key, const KeyHasher& hasher) noexcept {
+  KeyHash hash;
+  hash_if_key(key, hasher, hash);
+  return hash;
 }
 
 }  // namespace keysieve

@@ -62,6 +62,10 @@ class Answers {
   bool* answers_;
 };
 
+bool is_list(HashTable* keys) noexcept {
+  return HT_IS_PACKED(keys) && HT_IS_WITHOUT_HOLES(keys);
+}
+
 // Under the array key it had. The table knows no such key yet.
 void append(HashTable* to, zend_string* name, zend_ulong index, zval* value) {
   if (name != nullptr) {
@@ -94,17 +98,16 @@ void fill_list(HashTable* result, std::span<const bool> answers) {
   ZEND_HASH_FILL_END();
 }
 
-void return_bools(zval* return_value, HashTable* keys, std::span<const bool> answers) {
+void return_bools(zval* return_value, HashTable* keys, std::span<const bool> answers, std::size_t /*maybe*/) {
   array_init_size(return_value, zend_hash_num_elements(keys));
-  if (HT_IS_PACKED(keys) && HT_IS_WITHOUT_HOLES(keys)) {
+  if (is_list(keys)) {
     fill_list(Z_ARRVAL_P(return_value), answers);
   } else {
     append_bools(Z_ARRVAL_P(return_value), keys, answers);
   }
 }
 
-void return_candidates(zval* return_value, HashTable* keys, std::span<const bool> answers) {
-  array_init(return_value);
+void append_candidates(HashTable* result, HashTable* keys, std::span<const bool> answers) {
   zend_ulong index = 0;
   zend_string* name = nullptr;
   zval* key = nullptr;
@@ -113,24 +116,60 @@ void return_candidates(zval* return_value, HashTable* keys, std::span<const bool
     if (!*answer++) continue;
     ZVAL_DEREF(key);
     Z_TRY_ADDREF_P(key);
-    append(Z_ARRVAL_P(return_value), name, index, key);
+    append(result, name, index, key);
   }
   ZEND_HASH_FOREACH_END();
 }
 
+// The candidates at their places, and holes between them. Without a branch per answer: no processor foresees
+// which of a page's keys exist.
+void fill_places(HashTable* result, HashTable* keys, std::span<const bool> answers, std::size_t maybe) {
+  zend_hash_real_init_packed(result);
+  zval* key = keys->arPacked;
+  ZEND_HASH_FILL_PACKED(result) {
+    for (const bool answer : answers) {
+      zval* value = key++;
+      ZVAL_DEREF(value);
+      ZVAL_COPY_VALUE(__fill_val, value);
+      if (Z_REFCOUNTED_P(value)) GC_ADDREF_EX(Z_COUNTED_P(value), answer ? 1 : 0);
+      Z_TYPE_INFO_P(__fill_val) = answer ? Z_TYPE_INFO_P(value) : std::uint32_t{IS_UNDEF};
+      ZEND_HASH_FILL_NEXT();
+    }
+  }
+  ZEND_HASH_FILL_END();
+  result->nNumOfElements = static_cast<std::uint32_t>(maybe);
+}
+
+// A place of a list takes 16 bytes, an element of a table 36 and more.
+constexpr std::size_t kPlacesPerCandidate = 3;
+
+void return_candidates(zval* return_value, HashTable* keys, std::span<const bool> answers,
+                       std::size_t maybe) {
+  if (maybe == 0) RETURN_EMPTY_ARRAY();
+  while (!answers.back()) answers = answers.first(answers.size() - 1);
+  if (is_list(keys) && answers.size() <= maybe * kPlacesPerCandidate) {
+    array_init_size(return_value, static_cast<std::uint32_t>(answers.size()));
+    fill_places(Z_ARRVAL_P(return_value), keys, answers, maybe);
+  } else {
+    array_init_size(return_value, static_cast<std::uint32_t>(maybe));
+    append_candidates(Z_ARRVAL_P(return_value), keys, answers);
+  }
+}
+
 // A method that takes an array of keys: asks for all of them, and has `give` make the result of the answers.
-void answer_many(INTERNAL_FUNCTION_PARAMETERS, void (*give)(zval*, HashTable*, std::span<const bool>)) {
+template <typename Give>
+void answer_many(INTERNAL_FUNCTION_PARAMETERS, Give give) {
   HashTable* keys = nullptr;
   ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ARRAY_HT(keys)
   ZEND_PARSE_PARAMETERS_END();
 
   SetObject* object = constructed(ZEND_THIS);
-  if (object == nullptr || !check_keys(keys, 1)) RETURN_THROWS();
+  if (UNEXPECTED(object == nullptr)) RETURN_THROWS();
   Answers answers(keys);
-  object->set->may_contain_many(keys, object->key_profile, answers.get());
-  if (UNEXPECTED(EG(exception) != nullptr)) return;
-  give(return_value, keys, answers.get());
+  const auto maybe = object->set->may_contain_many(keys, object->key_profile, answers.get());
+  if (UNEXPECTED(!maybe)) RETURN_THROWS();
+  give(return_value, keys, answers.get(), *maybe);
 }
 
 }  // namespace
@@ -179,7 +218,8 @@ ZEND_METHOD(KeySieve_Set, mayContain) {
   SetObject* object = constructed(ZEND_THIS);
   if (UNEXPECTED(object == nullptr)) RETURN_THROWS();
   RETURN_BOOL(object->set->may_contain(
-      [key](std::uint64_t seed) noexcept { return keysieve::hash_of(key, seed); }, object->key_profile));
+      [key](const keysieve::KeyHasher& hasher) noexcept { return keysieve::hash_of(key, hasher); },
+      object->key_profile));
 }
 
 ZEND_METHOD(KeySieve_Set, mayContainMany) {

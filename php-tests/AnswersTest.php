@@ -132,6 +132,30 @@ final class AnswersTest extends TestCase
         self::assertSame([1 => 'apple', 2 => 'appended'], $candidates);
     }
 
+    public function testCandidatesOfAListKeepTheirPlacesHoweverFewTheyAre(): void
+    {
+        $set = new Set('lines-bloom');
+        $absent = array_values(array_filter(self::foreignKeys(), fn ($key) => !$set->mayContain($key)));
+        foreach ([1, 2, 3, 4, 5, 20, 64, 65, 1000] as $size) {
+            $all = range(0, $size - 1);
+            $every = fn (int $step): array => array_filter($all, fn (int $place): bool => $place % $step === 0);
+            foreach ([[], [0], [$size - 1], [0, $size - 1], $all, $every(2), $every(5)] as $places) {
+                $keys = array_slice($absent, 0, $size);
+                foreach ($places as $place) {
+                    $keys[$place] = 'app' . strrev('el'); // a string of its own
+                }
+                $expected = array_intersect_key($keys, array_flip($places));
+                $candidates = $set->candidates($keys);
+                self::assertSame($expected, $candidates, "$size keys, maybe at " . implode(', ', $places));
+                self::assertCount(count($expected), $candidates);
+                $candidates[] = $expected[] = 'appended';
+                self::assertSame($expected, $candidates);
+                unset($keys, $candidates[0], $expected[0]);
+                self::assertSame($expected, $candidates, 'its strings outlive the argument');
+            }
+        }
+    }
+
     public function testReferencesInABatchAreFollowed(): void
     {
         $present = 'apple';

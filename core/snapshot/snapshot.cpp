@@ -156,7 +156,7 @@ SnapshotView SnapshotView::decode(Bytes bytes, std::string_view source, Check ch
   const SnapshotLayout layout = decoder.layout();
   decoder.check_tables(layout, *view.kind_);
   if (check == Check::Everything) decoder.check_shards(layout);
-  view.seed_ = view.header_->seed;
+  view.hasher_ = KeyHasher(view.header_->seed);
   view.array_ = {bytes.data() + layout.shards.offset, decoder.shard_table(layout).data(),
                  view.header_->shard_count, decoder.params()};
   view.lookup_ = view.kind_->lookup(view.array_.params, best_instruction_set());

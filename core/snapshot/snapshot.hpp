@@ -28,7 +28,9 @@ class SnapshotView {
   [[nodiscard]] const FilterKind& kind() const noexcept { return *kind_; }
   [[nodiscard]] const ShardArray& shards() const noexcept { return array_; }
   [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
-  [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
+  [[nodiscard]] std::uint64_t seed() const noexcept { return hasher_.seed(); }
+  // What hashes keys for this snapshot: by seed().
+  [[nodiscard]] const KeyHasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] std::string_view set_name() const noexcept;
   [[nodiscard]] std::string_view key_profile() const noexcept;
 
@@ -58,7 +60,7 @@ class SnapshotView {
 
   ShardArray array_;
   Lookup lookup_{};
-  std::uint64_t seed_ = 0;
+  KeyHasher hasher_{0};
   const FilterKind* kind_ = nullptr;
   const SnapshotHeader* header_ = nullptr;
   Bytes bytes_;

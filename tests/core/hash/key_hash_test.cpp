@@ -36,6 +36,16 @@ TEST(KeyHash, GivesTheKnownAnswers) {
   }
 }
 
+TEST(KeyHasher, GivesWhatXxHashGivesForEveryLength) {
+  std::string key;
+  for (std::size_t length = 0; length <= 300; ++length) {
+    for (const std::uint64_t seed : {UINT64_C(0), UINT64_C(1), UINT64_C(0x0123456789abcdef), UINT64_MAX}) {
+      EXPECT_EQ(KeyHasher(seed)(key), hash_by_library(key, seed)) << length << " bytes, seed " << seed;
+    }
+    key.push_back(static_cast<char>(length * 37 + 11));
+  }
+}
+
 TEST(ShardOf, StaysBelowTheShardCount) {
   for (const std::uint32_t count : {1U, 2U, 3U, 1000U, 4294967295U}) {
     EXPECT_EQ(shard_of({0, 0}, count), 0U);
