@@ -17,7 +17,7 @@ inline constexpr std::size_t kBatch = 32;
 inline constexpr std::uint32_t kCachedEntries = 4096;
 
 // A set of at most so many bytes is taken to lie in the second-level cache, where prefetching only costs.
-inline constexpr std::uint64_t kCachedBytes = 512 * 1024;
+inline constexpr std::uint64_t kCachedBytes = std::uint64_t{512} << 10;
 
 // Inlined into functions of every instruction set, so that the probe can be inlined into them as well.
 template <typename Probe>

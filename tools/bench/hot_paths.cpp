@@ -47,7 +47,7 @@ void run_batches(const std::string& path, const Lookup& lookup, const ShardArray
   finish(path);
 }
 
-void run_lookups(const std::string& name, const FilterKind& kind, const AbsentKeys& absent) {
+void run_lookups(const FilterKind& kind, const AbsentKeys& absent) {
   const SampleSet small(kind, 256 << 10, kDistinctShards);
   const SampleSet large(kind, 32 << 20, kDistinctShards);
   const std::vector<KeyHash> present = small.members(kLookups);
@@ -59,11 +59,13 @@ void run_lookups(const std::string& name, const FilterKind& kind, const AbsentKe
   }
   for (const auto& [set, set_name] : sets) {
     const Lookup lookup = kind.lookup(params, set);
-    const std::string path = name + ", " + set_name;
-    run_single(path + ", absent key", lookup, small.array(), absent.hashes);
-    run_single(path + ", present key", lookup, small.array(), present);
-    run_batches(path + ", batch, 256 KiB", lookup, small.array(), absent.hashes);
-    run_batches(path + ", batch, 32 MiB", lookup, large.array(), absent.hashes);
+    const auto path = [&, &of = set_name](std::string_view what) {
+      return fmt::format("{}, {}, {}", kind.name, of, what);
+    };
+    run_single(path("absent key"), lookup, small.array(), absent.hashes);
+    run_single(path("present key"), lookup, small.array(), present);
+    run_batches(path("batch, 256 KiB"), lookup, small.array(), absent.hashes);
+    run_batches(path("batch, 32 MiB"), lookup, large.array(), absent.hashes);
   }
 }
 
@@ -74,5 +76,5 @@ int main() {
   using namespace keysieve;
   const AbsentKeys absent(kLookups);
   run_hash(absent);
-  for (const char* kind : kKinds) run_lookups(kind, filter_kind_named(kind), absent);
+  for (const char* kind : kKinds) run_lookups(filter_kind_named(kind), absent);
 }

@@ -82,15 +82,11 @@ class Medians : public benchmark::BenchmarkReporter {
   std::map<std::string, double> nanoseconds_;
 };
 
-// What is looked up: more keys than a cache keeps lines of, and than a branch predictor learns by heart.
-struct Queries {
-  explicit Queries(std::uint64_t bytes)
-      : absent(std::clamp<std::uint64_t>(bytes / kCacheLineBytes, 1 << 14, 1 << 22)) {}
-
-  [[nodiscard]] std::size_t count() const noexcept { return absent.hashes.size(); }
-
-  AbsentKeys absent;
-};
+// How many keys are looked up in turn: more than a cache keeps lines of, and than a branch predictor learns
+// by heart.
+std::uint64_t query_count(std::uint64_t bytes) {
+  return std::clamp<std::uint64_t>(bytes / kCacheLineBytes, 1 << 14, 1 << 22);
+}
 
 // Runs a function of the number of the first of kBatch keys, over and over.
 template <typename Function>
@@ -121,8 +117,8 @@ std::size_t look_up_batch(const Lookup& lookup, const ShardArray& array, const K
 
 // A set of one kind, and what is asked of it.
 struct Subject {
-  Subject(const FilterKind& kind, std::uint64_t bytes, const Amount& amount, const Queries& queries)
-      : set(kind, bytes, amount.distinct_shards), present(set.members(queries.count())) {
+  Subject(const FilterKind& kind, std::uint64_t bytes, const Amount& amount)
+      : set(kind, bytes, amount.distinct_shards), present(set.members(query_count(bytes))) {
     const Lookup lookup = kind.lookup(set.array().params, best_instruction_set());
     for (const KeyHash& member : present) {
       if (!lookup.may_contain(set.array(), member))
@@ -150,14 +146,13 @@ std::string benchmark_name(const Candidate& candidate, std::string_view mode) {
 }
 
 void register_lookups(const Amount& amount, const Candidate& candidate, const Subject& subject,
-                      const Queries& queries) {
+                      const AbsentKeys& absent) {
   const ShardArray array = subject.set.array();
   const Lookup lookup = candidate.kind->lookup(array.params, candidate.instructions);
-  const AbsentKeys& absent = queries.absent;
   const auto add = [&](std::size_t mode, auto function) {
     register_benchmark(
         amount, benchmark_name(candidate, kModes.at(mode)),
-        [=, count = queries.count()](benchmark::State& state) { run_over(state, count, function); });
+        [=, count = absent.hashes.size()](benchmark::State& state) { run_over(state, count, function); });
   };
   add(0, [=, hashes = absent.hashes.data()](std::size_t first) {
     return look_up_one_by_one(lookup, array, hashes + first);
@@ -254,7 +249,7 @@ class Report {
   }
 
   void add_lookups(const SetSize& size) {
-    const Queries queries(size.bytes);
+    const AbsentKeys absent(query_count(size.bytes));
     const CacheLineCycle cycle(size.bytes);
     register_benchmark(amount_, "floor", [&cycle](benchmark::State& state) {
       std::uint32_t line = 0;
@@ -264,9 +259,9 @@ class Report {
     std::map<std::string_view, Subject> subjects;
     for (const FilterKind& kind : filter_kinds()) {
       fmt::print(stderr, "{}: building {}\n", size.name, kind.name);
-      const auto [subject, is_new] = subjects.try_emplace(kind.name, kind, size.bytes, amount_, queries);
+      const auto [subject, is_new] = subjects.try_emplace(kind.name, kind, size.bytes, amount_);
       for (const Candidate& candidate : candidates_of(kind)) {
-        register_lookups(amount_, candidate, subject->second, queries);
+        register_lookups(amount_, candidate, subject->second, absent);
         candidates.push_back(candidate);
       }
     }

@@ -78,7 +78,7 @@ ShardArray SampleSet::array() const noexcept {
 }
 
 double SampleSet::bits_per_key() const noexcept {
-  return 8.0 * (params_.shard_bytes + sizeof(ShardEntry)) / keys_per_shard_;
+  return 8.0 * static_cast<double>(params_.shard_bytes + sizeof(ShardEntry)) / keys_per_shard_;
 }
 
 std::vector<KeyHash> SampleSet::members(std::uint64_t count) const {

@@ -33,9 +33,8 @@ inline constexpr auto kReciprocals = all_reciprocals();  // 2^32 / width
 // 8 * shard_bytes / (kBucketSlots * width), without the division: lookups ask, and shard_bytes is a power of
 // two.
 constexpr std::uint32_t bucket_count(std::uint32_t shard_bytes, std::uint32_t width) noexcept {
-  constexpr std::uint32_t kSlotsOfABit = 8 / kBucketSlots;
-  return static_cast<std::uint32_t>(
-      std::uint64_t{detail::kReciprocals[width]} * (kSlotsOfABit * shard_bytes) >> 32);
+  static_assert(8 / kBucketSlots == 2);
+  return static_cast<std::uint32_t>(std::uint64_t{shard_bytes} * detail::kReciprocals[width] >> 31);
 }
 
 // The two buckets of a key and what lies in one of them. 0 is an empty slot: no fingerprint is 0.

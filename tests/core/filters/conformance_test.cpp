@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/filters/bits.hpp"
+#include "core/filters/kind_of.hpp"
 #include "core/filters/sizing.hpp"
 #include "tests/core/filters/built_shards.hpp"
 #include "tests/core/kind_ids.hpp"
@@ -107,6 +108,25 @@ TEST_P(FilterConformance, AnswersABatchAsItAnswersSingleKeys) {
     shards.lookup().may_contain_many(shards.array(), probes, results.get());
     for (std::size_t i = 0; i < size; ++i) {
       EXPECT_EQ(results[i], shards.may_contain(probes[i])) << i << " of " << size;
+    }
+  }
+}
+
+// Small sets are not prefetched, and of large ones the shard table is prefetched as well.
+TEST_P(FilterConformance, AnswersABatchAsItAnswersSingleKeysInSetsOfEverySize) {
+  constexpr std::size_t kProbes = 500;
+  const auto keys = hashes_of_numbers(0, 5'000);
+  const auto probes = hashes_of_numbers(5'000 - kProbes / 2, kProbes);
+  const FilterParams params = geometry_for(5'000).params;
+  const auto fewest_prefetched = static_cast<std::uint32_t>(kCachedBytes / shard_bytes() + 1);
+  for (const std::uint32_t shard_count : {fewest_prefetched - 1, fewest_prefetched, kCachedEntries + 1}) {
+    const BuiltShards shards(kind(), params, shard_count, keys);
+    for (const InstructionSet instructions : instruction_sets()) {
+      std::array<bool, kProbes> results{};
+      shards.lookup(instructions).may_contain_many(shards.array(), probes, results.data());
+      for (std::size_t i = 0; i < kProbes; ++i) {
+        ASSERT_EQ(results[i], shards.may_contain(probes[i])) << i << ", " << shard_count << " shards";
+      }
     }
   }
 }
