@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154
 # What tools/bench/php and tools/bench/fpm have in common: the servers, each on a unix socket in $work, and keysieve's
 # sets, published into $work/sets. To be sourced; wants $work, $build and $here.
 servers=()
