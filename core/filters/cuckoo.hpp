@@ -102,8 +102,7 @@ struct Cuckoo {
       is_overfull = entry.width == 0 && entry.key_count != 0;
     }
 
-    [[gnu::always_inline]] inline void prefetch(const ShardArray& /*array*/,
-                                                KeyHash /*hash*/) const noexcept {
+    void prefetch(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept {
       __builtin_prefetch(shard + fields.word_of(place.bucket * cuckoo::kBucketSlots));
       __builtin_prefetch(shard + fields.word_of(place.other * cuckoo::kBucketSlots));
     }

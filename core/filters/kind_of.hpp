@@ -19,9 +19,7 @@ inline constexpr std::uint32_t kCachedEntries = 4096;
 // A set of at most so many bytes is taken to lie in the second-level cache, where prefetching only costs.
 inline constexpr std::uint64_t kCachedBytes = std::uint64_t{512} << 10;
 
-// Inlined into functions of every instruction set, so that the probe can be inlined into them as well. Every
-// prefetch() must be inlined by attribute: of one that is a function by itself gcc 12 says that it does
-// nothing, and drops the call.
+// Inlined into functions of every instruction set, so that the probe can be inlined into them as well.
 template <typename Probe>
 [[gnu::always_inline]] inline bool look_up(const ShardArray& array, KeyHash hash) noexcept {
   Probe probe;

@@ -14,7 +14,7 @@ struct ShardProbe {
                                              KeyHash /*hash*/) noexcept {
     shard = array.shard(index);
   }
-  [[gnu::always_inline]] inline void prefetch(const ShardArray& array, KeyHash hash) const noexcept {
+  void prefetch(const ShardArray& array, KeyHash hash) const noexcept {
     Policy::prefetch(shard, array.params, hash.low);
   }
   [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& array,
@@ -46,8 +46,7 @@ struct ScatteredBits {
     return params.hash_count;
   }
 
-  [[gnu::always_inline]] static inline void prefetch(const std::byte* shard, const FilterParams& params,
-                                                     std::uint64_t low) noexcept {
+  static void prefetch(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
     Positions positions(params, low);
     for (int i = 0; i < params.hash_count; ++i) __builtin_prefetch(shard + positions.next() / 8);
   }
