@@ -77,7 +77,6 @@ class HashPartitions {
 
   [[nodiscard]] Partition& partition(std::size_t index) noexcept { return partitions_[index]; }
   [[nodiscard]] const std::string& temporary_folder() const noexcept { return temporary_folder_; }
-  [[nodiscard]] bool has_spilled() const noexcept { return kept_chunks_ > plan_.kept_chunks; }
 
  private:
   KeyHash* new_chunk();

@@ -1,7 +1,8 @@
 // From keys to the bytes of a snapshot, in three passes: hash the keys and deal them out to partitions; sort
 // each partition, which counts the distinct keys, and size the set by that count; fill the shards. Memory: 16
-// bytes per key given, 16 to 20 MB, and the snapshot, unless a limit is set. The same keys and settings give
-// the same bytes, whatever the order of the keys, the number of threads and the memory.
+// bytes per key given and some 15 MB per thread, unless a limit is set, and what finish() returns. The same
+// keys and settings give the same bytes, whatever the order of the keys, the number of threads and the
+// memory.
 #pragma once
 
 #include <functional>
@@ -41,8 +42,8 @@ inline constexpr double kStickySlack = 1.10;
 
 struct BuildResources {
   unsigned threads = 1;  // at most; 1 to kMostThreads
-  // All that the process may hold, what it holds already included. Of a limit that is kept by temporary files
-  // only what write() makes is worth something: finish() has the snapshot in memory.
+  // All that the process may hold, what it holds already included; kept by temporary files. It holds for
+  // write(): what finish() returns comes on top.
   std::uint64_t memory_bytes = kNoMemoryLimit;
   std::string temporary_folder = ".";
   // Called now and then by the thread that called size() or write(): 12 of 256 `what`.

@@ -105,7 +105,7 @@ function costs(array $methods, int $rounds): array
 function prepare_peers(Work $work): void
 {
     $work->run("sed 's/$/ 1/' keys >keys.cdb");
-    $work->run('awk \'NR % ' . KEYS_PER_COMMAND . ' == 1 { printf "%sSADD tags", NR > 1 ? "\n" : "" }' .
+    $work->run('awk \'NR % ' . KEYS_PER_COMMAND . ' == 1 { printf "%sSADD tags", (NR > 1 ? "\n" : "") }' .
         ' { printf " %s", $0 } END { print "" }\' keys >keys.redis');
     $work->run("redis-server --port 0 --unixsocket \$PWD/redis.sock --save '' --appendonly no --daemonize yes" .
         ' --dir $PWD --pidfile $PWD/redis.pid --logfile $PWD/redis.log');
@@ -224,7 +224,7 @@ echo json_encode([
         at_most($of . 'ribbon', 0.8, $made["keysieve ribbon, threads: $processors"]->seconds, ' s'),
         at_most('time per key with ' . short_count($most) . ' keys and --memory ' . LIMIT_OF_MEMORY . ', times that with ' .
             short_count($base) . ' keys', 2, $per_key($most, $limited) / $per_key($base, $limited), ''),
-        at_most('memory with ' . short_count($most) . ' keys and --memory ' . LIMIT_OF_MEMORY, 800 * 1.048576,
+        at_most('memory with ' . short_count($most) . ' keys and --memory ' . LIMIT_OF_MEMORY, round(800 * 1.048576),
             $grown[$most][$limited]->megabytes, ' MB'),
     ],
 ], JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRETTY_PRINT | JSON_THROW_ON_ERROR), "\n";

@@ -275,7 +275,7 @@ void add_resource_options(CLI::App* verb, BuildOptions& options) {
   add_parsed(
       verb, "--memory", options.memory_bytes, parse_bytes,
       "Hold no more than this, 800M for example, and put hashes that have no room into temporary files, "
-      "16 bytes per key; then a key is at most 256 KiB [no limit: 16 bytes per key and 20 MB]")
+      "16 bytes per key; then a key is at most 256 KiB [no limit: 16 bytes per key and 15 MB per thread]")
       ->type_name("SIZE")
       ->group(group);
   verb->add_option("--temp-dir", options.temporary_folder,
