@@ -16,8 +16,7 @@ class Attachment {
   // it is not there (any more), DataError, IncompatibleError, PermissionError.
   Attachment(const SetFolder& folder, std::string_view set_name, const PublicationId& id);
 
-  // The same over files that have no final name yet: the publisher's look through a reader's
-  // eyes.
+  // The same over files that have no final name yet: the publisher's look through a reader's eyes.
   struct FileNames {
     std::string snapshot;
     std::string live;

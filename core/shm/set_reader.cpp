@@ -94,12 +94,13 @@ void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
 // the jitter, so that the workers of a host do not all touch a new publication's pages at the same moment.
 // The other half is for warming it.
 bool SetReader::may_attach_now(SteadyTime now) {
+  if (!mismatch_since_) mismatch_since_ = now;
   if (now < retry_at_) return false;
   if (!attachment_ || is_older_than_any_jitter()) return true;
-  if (!mismatch_since_) mismatch_since_ = now;
   return now - *mismatch_since_ >= jitter() / 2;
 }
 
+// Asks once more how old the publication is: a newer one may have come since.
 bool SetReader::must_switch(SteadyTime now) const noexcept {
   return !attachment_ || is_older_than_any_jitter() || now - *mismatch_since_ >= jitter();
 }
