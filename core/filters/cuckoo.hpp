@@ -83,6 +83,9 @@ struct Cuckoo {
     return entry.key_count == 0 ? 0.0 : fpr_at(entry.width, fill_ratio(shard, entry, params));
   }
 
+  // Prefetches nothing of the shard: without a branch between the buckets the processor overlaps the lookups
+  // of a batch by itself, and prefetching one bucket or both took twice the time (512 MB,
+  // tools/bench/lookup).
   struct Probe {
     static constexpr bool kReadsEntry = true;
 
@@ -100,11 +103,6 @@ struct Cuckoo {
       fields = table.fields();
       place = table.place_of(remix(hash.low, entry.seed));
       is_overfull = entry.width == 0 && entry.key_count != 0;
-    }
-
-    void prefetch(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept {
-      __builtin_prefetch(shard + fields.word_of(place.bucket * cuckoo::kBucketSlots));
-      __builtin_prefetch(shard + fields.word_of(place.other * cuckoo::kBucketSlots));
     }
 
     // Looks into both buckets in any case: whether the first has it, nothing foretells.

@@ -46,7 +46,7 @@ template <typename Probe>
     }
     for (std::size_t i = 0; i < batch.size(); ++i) {
       probes[i].prepare(array, shard_of(batch[i], array.shard_count), batch[i]);
-      probes[i].prefetch(array, batch[i]);
+      if constexpr (requires { probes[i].prefetch(array, batch[i]); }) probes[i].prefetch(array, batch[i]);
     }
     for (std::size_t i = 0; i < batch.size(); ++i) results[i] = probes[i].may_contain(array, batch[i]);
     results += batch.size();

@@ -90,7 +90,7 @@ struct Probe {
     find_window(array, index);
   }
 
-  void prefetch(const ShardArray& /*array*/, KeyHash /*key*/) const noexcept {
+  [[gnu::always_inline]] inline void prefetch(const ShardArray& /*array*/, KeyHash /*key*/) const noexcept {
     const std::uint32_t bytes = (kWindow / kBlockSlots + 1) * columns * kWordBytes;
     __builtin_prefetch(window);
     __builtin_prefetch(window + kCacheLineBytes);
