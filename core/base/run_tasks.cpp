@@ -6,6 +6,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -39,8 +40,12 @@ void run_tasks(unsigned threads, std::size_t tasks,
   };
   {
     std::vector<std::jthread> others;
-    for (unsigned thread = 1; thread < std::min<std::size_t>(threads, tasks); ++thread) {
-      others.emplace_back(work, thread);
+    try {
+      for (unsigned thread = 1; thread < std::min<std::size_t>(threads, tasks); ++thread) {
+        others.emplace_back(work, thread);
+      }
+    } catch (const std::system_error&) {
+      // As many as the system gives do the work.
     }
     work(0);
   }

@@ -11,9 +11,10 @@ inline constexpr unsigned kMostThreads = 64;
 // Processors that this process may run on (its affinity), at most kMostThreads.
 unsigned usable_processors() noexcept;
 
-// Calls run(thread, task) for each task from 0 on, taken in order by `threads` threads, of which the caller
-// is number 0. Returns when all have ended. After an exception no task is begun any more; then that of the
-// first task which failed is thrown: the same one however many threads there are.
+// Calls run(thread, task) for each task from 0 on, taken in order by `threads` threads (fewer, where the
+// system gives no more), of which the caller is number 0. Returns when all have ended. After an exception no
+// task is begun any more; then that of the first task which failed is thrown: the same one however many
+// threads there are.
 void run_tasks(unsigned threads, std::size_t tasks,
                const std::function<void(unsigned thread, std::size_t task)>& run);
 

@@ -1,4 +1,4 @@
-// What counts each key of a list once, though the list has it twice. Used by builds, updates and live layers.
+// What counts each key of a list once, though the list has it twice. Used by updates and live layers.
 #pragma once
 
 #include <algorithm>

@@ -22,8 +22,10 @@ constexpr std::size_t kMostKeyBytes = kMiB / 4;
 constexpr std::uint64_t kLeastSortBytes = kMiB;
 constexpr std::uint64_t kLeastPerThread = kThreadBytes + kPartitions * kLeastChunkBytes + kLeastSortBytes;
 
-// More than this per thread sorts no faster.
+// More than this per thread is better kept for hashes that then need not be spilled, unless it is a small
+// part of all: the tables of a large snapshot are taken from it.
 constexpr std::uint64_t kMostSortBytes = 192 * kMiB;
+constexpr std::uint64_t kSmallPart = 8;
 // A hash to be sorted, its copy in order, and its share of the counts.
 constexpr std::uint64_t kSortBytesPerHash = 2 * sizeof(KeyHash) + 8;
 
@@ -44,7 +46,8 @@ MemoryPlan plan_memory(std::uint64_t limit_bytes, std::uint64_t resident, unsign
   const std::uint64_t chunks = plan.threads * kPartitions;
   const std::uint64_t chunk_bytes =
       std::clamp(std::bit_floor(shared / 4 / chunks), kLeastChunkBytes, kMostChunkBytes);
-  const std::uint64_t sort_bytes = std::clamp(shared / 2 / plan.threads, kLeastSortBytes, kMostSortBytes);
+  const std::uint64_t most_sort_bytes = std::max(kMostSortBytes, shared / kSmallPart);
+  const std::uint64_t sort_bytes = std::clamp(shared / 2 / plan.threads, kLeastSortBytes, most_sort_bytes);
   plan.chunk_hashes = chunk_bytes / sizeof(KeyHash);
   plan.kept_chunks = (shared - chunks * chunk_bytes - plan.threads * sort_bytes) / chunk_bytes;
   plan.piece_hashes = sort_bytes / kSortBytesPerHash;
@@ -56,8 +59,10 @@ MemoryPlan MemoryPlan::less(std::uint64_t bytes) const {
   if (piece_hashes == kNoMemoryLimit) return plan;
   const std::uint64_t hashes = bytes / kSortBytesPerHash / threads + 1;
   if (hashes > piece_hashes / 2) {
-    throw UsageError("memory limit is too small for the tables of so large a snapshot: needs " +
-                     std::to_string(4 * bytes / kMiB + 64) + "M or more");
+    // Half of the memory for sorting, which is half of the shared memory, or a small part for each thread.
+    const std::uint64_t shared = bytes * std::max<std::uint64_t>(4, 2 * kSmallPart / threads);
+    throw UsageError("memory limit is too small for the tables of so large a snapshot: needs about " +
+                     std::to_string((shared + threads * kThreadBytes) / kMiB + 64) + "M");
   }
   plan.piece_hashes -= hashes;
   return plan;

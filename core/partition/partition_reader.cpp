@@ -47,7 +47,8 @@ std::uint64_t PartitionReader::count_distinct(std::size_t index) {
 std::span<const KeyHash> PartitionReader::sort_piece(const Partition& partition, HashRange& range) {
   reserve(std::min(partition.size(), most_hashes_));
   count_ = 0;
-  if (partition.is_sorted) return copy_sorted(partition, range);
+  // What another reader has sorted may be more than this one has room for.
+  if (partition.is_sorted && partition.size() <= room_) return copy_sorted(partition, range);
   take_memory(partition, range);
   take_spilled(partition, range);
   sort_taken(range);

@@ -2,6 +2,7 @@
 // without duplicates. A partition that does not fit is read again for each piece, from front to back.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <vector>
@@ -15,7 +16,7 @@ class PartitionReader {
  public:
   // Of one thread. Several may read at once, also the same partition.
   PartitionReader(HashPartitions& partitions, std::uint64_t most_hashes)
-      : partitions_(partitions), most_hashes_(most_hashes) {}
+      : partitions_(partitions), most_hashes_(std::min<std::uint64_t>(most_hashes, UINT32_MAX)) {}
 
   using OnPiece = std::function<void(std::span<const KeyHash> hashes)>;
 
@@ -42,9 +43,9 @@ class PartitionReader {
   [[nodiscard]] KeyHash* sorted() const noexcept { return reinterpret_cast<KeyHash*>(sorted_.get()); }
 
   HashPartitions& partitions_;
-  std::uint64_t most_hashes_;
-  std::size_t room_ = 0;   // of the two below
-  std::size_t count_ = 0;  // of those taken
+  std::uint64_t most_hashes_;  // sorting counts in 32 bits
+  std::size_t room_ = 0;       // of the two below
+  std::size_t count_ = 0;      // of those taken
   PageMemory taken_;
   PageMemory sorted_;
   std::vector<std::uint32_t> counts_;

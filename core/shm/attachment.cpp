@@ -7,6 +7,10 @@
 
 #include "core/base/error.hpp"
 
+#ifndef MADV_POPULATE_READ  // glibc before 2.35
+#define MADV_POPULATE_READ 22
+#endif
+
 namespace keysieve {
 namespace {
 

@@ -17,12 +17,6 @@ constexpr const char* kSmaps = "/proc/self/smaps";
 constexpr const char* kMountInfo = "/proc/self/mountinfo";
 constexpr const char* kKernelSwitch = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
 
-std::ifstream open_for_reading(const char* path) {
-  std::ifstream stream(path);
-  if (!stream) throw_read_error(path, errno);
-  return stream;
-}
-
 void touch_all(Bytes mapping) {
   for (std::size_t at = 0; at < mapping.size(); at += kPageBytes) {
     static_cast<void>(*static_cast<const volatile std::byte*>(mapping.data() + at));
@@ -57,9 +51,9 @@ std::string chosen_in(const std::string& choices) {
 }
 
 // The options of the mounted file system with this device number, as in "36 35 0:32 / /run rw - tmpfs tmpfs
-// rw,huge=always"; nothing when it is no tmpfs.
+// rw,huge=always"; nothing when it is no tmpfs, or nobody tells.
 std::optional<std::string> tmpfs_options(dev_t device) {
-  std::ifstream mounts = open_for_reading(kMountInfo);
+  std::ifstream mounts(kMountInfo);
   const std::string wanted = std::to_string(major(device)) + ":" + std::to_string(minor(device));
   for (std::string line; std::getline(mounts, line);) {
     std::istringstream words(line);
@@ -83,10 +77,11 @@ std::string option_in(const std::string& options, std::string_view name) {
 
 }  // namespace
 
-std::uint64_t huge_page_bytes(Bytes mapping) {
-  touch_all(mapping);
+std::optional<std::uint64_t> huge_page_bytes(Bytes mapping) {
   const auto address = reinterpret_cast<std::uintptr_t>(mapping.data());
-  std::ifstream smaps = open_for_reading(kSmaps);
+  std::ifstream smaps(kSmaps);
+  if (!smaps) return std::nullopt;
+  touch_all(mapping);
   std::uint64_t kib = 0;
   bool is_ours = false;
   for (std::string line; std::getline(smaps, line);) {

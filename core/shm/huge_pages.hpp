@@ -9,9 +9,9 @@
 
 namespace keysieve {
 
-// The bytes of a mapped file that this process sees through huge pages. Touches all of it; a few milliseconds
-// per 100 MB. Throws MissingInputError where /proc cannot be read.
-std::uint64_t huge_page_bytes(Bytes mapping);
+// The bytes of a mapped file that this process sees through huge pages; nothing where /proc cannot be read.
+// Touches all of it; a few milliseconds per 100 MB.
+std::optional<std::uint64_t> huge_page_bytes(Bytes mapping);
 
 // What the directory's tmpfs gives to files that are written: "never", "always", "within_size" or "advise"
 // (mount option huge=, unless the kernel's shmem_enabled overrules it); nothing on any other file system.

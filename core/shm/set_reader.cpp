@@ -120,6 +120,7 @@ void SetReader::attach(std::uint64_t word, SteadyTime now) {
       take(std::move(next_));
       return settle(word);
     } catch (const Error& failure) {
+      next_.reset();
       const std::uint64_t now_current = current_->load(std::memory_order_acquire);
       const bool replaced = publication_of(now_current) != id.publication;
       if (replaced && tries < kAttachTries) {

@@ -21,8 +21,7 @@ double mean_estimated_fpr(Bytes snapshot, const SnapshotLayout& layout, const Fi
 }
 
 void fill_checksum_table(const SnapshotLayout& layout, MutableBytes snapshot) {
-  const std::uint64_t stretches = layout.checksum_table.bytes / sizeof(std::uint64_t);
-  for (std::uint64_t i = 0; i < stretches; ++i) {
+  for (std::uint64_t i = 0; i < layout.stretch_count(); ++i) {
     store(snapshot.data() + layout.checksum_table.offset + i * sizeof(std::uint64_t),
           checksum(checksum_stretch(snapshot, layout, i)));
   }

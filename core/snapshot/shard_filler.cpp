@@ -26,7 +26,7 @@ ShardFiller::ShardFiller(const Geometry& geometry, Effort effort, std::string se
       set_name_(std::move(set_name)),
       layout_(snapshot_layout(geometry.shard_count, geometry.params.shard_bytes)),
       stretch_shards_(static_cast<std::uint32_t>(kChecksumStretchBytes / geometry.params.shard_bytes)),
-      stretches_(layout_.checksum_table.bytes / sizeof(std::uint64_t)),
+      stretches_(layout_.stretch_count()),
       front_(layout_.shards.offset),
       estimated_fprs_(geometry.shard_count),
       fill_ratios_(geometry.kind->fill_ratio == nullptr ? 0 : geometry.shard_count) {}

@@ -7,22 +7,11 @@ declare(strict_types=1);
 
 namespace KeySieve\Bench;
 
+require_once __DIR__ . '/figures.php';
+
 const LIMIT_OF_MEMORY = '800M';
 const KINDS = ['split_block_bloom', 'blocked_bloom', 'bloom', 'cuckoo', 'ribbon'];
 const KEYS_PER_COMMAND = 500;
-
-/** @param float[] $values */
-function median(array $values): float
-{
-    sort($values);
-    return $values[intdiv(count($values), 2)];
-}
-
-function rounded(float $value): string
-{
-    $decimals = $value <= 0 ? 0 : max(0, 2 - (int) floor(log10($value)));
-    return number_format($value, $decimals);
-}
 
 function short_count(int $count): string
 {
@@ -141,7 +130,7 @@ function peers(Work $work, int $keys): array
 
 function describe(Cost $cost, int $keys): array
 {
-    return [rounded($cost->seconds), rounded($cost->cpu), rounded($cost->seconds * 1e9 / $keys), rounded($cost->megabytes)];
+    return [three_digits($cost->seconds), three_digits($cost->cpu), three_digits($cost->seconds * 1e9 / $keys), three_digits($cost->megabytes)];
 }
 
 [, $programs, $folder, $key_count, $size_list, $round_count] = $argv;
@@ -183,13 +172,6 @@ foreach (array_keys($series) as $name) {
         $grown_rows[] = [$name, short_count($size), ...describe($grown[$size][$name], $size)];
         $lines[$name][] = [$size, round($grown[$size][$name]->seconds * 1e9 / $size, 1)];
     }
-}
-
-/** @return array{aim: string, wanted: string, measured: string, reached: bool} */
-function at_most(string $aim, float $wanted, float $measured, string $unit): array
-{
-    return ['aim' => $aim, 'wanted' => "≤ $wanted$unit", 'measured' => rounded($measured) . $unit,
-        'reached' => $measured <= $wanted];
 }
 
 $limited = 'split_block_bloom, --memory ' . LIMIT_OF_MEMORY;

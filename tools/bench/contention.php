@@ -85,9 +85,9 @@ foreach ($methods as $name => $_) {
         $rows[] = [
             $name,
             $how,
-            rounded($rate),
+            three_digits($rate),
             ...array_map(static fn (array $values): string => microseconds(median($values)), array_values($took[$name][$how])),
-            $how === 'alone' ? '' : rounded(median($refills[$name])),
+            $how === 'alone' ? '' : three_digits(median($refills[$name])),
         ];
         $bars[] = ["$name, $how", $rate];
     }

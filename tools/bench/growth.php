@@ -7,6 +7,8 @@ declare(strict_types=1);
 
 namespace KeySieve\Bench;
 
+require_once __DIR__ . '/figures.php';
+
 use KeySieve\Availability;
 use KeySieve\Set;
 
@@ -23,19 +25,6 @@ function ready(string $name): Set
         throw new \RuntimeException("set $name is not ready");
     }
     return $set;
-}
-
-/** @param float[] $values */
-function median(array $values): float
-{
-    sort($values);
-    return $values[intdiv(count($values), 2)];
-}
-
-function rounded(float $value): string
-{
-    $decimals = $value <= 0 ? 0 : max(0, 2 - (int) floor(log10($value)));
-    return number_format($value, $decimals);
 }
 
 /** Fresh strings, half of them members of a set of $size keys. */
@@ -86,8 +75,8 @@ function growth_with_size(array $sizes): array
             $cost = lookup_cost($set, $size);
             $info = $set->info();
             $rows[] = [
-                $kind, number_format($size), rounded($info->sizeBytes / 1048576), rounded($info->bitsPerKey),
-                rounded(($attached - $began) / 1000), rounded($cost['single']), rounded($cost['batch']),
+                $kind, number_format($size), three_digits($info->sizeBytes / 1048576), three_digits($info->bitsPerKey),
+                three_digits(($attached - $began) / 1000), three_digits($cost['single']), three_digits($cost['batch']),
             ];
             foreach ($cost as $way => $ns) {
                 $lines[$way][] = [$size, $ns];
@@ -189,8 +178,8 @@ function growth_with_sets(array $counts): array
         })]);
         $cost = unserialize(file_get_contents($file));
         $rows[] = [
-            number_format($count), rounded($cost['ns']), rounded($cost['first']), number_format($cost['maps']),
-            rounded($cost['private'] / $count),
+            number_format($count), three_digits($cost['ns']), three_digits($cost['first']), number_format($cost['maps']),
+            three_digits($cost['private'] / $count),
         ];
         $points[] = [$count, $cost['ns']];
     }
@@ -250,8 +239,8 @@ function growth_with_workers(int $size, float $seconds): array
         array_map(unlink(...), $files);
         $rate = array_sum(array_column($results, 'rate'));
         $rows[] = [
-            (string) $workers, rounded($rate), rounded(max(array_column($results, 'rss')) / 1024),
-            rounded(array_sum(array_column($results, 'pss')) / 1024 / $workers),
+            (string) $workers, three_digits($rate), three_digits(max(array_column($results, 'rss')) / 1024),
+            three_digits(array_sum(array_column($results, 'pss')) / 1024 / $workers),
         ];
         $points[] = [$workers, $rate];
     }

@@ -7,6 +7,8 @@ declare(strict_types=1);
 
 namespace KeySieve\Bench;
 
+require_once __DIR__ . '/figures.php';
+
 const KEYS_PER_REQUEST = 20;
 const SECOND = 1_000_000_000;
 
@@ -87,21 +89,9 @@ function at_share(array $values, float $share): float
     return (float) $values[(int) floor($share * (count($values) - 1))];
 }
 
-/** @param float[] $values */
-function median(array $values): float
-{
-    return at_share($values, 0.5);
-}
-
-function rounded(float $value): string
-{
-    $decimals = $value <= 0 ? 0 : max(0, 2 - (int) floor(log10($value)));
-    return number_format(round($value, 2 - (int) floor(log10(max($value, 1e-9)))), $decimals);
-}
-
 function microseconds(float $nanoseconds): string
 {
-    return rounded($nanoseconds / 1000);
+    return three_digits($nanoseconds / 1000);
 }
 
 function temporary_folder(): string

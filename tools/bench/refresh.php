@@ -98,7 +98,7 @@ if ($argv[1] === 'readers') { // as refresh.php calls itself
 }
 
 [, $build, $snapshot, $readers, $refreshes, $publications] = $argv;
-$megabytes = rounded(filesize($snapshot) / 1e6);
+$megabytes = three_digits(filesize($snapshot) / 1e6);
 $phases = $stalls = $series = $checks = [];
 $moments = [];
 for ($round = 1; $round <= (int) $refreshes; ++$round) {
@@ -117,7 +117,7 @@ foreach (array_slice($argv, 6) as $place) {
     [$pages, $directory] = explode('=', $place, 2);
     fwrite(STDERR, "publishing, pages of $pages\n");
     $time = publication_times($build, $directory, $snapshot, (int) $publications);
-    $phases[] = ["$pages", ...array_map(rounded(...), array_values($time))];
+    $phases[] = ["$pages", ...array_map(three_digits(...), array_values($time))];
     $around = new Moments(...$moments[$pages]);
     $before = $around->between(-BEFORE, 0);
     $during = $around->between(0, DURING);
@@ -126,8 +126,8 @@ foreach (array_slice($argv, 6) as $place) {
     $stalls[] = [$pages, 'before', ...$shares($before)];
     $stalls[] = [$pages, 'during', ...$shares($during)];
     $series[] = ['name' => "pages of $pages", 'points' => $around->p99_over_time()];
-    $checks[] = ['aim' => "publishing $megabytes MB on a tmpfs with pages of $pages, ms", 'wanted' => '< 100', 'measured' => rounded($time['all']), 'reached' => $time['all'] < 100];
-    $checks[] = ['aim' => "p99 of requests during a refresh, times that without, pages of $pages", 'wanted' => '≤ 10', 'measured' => rounded($ratio), 'reached' => $ratio <= 10];
+    $checks[] = ['aim' => "publishing $megabytes MB on a tmpfs with pages of $pages, ms", 'wanted' => '< 100', 'measured' => three_digits($time['all']), 'reached' => $time['all'] < 100];
+    $checks[] = ['aim' => "p99 of requests during a refresh, times that without, pages of $pages", 'wanted' => '≤ 10', 'measured' => three_digits($ratio), 'reached' => $ratio <= 10];
 }
 
 echo json_encode([

@@ -9,6 +9,7 @@
 
 #include "core/filters/sizing.hpp"
 #include "core/hash/remix.hpp"
+#include "core/partition/hash_range.hpp"
 
 namespace keysieve {
 namespace {
@@ -17,11 +18,6 @@ constexpr double kTargetFpr = 0.01;
 
 std::uint64_t low_of(std::uint32_t shard, std::uint32_t key) {
   return fold((std::uint64_t{shard} << 32 | key) ^ kA, kB);
-}
-
-// The lowest `high` that shard_of() gives to that shard.
-std::uint64_t high_of(std::uint32_t shard, std::uint32_t shard_count) {
-  return static_cast<std::uint64_t>(((static_cast<Uint128>(shard) << 64) + shard_count - 1) / shard_count);
 }
 
 std::uint32_t shards_in(std::uint64_t bytes) {
@@ -87,7 +83,8 @@ std::vector<KeyHash> SampleSet::members(std::uint64_t count) const {
   for (KeyHash& member : members) {
     const auto shard = static_cast<std::uint32_t>(random() % shard_count_);
     const auto key = static_cast<std::uint32_t>(random() % keys_per_shard_);
-    member = {low_of(shard % distinct_shards_, key), high_of(shard, shard_count_)};
+    member = {low_of(shard % distinct_shards_, key),
+              range_of_shards(shard, shard + 1, shard_count_).first.high};
   }
   return members;
 }

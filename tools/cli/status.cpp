@@ -111,13 +111,15 @@ void describe_attachment(SetStatus& status, const Attachment& attached, const Co
                       {"last_confirmed", moment_or_null(confirmed)},
                       {"heartbeat", moment_or_null(heartbeat)}});
   const std::string layer = describe_layer(status, attached);
-  const std::uint64_t huge_bytes = huge_page_bytes(attached.snapshot().bytes());
-  status.json["huge_page_bytes"] = huge_bytes;
+  const auto huge_bytes = huge_page_bytes(attached.snapshot().bytes());
+  status.json["huge_page_bytes"] = huge_bytes ? Json(*huge_bytes) : Json();
   status.row = {std::to_string(attached.id().publication),
                 attached.live().generation == 0 ? "file" : std::to_string(attached.live().generation),
                 format_count(header.key_count),
                 format_bytes(header.file_bytes),
-                format_share(static_cast<double>(huge_bytes) / static_cast<double>(header.file_bytes)),
+                huge_bytes
+                    ? format_share(static_cast<double>(*huge_bytes) / static_cast<double>(header.file_bytes))
+                    : "-",
                 format_share(header.estimated_fpr),
                 layer,
                 age(header.as_of, now),

@@ -28,9 +28,25 @@ void check_replaceable(const std::string& path) {
   }
 }
 
-void sync_folder_of(const std::string& path) {
+std::string folder_of(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
-  const std::string folder = parent.empty() ? "." : parent;
+  return parent.empty() ? "." : parent;
+}
+
+// How linkat(2) finds a file without a name.
+std::string descriptor_path(const FileDescriptor& file) {
+  return "/proc/self/fd/" + std::to_string(file.get());
+}
+
+// A file that has no name, and so is gone when the process is; not open where there is no such thing.
+FileDescriptor open_nameless(const std::string& folder) {
+  FileDescriptor file(::open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, kFileMode));
+  if (file.is_open() && ::access(descriptor_path(file).c_str(), F_OK) != 0) return {};
+  return file;
+}
+
+void sync_folder_of(const std::string& path) {
+  const std::string folder = folder_of(path);
   const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.is_open()) throw_write_error(folder, errno);
   sync(opened, folder);
@@ -40,16 +56,18 @@ void sync_folder_of(const std::string& path) {
 
 DurableFile::DurableFile(std::string path) : path_(std::move(path)) {
   check_replaceable(path_);
-  const std::string temporary = path_ + ".tmp." + std::to_string(::getpid());
-  ::unlink(temporary.c_str());  // what a crash has left
+  temporary_ = path_ + ".tmp." + std::to_string(::getpid());
+  ::unlink(temporary_.c_str());  // what a crash has left
+  file_ = open_nameless(folder_of(path_));
+  if (file_.is_open()) return;
   file_ = FileDescriptor(
-      ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+      ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
   if (!file_.is_open()) throw_write_error(path_, errno);
-  temporary_ = temporary;
+  has_name_ = true;
 }
 
 DurableFile::~DurableFile() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (has_name_) ::unlink(temporary_.c_str());
 }
 
 void DurableFile::append(Bytes bytes) {
@@ -66,8 +84,13 @@ MappedRegion DurableFile::map(std::size_t bytes) const {
 
 void DurableFile::commit() {
   sync(file_, path_);
+  if (!has_name_ && ::linkat(AT_FDCWD, descriptor_path(file_).c_str(), AT_FDCWD, temporary_.c_str(),
+                             AT_SYMLINK_FOLLOW) != 0) {
+    throw_write_error(path_, errno);
+  }
+  has_name_ = true;
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_write_error(path_, errno);
-  temporary_.clear();
+  has_name_ = false;
   sync_folder_of(path_);
 }
 

@@ -8,7 +8,8 @@
 
 namespace keysieve {
 
-// A file in the making: lies beside its path under a temporary name, and is removed again unless committed.
+// A file in the making: without a name as far as the file system has such files, else beside its path under a
+// temporary name; gone again unless it is committed.
 // Mode 0640 less the umask. All throw CannotCreateError or PermissionError that names the file; an older file
 // is untouched until commit().
 class DurableFile {
@@ -29,7 +30,8 @@ class DurableFile {
 
  private:
   std::string path_;
-  std::string temporary_;  // empty once it is committed
+  std::string temporary_;
+  bool has_name_ = false;  // the temporary one
   FileDescriptor file_;
 };
 

@@ -72,6 +72,14 @@ TEST_F(Partitions, GiveBackEachHashOnceAndInOrder) {
   }
 }
 
+TEST_F(Partitions, AreReadByOneWithLessRoomThanTheOneThatSortedThem) {
+  const auto partitions = partitioned(kInMemory);
+  PartitionReader sorting(*partitions, 100'000);
+  for (std::size_t i = 0; i < kPartitions; ++i) sorting.count_distinct(i);
+  PartitionReader reader(*partitions, 50);
+  EXPECT_TRUE(read(reader) == sorted_);
+}
+
 TEST_F(Partitions, CanBeReadFromAndToAnyHash) {
   for (const MemoryPlan& plan : {kInMemory, kPartlySpilled, kSpilledInPieces}) {
     const auto partitions = partitioned(plan);

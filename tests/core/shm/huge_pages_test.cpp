@@ -23,7 +23,7 @@ class HugePages : public test::SharedMemory {
     publish(large_snapshot_of("key"));
     SetReader reader = this->reader();
     const SetReader::Pin pin = reader.pin();
-    return pin ? huge_page_bytes(pin->snapshot().bytes()) : ~std::uint64_t{0};
+    return pin ? huge_page_bytes(pin->snapshot().bytes()).value() : ~std::uint64_t{0};
   }
 };
 

@@ -66,6 +66,14 @@ TEST_F(DurableFile, LeavesTheOlderOneWhereAPartCannotBeMade) {
   EXPECT_THAT(names(), ElementsAre("a.ks"));
 }
 
+TEST_F(DurableFile, HasNoNameBeforeItIsDone) {
+  write_durable_file(directory_ / "a.ks", [this](const WritePart& write_part) {
+    write_part(as_bytes("text"));
+    EXPECT_THAT(names(), IsEmpty());
+  });
+  EXPECT_THAT(names(), ElementsAre("a.ks"));
+}
+
 TEST_F(DurableFile, MayBeEmpty) {
   write("a.ks", "");
   EXPECT_THAT(names(), ElementsAre("a.ks"));

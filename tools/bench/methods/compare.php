@@ -22,6 +22,7 @@ $methods = [
     'OpcacheArray' => ['isset on an array in opcache', ['opcache.memory_consumption=1024', 'opcache.interned_strings_buffer=128']],
     'ApcuSingle' => ['apcu_exists(), 20 calls', ['extension=apcu', 'apc.entries_hint=%d']],
     'ApcuArray' => ['apcu_exists(array)', ['extension=apcu', 'apc.entries_hint=%d']],
+    'ApcuSingleDefault' => ['apcu_exists(), 20 calls, default entries_hint', ['extension=apcu']],
     'ApcuArrayDefault' => ['apcu_exists(array), default entries_hint', ['extension=apcu']],
     'LargeShards' => ['2014: Bloom shards of 8 KB in APCu', ['extension=apcu', 'apc.entries_hint=%d']],
     'SmallShards' => ['2014: Bloom shards of 1 KB in APCu', ['extension=apcu', 'apc.entries_hint=%d']],

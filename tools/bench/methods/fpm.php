@@ -78,7 +78,7 @@ foreach (['empty' => 'an empty script'] + $methods as $class => $name) {
 
 echo json_encode([
     'settings' => [
-        'nginx with one process, kept connections to php-fpm on a unix socket; pm = static, one worker per processor; wrk with ' . CONNECTIONS . ' connections',
+        'nginx with one process, php-fpm on a unix socket; pm = static, one worker per processor; wrk with ' . CONNECTIONS . ' connections',
         'opcache.validate_timestamps=0, opcache.jit=off; Redis and memcached by persistent connections to unix sockets; the rest as in the part php, 100k keys',
     ],
     'tables' => [['title' => 'Requests that ask for 20 keys of 100k', 'columns' => ['page', 'requests/s', '× empty script'], 'rows' => $rows]],

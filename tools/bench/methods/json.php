@@ -1,46 +1,14 @@
 <?php
 
-// Figures and checks as tools/bench/README.md describes them.
+// Sizes and versions of what is compared.
 
 declare(strict_types=1);
 
-/** @param float[] $values */
-function median(array $values): float
-{
-    sort($values);
-    return ($values[intdiv(count($values) - 1, 2)] + $values[intdiv(count($values), 2)]) / 2;
-}
-
-function rounded(float $value): float
-{
-    return $value == 0 ? 0.0 : round($value, 2 - (int) floor(log10(abs($value))));
-}
-
-/** In three significant digits. */
-function three_digits(float $value): string
-{
-    if ($value == 0) {
-        return '0';
-    }
-    $decimals = max(0, 2 - (int) floor(log10(abs(rounded($value)))));
-    return number_format(rounded($value), $decimals);
-}
+require_once __DIR__ . '/../figures.php';
 
 function megabytes(int $bytes): string
 {
     return $bytes < 50_000 ? '–' : three_digits($bytes / 1e6) . ' MB';
-}
-
-/** @return array{aim: string, wanted: string, measured: string, reached: bool} */
-function at_most(string $aim, float $limit, float $measured): array
-{
-    return ['aim' => $aim, 'wanted' => "≤ $limit", 'measured' => three_digits($measured), 'reached' => $measured <= $limit];
-}
-
-/** @return array{aim: string, wanted: string, measured: string, reached: bool} */
-function at_least(string $aim, float $limit, float $measured): array
-{
-    return ['aim' => $aim, 'wanted' => "≥ $limit", 'measured' => three_digits($measured), 'reached' => $measured >= $limit];
 }
 
 function version_of(string $command, string $pattern): string

@@ -196,7 +196,7 @@ abstract class Apcu extends Method
     }
 }
 
-final class ApcuSingle extends Apcu
+class ApcuSingle extends Apcu
 {
     public function ask(array $pages): int
     {
@@ -224,7 +224,11 @@ class ApcuArray extends Apcu
     }
 }
 
-/** The same; it is started with the default of apc.entries_hint. */
+/** The same; these are started with the default of apc.entries_hint. */
+final class ApcuSingleDefault extends ApcuSingle
+{
+}
+
 final class ApcuArrayDefault extends ApcuArray
 {
 }

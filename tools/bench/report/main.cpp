@@ -1,8 +1,10 @@
 // Makes the page of all benches: bench_report TEMPLATE PARTS PAGE. The template's {{part.tables}},
 // {{part.plots}}, {{part.checks}} and {{part.settings}} are filled in from PARTS/part.json; plots are written
 // into a folder beside the page that has its name. A part that was not measured is named in its place.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -31,6 +33,13 @@ void write(const fs::path& file, const std::string& text) {
   if (!stream) throw std::runtime_error(file.string() + ": cannot be written");
 }
 
+// The day on which a file was written, in UTC.
+std::string date_of(const fs::path& file) {
+  const auto written = std::chrono::file_clock::to_sys(fs::last_write_time(file));
+  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::chrono::system_clock::to_time_t(
+                                        std::chrono::time_point_cast<std::chrono::seconds>(written))));
+}
+
 class Report {
  public:
   Report(fs::path parts, fs::path page) : parts_(std::move(parts)), page_(std::move(page)) {}
@@ -44,7 +53,8 @@ class Report {
     const Part& part = this->part(name);
     if (what == "tables") return tables_markdown(part);
     if (what == "checks") return checks_markdown(part);
-    if (what == "settings") return settings_markdown(part);
+    if (what == "settings")
+      return settings_markdown(part) + fmt::format("- measured on {}\n", date_of(parts_ / (name + ".json")));
     if (what != "plots") throw DataError(fmt::format("unknown place in the template: {}", word));
     for (const PlotFile& plot : part.plots) write(plot_folder() / (plot.name + ".svg"), plot.svg);
     return plots_markdown(part, plot_folder().filename());
