@@ -242,7 +242,7 @@ function growth_with_workers(int $size, float $seconds): array
             (string) $workers, three_digits($rate), three_digits(max(array_column($results, 'rss')) / 1024),
             three_digits(array_sum(array_column($results, 'pss')) / 1024 / $workers),
         ];
-        $points[] = [$workers, $rate];
+        $points[] = [$workers, $rate / 1e6];
     }
     return [
         [
@@ -252,7 +252,7 @@ function growth_with_workers(int $size, float $seconds): array
         [
             'file' => 'growth_workers', 'title' => 'What all workers answer together',
             'note' => 'Requests of 20 keys in one batch; workers do nothing else.',
-            'x' => ['title' => 'workers', 'scale' => 'log'], 'y' => ['title' => 'requests per second'],
+            'x' => ['title' => 'workers', 'scale' => 'log'], 'y' => ['title' => 'million requests per second'],
             'series' => [['name' => 'split_block_bloom', 'points' => $points]],
         ],
     ];

@@ -27,7 +27,7 @@ void Frame::draw(std::string_view title, std::string_view note, const AxisTitle&
   svg_.line({box_.left, box_.bottom}, {box_.right, box_.bottom}, "frame");
   svg_.line({box_.left, box_.top}, {box_.left, box_.bottom}, "frame");
   svg_.text({(box_.left + box_.right) / 2, box_.bottom + 46}, Anchor::Middle, x.title, "axis");
-  svg_.upward_text({box_.left - 50, (box_.top + box_.bottom) / 2}, y.title, "axis");
+  svg_.upward_text({box_.left - 66, (box_.top + box_.bottom) / 2}, y.title, "axis");
 }
 
 void Frame::curve(const std::vector<Point>& values, std::string_view style) {
@@ -51,8 +51,9 @@ std::string count_tick(double count) {
 }
 
 std::string number_tick(double number) {
-  const double positive_zero = number + 0.0;
-  return number < 1000 ? fmt::format("{:.4g}", positive_zero) : count_tick(number);
+  constexpr double kMillion = 1e6;
+  if (number >= kMillion) return fmt::format("{:.4g} million", number / kMillion);
+  return number < 1000 ? fmt::format("{:.4g}", number + 0.0) : count_tick(number);  // + 0.0: no "-0"
 }
 
 }  // namespace keysieve

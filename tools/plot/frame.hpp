@@ -37,7 +37,8 @@ class Frame {
   Axis y_;
 };
 
-// Ticks of FPRs above 0, to three digits, of counts, and of measured numbers: "0.1 %", "2,000", "0.5".
+// Ticks of FPRs above 0, to three digits, of counts, and of measured numbers: "0.1 %", "2,000", "1.5
+// million".
 std::string share_tick(double share);
 std::string count_tick(double count);
 std::string number_tick(double number);

@@ -73,7 +73,7 @@ std::pair<double, double> ends_of(Scale scale, double lowest, double highest) {
 }
 
 std::string line_plot_svg(const LinePlot& plot) {
-  constexpr Box kBox{80, kTop, 700, 440};  // names to the right
+  constexpr Box kBox{90, kTop, 660, 440};  // names to the right
   Svg svg(kWidth, kBox.bottom + kBelow, plot.title);
   Frame frame(svg, kBox, axis_over<&Point::x>(plot, plot.x.scale, false, kBox.left, kBox.right),
               axis_over<&Point::y>(plot, plot.y.scale, true, kBox.bottom, kBox.top));

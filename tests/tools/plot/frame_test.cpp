@@ -25,6 +25,7 @@ TEST(Ticks, WriteMeasuredNumbersShortly) {
   EXPECT_EQ(number_tick(0.25), "0.25");
   EXPECT_EQ(number_tick(-0.0), "0");
   EXPECT_EQ(number_tick(12345), "12,345");
+  EXPECT_EQ(number_tick(1.5e6), "1.5 million");
 }
 
 TEST(Frame, PutsValuesIntoItsBox) {
