@@ -36,8 +36,9 @@ MemoryPlan plan_memory(std::uint64_t limit_bytes, std::uint64_t resident, unsign
   if (limit_bytes == kNoMemoryLimit) return plan;
   const std::uint64_t fixed = resident + kReserveBytes;
   if (limit_bytes < fixed + kLeastPerThread) {
+    // One more than that: what is resident differs a little from run to run.
     throw UsageError("memory limit of " + std::to_string(limit_bytes / kMiB) + "M is too small: needs " +
-                     std::to_string((fixed + kLeastPerThread) / kMiB + 1) + "M or more");
+                     std::to_string((fixed + kLeastPerThread) / kMiB + 2) + "M or more");
   }
   plan.threads =
       static_cast<unsigned>(std::min<std::uint64_t>(threads, (limit_bytes - fixed) / kLeastPerThread));

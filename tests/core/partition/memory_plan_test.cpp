@@ -40,7 +40,7 @@ TEST(MemoryPlan, TakesFewerThreadsWhereThereIsNoRoomForAll) {
 
 TEST(MemoryPlan, SaysHowMuchIsNeeded) {
   EXPECT_THAT([] { plan_memory(10 * kMiB, kResident, 2); },
-              ThrowsMessage<UsageError>("memory limit of 10M is too small: needs 20M or more"));
+              ThrowsMessage<UsageError>("memory limit of 10M is too small: needs 21M or more"));
   EXPECT_NO_THROW(plan_memory(20 * kMiB, kResident, 2));
 }
 
