@@ -1,0 +1,80 @@
+// Snapshots: whatever the bytes are, they are refused with an Error, or every lookup stays inside them. They
+// are decoded as they are, and once more with the checksums mended, so that what lies behind those is reached
+// as well. Input: the snapshot.
+#include <algorithm>
+#include <array>
+
+#include "core/base/checksum.hpp"
+#include "core/base/error.hpp"
+#include "core/snapshot/layout.hpp"
+#include "core/snapshot/snapshot.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::size_t kHashes = 64;
+
+// A deterministic spread of hashes over shards and blocks.
+std::array<KeyHash, kHashes> some_hashes() {
+  std::array<KeyHash, kHashes> hashes;
+  for (std::size_t i = 0; i < kHashes; ++i) hashes[i] = hash_key({"key", i % 4}, i);
+  hashes.front() = {0, 0};
+  hashes.back() = {~std::uint64_t{0}, ~std::uint64_t{0}};
+  return hashes;
+}
+
+void look_up_in(const SnapshotView& view) {
+  static const std::array<KeyHash, kHashes> hashes = some_hashes();
+  std::array<bool, kHashes> batch{};
+  for (const InstructionSet instructions : instruction_sets()) {
+    const Lookup lookup = view.kind().lookup(view.shards().params, instructions);
+    lookup.may_contain_many(view.shards(), hashes, batch.data());
+    for (std::size_t i = 0; i < kHashes; ++i) {
+      if (lookup.may_contain(view.shards(), hashes[i]) != batch[i]) __builtin_trap();
+    }
+  }
+  static_cast<void>(view.fill_ratio());
+  static_cast<void>(view.set_name());
+  static_cast<void>(view.key_profile());
+  static_cast<void>(view.valid_until());
+}
+
+void decode(Bytes bytes) {
+  for (const Check check : {Check::Tables, Check::Everything}) {
+    try {
+      look_up_in(SnapshotView::decode(bytes, "fuzz", check));
+    } catch (const Error&) {
+      // Refused with a reason.
+    }
+  }
+}
+
+// Makes the checksums right wherever the layout that the header tells of fits the bytes.
+void mend(MutableBytes bytes) {
+  if (bytes.size() < sizeof(SnapshotHeader)) return;
+  auto header = load<SnapshotHeader>(bytes.data());
+  const SnapshotLayout layout = snapshot_layout(header.shard_count, header.shard_bytes);
+  if (layout.file_bytes == bytes.size()) {
+    for (std::uint64_t i = 0; i < layout.checksum_table.bytes / sizeof(std::uint64_t); ++i) {
+      store(bytes.data() + layout.checksum_table.offset + i * sizeof(std::uint64_t),
+            checksum(checksum_stretch(bytes, layout, i)));
+    }
+    header.tables_checksum = tables_checksum(bytes, layout);
+  }
+  header.header_checksum = header_checksum(header);
+  store(bytes.data(), header);
+}
+
+}  // namespace
+}  // namespace keysieve
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  // Aligned as a mapping is, and ending where the input ends.
+  keysieve::SnapshotBytes snapshot(size);
+  std::copy_n(reinterpret_cast<const std::byte*>(data), size, snapshot.get().begin());
+  keysieve::decode(snapshot.get());
+  keysieve::mend(snapshot.get());
+  keysieve::decode(snapshot.get());
+  return 0;
+}
