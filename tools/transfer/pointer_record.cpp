@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
 #include "core/snapshot/counters.hpp"
 #include "tools/transfer/hex.hpp"
@@ -17,6 +18,25 @@ using Json = nlohmann::json;
 // 1 named chunks after their build, and had neither pending pushes nor garbage.
 constexpr std::uint64_t kRecordFormat = 2;
 constexpr std::size_t kMaxKindBytes = 32;
+
+// The record's checksum, of its whole text with zeros in place of these digits. Records of earlier versions
+// have none.
+constexpr std::string_view kChecksumMember = "\"record_checksum\":\"";
+constexpr std::size_t kChecksumDigits = 16;
+
+// The text with the checksum that it should have.
+std::string sealed(std::string text, std::size_t member) {
+  const std::size_t digits = member + kChecksumMember.size();
+  text.replace(digits, kChecksumDigits, kChecksumDigits, '0');
+  return text.replace(digits, kChecksumDigits, to_hex(checksum(as_bytes(text))));
+}
+
+void check_checksum(std::string_view text, const std::string& source) {
+  const std::size_t member = text.find(kChecksumMember);
+  if (member != std::string_view::npos && sealed(std::string(text), member) != text) {
+    throw DataError(source + ": is damaged (checksum)");
+  }
+}
 
 // Seeds and checksums are hexadecimal text: many readers of JSON know numbers to 53 bits only.
 Json to_json(const SnapshotRecord& record) {
@@ -201,13 +221,15 @@ std::optional<std::uint64_t> keys_before(const PointerRecord& record) noexcept {
 }
 
 std::string encode(const PointerRecord& record) {
-  return Json{{"format", kRecordFormat},
-              {"current", record.current ? to_json(*record.current) : Json()},
-              {"previous", to_json(record.previous)},
-              {"pending", to_json(record.pending)},
-              {"garbage", to_json(record.garbage)},
-              {"adds_trimmed_to", to_text(record.adds_trimmed_to)}}
-      .dump();
+  const Json document{{"format", kRecordFormat},
+                      {"current", record.current ? to_json(*record.current) : Json()},
+                      {"previous", to_json(record.previous)},
+                      {"pending", to_json(record.pending)},
+                      {"garbage", to_json(record.garbage)},
+                      {"adds_trimmed_to", to_text(record.adds_trimmed_to)},
+                      {"record_checksum", std::string(kChecksumDigits, '0')}};
+  const std::string text = document.dump();
+  return sealed(text, text.find(kChecksumMember));
 }
 
 PointerRecord decode_pointer_record(std::string_view text, const std::string& source) {
@@ -219,6 +241,7 @@ PointerRecord decode_pointer_record(std::string_view text, const std::string& so
     throw IncompatibleError(source + ": has record format " + std::to_string(format) +
                             "; this build reads up to " + std::to_string(kRecordFormat));
   }
+  check_checksum(text, source);
   PointerRecord record;
   read_generations(reader, record, source, format);
   if (format == 1) return record;

@@ -1,0 +1,114 @@
+// Control and live pages with a changed byte or cut short, met by a reader that serves a publication already:
+// it goes on with that, or answers maybe, or the byte says nothing. Never an answer of neither.
+#include "tests/core/shm/live_layer.hpp"
+#include "tests/support/soak.hpp"
+
+namespace keysieve::test {
+namespace {
+
+class DamagedPages : public LiveLayers {
+ protected:
+  DamagedPages() : LiveLayers(fast_folder()) {}
+
+  [[nodiscard]] std::string bytes_of_file(const std::string& name) const {
+    std::ifstream stream(file(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+  // Not over the old bytes, which are mapped.
+  void replace(const std::string& name, const std::string& bytes) const {
+    std::ofstream(file("replacement"), std::ios::binary) << bytes;
+    std::filesystem::rename(file("replacement"), file(name));
+  }
+  static std::string changed(std::string bytes, std::size_t at, unsigned round) {
+    bytes[at] = static_cast<char>(static_cast<unsigned char>(bytes[at]) ^ (1U << round));
+    return bytes;
+  }
+};
+
+// Who had attached serves on, with `absent` only for what is absent; who comes now has a reason not to.
+TEST_F(DamagedPages, OfControlLeaveReadersWithWhatTheyHave) {
+  const unsigned rounds = soak_rounds(1, 8);
+  publish("old");
+  const std::string good = bytes_of_file(kControlName);
+  ASSERT_EQ(good.size(), kPageBytes);
+  std::uint64_t refused = 0;
+  std::uint64_t tried = 0;
+  const auto meet = [&](const std::string& bytes, bool must_refuse) {
+    SetReader reader = this->reader();
+    ASSERT_EQ(publication_seen_by(reader), 1U);
+    replace(kControlName, bytes);
+    reader.check_soon();
+    const std::uint64_t seen = publication_seen_by(reader);
+    EXPECT_TRUE(seen == 1 || reader.availability() == Availability::Bypassed) << reader.reason();
+    EXPECT_TRUE(may_contain(reader, "old1"));
+    SetReader newcomer = this->reader();
+    if (!newcomer.pin()) {
+      ++refused;
+      EXPECT_NE(newcomer.reason(), "");
+    } else {
+      EXPECT_FALSE(must_refuse);
+    }
+    ++tried;
+    replace(kControlName, good);
+  };
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    const bool is_header = at < offsetof(ControlPage, header_checksum) + sizeof(std::uint64_t);
+    for (unsigned round = 0; round < rounds; ++round) {
+      meet(changed(good, at, (round + static_cast<unsigned>(at)) % 8), is_header);
+      ASSERT_FALSE(HasFailure()) << "offset " << at;
+    }
+  }
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    meet(good.substr(0, size), true);
+    ASSERT_FALSE(HasFailure()) << "size " << size;
+  }
+  meet(good + '\0', true);
+  soak_report("control pages, a bit changed or cut short: " + std::to_string(tried) + ", " +
+              std::to_string(refused) + " refused; readers keep what they have or answer maybe");
+}
+
+// The page's header names its publication and the layer behind it. The count of keys and the layer's bits
+// change all the time and have no checksum.
+TEST_F(DamagedPages, OfALiveLayerLeaveReadersWithThePublicationBefore) {
+  const unsigned rounds = soak_rounds(1, 8);
+  publish_with({});
+  NewLayer layer = empty_layer(100);
+  layer.add(hash("live1"));
+  publish_with(layer);
+  const std::string live = live_file_name(2);
+  const std::string good = bytes_of_file(live);
+  std::uint64_t refused = 0;
+  const auto meet = [&](const std::string& bytes, bool must_refuse) {
+    writable_control().writable_page().current.store(1);
+    SetReader reader = this->reader();
+    ASSERT_EQ(publication_seen_by(reader), 1U);
+    replace(live, bytes);
+    writable_control().writable_page().current.store(2);
+    const std::uint64_t seen = publication_seen_by(reader);
+    EXPECT_EQ(seen, must_refuse ? 1U : 2U) << reader.reason();
+    EXPECT_TRUE(may_contain(reader, "base1"));
+    EXPECT_FALSE(may_contain(reader, "absent"));
+    if (seen == 1) {
+      EXPECT_NE(reader.reason(), "");
+      ++refused;
+    }
+  };
+  std::uint64_t tried = 0;
+  for (std::size_t at = 0; at < sizeof(LivePage); ++at) {
+    const bool is_header = at < offsetof(LivePage, header_checksum) + sizeof(std::uint64_t);
+    for (unsigned round = 0; round < rounds; ++round, ++tried) {
+      meet(changed(good, at, (round + static_cast<unsigned>(at)) % 8), is_header);
+      ASSERT_FALSE(HasFailure()) << "offset " << at;
+    }
+  }
+  for (std::size_t size = 0; size < good.size(); ++size, ++tried) {
+    meet(good.substr(0, size), true);
+    ASSERT_FALSE(HasFailure()) << "size " << size;
+  }
+  meet(good + '\0', true);
+  soak_report("live pages, a bit changed or cut short: " + std::to_string(tried) + ", " +
+              std::to_string(refused) + " refused by readers, which keep the publication before");
+}
+
+}  // namespace
+}  // namespace keysieve::test
