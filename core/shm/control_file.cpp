@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <cerrno>
+
 #include "core/base/error.hpp"
 
 namespace keysieve {
@@ -28,6 +30,18 @@ ControlFile::ControlFile(const SetFolder& folder, int open_flags, boost::interpr
 bool ControlFile::is_removed() const noexcept {
   struct stat status {};
   return ::fstat(file_.get(), &status) == 0 && status.st_nlink == 0;
+}
+
+// A worker that can open the page can lock it for reading, which must not keep a publisher back.
+bool ControlFile::hold(const std::string& path) const {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (::fcntl(file_.get(), F_OFD_SETLK, &lock) == 0) return true;
+  if (errno != EAGAIN) throw_write_error(path + ": cannot lock", errno);
+  lock.l_type = F_RDLCK;
+  if (::fcntl(file_.get(), F_OFD_GETLK, &lock) != 0) throw_write_error(path + ": cannot lock", errno);
+  return lock.l_type == F_UNLCK;
 }
 
 }  // namespace keysieve

@@ -23,6 +23,10 @@ class ControlFile {
   // Whether the file has lost its name: removed, or replaced by another.
   [[nodiscard]] bool is_removed() const noexcept;
 
+  // Of a writable one: keeps other publishers away as long as this object lives; false while another does.
+  // `path` is for the message. Throws CannotCreateError, PermissionError.
+  [[nodiscard]] bool hold(const std::string& path) const;
+
  private:
   ControlFile(const SetFolder& folder, int open_flags, boost::interprocess::mode_t mode);
 

@@ -100,22 +100,21 @@ class NewFiles {
 void create_control(const SetFolder& folder) {
   const std::string name = temporary(kControlName);
   folder.remove_file(name);
-  folder.remove_file(kControlName);
   NewFiles files(folder);
   files.write(name, {new_control_page()}, kControlMode);
+  folder.remove_file(kControlName);
   files.rename(name, kControlName);
   files.keep();
 }
 
-// A control page that is damaged is replaced, since no reader believes it either.
+// A control page that is damaged is replaced, since no reader believes it either; one that cannot be opened,
+// for want of descriptors say, is what they all have mapped.
 ControlFile open_or_create_control(const SetFolder& folder) {
   try {
-    return ControlFile::open_writable(folder);
-  } catch (const MissingInputError&) {
-    create_control(folder);
+    if (folder.status_of(kControlName)) return ControlFile::open_writable(folder);
   } catch (const DataError&) {
-    create_control(folder);
   }
+  create_control(folder);
   return ControlFile::open_writable(folder);
 }
 
@@ -133,7 +132,7 @@ Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
                       set_name_);
   }
   check_lock_is_ours();
-  control_ = open_or_create_control(folder_);
+  take_control();
 }
 
 std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer) {
@@ -142,7 +141,7 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
   if (view.set_name() != set_name_) {
     throw DataError(source + ": is of set " + std::string(view.set_name()));
   }
-  if (control_->is_removed()) control_ = open_or_create_control(folder_);  // nobody would see the old one
+  if (control_->is_removed()) take_control();  // nobody would see the old one
   const std::uint64_t previous = publication_of(control_->page().current.load(std::memory_order_relaxed));
   const PublicationStamp stamp{.instance = control_->page().instance,
                                .publication = next_publication(),
@@ -200,6 +199,15 @@ void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
   }
 }
 
+// The lock file may be removed, and another one locked, at a moment when this publisher does not look any
+// more. The control page cannot go unnoticed, so who writes to it holds it as well.
+void Publisher::take_control() {
+  control_ = open_or_create_control(folder_);
+  if (control_->hold(folder_.path_of(kControlName))) return;
+  throw LockedError(folder_.path_of(kControlName) + ": locked: another publisher is at work on set " +
+                    set_name_);
+}
+
 std::uint64_t Publisher::next_publication() const {
   std::uint64_t highest = publication_of(control_->page().current.load(std::memory_order_relaxed));
   for (const std::string& name : folder_.file_names()) {
@@ -247,10 +255,9 @@ void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) 
 
 // Somebody may have removed the lock file and locked a new one.
 void Publisher::check_lock_is_ours() const {
-  struct stat named {};
   const auto held = stat_of(lock_, folder_.path_of(kLockName));
-  if (::fstatat(folder_.descriptor().get(), kLockName, &named, AT_SYMLINK_NOFOLLOW) != 0 ||
-      named.st_ino != held.st_ino || named.st_dev != held.st_dev) {
+  const auto named = folder_.status_of(kLockName);
+  if (!named || named->st_ino != held.st_ino || named->st_dev != held.st_dev) {
     throw LockedError(folder_.path_of(kLockName) + ": was removed or replaced while it was held");
   }
 }

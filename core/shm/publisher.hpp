@@ -49,6 +49,7 @@ class Publisher {
   void check_total_size(std::uint64_t new_bytes) const;
   void make_current(std::uint64_t publication, std::uint64_t previous) const;
   void check_lock_is_ours() const;
+  void take_control();
 
   PublisherSettings settings_;
   std::string set_name_;

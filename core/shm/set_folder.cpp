@@ -43,10 +43,11 @@ std::vector<std::string> names_in(const FileDescriptor& folder, const std::strin
   const std::unique_ptr<DIR, decltype(close_stream)> stream(::fdopendir(again), close_stream);
   if (stream == nullptr) throw_read_error(path, errno);
   std::vector<std::string> names;
-  while (const dirent* entry = ::readdir(stream.get())) {
+  for (errno = 0; const dirent* entry = ::readdir(stream.get()); errno = 0) {
     const std::string name = entry->d_name;
     if (name != "." && name != "..") names.push_back(name);
   }
+  if (errno != 0) throw_read_error(path, errno);
   return names;
 }
 
@@ -167,6 +168,13 @@ FileDescriptor SetFolder::open_file(const std::string& file_name, int flags) con
     throw PermissionError(path_of(file_name) + ": not trusted: its group or others may write to it");
   }
   return file;
+}
+
+std::optional<struct stat> SetFolder::status_of(const std::string& file_name) const {
+  struct stat status {};
+  if (::fstatat(folder_.get(), file_name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return status;
+  if (errno != ENOENT) throw_read_error(path_of(file_name), errno);
+  return std::nullopt;
 }
 
 FileDescriptor SetFolder::create_file(const std::string& file_name, mode_t mode) const {

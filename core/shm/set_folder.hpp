@@ -52,6 +52,9 @@ class SetFolder {
   // O_RDWR. Throws as open() does.
   [[nodiscard]] FileDescriptor open_file(const std::string& file_name, int flags) const;
 
+  // Nothing when there is no such file. Throws MissingInputError, PermissionError when it cannot be told.
+  [[nodiscard]] std::optional<struct stat> status_of(const std::string& file_name) const;
+
   // Creates a file that must not exist, with exactly this mode and the folder's group.
   [[nodiscard]] FileDescriptor create_file(const std::string& file_name, mode_t mode) const;
 

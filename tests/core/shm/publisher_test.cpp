@@ -1,6 +1,8 @@
 #include "core/shm/publisher.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 
 #include <csignal>
@@ -167,11 +169,24 @@ TEST_F(PublisherTest, NoticesThatItsLockFileWasReplaced) {
   publish("old");
   Publisher first = publisher();
   std::filesystem::remove(file("lock"));
-  Publisher second = publisher();
+  EXPECT_THAT([&] { publisher(); },
+              ThrowsMessage<LockedError>(AllOf(HasSubstr(file("control")), HasSubstr("locked"))));
   EXPECT_THAT([&] { first.publish(snapshot_of("new").get(), 1); },
               ThrowsMessage<LockedError>(AllOf(HasSubstr(file("lock")), HasSubstr("removed or replaced"))));
   expect_only_the_first_publication();
-  EXPECT_EQ(second.publish(snapshot_of("new").get(), 1), 2U);
+}
+
+// Whoever may read the control page may do that.
+TEST_F(PublisherTest, IsNotKeptBackByAWorkerThatLocksTheControlPage) {
+  publish("old");
+  const FileDescriptor worker(::open(file("control").c_str(), O_RDONLY | O_CLOEXEC));
+  struct flock lock {};
+  lock.l_type = F_RDLCK;
+  ASSERT_EQ(::fcntl(worker.get(), F_OFD_SETLK, &lock), 0);
+  ASSERT_EQ(::flock(worker.get(), LOCK_EX), 0);
+  Publisher publisher = this->publisher();
+  EXPECT_EQ(publisher.publish(snapshot_of("new").get(), 1), 2U);
+  EXPECT_THROW(this->publisher(), LockedError);
 }
 
 TEST_F(PublisherTest, NoticesThatItsLockFileWasRemoved) {

@@ -1,5 +1,5 @@
-// Readers in processes of their own verify every answer while the publisher is killed again and again, at
-// random moments of its work.
+// Readers in processes of their own verify every answer while the publisher is killed again and again: before
+// and behind each of its system calls in turn, and at random moments.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -11,6 +11,8 @@
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/shared_page.hpp"
+#include "tests/support/soak.hpp"
+#include "tests/support/traced_process.hpp"
 
 namespace keysieve {
 namespace {
@@ -20,8 +22,6 @@ using test::Generations;
 using test::start_process;
 using test::wait_for;
 
-constexpr int kReaders = 8;
-constexpr int kKills = 100;
 constexpr std::uint64_t kGenerationsPerPublisher = 1'000'000;
 constexpr int kPassesOfAReader = 50;  // then it is opened anew, as by a worker that starts
 
@@ -41,13 +41,31 @@ class KilledPublisher : public test::SharedMemory {
 
   void SetUp() override {
     publisher().publish(generations_.snapshot(0), 0);
-    for (int i = 0; i < kReaders; ++i) {
-      readers_.push_back(start_process([&] { return read(milliseconds(i % 2)); }));
+    for (unsigned i = 0; i < test::soak_rounds(8, 32); ++i) {
+      readers_.push_back(start_process([&] { return read(milliseconds(static_cast<int>(i % 2))); }));
     }
   }
   void TearDown() override {
     shared_->stop = true;
     for (const pid_t reader : readers_) EXPECT_EQ(wait_for(reader), 0);
+  }
+
+  // Kills a publisher at one of the moments before and behind its system calls, another one each time.
+  void kill_inside_a_publish(std::uint64_t generation) {
+    test::TracedProcess publisher([&] {
+      this->publisher().publish(generations_.snapshot(generation), generation);
+      return 0;
+    });
+    for (std::uint64_t stop = 0; stop <= next_stop_; ++stop) {
+      if (publisher.step()) continue;
+      ASSERT_EQ(publisher.finish(), 0);
+      stops_ = next_stop_;
+      next_stop_ = 0;  // there are no more: from the first one on again
+      return;
+    }
+    publisher.kill();
+    ++next_stop_;
+    ++kills_inside_;
   }
 
   // Starts a publisher, which ends somewhere in its work.
@@ -56,6 +74,7 @@ class KilledPublisher : public test::SharedMemory {
     ::usleep(moment_(random_));
     ::kill(child, SIGKILL);
     ASSERT_EQ(wait_for(child), -SIGKILL) << "the publisher ended by itself";
+    ++kills_at_random_;
   }
 
   // What a worker that starts now is answered.
@@ -70,6 +89,9 @@ class KilledPublisher : public test::SharedMemory {
 
   const Generations generations_{kSet};
   const test::SharedPage<Shared> shared_;
+  std::uint64_t stops_ = 0;  // in one publish
+  std::uint64_t kills_inside_ = 0;
+  std::uint64_t kills_at_random_ = 0;
 
  private:
   // Until it is told to stop.
@@ -104,22 +126,38 @@ class KilledPublisher : public test::SharedMemory {
     }
   }
 
+  std::uint64_t next_stop_ = 0;
   std::vector<pid_t> readers_;
   std::mt19937 random_{1};  // the same moments each time, as far as the scheduler lets them be
   std::uniform_int_distribution<useconds_t> moment_{0, 25'000};
 };
 
 TEST_F(KilledPublisher, NeverMakesAReaderAnswerWrongly) {
+  const std::uint64_t kills = test::soak_rounds(60, 1'000);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-  for (std::uint64_t kill = 1;
-       kill <= kKills || (!seen_enough() && std::chrono::steady_clock::now() < deadline); ++kill) {
-    ASSERT_NO_FATAL_FAILURE(kill_a_publisher(kill * kGenerationsPerPublisher));
+  for (std::uint64_t kill = 1; kills_inside_ + kills_at_random_ < kills ||
+                               (!seen_enough() && std::chrono::steady_clock::now() < deadline);
+       ++kill) {
+    const bool inside = test::can_trace() && kill % 3 != 0;
+    if (inside) {
+      ASSERT_NO_FATAL_FAILURE(kill_inside_a_publish(kill * kGenerationsPerPublisher));
+    } else {
+      ASSERT_NO_FATAL_FAILURE(kill_a_publisher(kill * kGenerationsPerPublisher));
+    }
     ASSERT_TRUE(is_served_rightly()) << "after kill " << kill;
   }
   EXPECT_EQ(shared_->wrong_answers, 0U);
   EXPECT_EQ(shared_->numbers_fell, 0U);
   EXPECT_EQ(shared_->outages, 0U);
   EXPECT_TRUE(seen_enough()) << shared_->passes << " passes, " << shared_->attachments << " attachments";
+  test::soak_report(
+      "publisher killed " + std::to_string(kills_inside_) +
+      " times before or behind a system call of a publish, " + std::to_string(kills_at_random_) +
+      " times at random, beside " + std::to_string(test::soak_rounds(8, 32)) +
+      " readers: " + std::to_string(shared_->passes) + " passes over all keys and " +
+      std::to_string(shared_->attachments) + " attachments, " + std::to_string(shared_->wrong_answers) +
+      " wrong answers, " + std::to_string(shared_->outages) + " outages; one publish has " +
+      std::to_string(stops_) + " such moments");
 }
 
 TEST_F(KilledPublisher, LeavesTheSetReadyForTheNextOne) {

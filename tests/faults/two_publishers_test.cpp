@@ -1,0 +1,119 @@
+// Two publishers of one set: each is stopped before and behind every system call while the other one works,
+// and the lock file is removed meanwhile.
+#include <gmock/gmock.h>
+
+#include "tests/core/shm/generations.hpp"
+#include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/soak.hpp"
+#include "tests/support/traced_process.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::exit_status_of;
+using test::TracedProcess;
+
+constexpr int kLocked = 1;
+
+class TwoPublishers : public test::SharedMemory {
+ protected:
+  TwoPublishers() : SharedMemory(test::parent_in_memory()) {}
+
+  void SetUp() override {
+    if (!test::can_trace()) GTEST_SKIP() << "may not trace a process";
+    publisher().publish(generations_.snapshot(0), 0);
+    ASSERT_TRUE(worker_.pin());
+  }
+
+  [[nodiscard]] std::function<int()> publishing(std::uint64_t generation) const {
+    return [this, generation] {
+      try {
+        publisher().publish(generations_.snapshot(generation), generation);
+        return 0;
+      } catch (const LockedError&) {
+        return kLocked;
+      }
+    };
+  }
+
+  // False when it has ended before.
+  static bool go_to(TracedProcess& process, unsigned stop) {
+    for (unsigned i = 0; i < stop; ++i) {
+      if (!process.step()) return false;
+    }
+    return true;
+  }
+
+  // Of a worker that runs, and of one that starts now.
+  void expect_served(const std::string& when) {
+    SetReader starting = reader();
+    for (SetReader* served : {&worker_, &starting}) {
+      const SetReader::Pin pin = served->pin();
+      ASSERT_TRUE(pin) << when << ": " << served->reason();
+      EXPECT_TRUE(generations_.answers_rightly(*pin)) << when;
+    }
+  }
+
+  [[nodiscard]] std::uint64_t current() const { return publication_of(writable_control().page().current); }
+
+  const test::Generations generations_{kSet};
+  SetReader worker_ = reader();
+};
+
+TEST_F(TwoPublishers, AreNeverBothAtWork) {
+  const unsigned stride = test::soak_rounds(7, 1);
+  std::uint64_t generation = 0;
+  unsigned refused = 0;
+  unsigned stop = 1;
+  for (;; stop += stride) {
+    TracedProcess first(publishing(++generation));
+    if (!go_to(first, stop)) break;
+    const int second = test::run_in_process(publishing(++generation));
+    if (second == kLocked) ++refused;
+    expect_served("stopped at " + std::to_string(stop));
+    const int status = first.finish();
+    EXPECT_TRUE(status == 0 || second == 0) << status << " and " << second;
+    expect_served("stopped at " + std::to_string(stop) + " and gone on");
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(refused, stop / stride / 2);
+  test::soak_report("publisher stopped at each of " + std::to_string(stop) +
+                    " moments while another one came: " + std::to_string(refused) +
+                    " times that was refused, never both; all served");
+}
+
+// The second one is stopped as well, and the first goes on first. Neither may take away what the other has
+// made current.
+TEST_F(TwoPublishers, NeverSpoilThePublicationWhoeverRemovesTheLockFile) {
+  const unsigned stride = test::soak_rounds(13, 1);
+  std::uint64_t generation = 0;
+  unsigned rounds = 0;
+  unsigned lost = 0;
+  bool first_has_more = true;
+  for (unsigned i = 1; first_has_more && !HasFailure(); i += stride) {
+    bool second_has_more = true;
+    for (unsigned j = 1; second_has_more && first_has_more && !HasFailure(); j += stride) {
+      const std::string when = "removed at " + std::to_string(i) + ", second stopped at " + std::to_string(j);
+      TracedProcess first(publishing(++generation));
+      first_has_more = go_to(first, i);
+      std::filesystem::remove(file(kLockName));
+      TracedProcess second(publishing(++generation));
+      second_has_more = go_to(second, j);
+      expect_served(when);
+      const bool first_done = first.finish() == 0;
+      expect_served(when + ", first has gone on");
+      const bool second_done = second.finish() == 0;
+      expect_served(when + ", both have gone on");
+      if (!first_done || !second_done) ++lost;
+      ++rounds;
+    }
+  }
+  publisher().publish(generations_.snapshot(generation + 1), generation + 1);
+  expect_served("afterwards");
+  test::soak_report(
+      "lock file removed at each step of a publish, and a second publisher stopped at each of its own: " +
+      std::to_string(rounds) + " pairs, in " + std::to_string(lost) + " one of them gave up; all served");
+}
+
+}  // namespace
+}  // namespace keysieve

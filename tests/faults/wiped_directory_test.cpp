@@ -1,0 +1,143 @@
+// The directory is wiped while readers look, as by a reboot of a container that keeps its workers;
+// publications are numbered from 1 again.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "tests/core/shm/generations.hpp"
+#include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/forked.hpp"
+#include "tests/support/shared_page.hpp"
+#include "tests/support/soak.hpp"
+
+namespace keysieve {
+namespace {
+
+using std::chrono::milliseconds;
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+constexpr unsigned kWorkers = 8;
+constexpr milliseconds kRecovered{2'000};
+
+struct Shared {
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> generation{0};                 // that was published last
+  std::array<std::atomic<std::uint64_t>, kWorkers> seen{};  // by each worker
+  std::array<std::atomic<std::uint64_t>, kWorkers> requests{};
+  std::atomic<std::uint64_t> wrong_answers{0};
+  std::atomic<std::uint64_t> outages{0};
+};
+
+class WipedDirectory : public test::SharedMemory {
+ protected:
+  WipedDirectory() : SharedMemory(test::parent_in_memory()) {}
+
+  void SetUp() override {
+    publish_next();
+    for (unsigned i = 0; i < kWorkers; ++i) {
+      workers_.push_back(test::start_process([this, i] { return serve_requests(i); }));
+    }
+    ASSERT_TRUE(all_have_seen_it());
+  }
+  void TearDown() override {
+    shared_->stop = true;
+    for (const pid_t worker : workers_) EXPECT_EQ(test::wait_for(worker), 0);
+  }
+
+  std::uint64_t publish_next() {
+    const std::uint64_t generation = shared_->generation + 1;
+    const std::uint64_t publication = publisher().publish(generations_.snapshot(generation), generation);
+    shared_->generation = generation;
+    return publication;
+  }
+
+  [[nodiscard]] bool all_have_seen_it() const {
+    return test::eventually([this] {
+      return std::all_of(shared_->seen.begin(), shared_->seen.end(),
+                         [this](const auto& seen) { return seen == shared_->generation; });
+    });
+  }
+
+  // Each worker serves so many requests more.
+  [[nodiscard]] bool go_on(std::uint64_t requests) const {
+    std::vector<std::uint64_t> before(shared_->requests.begin(), shared_->requests.end());
+    return test::eventually([&] {
+      for (std::size_t i = 0; i < kWorkers; ++i) {
+        if (shared_->requests[i] < before[i] + requests) return false;
+      }
+      return true;
+    });
+  }
+
+  const test::Generations generations_{kSet};
+  const test::SharedPage<Shared> shared_;
+
+ private:
+  // With the jitter that PHP has. What is seen is of the last publication or of the one before.
+  int serve_requests(unsigned number) const {
+    SetReader reader({.directory = directory_.path()}, kSet);
+    while (!shared_->stop) {
+      reader.check_soon();
+      const std::uint64_t published = shared_->generation;
+      const SetReader::Pin pin = reader.pin();
+      if (!pin) {
+        ++shared_->outages;
+      } else {
+        const std::uint64_t seen = pin->live().generation;
+        if (!generations_.answers_rightly(*pin) || seen + 1 < published) ++shared_->wrong_answers;
+        shared_->seen[number] = seen;
+      }
+      ++shared_->requests[number];
+      ::usleep(500);
+    }
+    return 0;
+  }
+
+  std::vector<pid_t> workers_;
+};
+
+TEST_F(WipedDirectory, IsServedFromUntilTheNextPublicationAndThatIsSeenSoon) {
+  const unsigned rounds = test::soak_rounds(2, 100);
+  milliseconds slowest{0};
+  for (unsigned round = 0; round < rounds; ++round) {
+    std::filesystem::remove_all(round % 2 == 0 ? folder() : file(kControlName));
+    ASSERT_TRUE(go_on(20));
+    const std::uint64_t publication = publish_next();
+    EXPECT_EQ(publication == 1, round % 2 == 0);
+    const SteadyTime published = std::chrono::steady_clock::now();
+    ASSERT_TRUE(all_have_seen_it());
+    const auto took = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - published);
+    EXPECT_LE(took, kRecovered);
+    slowest = std::max(slowest, took);
+    EXPECT_EQ(shared_->wrong_answers, 0U);
+    EXPECT_EQ(shared_->outages, 0U);
+    if (HasFailure()) return;
+  }
+  test::soak_report("directory, or the control page alone, removed " + std::to_string(rounds) +
+                    " times beside " + std::to_string(kWorkers) +
+                    " workers: 0 outages, 0 wrong answers, the next publication seen by all after " +
+                    std::to_string(slowest.count()) + " ms at most");
+}
+
+// What lies in it has the number that an idle worker knows, and other keys.
+TEST_F(WipedDirectory, GivesNumbersAnewThatDoNotConfuseAnIdleWorker) {
+  for (unsigned round = 0; round < test::soak_rounds(10, 200); ++round) {
+    SetReader idle = reader();
+    const std::uint64_t known = test::publication_seen_by(idle);
+    std::filesystem::remove_all(folder());
+    while (publish_next() < known) {
+    }
+    idle.check_soon();
+    const SetReader::Pin pin = idle.pin();
+    ASSERT_TRUE(pin);
+    EXPECT_EQ(pin->id().publication, known);
+    EXPECT_EQ(pin->live().generation, shared_->generation);
+    EXPECT_TRUE(generations_.answers_rightly(*pin));
+    if (round % 3 == 0) publish_next();
+  }
+}
+
+}  // namespace
+}  // namespace keysieve

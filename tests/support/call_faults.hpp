@@ -1,0 +1,76 @@
+// Faults at system calls: a piece of work is done in a process of its own again and again, and meets one
+// fault at each of its calls on files and sockets in turn.
+#pragma once
+
+#include <array>
+#include <cerrno>
+#include <functional>
+#include <string>
+
+#include "tests/support/shared_page.hpp"
+#include "tests/support/traced_process.hpp"
+
+namespace keysieve::test {
+
+struct CallFault {
+  const char* name;
+  int error_number;  // 0: asked for half as many bytes
+};
+inline constexpr std::array kCallFaults{CallFault{"ENOSPC", ENOSPC}, CallFault{"EIO", EIO},
+                                        CallFault{"EINTR", EINTR}, CallFault{"EMFILE", EMFILE},
+                                        CallFault{"half of the bytes", 0}};
+
+// How it ended for who had asked for it.
+struct FaultyEnd {
+  bool has_met_fault;  // else there are fewer calls
+  bool is_done;
+  std::string message;  // of the error when it is not done
+  std::uint64_t call;   // its number in the kernel
+};
+
+class CallFaults {
+ public:
+  // Does the work, whose call number `at` on files, from 1, meets the fault. Bytes can be halved only where a
+  // call moves some.
+  FaultyEnd meet(const CallFault& fault, int at, const std::function<void()>& work) {
+    TracedProcess process([&] {
+      try {
+        work();
+        return kDone;
+      } catch (const std::exception& error) {
+        const std::string_view text = error.what();
+        report_->message[text.copy(report_->message.data(), report_->message.size() - 1)] = '\0';
+        return kFailed;
+      }
+    });
+    FaultyEnd end{false, false, "", 0};
+    std::optional<std::uint64_t> call;
+    for (int number = 0; number < at && (call = process.next_call_on_files());) {
+      if (fault.error_number != 0 || process.moves_bytes()) ++number;
+    }
+    if (call) {
+      end.call = *call;
+      end.has_met_fault = true;
+      if (fault.error_number != 0) {
+        process.fail_call(fault.error_number);
+      } else {
+        process.halve_call();
+      }
+    }
+    const int status = process.finish();
+    end.is_done = status == kDone;
+    if (status == kFailed) end.message = report_->message.data();
+    if (status != kDone && status != kFailed) end.message = "ended with " + std::to_string(status);
+    return end;
+  }
+
+ private:
+  static constexpr int kDone = 0;
+  static constexpr int kFailed = 1;
+  struct Report {
+    std::array<char, 1024> message{};
+  };
+  SharedPage<Report> report_;
+};
+
+}  // namespace keysieve::test

@@ -1,0 +1,168 @@
+#include "tests/support/traced_process.hpp"
+
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace keysieve::test {
+
+#if defined(__x86_64__)
+
+namespace {
+
+constexpr int kStoppedAtACall = SIGTRAP | 0x80;
+
+user_regs_struct registers_of(pid_t pid) {
+  user_regs_struct registers{};
+  if (::ptrace(PTRACE_GETREGS, pid, nullptr, &registers) != 0)
+    throw std::runtime_error("cannot read registers");
+  return registers;
+}
+
+void set_registers(pid_t pid, user_regs_struct registers) {
+  if (::ptrace(PTRACE_SETREGS, pid, nullptr, &registers) != 0)
+    throw std::runtime_error("cannot set registers");
+}
+
+bool is_on_files(const user_regs_struct& registers) {
+  constexpr std::array<std::uint64_t, 20> kOthers{
+      SYS_brk,           SYS_munmap,      SYS_mprotect,   SYS_mremap,          SYS_madvise,
+      SYS_futex,         SYS_getpid,      SYS_gettid,     SYS_geteuid,         SYS_getuid,
+      SYS_rt_sigaction,  SYS_tgkill,      SYS_getrandom,  SYS_rt_sigpending,   SYS_rt_sigprocmask,
+      SYS_clock_gettime, SYS_sched_yield, SYS_exit_group, SYS_rt_sigtimedwait, SYS_clock_nanosleep};
+  if (registers.orig_rax == SYS_mmap) return static_cast<int>(registers.r8) >= 0;  // else memory
+  return std::find(kOthers.begin(), kOthers.end(), registers.orig_rax) == kOthers.end();
+}
+
+}  // namespace
+
+bool can_trace() {
+  static const bool can = [] {
+    try {
+      return TracedProcess([] { return ::getppid() == 0 ? 1 : 0; }).next_call().has_value();
+    } catch (const std::runtime_error&) {
+      return false;
+    }
+  }();
+  return can;
+}
+
+TracedProcess::TracedProcess(const std::function<int()>& work)
+    : pid_(start_process([&work] {
+        if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) return kUnexpected;
+        ::raise(SIGSTOP);
+        return work();
+      })) {
+  int status = 0;
+  if (::waitpid(pid_, &status, 0) != pid_ || !WIFSTOPPED(status) ||
+      ::ptrace(PTRACE_SETOPTIONS, pid_, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) != 0) {
+    throw std::runtime_error("may not trace a process");
+  }
+}
+
+bool TracedProcess::resume() {
+  int status = 0;
+  int signal = 0;
+  for (;;) {
+    if (::ptrace(PTRACE_SYSCALL, pid_, nullptr, signal) != 0 || ::waitpid(pid_, &status, 0) != pid_) {
+      throw std::runtime_error("lost the process that is traced");
+    }
+    if (!WIFSTOPPED(status)) {
+      ended_ = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+      return false;
+    }
+    if (WSTOPSIG(status) == kStoppedAtACall) break;
+    signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+  }
+  is_before_a_call_ = !is_before_a_call_;
+  return true;
+}
+
+bool TracedProcess::step() {
+  return !ended_ && resume() && registers_of(pid_).orig_rax != SYS_exit_group;
+}
+
+std::optional<std::uint64_t> TracedProcess::next_call() {
+  do {
+    if (!step()) return std::nullopt;
+  } while (!is_before_a_call_);
+  return registers_of(pid_).orig_rax;
+}
+
+std::optional<std::uint64_t> TracedProcess::next_call_on_files() {
+  while (const auto call = next_call()) {
+    if (is_on_files(registers_of(pid_))) return call;
+  }
+  return std::nullopt;
+}
+
+void TracedProcess::fail_call(int error_number) {
+  auto registers = registers_of(pid_);
+  registers.orig_rax = ~std::uint64_t{0};  // no such call
+  set_registers(pid_, registers);
+  if (!resume()) return;
+  registers = registers_of(pid_);
+  registers.rax = static_cast<std::uint64_t>(-static_cast<std::int64_t>(error_number));
+  set_registers(pid_, registers);
+}
+
+bool TracedProcess::moves_bytes() const {
+  constexpr std::array<std::uint64_t, 6> kMoving{SYS_read,     SYS_write,  SYS_pread64,
+                                                 SYS_pwrite64, SYS_sendto, SYS_recvfrom};
+  const auto registers = registers_of(pid_);
+  return std::find(kMoving.begin(), kMoving.end(), registers.orig_rax) != kMoving.end() && registers.rdx >= 2;
+}
+
+void TracedProcess::halve_call() {
+  auto registers = registers_of(pid_);
+  registers.rdx /= 2;
+  set_registers(pid_, registers);
+}
+
+int TracedProcess::finish() {
+  if (!ended_) {
+    ::ptrace(PTRACE_DETACH, pid_, nullptr, nullptr);
+    ended_ = wait_for(pid_);
+  }
+  return *ended_;
+}
+
+#else
+
+bool can_trace() {
+  return false;
+}
+
+TracedProcess::TracedProcess(const std::function<int()>& work) : pid_(start_process(work)) {}
+bool TracedProcess::step() {
+  return false;
+}
+std::optional<std::uint64_t> TracedProcess::next_call() {
+  return std::nullopt;
+}
+std::optional<std::uint64_t> TracedProcess::next_call_on_files() {
+  return std::nullopt;
+}
+void TracedProcess::fail_call(int /*error_number*/) {}
+bool TracedProcess::moves_bytes() const {
+  return false;
+}
+void TracedProcess::halve_call() {}
+int TracedProcess::finish() {
+  if (!ended_) ended_ = wait_for(pid_);
+  return *ended_;
+}
+
+#endif
+
+void TracedProcess::kill() {
+  if (ended_) return;
+  ::kill(pid_, SIGKILL);
+  ended_ = wait_for(pid_);
+}
+
+}  // namespace keysieve::test

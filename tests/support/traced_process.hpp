@@ -1,0 +1,54 @@
+// A child process that stands still before and after each of its system calls, where it can be looked at,
+// killed, or made to believe that the call has failed. x86-64 only, and only where a process may be traced.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "tests/support/forked.hpp"
+
+namespace keysieve::test {
+
+// Whether this machine lets a test do that.
+bool can_trace();
+
+class TracedProcess {
+ public:
+  // Begins to `work` in a process of its own, as start_process() does, and stops it there.
+  explicit TracedProcess(const std::function<int()>& work);
+  TracedProcess(const TracedProcess&) = delete;
+  TracedProcess& operator=(const TracedProcess&) = delete;
+  ~TracedProcess() { kill(); }
+
+  // Runs on until it stands before its next system call, the number of which is returned; nothing when its
+  // work is done instead.
+  std::optional<std::uint64_t> next_call();
+  // As next_call(), for the calls on files and sockets alone: not those that a program has its memory, the
+  // time or its own number from.
+  std::optional<std::uint64_t> next_call_on_files();
+  // Runs on until it stands before or behind a call; false when its work is done instead.
+  bool step();
+
+  // The call that it stands before is not made, but ends with this error.
+  void fail_call(int error_number);
+  // Whether the call that it stands before is read(2) or write(2) or one of their kin, for two bytes or more.
+  [[nodiscard]] bool moves_bytes() const;
+  // Such a call is asked for half as many bytes.
+  void halve_call();
+
+  // Lets it run to its end: its exit status, or minus the signal that ended it.
+  int finish();
+  void kill();
+
+ private:
+  // How it went on: stopped at a system call, or ended.
+  bool resume();
+
+  pid_t pid_;
+  bool is_before_a_call_ = false;
+  std::optional<int> ended_;
+};
+
+}  // namespace keysieve::test
