@@ -82,11 +82,6 @@ class PublishCallFaults : public test::SharedMemory, public ::testing::WithParam
 INSTANTIATE_TEST_SUITE_P(Places, PublishCallFaults, ::testing::Values(kMemory, kDisk),
                          [](const auto& place) { return place.param.name; });
 
-// In few rounds a call meets one fault, the next call another.
-bool is_of_this_round(std::size_t fault, int at) {
-  return test::soak_rounds(0, 1) == 1 || static_cast<std::size_t>(at) % test::kCallFaults.size() == fault;
-}
-
 TEST_P(PublishCallFaults, LeaveTheOldPublicationOrTheNewOne) {
   std::uint64_t generation = 1;
   publish_generation(generation);
@@ -94,7 +89,7 @@ TEST_P(PublishCallFaults, LeaveTheOldPublicationOrTheNewOne) {
   for (std::size_t i = 0; i < test::kCallFaults.size(); ++i) {
     const CallFault& fault = test::kCallFaults[i];
     for (int at = 1;; ++at) {
-      if (!is_of_this_round(i, at)) continue;
+      if (!test::is_of_this_round(i, at)) continue;
       SCOPED_TRACE(std::string(fault.name) + " at call " + std::to_string(at));
       const std::uint64_t before = generation;
       const FaultyEnd end = publish_with(fault, at, ++generation);
@@ -117,7 +112,7 @@ TEST_P(PublishCallFaults, LeaveNothingInTheWayOfTheFirstPublication) {
   for (std::size_t i = 0; i < test::kCallFaults.size(); ++i) {
     const CallFault& fault = test::kCallFaults[i];
     for (int at = 1;; ++at) {
-      if (!is_of_this_round(i, at)) continue;
+      if (!test::is_of_this_round(i, at)) continue;
       SCOPED_TRACE(std::string(fault.name) + " at call " + std::to_string(at));
       std::filesystem::remove_all(folder());
       const FaultyEnd end = publish_with(fault, at, 1);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/support/shared_page.hpp"
+#include "tests/support/soak.hpp"
 #include "tests/support/traced_process.hpp"
 
 namespace keysieve::test {
@@ -19,6 +20,11 @@ struct CallFault {
 inline constexpr std::array kCallFaults{CallFault{"ENOSPC", ENOSPC}, CallFault{"EIO", EIO},
                                         CallFault{"EINTR", EINTR}, CallFault{"EMFILE", EMFILE},
                                         CallFault{"half of the bytes", 0}};
+
+// In few rounds a call meets one fault, the next call another.
+inline bool is_of_this_round(std::size_t fault, int at) {
+  return soak_rounds(0, 1) == 1 || static_cast<std::size_t>(at) % kCallFaults.size() == fault;
+}
 
 // How it ended for who had asked for it.
 struct FaultyEnd {

@@ -102,8 +102,10 @@ std::optional<std::uint64_t> TracedProcess::next_call_on_files() {
 
 void TracedProcess::fail_call(int error_number) {
   auto registers = registers_of(pid_);
-  registers.orig_rax = ~std::uint64_t{0};  // no such call
-  set_registers(pid_, registers);
+  if (registers.orig_rax != SYS_close) {
+    registers.orig_rax = ~std::uint64_t{0};  // no such call
+    set_registers(pid_, registers);
+  }
   if (!resume()) return;
   registers = registers_of(pid_);
   registers.rax = static_cast<std::uint64_t>(-static_cast<std::int64_t>(error_number));

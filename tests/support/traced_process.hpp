@@ -31,7 +31,8 @@ class TracedProcess {
   // Runs on until it stands before or behind a call; false when its work is done instead.
   bool step();
 
-  // The call that it stands before is not made, but ends with this error.
+  // The call that it stands before is not made, but ends with this error. Only close(2) is made nonetheless,
+  // since a descriptor is gone whatever that says.
   void fail_call(int error_number);
   // Whether the call that it stands before is read(2) or write(2) or one of their kin, for two bytes or more.
   [[nodiscard]] bool moves_bytes() const;

@@ -1,6 +1,7 @@
 #include "tools/transfer/stored_pointer.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "core/base/checksum.hpp"
@@ -28,6 +29,16 @@ StoredText read_text(Store& store, const std::string& set_name) {
   StoredText stored{store.get(key), {}};
   if (stored.text) stored.pointer = decode_pointer_record(*stored.text, store.name() + ": " + key);
   return stored;
+}
+
+// As read_text(); where the store is away, and an answer was lost before, that is what the caller must hear.
+StoredText read_text_after(const std::exception_ptr& lost_answer, Store& store, const std::string& set_name) {
+  try {
+    return read_text(store, set_name);
+  } catch (const UnavailableError&) {
+    if (lost_answer) std::rethrow_exception(lost_answer);
+    throw;
+  }
 }
 
 // Nothing when another push's snapshot is current, or the store does not tell.
@@ -75,9 +86,9 @@ std::optional<PointerRecord> read_stored_pointer(Store& store, const std::string
 PointerRecord change_pointer(Store& store, const std::string& set_name, const PointerChange& change) {
   const std::string key = pointer_key(store, set_name);
   bool has_tried = false;
-  bool has_lost_an_answer = false;
+  std::exception_ptr lost_answer;
   for (int races = 0; races < kMaxRaces; ++races) {
-    auto [text, pointer] = read_text(store, set_name);
+    auto [text, pointer] = read_text_after(lost_answer, store, set_name);
     const bool is_done = !change(pointer);
     // Done by this call, perhaps, and then only the answer was lost. To put the same once more makes the
     // store say that it is as durable, or as far replicated, as it has to be.
@@ -87,7 +98,8 @@ PointerRecord change_pointer(Store& store, const std::string& set_name, const Po
     try {
       if (store.compare_and_set({key, is_done ? *text : encode(pointer)}, text)) return pointer;
     } catch (const UnavailableError&) {
-      if (std::exchange(has_lost_an_answer, true)) throw;
+      if (lost_answer) throw;
+      lost_answer = std::current_exception();
     }
   }
   throw LockedError(store.name() + ": " + key + ": is changed by others all the time; try again later");
