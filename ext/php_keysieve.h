@@ -4,6 +4,10 @@
 // PHP's headers are C and not warning-free; they are included here alone.
 #include "ext/zend.hpp"
 
+#include <sys/types.h>
+
+#include <optional>
+
 #include "core/base/version.hpp"
 
 #define PHP_KEYSIEVE_VERSION KEYSIEVE_VERSION
@@ -21,6 +25,7 @@ ZEND_BEGIN_MODULE_GLOBALS(keysieve)
   bool throw_when_unavailable;
   zend_string* directory;
   zend_string* owner;
+  std::optional<uid_t> owner_uid;  // looked up when php-fpm starts: inside a chroot there are no names
   // The sets this thread has asked; made with the globals, never null.
   keysieve::AttachedSets* attached_sets;
 ZEND_END_MODULE_GLOBALS(keysieve)

@@ -22,6 +22,26 @@ bool has_nul(const zend_string* value) {
   return view_of(value).find('\0') != std::string_view::npos;
 }
 
+std::optional<uid_t> uid_of_name(const char* name) {
+  std::vector<char> buffer(1024);
+  passwd entry{};
+  passwd* found = nullptr;
+  while (::getpwnam_r(name, &entry, buffer.data(), buffer.size(), &found) == ERANGE) {
+    buffer.resize(2 * buffer.size());
+  }
+  if (found == nullptr) return std::nullopt;
+  return found->pw_uid;
+}
+
+std::optional<uid_t> uid_of(const zend_string* owner) {
+  const std::string_view text = view_of(owner);
+  if (text.empty()) return std::nullopt;
+  uid_t uid = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), uid);
+  if (error == std::errc() && end == text.data() + text.size()) return uid;
+  return uid_of_name(ZSTR_VAL(owner));
+}
+
 ZEND_INI_MH(update_enabled) {
   KEYSIEVE_G(enabled) = zend_ini_parse_bool(new_value);
   return SUCCESS;
@@ -38,6 +58,7 @@ ZEND_INI_MH(update_directory) {
 ZEND_INI_MH(update_owner) {
   if (has_nul(new_value)) return refuse(entry, new_value, "a user name or uid");
   KEYSIEVE_G(owner) = new_value;
+  KEYSIEVE_G(owner_uid) = uid_of(new_value);
   return SUCCESS;
 }
 
@@ -54,25 +75,6 @@ PHP_INI_BEGIN()
   PHP_INI_ENTRY("keysieve.owner", "keysieve", PHP_INI_SYSTEM, update_owner)
   PHP_INI_ENTRY("keysieve.on_unavailable", "maybe", PHP_INI_SYSTEM, update_on_unavailable)
 PHP_INI_END()
-
-std::optional<uid_t> uid_of_name(const char* name) {
-  std::vector<char> buffer(1024);
-  passwd entry{};
-  passwd* found = nullptr;
-  while (::getpwnam_r(name, &entry, buffer.data(), buffer.size(), &found) == ERANGE) {
-    buffer.resize(2 * buffer.size());
-  }
-  if (found == nullptr) return std::nullopt;
-  return found->pw_uid;
-}
-
-std::optional<uid_t> uid_of(const zend_string* owner) {
-  const std::string_view text = view_of(owner);
-  uid_t uid = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), uid);
-  if (error == std::errc() && end == text.data() + text.size()) return uid;
-  return uid_of_name(ZSTR_VAL(owner));
-}
 
 }  // namespace
 
@@ -92,7 +94,8 @@ ReaderSettings reader_settings() {
   ReaderSettings settings;
   settings.directory = view_of(KEYSIEVE_G(directory));
   const std::string_view owner = view_of(KEYSIEVE_G(owner));
-  if (!owner.empty()) settings.trusted_owner = uid_of(KEYSIEVE_G(owner));
+  settings.trusted_owner = KEYSIEVE_G(owner_uid);
+  if (!settings.trusted_owner) settings.trusted_owner = uid_of(KEYSIEVE_G(owner));
   if (!owner.empty() && !settings.trusted_owner && owner != kDefaultOwner) {
     write_error_log("keysieve.owner: user \"" + std::string(owner) + "\" is not known, so it is not trusted");
   }

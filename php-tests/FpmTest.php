@@ -15,6 +15,7 @@ final class FpmTest extends TestCase
     private const PAGE = <<<'PHP'
         use KeySieve\Set;
 
+        usleep(20_000); // so that both workers get requests
         parse_str($_SERVER['QUERY_STRING'], $query);
         $set = new Set($query['set']);
         echo json_encode(['worker' => getmypid(), 'answer' => match ($query['what']) {

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
-/** One request to a FastCGI server on a unix socket: sent when made, so that several can be under way at once. */
+/** One request to a FastCGI server: sent when made, so that several can be under way at once. */
 final class FastCgiRequest
 {
     private const BEGIN_REQUEST = 1;
@@ -17,11 +17,12 @@ final class FastCgiRequest
     /** @var resource */
     private $connection;
 
-    public function __construct(string $socket, string $script, string $query = '')
+    /** @param string $address as of stream_socket_client() */
+    public function __construct(string $address, string $script, string $query = '')
     {
-        $connection = stream_socket_client("unix://$socket", $code, $message, 10);
+        $connection = @stream_socket_client($address, $code, $message, 10);
         if ($connection === false) {
-            throw new \RuntimeException("$socket: $message");
+            throw new \RuntimeException("$address: $message");
         }
         stream_set_timeout($connection, 20);
         $this->connection = $connection;
@@ -56,6 +57,7 @@ final class FastCgiRequest
                 default => null,
             };
         } while ($header['type'] !== self::END_REQUEST);
+        fclose($this->connection); // php-fpm waits for that
         [$headers, $body] = explode("\r\n\r\n", $output, 2) + [1 => ''];
         if ($errors !== '' || str_contains($headers, 'Status:')) {
             throw new \RuntimeException("$headers\n$errors\n$body");
@@ -67,7 +69,8 @@ final class FastCgiRequest
     {
         $bytes = $length === 0 ? '' : stream_get_contents($this->connection, $length);
         if (strlen((string) $bytes) !== $length) {
-            throw new \RuntimeException('the FastCGI server closed the connection or does not answer');
+            $isLate = stream_get_meta_data($this->connection)['timed_out'];
+            throw new \RuntimeException('the FastCGI server ' . ($isLate ? 'does not answer' : 'closed the connection'));
         }
         return $bytes;
     }

@@ -4,35 +4,53 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
-/** A real php-fpm with two workers, on a unix socket in a directory of its own. Ends with the object. */
+/** A real php-fpm in a directory of its own, with one pool or more. Ends with the object. */
 final class FpmPool
 {
     public readonly string $log;
+    public readonly string $page;
+    /** Of the first pool, a unix socket unless it was told to listen elsewhere. */
+    public readonly string $socket;
     private readonly string $directory;
     /** @var resource */
     private $master;
 
-    /** @param string $script the PHP code that every request runs, without an opening tag */
-    public function __construct(string $script)
-    {
+    /**
+     * @param string                               $script    the PHP code that every request runs, without an opening tag
+     * @param array<string, array<string, ?string>> $pools    by name: directives that add to those of every pool, or
+     *                                                        replace them, by null: by none; {folder} is that of the
+     *                                                        page
+     * @param resource|null                        $listening a listening TCP socket, which each master gets from here: it
+     *                                                        takes connections also while there is none
+     * @param array<string, string>                $settings  as of php.ini
+     */
+    public function __construct(
+        string $script,
+        private array $pools = ['pages' => []],
+        private $listening = null,
+        private array $settings = [],
+    ) {
         $this->directory = sys_get_temp_dir() . '/keysieve-fpm-' . bin2hex(random_bytes(6));
-        mkdir($this->directory, 0700);
+        mkdir($this->directory, 0711);
         $this->log = "{$this->directory}/php.log";
-        file_put_contents("{$this->directory}/page.php", "<?php\nusleep(20_000); // so that both workers get requests\n$script");
+        $this->page = "{$this->directory}/page.php";
+        $this->socket = "{$this->directory}/" . array_key_first($pools) . '.sock';
+        file_put_contents($this->page, "<?php\n$script");
         file_put_contents("{$this->directory}/fpm.conf", $this->configuration());
+        touch($this->log);
+        chmod($this->log, 0666); // pools may be of several users
         $this->start();
     }
 
     public function __destruct()
     {
-        proc_terminate($this->master, SIGTERM);
-        proc_close($this->master);
+        $this->stop(SIGTERM);
         array_map('unlink', glob("{$this->directory}/*"));
         rmdir($this->directory);
     }
 
     /**
-     * Asks both workers: requests go out in pairs until each has answered one.
+     * Asks both workers of a pool of two: requests go out in pairs until each has answered one.
      *
      * @return array<int, mixed> what the page printed as JSON, by worker
      */
@@ -51,15 +69,49 @@ final class FpmPool
         return $answers;
     }
 
+    public function request(string $query = '', ?string $pool = null): FastCgiRequest
+    {
+        $pool ??= array_key_first($this->pools);
+        return new FastCgiRequest($this->address($pool), $this->seenFrom($pool, $this->page), $query);
+    }
+
+    public function address(string $pool): string
+    {
+        return $this->listening === null
+            ? "unix://{$this->directory}/$pool.sock"
+            : 'tcp://' . stream_socket_get_name($this->listening, false);
+    }
+
+    /** @return int[] the processes of all workers */
+    public function workers(): array
+    {
+        $master = $this->process();
+        preg_match_all('/\d+/', file_get_contents("/proc/$master/task/$master/children"), $found);
+        return array_map(intval(...), $found[0]);
+    }
+
     /** Has the master execute itself anew, as `systemctl reload php-fpm` does. */
     public function reload(): void
     {
-        posix_kill(proc_get_status($this->master)['pid'], SIGUSR2);
+        posix_kill($this->process(), SIGUSR2);
     }
 
-    private function request(string $query): FastCgiRequest
+    /** Lets the workers finish, as `systemctl restart php-fpm` does, and starts another master. */
+    public function restart(): void
     {
-        return new FastCgiRequest("{$this->directory}/socket", "{$this->directory}/page.php", $query);
+        $this->stop(SIGQUIT);
+        $this->start();
+    }
+
+    private function process(): int
+    {
+        return proc_get_status($this->master)['pid'];
+    }
+
+    private function stop(int $signal): void
+    {
+        proc_terminate($this->master, $signal);
+        proc_close($this->master);
     }
 
     private function start(): void
@@ -69,32 +121,58 @@ final class FpmPool
             '-d', 'extension=' . getenv('KEYSIEVE_EXTENSION'),
             '-d', 'zend_extension=opcache', '-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=16M',
         ];
+        foreach ($this->settings as $name => $value) {
+            array_push($command, '-d', "$name=$value");
+        }
         if (posix_geteuid() === 0) {
             $command[] = '--allow-to-run-as-root';
         }
-        $output = ['file', "{$this->directory}/output", 'w'];
-        $this->master = proc_open($command, [['file', '/dev/null', 'r'], $output, $output], $pipes);
-        if (!Deadline::reaches(fn (): bool => @stream_socket_client("unix://{$this->directory}/socket") !== false)) {
+        $output = ['file', "{$this->directory}/output", 'a'];
+        $files = [['file', '/dev/null', 'r'], $output, $output];
+        $environment = null;
+        if ($this->listening !== null) {
+            $files[] = $this->listening;
+            $environment = ['FPM_SOCKETS' => stream_socket_get_name($this->listening, false) . '=3'] + getenv();
+        }
+        $this->master = proc_open($command, $files, $pipes, null, $environment);
+        if (!Deadline::reaches($this->hasStarted(...))) {
             throw new \RuntimeException('php-fpm did not start: ' . file_get_contents("{$this->directory}/output"));
         }
     }
 
+    /** An inherited socket takes connections before. */
+    private function hasStarted(): bool
+    {
+        return $this->listening === null
+            ? @stream_socket_client($this->address(array_key_first($this->pools))) !== false
+            : $this->workers() !== [];
+    }
+
+    /** Workers may finish what they have begun when they are told to end. */
     private function configuration(): string
     {
-        $sets = SharedMemory::directory();
-        $user = posix_getpwuid(posix_geteuid())['name'];
-        return <<<INI
-            [global]
-            error_log = {$this->directory}/fpm.log
-            [pages]
-            user = $user
-            listen = {$this->directory}/socket
-            pm = static
-            pm.max_children = 2
-            php_admin_value[keysieve.directory] = $sets
-            php_admin_value[error_log] = {$this->log}
+        $lines = ['[global]', "error_log = {$this->directory}/fpm.log", 'process_control_timeout = 30s'];
+        foreach ($this->pools as $pool => $directives) {
+            $directives += [
+                'user' => posix_getpwuid(posix_geteuid())['name'],
+                'listen' => preg_replace('~^[a-z]+://~', '', $this->address($pool)),
+                'listen.mode' => '0666',
+                'pm' => 'static',
+                'pm.max_children' => '2',
+                'php_admin_value[keysieve.directory]' => $this->seenFrom($pool, SharedMemory::directory()),
+                'php_admin_value[error_log]' => $this->seenFrom($pool, $this->log),
+            ];
+            $lines[] = "[$pool]";
+            foreach (array_filter($directives, is_string(...)) as $name => $value) {
+                $lines[] = "$name = " . strtr($value, ['{folder}' => $this->directory]);
+            }
+        }
+        return implode("\n", $lines) . "\n";
+    }
 
-            INI;
+    private function seenFrom(string $pool, string $path): string
+    {
+        return substr($path, strlen($this->pools[$pool]['chroot'] ?? ''));
     }
 
     private static function program(): string

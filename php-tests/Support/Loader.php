@@ -7,6 +7,7 @@ namespace KeySieve\Tests\Support;
 /** A running keysieved that publishes sets of one LMDB store into this process's directory. Ends with the object. */
 final class Loader
 {
+    public readonly string $store;
     private readonly string $folder;
     /** @var resource */
     private $daemon;
@@ -18,19 +19,14 @@ final class Loader
         foreach (['', '/store', '/cache'] as $folder) {
             mkdir($this->folder . $folder, 0700);
         }
+        $this->store = "lmdb:{$this->folder}/store";
         file_put_contents("{$this->folder}/keysieve.toml", $this->configuration($sets));
-        $log = ['file', "{$this->folder}/log", 'a'];
-        $this->daemon = proc_open(
-            [getenv('KEYSIEVE_BIN_DIR') . '/keysieved', '--config', "{$this->folder}/keysieve.toml"],
-            [['file', '/dev/null', 'r'], $log, $log],
-            $pipes,
-        );
+        $this->start();
     }
 
     public function __destruct()
     {
-        proc_terminate($this->daemon, SIGTERM);
-        proc_close($this->daemon);
+        $this->stop(SIGTERM);
         foreach (['/store', '/cache', ''] as $folder) {
             array_map('unlink', array_filter(glob($this->folder . $folder . '/*'), is_file(...)));
             rmdir($this->folder . $folder);
@@ -40,12 +36,41 @@ final class Loader
     /** Pushes a snapshot into the store; keysieved will find it there. */
     public function push(string $snapshot): void
     {
-        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'push', $snapshot, "lmdb:{$this->folder}/store"]);
+        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'push', $snapshot, $this->store]);
+    }
+
+    /** Adds keys to the log of a set; keysieved will find them there. */
+    public function add(string $set, string ...$keys): void
+    {
+        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'add', $set, ...$keys, $this->store]);
+    }
+
+    /** Ends keysieved by that signal and starts another one. */
+    public function restart(int $signal): void
+    {
+        $this->stop($signal);
+        $this->start();
     }
 
     public function log(): string
     {
         return file_get_contents("{$this->folder}/log");
+    }
+
+    private function start(): void
+    {
+        $log = ['file', "{$this->folder}/log", 'a'];
+        $this->daemon = proc_open(
+            [getenv('KEYSIEVE_BIN_DIR') . '/keysieved', '--config', "{$this->folder}/keysieve.toml"],
+            [['file', '/dev/null', 'r'], $log, $log],
+            $pipes,
+        );
+    }
+
+    private function stop(int $signal): void
+    {
+        proc_terminate($this->daemon, $signal);
+        proc_close($this->daemon);
     }
 
     /** @param string[] $sets */
@@ -56,7 +81,7 @@ final class Loader
             "cache = \"{$this->folder}/cache\"",
             'poll_interval = "20ms"',
             '[store.main]',
-            "url = \"lmdb:{$this->folder}/store\"",
+            "url = \"{$this->store}\"",
         ];
         foreach ($sets as $set) {
             array_push($lines, '[[set]]', "name = \"$set\"", 'store = "main"');

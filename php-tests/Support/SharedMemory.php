@@ -32,9 +32,10 @@ final class SharedMemory
         return $snapshot;
     }
 
-    public static function publish(string $snapshot): void
+    /** @param string[] $options of `keysieve publish` */
+    public static function publish(string $snapshot, array $options = []): void
     {
-        self::keysieve('publish', '--directory', self::directory(), $snapshot);
+        self::keysieve('publish', '--directory', self::directory(), ...$options, ...[$snapshot]);
     }
 
     /**
