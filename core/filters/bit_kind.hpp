@@ -46,11 +46,6 @@ struct BitKind : Policy {
 
   static Lookup lookup(const FilterParams& /*params*/, InstructionSet instructions) noexcept {
 #if KEYSIEVE_X86_64
-    if constexpr (requires { typename Policy::Avx512; }) {
-      if (instructions == InstructionSet::Avx512) {
-        return lookup_of<Avx512Functions<typename Policy::template Probe<typename Policy::Avx512>>>();
-      }
-    }
     if constexpr (requires { typename Policy::Avx2; }) {
       if (instructions >= InstructionSet::Avx2) {
         return lookup_of<Avx2Functions<typename Policy::template Probe<typename Policy::Avx2>>>();

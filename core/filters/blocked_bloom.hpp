@@ -8,6 +8,7 @@
 
 #include "core/filters/bit_kind.hpp"
 #include "core/filters/blocks.hpp"
+#include "core/filters/split_block_bloom.hpp"
 
 namespace keysieve {
 
@@ -17,25 +18,65 @@ struct BlockedBloom : Blocks<64> {
   static constexpr std::string_view kSummary = "k bits in one cache line: one line per lookup at fewer bits";
   static constexpr auto& kHashCountChoice = kBloomHashCounts;
 
-  // The topmost bits of `low` choose the block; bit i is the top 9 bits of low * G^i. The multiplication
-  // carries every lower bit into the top ones, so the bits do not follow from the block.
-  static constexpr int kBitShift = 64 - 9;
+  // The topmost bits of `low` choose the block. Eight bits come from each word of 32 bits: the first word is
+  // the lower half of `low`, the next ones are the upper halves of low * G, low * G^2 and so on.
+  static constexpr std::uint32_t kBitsOfWord = 8;
 
-  static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    std::byte* block = block_of(shard, params, low);
-    for (int i = 0; i < params.hash_count; ++i) set_bit(block, (low *= kG) >> kBitShift);
-  }
+  // Where bit i of a word is, in the 16 lanes of 32 bits of a block: the lane is the top 4 bits of the word's
+  // product with a salt, the bit of the lane, counted from its topmost, the next 5. That, and salts from the
+  // last one on, spare vectors two instructions.
+  struct Place {
+    static constexpr auto& kSalts = SplitBlockBloom::kSalts;
 
-  static bool may_contain(const std::byte* block, const FilterParams& params, std::uint64_t low) noexcept {
-    for (int i = 0; i < params.hash_count; ++i) {
-      if (!test_bit(block, (low *= kG) >> kBitShift)) return false;
+    Place(std::uint32_t word, std::uint32_t i) noexcept : product_(word * kSalts[kBitsOfWord - 1 - i]) {}
+    void set_in(std::byte* block) const noexcept {
+      std::byte* lane = block + lane_offset();
+      store(lane, load<std::uint32_t>(lane) | kTopBit >> bit());
+    }
+    [[nodiscard]] bool is_set_in(const std::byte* block) const noexcept {
+      return (load<std::uint32_t>(block + lane_offset()) << bit() & kTopBit) != 0;
+    }
+
+   private:
+    static constexpr std::uint32_t kTopBit = std::uint32_t{1} << 31;
+
+    [[nodiscard]] std::size_t lane_offset() const noexcept { return product_ >> 28 << 2; }
+    [[nodiscard]] std::uint32_t bit() const noexcept { return product_ >> 23 & 31; }
+
+    std::uint32_t product_;
+  };
+
+  // Whether `all_set(word, bits)` is true of all words, each with the number of bits that come from it.
+  template <typename AllSet>
+  static bool of_all_words(const FilterParams& params, std::uint64_t low, AllSet all_set) noexcept {
+    std::uint32_t bits = params.hash_count;
+    if (!all_set(static_cast<std::uint32_t>(low), std::min(bits, kBitsOfWord))) return false;
+    while (bits > kBitsOfWord) {
+      bits -= kBitsOfWord;
+      if (!all_set(static_cast<std::uint32_t>((low *= kG) >> 32), std::min(bits, kBitsOfWord))) return false;
     }
     return true;
   }
 
+  static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
+    std::byte* block = block_of(shard, params, low);
+    of_all_words(params, low, [block](std::uint32_t word, std::uint32_t bits) {
+      for (std::uint32_t i = 0; i < bits; ++i) Place(word, i).set_in(block);
+      return true;
+    });
+  }
+
+  static bool may_contain(const std::byte* block, const FilterParams& params, std::uint64_t low) noexcept {
+    return of_all_words(params, low, [block](std::uint32_t word, std::uint32_t bits) {
+      for (std::uint32_t i = 0; i < bits; ++i) {
+        if (!Place(word, i).is_set_in(block)) return false;
+      }
+      return true;
+    });
+  }
+
 #if KEYSIEVE_X86_64
   struct Avx2;
-  struct Avx512;
 #endif
 
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {
@@ -55,113 +96,52 @@ struct BlockedBloom : Blocks<64> {
 };
 
 #if KEYSIEVE_X86_64
-namespace detail {
-
-// Bits of a key that are looked up at once; most sets have a lower k.
-inline constexpr std::uint32_t kAtOnce = 8;
-
-// G^1, G^2 and so on, and their halves.
-struct Powers {
-  static constexpr std::size_t kCount =
-      24 + 1;  // the odd lanes of the last eight are loaded from one further on
-  std::array<std::uint64_t, kCount> whole{};
-  std::array<std::uint32_t, kCount> low{};
-  std::array<std::uint32_t, kCount> high{};
-
-  constexpr Powers() {
-    std::uint64_t power = 1;
-    for (std::size_t i = 0; i < kCount; ++i) {
-      whole[i] = power *= kG;
-      low[i] = static_cast<std::uint32_t>(power);
-      high[i] = static_cast<std::uint32_t>(power >> 32);
-    }
-  }
-};
-inline constexpr Powers kPowers;
-static_assert(kBloomHashCounts.back() < Powers::kCount);
-
-}  // namespace detail
-
-// A lane of 32 bits per bit of the key, which holds the upper half of low * G^i.
+// A lane of 32 bits per bit of a word.
 struct BlockedBloom::Avx2 : BlockedBloom {
   KEYSIEVE_AVX2 static bool may_contain(const std::byte* block, const FilterParams& params,
                                         std::uint64_t low) noexcept {
-    return has_eight(block, low, 0, params.hash_count) &&
-           (params.hash_count <= detail::kAtOnce || has_others(block, low, params.hash_count));
+    const std::uint32_t bits = params.hash_count;
+    return all_set(block, static_cast<std::uint32_t>(low), bits) &&
+           (bits <= kBitsOfWord || others_set(block, low, bits));
   }
 
  private:
   // Apart, so that the usual k need no loop.
-  KEYSIEVE_AVX2 [[gnu::noinline]] static bool has_others(const std::byte* block, std::uint64_t low,
-                                                         std::uint32_t k) noexcept {
-    for (std::uint32_t done = detail::kAtOnce; done < k; done += detail::kAtOnce) {
-      if (!has_eight(block, low, done, k)) return false;
-    }
+  KEYSIEVE_AVX2 [[gnu::noinline]] static bool others_set(const std::byte* block, std::uint64_t low,
+                                                         std::uint32_t bits) noexcept {
+    do {
+      bits -= kBitsOfWord;
+      if (!all_set(block, static_cast<std::uint32_t>((low *= kG) >> 32), bits)) return false;
+    } while (bits > kBitsOfWord);
     return true;
   }
 
-  // Whether those bits are set that come after the first `done`: eight, but none beyond k.
-  KEYSIEVE_AVX2 static bool has_eight(const std::byte* block, std::uint64_t low, std::uint32_t done,
-                                      std::uint32_t k) noexcept {
-    const __m256i products = upper_halves(low, done);
-    const __m256i word = _mm256_srli_epi32(products, 32 - 4);
-    const __m256 first = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(load(block), word));
+  // Whether the first `bits` that come from the word are set, or all eight.
+  KEYSIEVE_AVX2 static bool all_set(const std::byte* block, std::uint32_t word, std::uint32_t bits) noexcept {
+    const __m256i places =
+        _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(word)), load(Place::kSalts.data()));
+    const __m256i lane =
+        _mm256_srli_epi32(places, 32 - 4);  // of which the permutations take the lower 3 bits
+    const __m256 first = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(load(block), lane));
     const __m256 second =
-        _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(load(block + kBlockBytes / 2), word));
-    const __m256 chosen = _mm256_blendv_ps(first, second, _mm256_castsi256_ps(products));
-    const __m256i bit = _mm256_srli_epi32(_mm256_slli_epi32(products, 4), 32 - 5);
-    const __m256i tested = _mm256_slli_epi32(_mm256_srlv_epi32(_mm256_castps_si256(chosen), bit), 31);
-    const auto set = static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(tested)));
-    return _bzhi_u32(set ^ 0xff, k - done) == 0;
+        _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(load(block + kBlockBytes / 2), lane));
+    const __m256i chosen = _mm256_castps_si256(_mm256_blendv_ps(first, second, _mm256_castsi256_ps(places)));
+    const __m256i bit = _mm256_srli_epi32(_mm256_slli_epi32(places, 4), 32 - 5);
+    const __m256i tested = _mm256_sllv_epi32(chosen, bit);
+    const __m256i wanted = load(kWanted.data() + bits);
+    return _mm256_testc_ps(_mm256_castsi256_ps(tested), _mm256_castsi256_ps(wanted)) != 0;
   }
 
-  // Of low * G^i, whose topmost 9 bits are the place of bit i.
-  KEYSIEVE_AVX2 static __m256i upper_halves(std::uint64_t low, std::uint32_t done) noexcept {
-    const __m256i lower = _mm256_set1_epi32(static_cast<int>(low));
-    const __m256i upper = _mm256_set1_epi32(static_cast<int>(low >> 32));
-    const std::uint32_t* powers = detail::kPowers.low.data() + done;
-    const __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(lower, load(powers)), 32);
-    const __m256i odd = _mm256_mul_epu32(lower, load(powers + 1));
-    const __m256i carried = _mm256_blend_epi32(even, odd, 0b10101010);
-    const __m256i crossed =
-        _mm256_add_epi32(_mm256_mullo_epi32(lower, load(detail::kPowers.high.data() + done)),
-                         _mm256_mullo_epi32(upper, load(powers)));
-    return _mm256_add_epi32(carried, crossed);
-  }
+  // The last n lanes of the eight that begin at n, or all eight.
+  static constexpr auto kWanted = [] {
+    std::array<std::uint32_t, kHashCountChoice.back() + kBitsOfWord> lanes{};
+    std::fill(lanes.begin() + kBitsOfWord, lanes.end(), ~std::uint32_t{0});
+    return lanes;
+  }();
 
   template <typename Element>
   KEYSIEVE_AVX2 static __m256i load(const Element* address) noexcept {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(address));
-  }
-};
-
-// The block in one register, and a lane of 64 bits per bit of the key.
-struct BlockedBloom::Avx512 : BlockedBloom {
-  KEYSIEVE_AVX512 static bool may_contain(const std::byte* block, const FilterParams& params,
-                                          std::uint64_t low) noexcept {
-    return has_eight(block, low, 0, params.hash_count) &&
-           (params.hash_count <= detail::kAtOnce || has_others(block, low, params.hash_count));
-  }
-
- private:
-  KEYSIEVE_AVX512 [[gnu::noinline]] static bool has_others(const std::byte* block, std::uint64_t low,
-                                                           std::uint32_t k) noexcept {
-    for (std::uint32_t done = detail::kAtOnce; done < k; done += detail::kAtOnce) {
-      if (!has_eight(block, low, done, k)) return false;
-    }
-    return true;
-  }
-
-  KEYSIEVE_AVX512 static bool has_eight(const std::byte* block, std::uint64_t low, std::uint32_t done,
-                                        std::uint32_t k) noexcept {
-    constexpr __mmask8 kAll = 0xff;  // gcc 12 warns of what it leaves undefined without a mask
-    const __m512i products = _mm512_mullo_epi64(_mm512_set1_epi64(static_cast<long long>(low)),
-                                                _mm512_loadu_si512(detail::kPowers.whole.data() + done));
-    const __m512i word = _mm512_maskz_srli_epi64(kAll, products, 64 - 3);
-    const __m512i bit = _mm512_maskz_srli_epi64(kAll, products, kBitShift);  // taken modulo 64
-    const __m512i chosen = _mm512_maskz_permutexvar_epi64(kAll, word, _mm512_loadu_si512(block));
-    const __m512i tested = _mm512_maskz_rorv_epi64(kAll, chosen, bit);
-    return _bzhi_u32(_mm512_testn_epi64_mask(tested, _mm512_set1_epi64(1)), k - done) == 0;
   }
 };
 #endif

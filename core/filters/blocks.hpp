@@ -14,7 +14,9 @@ struct BlockProbe {
                                              KeyHash hash) noexcept {
     block = array.shard(index) + Policy::block_offset(array.offset_shift, hash.low);
   }
-  void prefetch(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept { __builtin_prefetch(block); }
+  [[gnu::always_inline]] inline void prefetch(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept {
+    __builtin_prefetch(block);
+  }
   [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& array,
                                                             KeyHash hash) const noexcept {
     return Policy::may_contain(block, array.params, hash.low);

@@ -19,7 +19,9 @@ inline constexpr std::uint32_t kCachedEntries = 4096;
 // A set of at most so many bytes is taken to lie in the second-level cache, where prefetching only costs.
 inline constexpr std::uint64_t kCachedBytes = std::uint64_t{512} << 10;
 
-// Inlined into functions of every instruction set, so that the probe can be inlined into them as well.
+// Inlined into functions of every instruction set, so that the probe can be inlined into them as well. Its
+// prefetch() must be always_inline: gcc 12 takes a call of it that is left for one without effect, and drops
+// it.
 template <typename Probe>
 [[gnu::always_inline]] inline bool look_up(const ShardArray& array, KeyHash hash) noexcept {
   Probe probe;

@@ -92,7 +92,7 @@ struct Probe {
     has_keys = entry.key_count != 0;
   }
 
-  void prefetch(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept {
+  [[gnu::always_inline]] inline void prefetch(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept {
     for (const std::uint32_t position : positions) __builtin_prefetch(shard + fields.word_of(position));
   }
 

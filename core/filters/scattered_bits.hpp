@@ -14,7 +14,7 @@ struct ShardProbe {
                                              KeyHash /*hash*/) noexcept {
     shard = array.shard(index);
   }
-  void prefetch(const ShardArray& array, KeyHash hash) const noexcept {
+  [[gnu::always_inline]] inline void prefetch(const ShardArray& array, KeyHash hash) const noexcept {
     Policy::prefetch(shard, array.params, hash.low);
   }
   [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& array,
@@ -46,7 +46,8 @@ struct ScatteredBits {
     return params.hash_count;
   }
 
-  static void prefetch(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
+  [[gnu::always_inline]] static void prefetch(const std::byte* shard, const FilterParams& params,
+                                              std::uint64_t low) noexcept {
     Positions positions(params, low);
     for (int i = 0; i < params.hash_count; ++i) __builtin_prefetch(shard + positions.next() / 8);
   }

@@ -35,17 +35,10 @@ void SpillFile::append(std::span<const KeyHash> hashes, const std::string& folde
 }
 
 std::size_t SpillFile::read(std::uint64_t first, std::span<KeyHash> hashes, const std::string& folder) const {
-  const auto wanted = std::as_writable_bytes(
-      hashes.first(static_cast<std::size_t>(std::min<std::uint64_t>(hashes.size(), size_ - first))));
-  std::size_t done = 0;
-  while (done < wanted.size()) {
-    const ssize_t count = ::pread(file_.get(), wanted.data() + done, wanted.size() - done,
-                                  static_cast<off_t>(first * sizeof(KeyHash) + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) throw_read_error(temporary_file_in(folder), count < 0 ? errno : EIO);
-    done += static_cast<std::size_t>(count);
-  }
-  return wanted.size() / sizeof(KeyHash);
+  const auto wanted =
+      hashes.first(static_cast<std::size_t>(std::min<std::uint64_t>(hashes.size(), size_ - first)));
+  read_all_at(file_, first * sizeof(KeyHash), std::as_writable_bytes(wanted), temporary_file_in(folder));
+  return wanted.size();
 }
 
 }  // namespace keysieve

@@ -26,7 +26,6 @@ ShardFiller::ShardFiller(const Geometry& geometry, Effort effort, std::string se
       set_name_(std::move(set_name)),
       layout_(snapshot_layout(geometry.shard_count, geometry.params.shard_bytes)),
       stretch_shards_(static_cast<std::uint32_t>(kChecksumStretchBytes / geometry.params.shard_bytes)),
-      stretches_(layout_.stretch_count()),
       front_(layout_.shards.offset),
       estimated_fprs_(geometry.shard_count),
       fill_ratios_(geometry.kind->fill_ratio == nullptr ? 0 : geometry.shard_count) {}
@@ -36,7 +35,7 @@ std::uint64_t ShardFiller::table_bytes() const noexcept {
 }
 
 std::size_t ShardFiller::choose_tasks(unsigned threads) {
-  tasks_ = threads == 1 ? 1 : std::min<std::uint64_t>(threads * kTasksPerThread, stretches_);
+  tasks_ = threads == 1 ? 1 : std::min<std::uint64_t>(threads * kTasksPerThread, layout_.stretch_count());
   return tasks_;
 }
 
@@ -74,8 +73,8 @@ Bytes ShardFiller::front(const SnapshotHeader& header) {
 }
 
 std::uint32_t ShardFiller::shard_at(std::size_t task) const noexcept {
-  return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(stretches_ * task / tasks_ * stretch_shards_, geometry_.shard_count));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      layout_.stretch_count() * task / tasks_ * stretch_shards_, geometry_.shard_count));
 }
 
 void ShardFiller::build_shard(std::uint32_t index, std::span<const KeyHash> keys, MutableBytes shard) {

@@ -42,7 +42,6 @@ class ShardFiller {
   std::string set_name_;
   SnapshotLayout layout_;
   std::uint32_t stretch_shards_;  // a part begins and ends with a stretch of the checksum table
-  std::uint64_t stretches_;
   std::size_t tasks_ = 1;
   std::vector<std::byte> front_;
   std::vector<double> estimated_fprs_;  // of each shard

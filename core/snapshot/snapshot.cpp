@@ -174,10 +174,6 @@ UnixSeconds SnapshotView::valid_until() const noexcept {
   return header_->valid_for == 0 ? 0 : header_->as_of + header_->valid_for;
 }
 
-std::uint64_t SnapshotView::stretch_count() const noexcept {
-  return snapshot_layout(header_->shard_count, header_->shard_bytes).stretch_count();
-}
-
 void SnapshotView::check_stretch(std::uint64_t index, Bytes stretch, std::string_view source) const {
   keysieve::check_stretch(bytes_, snapshot_layout(header_->shard_count, header_->shard_bytes), index, stretch,
                           source);

@@ -44,8 +44,7 @@ class SnapshotView {
 
   // A snapshot that lies in stretches somewhere else: throws DataError, which names `source`, unless
   // `stretch` is what checksum_stretch() gave for `index` when the snapshot was built. `index` is below
-  // stretch_count().
-  [[nodiscard]] std::uint64_t stretch_count() const noexcept;
+  // the layout's stretch_count().
   void check_stretch(std::uint64_t index, Bytes stretch, std::string_view source) const;
 
   // The hash must have been made with seed(). False: certainly absent.

@@ -12,6 +12,7 @@
 
 #include "core/snapshot/builder.hpp"
 #include "tools/bench/machine.hpp"
+#include "tools/bench/run_main.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -208,12 +209,5 @@ int run_program(int argc, char** argv) {
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  try {
-    return keysieve::run_program(argc, argv);
-  } catch (const std::exception& error) {
-    std::fputs("filters_bench: ", stderr);
-    std::fputs(error.what(), stderr);
-    std::fputs("\n", stderr);
-    return 1;
-  }
+  return keysieve::run_main("filters_bench", [=] { return keysieve::run_program(argc, argv); });
 }

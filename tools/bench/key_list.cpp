@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/hash/remix.hpp"
+#include "tools/bench/run_main.hpp"
 
 namespace keysieve {
 namespace {
@@ -38,14 +39,11 @@ int print(std::uint64_t count) {
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  try {
+  return keysieve::run_main("key_list", [=]() -> int {
     CLI::App program("Prints distinct keys of 20 bytes, a line each");
     std::uint64_t count = 0;
     program.add_option("COUNT", count, "How many")->required();
     CLI11_PARSE(program, argc, argv);
     return keysieve::print(count);
-  } catch (const std::exception& error) {
-    std::fputs(error.what(), stderr);
-    return EXIT_FAILURE;
-  }
+  });
 }

@@ -13,6 +13,7 @@
 
 #include "tools/bench/cache_line_cycle.hpp"
 #include "tools/bench/machine.hpp"
+#include "tools/bench/run_main.hpp"
 #include "tools/bench/sample_set.hpp"
 
 namespace keysieve {
@@ -384,12 +385,5 @@ int run_program(int argc, char** argv) {
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  try {
-    return keysieve::run_program(argc, argv);
-  } catch (const std::exception& error) {
-    std::fputs("lookup_bench: ", stderr);
-    std::fputs(error.what(), stderr);
-    std::fputs("\n", stderr);
-    return 1;
-  }
+  return keysieve::run_main("lookup_bench", [=] { return keysieve::run_program(argc, argv); });
 }

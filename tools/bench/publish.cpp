@@ -11,6 +11,7 @@
 
 #include "core/shm/publisher.hpp"
 #include "core/snapshot/snapshot.hpp"
+#include "tools/bench/run_main.hpp"
 
 namespace keysieve {
 namespace {
@@ -56,11 +57,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: publish_bench DIRECTORY SNAPSHOT PUBLICATIONS\n");
     return 64;
   }
-  try {
+  return keysieve::run_main("publish_bench", [=] {
     keysieve::run(argv[1], argv[2], std::atoi(argv[3]));
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "publish_bench: {}\n", error.what());
-    return 1;
-  }
-  return 0;
+    return 0;
+  });
 }

@@ -24,8 +24,6 @@
 namespace keysieve {
 namespace {
 
-constexpr std::uint64_t kTooMany = kMostThreads + 1;
-
 struct BuildOptions {
   std::string key_path;
   std::string output_path;
@@ -119,13 +117,9 @@ std::string temporary_folder_of(const BuildOptions& options) {
 }
 
 BuildResources resources_of(const BuildOptions& options) {
-  BuildResources resources{.threads = options.threads.value_or(usable_processors()),
-                           .memory_bytes = options.memory_bytes.value_or(kNoMemoryLimit),
-                           .temporary_folder = temporary_folder_of(options)};
-  if (resources.threads == 0 || resources.threads > kMostThreads) {
-    throw UsageError(fmt::format("--threads: {} is out of range: 1 to {}", resources.threads, kMostThreads));
-  }
-  return resources;
+  return {.threads = options.threads.value_or(usable_processors()),
+          .memory_bytes = options.memory_bytes.value_or(kNoMemoryLimit),
+          .temporary_folder = temporary_folder_of(options)};
 }
 
 void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder) {
@@ -264,12 +258,18 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
       ->excludes(store);
 }
 
+unsigned parse_threads(const std::string& text) {
+  const std::uint64_t threads = parse_count(text);
+  if (threads == 0 || threads > kMostThreads) {
+    throw UsageError(fmt::format("{} is out of range: 1 to {}", threads, kMostThreads));
+  }
+  return static_cast<unsigned>(threads);
+}
+
 void add_resource_options(CLI::App* verb, BuildOptions& options) {
   const std::string group = "Resources";
-  add_parsed(
-      verb, "--threads", options.threads,
-      [](const std::string& text) { return static_cast<unsigned>(std::min(parse_count(text), kTooMany)); },
-      "Threads at most: 1 to 64; the snapshot is the same [processors that it may run on]")
+  add_parsed(verb, "--threads", options.threads, parse_threads,
+             "Threads at most: 1 to 64; the snapshot is the same [processors that it may run on]")
       ->type_name("N")
       ->group(group);
   add_parsed(

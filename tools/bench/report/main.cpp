@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,6 +13,7 @@
 
 #include "core/base/error.hpp"
 #include "tools/bench/report/page.hpp"
+#include "tools/bench/run_main.hpp"
 
 namespace keysieve {
 namespace {
@@ -86,11 +86,8 @@ int main(int argc, char** argv) {
     std::fputs("usage: bench_report TEMPLATE PARTS PAGE\n", stderr);
     return 64;
   }
-  try {
+  return keysieve::run_main("bench_report", [=] {
     keysieve::Report(argv[2], argv[3]).write_page(argv[1]);
     return 0;
-  } catch (const std::exception& error) {
-    std::fputs(fmt::format("bench_report: {}\n", error.what()).c_str(), stderr);
-    return 1;
-  }
+  });
 }
