@@ -12,8 +12,8 @@
 namespace keysieve {
 namespace {
 
-constexpr int kReaders = 4;
-constexpr std::uint64_t kPublications = 150;
+constexpr int kReaders = 32;
+constexpr std::uint64_t kPublications = 50;
 
 class PublishingBesideThreads : public test::SharedMemory {
  protected:

@@ -20,6 +20,7 @@ class KeysievedProcess {
   KeysievedProcess& operator=(const KeysievedProcess&) = delete;
   ~KeysievedProcess();
 
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   void send(int signal) const { ::kill(pid_, signal); }
   // Waits for its end: the exit status, or minus the signal that ended it.
   int exit_status();

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/base/file_descriptor.hpp"
+#include "core/shm/control_file.hpp"
 #include "core/shm/publisher.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/keysieved_process.hpp"
@@ -158,6 +159,32 @@ TEST_F(KeysievedNotify, FeedsTheWatchdogWhileItWaits) {
     ASSERT_TRUE(is_told("WATCHDOG=1")) << told_;
     told_.clear();
   }
+}
+
+// What systemd ends it for by WatchdogSec= as well.
+TEST_F(KeysievedNotify, GivesNoSignOfLifeWhileItIsStoppedAndReadersGoOn) {
+  site_.push("tags", {0, 1000});
+  site_.configure(tags_set);
+  start({"WATCHDOG_USEC=60000"});
+  ASSERT_TRUE(is_told("WATCHDOG=1")) << told_;
+  keysieved_->send(SIGSTOP);
+  const auto control = ControlFile::open_read_only(SetFolder::open(site_.directory(), "tags", std::nullopt));
+  site_.push("tags", {5000, 1000});
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  read_all();
+  told_.clear();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  read_all();
+  EXPECT_EQ(told_, "");
+  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_GE(unix_now() - control.page().last_confirmed, 2);
+  EXPECT_GE(unix_now() - control.page().heartbeat, 2);
+  keysieved_->send(SIGCONT);
+  EXPECT_TRUE(is_told("WATCHDOG=1")) << told_;
+  EXPECT_TRUE(eventually([&] { return site_.live_generation("tags") == 2; }));
+  EXPECT_TRUE(site_.knows("tags", {5000, 1000}));
+  EXPECT_LE(unix_now() - control.page().last_confirmed, 30);
 }
 
 TEST_F(KeysievedNotify, FeedsTheWatchdogWhileAddsPourIn) {
