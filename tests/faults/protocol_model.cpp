@@ -1,0 +1,257 @@
+#include "tests/faults/protocol_model.hpp"
+
+#include <optional>
+
+namespace keysieve::test {
+namespace {
+
+class Model {
+ public:
+  Model(ModelState state, const Protocol& protocol) : s_(state), protocol_(protocol) {}
+
+  [[nodiscard]] const ModelState& state() const { return s_; }
+
+  // One step of a publisher; `choice` is which file it removes next, where there are several.
+  void publish(std::uint8_t index, std::uint8_t choice) {
+    ModelPublisher& p = s_.publishers[index];
+    const auto self = static_cast<std::uint8_t>(index + 1);
+    switch (p.step) {
+      case Step::Begin:
+        p.folder = s_.folder;
+        if (s_.lock == 0) s_.lock = ++s_.locks;
+        p.lock = s_.lock;
+        return next(p);
+      case Step::Lock:
+        return go_on_if(p, !is_locked_by_another(index));
+      case Step::CheckLock:
+      case Step::CheckLockAgain:
+        return go_on_if(p, !protocol_.checks_lock || (is_here(p) && s_.lock == p.lock));
+      case Step::OpenControl:
+        if (!is_here(p)) return fail(p);
+        if (s_.control == 0) s_.control = ++s_.controls;
+        p.instance = s_.control;
+        return next(p);
+      case Step::Hold:
+        if (protocol_.holds_control && s_.holder[p.instance] != 0) return fail(p);
+        s_.holder[p.instance] = self;
+        return next(p);
+      case Step::List:
+        return list(p);
+      case Step::Remove:
+        if (p.doomed == 0) return next(p);
+        if (is_here(p)) remove_some(s_.names[choice / 2U], choice % 2U == 0);
+        if (choice % 2U != 0) p.doomed &= static_cast<std::uint8_t>(~(1U << (choice / 2U)));
+        return;
+      case Step::CreateLive:
+        return create(p, names_of(p).live_tmp, self);
+      case Step::WriteLive:
+        return write(p, names_of(p).live_tmp, self);
+      case Step::CreateSnapshot:
+        return create(p, names_of(p).snapshot_tmp, self);
+      case Step::WriteSnapshot:
+        return write(p, names_of(p).snapshot_tmp, self);
+      case Step::NameLive:
+        if (!protocol_.names_before_current && !make_current(p, self)) return fail(p);
+        return name(p, names_of(p).live_tmp, names_of(p).live);
+      case Step::NameSnapshot:
+        return name(p, names_of(p).snapshot_tmp, names_of(p).snapshot);
+      case Step::MakeCurrent:
+        if (protocol_.names_before_current && !make_current(p, self)) return fail(p);
+        return end(p, index);
+      case Step::CleanUp:
+        return clean_up(p, index);
+      case Step::Ended:
+        return;
+    }
+  }
+
+  void kill(std::uint8_t index) {
+    end(s_.publishers[index], index);
+    --s_.kills;
+  }
+
+  // One step of the reader.
+  void read() {
+    ModelReader& r = s_.reader;
+    const std::uint8_t wanted = r.wanted;
+    switch (r.look) {
+      case Look::Idle:
+        if (r.instance != s_.control && s_.control != 0) {
+          r.instance = s_.control;
+          return;
+        }
+        r.wanted = s_.current[r.instance];
+        if (r.wanted != 0 && (r.wanted != r.serving || r.instance != r.serving_instance))
+          r.look = Look::Loaded;
+        return;
+      case Look::Loaded:
+        r.snapshot = s_.names[wanted].snapshot;
+        r.look = r.snapshot.writer == 0 ? Look::Idle : Look::HasSnapshot;
+        return;
+      case Look::HasSnapshot:
+        r.look = Look::Idle;
+        take(s_.names[wanted].live);
+        r.snapshot = {};
+        return;
+    }
+  }
+
+  void remove_lock() {
+    s_.lock = 0;
+    --s_.lock_removals;
+  }
+  void remove_control() {
+    s_.control = 0;
+    --s_.control_removals;
+  }
+  void wipe() {
+    s_.names = {};
+    s_.control = 0;
+    s_.lock = 0;
+    ++s_.folder;
+    --s_.wipes;
+  }
+
+ private:
+  [[nodiscard]] bool is_here(const ModelPublisher& p) const { return p.folder == s_.folder; }
+  ModelNames& names_of(const ModelPublisher& p) { return s_.names[p.number]; }
+
+  static void next(ModelPublisher& p) { p.step = static_cast<Step>(static_cast<std::uint8_t>(p.step) + 1); }
+  static void fail(ModelPublisher& p) { p.step = Step::CleanUp; }
+  static void go_on_if(ModelPublisher& p, bool holds) { holds ? next(p) : fail(p); }
+  void end(ModelPublisher& p, std::uint8_t index) {
+    for (std::uint8_t& holder : s_.holder) {
+      if (holder == index + 1) holder = 0;
+    }
+    p = {};
+    p.step = Step::Ended;
+  }
+
+  [[nodiscard]] bool is_locked_by_another(std::uint8_t index) const {
+    const ModelPublisher& p = s_.publishers[index];
+    for (std::uint8_t other = 0; other < kPublishers; ++other) {
+      const ModelPublisher& o = s_.publishers[other];
+      if (other != index && o.lock == p.lock && o.step > Step::Lock && o.step != Step::Ended) return true;
+    }
+    return false;
+  }
+
+  static bool is_there(const ModelNames& names) {
+    return names.snapshot.writer + names.live.writer + names.snapshot_tmp.writer + names.live_tmp.writer != 0;
+  }
+
+  void list(ModelPublisher& p) {
+    p.previous = s_.current[p.instance];
+    std::uint8_t highest = p.previous;
+    for (std::uint8_t number = 1; number < kNumbers && is_here(p); ++number) {
+      if (!is_there(s_.names[number])) continue;
+      highest = std::max(highest, number);
+      if (number != p.previous || !protocol_.keeps_current)
+        p.doomed |= static_cast<std::uint8_t>(1U << number);
+    }
+    p.number = static_cast<std::uint8_t>(highest + 1);
+    if (p.number >= kNumbers) return fail(p);
+    next(p);
+  }
+
+  static void remove_some(ModelNames& names, bool live) {
+    (live ? names.live : names.snapshot) = {};
+    (live ? names.live_tmp : names.snapshot_tmp) = {};
+  }
+
+  void create(ModelPublisher& p, ModelFile& file, std::uint8_t self) {
+    if (!is_here(p) || file.writer != 0) return fail(p);
+    file = {self, 0, p.instance};
+    ++p.created;
+    next(p);
+  }
+  // Into the file that it has opened, whether it still has its name or not.
+  void write(ModelPublisher& p, ModelFile& file, std::uint8_t self) {
+    if (is_here(p) && file.writer == self) file.whole = 1;
+    next(p);
+  }
+  void name(ModelPublisher& p, ModelFile& from, ModelFile& to) {
+    if (!is_here(p) || from.writer == 0 || to.writer != 0) return fail(p);
+    to = from;
+    from = {};
+    ++p.named;
+    next(p);
+  }
+  bool make_current(const ModelPublisher& p, std::uint8_t self) {
+    if (s_.current[p.instance] != p.previous) return false;
+    s_.current[p.instance] = p.number;
+    s_.made_by[p.instance][p.number] = self;
+    return true;
+  }
+  // By name: what another publisher has put there goes as well.
+  void clean_up(ModelPublisher& p, std::uint8_t index) {
+    if (is_here(p) && p.created > 0) (p.named > 0 ? names_of(p).live : names_of(p).live_tmp) = {};
+    if (is_here(p) && p.created > 1) (p.named > 1 ? names_of(p).snapshot : names_of(p).snapshot_tmp) = {};
+    end(p, index);
+  }
+
+  // Both files are open: what SetReader takes, and what it must be.
+  void take(const ModelFile& live) {
+    ModelReader& r = s_.reader;
+    if (live.writer == 0) return;
+    if (protocol_.checks_instance && live.instance != r.instance) {
+      if (r.instance == s_.control) s_.is_wrong = 1;  // it would refuse what is current for good
+      return;
+    }
+    const std::uint8_t maker = s_.made_by[r.instance][r.wanted];
+    const bool is_right =
+        live.whole != 0 && r.snapshot.whole != 0 && live.writer == maker && r.snapshot.writer == maker;
+    const bool has_fallen = r.instance == r.serving_instance && r.wanted < r.serving;
+    if (!is_right || has_fallen) s_.is_wrong = 1;
+    r.serving_instance = r.instance;
+    r.serving = r.wanted;
+  }
+
+  ModelState s_;
+  const Protocol& protocol_;
+};
+
+}  // namespace
+
+bool is_served(const ModelState& state) {
+  const std::uint8_t current = state.current[state.control];
+  if (state.control == 0 || current == 0) return true;  // nothing is published
+  const ModelNames& names = state.names[current];
+  const std::uint8_t maker = state.made_by[state.control][current];
+  return names.snapshot.writer == maker && names.live.writer == maker && names.snapshot.whole != 0 &&
+         names.live.whole != 0;
+}
+
+std::vector<ModelState> successors(const ModelState& state, const Protocol& protocol) {
+  std::vector<ModelState> next;
+  const auto after = [&](auto deed) {
+    Model model(state, protocol);
+    deed(model);
+    next.push_back(model.state());
+  };
+  for (std::uint8_t i = 0; i < kPublishers; ++i) {
+    const ModelPublisher& p = state.publishers[i];
+    if (p.step == Step::Ended) continue;
+    // They are alike: which one begins first does not matter.
+    if (p.step == Step::Begin && i > 0 && state.publishers[i - 1U].step == Step::Begin) continue;
+    if (p.step == Step::Remove && p.doomed != 0) {
+      for (std::uint8_t number = 1; number < kNumbers; ++number) {
+        if ((p.doomed >> number & 1U) == 0) continue;
+        const bool has_live =
+            state.names[number].live.writer != 0 || state.names[number].live_tmp.writer != 0;
+        const auto choice = static_cast<std::uint8_t>(2 * number + (has_live ? 0 : 1));
+        after([&](Model& model) { model.publish(i, choice); });
+      }
+    } else {
+      after([&](Model& model) { model.publish(i, 0); });
+    }
+    if (state.kills > 0 && p.step != Step::Begin) after([&](Model& model) { model.kill(i); });
+  }
+  after([](Model& model) { model.read(); });
+  if (state.lock_removals > 0 && state.lock != 0) after([](Model& model) { model.remove_lock(); });
+  if (state.control_removals > 0 && state.control != 0) after([](Model& model) { model.remove_control(); });
+  if (state.wipes > 0) after([](Model& model) { model.wipe(); });
+  return next;
+}
+
+}  // namespace keysieve::test

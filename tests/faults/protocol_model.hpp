@@ -1,0 +1,104 @@
+// The protocol of publishing and reading (docs/concurrency.md) as a model whose every step is one system call
+// or one atomic access: a state, and what can come next. Readers write nothing, so that one stands for all.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace keysieve::test {
+
+inline constexpr std::uint8_t kPublishers = 3;
+inline constexpr std::uint8_t kNumbers = 5;    // publications 1 to 4
+inline constexpr std::uint8_t kInstances = 4;  // of control pages 1 to 3
+
+// What can be left out of the protocol, to see that the model notices.
+struct Protocol {
+  bool holds_control = true;
+  bool checks_lock = true;
+  bool names_before_current = true;
+  bool keeps_current = true;
+  bool checks_instance = true;
+};
+
+// A file: 0 is none. Its writer is the publisher, from 1; `whole` once all is written.
+struct ModelFile {
+  std::uint8_t writer = 0;
+  std::uint8_t whole = 0;
+  std::uint8_t instance = 0;
+};
+struct ModelNames {
+  ModelFile snapshot, live, snapshot_tmp, live_tmp;
+};
+
+enum class Step : std::uint8_t {
+  Begin,
+  Lock,
+  CheckLock,
+  OpenControl,
+  Hold,
+  List,
+  Remove,
+  CreateLive,
+  WriteLive,
+  CreateSnapshot,
+  WriteSnapshot,
+  CheckLockAgain,
+  NameLive,
+  NameSnapshot,
+  MakeCurrent,
+  CleanUp,
+  Ended
+};
+
+struct ModelPublisher {
+  Step step = Step::Begin;
+  std::uint8_t folder = 0;
+  std::uint8_t lock = 0;
+  std::uint8_t instance = 0;
+  std::uint8_t previous = 0;
+  std::uint8_t number = 0;
+  std::uint8_t created = 0;
+  std::uint8_t named = 0;   // how many of its files have their last name
+  std::uint8_t doomed = 0;  // bits of publications that it removes
+};
+
+enum class Look : std::uint8_t { Idle, Loaded, HasSnapshot };
+
+struct ModelReader {
+  Look look = Look::Idle;
+  std::uint8_t instance = 0;
+  std::uint8_t wanted = 0;
+  ModelFile snapshot;  // opened, not yet taken
+  std::uint8_t serving_instance = 0;
+  std::uint8_t serving = 0;
+};
+
+struct ModelState {
+  std::array<ModelNames, kNumbers> names{};
+  std::array<std::uint8_t, kInstances> current{};
+  std::array<std::uint8_t, kInstances> holder{};
+  // Who made each publication of each control page current.
+  std::array<std::array<std::uint8_t, kNumbers>, kInstances> made_by{};
+  std::array<ModelPublisher, kPublishers> publishers{};
+  ModelReader reader;
+  std::uint8_t folder = 1;
+  std::uint8_t lock = 0;
+  std::uint8_t locks = 0;  // made so far
+  std::uint8_t control = 0;
+  std::uint8_t controls = 0;
+  std::uint8_t kills = 0;  // that are left, as the other deeds from outside
+  std::uint8_t lock_removals = 0;
+  std::uint8_t control_removals = 0;
+  std::uint8_t wipes = 0;
+  std::uint8_t is_wrong = 0;  // a reader has taken what it must not
+};
+static_assert(std::is_trivially_copyable_v<ModelState>);
+
+// Whether a worker that starts now finds what is current, whole.
+bool is_served(const ModelState& state);
+// Every state that can follow.
+std::vector<ModelState> successors(const ModelState& state, const Protocol& protocol);
+
+}  // namespace keysieve::test

@@ -1,0 +1,96 @@
+// A reader that is stopped before and behind each of its system calls while others publish.
+#include <gtest/gtest.h>
+
+#include "tests/core/shm/generations.hpp"
+#include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/soak.hpp"
+#include "tests/support/traced_process.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::TracedProcess;
+
+constexpr int kRight = 0;
+constexpr int kWrong = 1;
+constexpr int kNotServed = 2;
+
+class StoppedReader : public test::SharedMemory {
+ protected:
+  StoppedReader() : SharedMemory(test::parent_in_memory()) {}
+
+  void SetUp() override {
+    if (!test::can_trace()) GTEST_SKIP() << "may not trace a process";
+    publish_next();
+  }
+
+  void publish_next() {
+    ++generation_;
+    publisher().publish(generations_.snapshot(generation_), generation_);
+  }
+
+  // A worker that starts, and answers some requests.
+  [[nodiscard]] int serve() const {
+    SetReader reader = this->reader();
+    for (int request = 0; request < 3; ++request) {
+      reader.check_soon();
+      const SetReader::Pin pin = reader.pin();
+      if (!pin) return kNotServed;
+      if (!generations_.answers_rightly(*pin)) return kWrong;
+    }
+    return kRight;
+  }
+
+  // False when it has ended before.
+  static bool go_to(TracedProcess& process, unsigned stop) {
+    for (unsigned i = 0; i < stop; ++i) {
+      if (!process.step()) return false;
+    }
+    return true;
+  }
+
+  const test::Generations generations_{kSet};
+  std::uint64_t generation_ = 0;
+};
+
+TEST_F(StoppedReader, IsServedRightlyHoweverMuchIsPublishedMeanwhile) {
+  unsigned rounds = 0;
+  for (int publications = 1; publications <= 4; ++publications) {
+    for (unsigned stop = 1;; ++stop) {
+      TracedProcess reader([this] { return serve(); });
+      if (!go_to(reader, stop)) break;
+      for (int i = 0; i < publications; ++i) publish_next();
+      ASSERT_EQ(reader.finish(), kRight) << publications << " publications at its step " << stop;
+      ++rounds;
+    }
+  }
+  test::soak_report("reader stopped at each of its steps while 1 to 4 publications pass: " +
+                    std::to_string(rounds) + " times, all served rightly");
+}
+
+TEST_F(StoppedReader, IsServedRightlyByAPublisherThatIsStoppedTwice) {
+  const unsigned stride = test::soak_rounds(11, 1);
+  unsigned rounds = 0;
+  bool reader_has_more = true;
+  for (unsigned stop = 1; reader_has_more; stop += stride) {
+    bool publisher_has_more = true;
+    for (unsigned until = 1; publisher_has_more && reader_has_more; until += stride) {
+      ++generation_;
+      TracedProcess publisher([this] {
+        this->publisher().publish(generations_.snapshot(generation_), generation_);
+        return 0;
+      });
+      TracedProcess reader([this] { return serve(); });
+      reader_has_more = go_to(reader, stop);
+      publisher_has_more = go_to(publisher, until);
+      ASSERT_EQ(reader.finish(), kRight) << "at its step " << stop << ", the publisher's " << until;
+      ASSERT_EQ(publisher.finish(), 0);
+      ++rounds;
+    }
+  }
+  test::soak_report("reader and publisher stopped at each pair of their steps: " + std::to_string(rounds) +
+                    " times, all served rightly");
+}
+
+}  // namespace
+}  // namespace keysieve
