@@ -25,7 +25,7 @@ class Model {
         return go_on_if(p, !is_locked_by_another(index));
       case Step::CheckLock:
       case Step::CheckLockAgain:
-        return go_on_if(p, !protocol_.checks_lock || (is_here(p) && s_.lock == p.lock));
+        return go_on_if(p, is_here(p) && s_.lock == p.lock);
       case Step::OpenControl:
         if (!is_here(p)) return fail(p);
         if (s_.control == 0) s_.control = ++s_.controls;

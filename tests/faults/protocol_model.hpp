@@ -16,7 +16,6 @@ inline constexpr std::uint8_t kInstances = 4;  // of control pages 1 to 3
 // What can be left out of the protocol, to see that the model notices.
 struct Protocol {
   bool holds_control = true;
-  bool checks_lock = true;
   bool names_before_current = true;
   bool keeps_current = true;
   bool checks_instance = true;
