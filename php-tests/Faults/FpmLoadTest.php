@@ -64,12 +64,13 @@ final class FpmLoadTest extends TestCase
         [$wrk, $output] = $this->startWrk($nginx->url, $seconds);
         $refreshes = 0;
         for ($end = microtime(true) + $seconds; microtime(true) < $end;) {
+            $nextRefresh = microtime(true) + 1;
             $this->refresh();
             ++$refreshes;
-            for ($nextRefresh = microtime(true) + 1; microtime(true) < min($nextRefresh, $end);) {
+            do {
                 $this->add();
-                usleep(50_000);
-            }
+                usleep(20_000);
+            } while (microtime(true) < min($nextRefresh, $end));
         }
         $report = stream_get_contents($output);
         proc_close($wrk);

@@ -5,8 +5,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "core/base/file_descriptor.hpp"
@@ -30,21 +33,54 @@ FileDescriptor socket_at(const std::string& path, Use use) {
   return opened;
 }
 
-// False when that side has ended.
-bool pass_on(const FileDescriptor& from, const FileDescriptor& to) {
-  std::array<char, 65536> buffer;
-  const ssize_t size = ::read(from.get(), buffer.data(), buffer.size());
-  for (ssize_t done = 0; done < size;) {
-    const ssize_t sent =
-        ::send(to.get(), buffer.data() + done, static_cast<std::size_t>(size - done), MSG_NOSIGNAL);
+bool send_all(const FileDescriptor& to, const char* data, std::size_t size) {
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t sent = ::send(to.get(), data + done, size - done, MSG_NOSIGNAL);
     if (sent < 0) return false;
-    done += sent;
+    done += static_cast<std::size_t>(sent);
   }
-  return size > 0;
+  return true;
 }
 
+class Passage {
+ public:
+  Passage(const std::optional<RelayCut>& cut, std::atomic<bool>& was_cut)
+      : left_(cut ? cut->after_bytes : UINT64_MAX),
+        how_(cut ? cut->how : RelayCut::How::HangUp),
+        was_cut_(was_cut) {}
+
+  // False when that side has ended.
+  bool pass_on(const FileDescriptor& from, const FileDescriptor& to) {
+    std::array<char, 65536> buffer;
+    const std::size_t most = was_cut_ ? 1 : buffer.size();
+    const ssize_t size = ::read(from.get(), buffer.data(), most);
+    if (size <= 0) return false;
+    if (was_cut_) std::this_thread::sleep_for(kDripInterval);
+    const std::size_t some = std::min<std::uint64_t>(left_, static_cast<std::size_t>(size));
+    if (!send_all(to, buffer.data(), some)) return false;
+    left_ -= some;
+    if (left_ == 0) cut();
+    return send_all(to, buffer.data() + some, static_cast<std::size_t>(size) - some);
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kDripInterval{10};
+
+  void cut() {
+    was_cut_ = true;
+    left_ = UINT64_MAX;
+    if (how_ == RelayCut::How::HangUp) ::_exit(0);
+    while (how_ == RelayCut::How::Stall) ::pause();
+  }
+
+  std::uint64_t left_;
+  RelayCut::How how_;
+  std::atomic<bool>& was_cut_;
+};
+
 // Returns never: the process is killed.
-[[noreturn]] void pass_everything_on(const FileDescriptor& listening, const std::string& target) {
+[[noreturn]] void pass_everything_on(const FileDescriptor& listening, const std::string& target,
+                                     Passage passage) {
   std::vector<Connection> connections;
   for (;;) {
     std::vector<pollfd> waiting{{listening.get(), POLLIN, 0}};
@@ -58,8 +94,8 @@ bool pass_on(const FileDescriptor& from, const FileDescriptor& to) {
       Connection& connection = connections[i];
       const bool from_client = waiting[1 + 2 * i].revents != 0;
       const bool from_server = waiting[2 + 2 * i].revents != 0;
-      if (from_client && !pass_on(connection.client, connection.server)) continue;
-      if (from_server && !pass_on(connection.server, connection.client)) continue;
+      if (from_client && !passage.pass_on(connection.client, connection.server)) continue;
+      if (from_server && !passage.pass_on(connection.server, connection.client)) continue;
       open.push_back(std::move(connection));
     }
     connections = std::move(open);
@@ -72,7 +108,8 @@ bool pass_on(const FileDescriptor& from, const FileDescriptor& to) {
 
 }  // namespace
 
-Relay::Relay(std::string path, std::string target) : path_(std::move(path)), target_(std::move(target)) {
+Relay::Relay(std::string path, std::string target, std::optional<RelayCut> cut)
+    : path_(std::move(path)), target_(std::move(target)), cut_(cut) {
   start();
 }
 
@@ -82,7 +119,8 @@ void Relay::start() {
   if (!listening.is_open() || ::listen(listening.get(), SOMAXCONN) != 0) {
     throw std::runtime_error("cannot listen at " + path_);
   }
-  pid_ = start_process([&]() -> int { pass_everything_on(listening, target_); });
+  pid_ = start_process(
+      [&]() -> int { pass_everything_on(listening, target_, Passage(cut_, shared_->was_cut)); });
 }
 
 void Relay::hang_up() {

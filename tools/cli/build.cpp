@@ -85,13 +85,17 @@ Predecessor predecessor_of(const BuildOptions& options, Store* store) {
   return found;
 }
 
-// Where the layer over this build begins: without a store with the whole log, which is never too little.
+// Where the layer over this build begins: without a store with the whole log, which is never too little. What
+// is trimmed is in a build before this one; where the clock was moved back since, it only looks newer. An
+// --as-of that lies before is another matter, and up to push.
 LogPosition adds_from_of(const BuildOptions& options, UnixSeconds as_of, Store* store) {
   if (options.adds_from) return *options.adds_from;
   if (store == nullptr) return {};
   constexpr std::int64_t kMilliseconds = 1000;
-  return adds_from(*store, options.settings.set_name, std::min(as_of, unix_now()) * kMilliseconds,
-                   options.adds_overlap);
+  const LogPosition from = adds_from(*store, options.settings.set_name,
+                                     std::min(as_of, unix_now()) * kMilliseconds, options.adds_overlap);
+  const auto pointer = read_pointer(*store, options.settings.set_name);
+  return options.as_of || !pointer ? from : std::max(from, pointer->adds_trimmed_to);
 }
 
 // Kind and shard size: as asked for, else as before, else the defaults.

@@ -281,7 +281,7 @@ class DirStore final : public Store {
       if (got == 0) break;
       size += static_cast<std::size_t>(got);
     }
-    if (size > kMaxValueBytes) throw DataError(name() + ": " + key + ": is larger than a record can be");
+    if (size > kMaxValueBytes) throw_too_large(name(), key);
     value.resize(size);
     return value;
   }

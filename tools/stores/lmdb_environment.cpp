@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "tools/stores/store.hpp"
 #include "tools/stores/store_error.hpp"
 
 namespace keysieve {
@@ -104,6 +105,7 @@ std::optional<std::string> LmdbTransaction::get(std::string_view key) const {
   const int code = mdb_get(transaction_, records_, &key_value, &value);
   if (code == MDB_NOTFOUND) return std::nullopt;
   check(code);
+  if (value.mv_size > kMaxValueBytes) throw_too_large(store_name_, key);
   return std::string(text_of(value));
 }
 

@@ -146,7 +146,8 @@ class RedisCluster final : public RedisServers {
     std::vector<RedisReply> replies;
     for (const Leg& leg : group) {
       if (leg.is_asking) connection.receive();
-      replies.push_back(connection.receive());
+      const KeyedCommand& command = *leg.passage->command;
+      replies.push_back(connection.receive(command.key, command.max_reply_bytes));
     }
     const RedisReply replicated = must_replicate(host, effect) ? connection.receive() : nullptr;
     bool is_any_done = false;

@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "tools/stores/store_error.hpp"
+
 namespace keysieve {
 namespace {
 
@@ -14,6 +16,30 @@ timeval timeval_of(std::chrono::milliseconds duration) {
   value.tv_usec = duration.count() % 1000 * 1000;
   return value;
 }
+
+// A server that lets its bytes drip would keep us for ever, as the timeouts of the socket are for each read
+// and write: within each timeout so much must pass, or all that is left.
+class Pace {
+ public:
+  explicit Pace(std::chrono::milliseconds timeout) : timeout_(timeout) {}
+
+  [[nodiscard]] bool is_kept_with(std::size_t bytes) {
+    const auto now = std::chrono::steady_clock::now();
+    bytes_ += bytes;
+    if (bytes_ >= kBytesPerTimeout) {
+      bytes_ = 0;
+      begin_ = now;
+    }
+    return now - begin_ <= timeout_;
+  }
+
+ private:
+  static constexpr std::size_t kBytesPerTimeout = std::size_t{64} * 1024;
+
+  std::chrono::milliseconds timeout_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::size_t bytes_ = 0;
+};
 
 // hiredis 0.14 writes by write(2), which raises SIGPIPE when the server is gone. Holds that signal back in
 // this thread, and takes it away if it came.
@@ -123,10 +149,21 @@ void RedisConnection::send(std::span<const RedisCommand> commands) {
   flush();
 }
 
-RedisReply RedisConnection::receive() {
-  void* reply = nullptr;
-  if (redisGetReply(context_.get(), &reply) != REDIS_OK) fail("no answer", errno);
-  return received(reply);
+RedisReply RedisConnection::receive(std::string_view key, std::size_t max_bytes) {
+  flush();
+  Pace pace(address_.timeout);
+  for (;;) {
+    void* reply = nullptr;
+    if (redisGetReplyFromReader(context_.get(), &reply) != REDIS_OK) fail("no answer", errno);
+    if (reply != nullptr) return received(reply);
+    const std::size_t before = context_->reader->len;
+    if (before - context_->reader->pos > max_bytes) {
+      context_.reset();
+      throw_too_large(address_.name, key);
+    }
+    if (redisBufferRead(context_.get()) != REDIS_OK) fail("no answer", errno);
+    if (!pace.is_kept_with(context_->reader->len - before)) fail_as_late("no answer");
+  }
 }
 
 RedisReply RedisConnection::receive_if_there() {
@@ -176,19 +213,28 @@ void RedisConnection::append(const RedisCommand& command) {
 }
 
 void RedisConnection::flush() {
+  Pace pace(address_.timeout);
   int done = 0;
   while (done == 0) {
+    const std::size_t before = sdslen(context_->obuf);
     if (redisBufferWrite(context_.get(), &done) != REDIS_OK) fail("cannot send", errno);
+    if (done == 0 && !pace.is_kept_with(before - sdslen(context_->obuf))) fail_as_late("cannot send");
   }
 }
 
 void RedisConnection::fail(const std::string& what, int error_number) {
   const bool timed_out = context_->err == REDIS_ERR_IO &&
                          (error_number == EAGAIN || error_number == ETIMEDOUT || error_number == EINPROGRESS);
-  const std::string reason =
-      timed_out ? "timed out after " + std::to_string(address_.timeout.count()) + " ms" : context_->errstr;
+  if (timed_out) fail_as_late(what);
+  const std::string reason = context_->errstr;
   context_.reset();
   throw RedisOutage(address_.name + ": " + what + ": " + reason);
+}
+
+void RedisConnection::fail_as_late(const std::string& what) {
+  context_.reset();
+  throw RedisOutage(address_.name + ": " + what + ": timed out after " +
+                    std::to_string(address_.timeout.count()) + " ms");
 }
 
 }  // namespace keysieve

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <compare>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,7 +34,7 @@ struct RedisAddress {
   std::string user;
   std::string password;
   int database = 0;
-  std::chrono::milliseconds timeout{};    // to connect, and for each answer
+  std::chrono::milliseconds timeout{};    // to connect, and for each answer or 64 KiB of it
   std::shared_ptr<const RedisTls> tls{};  // none: in the clear
 };
 
@@ -41,6 +42,8 @@ struct RedisAddress {
 RedisAddress address_at(RedisAddress store, const RedisHost& host);
 
 using RedisCommand = std::vector<std::string_view>;
+
+inline constexpr std::size_t kAnyReplyBytes = SIZE_MAX;
 
 // Throws RedisOutage when the connection fails, and from then on is as one that was never used.
 class RedisConnection {
@@ -56,8 +59,9 @@ class RedisConnection {
   // Connects if need be. Between two calls it may be another connection, also where replies are still due:
   // what must hold together is one call.
   void send(std::span<const RedisCommand> commands);
-  // The reply to the oldest command that has none yet; it may be an error.
-  RedisReply receive();
+  // The reply to the oldest command that has none yet; it may be an error. Throws DataError, which names the
+  // key that it is about, as soon as more than `max_bytes` of it have come.
+  RedisReply receive(std::string_view key = {}, std::size_t max_bytes = kAnyReplyBytes);
   // The same without waiting: nullptr when it is not all there yet.
   RedisReply receive_if_there();
 
@@ -80,6 +84,7 @@ class RedisConnection {
   void flush();
   RedisReply received(void* reply);
   [[noreturn]] void fail(const std::string& what, int error_number);
+  [[noreturn]] void fail_as_late(const std::string& what);
 
   struct FreeContext {
     void operator()(redisContext* context) const noexcept { redisFree(context); }

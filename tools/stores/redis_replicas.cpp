@@ -33,7 +33,7 @@ std::vector<RedisReply> exchange_with(RedisConnection& connection, std::span<con
   std::vector<RedisReply> replies;
   replies.reserve(commands.size());
   for (const KeyedCommand& command : commands) {
-    replies.push_back(connection.receive());
+    replies.push_back(connection.receive(command.key, command.max_reply_bytes));
     check_reply(*replies.back(), name, command.key);
   }
   if (must_replicate) replicas.check(*connection.receive(), name);

@@ -17,6 +17,7 @@ namespace keysieve {
 struct KeyedCommand {
   std::string_view key;
   RedisCommand words;
+  std::size_t max_reply_bytes = kAnyReplyBytes;
 };
 
 enum class Effect { Reads, Writes };

@@ -6,6 +6,7 @@
 #include "tools/stores/redis_servers.hpp"
 #include "tools/stores/redis_url.hpp"
 #include "tools/stores/redis_watch.hpp"
+#include "tools/stores/store_error.hpp"
 #include "tools/stores/store_url.hpp"
 
 namespace keysieve {
@@ -14,6 +15,8 @@ namespace {
 // Of one round trip, which both sides buffer.
 constexpr std::size_t kPipelineBytes = std::size_t{4} << 20;
 constexpr std::size_t kPipelineCommands = 1024;
+// Of a record, with what the protocol puts around it.
+constexpr std::size_t kMaxReplyBytes = kMaxValueBytes + 64;
 // Names that SCAN looks at per round trip; the server serves nobody else meanwhile.
 constexpr std::string_view kScanCount = "1000";
 
@@ -54,7 +57,7 @@ class RedisStore final : public Store {
     const auto replies = exchange_all(
         keys, Effect::Reads,
         [](const std::string& key) {
-          return KeyedCommand{key, {"GET", key}};
+          return KeyedCommand{key, {"GET", key}, kMaxReplyBytes};
         },
         [](const std::string&) { return kMaxValueBytes; });
     std::vector<std::optional<std::string>> values;
@@ -186,8 +189,9 @@ class RedisStore final : public Store {
 
   [[nodiscard]] std::optional<std::string> value_of(const redisReply& reply, const std::string& key) const {
     if (reply.type == REDIS_REPLY_NIL) return std::nullopt;
-    if (reply.type == REDIS_REPLY_STRING) return std::string(text_of(reply));
-    refuse_reply(key);
+    if (reply.type != REDIS_REPLY_STRING) refuse_reply(key);
+    if (reply.len > kMaxValueBytes) throw_too_large(name(), key);
+    return std::string(text_of(reply));
   }
 
   [[nodiscard]] LogPosition position_of(const redisReply& reply, const std::string& log) const {

@@ -24,6 +24,10 @@ void throw_store_error(const std::string& what, int error_number) {
   }
 }
 
+void throw_too_large(const std::string& store_name, std::string_view key) {
+  throw DataError(store_name + ": " + std::string(key) + ": is larger than a record can be");
+}
+
 void create_folder(const std::string& path, const std::string& store_name) {
   if (::mkdir(path.c_str(), 0770) != 0 && errno != EEXIST) {
     throw_store_error(store_name + ": cannot create the folder", errno);

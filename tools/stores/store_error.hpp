@@ -1,13 +1,17 @@
-// How the stores that lie in a folder report a system call that failed.
+// How stores report a system call that failed, and what is no record.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace keysieve {
 
 // Throws "<what>: <errno text>": PermissionError, CannotCreateError when the disk is full or read-only, else
 // UnavailableError.
 [[noreturn]] void throw_store_error(const std::string& what, int error_number);
+
+// DataError.
+[[noreturn]] void throw_too_large(const std::string& store_name, std::string_view key);
 
 // Creates the folder if its parent is there; accepts one that exists.
 void create_folder(const std::string& path, const std::string& store_name);

@@ -1,0 +1,108 @@
+// A store that goes away, hangs or lets its bytes drip in the middle of a push and of a pull, after any
+// number of bytes.
+#include <gmock/gmock.h>
+
+#include "tests/support/message_of.hpp"
+#include "tests/support/relay.hpp"
+#include "tests/support/soak.hpp"
+#include "tests/tools/transfer/shared_store.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using How = test::RelayCut::How;
+
+struct Cut {
+  const char* name;
+  How how;
+  const char* timeout;
+  const char* reason;  // that the error gives, with the server's name before it; "": any
+  std::uint64_t few_step;
+  std::uint64_t all_step;
+
+  // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
+  friend void PrintTo(const Cut& cut, std::ostream* out) { *out << cut.name; }
+};
+
+const Cut kGoesAway{"goes_away", How::HangUp, "10s", "", 6'007, 97};
+const Cut kHangs{"hangs", How::Stall, "100ms", "timed out after 100 ms", 40'009, 997};
+const Cut kDrips{"drips", How::Drip, "100ms", "timed out after 100 ms", 40'009, 997};
+
+class CutConnection : public ::testing::TestWithParam<Cut> {
+ protected:
+  // Does the deed over a connection that is cut after one byte, then after more and more, until it is not cut
+  // any more. Returns how often it was.
+  template <typename Prepare, typename Check>
+  unsigned cut_everywhere(const Prepare& prepare, const test::Deed& deed, const Check& check) {
+    const auto step = test::soak_rounds(static_cast<unsigned>(GetParam().few_step),
+                                        static_cast<unsigned>(GetParam().all_step));
+    unsigned cuts = 0;
+    for (std::uint64_t at = 1; !HasFailure(); at += step, ++cuts) {
+      prepare();
+      const std::string when = "cut after " + std::to_string(at) + " bytes";
+      test::Relay relay(directory_ / "relay", redis_.socket_path(), test::RelayCut{at, GetParam().how});
+      const std::string message = test::message_of<UnavailableError>([&] {
+        deed(*open_store("redis+unix://" + directory_ / "relay" + "?timeout=" + GetParam().timeout));
+      });
+      check(message.empty(), when);
+      if (message.empty() && !relay.was_cut()) break;
+      if (message.empty()) continue;
+      EXPECT_THAT(message, StartsWith("redis+unix://" + directory_ / "relay: ")) << when;
+      EXPECT_THAT(message, HasSubstr(GetParam().reason)) << when;
+    }
+    return cuts;
+  }
+  static void report(const std::string& what, unsigned cuts) {
+    EXPECT_GT(cuts, 1U);
+    test::soak_report("Redis " + std::string(GetParam().name) + " in the middle of a " + what + ": " +
+                      std::to_string(cuts) + " times");
+  }
+
+  test::TemporaryDirectory directory_{test::fast_folder()};
+  test::RedisServer& redis_ = test::shared_redis();
+  std::unique_ptr<Store> store_ = open_store(redis_.unix_url());
+};
+
+TEST_P(CutConnection, InAPushLeavesTheOldOrTheNewGeneration) {
+  const unsigned cuts = cut_everywhere(
+      [&] {
+        redis_.command("FLUSHALL");
+        test::pushing(0)(*store_);
+      },
+      test::pushing(1),
+      [&](bool is_done, const std::string& when) {
+        test::expect_usable(*store_, when);
+        const std::uint64_t generation = read_pointer(*store_, "tags")->current->generation;
+        EXPECT_TRUE(generation == 2 || !is_done) << when;
+        test::pushing(1)(*store_);
+        const Pulled pulled = pull(*store_, "tags");
+        EXPECT_EQ(pulled.record.generation, 2U) << when;
+        EXPECT_TRUE(std::ranges::equal(pulled.snapshot.get(), test::numbered_snapshot(1).get())) << when;
+        test::expect_nothing_else_after_a_day(*store_, when);
+      });
+  report("push", cuts);
+}
+
+TEST_P(CutConnection, InAPullGivesAllOrNothing) {
+  redis_.command("FLUSHALL");
+  test::pushing(0)(*store_);
+  bool is_whole = false;
+  const unsigned cuts =
+      cut_everywhere([&] { is_whole = false; },
+                     [&](Store& store) {
+                       const Pulled pulled = pull(store, "tags");
+                       is_whole = std::ranges::equal(pulled.snapshot.get(), test::numbered_snapshot(0).get());
+                     },
+                     [&](bool is_done, const std::string& when) { EXPECT_EQ(is_done, is_whole) << when; });
+  report("pull", cuts);
+}
+
+std::string cut_name(const ::testing::TestParamInfo<Cut>& of) {
+  return of.param.name;
+}
+INSTANTIATE_TEST_SUITE_P(Cuts, CutConnection, ::testing::Values(kGoesAway, kHangs, kDrips), cut_name);
+
+}  // namespace
+}  // namespace keysieve
