@@ -100,12 +100,17 @@ TEST(DamagedTexts, OfAConfigurationAreRefusedOrMeanSomethingElse) {
   std::uint64_t refused = 0;
   const std::uint64_t tried = for_each_damage(kConfig, soak_rounds(4, 255), [&](const std::string& damaged) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << damaged;
+    std::string shown;
     try {
-      const LoaderConfig config = load_config(path);
-      for (const StoreConfig& store : config.stores) ASSERT_THAT(store.shown, Not(HasSubstr("s3cret")));
+      for (const StoreConfig& store : load_config(path).stores) shown += store.shown;
     } catch (const ConfigError& error) {
       ++refused;
-      ASSERT_THAT(error.what(), AllOf(StartsWith(path), Not(HasSubstr("s3cret")))) << damaged;
+      shown = error.what();
+      ASSERT_THAT(shown, StartsWith(path));
+    }
+    // Without the colon it is the end of a user's name.
+    if (damaged.find(":s3cret") != std::string::npos) {
+      ASSERT_THAT(shown, Not(HasSubstr("s3cret"))) << damaged;
     }
   });
   soak_report("configurations, a byte changed or cut short: " + std::to_string(tried) + ", " +

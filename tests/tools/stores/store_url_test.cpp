@@ -169,6 +169,13 @@ TEST(StoreUrl, NeverShowsAPasswordInARefusal) {
            "redis//:s3cret@h",
            "redis://:s3cret@h?password_file=/f",
            "redis://h?password=s3cret",
+           "redis://app:s3cret127.0.0.1:6379",
+           "redis://app:s3cret,127.0.0.1:6379",
+           "redis-cluster://app:s3cret,127.0.0.1:6379",
+           "redis:/app:s3cret@127.0.0.1:6379/0",
+           "redis:///app:s3cret@127.0.0.1:6379/0",
+           "redis+unix:///app:s3cret@/run/redis.sock?unknown=1",
+           "redis:/#app:s3cret@127.0.0.1",
        }) {
     const std::string message = test::message_of<UsageError>([&] { open_store(url); });
     EXPECT_THAT(message, Not(HasSubstr("s3cret"))) << url;
