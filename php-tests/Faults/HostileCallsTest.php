@@ -1,0 +1,254 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Faults;
+
+use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+/**
+ * Calls with arguments that nobody should pass, and code of the caller's that runs in the middle of one: the right
+ * error or answer, and nothing lost, as valgrind sees it when PHP takes every byte from malloc.
+ *
+ * @group faults
+ */
+final class HostileCallsTest extends TestCase
+{
+    /** Defines $calls, each with what it is to give, and $run, which says what gives something else. */
+    private const CALLS = <<<'PHP'
+        $set = new Set('hostile');
+        $many = (int) getenv('MANY');
+        $error = static function (callable $call): string {
+            try {
+                $call();
+                return 'no error';
+            } catch (Throwable $thrown) {
+                return get_class($thrown) . ': ' . preg_replace('/^.*\(\$\w+\) /', '', $thrown->getMessage());
+            }
+        };
+        $with_handler = static function (callable $handler, callable $call): mixed {
+            set_error_handler($handler);
+            try {
+                return $call();
+            } finally {
+                restore_error_handler();
+            }
+        };
+        $stringable = static fn (callable $text): Stringable => new class ($text) implements Stringable {
+            public function __construct(private readonly Closure $text)
+            {
+            }
+
+            public function __toString(): string
+            {
+                return ($this->text)();
+            }
+        };
+        $rule = 'must be an array of KeySieve\Key|string|int, ';
+        $calls = [
+            'a wrong type at the end of many' => [
+                static fn () => $error(static fn () => $set->mayContainMany([...array_map(strval(...), range(1, $many)), 1.5])),
+                "TypeError: {$rule}float given at index $many",
+            ],
+            'the same, of candidates' => [
+                static fn () => $error(static fn () => $set->candidates([...range(1, $many), null])),
+                "TypeError: {$rule}null given at index $many",
+            ],
+            'an array in itself' => [
+                static function () use ($set, $error) {
+                    $keys = ['apple'];
+                    $keys['self'] = &$keys;
+                    $said = $error(static fn () => $set->mayContainMany($keys));
+                    unset($keys['self']);
+                    return $said;
+                },
+                "TypeError: {$rule}array given at index \"self\"",
+            ],
+            'nested arrays' => [
+                static function () use ($set, $error, $many) {
+                    for ($keys = ['apple'], $depth = 0; $depth < min($many, 10000); ++$depth) {
+                        $keys = [$keys];
+                    }
+                    $said = $error(static fn () => $set->candidates($keys));
+                    while (is_array($keys[0])) {
+                        $keys = $keys[0];
+                    }
+                    return $said;
+                },
+                "TypeError: {$rule}array given at index 0",
+            ],
+            'many keys' => [
+                static fn () => array_sum($set->mayContainMany(array_map(static fn ($i) => "key$i", range(1, $many)))) >= 100,
+                true,
+            ],
+            'many ints' => [static fn () => count($set->mayContainMany(range(1, $many))), $many],
+            'many candidates' => [
+                static fn () => $set->candidates([...array_fill(0, $many, 'certainly absent'), 'last' => 'apple']),
+                ['last' => 'apple'],
+            ],
+            'many Key objects' => [
+                static fn () => array_unique($set->mayContainMany(array_map(static fn () => new Key('apple'), range(1, $many)))),
+                [true],
+            ],
+            'references' => [
+                static function () use ($set) {
+                    $key = 'apple';
+                    $other = &$key;
+                    $keys = [&$key, &$other, 'x' => 'certainly absent', &$key];
+                    return [$set->mayContainMany($keys), $key];
+                },
+                [[true, true, 'x' => false, true], 'apple'],
+            ],
+            'a long string' => [
+                static function () use ($set) {
+                    $long = str_repeat('long', 25 * 1024 * 1024);
+                    return [$set->mayContain($long), $set->mayContainMany([$long, 'apple']), $set->candidates([new Key($long)]),
+                        KeySieve\may_contain('hostile', $long), KeySieve\candidate_sets($long, ['hostile'])];
+                },
+                [false, [false, true], [], false, []],
+            ],
+            'a long name of a set' => [
+                static fn () => strlen($error(static fn () => new Set(str_repeat('a', 1024 * 1024)))) < 300,
+                true,
+            ],
+            'a Stringable' => [static fn () => $set->mayContain($stringable(static fn () => 'apple')), true],
+            'a Stringable in a batch' => [
+                static fn () => preg_replace('/@anonymous.* given/s', '@anonymous given', $error(static fn () => $set->mayContainMany([$stringable(static fn () => 'apple')]))),
+                "TypeError: {$rule}Stringable@anonymous given at index 0",
+            ],
+            'a Stringable that throws' => [
+                static fn () => $error(static fn () => $set->mayContain($stringable(static fn () => throw new DomainException('no')))),
+                'DomainException: no',
+            ],
+            'a lookup in a Stringable in a lookup' => [
+                static fn () => $set->mayContain($stringable(static fn () => $set->mayContain($stringable(static fn () => 'apple')) ? 'pear' : '')),
+                false,
+            ],
+            'a lookup in an error handler in a lookup' => [
+                static fn () => $with_handler(static fn () => $set->mayContainMany(['apple', 'pear']) === [true, false], static fn () => $set->mayContain(null)),
+                false,
+            ],
+            'an error handler that throws' => [
+                static fn () => $error(static fn () => $with_handler(static fn () => throw new DomainException('handler'), static fn () => $set->mayContain(null))),
+                'DomainException: handler',
+            ],
+            'an error handler that forgets the set' => [
+                static fn () => $with_handler(static function () use (&$forgotten) {
+                    $forgotten = null;
+                    return true;
+                }, static function () use (&$forgotten) {
+                    $forgotten = new Set('hostile');
+                    return $forgotten->mayContain(null);
+                }),
+                false,
+            ],
+            'a fiber that is left in the middle' => [
+                static function () use ($set, $stringable) {
+                    $fiber = new Fiber(static fn () => $set->mayContain($stringable(static fn () => Fiber::suspend('left'))));
+                    $said = $fiber->start();
+                    unset($fiber);
+                    gc_collect_cycles();
+                    return [$said, $set->mayContain('apple')];
+                },
+                ['left', true],
+            ],
+            'a set that is missing, and throws' => [
+                static fn () => $error(static fn () => (new Set('not-there'))->mayContainMany(range(1, $many))) === 'no error',
+                true,
+            ],
+        ];
+        $run = static function () use ($calls): void {
+            foreach ($calls as $name => [$call, $expected]) {
+                $given = $call();
+                if ($given !== $expected) {
+                    echo "$name: ", json_encode($given), ' instead of ', json_encode($expected), "\n";
+                }
+            }
+        };
+        PHP;
+
+    public static function setUpBeforeClass(): void
+    {
+        SharedMemory::put('hostile', ['apple', ...array_map(static fn (int $i) => "key$i", range(1, 100))]);
+    }
+
+    public function testGiveTheRightErrorsAndLoseNoMemory(): void
+    {
+        $script = PhpScript::run(
+            self::CALLS . <<<'PHP'
+
+                $run();
+                $before = memory_get_usage();
+                for ($more = 0; $more < 4; ++$more) {
+                    $run();
+                    gc_collect_cycles();
+                }
+                echo memory_get_usage() - $before;
+                PHP,
+            ['memory_limit' => '1G', 'error_log' => '/dev/null'],
+            environment: ['MANY' => (string) self::rounds(50_000, 1_000_000)],
+        );
+        self::assertMatchesRegularExpression('/^\\d+$/', $script->output);
+        // PHP itself keeps a few bytes once; of a call it would be as many each time.
+        self::assertLessThan(4 * 20, (int) $script->output);
+        self::assertSame('', $script->errors);
+        self::report('hostile calls from PHP, arrays of %s keys: right answers and errors, no memory lost', self::rounds(50_000, 1_000_000));
+    }
+
+    public function testLoseNothingUnderValgrind(): void
+    {
+        $many = self::rounds(500, 1_000_000);
+        $this->runUnderValgrind(self::CALLS . "\n\$run();\necho 'done';", $many, 'done');
+        self::report('the same under valgrind, PHP taking all from malloc, arrays of %s keys: no wrong access, nothing lost', $many);
+    }
+
+    /** @return iterable<string, array{string, string}> */
+    public static function ends(): iterable
+    {
+        yield 'exit in a Stringable' => ['$set->mayContain($stringable(static fn () => exit("out")));', 'out'];
+        yield 'exit in an error handler' => ['$with_handler(static fn () => exit("out"), static fn () => $set->mayContain(null));', 'out'];
+        yield 'an exception that nobody catches' => [
+            'set_exception_handler(static function (Throwable $thrown): void { echo $thrown->getMessage(); });
+             $set->mayContainMany([...range(1, 500), $stringable(static fn () => "apple"), throw new DomainException("out")]);',
+            'out',
+        ];
+        yield 'exit in a destructor, behind a batch' => [
+            '$last = new class { public function __destruct() { exit((new Set("hostile"))->mayContain("apple") ? "out" : "wrong"); } };
+             $set->mayContainMany(range(1, 500));
+             unset($last);',
+            'out',
+        ];
+    }
+
+    /** @dataProvider ends */
+    public function testLoseNothingWhenTheScriptEndsInTheMiddle(string $code, string $output): void
+    {
+        $this->runUnderValgrind(self::CALLS . "\n$code\necho 'not reached';", 10, $output);
+        self::report('%s: no wrong access, nothing lost', $this->dataName());
+    }
+
+    private function runUnderValgrind(string $code, int $many, string $output): void
+    {
+        $script = PhpScript::run(
+            $code,
+            ['memory_limit' => '-1', 'error_log' => '/dev/null', 'pcre.jit' => 0], // which reads 16 bytes at a time
+            ['valgrind', '-q', '--error-exitcode=99', '--leak-check=full', '--show-leak-kinds=definite,indirect',
+                '--errors-for-leak-kinds=definite,indirect', '--num-callers=30'],
+            ['USE_ZEND_ALLOC' => '0', 'ZEND_DONT_UNLOAD_MODULES' => '1', 'MANY' => (string) $many],
+        );
+        self::assertSame('', $script->errors);
+        self::assertSame($output, $script->output);
+    }
+
+    private static function rounds(int $few, int $all): int
+    {
+        return getenv('KEYSIEVE_SOAK') === false ? $few : $all;
+    }
+
+    private static function report(string $line, int|string $subject): void
+    {
+        fwrite(STDOUT, 'soak: ' . sprintf($line, is_int($subject) ? number_format($subject) : $subject) . "\n");
+    }
+}
