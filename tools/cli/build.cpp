@@ -19,6 +19,7 @@
 #include "tools/program/durable_file.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/shared_seed.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -60,11 +61,13 @@ Predecessor predecessor_in_file(const std::string& path, const std::string& set_
   return {geometry_of(file.view()), file.view().seed(), file.view().header().key_count};
 }
 
-// A set that was never pushed has no geometry to keep, but the store's seed all the same.
+// The store's seed, which may have been renewed since; that of the current generation only where the store
+// has none. A set that was never pushed has no geometry to keep, but the store's seed all the same.
 Predecessor predecessor_in_store(Store& store, const std::string& set_name) {
   const auto pointer = read_pointer(store, set_name);
   if (!pointer) return {{}, shared_seed(store), {}};
-  return {current_geometry(store, set_name), pointer->current->seed, pointer->current->key_count};
+  const std::uint64_t seed = find_shared_seed(store).value_or(pointer->current->seed);
+  return {current_geometry(store, set_name), seed, pointer->current->key_count};
 }
 
 // That of --like or --store; nullptr without one.
@@ -251,7 +254,8 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
       verb->add_option(
               "--like", options.like,
               "Keep kind, shard count and seed of this snapshot, or of the current generation in this "
-              "store, as long as the keys fit; --max-shrink compares with it")
+              "store (whose seed counts, once renewed), as long as the keys fit; --max-shrink compares with "
+              "it")
           ->type_name("FILE|URL");
   auto* store = verb->add_option("--store", options.store_url, "Share the seed of the sets in this store")
                     ->type_name("URL")

@@ -1,21 +1,53 @@
+#include "tools/transfer/shared_seed.hpp"
+
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
 #include "tools/transfer/hex.hpp"
+#include "tools/transfer/store_contents.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
+namespace {
+
+std::string seed_key(const Store& store) {
+  return store.prefix() + ":seed";
+}
+
+std::uint64_t parse_seed(const Store& store, const std::string& text) {
+  const auto seed = parse_hex(text);
+  if (!seed) throw DataError(store.name() + ": " + seed_key(store) + ": is not 16 hexadecimal digits");
+  return *seed;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> find_shared_seed(Store& store) {
+  const auto text = store.get(seed_key(store));
+  return text ? std::optional(parse_seed(store, *text)) : std::nullopt;
+}
 
 std::uint64_t shared_seed(Store& store) {
-  const std::string key = store.prefix() + ":seed";
-  auto text = store.get(key);
-  if (!text) {
-    const std::string created = to_hex(random_value<std::uint64_t>());
-    // Where another builder was faster, its seed counts.
-    text = store.put_if_absent({key, created}) ? created : store.get(key);
+  if (const auto seed = find_shared_seed(store)) return *seed;
+  const auto created = random_value<std::uint64_t>();
+  // Where another builder was faster, its seed counts.
+  if (store.put_if_absent({seed_key(store), to_hex(created)})) return created;
+  return parse_seed(store, store.get(seed_key(store)).value_or(""));
+}
+
+std::uint64_t renew_shared_seed(Store& store) {
+  const auto before = store.get(seed_key(store));
+  const auto created = random_value<std::uint64_t>();
+  if (store.compare_and_set({seed_key(store), to_hex(created)}, before)) return created;
+  throw LockedError(store.name() + ": " + seed_key(store) + ": is changed by somebody else; look again");
+}
+
+std::vector<std::string> sets_of_other_seeds(Store& store, std::uint64_t seed) {
+  std::vector<std::string> names;
+  for (const auto& [set_name, chunks] : contents_of(store).sets) {
+    const auto pointer = read_pointer(store, set_name);
+    if (pointer && pointer->current->seed != seed) names.push_back(set_name);
   }
-  const auto seed = text ? parse_hex(*text) : std::nullopt;
-  if (!seed) throw DataError(store.name() + ": " + key + ": is not 16 hexadecimal digits");
-  return *seed;
+  return names;
 }
 
 }  // namespace keysieve

@@ -1,4 +1,4 @@
-// Snapshots to and from a store, and the seed that the sets of one store share.
+// Snapshots to and from a store.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,6 @@ namespace keysieve {
 
 // Bytes done of bytes in all.
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
-
-// <prefix>:seed, created at random by put-if-absent and read back, so that racing builders agree.
-std::uint64_t shared_seed(Store& store);
 
 // With its `current`; nothing when the set was never pushed. Throws DataError for a damaged record.
 std::optional<PointerRecord> read_pointer(Store& store, const std::string& set_name);

@@ -92,6 +92,15 @@ TEST_F(JsonMembers, OfRollbackAndGc) {
                                               "removed_chunks", "adds_trimmed_to", "failure"});
 }
 
+TEST_F(JsonMembers, OfSeed) {
+  static_cast<void>(said({"push", snapshot_, store()}));
+  for (const Words& options : {Words{}, Words{"--new"}}) {
+    Words arguments{"seed", store()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    expect_members(json(arguments), {"store", "seed", "sets_of_other_seeds"});
+  }
+}
+
 TEST_F(JsonMembers, OfPublishQueryAndBypass) {
   expect_members(json({"publish", snapshot_}), {"set", "publication", "directory", "key_count", "bytes"});
   const Json answers = json({"query", "tags", "w1"});

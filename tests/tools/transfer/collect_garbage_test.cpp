@@ -1,4 +1,5 @@
 #include "tools/transfer/collect_garbage.hpp"
+#include "tools/transfer/shared_seed.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,6 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "tests/support/store_kinds.hpp"
+#include "tools/transfer/shared_seed.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve::test {

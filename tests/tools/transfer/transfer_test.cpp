@@ -11,6 +11,7 @@
 #include "tests/support/message_of.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
+#include "tools/transfer/shared_seed.hpp"
 
 namespace keysieve {
 namespace {

@@ -1,0 +1,57 @@
+// keysieve seed: the seed that the sets of a store share, and a new one in its place.
+#include <fmt/ranges.h>
+
+#include <memory>
+
+#include "tools/cli/options.hpp"
+#include "tools/cli/report.hpp"
+#include "tools/cli/verbs.hpp"
+#include "tools/transfer/hex.hpp"
+#include "tools/transfer/shared_seed.hpp"
+
+namespace keysieve {
+namespace {
+
+struct SeedOptions {
+  std::string store_url;
+  bool renew = false;
+  bool json = false;
+};
+
+void show(Store& store, std::optional<std::uint64_t> seed, bool as_json) {
+  Report report;
+  report.add("store", store.name(), "store", store.name());
+  if (!seed) {
+    report.add("seed", "none yet; the first build with --store or --like draws one", "seed", nullptr);
+    report.add_member("sets_of_other_seeds", Json::array());
+    return report.print(as_json);
+  }
+  const std::vector<std::string> others = sets_of_other_seeds(store, *seed);
+  report.add("seed", to_hex(*seed), "seed", to_hex(*seed));
+  report.add("sets of other seeds", others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", ")),
+             "sets_of_other_seeds", others);
+  report.print(as_json);
+}
+
+void seed(const SeedOptions& options) {
+  const auto store = open_store(options.store_url, IfMissing::Refuse);
+  show(*store, options.renew ? renew_shared_seed(*store) : find_shared_seed(*store), options.json);
+}
+
+}  // namespace
+
+void add_seed(CLI::App& program, Outcome& /*outcome*/) {
+  auto options = std::make_shared<SeedOptions>();
+  CLI::App* verb = add_verb(
+      program, "seed", "Show the seed that the sets of a store share, or draw a new one",
+      "  keysieve seed lmdb:/var/lib/keysieve\n"
+      "  keysieve seed --new redis://cache:6379/2\n"
+      "Who knows the seed can choose keys that overfill a shard. With a new one the next build of each set\n"
+      "(--like or --store with this store) takes it; until then what is published is served as before.");
+  verb->add_option("URL", options->store_url, store_help())->required();
+  verb->add_flag("--new", options->renew, "Draw a new seed for all builds that come");
+  add_json(verb, options->json);
+  verb->callback([options] { seed(*options); });
+}
+
+}  // namespace keysieve

@@ -1,0 +1,26 @@
+// The seed that the sets of one store share: record <prefix>:seed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/stores/store.hpp"
+
+namespace keysieve {
+
+// Nothing when the store has none yet. Throws DataError for a damaged record.
+std::optional<std::uint64_t> find_shared_seed(Store& store);
+
+// Created at random by put-if-absent and read back, so that racing builders agree.
+std::uint64_t shared_seed(Store& store);
+
+// Draws another one, for the builds that come. What is built already goes on with its own. Throws LockedError
+// when somebody else does the same at the same moment.
+std::uint64_t renew_shared_seed(Store& store);
+
+// The sets whose current generation has another seed than this one, by name.
+std::vector<std::string> sets_of_other_seeds(Store& store, std::uint64_t seed);
+
+}  // namespace keysieve
