@@ -56,7 +56,7 @@ class StoppedReader : public test::SharedMemory {
 TEST_F(StoppedReader, IsServedRightlyHoweverMuchIsPublishedMeanwhile) {
   unsigned rounds = 0;
   for (int publications = 1; publications <= 4; ++publications) {
-    for (unsigned stop = 1;; ++stop) {
+    for (unsigned stop = 1;; stop += test::soak_rounds(5, 1)) {
       TracedProcess reader([this] { return serve(); });
       if (!go_to(reader, stop)) break;
       for (int i = 0; i < publications; ++i) publish_next();
@@ -69,7 +69,7 @@ TEST_F(StoppedReader, IsServedRightlyHoweverMuchIsPublishedMeanwhile) {
 }
 
 TEST_F(StoppedReader, IsServedRightlyByAPublisherThatIsStoppedTwice) {
-  const unsigned stride = test::soak_rounds(11, 1);
+  const unsigned stride = test::soak_rounds(23, 1);
   unsigned rounds = 0;
   bool reader_has_more = true;
   for (unsigned stop = 1; reader_has_more; stop += stride) {

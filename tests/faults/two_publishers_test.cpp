@@ -85,7 +85,7 @@ TEST_F(TwoPublishers, AreNeverBothAtWork) {
 // The second one is stopped as well, and the first goes on first. Neither may take away what the other has
 // made current.
 TEST_F(TwoPublishers, NeverSpoilThePublicationWhoeverRemovesTheLockFile) {
-  const unsigned stride = test::soak_rounds(13, 1);
+  const unsigned stride = test::soak_rounds(23, 1);
   std::uint64_t generation = 0;
   unsigned rounds = 0;
   unsigned lost = 0;

@@ -29,11 +29,12 @@ void set_registers(pid_t pid, user_regs_struct registers) {
 }
 
 bool is_on_files(const user_regs_struct& registers) {
-  constexpr std::array<std::uint64_t, 20> kOthers{
-      SYS_brk,           SYS_munmap,      SYS_mprotect,   SYS_mremap,          SYS_madvise,
-      SYS_futex,         SYS_getpid,      SYS_gettid,     SYS_geteuid,         SYS_getuid,
-      SYS_rt_sigaction,  SYS_tgkill,      SYS_getrandom,  SYS_rt_sigpending,   SYS_rt_sigprocmask,
-      SYS_clock_gettime, SYS_sched_yield, SYS_exit_group, SYS_rt_sigtimedwait, SYS_clock_nanosleep};
+  constexpr std::array<std::uint64_t, 21> kOthers{
+      SYS_sigaltstack,    SYS_brk,           SYS_munmap,      SYS_mprotect,   SYS_mremap,
+      SYS_madvise,        SYS_futex,         SYS_getpid,      SYS_gettid,     SYS_geteuid,
+      SYS_getuid,         SYS_rt_sigaction,  SYS_tgkill,      SYS_getrandom,  SYS_rt_sigpending,
+      SYS_rt_sigprocmask, SYS_clock_gettime, SYS_sched_yield, SYS_exit_group, SYS_rt_sigtimedwait,
+      SYS_clock_nanosleep};
   if (registers.orig_rax == SYS_mmap) return static_cast<int>(registers.r8) >= 0;  // else memory
   return std::find(kOthers.begin(), kOthers.end(), registers.orig_rax) == kOthers.end();
 }
