@@ -3,7 +3,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "tools/loader/private_cache.hpp"
 #include "tools/loader/stopped.hpp"
 #include "tools/transfer/adds_log.hpp"
 
@@ -39,6 +41,7 @@ void AddsReader::load_mirror() {
   is_loaded_ = true;
   news_ = LogPosition{};
   try {
+    check_private_folder(std::filesystem::path(mirror_.path()).parent_path());
     mirror_.load();
     is_complete_ = true;
   } catch (const Error& error) {

@@ -13,6 +13,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/file_descriptor.hpp"
+#include "tools/loader/private_cache.hpp"
 #include "tools/program/durable_file.hpp"
 
 namespace keysieve {
@@ -42,6 +43,7 @@ bool is_unfinished(std::string_view file_name, std::string_view set_name) {
 }
 
 std::vector<std::string> file_names(const std::string& folder) {
+  check_private_folder(folder);
   std::vector<std::string> names;
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -54,6 +56,7 @@ std::vector<std::string> file_names(const std::string& folder) {
 FileDescriptor open_for_reading(const std::string& path) {
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.is_open()) throw_read_error(path, errno);
+  check_private(file, path);
   return file;
 }
 

@@ -52,6 +52,24 @@ TEST_F(SetRefresherTest, PublishesNothingFromTheCacheThatIsNotAllowedAnyMore) {
   EXPECT_EQ(site_.live_generation("tags"), 1U);
 }
 
+TEST_F(SetRefresherTest, PublishesNothingFromACacheThatOthersMayWriteTo) {
+  site_.push("tags", {0, 1000});
+  site_.add("tags", {5000, 10});
+  refresh();
+  site_.wipe_shared_memory();
+  site_.remove_store();
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
+  start();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(site_.live("tags"), std::nullopt);
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
+  start();
+  refresh();
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+}
+
 TEST_F(SetRefresherTest, RefusesASavedSnapshotThatIsTooLargeNow) {
   loader_.max_total_bytes = 65536;
   start();

@@ -1,6 +1,8 @@
 #include "tools/loader/snapshot_cache.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -53,6 +55,40 @@ TEST_F(SnapshotCacheTest, HasNothingOfASetThatWasNeverSaved) {
   cache_.save("tags", 1, tags_.get());
   EXPECT_EQ(cache_.newest_generation("tag"), std::nullopt);
   EXPECT_EQ(cache_.newest_generation("tags-2"), std::nullopt);
+}
+
+TEST_F(SnapshotCacheTest, BelievesNoFolderOrFileThatOthersMayWriteTo) {
+  cache_.save("tags", 7, tags_.get());
+  const std::string file = folder_ / "tags.7.ks";
+  const auto refusal_of_mode = [&](const std::string& path, mode_t mode, mode_t after) {
+    EXPECT_EQ(::chmod(path.c_str(), mode), 0);
+    const std::string message = message_of<PermissionError>([&] {
+      static_cast<void>(cache_.newest_generation("tags"));
+      static_cast<void>(cache_.load("tags", 7));
+    });
+    EXPECT_EQ(::chmod(path.c_str(), after), 0);
+    return message;
+  };
+  for (const mode_t mode : {0770U, 0707U, 01777U}) {
+    EXPECT_EQ(refusal_of_mode(folder_.path(), mode, 0700),
+              "cache " + folder_.path() + ": not trusted: its group or others may write to it");
+  }
+  for (const mode_t mode : {0660U, 0606U}) {
+    EXPECT_EQ(refusal_of_mode(file, mode, 0640), file + ": not trusted: its group or others may write to it");
+  }
+  EXPECT_NO_THROW(static_cast<void>(cache_.load("tags", 7)));
+}
+
+TEST_F(SnapshotCacheTest, BelievesNoFolderOrFileOfAForeignOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+  cache_.save("tags", 7, tags_.get());
+  const std::string file = folder_ / "tags.7.ks";
+  ASSERT_EQ(::chown(file.c_str(), 54'321, 0), 0);
+  EXPECT_EQ(message_of<PermissionError>([&] { static_cast<void>(cache_.load("tags", 7)); }),
+            file + ": not trusted: it belongs to uid 54321");
+  ASSERT_EQ(::chown(folder_.path().c_str(), 54'321, 0), 0);
+  EXPECT_EQ(message_of<PermissionError>([&] { static_cast<void>(cache_.newest_generation("tags")); }),
+            "cache " + folder_.path() + ": not trusted: it belongs to uid 54321");
 }
 
 TEST_F(SnapshotCacheTest, IgnoresFilesThatAreNotItsOwn) {

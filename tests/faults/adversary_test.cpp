@@ -1,0 +1,134 @@
+// Somebody who knows the code, but not the seed, chooses the keys: under the seed they are no worse than
+// random ones. The bound, for n keys in s shards with a mean of m = n / s: no shard has more than
+// m + 7 √m + 7, which random keys exceed once in 10^9 shards.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "core/hash/key_hash.hpp"
+#include "tests/core/sample_snapshot.hpp"
+#include "tests/support/soak.hpp"
+
+namespace keysieve::test {
+namespace {
+
+constexpr std::uint32_t kShards = 20;
+constexpr int kKeys = 5'000;
+constexpr std::uint64_t kKnownSeed = 0x5eed;
+
+using Keys = std::vector<std::string>;
+
+double bound() {
+  const double mean = double{kKeys} / kShards;
+  return mean + 7 * std::sqrt(mean) + 7;
+}
+
+std::uint32_t fullest_shard(const Keys& keys, std::uint64_t seed) {
+  std::array<std::uint32_t, kShards> counts{};
+  for (const std::string& key : keys) ++counts[shard_of(hash_key(key, seed), kShards)];
+  return *std::ranges::max_element(counts);
+}
+
+// The first keys, of as many as it takes, that fulfil it.
+template <typename Predicate>
+Keys chosen(Predicate is_wanted) {
+  Keys keys;
+  for (std::uint64_t number = 0; keys.size() < kKeys; ++number) {
+    std::string key = "key" + std::to_string(number);
+    if (is_wanted(key)) keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+// All in one shard, were this the seed.
+Keys overfilling(std::uint64_t seed) {
+  return chosen([seed](const std::string& key) { return shard_of(hash_key(key, seed), kShards) == 0; });
+}
+
+// As often in the first quarter of the shards under 8 seeds as can be found: what most seeds have in common.
+Keys overfilling_many() {
+  return chosen([](const std::string& key) {
+    int hits = 0;
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      if (shard_of(hash_key(key, seed), kShards) < kShards / 4) ++hits;
+    }
+    return hits >= 5;
+  });
+}
+
+// One long text in which one or two bits differ: what a weak hash does not mix.
+Keys almost_equal(std::size_t bytes) {
+  Keys keys;
+  for (int number = 0; number < kKeys; ++number) {
+    std::string key(bytes, '\0');
+    const auto first = static_cast<std::size_t>(number) % (bytes * 8);
+    const auto second = static_cast<std::size_t>(number) / (bytes * 8) * 131 % (bytes * 8);
+    key[first / 8] = static_cast<char>(key[first / 8] ^ (1 << (first % 8)));
+    key[second / 8] = static_cast<char>(key[second / 8] ^ (1 << (second % 8)));
+    keys.push_back(key + (number % 2 == 0 ? "" : "."));
+  }
+  return keys;
+}
+
+struct Choice {
+  const char* name;
+  Keys (*keys)();
+};
+
+const std::array kChoices{
+    Choice{"numbers", [] { return numbered_keys("", kKeys); }},
+    Choice{"overfilling another seed", [] { return overfilling(kKnownSeed); }},
+    Choice{"overfilling seed 0", [] { return overfilling(0); }},
+    Choice{"overfilling many seeds", overfilling_many},
+    Choice{"of 24 bytes, almost equal", [] { return almost_equal(24); }},
+    Choice{"of 200 bytes, almost equal", [] { return almost_equal(200); }},
+    Choice{"of 1,000 bytes, almost equal", [] { return almost_equal(1'000); }},
+};
+
+TEST(Adversary, OverfillsAShardOnlyUnderTheSeedThatHeKnows) {
+  EXPECT_EQ(fullest_shard(overfilling(kKnownSeed), kKnownSeed), std::uint32_t{kKeys});
+  const unsigned seeds = soak_rounds(20, 2'000);
+  std::uint32_t worst = 0;
+  for (const Choice& choice : kChoices) {
+    const Keys keys = choice.keys();
+    std::mt19937_64 random(11);
+    for (unsigned round = 0; round < seeds; ++round) {
+      // Close to what was known, too.
+      const std::uint64_t seed = round < 8 ? kKnownSeed ^ (std::uint64_t{1} << (round * 9)) : random();
+      const std::uint32_t fullest = fullest_shard(keys, seed);
+      ASSERT_LE(fullest, bound()) << choice.name << " under seed " << seed;
+      worst = std::max(worst, fullest);
+    }
+  }
+  soak_report(std::to_string(kChoices.size()) + " ways to choose 5,000 keys without the seed, each under " +
+              std::to_string(seeds) + " seeds: the fullest of 20 shards has " + std::to_string(worst) +
+              " keys at most (mean 250, bound " + std::to_string(static_cast<int>(bound())) + ")");
+}
+
+double estimated_fpr(const FilterKind& kind, const Keys& keys, std::uint64_t seed) {
+  return decode(build_snapshot({.set_name = "tags", .kind = &kind, .seed = seed}, keys))
+      .header()
+      .estimated_fpr;
+}
+
+TEST(Adversary, GetsASetOfEveryKindWithTheFprOfRandomKeys) {
+  const unsigned seeds = soak_rounds(1, 20);
+  const Keys keys = overfilling(kKnownSeed);
+  const Keys others = numbered_keys("other", kKeys);
+  double worst = 0;
+  for (const FilterKind& kind : filter_kinds()) {
+    for (unsigned seed = 1; seed <= seeds; ++seed) {
+      const double share = estimated_fpr(kind, keys, seed) / estimated_fpr(kind, others, seed);
+      EXPECT_LT(share, 1.2) << kind.name << " seed " << seed;
+      worst = std::max(worst, share);
+    }
+  }
+  soak_report("sets of every kind of keys that overfill another seed's shard, under " +
+              std::to_string(seeds) + " seeds: at most " + std::to_string(worst) +
+              " times the estimated FPR of numbered keys");
+}
+
+}  // namespace
+}  // namespace keysieve::test

@@ -1,0 +1,124 @@
+// A password of a store, given by URL, file or environment: in nothing that either program prints, whatever
+// goes wrong, and, given by file or environment, in no list of processes.
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/redis_server.hpp"
+#include "tests/support/soak.hpp"
+#include "tests/tools/cli/keysieve_program.hpp"
+#include "tests/tools/loader/keysieved_process.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kSecret = "s3cret-77";
+
+class Secrets : public KeysieveProgram {
+ protected:
+  struct Way {
+    std::string name;
+    std::string url;
+    std::string environment;
+  };
+
+  // The ways to give a password to this server.
+  [[nodiscard]] std::vector<Way> ways(const std::string& address, const std::string& password) const {
+    return {{"url", "redis://:" + password + "@" + address, ""},
+            {"file", "redis://" + address + "?password_file=" + write("password", password + "\n"), ""},
+            {"environment", "redis://" + address, password}};
+  }
+  [[nodiscard]] std::vector<Words> verbs(const std::string& url) const {
+    return {{"push", path("tags.ks"), url},
+            {"pull", url, "tags", "-o", path("pulled.ks")},
+            {"add", "tags", "new", url},
+            {"update", "tags", "--add", write("new.txt", "new\n"), url},
+            {"build", "--set", "tags", "--like", url, path("tags.txt"), "-o", path("like.ks")},
+            {"bypass", "tags", "--store", url, "--for", "1h"},
+            {"bypass", "tags", "--store", url, "--off"},
+            {"rollback", "tags", "--list", url},
+            {"rollback", "tags", "--yes", url},
+            {"seed", "--new", url},
+            {"gc", url}};
+  }
+  // Runs every verb; returns how many have succeeded.
+  int run_all(const Way& way, int& runs) const {
+    int successes = 0;
+    for (Words verb : verbs(way.url)) {
+      for (const bool as_json : {false, true}) {
+        if (as_json) verb.emplace_back("--json");
+        ProgramCall call = call_of(verb);
+        call.environment.back() = "KEYSIEVE_REDIS_PASSWORD=" + way.environment;
+        const ProgramResult result = run_program(call);
+        EXPECT_THAT(result.output + result.errors, Not(HasSubstr(kSecret))) << way.name << " " << verb[0];
+        EXPECT_NE(result.output + result.errors, "") << verb[0];
+        if (result.exit_status == 0) ++successes;
+        ++runs;
+      }
+    }
+    return successes;
+  }
+};
+
+std::string file_of_process(pid_t process, const char* name) {
+  std::ifstream stream("/proc/" + std::to_string(process) + "/" + name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST_F(Secrets, AreInNothingThatKeysievePrints) {
+  RedisServer server({"--requirepass", kSecret});
+  const std::string address = "127.0.0.1:" + std::to_string(server.port());
+  build("tags", numbered_lines(100));
+  int runs = 0;
+  for (const Way& way : ways(address, kSecret)) EXPECT_GE(run_all(way, runs), 16) << way.name;
+  for (const Way& way : ways(address, std::string("not-") + kSecret)) EXPECT_EQ(run_all(way, runs), 0);
+  server.kill();
+  for (const Way& way : ways(address, kSecret)) EXPECT_EQ(run_all(way, runs), 0) << way.name;
+  soak_report("passwords by URL, file and environment, right, wrong and with the server gone: " +
+              std::to_string(runs) + " runs of keysieve, none prints one");
+}
+
+// With everything logged, through a refresh, a reload and the loss of the server.
+TEST_F(Secrets, AreNeitherInTheLogNorInTheListOfProcesses) {
+  RedisServer server({"--requirepass", kSecret});
+  const std::string address = "127.0.0.1:" + std::to_string(server.port());
+  build("tags", numbered_lines(100));
+  std::filesystem::create_directory(path("cache"));
+  for (const Way& way : ways(address, kSecret)) {
+    ProgramCall push = call_of({"push", path("tags.ks"), way.url});
+    push.environment.back() = "KEYSIEVE_REDIS_PASSWORD=" + way.environment;
+    ASSERT_EQ(run_program(push).exit_status, 0);
+    const std::string config =
+        write("keysieve.toml", "directory = \"" + shared_memory() + "\"\ncache = \"" + path("cache") +
+                                   "\"\nlog_level = \"debug\"\npoll_interval = "
+                                   "\"20ms\"\n[store.main]\nurl = \"" +
+                                   way.url + "\"\n[[set]]\nname = \"tags\"\nstore = \"main\"\n");
+    KeysievedProcess keysieved({"--config", config}, {"KEYSIEVE_REDIS_PASSWORD=" + way.environment});
+    ASSERT_TRUE(keysieved.says("tags: ")) << keysieved.standard_error();
+    EXPECT_THAT(file_of_process(keysieved.pid(), "cmdline"),
+                AllOf(HasSubstr("keysieve.toml"), Not(HasSubstr(kSecret))));
+    if (is_root()) {
+      const auto environment_seen = [&] {
+        return file_of_process(keysieved.pid(), "environ").empty() ? 0 : 1;
+      };
+      EXPECT_EQ(run_as(kNobody, kNobody, environment_seen), 0);
+    }
+    keysieved.send(SIGUSR1);
+    keysieved.send(SIGHUP);
+    EXPECT_TRUE(keysieved.says("configuration reloaded")) << keysieved.standard_error();
+    server.kill();
+    EXPECT_TRUE(keysieved.says("the store is away")) << keysieved.standard_error();
+    EXPECT_EQ(keysieved.stop(), 0);
+    EXPECT_THAT(keysieved.standard_error() + keysieved.standard_output(), Not(HasSubstr(kSecret)));
+    EXPECT_THAT(said({"status", "tags"}) + json({"status", "tags"}).dump(), Not(HasSubstr(kSecret)));
+    server.start();
+  }
+  soak_report(
+      "passwords by URL, file and environment: in no line of keysieved's log at level debug, nor of status, "
+      "nor in /proc/PID/cmdline");
+}
+
+}  // namespace
+}  // namespace keysieve::test

@@ -1,0 +1,29 @@
+#include "tools/loader/private_cache.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/base/error.hpp"
+
+namespace keysieve {
+
+void check_private_folder(const std::string& folder) {
+  const FileDescriptor opened(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.is_open() && errno == ENOENT) return;
+  if (!opened.is_open()) throw_read_error("cache " + folder, errno);
+  check_private(opened, "cache " + folder);
+}
+
+void check_private(const FileDescriptor& opened, const std::string& path) {
+  const auto status = stat_of(opened, path);
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
+    throw PermissionError(path + ": not trusted: it belongs to uid " + std::to_string(status.st_uid));
+  }
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    throw PermissionError(path + ": not trusted: its group or others may write to it");
+  }
+}
+
+}  // namespace keysieve

@@ -1,0 +1,15 @@
+// What lies in the cache is published without a store to confirm it: nobody else may have put it there.
+#pragma once
+
+#include <string>
+
+#include "core/base/file_descriptor.hpp"
+
+namespace keysieve {
+
+// Throws PermissionError unless folder or file belongs to root or to this process's user, who alone may write
+// to it. A folder that is not there holds nothing.
+void check_private_folder(const std::string& folder);
+void check_private(const FileDescriptor& opened, const std::string& path);
+
+}  // namespace keysieve
