@@ -56,6 +56,7 @@ TEST_F(Gc, TakesOldPushesForInterruptedAndYoungOnesWhenTold) {
                                 {"chunk_count", 1},
                                 {"started_at", std::time(nullptr) - 7200},
                                 {"adds_from", "0-0"}});
+  pointer.erase("record_checksum");  // as earlier versions wrote it
   std::ofstream(record) << pointer.dump();
   put(orphan_);
   EXPECT_EQ(json({"gc", folder_}).at("sets").at(0).at("pending_pushes"), 1);
