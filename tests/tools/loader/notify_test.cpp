@@ -166,7 +166,7 @@ TEST_F(KeysievedNotify, GivesNoSignOfLifeWhileItIsStoppedAndReadersGoOn) {
   site_.push("tags", {0, 1000});
   site_.configure(tags_set);
   start({"WATCHDOG_USEC=60000"});
-  ASSERT_TRUE(is_told("WATCHDOG=1")) << told_;
+  ASSERT_TRUE(is_told("READY=1")) << told_;
   keysieved_->send(SIGSTOP);
   const auto control = ControlFile::open_read_only(SetFolder::open(site_.directory(), "tags", std::nullopt));
   site_.push("tags", {5000, 1000});

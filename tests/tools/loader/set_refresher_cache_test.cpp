@@ -88,6 +88,7 @@ TEST_F(SetRefresherTest, KeepsTheAddsThatAnOlderSnapshotInTheCacheNeeds) {
   const MountedTmpfs small(site_.cache(), "64k");
   if (small.error() == EPERM) GTEST_SKIP() << "this root may not mount";
   ASSERT_EQ(small.error(), 0);
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));  // of a tmpfs: everybody's
   site_.push("tags", {0, 1000});
   refresh();
   site_.add("tags", {2000, 10});
