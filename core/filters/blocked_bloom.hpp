@@ -13,7 +13,7 @@
 namespace keysieve {
 
 struct BlockedBloom : Blocks<64> {
-  static constexpr std::uint8_t kId = 3;
+  static constexpr std::uint8_t kId = 9;  // 3 had its bits at other places
   static constexpr std::string_view kName = "blocked_bloom";
   static constexpr std::string_view kSummary = "k bits in one cache line: one line per lookup at fewer bits";
   static constexpr auto& kHashCountChoice = kBloomHashCounts;

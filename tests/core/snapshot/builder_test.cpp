@@ -39,7 +39,7 @@ TEST(SnapshotBuilder, WritesAllItWasToldIntoTheHeader) {
   const SnapshotHeader& header = view.header();
 
   EXPECT_EQ(header.format, kSnapshotFormat);
-  EXPECT_EQ(header.kind, 3);
+  EXPECT_EQ(header.kind, 9);
   EXPECT_EQ(header.hash_id, kHashIdXxh3);
   EXPECT_EQ(header.seed, settings.seed);
   EXPECT_EQ(header.shard_bytes, 2048U);

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <set>
 
+#include "core/base/error.hpp"
 #include "core/base/file_descriptor.hpp"
 #include "core/filters/ribbon/levels.hpp"
 #include "tests/core/sample_snapshot.hpp"
@@ -102,6 +103,13 @@ TEST_P(GoldenSnapshot, IsReadWithAllItsFields) {
 
 INSTANTIATE_TEST_SUITE_P(EveryFile, GoldenSnapshot, ::testing::ValuesIn(golden_files()),
                          [](const auto& instance) { return instance.param.name; });
+
+// Its bits are at places where nobody looks any more: keys would be absent.
+TEST(GoldenRetiredKind, IsRefused) {
+  const std::string path = golden_path("retired_kind_3");
+  const MappedRegion region = map_file(path);
+  EXPECT_THROW(SnapshotView::decode(bytes_of(region), path, Check::Everything), IncompatibleError);
+}
 
 TEST(GoldenCounters, AreCountedByteByByte) {
   const GoldenFile file{"bloom", &filter_kind_named("bloom")};
