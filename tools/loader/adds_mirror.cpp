@@ -16,6 +16,7 @@ constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;
 }  // namespace
 
 void AddsMirror::load() {
+  const bool was_empty = entries_.empty();
   LogPosition last{};
   try {
     for (;;) {
@@ -29,6 +30,7 @@ void AddsMirror::load() {
     throw;
   }
   is_file_behind_ = false;
+  must_be_written_anew_ = !was_empty;
 }
 
 std::optional<LogPosition> AddsMirror::merge(std::span<const LogEntry> entries) {

@@ -16,10 +16,10 @@ namespace keysieve {
 // One thread. Memory per add: 32 bytes and its key, up to twice that after growing.
 class AddsMirror {
  public:
-  explicit AddsMirror(std::string path) : path_(std::move(path)), file_(path_) {}
+  explicit AddsMirror(std::string path) : path_(std::move(path)), file_(path_, kFileMode) {}
 
-  // Reads the file; one that is not there is empty. What could be read is kept when it throws, as a LogFile
-  // does.
+  // Reads the file, beside what is in memory already; one that is not there is empty. What could be read is
+  // kept when it throws, as a LogFile does.
   void load();
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -43,6 +43,8 @@ class AddsMirror {
   }
 
  private:
+  static constexpr mode_t kFileMode = 0640;  // less the umask: nobody else may write what is believed later
+
   struct Entry {
     LogPosition position;
     std::uint64_t key_offset;

@@ -38,15 +38,19 @@ void AddsReader::begin_look() noexcept {
 
 void AddsReader::load_mirror() {
   if (is_loaded_) return;
-  is_loaded_ = true;
-  news_ = LogPosition{};
   try {
     check_private_folder(std::filesystem::path(mirror_.path()).parent_path());
+    check_private_file(mirror_.path());
     mirror_.load();
     is_complete_ = true;
+  } catch (const PermissionError& error) {  // somebody may mend that
+    log_.say_cache_trouble(error.what());
+    return;
   } catch (const Error& error) {
     log_.say_cache_trouble(error.what());
   }
+  is_loaded_ = true;
+  news_ = LogPosition{};
 }
 
 // One sync for all that has come, however the reading ends.
@@ -117,6 +121,7 @@ void AddsReader::take(std::vector<LogEntry> entries) {
 // A cache that cannot be written costs what was added since when shared memory is wiped and the log cannot be
 // read either, because the store is away or has lost it.
 void AddsReader::save_mirror() {
+  if (!is_loaded_) return;
   const SteadyTime now = std::chrono::steady_clock::now();
   if (!save_backoff_.is_due(now)) return;
   try {

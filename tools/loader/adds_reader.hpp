@@ -22,7 +22,7 @@ class AddsReader {
 
   // Before a look: nothing of it is known yet.
   void begin_look() noexcept;
-  // Once, under the set's lock.
+  // Under the set's lock. Once: a file that may not be read, or that others may write to, is looked at again.
   void load_mirror();
 
   enum class Amount {

@@ -8,12 +8,23 @@
 #include "core/base/error.hpp"
 
 namespace keysieve {
+namespace {
+
+void check_private_path(const std::string& path, int open_flags, const std::string& name) {
+  const FileDescriptor opened(::open(path.c_str(), O_PATH | O_CLOEXEC | open_flags));
+  if (!opened.is_open() && errno == ENOENT) return;
+  if (!opened.is_open()) throw_read_error(name, errno);
+  check_private(opened, name);
+}
+
+}  // namespace
 
 void check_private_folder(const std::string& folder) {
-  const FileDescriptor opened(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!opened.is_open() && errno == ENOENT) return;
-  if (!opened.is_open()) throw_read_error("cache " + folder, errno);
-  check_private(opened, "cache " + folder);
+  check_private_path(folder, O_DIRECTORY, "cache " + folder);
+}
+
+void check_private_file(const std::string& path) {
+  check_private_path(path, O_NOFOLLOW, path);
 }
 
 void check_private(const FileDescriptor& opened, const std::string& path) {

@@ -8,8 +8,9 @@
 namespace keysieve {
 
 // Throws PermissionError unless folder or file belongs to root or to this process's user, who alone may write
-// to it. A folder that is not there holds nothing.
+// to it. What is not there holds nothing.
 void check_private_folder(const std::string& folder);
+void check_private_file(const std::string& path);
 void check_private(const FileDescriptor& opened, const std::string& path);
 
 }  // namespace keysieve

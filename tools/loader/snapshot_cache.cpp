@@ -93,6 +93,7 @@ SnapshotBytes SnapshotCache::load(const std::string& set_name, std::uint64_t gen
 }
 
 void SnapshotCache::save(const std::string& set_name, std::uint64_t generation, Bytes snapshot) const {
+  check_private_folder(folder_);  // before anything is there that could not be removed either
   write_durable_file(path_of(set_name, generation), snapshot);
   remove_others(set_name, generation);
 }
@@ -111,6 +112,7 @@ UnixSeconds SnapshotCache::newest_as_of(const std::string& set_name) const {
 }
 
 void SnapshotCache::save_newest_as_of(const std::string& set_name, UnixSeconds as_of) const {
+  check_private_folder(folder_);
   write_durable_file(newest_path_of(set_name), as_bytes(std::to_string(as_of) + "\n"));
 }
 

@@ -17,7 +17,6 @@
 namespace keysieve {
 namespace {
 
-constexpr mode_t kFileMode = 0660;  // less the umask
 constexpr LogPosition kBeforeAll{};
 
 std::uint64_t size_of(const FileDescriptor& file, const std::string& path) {
@@ -131,7 +130,7 @@ void LogFile::trim(const LogPosition& up_to) {
 
 // False, and everything forgotten, when there is no file.
 bool LogFile::open(int flags) {
-  FileDescriptor opened(::open(path_.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+  FileDescriptor opened(::open(path_.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, file_mode_));
   if (!opened.is_open() && errno != ENOENT) throw_store_error(path_ + ": cannot open", errno);
   const bool is_known = opened.is_open() && are_one_file(opened, file_);
   if (!is_known || size_of(opened, path_) < std::max(read_.offset, end_.offset)) forget();
@@ -167,7 +166,7 @@ void LogFile::append_frame(std::span<const LogEntry> entries) {
 
 void LogFile::rewrite_above(const LogPosition& up_to) {
   const std::string fresh = path_ + "~";
-  FileDescriptor file(::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+  FileDescriptor file(::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, file_mode_));
   if (!file.is_open()) throw_store_error(fresh + ": cannot create", errno);
   try {
     write_above(up_to, file, fresh);

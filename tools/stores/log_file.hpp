@@ -16,6 +16,8 @@
 // between. It counts as not there, and the next append does away with it. Any other wrong byte is damage.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -31,7 +33,7 @@ namespace keysieve {
 // too, and DataError for damage, all naming the file.
 class LogFile {
  public:
-  explicit LogFile(std::string path) : path_(std::move(path)) {}
+  explicit LogFile(std::string path, mode_t mode = kSharedMode) : path_(std::move(path)), file_mode_(mode) {}
 
   // Positions rise, from above end(); UsageError otherwise. Durable when it returns; after an exception a
   // first part may be there. An entry without a key is not read back: it says how far the log has come.
@@ -45,6 +47,8 @@ class LogFile {
   void trim(const LogPosition& up_to);
 
  private:
+  static constexpr mode_t kSharedMode = 0660;  // less the umask
+
   struct Known {  // what lies before the offset is whole, and not above the position
     std::uint64_t offset = 0;
     LogPosition position{};
@@ -60,6 +64,7 @@ class LogFile {
   void write_above(const LogPosition& up_to, const FileDescriptor& to, const std::string& to_path) const;
 
   std::string path_;
+  mode_t file_mode_;     // of one that is made
   FileDescriptor file_;  // kept open: no other file can have its inode meanwhile
   Known read_;
   Known end_;

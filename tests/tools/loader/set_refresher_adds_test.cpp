@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -185,6 +187,51 @@ TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhenTheMirrorIsDamaged) {
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_TRUE(site_.knows("tags", {5000, 500}));
   EXPECT_EQ(mirrored(), 500U);
+}
+
+// What others may write to, the adds file alone, is not believed, until that is mended; nor is it lost.
+TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhileOthersMayWriteToTheMirror) {
+  begin();
+  site_.add("tags", {5000, 500});
+  refresh();
+  site_.wipe_shared_memory();
+  move_store_away();
+  start();
+  for (const unsigned mode : {0660U, 0606U}) {
+    std::filesystem::permissions(mirror_path(), std::filesystem::perms(mode));
+    EXPECT_EQ(trouble(), Trouble::StoreAway);
+    EXPECT_EQ(site_.live("tags"), std::nullopt);
+  }
+  std::filesystem::permissions(mirror_path(), std::filesystem::perms(0640));
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_TRUE(site_.knows("tags", kBase));
+  EXPECT_TRUE(site_.knows("tags", {5000, 500}));
+}
+
+TEST_F(SetRefresherAdds, SavesWhatCameMeanwhileWhenTheMirrorIsItsOwnAgain) {
+  begin();
+  site_.add("tags", {5000, 10});
+  refresh();
+  std::filesystem::permissions(mirror_path(), std::filesystem::perms(0666));
+  std::filesystem::remove(log_path());
+  start();
+  site_.add("tags", {6000, 10});
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_TRUE(site_.knows("tags", {6000, 10}));
+  EXPECT_EQ(mirrored(), 10U);
+  std::filesystem::permissions(mirror_path(), std::filesystem::perms(0640));
+  site_.add("tags", {7000, 10});
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(mirrored(), 30U);
+}
+
+TEST_F(SetRefresherAdds, WritesAMirrorOfItsOwnWhateverTheUmask) {
+  const mode_t before = ::umask(007);
+  begin();
+  site_.add("tags", {5000, 10});
+  refresh();
+  ::umask(before);
+  EXPECT_EQ(std::filesystem::status(mirror_path()).permissions(), std::filesystem::perms(0640));
 }
 
 TEST_F(SetRefresherAdds, KeepsWhatItReceivedWhenTheLogIsLost) {

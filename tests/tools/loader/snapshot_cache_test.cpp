@@ -91,6 +91,15 @@ TEST_F(SnapshotCacheTest, BelievesNoFolderOrFileOfAForeignOwner) {
             "cache " + folder_.path() + ": not trusted: it belongs to uid 54321");
 }
 
+TEST_F(SnapshotCacheTest, LeavesNothingInAFolderThatOthersMayWriteTo) {
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+  for (const std::uint64_t generation : {7U, 8U}) {
+    EXPECT_THROW(cache_.save("tags", generation, tags_.get()), PermissionError);
+    EXPECT_THROW(cache_.save_newest_as_of("tags", 1'700'000'000), PermissionError);
+  }
+  EXPECT_EQ(file_names(), Names{});
+}
+
 TEST_F(SnapshotCacheTest, IgnoresFilesThatAreNotItsOwn) {
   for (const char* name : {"tags.ks", "tags..ks", "tags.x.ks", "tags.7.ks.tmp", "tags.tmp", "tags.-1.ks"}) {
     std::ofstream(folder_ / name) << "something";
