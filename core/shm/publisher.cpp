@@ -202,10 +202,12 @@ void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
 // The lock file may be removed, and another one locked, at a moment when this publisher does not look any
 // more. The control page cannot go unnoticed, so who writes to it holds it as well.
 void Publisher::take_control() {
-  control_ = open_or_create_control(folder_);
-  if (control_->hold(folder_.path_of(kControlName))) return;
-  throw LockedError(folder_.path_of(kControlName) + ": locked: another publisher is at work on set " +
-                    set_name_);
+  ControlFile control = open_or_create_control(folder_);
+  if (!control.hold(folder_.path_of(kControlName))) {
+    throw LockedError(folder_.path_of(kControlName) + ": locked: another publisher is at work on set " +
+                      set_name_);
+  }
+  control_ = std::move(control);
 }
 
 std::uint64_t Publisher::next_publication() const {

@@ -56,6 +56,22 @@ TEST_F(PublisherControlTest, MakesTheControlFileAnewWhenItWasRemovedMeanwhile) {
   }
 }
 
+TEST_F(PublisherControlTest, PublishesNothingByAControlFileThatAnotherHolds) {
+  publish("old");
+  Publisher publisher = this->publisher();
+  std::filesystem::copy_file(file(kControlName), file("copy"));
+  std::filesystem::rename(file("copy"), file(kControlName));
+  {
+    const ControlFile another = writable_control();
+    ASSERT_TRUE(another.hold(file(kControlName)));
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      EXPECT_THROW(publisher.publish(snapshot_of("new").get(), 1), LockedError) << attempt;
+    }
+    EXPECT_EQ(publication_of(another.page().current), 1U);
+  }
+  EXPECT_EQ(publisher.publish(snapshot_of("new").get(), 1), 2U);
+}
+
 TEST_F(PublisherControlTest, LeavesAControlPageOfAnotherAbiAlone) {
   publish("old");
   {
