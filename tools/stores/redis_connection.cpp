@@ -89,6 +89,7 @@ void RedisConnection::connect() {
                      ? redisConnectWithTimeout(address_.host.c_str(), address_.port, timeout)
                      : redisConnectUnixWithTimeout(address_.socket_path.c_str(), timeout));
   replies_due_ = 0;
+  reply_bytes_ = 0;
   if (context_ == nullptr) throw std::bad_alloc();
   if (context_->err != 0) fail("cannot connect", errno);
   if (redisSetTimeout(context_.get(), timeout) != REDIS_OK) fail("cannot set the timeout", errno);
@@ -153,33 +154,42 @@ RedisReply RedisConnection::receive(std::string_view key, std::size_t max_bytes)
   flush();
   Pace pace(address_.timeout);
   for (;;) {
-    void* reply = nullptr;
-    if (redisGetReplyFromReader(context_.get(), &reply) != REDIS_OK) fail("no answer", errno);
-    if (reply != nullptr) return received(reply);
-    const std::size_t before = context_->reader->len;
-    if (before - context_->reader->pos > max_bytes) {
-      context_.reset();
-      throw_too_large(address_.name, key);
-    }
-    if (redisBufferRead(context_.get()) != REDIS_OK) fail("no answer", errno);
-    if (!pace.is_kept_with(context_->reader->len - before)) fail_as_late("no answer");
+    if (RedisReply reply = next_reply(key, max_bytes)) return reply;
+    if (!pace.is_kept_with(read_some())) fail_as_late("no answer");
   }
 }
 
-RedisReply RedisConnection::receive_if_there() {
+RedisReply RedisConnection::receive_if_there(std::string_view key, std::size_t max_bytes) {
   for (;;) {
-    void* reply = nullptr;
-    if (redisGetReplyFromReader(context_.get(), &reply) != REDIS_OK) fail("no answer", errno);
-    if (reply != nullptr) return received(reply);
+    if (RedisReply reply = next_reply(key, max_bytes)) return reply;
     pollfd state{context_->fd, POLLIN, 0};
     if (::poll(&state, 1, 0) <= 0) return nullptr;
-    if (redisBufferRead(context_.get()) != REDIS_OK) fail("no answer", errno);
+    read_some();
   }
 }
 
-RedisReply RedisConnection::received(void* reply) {
-  --replies_due_;
-  return RedisReply(static_cast<redisReply*>(reply));
+// Of what has come; nullptr when it is not whole yet. An array's elements leave hiredis' buffer as they come.
+RedisReply RedisConnection::next_reply(std::string_view key, std::size_t max_bytes) {
+  void* reply = nullptr;
+  if (redisGetReplyFromReader(context_.get(), &reply) != REDIS_OK) fail("no answer", errno);
+  if (reply != nullptr) {
+    --replies_due_;
+    reply_bytes_ = context_->reader->len - context_->reader->pos;
+    return RedisReply(static_cast<redisReply*>(reply));
+  }
+  if (reply_bytes_ > max_bytes) {
+    context_.reset();
+    throw_too_large(address_.name, key);
+  }
+  return nullptr;
+}
+
+std::size_t RedisConnection::read_some() {
+  const std::size_t before = context_->reader->len;
+  if (redisBufferRead(context_.get()) != REDIS_OK) fail("no answer", errno);
+  const std::size_t bytes = context_->reader->len - before;
+  reply_bytes_ += bytes;
+  return bytes;
 }
 
 std::vector<RedisReply> RedisConnection::exchange(std::span<const RedisCommand> commands) {

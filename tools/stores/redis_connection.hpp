@@ -63,7 +63,7 @@ class RedisConnection {
   // key that it is about, as soon as more than `max_bytes` of it have come.
   RedisReply receive(std::string_view key = {}, std::size_t max_bytes = kAnyReplyBytes);
   // The same without waiting: nullptr when it is not all there yet.
-  RedisReply receive_if_there();
+  RedisReply receive_if_there(std::string_view key = {}, std::size_t max_bytes = kAnyReplyBytes);
 
   // Sends all, then receives one reply for each; throws for the first that check_reply() throws for.
   std::vector<RedisReply> exchange(std::span<const RedisCommand> commands);
@@ -82,7 +82,8 @@ class RedisConnection {
   void check_greeting(const redisReply& reply, const std::string& subject = "");
   void append(const RedisCommand& command);
   void flush();
-  RedisReply received(void* reply);
+  RedisReply next_reply(std::string_view key, std::size_t max_bytes);
+  std::size_t read_some();
   [[noreturn]] void fail(const std::string& what, int error_number);
   [[noreturn]] void fail_as_late(const std::string& what);
 
@@ -93,6 +94,7 @@ class RedisConnection {
   RedisAddress address_;
   std::unique_ptr<redisContext, FreeContext> context_;
   std::size_t replies_due_ = 0;
+  std::size_t reply_bytes_ = 0;  // that have come of the oldest of them
 };
 
 }  // namespace keysieve

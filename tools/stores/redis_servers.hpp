@@ -11,8 +11,16 @@
 #include <vector>
 
 #include "tools/stores/redis_connection.hpp"
+#include "tools/stores/store.hpp"
 
 namespace keysieve {
+
+// What the protocol puts around a value, and around an entry of a log.
+inline constexpr std::size_t kReplyFrameBytes = 64;
+// Entries of a log in one reply, and what their keys may have in all. Any client can append more than a key
+// may have: that is read and passed over, unless it is more than this.
+inline constexpr std::size_t kLogReplyEntries = 64;
+inline constexpr std::size_t kMaxLogReplyBytes = kLogReplyEntries * (kMaxLoggedKeyBytes + kReplyFrameBytes);
 
 struct KeyedCommand {
   std::string_view key;

@@ -15,10 +15,11 @@ namespace {
 // Of one round trip, which both sides buffer.
 constexpr std::size_t kPipelineBytes = std::size_t{4} << 20;
 constexpr std::size_t kPipelineCommands = 1024;
-// Of a record, with what the protocol puts around it.
-constexpr std::size_t kMaxReplyBytes = kMaxValueBytes + 64;
+constexpr std::size_t kMaxReplyBytes = kMaxValueBytes + kReplyFrameBytes;
 // Names that SCAN looks at per round trip; the server serves nobody else meanwhile.
 constexpr std::string_view kScanCount = "1000";
+// Generous: the server may give some more, and some with names that are too long for records.
+constexpr std::size_t kMaxScanReplyBytes = std::size_t{16} << 20;
 
 // A log's entry is a key, or a notice.
 constexpr std::string_view kKeyField = "key";
@@ -100,8 +101,10 @@ class RedisStore final : public Store {
     servers_->visit_masters([&](RedisConnection& server) {
       std::string cursor = "0";
       do {
-        const RedisReply reply =
-            server.exchange({"SCAN", cursor, "MATCH", glob, "COUNT", kScanCount, "TYPE", "string"});
+        const RedisCommand scan{"SCAN", cursor, "MATCH", glob, "COUNT", kScanCount, "TYPE", "string"};
+        server.send(std::span(&scan, 1));
+        const RedisReply reply = server.receive(glob, kMaxScanReplyBytes);
+        check_reply(*reply, server.address().name);
         const auto parts = elements_of(*reply);
         if (parts.size() != 2) refuse_reply("SCAN");
         cursor = text_of(*parts[0]);
@@ -125,20 +128,17 @@ class RedisStore final : public Store {
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
     check_log(log);
-    const LogPosition from = next_log_position(after, 0);
-    if (from < after) return {};
-    const std::string from_text = to_text(from);
-    const std::string count = std::to_string(max_entries);
-    const RedisReply reply = read({log, {"XRANGE", log, from_text, "+", "COUNT", count}});
     std::vector<LogEntry> entries;
-    entries.reserve(reply->elements);
-    for (const redisReply* entry : elements_of(*reply)) entries.push_back(entry_of(*entry, log));
+    for (bool has_more = true; has_more && entries.size() < max_entries;) {
+      const std::size_t count = std::min(max_entries - entries.size(), kLogReplyEntries);
+      has_more = take_entries(log, entries.empty() ? after : entries.back().position, count, entries);
+    }
     return entries;
   }
 
   LogPosition end_of(const std::string& log) override {
     check_log(log);
-    const RedisReply reply = read({log, {"XINFO", "STREAM", log}});
+    const RedisReply reply = read({log, {"XINFO", "STREAM", log}, kMaxLogReplyBytes});  // with two entries
     if (is_missing_key(*reply)) return {};
     const auto facts = elements_of(*reply);
     for (std::size_t i = 0; i + 1 < facts.size(); i += 2) {
@@ -165,6 +165,19 @@ class RedisStore final : public Store {
   RedisReply write(const KeyedCommand& command) { return exchange(command, Effect::Writes); }
   RedisReply exchange(const KeyedCommand& command, Effect effect) {
     return std::move(servers_->exchange(std::span(&command, 1), effect).front());
+  }
+
+  // Whether there may be more.
+  bool take_entries(const std::string& log, const LogPosition& after, std::size_t max_entries,
+                    std::vector<LogEntry>& entries) {
+    const LogPosition from = next_log_position(after, 0);
+    if (from < after) return false;
+    const std::string from_text = to_text(from);
+    const std::string count = std::to_string(max_entries);
+    const RedisReply reply = read({log, {"XRANGE", log, from_text, "+", "COUNT", count}, kMaxLogReplyBytes});
+    const auto taken = elements_of(*reply);
+    for (const redisReply* entry : taken) entries.push_back(entry_of(*entry, log));
+    return taken.size() == max_entries;
   }
 
   // In pipelines; bytes_of tells what an item adds to one, on its way there or back.

@@ -67,7 +67,7 @@ class BlockedRead {
 
   void take(std::vector<std::string>& names) {
     if (!connection_.is_reply_due()) return;
-    const RedisReply reply = connection_.receive_if_there();
+    const RedisReply reply = connection_.receive_if_there(names_of_logs(), kMaxLogReplyBytes);
     if (reply == nullptr) {
       if (alarm_.is_over()) throw RedisOutage(connection_.address().name + ": no answer to a blocking read");
       return;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tools/stores/store.hpp"
@@ -57,6 +58,47 @@ TEST_F(RedisLog, ReadsOnBehindTheLastNumberOfAMillisecond) {
   EXPECT_THAT(store_->read_after("log", log_position(5, last_number), 9),
               ElementsAre(LogEntry{log_position(6, 0), "b"}));
   EXPECT_TRUE(store_->read_after("log", log_position(last_number, last_number), 9).empty());
+}
+
+// By many entries as well as by one, which no buffer of one value would tell.
+TEST_F(RedisLog, IsRefusedBeforeMoreHasComeThanManyOfTheLongestKeys) {
+  const auto watch = store_->watch();
+  for (const auto& [entries, bytes] : {std::pair(1, 70), std::pair(40, 2)}) {
+    server_.command("FLUSHALL");
+    server_.command("EVAL \"for i = 1, " + std::to_string(entries) +
+                    " do redis.call('XADD', 'log', i .. '-0', 'key', string.rep('x', " +
+                    std::to_string(bytes << 20) + ")) end\" 0");
+    const auto refused = HasSubstr("log: is larger than a record can be");
+    EXPECT_THAT(test::message_of<DataError>([&] { all(); }), refused) << entries;
+    EXPECT_EQ(store_->get("other"), std::nullopt) << "the next command is answered";
+    if (entries > 1) continue;
+    EXPECT_THAT(test::message_of<DataError>([&] { store_->end_of("log"); }), refused);
+    const WatchedLog log{"log", kBeginning};
+    watch->arm(std::span(&log, 1));
+    EXPECT_THAT(test::message_of<DataError>(
+                    [&] { EXPECT_TRUE(test::eventually([&] { return !watch->take().empty(); })); }),
+                refused);
+  }
+  server_.command("FLUSHALL");
+}
+
+TEST_F(RedisLog, ReadsEntriesThatAreMoreThanOneReplyHolds) {
+  const std::string key(300'000, 'x');
+  const std::vector<std::string> keys(300, key);
+  store_->append("log", keys);
+  EXPECT_EQ(store_->read_after("log", kBeginning, 1000).size(), keys.size());
+  const auto some = store_->read_after("log", kBeginning, 130);
+  ASSERT_EQ(some.size(), 130U);
+  EXPECT_EQ(store_->read_after("log", some.back().position, 1000).size(), 170U);
+  server_.command("FLUSHALL");
+}
+
+TEST_F(RedisLog, RefusesToListNamesThatAreTooLongForRecords) {
+  server_.command(
+      "EVAL \"for i = 1, 40 do redis.call('SET', 'a' .. i .. string.rep('x', 1000000), '') end\" 0");
+  EXPECT_THAT(test::message_of<DataError>([&] { store_->keys_with_prefix("a"); }),
+              HasSubstr("a*: is larger than a record can be"));
+  server_.command("FLUSHALL");
 }
 
 TEST_F(RedisLog, HasAnEndThatFallsWhenTheServerLosesItsData) {
