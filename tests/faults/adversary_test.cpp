@@ -50,11 +50,11 @@ Keys overfilling(std::uint64_t seed) {
 // As often in the first quarter of the shards under 8 seeds as can be found: what most seeds have in common.
 Keys overfilling_many() {
   return chosen([](const std::string& key) {
-    int hits = 0;
+    int found = 0;
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-      if (shard_of(hash_key(key, seed), kShards) < kShards / 4) ++hits;
+      if (shard_of(hash_key(key, seed), kShards) < kShards / 4) ++found;
     }
-    return hits >= 5;
+    return found >= 5;
   });
 }
 

@@ -41,14 +41,6 @@ class StoppedReader : public test::SharedMemory {
     return kRight;
   }
 
-  // False when it has ended before.
-  static bool go_to(TracedProcess& process, unsigned stop) {
-    for (unsigned i = 0; i < stop; ++i) {
-      if (!process.step()) return false;
-    }
-    return true;
-  }
-
   const test::Generations generations_{kSet};
   std::uint64_t generation_ = 0;
 };
@@ -58,7 +50,7 @@ TEST_F(StoppedReader, IsServedRightlyHoweverMuchIsPublishedMeanwhile) {
   for (int publications = 1; publications <= 4; ++publications) {
     for (unsigned stop = 1;; stop += test::soak_rounds(5, 1)) {
       TracedProcess reader([this] { return serve(); });
-      if (!go_to(reader, stop)) break;
+      if (!reader.steps(stop)) break;
       for (int i = 0; i < publications; ++i) publish_next();
       ASSERT_EQ(reader.finish(), kRight) << publications << " publications at its step " << stop;
       ++rounds;
@@ -81,8 +73,8 @@ TEST_F(StoppedReader, IsServedRightlyByAPublisherThatIsStoppedTwice) {
         return 0;
       });
       TracedProcess reader([this] { return serve(); });
-      reader_has_more = go_to(reader, stop);
-      publisher_has_more = go_to(publisher, until);
+      reader_has_more = reader.steps(stop);
+      publisher_has_more = publisher.steps(until);
       ASSERT_EQ(reader.finish(), kRight) << "at its step " << stop << ", the publisher's " << until;
       ASSERT_EQ(publisher.finish(), 0);
       ++rounds;

@@ -114,15 +114,20 @@ void TracedProcess::fail_call(int error_number) {
 }
 
 bool TracedProcess::moves_bytes() const {
-  constexpr std::array<std::uint64_t, 6> kMoving{SYS_read,     SYS_write,  SYS_pread64,
-                                                 SYS_pwrite64, SYS_sendto, SYS_recvfrom};
+  constexpr std::array<std::uint64_t, 8> kMoving{SYS_read,   SYS_write,    SYS_pread64, SYS_pwrite64,
+                                                 SYS_sendto, SYS_recvfrom, SYS_writev,  SYS_pwritev};
   const auto registers = registers_of(pid_);
   return std::find(kMoving.begin(), kMoving.end(), registers.orig_rax) != kMoving.end() && registers.rdx >= 2;
 }
 
 void TracedProcess::halve_call() {
   auto registers = registers_of(pid_);
+  const std::uint64_t asked = registers.rdx;
   registers.rdx /= 2;
+  set_registers(pid_, registers);
+  if (!resume()) return;
+  registers = registers_of(pid_);
+  registers.rdx = asked;  // as the kernel leaves it, which compilers rely on
   set_registers(pid_, registers);
 }
 
@@ -161,6 +166,13 @@ int TracedProcess::finish() {
 }
 
 #endif
+
+bool TracedProcess::steps(unsigned count) {
+  for (unsigned i = 0; i < count; ++i) {
+    if (!step()) return false;
+  }
+  return true;
+}
 
 void TracedProcess::kill() {
   if (ended_) return;

@@ -30,13 +30,15 @@ class TracedProcess {
   std::optional<std::uint64_t> next_call_on_files();
   // Runs on until it stands before or behind a call; false when its work is done instead.
   bool step();
+  bool steps(unsigned count);
 
   // The call that it stands before is not made, but ends with this error. Only close(2) is made nonetheless,
   // since a descriptor is gone whatever that says.
   void fail_call(int error_number);
-  // Whether the call that it stands before is read(2) or write(2) or one of their kin, for two bytes or more.
+  // Whether the call that it stands before is read(2) or write(2) or one of their kin, for two bytes or more,
+  // or for two buffers or more.
   [[nodiscard]] bool moves_bytes() const;
-  // Such a call is asked for half as many bytes.
+  // Such a call is asked for half as many bytes, or buffers.
   void halve_call();
 
   // Lets it run to its end: its exit status, or minus the signal that ended it.

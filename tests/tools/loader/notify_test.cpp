@@ -178,13 +178,14 @@ TEST_F(KeysievedNotify, GivesNoSignOfLifeWhileItIsStoppedAndReadersGoOn) {
   EXPECT_EQ(told_, "");
   EXPECT_TRUE(site_.knows("tags", {0, 1000}));
   EXPECT_EQ(site_.live_generation("tags"), 1U);
-  EXPECT_GE(unix_now() - control.page().last_confirmed, 2);
+  const UnixSeconds confirmed = control.page().last_confirmed;
+  EXPECT_GE(unix_now() - confirmed, 2);
   EXPECT_GE(unix_now() - control.page().heartbeat, 2);
   keysieved_->send(SIGCONT);
   EXPECT_TRUE(is_told("WATCHDOG=1")) << told_;
   EXPECT_TRUE(eventually([&] { return site_.live_generation("tags") == 2; }));
   EXPECT_TRUE(site_.knows("tags", {5000, 1000}));
-  EXPECT_LE(unix_now() - control.page().last_confirmed, 30);
+  EXPECT_TRUE(eventually([&] { return control.page().last_confirmed > confirmed; }));
 }
 
 TEST_F(KeysievedNotify, FeedsTheWatchdogWhileAddsPourIn) {
