@@ -25,7 +25,7 @@ ZEND_BEGIN_MODULE_GLOBALS(keysieve)
   bool throw_when_unavailable;
   zend_string* directory;
   zend_string* owner;
-  std::optional<uid_t> owner_uid;  // looked up when php-fpm starts: inside a chroot there are no names
+  std::optional<uid_t> owner_uid;  // once looked up: by php-fpm at its start, else at the first set
   // The sets this thread has asked; made with the globals, never null.
   keysieve::AttachedSets* attached_sets;
 ZEND_END_MODULE_GLOBALS(keysieve)

@@ -42,6 +42,12 @@ std::optional<uid_t> uid_of(const zend_string* owner) {
   return uid_of_name(ZSTR_VAL(owner));
 }
 
+// A worker of php-fpm may come to live in a chroot, where there are no names. Everybody else looks the owner
+// up when the first set is asked: names may come from afar, and most processes ask none.
+bool must_look_up_early() {
+  return std::string_view(sapi_module.name) == "fpm-fcgi";
+}
+
 ZEND_INI_MH(update_enabled) {
   KEYSIEVE_G(enabled) = zend_ini_parse_bool(new_value);
   return SUCCESS;
@@ -58,7 +64,7 @@ ZEND_INI_MH(update_directory) {
 ZEND_INI_MH(update_owner) {
   if (has_nul(new_value)) return refuse(entry, new_value, "a user name or uid");
   KEYSIEVE_G(owner) = new_value;
-  KEYSIEVE_G(owner_uid) = uid_of(new_value);
+  KEYSIEVE_G(owner_uid) = must_look_up_early() ? uid_of(new_value) : std::nullopt;
   return SUCCESS;
 }
 
@@ -94,8 +100,8 @@ ReaderSettings reader_settings() {
   ReaderSettings settings;
   settings.directory = view_of(KEYSIEVE_G(directory));
   const std::string_view owner = view_of(KEYSIEVE_G(owner));
+  if (!KEYSIEVE_G(owner_uid)) KEYSIEVE_G(owner_uid) = uid_of(KEYSIEVE_G(owner));
   settings.trusted_owner = KEYSIEVE_G(owner_uid);
-  if (!settings.trusted_owner) settings.trusted_owner = uid_of(KEYSIEVE_G(owner));
   if (!owner.empty() && !settings.trusted_owner && owner != kDefaultOwner) {
     write_error_log("keysieve.owner: user \"" + std::string(owner) + "\" is not known, so it is not trusted");
   }

@@ -15,8 +15,8 @@ void register_settings(int type, int module_number);
 void unregister_settings(int type, int module_number);
 void print_settings(zend_module_entry* module);
 
-// How the sets of this process are read. An owner whose name was unknown at the start is looked up once more;
-// one that still is gets logged, unless it is the default, and nobody is trusted additionally.
+// How the sets of this process are read. An owner whose name is not known yet is looked up; one that nobody
+// knows gets logged, unless it is the default, and nobody is trusted additionally.
 ReaderSettings reader_settings();
 
 }  // namespace keysieve

@@ -138,4 +138,21 @@ final class UnavailableTest extends TestCase
             self::assertSame('', PhpScript::run($code, ['keysieve.owner' => $owner])->errors);
         }
     }
+
+    /** Names may come from afar; php-fpm looks before a worker may be in a chroot (Faults/FpmConfinementTest). */
+    public function testTheOwnerIsLookedUpWhenASetIsAskedAndNotBefore(): void
+    {
+        $trace = tempnam(sys_get_temp_dir(), 'keysieve-trace-');
+        $lookUps = static function (string $code) use ($trace): int {
+            $wrapper = ['strace', '-e', 'trace=open,openat', '-o', $trace];
+            PhpScript::run($code, ['keysieve.owner' => 'nobody', 'error_log' => '/dev/null'], $wrapper);
+            return substr_count(file_get_contents($trace), '"/etc/passwd"');
+        };
+        try {
+            self::assertSame(0, $lookUps('echo 1;'));
+            self::assertSame(1, $lookUps("(new Set('one'))->mayContain(''); (new Set('other'))->mayContain('');"));
+        } finally {
+            unlink($trace);
+        }
+    }
 }

@@ -11,6 +11,7 @@ use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
+use KeySieve\Tests\Support\StandingPublish;
 use KeySieve\Tests\Support\VerifyingPage;
 use PHPUnit\Framework\TestCase;
 
@@ -76,33 +77,21 @@ final class FpmFaultsTest extends TestCase
         $this->report($clients, "php-fpm: $rounds reloads, $rounds restarts");
     }
 
-    public function testReloadsWhileAPublishIsUnderWay(): void
+    public function testReloadsWhileAPublishStandsStill(): void
     {
         $snapshot = SharedMemory::build('half', VerifyingPage::keys(self::KEYS));
         SharedMemory::publish($snapshot);
         $listening = stream_socket_server('tcp://127.0.0.1:0');
         $pool = new FpmPool(VerifyingPage::script('half', self::KEYS), ['pages' => []], $listening);
         $clients = new Clients($pool);
-        mt_srand(1);
-        $rounds = Soak::rounds(3, 200);
-        $stopped = 0;
+        $rounds = Soak::rounds(count(StandingPublish::MOMENTS), 200);
         for ($round = 0; $round < $rounds; ++$round) {
-            $publisher = proc_open(
-                [getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'publish', '--directory', SharedMemory::directory(), $snapshot],
-                [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], STDERR],
-                $pipes,
-            );
-            usleep(mt_rand(0, 8_000));
-            proc_terminate($publisher, SIGSTOP);
-            $stopped += (int) proc_get_status($publisher)['running'];
-            try {
-                $this->awaitOthersThan($pool->workers(), $pool, $pool->reload(...));
-            } finally {
-                proc_terminate($publisher, SIGCONT);
-                proc_close($publisher);
-            }
+            $publish = new StandingPublish($snapshot, StandingPublish::MOMENTS[$round % count(StandingPublish::MOMENTS)]);
+            $this->awaitOthersThan($pool->workers(), $pool, $pool->reload(...));
+            self::assertTrue($publish->isUnderWay());
+            self::assertSame(0, $publish->goOn());
         }
-        $this->report($clients, "php-fpm: $rounds reloads while a publish was under way, $stopped of them stopped in it");
+        $this->report($clients, "php-fpm: $rounds reloads while a publish stood still in its middle");
     }
 
     public function testRestartsOfKeysievedFailNoRequest(): void

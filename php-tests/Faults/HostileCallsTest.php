@@ -6,6 +6,7 @@ namespace KeySieve\Tests\Faults;
 
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\Soak;
 use PHPUnit\Framework\TestCase;
 
 /**
@@ -102,8 +103,8 @@ final class HostileCallsTest extends TestCase
                 [[true, true, 'x' => false, true], 'apple'],
             ],
             'a long string' => [
-                static function () use ($set) {
-                    $long = str_repeat('long', 25 * 1024 * 1024);
+                static function () use ($set, $many) {
+                    $long = str_repeat('long', 25 * $many);
                     return [$set->mayContain($long), $set->mayContainMany([$long, 'apple']), $set->candidates([new Key($long)]),
                         KeySieve\may_contain('hostile', $long), KeySieve\candidate_sets($long, ['hostile'])];
                 },
@@ -155,8 +156,9 @@ final class HostileCallsTest extends TestCase
                 ['left', true],
             ],
             'a set that is missing, and throws' => [
-                static fn () => $error(static fn () => (new Set('not-there'))->mayContainMany(range(1, $many))) === 'no error',
-                true,
+                static fn () => $error(static fn () => (new Set('not-there'))->mayContainMany(range(1, $many))),
+                'KeySieve\UnavailableException: set "not-there" is missing (' . ini_get('keysieve.directory')
+                    . '/not-there: No such file or directory)',
             ],
         ];
         $run = static function () use ($calls): void {
@@ -169,6 +171,8 @@ final class HostileCallsTest extends TestCase
         };
         PHP;
 
+    private const SETTINGS = ['error_log' => '/dev/null', 'keysieve.on_unavailable' => 'throw'];
+
     public static function setUpBeforeClass(): void
     {
         SharedMemory::put('hostile', ['apple', ...array_map(static fn (int $i) => "key$i", range(1, 100))]);
@@ -176,6 +180,7 @@ final class HostileCallsTest extends TestCase
 
     public function testGiveTheRightErrorsAndLoseNoMemory(): void
     {
+        $many = Soak::rounds(50_000, 1_000_000);
         $script = PhpScript::run(
             self::CALLS . <<<'PHP'
 
@@ -187,21 +192,22 @@ final class HostileCallsTest extends TestCase
                 }
                 echo memory_get_usage() - $before;
                 PHP,
-            ['memory_limit' => '1G', 'error_log' => '/dev/null'],
-            environment: ['MANY' => (string) self::rounds(50_000, 1_000_000)],
+            self::SETTINGS + ['memory_limit' => '1G'],
+            environment: ['MANY' => (string) $many],
         );
         self::assertMatchesRegularExpression('/^\\d+$/', $script->output);
         // PHP itself keeps a few bytes once; of a call it would be as many each time.
         self::assertLessThan(4 * 20, (int) $script->output);
         self::assertSame('', $script->errors);
-        self::report('hostile calls from PHP, arrays of %s keys: right answers and errors, no memory lost', self::rounds(50_000, 1_000_000));
+        Soak::report('hostile calls from PHP, arrays of ' . number_format($many) . ' keys: right answers and errors, no memory lost');
     }
 
     public function testLoseNothingUnderValgrind(): void
     {
-        $many = self::rounds(500, 1_000_000);
+        $many = Soak::rounds(500, 1_000_000);
         $this->runUnderValgrind(self::CALLS . "\n\$run();\necho 'done';", $many, 'done');
-        self::report('the same under valgrind, PHP taking all from malloc, arrays of %s keys: no wrong access, nothing lost', $many);
+        Soak::report('the same under valgrind, PHP taking all from malloc, arrays of ' . number_format($many)
+            . ' keys: no wrong access, nothing lost');
     }
 
     /** @return iterable<string, array{string, string}> */
@@ -226,29 +232,19 @@ final class HostileCallsTest extends TestCase
     public function testLoseNothingWhenTheScriptEndsInTheMiddle(string $code, string $output): void
     {
         $this->runUnderValgrind(self::CALLS . "\n$code\necho 'not reached';", 10, $output);
-        self::report('%s: no wrong access, nothing lost', $this->dataName());
+        Soak::report($this->dataName() . ': no wrong access, nothing lost');
     }
 
     private function runUnderValgrind(string $code, int $many, string $output): void
     {
         $script = PhpScript::run(
             $code,
-            ['memory_limit' => '-1', 'error_log' => '/dev/null', 'pcre.jit' => 0], // which reads 16 bytes at a time
+            self::SETTINGS + ['memory_limit' => '-1', 'pcre.jit' => 0], // which reads 16 bytes at a time
             ['valgrind', '-q', '--error-exitcode=99', '--leak-check=full', '--show-leak-kinds=definite,indirect',
                 '--errors-for-leak-kinds=definite,indirect', '--num-callers=30'],
             ['USE_ZEND_ALLOC' => '0', 'ZEND_DONT_UNLOAD_MODULES' => '1', 'MANY' => (string) $many],
         );
         self::assertSame('', $script->errors);
         self::assertSame($output, $script->output);
-    }
-
-    private static function rounds(int $few, int $all): int
-    {
-        return getenv('KEYSIEVE_SOAK') === false ? $few : $all;
-    }
-
-    private static function report(string $line, int|string $subject): void
-    {
-        fwrite(STDOUT, 'soak: ' . sprintf($line, is_int($subject) ? number_format($subject) : $subject) . "\n");
     }
 }

@@ -9,6 +9,7 @@ use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\Soak;
 use PHPUnit\Framework\TestCase;
 
 use function KeySieve\candidate_sets;
@@ -28,7 +29,7 @@ final class SeedRotationTest extends TestCase
 
     public function testNoKeyIsAbsentWhileTheSeedIsRenewed(): void
     {
-        $rounds = getenv('KEYSIEVE_SOAK') === false ? 1 : 20;
+        $rounds = Soak::rounds(1, 20);
         $this->loader = new Loader(self::SETS);
         array_map($this->buildAndPush(...), self::SETS);
         foreach (self::SETS as $set) {
@@ -37,7 +38,8 @@ final class SeedRotationTest extends TestCase
         for ($round = 1; $round <= $rounds; ++$round) {
             $this->rotate("added $round");
         }
-        fwrite(STDOUT, "soak: the seed of two sets renewed $rounds times under keysieved: {$this->asked} lookups, none of them wrong\n");
+        Soak::report("the seed of two sets renewed $rounds times under keysieved: " . number_format($this->asked)
+            . ' lookups, none of them wrong');
     }
 
     private function rotate(string $added): void
