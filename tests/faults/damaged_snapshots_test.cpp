@@ -64,7 +64,7 @@ TEST_F(DamagedSnapshots, AreRefusedAtEveryLengthButTheRightOne) {
     const SnapshotBytes whole = small_snapshot_of(kind);
     ASSERT_FALSE(is_refused(whole.get()));
     for (std::size_t size = 0; size < whole.get().size(); ++size, ++lengths) {
-      // A mapping of its own for each: what lies behind it is not there.
+      // An allocation of its own for each: AddressSanitizer sees the first byte that is read behind it.
       const SnapshotBytes cut = copy_of(whole.get().first(size));
       ASSERT_TRUE(is_refused(cut.get().first(size))) << kind.name << " " << size;
     }
@@ -105,7 +105,8 @@ TEST_F(DamagedSnapshots, AreRefusedWhenTheyAreLargeAndDamagedAtRandom) {
     const std::size_t size = snapshot.get().size();
     for (unsigned round = 0; round < rounds; ++round) {
       const std::size_t at = random() % size;
-      ASSERT_TRUE(is_refused(snapshot.get().first(at))) << kind.name << " " << at;
+      const SnapshotBytes cut = copy_of(std::as_const(snapshot).get().first(at));
+      ASSERT_TRUE(is_refused(cut.get().first(at))) << kind.name << " " << at;
       const std::byte change = change_number(round, at);
       snapshot.get()[at] ^= change;
       ASSERT_TRUE(is_refused(snapshot.get())) << kind.name << " offset " << at;

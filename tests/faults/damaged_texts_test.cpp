@@ -44,7 +44,7 @@ SnapshotBytes small_snapshot() {
 TEST(DamagedTexts, OfAChunkAreRefused) {
   const SnapshotBytes snapshot = small_snapshot();
   const std::string chunk = encode_chunk(3, snapshot.get());
-  const std::uint64_t tried = for_each_damage(chunk, soak_rounds(1, 64), [&](const std::string& damaged) {
+  const std::uint64_t tried = for_each_damage(chunk, soak_rounds(1, 255), [&](const std::string& damaged) {
     ASSERT_THAT(message_of<DataError>([&] { decode_chunk(damaged, 3, snapshot.get().size(), "store: key"); }),
                 StartsWith("store: key: is "));
   });

@@ -70,7 +70,7 @@ void mend(MutableBytes bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  // Aligned as a mapping is, and ending where the input ends.
+  // Aligned as a mapping is, and ending where the input ends, so that AddressSanitizer sees a byte too much.
   keysieve::SnapshotBytes snapshot(size);
   std::copy_n(reinterpret_cast<const std::byte*>(data), size, snapshot.get().begin());
   keysieve::decode(snapshot.get());
