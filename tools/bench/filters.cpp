@@ -120,27 +120,13 @@ Figures measure(const FilterKind& kind, Effort effort, std::uint32_t shard_bytes
           .tries = mean_tries(view.shards())};
 }
 
-// What every build pays alike.
-double sorting_ns_per_key(std::uint64_t keys) {
-  std::vector<KeyHash> hashes;
-  for (std::uint64_t i = 0; i < keys; ++i) hashes.push_back(hash_key(text_of(key_of(i)), kSeed));
-  double shortest_ns = HUGE_VAL;
-  for (int time = 0; time < kBuilds; ++time) {
-    std::vector<KeyHash> unsorted = hashes;
-    const double start = cpu_nanoseconds();
-    std::sort(unsorted.begin(), unsorted.end(), in_shard_order);
-    shortest_ns = std::min(shortest_ns, cpu_nanoseconds() - start);
-  }
-  return shortest_ns / static_cast<double>(keys);
-}
-
 void print_head(const Amount& amount) {
   fmt::print(
       "{} keys; per row at least {} absent keys, and as many as let {} false positives be expected. {}, {}.\n"
-      "Build: CPU time of sorting by shard ({:.0f} ns per key, the same for all), filling, estimated FPR and "
+      "Build: CPU time of sorting by shard, filling, estimated FPR and "
       "checksums; hashing comes before.\n\n",
       format_count(amount.keys), format_count(amount.absent), format_count(amount.false_positives),
-      processor_name(), KEYSIEVE_COMPILER, sorting_ns_per_key(amount.keys));
+      processor_name(), KEYSIEVE_COMPILER);
   fmt::print(
       "| target FPR | kind | shard | k | bits/key | over log2(1/FPR) | estimated FPR | measured FPR | "
       "build ns/key | tries |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
