@@ -114,7 +114,7 @@ class Store {
   std::string prefix_;
 };
 
-// What the URLs of stores begin with, "lmdb:, dir:, ... or ...:", for help and messages; docs/operations.md
+// What the URLs of stores begin with, "lmdb:, dir:, ... or ...:", for help and messages; docs/stores.md
 // has their forms and options.
 std::string store_schemes();
 
