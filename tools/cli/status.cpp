@@ -2,17 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
-#include "core/base/error.hpp"
-#include "core/base/set_name.hpp"
 #include "core/shm/huge_pages.hpp"
 #include "core/shm/memory_use.hpp"
+#include "core/shm/published_sets.hpp"
 #include "core/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"
+#include "tools/cli/reader_report.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
+#include "tools/cli/watch.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -21,22 +21,10 @@ namespace {
 struct StatusOptions {
   std::vector<std::string> set_names;
   std::string directory;
+  bool readers = false;
+  std::optional<std::chrono::milliseconds> watch;
   bool json = false;
 };
-
-std::vector<std::string> sets_in(const std::string& directory) {
-  std::vector<std::string> names;
-  std::error_code failure;
-  for (std::filesystem::directory_iterator at(directory, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    const std::string name = at->path().filename();
-    std::error_code unreadable;
-    if (is_set_name(name) && at->is_directory(unreadable)) names.push_back(name);
-  }
-  if (failure) throw_read_error("directory " + directory, failure.value());
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 struct SetStatus {
   std::string name;
@@ -176,14 +164,22 @@ void status(const StatusOptions& options) {
   }
   const MemoryUse use = memory_use(options.directory);
   const auto huge_pages = huge_page_policy(options.directory);
-  if (!options.json) return print_text(options.directory, sets, use, huge_pages);
+  std::optional<ReaderReport> readers;
+  if (options.readers) readers.emplace(options.directory, options.set_names);
+  if (!options.json) {
+    print_text(options.directory, sets, use, huge_pages);
+    if (readers) readers->print();
+    return;
+  }
   Json list = Json::array();
   for (const SetStatus& set : sets) list.push_back(set.json);
-  print_json({{"directory", options.directory},
-              {"visible_bytes", use.visible_bytes},
-              {"pinned_bytes", use.pinned_bytes ? Json(*use.pinned_bytes) : Json()},
-              {"huge_pages", huge_pages ? Json(*huge_pages) : Json()},
-              {"sets", list}});
+  Json json{{"directory", options.directory},
+            {"visible_bytes", use.visible_bytes},
+            {"pinned_bytes", use.pinned_bytes ? Json(*use.pinned_bytes) : Json()},
+            {"huge_pages", huge_pages ? Json(*huge_pages) : Json()},
+            {"sets", list}};
+  if (readers) json.update(readers->json());
+  print_json(json);
 }
 
 }  // namespace
@@ -194,13 +190,18 @@ void add_status(CLI::App& program, Outcome& /*outcome*/) {
       add_verb(program, "status", "Show what is published in shared memory, and whether it answers",
                "  keysieve status\n"
                "  keysieve status tags --json | jq '.sets[0].availability'\n"
+               "  keysieve status --readers\n"
+               "  keysieve status --watch 5s\n"
                "Live keys: added since the snapshot was built, and the share of bits that they set.\n"
                "Ages: as of (of the keys), confirmed (loader's last look at the store), loader (its last "
                "sign of life).");
   verb->add_option("SET", options->set_names, "Names of sets [all]");
   add_directory(verb, options->directory);
+  verb->add_flag("--readers", options->readers,
+                 "Show also which processes have what mapped: all as root, else the caller's own");
+  add_watch(verb, options->watch);
   add_json(verb, options->json);
-  verb->callback([options] { status(*options); });
+  verb->callback([options] { show_or_watch(options->watch, [options] { status(*options); }); });
 }
 
 }  // namespace keysieve

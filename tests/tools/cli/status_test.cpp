@@ -1,7 +1,11 @@
+#include <fcntl.h>
+
 #include <filesystem>
 
 #include "core/base/clock.hpp"
 #include "core/shm/bypass.hpp"
+#include "core/shm/set_reader.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/live_keys.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
@@ -147,6 +151,84 @@ TEST_F(Status, SaysThatASetIsDamaged) {
   const std::string control = shared_memory() + "/tags/control";
   damage(control, 0);
   EXPECT_THAT(said({"status"}), AllOf(ContainsRegex("tags +missing "), HasSubstr(control)));
+}
+
+// A worker that has used a set once, and sits idle since.
+class IdleWorker {
+ public:
+  IdleWorker(const std::string& directory, const std::string& set_name, const std::string& sign)
+      : process_(start_process([&] {
+          SetReader reader({.directory = directory}, set_name);
+          static_cast<void>(reader.pin());
+          FileDescriptor(::open(sign.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+          return ::pause();
+        })) {
+    EXPECT_TRUE(eventually([&] { return std::filesystem::exists(sign); }));
+  }
+  IdleWorker(const IdleWorker&) = delete;
+  IdleWorker& operator=(const IdleWorker&) = delete;
+  ~IdleWorker() {
+    ::kill(process_, SIGKILL);
+    wait_for(process_);
+  }
+  [[nodiscard]] pid_t pid() const { return process_; }
+
+ private:
+  pid_t process_;
+};
+
+TEST_F(Status, ShowsWhoHasWhatAttachedAndWhoPinsWhatIsGone) {
+  EXPECT_FALSE(json({"status"}).contains("readers"));
+  EXPECT_THAT(said({"status", "--readers"}), HasSubstr("no process has a set attached\n"));
+  publish("tags");
+  publish("shop");
+  const IdleWorker idle(shared_memory(), "tags", path("first"));
+  publish("tags");
+  publish("tags");
+  const IdleWorker fresh(shared_memory(), "tags", path("second"));
+  const std::string user = "[a-z0-9_-]+ +[0-9]+[smh]";
+  EXPECT_THAT(
+      said({"status", "--readers"}),
+      AllOf(ContainsRegex("tags +1 +12.0 KiB +pinned +" + std::to_string(idle.pid()) + " +" + user),
+            ContainsRegex("tags +3 +12.0 KiB +published +" + std::to_string(fresh.pid()) + " +" + user)));
+  const Json report = json({"status", "--readers"});
+  ASSERT_EQ(report.at("readers").size(), 2U);
+  const Json reader = report.at("readers").at(0);
+  EXPECT_EQ(reader.at("set"), "tags");
+  EXPECT_EQ(reader.at("publication"), 1);
+  EXPECT_EQ(reader.at("bytes"), 12 * 1024);
+  EXPECT_EQ(reader.at("pinned"), true);
+  EXPECT_EQ(reader.at("pid"), idle.pid());
+  EXPECT_THAT(reader.at("program").get<std::string>(), HasSubstr("cli_test"));
+  EXPECT_NEAR(reader.at("started_at").get<double>(), static_cast<double>(unix_now()), 60.0);
+  EXPECT_EQ(report.at("readers").at(1).at("pinned"), false);
+  EXPECT_EQ(json({"status", "shop", "--readers"}).at("readers"), Json::array());
+}
+
+TEST_F(Status, ShowsItAgainAndAgainUntilItIsInterrupted) {
+  publish("tags");
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const std::string output = path("output" + std::to_string(signal));
+    const pid_t watch = start_process([&] {
+      ::dup2(::open(output.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600), STDOUT_FILENO);
+      return ::execl(KEYSIEVE_PROGRAM, "keysieve", "status", "--directory", shared_memory().c_str(),
+                     "--watch", "100ms", nullptr);
+    });
+    const auto blocks = [&] {
+      const std::string text = read(output);
+      std::size_t count = 0;
+      for (auto at = text.find("set "); at != std::string::npos; at = text.find("set ", at + 1)) ++count;
+      return count;
+    };
+    EXPECT_TRUE(eventually([&] { return blocks() >= 3; }));
+    ::kill(watch, signal);
+    EXPECT_EQ(wait_for(watch), 0);
+    EXPECT_THAT(read(output), AllOf(HasSubstr("in files\n\nset "), Not(HasSubstr("\033"))));
+  }
+}
+
+TEST_F(Status, RefusesToShowItTooOften) {
+  EXPECT_EQ(refusal(64, {"status", "--watch", "1ms"}), "--watch: \"1ms\" is too often: 100ms at least");
 }
 
 TEST_F(Status, NamesADirectoryThatIsMissing) {

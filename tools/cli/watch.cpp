@@ -1,0 +1,64 @@
+#include "tools/cli/watch.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+
+#include "core/base/error.hpp"
+#include "tools/cli/options.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::chrono::milliseconds kLeastInterval{100};
+
+// Their arrival ends a wait and is not an end of the program.
+sigset_t block_stop_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGINT);
+  ::sigaddset(&signals, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+// Whether one came within that time.
+bool is_stopped_within(std::chrono::milliseconds interval, const sigset_t& signals) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(interval);
+  const std::chrono::nanoseconds rest = interval - seconds;
+  const timespec time{.tv_sec = seconds.count(), .tv_nsec = rest.count()};
+  return ::sigtimedwait(&signals, nullptr, &time) > 0;
+}
+
+}  // namespace
+
+void add_watch(CLI::App* verb, std::optional<std::chrono::milliseconds>& interval) {
+  const auto parse = [](const std::string& text) {
+    const auto parsed = parse_duration(text);
+    if (parsed >= kLeastInterval) return parsed;
+    throw UsageError("\"" + text + "\" is too often: 100ms at least");
+  };
+  add_parsed(verb, "--watch", interval, parse, "Show it again and again, every so often [2s], until Ctrl-C")
+      ->type_name("DURATION")
+      ->expected(0, 1)
+      ->default_str("2s");
+}
+
+void show_or_watch(const std::optional<std::chrono::milliseconds>& interval,
+                   const std::function<void()>& show) {
+  if (!interval) return show();
+  const bool on_terminal = ::isatty(STDOUT_FILENO) != 0;
+  const sigset_t signals = block_stop_signals();
+  do {
+    if (on_terminal) fmt::print("\033[H\033[2J");
+    show();
+    if (!on_terminal) fmt::print("\n");
+    if (std::fflush(stdout) != 0) throw_write_error("standard output", errno);
+  } while (!is_stopped_within(*interval, signals));
+}
+
+}  // namespace keysieve
