@@ -1,0 +1,73 @@
+#include "tools/status/set_status.hpp"
+
+#include <algorithm>
+
+#include "core/shm/huge_pages.hpp"
+
+namespace keysieve {
+namespace {
+
+BypassStatus bypass_status(const ControlPage& control, const BypassSwitch& bypass, std::uint64_t in_force) {
+  if ((in_force & bypass.bit) == 0) return {};
+  return {.is_on = true, .until = (control.*bypass.until).load(std::memory_order_relaxed)};
+}
+
+BypassesStatus bypasses_status(const ControlPage& control, UnixSeconds now) {
+  const std::uint64_t in_force =
+      bypasses_in_force(control, control.current.load(std::memory_order_acquire), now);
+  return {.by_operator = bypass_status(control, kOperatorBypass, in_force),
+          .in_store = bypass_status(control, kStoreBypass, in_force)};
+}
+
+PublicationStatus publication_status(const Attachment& attached, const ControlPage& control,
+                                     HugePages huge_pages) {
+  const SnapshotView& snapshot = attached.snapshot();
+  const SnapshotHeader& header = snapshot.header();
+  return {
+      .publication = attached.id().publication,
+      .generation = attached.live().generation,
+      .kind = std::string(snapshot.kind().name),
+      .key_count = header.key_count,
+      .bytes = header.file_bytes,
+      .estimated_fpr = header.estimated_fpr,
+      .as_of = header.as_of,
+      .published_at = attached.live().published_at,
+      .valid_until = snapshot.valid_until(),
+      .last_confirmed = control.last_confirmed.load(std::memory_order_relaxed),
+      .heartbeat = control.heartbeat.load(std::memory_order_relaxed),
+      .layer = {.bytes = attached.layer().geometry().bytes(),
+                .keys = attached.layer().keys(),
+                .fill = attached.layer().fill()},
+      .huge_page_bytes = huge_pages == HugePages::Count ? huge_page_bytes(snapshot.bytes()) : std::nullopt};
+}
+
+}  // namespace
+
+SetReader status_reader(const std::string& directory, const std::string& set_name) {
+  return {{.directory = directory, .trusted_owner = directory_owner(directory), .max_jitter = {}}, set_name};
+}
+
+SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pages) {
+  SetStatus status{.name = reader.set_name(),
+                   .availability = reader.availability(),
+                   .reason = reader.reason(),
+                   .bypasses = {},
+                   .published = {}};
+  if (reader.control() == nullptr) return status;
+  status.bypasses = bypasses_status(*reader.control(), now);
+  if (reader.attachment() != nullptr) {
+    status.published = publication_status(*reader.attachment(), *reader.control(), huge_pages);
+  }
+  return status;
+}
+
+UnixSeconds bypassed_until(const BypassesStatus& bypasses) noexcept {
+  UnixSeconds last = 0;
+  for (const BypassStatus& bypass : {bypasses.by_operator, bypasses.in_store}) {
+    if (bypass.is_on && bypass.until == 0) return 0;
+    last = std::max(last, bypass.until);
+  }
+  return last;
+}
+
+}  // namespace keysieve

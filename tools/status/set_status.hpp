@@ -1,0 +1,63 @@
+// One set of a directory as a reader sees it at this moment: what is published, and whether it answers.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/shm/set_reader.hpp"
+
+namespace keysieve {
+
+struct BypassStatus {
+  bool is_on = false;
+  UnixSeconds until = 0;  // 0: until it is switched off
+};
+
+struct BypassesStatus {
+  BypassStatus by_operator;
+  BypassStatus in_store;
+};
+
+struct LayerStatus {
+  std::uint64_t bytes = 0;  // 0: there is no layer
+  std::uint64_t keys = 0;
+  LayerFill fill;
+};
+
+struct PublicationStatus {
+  std::uint64_t publication = 0;
+  std::uint64_t generation = 0;  // 0: published from a file
+  std::string kind;
+  std::uint64_t key_count = 0;
+  std::uint64_t bytes = 0;
+  double estimated_fpr = 0;
+  UnixSeconds as_of = 0;
+  UnixSeconds published_at = 0;
+  UnixSeconds valid_until = 0;     // 0: without end
+  UnixSeconds last_confirmed = 0;  // 0: never
+  UnixSeconds heartbeat = 0;       // 0: never
+  LayerStatus layer;
+  std::optional<std::uint64_t> huge_page_bytes;  // nothing: not looked at, or cannot be told
+};
+
+struct SetStatus {
+  std::string name;
+  Availability availability = Availability::Missing;
+  std::string reason;                      // empty: nothing is wrong
+  std::optional<BypassesStatus> bypasses;  // nothing: there is no control page to say so
+  std::optional<PublicationStatus> published;
+};
+
+// A reader that believes the directory's owner and takes a new publication at once.
+SetReader status_reader(const std::string& directory, const std::string& set_name);
+
+// Counting huge pages reads all of a snapshot.
+enum class HugePages { Skip, Count };
+
+// Of what the reader has found by its last pin(). Reads all of the live layer.
+SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pages);
+
+// When the last of the bypasses in force ends; 0: none is, or one has no end.
+UnixSeconds bypassed_until(const BypassesStatus& bypasses) noexcept;
+
+}  // namespace keysieve
