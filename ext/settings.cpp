@@ -75,10 +75,15 @@ ZEND_INI_MH(update_on_unavailable) {
   return SUCCESS;
 }
 
+// The reference of php.ini, and README.md's table, hold these comments.
 PHP_INI_BEGIN()
+  // 0: every answer is maybe
   PHP_INI_ENTRY_EX("keysieve.enabled", "1", PHP_INI_SYSTEM, update_enabled, zend_ini_boolean_displayer_cb)
+  // where the loader publishes
   PHP_INI_ENTRY("keysieve.directory", "/run/keysieve", PHP_INI_SYSTEM, update_directory)
+  // user (name or uid) whose files are believed, besides root and PHP's own user
   PHP_INI_ENTRY("keysieve.owner", "keysieve", PHP_INI_SYSTEM, update_owner)
+  // `throw`: `KeySieve\UnavailableException` instead of maybe, unless the set is bypassed or keysieve disabled
   PHP_INI_ENTRY("keysieve.on_unavailable", "maybe", PHP_INI_SYSTEM, update_on_unavailable)
 PHP_INI_END()
 

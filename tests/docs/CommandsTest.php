@@ -1,0 +1,60 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Docs;
+
+use PHPUnit\Framework\TestCase;
+
+/** Every command that a page shows has a verb and options that the programs know. */
+final class CommandsTest extends TestCase
+{
+    // Where the shell takes a word for a command, and behind "runuser -u USER --".
+    private const COMMAND = '~(?:^\s*|[|;&(]\s*|\s--\s+|\bif\s+|!\s+)(?:\w+=\S*\s+)*(?:[\w./]*/)?(keysieved? [^|&;\n)]+)~m';
+
+    public function testCommandsHaveVerbsAndOptionsOfThePrograms(): void
+    {
+        $checked = 0;
+        foreach (Markdown::all() as $page) {
+            foreach (self::commandsOf($page) as $command) {
+                $this->check($page->path, $command);
+                ++$checked;
+            }
+        }
+        self::assertGreaterThan(60, $checked);
+    }
+
+    /** @return string[][] the words of each, from the program's name on */
+    private static function commandsOf(Markdown $page): array
+    {
+        $shell = array_filter($page->blocks(), static fn (array $block): bool => in_array($block['language'], ['', 'bash', 'yaml'], true));
+        $texts = [...array_map(static fn (array $block): string => str_replace("\\\n", ' ', $block['text']), $shell), ...$page->codeSpans()];
+        $commands = [];
+        foreach ($texts as $text) {
+            // Neither comments nor the times and the user of cron.
+            $text = preg_replace(['/\s#\s.*$/m', '/^[\d*]+( [\d*]+){4}\s+\w+\s+/m'], '', $text);
+            preg_match_all(self::COMMAND, $text, $found);
+            foreach ($found[1] as $command) {
+                $commands[] = preg_split('/\s+/', trim($command));
+            }
+        }
+        // In schemes of the data's way a name stands alone.
+        return array_values(array_filter($commands, static fn (array $words): bool => preg_match('/^[a-z-]/', $words[1] ?? '') === 1));
+    }
+
+    /** @param string[] $words */
+    private function check(string $path, array $words): void
+    {
+        $shown = "$path: " . implode(' ', $words);
+        $command = [$words[0]];
+        if ($words[0] === 'keysieve' && $words[1] !== '--help' && $words[1] !== '--version') {
+            self::assertContains($words[1], Help::verbs(), $shown);
+            $command[] = $words[1];
+        }
+        foreach ($words as $word) {
+            if (preg_match('/^(--[a-z][a-z-]*|-[a-zA-Z0-9]$)/', trim($word, '"\'[]…,'), $option)) {
+                self::assertContains($option[1], Help::options(...$command), $shown);
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Docs;
+
+use PHPUnit\Framework\TestCase;
+
+/** Whatever a page of the repository or of the site leads to is there. Other sites are not asked. */
+final class LinksTest extends TestCase
+{
+    private const SITE = 'build/site';
+
+    public function testPagesOfTheRepositoryLeadToFilesAndHeadings(): void
+    {
+        $checked = 0;
+        foreach (Markdown::all() as $page) {
+            foreach ($page->links() as $link) {
+                [$file, $anchor] = explode('#', $link, 2) + [1 => ''];
+                $path = $file === '' ? $page->path : dirname($page->path) . "/$file";
+                self::assertFileExists($path, "$page->path: $link");
+                if ($anchor !== '') {
+                    self::assertContains($anchor, (new Markdown($path))->anchors(), "$page->path: $link");
+                }
+                ++$checked;
+            }
+        }
+        self::assertGreaterThan(50, $checked);
+    }
+
+    public function testEveryPageOfTheRepositoryIsInTheSite(): void
+    {
+        foreach (Markdown::all() as $page) {
+            self::assertFileExists(self::SITE . '/' . self::placeOf($page->path), "$page->path: README.md leads nowhere to it");
+        }
+    }
+
+    public function testPagesOfTheSiteLeadToPagesAndHeadings(): void
+    {
+        $pages = self::pagesOfTheSite();
+        foreach ($pages as $path => $page) {
+            foreach (self::values($page, '//a/@href | //img/@src | //script/@src | //link/@href') as $link) {
+                if (preg_match('/^(https?:|mailto:|data:|javascript:)/', $link)) {
+                    continue;
+                }
+                [$file, $anchor] = explode('#', $link, 2) + [1 => ''];
+                $target = realpath($file === '' ? $path : ($file[0] === '/' ? self::SITE : dirname($path)) . "/$file");
+                self::assertNotFalse($target, "$path: $link");
+                $target = is_dir($target) ? "$target/index.html" : $target;
+                if ($anchor !== '' && isset($pages[$target])) {
+                    self::assertNotEmpty(self::values($pages[$target], "//@id[. = '" . urldecode($anchor) . "']"), "$path: $link");
+                }
+            }
+        }
+    }
+
+    public function testTheSiteLoadsNothingFromElsewhere(): void
+    {
+        foreach (self::pagesOfTheSite() as $path => $page) {
+            $loaded = self::values($page, '//@src | //link[@rel != "canonical"]/@href | //object/@data');
+            self::assertSame([], preg_grep('~^(https?:)?//~', $loaded), $path);
+        }
+        foreach (glob(self::SITE . '/{assets/stylesheets/*.css,*.css}', GLOB_BRACE) as $path) {
+            self::assertDoesNotMatchRegularExpression('~(@import|url\()\s*["\']?(https?:)?//~', file_get_contents($path), $path);
+        }
+    }
+
+    /** @return array<string, \DOMXPath> */
+    private static function pagesOfTheSite(): array
+    {
+        $pages = [];
+        libxml_use_internal_errors(true);
+        foreach (new \RegexIterator(new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator(self::SITE)), '/\.html$/') as $file) {
+            $document = new \DOMDocument();
+            $document->loadHTMLFile($file->getPathname());
+            $pages[realpath($file->getPathname())] = new \DOMXPath($document);
+        }
+        libxml_clear_errors();
+        return $pages;
+    }
+
+    /** @return string[] */
+    private static function values(\DOMXPath $page, string $query): array
+    {
+        return array_map(static fn (\DOMNode $node): string => $node->nodeValue, iterator_to_array($page->query($query)));
+    }
+
+    private static function placeOf(string $page): string
+    {
+        return preg_replace(['/README\.md$/', '/\.md$/'], ['index.html', '.html'], $page);
+    }
+}

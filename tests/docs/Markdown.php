@@ -1,0 +1,62 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Docs;
+
+/** A page of Markdown as a forge reads it: headings, links, code. */
+final class Markdown
+{
+    private readonly string $text;
+
+    public function __construct(public readonly string $path)
+    {
+        $this->text = file_get_contents($path);
+    }
+
+    /** @return self[] every page of the repository */
+    public static function all(): array
+    {
+        exec("git ls-files '*.md'", $paths);
+        return array_map(static fn (string $path): self => new self($path), $paths);
+    }
+
+    /** @return string[] */
+    public function anchors(): array
+    {
+        preg_match_all('/^#+ (.+)$/m', $this->outsideOfBlocks(), $headings);
+        return array_map(self::anchor(...), $headings[1]);
+    }
+
+    /** @return string[] targets as they are written, those outside of the repository left out */
+    public function links(): array
+    {
+        $prose = preg_replace('/`[^`\n]*`/', '', $this->outsideOfBlocks());
+        preg_match_all('/\]\(((?!https?:|mailto:)[^)\s]+)\)/', $prose, $links);
+        return $links[1];
+    }
+
+    /** @return array{language: string, text: string}[] */
+    public function blocks(): array
+    {
+        preg_match_all('/^```(\w*)[^\n]*\n(.*?)^```$/ms', $this->text, $blocks, PREG_SET_ORDER);
+        return array_map(static fn (array $block): array => ['language' => $block[1], 'text' => $block[2]], $blocks);
+    }
+
+    /** @return string[] */
+    public function codeSpans(): array
+    {
+        preg_match_all('/`([^`\n]+)`/', $this->outsideOfBlocks(), $spans);
+        return $spans[1];
+    }
+
+    private function outsideOfBlocks(): string
+    {
+        return preg_replace('/^```.*?^```$/ms', '', $this->text);
+    }
+
+    private static function anchor(string $heading): string
+    {
+        return str_replace(' ', '-', preg_replace('/[^\w\- ]/u', '', mb_strtolower($heading)));
+    }
+}
