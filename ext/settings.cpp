@@ -83,7 +83,8 @@ PHP_INI_BEGIN()
   PHP_INI_ENTRY("keysieve.directory", "/run/keysieve", PHP_INI_SYSTEM, update_directory)
   // user (name or uid) whose files are believed, besides root and PHP's own user
   PHP_INI_ENTRY("keysieve.owner", "keysieve", PHP_INI_SYSTEM, update_owner)
-  // `throw`: `KeySieve\UnavailableException` instead of maybe, unless the set is bypassed or keysieve disabled
+  // `throw`: `KeySieve\UnavailableException` instead of maybe, unless the set is bypassed or keysieve
+  // disabled
   PHP_INI_ENTRY("keysieve.on_unavailable", "maybe", PHP_INI_SYSTEM, update_on_unavailable)
 PHP_INI_END()
 
