@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "tools/loader/private_cache.hpp"
+
 namespace keysieve {
 
 Loader::WatchedStore::WatchedStore(const StoreConfig& config, Milliseconds poll_interval)
@@ -20,6 +22,7 @@ std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
 
 Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress)
     : on_progress_(std::move(on_progress)) {
+  make_private_folder(config.cache);
   std::map<std::string, WatchedStore*> by_name;
   for (const StoreConfig& store : config.stores) {
     by_name[store.name] = &stores_.emplace_back(store, config.poll_interval);

@@ -1,6 +1,7 @@
 #include "tools/loader/private_cache.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +19,10 @@ void check_private_path(const std::string& path, int open_flags, const std::stri
 }
 
 }  // namespace
+
+void make_private_folder(const std::string& folder) noexcept {
+  ::mkdir(folder.c_str(), S_IRWXU);
+}
 
 void check_private_folder(const std::string& folder) {
   check_private_path(folder, O_DIRECTORY, "cache " + folder);

@@ -7,6 +7,10 @@
 
 namespace keysieve {
 
+// Makes the folder for this process's user alone if it is missing and its parent is there. Whether it can be
+// used shows, and is told of, when it is.
+void make_private_folder(const std::string& folder) noexcept;
+
 // Throws PermissionError unless folder or file belongs to root or to this process's user, who alone may write
 // to it. What is not there holds nothing.
 void check_private_folder(const std::string& folder);

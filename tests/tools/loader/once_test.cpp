@@ -196,10 +196,20 @@ TEST_F(KeysievedOnce, IgnoresADamagedCache) {
   EXPECT_EQ(site_.live("tags"), std::nullopt);
 }
 
+TEST_F(KeysievedOnce, MakesTheCacheFolderForItselfAlone) {
+  site_.push("tags", {0, 1000});
+  site_.configure(tags_set);
+  std::filesystem::remove(site_.cache());
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(std::filesystem::status(site_.cache()).permissions(), std::filesystem::perms(0700));
+  EXPECT_TRUE(std::filesystem::exists(site_.cache() + "/tags.1.ks"));
+}
+
 TEST_F(KeysievedOnce, PublishesWithoutACacheFolder) {
   site_.push("tags", {0, 1000});
   site_.configure(tags_set);
   std::filesystem::remove(site_.cache());
+  std::ofstream(site_.cache()) << "not a folder";
   EXPECT_EQ(run(), 0);
   EXPECT_EQ(keysieved_->lines_with("the cache is of no use"), 1) << said_;
   EXPECT_EQ(site_.live_generation("tags"), 1U);
