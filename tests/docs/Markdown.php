@@ -17,7 +17,7 @@ final class Markdown
     /** @return self[] every page of the repository */
     public static function all(): array
     {
-        exec("git ls-files '*.md'", $paths);
+        exec("git ls-files -co --exclude-standard '*.md'", $paths);
         return array_map(static fn (string $path): self => new self($path), $paths);
     }
 
@@ -36,11 +36,17 @@ final class Markdown
         return $links[1];
     }
 
-    /** @return array{language: string, text: string}[] */
+    /** @return array{language: string, title: string, text: string, isRun: bool}[] */
     public function blocks(): array
     {
-        preg_match_all('/^```(\w*)[^\n]*\n(.*?)^```$/ms', $this->text, $blocks, PREG_SET_ORDER);
-        return array_map(static fn (array $block): array => ['language' => $block[1], 'text' => $block[2]], $blocks);
+        $block = '/(<!-- not run: [^\n]+ -->\n+)?^```(\w*)(?: title="([^"\n]+)")?\n(.*?)^```$/ms';
+        preg_match_all($block, $this->text, $blocks, PREG_SET_ORDER);
+        return array_map(static fn (array $block): array => [
+            'language' => $block[2],
+            'title' => $block[3],
+            'text' => $block[4],
+            'isRun' => $block[1] === '',
+        ], $blocks);
     }
 
     /** @return string[] */

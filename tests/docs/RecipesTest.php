@@ -1,0 +1,62 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Docs;
+
+use KeySieve\Tests\Support\Program;
+use PHPUnit\Framework\TestCase;
+
+/**
+ * Every command of a page is run as it is written, from top to bottom, and each block with a title is the file of that
+ * name. recipes/PAGE says in shell what is there before, given(), and what must hold at the end, expected().
+ * "<!-- not run: why -->" above a block leaves it out.
+ */
+final class RecipesTest extends TestCase
+{
+    /** @return iterable<string, array{Markdown}> */
+    public static function pages(): iterable
+    {
+        chdir(__DIR__ . '/../..');
+        foreach (Markdown::all() as $page) {
+            if (str_starts_with($page->path, 'docs/') && self::steps($page) !== []) {
+                yield $page->path => [$page];
+            }
+        }
+    }
+
+    /** @dataProvider pages */
+    public function testItsCommandsDoWhatItSays(Markdown $page): void
+    {
+        $recipe = __DIR__ . '/recipes/' . basename($page->path, '.md');
+        self::assertFileExists($recipe, "$page->path has commands that nobody runs");
+        $script = tempnam(sys_get_temp_dir(), 'recipe');
+        file_put_contents($script, implode("\n", [
+            file_get_contents(__DIR__ . '/recipes/common'),
+            file_get_contents($recipe),
+            'given',
+            ...self::steps($page),
+            'expected',
+        ]));
+        $run = Program::run([__DIR__ . '/disposable_root', $script]);
+        unlink($script);
+        self::assertSame(0, $run->status, "$run->output\n$run->errors");
+    }
+
+    /** @return string[] shell */
+    private static function steps(Markdown $page): array
+    {
+        $steps = [];
+        foreach ($page->blocks() as $block) {
+            if (!$block['isRun']) {
+                continue;
+            }
+            if ($block['title'] !== '') {
+                $steps[] = "write_file {$block['title']} <<'END OF FILE'\n{$block['text']}END OF FILE";
+            } elseif ($block['language'] === 'bash') {
+                $steps[] = "echo " . escapeshellarg("\$ {$block['text']}") . "\n{$block['text']}";
+            }
+        }
+        return $steps;
+    }
+}
