@@ -22,7 +22,7 @@ final class FpmPool
      *                                                        page
      * @param resource|null                        $listening a listening TCP socket, which each master gets from here: it
      *                                                        takes connections also while there is none
-     * @param array<string, string>                $settings  as of php.ini
+     * @param array<string, string|string[]>       $settings  as of php.ini; several of one name in an array
      */
     public function __construct(
         string $script,
@@ -121,8 +121,10 @@ final class FpmPool
             '-d', 'extension=' . getenv('KEYSIEVE_EXTENSION'),
             '-d', 'zend_extension=opcache', '-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=16M',
         ];
-        foreach ($this->settings as $name => $value) {
-            array_push($command, '-d', "$name=$value");
+        foreach ($this->settings as $name => $values) {
+            foreach ((array) $values as $value) {
+                array_push($command, '-d', "$name=$value");
+            }
         }
         if (posix_geteuid() === 0) {
             $command[] = '--allow-to-run-as-root';

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
-/** A running keysieved that publishes sets of one LMDB store into this process's directory. Ends with the object. */
+/** A running keysieved that publishes sets of one store into this process's directory. Ends with the object. */
 final class Loader
 {
     public readonly string $store;
@@ -12,14 +12,17 @@ final class Loader
     /** @var resource */
     private $daemon;
 
-    /** @param string[] $sets */
-    public function __construct(array $sets)
+    /**
+     * @param string[] $sets
+     * @param ?string  $store by default an LMDB store of its own
+     */
+    public function __construct(array $sets, ?string $store = null)
     {
         $this->folder = sys_get_temp_dir() . '/keysieve-loader-' . bin2hex(random_bytes(6));
         foreach (['', '/store', '/cache'] as $folder) {
             mkdir($this->folder . $folder, 0700);
         }
-        $this->store = "lmdb:{$this->folder}/store";
+        $this->store = $store ?? "lmdb:{$this->folder}/store";
         file_put_contents("{$this->folder}/keysieve.toml", $this->configuration($sets));
         $this->start();
     }

@@ -28,7 +28,8 @@ final class SharedMemory
         $list = self::directory() . "/$set.keys";
         $snapshot = self::directory() . "/$set.ks";
         file_put_contents($list, implode($separator, $keys) . $separator);
-        self::keysieve('build', '--set', $set, '--fpr', '0.01', ...$options, ...[$list, '-o', $snapshot]);
+        $target = in_array('--fpr', $options, true) ? [] : ['--fpr', '0.01'];
+        self::keysieve('build', '--set', $set, ...$target, ...$options, ...[$list, '-o', $snapshot]);
         return $snapshot;
     }
 

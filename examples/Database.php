@@ -1,0 +1,70 @@
+<?php
+
+declare(strict_types=1);
+
+namespace App;
+
+use PDO;
+
+/**
+ * The source of truth of these examples: SQLite, in the file that EXAMPLES_DB names. It is opened by the first query: a
+ * page all of whose keys are absent never connects.
+ */
+final class Database
+{
+    /** How many queries this object has made. */
+    public int $queries = 0;
+    private ?PDO $connection = null;
+
+    public function __construct(private readonly ?string $file = null)
+    {
+    }
+
+    /**
+     * @param array<string|int> $values
+     * @return list<array<string, mixed>>
+     */
+    public function rows(string $sql, array $values = []): array
+    {
+        return $this->run($sql, $values)->fetchAll(PDO::FETCH_ASSOC);
+    }
+
+    /**
+     * The first column of all rows.
+     *
+     * @param array<string|int> $values
+     * @return list<mixed>
+     */
+    public function column(string $sql, array $values = []): array
+    {
+        return $this->run($sql, $values)->fetchAll(PDO::FETCH_COLUMN);
+    }
+
+    /**
+     * Runs a query whose one `(?)` stands for all the values.
+     *
+     * @param array<string|int> $values not empty
+     * @return list<array<string, mixed>>
+     */
+    public function rowsAmong(string $sql, array $values): array
+    {
+        $places = '(' . implode(', ', array_fill(0, count($values), '?')) . ')';
+        return $this->rows(str_replace('(?)', $places, $sql), $values);
+    }
+
+    /** A time limit: SQLite waits so long for a lock, MySQL and PostgreSQL for a connection. */
+    public function connection(): PDO
+    {
+        $file = $this->file ?? (string) getenv('EXAMPLES_DB');
+        return $this->connection ??= new PDO("sqlite:$file", options: [PDO::ATTR_TIMEOUT => 2]);
+    }
+
+    /** @param array<string|int> $values */
+    private function run(string $sql, array $values): \PDOStatement
+    {
+        ++$this->queries;
+        $statement = $this->connection()->prepare($sql);
+        $statement->execute(array_values($values));
+        return $statement;
+    }
+}

@@ -1,0 +1,55 @@
+<?php
+
+declare(strict_types=1);
+
+namespace App;
+
+use PDO;
+use Redis;
+use RuntimeException;
+use Throwable;
+
+/**
+ * Inserts a row whose key is in a set. The key is in the set's adds log before the row can be seen, so no host ever treats
+ * as absent what exists. A transaction that is rolled back after its add costs a "maybe" now and then until the next build.
+ *
+ * The key must be what lookups ask for, and Redis's options OPT_SERIALIZER and OPT_PREFIX must be as they are by default.
+ */
+final class AddThenCommit
+{
+    /** @param string $log `<prefix>:<set>:adds`, such as keysieve:users:adds */
+    public function __construct(
+        private readonly PDO $db,
+        private readonly Redis $redis,
+        private readonly string $log,
+    ) {
+    }
+
+    /**
+     * The insert comes first: what a unique index refuses is not added.
+     *
+     * @param array<string|int> $values
+     */
+    public function insert(string $key, string $sql, array $values): void
+    {
+        $this->db->beginTransaction();
+        try {
+            $this->db->prepare($sql)->execute($values);
+            $this->add($key);
+            $this->db->commit();
+        } catch (Throwable $error) {
+            if ($this->db->inTransaction()) {
+                $this->db->rollBack();
+            }
+            throw $error;
+        }
+    }
+
+    /** An add that fails fails the transaction: else the row would be there, and its key absent until the next build. */
+    private function add(string $key): void
+    {
+        if ($this->redis->xAdd($this->log, '*', ['key' => $key]) === false) {
+            throw new RuntimeException("{$this->log}: {$this->redis->getLastError()}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+<?php
+
+declare(strict_types=1);
+
+namespace App;
+
+/** A domain as the DNS knows it: lower case, in ASCII, without the dot at its end. */
+final class DomainKey
+{
+    public const PROFILE = 'domain-ascii-v1';
+
+    /** @return ?string null for what is no domain */
+    public static function of(string $domain): ?string
+    {
+        $domain = rtrim($domain, '.');
+        $ascii = $domain === '' ? false : idn_to_ascii($domain, IDNA_NONTRANSITIONAL_TO_ASCII, INTL_IDNA_VARIANT_UTS46);
+        return $ascii === false ? null : strtolower($ascii);
+    }
+}

@@ -1,0 +1,124 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve;
+
+/**
+ * A set whose false-positive rate is measured in production: you say what the store answered to "maybe".
+ *
+ *     $products = new CountedSet('products');
+ *     $product = $products->lookup($id, fn (int $id): ?array => $db->findProduct($id));   // null: not there
+ *
+ *     $candidates = $articles->candidates($tags);                                         // or, for a batch,
+ *     $rows = $db->findArticles($candidates);
+ *     $articles->confirm(count($candidates), count($rows));
+ *
+ *     production FPR = false positives / (false positives + absent)
+ *
+ * Answers "maybe" of a set that is unavailable are no false positives of its filter, and are not counted as such.
+ * Confirm every key that was answered maybe, and ask such a set through this class alone: else the rate comes out too low.
+ *
+ * Counts go to APCu, which all workers of a php-fpm share; metrics.php shows them. Where there is no APCu nothing is
+ * counted. A process that lives for long calls flush() after each job; where APCu is not shared (command line,
+ * RoadRunner) it passes a function that brings the counts elsewhere.
+ */
+final class CountedSet implements Membership
+{
+    public const APCU_PREFIX = 'keysieve_php:';
+
+    /** What stats() said when it was last flushed, by set: it counts for the whole process. @var array<string, int[]> */
+    private static array $flushed = [];
+
+    private readonly Set $set;
+    private readonly \Closure $add;
+
+    /** @param ?callable(string $set, string $counter, int $count): void $add instead of APCu */
+    public function __construct(private readonly string $name, ?string $keyProfile = null, ?callable $add = null)
+    {
+        $this->set = new Set($name, $keyProfile);
+        $this->add = \Closure::fromCallable($add ?? self::addToApcu(...));
+        self::$flushed[$name] ??= self::asked($name);
+    }
+
+    public function __destruct()
+    {
+        $this->flush();
+    }
+
+    public function mayContain(string|int|Key $key): bool
+    {
+        return $this->set->mayContain($key);
+    }
+
+    public function mayContainMany(array $keys): array
+    {
+        return $this->set->mayContainMany($keys);
+    }
+
+    public function candidates(array $keys): array
+    {
+        return $this->set->candidates($keys);
+    }
+
+    /**
+     * Null for an absent key, which the store is not asked about. For any other what $find returns: null when the store
+     * does not have it. When $find throws nothing is known, and nothing counted.
+     *
+     * @template T
+     * @param callable(string|int|Key): ?T $find
+     * @return ?T
+     */
+    public function lookup(string|int|Key $key, callable $find): mixed
+    {
+        if (!$this->set->mayContain($key)) {
+            return null;
+        }
+        $found = $find($key);
+        $this->confirm(1, $found === null ? 0 : 1);
+        return $found;
+    }
+
+    /** The store was asked about so many keys that had been answered maybe, and had so many of them. */
+    public function confirm(int $asked, int $found): void
+    {
+        if ($found < 0 || $found > $asked) {
+            throw new \ValueError("$found of $asked keys cannot have been found");
+        }
+        if ($this->set->availability() === Availability::Ready) {
+            $this->count('found', $found);
+            $this->count('false_positive', $asked - $found);
+        }
+    }
+
+    /** Counts what was asked since the last time. Needed in processes that live for long; else the end of a request does it. */
+    public function flush(): void
+    {
+        $asked = self::asked($this->name);
+        foreach ($asked as $counter => $count) {
+            $this->count($counter, $count - self::$flushed[$this->name][$counter]);
+        }
+        self::$flushed[$this->name] = $asked;
+    }
+
+    private function count(string $counter, int $count): void
+    {
+        if ($count > 0) {
+            ($this->add)($this->name, $counter, $count);
+        }
+    }
+
+    /** @return array{maybe: int, absent: int, unavailable: int} */
+    private static function asked(string $name): array
+    {
+        $none = ['maybe' => 0, 'absent' => 0, 'unavailable' => 0];
+        return array_intersect_key(stats()[$name] ?? [], $none) + $none;
+    }
+
+    private static function addToApcu(string $set, string $counter, int $count): void
+    {
+        if (function_exists('apcu_enabled') && apcu_enabled()) {
+            apcu_inc(self::APCU_PREFIX . "$set:$counter", $count);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+<?php
+
+declare(strict_types=1);
+
+namespace App;
+
+use Redis;
+use RedisException;
+
+/**
+ * Rows in Redis. It is connected to by the first key that may exist. A Redis that is away or slow costs its time limit
+ * once, and is not asked again by this object: the database answers instead.
+ */
+final class RedisCache
+{
+    private const SECONDS_TO_WAIT = 0.25;
+    private const SECONDS_TO_KEEP = 300;
+
+    /** How often Redis was asked. */
+    public int $reads = 0;
+    private ?Redis $connection = null;
+    private bool $isAway = false;
+
+    public function __construct(private readonly string $socket)
+    {
+    }
+
+    /** @return ?array<string, mixed> null: not cached, or not to be had */
+    public function get(string $key): ?array
+    {
+        $row = $this->ask(static fn (Redis $redis): mixed => $redis->get($key));
+        return is_string($row) ? json_decode($row, true, flags: JSON_THROW_ON_ERROR) : null;
+    }
+
+    /** @param array<string, mixed> $row */
+    public function put(string $key, array $row): void
+    {
+        $this->ask(static fn (Redis $redis): mixed
+            => $redis->setex($key, self::SECONDS_TO_KEEP, json_encode($row, JSON_THROW_ON_ERROR)));
+    }
+
+    private function ask(callable $command): mixed
+    {
+        if ($this->isAway) {
+            return null;
+        }
+        try {
+            ++$this->reads;
+            return $command($this->connection ??= $this->connect());
+        } catch (RedisException $exception) {
+            error_log("{$this->socket}: {$exception->getMessage()}");
+            $this->isAway = true;
+            return null;
+        }
+    }
+
+    private function connect(): Redis
+    {
+        $redis = new Redis();
+        $redis->connect($this->socket, 0, self::SECONDS_TO_WAIT, null, 0, self::SECONDS_TO_WAIT);
+        return $redis;
+    }
+}

@@ -1,0 +1,27 @@
+<?php
+
+// Finds products and says who was asked: php find.php ID...    or one per line on standard input
+
+declare(strict_types=1);
+
+use App\Database;
+use App\ProductFinder;
+use App\RedisCache;
+use KeySieve\Set;
+
+require __DIR__ . '/../Database.php';
+require __DIR__ . '/ProductFinder.php';
+require __DIR__ . '/RedisCache.php';
+
+$ids = $argc > 1 ? array_slice($argv, 1) : file('php://stdin', FILE_IGNORE_NEW_LINES);
+$cache = new RedisCache((string) getenv('EXAMPLES_REDIS'));
+$db = new Database();
+$finder = new ProductFinder(new Set('products'), $cache, $db);
+
+foreach ($ids as $id) {
+    $product = $finder->find($id);
+    if ($product !== null) {
+        echo "$id: {$product['name']}\n";
+    }
+}
+printf("%d ids, Redis asked %d times, SQL %d times\n", count($ids), $cache->reads, $db->queries);

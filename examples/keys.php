@@ -1,0 +1,34 @@
+<?php
+
+// The keys of a set as a batch lists them, each ended by a NUL: php keys.php SET
+// With --profile: the name of the rules by which they are normalised. Lookups use the same classes.
+
+declare(strict_types=1);
+
+use App\Database;
+use App\DomainKey;
+use App\TagKey;
+use App\UserNameKey;
+
+require __DIR__ . '/Database.php';
+require __DIR__ . '/disposable_email/DomainKey.php';
+require __DIR__ . '/tag_links/TagKey.php';
+require __DIR__ . '/usernames/UserNameKey.php';
+
+const SETS = [
+    'encyclopedia' => ['SELECT title FROM articles', TagKey::class],
+    'shop' => ['SELECT DISTINCT tag FROM offers', TagKey::class],
+    'products' => ['SELECT id FROM products', null],
+    'users' => ['SELECT name FROM users', UserNameKey::class],
+    'disposable' => ['SELECT domain FROM disposable_domains', DomainKey::class],
+];
+
+$set = end($argv);
+[$query, $rules] = SETS[$set] ?? exit("keys.php: no set \"$set\"\n");
+if ($argv[1] === '--profile') {
+    exit($rules === null ? '' : $rules::PROFILE);
+}
+foreach ((new Database())->column($query) as $name) {
+    $key = $rules === null ? $name : $rules::of($name);
+    echo $key === null ? '' : "$key\0"; // null: nobody can ask for it
+}

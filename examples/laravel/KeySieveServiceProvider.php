@@ -1,0 +1,33 @@
+<?php
+
+declare(strict_types=1);
+
+namespace App\Providers;
+
+use App\Database;
+use App\TagLinks;
+use Illuminate\Contracts\Container\Container;
+use Illuminate\Support\ServiceProvider;
+use KeySieve\Membership;
+use KeySieve\Set;
+
+/**
+ * Binds each set of config/keysieve.php as "keysieve.<name>", and TagLinks, which is that of ../tag_links as it is.
+ *
+ * Singletons are right under Octane as well: a set keeps nothing of a request, and follows new publications by itself.
+ */
+final class KeySieveServiceProvider extends ServiceProvider
+{
+    public function register(): void
+    {
+        foreach ($this->app->make('config')->get('keysieve.sets') as $name => $keyProfile) {
+            $this->app->singleton("keysieve.$name", static fn (): Membership => new Set($name, $keyProfile));
+        }
+        $this->app->bind(Membership::class, 'keysieve.encyclopedia'); // of those who ask for any
+        $this->app->bind(TagLinks::class, static fn (Container $app): TagLinks => new TagLinks(
+            articles: $app->make('keysieve.encyclopedia'),
+            offers: $app->make('keysieve.shop'),
+            db: $app->make(Database::class),
+        ));
+    }
+}

@@ -1,0 +1,53 @@
+<?php
+
+// A worker that lives for long: takes pages from the list `pages` in Redis, {"id": 7, "tags": ["猫", …]}, and appends the
+// links of their tags to the list `links`. It is never restarted for a new publication.
+//
+// - Nothing is to be attached or refreshed: a lookup sees a new publication within half a second, an add, `keysieve bypass`
+//   and its end at once. So do Messenger, RoadRunner, FrankenPHP, Swoole: keep the Set as long as you like.
+// - Expiry, the end of a timed bypass and a directory that was emptied are noticed by a request's first lookup and every
+//   4,096 lookups. A worker like this one is one request, so it ends after an hour, and its supervisor (systemd:
+//   Restart=always) starts another.
+// - While it idles it asks for the availability. Else it would go on holding memory of a publication that was replaced.
+// - A set that is unavailable answers maybe: right, but slow. The extension says so in the error log when it changes.
+// - CountedSet (../fpr) needs flush() after each job, and a function that brings its counts to where they are shown.
+
+declare(strict_types=1);
+
+use App\Database;
+use App\TagKey;
+use App\TagLinks;
+use KeySieve\Set;
+
+require __DIR__ . '/../Database.php';
+require __DIR__ . '/../tag_links/TagKey.php';
+require __DIR__ . '/../tag_links/TagLinks.php';
+
+const SECONDS_TO_LIVE = 3600;
+const BYTES_TO_USE = 64 << 20; // of PHP's own memory; sets are not counted by it
+const SECONDS_TO_WAIT = 1;
+
+$stopped = false;
+pcntl_async_signals(true);
+pcntl_signal(SIGTERM, static function () use (&$stopped): void {
+    $stopped = true;
+});
+
+$articles = new Set('encyclopedia', TagKey::PROFILE);
+$offers = new Set('shop', TagKey::PROFILE);
+$links = new TagLinks($articles, $offers, new Database());
+$redis = new Redis();
+$redis->connect((string) getenv('EXAMPLES_REDIS'), 0, 1.0, null, 0, SECONDS_TO_WAIT + 5.0);
+
+$end = hrtime(true) + SECONDS_TO_LIVE * 1_000_000_000;
+while (!$stopped && hrtime(true) < $end && memory_get_usage() < BYTES_TO_USE) {
+    $page = $redis->blPop('pages', SECONDS_TO_WAIT);
+    if (!$page) {
+        $articles->availability();
+        $offers->availability();
+        continue;
+    }
+    ['id' => $id, 'tags' => $tags] = json_decode($page[1], true, flags: JSON_THROW_ON_ERROR);
+    $redis->rPush('links', json_encode(['id' => $id, 'tags' => $links->of($tags)], JSON_THROW_ON_ERROR));
+}
+error_log('ends: ' . json_encode(KeySieve\stats()));

@@ -1,0 +1,12 @@
+<?php
+
+declare(strict_types=1);
+
+namespace App;
+
+enum NameState: string
+{
+    case Free = 'free';
+    case Taken = 'taken';
+    case Invalid = 'not a name';
+}

@@ -1,0 +1,56 @@
+<?php
+
+declare(strict_types=1);
+
+namespace App;
+
+use KeySieve\Membership;
+use PDOException;
+
+/**
+ * Says while somebody types whether a name is free. Most names that people try are: those are answered without a query.
+ *
+ * "Absent" means free as of the generation at hand and the adds that this host has received. Good enough to show; who
+ * gets the name is decided by the database's unique index alone, when it is inserted.
+ */
+final class UserNames
+{
+    public function __construct(
+        private readonly Membership $taken,
+        private readonly Database $db,
+    ) {
+    }
+
+    public function state(string $name): NameState
+    {
+        $key = UserNameKey::of($name);
+        return match (true) {
+            $key === null => NameState::Invalid,
+            !$this->taken->mayContain($key) => NameState::Free,
+            default => $this->isTaken($key) ? NameState::Taken : NameState::Free,
+        };
+    }
+
+    /** Does not look at the set: a name that was taken a moment ago may still be absent here. */
+    public function register(string $name, AddThenCommit $addThenCommit): NameState
+    {
+        $key = UserNameKey::of($name);
+        if ($key === null) {
+            return NameState::Invalid;
+        }
+        try {
+            $addThenCommit->insert($key, 'INSERT INTO users (name_key, name) VALUES (?, ?)', [$key, $name]);
+        } catch (PDOException $exception) {
+            if ($exception->getCode() === '23000') { // integrity constraint violation
+                return NameState::Taken;
+            }
+            throw $exception;
+        }
+        return NameState::Free;
+    }
+
+    private function isTaken(string $key): bool
+    {
+        return $this->db->column('SELECT 1 FROM users WHERE name_key = ?', [$key]) !== [];
+    }
+}

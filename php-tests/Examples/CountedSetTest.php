@@ -1,0 +1,175 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Examples;
+
+use KeySieve\Set;
+use KeySieve\Tests\Support\Examples;
+use KeySieve\Tests\Support\FastCgiRequest;
+use KeySieve\Tests\Support\FpmPool;
+use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+/** The false-positive rate of a page in production: counted in two workers of a real php-fpm, read as Prometheus does. */
+final class CountedSetTest extends TestCase
+{
+    private const PRODUCTS = 500;
+    private const ASKED = 200;
+
+    private static ?Examples $examples;
+    private static ?FpmPool $pages;
+
+    public static function setUpBeforeClass(): void
+    {
+        self::$examples = new Examples();
+        self::$examples->output('setup.php');
+        self::$examples->code(<<<'PHP'
+            require FOLDER . '/Database.php';
+            $db = new App\Database();
+            foreach (range(1, 500) as $id) {
+                $db->rows('INSERT OR REPLACE INTO products VALUES (?, ?)', [$id, "Product $id"]);
+            }
+            PHP);
+        $others = array_map(static fn (int $number): string => "other $number", range(1, 20_000));
+        SharedMemory::put('products', [...range(1, self::PRODUCTS), ...$others], ['--fpr', '0.1', '--shard-size', '1KiB']);
+    }
+
+    public static function tearDownAfterClass(): void
+    {
+        self::$pages = null;
+        self::$examples = null;
+    }
+
+    protected function setUp(): void
+    {
+        self::$pages = self::$examples->pool(); // and with it a new APCu
+    }
+
+    public function testFalsePositivesOfAllWorkersAreCountedOneByOne(): void
+    {
+        $strange = range(10_001, 10_000 + self::ASKED);
+        $maybe = count((new Set('products'))->candidates($strange));
+        self::assertGreaterThan(0, $maybe);
+        self::assertCount(2, $this->askBothWorkers([...$strange, ...range(1, 50)]));
+        self::assertSame([
+            'absent' => self::ASKED - $maybe,
+            'maybe' => $maybe + 50,
+            'unavailable' => 0,
+            'found' => 50,
+            'false_positive' => $maybe,
+        ], $this->counts());
+    }
+
+    public function testAnUnavailableSetHasNoFalsePositives(): void
+    {
+        SharedMemory::bypass('products');
+        try {
+            self::assertSame("no such product\n", $this->ask(20_000));
+            self::assertSame("Product 7\n", $this->ask(7));
+        } finally {
+            SharedMemory::bypass('products', '--off');
+        }
+        self::assertSame(
+            ['absent' => 0, 'maybe' => 0, 'unavailable' => 2, 'found' => 0, 'false_positive' => 0],
+            $this->counts(),
+        );
+    }
+
+    public function testPromtoolFindsNothingAmiss(): void
+    {
+        $this->ask(7);
+        $file = tempnam(sys_get_temp_dir(), 'keysieve-metrics-');
+        file_put_contents($file, $this->metrics());
+        $lint = Program::run(['sh', '-c', 'promtool check metrics < "$0"', $file]);
+        unlink($file);
+        self::assertSame([0, '', ''], [$lint->status, $lint->output, $lint->errors]);
+    }
+
+    public function testWithoutApcuThePageAnswersAndTheMetricsSayWhyTheyAreNot(): void
+    {
+        self::$pages = self::$examples->pool(['apc.enabled' => '0']);
+        self::assertSame("Product 7\n", $this->ask(7));
+        $this->expectExceptionMessage('Status: 503 Service Unavailable');
+        $this->expectExceptionMessage('APCu is not installed, or switched off');
+        $this->metrics();
+    }
+
+    public function testAFunctionGetsTheCountsInsteadOfApcu(): void
+    {
+        $counted = self::$examples->code(<<<'PHP'
+            require FOLDER . '/fpr/CountedSet.php';
+            $counts = [];
+            $products = new KeySieve\CountedSet('products', null, function (string $set, string $counter, int $count) use (&$counts) {
+                $counts[] = "$set $counter $count";
+            });
+            $other = new KeySieve\CountedSet('products');               // counts nothing twice
+            $candidates = $products->candidates(range(1, 100));
+            $products->confirm(count($candidates), 100);
+            $products->flush();
+            $products->flush();
+            $products->lookup(5, fn (int $id) => "row $id");
+            unset($products);
+            try {
+                $other->confirm(1, 2);
+            } catch (ValueError $error) {
+                $counts[] = $error->getMessage();
+            }
+            try {
+                $other->lookup(5, fn () => throw new RuntimeException('the store is away'));
+            } catch (RuntimeException $error) {
+                $counts[] = $error->getMessage();
+            }
+            echo implode("\n", $counts);
+            PHP);
+        self::assertSame([
+            'products found 100',
+            'products maybe 100',
+            'products found 1',
+            'products maybe 1',
+            '2 of 1 keys cannot have been found',
+            'the store is away',
+        ], explode("\n", $counted));
+    }
+
+    private function ask(int $id): string
+    {
+        return self::$pages->request("page=fpr/product.php&id=$id")->body();
+    }
+
+    /**
+     * Asks for products in pairs, so that both workers have something to do.
+     *
+     * @param int[] $ids
+     * @return string[] the processes that have answered
+     */
+    private function askBothWorkers(array $ids): array
+    {
+        $workers = [];
+        foreach (array_chunk($ids, 2) as $pair) {
+            $requests = array_map(
+                static fn (int $id): FastCgiRequest => self::$pages->request("page=fpr/product.php&worker&id=$id"),
+                $pair,
+            );
+            foreach ($requests as $i => $request) {
+                [$answer, $worker] = explode("\n", $request->body());
+                self::assertSame($pair[$i] > self::PRODUCTS ? 'no such product' : "Product {$pair[$i]}", $answer);
+                $workers[$worker] = $worker;
+            }
+        }
+        return array_values($workers);
+    }
+
+    private function metrics(): string
+    {
+        return self::$pages->request('page=fpr/metrics.php')->body();
+    }
+
+    /** @return array<string, int> of the set products, by counter */
+    private function counts(): array
+    {
+        preg_match_all('/^keysieve_php_(\w+)_total{set="products"} (\d+)$/m', $this->metrics(), $found);
+        return array_map(intval(...), array_combine($found[1], $found[2]));
+    }
+}

@@ -1,0 +1,108 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Examples;
+
+use KeySieve\Tests\Support\Deadline;
+use KeySieve\Tests\Support\Examples;
+use KeySieve\Tests\Support\RedisServer;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+/** One worker process that lives through new publications, bypass and idle times. */
+final class LongRunningTest extends TestCase
+{
+    private RedisServer $redis;
+    private Examples $examples;
+    /** @var resource */
+    private $worker;
+
+    protected function setUp(): void
+    {
+        $this->redis = new RedisServer();
+        $this->examples = new Examples(['EXAMPLES_REDIS' => $this->redis->socket]);
+        $this->examples->setUp('encyclopedia', 'shop');
+        $this->worker = $this->examples->start('long_running/worker.php', $this->log());
+    }
+
+    protected function tearDown(): void
+    {
+        proc_terminate($this->worker, SIGKILL);
+        proc_close($this->worker);
+        unset($this->examples, $this->redis);
+    }
+
+    public function testTheSameProcessSeesANewPublicationAndEndsWhenItIsTold(): void
+    {
+        $pid = $this->pid();
+        self::assertSame([['猫', 2], [null, 0]], $this->links('猫', '犬'));
+        $this->insertDog();
+        self::assertSame([null, 0], $this->links('犬')[0], 'absent as of its generation');
+        $this->examples->publish('encyclopedia');
+        self::assertTrue(Deadline::reaches(fn (): bool => $this->links('犬') === [['犬', 0]]));
+        self::assertSame($pid, $this->pid());
+
+        posix_kill($pid, SIGTERM);
+        self::assertTrue(Deadline::reaches(fn (): bool => !proc_get_status($this->worker)['running']));
+        self::assertMatchesRegularExpression('/^ends: {"encyclopedia":{"calls":\d+/m', file_get_contents($this->log()));
+    }
+
+    public function testABypassHoldsAtOnceAndEndsAtOnce(): void
+    {
+        self::assertSame([[null, 0]], $this->links('犬'));
+        $this->insertDog();
+        SharedMemory::bypass('encyclopedia');
+        self::assertSame([['犬', 0]], $this->links('犬'));
+        SharedMemory::bypass('encyclopedia', '--off');
+        self::assertSame([[null, 0]], $this->links('犬'));
+        self::assertMatchesRegularExpression('/is bypassed.*is ready again/s', file_get_contents($this->log()));
+    }
+
+    public function testAnIdleWorkerLetsGoOfWhatWasReplaced(): void
+    {
+        $this->links('猫');
+        $before = $this->mapped();
+        self::assertCount(1, $before);
+        $this->examples->publish('encyclopedia');
+        self::assertTrue(Deadline::reaches(fn (): bool => count($this->mapped()) === 1 && $this->mapped() !== $before));
+    }
+
+    private function insertDog(): void
+    {
+        $this->examples->code(<<<'PHP'
+            require FOLDER . '/Database.php';
+            (new App\Database())->rows('INSERT INTO articles VALUES (?, ?)', ['犬', '犬']);
+            PHP);
+    }
+
+    /** @return array{?string, int}[] article and offers of each tag, as the worker says */
+    private function links(string ...$tags): array
+    {
+        $this->redis->command('RPUSH', 'pages', json_encode(['id' => 7, 'tags' => $tags], JSON_THROW_ON_ERROR));
+        $answer = '';
+        self::assertTrue(Deadline::reaches(function () use (&$answer): bool {
+            return ($answer = $this->redis->command('LPOP', 'links')) !== '';
+        }), file_get_contents($this->log()));
+        $links = json_decode($answer, true, flags: JSON_THROW_ON_ERROR)['tags'];
+        return array_map(static fn (array $link): array => [$link['article'], $link['offers']], $links);
+    }
+
+    /** @return string[] the publications of the set encyclopedia that the worker has mapped */
+    private function mapped(): array
+    {
+        $folder = preg_quote(SharedMemory::folder('encyclopedia'), '~');
+        preg_match_all("~$folder/\w+\.ks~", file_get_contents("/proc/{$this->pid()}/maps"), $found);
+        return array_values(array_unique($found[0]));
+    }
+
+    private function pid(): int
+    {
+        return proc_get_status($this->worker)['pid'];
+    }
+
+    private function log(): string
+    {
+        return "{$this->examples->folder}/worker.log";
+    }
+}

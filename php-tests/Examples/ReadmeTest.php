@@ -1,0 +1,60 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Examples;
+
+use KeySieve\Tests\Support\Examples;
+use KeySieve\Tests\Support\Program;
+use PHPUnit\Framework\TestCase;
+
+/** The commands of examples/README.md, run as they are written, print what it says. */
+final class ReadmeTest extends TestCase
+{
+    /** @return iterable<string, array{string, string}> the commands of each section, and what they print */
+    public static function sections(): iterable
+    {
+        foreach (preg_split('/^### /m', self::readme()) as $section) {
+            $name = strtok($section, "\n");
+            if (preg_match('/^```sh\n(.*?)^```\n\n```\n(.*?)^```\n/ms', $section, $found) === 1) {
+                yield $name => [$found[1], $found[2]];
+            }
+        }
+    }
+
+    /** @dataProvider sections */
+    public function testCommandsPrintWhatTheReadmeSays(string $commands, string $output): void
+    {
+        preg_match('/^## Try them\n.*?^```sh\n(.*?)^```\n/ms', self::readme(), $setUp);
+        $cleanUp = 'rm -rf "$trial"; kill $(jobs -p) 2>/dev/null || true';
+        $shell = (new Examples())->shell("{$setUp[1]}trap '$cleanUp' EXIT\n$commands");
+        self::assertSame($output, $shell->output, $shell->errors);
+    }
+
+    public function testEveryExampleHasItsSection(): void
+    {
+        self::assertSame(
+            ['tag_links', 'guard', 'usernames', 'add_then_commit', 'disposable_email', 'fpr', 'long_running'],
+            array_keys(iterator_to_array(self::sections())),
+        );
+        foreach (glob(Examples::path('.') . '/*', GLOB_ONLYDIR) as $folder) {
+            self::assertStringContainsString(basename($folder), self::readme());
+        }
+    }
+
+    public function testPromtoolTakesTheExpressions(): void
+    {
+        self::assertSame(2, preg_match_all('/^```promql\n(.*?)^```/ms', self::readme(), $found));
+        $rules = [['record' => 'a', 'expr' => $found[1][0]], ['record' => 'b', 'expr' => $found[1][1]]];
+        $file = tempnam(sys_get_temp_dir(), 'keysieve-rules-');
+        file_put_contents($file, json_encode(['groups' => [['name' => 'readme', 'rules' => $rules]]], JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES));
+        $check = Program::run(['promtool', 'check', 'rules', $file]);
+        unlink($file);
+        self::assertStringContainsString('SUCCESS: 2 rules found', $check->output, $check->errors);
+    }
+
+    private static function readme(): string
+    {
+        return file_get_contents(Examples::path('README.md'));
+    }
+}

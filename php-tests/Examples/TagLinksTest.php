@@ -1,0 +1,99 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Examples;
+
+use KeySieve\Tests\Support\Examples;
+use KeySieve\Tests\Support\FpmPool;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+/** The page of tags in a real php-fpm. Its sets are so small that they have no false positives. */
+final class TagLinksTest extends TestCase
+{
+    private static ?Examples $examples;
+    private static ?FpmPool $pool;
+
+    public static function setUpBeforeClass(): void
+    {
+        self::$examples = new Examples();
+        self::$examples->setUp('encyclopedia', 'shop');
+        self::$pool = self::$examples->pool();
+    }
+
+    public static function tearDownAfterClass(): void
+    {
+        self::$pool = null;
+        self::$examples = null;
+    }
+
+    public function testTagsAreLinkedThatHaveSomethingHoweverTheyAreWritten(): void
+    {
+        $tags = ['猫', "CAFE\u{301}", '2024', 'tokyo tower ', '<b>', '犬', '02024'];
+        self::assertSame(<<<HTML
+            <ul>
+            <li>猫 <a href="/articles/%E7%8C%AB">article</a> <a href="/shop?tag=%E7%8C%AB">offers (2)</a></li>
+            <li>CAFE\u{301} <a href="/articles/Caf%C3%A9">article</a></li>
+            <li>2024 <a href="/articles/2024">article</a> <a href="/shop?tag=2024">offers (1)</a></li>
+            <li>tokyo tower  <a href="/articles/Tokyo%20Tower">article</a></li>
+            <li>&lt;b&gt;</li>
+            <li>犬</li>
+            <li>02024</li>
+            </ul>
+            <!-- 2 queries -->
+
+            HTML, $this->page(...$tags));
+    }
+
+    public function testAPageOfAbsentTagsDoesNotEvenConnect(): void
+    {
+        $tags = array_map(static fn (int $number): string => "nothing $number", range(1, 20));
+        $away = self::$examples->database . '.away';
+        rename(self::$examples->database, $away);
+        try {
+            $page = $this->page(...$tags);
+        } finally {
+            rename($away, self::$examples->database);
+        }
+        self::assertStringContainsString('<!-- 0 queries -->', $page);
+        self::assertSame(20, substr_count($page, '<li>nothing'));
+        self::assertStringNotContainsString('<a ', $page);
+    }
+
+    public function testBypassedSetsCostQueriesAndNoLink(): void
+    {
+        $expected = $this->page('猫', '犬');
+        self::assertStringContainsString('offers (2)', $expected);
+        foreach (['encyclopedia', 'shop'] as $set) {
+            SharedMemory::bypass($set);
+        }
+        try {
+            self::assertSame($expected, $this->page('猫', '犬'));
+            self::assertStringContainsString('<!-- 2 queries -->', $this->page('犬'));
+        } finally {
+            foreach (['encyclopedia', 'shop'] as $set) {
+                SharedMemory::bypass($set, '--off');
+            }
+        }
+        self::assertStringContainsString('<!-- 0 queries -->', $this->page('犬'));
+    }
+
+    public function testAnswersOfOtherRulesAreNotBelieved(): void
+    {
+        $examples = new Examples();
+        $examples->setUp();
+        SharedMemory::put('encyclopedia', ['another'], ['--key-profile', 'other-rules']);
+        SharedMemory::put('shop', ['another'], ['--key-profile', 'other-rules']);
+        $page = $examples->run('tag_links/page.php', '猫', '犬');
+        self::assertStringContainsString('<li>猫 <a href="/articles/%E7%8C%AB">article</a>', $page->output);
+        self::assertStringContainsString('<!-- 2 queries -->', $page->output);
+        self::assertStringContainsString('was built with key profile "other-rules", not "tag-', $page->errors);
+        $examples->publish('encyclopedia', 'shop');
+    }
+
+    private function page(string ...$tags): string
+    {
+        return self::$pool->request('page=tag_links/page.php&tags=' . rawurlencode(implode(',', $tags)))->body();
+    }
+}

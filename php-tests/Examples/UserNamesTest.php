@@ -1,0 +1,135 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Examples;
+
+use KeySieve\Tests\Support\Deadline;
+use KeySieve\Tests\Support\Examples;
+use KeySieve\Tests\Support\Loader;
+use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\RedisServer;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+/** Names that are free or taken, and registered by add-then-commit: with a real Redis, which a real keysieved follows. */
+final class UserNamesTest extends TestCase
+{
+    private RedisServer $redis;
+    private Examples $examples;
+    private Loader $loader;
+
+    protected function setUp(): void
+    {
+        $this->redis = new RedisServer();
+        $this->examples = new Examples(['EXAMPLES_REDIS' => $this->redis->socket]);
+        $this->examples->output('setup.php');
+        Program::output(['rm', '-rf', SharedMemory::folder('users')]);
+        $this->loader = new Loader(['users'], $this->redis->url);
+        $profile = $this->examples->output('keys.php', '--profile', 'users');
+        file_put_contents("{$this->examples->folder}/keys", $this->examples->output('keys.php', 'users'));
+        Program::output([
+            getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'build', '-0', '--set', 'users', '--fpr', '0.01', '--store', $this->redis->url,
+            '--key-profile', $profile, "{$this->examples->folder}/keys", '-o', "{$this->examples->folder}/users.ks",
+        ]);
+        $this->loader->push("{$this->examples->folder}/users.ks");
+        self::assertTrue(Deadline::reaches(function (): bool {
+            return $this->examples->run('usernames/available.php', 'nobody')->output === "nobody: free\n0 queries\n";
+        }), $this->loader->log());
+    }
+
+    protected function tearDown(): void
+    {
+        unset($this->loader, $this->examples, $this->redis); // the next test's sets are those of another loader
+    }
+
+    public function testNamesAreComparedAsPeopleReadThem(): void
+    {
+        self::assertSame(
+            "carol: free\nAlice: taken\nＢＯＢ: taken\nJU\u{308}RGEN: taken\nab: not a name\nno body: not a name\n\xff\xff\xff: not a name\n"
+                . "3 queries\n",
+            $this->available('carol', 'Alice', 'ＢＯＢ', "JU\u{308}RGEN", 'ab', 'no body', "\xff\xff\xff"),
+        );
+    }
+
+    public function testARegisteredNameIsTakenForEverybodyWithoutABuild(): void
+    {
+        self::assertSame("Carol: free\n0 queries\n", $this->available('Carol'));
+        self::assertSame(
+            "Carol: registered\nCAROL: taken\nalice: taken\nx: not a name\n",
+            $this->examples->output('add_then_commit/register.php', 'Carol', 'CAROL', 'alice', 'x'),
+        );
+        preg_match_all('/^key\n(.*)$/m', $this->redis->command('XRANGE', 'keysieve:users:adds', '-', '+'), $added);
+        self::assertSame(['carol'], $added[1], 'what is refused is not added');
+        self::assertTrue(Deadline::reaches(fn (): bool => $this->available('cArOl') === "cArOl: taken\n1 queries\n"));
+    }
+
+    public function testTheAddIsInTheLogBeforeTheRowCanBeSeen(): void
+    {
+        $seen = $this->examples->code($this->withClasses(<<<'PHP'
+            /** Another connection looks for the row at the moment of the add. */
+            final class WatchedRedis extends Redis
+            {
+                public function xadd($log, $id, $values, $maxlen = 0, $approximate = false, $nomkstream = false): string|false
+                {
+                    $id = parent::xadd($log, $id, $values);
+                    echo json_encode($values), ' ', (new App\Database())->column('SELECT count(*) FROM users')[0], "\n";
+                    return $id;
+                }
+            }
+            $redis = new WatchedRedis();
+            $redis->connect(getenv('EXAMPLES_REDIS'));
+            $db = new App\Database();
+            $db->column('PRAGMA journal_mode = WAL'); // readers do not wait for writers
+            (new App\AddThenCommit($db->connection(), $redis, 'keysieve:users:adds'))
+                ->insert('dave', 'INSERT INTO users VALUES (?, ?)', ['dave', 'dave']);
+            echo $db->column('SELECT count(*) FROM users')[0];
+            PHP));
+        self::assertSame("{\"key\":\"dave\"} 3\n4", $seen);
+    }
+
+    public function testAnAddThatFailsLeavesNoRow(): void
+    {
+        $this->redis->command('SET', 'keysieve:wrong:adds', 'is no log');
+        $error = $this->examples->code($this->withClasses(<<<'PHP'
+            $redis = new Redis();
+            $redis->connect(getenv('EXAMPLES_REDIS'));
+            $db = new App\Database();
+            try {
+                (new App\AddThenCommit($db->connection(), $redis, 'keysieve:wrong:adds'))
+                    ->insert('erin', 'INSERT INTO users VALUES (?, ?)', ['erin', 'erin']);
+            } catch (Throwable $error) {
+                echo $error->getMessage(), "\n";
+            }
+            echo $db->column('SELECT count(*) FROM users')[0];
+            PHP));
+        self::assertMatchesRegularExpression('/WRONGTYPE.*\n3$/', $error);
+    }
+
+    public function testARedisThatHangsLeavesNoRow(): void
+    {
+        $this->redis->freeze();
+        $this->examples->code($this->withClasses(<<<'PHP'
+            $redis = new Redis();
+            $redis->connect(getenv('EXAMPLES_REDIS'), 0, 0.5, null, 0, 0.5);
+            try {
+                (new App\AddThenCommit((new App\Database())->connection(), $redis, 'keysieve:users:adds'))
+                    ->insert('erin', 'INSERT INTO users VALUES (?, ?)', ['erin', 'erin']);
+                exit(1);
+            } catch (RedisException) {
+            }
+            PHP));
+        $this->redis->stop(); // keysieved waits for it
+        self::assertSame("alice\0bob\0jürgen\0", $this->examples->output('keys.php', 'users'));
+    }
+
+    private function available(string ...$names): string
+    {
+        return $this->examples->output('usernames/available.php', ...$names);
+    }
+
+    private function withClasses(string $code): string
+    {
+        return "require FOLDER . '/Database.php';\nrequire FOLDER . '/add_then_commit/AddThenCommit.php';\n$code";
+    }
+}

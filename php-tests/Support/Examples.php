@@ -1,0 +1,137 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Support;
+
+/** The scripts of examples/, run as they are, with a database of their own. Ends with the object. */
+final class Examples
+{
+    private const FOLDER = __DIR__ . '/../../examples';
+    /** Debian's PHP has these as modules; elsewhere they are built in. igbinary: redis may need it. */
+    private const MODULES = ['ctype', 'mbstring', 'tokenizer', 'posix', 'intl', 'pdo', 'pdo_sqlite', 'igbinary', 'redis', 'apcu'];
+
+    public readonly string $database;
+    public readonly string $folder;
+    /** @var array<string, string> */
+    private readonly array $environment;
+
+    /** @param array<string, string> $environment */
+    public function __construct(array $environment = [])
+    {
+        $this->folder = sys_get_temp_dir() . '/keysieve-examples-' . bin2hex(random_bytes(6));
+        mkdir($this->folder, 0700);
+        $this->database = "{$this->folder}/examples.sqlite";
+        $php = implode(' ', array_map(escapeshellarg(...), self::interpreter()));
+        $directory = '-d "keysieve.directory=$KEYSIEVE_DIRECTORY"'; // as a command may have set it
+        file_put_contents("{$this->folder}/php", "#!/bin/sh\nexec $php $directory \"\$@\"\n");
+        chmod("{$this->folder}/php", 0755);
+        $this->environment = $environment + [
+            'EXAMPLES_DB' => $this->database,
+            'KEYSIEVE_DIRECTORY' => SharedMemory::directory(),
+            'PATH' => $this->folder . ':' . getenv('KEYSIEVE_BIN_DIR') . ':' . getenv('PATH'),
+        ];
+    }
+
+    public function __destruct()
+    {
+        array_map('unlink', glob("{$this->folder}/*"));
+        rmdir($this->folder);
+    }
+
+    public static function path(string $script): string
+    {
+        return realpath(self::FOLDER . "/$script");
+    }
+
+    /** @return string[] */
+    public static function modules(): array
+    {
+        static $builtIn = null;
+        $builtIn ??= explode("\n", strtolower(Program::output([PHP_BINARY, '-n', '-m'])));
+        return array_values(array_diff(self::MODULES, $builtIn));
+    }
+
+    /** Makes the database, and publishes sets of it as examples/publish does. */
+    public function setUp(string ...$sets): void
+    {
+        $this->output('setup.php');
+        $this->publish(...$sets);
+    }
+
+    public function publish(string ...$sets): void
+    {
+        $this->succeed([self::path('publish'), ...$sets]);
+    }
+
+    /** Runs a script that must succeed without a word to standard error. */
+    public function output(string $script, string ...$arguments): string
+    {
+        $program = $this->run($script, ...$arguments);
+        if ($program->errors !== '') {
+            throw new \RuntimeException("$script says: {$program->errors}");
+        }
+        return $program->output;
+    }
+
+    public function run(string $script, string ...$arguments): Program
+    {
+        return $this->succeed([...self::interpreter(), self::path($script), ...$arguments]);
+    }
+
+    /** Starts a script; its output and errors go to the file. @return resource */
+    public function start(string $script, string $log)
+    {
+        $output = ['file', $log, 'a'];
+        $command = [...self::interpreter(), self::path($script)];
+        return proc_open($command, [['file', '/dev/null', 'r'], $output, $output], $pipes, null, $this->environment + getenv());
+    }
+
+    /** Runs PHP code beside the examples, which it can require from FOLDER. */
+    public function code(string $code): string
+    {
+        $code = 'const FOLDER = ' . var_export(self::path('.'), true) . ";\n$code";
+        return $this->succeed([...self::interpreter(), '-r', $code])->output;
+    }
+
+    /**
+     * A php-fpm of two workers. A request for "page=tag_links/page.php" runs that script; with "&worker" its answer ends with
+     * the number of the worker's process.
+     *
+     * @param array<string, string> $settings
+     */
+    public function pool(array $settings = []): FpmPool
+    {
+        $script = 'usleep(2_000); // so that both workers get requests' . "\n"
+            . 'require ' . var_export(self::path('.') . '/', true) . " . \$_GET['page'];\n"
+            . "echo isset(\$_GET['worker']) ? getmypid() : '';";
+        $directives = ['env[EXAMPLES_DB]' => $this->database];
+        return new FpmPool($script, ['pages' => $directives], null, $settings + ['extension' => self::modules()]);
+    }
+
+    /** Runs commands in the folder of the examples. */
+    public function shell(string $commands): Program
+    {
+        return $this->succeed(['bash', '-euo', 'pipefail', '-c', 'cd ' . escapeshellarg(self::path('.')) . "\n$commands"]);
+    }
+
+    /** @param string[] $command */
+    private function succeed(array $command): Program
+    {
+        $program = Program::run($command, $this->environment);
+        if ($program->status !== 0) {
+            throw new \RuntimeException(implode(' ', $command) . " ended with {$program->status}: {$program->output}{$program->errors}");
+        }
+        return $program;
+    }
+
+    /** @return string[] */
+    private static function interpreter(): array
+    {
+        $command = PhpScript::interpreter(['apc.enable_cli' => '1']);
+        foreach (self::modules() as $module) {
+            array_push($command, '-d', "extension=$module");
+        }
+        return $command;
+    }
+}
