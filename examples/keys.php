@@ -28,7 +28,7 @@ $set = end($argv);
 if ($argv[1] === '--profile') {
     exit($rules === null ? '' : $rules::PROFILE);
 }
-foreach ((new Database())->column($query) as $name) {
+foreach ((new Database())->connection()->query($query, PDO::FETCH_COLUMN, 0) as $name) { // row by row
     $key = $rules === null ? $name : $rules::of($name);
     echo $key === null ? '' : "$key\0"; // null: nobody can ask for it
 }

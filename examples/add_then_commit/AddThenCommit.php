@@ -10,10 +10,11 @@ use RuntimeException;
 use Throwable;
 
 /**
- * Inserts a row whose key is in a set. The key is in the set's adds log before the row can be seen, so no host ever treats
- * as absent what exists. A transaction that is rolled back after its add costs a "maybe" now and then until the next build.
+ * Inserts a row whose key is in a set. The key is in the set's adds log before the row can be seen. A transaction that
+ * is rolled back after its add costs a "maybe" now and then until the next build.
  *
- * The key must be what lookups ask for, and Redis's options OPT_SERIALIZER and OPT_PREFIX must be as they are by default.
+ * The key must be what lookups ask for. The options OPT_SERIALIZER and OPT_PREFIX of the connection to Redis must be as
+ * they are by default.
  */
 final class AddThenCommit
 {

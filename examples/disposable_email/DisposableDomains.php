@@ -10,9 +10,9 @@ use PDOException;
 /**
  * Is an address at a domain that gives mailboxes to everybody for ten minutes?
  *
- * "Maybe" must block nobody: one honest domain in a hundred (the false-positive rate) would be locked out, and always the
- * same one. So the exact list has the last word, and nobody is blocked while it cannot be asked. The set spares the list
- * the question for nearly all honest addresses.
+ * "Maybe" must block nobody: one honest domain in a hundred (the false-positive rate) would be locked out, and always
+ * the same one. So the exact list has the last word, and nobody is blocked while it cannot be asked. The set spares the
+ * list the question for nearly all honest addresses.
  */
 final class DisposableDomains
 {
@@ -48,7 +48,7 @@ final class DisposableDomains
     private function areListed(array $domains): bool
     {
         try {
-            return $this->db->rowsAmong('SELECT 1 FROM disposable_domains WHERE domain IN (?) LIMIT 1', $domains) !== [];
+            return $this->db->rowsAmong('SELECT 1 FROM disposable_domains WHERE domain IN (?)', $domains) !== [];
         } catch (PDOException $exception) {
             error_log("disposable domains cannot be asked: {$exception->getMessage()}");
             return false;

@@ -7,8 +7,9 @@ namespace App;
 use KeySieve\Membership;
 
 /**
- * A guard in front of Redis and SQL. Whoever asks for endless products that do not exist (a crawler, an attacker) passes
- * every cache, since what does not exist is not cached. Here only the share that the false-positive rate says gets as far.
+ * A guard in front of Redis and SQL. Whoever asks for endless products that do not exist (a crawler, an attacker)
+ * passes every cache, since what does not exist is not cached. Here only the share that the false-positive rate says
+ * gets as far.
  */
 final class ProductFinder
 {
@@ -31,8 +32,8 @@ final class ProductFinder
     }
 
     /**
-     * That a product is not there is not cached: it may be inserted at this moment, and would stay away until that entry
-     * ends.
+     * That a product is not there is not cached: it may be inserted at this moment, and would stay away until that
+     * entry ends.
      *
      * @return ?array<string, mixed>
      */

@@ -8,18 +8,19 @@ use Redis;
 use RedisException;
 
 /**
- * Rows in Redis. It is connected to by the first key that may exist. A Redis that is away or slow costs its time limit
- * once, and is not asked again by this object: the database answers instead.
+ * Rows in Redis. It is connected to by the first key that may exist. A Redis that is away or hangs costs its time limit
+ * once, and is left alone for some seconds: the database answers instead.
  */
 final class RedisCache
 {
     private const SECONDS_TO_WAIT = 0.25;
     private const SECONDS_TO_KEEP = 300;
+    private const SECONDS_TO_LEAVE_ALONE = 5;
 
     /** How often Redis was asked. */
     public int $reads = 0;
     private ?Redis $connection = null;
-    private bool $isAway = false;
+    private int $leftAloneUntil = 0;
 
     public function __construct(private readonly string $socket)
     {
@@ -29,7 +30,7 @@ final class RedisCache
     public function get(string $key): ?array
     {
         $row = $this->ask(static fn (Redis $redis): mixed => $redis->get($key));
-        return is_string($row) ? json_decode($row, true, flags: JSON_THROW_ON_ERROR) : null;
+        return is_string($row) ? json_decode($row, true) : null;
     }
 
     /** @param array<string, mixed> $row */
@@ -41,7 +42,7 @@ final class RedisCache
 
     private function ask(callable $command): mixed
     {
-        if ($this->isAway) {
+        if (hrtime(true) < $this->leftAloneUntil) {
             return null;
         }
         try {
@@ -49,7 +50,8 @@ final class RedisCache
             return $command($this->connection ??= $this->connect());
         } catch (RedisException $exception) {
             error_log("{$this->socket}: {$exception->getMessage()}");
-            $this->isAway = true;
+            $this->connection = null;
+            $this->leftAloneUntil = hrtime(true) + self::SECONDS_TO_LEAVE_ALONE * 1_000_000_000;
             return null;
         }
     }

@@ -1,14 +1,14 @@
 <?php
 
-// A worker that lives for long: takes pages from the list `pages` in Redis, {"id": 7, "tags": ["猫", …]}, and appends the
-// links of their tags to the list `links`. It is never restarted for a new publication.
+// A worker that lives for long: takes pages from the list `pages` in Redis, {"id": 7, "tags": ["猫", …]}, and appends
+// the links of their tags to the list `links`. It is never restarted for a new publication.
 //
-// - Nothing is to be attached or refreshed: a lookup sees a new publication within half a second, an add, `keysieve bypass`
-//   and its end at once. So do Messenger, RoadRunner, FrankenPHP, Swoole: keep the Set as long as you like.
-// - Expiry, the end of a timed bypass and a directory that was emptied are noticed by a request's first lookup and every
-//   4,096 lookups. A worker like this one is one request, so it ends after an hour, and its supervisor (systemd:
-//   Restart=always) starts another.
-// - While it idles it asks for the availability. Else it would go on holding memory of a publication that was replaced.
+// - Nothing is to be attached or refreshed: a lookup sees a new publication within half a second, an add, `keysieve
+//   bypass` and its end at once. Keep the Set as long as you like.
+// - Expiry, the end of a timed bypass and a directory that was emptied are noticed by a request's first lookup and
+//   every 4,096 lookups. A worker like this one is one request, so it ends after an hour, and its supervisor
+//   (systemd: Restart=always) starts another. So it does when Redis or the database is away.
+// - While it idles it asks for the availability. Else it would hold the memory of a publication that was replaced.
 // - A set that is unavailable answers maybe: right, but slow. The extension says so in the error log when it changes.
 // - CountedSet (../fpr) needs flush() after each job, and a function that brings its counts to where they are shown.
 

@@ -8,8 +8,8 @@ use KeySieve\Key;
 use KeySieve\Membership;
 
 /**
- * Which tags of a page have an article in the encyclopedia, which sell something in the shop? Most have neither, and the
- * database hears nothing of those: one query per set for the few that may exist, or none at all.
+ * Which tags of a page have an article in the encyclopedia, which sell something in the shop? Most have neither, and
+ * the database hears nothing of those: one query per set for the few that may exist, or none at all.
  */
 final class TagLinks
 {
@@ -26,9 +26,12 @@ final class TagLinks
      */
     public function of(array $tags): array
     {
-        // A Key is hashed once for all sets that were built for one store.
+        // Hashed once for all sets that were built for one store.
         $keys = array_map(static fn (string $tag): Key => new Key(TagKey::of($tag)), $tags);
-        $articles = $this->among('SELECT tag, title FROM articles WHERE tag IN (?)', $this->articles->candidates($keys));
+        $articles = $this->among(
+            'SELECT tag, title FROM articles WHERE tag IN (?)',
+            $this->articles->candidates($keys),
+        );
         $offers = $this->among(
             'SELECT tag, count(*) FROM offers WHERE tag IN (?) GROUP BY tag',
             $this->offers->candidates($keys),
