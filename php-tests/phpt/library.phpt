@@ -1,17 +1,20 @@
 --TEST--
-The built library exports get_module alone and needs no library but that of C++
+The built library exports get_module alone, needs no library but those of C and C++, and is hardened
 --FILE--
 <?php
-$library = getenv('KEYSIEVE_EXTENSION');
-exec('nm -D --defined-only ' . escapeshellarg($library), $symbols);
+$library = escapeshellarg(getenv('KEYSIEVE_EXTENSION'));
+exec("nm -D --defined-only $library", $symbols);
 foreach ($symbols as $symbol) {
     echo preg_replace('/^\S+ /', '', $symbol), "\n";
 }
-exec('objdump -p ' . escapeshellarg($library), $lines);
-$needed = array_values(preg_filter('/^\s*NEEDED\s+(\S+?)\.so.*/', '$1', $lines));
-print_r(array_diff($needed, ['libc', 'libm', 'libgcc_s', 'ld-linux-x86-64', 'ld-linux-aarch64']));
+$headers = shell_exec("objdump -p $library");
+preg_match_all('/^\s*NEEDED\s+(\S+?)\.so/m', $headers, $needed);
+print_r(array_values(array_diff($needed[1], ['libc', 'libm', 'libgcc_s', 'ld-linux-x86-64', 'ld-linux-aarch64'])));
 // Resolved when the module loads, so that nothing is found missing in a request.
-echo implode(' ', preg_grep('/BIND_NOW|FLAGS.*0x0*8$/', $lines)) !== '' ? "bound at once\n" : "bound lazily\n";
+echo preg_match('/BIND_NOW|FLAGS.*0x0*8$/m', $headers) ? "bound at once\n" : "bound lazily\n";
+echo preg_match('/^\s*RELRO/m', $headers) ? "read-only then\n" : "writable for ever\n";
+echo preg_match('/^\s*STACK.*\n.*flags rw-$/m', $headers) ? "no code on the stack\n" : "code on the stack\n";
+echo preg_match('/TEXTREL|RPATH|RUNPATH/', $headers) ? "wants to change code, or to look for libraries elsewhere\n" : '';
 ?>
 --EXPECT--
 T get_module
@@ -20,3 +23,5 @@ Array
     [0] => libstdc++
 )
 bound at once
+read-only then
+no code on the stack

@@ -1,0 +1,149 @@
+<?php
+
+// The PHP interface of the extension keysieve, for IDEs and static analysers; never loaded by PHP itself.
+// Made from ext/keysieve.stub.php by ext/generate_ide_stub.
+
+namespace KeySieve {
+
+    /** May a key be in a set? Type-hint this, and tests can pass a fake. */
+    interface Membership
+    {
+        /**
+         * False: certainly absent as of this generation. True: maybe, ask the store. Ints count as their decimal strings.
+         * Cost: one hash and one shard; no allocation, lock, clock or system call.
+         */
+        public function mayContain(string|int|Key $key): bool;
+
+        /**
+         * The same for many keys, all answered by one generation. The result has the array keys of the argument, in its order.
+         *
+         * @phpstan-param array<string|int|Key> $keys
+         * @return bool[]
+         */
+        public function mayContainMany(array $keys): array;
+
+        /**
+         * The keys worth asking the store about; array keys are kept, like array_filter() does.
+         *
+         * @phpstan-param array<string|int|Key> $keys
+         */
+        public function candidates(array $keys): array;
+    }
+
+    /** Whether a set answers. Everything but Ready means: every answer is maybe. */
+    enum Availability
+    {
+        case Ready;
+        /** No such set here, nothing published yet, or not to be trusted. */
+        case Missing;
+        /** Past the valid_for of its snapshot. */
+        case Expired;
+        /** Switched off by `keysieve bypass`. */
+        case Bypassed;
+        /** Published by a version that this one does not understand, or built with another key profile. */
+        case Incompatible;
+        /** Switched off by keysieve.enabled. */
+        case Disabled;
+    }
+
+    /**
+     * A key that is asked of several sets, or more than once: hashed once per seed.
+     */
+    final class Key
+    {
+        public readonly string $bytes;
+
+        public function __construct(string $bytes) {}
+    }
+
+    /**
+     * A set of this host. Cheap to construct: the mapping belongs to the process, and is made at the first lookup.
+     */
+    final class Set implements Membership
+    {
+        /**
+         * A key profile names how keys are normalised. When it is given and the set was built with another, the set is
+         * Incompatible for this object.
+         *
+         * @throws \ValueError when the name is not 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit
+         */
+        public function __construct(string $name, ?string $keyProfile = null) {}
+
+        /** @throws UnavailableException only with keysieve.on_unavailable=throw, and never while Bypassed or Disabled */
+        public function mayContain(string|int|Key $key): bool {}
+
+        /** @throws UnavailableException as mayContain() */
+        public function mayContainMany(array $keys): array {}
+
+        /** @throws UnavailableException as mayContain() */
+        public function candidates(array $keys): array {}
+
+        public function availability(): Availability {}
+
+        /** What is attached, even when expired or bypassed; null when nothing is. Reads all shards: not for every request. */
+        public function info(): ?Info {}
+    }
+
+    /**
+     * What is known of an attached set. All moments are in UTC.
+     */
+    final class Info
+    {
+        /** Number of the snapshot in its store; 0: published from a file. */
+        public readonly int $generation;
+        /** Number of the publication on this host. */
+        public readonly int $publication;
+        public readonly string $kind;
+        public readonly int $keyCount;
+        public readonly int $shardCount;
+        public readonly int $shardBytes;
+        public readonly int $sizeBytes;
+        public readonly float $bitsPerKey;
+        public readonly float $targetFalsePositiveRate;
+        public readonly float $estimatedFalsePositiveRate;
+        /** Share of bits set; null for kinds that set none. */
+        public readonly ?float $fillRatio;
+        public readonly string $keyProfile;
+        /** When the keys began to be read from their source. */
+        public readonly \DateTimeImmutable $asOf;
+        public readonly \DateTimeImmutable $builtAt;
+        public readonly \DateTimeImmutable $publishedAt;
+        /** When the loader last saw that the store has nothing newer; null: no loader has looked. */
+        public readonly ?\DateTimeImmutable $lastConfirmedAt;
+        /** From then on the set is Expired; null: never. */
+        public readonly ?\DateTimeImmutable $validUntil;
+        /** Keys added on this host since the snapshot was built. */
+        public readonly int $liveKeys;
+
+        private function __construct() {}
+    }
+
+    class UnavailableException extends \RuntimeException
+    {
+    }
+
+    /**
+     * The one-liner for templates: the same answer as (new Set($set))->mayContain($key).
+     *
+     * @throws \ValueError for a bad set name
+     */
+    function may_contain(string $set, string|int|Key $key): bool {}
+
+    /**
+     * Names of the sets that may contain the key, as a list. The key is hashed once per seed. Sets that are not available
+     * are included.
+     *
+     * @param string[] $sets
+     * @return string[]
+     * @throws \ValueError for a bad set name
+     */
+    function candidate_sets(string|int|Key $key, array $sets): array {}
+
+    /**
+     * What this process has asked of each set: calls (a batch is one), and how many keys were answered maybe, absent, and
+     * maybe only because the set was unavailable.
+     *
+     * @phpstan-return array<string, array{calls: int, maybe: int, absent: int, unavailable: int}>
+     */
+    function stats(): array {}
+}
