@@ -27,12 +27,12 @@ final class CommandsTest extends TestCase
     /** @return string[][] the words of each, from the program's name on */
     private static function commandsOf(Markdown $page): array
     {
-        $shell = array_filter($page->blocks(), static fn (array $block): bool => in_array($block['language'], ['', 'bash', 'yaml'], true));
+        $shell = array_filter($page->blocks(), static fn (array $block): bool => in_array($block['language'], ['', 'sh', 'bash', 'yaml'], true));
         $texts = [...array_map(static fn (array $block): string => str_replace("\\\n", ' ', $block['text']), $shell), ...$page->codeSpans()];
         $commands = [];
         foreach ($texts as $text) {
-            // Neither comments nor the times and the user of cron.
-            $text = preg_replace(['/\s#\s.*$/m', '/^[\d*]+( [\d*]+){4}\s+\w+\s+/m'], '', $text);
+            // Neither comments, nor what other programs print, nor the times and the user of cron.
+            $text = preg_replace(['/\s#\s.*$/m', '/\$\((?!keysieve)[^()]*\)/', '/^[\d*]+( [\d*]+){4}\s+\w+\s+/m'], '', $text);
             preg_match_all(self::COMMAND, $text, $found);
             foreach ($found[1] as $command) {
                 $commands[] = preg_split('/\s+/', trim($command));

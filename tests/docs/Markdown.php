@@ -36,16 +36,21 @@ final class Markdown
         return $links[1];
     }
 
-    /** @return array{language: string, title: string, text: string, isRun: bool}[] */
+    /**
+     * "output": the block of text that follows at once, if it does.
+     *
+     * @return array{language: string, title: string, text: string, isRun: bool, output: ?string}[]
+     */
     public function blocks(): array
     {
-        $block = '/(<!-- not run: [^\n]+ -->\n+)?^```(\w*)(?: title="([^"\n]+)")?\n(.*?)^```$/ms';
+        $block = '/(<!-- not run: [^\n]+ -->\n+)?^```(\w*)(?: title="([^"\n]+)")?\n(.*?)^```$(?=(?:\n\n```text\n(.*?)^```$)?)/ms';
         preg_match_all($block, $this->text, $blocks, PREG_SET_ORDER);
         return array_map(static fn (array $block): array => [
             'language' => $block[2],
             'title' => $block[3],
             'text' => $block[4],
             'isRun' => $block[1] === '',
+            'output' => $block[5] ?? null,
         ], $blocks);
     }
 
@@ -54,6 +59,19 @@ final class Markdown
     {
         preg_match_all('/`([^`\n]+)`/', $this->outsideOfBlocks(), $spans);
         return $spans[1];
+    }
+
+    /** @return string[] the code in the second and third column of a table that a comment says is run */
+    public function commandsOfTables(): array
+    {
+        preg_match('/^<!-- The commands of this table are run.*?\n\n((?:\|.*\n)+)/m', $this->text, $table);
+        $commands = [];
+        foreach (explode("\n", $table[1] ?? '') as $row) {
+            $cells = array_slice(explode(' | ', trim($row, '| ')), 1);
+            preg_match_all('/`((?:keysieved?|ls|df|fuser|redis-cli) [^`]+)`/', implode(' ', $cells), $spans);
+            array_push($commands, ...$spans[1]);
+        }
+        return $commands;
     }
 
     private function outsideOfBlocks(): string

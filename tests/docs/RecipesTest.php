@@ -9,8 +9,8 @@ use PHPUnit\Framework\TestCase;
 
 /**
  * Every command of a page is run as it is written, from top to bottom, and each block with a title is the file of that
- * name. recipes/PAGE says in shell what is there before, given(), and what must hold at the end, expected().
- * "<!-- not run: why -->" above a block leaves it out.
+ * name. A block of text that follows commands at once is what they print. recipes/PAGE says in shell what is there
+ * before, given(), and what must hold at the end, expected(). "<!-- not run: why -->" above a block leaves it out.
  */
 final class RecipesTest extends TestCase
 {
@@ -54,9 +54,15 @@ final class RecipesTest extends TestCase
             if ($block['title'] !== '') {
                 $steps[] = "write_file {$block['title']} <<'END OF FILE'\n{$block['text']}END OF FILE";
             } elseif ($block['language'] === 'bash') {
-                $steps[] = "echo " . escapeshellarg("\$ {$block['text']}") . "\n{$block['text']}";
+                $steps[] = 'echo ' . escapeshellarg("\$ {$block['text']}");
+                $steps[] = $block['output'] === null ? $block['text'] : self::checked($block['text'], $block['output']);
             }
         }
-        return $steps;
+        return [...$steps, ...array_map(static fn (string $command): string => 'look ' . escapeshellarg($command), $page->commandsOfTables())];
+    }
+
+    private static function checked(string $commands, string $output): string
+    {
+        return "{\n$commands} >/tmp/output\ndiff - /tmp/output <<'END OF OUTPUT'\n{$output}END OF OUTPUT";
     }
 }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Docs;
 
 use KeySieve\Membership;
+use KeySieve\Tests\Support\Program;
 use PHPUnit\Framework\TestCase;
 
 
@@ -72,6 +73,13 @@ final class ReferencesTest extends TestCase
                 self::assertStringContainsString($name, $part[1], $class->getName());
             }
         }
+    }
+
+    public function testThePrimersPlotIsWhatPlanDraws(): void
+    {
+        $plot = tempnam(sys_get_temp_dir(), 'plot') . '.svg';
+        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'plan', '--keys', '80000', '--fpr', '0.01', '--svg', $plot]);
+        self::assertFileEquals($plot, 'docs/primer/plan.svg', 'draw it anew with the command of docs/primer.md');
     }
 
     /** @return string[] as they stand in the page */
