@@ -20,7 +20,7 @@ require __DIR__ . '/AddThenCommit.php';
 
 // The transaction is open while Redis is asked, so a Redis that hangs must not hold it for long.
 $redis = new Redis();
-$redis->connect((string) getenv('EXAMPLES_REDIS'), 0, 0.5, null, 0, 0.5);
+$redis->connect((string) getenv('EXAMPLES_REDIS'), 0, 2.0, null, 0, 2.0);
 
 $db = new Database();
 $names = new UserNames(new Set('users', UserNameKey::PROFILE), $db);

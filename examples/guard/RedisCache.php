@@ -13,7 +13,6 @@ use RedisException;
  */
 final class RedisCache
 {
-    private const SECONDS_TO_WAIT = 0.25;
     private const SECONDS_TO_KEEP = 300;
     private const SECONDS_TO_LEAVE_ALONE = 5;
 
@@ -22,7 +21,7 @@ final class RedisCache
     private ?Redis $connection = null;
     private int $leftAloneUntil = 0;
 
-    public function __construct(private readonly string $socket)
+    public function __construct(private readonly string $socket, private readonly float $secondsToWait = 0.25)
     {
     }
 
@@ -59,7 +58,7 @@ final class RedisCache
     private function connect(): Redis
     {
         $redis = new Redis();
-        $redis->connect($this->socket, 0, self::SECONDS_TO_WAIT, null, 0, self::SECONDS_TO_WAIT);
+        $redis->connect($this->socket, 0, $this->secondsToWait, null, 0, $this->secondsToWait);
         return $redis;
     }
 }

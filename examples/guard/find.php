@@ -14,7 +14,7 @@ require __DIR__ . '/ProductFinder.php';
 require __DIR__ . '/RedisCache.php';
 
 $ids = $argc > 1 ? array_slice($argv, 1) : file('php://stdin', FILE_IGNORE_NEW_LINES);
-$cache = new RedisCache((string) getenv('EXAMPLES_REDIS'));
+$cache = new RedisCache((string) getenv('EXAMPLES_REDIS'), secondsToWait: 2.0);
 $db = new Database();
 $finder = new ProductFinder(new Set('products'), $cache, $db);
 

@@ -37,7 +37,7 @@ $articles = new Set('encyclopedia', TagKey::PROFILE);
 $offers = new Set('shop', TagKey::PROFILE);
 $links = new TagLinks($articles, $offers, new Database());
 $redis = new Redis();
-$redis->connect((string) getenv('EXAMPLES_REDIS'), 0, 1.0, null, 0, SECONDS_TO_WAIT + 5.0);
+$redis->connect((string) getenv('EXAMPLES_REDIS'), 0, 5.0, null, 0, SECONDS_TO_WAIT + 5.0);
 
 $end = hrtime(true) + SECONDS_TO_LIVE * 1_000_000_000;
 while (!$stopped && hrtime(true) < $end && memory_get_usage() < BYTES_TO_USE) {

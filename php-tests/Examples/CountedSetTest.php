@@ -12,7 +12,7 @@ use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use PHPUnit\Framework\TestCase;
 
-/** The false-positive rate of a page in production: counted in two workers of a real php-fpm, read as Prometheus does. */
+/** The false-positive rate of a page in production: counted in two workers of php-fpm, read as Prometheus does. */
 final class CountedSetTest extends TestCase
 {
     private const PRODUCTS = 500;
@@ -33,7 +33,8 @@ final class CountedSetTest extends TestCase
             }
             PHP);
         $others = array_map(static fn (int $number): string => "other $number", range(1, 20_000));
-        SharedMemory::put('products', [...range(1, self::PRODUCTS), ...$others], ['--fpr', '0.1', '--shard-size', '1KiB']);
+        $products = [...range(1, self::PRODUCTS), ...$others];
+        SharedMemory::put('products', $products, ['--fpr', '0.1', '--shard-size', '1KiB']);
     }
 
     public static function tearDownAfterClass(): void
@@ -101,8 +102,8 @@ final class CountedSetTest extends TestCase
         $counted = self::$examples->code(<<<'PHP'
             require FOLDER . '/fpr/CountedSet.php';
             $counts = [];
-            $products = new KeySieve\CountedSet('products', null, function (string $set, string $counter, int $count) use (&$counts) {
-                $counts[] = "$set $counter $count";
+            $products = new KeySieve\CountedSet('products', add: function (string $set, string $counter, int $count) {
+                $GLOBALS['counts'][] = "$set $counter $count";
             });
             $other = new KeySieve\CountedSet('products');               // counts nothing twice
             $candidates = $products->candidates(range(1, 100));

@@ -40,7 +40,10 @@ final class ProductFinderTest extends TestCase
     {
         $ids = array_map(strval(...), range(100_000, 102_999));
         $this->redis->command('CONFIG', 'RESETSTAT');
-        self::assertSame("3000 ids, Redis asked 0 times, SQL 0 times\n", $this->examples->output('guard/find.php', ...$ids));
+        self::assertSame(
+            "3000 ids, Redis asked 0 times, SQL 0 times\n",
+            $this->examples->output('guard/find.php', ...$ids),
+        );
         self::assertStringNotContainsString('cmdstat_get:', $this->redis->command('INFO', 'commandstats'));
         SharedMemory::bypass('products');
         try {

@@ -26,6 +26,7 @@ final class ReadmeTest extends TestCase
     public function testCommandsPrintWhatTheReadmeSays(string $commands, string $output): void
     {
         preg_match('/^## Try them\n.*?^```sh\n(.*?)^```\n/ms', self::readme(), $setUp);
+        $commands = str_replace('127.0.0.1:8099', Examples::freeAddress(), $commands);
         $cleanUp = 'rm -rf "$trial"; kill $(jobs -p) 2>/dev/null || true';
         $shell = (new Examples())->shell("{$setUp[1]}trap '$cleanUp' EXIT\n$commands");
         self::assertSame($output, $shell->output, $shell->errors);
@@ -47,7 +48,8 @@ final class ReadmeTest extends TestCase
         self::assertSame(2, preg_match_all('/^```promql\n(.*?)^```/ms', self::readme(), $found));
         $rules = [['record' => 'a', 'expr' => $found[1][0]], ['record' => 'b', 'expr' => $found[1][1]]];
         $file = tempnam(sys_get_temp_dir(), 'keysieve-rules-');
-        file_put_contents($file, json_encode(['groups' => [['name' => 'readme', 'rules' => $rules]]], JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES));
+        $groups = ['groups' => [['name' => 'readme', 'rules' => $rules]]];
+        file_put_contents($file, json_encode($groups, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES));
         $check = Program::run(['promtool', 'check', 'rules', $file]);
         unlink($file);
         self::assertStringContainsString('SUCCESS: 2 rules found', $check->output, $check->errors);

@@ -12,7 +12,7 @@ use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
 use PHPUnit\Framework\TestCase;
 
-/** Names that are free or taken, and registered by add-then-commit: with a real Redis, which a real keysieved follows. */
+/** Names that are free or taken, and registered by add-then-commit: with a Redis that a real keysieved follows. */
 final class UserNamesTest extends TestCase
 {
     private RedisServer $redis;
@@ -26,12 +26,7 @@ final class UserNamesTest extends TestCase
         $this->examples->output('setup.php');
         Program::output(['rm', '-rf', SharedMemory::folder('users')]);
         $this->loader = new Loader(['users'], $this->redis->url);
-        $profile = $this->examples->output('keys.php', '--profile', 'users');
-        file_put_contents("{$this->examples->folder}/keys", $this->examples->output('keys.php', 'users'));
-        Program::output([
-            getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'build', '-0', '--set', 'users', '--fpr', '0.01', '--store', $this->redis->url,
-            '--key-profile', $profile, "{$this->examples->folder}/keys", '-o', "{$this->examples->folder}/users.ks",
-        ]);
+        $this->build();
         $this->loader->push("{$this->examples->folder}/users.ks");
         self::assertTrue(Deadline::reaches(function (): bool {
             return $this->examples->run('usernames/available.php', 'nobody')->output === "nobody: free\n0 queries\n";
@@ -46,8 +41,8 @@ final class UserNamesTest extends TestCase
     public function testNamesAreComparedAsPeopleReadThem(): void
     {
         self::assertSame(
-            "carol: free\nAlice: taken\nＢＯＢ: taken\nJU\u{308}RGEN: taken\nab: not a name\nno body: not a name\n\xff\xff\xff: not a name\n"
-                . "3 queries\n",
+            "carol: free\nAlice: taken\nＢＯＢ: taken\nJU\u{308}RGEN: taken\n"
+                . "ab: not a name\nno body: not a name\n\xff\xff\xff: not a name\n3 queries\n",
             $this->available('carol', 'Alice', 'ＢＯＢ', "JU\u{308}RGEN", 'ab', 'no body', "\xff\xff\xff"),
         );
     }
@@ -59,7 +54,8 @@ final class UserNamesTest extends TestCase
             "Carol: registered\nCAROL: taken\nalice: taken\nx: not a name\n",
             $this->examples->output('add_then_commit/register.php', 'Carol', 'CAROL', 'alice', 'x'),
         );
-        preg_match_all('/^key\n(.*)$/m', $this->redis->command('XRANGE', 'keysieve:users:adds', '-', '+'), $added);
+        $log = $this->redis->command('XRANGE', 'keysieve:users:adds', '-', '+');
+        preg_match_all('/^key\n(.*)$/m', $log, $added);
         self::assertSame(['carol'], $added[1], 'what is refused is not added');
         self::assertTrue(Deadline::reaches(fn (): bool => $this->available('cArOl') === "cArOl: taken\n1 queries\n"));
     }
@@ -70,7 +66,7 @@ final class UserNamesTest extends TestCase
             /** Another connection looks for the row at the moment of the add. */
             final class WatchedRedis extends Redis
             {
-                public function xadd($log, $id, $values, $maxlen = 0, $approximate = false, $nomkstream = false): string|false
+                public function xadd($log, $id, $values, ...$options): string|false
                 {
                     $id = parent::xadd($log, $id, $values);
                     echo json_encode($values), ' ', (new App\Database())->column('SELECT count(*) FROM users')[0], "\n";
@@ -121,6 +117,17 @@ final class UserNamesTest extends TestCase
             PHP));
         $this->redis->stop(); // keysieved waits for it
         self::assertSame("alice\0bob\0jürgen\0", $this->examples->output('keys.php', 'users'));
+    }
+
+    private function build(): void
+    {
+        $folder = $this->examples->folder;
+        file_put_contents("$folder/users.keys", $this->examples->output('keys.php', 'users'));
+        Program::output([
+            getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'build', '-0', '--set', 'users', '--fpr', '0.01',
+            '--store', $this->redis->url, '--key-profile', $this->examples->output('keys.php', '--profile', 'users'),
+            "$folder/users.keys", '-o', "$folder/users.ks",
+        ]);
     }
 
     private function available(string ...$names): string

@@ -9,7 +9,9 @@ final class Examples
 {
     private const FOLDER = __DIR__ . '/../../examples';
     /** Debian's PHP has these as modules; elsewhere they are built in. igbinary: redis may need it. */
-    private const MODULES = ['ctype', 'mbstring', 'tokenizer', 'posix', 'intl', 'pdo', 'pdo_sqlite', 'igbinary', 'redis', 'apcu'];
+    private const MODULES = [
+        'ctype', 'mbstring', 'tokenizer', 'posix', 'intl', 'pdo', 'pdo_sqlite', 'igbinary', 'redis', 'apcu',
+    ];
 
     public readonly string $database;
     public readonly string $folder;
@@ -52,6 +54,12 @@ final class Examples
         return array_values(array_diff(self::MODULES, $builtIn));
     }
 
+    /** Where nothing listens. */
+    public static function freeAddress(): string
+    {
+        return stream_socket_get_name(stream_socket_server('tcp://127.0.0.1:0'), false);
+    }
+
     /** Makes the database, and publishes sets of it as examples/publish does. */
     public function setUp(string ...$sets): void
     {
@@ -83,8 +91,13 @@ final class Examples
     public function start(string $script, string $log)
     {
         $output = ['file', $log, 'a'];
-        $command = [...self::interpreter(), self::path($script)];
-        return proc_open($command, [['file', '/dev/null', 'r'], $output, $output], $pipes, null, $this->environment + getenv());
+        return proc_open(
+            [...self::interpreter(), self::path($script)],
+            [['file', '/dev/null', 'r'], $output, $output],
+            $pipes,
+            null,
+            $this->environment + getenv(),
+        );
     }
 
     /** Runs PHP code beside the examples, which it can require from FOLDER. */
@@ -95,8 +108,8 @@ final class Examples
     }
 
     /**
-     * A php-fpm of two workers. A request for "page=tag_links/page.php" runs that script; with "&worker" its answer ends with
-     * the number of the worker's process.
+     * A php-fpm of two workers. A request for "page=tag_links/page.php" runs that script; with "&worker" its answer ends
+     * with the number of the worker's process.
      *
      * @param array<string, string> $settings
      */
@@ -106,7 +119,8 @@ final class Examples
             . 'require ' . var_export(self::path('.') . '/', true) . " . \$_GET['page'];\n"
             . "echo isset(\$_GET['worker']) ? getmypid() : '';";
         $directives = ['env[EXAMPLES_DB]' => $this->database];
-        return new FpmPool($script, ['pages' => $directives], null, $settings + ['extension' => self::modules()]);
+        $settings += ['extension' => self::modules()];
+        return new FpmPool($script, ['pages' => $directives], null, $settings);
     }
 
     /** Runs commands in the folder of the examples. */
@@ -120,7 +134,8 @@ final class Examples
     {
         $program = Program::run($command, $this->environment);
         if ($program->status !== 0) {
-            throw new \RuntimeException(implode(' ', $command) . " ended with {$program->status}: {$program->output}{$program->errors}");
+            $all = $program->output . $program->errors;
+            throw new \RuntimeException(implode(' ', $command) . " ended with {$program->status}: $all");
         }
         return $program;
     }
