@@ -23,8 +23,13 @@ const SETS = [
     'disposable' => ['SELECT domain FROM disposable_domains', DomainKey::class],
 ];
 
+ini_set('display_errors', 'stderr'); // a message is no key
 $set = end($argv);
-[$query, $rules] = SETS[$set] ?? exit("keys.php: no set \"$set\"\n");
+if (!isset(SETS[$set])) {
+    fwrite(STDERR, "keys.php: no set \"$set\"\n");
+    exit(64);
+}
+[$query, $rules] = SETS[$set];
 if ($argv[1] === '--profile') {
     exit($rules === null ? '' : $rules::PROFILE);
 }

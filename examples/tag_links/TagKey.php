@@ -14,10 +14,11 @@ final class TagKey
 
     public static function of(string $tag): string
     {
-        $composed = Normalizer::normalize(trim($tag), Normalizer::NFC);
-        if ($composed === false) {
+        $trimmed = preg_replace('/^[\s\pZ]+|[\s\pZ]+$/u', '', $tag);
+        if ($trimmed === null) {
             return $tag; // no UTF-8: nobody's tag, but still the same key for all who ask
         }
+        $composed = Normalizer::normalize($trimmed, Normalizer::NFC);
         return Normalizer::normalize(mb_convert_case($composed, MB_CASE_FOLD, 'UTF-8'), Normalizer::NFC);
     }
 }

@@ -13,7 +13,7 @@ require __DIR__ . '/../Database.php';
 require __DIR__ . '/TagKey.php';
 require __DIR__ . '/TagLinks.php';
 
-$tags = PHP_SAPI === 'cli' ? array_slice($argv, 1) : explode(',', $_GET['tags'] ?? '');
+$tags = PHP_SAPI === 'cli' ? array_slice($argv, 1) : explode(',', (string) filter_input(INPUT_GET, 'tags'));
 $db = new Database();
 $links = new TagLinks(new Set('encyclopedia', TagKey::PROFILE), new Set('shop', TagKey::PROFILE), $db);
 

@@ -31,7 +31,11 @@ final class UserNames
         };
     }
 
-    /** Does not look at the set: a name that was taken a moment ago may still be absent here. */
+    /**
+     * Does not look at the set: a name that was taken a moment ago may still be absent here.
+     *
+     * @return NameState Free: it was, and is registered now
+     */
     public function register(string $name, AddThenCommit $addThenCommit): NameState
     {
         $key = UserNameKey::of($name);

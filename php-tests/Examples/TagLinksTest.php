@@ -30,14 +30,15 @@ final class TagLinksTest extends TestCase
 
     public function testTagsAreLinkedThatHaveSomethingHoweverTheyAreWritten(): void
     {
-        $tags = ['猫', "CAFE\u{301}", '2024', 'tokyo tower ', '<b>', '犬', '02024'];
+        $tags = ['猫', "CAFE\u{301}", '2024', "\u{3000}tokyo tower ", '<b>', "\xff", '犬', '02024'];
         self::assertSame(<<<HTML
             <ul>
             <li>猫 <a href="/articles/%E7%8C%AB">article</a> <a href="/shop?tag=%E7%8C%AB">offers (2)</a></li>
             <li>CAFE\u{301} <a href="/articles/Caf%C3%A9">article</a></li>
             <li>2024 <a href="/articles/2024">article</a> <a href="/shop?tag=2024">offers (1)</a></li>
-            <li>tokyo tower  <a href="/articles/Tokyo%20Tower">article</a></li>
+            <li>\u{3000}tokyo tower  <a href="/articles/Tokyo%20Tower">article</a></li>
             <li>&lt;b&gt;</li>
+            <li>\u{fffd}</li>
             <li>犬</li>
             <li>02024</li>
             </ul>
