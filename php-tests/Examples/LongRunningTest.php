@@ -68,6 +68,30 @@ final class LongRunningTest extends TestCase
         self::assertTrue(Deadline::reaches(fn (): bool => count($this->mapped()) === 1 && $this->mapped() !== $before));
     }
 
+    public function testMemoryDoesNotGrowWithJobs(): void
+    {
+        $this->work(300);
+        $before = $this->residentKibibytes();
+        $this->work(3_000);
+        self::assertLessThan($before + 512, $this->residentKibibytes());
+    }
+
+    /** Has the worker do that many pages. */
+    private function work(int $pages): void
+    {
+        $page = json_encode(['id' => 7, 'tags' => ['猫', '犬', '2024']], JSON_THROW_ON_ERROR);
+        $this->redis->command('RPUSH', 'pages', ...array_fill(0, $pages, $page));
+        $isDone = fn (): bool => $this->redis->command('LLEN', 'links') === (string) $pages;
+        self::assertTrue(Deadline::reaches($isDone), file_get_contents($this->log()));
+        $this->redis->command('DEL', 'links');
+    }
+
+    private function residentKibibytes(): int
+    {
+        preg_match('/^VmRSS:\s+(\d+) kB$/m', file_get_contents("/proc/{$this->pid()}/status"), $found);
+        return (int) $found[1];
+    }
+
     private function insertDog(): void
     {
         $this->examples->code(<<<'PHP'
