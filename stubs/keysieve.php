@@ -33,6 +33,7 @@ namespace KeySieve {
     /** Whether a set answers. Everything but Ready means: every answer is maybe. */
     enum Availability
     {
+        /** Answers by what is attached. */
         case Ready;
         /** No such set here, nothing published yet, or not to be trusted. */
         case Missing;
@@ -93,20 +94,28 @@ namespace KeySieve {
         public readonly int $generation;
         /** Number of the publication on this host. */
         public readonly int $publication;
+        /** Filter kind, `split_block_bloom` for example. */
         public readonly string $kind;
+        /** Distinct keys of the snapshot. */
         public readonly int $keyCount;
         public readonly int $shardCount;
         public readonly int $shardBytes;
+        /** Of the whole snapshot. */
         public readonly int $sizeBytes;
+        /** Of the whole snapshot. */
         public readonly float $bitsPerKey;
+        /** As the build was asked for. */
         public readonly float $targetFalsePositiveRate;
+        /** As the bits of the snapshot say. */
         public readonly float $estimatedFalsePositiveRate;
         /** Share of bits set; null for kinds that set none. */
         public readonly ?float $fillRatio;
+        /** What `build --key-profile` said; empty: nothing. */
         public readonly string $keyProfile;
         /** When the keys began to be read from their source. */
         public readonly \DateTimeImmutable $asOf;
         public readonly \DateTimeImmutable $builtAt;
+        /** On this host. */
         public readonly \DateTimeImmutable $publishedAt;
         /** When the loader last saw that the store has nothing newer; null: no loader has looked. */
         public readonly ?\DateTimeImmutable $lastConfirmedAt;
@@ -118,12 +127,13 @@ namespace KeySieve {
         private function __construct() {}
     }
 
+    /** Instead of maybe, with keysieve.on_unavailable=throw. */
     class UnavailableException extends \RuntimeException
     {
     }
 
     /**
-     * The one-liner for templates: the same answer as (new Set($set))->mayContain($key).
+     * The one-liner for templates: the same answer as `(new Set($set))->mayContain($key)`.
      *
      * @throws \ValueError for a bad set name
      */
