@@ -1,0 +1,2 @@
+mod debian/keysieve.ini
+mod debian/build/extension/modules/keysieve.so
