@@ -36,6 +36,12 @@ final class Markdown
         return $links[1];
     }
 
+    /** The test that runs this page's commands itself; null: RecipesTest does. */
+    public function runner(): ?string
+    {
+        return preg_match('/^<!-- run by (\S+) -->$/m', $this->text, $found) ? $found[1] : null;
+    }
+
     /**
      * "output": the block of text that follows at once, if it does.
      *

@@ -10,7 +10,8 @@ use PHPUnit\Framework\TestCase;
 /**
  * Every command of a page is run as it is written, from top to bottom, and each block with a title is the file of that
  * name. A block of text that follows commands at once is what they print. recipes/PAGE says in shell what is there
- * before, given(), and what must hold at the end, expected(). "<!-- not run: why -->" above a block leaves it out.
+ * before, given(), and what must hold at the end, expected(). "<!-- not run: why -->" above a block leaves it out,
+ * "<!-- run by FILE -->" a page.
  */
 final class RecipesTest extends TestCase
 {
@@ -19,8 +20,17 @@ final class RecipesTest extends TestCase
     {
         chdir(__DIR__ . '/../..');
         foreach (Markdown::all() as $page) {
-            if (str_starts_with($page->path, 'docs/') && self::steps($page) !== []) {
+            if (str_starts_with($page->path, 'docs/') && $page->runner() === null && self::steps($page) !== []) {
                 yield $page->path => [$page];
+            }
+        }
+    }
+
+    public function testOtherTestsRunThePagesThatSaySo(): void
+    {
+        foreach (Markdown::all() as $page) {
+            if ($page->runner() !== null) {
+                self::assertStringContainsString(basename($page->path), file_get_contents($page->runner()), $page->path);
             }
         }
     }
