@@ -82,6 +82,17 @@ final class ReferencesTest extends TestCase
         self::assertFileEquals($plot, 'docs/primer/plan.svg', 'draw it anew with the command of docs/primer.md');
     }
 
+    public function testThePrimersBitsPerKeyAreMeasured(): void
+    {
+        preg_match_all('/^\|[^|]+\| `(\w+)`[^|]* \| ([\d.]+) \|/m', file_get_contents('docs/primer.md'), $told);
+        preg_match_all('/^\| 1\.00 % \| `(\w+)` \| 4 KiB \|[^|]+\| ([\d.]+) \|/m', file_get_contents('docs/filters.md'), $measured);
+        $measured = array_combine($measured[1], $measured[2]);
+        self::assertCount(4, $told[1]);
+        foreach (array_combine($told[1], $told[2]) as $kind => $bits) {
+            self::assertEqualsWithDelta((float) $measured[$kind], (float) $bits, 0.06, $kind);
+        }
+    }
+
     /** @return string[] as they stand in the page */
     private static function namesOf(\ReflectionClass $class): array
     {
