@@ -14,6 +14,11 @@ use KeySieve\Set;
 /**
  * Binds each set of config/keysieve.php as "keysieve.<name>", and TagLinks, which is that of ../tag_links as it is.
  *
+ * A bare Membership is not bound: a class that nobody told its set would get that one without a word, and "absent" for
+ * keys of another. Tell a class with one set:
+ *
+ *     $this->app->when(Shelf::class)->needs(Membership::class)->give('keysieve.shop');
+ *
  * Singletons are right under Octane as well: a set keeps nothing of a request, and follows new publications by itself.
  */
 final class KeySieveServiceProvider extends ServiceProvider
@@ -23,7 +28,6 @@ final class KeySieveServiceProvider extends ServiceProvider
         foreach ($this->app->make('config')->get('keysieve.sets') as $name => $keyProfile) {
             $this->app->singleton("keysieve.$name", static fn (): Membership => new Set($name, $keyProfile));
         }
-        $this->app->bind(Membership::class, 'keysieve.encyclopedia'); // of those who ask for any
         $this->app->bind(TagLinks::class, static fn (Container $app): TagLinks => new TagLinks(
             articles: $app->make('keysieve.encyclopedia'),
             offers: $app->make('keysieve.shop'),
