@@ -9,22 +9,41 @@ namespace {
 // Hashes of that many keys are kept on the stack at a time; pages ask for about 20.
 constexpr std::size_t kKeysAtATime = 64;
 
-// False when it has met an element that is no key; then the answers are not complete.
-bool probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
-  const KeyHasher hasher = attachment.snapshot().hasher();
-  std::array<KeyHash, kKeysAtATime> hashes;
-  auto next = hashes.begin();
-  zval* key = nullptr;
-  ZEND_HASH_FOREACH_VAL(keys, key) {
-    if (UNEXPECTED(!hash_if_key(key, hasher, *next))) return false;
-    if (UNEXPECTED(++next == hashes.end())) {
-      attachment.may_contain_many(hashes, answers);
-      answers += hashes.size();
-      next = hashes.begin();
+// Out of line for the sake of probe(), which needs no stack without it.
+[[gnu::noinline, gnu::cold]] bool probe_slowly(const Attachment& attachment, const zval* key) noexcept {
+  return attachment.may_contain(hash_of(key, attachment.snapshot().hasher()));
+}
+
+// Hashes so many elements of an array, `step` bytes apart, and skips holes. Where the hashes end; nullptr
+// when an element is no key. Without PHP's macro, which looks for holes before strings, and out of line: what
+// else probe_all() does would take registers from the loop.
+[[gnu::noinline]] KeyHash* hash_all(const zval* value, std::size_t step, std::size_t places,
+                                    const KeyHasher& hasher, KeyHash* hashes) noexcept {
+  for (; places != 0; --places, value = ZEND_HASH_NEXT_ELEMENT(value, step)) {
+    if (EXPECTED(Z_TYPE_P(value) == IS_STRING)) {
+      *hashes++ = hasher(view_of(Z_STR_P(value)));
+    } else if (Z_TYPE_P(value) != IS_UNDEF) {
+      if (!hash_slowly(value, hasher, *hashes)) return nullptr;
+      ++hashes;
     }
   }
-  ZEND_HASH_FOREACH_END();
-  attachment.may_contain_many({hashes.begin(), next}, answers);
+  return hashes;
+}
+
+// False when it has met an element that is no key; then the answers are not complete.
+bool probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
+  const KeyHasher& hasher = attachment.snapshot().hasher();
+  const std::size_t step = ZEND_HASH_ELEMENT_SIZE(keys);
+  std::array<KeyHash, kKeysAtATime> hashes;
+  std::size_t places = 0;
+  for (std::size_t done = 0; done < keys->nNumUsed; done += places) {
+    places = std::min(keys->nNumUsed - done, kKeysAtATime);
+    const KeyHash* end =
+        hash_all(ZEND_HASH_ELEMENT_EX(keys, done, step), step, places, hasher, hashes.data());
+    if (UNEXPECTED(end == nullptr)) return false;
+    attachment.may_contain_many({hashes.data(), end}, answers);
+    answers += end - hashes.data();
+  }
   return true;
 }
 
@@ -40,36 +59,61 @@ std::size_t count_true(std::span<const bool> answers) noexcept {
 
 }  // namespace
 
+bool probe(const Attachment& attachment, const zval* key) noexcept {
+  if (UNEXPECTED(Z_TYPE_P(key) != IS_STRING)) return probe_slowly(attachment, key);
+  return attachment.may_contain(attachment.snapshot().hasher()(view_of(Z_STR_P(key))));
+}
+
 std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const zend_string* key_profile,
                                                          std::span<bool> answers) {
-  bool all_are_keys = true;
-  const SetState state = ask(key_profile, [&](const Attachment& attachment) noexcept {
-    all_are_keys = probe_all(attachment, keys, answers.data());
-  });
-  if (UNEXPECTED(state != SetState::Ready || !all_are_keys) && !check_keys(keys, 1)) return {};
+  const Attachment* attachment = serving(key_profile);
+  if (UNEXPECTED(attachment == nullptr || !probe_all(*attachment, keys, answers.data())) &&
+      !check_keys(keys, 1)) {
+    return {};
+  }
   ++counts_.calls;
-  if (UNEXPECTED(state != SetState::Ready)) {
+  if (UNEXPECTED(attachment == nullptr)) {
     std::fill(answers.begin(), answers.end(), true);
-    give_up(state, key_profile, answers.size());
+    give_up(key_profile, answers.size());
     if (EG(exception) != nullptr) return {};
     return answers.size();
   }
   const std::size_t maybe = count_true(answers);
+  counts_.answered += answers.size();
   counts_.maybe += maybe;
-  counts_.absent += answers.size() - maybe;
   return maybe;
 }
 
-SetState AttachedSet::state(const zend_string* key_profile) {
-  return ask(key_profile, [](const Attachment&) noexcept {});
+SetState AttachedSet::state(const zend_string* key_profile) noexcept {
+  return serving(key_profile) != nullptr ? SetState::Ready : why_not_ready();
 }
 
-void AttachedSet::give_up(SetState state, const zend_string* key_profile, std::uint64_t keys) noexcept {
+// Logs at once, so that calls in between need not look whether anything has changed.
+void AttachedSet::refresh() noexcept {
+  reader_.refresh();
+  if (reader_.availability() != logged_availability_) log_change();
+}
+
+// Out of line: most sets are asked without a profile.
+bool AttachedSet::has_profile(const Attachment* attachment, const zend_string* key_profile) noexcept {
+  return attachment != nullptr && view_of(key_profile) == attachment->snapshot().key_profile();
+}
+
+SetState AttachedSet::why_not_ready() const noexcept {
+  if (!KEYSIEVE_G(enabled)) return SetState::Disabled;
+  if (reader_.availability() != Availability::Ready) return state_of(reader_.availability());
+  return SetState::Incompatible;
+}
+
+// True, for maybe: a constant that the caller could see would make it branch on every other answer too.
+bool AttachedSet::give_up(const zend_string* key_profile, std::uint64_t keys) noexcept {
+  const SetState state = why_not_ready();
   counts_.unavailable += keys;
   if (is_other_profile(state)) log_other_profile(key_profile);
   if (KEYSIEVE_G(throw_when_unavailable) && !is_switched_off(state)) {
     throw_unavailable(reason_for(state, key_profile));
   }
+  return true;
 }
 
 bool AttachedSet::is_other_profile(SetState state) const noexcept {

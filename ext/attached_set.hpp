@@ -15,30 +15,35 @@ namespace keysieve {
 
 struct AnswerCounts {
   std::uint64_t calls = 0;        // a batch is one
-  std::uint64_t maybe = 0;        // keys
-  std::uint64_t absent = 0;       // keys
   std::uint64_t unavailable = 0;  // keys answered maybe because the set was not Ready
+  std::uint64_t answered = 0;     // keys asked of a set that was Ready; what is not maybe is absent
+  std::uint64_t maybe = 0;        // keys
 };
+
+// Whether the set may hold what coerce_key() has let pass. Out of line, so that its caller does not have to
+// save the registers that hashing takes.
+bool probe(const Attachment& attachment, const zval* key) noexcept;
 
 class AttachedSet {
  public:
   AttachedSet(const ReaderSettings& settings, std::string_view name) : reader_(settings, name) {}
 
-  // Answers one key, whose hash `hash_by(hasher)` gives. Any `key_profile` but that of the snapshot makes the
-  // set Incompatible; nullptr is content with all. May leave an UnavailableException pending.
-  template <typename HashBy>
-  bool may_contain(HashBy&& hash_by, const zend_string* key_profile) {
+  // Answers one key by `ask(attachment)`. Any `key_profile` but that of the snapshot makes the set
+  // Incompatible; nullptr is content with all. May leave an UnavailableException pending.
+  template <typename Ask>
+  bool may_contain_by(Ask&& ask, const zend_string* key_profile) noexcept {
     ++counts_.calls;
-    bool maybe = true;
-    const SetState state = ask(key_profile, [&](const Attachment& attachment) noexcept {
-      maybe = attachment.may_contain(hash_by(attachment.snapshot().hasher()));
-    });
-    if (UNEXPECTED(state != SetState::Ready)) {
-      give_up(state, key_profile, 1);
-      return true;
-    }
-    ++(maybe ? counts_.maybe : counts_.absent);
+    const Attachment* attachment = serving(key_profile);
+    if (UNEXPECTED(attachment == nullptr)) return give_up(key_profile, 1);
+    // Counted without a branch, which would be mispredicted half of the time.
+    const bool maybe = ask(*attachment);
+    ++counts_.answered;
+    counts_.maybe += static_cast<std::uint64_t>(maybe);
     return maybe;
+  }
+  bool may_contain(const zval* key, const zend_string* key_profile) noexcept {
+    return may_contain_by([key](const Attachment& attachment) noexcept { return probe(attachment, key); },
+                          key_profile);
   }
 
   // Answers all elements of an argument, in their order and by one publication. How many are maybe; nothing
@@ -46,7 +51,7 @@ class AttachedSet {
   std::optional<std::size_t> may_contain_many(HashTable* keys, const zend_string* key_profile,
                                               std::span<bool> answers);
 
-  SetState state(const zend_string* key_profile);
+  SetState state(const zend_string* key_profile) noexcept;
 
   // For the end of a request: says when a new publication was refused and the old one goes on serving.
   void report_refusal() noexcept;
@@ -56,30 +61,22 @@ class AttachedSet {
   [[nodiscard]] const AnswerCounts& counts() const noexcept { return counts_; }
 
  private:
-  // Calls `probe` with the attachment when the set is Ready. While that runs the publication is pinned, so it
-  // must not run PHP code and must not allocate by PHP's allocator, which may leave by longjmp.
-  template <typename Probe>
-  SetState ask(const zend_string* key_profile, Probe&& probe) {
-    if (UNEXPECTED(!KEYSIEVE_G(enabled))) return SetState::Disabled;
-    SetState state = SetState::Ready;
-    {
-      const SetReader::Pin pin = reader_.pin();
-      if (UNEXPECTED(!pin)) {
-        state = state_of(reader_.availability());
-      } else if (UNEXPECTED(key_profile != nullptr &&
-                            view_of(key_profile) != pin->snapshot().key_profile())) {
-        state = SetState::Incompatible;
-      } else {
-        probe(*pin);
-      }
-    }
-    if (UNEXPECTED(reader_.availability() != logged_availability_)) log_change();
-    return state;
+  // What answers in this call; nullptr unless the set is Ready. Whoever uses it must not run PHP code, which
+  // could ask the same set and so detach it; that spares the hot path a pin.
+  const Attachment* serving(const zend_string* key_profile) noexcept {
+    if (UNEXPECTED(!KEYSIEVE_G(enabled))) return nullptr;
+    if (UNEXPECTED(reader_.must_refresh())) refresh();
+    const Attachment* attachment = reader_.serving();
+    if (EXPECTED(key_profile == nullptr)) return attachment;
+    return has_profile(attachment, key_profile) ? attachment : nullptr;
   }
 
   // What follows is noexcept because no C++ exception may cross into PHP: where memory runs out, the process
   // ends, as PHP's own persistent allocations end it.
-  void give_up(SetState state, const zend_string* key_profile, std::uint64_t keys) noexcept;
+  [[gnu::cold]] void refresh() noexcept;
+  static bool has_profile(const Attachment* attachment, const zend_string* key_profile) noexcept;
+  [[nodiscard]] SetState why_not_ready() const noexcept;
+  [[gnu::cold]] bool give_up(const zend_string* key_profile, std::uint64_t keys) noexcept;
   void log_change() noexcept;
   void log_other_profile(const zend_string* key_profile);
   [[nodiscard]] bool is_other_profile(SetState state) const noexcept;

@@ -60,7 +60,7 @@ void add_counts(zval* result, zend_string* name, const AnswerCounts& counts) {
   array_init_size(&row, 4);
   add_assoc_long(&row, "calls", static_cast<zend_long>(counts.calls));
   add_assoc_long(&row, "maybe", static_cast<zend_long>(counts.maybe));
-  add_assoc_long(&row, "absent", static_cast<zend_long>(counts.absent));
+  add_assoc_long(&row, "absent", static_cast<zend_long>(counts.answered - counts.maybe));
   add_assoc_long(&row, "unavailable", static_cast<zend_long>(counts.unavailable));
   // A copy of the name: the table's own is persistent and may not leave it.
   add_assoc_zval_ex(result, ZSTR_VAL(name), ZSTR_LEN(name), &row);
@@ -82,8 +82,7 @@ ZEND_FUNCTION(KeySieve_may_contain) {
     zend_argument_value_error(1, "must be %s, \"%.80s\" given", keysieve::kSetNameRule, ZSTR_VAL(name));
     RETURN_THROWS();
   }
-  RETURN_BOOL(set->may_contain(
-      [key](const keysieve::KeyHasher& hasher) noexcept { return keysieve::hash_of(key, hasher); }, nullptr));
+  RETURN_BOOL(set->may_contain(key, nullptr));
 }
 
 ZEND_FUNCTION(KeySieve_candidate_sets) {
@@ -100,7 +99,11 @@ ZEND_FUNCTION(KeySieve_candidate_sets) {
   zval* name = nullptr;
   ZEND_HASH_FOREACH_VAL(names, name) {
     ZVAL_DEREF(name);
-    const bool maybe = keysieve::set_named(name)->may_contain(hash_per_seed, nullptr);
+    const bool maybe = keysieve::set_named(name)->may_contain_by(
+        [&hash_per_seed](const keysieve::Attachment& attachment) noexcept {
+          return attachment.may_contain(hash_per_seed(attachment.snapshot().hasher()));
+        },
+        nullptr);
     if (UNEXPECTED(EG(exception) != nullptr)) return;
     if (!maybe) continue;
     Z_TRY_ADDREF_P(name);

@@ -32,6 +32,7 @@ void throw_not_a_key(const zval* value, zend_ulong index, const zend_string* nam
 }  // namespace
 
 bool coerce_key_slowly(zval* argument, std::uint32_t number) {
+  if (Z_TYPE_P(argument) == IS_LONG) return true;
   if (is_key_object(argument)) return is_constructed(Z_OBJ_P(argument));
   if (ZEND_ARG_USES_STRICT_TYPES()) return false;
   if (Z_TYPE_P(argument) == IS_FALSE || Z_TYPE_P(argument) == IS_TRUE) {

@@ -9,10 +9,10 @@ namespace keysieve {
 // Prepares an argument: afterwards it is a string, a long or a constructed Key. Under coercive typing it
 // follows PHP's rules for string|int: an integral float or a bool becomes an int, all else a string. False
 // when it cannot be a key; an exception may be pending.
-bool coerce_key_slowly(zval* argument, std::uint32_t number);
+[[gnu::cold]] bool coerce_key_slowly(zval* argument, std::uint32_t number);
 
 inline bool coerce_key(zval* argument, std::uint32_t number) {
-  if (EXPECTED(Z_TYPE_P(argument) == IS_STRING) || Z_TYPE_P(argument) == IS_LONG) return true;
+  if (EXPECTED(Z_TYPE_P(argument) == IS_STRING)) return true;
   return coerce_key_slowly(argument, number);
 }
 
@@ -23,17 +23,11 @@ bool check_keys(HashTable* keys, std::uint32_t argument_number);
 // Hashes what a key is: a string, a long, a constructed Key, or a reference to one. False: it is none.
 bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noexcept;
 
-[[gnu::always_inline]] inline bool hash_if_key(const zval* value, const KeyHasher& hasher,
-                                               KeyHash& hash) noexcept {
-  if (UNEXPECTED(Z_TYPE_P(value) != IS_STRING)) return hash_slowly(value, hasher, hash);
-  hash = hasher(view_of(Z_STR_P(value)));
-  return true;
-}
-
 // Of what coerce_key() has let pass.
 [[gnu::always_inline]] inline KeyHash hash_of(const zval* key, const KeyHasher& hasher) noexcept {
+  if (EXPECTED(Z_TYPE_P(key) == IS_STRING)) return hasher(view_of(Z_STR_P(key)));
   KeyHash hash;
-  hash_if_key(key, hasher, hash);
+  hash_slowly(key, hasher, hash);
   return hash;
 }
 

@@ -30,7 +30,10 @@ ZEND_BEGIN_MODULE_GLOBALS(keysieve)
   keysieve::AttachedSets* attached_sets;
 ZEND_END_MODULE_GLOBALS(keysieve)
 
+// Hidden, as -fvisibility=hidden makes definitions alone: its address need not be looked up.
+#pragma GCC visibility push(hidden)
 ZEND_EXTERN_MODULE_GLOBALS(keysieve)
+#pragma GCC visibility pop
 #define KEYSIEVE_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(keysieve, v)
 
 #if defined(ZTS) && defined(COMPILE_DL_KEYSIEVE)

@@ -33,7 +33,7 @@ template <typename Probe>
 [[gnu::always_inline]] inline void look_up_many(const ShardArray& array, std::span<const KeyHash> hashes,
                                                 bool* results) noexcept {
   if (array.bytes() <= kCachedBytes) {
-    for (const KeyHash& hash : hashes) *results++ = look_up<Probe>(array, hash);
+    for (std::size_t i = 0; i < hashes.size(); ++i) results[i] = look_up<Probe>(array, hashes[i]);
     return;
   }
   while (!hashes.empty()) {

@@ -59,13 +59,11 @@ class KeyHasher {
     const std::byte* text = as_bytes(key).data();
     const auto first = load<std::uint64_t>(text);
     const auto second = load<std::uint64_t>(text + 8);
+    std::uint64_t low = key.size() * kPrime1 + fold(first ^ secret_[0], second ^ secret_[1]);
     const auto last_but_one = load<std::uint64_t>(text + key.size() - 16);
     const auto last = load<std::uint64_t>(text + key.size() - 8);
-    std::uint64_t low = key.size() * kPrime1;
-    low += fold(first ^ secret_[0], second ^ secret_[1]);
     low ^= last_but_one + last;
-    std::uint64_t high = fold(last_but_one ^ secret_[2], last ^ secret_[3]);
-    high ^= first + second;
+    const std::uint64_t high = (first + second) ^ fold(last_but_one ^ secret_[2], last ^ secret_[3]);
     return {avalanche(low + high),
             0 - avalanche(low * kPrime1 + high * kPrime4 + (key.size() - seed_) * kPrime2)};
   }

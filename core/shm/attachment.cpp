@@ -41,6 +41,11 @@ Attachment::Attachment(const SetFolder& folder, const FileNames& files, std::str
   }
 }
 
+// Out of line: a set to which nothing was added shall not pay for the layer's code.
+bool Attachment::may_contain_with_layer(KeyHash hash) const noexcept {
+  return snapshot_.may_contain(hash) || layer_.may_contain(hash);
+}
+
 bool Attachment::warm_some(std::size_t bytes) noexcept {
   return advise_next(warm_bytes_, bytes, MADV_POPULATE_READ);
 }

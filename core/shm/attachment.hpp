@@ -31,7 +31,7 @@ class Attachment {
   // Whether the set may hold the key: in the snapshot, or added since. The hash must have been made with the
   // snapshot's seed. No allocation, lock, system call or exception.
   [[nodiscard]] bool may_contain(KeyHash hash) const noexcept {
-    return snapshot_.may_contain(hash) || layer_.may_contain(hash);
+    return layer_.keys() == 0 ? snapshot_.may_contain(hash) : may_contain_with_layer(hash);
   }
   // results[i] answers hashes[i].
   void may_contain_many(std::span<const KeyHash> hashes, bool* results) const noexcept {
@@ -55,6 +55,7 @@ class Attachment {
   [[nodiscard]] bool is_pinned() const noexcept { return pins_ != 0; }
 
  private:
+  [[nodiscard]] bool may_contain_with_layer(KeyHash hash) const noexcept;
   [[nodiscard]] bool advise_next(std::size_t& done, std::size_t bytes, int advice) const noexcept;
 
   PublicationId id_;

@@ -35,8 +35,8 @@ struct LivePage {
   std::uint32_t layer_shard_bytes;
   std::uint64_t header_checksum;  // XXH3-64 of the bytes before it
 
-  // Keys in the layer. Release-stored after their bits, by LayerWriter::add; acquire-loaded by readers after
-  // the base said absent.
+  // Keys in the layer. Release-stored after their bits, by LayerWriter::add; acquire-loaded by readers at
+  // every lookup.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> live_keys;
 
   alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 2 * kCacheLineBytes> reserved;

@@ -37,8 +37,9 @@ std::string SetReader::reason() const {
 SetReader::SetReader(ReaderSettings settings, std::string_view set_name)
     : settings_(std::move(settings)), set_name_(checked_set_name(set_name)) {}
 
-// The slow path: at the first call, at every check, and whenever `current` is not what it was. Only memory
-// can run out here without a reason to show; then what is mapped goes on serving.
+// The slow path: at the first call, at every check, whenever `current` is not what it was, and as long as
+// there is something to detach. Only memory can run out here without a reason to show; then what is mapped
+// goes on serving.
 void SetReader::refresh() noexcept {
   try {
     const SteadyTime now = std::chrono::steady_clock::now();
@@ -49,6 +50,7 @@ void SetReader::refresh() noexcept {
       follow_control(now);
     }
     follow_current(current_->load(std::memory_order_acquire), now);
+    detach_some();
   } catch (const std::exception&) {
     expected_word_ = kUnsettled;
   }
@@ -165,8 +167,9 @@ void SetReader::settle(std::uint64_t word) noexcept {
   bypassed_by_ = control_ ? bypasses_in_force(control_->page(), word, now) : 0;
   availability_ = availability_at(now);
   serving_ = availability_ == Availability::Ready ? attachment_.get() : nullptr;
-  // Past the end of a bypass the bit may stand for a while; a new bypass would leave the word as it is.
-  const bool may_change = is_bypassed(word) && availability_ != Availability::Bypassed;
+  // What is retired waits for calls to detach it. Past the end of a bypass the bit may stand for a while; a
+  // new bypass would leave the word as it is.
+  const bool may_change = !retired_.empty() || (is_bypassed(word) && availability_ != Availability::Bypassed);
   expected_word_ = may_change ? kUnsettled : word;
 }
 

@@ -68,18 +68,25 @@ class SetReader {
   // What the set answers from now; false unless Ready. One acquire load when nothing has changed; the reader
   // must outlive the pin.
   [[nodiscard]] Pin pin() noexcept {
-    if (--calls_until_check_ == 0 || current_->load(std::memory_order_acquire) != expected_word_)
-        [[unlikely]] {
+    if (must_refresh()) [[unlikely]]
       refresh();
-    }
     return {this, serving_};
   }
+
+  // The parts of pin(), for a caller in the midst of whose work no other code can run. Each call begins with
+  // must_refresh(), and refreshes when that is true; what serving() gives, nullptr unless Ready, is valid
+  // until the next refresh().
+  [[nodiscard]] bool must_refresh() noexcept {
+    return --calls_until_check_ == 0 || current_->load(std::memory_order_acquire) != expected_word_;
+  }
+  void refresh() noexcept;
+  [[nodiscard]] const Attachment* serving() const noexcept { return serving_; }
 
   // The next call looks at the clock and at the control file again, as every 4,096th does. For the start of a
   // request.
   void check_soon() noexcept { calls_until_check_ = 1; }
 
-  // As of the last pin().
+  // As of the last refresh().
   [[nodiscard]] Availability availability() const noexcept { return availability_; }
   // One line for the log when availability() is not Ready; also after a new publication was refused.
   [[nodiscard]] std::string reason() const;
@@ -103,7 +110,6 @@ class SetReader {
   // Stands in for a control page that is not there.
   static constexpr std::atomic<std::uint64_t> kNothingPublished{0};
 
-  void refresh() noexcept;
   void follow_control(SteadyTime now);
   void follow_current(std::uint64_t word, SteadyTime now);
   [[nodiscard]] bool may_attach_now(SteadyTime now);
