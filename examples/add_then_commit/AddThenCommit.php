@@ -31,7 +31,7 @@ final class AddThenCommit
      *
      * @param array<string|int> $values
      */
-    public function insert(string $key, string $sql, array $values): void
+    public function insert(string|int $key, string $sql, array $values): void
     {
         $this->db->beginTransaction();
         try {
@@ -47,7 +47,7 @@ final class AddThenCommit
     }
 
     /** An add that fails fails the transaction: else the row would be there, and its key absent until the next build. */
-    private function add(string $key): void
+    private function add(string|int $key): void
     {
         if ($this->redis->xAdd($this->log, '*', ['key' => $key]) === false) {
             throw new RuntimeException("{$this->log}: {$this->redis->getLastError()}");

@@ -7,7 +7,6 @@ declare(strict_types=1);
 
 use App\AddThenCommit;
 use App\Database;
-use App\NameState;
 use App\UserNameKey;
 use App\UserNames;
 use KeySieve\Set;
@@ -26,6 +25,5 @@ $db = new Database();
 $names = new UserNames(new Set('users', UserNameKey::PROFILE), $db);
 $addThenCommit = new AddThenCommit($db->connection(), $redis, 'keysieve:users:adds');
 foreach (array_slice($argv, 1) as $name) {
-    $state = $names->register($name, $addThenCommit);
-    echo "$name: ", $state === NameState::Free ? 'registered' : $state->value, "\n";
+    echo "$name: {$names->register($name, $addThenCommit)->value}\n";
 }

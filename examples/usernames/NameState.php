@@ -7,6 +7,7 @@ namespace App;
 enum NameState: string
 {
     case Free = 'free';
+    case Registered = 'registered';
     case Taken = 'taken';
     case Invalid = 'not a name';
 }

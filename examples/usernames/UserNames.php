@@ -34,7 +34,7 @@ final class UserNames
     /**
      * Does not look at the set: a name that was taken a moment ago may still be absent here.
      *
-     * @return NameState Free: it was, and is registered now
+     * @return NameState never Free: Registered, Taken or Invalid
      */
     public function register(string $name, AddThenCommit $addThenCommit): NameState
     {
@@ -45,12 +45,13 @@ final class UserNames
         try {
             $addThenCommit->insert($key, 'INSERT INTO users (name_key, name) VALUES (?, ?)', [$key, $name]);
         } catch (PDOException $exception) {
-            if ($exception->getCode() === '23000') { // integrity constraint violation
+            // SQLSTATE 23: integrity constraints, of which the unique index is one.
+            if (str_starts_with((string) $exception->getCode(), '23') && $this->isTaken($key)) {
                 return NameState::Taken;
             }
             throw $exception;
         }
-        return NameState::Free;
+        return NameState::Registered;
     }
 
     private function isTaken(string $key): bool

@@ -60,6 +60,38 @@ final class UserNamesTest extends TestCase
         self::assertTrue(Deadline::reaches(fn (): bool => $this->available('cArOl') === "cArOl: taken\n1 queries\n"));
     }
 
+    public function testAnErrorThatIsNotAboutTheNameIsNotTaken(): void
+    {
+        $error = $this->register('erin', <<<'PHP'
+            $db->connection()->exec(<<<'SQL'
+                CREATE TRIGGER full BEFORE INSERT ON users BEGIN SELECT RAISE(ABORT, 'no room for more'); END
+                SQL);
+            PHP);
+        self::assertStringStartsWith('23000: ', $error, 'of the same class as a name that is taken');
+        self::assertStringEndsWith('no room for more', $error);
+        $log = $this->redis->command('XRANGE', 'keysieve:users:adds', '-', '+');
+        self::assertDoesNotMatchRegularExpression('/^key$/m', $log);
+    }
+
+    /** As PostgreSQL says it; SQLite and MySQL say 23000. */
+    public function testATakenNameIsTakenWhateverTheDatabaseCallsIt(): void
+    {
+        $prepare = <<<'PHP'
+            final class PostgresError extends PDOException
+            {
+                protected $code = '23505';
+            }
+            $connection = new class('sqlite:' . getenv('EXAMPLES_DB')) extends PDO {
+                public function prepare(string $query, array $options = []): PDOStatement|false
+                {
+                    throw new PostgresError('duplicate key value violates unique constraint');
+                }
+            };
+            PHP;
+        self::assertSame('taken', $this->register('alice', $prepare));
+        self::assertSame('23505: duplicate key value violates unique constraint', $this->register('erin', $prepare));
+    }
+
     public function testTheAddIsInTheLogBeforeTheRowCanBeSeen(): void
     {
         $seen = $this->examples->code($this->withClasses(<<<'PHP'
@@ -117,6 +149,28 @@ final class UserNamesTest extends TestCase
             PHP));
         $this->redis->stop(); // keysieved waits for it
         self::assertSame("alice\0bob\0jürgen\0", $this->examples->output('keys.php', 'users'));
+    }
+
+    /** What comes of registering the name: its state, or the error. $prepare may replace the $connection. */
+    private function register(string $name, string $prepare): string
+    {
+        $name = var_export($name, true);
+        return $this->examples->code($this->withClasses(<<<PHP
+            foreach (['NameState', 'UserNameKey', 'UserNames'] as \$class) {
+                require FOLDER . "/usernames/\$class.php";
+            }
+            \$redis = new Redis();
+            \$redis->connect(getenv('EXAMPLES_REDIS'));
+            \$db = new App\Database();
+            \$connection = \$db->connection();
+            $prepare
+            \$names = new App\UserNames(new KeySieve\Set('users'), \$db);
+            try {
+                echo \$names->register($name, new App\AddThenCommit(\$connection, \$redis, 'keysieve:users:adds'))->value;
+            } catch (PDOException \$error) {
+                echo "{\$error->getCode()}: {\$error->getMessage()}";
+            }
+            PHP));
     }
 
     private function build(): void
