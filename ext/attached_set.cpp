@@ -50,10 +50,11 @@ bool probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noe
 // Eight at a time: each is a byte of 0 or 1, and the topmost byte of the product is the sum of all.
 std::size_t count_true(std::span<const bool> answers) noexcept {
   std::size_t count = 0;
-  for (; answers.size() >= 8; answers = answers.subspan(8)) {
-    count += load<std::uint64_t>(std::as_bytes(answers).data()) * 0x0101010101010101 >> 56;
+  std::size_t at = 0;
+  for (; at + 8 <= answers.size(); at += 8) {
+    count += load<std::uint64_t>(std::as_bytes(answers).data() + at) * 0x0101010101010101 >> 56;
   }
-  for (const bool answer : answers) count += answer ? 1 : 0;
+  for (; at < answers.size(); ++at) count += answers[at] ? 1U : 0U;
   return count;
 }
 

@@ -128,6 +128,7 @@ void fill_places(HashTable* result, HashTable* keys, std::span<const bool> answe
   zend_hash_real_init_packed(result);
   zval* key = keys->arPacked;
   ZEND_HASH_FILL_PACKED(result) {
+#pragma GCC unroll 4  // else a third of the instructions are the loop's own
     for (const bool answer : answers) {
       zval* value = key++;
       ZVAL_DEREF(value);
