@@ -1,8 +1,11 @@
 <?php
 
 // A worker that lives for long: takes pages from the list `pages` in Redis, {"id": 7, "tags": ["猫", …]}, and appends
-// the links of their tags to the list `links`. It is never restarted for a new publication.
+// the links of their tags to the list `links`. It is never restarted for a new publication: php worker.php NAME
 //
+// - A page stays in the list `pages:taken:NAME` until its links are there. What a worker that died has left behind, the
+//   next one of that name does: give each worker that runs at a time another (systemd: worker@NAME.service, %i).
+//   Queues such as Messenger's have the like built in, as acknowledgement.
 // - Nothing is to be attached or refreshed: a lookup sees a new publication within half a second, an add, `keysieve
 //   bypass` and its end at once. Keep the Set as long as you like.
 // - Expiry, the end of a timed bypass and a directory that was emptied are noticed by a request's first lookup and
@@ -27,6 +30,10 @@ const SECONDS_TO_LIVE = 3600;
 const BYTES_TO_USE = 64 << 20; // of PHP's own memory; sets are not counted by it
 const SECONDS_TO_WAIT = 1;
 
+if ($argc !== 2) {
+    fwrite(STDERR, "usage: php worker.php NAME\n");
+    exit(64);
+}
 $stopped = false;
 pcntl_async_signals(true);
 pcntl_signal(SIGTERM, static function () use (&$stopped): void {
@@ -39,15 +46,28 @@ $links = new TagLinks($articles, $offers, new Database());
 $redis = new Redis();
 $redis->connect((string) getenv('EXAMPLES_REDIS'), 0, 5.0, null, 0, SECONDS_TO_WAIT + 5.0);
 
+$taken = "pages:taken:{$argv[1]}";
+while (is_string($redis->rawCommand('LMOVE', $taken, 'pages', 'RIGHT', 'LEFT'))) {
+}
+
 $end = hrtime(true) + SECONDS_TO_LIVE * 1_000_000_000;
 while (!$stopped && hrtime(true) < $end && memory_get_usage() < BYTES_TO_USE) {
-    $page = $redis->blPop('pages', SECONDS_TO_WAIT);
-    if (!$page) {
+    if ($redis->getLastError() !== null) { // its memory is full, say: end, and leave the page where it is
+        throw new RedisException($redis->getLastError());
+    }
+    $page = $redis->rawCommand('BLMOVE', 'pages', $taken, 'LEFT', 'RIGHT', SECONDS_TO_WAIT); // blMove() in phpredis 6
+    if (!is_string($page)) {
         $articles->availability();
         $offers->availability();
         continue;
     }
-    ['id' => $id, 'tags' => $tags] = json_decode($page[1], true, flags: JSON_THROW_ON_ERROR);
-    $redis->rPush('links', json_encode(['id' => $id, 'tags' => $links->of($tags)], JSON_THROW_ON_ERROR));
+    try {
+        ['id' => $id, 'tags' => $tags] = json_decode($page, true, flags: JSON_THROW_ON_ERROR);
+        [$list, $done] = ['links', json_encode(['id' => $id, 'tags' => $links->of($tags)], JSON_THROW_ON_ERROR)];
+    } catch (JsonException | TypeError $error) { // this page would fail for ever; any other error ends the worker
+        error_log("pages:refused: {$error->getMessage()}");
+        [$list, $done] = ['pages:refused', $page];
+    }
+    $redis->multi()->rPush($list, $done)->lRem($taken, $page, 1)->exec();
 }
 error_log('ends: ' . json_encode(KeySieve\stats()));

@@ -88,11 +88,11 @@ final class Examples
     }
 
     /** Starts a script; its output and errors go to the file. @return resource */
-    public function start(string $script, string $log)
+    public function start(string $script, string $log, string ...$arguments)
     {
         $output = ['file', $log, 'a'];
         return proc_open(
-            [...self::interpreter(), self::path($script)],
+            [...self::interpreter(), self::path($script), ...$arguments],
             [['file', '/dev/null', 'r'], $output, $output],
             $pipes,
             null,
