@@ -2,14 +2,15 @@
 
 // Prints all classes and functions of the namespace KeySieve, wherever they come from, one fact per line.
 
-$describe_function = static function (ReflectionFunctionAbstract $function, string $of = ''): string {
+$modifiers = static fn (ReflectionClass|ReflectionMethod|ReflectionProperty|ReflectionClassConstant $of): string
+    => implode(' ', Reflection::getModifierNames($of->getModifiers()));
+$describe_function = static function (ReflectionFunctionAbstract $function): string {
     $parameters = array_map(
-        static fn (ReflectionParameter $parameter): string => $parameter->getType() . ' $' . $parameter->getName()
+        static fn (ReflectionParameter $parameter): string => "{$parameter->getType()} \${$parameter->getName()}"
             . ($parameter->isOptional() ? ' = ' . var_export($parameter->getDefaultValue(), true) : ''),
         $function->getParameters(),
     );
-    $modifiers = $function instanceof ReflectionMethod ? implode(' ', Reflection::getModifierNames($function->getModifiers())) : '';
-    return "$of$modifiers function {$function->getName()}(" . implode(', ', $parameters) . "): {$function->getReturnType()}\n";
+    return "function {$function->getName()}(" . implode(', ', $parameters) . "): {$function->getReturnType()}\n";
 };
 
 $lines = [];
@@ -20,22 +21,20 @@ foreach ([...get_declared_classes(), ...get_declared_interfaces()] as $name) {
     }
     $of = "$name: ";
     // PHP 8.2 calls enums final only when they are written in PHP.
-    $lines[] = $of . ($class->isEnum() ? '' : implode(' ', Reflection::getModifierNames($class->getModifiers())))
-        . ($class->isEnum() ? 'enum' : ($class->isInterface() ? ' interface' : ' class'))
+    $lines[] = $of . ($class->isEnum() ? 'enum' : $modifiers($class) . ($class->isInterface() ? ' interface' : ' class'))
         . ', parent ' . ($class->getParentClass() ? $class->getParentClass()->getName() : 'none')
         . ', interfaces ' . implode(' ', $class->getInterfaceNames()) . "\n";
     foreach ($class->getReflectionConstants() as $constant) {
-        $lines[] = $of . implode(' ', Reflection::getModifierNames($constant->getModifiers())) . " constant {$constant->getName()}\n";
+        $lines[] = $of . $modifiers($constant) . " constant {$constant->getName()}\n";
     }
     foreach ($class->getProperties() as $property) {
         if ($property->getDeclaringClass()->getName() === $name) {
-            $modifiers = implode(' ', Reflection::getModifierNames($property->getModifiers()));
-            $lines[] = "$of$modifiers {$property->getType()} \${$property->getName()}\n";
+            $lines[] = $of . $modifiers($property) . " {$property->getType()} \${$property->getName()}\n";
         }
     }
     foreach ($class->getMethods() as $method) {
         if ($method->getDeclaringClass()->getName() === $name) {
-            $lines[] = $describe_function($method, $of);
+            $lines[] = $of . $modifiers($method) . ' ' . $describe_function($method);
         }
     }
 }
