@@ -9,15 +9,16 @@ use RedisException;
 
 /**
  * Rows in Redis. It is connected to by the first key that may exist. A Redis that is away or hangs costs its time limit
- * once, and is left alone for some seconds: the database answers instead.
+ * once, and is left alone for some seconds: the database answers instead. By APCu all workers of a php-fpm know of it;
+ * without APCu each request finds out for itself.
  */
 final class RedisCache
 {
     private const SECONDS_TO_KEEP = 300;
     private const SECONDS_TO_LEAVE_ALONE = 5;
 
-    /** How often Redis was asked. */
-    public int $reads = 0;
+    /** How often Redis was asked, to read, to write, or in vain. */
+    public int $asked = 0;
     private ?Redis $connection = null;
     private int $leftAloneUntil = 0;
 
@@ -41,18 +42,42 @@ final class RedisCache
 
     private function ask(callable $command): mixed
     {
-        if (hrtime(true) < $this->leftAloneUntil) {
+        if ($this->isLeftAlone()) {
             return null;
         }
         try {
-            ++$this->reads;
+            ++$this->asked;
             return $command($this->connection ??= $this->connect());
         } catch (RedisException $exception) {
             error_log("{$this->socket}: {$exception->getMessage()}");
             $this->connection = null;
-            $this->leftAloneUntil = hrtime(true) + self::SECONDS_TO_LEAVE_ALONE * 1_000_000_000;
+            $this->leaveAlone();
             return null;
         }
+    }
+
+    private function isLeftAlone(): bool
+    {
+        $until = self::hasApcu() ? (int) apcu_fetch($this->entry()) : $this->leftAloneUntil;
+        return hrtime(true) < $until;
+    }
+
+    private function leaveAlone(): void
+    {
+        $this->leftAloneUntil = hrtime(true) + self::SECONDS_TO_LEAVE_ALONE * 1_000_000_000;
+        if (self::hasApcu()) {
+            apcu_store($this->entry(), $this->leftAloneUntil);
+        }
+    }
+
+    private function entry(): string
+    {
+        return "redis_left_alone_until:{$this->socket}";
+    }
+
+    private static function hasApcu(): bool
+    {
+        return function_exists('apcu_enabled') && apcu_enabled();
     }
 
     private function connect(): Redis

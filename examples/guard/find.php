@@ -24,4 +24,4 @@ foreach ($ids as $id) {
         echo "$id: {$product['name']}\n";
     }
 }
-printf("%d ids, Redis asked %d times, SQL %d times\n", count($ids), $cache->reads, $db->queries);
+printf("%d ids, Redis asked %d times, SQL %d times\n", count($ids), $cache->asked, $db->queries);

@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Examples;
 
+use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Examples;
+use KeySieve\Tests\Support\Loader;
+use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
 use PHPUnit\Framework\TestCase;
@@ -12,6 +15,18 @@ use PHPUnit\Framework\TestCase;
 /** The guard in front of a real Redis and of SQLite. */
 final class ProductFinderTest extends TestCase
 {
+    /** Finds two products, and says how often it has asked Redis. */
+    private const PAGE = <<<'PHP'
+        require FOLDER . '/Database.php';
+        require FOLDER . '/guard/ProductFinder.php';
+        require FOLDER . '/guard/RedisCache.php';
+        $cache = new App\RedisCache(getenv('EXAMPLES_REDIS'), secondsToWait: 0.2);
+        $finder = new App\ProductFinder(new KeySieve\Set('products'), $cache, new App\Database());
+        if ($finder->find('42')['name'] . $finder->find('43')['name'] === 'Cat foodScratching post') {
+            echo json_encode(['worker' => getmypid(), 'answer' => $cache->asked]);
+        }
+        PHP;
+
     private RedisServer $redis;
     private Examples $examples;
 
@@ -65,11 +80,64 @@ final class ProductFinderTest extends TestCase
         self::assertSame(1, substr_count($found->errors, $this->redis->socket));
     }
 
+    public function testANewProductIsFoundFromItsAddOn(): void
+    {
+        Program::output(['rm', '-rf', SharedMemory::folder('products')]);
+        $loader = new Loader(['products'], $this->redis->url);
+        $loader->push($this->examples->build('products', $this->redis->url));
+        $absent = "1 ids, Redis asked 0 times, SQL 0 times\n";
+        self::assertTrue(Deadline::reaches(fn (): bool => $this->find('44') === $absent), $loader->log());
+
+        $this->examples->code(<<<'PHP'
+            require FOLDER . '/Database.php';
+            (new App\Database())->rows('INSERT INTO products VALUES (?, ?)', [44, 'Basket']);
+            PHP);
+        self::assertSame($absent, $this->find('44'), 'the row is there, and nobody has added its key');
+        $loader->add('products', '44');
+        self::assertTrue(Deadline::reaches(fn (): bool => str_starts_with($this->find('44'), "44: Basket\n")));
+
+        $this->examples->code(<<<'PHP'
+            require FOLDER . '/Database.php';
+            require FOLDER . '/add_then_commit/AddThenCommit.php';
+            $redis = new Redis();
+            $redis->connect(getenv('EXAMPLES_REDIS'));
+            (new App\AddThenCommit((new App\Database())->connection(), $redis, 'keysieve:products:adds'))
+                ->insert(45, 'INSERT INTO products VALUES (?, ?)', [45, 'Brush']);
+            PHP);
+        self::assertTrue(Deadline::reaches(fn (): bool => str_starts_with($this->find('45'), "45: Brush\n")));
+        unset($loader);
+        Program::output(['rm', '-rf', SharedMemory::folder('products')]);
+    }
+
     public function testARedisThatHangsCostsItsTimeLimitOnce(): void
     {
         $this->redis->freeze();
         $found = $this->examples->run('guard/find.php', '42', '43');
         self::assertSame("42: Cat food\n43: Scratching post\n2 ids, Redis asked 1 times, SQL 2 times\n", $found->output);
         self::assertStringContainsString('read error', $found->errors);
+    }
+
+    public function testAllWorkersLeaveARedisAloneThatHangs(): void
+    {
+        $pages = $this->examples->pool(page: self::PAGE);
+        $this->redis->freeze();
+        $asked = fn (): array => array_values($pages->askBothWorkers());
+        self::assertTrue(Deadline::reaches(static fn (): bool => $asked() === [0, 0]));
+        $this->redis->thaw();
+        self::assertTrue(Deadline::reaches(static fn (): bool => $asked() === [2, 2]));
+    }
+
+    public function testWithoutApcuARedisThatHangsCostsEachRequestItsTimeLimitOnce(): void
+    {
+        $pages = $this->examples->pool(['apc.enabled' => '0'], self::PAGE);
+        $this->redis->freeze();
+        foreach (range(1, 3) as $_) {
+            self::assertSame([1, 1], array_values($pages->askBothWorkers()));
+        }
+    }
+
+    private function find(string $id): string
+    {
+        return $this->examples->run('guard/find.php', $id)->output;
     }
 }

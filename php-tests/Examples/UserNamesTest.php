@@ -26,8 +26,7 @@ final class UserNamesTest extends TestCase
         $this->examples->output('setup.php');
         Program::output(['rm', '-rf', SharedMemory::folder('users')]);
         $this->loader = new Loader(['users'], $this->redis->url);
-        $this->build();
-        $this->loader->push("{$this->examples->folder}/users.ks");
+        $this->loader->push($this->examples->build('users', $this->redis->url));
         self::assertTrue(Deadline::reaches(function (): bool {
             return $this->examples->run('usernames/available.php', 'nobody')->output === "nobody: free\n0 queries\n";
         }), $this->loader->log());
@@ -171,17 +170,6 @@ final class UserNamesTest extends TestCase
                 echo "{\$error->getCode()}: {\$error->getMessage()}";
             }
             PHP));
-    }
-
-    private function build(): void
-    {
-        $folder = $this->examples->folder;
-        file_put_contents("$folder/users.keys", $this->examples->output('keys.php', 'users'));
-        Program::output([
-            getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'build', '-0', '--set', 'users', '--fpr', '0.01',
-            '--store', $this->redis->url, '--key-profile', $this->examples->output('keys.php', '--profile', 'users'),
-            "$folder/users.keys", '-o', "$folder/users.ks",
-        ]);
     }
 
     private function available(string ...$names): string

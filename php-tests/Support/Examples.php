@@ -13,6 +13,11 @@ final class Examples
         'ctype', 'mbstring', 'tokenizer', 'posix', 'intl', 'pdo', 'pdo_sqlite', 'igbinary', 'redis', 'apcu',
     ];
 
+    private const PAGE_BY_NAME = <<<'PHP'
+        require FOLDER . "/{$_GET['page']}";
+        echo isset($_GET['worker']) ? getmypid() : '';
+        PHP;
+
     public readonly string $database;
     public readonly string $folder;
     /** @var array<string, string> */
@@ -72,6 +77,18 @@ final class Examples
         $this->succeed([self::path('publish'), ...$sets]);
     }
 
+    /** Builds a set of the database for a store. Gives the snapshot's file, which ends with this object. */
+    public function build(string $set, string $store): string
+    {
+        $keys = "{$this->folder}/$set.keys";
+        file_put_contents($keys, $this->output('keys.php', $set));
+        Program::output([
+            getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'build', '-0', '--set', $set, '--fpr', '0.01', '--store', $store,
+            '--key-profile', $this->output('keys.php', '--profile', $set), $keys, '-o', "{$this->folder}/$set.ks",
+        ]);
+        return "{$this->folder}/$set.ks";
+    }
+
     /** Runs a script that must succeed without a word to standard error. */
     public function output(string $script, string ...$arguments): string
     {
@@ -103,22 +120,22 @@ final class Examples
     /** Runs PHP code beside the examples, which it can require from FOLDER. */
     public function code(string $code): string
     {
-        $code = 'const FOLDER = ' . var_export(self::path('.'), true) . ";\n$code";
-        return $this->succeed([...self::interpreter(), '-r', $code])->output;
+        return $this->succeed([...self::interpreter(), '-r', $this->folder() . $code])->output;
     }
 
     /**
-     * A php-fpm of two workers. A request for "page=tag_links/page.php" runs that script; with "&worker" its answer ends
-     * with the number of the worker's process.
+     * A php-fpm of two workers. Its page finds the examples in FOLDER. By default a request for "page=tag_links/page.php"
+     * runs that script; with "&worker" its answer ends with the number of the worker's process.
      *
      * @param array<string, string> $settings
      */
-    public function pool(array $settings = []): FpmPool
+    public function pool(array $settings = [], string $page = self::PAGE_BY_NAME): FpmPool
     {
-        $script = 'usleep(2_000); // so that both workers get requests' . "\n"
-            . 'require ' . var_export(self::path('.') . '/', true) . " . \$_GET['page'];\n"
-            . "echo isset(\$_GET['worker']) ? getmypid() : '';";
-        $directives = ['env[EXAMPLES_DB]' => $this->database];
+        $script = "usleep(2_000); // so that both workers get requests\n" . $this->folder() . $page;
+        $directives = [];
+        foreach (preg_grep('/^EXAMPLES_/', array_keys($this->environment)) as $name) {
+            $directives["env[$name]"] = $this->environment[$name];
+        }
         $settings += ['extension' => self::modules()];
         return new FpmPool($script, ['pages' => $directives], null, $settings);
     }
@@ -127,6 +144,11 @@ final class Examples
     public function shell(string $commands): Program
     {
         return $this->succeed(['bash', '-euo', 'pipefail', '-c', 'cd ' . escapeshellarg(self::path('.')) . "\n$commands"]);
+    }
+
+    private function folder(): string
+    {
+        return 'const FOLDER = ' . var_export(self::path('.'), true) . ";\n";
     }
 
     /** @param string[] $command */

@@ -53,6 +53,11 @@ final class RedisServer
         proc_terminate($this->process, SIGSTOP);
     }
 
+    public function thaw(): void
+    {
+        proc_terminate($this->process, SIGCONT);
+    }
+
     public function command(string ...$words): string
     {
         return trim(Program::output(['redis-cli', '-s', $this->socket, ...$words]));
