@@ -8,6 +8,7 @@ use KeySieve\Set;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\FastCgiRequest;
 use KeySieve\Tests\Support\FpmPool;
+use KeySieve\Tests\Support\Nginx;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use PHPUnit\Framework\TestCase;
@@ -86,6 +87,19 @@ final class CountedSetTest extends TestCase
         $lint = Program::run(['sh', '-c', 'promtool check metrics < "$0"', $file]);
         unlink($file);
         self::assertSame([0, '', ''], [$lint->status, $lint->output, $lint->errors]);
+    }
+
+    public function testNginxShowsTheMetricsToNobodyElse(): void
+    {
+        $this->ask(7);
+        self::assertSame(1, preg_match('/^```nginx\n(.*?)^```/ms', file_get_contents(Examples::path('README.md')), $found));
+        $nginx = new Nginx(self::$pages, strtr($found[1], [
+            'fastcgi_params' => '/etc/nginx/fastcgi_params',
+            '/srv/shop/fpr/metrics.php' => Examples::path('fpr/metrics.php'),
+            '/run/php/php8.2-fpm.sock' => self::$pages->socket,
+        ]));
+        self::assertStringContainsString('keysieve_php_maybe_total{set="products"} 1', $this->get($nginx, '127.0.0.1'));
+        self::assertStringContainsString('403 Forbidden', $this->get($nginx, '127.0.0.2'));
     }
 
     public function testWithoutApcuThePageAnswersAndTheMetricsSayWhyTheyAreNot(): void
@@ -169,6 +183,13 @@ final class CountedSetTest extends TestCase
             }
         }
         return array_values($workers);
+    }
+
+    /** The metrics as they are answered to that address of this host. */
+    private function get(Nginx $nginx, string $from): string
+    {
+        $context = ['socket' => ['bindto' => "$from:0"], 'http' => ['ignore_errors' => true]];
+        return file_get_contents("{$nginx->url}fpr/metrics.php", context: stream_context_create($context));
     }
 
     private function metrics(): string

@@ -12,7 +12,8 @@ final class Nginx
     /** @var resource */
     private $process;
 
-    public function __construct(FpmPool $pool)
+    /** @param string $locations more of them, for the same server */
+    public function __construct(FpmPool $pool, string $locations = '')
     {
         $this->folder = sys_get_temp_dir() . '/keysieve-nginx-' . bin2hex(random_bytes(6));
         mkdir($this->folder, 0700);
@@ -20,7 +21,7 @@ final class Nginx
         $address = stream_socket_get_name($probe, false);
         fclose($probe);
         $this->url = "http://$address/";
-        file_put_contents("{$this->folder}/nginx.conf", $this->configuration($address, $pool));
+        file_put_contents("{$this->folder}/nginx.conf", $this->configuration($address, $pool, $locations));
         $output = ['file', "{$this->folder}/output", 'w'];
         $this->process = proc_open(
             [self::program(), '-c', "{$this->folder}/nginx.conf", '-e', "{$this->folder}/log"],
@@ -45,7 +46,7 @@ final class Nginx
         return file_get_contents("{$this->folder}/log");
     }
 
-    private function configuration(string $address, FpmPool $pool): string
+    private function configuration(string $address, FpmPool $pool, string $locations): string
     {
         $user = posix_geteuid() === 0 ? 'user root;' : '';
         return <<<CONF
@@ -62,6 +63,7 @@ final class Nginx
               keepalive_requests 1000000000;
               server {
                 listen $address;
+                $locations
                 location / {
                   fastcgi_param SCRIPT_FILENAME {$pool->page};
                   fastcgi_param QUERY_STRING \$query_string;
