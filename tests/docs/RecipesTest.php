@@ -20,7 +20,7 @@ final class RecipesTest extends TestCase
     {
         chdir(__DIR__ . '/../..');
         foreach (Markdown::all() as $page) {
-            if (str_starts_with($page->path, 'docs/') && $page->runner() === null && self::steps($page) !== []) {
+            if (self::isRecipe($page) && $page->runner() === null && self::steps($page) !== []) {
                 yield $page->path => [$page];
             }
         }
@@ -31,6 +31,16 @@ final class RecipesTest extends TestCase
         foreach (Markdown::all() as $page) {
             if ($page->runner() !== null) {
                 self::assertStringContainsString(basename($page->path), file_get_contents($page->runner()), $page->path);
+            }
+        }
+    }
+
+    /** What looks like a command to the reader must look like one to this test. */
+    public function testBlocksSayWhatTheyAre(): void
+    {
+        foreach (array_filter(Markdown::all(), self::isRecipe(...)) as $page) {
+            foreach ($page->blocks() as $block) {
+                self::assertContains($block['language'], ['bash', 'ini', 'php', 'text', 'toml'], "$page->path:\n{$block['text']}");
             }
         }
     }
@@ -51,6 +61,11 @@ final class RecipesTest extends TestCase
         $run = Program::run([__DIR__ . '/disposable_root', $script]);
         unlink($script);
         self::assertSame(0, $run->status, "$run->output\n$run->errors");
+    }
+
+    private static function isRecipe(Markdown $page): bool
+    {
+        return $page->path === 'README.md' || str_starts_with($page->path, 'docs/');
     }
 
     /** @return string[] shell */
