@@ -8,7 +8,6 @@ use KeySieve\Membership;
 use KeySieve\Tests\Support\Program;
 use PHPUnit\Framework\TestCase;
 
-
 /** The references hold all that the programs, the extension and the loader know. */
 final class ReferencesTest extends TestCase
 {

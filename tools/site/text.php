@@ -34,8 +34,8 @@ function code(string $text): string
 function prose(string $text): string
 {
     $pieces = explode('`', $text);
-    foreach ($pieces as $index => &$piece) {
-        $piece = $index % 2 === 1 ? code($piece) : literal($piece);
+    foreach ($pieces as $index => $piece) {
+        $pieces[$index] = $index % 2 === 1 ? code($piece) : literal($piece);
     }
     return implode('', $pieces);
 }
