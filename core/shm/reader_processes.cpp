@@ -1,36 +1,63 @@
 #include "core/shm/reader_processes.hpp"
 
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <map>
 #include <optional>
-#include <sstream>
-#include <string_view>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
-#include "core/shm/set_folder.hpp"
+#include "core/shm/control_file.hpp"
+#include "core/shm/process.hpp"
+#include "core/shm/published_sets.hpp"
 
 namespace keysieve {
 namespace {
 
-constexpr std::string_view kRemoved = " (deleted)";
-
-// Where the directory is a mount of its own its device tells which mappings are of it, whatever path a
-// process in another root or mount namespace knows them by; else the path does.
+// How a mapping of the directory is told from one of another. A process in another root, mount namespace or
+// bind mount has it under another path, and the same path may be another file system there.
 struct Place {
-  std::string path;  // with a slash at its end
-  bool is_own_mount = false;
-  dev_t device = 0;
+  std::string path;                        // with a slash at its end
+  std::optional<dev_t> own_device;         // where the directory is a mount of its own
+  std::set<dev_t> devices;                 // that its files have, as stat(2) and as the mappings have it
+  std::map<FileId, std::string> controls;  // of its sets, each of which is mapped by all readers of the set
 };
+
+// A folder as one process has it, and the name of its set.
+using Folders = std::map<std::pair<dev_t, std::string>, std::string>;
+
+std::pair<dev_t, std::string> folder_of(const MappedFile& file) {
+  return {file.id.device, std::filesystem::path(file.path).parent_path()};
+}
+
+// Mapped here, so that the kernel names them as it does for the readers.
+void add_controls(Place& place, const std::string& directory) {
+  std::map<std::uint64_t, std::string> names;
+  std::vector<ControlFile> controls;
+  for (const std::string& name : sets_in(directory)) {
+    try {
+      controls.push_back(
+          ControlFile::open_read_only(SetFolder::open(directory, name, directory_owner(directory))));
+      names[reinterpret_cast<std::uintptr_t>(&controls.back().page())] = name;
+    } catch (const Error&) {  // no reader trusts it either, or has attached it by that
+    }
+  }
+  const auto files = files_mapped_by(::getpid());
+  if (!files) return;
+  for (const MappedFile& file : *files) {
+    const auto control = names.find(file.begin);
+    if (control == names.end()) continue;
+    place.devices.insert(file.id.device);
+    place.controls[file.id] = control->second;
+  }
+}
 
 Place place_of(const std::string& directory) {
   struct stat here {};
@@ -41,96 +68,68 @@ Place place_of(const std::string& directory) {
   if (::stat(path.c_str(), &here) != 0 || ::stat(path.parent_path().c_str(), &above) != 0) {
     throw_read_error("directory " + directory, errno);
   }
-  return {path.string() + "/", here.st_dev != above.st_dev, here.st_dev};
+  Place place{path.string() + "/", {}, {here.st_dev}, {}};
+  if (here.st_dev != above.st_dev) place.own_device = here.st_dev;
+  add_controls(place, directory);
+  return place;
 }
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// A line as "7f00-7f20 r--s 00000000 00:19 1234      /run/keysieve/tags/0000000000000001.ks (deleted)".
-std::optional<ReaderProcess> mapping_of(const std::string& line, const Place& place) {
-  std::istringstream words(line);
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  unsigned device_major = 0;
-  unsigned device_minor = 0;
-  char mark = 0;
-  std::string rights;
-  std::string offset;
-  std::string inode;
-  words >> std::hex >> begin >> mark >> end >> rights >> offset >> device_major >> mark >> device_minor >>
-      inode >> std::ws;
-  std::string path;
-  std::getline(words, path);
-  const bool is_there =
-      place.is_own_mount ? place.device == makedev(device_major, device_minor) : path.starts_with(place.path);
-  if (!is_there) return std::nullopt;
-  ReaderProcess reader;
-  reader.bytes = end - begin;
-  reader.is_removed = path.ends_with(kRemoved);
-  if (reader.is_removed) path.resize(path.size() - kRemoved.size());
-  const std::filesystem::path file = path;
-  const auto publication = publication_of_file(file.filename().string());
-  reader.set_name = file.parent_path().filename().string();
-  if (!publication || file.extension() != ".ks" || !is_set_name(reader.set_name)) return std::nullopt;
-  reader.publication = *publication;
-  return reader;
-}
-
-// php-fpm writes the pool's name there; other programs have NUL between their arguments.
-std::string program_of(const std::string& process) {
-  std::string program = text_of(process + "/cmdline");
-  program.erase(program.find_last_not_of('\0') + 1);
-  std::replace(program.begin(), program.end(), '\0', ' ');
-  return program;
-}
-
-// "btime 1700000000" is when the host started.
-UnixSeconds boot_time() {
-  std::ifstream file("/proc/stat");
-  UnixSeconds moment = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("btime ")) std::from_chars(line.data() + 6, line.data() + line.size(), moment);
+// Those that hold a control page of the place.
+Folders folders_of(const std::vector<MappedFile>& files, const Place& place) {
+  Folders folders;
+  for (const MappedFile& file : files) {
+    const auto control = place.controls.find(file.id);
+    if (control != place.controls.end()) folders[folder_of(file)] = control->second;
   }
-  return moment;
+  return folders;
 }
 
-// The 22nd word, the 20th behind the name in brackets, in ticks since then.
-UnixSeconds start_of(const std::string& process) {
-  const std::string stat = text_of(process + "/stat");
-  std::istringstream words(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
-  std::string word;
-  for (int i = 0; i < 20; ++i) words >> word;
-  UnixSeconds ticks = 0;
-  std::from_chars(word.data(), word.data() + word.size(), ticks);
-  return boot_time() + ticks / ::sysconf(_SC_CLK_TCK);
+// Without a control page in its folder it may still be of the place: one that was wiped away since.
+std::optional<std::string> set_of(const MappedFile& file, const Folders& folders, const Place& place) {
+  const auto known = folders.find(folder_of(file));
+  if (known != folders.end()) return known->second;
+  const bool is_there = file.id.device == place.own_device ||
+                        (file.path.starts_with(place.path) && place.devices.contains(file.id.device));
+  const std::string name = std::filesystem::path(file.path).parent_path().filename();
+  return is_there && is_set_name(name) ? std::optional(name) : std::nullopt;
 }
 
-void describe(ReaderProcess& reader, pid_t pid, const std::string& process) {
-  struct stat status {};
-  if (::stat(process.c_str(), &status) == 0) reader.uid = status.st_uid;
-  reader.pid = pid;
-  reader.program = program_of(process);
-  reader.started_at = start_of(process);
+std::vector<ReaderProcess> publications_in(const std::vector<MappedFile>& files, const Place& place) {
+  std::vector<ReaderProcess> found;
+  const Folders folders = folders_of(files, place);
+  for (const MappedFile& file : files) {
+    const std::filesystem::path path = file.path;
+    const auto publication = publication_of_file(path.filename().string());
+    if (!publication || path.extension() != ".ks") continue;
+    const auto set_name = set_of(file, folders, place);
+    if (!set_name) continue;
+    ReaderProcess reader;
+    reader.set_name = *set_name;
+    reader.publication = *publication;
+    reader.bytes = file.bytes;
+    reader.is_removed = file.is_removed;
+    found.push_back(std::move(reader));
+  }
+  return found;
 }
 
 void add_readers(ReaderProcesses& found, pid_t pid, const Place& place) {
-  const std::string process = "/proc/" + std::to_string(pid);
-  errno = 0;
-  std::ifstream maps(process + "/maps");
-  std::string line;
-  if (!std::getline(maps, line)) {  // a thread of the kernel has none, one that has just ended neither
-    found.unreadable += errno == EACCES || errno == EPERM ? 1 : 0;
+  const auto files = files_mapped_by(pid);
+  if (!files) {
+    ++found.unreadable;
     return;
   }
-  do {
-    auto reader = mapping_of(line, place);
-    if (!reader) continue;
-    describe(*reader, pid, process);
-    found.readers.push_back(std::move(*reader));
-  } while (std::getline(maps, line));
+  std::vector<ReaderProcess> readers = publications_in(*files, place);
+  if (readers.empty()) return;
+  const auto facts = facts_of(pid);
+  if (!facts) return;
+  for (ReaderProcess& reader : readers) {
+    reader.pid = pid;
+    reader.uid = facts->uid;
+    reader.program = facts->program;
+    reader.started_at = facts->started_at;
+    found.readers.push_back(std::move(reader));
+  }
 }
 
 auto order_of(const ReaderProcess& reader) {
@@ -150,16 +149,9 @@ void sort_once_each(std::vector<ReaderProcess>& readers) {
 ReaderProcesses reader_processes(const std::string& directory) {
   const Place place = place_of(directory);
   ReaderProcesses found;
-  std::error_code failure;
-  for (std::filesystem::directory_iterator at("/proc", failure), end; !failure && at != end;
-       at.increment(failure)) {
-    const std::string name = at->path().filename();
-    pid_t pid = 0;
-    const auto [last, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    const bool is_process = error == std::errc{} && last == name.data() + name.size();
-    if (is_process && pid != ::getpid()) add_readers(found, pid, place);
+  for (const pid_t pid : process_ids()) {
+    if (pid != ::getpid()) add_readers(found, pid, place);
   }
-  if (failure) throw_read_error("/proc", failure.value());
   sort_once_each(found.readers);
   return found;
 }

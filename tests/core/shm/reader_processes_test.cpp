@@ -4,7 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
-#include "tests/support/forked.hpp"
+#include "tests/support/idle_reader.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 
 namespace keysieve {
@@ -15,33 +15,6 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::ThrowsMessage;
 
-// A process that has attached the set and waits to be killed.
-class IdleReader {
- public:
-  explicit IdleReader(SetReader reader) {
-    std::array<int, 2> attached{};
-    if (::pipe(attached.data()) != 0) throw std::runtime_error("pipe");
-    process_ = test::start_process([&] {
-      static_cast<void>(reader.pin());
-      if (::write(attached[1], "", 1) != 1) return 1;
-      return ::pause();
-    });
-    char byte = 0;
-    static_cast<void>(::read(attached[0], &byte, 1));
-    for (const int end : attached) ::close(end);
-  }
-  IdleReader(const IdleReader&) = delete;
-  IdleReader& operator=(const IdleReader&) = delete;
-  ~IdleReader() {
-    ::kill(process_, SIGKILL);
-    test::wait_for(process_);
-  }
-  [[nodiscard]] pid_t pid() const { return process_; }
-
- private:
-  pid_t process_ = 0;
-};
-
 class ReaderProcessesTest : public test::SharedMemory {};
 
 TEST_F(ReaderProcessesTest, AreNoneWhereNobodyReads) {
@@ -51,7 +24,7 @@ TEST_F(ReaderProcessesTest, AreNoneWhereNobodyReads) {
 
 TEST_F(ReaderProcessesTest, AreFoundWithWhatTheyHaveMapped) {
   publish("key");
-  const IdleReader idle(reader());
+  const test::IdleReader idle(reader());
   const auto found = reader_processes(directory_.path()).readers;
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].pid, idle.pid());
@@ -66,10 +39,10 @@ TEST_F(ReaderProcessesTest, AreFoundWithWhatTheyHaveMapped) {
 
 TEST_F(ReaderProcessesTest, ThatSitIdleKeepWhatWasRemoved) {
   publish("first");
-  const IdleReader first(reader());
+  const test::IdleReader first(reader());
   publish("second");
   publish("third");
-  const IdleReader third(reader());
+  const test::IdleReader third(reader());
   const auto found = reader_processes(directory_.path()).readers;
   ASSERT_THAT(found, SizeIs(2));
   EXPECT_EQ(found[0].pid, first.pid());
@@ -82,12 +55,55 @@ TEST_F(ReaderProcessesTest, ThatSitIdleKeepWhatWasRemoved) {
 
 TEST_F(ReaderProcessesTest, OfOtherDirectoriesAreNotCounted) {
   publish("key");
-  const IdleReader idle(reader());
+  const test::IdleReader idle(reader());
   const test::TemporaryDirectory other;
   EXPECT_THAT(reader_processes(other.path()).readers, IsEmpty());
 }
 
-// As in a container, or in a pool with a chroot, into which the directory is mounted.
+// As in a pool with a chroot, into which the directory is mounted.
+TEST_F(ReaderProcessesTest, AreFoundBehindABindMountAndKeepWhatWasRemoved) {
+  const test::TemporaryDirectory there;
+  if (::mount(directory_.path().c_str(), there.path().c_str(), nullptr, MS_BIND, nullptr) != 0) {
+    GTEST_SKIP() << "only root can mount";
+  }
+  publish("first");
+  {
+    const test::IdleReader first(SetReader({.directory = there.path(), .max_jitter = {}}, kSet));
+    publish("second");
+    publish("third");
+    const test::IdleReader third(SetReader({.directory = there.path(), .max_jitter = {}}, kSet));
+    const auto found = reader_processes(directory_.path()).readers;
+    EXPECT_THAT(found, SizeIs(2));
+    if (found.size() == 2) {
+      EXPECT_EQ(found[0].pid, first.pid());
+      EXPECT_EQ(found[0].set_name, kSet);
+      EXPECT_TRUE(found[0].is_removed);
+      EXPECT_EQ(found[1].pid, third.pid());
+      EXPECT_FALSE(found[1].is_removed);
+    }
+  }
+  ::umount2(there.path().c_str(), MNT_DETACH);
+}
+
+TEST_F(ReaderProcessesTest, OfAnotherFileSystemUnderTheSamePathAreNotCounted) {
+  publish("first");
+  const test::IdleReader hidden(reader());
+  const test::MountedTmpfs mounted(directory_.path(), "16m");
+  if (mounted.error() != 0) GTEST_SKIP() << "only root can mount";
+  publish("second");
+  EXPECT_THAT(reader_processes(directory_.path()).readers, IsEmpty());
+}
+
+TEST_F(ReaderProcessesTest, AreFoundWhenTheirSetWasWipedAway) {
+  publish("first");
+  const test::IdleReader idle(reader());
+  std::filesystem::remove_all(folder());
+  EXPECT_THAT(reader_processes(directory_.path()).readers, SizeIs(1));
+  publish("second");
+  EXPECT_THAT(reader_processes(directory_.path()).readers, SizeIs(1));
+}
+
+// As in a container into which the directory is mounted.
 TEST_F(ReaderProcessesTest, AreFoundUnderAnotherPathOfTheSameMount) {
   const test::TemporaryDirectory there;
   const test::MountedTmpfs mounted(directory_.path(), "16m");
@@ -95,7 +111,7 @@ TEST_F(ReaderProcessesTest, AreFoundUnderAnotherPathOfTheSameMount) {
   publish("key");
   ASSERT_EQ(::mount(directory_.path().c_str(), there.path().c_str(), nullptr, MS_BIND, nullptr), 0);
   {
-    const IdleReader idle(SetReader({.directory = there.path(), .max_jitter = {}}, kSet));
+    const test::IdleReader idle(SetReader({.directory = there.path(), .max_jitter = {}}, kSet));
     EXPECT_EQ(::umount2(there.path().c_str(), MNT_DETACH), 0);
     EXPECT_THAT(reader_processes(directory_.path()).readers, SizeIs(1));
   }
@@ -105,7 +121,7 @@ TEST_F(ReaderProcessesTest, OfOtherUsersAreCountedAsUnreadable) {
   if (!test::is_root()) GTEST_SKIP() << "only root can become another user";
   publish("key");
   std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
-  const IdleReader idle(reader());
+  const test::IdleReader idle(reader());
   EXPECT_EQ(test::run_as(54'321, 54'322,
                          [&] {
                            const ReaderProcesses found = reader_processes(directory_.path());
