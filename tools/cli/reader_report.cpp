@@ -17,8 +17,12 @@ std::string user_name(uid_t uid) {
   return entry == nullptr ? std::to_string(uid) : entry->pw_name;
 }
 
+// Of UTF-8, which is cut before a character, never within one.
 std::string shortened(const std::string& program) {
-  return program.size() <= kShownProgram ? program : program.substr(0, kShownProgram - 1) + "…";
+  if (program.size() <= kShownProgram) return program;
+  std::size_t end = kShownProgram - 1;
+  while (end > 0 && (static_cast<unsigned char>(program[end]) & 0xC0) == 0x80) --end;
+  return program.substr(0, end) + "…";
 }
 
 Json to_json(const ReaderProcess& reader) {
@@ -54,7 +58,7 @@ void ReaderReport::print() const {
     table.print();
   }
   if (found_.unreadable != 0) {
-    fmt::print("processes that could not be looked into: {} (root may look into all)\n",
+    fmt::print("processes that could not be looked into: {} (needs CAP_SYS_PTRACE)\n",
                format_count(found_.unreadable));
   }
 }

@@ -1,4 +1,4 @@
-// What `keysieve status --readers` adds: which processes have which publication mapped.
+// What `keysieve status --readers` adds: which processes have which publication attached.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "core/base/error.hpp"
 #include "core/shm/published_sets.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/reader_report.hpp"
@@ -108,6 +109,12 @@ void status(const StatusOptions& options) {
   print_json(json);
 }
 
+// In the place of a block, for what may be over by the next one: a directory that is not mounted yet, say.
+void print_error(const Error& error, bool as_json) {
+  if (as_json) return print_json({{"error", error.what()}});
+  fmt::print("{}\n", error.what());
+}
+
 }  // namespace
 
 void add_status(CLI::App& program, Outcome& /*outcome*/) {
@@ -124,10 +131,14 @@ void add_status(CLI::App& program, Outcome& /*outcome*/) {
   verb->add_option("SET", options->set_names, "Names of sets [all]");
   add_directory(verb, options->directory);
   verb->add_flag("--readers", options->readers,
-                 "Show also which processes have what mapped: all as root, else the caller's own");
+                 "Show also which processes have what attached: all as root, else the caller's own");
   add_watch(verb, options->watch);
   add_json(verb, options->json);
-  verb->callback([options] { show_or_watch(options->watch, [options] { status(*options); }); });
+  verb->callback([options] {
+    show_or_watch(
+        options->watch, [options] { status(*options); },
+        [options](const Error& error) { print_error(error, options->json); });
+  });
 }
 
 }  // namespace keysieve

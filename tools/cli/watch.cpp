@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdio>
 
-#include "core/base/error.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/program/units.hpp"
 
@@ -49,13 +48,18 @@ void add_watch(CLI::App* verb, std::optional<std::chrono::milliseconds>& interva
 }
 
 void show_or_watch(const std::optional<std::chrono::milliseconds>& interval,
-                   const std::function<void()>& show) {
+                   const std::function<void()>& show, const std::function<void(const Error&)>& show_error) {
   if (!interval) return show();
   const bool on_terminal = ::isatty(STDOUT_FILENO) != 0;
   const sigset_t signals = block_stop_signals();
   do {
     if (on_terminal) fmt::print("\033[H\033[2J");
-    show();
+    try {
+      show();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::Usage) throw;
+      show_error(error);
+    }
     if (!on_terminal) fmt::print("\n");
     if (std::fflush(stdout) != 0) throw_write_error("standard output", errno);
   } while (!is_stopped_within(*interval, signals));

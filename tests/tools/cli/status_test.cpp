@@ -1,11 +1,11 @@
 #include <fcntl.h>
 
+#include <array>
 #include <filesystem>
 
 #include "core/base/clock.hpp"
 #include "core/shm/bypass.hpp"
-#include "core/shm/set_reader.hpp"
-#include "tests/support/forked.hpp"
+#include "tests/support/idle_reader.hpp"
 #include "tests/support/live_keys.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
@@ -16,6 +16,7 @@ using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class Status : public KeysieveProgram {
  protected:
@@ -27,6 +28,19 @@ class Status : public KeysieveProgram {
     const Json sets = json({"status"}).at("sets");
     EXPECT_EQ(sets.size(), 1U);
     return sets.at(0);
+  }
+  // Ten times a second, into a file.
+  [[nodiscard]] pid_t start_watch(const std::string& output, const char* option = nullptr) const {
+    return start_process([&] {
+      ::dup2(::open(output.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600), STDOUT_FILENO);
+      return ::execl(KEYSIEVE_PROGRAM, "keysieve", "status", "--directory", shared_memory().c_str(),
+                     "--watch", "100ms", option, nullptr);
+    });
+  }
+  static std::size_t count_in(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
   }
 };
 
@@ -153,39 +167,15 @@ TEST_F(Status, SaysThatASetIsDamaged) {
   EXPECT_THAT(said({"status"}), AllOf(ContainsRegex("tags +missing "), HasSubstr(control)));
 }
 
-// A worker that has used a set once, and sits idle since.
-class IdleWorker {
- public:
-  IdleWorker(const std::string& directory, const std::string& set_name, const std::string& sign)
-      : process_(start_process([&] {
-          SetReader reader({.directory = directory}, set_name);
-          static_cast<void>(reader.pin());
-          FileDescriptor(::open(sign.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-          return ::pause();
-        })) {
-    EXPECT_TRUE(eventually([&] { return std::filesystem::exists(sign); }));
-  }
-  IdleWorker(const IdleWorker&) = delete;
-  IdleWorker& operator=(const IdleWorker&) = delete;
-  ~IdleWorker() {
-    ::kill(process_, SIGKILL);
-    wait_for(process_);
-  }
-  [[nodiscard]] pid_t pid() const { return process_; }
-
- private:
-  pid_t process_;
-};
-
 TEST_F(Status, ShowsWhoHasWhatAttachedAndWhoPinsWhatIsGone) {
   EXPECT_FALSE(json({"status"}).contains("readers"));
   EXPECT_THAT(said({"status", "--readers"}), HasSubstr("no process has a set attached\n"));
   publish("tags");
   publish("shop");
-  const IdleWorker idle(shared_memory(), "tags", path("first"));
+  const IdleReader idle(SetReader({.directory = shared_memory()}, "tags"));
   publish("tags");
   publish("tags");
-  const IdleWorker fresh(shared_memory(), "tags", path("second"));
+  const IdleReader fresh(SetReader({.directory = shared_memory()}, "tags"));
   const std::string user = "[a-z0-9_-]+ +[0-9]+[smh]";
   EXPECT_THAT(
       said({"status", "--readers"}),
@@ -205,22 +195,67 @@ TEST_F(Status, ShowsWhoHasWhatAttachedAndWhoPinsWhatIsGone) {
   EXPECT_EQ(json({"status", "shop", "--readers"}).at("readers"), Json::array());
 }
 
+TEST_F(Status, SaysWhatIsNeededToLookIntoProcesses) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  for (const std::string& folder : {path(""), shared_memory()}) {
+    std::filesystem::permissions(folder, std::filesystem::perms(0755));
+  }
+  ProgramCall call = call_of({"status", "--readers"});
+  call.user = kNobody;
+  EXPECT_THAT(run_program(call).output,
+              ContainsRegex("could not be looked into: [0-9,]+ \\(needs CAP_SYS_PTRACE\\)\n"));
+  EXPECT_THAT(said({"status", "--help"}), AllOf(HasSubstr("have what attached"), Not(HasSubstr("mapped"))));
+}
+
+// Whoever reads the table may be root, and anybody can start a program by any name.
+TEST_F(Status, ShowsAProgramByNoNameThatATerminalObeys) {
+  publish("tags");
+  std::array<int, 2> keys{};
+  ASSERT_EQ(::pipe2(keys.data(), O_CLOEXEC), 0);
+  std::string name = "\033[2J";
+  for (int i = 0; i < 30; ++i) name += "猫";
+  const pid_t query = start_process([&] {
+    ::dup2(keys[0], STDIN_FILENO);
+    return ::execl(KEYSIEVE_PROGRAM, name.c_str(), "query", "tags", "--stdin", "--directory",
+                   shared_memory().c_str(), nullptr);
+  });
+  EXPECT_TRUE(eventually([&] { return json({"status", "--readers"}).at("readers").size() == 1; }));
+  const std::string table = said({"status", "--readers"});
+  EXPECT_THAT(table, AllOf(HasSubstr("\uFFFD[2J猫猫"), HasSubstr("猫…\n"), Not(HasSubstr("\033"))));
+  EXPECT_NO_THROW(static_cast<void>(Json(table).dump())) << "cut within a character";
+  ::kill(query, SIGKILL);
+  wait_for(query);
+  for (const int end : keys) ::close(end);
+}
+
+TEST_F(Status, GoesOnWatchingAfterAnError) {
+  const std::string absent = path("absent");
+  std::filesystem::rename(shared_memory(), absent);
+  for (const bool as_json : {false, true}) {
+    const std::string output = path(as_json ? "output.json" : "output");
+    const pid_t watch = start_watch(output, as_json ? "--json" : nullptr);
+    const std::string error = "directory " + shared_memory() + ": No such file or directory";
+    EXPECT_TRUE(eventually([&] { return count_in(read(output), error) >= 2; }));
+    std::filesystem::rename(absent, shared_memory());
+    EXPECT_TRUE(eventually([&] { return count_in(read(output), as_json ? "\"sets\"" : "no set is") >= 2; }));
+    std::filesystem::rename(shared_memory(), absent);
+    ::kill(watch, SIGINT);
+    EXPECT_EQ(wait_for(watch), 0);
+    EXPECT_THAT(read(output),
+                StartsWith(as_json ? "{\n  \"error\": \"" + error + "\"\n}\n\n" : error + "\n\n"));
+  }
+}
+
+TEST_F(Status, DoesNotWatchWhatIsWronglyAskedFor) {
+  EXPECT_THAT(refusal(64, {"status", "A", "--watch", "100ms"}), HasSubstr("set name \"A\""));
+}
+
 TEST_F(Status, ShowsItAgainAndAgainUntilItIsInterrupted) {
   publish("tags");
   for (const int signal : {SIGINT, SIGTERM}) {
     const std::string output = path("output" + std::to_string(signal));
-    const pid_t watch = start_process([&] {
-      ::dup2(::open(output.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600), STDOUT_FILENO);
-      return ::execl(KEYSIEVE_PROGRAM, "keysieve", "status", "--directory", shared_memory().c_str(),
-                     "--watch", "100ms", nullptr);
-    });
-    const auto blocks = [&] {
-      const std::string text = read(output);
-      std::size_t count = 0;
-      for (auto at = text.find("set "); at != std::string::npos; at = text.find("set ", at + 1)) ++count;
-      return count;
-    };
-    EXPECT_TRUE(eventually([&] { return blocks() >= 3; }));
+    const pid_t watch = start_watch(output);
+    EXPECT_TRUE(eventually([&] { return count_in(read(output), "set ") >= 3; }));
     ::kill(watch, signal);
     EXPECT_EQ(wait_for(watch), 0);
     EXPECT_THAT(read(output), AllOf(HasSubstr("in files\n\nset "), Not(HasSubstr("\033"))));
