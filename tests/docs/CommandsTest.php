@@ -27,19 +27,25 @@ final class CommandsTest extends TestCase
     /** @return string[][] the words of each, from the program's name on */
     private static function commandsOf(Markdown $page): array
     {
-        $shell = array_filter($page->blocks(), static fn (array $block): bool => in_array($block['language'], ['', 'sh', 'bash', 'yaml'], true));
-        $texts = [...array_map(static fn (array $block): string => str_replace("\\\n", ' ', $block['text']), $shell), ...$page->codeSpans()];
+        $texts = $page->codeSpans();
+        foreach ($page->blocks() as $block) {
+            if (in_array($block['language'], ['', 'sh', 'bash', 'yaml'], true)) {
+                $texts[] = str_replace("\\\n", ' ', $block['text']);
+            }
+        }
         $commands = [];
         foreach ($texts as $text) {
             // Neither comments, nor what other programs print, nor the times and the user of cron.
-            $text = preg_replace(['/\s#\s.*$/m', '/\$\((?!keysieve)[^()]*\)/', '/^[\d*]+( [\d*]+){4}\s+\w+\s+/m'], '', $text);
+            $others = ['/\s#\s.*$/m', '/\$\((?!keysieve)[^()]*\)/', '/^[\d*]+( [\d*]+){4}\s+\w+\s+/m'];
+            $text = preg_replace($others, '', $text);
             preg_match_all(self::COMMAND, $text, $found);
             foreach ($found[1] as $command) {
                 $commands[] = preg_split('/\s+/', trim($command));
             }
         }
         // In schemes of the data's way a name stands alone.
-        return array_values(array_filter($commands, static fn (array $words): bool => preg_match('/^[a-z-]/', $words[1] ?? '') === 1));
+        $hasVerb = static fn (array $words): bool => preg_match('/^[a-z-]/', $words[1] ?? '') === 1;
+        return array_values(array_filter($commands, $hasVerb));
     }
 
     /** @param string[] $words */

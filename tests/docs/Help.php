@@ -28,6 +28,7 @@ final class Help
     private static function of(string $program, string ...$verb): string
     {
         static $known = [];
-        return $known[implode(' ', [$program, ...$verb])] ??= Program::output([getenv('KEYSIEVE_BIN_DIR') . "/$program", ...$verb, '--help']);
+        $command = [getenv('KEYSIEVE_BIN_DIR') . "/$program", ...$verb, '--help'];
+        return $known[implode(' ', $command)] ??= Program::output($command);
     }
 }

@@ -31,7 +31,8 @@ final class LinksTest extends TestCase
     public function testEveryPageOfTheRepositoryIsInTheSite(): void
     {
         foreach (Markdown::all() as $page) {
-            self::assertFileExists(self::SITE . '/' . self::placeOf($page->path), "$page->path: README.md leads nowhere to it");
+            $place = self::SITE . '/' . self::placeOf($page->path);
+            self::assertFileExists($place, "$page->path: README.md leads nowhere to it");
         }
     }
 
@@ -44,11 +45,13 @@ final class LinksTest extends TestCase
                     continue;
                 }
                 [$file, $anchor] = explode('#', $link, 2) + [1 => ''];
-                $target = realpath($file === '' ? $path : ($file[0] === '/' ? self::SITE : dirname($path)) . "/$file");
+                $folder = str_starts_with($file, '/') ? self::SITE : dirname($path);
+                $target = realpath($file === '' ? $path : "$folder/$file");
                 self::assertNotFalse($target, "$path: $link");
                 $target = is_dir($target) ? "$target/index.html" : $target;
                 if ($anchor !== '' && isset($pages[$target])) {
-                    self::assertNotEmpty(self::values($pages[$target], "//@id[. = '" . urldecode($anchor) . "']"), "$path: $link");
+                    $anchors = self::values($pages[$target], '//@id');
+                    self::assertContains(urldecode($anchor), $anchors, "$path: $link");
                 }
             }
         }
@@ -61,7 +64,8 @@ final class LinksTest extends TestCase
             self::assertSame([], preg_grep('~^(https?:)?//~', $loaded), $path);
         }
         foreach (glob(self::SITE . '/{assets/stylesheets/*.css,*.css}', GLOB_BRACE) as $path) {
-            self::assertDoesNotMatchRegularExpression('~(@import|url\()\s*["\']?(https?:)?//~', file_get_contents($path), $path);
+            $elsewhere = '~(@import|url\()\s*["\']?(https?:)?//~';
+            self::assertDoesNotMatchRegularExpression($elsewhere, file_get_contents($path), $path);
         }
     }
 
@@ -70,7 +74,8 @@ final class LinksTest extends TestCase
     {
         $pages = [];
         libxml_use_internal_errors(true);
-        foreach (new \RegexIterator(new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator(self::SITE)), '/\.html$/') as $file) {
+        $files = new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator(self::SITE));
+        foreach (new \RegexIterator($files, '/\.html$/') as $file) {
             $document = new \DOMDocument();
             $document->loadHTMLFile($file->getPathname());
             $pages[realpath($file->getPathname())] = new \DOMXPath($document);
@@ -82,7 +87,8 @@ final class LinksTest extends TestCase
     /** @return string[] */
     private static function values(\DOMXPath $page, string $query): array
     {
-        return array_map(static fn (\DOMNode $node): string => $node->nodeValue, iterator_to_array($page->query($query)));
+        $nodes = iterator_to_array($page->query($query));
+        return array_map(static fn (\DOMNode $node): string => $node->nodeValue, $nodes);
     }
 
     private static function placeOf(string $page): string

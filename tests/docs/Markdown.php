@@ -49,7 +49,8 @@ final class Markdown
      */
     public function blocks(): array
     {
-        $block = '/(<!-- not run: [^\n]+ -->\n+)?^```(\w*)(?: title="([^"\n]+)")?\n(.*?)^```$(?=(?:\n\n```text\n(.*?)^```$)?)/ms';
+        $block = '/(<!-- not run: [^\n]+ -->\n+)?^```(\w*)(?: title="([^"\n]+)")?\n(.*?)^```$'
+            . '(?=(?:\n\n```text\n(.*?)^```$)?)/ms';
         preg_match_all($block, $this->text, $blocks, PREG_SET_ORDER);
         return array_map(static fn (array $block): array => [
             'language' => $block[2],

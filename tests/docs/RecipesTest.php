@@ -8,10 +8,10 @@ use KeySieve\Tests\Support\Program;
 use PHPUnit\Framework\TestCase;
 
 /**
- * Every command of a page is run as it is written, from top to bottom, and each block with a title is the file of that
- * name. A block of text that follows commands at once is what they print. recipes/PAGE says in shell what is there
- * before, given(), and what must hold at the end, expected(). "<!-- not run: why -->" above a block leaves it out,
- * "<!-- run by FILE -->" a page.
+ * Every command of a page is run as it is written, from top to bottom, and each block with a title is the file of
+ * that name. A block of text that follows commands at once is what they print. recipes/PAGE says in shell what is
+ * there before, given(), and what must hold at the end, expected(). "<!-- not run: why -->" above a block leaves it
+ * out, "<!-- run by FILE -->" a page.
  */
 final class RecipesTest extends TestCase
 {
@@ -30,7 +30,8 @@ final class RecipesTest extends TestCase
     {
         foreach (Markdown::all() as $page) {
             if ($page->runner() !== null) {
-                self::assertStringContainsString(basename($page->path), file_get_contents($page->runner()), $page->path);
+                $runner = file_get_contents($page->runner());
+                self::assertStringContainsString(basename($page->path), $runner, $page->path);
             }
         }
     }
@@ -40,7 +41,8 @@ final class RecipesTest extends TestCase
     {
         foreach (array_filter(Markdown::all(), self::isRecipe(...)) as $page) {
             foreach ($page->blocks() as $block) {
-                self::assertContains($block['language'], ['bash', 'ini', 'php', 'text', 'toml'], "$page->path:\n{$block['text']}");
+                $known = ['bash', 'ini', 'php', 'text', 'toml'];
+                self::assertContains($block['language'], $known, "$page->path:\n{$block['text']}");
             }
         }
     }
@@ -79,11 +81,15 @@ final class RecipesTest extends TestCase
             if ($block['title'] !== '') {
                 $steps[] = "write_file {$block['title']} <<'END OF FILE'\n{$block['text']}END OF FILE";
             } elseif ($block['language'] === 'bash') {
-                $steps[] = 'echo ' . escapeshellarg("\$ {$block['text']}");
-                $steps[] = $block['output'] === null ? $block['text'] : self::checked($block['text'], $block['output']);
+                ['text' => $commands, 'output' => $output] = $block;
+                $steps[] = 'echo ' . escapeshellarg("\$ $commands");
+                $steps[] = $output === null ? $commands : self::checked($commands, $output);
             }
         }
-        return [...$steps, ...array_map(static fn (string $command): string => 'look ' . escapeshellarg($command), $page->commandsOfTables())];
+        foreach ($page->commandsOfTables() as $command) {
+            $steps[] = 'look ' . escapeshellarg($command);
+        }
+        return $steps;
     }
 
     private static function checked(string $commands, string $output): string

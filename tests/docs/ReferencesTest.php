@@ -15,12 +15,13 @@ final class ReferencesTest extends TestCase
     {
         $page = self::page('command_line');
         $parts = preg_split('/^## /m', $page);
-        $commands = [['keysieved'], ...array_map(static fn (string $verb): array => ['keysieve', $verb], Help::verbs())];
-        foreach ($commands as $command) {
-            $part = current(preg_grep('/^' . implode(' ', $command) . '$/m', $parts));
-            self::assertIsString($part, implode(' ', $command));
+        $ofVerbs = array_map(static fn (string $verb): array => ['keysieve', $verb], Help::verbs());
+        foreach ([['keysieved'], ...$ofVerbs] as $command) {
+            $name = implode(' ', $command);
+            $part = current(preg_grep("/^$name$/m", $parts));
+            self::assertIsString($part, $name);
             foreach (Help::options(...$command) as $option) {
-                self::assertMatchesRegularExpression('/<code>(\S*,)?' . $option . '[ ,<]/', $part, implode(' ', $command));
+                self::assertMatchesRegularExpression("/<code>(\S*,)?{$option}[ ,<]/", $part, $name);
             }
         }
     }
@@ -31,7 +32,8 @@ final class ReferencesTest extends TestCase
         preg_match_all('/^\| `(.+?)` \| `(.*?)` \|/m', $page, $rows);
         // The extension without a php.ini, so that the values are the defaults.
         $code = 'echo json_encode((new ReflectionExtension("keysieve"))->getINIEntries());';
-        exec('php8.2 -n -d extension=' . escapeshellarg(getenv('KEYSIEVE_EXTENSION')) . ' -r ' . escapeshellarg($code), $json);
+        $extension = escapeshellarg(getenv('KEYSIEVE_EXTENSION'));
+        exec("php8.2 -n -d extension=$extension -r " . escapeshellarg($code), $json);
         $documented = array_combine($rows[1], $rows[2]);
         $known = json_decode($json[0], true);
         ksort($documented);
@@ -50,7 +52,8 @@ final class ReferencesTest extends TestCase
 
     public function testTheLoadersPageHasEveryKeyThatItsParserKnows(): void
     {
-        preg_match_all('/(?:take_setting\(\w+, |\.(?:parsed|require)\()"([a-z_]+)"/', self::sources('tools/loader/config*.cpp'), $known);
+        $parser = self::sources('tools/loader/config*.cpp');
+        preg_match_all('/(?:take_setting\(\w+, |\.(?:parsed|require)\()"([a-z_]+)"/', $parser, $known);
         self::assertContains('max_shrink', $known[1]);
         preg_match_all('/^### ([a-z_]+)$/m', self::page('loader'), $documented);
         self::assertSame([], array_diff($known[1], $documented[1]));
@@ -77,14 +80,17 @@ final class ReferencesTest extends TestCase
     public function testThePrimersPlotIsWhatPlanDraws(): void
     {
         $plot = tempnam(sys_get_temp_dir(), 'plot') . '.svg';
-        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'plan', '--keys', '80000', '--fpr', '0.01', '--svg', $plot]);
-        self::assertFileEquals($plot, 'docs/primer/plan.svg', 'draw it anew with the command of docs/primer.md');
+        $keysieve = getenv('KEYSIEVE_BIN_DIR') . '/keysieve';
+        Program::output([$keysieve, 'plan', '--keys', '80000', '--fpr', '0.01', '--svg', $plot]);
+        self::assertFileEquals($plot, 'docs/primer/plan.svg', 'draw it anew by the command of docs/primer.md');
     }
 
     public function testThePrimersBitsPerKeyAreMeasured(): void
     {
-        preg_match_all('/^\|[^|]+\| `(\w+)`[^|]* \| ([\d.]+) \|/m', file_get_contents('docs/primer.md'), $told);
-        preg_match_all('/^\| 1\.00 % \| `(\w+)` \| 4 KiB \|[^|]+\| ([\d.]+) \|/m', file_get_contents('docs/filters.md'), $measured);
+        $primer = file_get_contents('docs/primer.md');
+        $filters = file_get_contents('docs/filters.md');
+        preg_match_all('/^\|[^|]+\| `(\w+)`[^|]* \| ([\d.]+) \|/m', $primer, $told);
+        preg_match_all('/^\| 1\.00 % \| `(\w+)` \| 4 KiB \|[^|]+\| ([\d.]+) \|/m', $filters, $measured);
         $measured = array_combine($measured[1], $measured[2]);
         self::assertCount(4, $told[1]);
         foreach (array_combine($told[1], $told[2]) as $kind => $bits) {
@@ -97,12 +103,12 @@ final class ReferencesTest extends TestCase
     {
         $isOwn = static fn ($member): bool => $member->getDeclaringClass() == $class && $member->isPublic();
         $name = static fn ($member): string => $member->getName();
-        $methods = array_filter($class->getMethods(), static fn ($method): bool => $isOwn($method) && !$class->isEnum());
-        $properties = array_filter($class->getProperties(), static fn ($property): bool => $isOwn($property) && !$class->isEnum());
+        $methods = $class->isEnum() ? [] : array_filter($class->getMethods(), $isOwn);
+        $properties = $class->isEnum() ? [] : array_filter($class->getProperties(), $isOwn);
         return [
             ...array_map(static fn ($method): string => "### {$name($method)}()", $methods),
             ...array_map(static fn ($property): string => "\${$name($property)}</code>", $properties),
-            ...array_map(static fn ($case): string => "<code>{$name($case)}</code>", $class->getReflectionConstants()),
+            ...array_map(static fn ($it): string => "<code>{$name($it)}</code>", $class->getReflectionConstants()),
         ];
     }
 
