@@ -24,7 +24,7 @@ function linked_pages(string $first, array $references): array
         }
         $pages[$place] = str_ends_with($path, '.md') || $place === $path ? read_file($path) : source_page($path);
         if (str_ends_with($path, '.md')) {
-            $pages[$place] = with_links($pages[$place], $path, $references, $coming);
+            $pages[$place] = with_whole_options(with_links($pages[$place], $path, $references, $coming));
         }
     }
     return $pages;
@@ -58,6 +58,15 @@ function with_links(string $text, string $path, array $references, array &$comin
         }
         return str_repeat('../', substr_count($path, '/')) . $page;
     }, $text);
+}
+
+/** In narrow columns browsers break lines behind hyphens, which options must not be broken at. */
+function with_whole_options(string $text): string
+{
+    $whole = static fn (string $code): string => preg_replace('/(?<!\S)-[\w-]+/', '<span class="whole">$0</span>', $code);
+    $in_code = static fn (array $found): string => '<code>' . $whole(literal($found[1])) . '</code>';
+    $in_row = static fn (array $row): string => preg_replace_callback('/`([^`]+)`/', $in_code, $row[0]);
+    return preg_replace_callback('/^\|.*$/m', $in_row, $text);
 }
 
 /** The path from the top of the repository. */
