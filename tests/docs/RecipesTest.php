@@ -8,10 +8,10 @@ use KeySieve\Tests\Support\Program;
 use PHPUnit\Framework\TestCase;
 
 /**
- * Every command of a page is run as it is written, from top to bottom, and each block with a title is the file of
- * that name. A block of text that follows commands at once is what they print. recipes/PAGE says in shell what is
- * there before, given(), and what must hold at the end, expected(). "<!-- not run: why -->" above a block leaves it
- * out, "<!-- run by FILE -->" a page.
+ * Every command of a page is run as it is written, from top to bottom, and each block with a title is the file
+ * of that name. A block of text that follows commands at once is what they print. recipes/PAGE says in shell
+ * what is there before, given(), and what must hold at the end, expected(). "<!-- not run: why -->" above a
+ * block leaves it out, "<!-- run by FILE -->" a page.
  */
 final class RecipesTest extends TestCase
 {
