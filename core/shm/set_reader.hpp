@@ -9,6 +9,7 @@
 //   }
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -29,6 +30,9 @@ enum class Availability : std::uint8_t {
   Bypassed,      // switched off, by an operator of this host or in the store
   Incompatible,  // published by a version this reader does not understand
 };
+
+inline constexpr std::array kAvailabilities{Availability::Ready, Availability::Missing, Availability::Expired,
+                                            Availability::Bypassed, Availability::Incompatible};
 
 std::string_view to_string(Availability availability) noexcept;
 

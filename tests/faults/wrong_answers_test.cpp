@@ -125,7 +125,7 @@ class WrongAnswers : public test::SetRefresherTest {
  protected:
   WrongAnswers() {
     lying_.try_again_now();
-    refresher_.emplace(set_, loader_, lying_, [] { return true; });
+    refresher_.emplace(set_, loader_, lying_, recorder_, [] { return true; });
   }
 
   LyingStore::Lies lies_;

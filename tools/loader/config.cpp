@@ -13,6 +13,7 @@
 #include "core/base/set_name.hpp"
 #include "tools/keys/key_file.hpp"
 #include "tools/loader/config_table.hpp"
+#include "tools/loader/http/listen_address.hpp"
 #include "tools/program/group.hpp"
 #include "tools/program/units.hpp"
 #include "tools/stores/store_url.hpp"
@@ -92,6 +93,7 @@ class ConfigReader {
     target = *value;
   }
   void read_settings(ConfigTable& top);
+  void read_status(ConfigTable& top, const std::string& path);
   void read_stores(ConfigTable& top, const std::string& path);
   void read_set(const toml::table& entry, const std::string& path);
 
@@ -120,6 +122,7 @@ toml::table parse_toml(const std::string& path) {
 void ConfigReader::read_file(const std::string& path) {
   ConfigTable top(documents_.emplace_back(parse_toml(path)), path, "");
   read_settings(top);
+  read_status(top, path);
   read_stores(top, path);
   if (const toml::array* sets = top.array("set")) {
     for (const toml::node& entry : *sets) read_set(*entry.as_table(), path);
@@ -134,6 +137,17 @@ void ConfigReader::read_settings(ConfigTable& top) {
   take_setting(top, "poll_interval", config_.poll_interval, poll_interval);
   take_setting(top, "max_total_size", config_.max_total_bytes, size_limit);
   take_setting(top, "log_level", config_.log_level, checked_log_level);
+}
+
+void ConfigReader::read_status(ConfigTable& top, const std::string& path) {
+  const toml::table* entry = top.table("status");
+  if (entry == nullptr) return;
+  claims_.claim(top, "status", "[status]");
+  ConfigTable table(*entry, path, "[status]");
+  table.require("listen");
+  StatusConfig status{*table.parsed("listen", checked_listen_address), table.parsed("group", group_named)};
+  table.reject_unknown_keys();
+  config_.status = std::move(status);
 }
 
 void ConfigReader::read_stores(ConfigTable& top, const std::string& path) {

@@ -31,6 +31,14 @@ struct SetConfig {
   Guards guards;
 };
 
+// Where HTTP is answered.
+struct StatusConfig {
+  std::string listen;          // see checked_listen_address()
+  std::optional<gid_t> group;  // that may connect to a unix socket; nothing: keysieved's own
+
+  friend bool operator==(const StatusConfig&, const StatusConfig&) = default;
+};
+
 struct LoaderConfig {
   std::string directory{kDefaultDirectory};
   std::string cache{kDefaultCache};
@@ -38,6 +46,7 @@ struct LoaderConfig {
   std::chrono::milliseconds poll_interval{5000};
   std::uint64_t max_total_bytes = 0;  // 0: no limit
   std::string log_level = "info";
+  std::optional<StatusConfig> status;
   std::vector<StoreConfig> stores;
   std::vector<SetConfig> sets;
 };

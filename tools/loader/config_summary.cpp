@@ -29,6 +29,17 @@ Json limit_json(std::uint64_t bytes) {
   return bytes == 0 ? Json(nullptr) : Json(bytes);
 }
 
+std::string status_text(const std::optional<StatusConfig>& status) {
+  if (!status) return "status off\n";
+  return fmt::format("status {}{}\n", status->listen,
+                     status->group ? fmt::format(", gid {}", *status->group) : "");
+}
+
+Json status_json(const std::optional<StatusConfig>& status) {
+  if (!status) return nullptr;
+  return {{"listen", status->listen}, {"gid", or_null(status->group)}};
+}
+
 std::string set_text(const SetConfig& set) {
   const Guards& guards = set.guards;
   return fmt::format("set {}: store {}; max_fpr {}, max_size {}, max_shrink {}, min_keys {}, {} canaries\n",
@@ -56,6 +67,7 @@ std::string summary_text(const LoaderConfig& config) {
                   config.directory, config.cache,
                   config.group ? fmt::format("gid {}", *config.group) : "as the directory gives it",
                   interval_text(config.poll_interval), limit_text(config.max_total_bytes), config.log_level);
+  text += status_text(config.status);
   for (const StoreConfig& store : config.stores)
     text += fmt::format("store {}: {}\n", store.name, store.shown);
   for (const SetConfig& set : config.sets) text += set_text(set);
@@ -69,6 +81,7 @@ std::string summary_json(const LoaderConfig& config) {
                {"poll_interval_ms", config.poll_interval.count()},
                {"max_total_size_bytes", limit_json(config.max_total_bytes)},
                {"log_level", config.log_level},
+               {"status", status_json(config.status)},
                {"stores", Json::array()},
                {"sets", Json::array()}};
   for (const StoreConfig& store : config.stores) {

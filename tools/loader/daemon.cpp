@@ -15,6 +15,7 @@ Daemon::Daemon(LoaderCommandLine command_line, LoaderConfig config) : command_li
 
 void Daemon::run() {
   do {
+    status_.follow(config_.status);
     loader_->round();
     is_first_round_ = false;
   } while (follow_until_next_round() == Next::Round);
@@ -27,6 +28,7 @@ Daemon::Next Daemon::follow_until_next_round() {
   const SteadyTime next_round =
       std::chrono::steady_clock::now() + with_jitter(config_.poll_interval, random_);
   for (;;) {
+    board_.sign_of_life();
     service_.alive();
     if (const auto signal = signals_.take()) return answer(*signal);
     if (std::chrono::steady_clock::now() >= next_round) return Next::Round;
@@ -79,7 +81,7 @@ void Daemon::use(LoaderConfig config) {
   }
   config_ = std::move(config);
   set_log_level(command_line_.log_level.value_or(config_.log_level));
-  loader_.emplace(config_, [this] { return on_progress(); });
+  loader_.emplace(config_, board_, [this] { return on_progress(); });
 }
 
 void Daemon::tell_service() {
@@ -94,6 +96,7 @@ void Daemon::say_ready_when_it_is() {
 }
 
 bool Daemon::on_progress() {
+  board_.sign_of_life();
   service_.alive();
   say_ready_when_it_is();
   if (!has_said_ready_ && is_first_round_) service_.still_starting();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/loader/command_line.hpp"
+#include "tools/loader/http/status_service.hpp"
 #include "tools/loader/loader.hpp"
 #include "tools/loader/service_notifier.hpp"
 #include "tools/loader/signals.hpp"
@@ -40,6 +41,8 @@ class Daemon {
   LoaderConfig config_;
   Signals signals_;
   ServiceNotifier service_;
+  StatusBoard board_;
+  StatusService status_{board_};
   std::optional<Loader> loader_;
   std::mt19937_64 random_{std::random_device{}()};
   bool has_said_ready_ = false;

@@ -20,8 +20,9 @@ std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
   return logs;
 }
 
-Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress)
-    : on_progress_(std::move(on_progress)) {
+Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress)
+    : board_(board), on_progress_(std::move(on_progress)) {
+  board_.configure(config);
   make_private_folder(config.cache);
   std::map<std::string, WatchedStore*> by_name;
   for (const StoreConfig& store : config.stores) {
@@ -29,7 +30,8 @@ Loader::Loader(const LoaderConfig& config, std::function<bool()> on_progress)
   }
   for (const SetConfig& set : config.sets) {
     WatchedStore& store = *by_name.at(set.store);
-    store.sets.push_back(&refreshers_.emplace_back(set, config, store.connection, on_progress_));
+    store.sets.push_back(
+        &refreshers_.emplace_back(set, config, store.connection, board_.recorder(set.name), on_progress_));
   }
 }
 
@@ -40,9 +42,17 @@ void Loader::round() {
   }
   for (SetRefresher& refresher : refreshers_) {
     if (!on_progress_()) break;
-    refresher.refresh(std::chrono::steady_clock::now());
+    refresh(refresher);
   }
   for (WatchedStore& store : stores_) store.connection.close();
+}
+
+void Loader::refresh(SetRefresher& set) {
+  set.refresh(std::chrono::steady_clock::now());
+  const StoreConnection& store = set.store();
+  board_.post(board_.recorder(set.set_name()));
+  if (store.was_asked()) board_.post({set.store_name(), store.name(), !store.is_away(), store.failure()});
+  board_.post_ready(is_ready());
 }
 
 void Loader::try_again_now() {
@@ -71,7 +81,7 @@ bool Loader::look_again(WatchedStore& store) {
   for (SetRefresher* set : store.sets) {
     if (!on_progress_()) return false;
     set->read_log_again();
-    set->refresh(std::chrono::steady_clock::now());
+    refresh(*set);
   }
   return true;
 }
@@ -108,7 +118,7 @@ bool Loader::refresh_woken() {
       const bool is_named = log && std::find(names.begin(), names.end(), log->name) != names.end();
       if (!is_named && !has_failed && !set->has_more()) continue;
       if (!on_progress_()) return true;
-      set->refresh(std::chrono::steady_clock::now());
+      refresh(*set);
       any = true;
     }
   }

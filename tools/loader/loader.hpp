@@ -9,15 +9,17 @@
 
 #include "tools/loader/config.hpp"
 #include "tools/loader/set_refresher.hpp"
+#include "tools/loader/status_board.hpp"
 #include "tools/loader/store_watcher.hpp"
 
 namespace keysieve {
 
 class Loader {
  public:
-  // `on_progress` is called before each set and while a snapshot is pulled; false ends the round there, from
-  // then on it must stay false: a pull that was left is not published.
-  Loader(const LoaderConfig& config, std::function<bool()> on_progress);
+  // The board must outlive it, and is told of every step. `on_progress` is called before each set and while a
+  // snapshot is pulled; false ends the round there, from then on it must stay false: a pull that was left is
+  // not published.
+  Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress);
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
@@ -57,9 +59,11 @@ class Loader {
     std::vector<SetRefresher*> sets;
   };
 
+  void refresh(SetRefresher& set);
   static bool arm_watch(WatchedStore& store);
   bool look_again(WatchedStore& store);
 
+  StatusBoard& board_;
   std::function<bool()> on_progress_;
   std::list<WatchedStore> stores_;
   std::list<SetRefresher> refreshers_;

@@ -16,7 +16,8 @@ namespace {
 
 int refresh_once(const LoaderCommandLine& line, const LoaderConfig& config) {
   set_log_level(line.log_level.value_or(config.log_level));
-  Loader loader(config, [] { return true; });
+  StatusBoard unread;
+  Loader loader(config, unread, [] { return true; });
   do loader.round();
   while (loader.has_more());
   return loader.exit_status();

@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/shm/bypass.hpp"
 #include "tools/loader/stopped.hpp"
+#include "tools/loader/stopwatch.hpp"
 #include "tools/program/program.hpp"
 
 namespace keysieve {
@@ -31,11 +32,12 @@ SnapshotHeader header_of(const Candidate& candidate) {
 }  // namespace
 
 SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreConnection& store,
-                           std::function<bool()> on_progress)
+                           SetRecorder& recorder, std::function<bool()> on_progress)
     : config_(std::move(config)),
       publishing_{
           .directory = loader.directory, .group = loader.group, .max_total_bytes = loader.max_total_bytes},
       store_(store),
+      recorder_(recorder),
       on_progress_(std::move(on_progress)),
       log_(config_.name),
       source_(config_, loader, store, on_progress_, log_),
@@ -74,6 +76,7 @@ const SetState& SetRefresher::refresh(SteadyTime now) {
   if (state_.trouble == Trouble::None && !live_) state_ = gone_again();
   state_.live = live_;
   log_.say(state_);
+  recorder_.looked(state_, adds_.mirror().count_after({}));
   return state_;
 }
 
@@ -167,6 +170,7 @@ SetState SetRefresher::follow_pointer(Publisher& publisher, const SetRecords& re
   }
   SetState state = follow(publisher, *pointer, now);
   if (state.trouble == Trouble::None) source_.has_seen(*pointer);
+  recorder_.compared(*pointer, is_live(*pointer->current), now);
   if (live_) forget_adds(std::min(live_->adds_from, pointer->adds_trimmed_to));
   return state;
 }
@@ -193,15 +197,15 @@ SetState SetRefresher::replace(Publisher& publisher, const PointerRecord& pointe
   std::optional<Candidate> candidate;
   try {
     source_.check_not_older(record, live_);
-    candidate = source_.fetch(pointer, now);
+    candidate = fetch(pointer, now);
   } catch (const Error& error) {
     if (!is_about_bytes(error)) return cannot_follow(error);
-    return put_off(record, refused(record, error), Again::AfterBackoff, now);
+    return put_off_refused(record, error, Again::AfterBackoff, now);
   }
   try {
     source_.check(*candidate, live_);  // the pull may have found another record than the look
   } catch (const Error& error) {
-    return put_off(candidate->record, refused(candidate->record, error), Again::Never, now);
+    return put_off_refused(candidate->record, error, Again::Never, now);
   }
   if (!candidate->is_cached) source_.save(*candidate);
   try {
@@ -215,6 +219,13 @@ SetState SetRefresher::replace(Publisher& publisher, const PointerRecord& pointe
     return put_off(candidate->record, cannot_publish(error), Again::AfterBackoff, now);
   }
   return {};
+}
+
+Candidate SetRefresher::fetch(const PointerRecord& pointer, SteadyTime now) {
+  const Stopwatch stopwatch;
+  Candidate candidate = source_.fetch(pointer, now);
+  if (!candidate.is_cached) recorder_.pulled(stopwatch.seconds());
+  return candidate;
 }
 
 void SetRefresher::publish_newest_cached(Publisher& publisher, SteadyTime now) {
@@ -240,15 +251,25 @@ std::optional<Candidate> SetRefresher::newest_cached(SteadyTime now) {
 
 void SetRefresher::publish(Publisher& publisher, const Candidate& candidate) {
   const NewLayer layer = layers_.layer_over(header_of(candidate));
+  const Stopwatch stopwatch;
   publisher.publish(candidate.snapshot.get(), candidate.record.generation, layer);
+  const double seconds = stopwatch.seconds();
   look_at_what_is_live();
-  if (live_) log_.say_published(*live_, candidate.is_cached);
+  if (!live_) return;
+  log_.say_published(*live_, candidate.is_cached);
+  recorder_.published(*live_, candidate.is_cached, seconds);
 }
 
 SetState SetRefresher::put_off(const SnapshotRecord& record, SetState state, Again again, SteadyTime now) {
   if (again == Again::AfterBackoff) backoff_.failed(now);
   put_off_ = PutOff{record, again == Again::Never, state};
   return state;
+}
+
+SetState SetRefresher::put_off_refused(const SnapshotRecord& record, const Error& error, Again again,
+                                       SteadyTime now) {
+  recorder_.refused(record, refusal_of(error), error.what());
+  return put_off(record, refused(record, error), again, now);
 }
 
 bool SetRefresher::is_live(const SnapshotRecord& record) const {

@@ -10,6 +10,7 @@
 #include "tools/loader/adds_reader.hpp"
 #include "tools/loader/config.hpp"
 #include "tools/loader/layer_filler.hpp"
+#include "tools/loader/set_recorder.hpp"
 #include "tools/loader/set_records.hpp"
 #include "tools/loader/set_state.hpp"
 #include "tools/loader/snapshot_source.hpp"
@@ -18,9 +19,9 @@ namespace keysieve {
 
 class SetRefresher {
  public:
-  // The store must outlive it. `on_progress` is called now and then while a snapshot is pulled; false ends
-  // the refresh there: nothing is published, and the state stays that of the refresh before.
-  SetRefresher(SetConfig config, const LoaderConfig& loader, StoreConnection& store,
+  // Store and recorder must outlive it. `on_progress` is called now and then while a snapshot is pulled;
+  // false ends the refresh there: nothing is published, and the state stays that of the refresh before.
+  SetRefresher(SetConfig config, const LoaderConfig& loader, StoreConnection& store, SetRecorder& recorder,
                std::function<bool()> on_progress);
   SetRefresher(const SetRefresher&) = delete;
   SetRefresher& operator=(const SetRefresher&) = delete;
@@ -36,6 +37,8 @@ class SetRefresher {
   // As of the last refresh(); before it, what is live is known from publish_cached().
   [[nodiscard]] const SetState& state() const noexcept { return state_; }
   [[nodiscard]] const std::string& set_name() const noexcept { return config_.name; }
+  [[nodiscard]] const std::string& store_name() const noexcept { return config_.store; }
+  [[nodiscard]] const StoreConnection& store() const noexcept { return store_; }
 
   // What to watch for; nothing when the last refresh has not got so far as to read the log.
   [[nodiscard]] std::optional<WatchedLog> watched_log() const { return adds_.watched_log(); }
@@ -70,11 +73,13 @@ class SetRefresher {
   void read_adds(const LogPosition& from, AddsReader::Amount amount, SteadyTime now);
   void forget_adds(const LogPosition& up_to);
   void publish_newest_cached(Publisher& publisher, SteadyTime now);
+  Candidate fetch(const PointerRecord& pointer, SteadyTime now);
   std::optional<Candidate> newest_cached(SteadyTime now);
   void publish(Publisher& publisher, const Candidate& candidate);
 
   enum class Again { AfterBackoff, Never };
   SetState put_off(const SnapshotRecord& record, SetState state, Again again, SteadyTime now);
+  SetState put_off_refused(const SnapshotRecord& record, const Error& error, Again again, SteadyTime now);
   [[nodiscard]] bool is_live(const SnapshotRecord& record) const;
   [[nodiscard]] bool is_put_off(const SnapshotRecord& record, SteadyTime now) const;
   void look_at_what_is_live();
@@ -82,6 +87,7 @@ class SetRefresher {
   SetConfig config_;
   PublisherSettings publishing_;
   StoreConnection& store_;
+  SetRecorder& recorder_;
   std::function<bool()> on_progress_;
   StateLog log_;
   SnapshotSource source_;

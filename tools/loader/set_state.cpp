@@ -6,6 +6,24 @@
 
 namespace keysieve {
 
+std::string_view to_string(Trouble trouble) noexcept {
+  switch (trouble) {
+    case Trouble::NotAsked:
+      return "not_asked";
+    case Trouble::None:
+      return "none";
+    case Trouble::NeverPushed:
+      return "never_pushed";
+    case Trouble::StoreAway:
+      return "store_away";
+    case Trouble::Refused:
+      return "refused";
+    case Trouble::CannotPublish:
+      return "cannot_publish";
+  }
+  return "unknown";
+}
+
 SetState in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
   return {.live = {},
           .trouble = trouble,

@@ -1,8 +1,10 @@
 // What a refresh has found of one set.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/base/error.hpp"
 #include "tools/loader/live_publication.hpp"
@@ -18,6 +20,12 @@ enum class Trouble {
   Refused,        // the store's snapshot is damaged, not understood, older or fails a guard
   CannotPublish,  // locked, no space, not allowed, no directory
 };
+
+inline constexpr std::array kTroubles{Trouble::NotAsked,  Trouble::None,    Trouble::NeverPushed,
+                                      Trouble::StoreAway, Trouble::Refused, Trouble::CannotPublish};
+
+// "store_away"; a label of metrics.
+std::string_view to_string(Trouble trouble) noexcept;
 
 struct SetState {
   std::optional<LivePublication> live;  // there, if without trouble

@@ -50,6 +50,9 @@ class StoreConnection {
   void close() noexcept { store_.reset(); }
   // The last use has failed.
   [[nodiscard]] bool is_away() const noexcept { return failure_.has_value(); }
+  // Empty: it is not away.
+  [[nodiscard]] std::string failure() const { return failure_ ? failure_->what() : ""; }
+  [[nodiscard]] bool was_asked() const noexcept { return used_at_ != SteadyTime{}; }
   // The next use tries, however short ago it failed.
   void try_again_now() { backoff_.reset(); }
 

@@ -1,6 +1,7 @@
 #include "core/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/fetch.hpp"
+#include "tools/transfer/refusal.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -33,8 +34,8 @@ Pulled pull_all(Store& store, const std::string& set_name, std::uint64_t max_byt
     const SnapshotRecord& current = *pointer->current;
     const std::string source = name_of(store, set_name, current);
     if (max_bytes != 0 && current.bytes > max_bytes) {
-      throw DataError(source + ": is " + format_bytes(current.bytes) + ", above the limit of " +
-                      format_bytes(max_bytes));
+      throw RefusedError(Refusal::MaxSize, source + ": is " + format_bytes(current.bytes) +
+                                               ", above the limit of " + format_bytes(max_bytes));
     }
     auto fetched = fetch_all(store, set_name, *pointer, with, progress);
     if (auto* pulled = std::get_if<Pulled>(&fetched)) return std::move(*pulled);

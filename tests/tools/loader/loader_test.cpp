@@ -15,7 +15,8 @@ TEST(Loader, EndsARoundInTheMiddleOfAPullWhenToldTo) {
   site.push("shop", {0, 1000});
   int calls = 0;
   int last_call = 4;  // two come before the cache is looked into, one before the set, one while it is pulled
-  Loader loader(load_config(site.config_path()), [&] { return ++calls < last_call; });
+  StatusBoard board;
+  Loader loader(load_config(site.config_path()), board, [&] { return ++calls < last_call; });
   loader.round();
   EXPECT_EQ(calls, 5);  // and one before the other set
   EXPECT_EQ(site.live("tags"), std::nullopt);

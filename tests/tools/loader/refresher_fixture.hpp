@@ -67,7 +67,7 @@ class SetRefresherTest : public ::testing::Test {
 
   // As a new process or a reload would.
   void start() {
-    refresher_.emplace(set_, loader_, store_, [] { return true; });
+    refresher_.emplace(set_, loader_, store_, recorder_, [] { return true; });
   }
 
   // One look, ten minutes after the last, so that every backoff has passed.
@@ -86,6 +86,7 @@ class SetRefresherTest : public ::testing::Test {
   EventfulStore::Events events_;
   StoreConnection store_{[this] { return std::make_unique<EventfulStore>(open_store(url_), events_); },
                          "the store", kPollInterval};
+  SetRecorder recorder_{"tags"};
   std::optional<SetRefresher> refresher_;
   SteadyTime now_ = kStart;
 };

@@ -27,7 +27,7 @@ void Host::start() {
   SetConfig set;
   set.name = kHistorySet;
   set.guards.max_shrink = {};
-  refresher_.emplace(set, loader, *store_, [] { return true; });
+  refresher_.emplace(set, loader, *store_, recorder_, [] { return true; });
 }
 
 void Host::reboot() {

@@ -45,6 +45,7 @@ class Host {
   std::string store_url_;
   SteadyTime now_{std::chrono::hours(1)};
   std::optional<StoreConnection> store_;
+  SetRecorder recorder_{kHistorySet};
   std::optional<SetRefresher> refresher_;
   std::optional<SetReader> reader_;
 };

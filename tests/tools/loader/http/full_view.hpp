@@ -1,0 +1,51 @@
+// A view in which everything has a value, so that every metric is there.
+#pragma once
+
+#include "tools/loader/http/loader_view.hpp"
+
+namespace keysieve::test {
+
+inline LoaderView full_view() {
+  auto report = std::make_shared<SetReport>();
+  report->name = "tags";
+  report->store = "main";
+  report->max_fpr = 0.02;
+  report->trouble = Trouble::Refused;
+  report->store_generation = 8;
+  report->waiting_since = SteadyTime(std::chrono::seconds(100));
+  report->key_change = -0.1;
+  report->pulls.add(0.25);
+  report->publishes.add(0.125);
+  PublicationStatus published;
+  published.publication = 9;
+  published.generation = 7;
+  published.key_count = 80000;
+  published.bytes = 122880;
+  published.estimated_fpr = 0.01;
+  published.as_of = 1'700'000'000;
+  published.published_at = 1'700'000'600;
+  published.valid_until = 1'700'086'400;
+  published.last_confirmed = 1'700'003'590;
+  published.layer = {.bytes = 4096, .keys = 20, .fill = {.fill_ratio = 0.5, .estimated_fpr = 0.001}};
+  SetView set;
+  set.status.name = "tags";
+  set.status.availability = Availability::Ready;
+  set.status.published = published;
+  set.report = report;
+
+  LoaderView view;
+  view.now = 1'700'003'600;
+  view.steady_now = SteadyTime(std::chrono::seconds(130));
+  view.loader.alive_at = SteadyTime(std::chrono::seconds(129));
+  view.loader.is_ready = true;
+  view.loader.sets = {report};
+  view.loader.stores = {
+      {.name = "main", .shown = "lmdb:/var/lib/keysieve", .is_up = false, .failure = "gone"}};
+  view.directory = DirectoryStatus{.directory = "/run/keysieve",
+                                   .memory = {.visible_bytes = 245760, .pinned_bytes = 4096},
+                                   .huge_pages = {}};
+  view.sets = {set};
+  return view;
+}
+
+}  // namespace keysieve::test

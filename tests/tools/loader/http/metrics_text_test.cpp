@@ -1,0 +1,149 @@
+#include "tools/loader/http/metrics_text.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "tests/support/run_program.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tests/tools/loader/http/full_view.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kMonitoring = KEYSIEVE_SOURCES "/tools/monitoring/";
+
+std::string read(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+ProgramResult promtool(std::vector<std::string> arguments, std::string input = {}) {
+  return run_program(
+      {.program = "/usr/bin/promtool", .arguments = std::move(arguments), .input = std::move(input)});
+}
+
+std::set<std::string> matches(const std::string& text, const std::string& pattern) {
+  const std::regex expression(pattern);
+  std::set<std::string> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), expression), end; at != end; ++at) {
+    found.insert(at->str(at->size() - 1));
+  }
+  return found;
+}
+
+// Of samples, so with _bucket, _sum and _count.
+std::set<std::string> exported() {
+  return matches(metrics_text(full_view()), "\n(keysieve_[a-z0-9_]+)[ {]");
+}
+
+void expect_exported(const std::string& text) {
+  const std::set<std::string> known = exported();
+  const std::set<std::string> used = matches(text, "(keysieve_[a-z0-9_]+)");
+  EXPECT_GT(used.size(), 5U);
+  for (const std::string& name : used) EXPECT_TRUE(known.contains(name)) << name << " is not exported";
+}
+
+std::vector<std::string> expressions(const nlohmann::json& dashboard) {
+  std::vector<std::string> all;
+  for (const auto& panel : dashboard.at("panels")) {
+    for (const auto& target : panel.at("targets")) all.push_back(target.at("expr"));
+  }
+  return all;
+}
+
+TEST(Metrics, HaveTheValuesOfTheView) {
+  const std::string text = metrics_text(full_view());
+  for (const char* line : {"keysieve_loader_heartbeat_age_seconds 1",
+                           "keysieve_store_up{store=\"main\"} 0",
+                           "keysieve_directory_bytes 245760",
+                           "keysieve_directory_pinned_bytes 4096",
+                           "keysieve_set_trouble{set=\"tags\",trouble=\"refused\"} 1",
+                           "keysieve_set_generation{set=\"tags\"} 7",
+                           "keysieve_set_publication{set=\"tags\"} 9",
+                           "keysieve_set_published_age_seconds{set=\"tags\"} 3000",
+                           "keysieve_set_as_of_age_seconds{set=\"tags\"} 3600",
+                           "keysieve_set_expires_in_seconds{set=\"tags\"} 82800",
+                           "keysieve_set_keys{set=\"tags\"} 80000",
+                           "keysieve_set_keys_change_ratio{set=\"tags\"} -0.1",
+                           "keysieve_set_bytes{set=\"tags\"} 122880",
+                           "keysieve_set_estimated_fpr_ratio{set=\"tags\"} 0.01",
+                           "keysieve_set_layer_keys{set=\"tags\"} 20",
+                           "keysieve_set_layer_fill_ratio{set=\"tags\"} 0.5",
+                           "keysieve_set_layer_estimated_fpr_ratio{set=\"tags\"} 0.001",
+                           "keysieve_set_confirmed_age_seconds{set=\"tags\"} 10",
+                           "keysieve_set_store_generation{set=\"tags\"} 8",
+                           "keysieve_set_store_lag_seconds{set=\"tags\"} 30",
+                           "keysieve_set_pull_duration_seconds_sum{set=\"tags\"} 0.25"}) {
+    EXPECT_THAT(text, HasSubstr(std::string("\n") + line + "\n"));
+  }
+}
+
+TEST(Metrics, AreAsPrometheusWantsThem) {
+  const ProgramResult result = promtool({"check", "metrics"}, metrics_text(full_view()));
+  EXPECT_EQ(result.exit_status, 0) << result.output << result.errors;
+  EXPECT_EQ(result.output + result.errors, "");
+}
+
+TEST(Metrics, AreAllDescribed) {
+  const std::string page = read(KEYSIEVE_SOURCES "/docs/monitoring.md");
+  for (const std::string& name : matches(metrics_text(full_view()), "# TYPE ([a-z0-9_]+) ")) {
+    EXPECT_THAT(page, HasSubstr("`" + name)) << "not in docs/monitoring.md";
+  }
+}
+
+TEST(Alerts, AreRightAndFireWhenTheyShall) {
+  const ProgramResult check = promtool({"check", "rules", kMonitoring + "alerts.yml"});
+  EXPECT_EQ(check.exit_status, 0) << check.output << check.errors;
+  const ProgramResult test = promtool({"test", "rules", kMonitoring + "alerts_test.yml"});
+  EXPECT_EQ(test.exit_status, 0) << test.output << test.errors;
+}
+
+TEST(Alerts, AreEachTestedAndDescribed) {
+  const std::string rules = read(kMonitoring + "alerts.yml");
+  const std::string tests = read(kMonitoring + "alerts_test.yml");
+  const std::string page = read(KEYSIEVE_SOURCES "/docs/monitoring.md");
+  const std::set<std::string> alerts = matches(rules, "alert: (\\w+)");
+  EXPECT_GT(alerts.size(), 5U);
+  for (const std::string& alert : alerts) {
+    EXPECT_THAT(tests, HasSubstr(alert));
+    EXPECT_THAT(page, HasSubstr(alert));
+  }
+}
+
+TEST(Alerts, AskForWhatIsExported) {
+  expect_exported(read(kMonitoring + "alerts.yml"));
+}
+
+TEST(Dashboard, AsksForWhatIsExported) {
+  std::string all;
+  for (const std::string& expression :
+       expressions(nlohmann::json::parse(read(kMonitoring + "dashboard.json")))) {
+    all += expression + "\n";
+  }
+  expect_exported(all);
+}
+
+// As rules, which promtool parses.
+TEST(Dashboard, HasExpressionsThatPrometheusUnderstands) {
+  nlohmann::json rules = nlohmann::json::array();
+  for (const std::string& expression :
+       expressions(nlohmann::json::parse(read(kMonitoring + "dashboard.json")))) {
+    rules.push_back({{"record", "panel:" + std::to_string(rules.size())}, {"expr", expression}});
+  }
+  const TemporaryDirectory folder;
+  const std::string path = folder / "rules.yml";
+  std::ofstream(path) << nlohmann::json{{"groups", {{{"name", "dashboard"}, {"rules", rules}}}}}.dump();
+  const ProgramResult check = promtool({"check", "rules", path});
+  EXPECT_EQ(check.exit_status, 0) << check.output << check.errors;
+  EXPECT_THAT(check.output, HasSubstr(std::to_string(rules.size()) + " rules found"));
+}
+
+}  // namespace
+}  // namespace keysieve::test

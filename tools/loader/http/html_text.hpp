@@ -1,0 +1,21 @@
+// Text, ages and figures as the status page shows them. Whatever comes from outside goes through html_text().
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/clock.hpp"
+
+namespace keysieve {
+
+// With nothing in it that could begin markup or end an attribute.
+std::string html_text(std::string_view text);
+
+// "<time …>2d 3h ago</time>", the moment itself as its title; a dash where it never was.
+std::string html_ago(UnixSeconds moment, UnixSeconds now);
+std::string html_moment(UnixSeconds moment, std::string_view shown);
+
+std::string format_seconds(double seconds);  // "12 ms", "1.4 s"
+std::string format_change(double share);     // "+3.2 %"
+
+}  // namespace keysieve

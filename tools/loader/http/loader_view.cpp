@@ -1,0 +1,51 @@
+#include "tools/loader/http/loader_view.hpp"
+
+#include <chrono>
+
+#include "core/base/error.hpp"
+
+namespace keysieve {
+namespace {
+
+std::optional<DirectoryStatus> directory_if_readable(const std::string& directory) {
+  try {
+    return directory_status(directory);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+double store_lag_seconds(const SetReport& report, SteadyTime now) noexcept {
+  if (!report.waiting_since) return 0;
+  return std::chrono::duration<double>(now - *report.waiting_since).count();
+}
+
+LoaderView LoaderViewer::look(Shards shards) {
+  LoaderView view{.now = unix_now(),
+                  .steady_now = std::chrono::steady_clock::now(),
+                  .loader = board_.read(),
+                  .directory = {},
+                  .sets = {}};
+  view.directory = directory_if_readable(view.loader.directory);
+  for (const auto& report : view.loader.sets) {
+    view.sets.push_back(look_at(view.loader.directory, report, shards, view.now));
+  }
+  return view;
+}
+
+// By a reader of its own each time: one that stays attached would pin what was replaced.
+SetView LoaderViewer::look_at(const std::string& directory, std::shared_ptr<const SetReport> report,
+                              Shards shards, UnixSeconds now) {
+  SetReader reader({.directory = directory, .max_jitter = std::chrono::milliseconds(0)}, report->name);
+  static_cast<void>(reader.pin());
+  SetView view{
+      .status = set_status(reader, now, HugePages::Skip), .report = std::move(report), .distribution = {}};
+  if (shards == Shards::Read && reader.attachment() != nullptr) {
+    view.distribution = distributions_[view.report->name].of(*reader.attachment());
+  }
+  return view;
+}
+
+}  // namespace keysieve

@@ -1,0 +1,52 @@
+// Everything that keysieved's HTTP answers tell, at one moment: what readers of shared memory see, and what
+// the loader has left on its board.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/loader/http/shard_distribution.hpp"
+#include "tools/loader/status_board.hpp"
+#include "tools/status/directory_status.hpp"
+#include "tools/status/set_status.hpp"
+
+namespace keysieve {
+
+struct SetView {
+  SetStatus status;
+  std::shared_ptr<const SetReport> report;
+  std::shared_ptr<const ShardDistribution> distribution;  // nullptr: nothing is published, or not asked for
+};
+
+struct LoaderView {
+  UnixSeconds now = 0;
+  SteadyTime steady_now{};
+  LoaderReport loader;
+  std::optional<DirectoryStatus> directory;  // nothing when it cannot be read
+  std::vector<SetView> sets;                 // as configured
+};
+
+// How long the current generation of the store has not been live; 0: it is.
+double store_lag_seconds(const SetReport& report, SteadyTime now) noexcept;
+
+// One thread.
+class LoaderViewer {
+ public:
+  explicit LoaderViewer(const StatusBoard& board) : board_(board) {}
+
+  // Reading the shards of a new publication takes a moment: a second for some GiB.
+  enum class Shards { Skip, Read };
+  LoaderView look(Shards shards);
+
+ private:
+  SetView look_at(const std::string& directory, std::shared_ptr<const SetReport> report, Shards shards,
+                  UnixSeconds now);
+
+  const StatusBoard& board_;
+  std::map<std::string, KnownDistribution> distributions_;
+};
+
+}  // namespace keysieve

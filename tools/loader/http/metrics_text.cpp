@@ -1,0 +1,222 @@
+#include "tools/loader/http/metrics_text.hpp"
+
+#include <chrono>
+#include <functional>
+
+#include "tools/loader/http/metric_writer.hpp"
+#include "tools/program/program.hpp"
+
+namespace keysieve {
+namespace {
+
+using Type = MetricWriter::Type;
+using Value = std::optional<double>;
+using OfSet = std::function<Value(const SetView&)>;
+using OfPublication = std::function<Value(const PublicationStatus&)>;
+
+double number(std::uint64_t value) {
+  return static_cast<double>(value);
+}
+
+// Seconds since then; nothing where it never was.
+Value since(UnixSeconds moment, UnixSeconds now) {
+  if (moment == 0) return std::nullopt;
+  return static_cast<double>(now - moment);
+}
+
+Value if_any(bool is_any, double value) {
+  return is_any ? Value(value) : std::nullopt;
+}
+
+class Metrics {
+ public:
+  explicit Metrics(const LoaderView& view) : view_(view) {}
+
+  std::string text() {
+    of_loader();
+    of_stores();
+    of_directory();
+    states();
+    of_publications();
+    of_layers();
+    of_refreshes();
+    return writer_.text();
+  }
+
+ private:
+  void one(std::string_view name, std::string_view help, Value value) {
+    writer_.family(Type::Gauge, name, help);
+    if (value) writer_.sample({}, *value);
+  }
+
+  void each_set(std::string_view name, std::string_view help, const OfSet& value_of) {
+    writer_.family(Type::Gauge, name, help);
+    for (const SetView& set : view_.sets) {
+      if (const Value value = value_of(set)) writer_.sample({{"set", set.status.name}}, *value);
+    }
+  }
+
+  void each_published(std::string_view name, std::string_view help, const OfPublication& value_of) {
+    each_set(name, help, [&](const SetView& set) {
+      return set.status.published ? value_of(*set.status.published) : std::nullopt;
+    });
+  }
+
+  void each_with_layer(std::string_view name, std::string_view help,
+                       const std::function<double(const LayerStatus&)>& value_of) {
+    each_published(name, help, [&](const PublicationStatus& published) {
+      return published.layer.bytes == 0 ? std::nullopt : Value(value_of(published.layer));
+    });
+  }
+
+  // One sample for each state that there is: 1 for the one that it is.
+  template <typename States, typename StateOf>
+  void each_state(std::string_view name, std::string_view help, std::string_view label, const States& states,
+                  const StateOf& state_of) {
+    writer_.family(Type::Gauge, name, help);
+    for (const SetView& set : view_.sets) {
+      for (const auto state : states) {
+        writer_.sample({{"set", set.status.name}, {label, to_string(state)}}, state_of(set) == state ? 1 : 0);
+      }
+    }
+  }
+
+  void each_duration(std::string_view name, std::string_view help, Durations SetReport::*durations) {
+    writer_.family(Type::Histogram, name, help);
+    for (const SetView& set : view_.sets) {
+      writer_.histogram({{"set", set.status.name}}, (*set.report).*durations);
+    }
+  }
+
+  void of_loader();
+  void of_stores();
+  void of_directory();
+  void states();
+  void of_publications();
+  void of_layers();
+  void of_refreshes();
+  void refused_generations();
+
+  const LoaderView& view_;
+  MetricWriter writer_;
+};
+
+void Metrics::of_loader() {
+  writer_.family(Type::Gauge, "keysieve_build_info", "The version of keysieved; always 1.");
+  writer_.sample({{"version", kVersion}}, 1);
+  one("keysieve_loader_start_time_seconds", "When keysieved was started, in Unix time.",
+      static_cast<double>(view_.loader.started_at));
+  one("keysieve_loader_ready", "1 when no set is held back by this host, as /healthz says.",
+      view_.loader.is_ready ? 1 : 0);
+  one("keysieve_loader_heartbeat_age_seconds", "Since the last sign of life of the loader's main loop.",
+      std::chrono::duration<double>(view_.steady_now - view_.loader.alive_at).count());
+}
+
+void Metrics::of_stores() {
+  writer_.family(Type::Gauge, "keysieve_store_up", "1 when the store answered when it was asked last.");
+  for (const StoreReport& store : view_.loader.stores) {
+    writer_.sample({{"store", store.name}}, store.is_up ? 1 : 0);
+  }
+}
+
+void Metrics::of_directory() {
+  if (!view_.directory) return;
+  const MemoryUse& use = view_.directory->memory;
+  one("keysieve_directory_bytes", "Shared memory of all publications that have a name.",
+      number(use.visible_bytes));
+  one("keysieve_directory_pinned_bytes",
+      "Shared memory of replaced publications that idle workers still map; on a tmpfs of its own.",
+      use.pinned_bytes ? Value(number(*use.pinned_bytes)) : std::nullopt);
+}
+
+void Metrics::states() {
+  each_state("keysieve_set_availability", "What lookups find: 1 for the state that the set is in.", "state",
+             kAvailabilities, [](const SetView& set) { return set.status.availability; });
+  each_state("keysieve_set_trouble",
+             "What keeps the loader from making the store's generation live: 1 for the trouble that it has.",
+             "trouble", kTroubles, [](const SetView& set) { return set.report->trouble; });
+}
+
+void Metrics::of_publications() {
+  using Publication = const PublicationStatus&;
+  each_published("keysieve_set_generation", "Generation that is live; 0: published from a file.",
+                 [](Publication set) { return number(set.generation); });
+  each_published("keysieve_set_publication", "Publication that is live; rises with each publish.",
+                 [](Publication set) { return number(set.publication); });
+  each_published("keysieve_set_published_age_seconds", "Since it was published on this host.",
+                 [&](Publication set) { return since(set.published_at, view_.now); });
+  each_published("keysieve_set_as_of_age_seconds", "Since its keys began to be read from their source.",
+                 [&](Publication set) { return since(set.as_of, view_.now); });
+  each_published("keysieve_set_expires_in_seconds",
+                 "Until lookups answer maybe because it is too old, negative afterwards; only with a limit.",
+                 [&](Publication set) {
+                   return if_any(set.valid_until != 0, static_cast<double>(set.valid_until - view_.now));
+                 });
+  each_published("keysieve_set_keys", "Keys of the snapshot that is live.",
+                 [](Publication set) { return number(set.key_count); });
+  each_published("keysieve_set_bytes", "Size of the snapshot that is live.",
+                 [](Publication set) { return number(set.bytes); });
+  each_published("keysieve_set_estimated_fpr_ratio", "Estimated false-positive rate of the snapshot alone.",
+                 [](Publication set) { return set.estimated_fpr; });
+  each_set("keysieve_set_max_fpr_ratio",
+           "Highest estimated rate that the configuration allows, where it does.",
+           [](const SetView& set) { return set.report->max_fpr; });
+  each_set("keysieve_set_keys_change_ratio",
+           "Keys of what is live, less those of the generation before, as a share of these.",
+           [](const SetView& set) { return set.report->key_change; });
+}
+
+void Metrics::of_layers() {
+  using Layer = const LayerStatus&;
+  each_with_layer("keysieve_set_layer_keys", "Keys added to the live layer.",
+                  [](Layer layer) { return number(layer.keys); });
+  each_with_layer("keysieve_set_layer_bytes", "Size of the live layer.",
+                  [](Layer layer) { return number(layer.bytes); });
+  each_with_layer("keysieve_set_layer_fill_ratio", "Share of the live layer's bits that are set.",
+                  [](Layer layer) { return layer.fill.fill_ratio; });
+  each_with_layer("keysieve_set_layer_estimated_fpr_ratio",
+                  "Estimated false-positive rate that the live layer adds.",
+                  [](Layer layer) { return layer.fill.estimated_fpr; });
+}
+
+void Metrics::of_refreshes() {
+  each_published("keysieve_set_confirmed_age_seconds",
+                 "Since the loader last saw that the store has nothing newer than what is live.",
+                 [&](const PublicationStatus& set) { return since(set.last_confirmed, view_.now); });
+  each_set("keysieve_set_store_generation", "Generation that the store called current when it last answered.",
+           [](const SetView& set) {
+             return if_any(set.report->store_generation != 0, number(set.report->store_generation));
+           });
+  each_set("keysieve_set_store_lag_seconds",
+           "How long this host has known of a current generation that is not live; 0: it is live.",
+           [&](const SetView& set) {
+             return if_any(set.report->store_generation != 0,
+                           store_lag_seconds(*set.report, view_.steady_now));
+           });
+  each_set("keysieve_set_adds_kept", "Entries of the adds log that this host keeps, for the next live layer.",
+           [](const SetView& set) { return number(set.report->adds_kept); });
+  refused_generations();
+  each_duration("keysieve_set_pull_duration_seconds", "Time of pulling a snapshot from the store.",
+                &SetReport::pulls);
+  each_duration("keysieve_set_publish_duration_seconds",
+                "Time of publishing a snapshot: writing, checking, making current.", &SetReport::publishes);
+}
+
+void Metrics::refused_generations() {
+  writer_.family(Type::Counter, "keysieve_set_refused_generations_total",
+                 "Generations that were refused, by damage or guard; each counts once for a reason.");
+  for (const SetView& set : view_.sets) {
+    for (std::size_t i = 0; i < kRefusals.size(); ++i) {
+      writer_.sample({{"set", set.status.name}, {"reason", to_string(kRefusals[i])}},
+                     number(set.report->refused[i]));
+    }
+  }
+}
+
+}  // namespace
+
+std::string metrics_text(const LoaderView& view) {
+  return Metrics(view).text();
+}
+
+}  // namespace keysieve

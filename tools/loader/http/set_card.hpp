@@ -1,0 +1,14 @@
+// What the status page says of one set.
+#pragma once
+
+#include <string>
+
+#include "tools/loader/http/loader_view.hpp"
+
+namespace keysieve {
+
+// Its state, and the loader's trouble with it.
+std::string state_badges(const SetView& set);
+std::string set_card(const SetView& set, const LoaderView& view);
+
+}  // namespace keysieve

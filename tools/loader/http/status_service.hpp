@@ -1,0 +1,45 @@
+// What keysieved answers by HTTP: /, /metrics, /status.json and /healthz. Beside the loader, which it never
+// keeps waiting.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tools/loader/http/http_server.hpp"
+#include "tools/loader/http/loader_view.hpp"
+
+namespace keysieve {
+
+// Used in the server's thread alone.
+class StatusAnswers {
+ public:
+  explicit StatusAnswers(const StatusBoard& board) : board_(board), viewer_(board) {}
+
+  HttpAnswer operator()(const std::string& path);
+
+ private:
+  [[nodiscard]] HttpAnswer health() const;
+  HttpAnswer page();
+
+  const StatusBoard& board_;
+  LoaderViewer viewer_;
+};
+
+class StatusService {
+ public:
+  explicit StatusService(const StatusBoard& board) : answers_(board) {}
+
+  // Serves where the configuration says, or nowhere. An address that cannot be had is said, once, and tried
+  // again by the next call.
+  void follow(const std::optional<StatusConfig>& config);
+
+ private:
+  void start(const StatusConfig& config);
+
+  StatusAnswers answers_;
+  std::optional<StatusConfig> served_;
+  std::string failure_;               // that was said
+  std::optional<HttpServer> server_;  // ends before the answers
+};
+
+}  // namespace keysieve

@@ -1,0 +1,75 @@
+#include "tools/loader/http/view_json.hpp"
+
+#include "tools/program/program.hpp"
+#include "tools/status/status_json.hpp"
+
+namespace keysieve {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+
+Json to_json(const HistoryEntry& entry) {
+  return {{"at", entry.at},
+          {"event", to_string(entry.event)},
+          {"generation", entry.generation},
+          {"publication", entry.publication == 0 ? Json() : Json(entry.publication)},
+          {"key_count", entry.key_count},
+          {"bytes", entry.bytes},
+          {"pull_seconds", or_null(entry.pull_seconds)},
+          {"publish_seconds", or_null(entry.publish_seconds)},
+          {"reason", text_or_null(entry.reason)}};
+}
+
+Json to_json(const SetReport& report, SteadyTime now) {
+  Json refused = Json::object();
+  for (std::size_t i = 0; i < kRefusals.size(); ++i) {
+    refused[std::string(to_string(kRefusals[i]))] = report.refused[i];
+  }
+  Json history = Json::array();
+  for (const HistoryEntry& entry : report.history) history.push_back(to_json(entry));
+  return {{"store", report.store},
+          {"trouble", to_string(report.trouble)},
+          {"trouble_reason", text_or_null(report.trouble_reason)},
+          {"store_generation", report.store_generation == 0 ? Json() : Json(report.store_generation)},
+          {"store_lag_seconds", store_lag_seconds(report, now)},
+          {"key_change", or_null(report.key_change)},
+          {"adds_kept", report.adds_kept},
+          {"refused_generations", refused},
+          {"history", history}};
+}
+
+Json to_json(const StoreReport& store) {
+  return {{"store", store.name},
+          {"url", store.shown},
+          {"up", store.is_up},
+          {"failure", text_or_null(store.failure)}};
+}
+
+}  // namespace
+
+std::string json_text(const LoaderView& view) {
+  Json json = view.directory ? to_json(*view.directory) : Json{{"directory", view.loader.directory}};
+  json.update({{"version", kVersion},
+               {"ready", view.loader.is_ready},
+               {"started_at", view.loader.started_at},
+               {"stores", Json::array()},
+               {"sets", Json::array()}});
+  for (const StoreReport& store : view.loader.stores) json["stores"].push_back(to_json(store));
+  for (const SetView& set : view.sets) {
+    Json set_json = to_json(set.status);
+    set_json["loader"] = to_json(*set.report, view.steady_now);
+    json["sets"].push_back(std::move(set_json));
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace keysieve

@@ -1,0 +1,101 @@
+#include "tools/loader/set_recorder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace keysieve {
+namespace {
+
+HistoryEntry entry_of(Event event, const LivePublication& live) {
+  HistoryEntry entry{.at = unix_now(), .event = event};
+  entry.generation = live.generation;
+  entry.publication = live.id.publication;
+  entry.key_count = live.key_count;
+  entry.bytes = live.bytes;
+  return entry;
+}
+
+}  // namespace
+
+std::string_view to_string(Event event) noexcept {
+  switch (event) {
+    case Event::Found:
+      return "found";
+    case Event::Published:
+      return "published";
+    case Event::FromCache:
+      return "from_cache";
+    case Event::Enlarged:
+      return "enlarged";
+    case Event::Refused:
+      return "refused";
+  }
+  return "unknown";
+}
+
+void SetRecorder::configured(std::string store, std::optional<double> max_fpr) {
+  report_.store = std::move(store);
+  report_.max_fpr = max_fpr;
+}
+
+void SetRecorder::pulled(double seconds) {
+  report_.pulls.add(seconds);
+  pull_seconds_ = seconds;
+}
+
+void SetRecorder::published(const LivePublication& live, bool from_cache, double seconds) {
+  report_.publishes.add(seconds);
+  HistoryEntry entry = entry_of(from_cache ? Event::FromCache : Event::Published, live);
+  entry.pull_seconds = std::exchange(pull_seconds_, std::nullopt);
+  entry.publish_seconds = seconds;
+  remember(std::move(entry));
+  last_live_ = live;
+}
+
+void SetRecorder::refused(const SnapshotRecord& record, Refusal refusal, const std::string& reason) {
+  pull_seconds_.reset();
+  const Refused now{record.build_id, refusal};
+  if (last_refused_ == now) return;
+  last_refused_ = now;
+  const auto* const place = std::find(kRefusals.begin(), kRefusals.end(), refusal);
+  ++report_.refused[static_cast<std::size_t>(place - kRefusals.begin())];
+  HistoryEntry entry{.at = unix_now(), .event = Event::Refused};
+  entry.generation = record.generation;
+  entry.key_count = record.key_count;
+  entry.bytes = record.bytes;
+  entry.reason = reason;
+  remember(std::move(entry));
+}
+
+void SetRecorder::compared(const PointerRecord& pointer, bool is_live, SteadyTime now) {
+  const SnapshotRecord& current = *pointer.current;
+  if (is_live) {
+    report_.waiting_since.reset();
+    const auto before = keys_before(pointer);
+    report_.key_change.reset();
+    if (before && *before != 0) {
+      report_.key_change = static_cast<double>(current.key_count) / static_cast<double>(*before) - 1;
+    }
+  } else if (!report_.waiting_since) {
+    report_.waiting_since = now;
+  }
+  report_.store_generation = current.generation;
+}
+
+void SetRecorder::looked(const SetState& state, std::uint64_t adds_kept) {
+  report_.trouble = state.trouble;
+  report_.trouble_reason = state.reason;
+  report_.adds_kept = adds_kept;
+  if (!state.live || (last_live_ && last_live_->id == state.live->id)) return;
+  const bool is_enlarged = last_live_ && last_live_->build_id == state.live->build_id &&
+                           last_live_->layer.shard_count < state.live->layer.shard_count;
+  remember(entry_of(is_enlarged ? Event::Enlarged : Event::Found, *state.live));
+  last_live_ = state.live;
+}
+
+void SetRecorder::remember(HistoryEntry entry) {
+  report_.history.push_front(std::move(entry));
+  if (report_.history.size() > SetReport::kHistoryEntries) report_.history.pop_back();
+}
+
+}  // namespace keysieve
