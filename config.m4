@@ -61,7 +61,9 @@ if test "$PHP_KEYSIEVE" != "no"; then
     core/base/set_name.cpp \
     core/filters/instruction_set.cpp \
     core/filters/registry.cpp \
+    core/snapshot/format.cpp \
     core/snapshot/layout.cpp \
+    core/snapshot/newest_format.cpp \
     core/snapshot/snapshot.cpp \
     core/shm/attachment.cpp \
     core/shm/control_file.cpp \

@@ -1,5 +1,6 @@
 // The module: what PHP calls at its beginning and end, at those of a thread and of a request, and for
 // phpinfo().
+#include "core/snapshot/format.hpp"
 #include "ext/attached_sets.hpp"
 #include "ext/info.hpp"
 #include "ext/php_keysieve.h"
@@ -76,6 +77,7 @@ ZEND_MINFO_FUNCTION(keysieve) {
   php_info_print_table_start();
   php_info_print_table_row(2, "keysieve support", KEYSIEVE_G(enabled) ? "enabled" : "disabled");
   php_info_print_table_row(2, "keysieve version", PHP_KEYSIEVE_VERSION);
+  php_info_print_table_row(2, "Snapshot formats", keysieve::snapshot_formats_text().c_str());
   php_info_print_table_row(2, "Directory", ZSTR_VAL(KEYSIEVE_G(directory)));
   KEYSIEVE_G(attached_sets)->for_each([](zend_string* name, const AttachedSet& set) {
     php_info_print_table_row(2, ("Set " + std::string(keysieve::view_of(name))).c_str(),

@@ -28,6 +28,10 @@ void check(const BuildSettings& settings) {
       settings.key_profile.find('\0') != std::string::npos) {
     throw UsageError("key profile must be at most 64 bytes without NUL");
   }
+  if (settings.format < oldest_snapshot_format() || settings.format > newest_snapshot_format()) {
+    throw UsageError("format " + std::to_string(settings.format) +
+                     " is not built by this version, which knows " + snapshot_formats_text());
+  }
   // Sizing checks the rest; done here so that a wrong setting fails before a long list is read.
   size_filter(*settings.kind, {.keys = 1,
                                .target_fpr = settings.target_fpr,
@@ -144,7 +148,7 @@ Geometry SnapshotBuilder::geometry() const {
 SnapshotHeader SnapshotBuilder::header() const {
   SnapshotHeader header{};
   header.magic = kSnapshotMagic;
-  header.format = kSnapshotFormat;
+  header.format = settings_.format;
   header.kind = geometry_.kind->id;
   header.hash_id = kHashIdXxh3;
   header.header_bytes = kPageBytes;

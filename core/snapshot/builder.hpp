@@ -12,6 +12,7 @@
 
 #include "core/filters/sizing.hpp"
 #include "core/partition/hash_partitions.hpp"
+#include "core/snapshot/format.hpp"
 #include "core/snapshot/snapshot.hpp"
 #include "core/snapshot/write_at.hpp"
 
@@ -31,6 +32,8 @@ struct BuildSettings {
   UnixSeconds built_at = 0;   // 0: now
   BuildId build_id{};         // all zero: random
   std::string key_profile{};  // at most kKeyProfileBytes bytes without NUL
+  // The one before is for hosts whose readers are not upgraded yet.
+  std::uint16_t format = newest_snapshot_format();
 
   // Sticky geometry: kept as long as its theoretical FPR for the new keys stays within target_fpr (with the
   // slack below); else sized anew.

@@ -18,9 +18,6 @@
 namespace keysieve {
 
 inline constexpr std::array<char, 8> kSnapshotMagic{'K', 'E', 'Y', 'S', 'I', 'E', 'V', 'E'};
-inline constexpr std::uint16_t kSnapshotFormat = 1;  // what is written
-inline constexpr std::uint16_t kOldestSnapshotFormat =
-    1;  // what is read: this number and the one before, once there is one
 inline constexpr std::uint8_t kHashIdXxh3 = 1;
 inline constexpr std::size_t kChecksumStretchBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kKeyProfileBytes = 64;

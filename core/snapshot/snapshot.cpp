@@ -6,6 +6,7 @@
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
 #include "core/filters/sizing.hpp"
+#include "core/snapshot/format.hpp"
 
 namespace keysieve {
 namespace {
@@ -117,11 +118,7 @@ class Decoder {
   }
 
   void check_version() const {
-    if (header_->format < kOldestSnapshotFormat || header_->format > kSnapshotFormat) {
-      throw IncompatibleError(std::string(source_) + ": snapshot format " + std::to_string(header_->format) +
-                              " is not known to this version, which reads format " +
-                              std::to_string(kSnapshotFormat));
-    }
+    check_snapshot_format(header_->format, std::string(source_));
     if (header_->hash_id != kHashIdXxh3) {
       throw IncompatibleError(std::string(source_) + ": hash " + std::to_string(header_->hash_id) +
                               " is not known to this version");

@@ -8,22 +8,31 @@ namespace KeySieve\Tests\Support;
 final class Loader
 {
     public readonly string $store;
-    private readonly string $folder;
-    /** @var resource */
+    public readonly string $config;
+    public readonly string $folder;
+    /** @var ?resource */
     private $daemon;
+
+    private string $programs;
+    private readonly string $directory;
 
     /**
      * @param string[] $sets
-     * @param ?string  $store by default an LMDB store of its own
+     * @param ?string  $store     by default an LMDB store of its own
+     * @param ?string  $directory where it publishes [that of this process]
+     * @param ?string  $programs  folder of keysieve and keysieved [what was built]
      */
-    public function __construct(array $sets, ?string $store = null)
+    public function __construct(array $sets, ?string $store = null, ?string $directory = null, ?string $programs = null)
     {
+        $this->directory = $directory ?? SharedMemory::directory();
+        $this->programs = $programs ?? getenv('KEYSIEVE_BIN_DIR');
         $this->folder = sys_get_temp_dir() . '/keysieve-loader-' . bin2hex(random_bytes(6));
         foreach (['', '/store', '/cache'] as $folder) {
             mkdir($this->folder . $folder, 0700);
         }
         $this->store = $store ?? "lmdb:{$this->folder}/store";
-        file_put_contents("{$this->folder}/keysieve.toml", $this->configuration($sets));
+        $this->config = "{$this->folder}/keysieve.toml";
+        file_put_contents($this->config, $this->configuration($sets));
         $this->start();
     }
 
@@ -36,22 +45,23 @@ final class Loader
         }
     }
 
-    /** Pushes a snapshot into the store; keysieved will find it there. */
-    public function push(string $snapshot): void
+    /** Pushes a snapshot into the store, by other programs than its own when told; keysieved will find it there. */
+    public function push(string $snapshot, ?string $programs = null): void
     {
-        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'push', $snapshot, $this->store]);
+        Program::output([($programs ?? $this->programs) . '/keysieve', 'push', $snapshot, $this->store]);
     }
 
     /** Adds keys to the log of a set; keysieved will find them there. */
     public function add(string $set, string ...$keys): void
     {
-        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'add', $set, ...$keys, $this->store]);
+        Program::output(["{$this->programs}/keysieve", 'add', $set, ...$keys, $this->store]);
     }
 
-    /** Ends keysieved by that signal and starts another one. */
-    public function restart(int $signal): void
+    /** Ends keysieved by that signal and starts another one, of other programs when told. */
+    public function restart(int $signal, ?string $programs = null): void
     {
         $this->stop($signal);
+        $this->programs = $programs ?? $this->programs;
         $this->start();
     }
 
@@ -64,23 +74,27 @@ final class Loader
     {
         $log = ['file', "{$this->folder}/log", 'a'];
         $this->daemon = proc_open(
-            [getenv('KEYSIEVE_BIN_DIR') . '/keysieved', '--config', "{$this->folder}/keysieve.toml"],
+            ["{$this->programs}/keysieved", '--config', $this->config],
             [['file', '/dev/null', 'r'], $log, $log],
             $pipes,
         );
     }
 
-    private function stop(int $signal): void
+    public function stop(int $signal): void
     {
+        if ($this->daemon === null) {
+            return;
+        }
         proc_terminate($this->daemon, $signal);
         proc_close($this->daemon);
+        $this->daemon = null;
     }
 
     /** @param string[] $sets */
     private function configuration(array $sets): string
     {
         $lines = [
-            'directory = "' . SharedMemory::directory() . '"',
+            "directory = \"{$this->directory}\"",
             "cache = \"{$this->folder}/cache\"",
             'poll_interval = "20ms"',
             '[store.main]',

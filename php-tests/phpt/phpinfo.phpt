@@ -11,6 +11,7 @@ keysieve
 
 keysieve support => enabled
 keysieve version => %d.%d.%d
+Snapshot formats => 1
 Directory => /srv/keysieve
 
 Directive => Local Value => Master Value

@@ -305,6 +305,11 @@ void add_label_options(CLI::App* verb, BuildOptions& options) {
   verb->add_option("--key-profile", options.settings.key_profile,
                    "Names how keys are normalised, at most 64 bytes; PHP can ask for it")
       ->type_name("TEXT");
+  verb->add_option("--format", options.settings.format,
+                   "Snapshot format, of " + snapshot_formats_text() +
+                       ": the older one for hosts that are not upgraded yet")
+      ->type_name("N")
+      ->capture_default_str();
 }
 
 }  // namespace

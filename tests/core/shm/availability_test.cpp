@@ -94,7 +94,7 @@ TEST_F(AvailabilityTest, IsMissingWhenTheControlFileHasAnotherSize) {
 
 SnapshotBytes of_later_format(SnapshotBytes snapshot) {
   auto& header = *reinterpret_cast<SnapshotHeader*>(snapshot.get().data());
-  header.format = kSnapshotFormat + 1;
+  header.format = newest_snapshot_format() + 1;
   header.header_checksum = header_checksum(header);
   return snapshot;
 }

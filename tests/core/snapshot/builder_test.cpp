@@ -38,7 +38,7 @@ TEST(SnapshotBuilder, WritesAllItWasToldIntoTheHeader) {
   const SnapshotView view = decode(snapshot);
   const SnapshotHeader& header = view.header();
 
-  EXPECT_EQ(header.format, kSnapshotFormat);
+  EXPECT_EQ(header.format, newest_snapshot_format());
   EXPECT_EQ(header.kind, 9);
   EXPECT_EQ(header.hash_id, kHashIdXxh3);
   EXPECT_EQ(header.seed, settings.seed);

@@ -86,7 +86,7 @@ TEST_F(BadSnapshot, MayHaveAChangedByte) {
 
 TEST_F(BadSnapshot, MayBeOfANewerFormat) {
   expect_refused(with_header([](SnapshotHeader& header) { ++header.format; }),
-                 "snapshot format 2 is not known to this version");
+                 "has snapshot format 2, this version reads 1: upgrade this reader");
 }
 
 TEST_F(BadSnapshot, MayBeOfAnUnknownKind) {

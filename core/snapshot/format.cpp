@@ -1,0 +1,29 @@
+#include "core/snapshot/format.hpp"
+
+#include "core/base/error.hpp"
+
+namespace keysieve {
+
+std::uint16_t oldest_snapshot_format() noexcept {
+  const std::uint16_t newest = newest_snapshot_format();
+  return newest == 1 ? newest : static_cast<std::uint16_t>(newest - 1);
+}
+
+std::string snapshot_formats_text() {
+  const std::string newest = std::to_string(newest_snapshot_format());
+  const std::string oldest = std::to_string(oldest_snapshot_format());
+  return oldest == newest ? newest : oldest + " and " + newest;
+}
+
+void check_snapshot_format(std::uint16_t format, const std::string& source) {
+  if (format >= oldest_snapshot_format() && format <= newest_snapshot_format()) return;
+  const std::string known = std::to_string(format) + ", this version reads " + snapshot_formats_text() + ": ";
+  if (format > newest_snapshot_format()) {
+    throw IncompatibleError(source + ": has snapshot format " + known +
+                            "upgrade this reader, or build with --format " +
+                            std::to_string(newest_snapshot_format()));
+  }
+  throw IncompatibleError(source + ": has snapshot format " + known + "build it anew with a newer keysieve");
+}
+
+}  // namespace keysieve
