@@ -23,12 +23,14 @@ final class FpmPool
      * @param resource|null                        $listening a listening TCP socket, which each master gets from here: it
      *                                                        takes connections also while there is none
      * @param array<string, string|string[]>       $settings  as of php.ini; several of one name in an array
+     * @param ?string[]                            $extensions in place of keysieve's
      */
     public function __construct(
         string $script,
         private array $pools = ['pages' => []],
         private $listening = null,
         private array $settings = [],
+        private ?array $extensions = null,
     ) {
         $this->directory = sys_get_temp_dir() . '/keysieve-fpm-' . bin2hex(random_bytes(6));
         mkdir($this->directory, 0711);
@@ -118,10 +120,10 @@ final class FpmPool
     {
         $command = [
             self::program(), '-n', '--nodaemonize', '--fpm-config', "{$this->directory}/fpm.conf",
-            '-d', 'extension=' . getenv('KEYSIEVE_EXTENSION'),
             '-d', 'zend_extension=opcache', '-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=16M',
         ];
-        foreach ($this->settings as $name => $values) {
+        $settings = ['extension' => $this->extensions ?? [getenv('KEYSIEVE_EXTENSION')]];
+        foreach (array_merge_recursive($settings, $this->settings) as $name => $values) {
             foreach ((array) $values as $value) {
                 array_push($command, '-d', "$name=$value");
             }

@@ -12,9 +12,9 @@
 namespace keysieve {
 namespace {
 
-constexpr std::array kVerbs{add_plan,   add_build,  add_inspect,  add_verify,  add_push,
-                            add_pull,   add_add,    add_update,   add_publish, add_query,
-                            add_status, add_bypass, add_rollback, add_gc,      add_seed};
+constexpr std::array kVerbs{add_plan,     add_build,  add_inspect, add_verify, add_push,   add_pull,
+                            add_add,      add_update, add_publish, add_query,  add_status, add_bypass,
+                            add_rollback, add_gc,     add_seed,    add_doctor};
 
 constexpr const char* kDescription =
     "keysieve: whether a key may be in a set, answered from shared memory.\n"
@@ -24,7 +24,8 @@ constexpr const char* kFooter =
     "\n`keysieve VERB --help` shows options and examples.\n"
     "Exit status: 0; of sysexits: 64 usage, 65 wrong data or a guard, 66 input missing, 69 store "
     "unreachable,\n"
-    "73 cannot create, 75 locked, 77 permission. query: 0 maybe, 1 absent, 2 error.";
+    "73 cannot create, 75 locked, 77 permission. query: 0 maybe, 1 absent, 2 error; doctor: 1 something must "
+    "be mended.";
 
 void complain(const std::string& message) {
   fmt::print(stderr, "keysieve: {}\n", message);

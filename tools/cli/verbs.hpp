@@ -28,5 +28,6 @@ void add_bypass(CLI::App& program, Outcome& outcome);
 void add_rollback(CLI::App& program, Outcome& outcome);
 void add_gc(CLI::App& program, Outcome& outcome);
 void add_seed(CLI::App& program, Outcome& outcome);
+void add_doctor(CLI::App& program, Outcome& outcome);
 
 }  // namespace keysieve

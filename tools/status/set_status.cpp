@@ -29,6 +29,7 @@ PublicationStatus publication_status(const Attachment& attached, const ControlPa
       .kind = std::string(snapshot.kind().name),
       .key_count = header.key_count,
       .bytes = header.file_bytes,
+      .format = header.format,
       .estimated_fpr = header.estimated_fpr,
       .as_of = header.as_of,
       .published_at = attached.live().published_at,

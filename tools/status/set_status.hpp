@@ -30,6 +30,7 @@ struct PublicationStatus {
   std::string kind;
   std::uint64_t key_count = 0;
   std::uint64_t bytes = 0;
+  std::uint16_t format = 0;
   double estimated_fpr = 0;
   UnixSeconds as_of = 0;
   UnixSeconds published_at = 0;

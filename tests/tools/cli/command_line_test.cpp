@@ -16,8 +16,8 @@ using ::testing::StartsWith;
 
 using CommandLine = KeysieveProgram;
 
-const Words kVerbs{"plan",    "build", "inspect", "verify", "push",     "pull", "add", "update",
-                   "publish", "query", "status",  "bypass", "rollback", "gc",   "seed"};
+const Words kVerbs{"plan",    "build", "inspect", "verify", "push",     "pull", "add",  "update",
+                   "publish", "query", "status",  "bypass", "rollback", "gc",   "seed", "doctor"};
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;

@@ -138,6 +138,15 @@ TEST_F(JsonMembers, OfStatus) {
                                            "layer_fill_ratio",
                                            "layer_estimated_fpr"});
   expect_members(status.at("sets").at(1), {"set", "availability", "reason"});
+  expect_members(json({"status", "--readers"}), {"directory", "visible_bytes", "pinned_bytes", "huge_pages",
+                                                 "sets", "readers", "unreadable_processes"});
+}
+
+TEST_F(JsonMembers, OfDoctor) {
+  static_cast<void>(said({"publish", snapshot_}));
+  const Json doctor = json({"doctor"});
+  expect_members(doctor, {"directory", "health", "findings"});
+  expect_members(doctor.at("findings").at(0), {"subject", "health", "seen", "remedy"});
 }
 
 }  // namespace

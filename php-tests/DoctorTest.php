@@ -1,0 +1,278 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Tests\Support\Deadline;
+use KeySieve\Tests\Support\Doctor;
+use KeySieve\Tests\Support\Loader;
+use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\Tmpfs;
+use PHPUnit\Framework\TestCase;
+
+/** What `keysieve doctor` finds without a worker: in the directory, and with the loader. */
+final class DoctorTest extends TestCase
+{
+    private Tmpfs $memory;
+
+    protected function setUp(): void
+    {
+        $this->memory = new Tmpfs();
+    }
+
+    protected function tearDown(): void
+    {
+        unset($this->memory);
+    }
+
+    public function testAHealthyHostIsAllOk(): void
+    {
+        $doctor = $this->askBeside($this->loader(['tags']));
+        self::assertSame('', (string) $doctor);
+        self::assertSame(0, $doctor->status);
+        self::assertSame('ok', $doctor->health);
+        foreach (['directory', 'file system', 'room', 'huge pages', 'memory', 'set tags', 'loader of tags', 'clock', 'cache'] as $subject) {
+            self::assertNull($doctor->about($subject)['remedy']);
+        }
+        self::assertStringContainsString('tags has generation 1, as here', $doctor->about('store main')['seen']);
+    }
+
+    public function testADirectoryThatIsMissing(): void
+    {
+        $this->assertError(Doctor::ask('/dev/shm/keysieve-none'), 'directory', 'No such file or directory', 'systemctl start keysieved');
+    }
+
+    public function testADirectoryInWhichNothingIsPublished(): void
+    {
+        $this->assertError($this->ask(), 'sets', 'no set is published', 'journalctl');
+    }
+
+    public function testADirectoryThatAnybodyMayWriteTo(): void
+    {
+        chmod($this->memory->path, 0777);
+        $this->assertError($this->ask(), 'directory', 'mode 0777', "chmod o-w {$this->memory->path}");
+    }
+
+    public function testASetThatItsGroupMayWriteTo(): void
+    {
+        $this->publish('tags');
+        chmod("{$this->memory->path}/tags", 02770);
+        $this->assertError($this->ask(), 'set tags', 'may write to it', "chmod -R go-w {$this->memory->path}/tags");
+    }
+
+    public function testADiskInsteadOfMemory(): void
+    {
+        SharedMemory::put('on-disk', ['apple']);
+        if (str_contains(Program::output(['stat', '-f', '-c', '%T', SharedMemory::directory()]), 'tmpfs')) {
+            self::markTestSkipped('TMPDIR is a tmpfs');
+        }
+        $doctor = Doctor::ask(SharedMemory::directory());
+        self::assertSame('warning', $doctor->about('file system')['health'], (string) $doctor);
+    }
+
+    public function testAFullFileSystem(): void
+    {
+        $this->needRoot();
+        $this->memory = new Tmpfs('1m');
+        $this->publish('tags', range(1, 100_000)); // 140 KiB
+        $doctor = $this->ask();
+        self::assertSame('ok', $doctor->about('room')['health'], (string) $doctor);
+        file_put_contents("{$this->memory->path}/ballast", str_repeat('x', 800 * 1024));
+        $this->assertError($this->ask(), 'room', 'the next publication of tags (140.0 KiB) does not fit', 'remount,size=');
+    }
+
+    public function testATmpfsForLessThanThreePublications(): void
+    {
+        $this->needRoot();
+        $this->memory = new Tmpfs('400k');
+        $this->publish('tags', range(1, 100_000));
+        $doctor = $this->ask();
+        self::assertSame('warning', $doctor->about('room')['health'], (string) $doctor);
+        self::assertSame(0, $doctor->status);
+    }
+
+    public function testASetThatHasExpired(): void
+    {
+        $this->publish('tags', options: ['--as-of', '@1700000000', '--valid-for', '1h']);
+        $this->assertError($this->ask(), 'set tags', 'expired', 'build and push it anew');
+    }
+
+    public function testASetThatIsBypassed(): void
+    {
+        $this->publish('tags');
+        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'bypass', '--directory', $this->memory->path, 'tags']);
+        $doctor = $this->ask();
+        self::assertSame(0, $doctor->status, 'somebody wants it so');
+        self::assertSame('warning', $doctor->about('set tags')['health']);
+        self::assertSame('keysieve bypass tags --off', $doctor->about('set tags')['remedy']);
+    }
+
+    public function testASnapshotOfALaterFormat(): void
+    {
+        $next = getenv('KEYSIEVE_BIN_DIR') . '/format2/keysieve';
+        file_put_contents("{$this->memory->path}/keys", "apple\n");
+        Program::output([$next, 'build', '--set', 'tags', "{$this->memory->path}/keys", '-o', "{$this->memory->path}/tags.ks"]);
+        Program::output([$next, 'publish', '--directory', $this->memory->path, "{$this->memory->path}/tags.ks"]);
+        $this->assertError($this->ask(), 'set tags', 'snapshot format 2, this version reads 1', 'upgrade keysieve on this host first');
+    }
+
+    public function testAClockThatHasGoneBack(): void
+    {
+        $this->publish('tags');
+        $this->assertError($this->ask(wrapper: ['faketime', '-f', '-3600s']), 'clock', 'but tags is of', 'timedatectl');
+    }
+
+    public function testALoaderThatHasStopped(): void
+    {
+        $loader = $this->loader(['tags']);
+        $doctor = $this->ask(['--config', $loader->config], ['faketime', '-f', '+3600s']);
+        $this->assertError($doctor, 'loader of tags', 'last sign of life 1h', 'systemctl restart keysieved');
+    }
+
+    public function testAConfigurationThatIsWrong(): void
+    {
+        $this->publish('tags');
+        file_put_contents("{$this->memory->path}/keysieve.toml", 'directry = "/run"');
+        $doctor = $this->ask(['--config', "{$this->memory->path}/keysieve.toml"]);
+        $this->assertError($doctor, 'configuration', 'directry', '--check-config');
+    }
+
+    public function testALoaderThatPublishesElsewhere(): void
+    {
+        $loader = $this->loader(['tags']);
+        $other = new Tmpfs();
+        $doctor = Doctor::ask($other->path, ['--config', $loader->config]);
+        $this->assertError($doctor, 'configuration', $this->memory->path, "--directory {$this->memory->path}");
+        $this->assertError($doctor, 'set tags', 'No such file or directory', 'journalctl');
+    }
+
+    public function testACacheThatOthersMayWriteTo(): void
+    {
+        $loader = $this->loader(['tags']);
+        chmod("{$loader->folder}/cache", 0777);
+        $this->assertError($this->askBeside($loader), 'cache', 'may write to it', 'install -d -o');
+    }
+
+    public function testACacheThatTheLoaderMayNotWriteTo(): void
+    {
+        $this->needRoot();
+        $loader = $this->loader(['tags']);
+        $loader->stop(SIGTERM);
+        Program::output(['chown', '-R', 'daemon', $this->memory->path]);
+        chmod($loader->folder, 0755);
+        $this->assertError($this->askBeside($loader), 'cache', 'for daemon', "chown -R daemon {$loader->folder}/cache");
+    }
+
+    public function testAStoreThatIsAway(): void
+    {
+        $loader = $this->loader(['tags']);
+        rename("{$loader->folder}/store", "{$loader->folder}/elsewhere");
+        $doctor = $this->askBeside($loader);
+        rename("{$loader->folder}/elsewhere", "{$loader->folder}/store");
+        $this->assertError($doctor, 'store main', 'No such file or directory', 'start the store');
+    }
+
+    public function testASetThatWasNeverPushed(): void
+    {
+        $loader = $this->loader(['tags', 'shop'], pushed: ['tags']);
+        $doctor = $this->askBeside($loader);
+        $this->assertError($doctor, 'store main', 'holds no snapshot of shop', 'keysieve push shop.ks');
+        $this->assertError($doctor, 'set shop', 'missing', 'journalctl');
+    }
+
+    public function testAGenerationThatDoesNotCome(): void
+    {
+        $loader = $this->loader(['tags']);
+        $loader->stop(SIGTERM);
+        $loader->push(SharedMemory::build('tags', ['apple', 'pear']));
+        $doctor = $this->askBeside($loader);
+        self::assertSame(0, $doctor->status);
+        self::assertStringContainsString('generation 2 there, 1 here', $doctor->about('store main')['seen']);
+    }
+
+    public function testAUserWhoMayNotRead(): void
+    {
+        $this->needRoot();
+        $this->publish('tags', publishing: ['--group', 'daemon']);
+        $doctor = $this->ask(['--as', 'nobody']);
+        $this->assertError($doctor, 'access', 'Permission denied', 'usermod -aG daemon nobody');
+        self::assertSame('ok', $this->ask(['--as', 'daemon'])->about('access')['health']);
+    }
+
+    public function testAUserWhoIsNotKnown(): void
+    {
+        $program = Program::run([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'doctor', '--directory', $this->memory->path, '--as', 'no-such-user']);
+        self::assertSame(64, $program->status);
+        self::assertStringContainsString('no-such-user', $program->errors);
+    }
+
+    public function testTheTextSaysTheSame(): void
+    {
+        chmod($this->memory->path, 0777);
+        $program = Program::run([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'doctor', '--directory', $this->memory->path]);
+        self::assertSame(1, $program->status);
+        self::assertMatchesRegularExpression('~^error +directory +.*mode 0777.*\n +→ chmod o-w ~m', $program->output);
+        self::assertMatchesRegularExpression('~^ok +file system +.* is a tmpfs\n~m', $program->output);
+    }
+
+    private function needRoot(): void
+    {
+        if (posix_geteuid() !== 0) {
+            self::markTestSkipped('only root can become another user, or mount');
+        }
+    }
+
+    /**
+     * @param array<string|int> $keys
+     * @param string[]          $options    of `keysieve build`
+     * @param string[]          $publishing of `keysieve publish`
+     */
+    private function publish(string $set, array $keys = ['apple'], array $options = [], array $publishing = []): void
+    {
+        $this->memory->publish(SharedMemory::build($set, $keys, $options), $publishing);
+    }
+
+    /**
+     * A running one, which has published.
+     *
+     * @param string[]  $sets
+     * @param ?string[] $pushed [all]
+     */
+    private function loader(array $sets, ?array $pushed = null): Loader
+    {
+        $loader = new Loader($sets, directory: $this->memory->path);
+        foreach ($pushed ?? $sets as $set) {
+            $loader->push(SharedMemory::build($set, ['apple']));
+            $current = "{$this->memory->path}/$set/0000000000000001.ks";
+            self::assertTrue(Deadline::reaches(static fn (): bool => file_exists($current)), $loader->log());
+        }
+        $isConfirmed = fn (string $set): bool => $this->askBeside($loader)->about("loader of $set")['health'] === 'ok';
+        self::assertTrue(Deadline::reaches(fn (): bool => array_product(array_map($isConfirmed, $pushed ?? $sets)) === 1));
+        return $loader;
+    }
+
+    private function askBeside(Loader $loader): Doctor
+    {
+        return $this->ask(['--config', $loader->config]);
+    }
+
+    /**
+     * @param string[] $arguments
+     * @param string[] $wrapper
+     */
+    private function ask(array $arguments = [], array $wrapper = []): Doctor
+    {
+        return Doctor::ask($this->memory->path, $arguments, $wrapper);
+    }
+
+    private function assertError(Doctor $doctor, string $subject, string $seen, string $remedy): void
+    {
+        $finding = $doctor->about($subject);
+        self::assertSame('error', $finding['health'], (string) $doctor);
+        self::assertStringContainsString($seen, $finding['seen']);
+        self::assertStringContainsString($remedy, $finding['remedy']);
+        self::assertSame(1, $doctor->status);
+    }
+}

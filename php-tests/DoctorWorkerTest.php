@@ -1,0 +1,233 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Tests\Support\Doctor;
+use KeySieve\Tests\Support\FpmPool;
+use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\Tmpfs;
+use PHPUnit\Framework\TestCase;
+
+/** What `keysieve doctor --fastcgi` finds: it asks workers of a real php-fpm. */
+final class DoctorWorkerTest extends TestCase
+{
+    private Tmpfs $memory;
+
+    protected function setUp(): void
+    {
+        $this->memory = new Tmpfs();
+    }
+
+    protected function tearDown(): void
+    {
+        unset($this->memory);
+    }
+
+    public function testAHealthyHostIsAllOk(): void
+    {
+        $this->publish('tags');
+        $pool = $this->pool();
+        $doctor = $this->ask($pool);
+        self::assertSame('', (string) $doctor);
+        self::assertSame(0, $doctor->status);
+        self::assertSame('answers from publication 1', $doctor->about('worker, set tags')['seen']);
+        self::assertStringContainsString('PHP ' . PHP_VERSION . ' (fpm-fcgi', $doctor->about('extension')['seen']);
+        self::assertStringContainsString('reads snapshot format 1', $doctor->about('extension')['seen']);
+        self::assertSame('ok', $doctor->about('clock of the worker')['health']);
+        self::assertSame([], glob('/tmp/keysieve-doctor-*'), 'the script is gone');
+    }
+
+    public function testAWorkerThatListensToAPort(): void
+    {
+        $this->publish('tags');
+        $listening = stream_socket_server('tcp://127.0.0.1:0');
+        $pool = $this->pool(listening: $listening);
+        $doctor = Doctor::ask($this->memory->path, ['--fastcgi', stream_socket_get_name($listening, false)]);
+        self::assertSame('', (string) $doctor);
+    }
+
+    public function testNoServer(): void
+    {
+        $this->publish('tags');
+        $doctor = Doctor::ask($this->memory->path, ['--fastcgi', 'unix:/run/php/none.sock']);
+        $this->assertError($doctor, 'worker', 'unix:/run/php/none.sock: No such file or directory', 'systemctl status');
+    }
+
+    public function testAServerThatDoesNotSpeakFastCgi(): void
+    {
+        $this->publish('tags');
+        $listening = stream_socket_server('tcp://127.0.0.1:0');
+        $address = stream_socket_get_name($listening, false);
+        $server = proc_open([PHP_BINARY, '-n', '-r', 'fclose(stream_socket_accept(STDIN));'], [$listening], $pipes);
+        $doctor = Doctor::ask($this->memory->path, ['--fastcgi', $address]);
+        proc_close($server);
+        $this->assertError($doctor, 'worker', $address, 'systemctl status');
+    }
+
+    public function testAnAddressThatIsNotUnderstood(): void
+    {
+        $program = Program::run([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'doctor', '--directory', $this->memory->path, '--fastcgi', 'fpm']);
+        self::assertSame(64, $program->status);
+        self::assertStringContainsString('"fpm" is not understood', $program->errors);
+    }
+
+    public function testPhpWithoutTheExtension(): void
+    {
+        $this->publish('tags');
+        $doctor = $this->ask($this->pool(extensions: []));
+        $version = PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION;
+        $this->assertError($doctor, 'extension', 'runs without keysieve', "apt install php$version-keysieve");
+    }
+
+    public function testAnExtensionThatWasReplaced(): void
+    {
+        $this->publish('tags');
+        $copy = "{$this->memory->path}/keysieve.so";
+        copy(getenv('KEYSIEVE_EXTENSION'), $copy);
+        $pool = $this->pool(extensions: [$copy]);
+        unlink($copy);
+        $doctor = $this->ask($pool);
+        self::assertSame('warning', $doctor->about('extension')['health'], (string) $doctor);
+        self::assertStringContainsString('systemctl restart php', $doctor->about('extension')['remedy']);
+        self::assertSame(0, $doctor->status);
+    }
+
+    public function testAnotherDirectoryInPhp(): void
+    {
+        $this->publish('tags');
+        $other = new Tmpfs();
+        $doctor = $this->ask($this->pool(directives: ['php_admin_value[keysieve.directory]' => $other->path]));
+        $this->assertError($doctor, 'keysieve.directory', "is {$other->path} in PHP", "keysieve.directory = {$this->memory->path}");
+        $this->assertError($doctor, 'worker, set tags', 'maybe: Missing', 'error log');
+    }
+
+    public function testKeysieveSwitchedOff(): void
+    {
+        $this->publish('tags');
+        $doctor = $this->ask($this->pool(['keysieve.enabled' => '0']));
+        $this->assertError($doctor, 'keysieve.enabled', 'every lookup answers maybe', 'keysieve.enabled = 1');
+        $this->assertError($doctor, 'worker, set tags', 'Disabled', 'see above');
+    }
+
+    public function testAnInstructionSetOfTheEnvironment(): void
+    {
+        $this->publish('tags');
+        $doctor = $this->ask($this->pool(directives: ['env[KEYSIEVE_INSTRUCTION_SET]' => 'scalar']));
+        self::assertSame('warning', $doctor->about('KEYSIEVE_INSTRUCTION_SET')['health'], (string) $doctor);
+    }
+
+    public function testAnOwnerWhomPhpDoesNotTrust(): void
+    {
+        $this->needRoot();
+        $this->publishAs('daemon', 'www-data');
+        $doctor = $this->ask($this->pool(['keysieve.owner' => 'nobody'], ['user' => 'www-data']));
+        $this->assertError($doctor, 'keysieve.owner', 'belongs to daemon, who is not trusted', 'keysieve.owner = daemon');
+        $this->assertError($doctor, 'access', 'not trusted', 'keysieve.owner');
+        $this->assertError($doctor, 'worker, set tags', 'Missing', 'error log');
+        $right = $this->ask($this->pool(['keysieve.owner' => 'daemon'], ['user' => 'www-data']));
+        self::assertSame('', (string) $right);
+    }
+
+    public function testAnOwnerWhomNobodyKnows(): void
+    {
+        $this->needRoot();
+        $this->publishAs('daemon', 'www-data');
+        $doctor = $this->ask($this->pool(['keysieve.owner' => 'no-such-user'], ['user' => 'www-data']));
+        $this->assertError($doctor, 'keysieve.owner', 'user "no-such-user" is not known', 'keysieve.owner = daemon');
+    }
+
+    public function testAWorkerOutsideTheGroup(): void
+    {
+        $this->needRoot();
+        $this->publish('tags', ['--group', 'daemon']);
+        $doctor = $this->ask($this->pool(directives: ['user' => 'www-data']));
+        $this->assertError($doctor, 'access', 'www-data (groups www-data) cannot read tags: ', 'usermod -aG daemon www-data');
+        self::assertStringContainsString('Permission denied', $doctor->about('access')['seen']);
+        $this->assertError($doctor, 'worker, set tags', 'Missing', 'error log');
+    }
+
+    public function testAChroot(): void
+    {
+        $this->needRoot();
+        SharedMemory::put('doctored', ['apple']);
+        $root = sys_get_temp_dir();
+        $pool = new FpmPool('', ['pages' => ['chroot' => $root, 'php_admin_value[error_log]' => null]]);
+        $arguments = ['--fastcgi', "unix:{$pool->socket}", '--script-folder', '/'];
+        $wrong = Doctor::ask(SharedMemory::directory(), $arguments);
+        $this->assertError($wrong, 'worker', 'does not run', '--chroot');
+        $doctor = Doctor::ask(SharedMemory::directory(), [...$arguments, '--chroot', $root]);
+        self::assertStringContainsString('answers from publication', $doctor->about('worker, set doctored')['seen'], (string) $doctor);
+        self::assertSame('ok', $doctor->about('keysieve.directory')['health']);
+        self::assertSame('ok', $doctor->about('access')['health']);
+        self::assertSame($root, $doctor->about('chroot')['seen']);
+    }
+
+    public function testOpenBasedir(): void
+    {
+        $this->publish('tags');
+        $pool = $this->pool(directives: ['php_admin_value[open_basedir]' => '{folder}']);
+        $this->assertError($this->ask($pool), 'worker', 'does not run', '--script-folder');
+        $doctor = $this->ask($pool, ['--script-folder', dirname($pool->page)]);
+        self::assertSame('', (string) $doctor);
+        self::assertStringContainsString('does not matter', $doctor->about('open_basedir')['seen']);
+    }
+
+    public function testAClockThatDiffers(): void
+    {
+        $this->publish('tags');
+        $doctor = $this->ask($this->pool(), wrapper: ['faketime', '-f', '+600s']);
+        $this->assertError($doctor, 'clock of the worker', 'there', 'set the clocks');
+    }
+
+    private function needRoot(): void
+    {
+        if (posix_geteuid() !== 0) {
+            self::markTestSkipped('only root can start pools of other users');
+        }
+    }
+
+    /** @param string[] $options of `keysieve publish` */
+    private function publish(string $set, array $options = []): void
+    {
+        $this->memory->publish(SharedMemory::build($set, ['apple']), $options);
+    }
+
+    private function publishAs(string $owner, string $group): void
+    {
+        $this->publish('tags', ['--group', $group]);
+        Program::output(['chown', '-R', $owner, $this->memory->path]);
+    }
+
+    /**
+     * @param array<string, ?string> $settings   as of php.ini
+     * @param array<string, ?string> $directives of the pool
+     * @param ?resource              $listening
+     * @param ?string[]              $extensions in place of keysieve's
+     */
+    private function pool(array $settings = [], array $directives = [], $listening = null, ?array $extensions = null): FpmPool
+    {
+        $directives += ['php_admin_value[keysieve.directory]' => $this->memory->path];
+        return new FpmPool('', ['pages' => $directives], $listening, $settings, $extensions);
+    }
+
+    /**
+     * @param string[] $arguments
+     * @param string[] $wrapper
+     */
+    private function ask(FpmPool $pool, array $arguments = [], array $wrapper = []): Doctor
+    {
+        return Doctor::ask($this->memory->path, ['--fastcgi', "unix:{$pool->socket}", ...$arguments], $wrapper);
+    }
+
+    private function assertError(Doctor $doctor, string $subject, string $seen, string $remedy): void
+    {
+        $finding = $doctor->about($subject);
+        self::assertSame('error', $finding['health'], (string) $doctor);
+        self::assertStringContainsString($seen, $finding['seen']);
+        self::assertStringContainsString($remedy, $finding['remedy']);
+        self::assertSame(1, $doctor->status);
+    }
+}

@@ -1,0 +1,50 @@
+// What a doctor has found: each finding says what was looked at, what was seen, and what to do about it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace keysieve {
+
+enum class Health : std::uint8_t {
+  Ok,
+  Warning,  // works, but not as well as it could, or not for long
+  Error,    // must be mended: lookups are answered maybe, or refreshes do not come
+};
+
+std::string_view to_string(Health health) noexcept;
+
+struct Finding {
+  Health health = Health::Ok;
+  std::string subject;
+  std::string seen;
+  std::string remedy;  // a command where there is one; empty when all is well
+};
+
+class Findings {
+ public:
+  void ok(std::string subject, std::string seen) {
+    add({Health::Ok, std::move(subject), std::move(seen), ""});
+  }
+  void warn(std::string subject, std::string seen, std::string remedy) {
+    add({Health::Warning, std::move(subject), std::move(seen), std::move(remedy)});
+  }
+  void fail(std::string subject, std::string seen, std::string remedy) {
+    add({Health::Error, std::move(subject), std::move(seen), std::move(remedy)});
+  }
+  void add(Finding finding) { list_.push_back(std::move(finding)); }
+
+  [[nodiscard]] const std::vector<Finding>& list() const noexcept { return list_; }
+  [[nodiscard]] Health worst() const noexcept;
+
+  // An array of objects, and back; "remedy" is null when all is well.
+  [[nodiscard]] nlohmann::ordered_json to_json() const;
+  void take_json(const nlohmann::ordered_json& json);
+
+ private:
+  std::vector<Finding> list_;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "core/base/error.hpp"
+#include "tools/doctor/checks.hpp"
+#include "tools/loader/private_cache.hpp"
+#include "tools/stores/store.hpp"
+#include "tools/transfer/pointer_record.hpp"
+#include "tools/transfer/stored_pointer.hpp"
+
+namespace keysieve {
+namespace {
+
+// Whom the directory belongs to: the loader runs as him.
+User loader_user(const Situation& situation) {
+  const uid_t uid = directory_owner(situation.question.directory);
+  return find_user(uid).value_or(User{.uid = uid, .gid = ::getegid(), .groups = {}});
+}
+
+std::optional<User> loader_that_can_be(const Situation& situation, Findings& findings,
+                                       const std::string& subject) {
+  if (!situation.config || !situation.has_directory) return std::nullopt;
+  const User user = loader_user(situation);
+  if (can_be(user)) return user;
+  findings.warn(subject, "not looked at: only root can do it as " + user_name(user.uid), "ask as root");
+  return std::nullopt;
+}
+
+std::string words_of(const std::string& process) {
+  std::ifstream file(process + "/cmdline");
+  std::string words{std::istreambuf_iterator<char>(file), {}};
+  std::replace(words.begin(), words.end(), '\0', ' ');
+  return words;
+}
+
+// Whether that is a keysieved with this configuration, whose program has been replaced since it started.
+bool runs_what_was_replaced(const std::string& process, const std::string& config_path) {
+  std::error_code failure;
+  const std::string program = std::filesystem::read_symlink(process + "/exe", failure);
+  return !failure && program.ends_with("/keysieved (deleted)") &&
+         words_of(process).find(config_path) != std::string::npos;
+}
+
+void check_store(const StoreConfig& store, const Situation& situation, Findings& findings) {
+  const std::string subject = "store " + store.name;
+  const auto opened = open_store(store.url, IfMissing::Refuse, Patience::None);
+  for (const SetConfig& set : situation.config->sets) {
+    if (set.store != store.name) continue;
+    const std::string key = pointer_key(*opened, set.name);
+    const auto text = opened->get(key);
+    const auto record = text ? decode_pointer_record(*text, opened->name() + ": " + key) : PointerRecord{};
+    const auto seen = std::find_if(situation.sets.begin(), situation.sets.end(),
+                                   [&](const SetStatus& other) { return other.name == set.name; });
+    const std::uint64_t here = seen->published ? seen->published->generation : 0;
+    if (!record.current) {
+      findings.fail(
+          subject, fmt::format("{}: holds no snapshot of {}", opened->name(), set.name),
+          fmt::format("keysieve build … -o {0}.ks; keysieve push {0}.ks {1}", set.name, opened->name()));
+    } else if (record.current->generation != here) {
+      findings.warn(subject,
+                    fmt::format("{}: {} has generation {} there, {} here", opened->name(), set.name,
+                                record.current->generation, here),
+                    "journalctl -u keysieved: it is refused, or comes with the next look");
+    } else {
+      findings.ok(subject, fmt::format("{}: {} has generation {}, as here", opened->name(), set.name,
+                                       record.current->generation));
+    }
+  }
+}
+
+}  // namespace
+
+void check_configuration(const Situation& situation, Findings& findings) {
+  if (!situation.config) return;
+  const std::string& path = *situation.question.config_path;
+  if (situation.config->directory != situation.question.directory) {
+    return findings.fail(
+        "configuration",
+        fmt::format("{}: keysieved publishes in {}, this looks at {}", path, situation.config->directory,
+                    situation.question.directory),
+        fmt::format("keysieve doctor --directory {}; keysieve.directory in PHP must be the same",
+                    situation.config->directory));
+  }
+  findings.ok("configuration", fmt::format("{}: {} sets, {} stores", path, situation.config->sets.size(),
+                                           situation.config->stores.size()));
+}
+
+void check_loader_process(const Situation& situation, Findings& findings) {
+  if (!situation.config) return;
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", failure)) {
+    if (!runs_what_was_replaced(entry.path(), *situation.question.config_path)) continue;
+    findings.warn("loader",
+                  fmt::format("process {} still runs a keysieved that has been replaced since",
+                              entry.path().filename().string()),
+                  "systemctl restart keysieved");
+  }
+}
+
+void check_cache(const Situation& situation, Findings& findings) {
+  const auto user = loader_that_can_be(situation, findings, "cache");
+  if (!user) return;
+  const std::string& cache = situation.config->cache;
+  find_as(*user, findings, "cache", [&](Findings& found) {
+    const std::string owner = user_name(user->uid);
+    const std::string remedy =
+        fmt::format("install -d -o {} -m 0750 {}; chown -R {} {}", owner, cache, owner, cache);
+    try {
+      check_private_folder(cache);
+    } catch (const Error& error) {
+      return found.fail("cache", error.what(), remedy);
+    }
+    if (::access(cache.c_str(), R_OK | W_OK | X_OK) == 0) {
+      return found.ok("cache", fmt::format("{}: {} can write to it", cache, owner));
+    }
+    found.fail("cache",
+               fmt::format("{}: {}, for {}: after a reboot with the store down nothing is published", cache,
+                           std::generic_category().message(errno), owner),
+               remedy);
+  });
+}
+
+// As the loader, for whom alone its passwords and sockets are; and what a store of LMDB makes is his.
+void check_stores(const Situation& situation, Findings& findings) {
+  const auto user = loader_that_can_be(situation, findings, "stores");
+  if (!user) return;
+  for (const StoreConfig& store : situation.config->stores) {
+    find_as(*user, findings, "store " + store.name, [&](Findings& found) {
+      try {
+        check_store(store, situation, found);
+      } catch (const Error& error) {
+        found.fail("store " + store.name, error.what(),
+                   error.kind() == ErrorKind::Unavailable
+                       ? "start the store, or mend the network; what is published stays live meanwhile"
+                       : "mend url in " + *situation.question.config_path);
+      }
+    });
+  }
+}
+
+}  // namespace keysieve

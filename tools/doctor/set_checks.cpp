@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include "core/snapshot/layout.hpp"
+#include "tools/doctor/checks.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::chrono::seconds kPatience{60};  // with a loader that looks every five seconds
+constexpr UnixSeconds kClockTolerance = 5;
+
+std::string age(UnixSeconds moment, UnixSeconds now) {
+  return format_duration(std::chrono::seconds(std::max<UnixSeconds>(0, now - moment))) + " ago";
+}
+
+std::string remedy_of(const Situation& situation, const SetStatus& set) {
+  const std::string folder = situation.question.directory + "/" + set.name;
+  switch (set.availability) {
+    case Availability::Expired:
+      return "build and push it anew; journalctl -u keysieved says whether the loader gets it";
+    case Availability::Bypassed:
+      return set.bypasses && set.bypasses->in_store.is_on
+                 ? fmt::format("keysieve bypass {} --off --store URL", set.name)
+                 : fmt::format("keysieve bypass {} --off", set.name);
+    case Availability::Incompatible:
+      return "upgrade keysieve on this host first, then loaders, then builders; until then build with "
+             "--format";
+    default:
+      break;
+  }
+  if (set.reason.find("belongs to uid") != std::string::npos) {
+    return fmt::format("chown -R --reference={} {}", situation.question.directory, folder);
+  }
+  if (set.reason.find("may write") != std::string::npos) return "chmod -R go-w " + folder;
+  if (set.reason.find("Permission denied") != std::string::npos)
+    return "ask as root, or as the loader's user";
+  return "journalctl -u keysieved says why; by hand: keysieve publish FILE.ks";
+}
+
+void check_set(const Situation& situation, const SetStatus& set, Findings& findings) {
+  const std::string subject = "set " + set.name;
+  if (set.availability == Availability::Ready) {
+    return findings.ok(
+        subject,
+        fmt::format("ready: publication {}, {}, {} keys, format {}, keys of {}", set.published->publication,
+                    set.published->generation == 0 ? "from a file"
+                                                   : fmt::format("generation {}", set.published->generation),
+                    format_count(set.published->key_count), set.published->format,
+                    age(set.published->as_of, situation.now)));
+  }
+  const std::string seen = fmt::format("{}: {}", to_string(set.availability), set.reason);
+  if (set.availability == Availability::Bypassed) {
+    return findings.warn(subject, seen, remedy_of(situation, set));  // somebody wants it so
+  }
+  findings.fail(subject, seen, remedy_of(situation, set));
+}
+
+std::chrono::seconds patience_of(const Situation& situation) {
+  if (!situation.config) return kPatience;
+  return std::max(kPatience, 3 * std::chrono::ceil<std::chrono::seconds>(situation.config->poll_interval));
+}
+
+void check_heartbeat(const Situation& situation, const std::string& set_name, const PublicationStatus& set,
+                     Findings& findings) {
+  const std::string subject = "loader of " + set_name;
+  const auto is_old = [&](UnixSeconds moment) {
+    return situation.now - moment > patience_of(situation).count();
+  };
+  if (set.heartbeat == 0) {
+    return findings.ok(subject, "none: published by hand, nobody refreshes it");
+  }
+  if (is_old(set.heartbeat)) {
+    return findings.fail(subject, "gave its last sign of life " + age(set.heartbeat, situation.now),
+                         "systemctl restart keysieved; journalctl -u keysieved");
+  }
+  if (is_old(set.last_confirmed)) {
+    return findings.warn(
+        subject,
+        "is alive, but has confirmed nothing with the store " +
+            (set.last_confirmed == 0 ? "yet" : "since " + age(set.last_confirmed, situation.now)),
+        "journalctl -u keysieved: the store is away, or a generation is refused");
+  }
+  findings.ok(subject, "gave a sign of life " + age(set.heartbeat, situation.now));
+}
+
+}  // namespace
+
+void check_sets(const Situation& situation, Findings& findings) {
+  for (const SetStatus& set : situation.sets) check_set(situation, set, findings);
+  if (situation.has_directory && situation.sets.empty()) {
+    findings.fail("sets", situation.question.directory + ": no set is published here",
+                  "journalctl -u keysieved; or name the right one: --directory DIR");
+  }
+}
+
+void check_heartbeats(const Situation& situation, Findings& findings) {
+  for (const SetStatus& set : situation.sets) {
+    if (set.published) check_heartbeat(situation, set.name, *set.published, findings);
+  }
+}
+
+// What was written on this host is not of the future, unless the clock has gone back or differs between
+// containers.
+void check_clock(const Situation& situation, Findings& findings) {
+  bool is_right = true;
+  for (const SetStatus& set : situation.sets) {
+    if (!set.published) continue;
+    const PublicationStatus& published = *set.published;
+    const UnixSeconds latest = std::max({published.published_at, published.heartbeat, published.as_of});
+    if (latest <= situation.now + kClockTolerance) continue;
+    is_right = false;
+    findings.fail("clock",
+                  fmt::format("it is {} here, but {} is of {}", format_moment(situation.now), set.name,
+                              format_moment(latest)),
+                  "timedatectl: set the clock of this host, or of the one that builds; sets expire by it");
+  }
+  if (is_right && !situation.sets.empty()) findings.ok("clock", format_moment(situation.now));
+}
+
+}  // namespace keysieve

@@ -1,0 +1,111 @@
+#include "tools/doctor/situation.hpp"
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/shm/published_sets.hpp"
+#include "tools/doctor/worker_process.hpp"
+
+namespace keysieve {
+namespace {
+
+SetStatus look_at(const std::string& directory, const std::string& name) {
+  SetReader reader = status_reader(directory, name);
+  static_cast<void>(reader.pin());
+  return set_status(reader, unix_now(), HugePages::Skip);
+}
+
+void gather_config(Situation& situation, Findings& findings) {
+  if (!situation.question.config_path) return;
+  try {
+    situation.config = load_config(*situation.question.config_path);
+  } catch (const Error& error) {
+    findings.fail("configuration", error.what(),
+                  "mend it, then: keysieved --config " + *situation.question.config_path + " --check-config");
+  }
+}
+
+std::vector<std::string> set_names_of(const Situation& situation) {
+  std::vector<std::string> names = sets_in(situation.question.directory);
+  if (situation.config) {
+    for (const SetConfig& set : situation.config->sets) names.push_back(set.name);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+void gather_sets(Situation& situation, Findings& findings) {
+  const std::string& directory = situation.question.directory;
+  try {
+    for (const std::string& name : set_names_of(situation)) {
+      situation.sets.push_back(look_at(directory, name));
+    }
+    situation.has_directory = true;
+  } catch (const Error& error) {
+    findings.fail("directory", error.what(),
+                  error.kind() == ErrorKind::Permission
+                      ? "ask as root, or as the loader's user"
+                      : "systemctl start keysieved; or name the right one: --directory DIR");
+  }
+}
+
+std::string why_no_worker(const Error& error, const WorkerQuestion& question) {
+  switch (error.kind()) {
+    case ErrorKind::Data:
+      return "the pool may have a chroot, another /tmp, or an open_basedir: --chroot DIR, --script-folder "
+             "DIR "
+             "name a place that its workers can read";
+    case ErrorKind::Unavailable:
+      return "systemctl status 'php*-fpm'; the address stands in its pool: grep -r '^listen =' /etc/php";
+    default:
+      return "ask as root, or name another folder: --script-folder DIR (" + question.script_folder + ")";
+  }
+}
+
+void gather_worker(Situation& situation, Findings& findings) {
+  if (!situation.question.worker) return;
+  std::vector<std::string> names;
+  for (const SetStatus& set : situation.sets) names.push_back(set.name);
+  try {
+    situation.worker = ask_worker(*situation.question.worker, names);
+    if (!situation.worker->user) situation.worker->user = user_of(situation.worker->pid);
+    situation.reader = situation.worker->user;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::Usage) throw;
+    findings.fail("worker", error.what(), why_no_worker(error, *situation.question.worker));
+  }
+}
+
+void gather_reader(Situation& situation) {
+  if (!situation.question.reader) return;
+  situation.reader = find_user(*situation.question.reader);
+  if (!situation.reader) throw UsageError("--as: user \"" + *situation.question.reader + "\" is not known");
+}
+
+}  // namespace
+
+std::uint64_t Situation::all_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const SetStatus& set : sets) bytes += bytes_of(set);
+  return bytes;
+}
+
+const SetStatus* Situation::largest() const {
+  const auto found = std::max_element(sets.begin(), sets.end(),
+                                      [](const auto& a, const auto& b) { return bytes_of(a) < bytes_of(b); });
+  return found == sets.end() || !found->published ? nullptr : &*found;
+}
+
+Situation gather(const DoctorQuestion& question, Findings& findings) {
+  Situation situation;
+  situation.question = question;
+  gather_config(situation, findings);
+  gather_sets(situation, findings);
+  gather_worker(situation, findings);
+  gather_reader(situation);
+  situation.now = unix_now();
+  return situation;
+}
+
+}  // namespace keysieve

@@ -1,0 +1,44 @@
+// What the checks look at, gathered once: what is asked, what lies in the directory, and, where it is asked
+// for, what a worker of php-fpm and the loader's configuration say.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/doctor/worker.hpp"
+#include "tools/loader/config.hpp"
+#include "tools/status/set_status.hpp"
+
+namespace keysieve {
+
+struct DoctorQuestion {
+  std::string directory;
+  std::optional<WorkerQuestion> worker;
+  std::optional<std::string> config_path;
+  std::optional<std::string> reader;  // name or uid of whom the sets must be readable for
+};
+
+// Of the snapshot that is published; 0: none is.
+inline std::uint64_t bytes_of(const SetStatus& set) noexcept {
+  return set.published ? set.published->bytes : 0;
+}
+
+struct Situation {
+  DoctorQuestion question;
+  UnixSeconds now = 0;
+  bool has_directory = false;
+  std::vector<SetStatus> sets;  // of the directory and of the configuration
+  std::optional<LoaderConfig> config;
+  std::optional<Worker> worker;
+  std::optional<User> reader;  // the worker, or whom --as names
+
+  [[nodiscard]] std::uint64_t all_bytes() const;
+  // Of those that are published; nullptr when none is.
+  [[nodiscard]] const SetStatus* largest() const;
+};
+
+// What cannot be had becomes a finding.
+Situation gather(const DoctorQuestion& question, Findings& findings);
+
+}  // namespace keysieve

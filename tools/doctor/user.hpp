@@ -1,0 +1,38 @@
+// Somebody whose rights decide: a worker of php-fpm, or the loader.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/doctor/findings.hpp"
+
+namespace keysieve {
+
+struct User {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::vector<gid_t> groups;  // besides that one
+  std::string root = "/";     // what he takes for it: another inside a chroot
+};
+
+// Nothing for a name or number that the system does not know.
+std::optional<User> find_user(const std::string& name_or_uid);
+std::optional<User> find_user(uid_t uid);
+
+// Names, or numbers where there is none.
+std::string user_name(uid_t uid);
+std::string group_name(gid_t gid);
+
+// Whether find_as() can be him.
+bool can_be(const User& user);
+
+// Runs the check in a process of its own that has become that user, and takes over what it finds. An
+// exception becomes a finding about `subject`.
+void find_as(const User& user, Findings& findings, const std::string& subject,
+             const std::function<void(Findings&)>& check);
+
+}  // namespace keysieve

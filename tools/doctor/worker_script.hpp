@@ -1,0 +1,52 @@
+// What a worker runs for the doctor. It changes nothing, and needs no extension but json, which PHP always
+// has. QUERY_STRING: names of sets between commas. What phpinfo() shows stands in for Info, whose moments
+// need a time zone, which a chroot may not have.
+#pragma once
+
+namespace keysieve {
+
+// Whatever the pool's auto_prepend_file prints comes before it.
+inline constexpr const char* kAnswerMark = "keysieve-doctor:";
+
+inline constexpr const char* kWorkerScript = R"php(<?php
+(static function (): void {
+    $groups = function_exists('posix_getgroups') ? posix_getgroups() : null;
+    $sets = [];
+    $shown = '';
+    $find = static function (string $pattern) use (&$shown): string {
+        return preg_match($pattern, $shown, $found) === 1 ? trim($found[1]) : '';
+    };
+    if (extension_loaded('keysieve')) {
+        foreach (array_filter(explode(',', $_SERVER['QUERY_STRING'])) as $name) {
+            $sets[$name] = ['availability' => (new KeySieve\Set($name))->availability()->name];
+        }
+        ob_start();
+        (new ReflectionExtension('keysieve'))->info();
+        $shown = ob_get_clean();
+        foreach ($sets as $name => &$set) {
+            $set['publication'] = (int) $find("~Set $name(?![a-z0-9_-]).*publication (\\d+)~");
+        }
+        unset($set);
+    }
+    echo 'keysieve-doctor:', json_encode([
+        'php' => PHP_VERSION,
+        'sapi' => PHP_SAPI,
+        'zts' => (bool) PHP_ZTS,
+        'pid' => getmypid(),
+        'clock' => microtime(true),
+        'uid' => $groups === null ? null : posix_geteuid(),
+        'gid' => $groups === null ? null : posix_getegid(),
+        'groups' => $groups,
+        'extension' => phpversion('keysieve') ?: '',
+        'formats' => $find('~Snapshot formats\D+([^<\n]*)~'),
+        'instruction_set' => getenv('KEYSIEVE_INSTRUCTION_SET') ?: '',
+        'open_basedir' => ini_get('open_basedir') ?: '',
+        'enabled' => (bool) ini_get('keysieve.enabled'),
+        'directory' => ini_get('keysieve.directory') ?: '',
+        'owner' => ini_get('keysieve.owner') ?: '',
+        'sets' => (object) $sets,
+    ]);
+})();
+)php";
+
+}  // namespace keysieve
