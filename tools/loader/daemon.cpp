@@ -9,7 +9,8 @@
 
 namespace keysieve {
 
-Daemon::Daemon(LoaderCommandLine command_line, LoaderConfig config) : command_line_(std::move(command_line)) {
+Daemon::Daemon(LoaderCommandLine command_line, LoaderConfig config, const HealthLimits& limits)
+    : command_line_(std::move(command_line)), limits_(limits) {
   use(std::move(config));
 }
 
@@ -40,13 +41,14 @@ Daemon::Next Daemon::follow_until_next_round() {
   }
 }
 
-// For a signal, or for what else shall end it; no longer than the watchdog allows.
+// For a signal, or for what else shall end it; no longer than those allow who listen for a sign of life.
 void Daemon::wait(SteadyTime until, const std::vector<int>& descriptors) const {
   std::vector<pollfd> waiting{{.fd = signals_.descriptor(), .events = POLLIN, .revents = 0}};
   for (const int descriptor : descriptors)
     waiting.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
   const auto left = std::chrono::ceil<Milliseconds>(until - std::chrono::steady_clock::now());
-  const auto timeout = std::clamp(left, Milliseconds(0), service_.alive_interval());
+  const Milliseconds longest = std::min(service_.alive_interval(), limits_.longest_silence / 3);
+  const auto timeout = std::clamp(left, Milliseconds(0), longest);
   ::poll(waiting.data(), waiting.size(), static_cast<int>(timeout.count()));
 }
 

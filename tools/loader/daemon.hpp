@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/loader/command_line.hpp"
+#include "tools/loader/health_limits.hpp"
 #include "tools/loader/http/status_service.hpp"
 #include "tools/loader/loader.hpp"
 #include "tools/loader/service_notifier.hpp"
@@ -16,7 +17,7 @@ namespace keysieve {
 
 class Daemon {
  public:
-  Daemon(LoaderCommandLine command_line, LoaderConfig config);
+  Daemon(LoaderCommandLine command_line, LoaderConfig config, const HealthLimits& limits = {});
 
   // Returns when it was told to stop.
   void run();
@@ -41,8 +42,9 @@ class Daemon {
   LoaderConfig config_;
   Signals signals_;
   ServiceNotifier service_;
+  const HealthLimits limits_;
   StatusBoard board_;
-  StatusService status_{board_};
+  StatusService status_{board_, limits_};
   std::optional<Loader> loader_;
   std::mt19937_64 random_{std::random_device{}()};
   bool has_said_ready_ = false;

@@ -7,15 +7,13 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "tools/loader/http/health_answers.hpp"
 #include "tools/loader/http/metrics_text.hpp"
 #include "tools/loader/http/status_page.hpp"
 #include "tools/loader/http/view_json.hpp"
 
 namespace keysieve {
 namespace {
-
-// As long as systemd's unit waits for a sign of life.
-constexpr std::chrono::seconds kLongestSilence{120};
 
 std::string new_nonce() {
   return fmt::format("{:016x}{:016x}", random_value<std::uint64_t>(), random_value<std::uint64_t>());
@@ -25,7 +23,7 @@ std::string new_nonce() {
 
 HttpAnswer StatusAnswers::operator()(const std::string& path) {
   using Shards = LoaderViewer::Shards;
-  if (path == "/healthz") return health();
+  if (path == "/healthz") return answer_healthz(board_.read(), std::chrono::steady_clock::now(), limits_);
   if (path == "/") return page();
   if (path == "/metrics") {
     return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
@@ -35,19 +33,6 @@ HttpAnswer StatusAnswers::operator()(const std::string& path) {
     return {.content_type = "application/json", .body = json_text(viewer_.look(Shards::Skip))};
   }
   return {.status = 404, .body = "here are /, /metrics, /status.json and /healthz\n"};
-}
-
-HttpAnswer StatusAnswers::health() const {
-  const LoaderReport report = board_.read();
-  const auto silence = std::chrono::steady_clock::now() - report.alive_at;
-  if (silence > kLongestSilence) {
-    return {.status = 503,
-            .body = fmt::format("the loader has given no sign of life for {} s\n",
-                                std::chrono::duration_cast<std::chrono::seconds>(silence).count())};
-  }
-  if (!report.is_ready)
-    return {.status = 503, .body = "not ready: a set was not looked at or published yet\n"};
-  return {.body = "ready\n"};
 }
 
 HttpAnswer StatusAnswers::page() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "tools/loader/health_limits.hpp"
 #include "tools/loader/http/http_server.hpp"
 #include "tools/loader/http/loader_view.hpp"
 
@@ -13,21 +14,22 @@ namespace keysieve {
 // Used in the server's thread alone.
 class StatusAnswers {
  public:
-  explicit StatusAnswers(const StatusBoard& board) : board_(board), viewer_(board) {}
+  StatusAnswers(const StatusBoard& board, const HealthLimits& limits)
+      : board_(board), limits_(limits), viewer_(board) {}
 
   HttpAnswer operator()(const std::string& path);
 
  private:
-  [[nodiscard]] HttpAnswer health() const;
   HttpAnswer page();
 
   const StatusBoard& board_;
+  const HealthLimits limits_;
   LoaderViewer viewer_;
 };
 
 class StatusService {
  public:
-  explicit StatusService(const StatusBoard& board) : answers_(board) {}
+  StatusService(const StatusBoard& board, const HealthLimits& limits) : answers_(board, limits) {}
 
   // Serves where the configuration says, or nowhere. An address that cannot be had is said, once, and tried
   // again by the next call.

@@ -1,0 +1,71 @@
+#include "tools/loader/http/health_answers.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "tests/support/redis_server.hpp"
+#include "tests/tools/loader/http/daemon_fixture.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr SteadyTime kBegin{std::chrono::hours(1)};
+
+class HealthAnswers : public ::testing::Test {
+ protected:
+  HealthAnswers() {
+    report_.is_ready = true;
+    report_.alive_at = kBegin;
+  }
+
+  [[nodiscard]] HttpAnswer healthz() const { return answer_healthz(report_, now_, {}); }
+
+  LoaderReport report_;
+  SteadyTime now_ = kBegin;
+};
+
+TEST_F(HealthAnswers, TellTheSilenceOfTheLoader) {
+  now_ = kBegin + seconds(120);
+  EXPECT_EQ(healthz().status, 200U);
+  now_ = kBegin + seconds(130);
+  EXPECT_EQ(healthz().status, 503U);
+  EXPECT_EQ(healthz().body, "the loader has given no sign of life for 130 s\n");
+}
+
+TEST_F(HealthAnswers, TellThatASetIsHeldBack) {
+  EXPECT_EQ(healthz().body, "ready\n");
+  report_.is_ready = false;
+  EXPECT_EQ(healthz().status, 503U);
+}
+
+TEST_F(DaemonWithLimits, GivesSignsOfLifeBetweenRoundsThatAreFarApart) {
+  site_.push("tags", {0, 1000});
+  site_.configure(status_config() + tags_set, site_.store_url(), "1h");
+  run({.longest_silence = seconds(3)});
+  ASSERT_TRUE(answers("/healthz", 200));
+  const auto silence = [&] { return value_of("keysieve_loader_heartbeat_age_seconds"); };
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(eventually([&] { return silence() > 0.5; })) << i;
+    ASSERT_TRUE(eventually([&] { return std::abs(silence()) < 0.5; })) << i;
+  }
+}
+
+TEST_F(DaemonWithLimits, IsUnwellWhileAStoreHoldsItUp) {
+  RedisServer redis;
+  site_.push("tags", {0, 1000}, redis.unix_url());
+  site_.configure(status_config() + tags_set, redis.unix_url() + "?timeout=60s");
+  run({.longest_silence = milliseconds(300)});
+  ASSERT_TRUE(answers("/healthz", 200));
+  ::kill(redis.pid(), SIGSTOP);
+  EXPECT_TRUE(answers("/healthz", 503));
+  EXPECT_THAT(get("/healthz").body, ::testing::HasSubstr("no sign of life"));
+  ::kill(redis.pid(), SIGCONT);
+  EXPECT_TRUE(answers("/healthz", 200));
+}
+
+}  // namespace
+}  // namespace keysieve::test

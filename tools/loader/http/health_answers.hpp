@@ -1,0 +1,13 @@
+// How the loader is, for those who start it again or wait for it: a status code, and a line that says why.
+#pragma once
+
+#include "tools/loader/health_limits.hpp"
+#include "tools/loader/http/http_server.hpp"
+#include "tools/loader/status_board.hpp"
+
+namespace keysieve {
+
+// 200 when it is alive and no set is held back by this host.
+HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
+
+}  // namespace keysieve
