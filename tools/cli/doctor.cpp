@@ -24,7 +24,7 @@ void print_text(const Findings& findings) {
   std::size_t width = 0;
   for (const Finding& finding : findings.list()) width = std::max(width, finding.subject.size());
   for (const Finding& finding : findings.list()) {
-    fmt::print("{:<7}  {:<{}}  {}\n", to_string(finding.health), finding.subject, width, finding.seen);
+    fmt::print("{:<7}  {:<{}}  {}\n", to_string(finding.severity), finding.subject, width, finding.seen);
     if (!finding.remedy.empty()) fmt::print("{:<{}}→ {}\n", "", width + 11, finding.remedy);
   }
 }
@@ -39,7 +39,7 @@ void doctor(DoctorOptions& options, Outcome& outcome) {
   } else {
     print_text(findings);
   }
-  if (findings.worst() == Health::Error) outcome.exit_status = kMustBeMended;
+  if (findings.worst() == Severity::Error) outcome.exit_status = kMustBeMended;
 }
 
 }  // namespace

@@ -8,19 +8,19 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kNames{"ok", "warning", "error"};
 
-Health health_named(std::string_view name) {
-  return static_cast<Health>(std::find(kNames.begin(), kNames.end(), name) - kNames.begin());
+Severity severity_named(std::string_view name) {
+  return static_cast<Severity>(std::find(kNames.begin(), kNames.end(), name) - kNames.begin());
 }
 
 }  // namespace
 
-std::string_view to_string(Health health) noexcept {
-  return kNames[static_cast<std::size_t>(health)];
+std::string_view to_string(Severity severity) noexcept {
+  return kNames[static_cast<std::size_t>(severity)];
 }
 
-Health Findings::worst() const noexcept {
-  Health worst = Health::Ok;
-  for (const Finding& finding : list_) worst = std::max(worst, finding.health);
+Severity Findings::worst() const noexcept {
+  Severity worst = Severity::Ok;
+  for (const Finding& finding : list_) worst = std::max(worst, finding.severity);
   return worst;
 }
 
@@ -30,7 +30,7 @@ nlohmann::ordered_json Findings::to_json() const {
     nlohmann::ordered_json remedy;
     if (!finding.remedy.empty()) remedy = finding.remedy;
     list.push_back({{"subject", finding.subject},
-                    {"health", to_string(finding.health)},
+                    {"health", to_string(finding.severity)},
                     {"seen", finding.seen},
                     {"remedy", remedy}});
   }
@@ -40,7 +40,7 @@ nlohmann::ordered_json Findings::to_json() const {
 void Findings::take_json(const nlohmann::ordered_json& json) {
   for (const auto& finding : json) {
     const auto& remedy = finding.at("remedy");
-    add({health_named(finding.at("health").get<std::string>()), finding.at("subject"), finding.at("seen"),
+    add({severity_named(finding.at("health").get<std::string>()), finding.at("subject"), finding.at("seen"),
          remedy.is_null() ? "" : remedy.get<std::string>()});
   }
 }

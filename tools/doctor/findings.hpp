@@ -8,16 +8,16 @@
 
 namespace keysieve {
 
-enum class Health : std::uint8_t {
+enum class Severity : std::uint8_t {
   Ok,
   Warning,  // works, but not as well as it could, or not for long
   Error,    // must be mended: lookups are answered maybe, or refreshes do not come
 };
 
-std::string_view to_string(Health health) noexcept;
+std::string_view to_string(Severity severity) noexcept;
 
 struct Finding {
-  Health health = Health::Ok;
+  Severity severity = Severity::Ok;
   std::string subject;
   std::string seen;
   std::string remedy;  // a command where there is one; empty when all is well
@@ -26,18 +26,18 @@ struct Finding {
 class Findings {
  public:
   void ok(std::string subject, std::string seen) {
-    add({Health::Ok, std::move(subject), std::move(seen), ""});
+    add({Severity::Ok, std::move(subject), std::move(seen), ""});
   }
   void warn(std::string subject, std::string seen, std::string remedy) {
-    add({Health::Warning, std::move(subject), std::move(seen), std::move(remedy)});
+    add({Severity::Warning, std::move(subject), std::move(seen), std::move(remedy)});
   }
   void fail(std::string subject, std::string seen, std::string remedy) {
-    add({Health::Error, std::move(subject), std::move(seen), std::move(remedy)});
+    add({Severity::Error, std::move(subject), std::move(seen), std::move(remedy)});
   }
   void add(Finding finding) { list_.push_back(std::move(finding)); }
 
   [[nodiscard]] const std::vector<Finding>& list() const noexcept { return list_; }
-  [[nodiscard]] Health worst() const noexcept;
+  [[nodiscard]] Severity worst() const noexcept;
 
   // An array of objects, and back; "remedy" is null when all is well.
   [[nodiscard]] nlohmann::ordered_json to_json() const;

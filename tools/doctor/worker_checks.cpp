@@ -109,7 +109,7 @@ void check_worker_sets(const Situation& situation, Findings& findings) {
       const bool is_meant = there.availability == "Bypassed" && set.availability == Availability::Bypassed;
       const std::string seen = "every lookup answers maybe: " + there.availability;
       const std::string remedy = "see above; PHP's error log has the reason";
-      findings.add({is_meant ? Health::Warning : Health::Error, subject, seen, remedy});
+      findings.add({is_meant ? Severity::Warning : Severity::Error, subject, seen, remedy});
     } else if (set.published && there.publication < set.published->publication) {
       findings.warn(subject,
                     fmt::format("answers from publication {}, {} is current", there.publication,
@@ -149,7 +149,7 @@ void check_confinement(const Situation& situation, Findings& findings) {
   if (const std::string label = security_label_of(worker.pid); !label.empty()) {
     const std::string& directory = situation.question.directory;
     findings.add(
-        {all_ready ? Health::Ok : Health::Warning, "AppArmor, SELinux", "the worker runs as " + label,
+        {all_ready ? Severity::Ok : Severity::Warning, "AppArmor, SELinux", "the worker runs as " + label,
          all_ready ? ""
                    : fmt::format("if the kernel's log (dmesg) says denied: AppArmor: \"{0}/** r,\" into the "
                                  "profile; SELinux: semanage fcontext -a -t httpd_var_run_t '{0}(/.*)?'; "
