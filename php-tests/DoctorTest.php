@@ -196,9 +196,37 @@ final class DoctorTest extends TestCase
     {
         $this->needRoot();
         $this->publish('tags', publishing: ['--group', 'daemon']);
+        Program::output(['chown', '-R', 'daemon', $this->memory->path]);
         $doctor = $this->ask(['--as', 'nobody']);
         $this->assertError($doctor, 'access', 'Permission denied', 'usermod -aG daemon nobody');
         self::assertSame('ok', $this->ask(['--as', 'daemon'])->about('access')['health']);
+    }
+
+    public static function foldersOfOthers(): iterable
+    {
+        yield 'of root and its group' => ['root', 'root'];
+        yield 'of root' => ['root', 'daemon'];
+        yield 'of the group root' => ['daemon', 'root'];
+        yield 'of a group that is not its owner\'s' => ['daemon', 'adm'];
+    }
+
+    /**
+     * Nobody is told to join a group that gives him more than the sets.
+     *
+     * @dataProvider foldersOfOthers
+     */
+    public function testAFolderWhoseGroupIsNotTheLoaders(string $owner, string $group): void
+    {
+        $this->needRoot();
+        $this->publish('tags');
+        Program::output(['chown', '-R', "$owner:$group", $this->memory->path]);
+        chmod("{$this->memory->path}/tags", 02750);
+        $doctor = $this->ask(['--as', 'www-data']);
+        $command = "chgrp -R www-data {$this->memory->path}/tags";
+        $this->assertError($doctor, 'access', 'Permission denied', "$command; and group = \"www-data\" in keysieve.toml");
+        self::assertStringNotContainsString('usermod', $doctor->about('access')['remedy']);
+        Program::output(explode(' ', $command));
+        self::assertSame('ok', $this->ask(['--as', 'www-data'])->about('access')['health']);
     }
 
     public function testAUserWhoIsNotKnown(): void

@@ -142,8 +142,8 @@ final class DoctorWorkerTest extends TestCase
     public function testAWorkerOutsideTheGroup(): void
     {
         $this->needRoot();
-        $this->publish('tags', ['--group', 'daemon']);
-        $doctor = $this->ask($this->pool(directives: ['user' => 'www-data']));
+        $this->publishAs('daemon', 'daemon');
+        $doctor = $this->ask($this->pool(['keysieve.owner' => 'daemon'], ['user' => 'www-data']));
         $this->assertError($doctor, 'access', 'www-data (groups www-data) cannot read tags: ', 'usermod -aG daemon www-data');
         self::assertStringContainsString('Permission denied', $doctor->about('access')['seen']);
         $this->assertError($doctor, 'worker, set tags', 'Missing', 'error log');

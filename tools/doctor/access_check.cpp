@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "tools/doctor/checks.hpp"
 
 namespace keysieve {
@@ -14,15 +16,25 @@ std::string groups_of(const User& user) {
   return names;
 }
 
+// Whoever joins any other group than the loader's own gets rights that have nothing to do with keysieve.
+bool is_group_of_loader(const struct stat& folder) {
+  if (folder.st_uid == 0 || folder.st_gid == 0) return false;
+  const auto loader = find_user(folder.st_uid);
+  return loader &&
+         std::find(loader->groups.begin(), loader->groups.end(), folder.st_gid) != loader->groups.end();
+}
+
 // What lets him in; asked before this process becomes him, who may see neither folder nor names.
 std::string way_in(const Situation& situation, const User& user, const std::string& set_name) {
   struct stat status {};
   const std::string folder = situation.question.directory + "/" + set_name;
-  const bool is_there = ::stat(folder.c_str(), &status) == 0;
+  const std::string group = group_name(user.gid);
+  if (::stat(folder.c_str(), &status) != 0 || !is_group_of_loader(status)) {
+    return fmt::format("chgrp -R {} {}; and group = \"{}\" in keysieve.toml", group, folder, group);
+  }
   const std::string restart = situation.worker ? "; " + situation.worker->restart() : "";
-  return fmt::format("usermod -aG {} {}{}; or group = \"{}\" in keysieve.toml",
-                     is_there ? group_name(status.st_gid) : "<group of the folder>", user_name(user.uid),
-                     restart, group_name(user.gid));
+  return fmt::format("usermod -aG {} {}{}; or group = \"{}\" in keysieve.toml", group_name(status.st_gid),
+                     user_name(user.uid), restart, group);
 }
 
 struct Reading {
