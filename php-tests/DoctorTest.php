@@ -229,6 +229,19 @@ final class DoctorTest extends TestCase
         self::assertSame('ok', $this->ask(['--as', 'www-data'])->about('access')['health']);
     }
 
+    public function testADirectoryWhoseNameIsNoUtf8(): void
+    {
+        $this->needRoot();
+        $this->publish('tags');
+        $other = "{$this->memory->path}/\xFF";
+        mkdir($other, 0711);
+        rename("{$this->memory->path}/tags", "$other/tags");
+        chmod("$other/tags", 02750);
+        $doctor = Doctor::ask($other, ['--as', 'nobody']);
+        $this->assertError($doctor, 'access', 'Permission denied', 'chgrp -R nogroup');
+        self::assertCount(1, array_keys(array_column($doctor->findings, 'subject'), 'access'));
+    }
+
     public function testAUserWhoIsNotKnown(): void
     {
         $program = Program::run([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'doctor', '--directory', $this->memory->path, '--as', 'no-such-user']);

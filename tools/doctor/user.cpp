@@ -7,6 +7,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdlib>
 
 #include "core/base/error.hpp"
 #include "core/base/file_descriptor.hpp"
@@ -37,6 +38,24 @@ Findings found_by(const std::string& subject, const std::function<void(Findings&
     findings.fail(subject, error.what(), "");
   }
   return findings;
+}
+
+// All that the child does. What it threw would run on as a second doctor.
+[[noreturn]] void tell_as(const User& user, const std::string& subject,
+                          const std::function<void(Findings&)>& check, const FileDescriptor& to) noexcept {
+  try {
+    Findings found;
+    if (become(user)) {
+      found = found_by(subject, check);
+    } else {
+      found.fail(subject, "cannot become uid " + std::to_string(user.uid), "ask as root");
+    }
+    using Json = nlohmann::ordered_json;
+    write_all(to, as_bytes(found.to_json().dump(-1, ' ', false, Json::error_handler_t::replace)), "pipe");
+  } catch (...) {
+    ::_exit(EXIT_FAILURE);  // having said nothing
+  }
+  ::_exit(EXIT_SUCCESS);
 }
 
 std::string read_to_end(const FileDescriptor& file) {
@@ -88,16 +107,7 @@ void find_as(const User& user, Findings& findings, const std::string& subject,
   FileDescriptor to(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) throw_write_error("fork", errno);
-  if (child == 0) {
-    Findings found;
-    if (become(user)) {
-      found = found_by(subject, check);
-    } else {
-      found.fail(subject, "cannot become uid " + std::to_string(user.uid), "ask as root");
-    }
-    write_all(to, as_bytes(found.to_json().dump()), "pipe");
-    ::_exit(0);
-  }
+  if (child == 0) tell_as(user, subject, check, to);
   to.close();
   const std::string said = read_to_end(from);
   int status = 0;
