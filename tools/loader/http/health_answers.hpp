@@ -7,6 +7,8 @@
 
 namespace keysieve {
 
+// 200 as long as it gives signs of life: what does not, wants to be started again.
+HttpAnswer answer_livez(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
 // 200 when it is alive and no set is held back by this host.
 HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
 

@@ -1,5 +1,5 @@
-// What keysieved answers by HTTP: /, /metrics, /status.json and /healthz. Beside the loader, which it never
-// keeps waiting.
+// What keysieved answers by HTTP: the page, figures, and how it is. Beside the loader, which it never keeps
+// waiting.
 #pragma once
 
 #include <optional>

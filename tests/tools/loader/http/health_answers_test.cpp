@@ -22,6 +22,7 @@ class HealthAnswers : public ::testing::Test {
     report_.alive_at = kBegin;
   }
 
+  [[nodiscard]] HttpAnswer livez() const { return answer_livez(report_, now_, {}); }
   [[nodiscard]] HttpAnswer healthz() const { return answer_healthz(report_, now_, {}); }
 
   LoaderReport report_;
@@ -31,15 +32,19 @@ class HealthAnswers : public ::testing::Test {
 TEST_F(HealthAnswers, TellTheSilenceOfTheLoader) {
   now_ = kBegin + seconds(120);
   EXPECT_EQ(healthz().status, 200U);
+  EXPECT_EQ(livez().status, 200U);
   now_ = kBegin + seconds(130);
   EXPECT_EQ(healthz().status, 503U);
   EXPECT_EQ(healthz().body, "the loader has given no sign of life for 130 s\n");
+  EXPECT_EQ(livez().status, 503U);
+  EXPECT_EQ(livez().body, healthz().body);
 }
 
 TEST_F(HealthAnswers, TellThatASetIsHeldBack) {
   EXPECT_EQ(healthz().body, "ready\n");
   report_.is_ready = false;
   EXPECT_EQ(healthz().status, 503U);
+  EXPECT_EQ(livez().body, "alive\n") << "to start it again would not help";
 }
 
 TEST_F(DaemonWithLimits, GivesSignsOfLifeBetweenRoundsThatAreFarApart) {

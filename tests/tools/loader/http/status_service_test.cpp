@@ -96,7 +96,7 @@ TEST_F(KeysievedStatus, ShowsNoPassword) {
                   "redis://loader:verysecret@127.0.0.1:1\"\n");
   start();
   ASSERT_TRUE(counts("keysieve_store_up{store=\"away\"} 0")) << log();
-  for (const char* path : {"/", "/metrics", "/status.json", "/healthz"}) {
+  for (const char* path : {"/", "/metrics", "/status.json", "/livez", "/healthz"}) {
     EXPECT_THAT(get(path).body, Not(HasSubstr("verysecret"))) << path;
   }
 }
@@ -109,6 +109,7 @@ TEST_F(KeysievedStatus, IsReadyOnceNothingHoldsASetBack) {
     start();
     ASSERT_TRUE(looks_again(2)) << log();
     EXPECT_EQ(get("/healthz").status, 503);
+    EXPECT_EQ(get("/livez").status, 200);
   }
   EXPECT_TRUE(eventually([&] { return get("/healthz").status == 200; })) << log();
   EXPECT_EQ(get("/healthz").body, "ready\n");
