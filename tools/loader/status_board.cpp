@@ -6,7 +6,8 @@ namespace keysieve {
 
 StatusBoard::StatusBoard() {
   report_.started_at = unix_now();
-  report_.alive_at = std::chrono::steady_clock::now();
+  report_.begun_at = std::chrono::steady_clock::now();
+  report_.alive_at = report_.begun_at;
 }
 
 void StatusBoard::configure(const LoaderConfig& config) {

@@ -24,6 +24,7 @@ struct LoaderReport {
   std::string directory;
   bool is_ready = false;  // nothing holds back those who wait for the first publish
   UnixSeconds started_at = 0;
+  SteadyTime begun_at{};                               // the same moment
   SteadyTime alive_at{};                               // the loader's last sign of life
   std::vector<std::shared_ptr<const SetReport>> sets;  // as configured
   std::vector<StoreReport> stores;                     // those that were asked

@@ -8,6 +8,9 @@
 namespace keysieve {
 namespace {
 
+constexpr const char* kReady = "ready\n";
+constexpr const char* kNotReady = "not ready: a set was not looked at or published yet\n";
+
 HttpAnswer unavailable(std::string why) {
   return {.status = 503, .body = std::move(why)};
 }
@@ -24,8 +27,13 @@ HttpAnswer answer_livez(const LoaderReport& report, SteadyTime now, const Health
 HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits) {
   HttpAnswer alive = answer_livez(report, now, limits);
   if (alive.status != 200) return alive;
-  if (!report.is_ready) return unavailable("not ready: a set was not looked at or published yet\n");
-  return {.body = "ready\n"};
+  return report.is_ready ? HttpAnswer{.body = kReady} : unavailable(kNotReady);
+}
+
+HttpAnswer answer_startz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits) {
+  if (report.is_ready) return {.body = kReady};
+  if (now - report.begun_at < limits.longest_start) return unavailable(kNotReady);
+  return {.body = "not ready, but others shall not wait any longer\n"};
 }
 
 }  // namespace keysieve

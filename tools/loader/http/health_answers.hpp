@@ -11,5 +11,7 @@ namespace keysieve {
 HttpAnswer answer_livez(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
 // 200 when it is alive and no set is held back by this host.
 HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
+// 200 when no set is held back by this host, or has been for so long that nobody shall wait any more.
+HttpAnswer answer_startz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
 
 }  // namespace keysieve

@@ -26,6 +26,7 @@ HttpAnswer StatusAnswers::operator()(const std::string& path) {
   const SteadyTime now = std::chrono::steady_clock::now();
   if (path == "/livez") return answer_livez(board_.read(), now, limits_);
   if (path == "/healthz") return answer_healthz(board_.read(), now, limits_);
+  if (path == "/startz") return answer_startz(board_.read(), now, limits_);
   if (path == "/") return page();
   if (path == "/metrics") {
     return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
@@ -34,7 +35,7 @@ HttpAnswer StatusAnswers::operator()(const std::string& path) {
   if (path == "/status.json") {
     return {.content_type = "application/json", .body = json_text(viewer_.look(Shards::Skip))};
   }
-  return {.status = 404, .body = "here are /, /metrics, /status.json, /livez and /healthz\n"};
+  return {.status = 404, .body = "here are /, /metrics, /status.json, /livez, /healthz and /startz\n"};
 }
 
 HttpAnswer StatusAnswers::page() {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/shm/publisher.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/http/daemon_fixture.hpp"
 
@@ -19,11 +20,13 @@ class HealthAnswers : public ::testing::Test {
  protected:
   HealthAnswers() {
     report_.is_ready = true;
+    report_.begun_at = kBegin;
     report_.alive_at = kBegin;
   }
 
   [[nodiscard]] HttpAnswer livez() const { return answer_livez(report_, now_, {}); }
   [[nodiscard]] HttpAnswer healthz() const { return answer_healthz(report_, now_, {}); }
+  [[nodiscard]] HttpAnswer startz() const { return answer_startz(report_, now_, {}); }
 
   LoaderReport report_;
   SteadyTime now_ = kBegin;
@@ -45,6 +48,16 @@ TEST_F(HealthAnswers, TellThatASetIsHeldBack) {
   report_.is_ready = false;
   EXPECT_EQ(healthz().status, 503U);
   EXPECT_EQ(livez().body, "alive\n") << "to start it again would not help";
+}
+
+TEST_F(HealthAnswers, KeepNobodyFromStartingForEver) {
+  EXPECT_EQ(startz().body, "ready\n");
+  report_.is_ready = false;
+  now_ = kBegin + seconds(29);
+  EXPECT_EQ(startz().status, 503U);
+  now_ = kBegin + seconds(30);
+  EXPECT_EQ(startz().status, 200U);
+  EXPECT_EQ(healthz().status, 503U);
 }
 
 TEST_F(DaemonWithLimits, GivesSignsOfLifeBetweenRoundsThatAreFarApart) {
@@ -70,6 +83,37 @@ TEST_F(DaemonWithLimits, IsUnwellWhileAStoreHoldsItUp) {
   EXPECT_THAT(get("/healthz").body, ::testing::HasSubstr("no sign of life"));
   ::kill(redis.pid(), SIGCONT);
   EXPECT_TRUE(answers("/healthz", 200));
+}
+
+TEST_F(DaemonWithLimits, LetsOthersStartOnceItIsReady) {
+  site_.push("tags", {0, 1000});
+  site_.configure(status_config() + tags_set);
+  run({.longest_start = std::chrono::hours(1)});
+  EXPECT_TRUE(answers("/startz", 200));
+  EXPECT_EQ(get("/startz").body, "ready\n");
+}
+
+class DaemonWithASetHeldBack : public DaemonWithLimits {
+ protected:
+  DaemonWithASetHeldBack() {
+    site_.push("tags", {0, 1000});
+    site_.configure(status_config() + tags_set);
+    other_.emplace(PublisherSettings{.directory = site_.directory()}, "tags");
+  }
+
+  std::optional<Publisher> other_;  // the forked process keeps its lock to the end
+};
+
+TEST_F(DaemonWithASetHeldBack, LetsOthersWait) {
+  run({.longest_start = std::chrono::hours(1)});
+  EXPECT_TRUE(answers("/startz", 503));
+}
+
+TEST_F(DaemonWithASetHeldBack, LetsOthersStartAfterSomeTime) {
+  run({.longest_start = milliseconds(100)});
+  EXPECT_TRUE(answers("/startz", 200));
+  EXPECT_EQ(get("/healthz").status, 503);
+  EXPECT_EQ(get("/livez").status, 200);
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST_F(KeysievedStatus, ShowsNoPassword) {
                   "redis://loader:verysecret@127.0.0.1:1\"\n");
   start();
   ASSERT_TRUE(counts("keysieve_store_up{store=\"away\"} 0")) << log();
-  for (const char* path : {"/", "/metrics", "/status.json", "/livez", "/healthz"}) {
+  for (const char* path : {"/", "/metrics", "/status.json", "/livez", "/healthz", "/startz"}) {
     EXPECT_THAT(get(path).body, Not(HasSubstr("verysecret"))) << path;
   }
 }
