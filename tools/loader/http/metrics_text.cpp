@@ -152,6 +152,11 @@ void Metrics::of_publications() {
                  [&](Publication set) {
                    return if_any(set.valid_until != 0, static_cast<double>(set.valid_until - view_.now));
                  });
+  each_published("keysieve_set_valid_for_seconds",
+                 "How long the snapshot is valid after its keys began to be read; only with a limit.",
+                 [](Publication set) {
+                   return if_any(set.valid_until != 0, static_cast<double>(set.valid_until - set.as_of));
+                 });
   each_published("keysieve_set_keys", "Keys of the snapshot that is live.",
                  [](Publication set) { return number(set.key_count); });
   each_published("keysieve_set_bytes", "Size of the snapshot that is live.",

@@ -98,10 +98,10 @@ class DaemonWithASetHeldBack : public DaemonWithLimits {
   DaemonWithASetHeldBack() {
     site_.push("tags", {0, 1000});
     site_.configure(status_config() + tags_set);
-    other_.emplace(PublisherSettings{.directory = site_.directory()}, "tags");
   }
 
-  std::optional<Publisher> other_;  // the forked process keeps its lock to the end
+  // The forked process keeps its lock to the end.
+  const Publisher other_{{.directory = site_.directory()}, "tags"};
 };
 
 TEST_F(DaemonWithASetHeldBack, LetsOthersWait) {

@@ -70,6 +70,7 @@ TEST(Metrics, HaveTheValuesOfTheView) {
                            "keysieve_set_published_age_seconds{set=\"tags\"} 3000",
                            "keysieve_set_as_of_age_seconds{set=\"tags\"} 3600",
                            "keysieve_set_expires_in_seconds{set=\"tags\"} 82800",
+                           "keysieve_set_valid_for_seconds{set=\"tags\"} 86400",
                            "keysieve_set_keys{set=\"tags\"} 80000",
                            "keysieve_set_keys_change_ratio{set=\"tags\"} -0.1",
                            "keysieve_set_bytes{set=\"tags\"} 122880",

@@ -39,6 +39,7 @@ TEST_F(KeysievedStatus, CountsWhatIsPublishedAndWhatIsRefused) {
   EXPECT_GT(value_of("keysieve_set_estimated_fpr_ratio{set=\"tags\"}"), 0);
   EXPECT_GT(value_of("keysieve_directory_bytes"), 4096);
   EXPECT_THAT(all, Not(HasSubstr("keysieve_set_expires_in_seconds"))) << "it has no limit";
+  EXPECT_THAT(all, Not(HasSubstr("keysieve_set_valid_for_seconds"))) << "it has no limit";
 
   site_.push("tags", {0, 100});
   ASSERT_TRUE(counts("keysieve_set_trouble{set=\"tags\",trouble=\"refused\"} 1")) << log();
