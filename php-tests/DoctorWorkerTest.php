@@ -175,6 +175,19 @@ final class DoctorWorkerTest extends TestCase
         self::assertStringContainsString('does not matter', $doctor->about('open_basedir')['seen']);
     }
 
+    /** It goes to the terminal of root, who asks. */
+    public function testAWorkerThatAnswersWithOrdersForATerminal(): void
+    {
+        $this->publish('tags');
+        $pool = $this->pool(directives: ['php_admin_value[open_basedir]' => "{folder}:/\x1B[2J"]);
+        $text = Program::run([
+            getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'doctor', '--directory', $this->memory->path,
+            '--fastcgi', "unix:{$pool->socket}", '--script-folder', dirname($pool->page),
+        ])->output;
+        self::assertStringNotContainsString("\x1B", $text);
+        self::assertStringContainsString(":/\u{FFFD}[2J: does not matter", $text);
+    }
+
     public function testAClockThatDiffers(): void
     {
         $this->publish('tags');

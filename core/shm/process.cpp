@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/locale/utf.hpp>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include <string_view>
 
 #include "core/base/error.hpp"
+#include "core/base/printable.hpp"
 
 namespace keysieve {
 namespace {
@@ -50,23 +50,6 @@ std::optional<MappedFile> mapped_file(const std::string& line) {
   file.is_removed = file.path.ends_with(kRemoved);
   if (file.is_removed) file.path.resize(file.path.size() - kRemoved.size());
   return file;
-}
-
-bool is_printable(boost::locale::utf::code_point point) {
-  return point >= 0x20 && (point < 0x7F || point >= 0xA0);
-}
-
-std::string printable(std::string_view text) {
-  std::string shown;
-  const char* const end = text.data() + text.size();
-  for (const char* at = text.data(); at != end;) {
-    const char* const begin = at;
-    const auto point = boost::locale::utf::utf_traits<char>::decode(at, end);
-    const bool is_valid = boost::locale::utf::is_valid_codepoint(point);
-    if (!is_valid) at = begin + 1;
-    shown += is_valid && is_printable(point) ? std::string_view(begin, at) : "\uFFFD";
-  }
-  return shown;
 }
 
 // php-fpm writes the pool's name there; other programs have NUL between their arguments.

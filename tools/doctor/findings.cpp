@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/printable.hpp"
+
 namespace keysieve {
 namespace {
 
@@ -16,6 +18,12 @@ Severity severity_named(std::string_view name) {
 
 std::string_view to_string(Severity severity) noexcept {
   return kNames[static_cast<std::size_t>(severity)];
+}
+
+void Findings::add(Finding finding) {
+  finding.seen = printable(finding.seen);
+  finding.remedy = printable(finding.remedy);
+  list_.push_back(std::move(finding));
 }
 
 Severity Findings::worst() const noexcept {

@@ -34,7 +34,8 @@ class Findings {
   void fail(std::string subject, std::string seen, std::string remedy) {
     add({Severity::Error, std::move(subject), std::move(seen), std::move(remedy)});
   }
-  void add(Finding finding) { list_.push_back(std::move(finding)); }
+  // Stores and workers may say anything, and it goes to root's terminal: see printable().
+  void add(Finding finding);
 
   [[nodiscard]] const std::vector<Finding>& list() const noexcept { return list_; }
   [[nodiscard]] Severity worst() const noexcept;
