@@ -131,6 +131,16 @@ final class DoctorTest extends TestCase
         $this->assertError($doctor, 'loader of tags', 'last sign of life 1h', 'systemctl restart keysieved');
     }
 
+    public function testALoaderWhoseIntervalIsNotKnown(): void
+    {
+        $this->loader(['tags'])->stop(SIGTERM);
+        $doctor = $this->ask(wrapper: ['faketime', '-f', '+3600s']);
+        self::assertSame('warning', $doctor->about('loader of tags')['health'], (string) $doctor);
+        self::assertStringContainsString('last sign of life 1h', $doctor->about('loader of tags')['seen']);
+        self::assertStringContainsString('--config', $doctor->about('loader of tags')['remedy']);
+        self::assertSame(0, $doctor->status);
+    }
+
     public function testAConfigurationThatIsWrong(): void
     {
         $this->publish('tags');

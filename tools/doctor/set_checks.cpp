@@ -70,6 +70,12 @@ void check_heartbeat(const Situation& situation, const std::string& set_name, co
   if (set.heartbeat == 0) {
     return findings.ok(subject, "none: published by hand, nobody refreshes it");
   }
+  if (is_old(set.heartbeat) && !situation.config) {
+    return findings.warn(subject,
+                         fmt::format("gave its last sign of life {}, more than {}",
+                                     age(set.heartbeat, situation.now), format_duration(kPatience)),
+                         "--config FILE, that of keysieved, tells how long it may be");
+  }
   if (is_old(set.heartbeat)) {
     return findings.fail(subject, "gave its last sign of life " + age(set.heartbeat, situation.now),
                          "systemctl restart keysieved; journalctl -u keysieved");
