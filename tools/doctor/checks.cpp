@@ -1,8 +1,7 @@
 #include "tools/doctor/checks.hpp"
 
 #include <array>
-
-#include "core/base/error.hpp"
+#include <exception>
 
 namespace keysieve {
 namespace {
@@ -41,7 +40,7 @@ Findings examine(const DoctorQuestion& question) {
   for (const NamedCheck& check : kChecks) {
     try {
       check.run(situation, findings);
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       findings.fail(check.subject, error.what(), "");
     }
   }
