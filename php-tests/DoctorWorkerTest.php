@@ -40,6 +40,13 @@ final class DoctorWorkerTest extends TestCase
         self::assertSame([], glob('/tmp/keysieve-doctor-*'), 'the script is gone');
     }
 
+    public function testASetWhoseNamePhpTakesForFalse(): void
+    {
+        $this->publish('0');
+        $doctor = $this->ask($this->pool());
+        self::assertSame('answers from publication 1', $doctor->about('worker, set 0')['seen']);
+    }
+
     public function testAWorkerThatListensToAPort(): void
     {
         $this->publish('tags');

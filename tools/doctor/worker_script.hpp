@@ -17,7 +17,7 @@ inline constexpr const char* kWorkerScript = R"php(<?php
         return preg_match($pattern, $shown, $found) === 1 ? trim($found[1]) : '';
     };
     if (extension_loaded('keysieve')) {
-        foreach (array_filter(explode(',', $_SERVER['QUERY_STRING'])) as $name) {
+        foreach (preg_split('~,~', $_SERVER['QUERY_STRING'], -1, PREG_SPLIT_NO_EMPTY) as $name) {
             $sets[$name] = ['availability' => (new KeySieve\Set($name))->availability()->name];
         }
         ob_start();
