@@ -56,6 +56,19 @@ final class DoctorWorkerTest extends TestCase
         self::assertSame('', (string) $doctor);
     }
 
+    public function testAHostOfSeveralAddresses(): void
+    {
+        $this->needRoot();
+        $this->publish('tags');
+        $listening = stream_socket_server('tcp://127.0.0.2:0');
+        $pool = $this->pool(listening: $listening);
+        $port = parse_url('tcp://' . stream_socket_get_name($listening, false), PHP_URL_PORT);
+        file_put_contents("{$this->memory->path}/hosts", "127.0.0.1 both\n127.0.0.2 both\n");
+        $hosts = 'mount --bind "$0" /etc/hosts && exec "$@"';
+        $wrapper = ['unshare', '--mount', 'sh', '-c', $hosts, "{$this->memory->path}/hosts"];
+        self::assertSame('', (string) Doctor::ask($this->memory->path, ['--fastcgi', "both:$port"], $wrapper));
+    }
+
     public function testNoServer(): void
     {
         $this->publish('tags');
@@ -72,6 +85,25 @@ final class DoctorWorkerTest extends TestCase
         $doctor = Doctor::ask($this->memory->path, ['--fastcgi', $address]);
         proc_close($server);
         $this->assertError($doctor, 'worker', $address, 'systemctl status');
+    }
+
+    public function testAServerThatAnswersDropByDrop(): void
+    {
+        $this->publish('tags');
+        $listening = stream_socket_server('tcp://127.0.0.1:0');
+        $address = stream_socket_get_name($listening, false);
+        $drop = <<<'PHP'
+            $connection = stream_socket_accept(STDIN);
+            $header = pack('CCnnCC', 1, 6, 1, 65_535, 0, 0);
+            for ($i = 0; $i < 60 && @fwrite($connection, $i < 8 ? $header[$i] : ' ') === 1; ++$i) {
+                usleep(500_000);
+            }
+            PHP;
+        $server = proc_open([PHP_BINARY, '-n', '-r', $drop], [$listening], $pipes);
+        $doctor = Doctor::ask($this->memory->path, ['--fastcgi', $address]);
+        proc_terminate($server, SIGKILL);
+        proc_close($server);
+        $this->assertError($doctor, 'worker', "$address: does not answer within 10 s", 'systemctl status');
     }
 
     public function testAnAddressThatIsNotUnderstood(): void

@@ -5,8 +5,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <system_error>
@@ -17,8 +18,9 @@
 namespace keysieve {
 namespace {
 
-constexpr timeval kPatience{.tv_sec = 10, .tv_usec = 0};
-constexpr int kUnix = AF_UNIX;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kPatience{10};  // with all of a question
 
 // Of the protocol.
 enum RecordType : std::uint8_t { BeginRequest = 1, EndRequest = 3, Params = 4, Stdin = 5, Stdout = 6 };
@@ -34,25 +36,36 @@ constexpr std::size_t kMaxContentBytes = 65'535;
   fail(address, is_late ? "does not answer within 10 s" : std::generic_category().message(errno));
 }
 
-FileDescriptor connected(const std::string& address, int family, const sockaddr* to, socklen_t bytes) {
+// Lets the next system call on the socket wait for what is left; false, and errno, when nothing is.
+bool wait_until(Clock::time_point deadline, const FileDescriptor& socket) {
+  const auto left = std::chrono::duration_cast<std::chrono::microseconds>(deadline - Clock::now()).count();
+  const timeval limit{.tv_sec = left / 1'000'000, .tv_usec = left % 1'000'000};
+  errno = EAGAIN;
+  return left > 0 && ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&
+         ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0;
+}
+
+// Not open, and errno, when that fails.
+FileDescriptor connected(int family, const sockaddr* to, socklen_t bytes, Clock::time_point deadline) {
   FileDescriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket.is_open()) fail_with_errno(address);
-  for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO}) {
-    ::setsockopt(socket.get(), SOL_SOCKET, option, &kPatience, sizeof kPatience);
-  }
-  if (::connect(socket.get(), to, bytes) != 0) fail_with_errno(address);
+  if (!socket.is_open()) return socket;
+  if (wait_until(deadline, socket) && ::connect(socket.get(), to, bytes) == 0) return socket;
+  const int reason = errno;
+  socket.close();
+  errno = reason;
   return socket;
 }
 
-FileDescriptor connect_to_path(const std::string& address, const std::string& path) {
+FileDescriptor connect_to_path(const std::string& address, const std::string& path,
+                               Clock::time_point deadline) {
   sockaddr_un to{};
-  to.sun_family = kUnix;
+  to.sun_family = AF_UNIX;
   if (path.size() >= sizeof to.sun_path) throw UsageError(address + ": the path is too long for a socket");
   std::memcpy(to.sun_path, path.c_str(), path.size());
-  return connected(address, kUnix, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+  return connected(AF_UNIX, reinterpret_cast<const sockaddr*>(&to), sizeof to, deadline);
 }
 
-FileDescriptor connect_to_port(const std::string& address) {
+FileDescriptor connect_to_port(const std::string& address, Clock::time_point deadline) {
   const auto colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == address.size()) {
     throw UsageError("\"" + address + "\" is not understood: unix:/run/php/php8.2-fpm.sock or host:port");
@@ -65,13 +78,17 @@ FileDescriptor connect_to_port(const std::string& address) {
   const int code = ::getaddrinfo(host.c_str(), address.c_str() + colon + 1, &wanted, &first);
   if (code != 0) fail(address, ::gai_strerror(code));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> found(first, ::freeaddrinfo);
-  return connected(address, found->ai_family, found->ai_addr, found->ai_addrlen);
+  FileDescriptor socket;
+  for (const addrinfo* at = found.get(); at != nullptr && !socket.is_open(); at = at->ai_next) {
+    socket = connected(at->ai_family, at->ai_addr, at->ai_addrlen, deadline);
+  }
+  return socket;
 }
 
-FileDescriptor connect_to(const std::string& address) {
-  if (address.starts_with("unix:")) return connect_to_path(address, address.substr(5));
-  if (address.starts_with("/")) return connect_to_path(address, address);
-  return connect_to_port(address);
+FileDescriptor connect_to(const std::string& address, Clock::time_point deadline) {
+  if (address.starts_with("unix:")) return connect_to_path(address, address.substr(5), deadline);
+  if (address.starts_with("/")) return connect_to_path(address, address, deadline);
+  return connect_to_port(address, deadline);
 }
 
 std::string record(RecordType type, const std::string& content) {
@@ -98,12 +115,29 @@ std::string request_of(const std::map<std::string, std::string>& parameters) {
          record(Stdin, "");
 }
 
-std::string read_exactly(const FileDescriptor& socket, std::size_t bytes, const std::string& address) {
+// A connection that has one deadline for all that is sent and read.
+struct Connection {
+  const std::string& address;
+  Clock::time_point deadline = Clock::now() + kPatience;
+  FileDescriptor socket = connect_to(address, deadline);
+};
+
+void send_all(const Connection& to, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    if (!wait_until(to.deadline, to.socket)) fail_with_errno(to.address);
+    const ssize_t count = ::send(to.socket.get(), text.data() + done, text.size() - done, MSG_NOSIGNAL);
+    if (count < 0) fail_with_errno(to.address);
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+std::string read_exactly(const Connection& from, std::size_t bytes) {
   std::string text(bytes, '\0');
   for (std::size_t done = 0; done < bytes;) {
-    const ssize_t count = ::read(socket.get(), text.data() + done, bytes - done);
-    if (count < 0) fail_with_errno(address);
-    if (count == 0) fail(address, "closed the connection: no FastCGI server, or its worker has died");
+    if (!wait_until(from.deadline, from.socket)) fail_with_errno(from.address);
+    const ssize_t count = ::read(from.socket.get(), text.data() + done, bytes - done);
+    if (count < 0) fail_with_errno(from.address);
+    if (count == 0) fail(from.address, "closed the connection: no FastCGI server, or its worker has died");
     done += static_cast<std::size_t>(count);
   }
   return text;
@@ -112,19 +146,15 @@ std::string read_exactly(const FileDescriptor& socket, std::size_t bytes, const 
 }  // namespace
 
 std::string ask_fastcgi(const std::string& address, const std::map<std::string, std::string>& parameters) {
-  const FileDescriptor socket = connect_to(address);
-  const std::string request = request_of(parameters);
-  if (::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
-      static_cast<ssize_t>(request.size())) {
-    fail_with_errno(address);
-  }
+  const Connection connection{.address = address};
+  if (!connection.socket.is_open()) fail_with_errno(address);
+  send_all(connection, request_of(parameters));
   std::string output;
   for (;;) {
-    const std::string header = read_exactly(socket, kHeaderBytes, address);
+    const std::string header = read_exactly(connection, kHeaderBytes);
     const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(header[at]); };
-    const std::string content =
-        read_exactly(socket, static_cast<std::size_t>(byte(4)) << 8 | byte(5), address);
-    read_exactly(socket, byte(6), address);
+    const std::string content = read_exactly(connection, static_cast<std::size_t>(byte(4)) << 8 | byte(5));
+    read_exactly(connection, byte(6));
     if (byte(1) == Stdout) output += content;
     if (byte(1) == EndRequest) return output;
   }

@@ -9,7 +9,8 @@ namespace keysieve {
 
 // Sends these parameters, and returns what the server writes to standard output: headers, an empty line,
 // body. `address`: "unix:/path", "/path", "host:port" or "[::1]:port". Throws UsageError for another,
-// UnavailableError that names it when the server cannot be reached or does not answer within ten seconds.
+// UnavailableError that names it when the server cannot be reached or has not answered in full within ten
+// seconds.
 std::string ask_fastcgi(const std::string& address, const std::map<std::string, std::string>& parameters);
 
 }  // namespace keysieve
