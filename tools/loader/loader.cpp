@@ -39,7 +39,9 @@ void Loader::round() {
   for (SetRefresher& refresher : refreshers_) {
     if (!on_progress_()) return;
     refresher.publish_cached(std::chrono::steady_clock::now());
+    board_.post(board_.recorder(refresher.set_name()));
   }
+  board_.post_ready(is_ready());
   for (SetRefresher& refresher : refreshers_) {
     if (!on_progress_()) break;
     refresh(refresher);

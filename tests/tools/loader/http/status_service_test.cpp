@@ -5,6 +5,7 @@
 
 #include "core/shm/bypass.hpp"
 #include "core/shm/publisher.hpp"
+#include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/http/status_fixture.hpp"
 
 namespace keysieve::test {
@@ -114,6 +115,29 @@ TEST_F(KeysievedStatus, IsReadyOnceNothingHoldsASetBack) {
   }
   EXPECT_TRUE(eventually([&] { return get("/healthz").status == 200; })) << log();
   EXPECT_EQ(get("/healthz").body, "ready\n");
+}
+
+// After a reboot.
+TEST_F(KeysievedStatus, IsReadyWithWhatIsCachedBeforeAStoreThatHangsIsAsked) {
+  RedisServer redis;
+  const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
+  site_.push("tags", {0, 1000}, redis.unix_url());
+  site_.push("shop", {0, 1000}, redis.unix_url());
+  site_.configure(status_config() + tags_set + shop_set, redis.unix_url() + "?timeout=60s");
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  ASSERT_TRUE(follows("shop", 1)) << log();
+  ASSERT_EQ(keysieved_->stop(), 0);
+  site_.wipe_shared_memory();
+  ::kill(redis.pid(), SIGSTOP);
+  start();
+  EXPECT_TRUE(eventually([&] { return get("/healthz").status == 200; })) << log();
+  EXPECT_EQ(get("/startz").body, "ready\n");
+  const auto sets = nlohmann::json::parse(get("/status.json").body).at("sets");
+  for (const auto& set : sets) {
+    EXPECT_EQ(set.at("loader").at("trouble"), "not_asked");
+    EXPECT_EQ(set.at("loader").at("history").at(0).at("event"), "from_cache");
+  }
 }
 
 TEST_F(KeysievedStatus, SaysWhatThereIsInsteadOfAnUnknownPath) {
