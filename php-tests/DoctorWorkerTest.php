@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\Doctor;
+use KeySieve\Tests\Support\FastCgiRequest;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
@@ -225,6 +226,27 @@ final class DoctorWorkerTest extends TestCase
         ])->output;
         self::assertStringNotContainsString("\x1B", $text);
         self::assertStringContainsString(":/\u{FFFD}[2J: does not matter", $text);
+    }
+
+    public function testAScriptThatAKilledDoctorHasLeftTellsNobodyAnything(): void
+    {
+        $pool = $this->pool();
+        $mute = stream_socket_server('tcp://127.0.0.1:0');
+        $folder = dirname($pool->page);
+        $doctor = proc_open(
+            [
+                getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'doctor', '--directory', $this->memory->path,
+                '--fastcgi', stream_socket_get_name($mute, false), '--script-folder', $folder,
+            ],
+            [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w']],
+            $pipes,
+        );
+        $connection = stream_socket_accept($mute); // open, so that the doctor waits
+        proc_terminate($doctor, SIGKILL);
+        proc_close($doctor);
+        $scripts = glob("$folder/keysieve-doctor-*.php");
+        self::assertCount(1, $scripts);
+        self::assertSame('', (new FastCgiRequest("unix://{$pool->socket}", $scripts[0]))->body());
     }
 
     public function testAClockThatDiffers(): void

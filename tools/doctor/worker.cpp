@@ -10,6 +10,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/file_descriptor.hpp"
+#include "core/base/random.hpp"
 #include "tools/doctor/fastcgi.hpp"
 #include "tools/doctor/worker_script.hpp"
 
@@ -25,16 +26,21 @@ double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+std::string script_for(const std::string& word) {
+  std::string script(kWorkerScript);
+  return script.replace(script.find(kPlaceOfWord), std::string_view(kPlaceOfWord).size(), word);
+}
+
 // A file of a name that nobody can foresee, for one request.
 class Script {
  public:
-  explicit Script(const std::string& folder)
+  Script(const std::string& folder, const std::string& word)
       : path_(folder + "/keysieve-doctor-XXXXXX" + std::string(kEnding)) {
     const FileDescriptor file(::mkstemps(path_.data(), static_cast<int>(kEnding.size())));
     if (!file.is_open()) throw_write_error("script " + path_, errno);
     is_there_ = true;
     if (::fchmod(file.get(), kReadableByAll) != 0) throw_write_error("script " + path_, errno);
-    write_all(file, as_bytes(kWorkerScript), path_);
+    write_all(file, as_bytes(script_for(word)), path_);
   }
   Script(const Script&) = delete;
   Script& operator=(const Script&) = delete;
@@ -62,10 +68,9 @@ std::string first_line_of(const std::string& output) {
 
 Json answer_in(const std::string& output, const WorkerQuestion& question, const std::string& script) {
   const auto mark = output.rfind(kAnswerMark);
-  const Json json =
-      mark == std::string::npos
-          ? Json()
-          : Json::parse(output.substr(mark + std::string_view(kAnswerMark).size()), nullptr, false);
+  Json json = mark == std::string::npos
+                  ? Json()
+                  : Json::parse(output.substr(mark + std::string_view(kAnswerMark).size()), nullptr, false);
   if (json.is_object()) return json;
   throw DataError(question.address + ": the worker does not run " + script + ": " + first_line_of(output));
 }
@@ -116,7 +121,8 @@ std::string Worker::restart() const {
 }
 
 Worker ask_worker(const WorkerQuestion& question, const std::vector<std::string>& set_names) {
-  const Script script(question.chroot + question.script_folder);
+  const std::string word = std::to_string(random_value<std::uint64_t>());
+  const Script script(question.chroot + question.script_folder, word);
   const std::string seen_there = script.path().substr(question.chroot.size());
   const double asked_at = now();
   const std::string output = ask_fastcgi(question.address, {{"GATEWAY_INTERFACE", "CGI/1.1"},
@@ -125,7 +131,8 @@ Worker ask_worker(const WorkerQuestion& question, const std::vector<std::string>
                                                             {"SCRIPT_NAME", "/keysieve-doctor.php"},
                                                             {"REQUEST_URI", "/keysieve-doctor.php"},
                                                             {"SERVER_PROTOCOL", "HTTP/1.1"},
-                                                            {"QUERY_STRING", joined(set_names)}});
+                                                            {"QUERY_STRING", joined(set_names)},
+                                                            {kWordParameter, word}});
   const double answered_at = now();
   try {
     Worker worker = worker_in(answer_in(output, question, seen_there), question.chroot);

@@ -1,15 +1,26 @@
 // What a worker runs for the doctor. It changes nothing, and needs no extension but json, which PHP always
-// has. QUERY_STRING: names of sets between commas. What phpinfo() shows stands in for Info, whose moments
-// need a time zone, which a chroot may not have.
+// has. It does nothing unless it is asked with its own word, so that nobody else can run one that a doctor
+// who was killed has left in a folder of pages. QUERY_STRING: names of sets between commas. What phpinfo()
+// shows stands in for Info, whose moments need a time zone, which a chroot may not have.
 #pragma once
+
+#include <string_view>
 
 namespace keysieve {
 
 // Whatever the pool's auto_prepend_file prints comes before it.
 inline constexpr const char* kAnswerMark = "keysieve-doctor:";
 
-inline constexpr const char* kWorkerScript = R"php(<?php
+// The parameter of the request that must be the word.
+inline constexpr const char* kWordParameter = "KEYSIEVE_DOCTOR_WORD";
+
+inline constexpr const char* kPlaceOfWord = "{word}";
+
+inline constexpr std::string_view kWorkerScript = R"php(<?php
 (static function (): void {
+    if (!hash_equals('{word}', $_SERVER['KEYSIEVE_DOCTOR_WORD'] ?? '')) {
+        return;
+    }
     $groups = function_exists('posix_getgroups') ? posix_getgroups() : null;
     $sets = [];
     $shown = '';
