@@ -8,6 +8,7 @@ use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Doctor;
 use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Tmpfs;
 use PHPUnit\Framework\TestCase;
@@ -184,6 +185,35 @@ final class DoctorTest extends TestCase
         $this->assertError($doctor, 'store main', 'No such file or directory', 'start the store');
     }
 
+    public function testAStoreThatWantsThePasswordOfTheUnit(): void
+    {
+        $redis = new RedisServer();
+        $loader = $this->loader(['tags'], store: $redis->url);
+        $redis->command('CONFIG', 'SET', 'requirepass', 'secret');
+        $this->assertError($this->askBeside($loader), 'store main', 'NOAUTH', 'KEYSIEVE_REDIS_PASSWORD=… keysieve doctor');
+        $told = $this->ask(['--config', $loader->config], ['env', 'KEYSIEVE_REDIS_PASSWORD=secret']);
+        self::assertSame('ok', $told->about('store main')['health'], (string) $told);
+    }
+
+    public function testAStoreThatGivesItsUserNoRights(): void
+    {
+        $redis = new RedisServer();
+        $loader = $this->loader(['tags'], store: $redis->url);
+        $redis->command('ACL', 'SETUSER', 'default', '-@all');
+        $this->assertError($this->askBeside($loader), 'store main', 'NOPERM', '(ACL) in the store');
+    }
+
+    public function testAPointerThatIsBroken(): void
+    {
+        $redis = new RedisServer();
+        $loader = $this->loader(['tags'], store: $redis->url);
+        $loader->stop(SIGTERM);
+        foreach (explode("\n", $redis->command('KEYS', '*current*')) as $key) {
+            $redis->command('SET', $key, 'broken');
+        }
+        $this->assertError($this->askBeside($loader), 'store main', 'tags', 'push it anew');
+    }
+
     public function testASetThatWasNeverPushed(): void
     {
         $loader = $this->loader(['tags', 'shop'], pushed: ['tags']);
@@ -291,9 +321,9 @@ final class DoctorTest extends TestCase
      * @param string[]  $sets
      * @param ?string[] $pushed [all]
      */
-    private function loader(array $sets, ?array $pushed = null): Loader
+    private function loader(array $sets, ?array $pushed = null, ?string $store = null): Loader
     {
-        $loader = new Loader($sets, directory: $this->memory->path);
+        $loader = new Loader($sets, $store, directory: $this->memory->path);
         foreach ($pushed ?? $sets as $set) {
             $loader->push(SharedMemory::build($set, ['apple']));
             $current = "{$this->memory->path}/$set/0000000000000001.ks";

@@ -75,6 +75,21 @@ void check_store(const StoreConfig& store, const Situation& situation, Findings&
   }
 }
 
+std::string remedy_of(const Error& error, const StoreConfig& store, const std::string& config_path) {
+  switch (error.kind()) {
+    case ErrorKind::Unavailable:
+      return "start the store, or mend the network; what is published stays live meanwhile";
+    case ErrorKind::Permission:
+      if (!store.url.starts_with("redis")) return "give the loader's user the right to read it";
+      return "the password of the unit's environment is not known here: KEYSIEVE_REDIS_PASSWORD=… keysieve "
+             "doctor, or ?password_file= in url; if it was given, the user's rights (ACL) in the store";
+    case ErrorKind::Data:
+      return "what the store holds is broken: build it and push it anew";
+    default:
+      return "mend url in " + config_path;
+  }
+}
+
 }  // namespace
 
 void check_configuration(const Situation& situation, Findings& findings) {
@@ -137,9 +152,7 @@ void check_stores(const Situation& situation, Findings& findings) {
         check_store(store, situation, found);
       } catch (const Error& error) {
         found.fail("store " + store.name, error.what(),
-                   error.kind() == ErrorKind::Unavailable
-                       ? "start the store, or mend the network; what is published stays live meanwhile"
-                       : "mend url in " + *situation.question.config_path);
+                   remedy_of(error, store, *situation.question.config_path));
       }
     });
   }
