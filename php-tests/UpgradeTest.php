@@ -68,13 +68,35 @@ final class UpgradeTest extends TestCase
         self::assertSame(['publication' => 2, 'second' => true], $this->answer($extension));
     }
 
-    /** A builder that comes first can build for those who are behind. */
-    public function testABuilderOfTheNextFormatBuildsTheOneBefore(): void
+    public static function readers(): iterable
     {
-        $loader = $this->loaderWith(['first'], 1, 1);
+        foreach ([1, 2] as $loader) {
+            foreach ([1, 2] as $extension) {
+                yield "loader $loader, extension $extension" => [$loader, $extension];
+            }
+        }
+    }
+
+    /**
+     * A builder that comes first can build for those who are behind.
+     *
+     * @dataProvider readers
+     */
+    public function testABuilderOfTheNextFormatBuildsTheOneBefore(int $loaderFormat, int $extension): void
+    {
+        $loader = $this->loaderWith(['first'], 1, $loaderFormat);
         $loader->push($this->build(2, ['first', 'second'], ['--format', '1']), self::programs(2));
         $this->assertReaches(fn (): bool => $this->publication(1) === 2, $loader);
-        self::assertSame(['publication' => 2, 'second' => true], $this->answer(1));
+        self::assertSame(['publication' => 2, 'second' => true], $this->answer($extension));
+    }
+
+    public function testALoaderRefusesWhatIsTwoFormatsBehind(): void
+    {
+        $loader = $this->loaderWith(['first'], 3, 3);
+        $loader->push($this->build(1, ['first', 'second']), self::programs(1));
+        $refused = 'has snapshot format 1, this version reads 2 and 3: build it anew';
+        $this->assertReaches(fn (): bool => str_contains($loader->log(), $refused), $loader);
+        self::assertSame(['publication' => 1, 'second' => false], $this->answer(3), 'the old one stays live');
     }
 
     public function testNobodyReadsWhatIsTwoFormatsBehind(): void
