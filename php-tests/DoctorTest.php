@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\Tests\Support\AsksDoctor;
 use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Doctor;
 use KeySieve\Tests\Support\Loader;
@@ -16,17 +17,7 @@ use PHPUnit\Framework\TestCase;
 /** What `keysieve doctor` finds without a worker: in the directory, and with the loader. */
 final class DoctorTest extends TestCase
 {
-    private Tmpfs $memory;
-
-    protected function setUp(): void
-    {
-        $this->memory = new Tmpfs();
-    }
-
-    protected function tearDown(): void
-    {
-        unset($this->memory);
-    }
+    use AsksDoctor;
 
     public function testAHealthyHostIsAllOk(): void
     {
@@ -298,13 +289,6 @@ final class DoctorTest extends TestCase
         self::assertMatchesRegularExpression('~^ok +file system +.* is a tmpfs\n~m', $program->output);
     }
 
-    private function needRoot(): void
-    {
-        if (posix_geteuid() !== 0) {
-            self::markTestSkipped('only root can become another user, or mount');
-        }
-    }
-
     /**
      * @param array<string|int> $keys
      * @param string[]          $options    of `keysieve build`
@@ -346,14 +330,5 @@ final class DoctorTest extends TestCase
     private function ask(array $arguments = [], array $wrapper = []): Doctor
     {
         return Doctor::ask($this->memory->path, $arguments, $wrapper);
-    }
-
-    private function assertError(Doctor $doctor, string $subject, string $seen, string $remedy): void
-    {
-        $finding = $doctor->about($subject);
-        self::assertSame('error', $finding['health'], (string) $doctor);
-        self::assertStringContainsString($seen, $finding['seen']);
-        self::assertStringContainsString($remedy, $finding['remedy']);
-        self::assertSame(1, $doctor->status);
     }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\Tests\Support\AsksDoctor;
 use KeySieve\Tests\Support\Doctor;
 use KeySieve\Tests\Support\FastCgiRequest;
 use KeySieve\Tests\Support\FpmPool;
@@ -15,17 +16,7 @@ use PHPUnit\Framework\TestCase;
 /** What `keysieve doctor --fastcgi` finds: it asks workers of a real php-fpm. */
 final class DoctorWorkerTest extends TestCase
 {
-    private Tmpfs $memory;
-
-    protected function setUp(): void
-    {
-        $this->memory = new Tmpfs();
-    }
-
-    protected function tearDown(): void
-    {
-        unset($this->memory);
-    }
+    use AsksDoctor;
 
     public function testAHealthyHostIsAllOk(): void
     {
@@ -256,13 +247,6 @@ final class DoctorWorkerTest extends TestCase
         $this->assertError($doctor, 'clock of the worker', 'there', 'set the clocks');
     }
 
-    private function needRoot(): void
-    {
-        if (posix_geteuid() !== 0) {
-            self::markTestSkipped('only root can start pools of other users');
-        }
-    }
-
     /** @param string[] $options of `keysieve publish` */
     private function publish(string $set, array $options = []): void
     {
@@ -294,14 +278,5 @@ final class DoctorWorkerTest extends TestCase
     private function ask(FpmPool $pool, array $arguments = [], array $wrapper = []): Doctor
     {
         return Doctor::ask($this->memory->path, ['--fastcgi', "unix:{$pool->socket}", ...$arguments], $wrapper);
-    }
-
-    private function assertError(Doctor $doctor, string $subject, string $seen, string $remedy): void
-    {
-        $finding = $doctor->about($subject);
-        self::assertSame('error', $finding['health'], (string) $doctor);
-        self::assertStringContainsString($seen, $finding['seen']);
-        self::assertStringContainsString($remedy, $finding['remedy']);
-        self::assertSame(1, $doctor->status);
     }
 }
