@@ -97,7 +97,7 @@ class SetReader {
   [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
   // nullptr as long as none was found.
   [[nodiscard]] const ControlPage* control() const noexcept { return control_ ? &control_->page() : nullptr; }
-  // What is mapped, even when expired or bypassed; nullptr when nothing is. Valid until the next pin().
+  // What is mapped, even when expired or bypassed; nullptr when nothing is. Valid until the next refresh().
   [[nodiscard]] const Attachment* attachment() const noexcept { return attachment_.get(); }
 
  private:

@@ -25,6 +25,9 @@ class Pod:
         self.group = self.spec["securityContext"]["fsGroup"]
         self.mounts = []
 
+    def volume(self, name: str) -> dict:
+        return next(volume for volume in self.spec["volumes"] if volume["name"] == name)
+
     def start(self) -> None:
         for volume in self.spec["volumes"]:
             self._make_volume(volume)
@@ -61,6 +64,11 @@ class Pod:
     @property
     def address(self) -> str:
         return self.engine.address_of(self._id("network"))
+
+    @property
+    def process(self) -> int:
+        """One that is in the pod's network."""
+        return int(self.engine.podman("inspect", "--format", "{{.State.Pid}}", self._id("network")))
 
     def end(self) -> None:
         names = [container["name"] for container in reversed(self._containers())]
