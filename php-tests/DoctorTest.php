@@ -67,7 +67,7 @@ final class DoctorTest extends TestCase
     public function testAFullFileSystem(): void
     {
         $this->needRoot();
-        $this->memory = new Tmpfs('1m');
+        $this->memory = new Tmpfs('size=1m');
         $this->publish('tags', range(1, 100_000)); // 140 KiB
         $doctor = $this->ask();
         self::assertSame('ok', $doctor->about('room')['health'], (string) $doctor);
@@ -78,11 +78,62 @@ final class DoctorTest extends TestCase
     public function testATmpfsForLessThanThreePublications(): void
     {
         $this->needRoot();
-        $this->memory = new Tmpfs('400k');
+        $this->memory = new Tmpfs('size=400k');
         $this->publish('tags', range(1, 100_000));
         $doctor = $this->ask();
         self::assertSame('warning', $doctor->about('room')['health'], (string) $doctor);
         self::assertSame(0, $doctor->status);
+    }
+
+    public function testAMountWithoutHugePagesForALargeSet(): void
+    {
+        $this->needRoot();
+        $this->memory = new Tmpfs('size=100m,huge=never');
+        $this->publish('small');
+        self::assertSame('ok', $this->ask()->about('huge pages')['health']);
+        $this->publish('large', range(1, 3_000_000), ['--fpr', '1e-6']); // 23 MiB
+        $finding = $this->ask()->about('huge pages');
+        self::assertSame('warning', $finding['health'], $finding['seen']);
+        self::assertStringContainsString('huge=never, and large has 2', $finding['seen']);
+        Program::output(explode(' ', explode(', if', $finding['remedy'])[0]));
+        self::assertSame('ok', $this->ask()->about('huge pages')['health']);
+    }
+
+    public function testTooLittleMemoryForTheNextPublication(): void
+    {
+        $this->needRoot();
+        $this->publish('tags', range(1, 100_000)); // 140 KiB
+        $with = fn (string $memory): Doctor => $this->ask(wrapper: self::where(['/proc/meminfo' => $this->file("MemAvailable: $memory\n")]));
+        $this->assertError($with('100 kB'), 'memory', '100.0 KiB available on this host', 'free memory');
+        self::assertSame('ok', $with('200 kB')->about('memory')['health']);
+    }
+
+    public static function controlGroups(): iterable
+    {
+        yield 'of the unit' => ['/system.slice/keysieved.service', '/system.slice/keysieved.service'];
+        yield 'of a group around it' => ['/system.slice/keysieved.service', '/system.slice'];
+        yield 'of a container, which sees itself as the root' => ['/', ''];
+    }
+
+    /** @dataProvider controlGroups */
+    public function testAControlGroupWithTooLittleMemory(string $group, string $limited): void
+    {
+        $this->needRoot();
+        $loader = $this->loader(['tags']);
+        $limits = new Tmpfs('size=1m');
+        @mkdir($limits->path . $group, recursive: true);
+        file_put_contents("{$limits->path}/$group/memory.max", "max\n");
+        $wrapper = self::where([
+            "/proc/{$loader->pid()}/cgroup" => $this->file("0::$group\n"),
+            '/sys/fs/cgroup' => $limits->path,
+        ]);
+        $withoutLimit = $this->ask(['--config', $loader->config], $wrapper);
+        self::assertSame('', (string) $withoutLimit);
+        file_put_contents("{$limits->path}$limited/memory.max", "100\n");
+        $finding = $this->ask(['--config', $loader->config], $wrapper)->about('memory limit');
+        self::assertSame('warning', $finding['health']);
+        self::assertStringContainsString("group of /proc/{$loader->pid()} may use 100 B", $finding['seen']);
+        self::assertStringContainsString('MemoryMax=', $finding['remedy']);
     }
 
     public function testASetThatHasExpired(): void

@@ -55,9 +55,7 @@ final class DoctorWorkerTest extends TestCase
         $listening = stream_socket_server('tcp://127.0.0.2:0');
         $pool = $this->pool(listening: $listening);
         $port = parse_url('tcp://' . stream_socket_get_name($listening, false), PHP_URL_PORT);
-        file_put_contents("{$this->memory->path}/hosts", "127.0.0.1 both\n127.0.0.2 both\n");
-        $hosts = 'mount --bind "$0" /etc/hosts && exec "$@"';
-        $wrapper = ['unshare', '--mount', 'sh', '-c', $hosts, "{$this->memory->path}/hosts"];
+        $wrapper = self::where(['/etc/hosts' => $this->file("127.0.0.1 both\n127.0.0.2 both\n")]);
         self::assertSame('', (string) Doctor::ask($this->memory->path, ['--fastcgi', "both:$port"], $wrapper));
     }
 
@@ -222,8 +220,69 @@ final class DoctorWorkerTest extends TestCase
     public function testAScriptThatAKilledDoctorHasLeftTellsNobodyAnything(): void
     {
         $pool = $this->pool();
+        $scripts = $this->scriptsLeftBy(SIGKILL, dirname($pool->page));
+        self::assertCount(1, $scripts);
+        self::assertSame('', (new FastCgiRequest("unix://{$pool->socket}", $scripts[0]))->body());
+    }
+
+    /**
+     * @testWith [2]
+     *           [15]
+     */
+    public function testADoctorWhoIsStoppedLeavesNoScript(int $signal): void
+    {
+        self::assertSame([], $this->scriptsLeftBy($signal, $this->memory->path));
+    }
+
+    public function testAClockThatDiffers(): void
+    {
+        $this->publish('tags');
+        $doctor = $this->ask($this->pool(), wrapper: ['faketime', '-f', '+600s']);
+        $this->assertError($doctor, 'clock of the worker', 'there', 'set the clocks');
+    }
+
+    /**
+     * @testWith ["php-fpm (enforce)"]
+     *           ["system_u:system_r:httpd_t:s0"]
+     */
+    public function testAWorkerThatIsConfined(string $label): void
+    {
+        $this->needRoot();
+        $this->publish('tags');
+        $healthy = $this->askConfined($this->pool(directives: ['pm.max_children' => '1']), $label);
+        self::assertSame('', (string) $healthy);
+        self::assertSame("the worker runs as $label", $healthy->about('AppArmor, SELinux')['seen']);
+        $elsewhere = new Tmpfs();
+        $blind = ['pm.max_children' => '1', 'php_admin_value[keysieve.directory]' => $elsewhere->path];
+        $finding = $this->askConfined($this->pool(directives: $blind), $label)->about('AppArmor, SELinux');
+        self::assertSame('warning', $finding['health']);
+        self::assertStringContainsString("\"{$this->memory->path}/** r,\"", $finding['remedy']);
+        self::assertStringContainsString("restorecon -R {$this->memory->path}", $finding['remedy']);
+    }
+
+    public function testAWorkerThatMayNotMapThreePublications(): void
+    {
+        $this->needRoot();
+        $this->publish('tags');
+        $pool = $this->pool(directives: ['pm.max_children' => '1']);
+        self::assertSame('', (string) $this->ask($pool));
+        Program::output(['prlimit', "--pid={$pool->workers()[0]}", '--as=300']); // it has all that it needs
+        $finding = $this->ask($pool)->about('address space');
+        self::assertSame('warning', $finding['health']);
+        self::assertStringContainsString('may map 300 B', $finding['seen']);
+    }
+
+    /** With what a kernel that confines it by a security module shows of the pool's only worker. */
+    private function askConfined(FpmPool $pool, string $label): Doctor
+    {
+        $shown = ["/proc/{$pool->workers()[0]}/attr/current" => $this->file("$label\n")];
+        return $this->ask($pool, wrapper: self::where($shown));
+    }
+
+    /** @return string[] the scripts that a doctor leaves in a folder who is ended while a worker keeps it waiting */
+    private function scriptsLeftBy(int $signal, string $folder): array
+    {
         $mute = stream_socket_server('tcp://127.0.0.1:0');
-        $folder = dirname($pool->page);
         $doctor = proc_open(
             [
                 getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'doctor', '--directory', $this->memory->path,
@@ -233,18 +292,10 @@ final class DoctorWorkerTest extends TestCase
             $pipes,
         );
         $connection = stream_socket_accept($mute); // open, so that the doctor waits
-        proc_terminate($doctor, SIGKILL);
+        self::assertCount(1, glob("$folder/keysieve-doctor-*.php"));
+        proc_terminate($doctor, $signal);
         proc_close($doctor);
-        $scripts = glob("$folder/keysieve-doctor-*.php");
-        self::assertCount(1, $scripts);
-        self::assertSame('', (new FastCgiRequest("unix://{$pool->socket}", $scripts[0]))->body());
-    }
-
-    public function testAClockThatDiffers(): void
-    {
-        $this->publish('tags');
-        $doctor = $this->ask($this->pool(), wrapper: ['faketime', '-f', '+600s']);
-        $this->assertError($doctor, 'clock of the worker', 'there', 'set the clocks');
+        return glob("$folder/keysieve-doctor-*.php");
     }
 
     /** @param string[] $options of `keysieve publish` */

@@ -92,11 +92,13 @@ final class UpgradeTest extends TestCase
 
     public function testALoaderRefusesWhatIsTwoFormatsBehind(): void
     {
-        $loader = $this->loaderWith(['first'], 3, 3);
+        $loader = $this->loaderWith(['first'], 2, 3);
         $loader->push($this->build(1, ['first', 'second']), self::programs(1));
         $refused = 'has snapshot format 1, this version reads 2 and 3: build it anew';
         $this->assertReaches(fn (): bool => str_contains($loader->log(), $refused), $loader);
-        self::assertSame(['publication' => 1, 'second' => false], $this->answer(3), 'the old one stays live');
+        foreach ([2, 3] as $extension) {
+            self::assertSame(['publication' => 1, 'second' => false], $this->answer($extension), 'the old one stays live');
+        }
     }
 
     public function testNobodyReadsWhatIsTwoFormatsBehind(): void

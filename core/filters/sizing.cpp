@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <string>
 
 #include "core/base/error.hpp"
@@ -9,13 +10,19 @@
 namespace keysieve {
 namespace {
 
+// Shows also what is very small, as std::to_string() does not.
+std::string text_of(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
 void check(const SizingRequest& request) {
   if (!(request.target_fpr >= kMinFpr && request.target_fpr <= kMaxFpr)) {
-    throw UsageError("target FPR " + std::to_string(request.target_fpr) +
-                     " is out of range: 0.000001 to 0.5");
+    throw UsageError("target FPR " + text_of(request.target_fpr) + " is out of range: 0.000001 to 0.5");
   }
   if (!(request.growth >= 1.0 && request.growth <= kMaxGrowth)) {
-    throw UsageError("growth " + std::to_string(request.growth) + " is out of range: 1 to 100");
+    throw UsageError("growth " + text_of(request.growth) + " is out of range: 1 to 100");
   }
   if (!is_shard_bytes(request.shard_bytes)) {
     throw UsageError("shard size " + std::to_string(request.shard_bytes) +

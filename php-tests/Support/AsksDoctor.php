@@ -26,6 +26,29 @@ trait AsksDoctor
         }
     }
 
+    /**
+     * A command that runs the doctor where other files lie in those places, for nobody else.
+     *
+     * @param array<string, string> $mounts files or folders by the place that they take
+     * @return string[]
+     */
+    private static function where(array $mounts): array
+    {
+        $commands = '';
+        foreach ($mounts as $place => $source) {
+            $commands .= 'mount --bind ' . escapeshellarg($source) . ' ' . escapeshellarg($place) . ' && ';
+        }
+        return ['unshare', '--mount', 'sh', '-c', $commands . 'exec "$@"', 'sh'];
+    }
+
+    /** A file of that content, in the directory of the sets. */
+    private function file(string $content): string
+    {
+        $path = $this->memory->path . '/' . bin2hex(random_bytes(6));
+        file_put_contents($path, $content);
+        return $path;
+    }
+
     private function assertError(Doctor $doctor, string $subject, string $seen, string $remedy): void
     {
         $finding = $doctor->about($subject);

@@ -65,6 +65,11 @@ final class Loader
         $this->start();
     }
 
+    public function pid(): int
+    {
+        return proc_get_status($this->daemon)['pid'];
+    }
+
     public function log(): string
     {
         return file_get_contents("{$this->folder}/log");

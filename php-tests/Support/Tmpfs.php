@@ -9,19 +9,19 @@ final class Tmpfs
 {
     public readonly string $path;
 
-    /** @param ?string $size of a mount of its own, which only root can have; else below /dev/shm */
-    public function __construct(private readonly ?string $size = null)
+    /** @param ?string $options of a mount of its own, which only root can have; else below /dev/shm */
+    public function __construct(private readonly ?string $options = null)
     {
         $this->path = '/dev/shm/keysieve-' . bin2hex(random_bytes(6));
         mkdir($this->path, 0711);
-        if ($size !== null) {
-            Program::output(['mount', '-t', 'tmpfs', '-o', "size=$size,mode=0711", 'tmpfs', $this->path]);
+        if ($options !== null) {
+            Program::output(['mount', '-t', 'tmpfs', '-o', "$options,mode=0711", 'tmpfs', $this->path]);
         }
     }
 
     public function __destruct()
     {
-        if ($this->size !== null) {
+        if ($this->options !== null) {
             Program::output(['umount', '--lazy', $this->path]);
         }
         Program::output(['rm', '-rf', $this->path]);

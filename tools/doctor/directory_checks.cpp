@@ -3,7 +3,6 @@
 #include <sys/statvfs.h>
 
 #include <cerrno>
-#include <charconv>
 #include <fstream>
 
 #include "core/base/error.hpp"
@@ -15,7 +14,6 @@
 namespace keysieve {
 namespace {
 
-constexpr std::uint64_t kPublicationsThatFit = 3;
 constexpr std::uint64_t kLarge = std::uint64_t{10} << 20;  // from here on huge pages pay
 
 struct statvfs file_system_of(const std::string& directory) {
@@ -31,24 +29,6 @@ std::optional<std::uint64_t> available_memory() {
     if (line.starts_with("MemAvailable:")) return std::stoull(line.substr(13)) * 1024;
   }
   return std::nullopt;
-}
-
-// Of the control group of this process and those around it, the least: memory that is full, tmpfs or not,
-// counts for the group of who wrote it.
-std::optional<std::uint64_t> group_limit(const std::string& process) {
-  std::ifstream file(process + "/cgroup");
-  std::string line;
-  while (std::getline(file, line) && !line.starts_with("0::")) {
-  }
-  if (line.size() <= 3) return std::nullopt;
-  std::optional<std::uint64_t> least;
-  for (std::string group = line.substr(3); group.size() > 1; group.resize(group.rfind('/'))) {
-    std::uint64_t limit = 0;
-    if (std::ifstream("/sys/fs/cgroup" + group + "/memory.max") >> limit) {
-      least = std::min(least.value_or(limit), limit);
-    }
-  }
-  return least;
 }
 
 }  // namespace
@@ -86,7 +66,7 @@ void check_room(const Situation& situation, Findings& findings) {
   const std::uint64_t total = status.f_blocks * status.f_frsize;
   const std::uint64_t free = status.f_bavail * status.f_frsize;
   if (total == 0) return findings.ok("room", directory + ": its file system has no limit");
-  const std::uint64_t wanted = kPublicationsThatFit * situation.all_bytes();
+  const std::uint64_t wanted = situation.wanted_bytes();
   const std::string seen =
       fmt::format("{}: {} free of {}; three publications of every set take {}", directory, format_bytes(free),
                   format_bytes(total), format_bytes(wanted));
@@ -131,13 +111,6 @@ void check_memory(const Situation& situation, Findings& findings) {
                          fmt::format("{}: the next publication of {} takes {}", seen, largest->name,
                                      format_bytes(largest->published->bytes)),
                          "free memory: something may be killed for want of it");
-  }
-  const std::uint64_t wanted = kPublicationsThatFit * situation.all_bytes();
-  if (const auto limit = group_limit("/proc/self"); limit && *limit < wanted) {
-    return findings.warn("memory",
-                         fmt::format("the control group may use {}, three publications of every set take {}",
-                                     format_bytes(*limit), format_bytes(wanted)),
-                         "raise MemoryMax= of the unit, or the container's limit");
   }
   findings.ok("memory", seen);
 }

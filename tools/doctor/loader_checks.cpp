@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "core/base/error.hpp"
 #include "tools/doctor/checks.hpp"
+#include "tools/doctor/control_group.hpp"
 #include "tools/loader/private_cache.hpp"
+#include "tools/program/units.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/pointer_record.hpp"
 #include "tools/transfer/stored_pointer.hpp"
@@ -40,12 +41,25 @@ std::string words_of(const std::string& process) {
   return words;
 }
 
-// Whether that is a keysieved with this configuration, whose program has been replaced since it started.
-bool runs_what_was_replaced(const std::string& process, const std::string& config_path) {
+constexpr std::string_view kReplaced = " (deleted)";  // since it started
+
+std::string program_of(const std::string& process) {
   std::error_code failure;
-  const std::string program = std::filesystem::read_symlink(process + "/exe", failure);
-  return !failure && program.ends_with("/keysieved (deleted)") &&
-         words_of(process).find(config_path) != std::string::npos;
+  return std::filesystem::read_symlink(process + "/exe", failure);
+}
+
+// "/proc/<pid>" of every keysieved that runs with this configuration.
+std::vector<std::string> loaders_with(const std::string& config_path) {
+  std::vector<std::string> found;
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", failure)) {
+    const std::string process = entry.path();
+    std::string program = program_of(process);
+    if (program.ends_with(kReplaced)) program.resize(program.size() - kReplaced.size());
+    const bool is_loader = program.ends_with("/keysieved");
+    if (is_loader && words_of(process).find(config_path) != std::string::npos) found.push_back(process);
+  }
+  return found;
 }
 
 void check_store(const StoreConfig& store, const Situation& situation, Findings& findings) {
@@ -109,13 +123,24 @@ void check_configuration(const Situation& situation, Findings& findings) {
 
 void check_loader_process(const Situation& situation, Findings& findings) {
   if (!situation.config) return;
-  std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", failure)) {
-    if (!runs_what_was_replaced(entry.path(), *situation.question.config_path)) continue;
-    findings.warn("loader",
-                  fmt::format("process {} still runs a keysieved that has been replaced since",
-                              entry.path().filename().string()),
+  for (const std::string& process : loaders_with(*situation.question.config_path)) {
+    if (!program_of(process).ends_with(kReplaced)) continue;
+    findings.warn("loader", process + " still runs a keysieved that has been replaced since",
                   "systemctl restart keysieved");
+  }
+}
+
+// What is full of a tmpfs counts for the control group of who wrote it: the loader.
+void check_memory_limit(const Situation& situation, Findings& findings) {
+  std::vector<std::string> processes{"/proc/self"};  // in the loader's container it has the same limit
+  if (situation.config) processes = loaders_with(*situation.question.config_path);
+  for (const std::string& process : processes) {
+    const auto limit = memory_limit_of(process);
+    if (!limit || *limit >= situation.wanted_bytes()) continue;
+    findings.warn("memory limit",
+                  fmt::format("the control group of {} may use {}, three publications of every set take {}",
+                              process, format_bytes(*limit), format_bytes(situation.wanted_bytes())),
+                  "raise MemoryMax= of the unit, or the container's limit");
   }
 }
 

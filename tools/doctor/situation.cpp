@@ -9,6 +9,8 @@
 namespace keysieve {
 namespace {
 
+constexpr std::uint64_t kPublicationsThatFit = 3;
+
 SetStatus look_at(const std::string& directory, const std::string& name) {
   SetReader reader = status_reader(directory, name);
   static_cast<void>(reader.pin());
@@ -85,10 +87,10 @@ void gather_reader(Situation& situation) {
 
 }  // namespace
 
-std::uint64_t Situation::all_bytes() const {
+std::uint64_t Situation::wanted_bytes() const {
   std::uint64_t bytes = 0;
   for (const SetStatus& set : sets) bytes += bytes_of(set);
-  return bytes;
+  return kPublicationsThatFit * bytes;
 }
 
 const SetStatus* Situation::largest() const {

@@ -33,7 +33,8 @@ struct Situation {
   std::optional<Worker> worker;
   std::optional<User> reader;  // the worker, or whom --as names
 
-  [[nodiscard]] std::uint64_t all_bytes() const;
+  // Three publications of every set: the current one, the next, and one that somebody still reads.
+  [[nodiscard]] std::uint64_t wanted_bytes() const;
   // Of those that are published; nullptr when none is.
   [[nodiscard]] const SetStatus* largest() const;
 };

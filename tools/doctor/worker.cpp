@@ -3,8 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -31,27 +33,46 @@ std::string script_for(const std::string& word) {
   return script.replace(script.find(kPlaceOfWord), std::string_view(kPlaceOfWord).size(), word);
 }
 
+// Of the script that is there now, for Ctrl-C; nullptr: none is.
+std::atomic<const char*> path_to_remove{nullptr};
+
+void remove_and_end(int signal) {
+  if (const char* path = path_to_remove) ::unlink(path);
+  ::raise(signal);  // which ends the process, once this has returned
+}
+
+void end_with_script_removed() {
+  struct sigaction action {};
+  action.sa_handler = remove_and_end;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+}
+
 // A file of a name that nobody can foresee, for one request.
 class Script {
  public:
-  Script(const std::string& folder, const std::string& word)
-      : path_(folder + "/keysieve-doctor-XXXXXX" + std::string(kEnding)) {
-    const FileDescriptor file(::mkstemps(path_.data(), static_cast<int>(kEnding.size())));
-    if (!file.is_open()) throw_write_error("script " + path_, errno);
-    is_there_ = true;
-    if (::fchmod(file.get(), kReadableByAll) != 0) throw_write_error("script " + path_, errno);
-    write_all(file, as_bytes(script_for(word)), path_);
+  explicit Script(const std::string& folder)
+      : path_(folder + "/keysieve-doctor-XXXXXX" + std::string(kEnding)),
+        file_(::mkstemps(path_.data(), static_cast<int>(kEnding.size()))) {
+    if (!file_.is_open()) throw_write_error("script " + path_, errno);
+    path_to_remove = path_.c_str();
+    end_with_script_removed();
   }
   Script(const Script&) = delete;
   Script& operator=(const Script&) = delete;
   ~Script() {
-    if (is_there_) ::unlink(path_.c_str());
+    ::unlink(path_.c_str());
+    path_to_remove = nullptr;
+  }
+  void write(const std::string& text) const {
+    if (::fchmod(file_.get(), kReadableByAll) != 0) throw_write_error("script " + path_, errno);
+    write_all(file_, as_bytes(text), path_);
   }
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   std::string path_;
-  bool is_there_ = false;
+  FileDescriptor file_;
 };
 
 // What PHP says of itself, without its marks of HTML.
@@ -122,7 +143,8 @@ std::string Worker::restart() const {
 
 Worker ask_worker(const WorkerQuestion& question, const std::vector<std::string>& set_names) {
   const std::string word = std::to_string(random_value<std::uint64_t>());
-  const Script script(question.chroot + question.script_folder, word);
+  const Script script(question.chroot + question.script_folder);
+  script.write(script_for(word));
   const std::string seen_there = script.path().substr(question.chroot.size());
   const double asked_at = now();
   const std::string output = ask_fastcgi(question.address, {{"GATEWAY_INTERFACE", "CGI/1.1"},

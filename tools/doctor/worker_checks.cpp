@@ -156,10 +156,10 @@ void check_confinement(const Situation& situation, Findings& findings) {
                                  "restorecon -R {0}",
                                  directory)});
   }
-  if (const auto limit = address_space_of(worker.pid); limit && *limit < 3 * situation.all_bytes()) {
+  if (const auto limit = address_space_of(worker.pid); limit && *limit < situation.wanted_bytes()) {
     findings.warn("address space",
                   fmt::format("the worker may map {}, three publications of every set take {}",
-                              format_bytes(*limit), format_bytes(3 * situation.all_bytes())),
+                              format_bytes(*limit), format_bytes(situation.wanted_bytes())),
                   "raise rlimit (LimitAS= of php-fpm's unit)");
   }
 }

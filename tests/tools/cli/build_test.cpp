@@ -98,6 +98,7 @@ TEST_F(Build, RefusesSettingsOutOfRangeAndNamesThem) {
   for (const char* fpr : {"0", "0.0000009", "0.51", "51%"}) {
     EXPECT_THAT(refused_setting({"--fpr", fpr}), HasSubstr("is out of range: 0.000001 to 0.5")) << fpr;
   }
+  EXPECT_THAT(refused_setting({"--fpr", "1e-20"}), HasSubstr("target FPR 1e-20 is out of range"));
   for (const char* fpr : {"2", "-1%", "one", ""}) {
     EXPECT_THAT(refused_setting({"--fpr", fpr}), StartsWith("--fpr: \"" + std::string(fpr) + "\"")) << fpr;
   }
