@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/shm/reader_processes.hpp"
 #include "tools/cli/report.hpp"
+#include "tools/status/reader_processes.hpp"
 
 namespace keysieve {
 

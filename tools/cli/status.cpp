@@ -6,13 +6,13 @@
 #include <memory>
 
 #include "core/base/error.hpp"
-#include "core/shm/published_sets.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/reader_report.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/cli/watch.hpp"
 #include "tools/program/units.hpp"
+#include "tools/status/published_sets.hpp"
 #include "tools/status/status_json.hpp"
 
 namespace keysieve {

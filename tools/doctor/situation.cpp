@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
-#include "core/shm/published_sets.hpp"
 #include "tools/doctor/worker_process.hpp"
+#include "tools/status/published_sets.hpp"
 
 namespace keysieve {
 namespace {

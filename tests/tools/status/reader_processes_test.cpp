@@ -1,4 +1,4 @@
-#include "core/shm/reader_processes.hpp"
+#include "tools/status/reader_processes.hpp"
 
 #include <gmock/gmock.h>
 
@@ -33,7 +33,7 @@ TEST_F(ReaderProcessesTest, AreFoundWithWhatTheyHaveMapped) {
   EXPECT_EQ(found[0].publication, 1U);
   EXPECT_EQ(found[0].bytes, round_up_to_page(std::filesystem::file_size(file(snapshot_file_name(1)))));
   EXPECT_FALSE(found[0].is_removed);
-  EXPECT_THAT(found[0].program, HasSubstr("core_shm_test"));
+  EXPECT_THAT(found[0].program, HasSubstr("status_test"));
   EXPECT_NEAR(static_cast<double>(found[0].started_at), static_cast<double>(unix_now()), 60.0);
 }
 

@@ -1,4 +1,4 @@
-#include "core/shm/reader_processes.hpp"
+#include "tools/status/reader_processes.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,8 +15,8 @@
 #include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
 #include "core/shm/control_file.hpp"
-#include "core/shm/process.hpp"
-#include "core/shm/published_sets.hpp"
+#include "tools/status/process.hpp"
+#include "tools/status/published_sets.hpp"
 
 namespace keysieve {
 namespace {

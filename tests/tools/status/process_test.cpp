@@ -1,4 +1,4 @@
-#include "core/shm/process.hpp"
+#include "tools/status/process.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

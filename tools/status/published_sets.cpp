@@ -1,4 +1,4 @@
-#include "core/shm/published_sets.hpp"
+#include "tools/status/published_sets.hpp"
 
 #include <algorithm>
 #include <filesystem>

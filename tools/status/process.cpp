@@ -1,4 +1,4 @@
-#include "core/shm/process.hpp"
+#include "tools/status/process.hpp"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
