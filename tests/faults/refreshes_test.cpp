@@ -62,10 +62,10 @@ class Refreshes : public Keysieved {
     Resources now;
     EXPECT_TRUE(eventually([&] {
       now = resources_of(pid);
-      return now.files <= before.files && now.mappings <= before.mappings;
+      return now.files <= before.files && now.mapped_files <= before.mapped_files;
     })) << who
-        << ": " << before.files << " files became " << now.files << ", " << before.mappings << " mappings "
-        << now.mappings;
+        << ": " << before.files << " open files became " << now.files << ", " << before.mapped_files
+        << " mapped ones " << now.mapped_files;
     EXPECT_LE(now.resident_bytes, before.resident_bytes + kSlackBytes) << who;
     growth_ = std::max(growth_, now.resident_bytes - before.resident_bytes);
   }
@@ -117,7 +117,7 @@ TEST_F(Refreshes, LeaveNothingOpenMappedOrInMemory) {
   EXPECT_EQ(memory_use(site_.directory()).visible_bytes, shared_before);
   EXPECT_EQ(shared_->wrong_answers, 0U);
   soak_report(std::to_string(rounds) + " refreshes by keysieved beside " + std::to_string(kWorkers) +
-              " workers: no more open files, no more mappings, the same bytes of shared memory; resident "
+              " workers: no more open files, no more mapped ones, the same bytes of shared memory; resident "
               "memory grew by " +
               std::to_string(growth_ / 1024) + " KiB at most");
 }

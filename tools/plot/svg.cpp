@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "tools/program/markup_text.hpp"
+
 namespace keysieve {
 namespace {
 
@@ -52,26 +54,6 @@ constexpr std::string_view kStyle = R"(<style>
 </style>
 )";
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char character : text) {
-    switch (character) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      default:
-        result += character;
-    }
-  }
-  return result;
-}
-
 constexpr std::string_view name_of(Anchor anchor) {
   constexpr std::array<std::string_view, 3> kNames{"start", "middle", "end"};
   return kNames.at(static_cast<std::size_t>(anchor));
@@ -83,7 +65,7 @@ Svg::Svg(double width, double height, std::string_view title)
     : text_(fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
                         "height=\"{1}\" role=\"img\">\n<title>{2}</title>\n{3}"
                         "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n",
-                        width, height, escaped(title), kStyle)) {}
+                        width, height, markup_text(title), kStyle)) {}
 
 void Svg::line(Point from, Point to, std::string_view style) {
   text_ += fmt::format("<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
@@ -128,7 +110,7 @@ std::string Svg::finish() {
 void Svg::add_text(Point at, Anchor anchor, std::string_view text, std::string_view style,
                    std::string_view transform) {
   text_ += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", style,
-                       at.x, at.y, name_of(anchor), transform, escaped(text));
+                       at.x, at.y, name_of(anchor), transform, markup_text(text));
 }
 
 }  // namespace keysieve

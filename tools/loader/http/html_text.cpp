@@ -10,32 +10,6 @@
 
 namespace keysieve {
 
-std::string html_text(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\'':
-        safe += "&#39;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
-
 std::string html_moment(UnixSeconds moment, std::string_view shown) {
   const std::string exact = format_moment(moment);
   return fmt::format("<time datetime=\"{}\" title=\"{}\">{}</time>", exact, exact, shown);

@@ -1,4 +1,4 @@
-// Text, ages and figures as the status page shows them. Whatever comes from outside goes through html_text().
+// Ages and figures as the status page shows them.
 #pragma once
 
 #include <string>
@@ -7,9 +7,6 @@
 #include "core/base/clock.hpp"
 
 namespace keysieve {
-
-// With nothing in it that could begin markup or end an attribute.
-std::string html_text(std::string_view text);
 
 // "<time …>2d 3h ago</time>", the moment itself as its title; a dash where it never was.
 std::string html_ago(UnixSeconds moment, UnixSeconds now);

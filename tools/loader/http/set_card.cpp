@@ -9,6 +9,7 @@
 #include "tools/loader/http/distribution_svg.hpp"
 #include "tools/loader/http/html_text.hpp"
 #include "tools/loader/http/set_health.hpp"
+#include "tools/program/markup_text.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -64,7 +65,7 @@ std::string figures(const PublicationStatus& published, const SetReport& report,
          figure("Published", html_ago(published.published_at, now)) + expiry_figure(published, now) +
          figure("Store asked", html_ago(published.last_confirmed, now), "and found equal") +
          fpr_figure(published, report) +
-         figure("Size", format_bytes(published.bytes), html_text(published.kind)) +
+         figure("Size", format_bytes(published.bytes), markup_text(published.kind)) +
          layer_figure(published.layer) + "</dl>";
 }
 
@@ -90,7 +91,7 @@ std::string_view event_word(Event event) {
 }
 
 std::string seconds_or_dash(const std::optional<double>& seconds) {
-  return seconds ? html_text(format_seconds(*seconds)) : "–";
+  return seconds ? markup_text(format_seconds(*seconds)) : "–";
 }
 
 std::string history_row(const HistoryEntry& entry, UnixSeconds now) {
@@ -103,7 +104,7 @@ std::string history_row(const HistoryEntry& entry, UnixSeconds now) {
       entry.key_count == 0 ? "–" : format_count(entry.key_count), format_bytes(entry.bytes),
       seconds_or_dash(entry.pull_seconds), seconds_or_dash(entry.publish_seconds));
   if (!entry.reason.empty()) {
-    row += fmt::format("<tr class=\"reason\"><td colspan=\"7\">{}</td></tr>", html_text(entry.reason));
+    row += fmt::format("<tr class=\"reason\"><td colspan=\"7\">{}</td></tr>", markup_text(entry.reason));
   }
   return row;
 }
@@ -128,12 +129,12 @@ std::string history(const SetReport& report, UnixSeconds now) {
 }
 
 std::string sentences(const SetView& set) {
-  std::string text = fmt::format("<p class=\"answer\">{}</p>", html_text(answer_sentence(set)));
+  std::string text = fmt::format("<p class=\"answer\">{}</p>", markup_text(answer_sentence(set)));
   if (!set.status.reason.empty()) {
-    text += fmt::format("<p class=\"why\"><b>Readers:</b> {}</p>", html_text(set.status.reason));
+    text += fmt::format("<p class=\"why\"><b>Readers:</b> {}</p>", markup_text(set.status.reason));
   }
   if (!set.report->trouble_reason.empty()) {
-    text += fmt::format("<p class=\"why\"><b>Loader:</b> {}</p>", html_text(set.report->trouble_reason));
+    text += fmt::format("<p class=\"why\"><b>Loader:</b> {}</p>", markup_text(set.report->trouble_reason));
   }
   return text;
 }
@@ -149,11 +150,11 @@ std::string state_badges(const SetView& set) {
 }
 
 std::string set_card(const SetView& set, const LoaderView& view) {
-  const std::string name = html_text(set.status.name);
+  const std::string name = markup_text(set.status.name);
   std::string card = fmt::format(
       "<article class=\"card {0}\" id=\"{1}\"><header><h2>{1}</h2>{2}<span class=\"store\">from {3}</span>"
       "</header>{4}",
-      to_string(health_of(set)), name, state_badges(set), html_text(set.report->store), sentences(set));
+      to_string(health_of(set)), name, state_badges(set), markup_text(set.report->store), sentences(set));
   if (set.status.published) {
     card += "<div class=\"body\">" + figures(*set.status.published, *set.report, view.now) +
             (set.distribution ? shards(*set.distribution) : "") + "</div>";

@@ -10,6 +10,7 @@
 #include "tools/loader/http/page_style.hpp"
 #include "tools/loader/http/set_card.hpp"
 #include "tools/loader/http/set_health.hpp"
+#include "tools/program/markup_text.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
 
@@ -54,7 +55,7 @@ std::string headline(const Sets& sets) {
 }
 
 std::string directory_text(const LoaderView& view) {
-  const std::string path = html_text(view.loader.directory);
+  const std::string path = markup_text(view.loader.directory);
   if (!view.directory) return fmt::format("<code>{}</code> cannot be read", path);
   const MemoryUse& use = view.directory->memory;
   std::string text = fmt::format("<code>{}</code>: {}", path, format_bytes(use.visible_bytes));
@@ -68,7 +69,7 @@ std::string top(const LoaderView& view, const Sets& sets, Health worst) {
   return fmt::format(
       "<header class=\"top {}\"><p class=\"host\"><b>keysieve</b> on {}</p><h1>{}</h1>"
       "<p class=\"facts\">{}</p><p class=\"facts\">keysieved {}, up {}, {}; shown {}</p></header>\n",
-      to_string(worst), html_text(host_name()), headline(sets), directory_text(view), kVersion,
+      to_string(worst), markup_text(host_name()), headline(sets), directory_text(view), kVersion,
       format_duration(up), view.loader.is_ready ? "ready" : "not ready yet",
       html_moment(view.now, format_moment(view.now)));
 }
@@ -77,15 +78,15 @@ std::string stores(const LoaderView& view) {
   std::string list;
   for (const StoreReport& store : view.loader.stores) {
     list += fmt::format("<li><b>{}</b> <span class=\"badge {}\">{}</span> <code>{}</code>{}</li>",
-                        html_text(store.name), store.is_up ? "good" : "bad", store.is_up ? "Up" : "Away",
-                        html_text(store.shown),
-                        store.failure.empty() ? "" : fmt::format("<p>{}</p>", html_text(store.failure)));
+                        markup_text(store.name), store.is_up ? "good" : "bad", store.is_up ? "Up" : "Away",
+                        markup_text(store.shown),
+                        store.failure.empty() ? "" : fmt::format("<p>{}</p>", markup_text(store.failure)));
   }
   return list.empty() ? "" : "<ul class=\"stores\" aria-label=\"Stores\">" + list + "</ul>\n";
 }
 
 std::string overview_row(const SetView& set, UnixSeconds now) {
-  const std::string name = html_text(set.status.name);
+  const std::string name = markup_text(set.status.name);
   const auto& published = set.status.published;
   return fmt::format(
       "<tr><th scope=\"row\"><a href=\"#{0}\">{0}</a></th><td>{1}</td><td class=\"n\">{2}</td>"
@@ -115,7 +116,7 @@ std::string status_page(const LoaderView& view, const std::string& nonce) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
       "<meta name=\"color-scheme\" content=\"light dark\"><meta http-equiv=\"refresh\" content=\"{}\">{}"
       "<style nonce=\"{}\">{}</style></head><body>\n",
-      headline(sets), html_text(host_name()), kRefreshSeconds, icon(worst), nonce, kPageStyle);
+      headline(sets), markup_text(host_name()), kRefreshSeconds, icon(worst), nonce, kPageStyle);
   page += top(view, sets, worst) + "<main>" + stores(view) + overview(view, sets);
   for (const SetView* set : sets) page += set_card(*set, view);
   return page +
