@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tests/support/forked.hpp"
+#include "tests/support/free_port.hpp"
 
 namespace keysieve::test {
 namespace {

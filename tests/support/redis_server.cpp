@@ -1,8 +1,6 @@
 #include "tests/support/redis_server.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -16,6 +14,7 @@
 #include <thread>
 
 #include "core/base/file_descriptor.hpp"
+#include "tests/support/free_port.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -61,19 +60,6 @@ std::string read_line(const FileDescriptor& client) {
 }
 
 }  // namespace
-
-int free_port() {
-  const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (::bind(probe.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    throw std::runtime_error("no free port for redis-server");
-  }
-  return ntohs(address.sin_port);
-}
 
 RedisServer::RedisServer(std::vector<std::string> options, const std::string& configuration)
     : options_(std::move(options)) {

@@ -11,9 +11,6 @@
 
 namespace keysieve::test {
 
-// A port of loopback that was free a moment ago.
-int free_port();
-
 class RedisServer {
  public:
   // Further command-line options of redis-server, for example {"--requirepass", "secret"}, and what stands in

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include "core/base/error.hpp"
+#include "tests/support/free_port.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/run_program.hpp"

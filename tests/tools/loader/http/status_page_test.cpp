@@ -1,11 +1,10 @@
 #include <gmock/gmock.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <fstream>
 #include <iterator>
 
 #include "core/shm/bypass.hpp"
+#include "tests/support/free_port.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/tools/loader/http/status_fixture.hpp"
 
@@ -19,18 +18,6 @@ const std::string kHostile = "<script>document.title='taken'</script>";
 
 std::string set_named(const std::string& name, const std::string& store = "main") {
   return "[[set]]\nname = \"" + name + "\"\nstore = \"" + store + "\"\n";
-}
-
-// Free at this moment.
-int free_port() {
-  const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) return 0;
-  ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.sin_port);
 }
 
 class StatusPage : public KeysievedStatus {
