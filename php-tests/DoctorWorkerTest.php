@@ -160,6 +160,25 @@ final class DoctorWorkerTest extends TestCase
         self::assertSame('', (string) $right);
     }
 
+    /** Of root, and open to the group of the pod, so that the loader can publish in it. */
+    public function testAVolumeAsKubernetesMakesIt(): void
+    {
+        $this->needRoot();
+        $this->publish('tags', ['--group', 'www-data']);
+        Program::output(['chown', '-R', 'daemon', "{$this->memory->path}/tags"]);
+        chmod($this->memory->path, 02777);
+        $pool = fn (string $owner): FpmPool => $this->pool(['keysieve.owner' => $owner], ['user' => 'www-data']);
+        $doctor = $this->ask($pool('daemon'));
+        self::assertSame(0, $doctor->status);
+        self::assertSame(['directory'], $doctor->subjectsInNeed(), (string) $doctor);
+        self::assertStringContainsString('mount it readOnly', $doctor->about('directory')['remedy']);
+        $wrong = $this->ask($pool('nobody'));
+        $this->assertError($wrong, 'keysieve.owner', 'belongs to daemon, who is not trusted', 'keysieve.owner = daemon');
+        $readOnly = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
+        $wrapper = ['unshare', '--mount', 'sh', '-c', $readOnly, $this->memory->path];
+        self::assertSame('', (string) $this->ask($pool('daemon'), wrapper: $wrapper));
+    }
+
     public function testAnOwnerWhomNobodyKnows(): void
     {
         $this->needRoot();

@@ -9,7 +9,8 @@ namespace {
 template <typename Change>
 void change_control(const std::string& directory, std::string_view set_name, Change change) {
   for (;;) {
-    const SetFolder folder = SetFolder::open(directory, set_name, directory_owner(directory));
+    const SetFolder folder =
+        SetFolder::open(directory, set_name, believed_owner(directory, std::string(set_name)));
     const ControlFile control = ControlFile::open_writable(folder);
     change(control.writable_page());
     if (!control.is_removed()) return;

@@ -107,8 +107,13 @@ std::optional<std::uint64_t> publication_of_file(std::string_view file_name) {
   return publication;
 }
 
-uid_t directory_owner(const std::string& directory) {
-  return stat_of(open_directory(directory), directory).st_uid;
+std::optional<uid_t> believed_owner(const std::string& directory, const std::string& set_name) {
+  const FileDescriptor opened = open_directory(directory);
+  const auto status = stat_of(opened, directory);
+  if ((status.st_mode & kWritableByOthers) == 0) return status.st_uid;
+  struct stat folder {};
+  if (::fstatat(opened.get(), set_name.c_str(), &folder, AT_SYMLINK_NOFOLLOW) == 0) return folder.st_uid;
+  return std::nullopt;
 }
 
 SetFolder SetFolder::open(const std::string& directory, std::string_view set_name,

@@ -34,6 +34,13 @@ final class Doctor
         return $found[0] ?? throw new \RuntimeException("nothing about $subject in $this");
     }
 
+    /** @return string[] of all findings that are not ok */
+    public function subjectsInNeed(): array
+    {
+        $needs = array_filter($this->findings, static fn (array $finding): bool => $finding['health'] !== 'ok');
+        return array_values(array_column($needs, 'subject'));
+    }
+
     /** One line for each finding that is not ok. */
     public function __toString(): string
     {

@@ -11,6 +11,7 @@
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
+#include "tools/status/set_status.hpp"
 
 namespace keysieve {
 namespace {
@@ -98,9 +99,7 @@ int query(const QueryOptions& options) {
     }
     return ask(options, answer_from(file.view()));
   }
-  SetReader reader(
-      {.directory = options.directory, .trusted_owner = directory_owner(options.directory), .max_jitter = {}},
-      options.set_name);
+  SetReader reader = status_reader(options.directory, options.set_name);
   return ask(options, answer_from(reader));
 }
 

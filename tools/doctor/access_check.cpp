@@ -55,7 +55,7 @@ void read_as(const Situation& situation, const User& user, Findings& findings) {
   const std::string& directory =
       situation.worker ? situation.worker->directory : situation.question.directory;
   const auto trusted = situation.worker ? find_user(situation.worker->owner) : std::nullopt;
-  const uid_t owner = trusted ? trusted->uid : directory_owner(situation.question.directory);
+  const uid_t owner = trusted ? trusted->uid : situation.publisher();
   const std::string who = fmt::format("{} (groups {})", user_name(user.uid), groups_of(user));
   std::vector<Reading> readings;
   for (const SetStatus& set : situation.sets) {

@@ -22,6 +22,15 @@ struct statvfs file_system_of(const std::string& directory) {
   return status;
 }
 
+bool is_read_only(const std::string& directory) {
+  return (file_system_of(directory).f_flag & ST_RDONLY) != 0;
+}
+
+// As kubelet makes an emptyDir, for the pod's fsGroup.
+bool is_volume(const struct stat& status) {
+  return status.st_uid == 0 && (status.st_mode & S_ISGID) != 0;
+}
+
 // "MemAvailable:   12345 kB"; nothing where /proc does not tell.
 std::optional<std::uint64_t> available_memory() {
   std::ifstream file("/proc/meminfo");
@@ -40,7 +49,11 @@ void check_directory(const Situation& situation, Findings& findings) {
   if (::stat(directory.c_str(), &status) != 0) throw_read_error("directory " + directory, errno);
   const std::string seen = fmt::format("{}: of {}:{}, mode {:04o}", directory, user_name(status.st_uid),
                                        group_name(status.st_gid), status.st_mode & 07777);
-  if ((status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0) {
+  if ((status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0 && !is_read_only(directory)) {
+    if (is_volume(status)) {
+      return findings.warn("directory", seen + ": a volume, in which whoever mounts it may put sets",
+                           "mount it readOnly in every container but the loader's");
+    }
     return findings.fail("directory", seen + ": anybody may put a set in its place",
                          fmt::format("chmod o-w {}", directory));
   }

@@ -19,9 +19,8 @@
 namespace keysieve {
 namespace {
 
-// Whom the directory belongs to: the loader runs as him.
 User loader_user(const Situation& situation) {
-  const uid_t uid = directory_owner(situation.question.directory);
+  const uid_t uid = situation.publisher();
   return find_user(uid).value_or(User{.uid = uid, .gid = ::getegid(), .groups = {}});
 }
 

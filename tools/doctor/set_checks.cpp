@@ -30,7 +30,8 @@ std::string remedy_of(const Situation& situation, const SetStatus& set) {
       break;
   }
   if (set.reason.find("belongs to uid") != std::string::npos) {
-    return fmt::format("chown -R --reference={} {}", situation.question.directory, folder);
+    return fmt::format("the directory must belong to whom publishes in it: chown --reference={} {}", folder,
+                       situation.question.directory);
   }
   if (set.reason.find("may write") != std::string::npos) return "chmod -R go-w " + folder;
   if (set.reason.find("Permission denied") != std::string::npos)

@@ -30,7 +30,7 @@ bool reads_this_directory(const Situation& situation) {
 
 void check_owner(const Situation& situation, Findings& findings) {
   const Worker& worker = *situation.worker;
-  const uid_t real = directory_owner(situation.question.directory);
+  const uid_t real = situation.publisher();
   const auto trusted = find_user(worker.owner);
   const std::string remedy =
       fmt::format("keysieve.owner = {} in php.ini; {}", user_name(real), worker.restart());
@@ -40,13 +40,13 @@ void check_owner(const Situation& situation, Findings& findings) {
   }
   if (!needs_none && (!trusted || trusted->uid != real)) {
     return findings.fail("keysieve.owner",
-                         fmt::format("is {}, but {} belongs to {}, who is not trusted",
+                         fmt::format("is {}, but what lies in {} belongs to {}, who is not trusted",
                                      worker.owner.empty() ? "empty" : worker.owner,
                                      situation.question.directory, user_name(real)),
                          remedy);
   }
-  findings.ok("keysieve.owner",
-              fmt::format("{} belongs to {}, who is trusted", situation.question.directory, user_name(real)));
+  findings.ok("keysieve.owner", fmt::format("what lies in {} belongs to {}, who is trusted",
+                                            situation.question.directory, user_name(real)));
 }
 
 }  // namespace

@@ -181,5 +181,19 @@ TEST_F(Query, BelievesNoFolderOfAStranger) {
   EXPECT_THAT(refusal(2, {"query", "tags", "猫"}), AllOf(HasSubstr("not trusted"), HasSubstr("uid 54321")));
 }
 
+// As kubelet makes one: it belongs to root, and the group of the pod may write to it.
+TEST_F(Query, BelievesWhoeverPublishesInAVolume) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+  for (const auto& file : std::filesystem::directory_iterator(shared_memory() + "/tags")) {
+    ASSERT_EQ(::chown(file.path().c_str(), 54321, 54321), 0);
+  }
+  ASSERT_EQ(::chown((shared_memory() + "/tags").c_str(), 54321, 54321), 0);
+  ASSERT_EQ(::chmod(shared_memory().c_str(), 02777), 0);
+  EXPECT_EQ(answer("猫"), "maybe");
+  EXPECT_EQ(keysieve({"status", "--json"}).exit_status, 0);
+  EXPECT_EQ(keysieve({"bypass", "tags"}).exit_status, 0);
+  EXPECT_THAT(keysieve({"status"}).output, HasSubstr("bypassed"));
+}
+
 }  // namespace
 }  // namespace keysieve::test
