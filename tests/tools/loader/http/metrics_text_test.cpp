@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -120,6 +121,34 @@ TEST(Alerts, AreEachTestedAndDescribed) {
 
 TEST(Alerts, AskForWhatIsExported) {
   expect_exported(read(kMonitoring + "alerts.yml"));
+}
+
+// Debian's promtool knows nothing of Kubernetes: what it would find is written in its place.
+TEST(ScrapeConfigs, GiveTheJobTheNameThatTheAlertsAskFor) {
+  constexpr std::string_view kDiscovery = "kubernetes_sd_configs: [{role: pod}]";
+  constexpr std::string_view kDiscovered =
+      "static_configs: [{targets: [\"10.1.2.3\"], labels: {__meta_kubernetes_pod_ip: \"10.1.2.3\","
+      " __meta_kubernetes_pod_annotation_prometheus_io_scrape: \"true\","
+      " __meta_kubernetes_pod_annotation_prometheus_io_port: \"9427\"}}]";
+  const TemporaryDirectory folder;
+  const std::string path = folder / "prometheus.yml";
+  std::filesystem::copy(kMonitoring + "alerts.yml", folder / "alerts.yml");
+  const std::string page = read(KEYSIEVE_SOURCES "/docs/monitoring.md");
+  const auto configs = matches(page, "```yaml\n(# prometheus.yml\n[^`]*)```");
+  ASSERT_EQ(configs.size(), 2U);
+  for (std::string config : configs) {
+    const auto discovery = config.find(kDiscovery);
+    const bool is_discovered = discovery != std::string::npos;
+    if (is_discovered) config.replace(discovery, kDiscovery.size(), kDiscovered);
+    std::ofstream(path) << config;
+    const ProgramResult check = promtool({"check", "config", path});
+    EXPECT_EQ(check.exit_status, 0) << check.output << check.errors;
+    const ProgramResult found = promtool(
+        {"check", "service-discovery", "--timeout=2s", path, is_discovered ? "kubernetes-pods" : "keysieve"});
+    const auto labels = nlohmann::json::parse(found.output).at(0).at("labels");
+    EXPECT_EQ(labels.at("job"), "keysieve");
+    EXPECT_EQ(labels.at("__address__"), is_discovered ? "10.1.2.3:9427" : "web1.example.com:9427");
+  }
 }
 
 TEST(Dashboard, AsksForWhatIsExported) {
