@@ -145,11 +145,22 @@ final class DoctorTest extends TestCase
     public function testASetThatIsBypassed(): void
     {
         $this->publish('tags');
-        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'bypass', '--directory', $this->memory->path, 'tags']);
+        $this->bypass('--directory', $this->memory->path);
         $doctor = $this->ask();
         self::assertSame(0, $doctor->status, 'somebody wants it so');
         self::assertSame('warning', $doctor->about('set tags')['health']);
+        self::assertSame('bypassed by an operator of this host', $doctor->about('set tags')['seen']);
         self::assertSame('keysieve bypass tags --off', $doctor->about('set tags')['remedy']);
+    }
+
+    public function testASetThatIsBypassedInTheStoreAndHere(): void
+    {
+        $loader = $this->loader(['tags']);
+        $remedy = fn (): ?string => $this->ask()->about('set tags')['remedy'];
+        $this->bypass('--store', $loader->store);
+        self::assertTrue(Deadline::reaches(static fn (): bool => $remedy() === 'keysieve bypass tags --off --store URL'));
+        $this->bypass('--directory', $this->memory->path);
+        self::assertSame('keysieve bypass tags --off; keysieve bypass tags --off --store URL', $remedy());
     }
 
     public function testASnapshotOfALaterFormat(): void
@@ -348,6 +359,11 @@ final class DoctorTest extends TestCase
     private function publish(string $set, array $keys = ['apple'], array $options = [], array $publishing = []): void
     {
         $this->memory->publish(SharedMemory::build($set, $keys, $options), $publishing);
+    }
+
+    private function bypass(string ...$where): void
+    {
+        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'bypass', 'tags', ...$where]);
     }
 
     /**

@@ -130,7 +130,8 @@ final class DoctorWorkerTest extends TestCase
         $other = new Tmpfs();
         $doctor = $this->ask($this->pool(directives: ['php_admin_value[keysieve.directory]' => $other->path]));
         $this->assertError($doctor, 'keysieve.directory', "is {$other->path} in PHP", "keysieve.directory = {$this->memory->path}");
-        $this->assertError($doctor, 'worker, set tags', 'maybe: Missing', 'error log');
+        $this->assertError($doctor, 'worker, set tags', 'maybe: Missing', 'see keysieve.directory');
+        self::assertNotContains('access', array_column($doctor->findings, 'subject'), 'the worker does not come here');
     }
 
     public function testKeysieveSwitchedOff(): void

@@ -78,7 +78,8 @@ void read_as(const Situation& situation, const User& user, Findings& findings) {
 void check_access(const Situation& situation, Findings& findings) {
   if (!situation.reader || !situation.has_directory || situation.sets.empty()) return;
   const User& user = *situation.reader;
-  if (situation.worker && situation.worker->extension_version.empty()) return;
+  if (situation.worker && (situation.worker->extension_version.empty() || !situation.worker_reads_this()))
+    return;
   if (!can_be(user)) {
     return findings.warn("access", "not looked at: only root can do it as " + user_name(user.uid),
                          "ask as root");

@@ -14,15 +14,20 @@ std::string age(UnixSeconds moment, UnixSeconds now) {
   return format_duration(std::chrono::seconds(std::max<UnixSeconds>(0, now - moment))) + " ago";
 }
 
+std::string commands_against_bypass(const SetStatus& set) {
+  std::string here = fmt::format("keysieve bypass {} --off", set.name);
+  std::string in_store = here + " --store URL";
+  if (!set.bypasses || !set.bypasses->in_store.is_on) return here;
+  return set.bypasses->by_operator.is_on ? here + "; " + in_store : in_store;
+}
+
 std::string remedy_of(const Situation& situation, const SetStatus& set) {
   const std::string folder = situation.question.directory + "/" + set.name;
   switch (set.availability) {
     case Availability::Expired:
       return "build and push it anew; journalctl -u keysieved says whether the loader gets it";
     case Availability::Bypassed:
-      return set.bypasses && set.bypasses->in_store.is_on
-                 ? fmt::format("keysieve bypass {} --off --store URL", set.name)
-                 : fmt::format("keysieve bypass {} --off", set.name);
+      return commands_against_bypass(set);
     case Availability::Incompatible:
       return "upgrade keysieve on this host first, then loaders, then builders; until then build with "
              "--format";
@@ -50,11 +55,11 @@ void check_set(const Situation& situation, const SetStatus& set, Findings& findi
                     format_count(set.published->key_count), set.published->format,
                     age(set.published->as_of, situation.now)));
   }
-  const std::string seen = fmt::format("{}: {}", to_string(set.availability), set.reason);
-  if (set.availability == Availability::Bypassed) {
-    return findings.warn(subject, seen, remedy_of(situation, set));  // somebody wants it so
+  if (set.availability == Availability::Bypassed) {  // somebody wants it so
+    return findings.warn(subject, set.reason, remedy_of(situation, set));
   }
-  findings.fail(subject, seen, remedy_of(situation, set));
+  findings.fail(subject, fmt::format("{}: {}", to_string(set.availability), set.reason),
+                remedy_of(situation, set));
 }
 
 std::chrono::seconds patience_of(const Situation& situation) {

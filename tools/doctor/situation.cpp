@@ -1,5 +1,6 @@
 #include "tools/doctor/situation.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,6 +83,13 @@ void gather_worker(Situation& situation, Findings& findings) {
   }
 }
 
+bool is_same_folder(const std::string& a, const std::string& b) {
+  struct stat left {};
+  struct stat right {};
+  return ::stat(a.c_str(), &left) == 0 && ::stat(b.c_str(), &right) == 0 && left.st_dev == right.st_dev &&
+         left.st_ino == right.st_ino;
+}
+
 void gather_reader(Situation& situation) {
   if (!situation.question.reader) return;
   situation.reader = find_user(*situation.question.reader);
@@ -105,6 +113,11 @@ const SetStatus* Situation::largest() const {
   const auto found = std::max_element(sets.begin(), sets.end(),
                                       [](const auto& a, const auto& b) { return bytes_of(a) < bytes_of(b); });
   return found == sets.end() || !found->published ? nullptr : &*found;
+}
+
+bool Situation::worker_reads_this() const {
+  const std::string there = question.worker->chroot + worker->directory;
+  return there == question.directory || is_same_folder(there, question.directory);
 }
 
 Situation gather(const DoctorQuestion& question, Findings& findings) {

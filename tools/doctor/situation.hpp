@@ -40,6 +40,9 @@ struct Situation {
   [[nodiscard]] uid_t publisher() const;
   // Of those that are published; nullptr when none is.
   [[nodiscard]] const SetStatus* largest() const;
+  // Whether the worker, which there must be, reads this directory, as far as this process, which may live in
+  // another container, can tell.
+  [[nodiscard]] bool worker_reads_this() const;
 };
 
 // What cannot be had becomes a finding.

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -12,21 +11,6 @@ namespace keysieve {
 namespace {
 
 constexpr double kClockTolerance = 2.0;
-
-bool is_same_folder(const std::string& a, const std::string& b) {
-  struct stat left {};
-  struct stat right {};
-  return ::stat(a.c_str(), &left) == 0 && ::stat(b.c_str(), &right) == 0 && left.st_dev == right.st_dev &&
-         left.st_ino == right.st_ino;
-}
-
-// As far as this process, which may live in another container, can tell.
-bool reads_this_directory(const Situation& situation) {
-  const std::string& directory = situation.question.directory;
-  const std::string& chroot = situation.question.worker->chroot;
-  const std::string& of_worker = situation.worker->directory;
-  return (chroot.empty() && of_worker == directory) || is_same_folder(chroot + of_worker, directory);
-}
 
 void check_owner(const Situation& situation, Findings& findings) {
   const Worker& worker = *situation.worker;
@@ -82,7 +66,7 @@ void check_settings(const Situation& situation, Findings& findings) {
                   "keysieve.enabled = 1 in php.ini; " + worker.restart());
   }
   if (!situation.has_directory) return;
-  if (!reads_this_directory(situation)) {
+  if (!situation.worker_reads_this()) {
     findings.fail(
         "keysieve.directory",
         fmt::format("is {} in PHP, the sets lie in {}", worker.directory, situation.question.directory),
@@ -108,7 +92,8 @@ void check_worker_sets(const Situation& situation, Findings& findings) {
     if (there.availability != "Ready") {
       const bool is_meant = there.availability == "Bypassed" && set.availability == Availability::Bypassed;
       const std::string seen = "every lookup answers maybe: " + there.availability;
-      const std::string remedy = "see above; PHP's error log has the reason";
+      const std::string remedy = situation.worker_reads_this() ? "see above; PHP's error log has the reason"
+                                                               : "see keysieve.directory";
       findings.add({is_meant ? Severity::Warning : Severity::Error, subject, seen, remedy});
     } else if (set.published && there.publication < set.published->publication) {
       findings.warn(subject,
