@@ -142,6 +142,31 @@ final class DoctorWorkerTest extends TestCase
         $this->assertError($doctor, 'worker, set tags', 'Disabled', 'see above');
     }
 
+    public function testAPoolThatMayNotCallWhatTellsOfTheWorker(): void
+    {
+        $this->publish('tags');
+        $disabled = 'getmypid,getenv,ini_get,extension_loaded,phpversion,posix_geteuid,posix_getegid,posix_getgroups';
+        $pool = $this->pool(directives: ['php_admin_value[disable_functions]' => $disabled]);
+        $doctor = $this->ask($pool);
+        self::assertSame('', (string) $doctor);
+        self::assertSame('answers from publication 1', $doctor->about('worker, set tags')['seen']);
+        self::assertSame($this->memory->path, $doctor->about('keysieve.directory')['seen']);
+    }
+
+    public function testAScriptThatFails(): void
+    {
+        $this->publish('tags');
+        $pool = $this->pool(directives: [
+            'php_admin_value[disable_functions]' => 'json_encode',
+            'php_admin_value[display_errors]' => '1',
+        ]);
+        $doctor = $this->ask($pool);
+        $this->assertError($doctor, 'worker', 'and failed: ', 'disable_functions');
+        self::assertStringContainsString('json_encode()', $doctor->about('worker')['seen']);
+        $silent = $this->pool(directives: ['php_admin_value[disable_functions]' => 'json_encode']);
+        $this->assertError($this->ask($silent), 'worker', 'and failed', "PHP's error log");
+    }
+
     public function testAnInstructionSetOfTheEnvironment(): void
     {
         $this->publish('tags');

@@ -75,29 +75,39 @@ class Script {
   FileDescriptor file_;
 };
 
-// What PHP says of itself, without its marks of HTML.
-std::string first_line_of(const std::string& output) {
+// What follows the headers.
+std::string body_of(const std::string& output) {
+  const auto end = output.find("\r\n\r\n");
+  return end == std::string::npos ? output : output.substr(end + 4);
+}
+
+// What PHP says of itself, without its marks of HTML; ": " before it, if it says anything.
+std::string first_line_of(const std::string& body) {
   std::string text;
   bool is_mark = false;
-  const auto body = output.find("\r\n\r\n");
-  for (const char character : body == std::string::npos ? output : output.substr(body + 4)) {
+  for (const char character : body) {
     is_mark = character == '<' || (is_mark && character != '>');
     if (!is_mark && character != '>' && (character != '\n' || !text.empty())) text += character;
   }
-  return text.substr(0, text.find('\n'));
+  return text.empty() ? "" : ": " + text.substr(0, text.find('\n'));
 }
 
 Json answer_in(const std::string& output, const WorkerQuestion& question, const std::string& script) {
-  const auto mark = output.rfind(kAnswerMark);
-  Json json = mark == std::string::npos
-                  ? Json()
-                  : Json::parse(output.substr(mark + std::string_view(kAnswerMark).size()), nullptr, false);
+  const std::string body = body_of(output);
+  const auto mark = body.rfind(kAnswerMark);
+  if (mark == std::string::npos) {
+    throw DataError(question.address + ": the worker does not run " + script + first_line_of(body));
+  }
+  const std::string said = body.substr(mark + std::string_view(kAnswerMark).size());
+  Json json = Json::parse(said.substr(0, said.find('\n')), nullptr, false);
   if (json.is_object()) return json;
-  throw DataError(question.address + ": the worker does not run " + script + ": " + first_line_of(output));
+  throw ConfigError(question.address + ": the worker ran " + script + ", and failed" + first_line_of(said));
 }
 
 std::optional<User> user_in(const Json& json, const std::string& chroot) {
-  if (json.at("groups").is_null()) return std::nullopt;
+  for (const char* name : {"uid", "gid", "groups"}) {
+    if (json.at(name).is_null()) return std::nullopt;
+  }
   return User{.uid = json.at("uid"),
               .gid = json.at("gid"),
               .groups = json.at("groups"),

@@ -25,7 +25,7 @@ struct Worker {
   std::string php_version;
   std::string sapi;
   bool is_thread_safe = false;
-  pid_t pid = 0;        // in its own namespace
+  pid_t pid = 0;        // in its own namespace; 0: it may not tell
   double clock = 0;     // Unix seconds
   double asked_at = 0;  // ours, before and after it was asked
   double answered_at = 0;
@@ -45,7 +45,7 @@ struct Worker {
 };
 
 // Throws as ask_fastcgi(), CannotCreateError when the script cannot be written, DataError when something else
-// answers than the script.
+// answers than the script, ConfigError when the script fails under the settings of PHP.
 Worker ask_worker(const WorkerQuestion& question, const std::vector<std::string>& set_names);
 
 }  // namespace keysieve
