@@ -45,7 +45,8 @@ PublicationStatus publication_status(const Attachment& attached, const ControlPa
 }  // namespace
 
 SetReader status_reader(const std::string& directory, const std::string& set_name) {
-  return {{.directory = directory, .trusted_owner = believed_owner(directory, set_name), .max_jitter = {}}, set_name};
+  return {{.directory = directory, .trusted_owner = believed_owner(directory, set_name), .max_jitter = {}},
+          set_name};
 }
 
 SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pages) {
