@@ -70,6 +70,14 @@ FileDescriptor new_socket(int family, const std::string& address) {
   return file;
 }
 
+// What is no socket is somebody's, and stays.
+void refuse_other_file(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode)) {
+    throw CannotCreateError(path + ": is there already, and no socket");
+  }
+}
+
 // A socket that was left behind refuses, and may be replaced.
 bool somebody_answers(const std::string& path) {
   const sockaddr_un address = socket_address(path);
@@ -110,8 +118,10 @@ ListeningSocket::~ListeningSocket() {
 // Under a name of its own until its rights are set, so that nobody connects before.
 void ListeningSocket::listen_at_path(std::optional<gid_t> group) {
   const std::string path = std::exchange(path_, {});
-  if (somebody_answers(path)) throw LockedError(path + ": another process answers there");
   const std::string temporary = path + ".new";
+  refuse_other_file(path);
+  refuse_other_file(temporary);
+  if (somebody_answers(path)) throw LockedError(path + ": another process answers there");
   ::unlink(temporary.c_str());
   file_ = new_socket(AF_UNIX, path);
   const sockaddr_un address = socket_address(temporary);

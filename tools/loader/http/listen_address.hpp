@@ -17,7 +17,8 @@ std::string checked_listen_address(const std::string& address);
 // goes with this object.
 class ListeningSocket {
  public:
-  // Throws CannotCreateError, PermissionError; LockedError where another process answers at that path.
+  // Throws CannotCreateError, also where something other than a socket is at that path, PermissionError;
+  // LockedError where another process answers there.
   ListeningSocket(const std::string& address, std::optional<gid_t> group);
   ListeningSocket(const ListeningSocket&) = delete;
   ListeningSocket& operator=(const ListeningSocket&) = delete;

@@ -7,6 +7,8 @@
 #include <sys/un.h>
 
 #include <filesystem>
+#include <fstream>
+#include <map>
 
 #include "core/base/error.hpp"
 #include "tests/support/message_of.hpp"
@@ -83,8 +85,22 @@ TEST_F(SocketPath, NamesThePathThatCannotBe) {
 
 TEST_F(SocketPath, DoesNotReplaceAFileOfAnotherKind) {
   std::filesystem::create_directory(path());
-  EXPECT_THROW(ListeningSocket(address(), std::nullopt), Error);
+  std::filesystem::create_symlink("/nowhere", folder_ / "link");
+  for (const char* name : {"file", "other.new"}) std::ofstream(folder_ / name) << "precious\n";
+  const std::map<std::string, std::string> is_there_at{{"unix:" + path(), path()},
+                                                       {"unix:" + folder_ / "link", folder_ / "link"},
+                                                       {"unix:" + folder_ / "file", folder_ / "file"},
+                                                       {"unix:" + folder_ / "other", folder_ / "other.new"}};
+  for (const auto& [address, what] : is_there_at) {
+    EXPECT_EQ(
+        message_of<CannotCreateError>([&, &address = address] { ListeningSocket(address, std::nullopt); }),
+        what + ": is there already, and no socket");
+  }
   EXPECT_TRUE(std::filesystem::is_directory(path()));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
+  for (const char* name : {"file", "other.new"}) {
+    EXPECT_EQ(std::filesystem::file_size(folder_ / name), 9U) << name;
+  }
 }
 
 TEST(ListeningPort, NamesAnAddressThatIsTaken) {
