@@ -15,6 +15,11 @@ HistoryEntry entry_of(Event event, const LivePublication& live) {
   return entry;
 }
 
+std::optional<double> change(std::uint64_t before, std::uint64_t now) {
+  if (before == 0) return std::nullopt;
+  return static_cast<double>(now) / static_cast<double>(before) - 1;
+}
+
 }  // namespace
 
 std::string_view to_string(Event event) noexcept {
@@ -48,8 +53,14 @@ void SetRecorder::published(const LivePublication& live, bool from_cache, double
   HistoryEntry entry = entry_of(from_cache ? Event::FromCache : Event::Published, live);
   entry.pull_seconds = std::exchange(pull_seconds_, std::nullopt);
   entry.publish_seconds = seconds;
-  remember(std::move(entry));
-  last_live_ = live;
+  is_live_now(std::move(entry), live);
+}
+
+void SetRecorder::found(const LivePublication& live) {
+  if (last_live_ && last_live_->id == live.id) return;
+  const bool is_enlarged = last_live_ && last_live_->build_id == live.build_id &&
+                           last_live_->layer.shard_count < live.layer.shard_count;
+  is_live_now(entry_of(is_enlarged ? Event::Enlarged : Event::Found, live), live);
 }
 
 void SetRecorder::refused(const SnapshotRecord& record, Refusal refusal, const std::string& reason) {
@@ -67,15 +78,9 @@ void SetRecorder::refused(const SnapshotRecord& record, Refusal refusal, const s
   remember(std::move(entry));
 }
 
-void SetRecorder::compared(const PointerRecord& pointer, bool is_live, SteadyTime now) {
-  const SnapshotRecord& current = *pointer.current;
+void SetRecorder::compared(const SnapshotRecord& current, bool is_live, SteadyTime now) {
   if (is_live) {
     report_.waiting_since.reset();
-    const auto before = keys_before(pointer);
-    report_.key_change.reset();
-    if (before && *before != 0) {
-      report_.key_change = static_cast<double>(current.key_count) / static_cast<double>(*before) - 1;
-    }
   } else if (!report_.waiting_since) {
     report_.waiting_since = now;
   }
@@ -86,11 +91,15 @@ void SetRecorder::looked(const SetState& state, std::uint64_t adds_kept) {
   report_.trouble = state.trouble;
   report_.trouble_reason = state.reason;
   report_.adds_kept = adds_kept;
-  if (!state.live || (last_live_ && last_live_->id == state.live->id)) return;
-  const bool is_enlarged = last_live_ && last_live_->build_id == state.live->build_id &&
-                           last_live_->layer.shard_count < state.live->layer.shard_count;
-  remember(entry_of(is_enlarged ? Event::Enlarged : Event::Found, *state.live));
-  last_live_ = state.live;
+  if (state.live) found(*state.live);
+}
+
+void SetRecorder::is_live_now(HistoryEntry entry, const LivePublication& live) {
+  if (last_live_ && last_live_->build_id != live.build_id) {
+    report_.key_change = change(last_live_->key_count, live.key_count);
+  }
+  remember(std::move(entry));
+  last_live_ = live;
 }
 
 void SetRecorder::remember(HistoryEntry entry) {

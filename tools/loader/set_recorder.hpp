@@ -16,11 +16,13 @@ class SetRecorder {
   // A snapshot has come from the store; what is published next is it.
   void pulled(double seconds);
   void published(const LivePublication& live, bool from_cache, double seconds);
+  // What is live. A publication that was not reported is somebody else's.
+  void found(const LivePublication& live);
   // Each reason counts once for a build, however often it is tried again.
   void refused(const SnapshotRecord& record, Refusal refusal, const std::string& reason);
   // What the store calls current, and whether that is live.
-  void compared(const PointerRecord& pointer, bool is_live, SteadyTime now);
-  // The end of a look. A publication that was not reported is somebody else's.
+  void compared(const SnapshotRecord& current, bool is_live, SteadyTime now);
+  // The end of a look.
   void looked(const SetState& state, std::uint64_t adds_kept);
 
  private:
@@ -30,6 +32,7 @@ class SetRecorder {
     friend bool operator==(const Refused&, const Refused&) = default;
   };
 
+  void is_live_now(HistoryEntry entry, const LivePublication& live);
   void remember(HistoryEntry entry);
 
   SetReport report_;

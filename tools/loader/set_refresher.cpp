@@ -89,6 +89,7 @@ SetState SetRefresher::look_and_publish(SteadyTime now) {
   publisher.beat(moment);
   publisher.clear_expired_bypass(moment);
   look_at_what_is_live();
+  if (live_) recorder_.found(*live_);
   try {
     if (!live_ && backoff_.is_due(now)) publish_newest_cached(publisher, now);
   } catch (const Error&) {
@@ -170,7 +171,7 @@ SetState SetRefresher::follow_pointer(Publisher& publisher, const SetRecords& re
   }
   SetState state = follow(publisher, *pointer, now);
   if (state.trouble == Trouble::None) source_.has_seen(*pointer);
-  recorder_.compared(*pointer, is_live(*pointer->current), now);
+  recorder_.compared(*pointer->current, is_live(*pointer->current), now);
   if (live_) forget_adds(std::min(live_->adds_from, pointer->adds_trimmed_to));
   return state;
 }

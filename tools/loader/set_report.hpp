@@ -47,7 +47,7 @@ struct SetReport {
   std::string trouble_reason;
   std::uint64_t store_generation = 0;       // what the store calls current; 0: not known
   std::optional<SteadyTime> waiting_since;  // since when that is not what is live
-  std::optional<double> key_change;         // of what is live, as a share of the generation before
+  std::optional<double> key_change;         // of what is live, as a share of what was live before
   std::uint64_t adds_kept = 0;              // of the adds log, on this host
   std::array<std::uint64_t, kRefusals.size()> refused{};  // generations, as kRefusals
   Durations pulls;

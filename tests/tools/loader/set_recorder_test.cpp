@@ -105,19 +105,29 @@ TEST_F(Recorder, KeepsTheNewestOfItsHistory) {
 }
 
 TEST_F(Recorder, SaysSinceWhenTheStoreIsAhead) {
-  PointerRecord pointer;
-  pointer.current = record(2, 1200);
-  pointer.previous = {record(1, 1000)};
-  recorder_.compared(pointer, /*is_live=*/false, kNow);
-  pointer.current = record(3, 1300);
-  recorder_.compared(pointer, false, kNow + std::chrono::minutes(1));
+  recorder_.compared(record(2, 1200), /*is_live=*/false, kNow);
+  recorder_.compared(record(3, 1300), false, kNow + std::chrono::minutes(1));
   EXPECT_EQ(recorder_.report().waiting_since, kNow) << "a newer generation does not begin the wait anew";
   EXPECT_EQ(recorder_.report().store_generation, 3U);
-  EXPECT_EQ(recorder_.report().key_change, std::nullopt);
-  recorder_.compared(pointer, true, kNow + std::chrono::minutes(2));
+  recorder_.compared(record(3, 1300), true, kNow + std::chrono::minutes(2));
   EXPECT_EQ(recorder_.report().waiting_since, std::nullopt);
-  ASSERT_TRUE(recorder_.report().key_change.has_value());
-  EXPECT_NEAR(*recorder_.report().key_change, 0.3, 1e-9);
+}
+
+TEST_F(Recorder, ComparesTheKeysWithThoseThatWereLiveBefore) {
+  recorder_.found(live(1, 4));
+  EXPECT_EQ(recorder_.report().key_change, std::nullopt) << "nobody knows what was before";
+  recorder_.refused(record(5, 100), Refusal::MaxShrink, "shrank");
+  recorder_.published(live(2, 6), /*from_cache=*/false, 0);
+  EXPECT_EQ(recorder_.report().key_change, 0.5) << "to generation 4, whatever was refused";
+  recorder_.looked(state_of(live(3, 6)), 0);
+  recorder_.published(live(4, 6), /*from_cache=*/true, 0);
+  EXPECT_EQ(recorder_.report().key_change, 0.5) << "the same keys once more";
+  recorder_.looked(state_of(live(5, 3)), 0);
+  EXPECT_EQ(recorder_.report().key_change, -0.5) << "published by another hand";
+  recorder_.published(live(6, 0), /*from_cache=*/false, 0);
+  EXPECT_EQ(recorder_.report().key_change, -1.0);
+  recorder_.published(live(7, 2), /*from_cache=*/false, 0);
+  EXPECT_EQ(recorder_.report().key_change, std::nullopt) << "no share of nothing";
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ void Metrics::of_publications() {
            "Highest estimated rate that the configuration allows, where it does.",
            [](const SetView& set) { return set.report->max_fpr; });
   each_set("keysieve_set_keys_change_ratio",
-           "Keys of what is live, less those of the generation before, as a share of these.",
+           "Keys of what is live, less those of what was live before on this host, as a share of these.",
            [](const SetView& set) { return set.report->key_change; });
 }
 

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -49,6 +50,37 @@ TEST_F(KeysievedStatus, CountsWhatIsPublishedAndWhatIsRefused) {
   EXPECT_TRUE(counts("keysieve_set_generation{set=\"tags\"} 2"));
   EXPECT_TRUE(counts("keysieve_set_store_generation{set=\"tags\"} 3"));
   EXPECT_GT(value_of("keysieve_set_store_lag_seconds{set=\"tags\"}"), 0);
+}
+
+// Shrink is measured by the generation before in the store, which is the one that was refused.
+TEST_F(KeysievedStatus, ComparesTheKeysWithThoseThatWereLiveBeforeWhateverWasRefused) {
+  const std::string change = "keysieve_set_keys_change_ratio{set=\"tags\"}";
+  site_.push("tags", {0, 2000});
+  site_.configure(status_config() + tags_set);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  EXPECT_THAT(metrics(), Not(HasSubstr("\n" + change))) << "nothing was live before";
+  site_.push("tags", {0, 100});
+  ASSERT_TRUE(counts("keysieve_set_refused_generations_total{set=\"tags\",reason=\"max_shrink\"} 1"))
+      << log();
+  site_.push("tags", {0, 100});
+  ASSERT_TRUE(counts("keysieve_set_generation{set=\"tags\"} 3")) << log();
+  EXPECT_TRUE(eventually([&] { return std::abs(value_of(change) + 0.95) < 1e-9; })) << metrics();
+  EXPECT_THAT(get("/").body, HasSubstr("−95.0 % to the one before"));
+}
+
+TEST_F(KeysievedStatus, ComparesTheKeysWithWhatItHasFoundLive) {
+  site_.push("tags", {0, 2000});
+  site_.configure(status_config() + tags_set);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  ASSERT_EQ(keysieved_->stop(), 0);
+  site_.push("tags", {0, 2200});
+  start();
+  ASSERT_TRUE(follows("tags", 2)) << log();
+  EXPECT_TRUE(eventually([&] {
+    return std::abs(value_of("keysieve_set_keys_change_ratio{set=\"tags\"}") - 0.1) < 1e-9;
+  })) << metrics();
 }
 
 TEST_F(KeysievedStatus, CountsAdds) {
