@@ -320,6 +320,7 @@ final class DoctorWorkerTest extends TestCase
     /** With what a kernel that confines it by a security module shows of the pool's only worker. */
     private function askConfined(FpmPool $pool, string $label): Doctor
     {
+        $pool->request()->body(); // so that it has begun
         $shown = ["/proc/{$pool->workers()[0]}/attr/current" => $this->file("$label\n")];
         return $this->ask($pool, wrapper: self::where($shown));
     }
