@@ -5,35 +5,20 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\AsksDoctor;
-use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Doctor;
-use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\Program;
-use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Tmpfs;
 use PHPUnit\Framework\TestCase;
 
-/** What `keysieve doctor` finds without a worker: in the directory, and with the loader. */
+/** What `keysieve doctor` finds in the directory, and for whom --as names. */
 final class DoctorTest extends TestCase
 {
     use AsksDoctor;
 
-    public function testAHealthyHostIsAllOk(): void
-    {
-        $doctor = $this->askBeside($this->loader(['tags']));
-        self::assertSame('', (string) $doctor);
-        self::assertSame(0, $doctor->status);
-        self::assertSame('ok', $doctor->health);
-        foreach (['directory', 'file system', 'room', 'huge pages', 'memory', 'set tags', 'loader of tags', 'clock', 'cache'] as $subject) {
-            self::assertNull($doctor->about($subject)['remedy']);
-        }
-        self::assertStringContainsString('tags has generation 1, as here', $doctor->about('store main')['seen']);
-    }
-
     public function testADirectoryThatIsMissing(): void
     {
-        $this->assertError(Doctor::ask('/dev/shm/keysieve-none'), 'directory', 'No such file or directory', 'systemctl start keysieved');
+        $this->assertError(Doctor::ask('/dev/shm/keysieve-none'), 'directory', 'No such file or directory', 'systemctl restart keysieved');
     }
 
     public function testADirectoryInWhichNothingIsPublished(): void
@@ -108,34 +93,6 @@ final class DoctorTest extends TestCase
         self::assertSame('ok', $with('200 kB')->about('memory')['health']);
     }
 
-    public static function controlGroups(): iterable
-    {
-        yield 'of the unit' => ['/system.slice/keysieved.service', '/system.slice/keysieved.service'];
-        yield 'of a group around it' => ['/system.slice/keysieved.service', '/system.slice'];
-        yield 'of a container, which sees itself as the root' => ['/', ''];
-    }
-
-    /** @dataProvider controlGroups */
-    public function testAControlGroupWithTooLittleMemory(string $group, string $limited): void
-    {
-        $this->needRoot();
-        $loader = $this->loader(['tags']);
-        $limits = new Tmpfs('size=1m');
-        @mkdir($limits->path . $group, recursive: true);
-        file_put_contents("{$limits->path}/$group/memory.max", "max\n");
-        $wrapper = self::where([
-            "/proc/{$loader->pid()}/cgroup" => $this->file("0::$group\n"),
-            '/sys/fs/cgroup' => $limits->path,
-        ]);
-        $withoutLimit = $this->ask(['--config', $loader->config], $wrapper);
-        self::assertSame('', (string) $withoutLimit);
-        file_put_contents("{$limits->path}$limited/memory.max", "100\n");
-        $finding = $this->ask(['--config', $loader->config], $wrapper)->about('memory limit');
-        self::assertSame('warning', $finding['health']);
-        self::assertStringContainsString("group of /proc/{$loader->pid()} may use 100 B", $finding['seen']);
-        self::assertStringContainsString('MemoryMax=', $finding['remedy']);
-    }
-
     public function testASetThatHasExpired(): void
     {
         $this->publish('tags', options: ['--as-of', '@1700000000', '--valid-for', '1h']);
@@ -145,22 +102,12 @@ final class DoctorTest extends TestCase
     public function testASetThatIsBypassed(): void
     {
         $this->publish('tags');
-        $this->bypass('--directory', $this->memory->path);
+        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'bypass', 'tags', '--directory', $this->memory->path]);
         $doctor = $this->ask();
         self::assertSame(0, $doctor->status, 'somebody wants it so');
         self::assertSame('warning', $doctor->about('set tags')['health']);
         self::assertSame('bypassed by an operator of this host', $doctor->about('set tags')['seen']);
         self::assertSame('keysieve bypass tags --off', $doctor->about('set tags')['remedy']);
-    }
-
-    public function testASetThatIsBypassedInTheStoreAndHere(): void
-    {
-        $loader = $this->loader(['tags']);
-        $remedy = fn (): ?string => $this->ask()->about('set tags')['remedy'];
-        $this->bypass('--store', $loader->store);
-        self::assertTrue(Deadline::reaches(static fn (): bool => $remedy() === 'keysieve bypass tags --off --store URL'));
-        $this->bypass('--directory', $this->memory->path);
-        self::assertSame('keysieve bypass tags --off; keysieve bypass tags --off --store URL', $remedy());
     }
 
     public function testASnapshotOfALaterFormat(): void
@@ -176,113 +123,6 @@ final class DoctorTest extends TestCase
     {
         $this->publish('tags');
         $this->assertError($this->ask(wrapper: ['faketime', '-f', '-3600s']), 'clock', 'but tags is of', 'timedatectl');
-    }
-
-    public function testALoaderThatHasStopped(): void
-    {
-        $loader = $this->loader(['tags']);
-        $doctor = $this->ask(['--config', $loader->config], ['faketime', '-f', '+3600s']);
-        $this->assertError($doctor, 'loader of tags', 'last sign of life 1h', 'systemctl restart keysieved');
-    }
-
-    public function testALoaderWhoseIntervalIsNotKnown(): void
-    {
-        $this->loader(['tags'])->stop(SIGTERM);
-        $doctor = $this->ask(wrapper: ['faketime', '-f', '+3600s']);
-        self::assertSame('warning', $doctor->about('loader of tags')['health'], (string) $doctor);
-        self::assertStringContainsString('last sign of life 1h', $doctor->about('loader of tags')['seen']);
-        self::assertStringContainsString('--config', $doctor->about('loader of tags')['remedy']);
-        self::assertSame(0, $doctor->status);
-    }
-
-    public function testAConfigurationThatIsWrong(): void
-    {
-        $this->publish('tags');
-        file_put_contents("{$this->memory->path}/keysieve.toml", 'directry = "/run"');
-        $doctor = $this->ask(['--config', "{$this->memory->path}/keysieve.toml"]);
-        $this->assertError($doctor, 'configuration', 'directry', '--check-config');
-    }
-
-    public function testALoaderThatPublishesElsewhere(): void
-    {
-        $loader = $this->loader(['tags']);
-        $other = new Tmpfs();
-        $doctor = Doctor::ask($other->path, ['--config', $loader->config]);
-        $this->assertError($doctor, 'configuration', $this->memory->path, "--directory {$this->memory->path}");
-        $this->assertError($doctor, 'set tags', 'No such file or directory', 'journalctl');
-    }
-
-    public function testACacheThatOthersMayWriteTo(): void
-    {
-        $loader = $this->loader(['tags']);
-        chmod("{$loader->folder}/cache", 0777);
-        $this->assertError($this->askBeside($loader), 'cache', 'may write to it', 'install -d -o');
-    }
-
-    public function testACacheThatTheLoaderMayNotWriteTo(): void
-    {
-        $this->needRoot();
-        $loader = $this->loader(['tags']);
-        $loader->stop(SIGTERM);
-        Program::output(['chown', '-R', 'daemon', $this->memory->path]);
-        chmod($loader->folder, 0755);
-        $this->assertError($this->askBeside($loader), 'cache', 'for daemon', "chown -R daemon {$loader->folder}/cache");
-    }
-
-    public function testAStoreThatIsAway(): void
-    {
-        $loader = $this->loader(['tags']);
-        rename("{$loader->folder}/store", "{$loader->folder}/elsewhere");
-        $doctor = $this->askBeside($loader);
-        rename("{$loader->folder}/elsewhere", "{$loader->folder}/store");
-        $this->assertError($doctor, 'store main', 'No such file or directory', 'start the store');
-    }
-
-    public function testAStoreThatWantsThePasswordOfTheUnit(): void
-    {
-        $redis = new RedisServer();
-        $loader = $this->loader(['tags'], store: $redis->url);
-        $redis->command('CONFIG', 'SET', 'requirepass', 'secret');
-        $this->assertError($this->askBeside($loader), 'store main', 'NOAUTH', 'KEYSIEVE_REDIS_PASSWORD=… keysieve doctor');
-        $told = $this->ask(['--config', $loader->config], ['env', 'KEYSIEVE_REDIS_PASSWORD=secret']);
-        self::assertSame('ok', $told->about('store main')['health'], (string) $told);
-    }
-
-    public function testAStoreThatGivesItsUserNoRights(): void
-    {
-        $redis = new RedisServer();
-        $loader = $this->loader(['tags'], store: $redis->url);
-        $redis->command('ACL', 'SETUSER', 'default', '-@all');
-        $this->assertError($this->askBeside($loader), 'store main', 'NOPERM', '(ACL) in the store');
-    }
-
-    public function testAPointerThatIsBroken(): void
-    {
-        $redis = new RedisServer();
-        $loader = $this->loader(['tags'], store: $redis->url);
-        $loader->stop(SIGTERM);
-        foreach (explode("\n", $redis->command('KEYS', '*current*')) as $key) {
-            $redis->command('SET', $key, 'broken');
-        }
-        $this->assertError($this->askBeside($loader), 'store main', 'tags', 'push it anew');
-    }
-
-    public function testASetThatWasNeverPushed(): void
-    {
-        $loader = $this->loader(['tags', 'shop'], pushed: ['tags']);
-        $doctor = $this->askBeside($loader);
-        $this->assertError($doctor, 'store main', 'holds no snapshot of shop', 'keysieve push shop.ks');
-        $this->assertError($doctor, 'set shop', 'missing', 'journalctl');
-    }
-
-    public function testAGenerationThatDoesNotCome(): void
-    {
-        $loader = $this->loader(['tags']);
-        $loader->stop(SIGTERM);
-        $loader->push(SharedMemory::build('tags', ['apple', 'pear']));
-        $doctor = $this->askBeside($loader);
-        self::assertSame(0, $doctor->status);
-        self::assertStringContainsString('generation 2 there, 1 here', $doctor->about('store main')['seen']);
     }
 
     public function testAUserWhoMayNotRead(): void
@@ -359,35 +199,6 @@ final class DoctorTest extends TestCase
     private function publish(string $set, array $keys = ['apple'], array $options = [], array $publishing = []): void
     {
         $this->memory->publish(SharedMemory::build($set, $keys, $options), $publishing);
-    }
-
-    private function bypass(string ...$where): void
-    {
-        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'bypass', 'tags', ...$where]);
-    }
-
-    /**
-     * A running one, which has published.
-     *
-     * @param string[]  $sets
-     * @param ?string[] $pushed [all]
-     */
-    private function loader(array $sets, ?array $pushed = null, ?string $store = null): Loader
-    {
-        $loader = new Loader($sets, $store, directory: $this->memory->path);
-        foreach ($pushed ?? $sets as $set) {
-            $loader->push(SharedMemory::build($set, ['apple']));
-            $current = "{$this->memory->path}/$set/0000000000000001.ks";
-            self::assertTrue(Deadline::reaches(static fn (): bool => file_exists($current)), $loader->log());
-        }
-        $isConfirmed = fn (string $set): bool => $this->askBeside($loader)->about("loader of $set")['health'] === 'ok';
-        self::assertTrue(Deadline::reaches(fn (): bool => array_product(array_map($isConfirmed, $pushed ?? $sets)) === 1));
-        return $loader;
-    }
-
-    private function askBeside(Loader $loader): Doctor
-    {
-        return $this->ask(['--config', $loader->config]);
     }
 
     /**

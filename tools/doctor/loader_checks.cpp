@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,15 +20,24 @@
 namespace keysieve {
 namespace {
 
-User loader_user(const Situation& situation) {
-  const uid_t uid = situation.publisher();
-  return find_user(uid).value_or(User{.uid = uid, .gid = ::getegid(), .groups = {}});
+// Without the directory its cache tells, which is his alone.
+std::optional<uid_t> loader_uid(const Situation& situation) {
+  if (situation.has_directory) return situation.publisher();
+  struct stat status {};
+  if (::stat(situation.config->cache.c_str(), &status) != 0) return std::nullopt;
+  return status.st_uid;
 }
 
 std::optional<User> loader_that_can_be(const Situation& situation, Findings& findings,
                                        const std::string& subject) {
-  if (!situation.config || !situation.has_directory) return std::nullopt;
-  const User user = loader_user(situation);
+  if (!situation.config) return std::nullopt;
+  const auto uid = loader_uid(situation);
+  if (!uid) {
+    findings.warn(subject, "not looked at: neither directory nor cache tells the loader's user",
+                  "see directory");
+    return std::nullopt;
+  }
+  const User user = find_user(*uid).value_or(User{.uid = *uid, .gid = ::getegid(), .groups = {}});
   if (can_be(user)) return user;
   findings.warn(subject, "not looked at: only root can do it as " + user_name(user.uid), "ask as root");
   return std::nullopt;

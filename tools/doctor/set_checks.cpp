@@ -99,8 +99,9 @@ void check_heartbeat(const Situation& situation, const std::string& set_name, co
 }  // namespace
 
 void check_sets(const Situation& situation, Findings& findings) {
+  if (!situation.has_directory) return;
   for (const SetStatus& set : situation.sets) check_set(situation, set, findings);
-  if (situation.has_directory && situation.sets.empty()) {
+  if (situation.sets.empty()) {
     findings.fail("sets", situation.question.directory + ": no set is published here",
                   "journalctl -u keysieved; or name the right one: --directory DIR");
   }

@@ -31,28 +31,40 @@ void gather_config(Situation& situation, Findings& findings) {
   }
 }
 
-std::vector<std::string> set_names_of(const Situation& situation) {
-  std::vector<std::string> names = sets_in(situation.question.directory);
+std::vector<std::string> configured_sets(const Situation& situation) {
+  std::vector<std::string> names;
   if (situation.config) {
     for (const SetConfig& set : situation.config->sets) names.push_back(set.name);
   }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
+std::vector<SetStatus> look_at_all(const std::string& directory, std::vector<std::string> names) {
+  const std::vector<std::string> there = sets_in(directory);
+  names.insert(names.end(), there.begin(), there.end());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::vector<SetStatus> sets;
+  sets.reserve(names.size());
+  for (const std::string& name : names) sets.push_back(look_at(directory, name));
+  return sets;
+}
+
+// A loader that runs does not make a directory that was removed; its unit does.
+std::string remedy_without_directory(const Error& error) {
+  return error.kind() == ErrorKind::Permission
+             ? "ask as root, or as the loader's user"
+             : "systemctl restart keysieved; or name the right one: --directory DIR";
+}
+
 void gather_sets(Situation& situation, Findings& findings) {
-  const std::string& directory = situation.question.directory;
+  const std::vector<std::string> configured = configured_sets(situation);
   try {
-    for (const std::string& name : set_names_of(situation)) {
-      situation.sets.push_back(look_at(directory, name));
-    }
+    situation.sets = look_at_all(situation.question.directory, configured);
     situation.has_directory = true;
   } catch (const Error& error) {
-    findings.fail("directory", error.what(),
-                  error.kind() == ErrorKind::Permission
-                      ? "ask as root, or as the loader's user"
-                      : "systemctl start keysieved; or name the right one: --directory DIR");
+    findings.fail("directory", error.what(), remedy_without_directory(error));
+    for (const std::string& name : configured) situation.sets.emplace_back().name = name;
   }
 }
 
@@ -115,6 +127,10 @@ const SetStatus* Situation::largest() const {
   const auto found = std::max_element(sets.begin(), sets.end(),
                                       [](const auto& a, const auto& b) { return bytes_of(a) < bytes_of(b); });
   return found == sets.end() || !found->published ? nullptr : &*found;
+}
+
+bool Situation::is_right_directory() const {
+  return has_directory || (config && config->directory == question.directory);
 }
 
 bool Situation::worker_reads_this() const {

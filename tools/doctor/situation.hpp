@@ -28,18 +28,20 @@ struct Situation {
   DoctorQuestion question;
   UnixSeconds now = 0;
   bool has_directory = false;
-  std::vector<SetStatus> sets;  // of the directory and of the configuration
+  std::vector<SetStatus> sets;  // of the directory and of the configuration; without it their names alone
   std::optional<LoaderConfig> config;
   std::optional<Worker> worker;
   std::optional<User> reader;  // the worker, or whom --as names
 
   // Three publications of every set: the current one, the next, and one that somebody still reads.
   [[nodiscard]] std::uint64_t wanted_bytes() const;
-  // Whom the sets belong to: the loader runs as him. Who asks, where nobody can tell. Throws as
-  // believed_owner().
+  // Whom the sets of the directory, which there must be, belong to: the loader runs as him. Who asks, where
+  // nobody can tell. Throws as believed_owner().
   [[nodiscard]] uid_t publisher() const;
   // Of those that are published; nullptr when none is.
   [[nodiscard]] const SetStatus* largest() const;
+  // Whether it can be held against PHP's: it is there, or the configuration names it.
+  [[nodiscard]] bool is_right_directory() const;
   // Whether the worker, which there must be, reads this directory, as far as this process, which may live in
   // another container, can tell.
   [[nodiscard]] bool worker_reads_this() const;

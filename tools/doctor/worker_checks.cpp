@@ -65,21 +65,21 @@ void check_settings(const Situation& situation, Findings& findings) {
     findings.fail("keysieve.enabled", "is off: every lookup answers maybe",
                   "keysieve.enabled = 1 in php.ini; " + worker.restart());
   }
-  if (!situation.has_directory) return;
-  if (!situation.worker_reads_this()) {
+  if (!worker.instruction_set.empty()) {
+    findings.warn("KEYSIEVE_INSTRUCTION_SET", "is " + worker.instruction_set + ": lookups may be slower",
+                  "take it out of the environment of php-fpm, unless it is meant");
+  }
+  if (!situation.is_right_directory()) return;
+  if (situation.worker_reads_this()) {
+    findings.ok("keysieve.directory", worker.directory);
+  } else {
     findings.fail(
         "keysieve.directory",
         fmt::format("is {} in PHP, the sets lie in {}", worker.directory, situation.question.directory),
         fmt::format("keysieve.directory = {} in php.ini; {}; in a chroot mount it there",
                     situation.question.directory, worker.restart()));
-  } else {
-    findings.ok("keysieve.directory", worker.directory);
   }
-  check_owner(situation, findings);
-  if (!worker.instruction_set.empty()) {
-    findings.warn("KEYSIEVE_INSTRUCTION_SET", "is " + worker.instruction_set + ": lookups may be slower",
-                  "take it out of the environment of php-fpm, unless it is meant");
-  }
+  if (situation.has_directory) check_owner(situation, findings);
 }
 
 void check_worker_sets(const Situation& situation, Findings& findings) {
