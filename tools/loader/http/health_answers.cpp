@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
+
+#include "tools/loader/http/heartbeat.hpp"
 
 namespace keysieve {
 namespace {
@@ -18,10 +19,10 @@ HttpAnswer unavailable(std::string why) {
 }  // namespace
 
 HttpAnswer answer_livez(const LoaderReport& report, SteadyTime now, const HealthLimits& limits) {
-  const auto silence = now - report.alive_at;
-  if (silence <= limits.longest_silence) return {.body = "alive\n"};
-  return unavailable(fmt::format("the loader has given no sign of life for {:.0f} s\n",
-                                 std::chrono::duration<double>(silence).count()));
+  const Heartbeat heartbeat = heartbeat_of(report, now, limits);
+  if (heartbeat.is_alive) return {.body = "alive\n"};
+  return unavailable(
+      fmt::format("the loader has given no sign of life for {:.0f} s\n", heartbeat.age.count()));
 }
 
 HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits) {

@@ -26,8 +26,10 @@ LoaderView LoaderViewer::look(Shards shards) {
   LoaderView view{.now = unix_now(),
                   .steady_now = std::chrono::steady_clock::now(),
                   .loader = board_.read(),
+                  .heartbeat = {},
                   .directory = {},
                   .sets = {}};
+  view.heartbeat = heartbeat_of(view.loader, view.steady_now, limits_);
   view.directory = directory_if_readable(view.loader.directory);
   for (const auto& report : view.loader.sets) {
     view.sets.push_back(look_at(view.loader.directory, report, shards, view.now));

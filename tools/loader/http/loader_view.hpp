@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/loader/http/heartbeat.hpp"
 #include "tools/loader/http/shard_distribution.hpp"
 #include "tools/loader/status_board.hpp"
 #include "tools/status/directory_status.hpp"
@@ -25,6 +26,7 @@ struct LoaderView {
   UnixSeconds now = 0;
   SteadyTime steady_now{};
   LoaderReport loader;
+  Heartbeat heartbeat;
   std::optional<DirectoryStatus> directory;  // nothing when it cannot be read
   std::vector<SetView> sets;                 // as configured
 };
@@ -35,7 +37,7 @@ double store_lag_seconds(const SetReport& report, SteadyTime now) noexcept;
 // One thread.
 class LoaderViewer {
  public:
-  explicit LoaderViewer(const StatusBoard& board) : board_(board) {}
+  LoaderViewer(const StatusBoard& board, const HealthLimits& limits) : board_(board), limits_(limits) {}
 
   // Reading the shards of a new publication takes a moment: a second for some GiB.
   enum class Shards { Skip, Read };
@@ -46,6 +48,7 @@ class LoaderViewer {
                   UnixSeconds now);
 
   const StatusBoard& board_;
+  const HealthLimits limits_;
   std::map<std::string, KnownDistribution> distributions_;
 };
 

@@ -1,6 +1,5 @@
 #include "tools/loader/http/metrics_text.hpp"
 
-#include <chrono>
 #include <functional>
 
 #include "tools/loader/http/metric_writer.hpp"
@@ -109,7 +108,7 @@ void Metrics::of_loader() {
   one("keysieve_loader_ready", "1 when no set is held back by this host, as /healthz says.",
       view_.loader.is_ready ? 1 : 0);
   one("keysieve_loader_heartbeat_age_seconds", "Since the last sign of life of the loader's main loop.",
-      std::chrono::duration<double>(view_.steady_now - view_.loader.alive_at).count());
+      view_.heartbeat.age.count());
 }
 
 void Metrics::of_stores() {

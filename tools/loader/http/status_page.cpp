@@ -30,13 +30,18 @@ Sets by_health(const LoaderView& view) {
   return sets;
 }
 
+Health worst_of(const LoaderView& view, const Sets& sets) {
+  if (!view.heartbeat.is_alive) return Health::Bad;
+  return sets.empty() ? Health::Good : health_of(*sets.front());
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return "";
   return name.data();
 }
 
-// A sieve in the colour of the worst set; inline, so that no file is asked for.
+// A sieve in the colour of what is worst; inline, so that no file is asked for.
 std::string icon(Health worst) {
   constexpr std::array kColours{"%232f9e5f", "%23d99013", "%23d64545"};
   return fmt::format(
@@ -46,12 +51,33 @@ std::string icon(Health worst) {
       kColours[static_cast<std::size_t>(worst)]);
 }
 
-std::string headline(const Sets& sets) {
+std::chrono::seconds silence(const LoaderView& view) {
+  return std::chrono::floor<std::chrono::seconds>(view.heartbeat.age);
+}
+
+std::string headline(const LoaderView& view, const Sets& sets) {
+  if (!view.heartbeat.is_alive) {
+    return "The loader has given no sign of life for " + format_duration(silence(view));
+  }
   const auto good = std::count_if(sets.begin(), sets.end(),
                                   [](const SetView* set) { return health_of(*set) == Health::Good; });
   const auto all = static_cast<std::ptrdiff_t>(sets.size());
   if (good == all) return all == 1 ? "The set is well" : fmt::format("All {} sets are well", all);
   return fmt::format("{} of {} sets {} a look", all - good, all, all - good == 1 ? "needs" : "need");
+}
+
+std::string remedy(const LoaderView& view) {
+  if (view.heartbeat.is_alive) return "";
+  const UnixSeconds since = view.now - silence(view).count();
+  return fmt::format(
+      "<p class=\"why\">What is published stays live; nothing has been refreshed since {}. "
+      "<b>Restart it: <code>systemctl restart keysieved</code></b></p>",
+      html_moment(since, format_moment(since)));
+}
+
+std::string_view state_of_loader(const LoaderView& view) {
+  if (!view.heartbeat.is_alive) return "stands still";
+  return view.loader.is_ready ? "ready" : "not ready yet";
 }
 
 std::string directory_text(const LoaderView& view) {
@@ -67,11 +93,10 @@ std::string directory_text(const LoaderView& view) {
 std::string top(const LoaderView& view, const Sets& sets, Health worst) {
   const auto up = std::chrono::seconds(std::max<UnixSeconds>(0, view.now - view.loader.started_at));
   return fmt::format(
-      "<header class=\"top {}\"><p class=\"host\"><b>keysieve</b> on {}</p><h1>{}</h1>"
+      "<header class=\"top {}\"><p class=\"host\"><b>keysieve</b> on {}</p><h1>{}</h1>{}"
       "<p class=\"facts\">{}</p><p class=\"facts\">keysieved {}, up {}, {}; shown {}</p></header>\n",
-      to_string(worst), markup_text(host_name()), headline(sets), directory_text(view), kVersion,
-      format_duration(up), view.loader.is_ready ? "ready" : "not ready yet",
-      html_moment(view.now, format_moment(view.now)));
+      to_string(worst), markup_text(host_name()), headline(view, sets), remedy(view), directory_text(view),
+      kVersion, format_duration(up), state_of_loader(view), html_moment(view.now, format_moment(view.now)));
 }
 
 std::string stores(const LoaderView& view) {
@@ -110,13 +135,13 @@ std::string overview(const LoaderView& view, const Sets& sets) {
 
 std::string status_page(const LoaderView& view, const std::string& nonce) {
   const Sets sets = by_health(view);
-  const Health worst = sets.empty() ? Health::Good : health_of(*sets.front());
+  const Health worst = worst_of(view, sets);
   std::string page = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{} · keysieve on {}</title>"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
       "<meta name=\"color-scheme\" content=\"light dark\"><meta http-equiv=\"refresh\" content=\"{}\">{}"
       "<style nonce=\"{}\">{}</style></head><body>\n",
-      headline(sets), markup_text(host_name()), kRefreshSeconds, icon(worst), nonce, kPageStyle);
+      headline(view, sets), markup_text(host_name()), kRefreshSeconds, icon(worst), nonce, kPageStyle);
   page += top(view, sets, worst) + "<main>" + stores(view) + overview(view, sets);
   for (const SetView* set : sets) page += set_card(*set, view);
   return page +

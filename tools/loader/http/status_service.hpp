@@ -15,7 +15,7 @@ namespace keysieve {
 class StatusAnswers {
  public:
   StatusAnswers(const StatusBoard& board, const HealthLimits& limits)
-      : board_(board), limits_(limits), viewer_(board) {}
+      : board_(board), limits_(limits), viewer_(board, limits) {}
 
   HttpAnswer operator()(const std::string& path);
 

@@ -59,7 +59,9 @@ Json to_json(const StoreReport& store) {
 std::string json_text(const LoaderView& view) {
   Json json = view.directory ? to_json(*view.directory) : Json{{"directory", view.loader.directory}};
   json.update({{"version", kVersion},
-               {"ready", view.loader.is_ready},
+               {"ready", view.heartbeat.is_alive && view.loader.is_ready},
+               {"alive", view.heartbeat.is_alive},
+               {"heartbeat_age_seconds", view.heartbeat.age.count()},
                {"started_at", view.loader.started_at},
                {"stores", Json::array()},
                {"sets", Json::array()}});

@@ -36,7 +36,7 @@ inline LoaderView full_view() {
   LoaderView view;
   view.now = 1'700'003'600;
   view.steady_now = SteadyTime(std::chrono::seconds(130));
-  view.loader.alive_at = SteadyTime(std::chrono::seconds(129));
+  view.heartbeat.age = std::chrono::seconds(1);
   view.loader.is_ready = true;
   view.loader.sets = {report};
   view.loader.stores = {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "core/shm/publisher.hpp"
 #include "tests/support/redis_server.hpp"
@@ -13,6 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 constexpr SteadyTime kBegin{std::chrono::hours(1)};
 
@@ -72,7 +75,7 @@ TEST_F(DaemonWithLimits, GivesSignsOfLifeBetweenRoundsThatAreFarApart) {
   }
 }
 
-TEST_F(DaemonWithLimits, IsUnwellWhileAStoreHoldsItUp) {
+TEST_F(DaemonWithLimits, IsUnwellWhileAStoreHoldsItUpAndSaysSoEverywhere) {
   RedisServer redis;
   site_.push("tags", {0, 1000}, redis.unix_url());
   site_.configure(status_config() + tags_set, redis.unix_url() + "?timeout=60s");
@@ -80,9 +83,23 @@ TEST_F(DaemonWithLimits, IsUnwellWhileAStoreHoldsItUp) {
   ASSERT_TRUE(answers("/healthz", 200));
   ::kill(redis.pid(), SIGSTOP);
   EXPECT_TRUE(answers("/healthz", 503));
-  EXPECT_THAT(get("/healthz").body, ::testing::HasSubstr("no sign of life"));
+  EXPECT_THAT(get("/healthz").body, HasSubstr("no sign of life"));
+  EXPECT_THAT(get("/").body, AllOf(HasSubstr("<header class=\"top bad\">"),
+                                   HasSubstr("<h1>The loader has given no sign of life for ")));
+  const auto stuck = nlohmann::json::parse(get("/status.json").body);
+  EXPECT_EQ(stuck.at("alive"), false);
+  EXPECT_EQ(stuck.at("ready"), false);
+  EXPECT_GT(stuck.at("heartbeat_age_seconds"), 0.3);
+  EXPECT_EQ(stuck.at("sets").at(0).at("availability"), "ready") << "what is published stays live";
+
   ::kill(redis.pid(), SIGCONT);
   EXPECT_TRUE(answers("/healthz", 200));
+  EXPECT_TRUE(eventually([&] {
+    const auto well = nlohmann::json::parse(get("/status.json").body);
+    return well.at("alive") == true && well.at("ready") == true && well.at("heartbeat_age_seconds") <= 0.3;
+  }));
+  EXPECT_TRUE(
+      eventually([&] { return get("/").body.find("<h1>The set is well</h1>") != std::string::npos; }));
 }
 
 TEST_F(DaemonWithLimits, LetsOthersStartOnceItIsReady) {

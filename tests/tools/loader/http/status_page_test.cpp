@@ -6,11 +6,14 @@
 #include "core/shm/bypass.hpp"
 #include "tests/support/free_port.hpp"
 #include "tests/support/run_program.hpp"
+#include "tests/tools/loader/http/full_view.hpp"
 #include "tests/tools/loader/http/status_fixture.hpp"
+#include "tools/loader/http/status_page.hpp"
 
 namespace keysieve::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -50,6 +53,21 @@ class StatusPage : public KeysievedStatus {
     return result.output;
   }
 };
+
+// Whatever is green on the board of a loader that stands still.
+TEST(StatusPageOfALoaderThatStandsStill, SaysSinceWhenAndWhatToDo) {
+  LoaderView view = full_view();
+  view.sets.clear();
+  EXPECT_THAT(status_page(view, "nonce"), AllOf(HasSubstr("<header class=\"top good\">"),
+                                                HasSubstr(", ready;"), Not(HasSubstr("systemctl"))));
+  view.heartbeat = {.age = std::chrono::milliseconds(136'400), .is_alive = false};
+  EXPECT_THAT(status_page(view, "nonce"),
+              AllOf(HasSubstr("<title>The loader has given no sign of life for 2m 16s · keysieve on "),
+                    HasSubstr("<header class=\"top bad\">"),
+                    HasSubstr("<h1>The loader has given no sign of life for 2m 16s</h1>"),
+                    HasSubstr(">2023-11-14T23:11:04Z</time>"),
+                    HasSubstr("<code>systemctl restart keysieved</code>"), HasSubstr(", stands still;")));
+}
 
 TEST_F(StatusPage, AllowsItsOwnStyleAndNothingElse) {
   site_.configure(status_config() + tags_set);
