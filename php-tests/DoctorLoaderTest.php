@@ -60,6 +60,72 @@ final class DoctorLoaderTest extends TestCase
         self::assertStringContainsString('MemoryMax=', $finding['remedy']);
     }
 
+    /** @return iterable<array{string[], bool}> arguments of keysieved, and whether its configuration lies where it does by default */
+    public static function waysToNameAConfiguration(): iterable
+    {
+        yield 'from the working directory' => [['--config', 'keysieve.toml'], false];
+        yield 'in one word' => [['--config=../{folder}/keysieve.toml'], false];
+        yield 'not at all' => [[], true];
+    }
+
+    /**
+     * @param string[] $arguments
+     *
+     * @dataProvider waysToNameAConfiguration
+     */
+    public function testALoaderThatNamesItsConfigurationInAnotherWay(array $arguments, bool $isDefault): void
+    {
+        $this->needRoot();
+        $loader = $this->loader(['tags']);
+        $loader->stop(SIGTERM);
+        $finding = $this->askBeside($loader)->about('loader');
+        self::assertSame('warning', $finding['health']);
+        self::assertSame("no keysieved is seen to run with {$loader->config}", $finding['seen']);
+        $etc = new Tmpfs();
+        symlink($loader->folder, "{$etc->path}/keysieve");
+        $wrapper = $isDefault ? self::where(['/etc' => $etc->path]) : [];
+        $arguments = str_replace('{folder}', basename($loader->folder), $arguments);
+        $loader->start([...$wrapper, getenv('KEYSIEVE_BIN_DIR') . '/keysieved', ...$arguments], $loader->folder);
+        $seen = fn (): string => $this->askBeside($loader, $wrapper)->about('loader')['seen'];
+        $right = "/proc/{$loader->pid()} runs with {$loader->config}";
+        self::assertTrue(Deadline::reaches(static fn (): bool => $seen() === $right), $loader->log());
+        copy($loader->config, "{$loader->folder}/other.toml");
+        $other = Doctor::ask($this->memory->path, ['--config', "{$loader->folder}/other.toml"], $wrapper);
+        self::assertStringContainsString('no keysieved', $other->about('loader')['seen']);
+    }
+
+    public function testALoaderThatWasReplaced(): void
+    {
+        $loader = $this->loader(['tags']);
+        $loader->stop(SIGTERM);
+        $copy = "{$this->memory->path}/keysieved";
+        copy(getenv('KEYSIEVE_BIN_DIR') . '/keysieved', $copy);
+        chmod($copy, 0755);
+        $loader->start([$copy, '--config', $loader->config]);
+        $about = fn (): array => $this->askBeside($loader)->about('loader');
+        self::assertTrue(Deadline::reaches(static fn (): bool => $about()['health'] === 'ok'), $loader->log());
+        unlink($copy);
+        self::assertSame('warning', $about()['health']);
+        self::assertStringContainsString("/proc/{$loader->pid()} still runs", $about()['seen']);
+        self::assertSame('systemctl restart keysieved', $about()['remedy']);
+    }
+
+    /** In the loader's container the doctor has the same limit. */
+    public function testTheDoctorsOwnControlGroupWhereNoLoaderIsSeen(): void
+    {
+        $this->needRoot();
+        if (!str_contains(file_get_contents('/proc/self/cgroup'), '0::')) {
+            self::markTestSkipped('there are no control groups of version 2');
+        }
+        $loader = $this->loader(['tags']);
+        $loader->stop(SIGTERM);
+        $limits = new Tmpfs('size=1m');
+        file_put_contents("{$limits->path}/memory.max", "100\n");
+        $finding = $this->askBeside($loader, self::where(['/sys/fs/cgroup' => $limits->path]))->about('memory limit');
+        self::assertSame('warning', $finding['health']);
+        self::assertStringContainsString('/proc/self may use 100 B', $finding['seen']);
+    }
+
     public function testASetThatIsBypassedInTheStoreAndHere(): void
     {
         $loader = $this->loader(['tags']);

@@ -75,13 +75,20 @@ final class Loader
         return file_get_contents("{$this->folder}/log");
     }
 
-    private function start(): void
+    /**
+     * After it was stopped.
+     *
+     * @param ?string[] $command that becomes keysieved [with its configuration]
+     * @param ?string   $folder  where it runs [that of this process]
+     */
+    public function start(?array $command = null, ?string $folder = null): void
     {
         $log = ['file', "{$this->folder}/log", 'a'];
         $this->daemon = proc_open(
-            ["{$this->programs}/keysieved", '--config', $this->config],
+            $command ?? ["{$this->programs}/keysieved", '--config', $this->config],
             [['file', '/dev/null', 'r'], $log, $log],
             $pipes,
+            $folder,
         );
     }
 

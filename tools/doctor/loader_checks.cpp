@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "core/base/error.hpp"
 #include "tools/doctor/checks.hpp"
 #include "tools/doctor/control_group.hpp"
+#include "tools/doctor/loader_process.hpp"
 #include "tools/loader/private_cache.hpp"
 #include "tools/program/units.hpp"
 #include "tools/stores/store.hpp"
@@ -41,34 +39,6 @@ std::optional<User> loader_that_can_be(const Situation& situation, Findings& fin
   if (can_be(user)) return user;
   findings.warn(subject, "not looked at: only root can do it as " + user_name(user.uid), "ask as root");
   return std::nullopt;
-}
-
-std::string words_of(const std::string& process) {
-  std::ifstream file(process + "/cmdline");
-  std::string words{std::istreambuf_iterator<char>(file), {}};
-  std::replace(words.begin(), words.end(), '\0', ' ');
-  return words;
-}
-
-constexpr std::string_view kReplaced = " (deleted)";  // since it started
-
-std::string program_of(const std::string& process) {
-  std::error_code failure;
-  return std::filesystem::read_symlink(process + "/exe", failure);
-}
-
-// "/proc/<pid>" of every keysieved that runs with this configuration.
-std::vector<std::string> loaders_with(const std::string& config_path) {
-  std::vector<std::string> found;
-  std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", failure)) {
-    const std::string process = entry.path();
-    std::string program = program_of(process);
-    if (program.ends_with(kReplaced)) program.resize(program.size() - kReplaced.size());
-    const bool is_loader = program.ends_with("/keysieved");
-    if (is_loader && words_of(process).find(config_path) != std::string::npos) found.push_back(process);
-  }
-  return found;
 }
 
 void check_store(const StoreConfig& store, const Situation& situation, Findings& findings) {
@@ -132,8 +102,17 @@ void check_configuration(const Situation& situation, Findings& findings) {
 
 void check_loader_process(const Situation& situation, Findings& findings) {
   if (!situation.config) return;
-  for (const std::string& process : loaders_with(*situation.question.config_path)) {
-    if (!program_of(process).ends_with(kReplaced)) continue;
+  const std::string& path = *situation.question.config_path;
+  const std::vector<std::string> processes = loaders_with(path);
+  if (processes.empty()) {
+    findings.warn("loader", "no keysieved is seen to run with " + path,
+                  "systemctl start keysieved, unless cron runs it with --once; only root sees all that run");
+  }
+  for (const std::string& process : processes) {
+    if (!is_program_replaced(process)) {
+      findings.ok("loader", fmt::format("{} runs with {}", process, path));
+      continue;
+    }
     findings.warn("loader", process + " still runs a keysieved that has been replaced since",
                   "systemctl restart keysieved");
   }
@@ -141,8 +120,9 @@ void check_loader_process(const Situation& situation, Findings& findings) {
 
 // What is full of a tmpfs counts for the control group of who wrote it: the loader.
 void check_memory_limit(const Situation& situation, Findings& findings) {
-  std::vector<std::string> processes{"/proc/self"};  // in the loader's container it has the same limit
+  std::vector<std::string> processes;
   if (situation.config) processes = loaders_with(*situation.question.config_path);
+  if (processes.empty()) processes = {"/proc/self"};  // in the loader's container it has the same limit
   for (const std::string& process : processes) {
     const auto limit = memory_limit_of(process);
     if (!limit || *limit >= situation.wanted_bytes()) continue;

@@ -1,0 +1,52 @@
+#include "tools/doctor/loader_process.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "tools/loader/config.hpp"
+#include "tools/status/process.hpp"
+
+namespace keysieve {
+namespace {
+
+bool is_loader(const std::string& process) {
+  std::ifstream file(process + "/comm");
+  std::string name;
+  return std::getline(file, name) && name == "keysieved";
+}
+
+// As its command line has it.
+std::string config_of(const std::string& process) {
+  constexpr std::string_view kOption = "--config";
+  std::ifstream file(process + "/cmdline");
+  for (std::string word; std::getline(file, word, '\0');) {
+    if (word == kOption && std::getline(file, word, '\0')) return word;
+    if (word.starts_with(kOption) && word[kOption.size()] == '=') return word.substr(kOption.size() + 1);
+  }
+  return kDefaultConfigPath;
+}
+
+bool runs_with(const std::string& process, const std::string& config_path) {
+  std::error_code failure;
+  const auto config = std::filesystem::path(process + "/cwd") / config_of(process);
+  return std::filesystem::equivalent(config, config_path, failure);
+}
+
+}  // namespace
+
+std::vector<std::string> loaders_with(const std::string& config_path) {
+  std::vector<std::string> found;
+  for (const pid_t pid : process_ids()) {
+    const std::string process = "/proc/" + std::to_string(pid);
+    const bool is_found = is_loader(process) && runs_with(process, config_path);
+    if (is_found && facts_of(pid)) found.push_back(process);  // not one that has ended
+  }
+  return found;
+}
+
+bool is_program_replaced(const std::string& process) {
+  std::error_code failure;
+  return std::filesystem::read_symlink(process + "/exe", failure).native().ends_with(" (deleted)");
+}
+
+}  // namespace keysieve
