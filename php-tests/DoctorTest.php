@@ -11,7 +11,7 @@ use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Tmpfs;
 use PHPUnit\Framework\TestCase;
 
-/** What `keysieve doctor` finds in the directory, and for whom --as names. */
+/** What `keysieve doctor` finds in the directory alone. */
 final class DoctorTest extends TestCase
 {
     use AsksDoctor;
@@ -125,63 +125,6 @@ final class DoctorTest extends TestCase
         $this->assertError($this->ask(wrapper: ['faketime', '-f', '-3600s']), 'clock', 'but tags is of', 'timedatectl');
     }
 
-    public function testAUserWhoMayNotRead(): void
-    {
-        $this->needRoot();
-        $this->publish('tags', publishing: ['--group', 'daemon']);
-        Program::output(['chown', '-R', 'daemon', $this->memory->path]);
-        $doctor = $this->ask(['--as', 'nobody']);
-        $this->assertError($doctor, 'access', 'Permission denied', 'usermod -aG daemon nobody');
-        self::assertSame('ok', $this->ask(['--as', 'daemon'])->about('access')['health']);
-    }
-
-    public static function foldersOfOthers(): iterable
-    {
-        yield 'of root and its group' => ['root', 'root'];
-        yield 'of root' => ['root', 'daemon'];
-        yield 'of the group root' => ['daemon', 'root'];
-        yield 'of a group that is not its owner\'s' => ['daemon', 'adm'];
-    }
-
-    /**
-     * Nobody is told to join a group that gives him more than the sets.
-     *
-     * @dataProvider foldersOfOthers
-     */
-    public function testAFolderWhoseGroupIsNotTheLoaders(string $owner, string $group): void
-    {
-        $this->needRoot();
-        $this->publish('tags');
-        Program::output(['chown', '-R', "$owner:$group", $this->memory->path]);
-        chmod("{$this->memory->path}/tags", 02750);
-        $doctor = $this->ask(['--as', 'www-data']);
-        $command = "chgrp -R www-data {$this->memory->path}/tags";
-        $this->assertError($doctor, 'access', 'Permission denied', "$command; and group = \"www-data\" in keysieve.toml");
-        self::assertStringNotContainsString('usermod', $doctor->about('access')['remedy']);
-        Program::output(explode(' ', $command));
-        self::assertSame('ok', $this->ask(['--as', 'www-data'])->about('access')['health']);
-    }
-
-    public function testADirectoryWhoseNameIsNoUtf8(): void
-    {
-        $this->needRoot();
-        $this->publish('tags');
-        $other = "{$this->memory->path}/\xFF";
-        mkdir($other, 0711);
-        rename("{$this->memory->path}/tags", "$other/tags");
-        chmod("$other/tags", 02750);
-        $doctor = Doctor::ask($other, ['--as', 'nobody']);
-        $this->assertError($doctor, 'access', 'Permission denied', 'chgrp -R nogroup');
-        self::assertCount(1, array_keys(array_column($doctor->findings, 'subject'), 'access'));
-    }
-
-    public function testAUserWhoIsNotKnown(): void
-    {
-        $program = Program::run([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'doctor', '--directory', $this->memory->path, '--as', 'no-such-user']);
-        self::assertSame(64, $program->status);
-        self::assertStringContainsString('no-such-user', $program->errors);
-    }
-
     public function testTheTextSaysTheSame(): void
     {
         chmod($this->memory->path, 0777);
@@ -193,20 +136,16 @@ final class DoctorTest extends TestCase
 
     /**
      * @param array<string|int> $keys
-     * @param string[]          $options    of `keysieve build`
-     * @param string[]          $publishing of `keysieve publish`
+     * @param string[]          $options of `keysieve build`
      */
-    private function publish(string $set, array $keys = ['apple'], array $options = [], array $publishing = []): void
+    private function publish(string $set, array $keys = ['apple'], array $options = []): void
     {
-        $this->memory->publish(SharedMemory::build($set, $keys, $options), $publishing);
+        $this->memory->publish(SharedMemory::build($set, $keys, $options));
     }
 
-    /**
-     * @param string[] $arguments
-     * @param string[] $wrapper
-     */
-    private function ask(array $arguments = [], array $wrapper = []): Doctor
+    /** @param string[] $wrapper */
+    private function ask(array $wrapper = []): Doctor
     {
-        return Doctor::ask($this->memory->path, $arguments, $wrapper);
+        return Doctor::ask($this->memory->path, wrapper: $wrapper);
     }
 }

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
+#include <filesystem>
 
 #include "tools/doctor/checks.hpp"
+#include "tools/doctor/way_in.hpp"
 
 namespace keysieve {
 namespace {
@@ -16,32 +18,59 @@ std::string groups_of(const User& user) {
   return names;
 }
 
-// Whoever joins any other group than the loader's own gets rights that have nothing to do with keysieve.
-bool is_group_of_loader(const struct stat& folder) {
-  if (folder.st_uid == 0 || folder.st_gid == 0) return false;
-  const auto loader = find_user(folder.st_uid);
-  return loader &&
-         std::find(loader->groups.begin(), loader->groups.end(), folder.st_gid) != loader->groups.end();
-}
-
-// What lets him in; asked before this process becomes him, who may see neither folder nor names.
-std::string way_in(const Situation& situation, const User& user, const std::string& set_name) {
-  struct stat status {};
-  const std::string folder = situation.question.directory + "/" + set_name;
-  const std::string group = group_name(user.gid);
-  if (::stat(folder.c_str(), &status) != 0 || !is_group_of_loader(status)) {
-    return fmt::format("chgrp -R {} {}; and group = \"{}\" in keysieve.toml", group, folder, group);
-  }
-  const std::string restart = situation.worker ? "; " + situation.worker->restart() : "";
-  return fmt::format("usermod -aG {} {}{}; or group = \"{}\" in keysieve.toml", group_name(status.st_gid),
-                     user_name(user.uid), restart, group);
-}
-
 struct Reading {
   std::string set_name;
   bool must_succeed = false;  // it can be read from here
   std::string way_in;
 };
+
+// What somebody tries, with all that must be known before this process becomes him.
+struct Attempt {
+  std::string who;
+  std::string root;       // of his, without a slash at its end
+  std::string directory;  // as he sees it
+  std::string way_into_directory;
+  uid_t trusted_owner = 0;
+  std::vector<Reading> readings;
+};
+
+Attempt attempt_of(const Situation& situation, const User& user) {
+  const auto trusted = situation.worker ? find_user(situation.worker->owner) : std::nullopt;
+  Attempt attempt{
+      .who = fmt::format("{} (groups {})", user_name(user.uid), groups_of(user)),
+      .root = user.root == "/" ? "" : user.root,
+      .directory = situation.worker ? situation.worker->directory : situation.question.directory,
+      .way_into_directory = way_into_directory(situation, user),
+      .trusted_owner = trusted ? trusted->uid : situation.publisher(),
+      .readings = {},
+  };
+  for (const SetStatus& set : situation.sets) {
+    attempt.readings.push_back(
+        {set.name, set.published.has_value(), way_into_set(situation, user, set.name)});
+  }
+  return attempt;
+}
+
+// The outermost folder on the way to the directory, or that itself, that this process may not pass.
+std::filesystem::path what_denies(const std::filesystem::path& directory) {
+  std::filesystem::path part;
+  for (const auto& name : directory) {
+    part /= name;
+    if (::access(part.c_str(), X_OK) != 0 && errno == EACCES) return part;
+  }
+  return {};
+}
+
+bool may_pass(const Attempt& attempt, Findings& findings) {
+  const auto part = what_denies(attempt.directory);
+  if (part.empty()) return true;
+  std::error_code failure;
+  const bool is_directory = std::filesystem::equivalent(part, attempt.directory, failure);
+  findings.fail("access", fmt::format("{} cannot pass {}: Permission denied", attempt.who, part.native()),
+                is_directory ? attempt.way_into_directory
+                             : fmt::format("chmod go+x {}{}", attempt.root, part.native()));
+  return false;
+}
 
 std::string remedy_of(const Reading& reading, const std::string& reason) {
   if (reason.find("Permission denied") != std::string::npos) return reading.way_in;
@@ -51,26 +80,18 @@ std::string remedy_of(const Reading& reading, const std::string& reason) {
   return "see what is said of set " + reading.set_name;
 }
 
-void read_as(const Situation& situation, const User& user, Findings& findings) {
-  const std::string& directory =
-      situation.worker ? situation.worker->directory : situation.question.directory;
-  const auto trusted = situation.worker ? find_user(situation.worker->owner) : std::nullopt;
-  const uid_t owner = trusted ? trusted->uid : situation.publisher();
-  const std::string who = fmt::format("{} (groups {})", user_name(user.uid), groups_of(user));
-  std::vector<Reading> readings;
-  for (const SetStatus& set : situation.sets) {
-    readings.push_back({set.name, set.published.has_value(), way_in(situation, user, set.name)});
+void read_sets(const Attempt& attempt, Findings& findings) {
+  for (const Reading& reading : attempt.readings) {
+    SetReader reader(
+        {.directory = attempt.directory, .trusted_owner = attempt.trusted_owner, .max_jitter = {}},
+        reading.set_name);
+    static_cast<void>(reader.pin());
+    if (reader.attachment() != nullptr || !reading.must_succeed) continue;
+    findings.fail("access",
+                  fmt::format("{} cannot read {}: {}", attempt.who, reading.set_name, reader.reason()),
+                  remedy_of(reading, reader.reason()));
   }
-  find_as(user, findings, "access", [&](Findings& found) {
-    for (const Reading& reading : readings) {
-      SetReader reader({.directory = directory, .trusted_owner = owner, .max_jitter = {}}, reading.set_name);
-      static_cast<void>(reader.pin());
-      if (reader.attachment() != nullptr || !reading.must_succeed) continue;
-      found.fail("access", fmt::format("{} cannot read {}: {}", who, reading.set_name, reader.reason()),
-                 remedy_of(reading, reader.reason()));
-    }
-    if (found.list().empty()) found.ok("access", who + " can read what is published");
-  });
+  if (findings.list().empty()) findings.ok("access", attempt.who + " can read what is published");
 }
 
 }  // namespace
@@ -84,7 +105,10 @@ void check_access(const Situation& situation, Findings& findings) {
     return findings.warn("access", "not looked at: only root can do it as " + user_name(user.uid),
                          "ask as root");
   }
-  read_as(situation, user, findings);
+  const Attempt attempt = attempt_of(situation, user);
+  find_as(user, findings, "access", [&](Findings& found) {
+    if (may_pass(attempt, found)) read_sets(attempt, found);
+  });
 }
 
 }  // namespace keysieve

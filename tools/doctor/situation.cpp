@@ -1,9 +1,9 @@
 #include "tools/doctor/situation.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/base/error.hpp"
 #include "core/shm/set_folder.hpp"
@@ -97,13 +97,6 @@ void gather_worker(Situation& situation, Findings& findings) {
   }
 }
 
-bool is_same_folder(const std::string& a, const std::string& b) {
-  struct stat left {};
-  struct stat right {};
-  return ::stat(a.c_str(), &left) == 0 && ::stat(b.c_str(), &right) == 0 && left.st_dev == right.st_dev &&
-         left.st_ino == right.st_ino;
-}
-
 void gather_reader(Situation& situation) {
   if (!situation.question.reader) return;
   situation.reader = find_user(*situation.question.reader);
@@ -135,7 +128,8 @@ bool Situation::is_right_directory() const {
 
 bool Situation::worker_reads_this() const {
   const std::string there = question.worker->chroot + worker->directory;
-  return there == question.directory || is_same_folder(there, question.directory);
+  std::error_code failure;
+  return there == question.directory || std::filesystem::equivalent(there, question.directory, failure);
 }
 
 Situation gather(const DoctorQuestion& question, Findings& findings) {

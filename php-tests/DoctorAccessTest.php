@@ -1,0 +1,146 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Tests\Support\AsksDoctor;
+use KeySieve\Tests\Support\Doctor;
+use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+/** What `keysieve doctor --as` finds: who may read what is published, and what lets him. */
+final class DoctorAccessTest extends TestCase
+{
+    use AsksDoctor;
+
+    public function testAUserOutsideTheGroup(): void
+    {
+        $this->publishAs('daemon', 'daemon');
+        $this->assertError($this->askAs('nobody'), 'access', 'Permission denied', 'usermod -aG daemon nobody');
+        self::assertSame('ok', $this->askAs('daemon')->about('access')['health']);
+    }
+
+    public static function foldersOfOthers(): iterable
+    {
+        yield 'of root and its group' => ['root', 'root'];
+        yield 'of root' => ['root', 'daemon'];
+        yield 'of the group root' => ['daemon', 'root'];
+        yield 'of a group that is not its owner\'s' => ['daemon', 'adm'];
+    }
+
+    /**
+     * Nobody is told to join a group that gives him more than the sets.
+     *
+     * @dataProvider foldersOfOthers
+     */
+    public function testAFolderWhoseGroupIsNotTheLoaders(string $owner, string $group): void
+    {
+        $this->publishAs($owner, $group);
+        $folder = "{$this->memory->path}/tags";
+        $this->obey('www-data', "chgrp -R www-data $folder", "; and group = \"www-data\" in keysieve.toml");
+        $this->assertReads('www-data');
+    }
+
+    public function testAFolderThatKeepsItsOwnGroupOut(): void
+    {
+        $this->publishAs('daemon', 'www-data');
+        chmod("{$this->memory->path}/tags", 0700);
+        $this->obey('www-data', "chmod -R g+rX {$this->memory->path}/tags");
+        $this->assertReads('www-data');
+    }
+
+    public function testADirectoryThatKeepsItsOwnGroupOut(): void
+    {
+        $this->publishAs('daemon', 'www-data', 0700);
+        $this->obey('www-data', "chmod g+rX {$this->memory->path}");
+        $this->assertReads('www-data');
+    }
+
+    public function testADirectoryOfAnotherGroup(): void
+    {
+        $this->publishAs('daemon', 'www-data', 0750);
+        $directory = $this->memory->path;
+        $this->obey('nobody', "chgrp nogroup $directory", '; and Group=nogroup in the unit of keysieved');
+        $this->obey('nobody', "chgrp -R nogroup $directory/tags", '; and group = "nogroup" in keysieve.toml');
+        $this->assertReads('nobody');
+    }
+
+    public function testADirectoryForNobodyButItsOwner(): void
+    {
+        $this->publishAs('root', 'root', 0700);
+        $directory = $this->memory->path;
+        $commands = ["chgrp www-data $directory", "chmod g+rX $directory"];
+        $this->obey('www-data', implode('; ', $commands), '; and Group=www-data in the unit of keysieved');
+        $this->obey('www-data', "chgrp -R www-data $directory/tags", '; and group = "www-data" in keysieve.toml');
+        $this->assertReads('www-data');
+    }
+
+    public function testADirectoryOfTheLoadersGroup(): void
+    {
+        $this->publishAs('daemon', 'daemon', 0750);
+        $remedy = 'usermod -aG daemon nobody; or Group=nogroup in the unit of keysieved';
+        $this->assertError($this->askAs('nobody'), 'access', "cannot pass {$this->memory->path}: Permission denied", $remedy);
+    }
+
+    public function testAFolderAroundTheDirectory(): void
+    {
+        $this->publishAs('daemon', 'www-data');
+        $outer = $this->memory->path;
+        mkdir("$outer/sets", 0711);
+        rename("$outer/tags", "$outer/sets/tags");
+        chmod($outer, 0700);
+        chown("$outer/sets", 'daemon');
+        $doctor = Doctor::ask("$outer/sets", ['--as', 'www-data']);
+        $this->assertError($doctor, 'access', "cannot pass $outer: Permission denied", "chmod go+x $outer");
+        Program::output(['chmod', 'go+x', $outer]);
+        self::assertSame('ok', Doctor::ask("$outer/sets", ['--as', 'www-data'])->about('access')['health']);
+    }
+
+    public function testADirectoryWhoseNameIsNoUtf8(): void
+    {
+        $this->publishAs('root', 'root');
+        $other = "{$this->memory->path}/\xFF";
+        mkdir($other, 0711);
+        rename("{$this->memory->path}/tags", "$other/tags");
+        $doctor = Doctor::ask($other, ['--as', 'nobody']);
+        $this->assertError($doctor, 'access', 'Permission denied', 'chgrp -R nogroup');
+        self::assertCount(1, array_keys(array_column($doctor->findings, 'subject'), 'access'));
+    }
+
+    public function testAUserWhoIsNotKnown(): void
+    {
+        $program = Program::run([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'doctor', '--directory', $this->memory->path, '--as', 'no-such-user']);
+        self::assertSame(64, $program->status);
+        self::assertStringContainsString('no-such-user', $program->errors);
+    }
+
+    private function publishAs(string $owner, string $group, int $mode = 0711): void
+    {
+        $this->needRoot();
+        $this->memory->publish(SharedMemory::build('tags', ['apple']));
+        Program::output(['chown', '-R', "$owner:$group", $this->memory->path]);
+        chmod($this->memory->path, $mode);
+        chmod("{$this->memory->path}/tags", 02750);
+    }
+
+    /** Does what the doctor tells that user to have done; the rest of it is for what comes later. */
+    private function obey(string $user, string $commands, string $rest = ''): void
+    {
+        $doctor = $this->askAs($user);
+        $this->assertError($doctor, 'access', 'Permission denied', '');
+        self::assertSame($commands . $rest, $doctor->about('access')['remedy']);
+        Program::output(['sh', '-c', $commands]);
+    }
+
+    private function assertReads(string $user): void
+    {
+        self::assertSame('ok', $this->askAs($user)->about('access')['health']);
+    }
+
+    private function askAs(string $user): Doctor
+    {
+        return Doctor::ask($this->memory->path, ['--as', $user]);
+    }
+}
