@@ -125,13 +125,15 @@ void ListeningSocket::listen_at_path(std::optional<gid_t> group) {
   ::unlink(temporary.c_str());
   file_ = new_socket(AF_UNIX, path);
   const sockaddr_un address = socket_address(temporary);
-  const auto fail = [&] {
+  const auto fail = [&](const std::string& what = {}) {
     const int reason = errno;
     ::unlink(temporary.c_str());
-    throw_write_error(path, reason);
+    throw_write_error(path + what, reason);
   };
   if (::bind(file_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) fail();
-  if (group && ::chown(temporary.c_str(), static_cast<uid_t>(-1), *group) != 0) fail();
+  if (group && ::chown(temporary.c_str(), static_cast<uid_t>(-1), *group) != 0) {
+    fail(": cannot be given to its group, which the loader's user must be in");
+  }
   if (::chmod(temporary.c_str(), 0660) != 0 || ::listen(file_.get(), kBacklog) != 0) fail();
   if (::rename(temporary.c_str(), path.c_str()) != 0) fail();
   path_ = path;

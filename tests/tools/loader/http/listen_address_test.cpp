@@ -11,6 +11,7 @@
 #include <map>
 
 #include "core/base/error.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/http/http_client.hpp"
@@ -56,6 +57,20 @@ TEST_F(SocketPath, IsForItsGroupAndGoesWithTheListener) {
   }
   EXPECT_FALSE(std::filesystem::exists(path()));
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(SocketPath, CannotBeGivenToAGroupThatTheLoaderIsNotIn) {
+  if (!is_root()) GTEST_SKIP() << "needs root";
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
+  const std::string refusal =
+      path() + ": cannot be given to its group, which the loader's user must be in: Operation not permitted";
+  const auto listen = [&](gid_t group) { return ListeningSocket(address(), group), 0; };
+  const auto is_refused = [&] {
+    return message_of<PermissionError>([&] { listen(4242); }) == refusal ? 0 : 1;
+  };
+  EXPECT_EQ(run_as(54'321, 54'322, is_refused), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+  EXPECT_EQ(run_as(54'321, 54'322, [&] { return listen(54'322); }), 0);
 }
 
 TEST_F(SocketPath, ReplacesASocketThatWasLeftBehind) {
