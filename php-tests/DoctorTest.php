@@ -16,6 +16,12 @@ final class DoctorTest extends TestCase
 {
     use AsksDoctor;
 
+    public function testAKeyProfileIsNamed(): void
+    {
+        $this->publish('tags', options: ['--key-profile', 'nfc-lower']);
+        self::assertStringContainsString('1 keys, key profile "nfc-lower", format', $this->ask()->about('set tags')['seen']);
+    }
+
     public function testADirectoryThatIsMissing(): void
     {
         $this->assertError(Doctor::ask('/dev/shm/keysieve-none'), 'directory', 'No such file or directory', 'systemctl restart keysieved');

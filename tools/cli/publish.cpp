@@ -8,7 +8,7 @@
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
-#include "tools/program/group.hpp"
+#include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {

@@ -1,21 +1,16 @@
 #include "tools/cli/reader_report.hpp"
 
 #include <fmt/format.h>
-#include <pwd.h>
 
 #include <algorithm>
 
+#include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
 namespace {
 
 constexpr std::size_t kShownProgram = 60;
-
-std::string user_name(uid_t uid) {
-  const passwd* entry = ::getpwuid(uid);
-  return entry == nullptr ? std::to_string(uid) : entry->pw_name;
-}
 
 // Of UTF-8, which is cut before a character, never within one.
 std::string shortened(const std::string& program) {

@@ -44,16 +44,20 @@ std::string remedy_of(const Situation& situation, const SetStatus& set) {
   return "journalctl -u keysieved says why; by hand: keysieve publish FILE.ks";
 }
 
+std::string key_profile_text(const PublicationStatus& set) {
+  return set.key_profile.empty() ? "" : fmt::format("key profile \"{}\", ", set.key_profile);
+}
+
 void check_set(const Situation& situation, const SetStatus& set, Findings& findings) {
   const std::string subject = "set " + set.name;
   if (set.availability == Availability::Ready) {
     return findings.ok(
         subject,
-        fmt::format("ready: publication {}, {}, {} keys, format {}, keys of {}", set.published->publication,
+        fmt::format("ready: publication {}, {}, {} keys, {}format {}, keys of {}", set.published->publication,
                     set.published->generation == 0 ? "from a file"
                                                    : fmt::format("generation {}", set.published->generation),
-                    format_count(set.published->key_count), set.published->format,
-                    age(set.published->as_of, situation.now)));
+                    format_count(set.published->key_count), key_profile_text(*set.published),
+                    set.published->format, age(set.published->as_of, situation.now)));
   }
   if (set.availability == Availability::Bypassed) {  // somebody wants it so
     return findings.warn(subject, set.reason, remedy_of(situation, set));

@@ -85,16 +85,6 @@ std::optional<User> find_user(uid_t uid) {
   return described(*entry);
 }
 
-std::string user_name(uid_t uid) {
-  const passwd* entry = ::getpwuid(uid);
-  return entry == nullptr ? std::to_string(uid) : entry->pw_name;
-}
-
-std::string group_name(gid_t gid) {
-  const group* entry = ::getgrgid(gid);
-  return entry == nullptr ? std::to_string(gid) : entry->gr_name;
-}
-
 bool can_be(const User& user) {
   return ::geteuid() == 0 || (::geteuid() == user.uid && user.root == "/");
 }

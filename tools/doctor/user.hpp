@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/doctor/findings.hpp"
+#include "tools/program/accounts.hpp"
 
 namespace keysieve {
 
@@ -22,10 +23,6 @@ struct User {
 // Nothing for a name or number that the system does not know.
 std::optional<User> find_user(const std::string& name_or_uid);
 std::optional<User> find_user(uid_t uid);
-
-// Names, or numbers where there is none.
-std::string user_name(uid_t uid);
-std::string group_name(gid_t gid);
 
 // Whether find_as() can be him.
 bool can_be(const User& user);

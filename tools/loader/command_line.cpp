@@ -34,7 +34,8 @@ LoaderCommandLine parse_command_line(int argc, const char* const* argv) {
       ->capture_default_str();
   auto* once = app.add_flag("--once", line.once, "Refresh every set once, then end");
   auto* check =
-      app.add_flag("--check-config", line.check_config, "Print what the configuration says, then end")
+      app.add_flag("--check-config", line.check_config,
+                   "Print what the configuration says, then end; keysieve doctor asks the stores too")
           ->excludes(once);
   app.add_flag("--json", line.json, "With --check-config: print JSON")->needs(check);
   app.add_option("--log-level", line.log_level, "Instead of the configuration's log_level")

@@ -14,7 +14,7 @@
 #include "tools/keys/key_file.hpp"
 #include "tools/loader/config_table.hpp"
 #include "tools/loader/http/listen_address.hpp"
-#include "tools/program/group.hpp"
+#include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
 #include "tools/stores/store_url.hpp"
 

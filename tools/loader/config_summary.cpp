@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -32,7 +33,7 @@ Json limit_json(std::uint64_t bytes) {
 std::string status_text(const std::optional<StatusConfig>& status) {
   if (!status) return "status off\n";
   return fmt::format("status {}{}\n", status->listen,
-                     status->group ? fmt::format(", gid {}", *status->group) : "");
+                     status->group ? ", group " + group_name(*status->group) : "");
 }
 
 Json status_json(const std::optional<StatusConfig>& status) {
@@ -62,11 +63,10 @@ Json set_json(const SetConfig& set) {
 }  // namespace
 
 std::string summary_text(const LoaderConfig& config) {
-  std::string text =
-      fmt::format("directory {}\ncache {}\ngroup {}\npoll_interval {}\nmax_total_size {}\nlog_level {}\n",
-                  config.directory, config.cache,
-                  config.group ? fmt::format("gid {}", *config.group) : "as the directory gives it",
-                  interval_text(config.poll_interval), limit_text(config.max_total_bytes), config.log_level);
+  std::string text = fmt::format(
+      "directory {}\ncache {}\ngroup {}\npoll_interval {}\nmax_total_size {}\nlog_level {}\n",
+      config.directory, config.cache, config.group ? group_name(*config.group) : "as the directory gives it",
+      interval_text(config.poll_interval), limit_text(config.max_total_bytes), config.log_level);
   text += status_text(config.status);
   for (const StoreConfig& store : config.stores)
     text += fmt::format("store {}: {}\n", store.name, store.shown);

@@ -27,6 +27,7 @@ PublicationStatus publication_status(const Attachment& attached, const ControlPa
       .publication = attached.id().publication,
       .generation = attached.live().generation,
       .kind = std::string(snapshot.kind().name),
+      .key_profile = std::string(snapshot.key_profile()),
       .key_count = header.key_count,
       .bytes = header.file_bytes,
       .format = header.format,

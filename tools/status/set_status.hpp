@@ -28,6 +28,7 @@ struct PublicationStatus {
   std::uint64_t publication = 0;
   std::uint64_t generation = 0;  // 0: published from a file
   std::string kind;
+  std::string key_profile;  // empty: it has none
   std::uint64_t key_count = 0;
   std::uint64_t bytes = 0;
   std::uint16_t format = 0;

@@ -26,6 +26,7 @@ void add_publication(Json& json, const PublicationStatus& published) {
   json.update({{"publication", published.publication},
                {"generation", published.generation},
                {"kind", published.kind},
+               {"key_profile", published.key_profile},
                {"key_count", published.key_count},
                {"bytes", published.bytes},
                {"estimated_fpr", published.estimated_fpr},

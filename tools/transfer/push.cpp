@@ -21,16 +21,17 @@ constexpr int kMaxTries = 3;
 void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, const SnapshotRecord& now,
                      std::vector<std::string>& warnings) {
   const auto compare = [&](const std::string& what, const std::string& old_value,
-                           const std::string& new_value) {
+                           const std::string& new_value, const char* hint = "build --like keeps it") {
     if (old_value == new_value) return;
     warnings.push_back("set \"" + set_name + "\": " + what + " changed from " + old_value + " to " +
-                       new_value + "; build --like keeps it");
+                       new_value + "; " + hint);
   };
   compare("kind", before.kind, now.kind);
   compare("hash count", std::to_string(before.hash_count), std::to_string(now.hash_count));
   compare("shard size", std::to_string(before.shard_bytes), std::to_string(now.shard_bytes));
   compare("shard count", std::to_string(before.shard_count), std::to_string(now.shard_count));
-  compare("seed", to_hex(before.seed), to_hex(now.seed));
+  compare("seed", to_hex(before.seed), to_hex(now.seed),
+          "build --like takes the store's, which keysieve seed --new changes");
   if (before.counters_bytes != 0 && now.counters_bytes == 0) {
     warnings.push_back("set \"" + set_name +
                        "\": has no counters any more, so that no key can be removed from it; build it with " +

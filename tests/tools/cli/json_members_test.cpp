@@ -124,6 +124,7 @@ TEST_F(JsonMembers, OfStatus) {
                                            "publication",
                                            "generation",
                                            "kind",
+                                           "key_profile",
                                            "key_count",
                                            "bytes",
                                            "huge_page_bytes",

@@ -56,7 +56,7 @@ TEST_F(Status, SaysThatADirectoryIsEmpty) {
 }
 
 TEST_F(Status, ShowsWhatIsPublished) {
-  publish("tags", {"--as-of", "@1700000000"});
+  publish("tags", {"--as-of", "@1700000000", "--key-profile", "nfc-lower"});
   EXPECT_THAT(said({"status"}), ContainsRegex("tags +ready +1 +file +100 +12.0 KiB +0 % +.* % +- +[0-9]+d "));
   const Json tags = set();
   EXPECT_EQ(tags.at("set"), "tags");
@@ -67,6 +67,7 @@ TEST_F(Status, ShowsWhatIsPublished) {
   EXPECT_EQ(tags.at("publication"), 1);
   EXPECT_EQ(tags.at("generation"), 0);
   EXPECT_EQ(tags.at("kind"), "split_block_bloom");
+  EXPECT_EQ(tags.at("key_profile"), "nfc-lower");
   EXPECT_EQ(tags.at("key_count"), 100);
   EXPECT_EQ(tags.at("bytes"), read(path("tags.ks")).size());
   EXPECT_EQ(tags.at("huge_page_bytes"), 0);

@@ -50,6 +50,10 @@ std::string layer_figure(const LayerStatus& layer) {
                             format_share(layer.fill.fill_ratio)));
 }
 
+std::string key_profile_figure(const PublicationStatus& published) {
+  return published.key_profile.empty() ? "" : figure("Key profile", markup_text(published.key_profile));
+}
+
 std::string generation_figure(const PublicationStatus& published, const SetReport& report) {
   const std::string shown =
       published.generation == 0 ? std::string("from a file") : std::to_string(published.generation);
@@ -66,7 +70,7 @@ std::string figures(const PublicationStatus& published, const SetReport& report,
          figure("Store asked", html_ago(published.last_confirmed, now), "and found equal") +
          fpr_figure(published, report) +
          figure("Size", format_bytes(published.bytes), markup_text(published.kind)) +
-         layer_figure(published.layer) + "</dl>";
+         layer_figure(published.layer) + key_profile_figure(published) + "</dl>";
 }
 
 std::string shards(const ShardDistribution& distribution) {

@@ -8,6 +8,7 @@
 #include "tests/support/run_program.hpp"
 #include "tests/tools/loader/http/full_view.hpp"
 #include "tests/tools/loader/http/status_fixture.hpp"
+#include "tools/loader/http/set_card.hpp"
 #include "tools/loader/http/status_page.hpp"
 
 namespace keysieve::test {
@@ -103,6 +104,13 @@ TEST_F(StatusPage, ShowsEverySetAndWhatIsWrongInARealBrowser) {
   EXPECT_THAT(dom, HasSubstr("<rect class=\"bar\""));
   EXPECT_THAT(dom, HasSubstr("&lt;script&gt;document.title='taken'&lt;/script&gt;")) << "as text";
   EXPECT_THAT(dom, Not(HasSubstr("<script"))) << "and nowhere as markup";
+}
+
+TEST(SetCard, NamesTheKeyProfileWhereThereIsOne) {
+  LoaderView view = full_view();
+  EXPECT_THAT(set_card(view.sets.front(), view), Not(HasSubstr("Key profile")));
+  view.sets.front().status.published->key_profile = "nfc<lower>";
+  EXPECT_THAT(set_card(view.sets.front(), view), HasSubstr("<dt>Key profile</dt><dd>nfc&lt;lower&gt;</dd>"));
 }
 
 TEST_F(StatusPage, IsDrawnByARealBrowser) {

@@ -1,4 +1,4 @@
-#include "tools/program/group.hpp"
+#include "tools/program/accounts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,13 @@ TEST(Group, IsNamedWhenTheSystemDoesNotKnowIt) {
   EXPECT_EQ(test::message_of<UsageError>([] { group_named("no-such-group"); }),
             "group \"no-such-group\": no such group");
   EXPECT_THROW(group_named(""), UsageError);
+}
+
+TEST(Accounts, HaveNamesWhereTheSystemKnowsThem) {
+  EXPECT_EQ(user_name(0), "root");
+  EXPECT_EQ(group_name(0), "root");
+  EXPECT_EQ(user_name(3'999'999'999), "3999999999");
+  EXPECT_EQ(group_name(3'999'999'999), "3999999999");
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-#include "tools/program/group.hpp"
+#include "tools/program/accounts.hpp"
 
 #include <fmt/format.h>
 #include <grp.h>
+#include <pwd.h>
 
 #include <cerrno>
 #include <system_error>
@@ -15,6 +16,16 @@ gid_t group_named(const std::string& name) {
   if (const group* entry = ::getgrnam(name.c_str())) return entry->gr_gid;
   throw UsageError(fmt::format("group \"{}\": {}", name,
                                errno == 0 ? "no such group" : std::generic_category().message(errno)));
+}
+
+std::string user_name(uid_t uid) {
+  const passwd* entry = ::getpwuid(uid);
+  return entry == nullptr ? std::to_string(uid) : entry->pw_name;
+}
+
+std::string group_name(gid_t gid) {
+  const group* entry = ::getgrgid(gid);
+  return entry == nullptr ? std::to_string(gid) : entry->gr_name;
 }
 
 }  // namespace keysieve

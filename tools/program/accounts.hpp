@@ -1,4 +1,4 @@
-// The group of the PHP workers, as people name it.
+// Users and groups, as people name them.
 #pragma once
 
 #include <sys/types.h>
@@ -9,5 +9,9 @@ namespace keysieve {
 
 // Throws UsageError for a group that the system does not know.
 gid_t group_named(const std::string& name);
+
+// Names, or numbers where there is none.
+std::string user_name(uid_t uid);
+std::string group_name(gid_t gid);
 
 }  // namespace keysieve
