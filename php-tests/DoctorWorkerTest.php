@@ -21,15 +21,21 @@ final class DoctorWorkerTest extends TestCase
     public function testAHealthyHostIsAllOk(): void
     {
         $this->publish('tags');
-        $pool = $this->pool();
-        $doctor = $this->ask($pool);
+        $doctor = $this->ask($this->pool());
         self::assertSame('', (string) $doctor);
         self::assertSame(0, $doctor->status);
         self::assertSame('answers from publication 1', $doctor->about('worker, set tags')['seen']);
         self::assertStringContainsString('PHP ' . PHP_VERSION . ' (fpm-fcgi', $doctor->about('extension')['seen']);
         self::assertStringContainsString('reads snapshot format 1', $doctor->about('extension')['seen']);
         self::assertSame('ok', $doctor->about('clock of the worker')['health']);
-        self::assertSame([], glob('/tmp/keysieve-doctor-*'), 'the script is gone');
+    }
+
+    public function testTheScriptIsGoneAfterwards(): void
+    {
+        $folder = $this->memory->path; // where nobody else asks at this moment
+        $doctor = $this->ask($this->pool(), ['--script-folder', $folder]);
+        self::assertSame('ok', $doctor->about('extension')['health']);
+        self::assertSame([], glob("$folder/keysieve-doctor-*"));
     }
 
     public function testASetWhoseNamePhpTakesForFalse(): void
