@@ -1,11 +1,11 @@
 #!/bin/bash
-# Asks bash what it would complete, and compares with what --help says: completion FILE BIN_DIRECTORY, where
-# the file is tools/completions/keysieve.
+# Asks bash what it would complete, and compares with what --help says: completion.bash FILE BIN_DIRECTORY,
+# where the file is tools/completions/keysieve.
 set -eu
 . /usr/share/bash-completion/bash_completion
 . "$1"
 PATH=$2:$PATH
-fail() { printf 'completion: %s\n' "$*" >&2; exit 1; }
+fail() { printf 'completion.bash: %s\n' "$*" >&2; exit 1; }
 
 # completed LINE: what would be offered at its end, in one line
 completed() {

@@ -1,0 +1,77 @@
+#!/usr/bin/zsh -f
+# Asks zsh what it would complete, and compares with what --help says: completion.zsh FOLDER BIN_DIRECTORY,
+# where the folder holds tools/completions/_keysieve.
+emulate zsh -o err_exit -o extended_glob
+zmodload zsh/zpty
+folder=${1:A} bin=${2:A}
+fail() { print -u2 "completion.zsh: $*"; exit 1 }
+
+cd "$(mktemp -d)"
+trap "rm -rf $PWD" EXIT
+mkdir -p sets/tags sets/users
+touch tags.ks
+
+# A shell on a terminal of its own, whose completion writes down what it offers.
+cat >setup <<'SETUP'
+export PATH=$1:$PATH KEYSIEVE_DIRECTORY=$PWD/sets
+PS1= fpath=($2 $fpath)
+autoload -Uz compinit
+compinit -u -d dump
+compadd() {
+  setopt local_options extended_glob
+  local -a offered
+  if [[ " $* " != *' '-[a-zA-Z]#[OAD]' '* ]]; then # which would only fill an array
+    builtin compadd -A offered "$@"
+    print -rl -- $offered >>offers
+  fi
+  builtin compadd "$@"
+}
+offer() { _main_complete; compstate[insert]= compstate[list]=; : >offered }
+zle -C offer complete-word offer
+bindkey '^I' offer
+: >ready
+SETUP
+zpty shell zsh -f -i
+zpty -w shell ". ./setup ${(q)bin} ${(q)folder}"
+
+await() {
+  repeat 600; do
+    [[ ! -e $1 ]] || return 0
+    sleep 0.1
+    zpty -r -t shell >/dev/null || true
+  done
+  fail "$1 never came: $2"
+}
+await ready 'the shell'
+
+# completed LINE: what is offered at its end, in one line
+completed() {
+  rm -f offers offered
+  zpty -w -n shell $'\x15'"$1"$'\t'
+  await offered $1
+  [[ ! -e offers ]] || reply=(${(fou)"$(<offers)"})
+}
+expect() {
+  completed $1
+  [[ "$reply" = $2 ]] || fail "\"$1\" gives \"$reply\", not \"$2\""
+}
+
+export PATH=$bin:$PATH
+verbs=(${(fo)"$(keysieve --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')"})
+(( $#verbs >= 15 )) || fail "--help names too few verbs: $verbs"
+expect 'keysieve ' "$verbs"
+expect 'keysieve bu' build
+for verb in $verbs; do
+  completed "keysieve $verb --"
+  for option in $(keysieve $verb --help | grep -o '^  \(-.,\)\?--[a-z-]*' | grep -o -- '--.*'); do
+    (( $reply[(Ie)$option] )) || fail "keysieve $verb --: does not offer $option but $reply"
+  done
+done
+expect 'keysieve build --kind b' 'binary_fuse blocked_bloom bloom'
+expect 'keysieve status --directory ' sets
+expect 'keysieve query ta' 'tags tags.ks'
+expect 'keysieve status u' users
+expect 'keysieve publish tags.k' tags.ks
+expect 'keysieve plan --keys ' ''
+expect 'keysieved --ch' --check-config
+expect 'keysieved --log-level w' warning
