@@ -47,14 +47,24 @@ final class DoctorAccessTest extends TestCase
     {
         $this->publishAs('daemon', 'www-data');
         chmod("{$this->memory->path}/tags", 0700);
-        $this->obey('www-data', "chmod -R g+rX {$this->memory->path}/tags");
+        $folder = "{$this->memory->path}/tags";
+        $this->obey('www-data', "chmod g+rx $folder; chmod g+r $folder/control $folder/*.ks $folder/*.live");
+        $this->assertReads('www-data');
+    }
+
+    public function testFilesThatKeepTheirGroupOut(): void
+    {
+        $this->publishAs('daemon', 'www-data');
+        $folder = "{$this->memory->path}/tags";
+        Program::output(['sh', '-c', "chmod g-r $folder/*"]);
+        $this->obey('www-data', "chmod g+rx $folder; chmod g+r $folder/control $folder/*.ks $folder/*.live");
         $this->assertReads('www-data');
     }
 
     public function testADirectoryThatKeepsItsOwnGroupOut(): void
     {
         $this->publishAs('daemon', 'www-data', 0700);
-        $this->obey('www-data', "chmod g+rX {$this->memory->path}");
+        $this->obey('www-data', "chmod g+rx {$this->memory->path}");
         $this->assertReads('www-data');
     }
 
@@ -71,7 +81,7 @@ final class DoctorAccessTest extends TestCase
     {
         $this->publishAs('root', 'root', 0700);
         $directory = $this->memory->path;
-        $commands = ["chgrp www-data $directory", "chmod g+rX $directory"];
+        $commands = ["chgrp www-data $directory", "chmod g+rx $directory"];
         $this->obey('www-data', implode('; ', $commands), '; and Group=www-data in the unit of keysieved');
         $this->obey('www-data', "chgrp -R www-data $directory/tags", '; and group = "www-data" in keysieve.toml');
         $this->assertReads('www-data');
@@ -132,6 +142,7 @@ final class DoctorAccessTest extends TestCase
         $this->assertError($doctor, 'access', 'Permission denied', '');
         self::assertSame($commands . $rest, $doctor->about('access')['remedy']);
         Program::output(['sh', '-c', $commands]);
+        self::assertSame('600', sprintf('%o', fileperms("{$this->memory->path}/tags/lock") & 0777), 'the publisher alone can hold it');
     }
 
     private function assertReads(string $user): void

@@ -1,6 +1,7 @@
 #include "tools/doctor/way_in.hpp"
 
 #include <fmt/format.h>
+#include <glob.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -10,9 +11,27 @@ namespace {
 
 struct Place {
   std::string path;
-  std::string depth;    // option of chmod and chgrp
+  std::string depth;    // option of chgrp
+  std::string files;    // in it, that must be readable too
   std::string setting;  // that makes a change of its group last
 };
+
+// As the shell finds them. Whoever can open the lock can hold off every publish.
+std::string files_of_readers(const std::string& folder) {
+  std::string files;
+  for (const char* pattern : {"/control", "/*.ks", "/*.live"}) {
+    glob_t found{};
+    if (::glob((folder + pattern).c_str(), GLOB_NOSORT, nullptr, &found) == 0)
+      files += " " + folder + pattern;
+    ::globfree(&found);
+  }
+  return files;
+}
+
+std::string opening(const Place& place) {
+  const std::string folder = "chmod g+rx " + place.path;
+  return place.files.empty() ? folder : folder + "; chmod g+r" + place.files;
+}
 
 bool has_group(const User& user, gid_t group) {
   return user.gid == group || std::find(user.groups.begin(), user.groups.end(), group) != user.groups.end();
@@ -28,9 +47,8 @@ bool is_group_of_loader(const struct stat& status) {
 std::string way_into(const Place& place, const User& user, const Situation& situation) {
   struct stat status {};
   const bool is_seen = ::stat(place.path.c_str(), &status) == 0;
-  std::string chmod = fmt::format("chmod {}g+rX {}", place.depth, place.path);
-  if (is_seen && has_group(user, status.st_gid)) return chmod;
-  const std::string open = is_seen && (status.st_mode & S_IXGRP) == 0 ? "; " + chmod : "";
+  if (is_seen && has_group(user, status.st_gid)) return opening(place);
+  const std::string open = is_seen && (status.st_mode & S_IXGRP) == 0 ? "; " + opening(place) : "";
   if (is_seen && is_group_of_loader(status)) {
     const std::string restart = situation.worker ? "; " + situation.worker->restart() : "";
     return fmt::format("usermod -aG {} {}{}{}; or {}", group_name(status.st_gid), user_name(user.uid), open,
@@ -45,13 +63,16 @@ std::string way_into(const Place& place, const User& user, const Situation& situ
 std::string way_into_directory(const Situation& situation, const User& user) {
   return way_into({.path = situation.question.directory,
                    .depth = "",
+                   .files = "",
                    .setting = fmt::format("Group={} in the unit of keysieved", group_name(user.gid))},
                   user, situation);
 }
 
 std::string way_into_set(const Situation& situation, const User& user, const std::string& set_name) {
-  return way_into({.path = situation.question.directory + "/" + set_name,
+  const std::string folder = situation.question.directory + "/" + set_name;
+  return way_into({.path = folder,
                    .depth = "-R ",
+                   .files = files_of_readers(folder),
                    .setting = fmt::format("group = \"{}\" in keysieve.toml", group_name(user.gid))},
                   user, situation);
 }
