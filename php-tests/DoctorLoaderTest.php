@@ -126,6 +126,21 @@ final class DoctorLoaderTest extends TestCase
         self::assertStringContainsString('/proc/self may use 100 B', $finding['seen']);
     }
 
+    /** Who has the directory has every set. */
+    public function testASetOfSomebodyElse(): void
+    {
+        $this->needRoot();
+        $loader = $this->loader(['tags', 'shop']);
+        $folder = "{$this->memory->path}/shop";
+        Program::output(['chown', '-R', 'www-data', $folder]);
+        $this->assertError($this->askBeside($loader), 'set shop', 'not trusted', '');
+        [$command, $rest] = explode('; ', $this->askBeside($loader)->about('set shop')['remedy']);
+        self::assertSame(["rm -r $folder", 'keysieved makes it anew'], [$command, $rest]);
+        Program::output(explode(' ', $command));
+        $isReady = fn (): bool => $this->askBeside($loader)->about('set shop')['health'] === 'ok';
+        self::assertTrue(Deadline::reaches($isReady), $loader->log());
+    }
+
     public function testASetThatIsBypassedInTheStoreAndHere(): void
     {
         $loader = $this->loader(['tags']);

@@ -1,4 +1,7 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
 
 #include "core/snapshot/layout.hpp"
 #include "tools/doctor/checks.hpp"
@@ -21,8 +24,36 @@ std::string commands_against_bypass(const SetStatus& set) {
   return set.bypasses->by_operator.is_on ? here + "; " + in_store : in_store;
 }
 
+std::string folder_of(const Situation& situation, const SetStatus& set) {
+  return situation.question.directory + "/" + set.name;
+}
+
+std::optional<uid_t> owner_of(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
+  return status.st_uid;
+}
+
+// Whether he may be given the directory, and with it every set: those that there are belong to him already,
+// and he is no worker.
+bool publishes_all(const Situation& situation, uid_t owner) {
+  if (owner == 0 || owner == owner_of(situation.question.directory)) return false;
+  if (situation.reader && situation.reader->uid == owner) return false;
+  return std::all_of(situation.sets.begin(), situation.sets.end(), [&](const SetStatus& set) {
+    return owner_of(folder_of(situation, set)).value_or(owner) == owner;
+  });
+}
+
+std::string remedy_of_foreign_set(const Situation& situation, const std::string& folder) {
+  const auto owner = owner_of(folder);
+  if (!owner || !publishes_all(situation, *owner))
+    return fmt::format("rm -r {}; keysieved makes it anew", folder);
+  return fmt::format("the directory must belong to whom publishes in it: chown --reference={} {}", folder,
+                     situation.question.directory);
+}
+
 std::string remedy_of(const Situation& situation, const SetStatus& set) {
-  const std::string folder = situation.question.directory + "/" + set.name;
+  const std::string folder = folder_of(situation, set);
   switch (set.availability) {
     case Availability::Expired:
       return "build and push it anew; journalctl -u keysieved says whether the loader gets it";
@@ -34,10 +65,7 @@ std::string remedy_of(const Situation& situation, const SetStatus& set) {
     default:
       break;
   }
-  if (set.reason.find("belongs to uid") != std::string::npos) {
-    return fmt::format("the directory must belong to whom publishes in it: chown --reference={} {}", folder,
-                       situation.question.directory);
-  }
+  if (set.reason.find("belongs to uid") != std::string::npos) return remedy_of_foreign_set(situation, folder);
   if (set.reason.find("may write") != std::string::npos) return "chmod -R go-w " + folder;
   if (set.reason.find("Permission denied") != std::string::npos)
     return "ask as root, or as the loader's user";
