@@ -72,8 +72,7 @@ std::string why_no_worker(const Error& error, const WorkerQuestion& question) {
   switch (error.kind()) {
     case ErrorKind::Data:
       return "the pool may have a chroot, another /tmp, or an open_basedir: --chroot DIR, --script-folder "
-             "DIR "
-             "name a place that its workers can read";
+             "DIR name a place that its workers can read";
     case ErrorKind::Config:
       return "PHP's error log says why: disable_functions of the pool may name what it calls";
     case ErrorKind::Unavailable:
