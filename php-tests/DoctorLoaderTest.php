@@ -205,6 +205,22 @@ final class DoctorLoaderTest extends TestCase
         $this->assertError($doctor, 'set tags', 'No such file or directory', 'journalctl');
     }
 
+    public function testTheDirectoryByAnotherName(): void
+    {
+        $loader = $this->loader(['tags']);
+        $links = new Tmpfs();
+        symlink($this->memory->path, "{$links->path}/sets");
+        $withSlash = "{$links->path}/with-slash.toml";
+        file_put_contents($withSlash, str_replace($this->memory->path, "{$this->memory->path}/", file_get_contents($loader->config)));
+        $ask = static fn (string $directory, string $config): array => Doctor::ask($directory, ['--config', $config])->about('configuration');
+        foreach ([$this->memory->path, "{$this->memory->path}/", "{$links->path}/sets", "{$links->path}/sets/"] as $directory) {
+            self::assertSame('ok', $ask($directory, $loader->config)['health'], $directory);
+            self::assertSame('ok', $ask($directory, $withSlash)['health'], $directory);
+        }
+        Program::output(['rm', '-r', $this->memory->path]);
+        self::assertSame('ok', $ask("{$this->memory->path}/", $loader->config)['health'], 'when it is gone');
+    }
+
     public function testACacheThatOthersMayWriteTo(): void
     {
         $loader = $this->loader(['tags']);

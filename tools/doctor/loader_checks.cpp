@@ -88,7 +88,7 @@ std::string remedy_of(const Error& error, const StoreConfig& store, const std::s
 void check_configuration(const Situation& situation, Findings& findings) {
   if (!situation.config) return;
   const std::string& path = *situation.question.config_path;
-  if (situation.config->directory != situation.question.directory) {
+  if (!situation.loader_publishes_here()) {
     return findings.fail(
         "configuration",
         fmt::format("{}: keysieved publishes in {}, this looks at {}", path, situation.config->directory,

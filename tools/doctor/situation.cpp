@@ -102,6 +102,18 @@ void gather_reader(Situation& situation) {
   if (!situation.reader) throw UsageError("--as: user \"" + *situation.question.reader + "\" is not known");
 }
 
+// As far as it is there.
+std::filesystem::path resolved(const std::string& directory) {
+  std::error_code failure;
+  const auto path = std::filesystem::weakly_canonical(std::filesystem::path(directory) / "", failure);
+  return failure ? std::filesystem::path(directory) : path;
+}
+
+bool is_same_directory(const std::string& one, const std::string& other) {
+  std::error_code failure;
+  return resolved(one) == resolved(other) || std::filesystem::equivalent(one, other, failure);
+}
+
 }  // namespace
 
 std::uint64_t Situation::wanted_bytes() const {
@@ -122,13 +134,15 @@ const SetStatus* Situation::largest() const {
 }
 
 bool Situation::is_right_directory() const {
-  return has_directory || (config && config->directory == question.directory);
+  return has_directory || (config && loader_publishes_here());
+}
+
+bool Situation::loader_publishes_here() const {
+  return is_same_directory(config->directory, question.directory);
 }
 
 bool Situation::worker_reads_this() const {
-  const std::string there = question.worker->chroot + worker->directory;
-  std::error_code failure;
-  return there == question.directory || std::filesystem::equivalent(there, question.directory, failure);
+  return is_same_directory(question.worker->chroot + worker->directory, question.directory);
 }
 
 Situation gather(const DoctorQuestion& question, Findings& findings) {

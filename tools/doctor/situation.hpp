@@ -42,6 +42,8 @@ struct Situation {
   [[nodiscard]] const SetStatus* largest() const;
   // Whether it can be held against PHP's: it is there, or the configuration names it.
   [[nodiscard]] bool is_right_directory() const;
+  // Whether that is the directory of the configuration, which there must be.
+  [[nodiscard]] bool loader_publishes_here() const;
   // Whether the worker, which there must be, reads this directory, as far as this process, which may live in
   // another container, can tell.
   [[nodiscard]] bool worker_reads_this() const;
