@@ -94,6 +94,20 @@ final class DoctorLoaderTest extends TestCase
         self::assertStringContainsString('no keysieved', $other->about('loader')['seen']);
     }
 
+    /** As in another container. */
+    public function testALoaderThatSeesAnotherFileInThatPlace(): void
+    {
+        $this->needRoot();
+        $loader = $this->loader(['tags']);
+        $loader->stop(SIGTERM);
+        copy($loader->config, "{$loader->folder}/other.toml");
+        $wrapper = self::where([$loader->config => "{$loader->folder}/other.toml"]);
+        $loader->start([...$wrapper, getenv('KEYSIEVE_BIN_DIR') . '/keysieved', '--config', $loader->config]);
+        $isSeen = fn (array $wrapper): bool => $this->askBeside($loader, $wrapper)->about('loader')['health'] === 'ok';
+        self::assertTrue(Deadline::reaches(static fn (): bool => $isSeen($wrapper)), $loader->log());
+        self::assertFalse($isSeen([]));
+    }
+
     public function testALoaderThatWasReplaced(): void
     {
         $loader = $this->loader(['tags']);

@@ -26,10 +26,14 @@ std::string config_of(const std::string& process) {
   return kDefaultConfigPath;
 }
 
+// In its own root, which may be a container's.
+std::string path_from_here(const std::string& process, const std::string& path) {
+  return process + (path.starts_with('/') ? "/root" : "/cwd/") + path;
+}
+
 bool runs_with(const std::string& process, const std::string& config_path) {
   std::error_code failure;
-  const auto config = std::filesystem::path(process + "/cwd") / config_of(process);
-  return std::filesystem::equivalent(config, config_path, failure);
+  return std::filesystem::equivalent(path_from_here(process, config_of(process)), config_path, failure);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 namespace keysieve {
 
-// Every keysieved that runs with this configuration, however its command line names it. Of other users' only
-// root sees those that name it from their working directory.
+// Every keysieved that runs with this configuration, however its command line names it. Only root sees those
+// of other users.
 std::vector<std::string> loaders_with(const std::string& config_path);
 
 // Whether another has taken its place on disk since it started; as far as this process may know.
