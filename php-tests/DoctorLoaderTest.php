@@ -124,7 +124,7 @@ final class DoctorLoaderTest extends TestCase
         self::assertSame('systemctl restart keysieved', $about()['remedy']);
     }
 
-    /** In the loader's container the doctor has the same limit. */
+    /** In the loader's container the doctor has the same limit, in PHP's another. */
     public function testTheDoctorsOwnControlGroupWhereNoLoaderIsSeen(): void
     {
         $this->needRoot();
@@ -135,9 +135,13 @@ final class DoctorLoaderTest extends TestCase
         $loader->stop(SIGTERM);
         $limits = new Tmpfs('size=1m');
         file_put_contents("{$limits->path}/memory.max", "100\n");
-        $finding = $this->askBeside($loader, self::where(['/sys/fs/cgroup' => $limits->path]))->about('memory limit');
+        $wrapper = self::where(['/sys/fs/cgroup' => $limits->path]);
+        $finding = $this->askBeside($loader, $wrapper)->about('memory limit');
         self::assertSame('warning', $finding['health']);
         self::assertStringContainsString('/proc/self may use 100 B', $finding['seen']);
+        $pool = new FpmPool('', ['pages' => ['php_admin_value[keysieve.directory]' => $this->memory->path]]);
+        $ofWorkers = Doctor::ask($this->memory->path, ['--fastcgi', "unix:{$pool->socket}"], $wrapper);
+        self::assertNotContains('memory limit', array_column($ofWorkers->findings, 'subject'), 'that of PHP does not count');
     }
 
     /** Who has the directory has every set. */
