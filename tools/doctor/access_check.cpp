@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tools/doctor/checks.hpp"
+#include "tools/doctor/publisher.hpp"
 #include "tools/doctor/way_in.hpp"
 
 namespace keysieve {
@@ -30,18 +31,24 @@ struct Attempt {
   std::string root;       // of his, without a slash at its end
   std::string directory;  // as he sees it
   std::string way_into_directory;
-  uid_t trusted_owner = 0;
+  std::optional<uid_t> trusted_owner;
   std::vector<Reading> readings;
 };
 
+// Whom the worker believes, rightly or not.
+std::optional<uid_t> trusted_owner(const Situation& situation) {
+  if (!situation.worker) return publisher_of(situation);
+  const auto user = find_user(situation.worker->owner);
+  return user ? std::optional(user->uid) : std::nullopt;
+}
+
 Attempt attempt_of(const Situation& situation, const User& user) {
-  const auto trusted = situation.worker ? find_user(situation.worker->owner) : std::nullopt;
   Attempt attempt{
       .who = fmt::format("{} (groups {})", user_name(user.uid), groups_of(user)),
       .root = user.root == "/" ? "" : user.root,
       .directory = situation.worker ? situation.worker->directory : situation.question.directory,
       .way_into_directory = way_into_directory(situation, user),
-      .trusted_owner = trusted ? trusted->uid : situation.publisher(),
+      .trusted_owner = trusted_owner(situation),
       .readings = {},
   };
   for (const SetStatus& set : situation.sets) {
@@ -72,8 +79,12 @@ bool may_pass(const Attempt& attempt, Findings& findings) {
   return false;
 }
 
+bool is_denied(const std::string& reason) {
+  return reason.find("Permission denied") != std::string::npos;
+}
+
 std::string remedy_of(const Reading& reading, const std::string& reason) {
-  if (reason.find("Permission denied") != std::string::npos) return reading.way_in;
+  if (is_denied(reason)) return reading.way_in;
   if (reason.find("configured owner") != std::string::npos) {
     return "keysieve.owner in php.ini must be whom the folder belongs to";
   }
@@ -81,17 +92,22 @@ std::string remedy_of(const Reading& reading, const std::string& reason) {
 }
 
 void read_sets(const Attempt& attempt, Findings& findings) {
+  bool has_read = false;
   for (const Reading& reading : attempt.readings) {
     SetReader reader(
         {.directory = attempt.directory, .trusted_owner = attempt.trusted_owner, .max_jitter = {}},
         reading.set_name);
     static_cast<void>(reader.pin());
-    if (reader.attachment() != nullptr || !reading.must_succeed) continue;
+    if (reader.attachment() != nullptr) {
+      has_read = true;
+      continue;
+    }
+    if (!reading.must_succeed && !is_denied(reader.reason())) continue;
     findings.fail("access",
                   fmt::format("{} cannot read {}: {}", attempt.who, reading.set_name, reader.reason()),
                   remedy_of(reading, reader.reason()));
   }
-  if (findings.list().empty()) findings.ok("access", attempt.who + " can read what is published");
+  if (has_read && findings.list().empty()) findings.ok("access", attempt.who + " can read what is published");
 }
 
 }  // namespace

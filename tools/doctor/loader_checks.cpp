@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "tools/doctor/checks.hpp"
 #include "tools/doctor/control_group.hpp"
 #include "tools/doctor/loader_process.hpp"
+#include "tools/doctor/publisher.hpp"
 #include "tools/loader/private_cache.hpp"
 #include "tools/program/units.hpp"
 #include "tools/stores/store.hpp"
@@ -18,26 +18,17 @@
 namespace keysieve {
 namespace {
 
-// Without the directory its cache tells, which is his alone.
-std::optional<uid_t> loader_uid(const Situation& situation) {
-  if (situation.has_directory) return situation.publisher();
-  struct stat status {};
-  if (::stat(situation.config->cache.c_str(), &status) != 0) return std::nullopt;
-  return status.st_uid;
-}
-
 std::optional<User> loader_that_can_be(const Situation& situation, Findings& findings,
                                        const std::string& subject) {
   if (!situation.config) return std::nullopt;
-  const auto uid = loader_uid(situation);
-  if (!uid) {
-    findings.warn(subject, "not looked at: neither directory nor cache tells the loader's user",
-                  "see directory");
+  auto user = loader_of(situation);
+  if (!user) {
+    findings.warn(subject, "not looked at: nobody can tell whom the loader is",
+                  "start keysieved, and ask again where it is seen to run");
     return std::nullopt;
   }
-  const User user = find_user(*uid).value_or(User{.uid = *uid, .gid = ::getegid(), .groups = {}});
-  if (can_be(user)) return user;
-  findings.warn(subject, "not looked at: only root can do it as " + user_name(user.uid), "ask as root");
+  if (can_be(*user)) return user;
+  findings.warn(subject, "not looked at: only root can do it as " + user_name(user->uid), "ask as root");
   return std::nullopt;
 }
 

@@ -1,12 +1,9 @@
 #include "tools/doctor/situation.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/shm/set_folder.hpp"
 #include "tools/doctor/worker_process.hpp"
 #include "tools/status/published_sets.hpp"
 
@@ -120,11 +117,6 @@ std::uint64_t Situation::wanted_bytes() const {
   std::uint64_t bytes = 0;
   for (const SetStatus& set : sets) bytes += bytes_of(set);
   return kPublicationsThatFit * bytes;
-}
-
-uid_t Situation::publisher() const {
-  const SetStatus* set = largest();
-  return believed_owner(question.directory, set == nullptr ? "" : set->name).value_or(::geteuid());
 }
 
 const SetStatus* Situation::largest() const {

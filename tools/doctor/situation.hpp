@@ -35,9 +35,6 @@ struct Situation {
 
   // Three publications of every set: the current one, the next, and one that somebody still reads.
   [[nodiscard]] std::uint64_t wanted_bytes() const;
-  // Whom the sets of the directory, which there must be, belong to: the loader runs as him. Who asks, where
-  // nobody can tell. Throws as believed_owner().
-  [[nodiscard]] uid_t publisher() const;
   // Of those that are published; nullptr when none is.
   [[nodiscard]] const SetStatus* largest() const;
   // Whether it can be held against PHP's: it is there, or the configuration names it.

@@ -8,12 +8,18 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "core/base/error.hpp"
 #include "core/base/file_descriptor.hpp"
 
 namespace keysieve {
 namespace {
+
+constexpr gid_t kNoGroup = 65534;
 
 User described(const passwd& entry) {
   int count = 0;
@@ -73,7 +79,7 @@ std::optional<User> find_user(const std::string& name_or_uid) {
   uid_t uid = 0;
   const char* end = name_or_uid.data() + name_or_uid.size();
   const auto [last, error] = std::from_chars(name_or_uid.data(), end, uid);
-  if (error == std::errc{} && last == end) return find_user(uid);
+  if (error == std::errc{} && last == end) return user_with(uid);
   const passwd* entry = ::getpwnam(name_or_uid.c_str());
   if (entry == nullptr) return std::nullopt;
   return described(*entry);
@@ -83,6 +89,31 @@ std::optional<User> find_user(uid_t uid) {
   const passwd* entry = ::getpwuid(uid);
   if (entry == nullptr) return std::nullopt;
   return described(*entry);
+}
+
+User user_with(uid_t uid) {
+  if (const auto known = find_user(uid)) return *known;
+  const auto self = uid == ::geteuid() ? user_of_process("/proc/self") : std::nullopt;
+  return self.value_or(User{.uid = uid, .gid = kNoGroup, .groups = {}});
+}
+
+std::optional<User> user_of_process(const std::string& process) {
+  std::ifstream status(process + "/status");
+  if (!status) return std::nullopt;
+  User user;
+  for (std::string line; std::getline(status, line);) {
+    std::istringstream words(line);
+    std::string name;
+    unsigned real = 0;
+    words >> name;
+    if (name == "Uid:") words >> real >> user.uid;
+    if (name == "Gid:") words >> real >> user.gid;
+    if (name == "Groups:") user.groups.assign(std::istream_iterator<gid_t>(words), {});
+  }
+  std::error_code failure;
+  const auto root = std::filesystem::read_symlink(process + "/root", failure);
+  if (!failure) user.root = root;
+  return user;
 }
 
 bool can_be(const User& user) {

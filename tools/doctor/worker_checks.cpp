@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tools/doctor/checks.hpp"
+#include "tools/doctor/publisher.hpp"
 #include "tools/doctor/worker_process.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
@@ -14,23 +15,27 @@ constexpr double kClockTolerance = 2.0;
 
 void check_owner(const Situation& situation, Findings& findings) {
   const Worker& worker = *situation.worker;
-  const uid_t real = situation.publisher();
+  const auto real = publisher_of(situation);
+  if (!real) {
+    return findings.warn("keysieve.owner", "not looked at: nobody can tell who publishes here",
+                         "ask again when a set is published");
+  }
   const auto trusted = find_user(worker.owner);
   const std::string remedy =
-      fmt::format("keysieve.owner = {} in php.ini; {}", user_name(real), worker.restart());
-  const bool needs_none = real == 0 || (worker.user && worker.user->uid == real);
+      fmt::format("keysieve.owner = {} in php.ini; {}", user_name(*real), worker.restart());
+  const bool needs_none = *real == 0 || (worker.user && worker.user->uid == *real);
   if (!worker.owner.empty() && !trusted && !needs_none) {
     return findings.fail("keysieve.owner", fmt::format("user \"{}\" is not known", worker.owner), remedy);
   }
-  if (!needs_none && (!trusted || trusted->uid != real)) {
+  if (!needs_none && (!trusted || trusted->uid != *real)) {
     return findings.fail("keysieve.owner",
                          fmt::format("is {}, but what lies in {} belongs to {}, who is not trusted",
                                      worker.owner.empty() ? "empty" : worker.owner,
-                                     situation.question.directory, user_name(real)),
+                                     situation.question.directory, user_name(*real)),
                          remedy);
   }
   findings.ok("keysieve.owner", fmt::format("what lies in {} belongs to {}, who is trusted",
-                                            situation.question.directory, user_name(real)));
+                                            situation.question.directory, user_name(*real)));
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include "tools/doctor/worker_process.hpp"
 
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 namespace keysieve {
@@ -41,22 +39,7 @@ std::string security_label_of(pid_t pid) {
 
 std::optional<User> user_of(pid_t pid) {
   const std::string process = process_of(pid);
-  std::ifstream status(process + "/status");
-  if (process.empty() || !status) return std::nullopt;
-  User user;
-  for (std::string line; std::getline(status, line);) {
-    std::istringstream words(line);
-    std::string name;
-    unsigned real = 0;
-    words >> name;
-    if (name == "Uid:") words >> real >> user.uid;
-    if (name == "Gid:") words >> real >> user.gid;
-    if (name == "Groups:") user.groups.assign(std::istream_iterator<gid_t>(words), {});
-  }
-  std::error_code failure;
-  const auto root = std::filesystem::read_symlink(process + "/root", failure);
-  if (!failure) user.root = root;
-  return user;
+  return process.empty() ? std::nullopt : user_of_process(process);
 }
 
 std::optional<std::uint64_t> address_space_of(pid_t pid) {

@@ -1,0 +1,199 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Tests\Support\AsksDoctor;
+use KeySieve\Tests\Support\Deadline;
+use KeySieve\Tests\Support\Doctor;
+use KeySieve\Tests\Support\FpmPool;
+use KeySieve\Tests\Support\Loader;
+use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+/**
+ * What `keysieve doctor` finds in a volume as Kubernetes makes it for a pod: of root, open to all of the pod,
+ * and with a loader whose user has a number alone.
+ */
+final class DoctorVolumeTest extends TestCase
+{
+    use AsksDoctor {
+        setUp as makeDirectory;
+    }
+
+    private const LOADER = 54321;
+
+    protected function setUp(): void
+    {
+        $this->makeDirectory();
+        $this->needRoot();
+        self::assertFalse(posix_getpwuid(self::LOADER));
+        chgrp($this->memory->path, self::LOADER);
+        chmod($this->memory->path, 02777);
+    }
+
+    /** What root's doctor leaves there the loader cannot open. */
+    public function testBeforeTheFirstSetTheCacheTellsWhomTheLoaderIs(): void
+    {
+        $loader = $this->loaderWithAStore();
+        $doctor = $this->askBeside($loader);
+        self::assertSame(self::LOADER . ' can write to it', explode(': ', $doctor->about('cache')['seen'])[1]);
+        $this->assertError($doctor, 'set tags', 'No such file or directory', 'journalctl');
+        self::assertStringContainsString('tags has generation 1 there, 0 here', $doctor->about('store main')['seen']);
+        $this->assertRefreshes($loader);
+    }
+
+    public function testAFolderWithoutASetTellsWhomTheLoaderIs(): void
+    {
+        $loader = $this->loaderWithAStore();
+        $this->makeVolumeOf("{$loader->folder}/cache");
+        mkdir("{$this->memory->path}/tags", 0750);
+        chown("{$this->memory->path}/tags", self::LOADER);
+        $doctor = $this->askBeside($loader);
+        $this->assertError($doctor, 'cache', 'may write to it', "chown -R 54321 {$loader->folder}/cache");
+        self::assertStringContainsString('1 there, 0 here', $doctor->about('store main')['seen']);
+        $this->assertRefreshes($loader);
+    }
+
+    public function testARunningLoaderTellsWhomItIs(): void
+    {
+        $loader = $this->loaderWithAStore(push: false);
+        $this->makeVolumeOf("{$loader->folder}/cache");
+        $this->start($loader);
+        $about = fn (): string => $this->askBeside($loader)->about('cache')['remedy'] ?? '';
+        self::assertTrue(Deadline::reaches(static fn (): bool => str_contains($about(), '-o 54321')), $about() . $loader->log());
+    }
+
+    /**
+     * @testWith [false]
+     *           [true]
+     */
+    public function testNobodyTellsWhomTheLoaderIs(bool $rootHasPublished): void
+    {
+        $loader = $this->loaderWithAStore();
+        $this->makeVolumeOf("{$loader->folder}/cache");
+        if ($rootHasPublished) {
+            $this->memory->publish(SharedMemory::build('tags', ['apple']));
+        }
+        $doctor = $this->askBeside($loader);
+        foreach (['cache', 'stores'] as $subject) {
+            self::assertSame('warning', $doctor->about($subject)['health']);
+            self::assertStringContainsString('nobody can tell whom the loader is', $doctor->about($subject)['seen']);
+        }
+        self::assertFileDoesNotExist("{$loader->folder}/store/lock.mdb");
+    }
+
+    public function testAnOwnerWhoHasNoName(): void
+    {
+        $this->publish('www-data');
+        $pool = $this->pool((string) self::LOADER);
+        $doctor = $this->ask($pool);
+        self::assertSame(['directory'], $doctor->subjectsInNeed(), (string) $doctor);
+        self::assertSame('ok', $doctor->about('keysieve.owner')['health']);
+        self::assertSame('ok', $doctor->about('access')['health']);
+    }
+
+    public function testAReaderWhoHasNoName(): void
+    {
+        $this->publish('www-data');
+        $asOwner = Doctor::ask($this->memory->path, ['--as', (string) self::LOADER]);
+        self::assertStringStartsWith('54321 (groups', $asOwner->about('access')['seen']);
+        self::assertSame('ok', $asOwner->about('access')['health']);
+        $this->assertError(Doctor::ask($this->memory->path, ['--as', '54322']), 'access', 'Permission denied', '');
+    }
+
+    /** As the container of PHP does whose pod has no fsGroup. */
+    public function testAWorkerWhoAsksHimself(): void
+    {
+        $this->publish((string) self::LOADER);
+        $asWorker = ['setpriv', '--reuid=www-data', '--regid=www-data', '--clear-groups'];
+        $wrong = $this->ask($this->pool('4242'), $asWorker);
+        $this->assertError($wrong, 'keysieve.owner', 'belongs to 54321, who is not trusted', 'keysieve.owner = 54321');
+        $this->assertError($wrong, 'access', 'cannot read tags', '');
+        $this->assertError($wrong, 'access', 'Permission denied', '');
+        $right = $this->ask($this->pool((string) self::LOADER), $asWorker);
+        self::assertSame('ok', $right->about('keysieve.owner')['health']);
+        $this->assertError($right, 'access', 'Permission denied', '');
+    }
+
+    public function testNothingIsSaidOfReadingWhereNothingIsPublished(): void
+    {
+        $loader = $this->loaderWithAStore();
+        $pool = $this->pool((string) self::LOADER);
+        $doctor = $this->askBeside($loader, ['--fastcgi', "unix:{$pool->socket}"]);
+        self::assertNotContains('access', array_column($doctor->findings, 'subject'));
+        $owner = $this->ask($pool)->about('keysieve.owner');
+        self::assertSame('warning', $owner['health']);
+        self::assertStringContainsString('nobody can tell', $owner['seen']);
+    }
+
+    /** Of root, until the loader makes a folder of its own in it. */
+    private function makeVolumeOf(string $folder): void
+    {
+        chown($folder, 'root');
+        chgrp($folder, self::LOADER);
+        chmod($folder, 02777);
+    }
+
+    /** One that does not run yet, with all but the lock of its store, which whoever comes first makes. */
+    private function loaderWithAStore(bool $push = true): Loader
+    {
+        $loader = new Loader(['tags'], directory: $this->memory->path);
+        $loader->stop(SIGTERM);
+        if ($push) {
+            $loader->push(SharedMemory::build('tags', ['apple']));
+        }
+        array_map('unlink', glob("{$loader->folder}/store/lock.mdb"));
+        Program::output(['chown', '-R', self::LOADER . ':' . self::LOADER, $loader->folder]);
+        return $loader;
+    }
+
+    private function start(Loader $loader): void
+    {
+        $keysieved = [getenv('KEYSIEVE_BIN_DIR') . '/keysieved', '--config', $loader->config];
+        $loader->start([...self::asLoader(), ...$keysieved]);
+    }
+
+    /** @return string[] a command that runs another as the loader's user */
+    private static function asLoader(): array
+    {
+        return ['setpriv', '--reuid=' . self::LOADER, '--regid=' . self::LOADER, '--clear-groups'];
+    }
+
+    private function assertRefreshes(Loader $loader): void
+    {
+        $this->start($loader);
+        $current = "{$this->memory->path}/tags/0000000000000001.ks";
+        self::assertTrue(Deadline::reaches(static fn (): bool => file_exists($current)), $loader->log());
+        self::assertSame(self::LOADER, fileowner("{$loader->folder}/store/lock.mdb"));
+    }
+
+    /** As the loader has, for that group. */
+    private function publish(string $group): void
+    {
+        $this->memory->publish(SharedMemory::build('tags', ['apple']));
+        $folder = "{$this->memory->path}/tags";
+        Program::output(['chown', '-R', self::LOADER . ":$group", $folder]);
+        chmod($folder, 02750);
+    }
+
+    private function pool(string $owner): FpmPool
+    {
+        $directives = ['user' => 'www-data', 'php_admin_value[keysieve.directory]' => $this->memory->path];
+        return new FpmPool('', ['pages' => $directives], settings: ['keysieve.owner' => $owner]);
+    }
+
+    /** @param string[] $wrapper */
+    private function ask(FpmPool $pool, array $wrapper = []): Doctor
+    {
+        return Doctor::ask($this->memory->path, ['--fastcgi', "unix:{$pool->socket}"], $wrapper);
+    }
+
+    /** @param string[] $arguments */
+    private function askBeside(Loader $loader, array $arguments = []): Doctor
+    {
+        return Doctor::ask($this->memory->path, ['--config', $loader->config, ...$arguments]);
+    }
+}
