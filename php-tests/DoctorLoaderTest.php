@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\Availability;
+use KeySieve\Set;
 use KeySieve\Tests\Support\AsksDoctor;
 use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Doctor;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\Loader;
+use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
@@ -201,6 +204,29 @@ final class DoctorLoaderTest extends TestCase
         self::assertStringContainsString('last sign of life 1h', $doctor->about('loader of tags')['seen']);
         self::assertStringContainsString('--config', $doctor->about('loader of tags')['remedy']);
         self::assertSame(0, $doctor->status);
+    }
+
+    /** Workers that have it attached see the bypass in what they have mapped, others find nothing. */
+    public function testASetThatIsNoLongerConfigured(): void
+    {
+        $loader = new Loader(['abandoned']);
+        $loader->push(SharedMemory::build('abandoned', ['apple']));
+        $set = new Set('abandoned');
+        self::assertTrue(Deadline::reaches(static fn (): bool => !$set->mayContain('pear')), $loader->log());
+        $loader->stop(SIGTERM);
+        file_put_contents($loader->config, str_replace('"abandoned"', '"other"', file_get_contents($loader->config)));
+        $directory = SharedMemory::directory();
+        $finding = Doctor::ask($directory, ['--config', $loader->config], ['faketime', '-f', '+3600s'])->about('loader of abandoned');
+        self::assertSame('warning', $finding['health']);
+        self::assertStringContainsString('published here, but not configured', $finding['seen']);
+        $commands = explode(': ', $finding['remedy'])[1];
+        self::assertSame("keysieve bypass abandoned --directory $directory && rm -r $directory/abandoned", $commands);
+        Program::output(['sh', '-c', 'PATH="$0:$PATH"; ' . $commands, getenv('KEYSIEVE_BIN_DIR')]);
+        for ($call = 0; $call < 10_000; ++$call) {
+            self::assertTrue($set->mayContain('pear'));
+        }
+        self::assertSame(Availability::Bypassed, $set->availability());
+        self::assertSame('Missing', PhpScript::run("echo (new Set('abandoned'))->availability()->name;")->output);
     }
 
     public function testAConfigurationThatIsWrong(): void

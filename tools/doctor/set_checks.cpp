@@ -99,6 +99,32 @@ std::chrono::seconds patience_of(const Situation& situation) {
   return std::max(kPatience, 3 * std::chrono::ceil<std::chrono::seconds>(situation.config->poll_interval));
 }
 
+bool is_configured(const Situation& situation, const std::string& set_name) {
+  const auto& sets = situation.config->sets;
+  return std::any_of(sets.begin(), sets.end(), [&](const SetConfig& set) { return set.name == set_name; });
+}
+
+// Bypassed first: whoever has it attached would go on answering from what is removed.
+std::string commands_that_take_away(const std::string& directory, const std::string& set_name) {
+  return fmt::format("keysieve bypass {1} --directory {0} && rm -r {0}/{1}", directory, set_name);
+}
+
+void report_silence(const Situation& situation, const std::string& set_name, const PublicationStatus& set,
+                    Findings& findings) {
+  const std::string subject = "loader of " + set_name;
+  const std::string seen = "gave its last sign of life " + age(set.heartbeat, situation.now);
+  if (!situation.config) {
+    return findings.warn(subject, fmt::format("{}, more than {}", seen, format_duration(kPatience)),
+                         "--config FILE, that of keysieved, tells how long it may be");
+  }
+  if (!is_configured(situation, set_name)) {
+    return findings.warn(
+        subject, seen + ": published here, but not configured",
+        "configure it, or take it away: " + commands_that_take_away(situation.question.directory, set_name));
+  }
+  findings.fail(subject, seen, "systemctl restart keysieved; journalctl -u keysieved");
+}
+
 void check_heartbeat(const Situation& situation, const std::string& set_name, const PublicationStatus& set,
                      Findings& findings) {
   const std::string subject = "loader of " + set_name;
@@ -108,16 +134,7 @@ void check_heartbeat(const Situation& situation, const std::string& set_name, co
   if (set.heartbeat == 0) {
     return findings.ok(subject, "none: published by hand, nobody refreshes it");
   }
-  if (is_old(set.heartbeat) && !situation.config) {
-    return findings.warn(subject,
-                         fmt::format("gave its last sign of life {}, more than {}",
-                                     age(set.heartbeat, situation.now), format_duration(kPatience)),
-                         "--config FILE, that of keysieved, tells how long it may be");
-  }
-  if (is_old(set.heartbeat)) {
-    return findings.fail(subject, "gave its last sign of life " + age(set.heartbeat, situation.now),
-                         "systemctl restart keysieved; journalctl -u keysieved");
-  }
+  if (is_old(set.heartbeat)) return report_silence(situation, set_name, set, findings);
   if (is_old(set.last_confirmed)) {
     return findings.warn(
         subject,
