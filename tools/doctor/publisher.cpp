@@ -31,11 +31,14 @@ std::vector<uid_t> possible_publishers(const Situation& situation) {
 
 }  // namespace
 
-std::optional<uid_t> owner_of_set(const Situation& situation, const std::string& set_name) {
+std::optional<uid_t> owner_of(const std::string& path) {
   struct stat status {};
-  const std::string folder = situation.question.directory + "/" + set_name;
-  if (::lstat(folder.c_str(), &status) != 0) return std::nullopt;
+  if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
   return status.st_uid;
+}
+
+std::optional<uid_t> owner_of_set(const Situation& situation, const std::string& set_name) {
+  return owner_of(situation.question.directory + "/" + set_name);
 }
 
 std::optional<uid_t> publisher_of(const Situation& situation) {

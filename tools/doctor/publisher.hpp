@@ -3,11 +3,15 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tools/doctor/situation.hpp"
 
 namespace keysieve {
+
+// Nothing where there is no such file or folder. A symbolic link's is its own.
+std::optional<uid_t> owner_of(const std::string& path);
 
 // Whom a set's folder belongs to, published or not; nothing while there is none.
 std::optional<uid_t> owner_of_set(const Situation& situation, const std::string& set_name);

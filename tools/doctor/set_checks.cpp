@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 
 #include "core/snapshot/layout.hpp"
 #include "tools/doctor/checks.hpp"
+#include "tools/doctor/publisher.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -24,23 +24,13 @@ std::string commands_against_bypass(const SetStatus& set) {
   return set.bypasses->by_operator.is_on ? here + "; " + in_store : in_store;
 }
 
-std::string folder_of(const Situation& situation, const SetStatus& set) {
-  return situation.question.directory + "/" + set.name;
-}
-
-std::optional<uid_t> owner_of(const std::string& path) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
-  return status.st_uid;
-}
-
 // Whether he may be given the directory, and with it every set: those that there are belong to him already,
 // and he is no worker.
 bool publishes_all(const Situation& situation, uid_t owner) {
-  if (owner == 0 || owner == owner_of(situation.question.directory)) return false;
+  if (owner == 0 || owner == owner_of(situation.question.directory + "/.")) return false;
   if (situation.reader && situation.reader->uid == owner) return false;
   return std::all_of(situation.sets.begin(), situation.sets.end(), [&](const SetStatus& set) {
-    return owner_of(folder_of(situation, set)).value_or(owner) == owner;
+    return owner_of_set(situation, set.name).value_or(owner) == owner;
   });
 }
 
@@ -53,7 +43,7 @@ std::string remedy_of_foreign_set(const Situation& situation, const std::string&
 }
 
 std::string remedy_of(const Situation& situation, const SetStatus& set) {
-  const std::string folder = folder_of(situation, set);
+  const std::string folder = situation.question.directory + "/" + set.name;
   switch (set.availability) {
     case Availability::Expired:
       return "build and push it anew; journalctl -u keysieved says whether the loader gets it";
