@@ -39,7 +39,7 @@ final class DoctorAccessTest extends TestCase
     {
         $this->publishAs($owner, $group);
         $folder = "{$this->memory->path}/tags";
-        $this->obey('www-data', "chgrp -R www-data $folder", "; and group = \"www-data\" in keysieve.toml");
+        $this->obey('www-data', "chgrp -R www-data $folder", self::restOf('www-data'));
         $this->assertReads('www-data');
     }
 
@@ -73,7 +73,7 @@ final class DoctorAccessTest extends TestCase
         $this->publishAs('daemon', 'www-data', 0750);
         $directory = $this->memory->path;
         $this->obey('nobody', "chgrp nogroup $directory", '; and Group=nogroup in the unit of keysieved');
-        $this->obey('nobody', "chgrp -R nogroup $directory/tags", '; and group = "nogroup" in keysieve.toml');
+        $this->obey('nobody', "chgrp -R nogroup $directory/tags", self::restOf('nogroup'));
         $this->assertReads('nobody');
     }
 
@@ -83,7 +83,7 @@ final class DoctorAccessTest extends TestCase
         $directory = $this->memory->path;
         $commands = ["chgrp www-data $directory", "chmod g+rx $directory"];
         $this->obey('www-data', implode('; ', $commands), '; and Group=www-data in the unit of keysieved');
-        $this->obey('www-data', "chgrp -R www-data $directory/tags", '; and group = "www-data" in keysieve.toml');
+        $this->obey('www-data', "chgrp -R www-data $directory/tags", self::restOf('www-data'));
         $this->assertReads('www-data');
     }
 
@@ -156,6 +156,11 @@ final class DoctorAccessTest extends TestCase
         self::assertSame($commands . $rest, $doctor->about('access')['remedy']);
         Program::output(['sh', '-c', $commands]);
         self::assertSame('600', sprintf('%o', fileperms("{$this->memory->path}/tags/lock") & 0777), 'the publisher alone can hold it');
+    }
+
+    private static function restOf(string $group): string
+    {
+        return "; and group = \"$group\" in keysieve.toml (keysieved's user must be in it)";
     }
 
     private function assertReads(string $user): void

@@ -104,6 +104,17 @@ final class DoctorVolumeTest extends TestCase
         $this->assertError(Doctor::ask($this->memory->path, ['--as', '54322']), 'access', 'Permission denied', '');
     }
 
+    /** The loader may give its sets to no other group than the pod's, and makes them anew with each volume. */
+    public function testAWorkerOutsideTheGroupOfThePod(): void
+    {
+        $remedy = fn (): ?string => Doctor::ask($this->memory->path, ['--as', 'www-data'])->about('access')['remedy'];
+        $this->publish((string) self::LOADER);
+        self::assertStringStartsWith('fsGroup: 54321 or supplementalGroups: [54321] in the pod', $remedy());
+        self::assertStringContainsString('www-data into group 54321 in /etc/group of its image', $remedy());
+        Program::output(['chgrp', '-R', 'root', "{$this->memory->path}/tags"]);
+        self::assertSame("fsGroup: 33 in the pod's securityContext", $remedy());
+    }
+
     /** As the container of PHP does whose pod has no fsGroup. */
     public function testAWorkerWhoAsksHimself(): void
     {

@@ -44,6 +44,20 @@ bool is_group_of_loader(const struct stat& status) {
   return loader && has_group(*loader, status.st_gid);
 }
 
+// By root, and open to others of its group: those of containers come from the pod.
+bool is_made_for_pod(const std::string& directory) {
+  struct stat status {};
+  return ::stat(directory.c_str(), &status) == 0 && status.st_uid == 0 && (status.st_mode & S_IWGRP) != 0;
+}
+
+std::string way_into_pod(gid_t group_there, const User& user) {
+  if (group_there == 0) return fmt::format("fsGroup: {} in the pod's securityContext", user.gid);
+  return fmt::format(
+      "fsGroup: {0} or supplementalGroups: [{0}] in the pod's securityContext; where php-fpm starts as root, "
+      "{1} into group {0} in /etc/group of its image",
+      group_there, user_name(user.uid));
+}
+
 std::string way_into(const Place& place, const User& user, const Situation& situation) {
   struct stat status {};
   const bool is_seen = ::stat(place.path.c_str(), &status) == 0;
@@ -54,6 +68,7 @@ std::string way_into(const Place& place, const User& user, const Situation& situ
     return fmt::format("usermod -aG {} {}{}{}; or {}", group_name(status.st_gid), user_name(user.uid), open,
                        restart, place.setting);
   }
+  if (is_seen && is_made_for_pod(situation.question.directory)) return way_into_pod(status.st_gid, user);
   return fmt::format("chgrp {}{} {}{}; and {}", place.depth, group_name(user.gid), place.path, open,
                      place.setting);
 }
@@ -73,7 +88,8 @@ std::string way_into_set(const Situation& situation, const User& user, const std
   return way_into({.path = folder,
                    .depth = "-R ",
                    .files = files_of_readers(folder),
-                   .setting = fmt::format("group = \"{}\" in keysieve.toml", group_name(user.gid))},
+                   .setting = fmt::format("group = \"{}\" in keysieve.toml (keysieved's user must be in it)",
+                                          group_name(user.gid))},
                   user, situation);
 }
 
