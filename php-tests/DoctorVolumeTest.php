@@ -85,6 +85,42 @@ final class DoctorVolumeTest extends TestCase
         self::assertFileDoesNotExist("{$loader->folder}/store/lock.mdb");
     }
 
+    /** Once obeyed, nothing keeps the loader out. */
+    public function testASetThatRootHasPublishedByHand(): void
+    {
+        $loader = $this->loaderWithAStore();
+        $this->memory->publish(SharedMemory::build('tags', ['apple']));
+        $doctor = $this->askBeside($loader);
+        self::assertStringEndsWith('54321 can write to it', $doctor->about('cache')['seen']);
+        $this->start($loader);
+        $folder = "{$this->memory->path}/tags";
+        $find = fn (): array => array_column($this->askBeside($loader)->findings, null, 'subject')['folder of tags'] ?? [];
+        self::assertTrue(Deadline::reaches(static fn (): bool => $find() !== []), $loader->log());
+        self::assertSame('error', $find()['health']);
+        self::assertSame("$folder belongs to root, keysieved runs as 54321 and cannot publish in it", $find()['seen']);
+        self::assertSame("rm -r $folder; keysieved makes it anew", $find()['remedy']);
+        chmod($this->memory->path, 0755);
+        self::assertStringStartsWith("chown 54321 {$this->memory->path}; rm -r", $find()['remedy']);
+        chown($this->memory->path, 'daemon');
+        self::assertSame('run keysieved as daemon: User= of its unit', $find()['remedy']);
+        chown($this->memory->path, 'root');
+        chmod($this->memory->path, 02777);
+        Program::output(['rm', '-r', $folder]);
+        self::assertTrue(Deadline::reaches(static fn (): bool => $find() === [] && @fileowner($folder) === self::LOADER), $loader->log());
+        self::assertTrue(Deadline::reaches(fn (): bool => $this->askBeside($loader)->about('set tags')['health'] === 'ok'), $loader->log());
+    }
+
+    public function testNobodyIsToldToPublishByHandWhereALoaderDoes(): void
+    {
+        mkdir("{$this->memory->path}/tags", 0750);
+        $remedy = fn (): string => Doctor::ask($this->memory->path)->about('set tags')['remedy'];
+        self::assertSame('journalctl -u keysieved says why', $remedy());
+        chmod($this->memory->path, 0755);
+        self::assertStringContainsString('keysieve publish FILE.ks', $remedy());
+        $doctor = $this->askBeside($this->loaderWithAStore());
+        self::assertSame('journalctl -u keysieved says why', $doctor->about('set tags')['remedy']);
+    }
+
     public function testAnOwnerWhoHasNoName(): void
     {
         $this->publish('www-data');

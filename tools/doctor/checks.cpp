@@ -22,6 +22,7 @@ constexpr std::array kChecks{
     NamedCheck{"clock", check_clock},
     NamedCheck{"configuration", check_configuration},
     NamedCheck{"loader", check_loader_process},
+    NamedCheck{"folders", check_set_folders},
     NamedCheck{"memory limit", check_memory_limit},
     NamedCheck{"cache", check_cache},
     NamedCheck{"stores", check_stores},

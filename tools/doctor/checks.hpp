@@ -22,6 +22,7 @@ void check_clock(const Situation& situation, Findings& findings);
 // Of the loader; these need its configuration.
 void check_configuration(const Situation& situation, Findings& findings);
 void check_loader_process(const Situation& situation, Findings& findings);
+void check_set_folders(const Situation& situation, Findings& findings);
 void check_memory_limit(const Situation& situation, Findings& findings);  // of this process without one
 void check_cache(const Situation& situation, Findings& findings);
 void check_stores(const Situation& situation, Findings& findings);

@@ -74,6 +74,15 @@ std::string remedy_of(const Error& error, const StoreConfig& store, const std::s
   }
 }
 
+std::string remedy_of_folder(const Situation& situation, const std::string& folder, uid_t loader) {
+  const std::string& directory = situation.question.directory;
+  const uid_t owner = owner_of(directory + "/.").value_or(0);
+  if (owner != 0 && owner != loader) return "run keysieved as " + user_name(owner) + ": User= of its unit";
+  const bool can_make_it = loader == 0 || sole_owner(directory) != 0U;
+  const std::string chown = can_make_it ? "" : fmt::format("chown {} {}; ", user_name(loader), directory);
+  return fmt::format("{}rm -r {}; keysieved makes it anew", chown, folder);
+}
+
 }  // namespace
 
 void check_configuration(const Situation& situation, Findings& findings) {
@@ -106,6 +115,21 @@ void check_loader_process(const Situation& situation, Findings& findings) {
     }
     findings.warn("loader", process + " still runs a keysieved that has been replaced since",
                   "systemctl restart keysieved");
+  }
+}
+
+void check_set_folders(const Situation& situation, Findings& findings) {
+  const std::vector<User> running = running_loaders(situation);
+  if (running.empty() || !situation.loader_publishes_here()) return;
+  const uid_t loader = running.front().uid;
+  for (const SetConfig& set : situation.config->sets) {
+    const std::string folder = situation.question.directory + "/" + set.name;
+    const auto owner = owner_of_set(situation, set.name);
+    if (!owner || *owner == loader) continue;
+    findings.fail("folder of " + set.name,
+                  fmt::format("{} belongs to {}, keysieved runs as {} and cannot publish in it", folder,
+                              user_name(*owner), user_name(loader)),
+                  remedy_of_folder(situation, folder, loader));
   }
 }
 

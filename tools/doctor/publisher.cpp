@@ -2,30 +2,20 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-
 #include "tools/doctor/loader_process.hpp"
 
 namespace keysieve {
 namespace {
 
-// Of a place that nobody else may write to.
-std::optional<uid_t> sole_owner(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return std::nullopt;
-  return status.st_uid;
-}
-
-std::vector<uid_t> possible_publishers(const Situation& situation) {
-  std::vector<uid_t> found;
-  const auto add = [&](std::optional<uid_t> uid) {
-    if (uid) found.push_back(*uid);
-  };
-  const auto owner = sole_owner(situation.question.directory);
-  if (owner != 0U) add(owner);
-  for (const SetStatus& set : situation.sets) add(owner_of_set(situation, set.name));
-  if (situation.config) add(sole_owner(situation.config->cache));
-  for (const User& loader : running_loaders(situation)) add(loader.uid);
+// The directory's own user, where nobody else may make a set in it. Root makes directories for others.
+std::optional<uid_t> owner_of_sets(const Situation& situation) {
+  const auto of_directory = sole_owner(situation.question.directory);
+  if (of_directory && *of_directory != 0) return of_directory;
+  std::optional<uid_t> found;
+  for (const SetStatus& set : situation.sets) {
+    if (const auto owner = owner_of_set(situation, set.name)) found = owner;
+    if (found && *found != 0) return found;
+  }
   return found;
 }
 
@@ -41,11 +31,16 @@ std::optional<uid_t> owner_of_set(const Situation& situation, const std::string&
   return owner_of(situation.question.directory + "/" + set_name);
 }
 
+std::optional<uid_t> sole_owner(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return std::nullopt;
+  return status.st_uid;
+}
+
 std::optional<uid_t> publisher_of(const Situation& situation) {
-  const std::vector<uid_t> possible = possible_publishers(situation);
-  const auto other = std::find_if(possible.begin(), possible.end(), [](uid_t uid) { return uid != 0; });
-  if (other != possible.end()) return *other;
-  return possible.empty() ? std::nullopt : std::optional<uid_t>(0);
+  if (const auto owner = owner_of_sets(situation)) return owner;
+  const auto loader = loader_of(situation);
+  return loader ? std::optional(loader->uid) : std::nullopt;
 }
 
 std::vector<User> running_loaders(const Situation& situation) {
@@ -58,11 +53,12 @@ std::vector<User> running_loaders(const Situation& situation) {
 }
 
 std::optional<User> loader_of(const Situation& situation) {
+  if (!situation.config) return std::nullopt;
   const std::vector<User> running = running_loaders(situation);
   if (!running.empty()) return running.front();
-  const auto publisher = publisher_of(situation);
-  if (!publisher || (*publisher == 0 && sole_owner(situation.config->cache) != 0U)) return std::nullopt;
-  return user_with(*publisher);
+  auto uid = situation.loader_publishes_here() ? owner_of_sets(situation) : std::nullopt;
+  if (!uid || *uid == 0) uid = sole_owner(situation.config->cache);
+  return uid ? std::optional(user_with(*uid)) : std::nullopt;
 }
 
 }  // namespace keysieve

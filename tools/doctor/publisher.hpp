@@ -12,19 +12,20 @@ namespace keysieve {
 
 // Nothing where there is no such file or folder. A symbolic link's is its own.
 std::optional<uid_t> owner_of(const std::string& path);
+// Nothing also where others may write to it.
+std::optional<uid_t> sole_owner(const std::string& path);
 
 // Whom a set's folder belongs to, published or not; nothing while there is none.
 std::optional<uid_t> owner_of_set(const Situation& situation, const std::string& set_name);
 
-// Whom the sets belong to, or will: the directory's own user where nobody else may write to it, else a set's,
-// the cache's, that of a running keysieved. Root only if no other is seen: he makes volumes for others.
+// Whom the sets belong to, root only if it is no other; while there is none, the loader.
 std::optional<uid_t> publisher_of(const Situation& situation);
 
 // Every keysieved that is seen to run with the configuration, if there is one.
 std::vector<User> running_loaders(const Situation& situation);
 
-// As whom the loader of the configuration, which there must be, looks at cache and stores: a running one,
-// else the publisher; root, who may have published by hand, only if the cache is his alone.
+// Of the configuration, if there is one: as a running one, else as whom the sets belong to, else as the sole
+// owner of its cache. That the sets are root's tells nothing: he may have published by hand.
 std::optional<User> loader_of(const Situation& situation);
 
 }  // namespace keysieve

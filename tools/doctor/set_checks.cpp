@@ -42,6 +42,11 @@ std::string remedy_of_foreign_set(const Situation& situation, const std::string&
                      situation.question.directory);
 }
 
+// Who publishes there by hand, as root say, keeps him out.
+bool is_for_a_loader(const Situation& situation) {
+  return situation.config || !sole_owner(situation.question.directory);
+}
+
 std::string remedy_of(const Situation& situation, const SetStatus& set) {
   const std::string folder = situation.question.directory + "/" + set.name;
   switch (set.availability) {
@@ -59,7 +64,8 @@ std::string remedy_of(const Situation& situation, const SetStatus& set) {
   if (set.reason.find("may write") != std::string::npos) return "chmod -R go-w " + folder;
   if (set.reason.find("Permission denied") != std::string::npos)
     return "ask as root, or as the loader's user";
-  return "journalctl -u keysieved says why; by hand: keysieve publish FILE.ks";
+  const std::string ask = "journalctl -u keysieved says why";
+  return is_for_a_loader(situation) ? ask : ask + "; by hand: keysieve publish FILE.ks";
 }
 
 std::string key_profile_text(const PublicationStatus& set) {
