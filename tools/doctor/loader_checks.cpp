@@ -32,30 +32,37 @@ std::optional<User> loader_that_can_be(const Situation& situation, Findings& fin
   return std::nullopt;
 }
 
+// That is published; nothing without the directory.
+std::optional<std::uint64_t> generation_here(const Situation& situation, const std::string& set_name) {
+  if (!situation.has_directory) return std::nullopt;
+  const auto seen = std::find_if(situation.sets.begin(), situation.sets.end(),
+                                 [&](const SetStatus& set) { return set.name == set_name; });
+  return seen->published ? seen->published->generation : 0;
+}
+
+void check_set_in(Store& store, const std::string& set_name, const Situation& situation,
+                  const std::string& subject, Findings& findings) {
+  const std::string key = pointer_key(store, set_name);
+  const auto text = store.get(key);
+  const auto record = text ? decode_pointer_record(*text, store.name() + ": " + key) : PointerRecord{};
+  if (!record.current) {
+    return findings.fail(
+        subject, fmt::format("{}: holds no snapshot of {}", store.name(), set_name),
+        fmt::format("keysieve build … -o {0}.ks; keysieve push {0}.ks {1}", set_name, store.name()));
+  }
+  const std::uint64_t there = record.current->generation;
+  const auto here = generation_here(situation, set_name);
+  const std::string seen = fmt::format("{}: {} has generation {}", store.name(), set_name, there);
+  if (!here) return findings.ok(subject, seen);
+  if (*here == there) return findings.ok(subject, seen + ", as here");
+  findings.warn(subject, fmt::format("{} there, {} here", seen, *here),
+                "journalctl -u keysieved: it is refused, or comes with the next look");
+}
+
 void check_store(const StoreConfig& store, const Situation& situation, Findings& findings) {
-  const std::string subject = "store " + store.name;
   const auto opened = open_store(store.url, IfMissing::Refuse, Patience::None);
   for (const SetConfig& set : situation.config->sets) {
-    if (set.store != store.name) continue;
-    const std::string key = pointer_key(*opened, set.name);
-    const auto text = opened->get(key);
-    const auto record = text ? decode_pointer_record(*text, opened->name() + ": " + key) : PointerRecord{};
-    const auto seen = std::find_if(situation.sets.begin(), situation.sets.end(),
-                                   [&](const SetStatus& other) { return other.name == set.name; });
-    const std::uint64_t here = seen->published ? seen->published->generation : 0;
-    if (!record.current) {
-      findings.fail(
-          subject, fmt::format("{}: holds no snapshot of {}", opened->name(), set.name),
-          fmt::format("keysieve build … -o {0}.ks; keysieve push {0}.ks {1}", set.name, opened->name()));
-    } else if (record.current->generation != here) {
-      findings.warn(subject,
-                    fmt::format("{}: {} has generation {} there, {} here", opened->name(), set.name,
-                                record.current->generation, here),
-                    "journalctl -u keysieved: it is refused, or comes with the next look");
-    } else {
-      findings.ok(subject, fmt::format("{}: {} has generation {}, as here", opened->name(), set.name,
-                                       record.current->generation));
-    }
+    if (set.store == store.name) check_set_in(*opened, set.name, situation, "store " + store.name, findings);
   }
 }
 
