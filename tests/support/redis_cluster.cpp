@@ -47,6 +47,7 @@ void expect_ok(const RedisServer& node, const std::string& command) {
 // One line of CLUSTER NODES: id address:port@bus flags master ping pong epoch link slots...
 struct NodeLine {
   int port = 0;
+  std::string epoch{};
   std::vector<std::string> slots{};
 };
 
@@ -55,8 +56,9 @@ NodeLine parse_node_line(const std::string& line) {
   std::string address;
   std::string skipped;
   words >> skipped >> address;
-  for (int i = 0; i < 6; ++i) words >> skipped;
+  for (int i = 0; i < 4; ++i) words >> skipped;
   NodeLine node{std::stoi(address.substr(address.find(':') + 1))};
+  words >> node.epoch >> skipped;
   for (std::string slots; words >> slots;) node.slots.push_back(slots);
   return node;
 }
@@ -69,6 +71,16 @@ bool has_slot(const NodeLine& node, std::size_t slot) {
     const std::size_t dash = range.find('-');
     return first <= slot && slot <= (dash == std::string::npos ? first : std::stoul(range.substr(dash + 1)));
   });
+}
+
+// Of the master that the witness takes for the slot's.
+NodeLine owner_of(std::size_t slot, const RedisServer& witness) {
+  std::istringstream lines(witness.text("CLUSTER NODES"));
+  for (std::string line; std::getline(lines, line);) {
+    NodeLine node = parse_node_line(line);
+    if (has_slot(node, slot)) return node;
+  }
+  throw std::runtime_error("Redis Cluster: nobody has slot " + std::to_string(slot));
 }
 
 }  // namespace
@@ -113,8 +125,12 @@ RedisServer& RedisCluster::master_of(std::size_t slot) {
 
 void RedisCluster::wait_until_all_know(const RedisServer& master, std::size_t slot) {
   wait_until("agreement", [&] {
-    return std::all_of(nodes_.begin(), nodes_.end(),
-                       [&](const auto& node) { return !lives(node) || &master_of(slot, *node) == &master; });
+    const NodeLine wanted = owner_of(slot, master);
+    return wanted.port == master.port() && std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
+             if (!lives(node)) return true;
+             const NodeLine known = owner_of(slot, *node);
+             return known.port == wanted.port && known.epoch == wanted.epoch;
+           });
   });
 }
 
@@ -130,15 +146,10 @@ void RedisCluster::wait_until_replicas_are_named() {
 }
 
 RedisServer& RedisCluster::master_of(std::size_t slot, const RedisServer& witness) {
-  std::istringstream lines(witness.text("CLUSTER NODES"));
-  for (std::string line; std::getline(lines, line);) {
-    const NodeLine parsed = parse_node_line(line);
-    if (!has_slot(parsed, slot)) continue;
-    for (const auto& node : nodes_) {
-      if (node->port() == parsed.port) return *node;
-    }
-  }
-  throw std::runtime_error("Redis Cluster: nobody has slot " + std::to_string(slot));
+  const int port = owner_of(slot, witness).port;
+  const auto found = std::ranges::find_if(nodes_, [port](const auto& node) { return node->port() == port; });
+  if (found == nodes_.end()) throw std::runtime_error("Redis Cluster: no node at " + std::to_string(port));
+  return **found;
 }
 
 void RedisCluster::flush() {

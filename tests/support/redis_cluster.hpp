@@ -24,7 +24,8 @@ class RedisCluster {
   [[nodiscard]] std::string url() const;
   // The node that has the slot, as the first node that lives sees it.
   RedisServer& master_of(std::size_t slot);
-  // Returns when every node that lives says so.
+  // Returns when every node that lives says so, and by which epoch: who has not heard of it would not begin a
+  // newer one with the next move, and be overruled for ever.
   void wait_until_all_know(const RedisServer& master, std::size_t slot);
 
   // CLUSTER SLOTS leaves a replica out until the nodes have told each other what it has. Returns when every

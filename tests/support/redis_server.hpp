@@ -42,7 +42,7 @@ class RedisServer {
  private:
   void wait_until_it_accepts();
 
-  TemporaryDirectory directory_;
+  TemporaryDirectory directory_{fast_folder()};  // a node that waits for a disk is taken for lost
   std::vector<std::string> options_;
   int port_ = 0;
   pid_t pid_ = -1;
