@@ -63,8 +63,9 @@ std::vector<std::string> canary_keys(const std::string& path) {
 
 // The URL without its password. What is not understood is not shown, it may hold one.
 std::string shown_url(const std::string& url) {
-  if (is_store_url(url)) return parse_store_url(url).name;
-  throw UsageError("not a store's URL; one begins with " + store_schemes());
+  if (!is_store_url(url)) throw UsageError("not a store's URL; one begins with " + store_schemes());
+  check_store_url(url);
+  return parse_store_url(url).name;
 }
 
 // Which file has said it: what stands in two files would silently win or lose.

@@ -311,11 +311,13 @@ class DirStore final : public Store {
 
 }  // namespace
 
-std::unique_ptr<Store> open_dir_store(StoreUrl url, IfMissing if_missing, Patience /*patience*/) {
-  std::string folder = take_folder(url);
+StoreOpener dir_store_opener(StoreUrl url) {
+  const std::string folder = take_folder(url);
   const auto timeout = take_timeout(url);
   refuse_other_parameters(url);
-  return std::make_unique<DirStore>(std::move(folder), timeout, url, if_missing);
+  return [folder, timeout, url = std::move(url)](IfMissing if_missing, Patience /*patience*/) {
+    return std::make_unique<DirStore>(folder, timeout, url, if_missing);
+  };
 }
 
 }  // namespace keysieve

@@ -189,11 +189,13 @@ std::uint64_t take_map_bytes(StoreUrl& url) {
 
 }  // namespace
 
-std::unique_ptr<Store> open_lmdb_store(StoreUrl url, IfMissing if_missing, Patience /*patience*/) {
+StoreOpener lmdb_store_opener(StoreUrl url) {
   const std::string folder = take_folder(url);
   const std::uint64_t map_bytes = take_map_bytes(url);
   refuse_other_parameters(url);
-  return std::make_unique<LmdbStore>(folder, map_bytes, url, if_missing);
+  return [folder, map_bytes, url = std::move(url)](IfMissing if_missing, Patience /*patience*/) {
+    return std::make_unique<LmdbStore>(folder, map_bytes, url, if_missing);
+  };
 }
 
 }  // namespace keysieve

@@ -10,19 +10,19 @@ namespace {
 
 struct Scheme {
   std::string_view name;
-  std::unique_ptr<Store> (*open)(StoreUrl url, IfMissing if_missing, Patience patience);
+  StoreOpener (*opener)(StoreUrl url);
 };
 
 constexpr std::array kSchemes{
-    Scheme{"lmdb", open_lmdb_store},
-    Scheme{"dir", open_dir_store},
-    Scheme{"redis", open_redis_store},
-    Scheme{"redis+unix", open_redis_store},
-    Scheme{"redis-cluster", open_redis_store},
-    Scheme{"redis-sentinel", open_redis_store},
-    Scheme{"rediss", open_redis_store},
-    Scheme{"rediss-cluster", open_redis_store},
-    Scheme{"rediss-sentinel", open_redis_store},
+    Scheme{"lmdb", lmdb_store_opener},
+    Scheme{"dir", dir_store_opener},
+    Scheme{"redis", redis_store_opener},
+    Scheme{"redis+unix", redis_store_opener},
+    Scheme{"redis-cluster", redis_store_opener},
+    Scheme{"redis-sentinel", redis_store_opener},
+    Scheme{"rediss", redis_store_opener},
+    Scheme{"rediss-cluster", redis_store_opener},
+    Scheme{"rediss-sentinel", redis_store_opener},
 };
 
 const Scheme* find_scheme(std::string_view text) noexcept {
@@ -32,14 +32,21 @@ const Scheme* find_scheme(std::string_view text) noexcept {
   return found == kSchemes.end() ? nullptr : &*found;
 }
 
-}  // namespace
-
-std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing, Patience patience) {
-  if (const Scheme* scheme = find_scheme(url))
-    return scheme->open(parse_store_url(url), if_missing, patience);
+StoreOpener opener_of(const std::string& url) {
+  if (const Scheme* scheme = find_scheme(url)) return scheme->opener(parse_store_url(url));
   // Only what comes before the colon is shown: the rest may hold a password.
   throw UsageError("store \"" + url.substr(0, url.find(':')) + "\" is not known; a store's URL begins with " +
                    store_schemes());
+}
+
+}  // namespace
+
+std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing, Patience patience) {
+  return opener_of(url)(if_missing, patience);
+}
+
+void check_store_url(const std::string& url) {
+  static_cast<void>(opener_of(url));
 }
 
 std::string store_schemes() {

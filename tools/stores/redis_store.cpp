@@ -241,11 +241,12 @@ class RedisStore final : public Store {
 
 }  // namespace
 
-std::unique_ptr<Store> open_redis_store(StoreUrl url, IfMissing /*if_missing*/, Patience patience) {
-  RedisSettings settings = take_redis_settings(url);
-  refuse_other_parameters(url);
-  if (patience == Patience::None) settings.failover = {};
-  return std::make_unique<RedisStore>(std::move(settings), url);
+StoreOpener redis_store_opener(StoreUrl url) {
+  return [redis_url = RedisUrl(std::move(url))](IfMissing /*if_missing*/, Patience patience) {
+    RedisSettings settings = redis_url.settings();
+    if (patience == Patience::None) settings.failover = {};
+    return std::make_unique<RedisStore>(std::move(settings), redis_url.url());
+  };
 }
 
 }  // namespace keysieve

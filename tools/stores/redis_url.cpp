@@ -29,17 +29,6 @@ std::string read_password_file(const std::string& path) {
   return std::string(text.substr(0, text.find_first_of("\r\n")));
 }
 
-std::string take_password(StoreUrl& url) {
-  const auto path = take_parameter(url, "password_file");
-  if (url.password) {
-    if (path) refuse(url, "a password and password_file are given: one is enough");
-    return *url.password;
-  }
-  if (path) return read_password_file(*path);
-  const char* variable = std::getenv(kPasswordVariable);
-  return variable == nullptr ? "" : variable;
-}
-
 int number_of(const StoreUrl& url, const std::string& text, const std::string& what, int max) {
   int number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -97,14 +86,13 @@ void take_sentinels(StoreUrl& url, RedisSettings& settings) {
   settings.failover = take_duration(url, "failover").value_or(kDefaultFailover);
 }
 
-std::shared_ptr<const RedisTls> take_no_tls(StoreUrl& /*url*/) {
-  return nullptr;
+RedisTlsFiles take_tls_files(StoreUrl& url) {
+  return {.ca_file = take_parameter(url, "ca_file").value_or(""),
+          .cert_file = take_parameter(url, "cert_file").value_or(""),
+          .key_file = take_parameter(url, "key_file").value_or("")};
 }
 
-std::shared_ptr<const RedisTls> take_tls(StoreUrl& url) {
-  const RedisTlsFiles files{.ca_file = take_parameter(url, "ca_file").value_or(""),
-                            .cert_file = take_parameter(url, "cert_file").value_or(""),
-                            .key_file = take_parameter(url, "key_file").value_or("")};
+std::shared_ptr<const RedisTls> tls_of(const StoreUrl& url, const RedisTlsFiles& files) {
   try {
     return make_redis_tls(files);
   } catch (const UsageError& error) {
@@ -116,7 +104,7 @@ struct RedisScheme {
   std::string_view name;
   void (*take_place)(StoreUrl& url, RedisSettings& settings);
   std::unique_ptr<RedisServers> (*make)(const RedisSettings& settings);
-  std::shared_ptr<const RedisTls> (*take_tls)(StoreUrl& url) = take_no_tls;
+  bool is_encrypted = false;
 };
 
 constexpr std::array kSchemes{
@@ -124,29 +112,43 @@ constexpr std::array kSchemes{
     RedisScheme{"redis+unix", take_unix_address, make_single_redis},
     RedisScheme{"redis-cluster", take_cluster_hosts, make_redis_cluster},
     RedisScheme{"redis-sentinel", take_sentinels, make_sentinel_redis},
-    RedisScheme{"rediss", take_tcp_address, make_single_redis, take_tls},
-    RedisScheme{"rediss-cluster", take_cluster_hosts, make_redis_cluster, take_tls},
-    RedisScheme{"rediss-sentinel", take_sentinels, make_sentinel_redis, take_tls},
+    RedisScheme{"rediss", take_tcp_address, make_single_redis, true},
+    RedisScheme{"rediss-cluster", take_cluster_hosts, make_redis_cluster, true},
+    RedisScheme{"rediss-sentinel", take_sentinels, make_sentinel_redis, true},
 };
 
 }  // namespace
 
-RedisSettings take_redis_settings(StoreUrl& url) {
+RedisUrl::RedisUrl(StoreUrl url) {
   const auto* const scheme = std::ranges::find(kSchemes, url.scheme, &RedisScheme::name);
-  RedisSettings settings;
-  settings.make = scheme->make;
-  scheme->take_place(url, settings);
-  RedisAddress& address = settings.address;
-  address.name = url.name;
-  address.user = url.user;
-  address.timeout = take_timeout(url);
-  address.tls = scheme->take_tls(url);
-  address.password = take_password(url);
-  if (!address.user.empty() && address.password.empty()) refuse(url, "a user needs a password");
+  settings_.make = scheme->make;
+  scheme->take_place(url, settings_);
+  settings_.address.name = url.name;
+  settings_.address.user = url.user;
+  settings_.address.timeout = take_timeout(url);
+  if (scheme->is_encrypted) tls_files_ = take_tls_files(url);
+  password_file_ = take_parameter(url, "password_file");
+  if (url.password && password_file_) refuse(url, "a password and password_file are given: one is enough");
   if (const auto replicas = take_parameter(url, "wait_replicas")) {
-    settings.wait_replicas = number_of(url, *replicas, "wait_replicas", kMaxWaitReplicas);
+    settings_.wait_replicas = number_of(url, *replicas, "wait_replicas", kMaxWaitReplicas);
   }
+  refuse_other_parameters(url);
+  url_ = std::move(url);
+}
+
+RedisSettings RedisUrl::settings() const {
+  RedisSettings settings = settings_;
+  if (tls_files_) settings.address.tls = tls_of(url_, *tls_files_);
+  settings.address.password = password();
+  if (!url_.user.empty() && settings.address.password.empty()) refuse(url_, "a user needs a password");
   return settings;
+}
+
+std::string RedisUrl::password() const {
+  if (url_.password) return *url_.password;
+  if (password_file_) return read_password_file(*password_file_);
+  const char* variable = std::getenv(kPasswordVariable);
+  return variable == nullptr ? "" : variable;
 }
 
 }  // namespace keysieve

@@ -6,7 +6,22 @@
 
 namespace keysieve {
 
-// Throws UsageError, and as files do for a password file.
-RedisSettings take_redis_settings(StoreUrl& url);
+class RedisUrl {
+ public:
+  // Throws UsageError.
+  explicit RedisUrl(StoreUrl url);
+
+  [[nodiscard]] const StoreUrl& url() const noexcept { return url_; }
+  // With the password and the certificates, which are read now. Throws UsageError, and as files do.
+  [[nodiscard]] RedisSettings settings() const;
+
+ private:
+  [[nodiscard]] std::string password() const;
+
+  StoreUrl url_;
+  RedisSettings settings_;
+  std::optional<std::string> password_file_;
+  std::optional<RedisTlsFiles> tls_files_;  // nothing: in the clear
+};
 
 }  // namespace keysieve

@@ -125,6 +125,10 @@ std::string store_schemes();
 std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing = IfMissing::Create,
                                   Patience patience = Patience::OfUrl);
 
+// Throws UsageError for a URL that open_store() would not understand either. Opens and reads nothing: whether
+// the store, a password or a certificate is there is not known afterwards.
+void check_store_url(const std::string& url);
+
 // Whether the text looks like a store's URL and not like a file's path: it begins with a known scheme and a
 // colon.
 bool is_store_url(std::string_view text) noexcept;

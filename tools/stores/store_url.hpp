@@ -1,8 +1,9 @@
 // A store's URL taken apart by libcurl's parser, and what each kind of store makes of it: every store's file
-// defines one of the open_ functions below, and open_store.cpp names it beside its schemes.
+// defines one of the openers below, and open_store.cpp names it beside its schemes.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -47,8 +48,13 @@ void refuse_other_parameters(const StoreUrl& url);
 // The folder of a store that is a path alone.
 std::string take_folder(StoreUrl& url);
 
-std::unique_ptr<Store> open_dir_store(StoreUrl url, IfMissing if_missing, Patience patience);
-std::unique_ptr<Store> open_lmdb_store(StoreUrl url, IfMissing if_missing, Patience patience);
-std::unique_ptr<Store> open_redis_store(StoreUrl url, IfMissing if_missing, Patience patience);
+// Opens one store, each time anew.
+using StoreOpener = std::function<std::unique_ptr<Store>(IfMissing if_missing, Patience patience)>;
+
+// Throw UsageError for what is wrong with the URL itself; nothing is opened or read before the opener is
+// called.
+StoreOpener dir_store_opener(StoreUrl url);
+StoreOpener lmdb_store_opener(StoreUrl url);
+StoreOpener redis_store_opener(StoreUrl url);
 
 }  // namespace keysieve

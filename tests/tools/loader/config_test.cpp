@@ -200,16 +200,25 @@ TEST_F(Config, NamesAFileThatCannotBeRead) {
 }
 
 TEST_F(Config, RefusesAWrongUrlWithoutShowingItsPassword) {
-  for (const char* url : {"redis://user:secret@host:notaport", "ftp://user:secret@host", "user:secret"}) {
+  for (const char* url : {"redis://user:secret@host:notaport", "ftp://user:secret@host", "user:secret",
+                          "redis://user:secret@", "redis://user:secret@host/first",
+                          "redis://user:secret@host?nosuch=1", "redis://user:secret@host?password_file=/file",
+                          "redis-sentinel://user:secret@host", "lmdb:/folder?map_size=small"}) {
     const std::string message = refusal("[store.main]\nurl = \"" + std::string(url) + "\"\n" + tags_set);
     EXPECT_EQ(message.substr(0, 34), "keysieve.toml:2: [store.main] url:") << message;
     EXPECT_EQ(message.find("secret"), std::string::npos) << message;
   }
 }
 
+TEST_F(Config, ReadsNoFileThatAUrlNames) {
+  const LoaderConfig config =
+      load("[store.main]\nurl = \"redis://user@host?password_file=/no/such/file\"\n" + tags_set);
+  EXPECT_EQ(config.stores.at(0).shown, "redis://user@host");
+}
+
 TEST_F(Config, IsSummarisedWithoutPasswords) {
   const LoaderConfig config =
-      load("[store.main]\nurl = \"redis://user:secret@localhost:6380/2?password_file=/hidden\"\n" + tags_set);
+      load("[store.main]\nurl = \"redis://user:secret@localhost:6380/2?prefix=hidden\"\n" + tags_set);
   for (const std::string& summary : {summary_text(config), summary_json(config)}) {
     EXPECT_NE(summary.find("localhost:6380"), std::string::npos) << summary;
     EXPECT_NE(summary.find("tags"), std::string::npos) << summary;
