@@ -82,7 +82,9 @@ TEST_F(DaemonWithLimits, IsUnwellWhileAStoreHoldsItUpAndSaysSoEverywhere) {
   run({.longest_silence = milliseconds(300)});
   ASSERT_TRUE(answers("/healthz", 200));
   ::kill(redis.pid(), SIGSTOP);
-  EXPECT_TRUE(answers("/healthz", 503));
+  ASSERT_TRUE(eventually([&] { return value_of("keysieve_loader_heartbeat_age_seconds") > 2; }));
+  EXPECT_EQ(value_of("keysieve_loader_ready"), 0);
+  EXPECT_EQ(get("/healthz").status, 503U);
   EXPECT_THAT(get("/healthz").body, HasSubstr("no sign of life"));
   EXPECT_THAT(get("/").body, AllOf(HasSubstr("<header class=\"top bad\">"),
                                    HasSubstr("<h1>The loader has given no sign of life for ")));
