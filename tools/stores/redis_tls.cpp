@@ -48,9 +48,6 @@ class OpensslTls final : public RedisTls {
     SSL_CTX* context = context_.get();
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-    if (files.cert_file.empty() != files.key_file.empty()) {
-      throw UsageError("cert_file and key_file need each other");
-    }
     if (files.ca_file.empty()) {
       require(SSL_CTX_set_default_verify_paths(context) == 1, "certificates of this host");
     } else {
@@ -83,7 +80,14 @@ class OpensslTls final : public RedisTls {
 
 }  // namespace
 
+void check_redis_tls(const RedisTlsFiles& files) {
+  if (files.cert_file.empty() != files.key_file.empty()) {
+    throw UsageError("cert_file and key_file need each other");
+  }
+}
+
 std::shared_ptr<const RedisTls> make_redis_tls(const RedisTlsFiles& files) {
+  check_redis_tls(files);
   return std::make_shared<OpensslTls>(files);
 }
 

@@ -25,7 +25,10 @@ class RedisTls {
   [[nodiscard]] virtual std::string begin(redisContext& context, const std::string& host) const = 0;
 };
 
-// Throws UsageError, which has the file and the reason, or says that this build has no TLS.
+// Throws UsageError where no files could help: this build has no TLS, or one file needs another.
+void check_redis_tls(const RedisTlsFiles& files);
+
+// Throws UsageError, as that does, or with the file and the reason.
 std::shared_ptr<const RedisTls> make_redis_tls(const RedisTlsFiles& files);
 
 }  // namespace keysieve

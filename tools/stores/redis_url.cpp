@@ -86,18 +86,32 @@ void take_sentinels(StoreUrl& url, RedisSettings& settings) {
   settings.failover = take_duration(url, "failover").value_or(kDefaultFailover);
 }
 
-RedisTlsFiles take_tls_files(StoreUrl& url) {
-  return {.ca_file = take_parameter(url, "ca_file").value_or(""),
-          .cert_file = take_parameter(url, "cert_file").value_or(""),
-          .key_file = take_parameter(url, "key_file").value_or("")};
-}
-
-std::shared_ptr<const RedisTls> tls_of(const StoreUrl& url, const RedisTlsFiles& files) {
+template <typename Do>
+auto with_name_of(const StoreUrl& url, const Do& about_tls) {
   try {
-    return make_redis_tls(files);
+    return about_tls();
   } catch (const UsageError& error) {
     refuse(url, error.what());
   }
+}
+
+RedisTlsFiles take_tls_files(StoreUrl& url) {
+  RedisTlsFiles files{.ca_file = take_parameter(url, "ca_file").value_or(""),
+                      .cert_file = take_parameter(url, "cert_file").value_or(""),
+                      .key_file = take_parameter(url, "key_file").value_or("")};
+  with_name_of(url, [&] { check_redis_tls(files); });
+  return files;
+}
+
+std::optional<std::string> take_password_file(StoreUrl& url) {
+  auto path = take_parameter(url, "password_file");
+  if (path && path->empty()) refuse(url, "password_file must name a file");
+  if (path && url.password) refuse(url, "a password and password_file are given: one is enough");
+  return path;
+}
+
+void require_password(const StoreUrl& url, const std::string& password) {
+  if (!url.user.empty() && password.empty()) refuse(url, "a user needs a password");
 }
 
 struct RedisScheme {
@@ -127,8 +141,8 @@ RedisUrl::RedisUrl(StoreUrl url) {
   settings_.address.user = url.user;
   settings_.address.timeout = take_timeout(url);
   if (scheme->is_encrypted) tls_files_ = take_tls_files(url);
-  password_file_ = take_parameter(url, "password_file");
-  if (url.password && password_file_) refuse(url, "a password and password_file are given: one is enough");
+  password_file_ = take_password_file(url);
+  if (url.password) require_password(url, *url.password);
   if (const auto replicas = take_parameter(url, "wait_replicas")) {
     settings_.wait_replicas = number_of(url, *replicas, "wait_replicas", kMaxWaitReplicas);
   }
@@ -138,9 +152,11 @@ RedisUrl::RedisUrl(StoreUrl url) {
 
 RedisSettings RedisUrl::settings() const {
   RedisSettings settings = settings_;
-  if (tls_files_) settings.address.tls = tls_of(url_, *tls_files_);
+  if (tls_files_) {
+    settings.address.tls = with_name_of(url_, [this] { return make_redis_tls(*tls_files_); });
+  }
   settings.address.password = password();
-  if (!url_.user.empty() && settings.address.password.empty()) refuse(url_, "a user needs a password");
+  require_password(url_, settings.address.password);
   return settings;
 }
 

@@ -200,10 +200,12 @@ TEST_F(Config, NamesAFileThatCannotBeRead) {
 }
 
 TEST_F(Config, RefusesAWrongUrlWithoutShowingItsPassword) {
-  for (const char* url : {"redis://user:secret@host:notaport", "ftp://user:secret@host", "user:secret",
-                          "redis://user:secret@", "redis://user:secret@host/first",
-                          "redis://user:secret@host?nosuch=1", "redis://user:secret@host?password_file=/file",
-                          "redis-sentinel://user:secret@host", "lmdb:/folder?map_size=small"}) {
+  for (const char* url :
+       {"redis://user:secret@host:notaport", "ftp://user:secret@host", "user:secret", "redis://user:secret@",
+        "redis://user:secret@host/first", "redis://user:secret@host?nosuch=1",
+        "redis://user:secret@host?password_file=/file", "redis-sentinel://user:secret@host",
+        "rediss://user:secret@host?cert_file=/file", "redis://user:@host",
+        "redis://user@host?password_file=", "lmdb:/folder?map_size=small"}) {
     const std::string message = refusal("[store.main]\nurl = \"" + std::string(url) + "\"\n" + tags_set);
     EXPECT_EQ(message.substr(0, 34), "keysieve.toml:2: [store.main] url:") << message;
     EXPECT_EQ(message.find("secret"), std::string::npos) << message;
