@@ -97,14 +97,23 @@ final class DoctorLoaderTest extends TestCase
         self::assertStringContainsString('no keysieved', $other->about('loader')['seen']);
     }
 
-    /** As in another container. */
-    public function testALoaderThatSeesAnotherFileInThatPlace(): void
+    /**
+     * As in another container.
+     *
+     * @testWith ["configuration"]
+     *           ["directory"]
+     */
+    public function testALoaderThatSeesSomethingElseInThatPlace(string $what): void
     {
         $this->needRoot();
         $loader = $this->loader(['tags']);
         $loader->stop(SIGTERM);
         copy($loader->config, "{$loader->folder}/other.toml");
-        $wrapper = self::where([$loader->config => "{$loader->folder}/other.toml"]);
+        $elsewhere = new Tmpfs();
+        $wrapper = self::where([
+            'configuration' => [$loader->config => "{$loader->folder}/other.toml"],
+            'directory' => [$this->memory->path => $elsewhere->path],
+        ][$what]);
         $loader->start([...$wrapper, getenv('KEYSIEVE_BIN_DIR') . '/keysieved', '--config', $loader->config]);
         $isSeen = fn (array $wrapper): bool => $this->askBeside($loader, $wrapper)->about('loader')['health'] === 'ok';
         self::assertTrue(Deadline::reaches(static fn (): bool => $isSeen($wrapper)), $loader->log());

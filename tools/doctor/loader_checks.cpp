@@ -110,7 +110,7 @@ void check_configuration(const Situation& situation, Findings& findings) {
 void check_loader_process(const Situation& situation, Findings& findings) {
   if (!situation.config) return;
   const std::string& path = *situation.question.config_path;
-  const std::vector<std::string> processes = loaders_with(path);
+  const std::vector<std::string> processes = loaders_with(path, situation.config->directory);
   if (processes.empty()) {
     findings.warn("loader", "no keysieved is seen to run with " + path,
                   "systemctl start keysieved, unless cron runs it with --once; only root sees all that run");
@@ -145,7 +145,8 @@ void check_set_folders(const Situation& situation, Findings& findings) {
 void check_memory_limit(const Situation& situation, Findings& findings) {
   if (situation.question.worker && !situation.question.config_path) return;
   std::vector<std::string> processes;
-  if (situation.config) processes = loaders_with(*situation.question.config_path);
+  if (situation.config)
+    processes = loaders_with(*situation.question.config_path, situation.config->directory);
   if (processes.empty()) processes = {"/proc/self"};  // in the loader's container it has the same limit
   for (const std::string& process : processes) {
     const auto limit = memory_limit_of(process);

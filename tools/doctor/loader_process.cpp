@@ -31,18 +31,30 @@ std::string path_from_here(const std::string& process, const std::string& path) 
   return process + (path.starts_with('/') ? "/root" : "/cwd/") + path;
 }
 
-bool runs_with(const std::string& process, const std::string& config_path) {
+// Whether it finds there what this process finds here: a container may have the file, and another directory.
+bool sees_the_same(const std::string& process, const std::string& path_there, const std::string& path_here) {
   std::error_code failure;
-  return std::filesystem::equivalent(path_from_here(process, config_of(process)), config_path, failure);
+  return std::filesystem::equivalent(path_from_here(process, path_there), path_here, failure);
+}
+
+bool is_nowhere(const std::string& process, const std::string& path) {
+  std::error_code failure;
+  return !std::filesystem::exists(path, failure) &&
+         !std::filesystem::exists(path_from_here(process, path), failure);
+}
+
+bool runs_with(const std::string& process, const std::string& config_path, const std::string& directory) {
+  return sees_the_same(process, config_of(process), config_path) &&
+         (sees_the_same(process, directory, directory) || is_nowhere(process, directory));
 }
 
 }  // namespace
 
-std::vector<std::string> loaders_with(const std::string& config_path) {
+std::vector<std::string> loaders_with(const std::string& config_path, const std::string& directory) {
   std::vector<std::string> found;
   for (const pid_t pid : process_ids()) {
     const std::string process = "/proc/" + std::to_string(pid);
-    const bool is_found = is_loader(process) && runs_with(process, config_path);
+    const bool is_found = is_loader(process) && runs_with(process, config_path, directory);
     if (is_found && facts_of(pid)) found.push_back(process);  // not one that has ended
   }
   return found;

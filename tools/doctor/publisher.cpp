@@ -46,7 +46,8 @@ std::optional<uid_t> publisher_of(const Situation& situation) {
 std::vector<User> running_loaders(const Situation& situation) {
   std::vector<User> found;
   if (!situation.config) return found;
-  for (const std::string& process : loaders_with(*situation.question.config_path)) {
+  for (const std::string& process :
+       loaders_with(*situation.question.config_path, situation.config->directory)) {
     if (const auto user = user_of_process(process)) found.push_back(*user);
   }
   return found;
