@@ -318,7 +318,6 @@ final class DoctorLoaderTest extends TestCase
     {
         $redis = new RedisServer();
         $loader = $this->loader(['tags'], store: $redis->url);
-        $loader->stop(SIGTERM);
         foreach (explode("\n", $redis->command('KEYS', '*current*')) as $key) {
             $redis->command('SET', $key, 'broken');
         }
@@ -335,9 +334,11 @@ final class DoctorLoaderTest extends TestCase
 
     public function testAGenerationThatDoesNotCome(): void
     {
+        $this->needRoot();
         $loader = $this->loader(['tags']);
         $loader->stop(SIGTERM);
         $loader->push(SharedMemory::build('tags', ['apple', 'pear']));
+        Program::output(['chown', '-R', 'daemon', $this->memory->path, $loader->folder]);
         $doctor = $this->askBeside($loader);
         self::assertSame(0, $doctor->status);
         self::assertStringContainsString('generation 2 there, 1 here', $doctor->about('store main')['seen']);

@@ -45,12 +45,14 @@ final class DoctorVolumeTest extends TestCase
         $this->assertRefreshes($loader);
     }
 
-    public function testAFolderWithoutASetTellsWhomTheLoaderIs(): void
+    /** Those of other loaders, or of nobody, tell nothing. */
+    public function testAFolderOfTheConfigurationTellsWhomTheLoaderIs(): void
     {
         $loader = $this->loaderWithAStore();
         $this->makeVolumeOf("{$loader->folder}/cache");
-        mkdir("{$this->memory->path}/tags", 0750);
-        chown("{$this->memory->path}/tags", self::LOADER);
+        $this->makeFolder('aaa', 'www-data');
+        $this->makeFolder('tags', self::LOADER);
+        $this->publishAs('daemon', 'shop');
         $doctor = $this->askBeside($loader);
         $this->assertError($doctor, 'cache', 'may write to it', "chown -R 54321 {$loader->folder}/cache");
         self::assertStringContainsString('1 there, 0 here', $doctor->about('store main')['seen']);
@@ -66,16 +68,29 @@ final class DoctorVolumeTest extends TestCase
         self::assertTrue(Deadline::reaches(static fn (): bool => str_contains($about(), '-o 54321')), $about() . $loader->log());
     }
 
-    /**
-     * @testWith [false]
-     *           [true]
-     */
-    public function testNobodyTellsWhomTheLoaderIs(bool $rootHasPublished): void
+    public static function thingsThatTellNothing(): iterable
     {
-        $loader = $this->loaderWithAStore();
-        $this->makeVolumeOf("{$loader->folder}/cache");
-        if ($rootHasPublished) {
-            $this->memory->publish(SharedMemory::build('tags', ['apple']));
+        yield 'a cache that is a volume' => [02777, []];
+        yield 'a set of root' => [02777, ['tags' => 'root']];
+        yield 'a cache that root has made' => [0755, []];
+        yield 'folders of several' => [null, ['tags' => self::LOADER, 'shop' => 'daemon']];
+    }
+
+    /**
+     * @param ?int                      $modeOfCache of root's [the loader's own]
+     * @param array<string, string|int> $published   owners of sets
+     *
+     * @dataProvider thingsThatTellNothing
+     */
+    public function testNobodyTellsWhomTheLoaderIs(?int $modeOfCache, array $published): void
+    {
+        $loader = $this->loaderWithAStore(sets: ['tags', 'shop']);
+        if ($modeOfCache !== null) {
+            $this->makeVolumeOf("{$loader->folder}/cache");
+            chmod("{$loader->folder}/cache", $modeOfCache);
+        }
+        foreach ($published as $set => $owner) {
+            $this->publishAs($owner, $set);
         }
         $doctor = $this->askBeside($loader);
         foreach (['cache', 'stores'] as $subject) {
@@ -131,6 +146,17 @@ final class DoctorVolumeTest extends TestCase
         self::assertSame('ok', $doctor->about('access')['health']);
     }
 
+    public function testAnEmptyFolderOfSomebodyWhomPhpDoesNotTrust(): void
+    {
+        $this->publish('www-data');
+        $this->makeFolder('aaa', 'daemon');
+        $pool = $this->pool((string) self::LOADER);
+        self::assertSame('ok', $this->ask($pool)->about('keysieve.owner')['health']);
+        $this->publishAs('daemon', 'shop');
+        $shop = "{$this->memory->path}/shop belongs to daemon, who is not trusted";
+        $this->assertError($this->ask($pool), 'keysieve.owner', $shop, 'PHP believes one user besides root: publish every set as that one');
+    }
+
     public function testAReaderWhoHasNoName(): void
     {
         $this->publish('www-data');
@@ -184,10 +210,26 @@ final class DoctorVolumeTest extends TestCase
         chmod($folder, 02777);
     }
 
-    /** One that does not run yet, with all but the lock of its store, which whoever comes first makes. */
-    private function loaderWithAStore(bool $push = true): Loader
+    private function makeFolder(string $set, string|int $owner): void
     {
-        $loader = new Loader(['tags'], directory: $this->memory->path);
+        mkdir("{$this->memory->path}/$set", 0750);
+        chown("{$this->memory->path}/$set", $owner);
+    }
+
+    private function publishAs(string|int $owner, string $set): void
+    {
+        $this->memory->publish(SharedMemory::build($set, ['apple']));
+        Program::output(['chown', '-R', (string) $owner, "{$this->memory->path}/$set"]);
+    }
+
+    /**
+     * One that does not run yet, with all but the lock of its store, which whoever comes first makes.
+     *
+     * @param string[] $sets
+     */
+    private function loaderWithAStore(bool $push = true, array $sets = ['tags']): Loader
+    {
+        $loader = new Loader($sets, directory: $this->memory->path);
         $loader->stop(SIGTERM);
         if ($push) {
             $loader->push(SharedMemory::build('tags', ['apple']));
@@ -220,10 +262,8 @@ final class DoctorVolumeTest extends TestCase
     /** As the loader has, for that group. */
     private function publish(string $group): void
     {
-        $this->memory->publish(SharedMemory::build('tags', ['apple']));
-        $folder = "{$this->memory->path}/tags";
-        Program::output(['chown', '-R', self::LOADER . ":$group", $folder]);
-        chmod($folder, 02750);
+        $this->publishAs(self::LOADER . ":$group", 'tags');
+        chmod("{$this->memory->path}/tags", 02750);
     }
 
     private function pool(string $owner): FpmPool

@@ -21,6 +21,7 @@ std::string groups_of(const User& user) {
 
 struct Reading {
   std::string set_name;
+  std::optional<uid_t> trusted_owner;
   bool must_succeed = false;  // it can be read from here
   std::string way_in;
 };
@@ -31,13 +32,12 @@ struct Attempt {
   std::string root;       // of his, without a slash at its end
   std::string directory;  // as he sees it
   std::string way_into_directory;
-  std::optional<uid_t> trusted_owner;
   std::vector<Reading> readings;
 };
 
-// Whom the worker believes, rightly or not.
-std::optional<uid_t> trusted_owner(const Situation& situation) {
-  if (!situation.worker) return publisher_of(situation);
+// Whom the worker believes, rightly or not; without one it is not asked who is believed.
+std::optional<uid_t> trusted_owner(const Situation& situation, const std::string& set_name) {
+  if (!situation.worker) return owner_of_set(situation, set_name);
   const auto user = find_user(situation.worker->owner);
   return user ? std::optional(user->uid) : std::nullopt;
 }
@@ -48,12 +48,13 @@ Attempt attempt_of(const Situation& situation, const User& user) {
       .root = user.root == "/" ? "" : user.root,
       .directory = situation.worker ? situation.worker->directory : situation.question.directory,
       .way_into_directory = way_into_directory(situation, user),
-      .trusted_owner = trusted_owner(situation),
       .readings = {},
   };
   for (const SetStatus& set : situation.sets) {
-    attempt.readings.push_back(
-        {set.name, set.published.has_value(), way_into_set(situation, user, set.name)});
+    attempt.readings.push_back({.set_name = set.name,
+                                .trusted_owner = trusted_owner(situation, set.name),
+                                .must_succeed = set.published.has_value(),
+                                .way_in = way_into_set(situation, user, set.name)});
   }
   return attempt;
 }
@@ -95,7 +96,7 @@ void read_sets(const Attempt& attempt, Findings& findings) {
   bool has_read = false;
   for (const Reading& reading : attempt.readings) {
     SetReader reader(
-        {.directory = attempt.directory, .trusted_owner = attempt.trusted_owner, .max_jitter = {}},
+        {.directory = attempt.directory, .trusted_owner = reading.trusted_owner, .max_jitter = {}},
         reading.set_name);
     static_cast<void>(reader.pin());
     if (reader.attachment() != nullptr) {

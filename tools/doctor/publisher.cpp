@@ -2,21 +2,42 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <set>
+
+#include "core/shm/set_folder.hpp"
 #include "tools/doctor/loader_process.hpp"
 
 namespace keysieve {
 namespace {
 
-// The directory's own user, where nobody else may make a set in it. Root makes directories for others.
-std::optional<uid_t> owner_of_sets(const Situation& situation) {
-  const auto of_directory = sole_owner(situation.question.directory);
-  if (of_directory && *of_directory != 0) return of_directory;
-  std::optional<uid_t> found;
-  for (const SetStatus& set : situation.sets) {
-    if (const auto owner = owner_of_set(situation, set.name)) found = owner;
-    if (found && *found != 0) return found;
+// Root makes folders for others.
+std::optional<uid_t> sole_owner_but_root(const std::string& path) {
+  const auto owner = sole_owner(path);
+  return owner == 0U ? std::nullopt : owner;
+}
+
+// Those who publish the sets of the configuration here, which there must be, as far as the folders tell.
+std::set<uid_t> owners_of_configured_sets(const Situation& situation) {
+  if (!situation.loader_publishes_here()) return {};
+  if (const auto owner = sole_owner_but_root(situation.question.directory)) return {*owner};
+  std::set<uid_t> owners;
+  for (const SetConfig& set : situation.config->sets) {
+    if (const auto owner = owner_of_set(situation, set.name)) owners.insert(*owner);
   }
-  return found;
+  owners.erase(0);
+  return owners;
+}
+
+// Anybody may make an empty folder in a volume. What cannot be looked into may hold a set.
+bool may_be_published(const std::string& folder) {
+  struct stat status {};
+  return ::lstat((folder + "/" + kControlName).c_str(), &status) == 0 || errno == EACCES;
+}
+
+std::optional<uid_t> who_will_publish(const Situation& situation) {
+  if (const auto loader = loader_of(situation)) return loader->uid;
+  return situation.config ? std::nullopt : sole_owner_but_root(situation.question.directory);
 }
 
 }  // namespace
@@ -37,10 +58,18 @@ std::optional<uid_t> sole_owner(const std::string& path) {
   return status.st_uid;
 }
 
-std::optional<uid_t> publisher_of(const Situation& situation) {
-  if (const auto owner = owner_of_sets(situation)) return owner;
-  const auto loader = loader_of(situation);
-  return loader ? std::optional(loader->uid) : std::nullopt;
+std::map<uid_t, std::string> publishers_of(const Situation& situation) {
+  std::map<uid_t, std::string> found;
+  for (const SetStatus& set : situation.sets) {
+    const std::string folder = situation.question.directory + "/" + set.name;
+    const auto owner = owner_of(folder);
+    if (owner && may_be_published(folder)) found.emplace(*owner, folder);
+  }
+  if (!found.empty()) return found;
+  if (const auto owner = who_will_publish(situation)) {
+    found.emplace(*owner, "what is to be published in " + situation.question.directory);
+  }
+  return found;
 }
 
 std::vector<User> running_loaders(const Situation& situation) {
@@ -57,9 +86,11 @@ std::optional<User> loader_of(const Situation& situation) {
   if (!situation.config) return std::nullopt;
   const std::vector<User> running = running_loaders(situation);
   if (!running.empty()) return running.front();
-  auto uid = situation.loader_publishes_here() ? owner_of_sets(situation) : std::nullopt;
-  if (!uid || *uid == 0) uid = sole_owner(situation.config->cache);
-  return uid ? std::optional(user_with(*uid)) : std::nullopt;
+  std::set<uid_t> owners = owners_of_configured_sets(situation);
+  if (owners.empty()) {
+    if (const auto owner = sole_owner_but_root(situation.config->cache)) owners = {*owner};
+  }
+  return owners.size() == 1 ? std::optional(user_with(*owners.begin())) : std::nullopt;
 }
 
 }  // namespace keysieve

@@ -2,6 +2,7 @@
 // another than the loader may leave files there that the loader cannot open.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,14 +19,15 @@ std::optional<uid_t> sole_owner(const std::string& path);
 // Whom a set's folder belongs to, published or not; nothing while there is none.
 std::optional<uid_t> owner_of_set(const Situation& situation, const std::string& set_name);
 
-// Whom the sets belong to, root only if it is no other; while there is none, the loader.
-std::optional<uid_t> publisher_of(const Situation& situation);
+// Whom the published sets belong to, with a folder of each; while there is none, who will publish.
+std::map<uid_t, std::string> publishers_of(const Situation& situation);
 
 // Every keysieved that is seen to run with the configuration, if there is one.
 std::vector<User> running_loaders(const Situation& situation);
 
-// Of the configuration, if there is one: as a running one, else as whom the sets belong to, else as the sole
-// owner of its cache. That the sets are root's tells nothing: he may have published by hand.
+// Of the configuration, if there is one: as a running one, else as whom the directory or the folders of its
+// sets belong to, else as the sole owner of its cache; nothing where folders belong to several. What is
+// root's tells nothing: he may have published by hand, or made a folder for the loader.
 std::optional<User> loader_of(const Situation& situation);
 
 }  // namespace keysieve

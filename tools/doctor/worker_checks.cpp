@@ -13,29 +13,43 @@ namespace {
 
 constexpr double kClockTolerance = 2.0;
 
+// Root and himself a worker believes anyway.
+bool needs_trust(const Worker& worker, uid_t publisher) {
+  return publisher != 0 && !(worker.user && worker.user->uid == publisher);
+}
+
+void check_publisher(const Worker& worker, uid_t publisher, const std::string& of_his,
+                     const std::string& remedy, Findings& findings) {
+  const auto trusted = find_user(worker.owner);
+  const std::string seen = fmt::format("{} belongs to {}, who is", of_his, user_name(publisher));
+  if (!needs_trust(worker, publisher) || (trusted && trusted->uid == publisher)) {
+    return findings.ok("keysieve.owner", seen + " trusted");
+  }
+  if (!worker.owner.empty() && !trusted) {
+    return findings.fail("keysieve.owner", fmt::format("user \"{}\" is not known", worker.owner), remedy);
+  }
+  findings.fail("keysieve.owner",
+                fmt::format("is {}, but {} not trusted", worker.owner.empty() ? "empty" : worker.owner, seen),
+                remedy);
+}
+
 void check_owner(const Situation& situation, Findings& findings) {
   const Worker& worker = *situation.worker;
-  const auto real = publisher_of(situation);
-  if (!real) {
+  const auto publishers = publishers_of(situation);
+  if (publishers.empty()) {
     return findings.warn("keysieve.owner", "not looked at: nobody can tell who publishes here",
                          "ask again when a set is published");
   }
-  const auto trusted = find_user(worker.owner);
-  const std::string remedy =
-      fmt::format("keysieve.owner = {} in php.ini; {}", user_name(*real), worker.restart());
-  const bool needs_none = *real == 0 || (worker.user && worker.user->uid == *real);
-  if (!worker.owner.empty() && !trusted && !needs_none) {
-    return findings.fail("keysieve.owner", fmt::format("user \"{}\" is not known", worker.owner), remedy);
+  const auto to_trust = std::count_if(publishers.begin(), publishers.end(), [&](const auto& publisher) {
+    return needs_trust(worker, publisher.first);
+  });
+  for (const auto& [publisher, of_his] : publishers) {
+    const std::string remedy =
+        to_trust == 1
+            ? fmt::format("keysieve.owner = {} in php.ini; {}", user_name(publisher), worker.restart())
+            : "PHP believes one user besides root: publish every set as that one, or in another directory";
+    check_publisher(worker, publisher, of_his, remedy, findings);
   }
-  if (!needs_none && (!trusted || trusted->uid != *real)) {
-    return findings.fail("keysieve.owner",
-                         fmt::format("is {}, but what lies in {} belongs to {}, who is not trusted",
-                                     worker.owner.empty() ? "empty" : worker.owner,
-                                     situation.question.directory, user_name(*real)),
-                         remedy);
-  }
-  findings.ok("keysieve.owner", fmt::format("what lies in {} belongs to {}, who is trusted",
-                                            situation.question.directory, user_name(*real)));
 }
 
 }  // namespace
