@@ -94,19 +94,6 @@ final class DoctorAccessTest extends TestCase
         $this->assertError($this->askAs('nobody'), 'access', "cannot pass {$this->memory->path}: Permission denied", $remedy);
     }
 
-    public function testADirectoryOfAnotherThanItsSets(): void
-    {
-        $this->publishAs('daemon', 'www-data');
-        $directory = $this->memory->path;
-        chown($directory, 'root');
-        $remedy = fn (string $user): ?string => $this->askAs($user)->about('set tags')['remedy'];
-        self::assertSame("rm -r $directory/tags; keysieved makes it anew", $remedy('daemon'), 'not for those who read it');
-        $command = "chown --reference=$directory/tags $directory";
-        self::assertSame("the directory must belong to whom publishes in it: $command", $remedy('www-data'));
-        Program::output(explode(' ', $command));
-        self::assertNull($remedy('www-data'));
-    }
-
     public function testAFolderAroundTheDirectory(): void
     {
         $this->publishAs('daemon', 'www-data');

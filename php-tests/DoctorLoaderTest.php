@@ -225,7 +225,11 @@ final class DoctorLoaderTest extends TestCase
         $loader->stop(SIGTERM);
         file_put_contents($loader->config, str_replace('"abandoned"', '"other"', file_get_contents($loader->config)));
         $directory = SharedMemory::directory();
-        $finding = Doctor::ask($directory, ['--config', $loader->config], ['faketime', '-f', '+3600s'])->about('loader of abandoned');
+        $ask = static fn (string $config): array => Doctor::ask($directory, ['--config', $config], ['faketime', '-f', '+3600s'])->about('loader of abandoned');
+        $elsewhere = "{$this->memory->path}/elsewhere.toml";
+        file_put_contents($elsewhere, str_replace($directory, $this->memory->path, file_get_contents($loader->config)));
+        self::assertSame('--config FILE, that of keysieved, tells how long it may be', $ask($elsewhere)['remedy'], 'not that of another directory');
+        $finding = $ask($loader->config);
         self::assertSame('warning', $finding['health']);
         self::assertStringContainsString('published here, but not configured', $finding['seen']);
         $commands = explode(': ', $finding['remedy'])[1];

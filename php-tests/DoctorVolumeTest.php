@@ -63,7 +63,7 @@ final class DoctorVolumeTest extends TestCase
     {
         $loader = $this->loaderWithAStore(push: false);
         $this->makeVolumeOf("{$loader->folder}/cache");
-        $this->start($loader);
+        $loader->startAs((string) self::LOADER);
         $about = fn (): string => $this->askBeside($loader)->about('cache')['remedy'] ?? '';
         self::assertTrue(Deadline::reaches(static fn (): bool => str_contains($about(), '-o 54321')), $about() . $loader->log());
     }
@@ -107,7 +107,7 @@ final class DoctorVolumeTest extends TestCase
         $this->memory->publish(SharedMemory::build('tags', ['apple']));
         $doctor = $this->askBeside($loader);
         self::assertStringEndsWith('54321 can write to it', $doctor->about('cache')['seen']);
-        $this->start($loader);
+        $loader->startAs((string) self::LOADER);
         $folder = "{$this->memory->path}/tags";
         $find = fn (): array => array_column($this->askBeside($loader)->findings, null, 'subject')['folder of tags'] ?? [];
         self::assertTrue(Deadline::reaches(static fn (): bool => $find() !== []), $loader->log());
@@ -239,21 +239,9 @@ final class DoctorVolumeTest extends TestCase
         return $loader;
     }
 
-    private function start(Loader $loader): void
-    {
-        $keysieved = [getenv('KEYSIEVE_BIN_DIR') . '/keysieved', '--config', $loader->config];
-        $loader->start([...self::asLoader(), ...$keysieved]);
-    }
-
-    /** @return string[] a command that runs another as the loader's user */
-    private static function asLoader(): array
-    {
-        return ['setpriv', '--reuid=' . self::LOADER, '--regid=' . self::LOADER, '--clear-groups'];
-    }
-
     private function assertRefreshes(Loader $loader): void
     {
-        $this->start($loader);
+        $loader->startAs((string) self::LOADER);
         $current = "{$this->memory->path}/tags/0000000000000001.ks";
         self::assertTrue(Deadline::reaches(static fn (): bool => file_exists($current)), $loader->log());
         self::assertSame(self::LOADER, fileowner("{$loader->folder}/store/lock.mdb"));

@@ -92,6 +92,13 @@ final class Loader
         );
     }
 
+    /** After it was stopped: with the rights of that user, and of no other group than his. */
+    public function startAs(string $user): void
+    {
+        $asUser = ['setpriv', "--reuid=$user", "--regid=$user", '--clear-groups'];
+        $this->start([...$asUser, "{$this->programs}/keysieved", '--config', $this->config]);
+    }
+
     public function stop(int $signal): void
     {
         if ($this->daemon === null) {

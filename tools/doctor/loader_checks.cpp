@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "tools/doctor/checks.hpp"
 #include "tools/doctor/control_group.hpp"
+#include "tools/doctor/foreign_folder.hpp"
 #include "tools/doctor/loader_process.hpp"
 #include "tools/doctor/publisher.hpp"
 #include "tools/loader/private_cache.hpp"
@@ -81,15 +82,6 @@ std::string remedy_of(const Error& error, const StoreConfig& store, const std::s
   }
 }
 
-std::string remedy_of_folder(const Situation& situation, const std::string& folder, uid_t loader) {
-  const std::string& directory = situation.question.directory;
-  const uid_t owner = owner_of(directory + "/.").value_or(0);
-  if (owner != 0 && owner != loader) return "run keysieved as " + user_name(owner) + ": User= of its unit";
-  const bool can_make_it = loader == 0 || sole_owner(directory) != 0U;
-  const std::string chown = can_make_it ? "" : fmt::format("chown {} {}; ", user_name(loader), directory);
-  return fmt::format("{}rm -r {}; keysieved makes it anew", chown, folder);
-}
-
 }  // namespace
 
 void check_configuration(const Situation& situation, Findings& findings) {
@@ -136,7 +128,7 @@ void check_set_folders(const Situation& situation, Findings& findings) {
     findings.fail("folder of " + set.name,
                   fmt::format("{} belongs to {}, keysieved runs as {} and cannot publish in it", folder,
                               user_name(*owner), user_name(loader)),
-                  remedy_of_folder(situation, folder, loader));
+                  remedy_of_foreign_folder(situation, set.name));
   }
 }
 

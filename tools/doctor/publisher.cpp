@@ -29,12 +29,6 @@ std::set<uid_t> owners_of_configured_sets(const Situation& situation) {
   return owners;
 }
 
-// Anybody may make an empty folder in a volume. What cannot be looked into may hold a set.
-bool may_be_published(const std::string& folder) {
-  struct stat status {};
-  return ::lstat((folder + "/" + kControlName).c_str(), &status) == 0 || errno == EACCES;
-}
-
 std::optional<uid_t> who_will_publish(const Situation& situation) {
   if (const auto loader = loader_of(situation)) return loader->uid;
   return situation.config ? std::nullopt : sole_owner_but_root(situation.question.directory);
@@ -56,6 +50,11 @@ std::optional<uid_t> sole_owner(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return std::nullopt;
   return status.st_uid;
+}
+
+bool may_be_published(const std::string& folder) {
+  struct stat status {};
+  return ::lstat((folder + "/" + kControlName).c_str(), &status) == 0 || errno == EACCES;
 }
 
 std::map<uid_t, std::string> publishers_of(const Situation& situation) {

@@ -19,6 +19,10 @@ std::optional<uid_t> sole_owner(const std::string& path);
 // Whom a set's folder belongs to, published or not; nothing while there is none.
 std::optional<uid_t> owner_of_set(const Situation& situation, const std::string& set_name);
 
+// Whether a folder holds what every published set has, or cannot be looked into. Anybody may make an empty
+// one in a volume.
+bool may_be_published(const std::string& folder);
+
 // Whom the published sets belong to, with a folder of each; while there is none, who will publish.
 std::map<uid_t, std::string> publishers_of(const Situation& situation);
 

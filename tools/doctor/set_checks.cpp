@@ -4,6 +4,7 @@
 
 #include "core/snapshot/layout.hpp"
 #include "tools/doctor/checks.hpp"
+#include "tools/doctor/foreign_folder.hpp"
 #include "tools/doctor/publisher.hpp"
 #include "tools/program/units.hpp"
 
@@ -24,24 +25,6 @@ std::string commands_against_bypass(const SetStatus& set) {
   return set.bypasses->by_operator.is_on ? here + "; " + in_store : in_store;
 }
 
-// Whether he may be given the directory, and with it every set: those that there are belong to him already,
-// and he is no worker.
-bool publishes_all(const Situation& situation, uid_t owner) {
-  if (owner == 0 || owner == owner_of(situation.question.directory + "/.")) return false;
-  if (situation.reader && situation.reader->uid == owner) return false;
-  return std::all_of(situation.sets.begin(), situation.sets.end(), [&](const SetStatus& set) {
-    return owner_of_set(situation, set.name).value_or(owner) == owner;
-  });
-}
-
-std::string remedy_of_foreign_set(const Situation& situation, const std::string& folder) {
-  const auto owner = owner_of(folder);
-  if (!owner || !publishes_all(situation, *owner))
-    return fmt::format("rm -r {}; keysieved makes it anew", folder);
-  return fmt::format("the directory must belong to whom publishes in it: chown --reference={} {}", folder,
-                     situation.question.directory);
-}
-
 // Who publishes there by hand, as root say, keeps him out.
 bool is_for_a_loader(const Situation& situation) {
   return situation.config || !sole_owner(situation.question.directory);
@@ -60,8 +43,10 @@ std::string remedy_of(const Situation& situation, const SetStatus& set) {
     default:
       break;
   }
-  if (set.reason.find("belongs to uid") != std::string::npos) return remedy_of_foreign_set(situation, folder);
-  if (set.reason.find("may write") != std::string::npos) return "chmod -R go-w " + folder;
+  if (set.reason.find("belongs to uid") != std::string::npos)
+    return remedy_of_foreign_folder(situation, set.name);
+  if (set.reason.find("may write") != std::string::npos)
+    return is_known_as_set(situation, set.name) ? "chmod -R go-w " + folder : whose_is_it(situation);
   if (set.reason.find("Permission denied") != std::string::npos)
     return "ask as root, or as the loader's user";
   const std::string ask = "journalctl -u keysieved says why";
@@ -91,13 +76,9 @@ void check_set(const Situation& situation, const SetStatus& set, Findings& findi
 }
 
 std::chrono::seconds patience_of(const Situation& situation) {
-  if (!situation.config) return kPatience;
-  return std::max(kPatience, 3 * std::chrono::ceil<std::chrono::seconds>(situation.config->poll_interval));
-}
-
-bool is_configured(const Situation& situation, const std::string& set_name) {
-  const auto& sets = situation.config->sets;
-  return std::any_of(sets.begin(), sets.end(), [&](const SetConfig& set) { return set.name == set_name; });
+  const LoaderConfig* config = situation.config_of_this();
+  if (config == nullptr) return kPatience;
+  return std::max(kPatience, 3 * std::chrono::ceil<std::chrono::seconds>(config->poll_interval));
 }
 
 // Bypassed first: whoever has it attached would go on answering from what is removed.
@@ -109,11 +90,11 @@ void report_silence(const Situation& situation, const std::string& set_name, con
                     Findings& findings) {
   const std::string subject = "loader of " + set_name;
   const std::string seen = "gave its last sign of life " + age(set.heartbeat, situation.now);
-  if (!situation.config) {
+  if (situation.config_of_this() == nullptr) {
     return findings.warn(subject, fmt::format("{}, more than {}", seen, format_duration(kPatience)),
                          "--config FILE, that of keysieved, tells how long it may be");
   }
-  if (!is_configured(situation, set_name)) {
+  if (!situation.is_configured(set_name)) {
     return findings.warn(
         subject, seen + ": published here, but not configured",
         "configure it, or take it away: " + commands_that_take_away(situation.question.directory, set_name));

@@ -126,11 +126,21 @@ const SetStatus* Situation::largest() const {
 }
 
 bool Situation::is_right_directory() const {
-  return has_directory || (config && loader_publishes_here());
+  return has_directory || config_of_this() != nullptr;
 }
 
 bool Situation::loader_publishes_here() const {
   return is_same_directory(config->directory, question.directory);
+}
+
+const LoaderConfig* Situation::config_of_this() const {
+  return config && loader_publishes_here() ? &*config : nullptr;
+}
+
+bool Situation::is_configured(const std::string& set_name) const {
+  const LoaderConfig* here = config_of_this();
+  return here != nullptr && std::any_of(here->sets.begin(), here->sets.end(),
+                                        [&](const SetConfig& set) { return set.name == set_name; });
 }
 
 bool Situation::worker_reads_this() const {

@@ -41,6 +41,10 @@ struct Situation {
   [[nodiscard]] bool is_right_directory() const;
   // Whether that is the directory of the configuration, which there must be.
   [[nodiscard]] bool loader_publishes_here() const;
+  // The configuration, if it is one of this directory; else nullptr.
+  [[nodiscard]] const LoaderConfig* config_of_this() const;
+  // Whether that names the set, so that its folder here is keysieved's.
+  [[nodiscard]] bool is_configured(const std::string& set_name) const;
   // Whether the worker, which there must be, reads this directory, as far as this process, which may live in
   // another container, can tell.
   [[nodiscard]] bool worker_reads_this() const;
