@@ -94,6 +94,34 @@ final class DoctorAccessTest extends TestCase
         $this->assertError($this->askAs('nobody'), 'access', "cannot pass {$this->memory->path}: Permission denied", $remedy);
     }
 
+    /** No volume, though root has opened it to its group. */
+    public function testADirectoryOfRootForTheLoadersGroup(): void
+    {
+        $this->publishAs('daemon', 'daemon');
+        chown($this->memory->path, 'root');
+        chmod($this->memory->path, 02770);
+        $remedy = "chgrp www-data {$this->memory->path}; and Group=www-data in the unit of keysieved";
+        self::assertSame($remedy, $this->askAs('www-data')->about('access')['remedy']);
+    }
+
+    public function testAUserWhoseGroupsAreNotKnown(): void
+    {
+        $this->publishAs('daemon', 'daemon');
+        $elsewhere = 'its groups are not known here: ask with --fastcgi, or in its container';
+        $this->assertError($this->askAs('54322'), 'access', '54322 (groups not known) cannot read tags', $elsewhere);
+        chmod($this->memory->path, 0700);
+        $this->assertError($this->askAs('54322'), 'access', "cannot pass {$this->memory->path}: ", $elsewhere);
+    }
+
+    public function testAUserWhoHasGroupsButNoName(): void
+    {
+        $this->publishAs('daemon', 'daemon', 0755);
+        $wrapper = ['setpriv', '--reuid=54322', '--regid=54322', '--clear-groups'];
+        $himself = Doctor::ask($this->memory->path, ['--as', '54322'], $wrapper)->about('access');
+        self::assertStringStartsWith('54322 (groups 54322) cannot read tags', $himself['seen']);
+        self::assertStringStartsWith("chgrp -R 54322 {$this->memory->path}/tags", $himself['remedy'], 'he cannot join a group');
+    }
+
     public function testAFolderAroundTheDirectory(): void
     {
         $this->publishAs('daemon', 'www-data');
@@ -104,6 +132,7 @@ final class DoctorAccessTest extends TestCase
         chown("$outer/sets", 'daemon');
         $doctor = Doctor::ask("$outer/sets", ['--as', 'www-data']);
         $this->assertError($doctor, 'access', "cannot pass $outer: Permission denied", "chmod go+x $outer");
+        $this->assertError(Doctor::ask("$outer/sets", ['--as', '54322']), 'access', "cannot pass $outer: ", 'its groups are not known');
         Program::output(['chmod', 'go+x', $outer]);
         self::assertSame('ok', Doctor::ask("$outer/sets", ['--as', 'www-data'])->about('access')['health']);
     }

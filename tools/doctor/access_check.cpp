@@ -12,6 +12,7 @@ namespace keysieve {
 namespace {
 
 std::string groups_of(const User& user) {
+  if (!user.has_known_groups) return "not known";
   std::string names = group_name(user.gid);
   for (const gid_t group : user.groups) {
     if (group != user.gid) names += ", " + group_name(group);
@@ -69,14 +70,13 @@ std::filesystem::path what_denies(const std::filesystem::path& directory) {
   return {};
 }
 
-bool may_pass(const Attempt& attempt, Findings& findings) {
+bool may_pass(const Attempt& attempt, const User& user, Findings& findings) {
   const auto part = what_denies(attempt.directory);
   if (part.empty()) return true;
   std::error_code failure;
   const bool is_directory = std::filesystem::equivalent(part, attempt.directory, failure);
   findings.fail("access", fmt::format("{} cannot pass {}: Permission denied", attempt.who, part.native()),
-                is_directory ? attempt.way_into_directory
-                             : fmt::format("chmod go+x {}{}", attempt.root, part.native()));
+                is_directory ? attempt.way_into_directory : way_past(attempt.root + part.native(), user));
   return false;
 }
 
@@ -124,7 +124,7 @@ void check_access(const Situation& situation, Findings& findings) {
   }
   const Attempt attempt = attempt_of(situation, user);
   find_as(user, findings, "access", [&](Findings& found) {
-    if (may_pass(attempt, found)) read_sets(attempt, found);
+    if (may_pass(attempt, user, found)) read_sets(attempt, found);
   });
 }
 

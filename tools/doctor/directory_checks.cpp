@@ -9,6 +9,7 @@
 #include "core/shm/huge_pages.hpp"
 #include "core/shm/memory_use.hpp"
 #include "tools/doctor/checks.hpp"
+#include "tools/doctor/volume.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -24,11 +25,6 @@ struct statvfs file_system_of(const std::string& directory) {
 
 bool is_read_only(const std::string& directory) {
   return (file_system_of(directory).f_flag & ST_RDONLY) != 0;
-}
-
-// As kubelet makes an emptyDir, for the pod's fsGroup.
-bool is_volume(const struct stat& status) {
-  return status.st_uid == 0 && (status.st_mode & S_ISGID) != 0;
 }
 
 // "MemAvailable:   12345 kB"; nothing where /proc does not tell.

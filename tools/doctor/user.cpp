@@ -94,7 +94,7 @@ std::optional<User> find_user(uid_t uid) {
 User user_with(uid_t uid) {
   if (const auto known = find_user(uid)) return *known;
   const auto self = uid == ::geteuid() ? user_of_process("/proc/self") : std::nullopt;
-  return self.value_or(User{.uid = uid, .gid = kNoGroup, .groups = {}});
+  return self.value_or(User{.uid = uid, .gid = kNoGroup, .groups = {}, .has_known_groups = false});
 }
 
 std::optional<User> user_of_process(const std::string& process) {

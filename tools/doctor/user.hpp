@@ -18,13 +18,14 @@ struct User {
   gid_t gid = 0;
   std::vector<gid_t> groups;  // besides that one
   std::string root = "/";     // what he takes for it: another inside a chroot
+  bool has_known_groups = true;
 };
 
 // Digits are a uid, whether it has a name or not. Nothing for a name that the system does not know.
 std::optional<User> find_user(const std::string& name_or_uid);
 // Nothing for a number that has no name.
 std::optional<User> find_user(uid_t uid);
-// One that has no name is in no group that is known, unless it is this process's.
+// The groups of one that has no name are not known, unless it is this process's.
 User user_with(uid_t uid);
 // Whose rights a process ("/proc/<pid>") has, and its root; nothing when it has ended.
 std::optional<User> user_of_process(const std::string& process);

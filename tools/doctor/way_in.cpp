@@ -6,8 +6,13 @@
 
 #include <algorithm>
 
+#include "tools/doctor/volume.hpp"
+
 namespace keysieve {
 namespace {
+
+constexpr const char* kAskElsewhere =
+    "its groups are not known here: ask with --fastcgi, or in its container";
 
 struct Place {
   std::string path;
@@ -44,10 +49,14 @@ bool is_group_of_loader(const struct stat& status) {
   return loader && has_group(*loader, status.st_gid);
 }
 
-// By root, and open to others of its group: those of containers come from the pod.
-bool is_made_for_pod(const std::string& directory) {
+bool is_in_volume(const Situation& situation) {
   struct stat status {};
-  return ::stat(directory.c_str(), &status) == 0 && status.st_uid == 0 && (status.st_mode & S_IWGRP) != 0;
+  return ::stat(situation.question.directory.c_str(), &status) == 0 && is_volume(status);
+}
+
+// Nobody else can join a group.
+bool has_name(const User& user) {
+  return find_user(user.uid).has_value();
 }
 
 std::string way_into_pod(gid_t group_there, const User& user) {
@@ -59,21 +68,26 @@ std::string way_into_pod(gid_t group_there, const User& user) {
 }
 
 std::string way_into(const Place& place, const User& user, const Situation& situation) {
+  if (!user.has_known_groups) return kAskElsewhere;
   struct stat status {};
   const bool is_seen = ::stat(place.path.c_str(), &status) == 0;
   if (is_seen && has_group(user, status.st_gid)) return opening(place);
   const std::string open = is_seen && (status.st_mode & S_IXGRP) == 0 ? "; " + opening(place) : "";
-  if (is_seen && is_group_of_loader(status)) {
+  if (is_seen && has_name(user) && is_group_of_loader(status)) {
     const std::string restart = situation.worker ? "; " + situation.worker->restart() : "";
     return fmt::format("usermod -aG {} {}{}{}; or {}", group_name(status.st_gid), user_name(user.uid), open,
                        restart, place.setting);
   }
-  if (is_seen && is_made_for_pod(situation.question.directory)) return way_into_pod(status.st_gid, user);
+  if (is_seen && is_in_volume(situation)) return way_into_pod(status.st_gid, user);
   return fmt::format("chgrp {}{} {}{}; and {}", place.depth, group_name(user.gid), place.path, open,
                      place.setting);
 }
 
 }  // namespace
+
+std::string way_past(const std::string& folder, const User& user) {
+  return user.has_known_groups ? "chmod go+x " + folder : kAskElsewhere;
+}
 
 std::string way_into_directory(const Situation& situation, const User& user) {
   return way_into({.path = situation.question.directory,

@@ -1,5 +1,4 @@
-// What lets somebody read who may not, as commands for root. Asked before this process becomes him, who may
-// see neither folders nor names.
+// What lets somebody read who may not, as commands for root; none for one whose groups are not known.
 #pragma once
 
 #include <string>
@@ -8,7 +7,11 @@
 
 namespace keysieve {
 
-// Into the directory itself.
+// Past a folder around the directory.
+std::string way_past(const std::string& folder, const User& user);
+
+// Into the directory itself. Asked, as the next, before this process becomes him, who may see neither folders
+// nor names.
 std::string way_into_directory(const Situation& situation, const User& user);
 
 // Into the folder of a set and its files.
