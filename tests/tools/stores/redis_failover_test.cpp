@@ -50,9 +50,9 @@ class RedisFailover : public ::testing::Test {
 };
 
 TEST_F(RedisFailover, IsWaitedFor) {
-  const auto store = open("?wait_replicas=1&timeout=60s");
+  const auto store = open("?wait_replicas=1&timeout=60s&failover=2m");
   store->put_many(records_with("before"));
-  const auto writer = open("");
+  const auto writer = open("?failover=2m");
   cluster_.node(0).kill();
   EXPECT_THAT(store->get_many(all_keys()), Each(Optional(std::string("before"))));
   writer->put_many(records_with("after"));
@@ -64,7 +64,7 @@ TEST_F(RedisFailover, IsWaitedFor) {
 
 TEST_F(RedisFailover, IsFoundWhereAMasterHangs) {
   open("?wait_replicas=1&timeout=60s")->put_many(records_with("before"));
-  const auto store = open("?timeout=500ms");
+  const auto store = open("?timeout=500ms&failover=2m");
   ::kill(cluster_.node(1).pid(), SIGSTOP);
   EXPECT_THAT(store->get_many(all_keys()), Each(Optional(std::string("before"))));
   ::kill(cluster_.node(1).pid(), SIGCONT);
@@ -72,7 +72,7 @@ TEST_F(RedisFailover, IsFoundWhereAMasterHangs) {
 
 TEST_F(RedisFailover, LeavesTooFewReplicas) {
   open("?wait_replicas=1&timeout=60s")->put_many(records_with("before"));
-  const auto store = open("?wait_replicas=1&timeout=1s");
+  const auto store = open("?wait_replicas=1&timeout=1s&failover=2m");
   cluster_.node(2).kill();
   EXPECT_THAT(test::message_of<UnavailableError>([&] { store->put_many(records_with("after")); }),
               HasSubstr("only 0 of 1 replicas have it"));
@@ -81,7 +81,7 @@ TEST_F(RedisFailover, LeavesTooFewReplicas) {
       [&] {
         return test::message_of<UnavailableError>([&] { store->put_many(records_with("after")); }).empty();
       },
-      seconds(30)))
+      seconds(120)))
       << "what comes back becomes a replica";
 }
 
