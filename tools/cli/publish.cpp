@@ -60,8 +60,9 @@ void add_publish(CLI::App& program, Outcome& /*outcome*/) {
                             "  keysieve publish --directory /run/keysieve --group www-data tags.ks");
   verb->add_option("FILE", options->path, "Snapshot file")->required();
   add_directory(verb, options->settings.directory);
-  verb->add_option("--group", options->group,
-                   "Group of the PHP workers, who may read [that of new files in the directory]")
+  verb->add_option(
+          "--group", options->group,
+          "Group of the PHP workers, who may read; a name or a number [that of new files in the directory]")
       ->type_name("GROUP");
   add_parsed(verb, "--max-total-size", options->settings.max_total_bytes, parse_bytes,
              "Refuse to pass this size of all publications and what idle workers pin [no limit]")

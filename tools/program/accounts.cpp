@@ -5,6 +5,7 @@
 #include <pwd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <system_error>
 
 #include "core/base/error.hpp"
@@ -12,6 +13,10 @@
 namespace keysieve {
 
 gid_t group_named(const std::string& name) {
+  gid_t gid = 0;
+  const char* end = name.data() + name.size();
+  const auto [last, error] = std::from_chars(name.data(), end, gid);
+  if (error == std::errc{} && last == end) return gid;
   errno = 0;
   if (const group* entry = ::getgrnam(name.c_str())) return entry->gr_gid;
   throw UsageError(fmt::format("group \"{}\": {}", name,

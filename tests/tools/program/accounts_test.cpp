@@ -12,6 +12,13 @@ TEST(Group, IsFoundByItsName) {
   EXPECT_EQ(group_named("root"), 0U);
 }
 
+TEST(Group, MayBeANumberWithoutAName) {
+  EXPECT_EQ(group_named("54322"), 54322U);
+  EXPECT_THROW(group_named("54322x"), UsageError);
+  EXPECT_THROW(group_named("-1"), UsageError);
+  EXPECT_THROW(group_named("99999999999"), UsageError);
+}
+
 TEST(Group, IsNamedWhenTheSystemDoesNotKnowIt) {
   EXPECT_EQ(test::message_of<UsageError>([] { group_named("no-such-group"); }),
             "group \"no-such-group\": no such group");
