@@ -29,6 +29,9 @@ struct LoaderView {
   Heartbeat heartbeat;
   std::optional<DirectoryStatus> directory;  // nothing when it cannot be read
   std::vector<SetView> sets;                 // as configured
+
+  // No set is held back by this host, and the loader goes on.
+  [[nodiscard]] bool is_ready() const noexcept { return heartbeat.is_alive && loader.is_ready; }
 };
 
 // How long the current generation of the store has not been live; 0: it is.

@@ -106,7 +106,7 @@ void Metrics::of_loader() {
   one("keysieve_loader_start_time_seconds", "When keysieved was started, in Unix time.",
       static_cast<double>(view_.loader.started_at));
   one("keysieve_loader_ready", "1 when no set is held back by this host, as /healthz says.",
-      view_.loader.is_ready && view_.heartbeat.is_alive ? 1 : 0);
+      view_.is_ready() ? 1 : 0);
   one("keysieve_loader_heartbeat_age_seconds", "Since the last sign of life of the loader's main loop.",
       view_.heartbeat.age.count());
 }

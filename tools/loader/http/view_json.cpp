@@ -59,7 +59,7 @@ Json to_json(const StoreReport& store) {
 std::string json_text(const LoaderView& view) {
   Json json = view.directory ? to_json(*view.directory) : Json{{"directory", view.loader.directory}};
   json.update({{"version", kVersion},
-               {"ready", view.heartbeat.is_alive && view.loader.is_ready},
+               {"ready", view.is_ready()},
                {"alive", view.heartbeat.is_alive},
                {"heartbeat_age_seconds", view.heartbeat.age.count()},
                {"started_at", view.loader.started_at},
