@@ -51,10 +51,10 @@ std::string whose_is_it(const Situation& situation) {
 
 std::string remedy_of_foreign_folder(const Situation& situation, const std::string& set_name) {
   if (!situation.is_configured(set_name)) return whose_is_it(situation);
-  const std::vector<User> running = running_loaders(situation);
-  if (running.empty()) return "start keysieved, and ask again, as root, where it is seen to run";
-  if (!can_be(running.front())) return "ask as root";
-  return remedy_for(running.front(), situation, set_name);
+  if (situation.loaders.empty()) return "start keysieved, and ask again, as root, where it is seen to run";
+  const User& loader = situation.loaders.front().user;
+  if (!can_be(loader)) return "ask as root";
+  return remedy_for(loader, situation, set_name);
 }
 
 }  // namespace keysieve

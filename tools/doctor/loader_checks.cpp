@@ -8,7 +8,6 @@
 #include "tools/doctor/checks.hpp"
 #include "tools/doctor/control_group.hpp"
 #include "tools/doctor/foreign_folder.hpp"
-#include "tools/doctor/loader_process.hpp"
 #include "tools/doctor/publisher.hpp"
 #include "tools/loader/private_cache.hpp"
 #include "tools/program/units.hpp"
@@ -102,25 +101,23 @@ void check_configuration(const Situation& situation, Findings& findings) {
 void check_loader_process(const Situation& situation, Findings& findings) {
   if (!situation.config) return;
   const std::string& path = *situation.question.config_path;
-  const std::vector<std::string> processes = loaders_with(path, situation.config->directory);
-  if (processes.empty()) {
+  if (situation.loaders.empty()) {
     findings.warn("loader", "no keysieved is seen to run with " + path,
                   "systemctl start keysieved, unless cron runs it with --once; only root sees all that run");
   }
-  for (const std::string& process : processes) {
-    if (!is_program_replaced(process)) {
-      findings.ok("loader", fmt::format("{} runs with {}", process, path));
+  for (const LoaderProcess& loader : situation.loaders) {
+    if (!is_program_replaced(loader)) {
+      findings.ok("loader", fmt::format("{} runs with {}", loader.path, path));
       continue;
     }
-    findings.warn("loader", process + " still runs a keysieved that has been replaced since",
+    findings.warn("loader", loader.path + " still runs a keysieved that has been replaced since",
                   "systemctl restart keysieved");
   }
 }
 
 void check_set_folders(const Situation& situation, Findings& findings) {
-  const std::vector<User> running = running_loaders(situation);
-  if (running.empty() || !situation.loader_publishes_here()) return;
-  const uid_t loader = running.front().uid;
+  if (situation.loaders.empty() || !situation.loader_publishes_here()) return;
+  const uid_t loader = situation.loaders.front().user.uid;
   for (const SetConfig& set : situation.config->sets) {
     const std::string folder = situation.question.directory + "/" + set.name;
     const auto owner = owner_of_set(situation, set.name);
@@ -137,8 +134,7 @@ void check_set_folders(const Situation& situation, Findings& findings) {
 void check_memory_limit(const Situation& situation, Findings& findings) {
   if (situation.question.worker && !situation.question.config_path) return;
   std::vector<std::string> processes;
-  if (situation.config)
-    processes = loaders_with(*situation.question.config_path, situation.config->directory);
+  for (const LoaderProcess& loader : situation.loaders) processes.push_back(loader.path);
   if (processes.empty()) processes = {"/proc/self"};  // in the loader's container it has the same limit
   for (const std::string& process : processes) {
     const auto limit = memory_limit_of(process);

@@ -50,19 +50,20 @@ bool runs_with(const std::string& process, const std::string& config_path, const
 
 }  // namespace
 
-std::vector<std::string> loaders_with(const std::string& config_path, const std::string& directory) {
-  std::vector<std::string> found;
+std::vector<LoaderProcess> loaders_with(const std::string& config_path, const std::string& directory) {
+  std::vector<LoaderProcess> found;
   for (const pid_t pid : process_ids()) {
     const std::string process = "/proc/" + std::to_string(pid);
-    const bool is_found = is_loader(process) && runs_with(process, config_path, directory);
-    if (is_found && facts_of(pid)) found.push_back(process);  // not one that has ended
+    if (!is_loader(process) || !runs_with(process, config_path, directory)) continue;
+    const auto user = user_of_process(process);
+    if (user && facts_of(pid)) found.push_back({process, *user});  // not one that has ended
   }
   return found;
 }
 
-bool is_program_replaced(const std::string& process) {
+bool is_program_replaced(const LoaderProcess& loader) {
   std::error_code failure;
-  return std::filesystem::read_symlink(process + "/exe", failure).native().ends_with(" (deleted)");
+  return std::filesystem::read_symlink(loader.path + "/exe", failure).native().ends_with(" (deleted)");
 }
 
 }  // namespace keysieve

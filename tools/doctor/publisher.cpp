@@ -6,7 +6,6 @@
 #include <set>
 
 #include "core/shm/set_folder.hpp"
-#include "tools/doctor/loader_process.hpp"
 
 namespace keysieve {
 namespace {
@@ -71,20 +70,9 @@ std::map<uid_t, std::string> publishers_of(const Situation& situation) {
   return found;
 }
 
-std::vector<User> running_loaders(const Situation& situation) {
-  std::vector<User> found;
-  if (!situation.config) return found;
-  for (const std::string& process :
-       loaders_with(*situation.question.config_path, situation.config->directory)) {
-    if (const auto user = user_of_process(process)) found.push_back(*user);
-  }
-  return found;
-}
-
 std::optional<User> loader_of(const Situation& situation) {
   if (!situation.config) return std::nullopt;
-  const std::vector<User> running = running_loaders(situation);
-  if (!running.empty()) return running.front();
+  if (!situation.loaders.empty()) return situation.loaders.front().user;
   std::set<uid_t> owners = owners_of_configured_sets(situation);
   if (owners.empty()) {
     if (const auto owner = sole_owner_but_root(situation.config->cache)) owners = {*owner};

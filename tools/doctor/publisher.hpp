@@ -26,9 +26,6 @@ bool may_be_published(const std::string& folder);
 // Whom the published sets belong to, with a folder of each; while there is none, who will publish.
 std::map<uid_t, std::string> publishers_of(const Situation& situation);
 
-// Every keysieved that is seen to run with the configuration, if there is one.
-std::vector<User> running_loaders(const Situation& situation);
-
 // Of the configuration, if there is one: as a running one, else as whom the directory or the folders of its
 // sets belong to, else as the sole owner of its cache; nothing where folders belong to several. What is
 // root's tells nothing: he may have published by hand, or made a folder for the loader.

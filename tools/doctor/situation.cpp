@@ -28,6 +28,11 @@ void gather_config(Situation& situation, Findings& findings) {
   }
 }
 
+void gather_loaders(Situation& situation) {
+  if (!situation.config) return;
+  situation.loaders = loaders_with(*situation.question.config_path, situation.config->directory);
+}
+
 std::vector<std::string> configured_sets(const Situation& situation) {
   std::vector<std::string> names;
   if (situation.config) {
@@ -151,6 +156,7 @@ Situation gather(const DoctorQuestion& question, Findings& findings) {
   Situation situation;
   situation.question = question;
   gather_config(situation, findings);
+  gather_loaders(situation);
   gather_sets(situation, findings);
   gather_worker(situation, findings);
   gather_reader(situation);

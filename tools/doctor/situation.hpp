@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/doctor/loader_process.hpp"
 #include "tools/doctor/worker.hpp"
 #include "tools/loader/config.hpp"
 #include "tools/status/set_status.hpp"
@@ -30,6 +31,7 @@ struct Situation {
   bool has_directory = false;
   std::vector<SetStatus> sets;  // of the directory and of the configuration; without it their names alone
   std::optional<LoaderConfig> config;
+  std::vector<LoaderProcess> loaders;  // that are seen to run with it
   std::optional<Worker> worker;
   std::optional<User> reader;  // the worker, or whom --as names
 
