@@ -9,6 +9,13 @@
 
 namespace keysieve::test {
 
+inline constexpr UnixSeconds kAsOf = 1'700'000'000;
+inline constexpr std::uint64_t kSeed = 7;
+
+inline KeyHash hash_of(std::string_view key) {
+  return hash_key(key, kSeed);
+}
+
 // "<prefix>0", "<prefix>1", …
 inline std::vector<std::string> numbered_keys(const std::string& prefix, int count) {
   std::vector<std::string> keys;
@@ -24,6 +31,11 @@ inline SnapshotBytes build_snapshot(const BuildSettings& settings, std::span<con
 
 inline SnapshotView decode(const SnapshotBytes& snapshot) {
   return SnapshotView::decode(snapshot.get(), "sample", Check::Everything);
+}
+
+inline Bytes shards_of(const SnapshotBytes& snapshot) {
+  const TableSpan span = decode(snapshot).header().shards;
+  return snapshot.get().subspan(span.offset, span.bytes);
 }
 
 inline bool may_contain(const SnapshotView& snapshot, std::string_view key) {

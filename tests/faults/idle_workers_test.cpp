@@ -24,7 +24,7 @@ constexpr unsigned kPublications = 20;
 constexpr std::uint64_t kOther = 16 * kPageBytes;  // lock, control, folders
 constexpr int kLookups = 50;                       // of a request; in so many it lets go of what was replaced
 
-struct Shared {
+struct IdleCounts {
   std::atomic<bool> ask{false};
   std::atomic<unsigned> attached{0};
   std::atomic<unsigned> answered{0};
@@ -48,7 +48,7 @@ class IdleWorkers : public test::SharedMemory {
     return memory_use(directory).pinned_bytes.value_or(0);
   }
 
-  const test::SharedPage<Shared> shared_;
+  const test::SharedPage<IdleCounts> shared_;
   std::vector<pid_t> workers_;
 
  private:

@@ -26,7 +26,7 @@ constexpr std::uint64_t kGenerationsPerPublisher = 1'000'000;
 constexpr int kPassesOfAReader = 50;  // then it is opened anew, as by a worker that starts
 
 // What the processes tell each other, in memory that they share.
-struct Shared {
+struct KillCounts {
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> passes{0};       // of verification
   std::atomic<std::uint64_t> attachments{0};  // seen by readers
@@ -88,7 +88,7 @@ class KilledPublisher : public test::SharedMemory {
   [[nodiscard]] bool seen_enough() const { return shared_->passes > 1'000 && shared_->attachments > 100; }
 
   const Generations generations_{kSet};
-  const test::SharedPage<Shared> shared_;
+  const test::SharedPage<KillCounts> shared_;
   std::uint64_t stops_ = 0;  // in one publish
   std::uint64_t kills_inside_ = 0;
   std::uint64_t kills_at_random_ = 0;

@@ -24,7 +24,7 @@ constexpr std::int64_t kSlackBytes = 300 << 20;
 constexpr std::int64_t kSlackBytes = 1 << 20;
 #endif
 
-struct Shared {
+struct RefreshCounts {
   std::atomic<bool> stop{false};
   std::array<std::atomic<std::uint64_t>, kWorkers> generation{};  // that each worker is answered from
   std::atomic<std::uint64_t> wrong_answers{0};
@@ -76,7 +76,7 @@ class Refreshes : public Keysieved {
     return all;
   }
 
-  const SharedPage<Shared> shared_;
+  const SharedPage<RefreshCounts> shared_;
   std::uint64_t generation_ = 0;
   std::int64_t growth_ = 0;
   std::vector<pid_t> workers_;

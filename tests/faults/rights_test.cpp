@@ -22,7 +22,6 @@ namespace {
 
 constexpr uid_t kLoader = 54'321;
 constexpr gid_t kLoaderGroup = 54'325;
-constexpr gid_t kWorkerGroup = 54'322;
 constexpr uid_t kOther = 54'323;
 
 struct Attempt {

@@ -21,7 +21,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 constexpr unsigned kWorkers = 8;
 constexpr milliseconds kRecovered{2'000};
 
-struct Shared {
+struct WipeCounts {
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> generation{0};                 // that was published last
   std::array<std::atomic<std::uint64_t>, kWorkers> seen{};  // by each worker
@@ -72,7 +72,7 @@ class WipedDirectory : public test::SharedMemory {
   }
 
   const test::Generations generations_{kSet};
-  const test::SharedPage<Shared> shared_;
+  const test::SharedPage<WipeCounts> shared_;
 
  private:
   // With the jitter that PHP has. What is seen is of the last publication or of the one before.

@@ -50,6 +50,10 @@ int run_in_process(Work work) {
   return wait_for(start_process(work));
 }
 
+// Accounts that no machine has: another user than the one that runs the tests, and the group of the workers.
+inline constexpr uid_t kOtherUser = 54'321;
+inline constexpr gid_t kWorkerGroup = 54'322;
+
 // As another user, with no group but `group`. Only root can.
 template <typename Work>
 int run_as(uid_t user, gid_t group, Work work) {

@@ -73,7 +73,7 @@ void print_as_json(const GcOptions& options, const Store& store, const Collectio
 int gc(const GcOptions& options) {
   const auto store = open_store(options.store_url, IfMissing::Refuse);
   const Collection collection = collect(options, *store);
-  (options.json ? print_as_json : print_text)(options, *store, collection);
+  options.json ? print_as_json(options, *store, collection) : print_text(options, *store, collection);
   int status = 0;
   for (const CollectedSet& set : collection.sets) {
     if (!set.failure) continue;

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience{10};  // with all of a question
+constexpr std::chrono::seconds kExchangePatience{10};  // with all of a question
 
 // Of the protocol.
 enum RecordType : std::uint8_t { BeginRequest = 1, EndRequest = 3, Params = 4, Stdin = 5, Stdout = 6 };
@@ -118,7 +118,7 @@ std::string request_of(const std::map<std::string, std::string>& parameters) {
 // A connection that has one deadline for all that is sent and read.
 struct Connection {
   const std::string& address;
-  Clock::time_point deadline = Clock::now() + kPatience;
+  Clock::time_point deadline = Clock::now() + kExchangePatience;
   FileDescriptor socket = connect_to(address, deadline);
 };
 

@@ -11,7 +11,7 @@
 namespace keysieve {
 namespace {
 
-constexpr double kClockTolerance = 2.0;
+constexpr double kWorkerClockTolerance = 2.0;
 
 // Root and himself a worker believes anyway.
 bool needs_trust(const Worker& worker, uid_t publisher) {
@@ -128,8 +128,8 @@ void check_worker_sets(const Situation& situation, Findings& findings) {
 void check_worker_clock(const Situation& situation, Findings& findings) {
   if (!situation.worker) return;
   const Worker& worker = *situation.worker;
-  const bool is_right =
-      worker.clock > worker.asked_at - kClockTolerance && worker.clock < worker.answered_at + kClockTolerance;
+  const bool is_right = worker.clock > worker.asked_at - kWorkerClockTolerance &&
+                        worker.clock < worker.answered_at + kWorkerClockTolerance;
   const std::string seen = format_moment(static_cast<UnixSeconds>(worker.clock));
   if (is_right) return findings.ok("clock of the worker", seen);
   findings.fail("clock of the worker",

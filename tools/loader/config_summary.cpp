@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/program/accounts.hpp"
+#include "tools/program/optional_json.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -19,11 +20,6 @@ std::string limit_text(std::uint64_t bytes) {
 std::string interval_text(std::chrono::milliseconds interval) {
   if (interval.count() % 1000 != 0) return fmt::format("{}ms", interval.count());
   return format_duration(std::chrono::duration_cast<std::chrono::seconds>(interval));
-}
-
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
 }
 
 Json limit_json(std::uint64_t bytes) {

@@ -9,8 +9,8 @@
 namespace keysieve {
 namespace {
 
-constexpr double kWidth = 960;
-constexpr double kHeight = 1080;
+constexpr double kPlanWidth = 960;
+constexpr double kPlanHeight = 1080;
 constexpr Box kUpper{80, 70, 930, 470};
 constexpr Box kLower{80, 600, 740, 1010};  // names of kinds to the right
 
@@ -18,7 +18,7 @@ constexpr Box kLower{80, 600, 740, 1010};  // names of kinds to the right
 
 std::string plan_svg(const SizingRequest& request, bool (*is_usual)(const FilterKind& kind)) {
   const Geometry contoured = size_filter(filter_kind_named("bloom"), request);
-  Svg svg(kWidth, kHeight, fmt::format("keysieve plan: {} keys", format_count(request.keys)));
+  Svg svg(kPlanWidth, kPlanHeight, fmt::format("keysieve plan: {} keys", format_count(request.keys)));
   draw_contours(svg, kUpper, contoured, static_cast<double>(request.keys) * request.growth,
                 request.target_fpr);
   draw_bits_per_key(svg, kLower, request, is_usual);

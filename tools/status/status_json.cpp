@@ -1,5 +1,7 @@
 #include "tools/status/status_json.hpp"
 
+#include "tools/program/optional_json.hpp"
+
 namespace keysieve {
 namespace {
 
@@ -8,11 +10,6 @@ using Json = nlohmann::ordered_json;
 // 0 means never, or without end.
 Json moment_or_null(UnixSeconds moment) {
   return moment == 0 ? Json() : Json(moment);
-}
-
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json();
 }
 
 void add_layer(Json& json, const LayerStatus& layer) {

@@ -14,7 +14,7 @@
 namespace keysieve {
 namespace {
 
-constexpr mdb_mode_t kFileMode = 0660;  // less the umask
+constexpr mdb_mode_t kEnvironmentMode = 0660;  // less the umask
 
 [[noreturn]] void throw_lmdb_error(const std::string& what, int code) {
   if (code > 0) throw_store_error(what, code);
@@ -36,7 +36,7 @@ MDB_val value_of(std::string_view text) {
   return {text.size(), const_cast<char*>(text.data())};  // LMDB only reads it
 }
 
-std::string_view text_of(const MDB_val& value) {
+std::string_view value_text(const MDB_val& value) {
   return {static_cast<const char*>(value.mv_data), value.mv_size};
 }
 
@@ -64,7 +64,7 @@ int LmdbEnvironment::open(const std::string& folder, std::uint64_t map_bytes, un
   environment_.reset(created);
   if (const int code = mdb_env_set_mapsize(created, map_bytes); code != MDB_SUCCESS) return code;
   // NOTLS: readers belong to transactions and not to threads.
-  return mdb_env_open(created, folder.c_str(), flags | MDB_NOTLS, kFileMode);
+  return mdb_env_open(created, folder.c_str(), flags | MDB_NOTLS, kEnvironmentMode);
 }
 
 std::shared_ptr<LmdbEnvironment> LmdbEnvironment::shared(const std::string& folder, std::uint64_t map_bytes,
@@ -106,7 +106,7 @@ std::optional<std::string> LmdbTransaction::get(std::string_view key) const {
   if (code == MDB_NOTFOUND) return std::nullopt;
   check(code);
   if (value.mv_size > kMaxValueBytes) throw_too_large(store_name_, key);
-  return std::string(text_of(value));
+  return std::string(value_text(value));
 }
 
 void LmdbTransaction::put(std::string_view key, std::string_view value) const {
@@ -139,11 +139,11 @@ LmdbCursor::LmdbCursor(const LmdbTransaction& transaction, std::string_view from
 }
 
 std::string_view LmdbCursor::key() const noexcept {
-  return text_of(key_);
+  return value_text(key_);
 }
 
 std::string_view LmdbCursor::value() const noexcept {
-  return text_of(value_);
+  return value_text(value_);
 }
 
 void LmdbCursor::next() {

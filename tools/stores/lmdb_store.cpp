@@ -37,12 +37,12 @@ std::string end_key_of(const std::string& log) {
   return key.append(log).append(1, '\0');
 }
 
-std::string_view text_of(const LogPosition& position) {
+std::string_view bytes_text(const LogPosition& position) {
   return as_text(std::as_bytes(std::span(position)));
 }
 
 std::string entry_key_of(const std::string& log, const LogPosition& position) {
-  return end_key_of(log).append(text_of(position));
+  return end_key_of(log).append(bytes_text(position));
 }
 
 class LmdbStore final : public Store {
@@ -108,7 +108,7 @@ class LmdbStore final : public Store {
       last = next_log_position(last, static_cast<std::uint64_t>(unix_now_ms()));
       transaction.put(entry_key_of(log, last), key);
     }
-    transaction.put(end_key_of(log), text_of(last));
+    transaction.put(end_key_of(log), bytes_text(last));
     transaction.commit();
     return last;
   }

@@ -40,7 +40,7 @@ bool is_valid(const FrameHeader& header) {
          header.payload_bytes % kFrameAlignment == 0;
 }
 
-std::size_t bytes_of(const LogEntry& entry) {
+std::size_t frame_bytes_of(const LogEntry& entry) {
   return kEntryHeadBytes + (entry.key ? entry.key->size() : 0);
 }
 
@@ -69,8 +69,9 @@ bool has_lost_page(Bytes bytes, std::uint64_t offset) {
 std::size_t entries_of_one_frame(std::span<const LogEntry> entries) {
   std::size_t bytes = 0;
   std::size_t count = 0;
-  while (count < entries.size() && (count == 0 || bytes + bytes_of(entries[count]) <= kFullFrameBytes)) {
-    bytes += bytes_of(entries[count++]);
+  while (count < entries.size() &&
+         (count == 0 || bytes + frame_bytes_of(entries[count]) <= kFullFrameBytes)) {
+    bytes += frame_bytes_of(entries[count++]);
   }
   return count;
 }

@@ -121,7 +121,7 @@ struct RedisScheme {
   bool is_encrypted = false;
 };
 
-constexpr std::array kSchemes{
+constexpr std::array kRedisSchemes{
     RedisScheme{"redis", take_tcp_address, make_single_redis},
     RedisScheme{"redis+unix", take_unix_address, make_single_redis},
     RedisScheme{"redis-cluster", take_cluster_hosts, make_redis_cluster},
@@ -134,7 +134,7 @@ constexpr std::array kSchemes{
 }  // namespace
 
 RedisUrl::RedisUrl(StoreUrl url) {
-  const auto* const scheme = std::ranges::find(kSchemes, url.scheme, &RedisScheme::name);
+  const auto* const scheme = std::ranges::find(kRedisSchemes, url.scheme, &RedisScheme::name);
   settings_.make = scheme->make;
   scheme->take_place(url, settings_);
   settings_.address.name = url.name;

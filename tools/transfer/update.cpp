@@ -12,7 +12,7 @@ namespace keysieve {
 namespace {
 
 // Each means that a whole push of somebody else went through while this one was at work.
-constexpr int kMaxRaces = 8;
+constexpr int kMaxUpdates = 8;
 
 // A set may be large: its kind is known before it is fetched.
 void check_kind(Store& store, const std::string& set_name, const KeyChanges& changes) {
@@ -96,7 +96,7 @@ void check_lists(const std::string& set_name, const KeyChanges& changes) {
 UpdateResult update(Store& store, const std::string& set_name, const KeyChanges& changes,
                     const Guards& guards, const Progress& progress) {
   check_lists(set_name, changes);
-  for (int races = 0; races < kMaxRaces; ++races) {
+  for (int races = 0; races < kMaxUpdates; ++races) {
     check_kind(store, set_name, changes);
     try {
       return update_once(store, set_name, changes, guards, progress);

@@ -10,17 +10,17 @@
 namespace keysieve {
 namespace {
 
-constexpr std::uint64_t kKeys = 1'500;
+constexpr std::uint64_t kMostKeys = 1'500;
 
-KeyHash hash_of(std::uint64_t number) {
+KeyHash numbered_hash(std::uint64_t number) {
   return hash_key(std::to_string(number), 7);
 }
 
 // Enough to fill small shards, and to overfill those that were sized for fewer.
 std::vector<KeyHash> drawn_keys() {
-  std::vector<KeyHash> hashes(*rc::gen::inRange<std::uint64_t>(0, kKeys));
+  std::vector<KeyHash> hashes(*rc::gen::inRange<std::uint64_t>(0, kMostKeys));
   const auto first = *rc::gen::arbitrary<std::uint32_t>();
-  for (std::size_t i = 0; i < hashes.size(); ++i) hashes[i] = hash_of(first + i);
+  for (std::size_t i = 0; i < hashes.size(); ++i) hashes[i] = numbered_hash(first + i);
   return hashes;
 }
 
@@ -56,7 +56,7 @@ struct Step {
 
 std::vector<Step> drawn_steps() {
   return *rc::gen::container<std::vector<Step>>(
-      rc::gen::construct<Step>(rc::gen::arbitrary<bool>(), rc::gen::inRange<std::size_t>(0, kKeys)));
+      rc::gen::construct<Step>(rc::gen::arbitrary<bool>(), rc::gen::inRange<std::size_t>(0, kMostKeys)));
 }
 
 RC_GTEST_PROP(History, NeverLosesAKeyThatWasBuiltIn, ()) {
@@ -76,7 +76,7 @@ RC_GTEST_PROP(History, NeverLosesAKeyThatWasAddedAndNotRemoved, ()) {
       const auto at = there.begin() + static_cast<std::ptrdiff_t>(number % there.size());
       RC_ASSERT(shards.remove(*at));
       there.erase(at);
-    } else if (const KeyHash key = hash_of(number); shards.add(key)) {
+    } else if (const KeyHash key = numbered_hash(number); shards.add(key)) {
       there.push_back(key);
     } else {
       RC_ASSERT(kind.capacity != nullptr);

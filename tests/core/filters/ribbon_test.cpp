@@ -9,7 +9,7 @@
 namespace keysieve {
 namespace {
 
-constexpr std::uint64_t kKeys = 1'000'000;
+constexpr std::uint64_t kRibbonKeys = 1'000'000;
 
 struct Aim {
   Effort effort;
@@ -28,18 +28,18 @@ TEST_P(RibbonSize, IsCloseToTheBound) {
                            .shard_bytes = 4096,
                            .effort = aim.effort,
                            .seed = 20141119});
-  for (std::uint64_t i = 0; i < kKeys; ++i) builder.add(std::to_string(i));
+  for (std::uint64_t i = 0; i < kRibbonKeys; ++i) builder.add(std::to_string(i));
   const SnapshotBytes snapshot = builder.finish();
   const SnapshotView view = SnapshotView::decode(snapshot.get(), "test", Check::Tables);
   EXPECT_EQ(view.shards().params.hash_count, aim.effort == Effort::Max ? 128 : 64);
-  EXPECT_LE(8.0 * static_cast<double>(snapshot.get().size() - kPageBytes) / kKeys, aim.bits_per_key);
+  EXPECT_LE(8.0 * static_cast<double>(snapshot.get().size() - kPageBytes) / kRibbonKeys, aim.bits_per_key);
   EXPECT_LE(view.header().estimated_fpr, 1.02 * aim.target_fpr);
 
   // Standard deviation of 4,000,000 answers at 0.1 %: 1.6 % of the rate.
   constexpr std::uint64_t kAbsent = 4'000'000;
   std::uint64_t maybe = 0;
   for (std::uint64_t i = 0; i < kAbsent; ++i) {
-    maybe += view.may_contain(hash_key(std::to_string(kKeys + i), view.seed())) ? 1U : 0U;
+    maybe += view.may_contain(hash_key(std::to_string(kRibbonKeys + i), view.seed())) ? 1U : 0U;
   }
   EXPECT_LE(static_cast<double>(maybe) / kAbsent, 1.06 * aim.target_fpr);
 

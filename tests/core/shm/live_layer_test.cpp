@@ -31,9 +31,9 @@ TEST_F(LiveLayerTest, CannotBeSizedForAnyFpr) {
 }
 
 TEST_F(LiveLayerTest, KeepsToTheFprItIsSizedFor) {
-  constexpr int kKeys = 50'000;
-  NewLayer layer = empty_layer(kKeys);
-  for (const std::string& key : numbered_keys("live", kKeys)) layer.add(hash(key));
+  constexpr int kLayerKeys = 50'000;
+  NewLayer layer = empty_layer(kLayerKeys);
+  for (const std::string& key : numbered_keys("live", kLayerKeys)) layer.add(hash(key));
   publish_with(layer);
   SetReader reader = this->reader();
   const SetReader::Pin pin = reader.pin();
@@ -45,8 +45,8 @@ TEST_F(LiveLayerTest, KeepsToTheFprItIsSizedFor) {
   EXPECT_LE(measured, kFpr * 1.05);
   EXPECT_NEAR(layer.fill().estimated_fpr, measured, 0.0007);  // three standard deviations
   EXPECT_EQ(pin->layer().fill().estimated_fpr, layer.fill().estimated_fpr);
-  EXPECT_GE(layer.live_keys(), kKeys * 99 / 100);  // the rest it took for keys that were there
-  EXPECT_LE(layer.live_keys(), kKeys);
+  EXPECT_GE(layer.live_keys(), kLayerKeys * 99 / 100);  // the rest it took for keys that were there
+  EXPECT_LE(layer.live_keys(), kLayerKeys);
 }
 
 TEST_F(LiveLayerTest, AnswersAbsentWhileNothingWasAdded) {

@@ -12,12 +12,11 @@ namespace {
 
 using test::exit_status_of;
 using test::is_root;
+using test::kOtherUser;
+using test::kWorkerGroup;
 using test::run_as;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-constexpr uid_t kOtherUser = 54'321;
-constexpr gid_t kWorkerGroup = 54'322;
 
 class PublisherRightsTest : public test::SharedMemory {
  protected:

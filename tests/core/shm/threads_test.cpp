@@ -12,7 +12,7 @@
 namespace keysieve {
 namespace {
 
-constexpr int kReaders = 32;
+constexpr int kReadingThreads = 32;
 constexpr std::uint64_t kPublications = 50;
 
 class PublishingBesideThreads : public test::SharedMemory {
@@ -40,7 +40,7 @@ TEST_F(PublishingBesideThreads, GivesEachReaderWholePublicationsInTheirOrder) {
   Publisher publisher = this->publisher();
   publisher.publish(generations_.snapshot(1), 1);
   std::vector<std::thread> readers;
-  for (int i = 0; i < kReaders; ++i) readers.emplace_back([this] { read(); });
+  for (int i = 0; i < kReadingThreads; ++i) readers.emplace_back([this] { read(); });
   for (std::uint64_t generation = 2; generation <= kPublications; ++generation) {
     publisher.publish(generations_.snapshot(generation), generation);
     publisher.confirm(unix_now());
@@ -48,7 +48,7 @@ TEST_F(PublishingBesideThreads, GivesEachReaderWholePublicationsInTheirOrder) {
   }
   for (std::thread& thread : readers) thread.join();
   EXPECT_EQ(failures_, 0);
-  EXPECT_GE(passes_, std::uint64_t{kReaders});
+  EXPECT_GE(passes_, std::uint64_t{kReadingThreads});
 }
 
 TEST_F(PublishingBesideThreads, LeavesNoBypassBehindWhenItIsSwitchedMeanwhile) {
@@ -110,7 +110,7 @@ TEST_F(AddingBesideThreads, ShowsEachReaderWhatWasCounted) {
   const LiveLayer layer = file.layer();
   LayerWriter writer(std::move(file));
   std::vector<std::thread> readers;
-  for (int i = 0; i < kReaders; ++i) readers.emplace_back([&] { read(layer); });
+  for (int i = 0; i < kReadingThreads; ++i) readers.emplace_back([&] { read(layer); });
   for (std::uint64_t n = 1; n <= kKeys; ++n) writer.add(hash_of(n));
   enough_ = writer.live_keys();
   for (std::thread& thread : readers) thread.join();

@@ -11,13 +11,13 @@ namespace keysieve {
 namespace {
 
 using test::is_root;
+using test::kOtherUser;
+using test::kWorkerGroup;
 using test::publication_seen_by;
 using test::run_as;
 using ::testing::HasSubstr;
 
-constexpr uid_t kLoader = 54'321;
 constexpr uid_t kWorker = 54'323;
-constexpr gid_t kWorkerGroup = 54'322;
 
 class TrustTest : public test::SharedMemory {
  protected:
@@ -118,41 +118,41 @@ TEST_F(TrustTest, RefusesAFileInPlaceOfTheFolder) {
 
 TEST_F(TrustTest, RefusesAFolderOfAForeignOwner) {
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
-  give_all_to(kLoader);
+  give_all_to(kOtherUser);
   expect_refused(folder(), "belongs to uid 54321");
   expect_refused(folder(), "belongs to uid 54321", kWorker);
 }
 
 TEST_F(TrustTest, BelievesTheTrustedOwner) {
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
-  give_all_to(kLoader);
-  SetReader reader({.directory = directory_.path(), .trusted_owner = kLoader}, kSet);
+  give_all_to(kOtherUser);
+  SetReader reader({.directory = directory_.path(), .trusted_owner = kOtherUser}, kSet);
   EXPECT_EQ(publication_seen_by(reader), 1U) << reader.reason();
 }
 
 TEST_F(TrustTest, RefusesFilesOfAnotherOwnerThanTheFolders) {
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
   for (const std::string& path : {control_, snapshot_, live_}) {
-    give_to(path, kLoader);
+    give_to(path, kOtherUser);
     expect_refused(path, "it belongs to uid 54321, the folder to uid 0");
-    expect_refused(path, "it belongs to uid 54321, the folder to uid 0", kLoader);
+    expect_refused(path, "it belongs to uid 54321, the folder to uid 0", kOtherUser);
     give_to(path, 0);
   }
 }
 
 TEST_F(TrustTest, RefusesRootsFilesInTheFolderOfAnother) {
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
-  give_to(folder(), kLoader);
-  expect_refused(control_, "it belongs to uid 0, the folder to uid 54321", kLoader);
+  give_to(folder(), kOtherUser);
+  expect_refused(control_, "it belongs to uid 0, the folder to uid 54321", kOtherUser);
 }
 
 TEST_F(TrustTest, LetsWorkersOfTheGroupRead) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
   set_mode(directory_.path(), 0755);
-  give_all_to(kLoader);
+  give_all_to(kOtherUser);
   set_mode(folder(), 02750);  // chown takes the set-group-id bit away
   const auto publication_seen = [&] {
-    SetReader reader({.directory = directory_.path(), .trusted_owner = kLoader}, kSet);
+    SetReader reader({.directory = directory_.path(), .trusted_owner = kOtherUser}, kSet);
     return static_cast<int>(publication_seen_by(reader));
   };
   EXPECT_EQ(run_as(kWorker, kWorkerGroup, publication_seen), 1);
@@ -162,7 +162,7 @@ TEST_F(TrustTest, LetsWorkersOfTheGroupRead) {
 TEST_F(TrustTest, LeavesWorkersNoWayToWrite) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
   set_mode(directory_.path(), 0755);
-  give_all_to(kLoader);
+  give_all_to(kOtherUser);
   const auto writable = [&] {
     int count = 0;
     for (const std::string& path : {folder(), control_, snapshot_, live_}) {

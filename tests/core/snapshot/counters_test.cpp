@@ -11,17 +11,14 @@ namespace keysieve {
 namespace {
 
 using test::decode;
+using test::hash_of;
+using test::kAsOf;
+using test::kSeed;
 using test::may_contain;
 using test::numbered_keys;
+using test::shards_of;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-constexpr UnixSeconds kAsOf = 1'700'000'000;
-constexpr std::uint64_t kSeed = 7;
-
-KeyHash hash_of(std::string_view key) {
-  return hash_key(key, kSeed);
-}
 
 struct CountingSet {
   SnapshotBytes snapshot;
@@ -61,11 +58,6 @@ std::string refusal_of(const SnapshotBytes& counters, const SnapshotBytes& snaps
     return error.what();
   }
   return "";
-}
-
-Bytes shards_of(const SnapshotBytes& snapshot) {
-  const TableSpan span = decode(snapshot).header().shards;
-  return snapshot.get().subspan(span.offset, span.bytes);
 }
 
 TEST(Counters, FitWhatTheyWereCountedFor) {

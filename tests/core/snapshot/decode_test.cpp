@@ -29,12 +29,12 @@ SnapshotBytes copy_of(Bytes bytes) {
   return copy;
 }
 
-SnapshotHeader& header_of(SnapshotBytes& snapshot) {
+SnapshotHeader& writable_header(SnapshotBytes& snapshot) {
   return *reinterpret_cast<SnapshotHeader*>(snapshot.get().data());
 }
 
 void sign_header(SnapshotBytes& snapshot) {
-  header_of(snapshot).header_checksum = header_checksum(header_of(snapshot));
+  writable_header(snapshot).header_checksum = header_checksum(writable_header(snapshot));
 }
 
 struct Refusal {
@@ -94,7 +94,7 @@ TEST(SnapshotDecode, RefusesEverySingleChangedByte) {
 
 TEST(SnapshotDecode, FindsDamageInEvery64KiBOfShards) {
   SnapshotBytes snapshot = build_snapshot({.set_name = "tags"}, numbered_keys("key", 150'000));
-  const std::uint64_t first = header_of(snapshot).shards.offset;
+  const std::uint64_t first = writable_header(snapshot).shards.offset;
   for (std::uint64_t at = first; at < snapshot.get().size(); at += kChecksumStretchBytes) {
     snapshot.get()[at] ^= std::byte{1};
     EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("offset " + std::to_string(at) + ")"));
@@ -145,7 +145,7 @@ class SnapshotDecodeHostile : public ::testing::TestWithParam<HostileHeader> {};
 
 TEST_P(SnapshotDecodeHostile, IsRefusedWithoutTrustingIt) {
   SnapshotBytes snapshot = small_snapshot();
-  GetParam().change(header_of(snapshot));
+  GetParam().change(writable_header(snapshot));
   sign_header(snapshot);
   const SnapshotBytes bytes = copy_of(snapshot.get());
   for (const Check check : {Check::Tables, Check::Everything}) {
@@ -229,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(Header, SnapshotDecodeHostile, ::testing::ValuesIn(kHos
 TEST(SnapshotDecode, RefusesAShardTableThatCountsOtherKeys) {
   SnapshotBytes snapshot = small_snapshot();
   reinterpret_cast<ShardEntry*>(snapshot.get().data() + kPageBytes)->key_count = 65535;
-  header_of(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
+  writable_header(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
   sign_header(snapshot);
   EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("counts 65535 keys, the header 50"));
 }
@@ -251,7 +251,7 @@ TEST_P(SnapshotDecodeHostileEntry, IsRefusedBeforeAnyLookup) {
   const std::uint16_t key_count = entry.key_count;
   entry = GetParam().entry;
   entry.key_count = key_count;
-  header_of(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
+  writable_header(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
   sign_header(snapshot);
   for (const Check check : {Check::Tables, Check::Everything}) {
     const auto refusal = refusal_of(snapshot, check);
@@ -284,7 +284,7 @@ TEST(SnapshotDecode, RefusesAHashCountOutOfRangeForEveryKind) {
   for (const FilterKind& kind : filter_kinds()) {
     SnapshotBytes snapshot = build_snapshot({.set_name = "tags", .kind = &kind}, numbered_keys("key", 50));
     for (const std::uint8_t k : {std::uint8_t{0}, std::uint8_t{255}}) {
-      header_of(snapshot).hash_count = k;
+      writable_header(snapshot).hash_count = k;
       sign_header(snapshot);
       EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("is out of range for " + std::string(kind.name)));
     }
@@ -293,8 +293,8 @@ TEST(SnapshotDecode, RefusesAHashCountOutOfRangeForEveryKind) {
 
 TEST(SnapshotDecode, RefusesAChecksumTableThatDoesNotFitTheShards) {
   SnapshotBytes snapshot = small_snapshot();
-  snapshot.get()[header_of(snapshot).checksum_table.offset] ^= std::byte{1};
-  header_of(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
+  snapshot.get()[writable_header(snapshot).checksum_table.offset] ^= std::byte{1};
+  writable_header(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
   sign_header(snapshot);
   EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("shards are damaged"));
 }

@@ -10,18 +10,15 @@ namespace {
 
 using test::build_snapshot;
 using test::decode;
+using test::hash_of;
+using test::kAsOf;
+using test::kSeed;
 using test::may_contain;
 using test::numbered_keys;
+using test::shards_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::ThrowsMessage;
-
-constexpr UnixSeconds kAsOf = 1'700'000'000;
-constexpr std::uint64_t kSeed = 7;
-
-KeyHash hash_of(std::string_view key) {
-  return hash_key(key, kSeed);
-}
 
 BuildSettings settings_of(const FilterKind& kind) {
   return {.set_name = "tags",
@@ -42,11 +39,6 @@ SnapshotBytes updated(const SnapshotBytes& base, std::span<const std::string> ke
   SnapshotEditor editor(decode(base));
   for (const std::string& key : keys) editor.add(hash_of(key));
   return editor.finish(as_of);
-}
-
-Bytes shards_of(const SnapshotBytes& snapshot) {
-  const TableSpan span = decode(snapshot).header().shards;
-  return snapshot.get().subspan(span.offset, span.bytes);
 }
 
 TEST(SnapshotEditor, AnswersMaybeForEveryOldAndNewKey) {

@@ -11,7 +11,7 @@ namespace keysieve::test {
 namespace {
 
 constexpr Milliseconds kPollInterval{1000};
-constexpr SteadyTime kStart{std::chrono::hours(1)};
+constexpr SteadyTime kFirstTry{std::chrono::hours(1)};
 
 bool has_seed(Store& store) {
   return store.get(store.prefix() + ":seed").has_value();
@@ -20,9 +20,9 @@ bool has_seed(Store& store) {
 TEST(StoreConnection, LeavesAFailedStoreAloneUntilTheBackoffHasPassed) {
   RedisServer redis;
   StoreConnection connection(store_opener(redis.unix_url()), "redis", kPollInterval);
-  EXPECT_FALSE(connection.use(kStart, has_seed));
+  EXPECT_FALSE(connection.use(kFirstTry, has_seed));
   redis.kill();
-  const auto failure = message_of<Error>([&] { connection.use(kStart, has_seed); });
+  const auto failure = message_of<Error>([&] { connection.use(kFirstTry, has_seed); });
   EXPECT_FALSE(failure.empty());
   redis.start();
 
@@ -31,9 +31,9 @@ TEST(StoreConnection, LeavesAFailedStoreAloneUntilTheBackoffHasPassed) {
     ++asked;
     return has_seed(store);
   };
-  EXPECT_EQ(message_of<Error>([&] { connection.use(kStart + Milliseconds(800), count); }), failure);
+  EXPECT_EQ(message_of<Error>([&] { connection.use(kFirstTry + Milliseconds(800), count); }), failure);
   EXPECT_EQ(asked, 0);
-  EXPECT_FALSE(connection.use(kStart + Milliseconds(1200), count));
+  EXPECT_FALSE(connection.use(kFirstTry + Milliseconds(1200), count));
   EXPECT_EQ(asked, 1);
 }
 
@@ -41,24 +41,24 @@ TEST(StoreConnection, AsksAtOnceWhenToldTo) {
   RedisServer redis;
   StoreConnection connection(store_opener(redis.unix_url()), "redis", kPollInterval);
   redis.kill();
-  EXPECT_THROW(connection.use(kStart, has_seed), Error);
+  EXPECT_THROW(connection.use(kFirstTry, has_seed), Error);
   redis.start();
-  EXPECT_THROW(connection.use(kStart, has_seed), Error);
+  EXPECT_THROW(connection.use(kFirstTry, has_seed), Error);
   connection.try_again_now();
-  EXPECT_FALSE(connection.use(kStart, has_seed));
+  EXPECT_FALSE(connection.use(kFirstTry, has_seed));
 }
 
 // As long as its failover lasts, which is half a minute by default.
 void expect_to_fail_at_once(const std::string& url, RedisServer& lost) {
   StoreConnection connection(store_opener(url), "redis", kPollInterval);
-  EXPECT_FALSE(connection.use(kStart, has_seed));
+  EXPECT_FALSE(connection.use(kFirstTry, has_seed));
   const auto watch = store_opener(url)()->watch();
   const WatchedLog log{"keysieve:seed", {}};  // of the same slot
   lost.kill();
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_THROW(connection.use(kStart, has_seed), UnavailableError) << "when it was open";
+  EXPECT_THROW(connection.use(kFirstTry, has_seed), UnavailableError) << "when it was open";
   connection.try_again_now();
-  EXPECT_THROW(connection.use(kStart, has_seed), UnavailableError) << "when it is opened";
+  EXPECT_THROW(connection.use(kFirstTry, has_seed), UnavailableError) << "when it is opened";
   EXPECT_THROW(watch->arm(std::span(&log, 1)), UnavailableError);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
@@ -78,8 +78,8 @@ TEST(StoreConnection, OneSetsBadRecordDoesNotKeepTheOthersAway) {
   const std::string url = "dir:" + directory / "store";
   open_store(url);  // makes it
   StoreConnection connection(store_opener(url), "store", kPollInterval);
-  EXPECT_THROW(connection.use(kStart, [](Store&) -> bool { throw DataError("damaged"); }), DataError);
-  EXPECT_FALSE(connection.use(kStart, has_seed));
+  EXPECT_THROW(connection.use(kFirstTry, [](Store&) -> bool { throw DataError("damaged"); }), DataError);
+  EXPECT_FALSE(connection.use(kFirstTry, has_seed));
 }
 
 TEST(StoreConnection, FindsAStoreThatWasMadeAnewBetweenRounds) {
@@ -87,17 +87,17 @@ TEST(StoreConnection, FindsAStoreThatWasMadeAnewBetweenRounds) {
   const std::string url = "lmdb:" + directory / "lmdb";
   open_store(url);  // makes it
   StoreConnection connection(store_opener(url), "lmdb", kPollInterval);
-  EXPECT_FALSE(connection.use(kStart, has_seed));
+  EXPECT_FALSE(connection.use(kFirstTry, has_seed));
   connection.close();
   std::filesystem::remove_all(directory / "lmdb");
-  EXPECT_THROW(connection.use(kStart, has_seed), UnavailableError);
+  EXPECT_THROW(connection.use(kFirstTry, has_seed), UnavailableError);
   EXPECT_FALSE(std::filesystem::exists(directory / "lmdb")) << "an empty one in its place would look well";
   {
     const auto store = open_store(url);
     EXPECT_TRUE(store->put_if_absent({store->prefix() + ":seed", "1"}));
   }
   connection.try_again_now();
-  EXPECT_TRUE(connection.use(kStart, has_seed));
+  EXPECT_TRUE(connection.use(kFirstTry, has_seed));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace keysieve::test {
 namespace {
 
-constexpr SteadyTime kStart{std::chrono::hours(1)};
+constexpr SteadyTime kWatchedSince{std::chrono::hours(1)};
 constexpr const char* kLog = "keysieve:tags:adds";
 
 class StoreWatcherTest : public ::testing::Test {
@@ -42,51 +42,51 @@ class StoreWatcherTest : public ::testing::Test {
 };
 
 TEST_F(StoreWatcherTest, IsDueAtOnceAndNewOnce) {
-  EXPECT_LE(watcher_.due_at(), kStart);
+  EXPECT_LE(watcher_.due_at(), kWatchedSince);
   EXPECT_TRUE(watcher_.descriptors().empty());
-  EXPECT_TRUE(arm(kStart));
+  EXPECT_TRUE(arm(kWatchedSince));
   EXPECT_TRUE(watcher_.is_watching());
   EXPECT_EQ(watcher_.due_at(), SteadyTime::max());
-  EXPECT_FALSE(arm(kStart));
+  EXPECT_FALSE(arm(kWatchedSince));
 }
 
 TEST_F(StoreWatcherTest, NamesALogThatHasGrown) {
-  arm(kStart);
-  take_all(kStart);
+  arm(kWatchedSince);
+  take_all(kWatchedSince);
   for (int i = 0; i < 3; ++i) {
     EXPECT_FALSE(is_readable());
-    EXPECT_TRUE(watcher_.take(kStart).empty());
+    EXPECT_TRUE(watcher_.take(kWatchedSince).empty());
     append();
     EXPECT_TRUE(is_readable());
-    EXPECT_EQ(watcher_.take(kStart), std::vector<std::string>{kLog});
-    arm(kStart);
-    take_all(kStart);
+    EXPECT_EQ(watcher_.take(kWatchedSince), std::vector<std::string>{kLog});
+    arm(kWatchedSince);
+    take_all(kWatchedSince);
   }
 }
 
 TEST_F(StoreWatcherTest, IsMadeAnewAfterABackoffWhenItHasFailed) {
-  arm(kStart);
+  arm(kWatchedSince);
   std::filesystem::remove_all(directory_ / "store");
   EXPECT_TRUE(is_readable());
-  EXPECT_TRUE(watcher_.take(kStart).empty());
+  EXPECT_TRUE(watcher_.take(kWatchedSince).empty());
   EXPECT_FALSE(watcher_.is_watching());
   EXPECT_TRUE(watcher_.descriptors().empty());
-  EXPECT_GT(watcher_.due_at(), kStart);
+  EXPECT_GT(watcher_.due_at(), kWatchedSince);
   open_store(url_);
-  EXPECT_FALSE(arm(kStart + Milliseconds(100)));
-  EXPECT_TRUE(arm(kStart + Milliseconds(700)));
+  EXPECT_FALSE(arm(kWatchedSince + Milliseconds(100)));
+  EXPECT_TRUE(arm(kWatchedSince + Milliseconds(700)));
 }
 
 TEST_F(StoreWatcherTest, IsMadeAnewWhenItsStoreWasAway) {
-  arm(kStart);
-  watcher_.drop(kStart);
+  arm(kWatchedSince);
+  watcher_.drop(kWatchedSince);
   EXPECT_FALSE(watcher_.is_watching());
   EXPECT_TRUE(watcher_.arm({}, watcher_.due_at())) << "no log can be read from a store that is away";
 }
 
 TEST_F(StoreWatcherTest, TriesLessAndLessOftenWhileTheStoreCannotBeOpened) {
   std::filesystem::remove_all(directory_ / "store");
-  SteadyTime now = kStart;
+  SteadyTime now = kWatchedSince;
   Milliseconds longest{0};
   for (int i = 0; i < 12; ++i) {
     EXPECT_FALSE(arm(now));
@@ -101,7 +101,7 @@ TEST_F(StoreWatcherTest, TriesLessAndLessOftenWhileTheStoreCannotBeOpened) {
 
 // Should the store fail right after each success, that is no reason to try more often.
 TEST_F(StoreWatcherTest, KeepsItsBackoffUntilAWatchHasServedForAWhile) {
-  SteadyTime now = kStart;
+  SteadyTime now = kWatchedSince;
   for (int i = 0; i < 10; ++i) {
     EXPECT_TRUE(arm(now));
     watcher_.drop(now);
@@ -129,7 +129,7 @@ class UnwatchableStore : public StoreDecorator {
 
 TEST_F(StoreWatcherTest, LeavesAStoreToPollingThatCannotBeWatched) {
   StoreWatcher watcher([this] { return std::make_unique<UnwatchableStore>(open_store(url_)); });
-  EXPECT_FALSE(watcher.arm({}, kStart));
+  EXPECT_FALSE(watcher.arm({}, kWatchedSince));
   EXPECT_FALSE(watcher.is_watching());
   EXPECT_TRUE(watcher.descriptors().empty());
   EXPECT_EQ(watcher.due_at(), SteadyTime::max());

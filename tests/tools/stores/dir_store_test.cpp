@@ -10,6 +10,7 @@
 #include "core/base/file_descriptor.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/sample_log.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/stores/log_file.hpp"
 #include "tools/stores/store.hpp"
@@ -17,13 +18,12 @@
 namespace keysieve {
 namespace {
 
+using test::kLog;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Optional;
 namespace fs = std::filesystem;
-
-const std::string kLog = "keysieve:tags:adds";
 
 class DirStore : public ::testing::Test {
  protected:

@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
+#include "tests/support/sample_log.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/stores/lmdb_environment.hpp"
 #include "tools/stores/store.hpp"
@@ -16,11 +17,10 @@
 namespace keysieve {
 namespace {
 
+using test::kLog;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Optional;
-
-const std::string kLog = "keysieve:tags:adds";
 
 class LmdbStore : public ::testing::Test {
  protected:

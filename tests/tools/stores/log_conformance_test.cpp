@@ -9,20 +9,21 @@
 #include "core/base/error.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/sample_log.hpp"
 #include "tests/tools/stores/store_conformance.hpp"
 
 namespace keysieve {
 namespace {
 
+using test::kBeforeAll;
+using test::kLog;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 using ::testing::UnorderedElementsAreArray;
 
-constexpr LogPosition kBeforeAll{};
 constexpr std::size_t kPlenty = 100'000;
-const std::string kLog = "keysieve:tags:adds";
 
 std::vector<std::string> keys_of(const std::vector<LogEntry>& entries) {
   std::vector<std::string> keys;

@@ -11,19 +11,20 @@
 #include "core/base/error.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/sample_log.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve {
 namespace {
 
+using test::kBeforeAll;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 namespace fs = std::filesystem;
 
-constexpr LogPosition kBeforeAll{};
-constexpr std::size_t kPlenty = 1'000'000;
+constexpr std::size_t kAllBytes = 1'000'000;
 
 class LogFileTest : public ::testing::Test {
  protected:
@@ -35,7 +36,7 @@ class LogFileTest : public ::testing::Test {
   }
   static std::vector<std::string> keys_in(LogFile& file) {
     std::vector<std::string> keys;
-    for (const LogEntry& entry : file.read_after(kBeforeAll, kPlenty)) keys.push_back(*entry.key);
+    for (const LogEntry& entry : file.read_after(kBeforeAll, kAllBytes)) keys.push_back(*entry.key);
     return keys;
   }
   std::vector<std::string> keys_in_file() const {
@@ -59,7 +60,7 @@ TEST_F(LogFileTest, KeepsPositionsAsTheyAreGiven) {
   const std::vector<LogEntry> given{
       {log_position(5, 0), "a"}, {log_position(5, 7), ""}, {log_position(6, 0), "b"}};
   file_.append(given);
-  EXPECT_EQ(LogFile(path_).read_after(kBeforeAll, kPlenty), given);
+  EXPECT_EQ(LogFile(path_).read_after(kBeforeAll, kAllBytes), given);
   EXPECT_EQ(LogFile(path_).end(), log_position(6, 0));
 }
 
@@ -109,11 +110,11 @@ std::uint64_t bytes_read_so_far() {
 TEST_F(LogFileTest, ReadsOnlyWhatHasComeSinceTheLastRead) {
   file_.append(entries({std::string(8'000'000, 'x')}));
   LogFile reader(path_);
-  ASSERT_THAT(reader.read_after(kBeforeAll, kPlenty), SizeIs(1));
+  ASSERT_THAT(reader.read_after(kBeforeAll, kAllBytes), SizeIs(1));
   reader.end();
   file_.append(entries({"b"}, 2));
   const std::uint64_t before = bytes_read_so_far();
-  EXPECT_THAT(reader.read_after(log_position(1, 0), kPlenty), SizeIs(1));
+  EXPECT_THAT(reader.read_after(log_position(1, 0), kAllBytes), SizeIs(1));
   EXPECT_EQ(reader.end(), log_position(2, 0));
   EXPECT_LT(bytes_read_so_far() - before, 10'000U);
 }
@@ -242,7 +243,7 @@ TEST_F(LogFileTest, ReadsOnAfterAWriterHasTakenBackWhatWasRead) {
   ASSERT_EQ(reader.end(), log_position(2, 0));
   fs::resize_file(path_, before.size());
   LogFile(path_).append(entries({std::string(500, 'c')}, 3));
-  EXPECT_THAT(reader.read_after(log_position(2, 0), kPlenty), SizeIs(1));
+  EXPECT_THAT(reader.read_after(log_position(2, 0), kAllBytes), SizeIs(1));
   EXPECT_EQ(reader.end(), log_position(3, 0));
 }
 

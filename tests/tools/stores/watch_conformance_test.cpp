@@ -5,15 +5,16 @@
 #include <thread>
 
 #include "tests/support/forked.hpp"
+#include "tests/support/sample_log.hpp"
 #include "tests/tools/stores/store_conformance.hpp"
 
 namespace keysieve {
 namespace {
 
+using test::kLog;
 using ::testing::Contains;
 using ::testing::IsEmpty;
 
-const std::string kLog = "keysieve:tags:adds";
 const std::string kOtherLog = "keysieve:shop:adds";
 constexpr std::chrono::milliseconds kDeadline{10'000};
 // So long nothing must come, where nothing should.

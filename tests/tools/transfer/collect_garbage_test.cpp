@@ -8,12 +8,14 @@
 #include "core/base/error.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/push_fixture.hpp"
+#include "tests/tools/transfer/push_ids.hpp"
 #include "tools/transfer/store_bypass.hpp"
 #include "tools/transfer/store_contents.hpp"
 
 namespace keysieve {
 namespace {
 
+using test::push_id;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -23,12 +25,6 @@ using ::testing::SizeIs;
 using ::testing::UnorderedElementsAreArray;
 
 constexpr UnixSeconds kDay = std::chrono::seconds(kAbandonedAfter).count();
-
-PushId push_id(std::uint8_t number) {
-  PushId id{};
-  id.fill(number);
-  return id;
-}
 
 class CollectGarbage : public test::PushFixture {
  protected:

@@ -1,21 +1,17 @@
 #include "tools/transfer/pointer_changes.hpp"
 
 #include <gmock/gmock.h>
+#include "tests/tools/transfer/push_ids.hpp"
 
 namespace keysieve {
 namespace {
 
+using test::push_id;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr UnixSeconds kNow = 1'700'000'000;
-
-PushId push_id(std::uint8_t number) {
-  PushId id{};
-  id.fill(number);
-  return id;
-}
 
 // Build and push bear the same number, and their keys were read at that millisecond.
 SnapshotRecord record_of(std::uint8_t number) {

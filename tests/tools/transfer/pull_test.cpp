@@ -180,9 +180,9 @@ TEST_F(PullTest, ReportsProgressUpToTheWhole) {
 }
 
 // Lets pushes happen between the pointer and the chunks.
-class PushedMeanwhile : public test::StoreDecorator {
+class PushedDuringReads : public test::StoreDecorator {
  public:
-  PushedMeanwhile(Store& inner, int times, std::function<void()> rivals)
+  PushedDuringReads(Store& inner, int times, std::function<void()> rivals)
       : StoreDecorator(inner), times_(times), rivals_(std::move(rivals)) {}
 
   std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
@@ -197,7 +197,7 @@ class PushedMeanwhile : public test::StoreDecorator {
 
 TEST_F(PullTest, StartsAgainWhenItsGenerationFellOutMeanwhile) {
   SnapshotBytes newest = test::build_snapshot();
-  PushedMeanwhile store(*store_, 3, [&] {
+  PushedDuringReads store(*store_, 3, [&] {
     for (int i = 0; i < 3; ++i) {
       newest = test::build_snapshot();
       push(newest);
@@ -209,7 +209,7 @@ TEST_F(PullTest, StartsAgainWhenItsGenerationFellOutMeanwhile) {
 }
 
 TEST_F(PullTest, FinishesAGenerationThatIsNoLongerCurrentButKept) {
-  PushedMeanwhile store(*store_, 1, [&] { push(test::build_snapshot()); });
+  PushedDuringReads store(*store_, 1, [&] { push(test::build_snapshot()); });
   EXPECT_EQ(pull(store, "tags").record.generation, 1U);
 }
 

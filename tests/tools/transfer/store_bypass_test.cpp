@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::Optional;
 
-constexpr UnixSeconds kNow = 1'700'000'000;
+constexpr UnixSeconds kBypassedAt = 1'700'000'000;
 
 class StoreBypassTest : public ::testing::TestWithParam<StoreKind> {
  protected:
@@ -34,8 +34,8 @@ TEST_P(StoreBypassTest, IsNotThereUntilItIsSet) {
 }
 
 TEST_P(StoreBypassTest, IsOfOneSetOrOfAll) {
-  const StoreBypass of_tags{.until = kNow + 60, .set_at = kNow};
-  const StoreBypass of_all{.until = 0, .set_at = kNow + 1};
+  const StoreBypass of_tags{.until = kBypassedAt + 60, .set_at = kBypassedAt};
+  const StoreBypass of_all{.until = 0, .set_at = kBypassedAt + 1};
   set_store_bypass(*store_, "tags", of_tags);
   EXPECT_THAT(read_store_bypasses(*store_, "tags").of_set, Optional(of_tags));
   EXPECT_EQ(read_store_bypasses(*store_, "shop").of_set, std::nullopt);
@@ -47,10 +47,10 @@ TEST_P(StoreBypassTest, IsOfOneSetOrOfAll) {
 }
 
 TEST_P(StoreBypassTest, IsReplacedWhenItIsSetAgain) {
-  set_store_bypass(*store_, "tags", {.until = kNow, .set_at = kNow});
-  set_store_bypass(*store_, "tags", {.until = 0, .set_at = kNow + 1});
+  set_store_bypass(*store_, "tags", {.until = kBypassedAt, .set_at = kBypassedAt});
+  set_store_bypass(*store_, "tags", {.until = 0, .set_at = kBypassedAt + 1});
   EXPECT_THAT(read_store_bypasses(*store_, "tags").of_set,
-              Optional(StoreBypass{.until = 0, .set_at = kNow + 1}));
+              Optional(StoreBypass{.until = 0, .set_at = kBypassedAt + 1}));
 }
 
 TEST_P(StoreBypassTest, IsGoneWhenItIsCleared) {
@@ -69,13 +69,14 @@ TEST_P(StoreBypassTest, HasNoEndWhenItIsNotUnderstood) {
                            R"({"until":1e300})", R"({"until":18446744073709551615})", R"({"until":1.5})"}) {
     put("keysieve:tags:bypass", text);
     EXPECT_THAT(read_store_bypasses(*store_, "tags").of_set, Optional(StoreBypass{})) << text;
-    EXPECT_THAT(bypassed_until(read_store_bypasses(*store_, "tags"), kNow), Optional(0)) << text;
+    EXPECT_THAT(bypassed_until(read_store_bypasses(*store_, "tags"), kBypassedAt), Optional(0)) << text;
   }
 }
 
 TEST_P(StoreBypassTest, IsReadWithMembersOfLaterVersions) {
   put("keysieve:bypass", R"({"until": 1700000060, "set_at": 1700000000, "by": "a later version"})");
-  EXPECT_THAT(read_bypass_of_all(*store_), Optional(StoreBypass{.until = kNow + 60, .set_at = kNow}));
+  EXPECT_THAT(read_bypass_of_all(*store_),
+              Optional(StoreBypass{.until = kBypassedAt + 60, .set_at = kBypassedAt}));
 }
 
 // No record of one set, nor of the store, may be another's.
@@ -104,21 +105,22 @@ TEST_P(StoreBypassTest, RefusesAWrongSetName) {
 INSTANTIATE_TEST_SUITE_P(EveryStore, StoreBypassTest, every_store, store_kind_name);
 
 TEST(BypassedUntil, IsNothingWhenNoneIsInForce) {
-  EXPECT_EQ(bypassed_until({}, kNow), std::nullopt);
-  EXPECT_EQ(
-      bypassed_until({.of_set = StoreBypass{.until = kNow}, .of_all = StoreBypass{.until = kNow - 1}}, kNow),
-      std::nullopt);
+  EXPECT_EQ(bypassed_until({}, kBypassedAt), std::nullopt);
+  EXPECT_EQ(bypassed_until({.of_set = StoreBypass{.until = kBypassedAt},
+                            .of_all = StoreBypass{.until = kBypassedAt - 1}},
+                           kBypassedAt),
+            std::nullopt);
 }
 
 TEST(BypassedUntil, IsTheLaterEnd) {
-  const StoreBypass sooner{.until = kNow + 1};
-  const StoreBypass later{.until = kNow + 2};
+  const StoreBypass sooner{.until = kBypassedAt + 1};
+  const StoreBypass later{.until = kBypassedAt + 2};
   const StoreBypass endless{};
-  EXPECT_EQ(bypassed_until({.of_set = sooner, .of_all = {}}, kNow), kNow + 1);
-  EXPECT_EQ(bypassed_until({.of_set = sooner, .of_all = later}, kNow), kNow + 2);
-  EXPECT_EQ(bypassed_until({.of_set = later, .of_all = sooner}, kNow), kNow + 2);
-  EXPECT_EQ(bypassed_until({.of_set = later, .of_all = endless}, kNow), 0);
-  EXPECT_EQ(bypassed_until({.of_set = endless, .of_all = sooner}, kNow), 0);
+  EXPECT_EQ(bypassed_until({.of_set = sooner, .of_all = {}}, kBypassedAt), kBypassedAt + 1);
+  EXPECT_EQ(bypassed_until({.of_set = sooner, .of_all = later}, kBypassedAt), kBypassedAt + 2);
+  EXPECT_EQ(bypassed_until({.of_set = later, .of_all = sooner}, kBypassedAt), kBypassedAt + 2);
+  EXPECT_EQ(bypassed_until({.of_set = later, .of_all = endless}, kBypassedAt), 0);
+  EXPECT_EQ(bypassed_until({.of_set = endless, .of_all = sooner}, kBypassedAt), 0);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tools/loader/http/view_json.hpp"
 
+#include "tools/program/optional_json.hpp"
 #include "tools/program/program.hpp"
 #include "tools/status/status_json.hpp"
 
@@ -7,11 +8,6 @@ namespace keysieve {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json();
-}
 
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);

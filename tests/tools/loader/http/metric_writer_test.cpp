@@ -27,7 +27,7 @@ TEST(MetricWriter, LetsNoLabelEndEarly) {
 
 TEST(MetricWriter, CountsDurationsUpToEachBound) {
   Durations durations;
-  for (const double seconds : {0.0005, 0.05, 0.1, 500.0}) durations.add(seconds);
+  for (const double duration : {0.0005, 0.05, 0.1, 500.0}) durations.add(duration);
   MetricWriter writer;
   writer.family(Type::Histogram, "pull_seconds", "Pulls.");
   writer.histogram({{"set", "tags"}}, durations);
