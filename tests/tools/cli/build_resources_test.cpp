@@ -1,14 +1,8 @@
-// keysieve build with a limit of memory and with threads.
+// keysieve build with a limit of memory, less than sanitizers take, and with threads.
 #include <filesystem>
 
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KEYSIEVE_SANITIZED 1
-#else
-#define KEYSIEVE_SANITIZED 0
-#endif
 
 namespace keysieve::test {
 namespace {
@@ -22,11 +16,6 @@ constexpr std::size_t kHeaderBytes = 4096;  // with build id and moment
 
 class BuildResources : public KeysieveProgram {
  protected:
-  // Sanitizers take more memory than the limits here allow.
-  void SetUp() override {
-    if (KEYSIEVE_SANITIZED) GTEST_SKIP() << "a sanitizer takes more memory than these limits";
-  }
-
   [[nodiscard]] Words build_of(const std::string& keys, Words options,
                                const std::string& name = "new") const {
     Words arguments{"build", "--set", "tags", keys, "-o", path(name + ".ks")};
