@@ -38,7 +38,7 @@ pid_t run(std::vector<std::string> arguments, const std::string& log_path) {
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
+  const pid_t child = ::vfork();  // from here on, system calls alone
   if (child < 0) throw std::runtime_error("cannot fork for redis-server");
   if (child > 0) return child;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

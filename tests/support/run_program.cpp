@@ -1,14 +1,15 @@
 #include "tests/support/run_program.hpp"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <stdexcept>
@@ -69,17 +70,33 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+// This process' environment with the variables of the call, "NAME=value", in the place of those of the same
+// name.
+std::vector<std::string> environment_of(const ProgramCall& call) {
+  const auto name_of = [](const std::string& variable) { return variable.substr(0, variable.find('=') + 1); };
+  std::vector<std::string> all = call.environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const auto is_replaced = [&](const std::string& own) {
+      return std::string(*variable).starts_with(name_of(own));
+    };
+    if (std::ranges::none_of(call.environment, is_replaced)) all.emplace_back(*variable);
+  }
+  return all;
+}
+
+// Runs in the child of vfork(), which has the parent's memory: system calls alone. Those of the C library
+// that change the user would tell the parent's threads.
 [[noreturn]] void become(const ProgramCall& call, const FileDescriptor& program, char* const* arguments,
-                         const std::array<int, 3>& streams) {
+                         char* const* environment, const std::array<int, 3>& streams) {
   for (int i = 0; i < 3; ++i) ::dup2(streams[static_cast<std::size_t>(i)], i);
-  for (const std::string& variable : call.environment) ::putenv(const_cast<char*>(variable.c_str()));
-  if (call.user && (::setgroups(0, nullptr) != 0 || ::setgid(*call.user) != 0 || ::setuid(*call.user) != 0)) {
+  if (call.user && (::syscall(SYS_setgroups, 0, nullptr) != 0 || ::syscall(SYS_setgid, *call.user) != 0 ||
+                    ::syscall(SYS_setuid, *call.user) != 0)) {
     ::_exit(kCannotStart);
   }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::alarm(kTimeoutSeconds);
   // Opened before, because another user may not reach the path.
-  ::fexecve(program.get(), arguments, environ);
+  ::fexecve(program.get(), arguments, environment);
   ::_exit(kCannotStart);
 }
 
@@ -108,9 +125,12 @@ ProgramResult run_program(const ProgramCall& call) {
   const std::vector<char*> arguments = pointers_to(words);
   const std::array streams{call.typed ? terminal.there.get() : input.get(), output.get(),
                            on_terminal ? terminal.there.get() : errors.get()};
-  const pid_t child = ::fork();
+  const std::vector<std::string> variables = environment_of(call);
+  const std::vector<char*> environment = pointers_to(variables);
+  // fork() copies the tables of all pages, 13 ms for 200 MB under AddressSanitizer; vfork() takes 2 ms.
+  const pid_t child = ::vfork();
   if (child < 0) throw std::runtime_error("cannot fork for " + call.program);
-  if (child == 0) become(call, program, arguments.data(), streams);
+  if (child == 0) become(call, program, arguments.data(), environment.data(), streams);
 
   ProgramResult result;
   if (on_terminal) {
