@@ -57,6 +57,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
     core/base/error.cpp \
     core/base/file_descriptor.cpp \
     core/base/log_position.cpp \
+    core/base/mapped_region.cpp \
     core/base/random.cpp \
     core/base/set_name.cpp \
     core/filters/instruction_set.cpp \

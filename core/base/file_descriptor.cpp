@@ -23,24 +23,6 @@ void FileDescriptor::close() noexcept {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
-MappedRegion map_region(const FileDescriptor& file, boost::interprocess::mode_t mode, std::size_t bytes,
-                        const std::string& path) {
-  try {
-    return {file, mode, 0, bytes};
-  } catch (const boost::interprocess::interprocess_exception& failure) {
-    throw_write_error(path + ": cannot map", failure.get_native_error());
-  }
-}
-
-MappedRegion map_file(const std::string& path) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) throw_read_error(path, errno);
-  const auto status = stat_of(file, path);
-  if (S_ISDIR(status.st_mode)) throw_read_error(path, EISDIR);
-  if (status.st_size == 0) return {};
-  return map_region(file, boost::interprocess::read_only, static_cast<std::size_t>(status.st_size), path);
-}
-
 struct stat stat_of(const FileDescriptor& file, const std::string& path) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw_read_error(path, errno);

@@ -1,12 +1,9 @@
-// An open file: closes itself, and maps itself with Boost.Interprocess through get_mapping_handle(). Boost's
-// own file_mapping opens by path and follows symbolic links; here the caller has opened and checked the file
-// first.
+// An open file, which closes itself, and what is read from and written to one. mapped_region.hpp maps it.
 #pragma once
 
 #include <sys/stat.h>
 
-#include <boost/interprocess/detail/os_file_functions.hpp>
-#include <boost/interprocess/mapped_region.hpp>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -28,28 +25,9 @@ class FileDescriptor {
   [[nodiscard]] int get() const noexcept { return fd_; }
   void close() noexcept;
 
-  // For boost::interprocess::mapped_region (its MemoryMappable concept).
-  [[nodiscard]] boost::interprocess::mapping_handle_t get_mapping_handle() const noexcept {
-    return boost::interprocess::ipcdetail::mapping_handle_from_file_handle(fd_);
-  }
-
  private:
   int fd_ = -1;
 };
-
-using MappedRegion = boost::interprocess::mapped_region;
-
-// Maps the first `bytes` bytes, which must be there; `path` is for the message. Throws CannotCreateError.
-MappedRegion map_region(const FileDescriptor& file, boost::interprocess::mode_t mode, std::size_t bytes,
-                        const std::string& path);
-
-// Opens an ordinary file that a user named, and maps all of it read-only. Throws MissingInputError,
-// PermissionError.
-MappedRegion map_file(const std::string& path);
-
-inline Bytes bytes_of(const MappedRegion& region) noexcept {
-  return {static_cast<const std::byte*>(region.get_address()), region.get_size()};
-}
 
 // fstat; throws MissingInputError naming the file.
 struct stat stat_of(const FileDescriptor& file, const std::string& path);

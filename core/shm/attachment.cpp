@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/base/file_descriptor.hpp"
 
 #ifndef MADV_POPULATE_READ  // glibc before 2.35
 #define MADV_POPULATE_READ 22
@@ -19,7 +20,7 @@ MappedRegion map_read_only(const SetFolder& folder, const std::string& name) {
   const FileDescriptor file = folder.open_file(name, O_RDONLY);
   const auto size = static_cast<std::size_t>(stat_of(file, path).st_size);
   if (size < kPageBytes) throw DataError(path + ": is cut short: " + std::to_string(size) + " bytes");
-  return map_region(file, boost::interprocess::read_only, size, path);
+  return map_region(file, MapAccess::ReadOnly, size, path);
 }
 
 }  // namespace
@@ -56,10 +57,9 @@ bool Attachment::let_go_of_some(std::size_t bytes) noexcept {
 
 // What the kernel does not know (MADV_POPULATE_READ came with Linux 5.14) is done without.
 bool Attachment::advise_next(std::size_t& done, std::size_t bytes, int advice) const noexcept {
-  const std::size_t size = snapshot_region_.get_size();
+  const std::size_t size = snapshot_region_.size();
   const std::size_t piece = std::min(bytes, size - done);
-  const bool advised =
-      ::madvise(static_cast<char*>(snapshot_region_.get_address()) + done, piece, advice) == 0;
+  const bool advised = ::madvise(snapshot_region_.address() + done, piece, advice) == 0;
   done += piece;
   return !advised || done == size;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/mapped_region.hpp"
 #include "core/shm/live_file.hpp"
 #include "core/shm/set_folder.hpp"
 #include "core/snapshot/snapshot.hpp"

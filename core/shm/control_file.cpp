@@ -9,21 +9,21 @@
 namespace keysieve {
 
 ControlFile ControlFile::open_read_only(const SetFolder& folder) {
-  return {folder, O_RDONLY, boost::interprocess::read_only};
+  return {folder, O_RDONLY, MapAccess::ReadOnly};
 }
 
 ControlFile ControlFile::open_writable(const SetFolder& folder) {
-  return {folder, O_RDWR, boost::interprocess::read_write};
+  return {folder, O_RDWR, MapAccess::ReadWrite};
 }
 
-ControlFile::ControlFile(const SetFolder& folder, int open_flags, boost::interprocess::mode_t mode)
+ControlFile::ControlFile(const SetFolder& folder, int open_flags, MapAccess access)
     : file_(folder.open_file(kControlName, open_flags)) {
   const std::string path = folder.path_of(kControlName);
   const auto size = stat_of(file_, path).st_size;
   if (size != static_cast<off_t>(kPageBytes)) {
     throw DataError(path + ": has " + std::to_string(size) + " bytes, a control page has 4096");
   }
-  region_ = map_region(file_, mode, kPageBytes, path);
+  region_ = map_region(file_, access, kPageBytes, path);
   check_control_page(page(), path);
 }
 

@@ -1,6 +1,8 @@
 // The file that holds the control page of a set, mapped: read-only by readers, writable by its owner.
 #pragma once
 
+#include "core/base/file_descriptor.hpp"
+#include "core/base/mapped_region.hpp"
 #include "core/shm/control_page.hpp"
 #include "core/shm/set_folder.hpp"
 
@@ -13,11 +15,11 @@ class ControlFile {
   static ControlFile open_writable(const SetFolder& folder);
 
   [[nodiscard]] const ControlPage& page() const noexcept {
-    return *static_cast<const ControlPage*>(region_.get_address());
+    return *reinterpret_cast<const ControlPage*>(region_.address());
   }
   // Only of a writable one.
   [[nodiscard]] ControlPage& writable_page() const noexcept {
-    return *static_cast<ControlPage*>(region_.get_address());
+    return *reinterpret_cast<ControlPage*>(region_.address());
   }
 
   // Whether the file has lost its name: removed, or replaced by another.
@@ -28,7 +30,7 @@ class ControlFile {
   [[nodiscard]] bool hold(const std::string& path) const;
 
  private:
-  ControlFile(const SetFolder& folder, int open_flags, boost::interprocess::mode_t mode);
+  ControlFile(const SetFolder& folder, int open_flags, MapAccess access);
 
   FileDescriptor file_;
   MappedRegion region_;

@@ -2,6 +2,7 @@
 // readers, writable by the loader.
 #pragma once
 
+#include "core/base/mapped_region.hpp"
 #include "core/shm/live_page.hpp"
 #include "core/shm/set_folder.hpp"
 
@@ -17,7 +18,7 @@ class LiveFile {
                                 const PublicationId& id);
 
   [[nodiscard]] const LivePage& page() const noexcept {
-    return *static_cast<const LivePage*>(region_.get_address());
+    return *reinterpret_cast<const LivePage*>(region_.address());
   }
   [[nodiscard]] LayerGeometry geometry() const noexcept { return geometry_; }
   [[nodiscard]] LiveLayer layer() const noexcept {
@@ -26,18 +27,18 @@ class LiveFile {
 
   // Only of a writable one.
   [[nodiscard]] LivePage& writable_page() const noexcept {
-    return *static_cast<LivePage*>(region_.get_address());
+    return *reinterpret_cast<LivePage*>(region_.address());
   }
   [[nodiscard]] LayerLane* writable_lanes() const noexcept { return lanes_; }
   // Waits until what was stored lies on the disk; in memory there is nothing to wait for. Should it fail, a
   // power cut may take some of it away.
   void sync() noexcept {
-    if (!is_in_memory_) region_.flush(0, 0, false);
+    if (!is_in_memory_) region_.flush();
   }
 
  private:
   LiveFile(const SetFolder& folder, const std::string& file_name, const PublicationId& id, int open_flags,
-           boost::interprocess::mode_t mode);
+           MapAccess access);
 
   MappedRegion region_;
   LayerGeometry geometry_;

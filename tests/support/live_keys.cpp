@@ -1,5 +1,6 @@
 #include "tests/support/live_keys.hpp"
 
+#include "core/base/mapped_region.hpp"
 #include "core/shm/publisher.hpp"
 #include "core/shm/set_reader.hpp"
 

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/base/file_descriptor.hpp"
+#include "core/base/mapped_region.hpp"
 #include "core/shm/publisher.hpp"
 #include "core/snapshot/snapshot.hpp"
 #include "tools/bench/run_main.hpp"

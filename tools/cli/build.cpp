@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/base/error.hpp"
+#include "core/base/mapped_region.hpp"
 #include "core/base/random.hpp"
 #include "core/base/run_tasks.hpp"
 #include "core/snapshot/builder.hpp"

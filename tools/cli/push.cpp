@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/base/error.hpp"
+#include "core/base/mapped_region.hpp"
 #include "core/snapshot/counters.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
@@ -30,7 +31,7 @@ MappedRegion map_counters_beside(const std::string& snapshot_path, const Snapsho
   const std::string path = counters_path(snapshot_path);
   if (!std::filesystem::exists(path)) return {};
   MappedRegion counters = map_file(path);
-  if (counters.get_size() == 0) throw DataError(path + ": is empty");
+  if (counters.size() == 0) throw DataError(path + ": is empty");
   try {
     check_counters(bytes_of(counters), snapshot, path);
   } catch (const DataError& error) {

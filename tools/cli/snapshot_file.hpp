@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/base/mapped_region.hpp"
 #include "core/snapshot/snapshot.hpp"
 
 namespace keysieve {

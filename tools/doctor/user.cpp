@@ -1,5 +1,6 @@
 #include "tools/doctor/user.hpp"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <sys/wait.h>

@@ -9,7 +9,7 @@
 #include <map>
 #include <system_error>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/base/mapped_region.hpp"
 #include "core/base/set_name.hpp"
 #include "tools/keys/key_file.hpp"
 #include "tools/loader/config_table.hpp"

@@ -10,6 +10,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/file_descriptor.hpp"
+#include "core/base/mapped_region.hpp"
 
 namespace keysieve {
 namespace {
@@ -79,7 +80,7 @@ void DurableFile::write_at(std::uint64_t offset, Bytes bytes) {
 }
 
 MappedRegion DurableFile::map(std::size_t bytes) const {
-  return map_region(file_, boost::interprocess::read_only, bytes, path_);
+  return map_region(file_, MapAccess::ReadOnly, bytes, path_);
 }
 
 void DurableFile::commit() {

@@ -8,6 +8,8 @@
 
 namespace keysieve {
 
+class MappedRegion;
+
 // A file in the making: without a name as far as the file system has such files, else beside its path under a
 // temporary name; gone again unless it is committed.
 // Mode 0640 less the umask. All throw CannotCreateError or PermissionError that names the file; an older file

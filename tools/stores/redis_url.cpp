@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "core/base/bytes.hpp"
-#include "core/base/file_descriptor.hpp"
+#include "core/base/mapped_region.hpp"
 
 namespace keysieve {
 namespace {

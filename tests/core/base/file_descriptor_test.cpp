@@ -49,27 +49,6 @@ TEST(FileDescriptor, ClosesWhatItHeldWhenAnotherMovesIn) {
   EXPECT_TRUE(file.is_open());
 }
 
-TEST(FileDescriptor, MapsAFileReadOnly) {
-  const test::TemporaryDirectory directory;
-  std::ofstream(directory / "file") << "the bytes";
-  const MappedRegion region = map_file(directory / "file");
-  EXPECT_EQ(as_text(bytes_of(region)), "the bytes");
-}
-
-TEST(FileDescriptor, MapsAnEmptyFileAsNoBytes) {
-  const test::TemporaryDirectory directory;
-  std::ofstream(directory / "file").flush();
-  EXPECT_TRUE(bytes_of(map_file(directory / "file")).empty());
-}
-
-TEST(FileDescriptor, NamesTheFileThatCannotBeMapped) {
-  const test::TemporaryDirectory directory;
-  EXPECT_THAT([&] { map_file(directory / "gone"); },
-              ThrowsMessage<MissingInputError>(AllOf(HasSubstr("gone"), HasSubstr("No such file"))));
-  EXPECT_THAT([&] { map_file(directory.path()); },
-              ThrowsMessage<MissingInputError>(AllOf(HasSubstr(directory.path()), HasSubstr("directory"))));
-}
-
 TEST(FileDescriptor, WritesAllBytes) {
   const test::TemporaryDirectory directory;
   const std::string text(1'000'000, 'x');

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "core/base/error.hpp"
-#include "core/base/file_descriptor.hpp"
+#include "core/base/mapped_region.hpp"
 #include "core/filters/ribbon/levels.hpp"
 #include "tests/core/sample_snapshot.hpp"
 

@@ -8,7 +8,7 @@
 #include <iostream>
 
 #include "core/base/checksum.hpp"
-#include "core/base/file_descriptor.hpp"
+#include "core/base/mapped_region.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/snapshots.hpp"

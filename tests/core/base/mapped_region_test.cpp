@@ -1,0 +1,98 @@
+#include "core/base/mapped_region.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "core/base/error.hpp"
+#include "core/base/file_descriptor.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// mincore(2) knows no page that is not mapped.
+bool is_mapped_in_process(std::byte* address) {
+  unsigned char is_resident = 0;
+  return ::mincore(address, 1, &is_resident) == 0;
+}
+
+class MappedRegionTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string path_of(const std::string& name) const { return directory_ / name; }
+
+  [[nodiscard]] MappedRegion map_text(const std::string& text) const {
+    std::ofstream(path_of("file")) << text;
+    return map_file(path_of("file"));
+  }
+
+ private:
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(MappedRegionTest, MapsAFileReadOnly) {
+  EXPECT_EQ(as_text(bytes_of(map_text("the bytes"))), "the bytes");
+}
+
+TEST_F(MappedRegionTest, MapsAnEmptyFileAsNoBytes) {
+  EXPECT_TRUE(bytes_of(map_text("")).empty());
+}
+
+TEST_F(MappedRegionTest, UnmapsAtTheEndOfItsScope) {
+  std::byte* address = nullptr;
+  {
+    const MappedRegion region = map_text("the bytes");
+    address = region.address();
+    EXPECT_TRUE(is_mapped_in_process(address));
+  }
+  EXPECT_FALSE(is_mapped_in_process(address));
+}
+
+TEST_F(MappedRegionTest, KeepsItsBytesWhereTheyAreWhenItMoves) {
+  MappedRegion from = map_text("the bytes");
+  const std::byte* address = from.address();
+  const MappedRegion to = std::move(from);
+  EXPECT_EQ(to.address(), address);
+  EXPECT_EQ(as_text(bytes_of(to)), "the bytes");
+}
+
+TEST_F(MappedRegionTest, UnmapsWhatItHeldWhenAnotherMovesIn) {
+  MappedRegion region = map_text("the bytes");
+  std::byte* address = region.address();
+  region = MappedRegion();
+  EXPECT_FALSE(is_mapped_in_process(address));
+  EXPECT_TRUE(bytes_of(region).empty());
+}
+
+TEST_F(MappedRegionTest, StoresInTheFileWhatIsWrittenThroughIt) {
+  std::ofstream(path_of("file")) << "the bytes";
+  const FileDescriptor file(::open(path_of("file").c_str(), O_RDWR | O_CLOEXEC));
+  MappedRegion region = map_region(file, MapAccess::ReadWrite, 9, "the-file");
+  region.address()[0] = std::byte{'T'};
+  EXPECT_TRUE(region.flush());
+  EXPECT_EQ(as_text(bytes_of(map_file(path_of("file")))), "The bytes");
+}
+
+TEST_F(MappedRegionTest, NamesTheFileThatCannotBeRead) {
+  EXPECT_THAT([&] { map_file(path_of("gone")); },
+              ThrowsMessage<MissingInputError>(AllOf(HasSubstr("gone"), HasSubstr("No such file"))));
+  EXPECT_THAT([&] { map_file(path_of("")); },
+              ThrowsMessage<MissingInputError>(AllOf(HasSubstr(path_of("")), HasSubstr("directory"))));
+}
+
+TEST_F(MappedRegionTest, NamesTheFileThatCannotBeMapped) {
+  std::ofstream(path_of("file")) << "the bytes";
+  const FileDescriptor file(::open(path_of("file").c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_THAT([&] { map_region(file, MapAccess::ReadWrite, 9, "the-file"); },
+              ThrowsMessage<PermissionError>(AllOf(HasSubstr("the-file"), HasSubstr("Permission denied"))));
+}
+
+}  // namespace
+}  // namespace keysieve
