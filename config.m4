@@ -54,6 +54,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
 
   dnl core's read side: neither publisher nor builder.
   PHP_NEW_EXTENSION([keysieve], [ \
+    core/base/checksum.cpp \
     core/base/error.cpp \
     core/base/file_descriptor.cpp \
     core/base/log_position.cpp \
@@ -62,6 +63,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
     core/base/set_name.cpp \
     core/filters/instruction_set.cpp \
     core/filters/registry.cpp \
+    core/hash/key_hash.cpp \
     core/snapshot/format.cpp \
     core/snapshot/layout.cpp \
     core/snapshot/newest_format.cpp \
@@ -90,6 +92,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
   dnl The object files lie in folders like those of the sources.
   PHP_ADD_BUILD_DIR([$ext_builddir/core/base])
   PHP_ADD_BUILD_DIR([$ext_builddir/core/filters])
+  PHP_ADD_BUILD_DIR([$ext_builddir/core/hash])
   PHP_ADD_BUILD_DIR([$ext_builddir/core/snapshot])
   PHP_ADD_BUILD_DIR([$ext_builddir/core/shm])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext])

@@ -1,26 +1,30 @@
 // XXH3-64, unseeded: guards against damage, not against forgery (who may write is decided by owner and mode).
+// Out of line, because it is never called on the lookup path and xxHash's header is long.
 #pragma once
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include <cstdint>
+#include <memory>
 
 #include "core/base/bytes.hpp"
 
 namespace keysieve {
 
-inline std::uint64_t checksum(Bytes bytes) noexcept {
-  return XXH3_64bits(bytes.data(), bytes.size());
-}
+std::uint64_t checksum(Bytes bytes) noexcept;
 
-// The same of bytes that come one behind the other.
+// The same for bytes that come piece by piece.
 class RunningChecksum {
  public:
-  RunningChecksum() noexcept { XXH3_64bits_reset(&state_); }
-  void add(Bytes bytes) noexcept { XXH3_64bits_update(&state_, bytes.data(), bytes.size()); }
-  [[nodiscard]] std::uint64_t value() const noexcept { return XXH3_64bits_digest(&state_); }
+  RunningChecksum();
+  RunningChecksum(const RunningChecksum&) = delete;
+  RunningChecksum& operator=(const RunningChecksum&) = delete;
+  ~RunningChecksum();
+
+  void add(Bytes bytes) noexcept;
+  [[nodiscard]] std::uint64_t value() const noexcept;
 
  private:
-  XXH3_state_t state_{};
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace keysieve
