@@ -1,6 +1,6 @@
 // Measures every filter kind in every shard size for three target FPRs and prints a table in Markdown, as it
 // stands in docs/filters.md. tools/bench/filters runs it.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

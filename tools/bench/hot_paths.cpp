@@ -1,7 +1,7 @@
 // Runs each hot path a fixed number of times under callgrind, which writes the instructions of each into a
 // dump of the path's name. tools/bench/instructions runs it, and has only the functions counted that it
 // names.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <valgrind/callgrind.h>
 
 #include "tools/bench/sample_set.hpp"

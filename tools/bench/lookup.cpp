@@ -2,7 +2,7 @@
 // cache, in the third and in memory, and builds; prints tables and checks as JSON. tools/bench/lookup runs
 // it.
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>

@@ -2,7 +2,7 @@
 // line of JSON with milliseconds: "remove", of the publication that has to go; "publish", of the rest (copy,
 // read back, check, make current); "write", of nothing but the bytes into a file beside.
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "tools/bench/sample_set.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

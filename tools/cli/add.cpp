@@ -1,6 +1,7 @@
 // keysieve add: keys to the adds log of a set, from where every loader puts them into its live layer.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "tools/cli/options.hpp"

@@ -1,6 +1,7 @@
 // keysieve build: from a list of keys to a snapshot file.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>

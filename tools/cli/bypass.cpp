@@ -2,8 +2,9 @@
 // call on, or on every host that follows a store.
 #include "core/shm/bypass.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "core/base/error.hpp"

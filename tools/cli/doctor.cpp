@@ -1,6 +1,7 @@
 // keysieve doctor: what is wrong on this host, as a worker of php-fpm sees it, and what to do.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "core/base/error.hpp"

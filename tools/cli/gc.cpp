@@ -1,6 +1,7 @@
 // keysieve gc: removes from a store what nobody needs any more.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "core/base/error.hpp"

@@ -1,6 +1,7 @@
 // keysieve inspect: what a snapshot file says of itself, after all its checksums have been checked.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <vector>

@@ -1,6 +1,7 @@
 // The program keysieve: verbs in the order of the data's way.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cerrno>
 #include <cstdio>

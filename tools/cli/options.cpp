@@ -1,5 +1,7 @@
 #include "tools/cli/options.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "core/base/error.hpp"
 #include "core/shm/set_folder.hpp"
 #include "tools/program/units.hpp"
@@ -11,6 +13,18 @@ CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string
   CLI::App* verb = program.add_subcommand(name, description);
   verb->footer("\nExamples:\n" + examples);
   return verb;
+}
+
+CLI::Option* add_text(CLI::App* verb, const std::string& name,
+                      const std::function<void(const std::string& text)>& take, const std::string& help) {
+  const auto take_or_name = [take, name](const std::string& text) {
+    try {
+      take(text);
+    } catch (const UsageError& error) {
+      throw UsageError(name + ": " + error.what());
+    }
+  };
+  return verb->add_option_function<std::string>(name, take_or_name, help);
 }
 
 std::uint32_t parse_shard_bytes(const std::string& text) {

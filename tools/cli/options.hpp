@@ -2,16 +2,21 @@
 // everywhere.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
-#include "core/base/error.hpp"
 #include "core/base/log_position.hpp"
 #include "core/filters/filter_kind.hpp"
 #include "tools/keys/key_file.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/guards.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace keysieve {
 
@@ -24,19 +29,18 @@ inline std::string store_help() {
 CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,
                    const std::string& examples);
 
+// An option that hands its text to `take`. A UsageError of `take` is thrown on with the option's name in
+// front.
+CLI::Option* add_text(CLI::App* verb, const std::string& name,
+                      const std::function<void(const std::string& text)>& take, const std::string& help);
+
 // An option whose text one of the parsers of tools/program/units.hpp turns into a value; a wrong text is a
 // usage error that names the option.
 template <typename Value, typename Parse>
 CLI::Option* add_parsed(CLI::App* verb, const std::string& name, Value& value, Parse parse,
                         const std::string& help) {
-  const auto assign = [&value, parse, name](const std::string& text) {
-    try {
-      value = parse(text);
-    } catch (const UsageError& error) {
-      throw UsageError(name + ": " + error.what());
-    }
-  };
-  return verb->add_option_function<std::string>(name, assign, help);
+  return add_text(
+      verb, name, [&value, parse](const std::string& text) { value = parse(text); }, help);
 }
 
 // 1KiB, 2KiB, 4KiB or 8KiB; UsageError otherwise.

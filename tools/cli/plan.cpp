@@ -1,7 +1,8 @@
 // keysieve plan: what each kind costs for a number of keys and an FPR, and which to choose. Writes nothing
 // but the picture of --svg.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>

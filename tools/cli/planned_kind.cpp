@@ -1,6 +1,6 @@
 #include "tools/cli/planned_kind.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,10 @@
 // keysieve publish: a snapshot file becomes current in shared memory, without a store and a loader.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "core/base/error.hpp"
 #include "core/shm/publisher.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"

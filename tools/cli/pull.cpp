@@ -1,6 +1,7 @@
 // keysieve pull: the current generation in a store becomes a snapshot file.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "tools/cli/options.hpp"

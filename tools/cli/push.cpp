@@ -1,6 +1,7 @@
 // keysieve push: a snapshot file becomes the next generation in a store.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 

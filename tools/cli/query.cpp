@@ -1,6 +1,7 @@
 // keysieve query: asks a set in shared memory, or a snapshot file. Exit statuses like grep's.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <optional>

@@ -1,9 +1,10 @@
 // keysieve rollback: an older generation that a store keeps becomes current again.
 #include "tools/transfer/rollback.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 

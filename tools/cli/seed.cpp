@@ -1,6 +1,7 @@
 // keysieve seed: the seed that the sets of a store share, and a new one in its place.
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "tools/cli/options.hpp"

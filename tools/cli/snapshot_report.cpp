@@ -1,6 +1,6 @@
 #include "tools/cli/snapshot_report.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/program/units.hpp"
 

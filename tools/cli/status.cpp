@@ -1,6 +1,7 @@
 // keysieve status: what is published in a directory, and whether it answers.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <memory>

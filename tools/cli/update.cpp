@@ -1,8 +1,9 @@
 // keysieve update: keys into the current generation of a set and out of it, which becomes the next one.
 #include "tools/transfer/update.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "tools/cli/options.hpp"

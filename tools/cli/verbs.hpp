@@ -2,8 +2,11 @@
 // verb.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
+
+namespace CLI {
+class App;
+}
 
 namespace keysieve {
 

@@ -1,6 +1,7 @@
 // keysieve verify: every key of a list must answer maybe; absent keys give the measured FPR.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "core/base/error.hpp"

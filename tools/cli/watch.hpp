@@ -1,12 +1,15 @@
 // --watch: shows something again and again until it is interrupted.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <functional>
 #include <optional>
 
 #include "core/base/error.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace keysieve {
 

@@ -1,7 +1,8 @@
 // What a doctor has found: each finding says what was looked at, what was seen, and what to do about it.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "tools/doctor/way_in.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <glob.h>
 #include <sys/stat.h>
 

@@ -1,6 +1,6 @@
 #include "tools/loader/config_summary.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 

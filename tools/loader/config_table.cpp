@@ -1,6 +1,6 @@
 #include "tools/loader/config_table.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <sstream>
 
@@ -30,8 +30,8 @@ std::optional<std::string> ConfigTable::text_or_number(std::string_view key) {
   const toml::node* node = find(key);
   if (node == nullptr) return std::nullopt;
   if (const auto* value = node->as_string()) return value->get();
-  if (const auto* value = node->as_integer()) return fmt::to_string(value->get());
-  if (const auto* value = node->as_floating_point()) return fmt::to_string(value->get());
+  if (const auto* value = node->as_integer()) return fmt::format("{}", value->get());
+  if (const auto* value = node->as_floating_point()) return fmt::format("{}", value->get());
   fail(key, fmt::format("must be a string or a number, not {}", name_of(node->type())));
 }
 

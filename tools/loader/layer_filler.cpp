@@ -1,6 +1,6 @@
 #include "tools/loader/layer_filler.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>

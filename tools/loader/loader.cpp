@@ -1,6 +1,6 @@
 #include "tools/loader/loader.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

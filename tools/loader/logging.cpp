@@ -1,6 +1,6 @@
 #include "tools/loader/logging.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>

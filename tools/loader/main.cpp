@@ -1,5 +1,5 @@
 // The daemon keysieved: keeps shared memory equal to the store.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>

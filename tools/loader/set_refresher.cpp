@@ -1,6 +1,6 @@
 #include "tools/loader/set_refresher.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>

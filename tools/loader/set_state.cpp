@@ -1,6 +1,6 @@
 #include "tools/loader/set_state.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/program/program.hpp"
 

@@ -1,6 +1,6 @@
 #include "tools/loader/snapshot_source.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <exception>

@@ -1,6 +1,6 @@
 #include "tools/loader/state_log.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include "tools/program/units.hpp"

@@ -1,6 +1,6 @@
 #include "tools/plot/frame.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

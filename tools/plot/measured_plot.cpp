@@ -1,6 +1,6 @@
 #include "tools/plot/measured_plot.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "tools/plot/names.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

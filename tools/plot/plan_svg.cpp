@@ -1,6 +1,6 @@
 #include "tools/plot/plan_svg.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/plot/bits_plot.hpp"
 #include "tools/plot/contour_plot.hpp"

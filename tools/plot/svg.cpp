@@ -1,6 +1,6 @@
 #include "tools/plot/svg.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 

@@ -1,6 +1,6 @@
 #include "tools/program/accounts.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <grp.h>
 #include <pwd.h>
 

@@ -1,6 +1,6 @@
 #include "tools/program/units.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,7 @@
 #include "tools/status/status_json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "tools/program/optional_json.hpp"
 
 namespace keysieve {

@@ -1,7 +1,7 @@
 // The state of sets as JSON: what `keysieve status --json` prints, and keysieved serves.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "tools/status/directory_status.hpp"
 #include "tools/status/set_status.hpp"

@@ -1,6 +1,6 @@
 #include "tools/transfer/hex.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 

@@ -2,7 +2,7 @@
 // {{part.plots}}, {{part.checks}} and {{part.settings}} are filled in from PARTS/part.json; plots are written
 // into a folder beside the page that has its name. A part that was not measured is named in its place.
 #include <fmt/chrono.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <cstdio>

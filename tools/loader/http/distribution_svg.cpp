@@ -1,6 +1,6 @@
 #include "tools/loader/http/distribution_svg.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "tools/loader/http/health_answers.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

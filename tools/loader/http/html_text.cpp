@@ -1,6 +1,6 @@
 #include "tools/loader/http/html_text.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "tools/loader/http/listen_address.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 #include "tools/loader/http/metric_writer.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 

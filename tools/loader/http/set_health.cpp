@@ -1,6 +1,6 @@
 #include "tools/loader/http/set_health.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "tools/loader/http/status_page.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

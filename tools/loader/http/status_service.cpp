@@ -1,6 +1,6 @@
 #include "tools/loader/http/status_service.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <chrono>

@@ -1,5 +1,7 @@
 #include "tools/loader/http/view_json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "tools/program/optional_json.hpp"
 #include "tools/program/program.hpp"
 #include "tools/status/status_json.hpp"
