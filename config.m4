@@ -55,6 +55,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
   dnl core's read side: neither publisher nor builder.
   PHP_NEW_EXTENSION([keysieve], [ \
     core/base/checksum.cpp \
+    core/base/clock.cpp \
     core/base/error.cpp \
     core/base/file_descriptor.cpp \
     core/base/log_position.cpp \

@@ -1,7 +1,6 @@
 // Wall-clock time in Unix seconds, the unit of every moment in snapshots, control pages and records.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
 namespace keysieve {
@@ -14,15 +13,8 @@ constexpr bool is_moment(UnixSeconds seconds) noexcept {
   return seconds >= 0 && seconds <= kFarthestMoment;
 }
 
-inline UnixSeconds unix_now() noexcept {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
-inline std::int64_t unix_now_ms() noexcept {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
+// Out of line, because <chrono> is a long header and no lookup reads a clock.
+UnixSeconds unix_now() noexcept;
+std::int64_t unix_now_ms() noexcept;
 
 }  // namespace keysieve
