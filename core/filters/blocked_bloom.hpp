@@ -8,7 +8,7 @@
 
 #include "core/filters/bit_kind.hpp"
 #include "core/filters/blocks.hpp"
-#include "core/filters/split_block_bloom.hpp"
+#include "core/filters/split_block.hpp"
 
 namespace keysieve {
 
@@ -26,7 +26,7 @@ struct BlockedBloom : Blocks<64> {
   // product with a salt, the bit of the lane, counted from its topmost, the next 5. That, and salts from the
   // last one on, spare vectors two instructions.
   struct Place {
-    static constexpr auto& kSalts = SplitBlockBloom::kSalts;
+    static constexpr auto& kSalts = SplitBlock::kSalts;
 
     Place(std::uint32_t word, std::uint32_t i) noexcept : product_(word * kSalts[kBitsOfWord - 1 - i]) {}
     void set_in(std::byte* block) const noexcept {

@@ -3,48 +3,20 @@
 // (2021).
 #pragma once
 
-#include <array>
-#include <utility>
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 #include "core/filters/bit_kind.hpp"
-#include "core/filters/blocks.hpp"
+#include "core/filters/split_block.hpp"
 
 namespace keysieve {
 
-struct SplitBlockBloom : Blocks<32> {
+struct SplitBlockBloom : SplitBlock {
   static constexpr std::uint8_t kId = 4;
   static constexpr std::string_view kName = "split_block_bloom";
   static constexpr std::string_view kSummary = "one bit in each of eight 32-bit lanes: fastest, the default";
-  static constexpr std::size_t kLaneBytes = 4;
-  static constexpr std::uint32_t kLanes = 8;
   static constexpr auto& kHashCountChoice = kHashCounts<kLanes>;
-
-  // The topmost bits of `low` choose the block; the bit of lane i is the top 5 bits of lower half *
-  // kSalts[i]. The odd salts are those of the Parquet format, which are known to serve.
-  static constexpr std::array<std::uint32_t, kLanes> kSalts{0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
-                                                            0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
-
-  static std::uint32_t lane_bit_number(std::uint64_t low, std::uint32_t lane) noexcept {
-    return (static_cast<std::uint32_t>(low) * kSalts[lane]) >> 27;
-  }
-  static std::uint32_t lane_bit(std::uint64_t low, std::uint32_t lane) noexcept {
-    return std::uint32_t{1} << lane_bit_number(low, lane);
-  }
-
-  // Whether the block whose lane i is `lane_at(i)` has all bits of the key. No early exit: a branch per lane
-  // would be mispredicted half of the time. Written out, because as a loop it takes twice the instructions
-  // (gcc 12, -O2 and -O3).
-  template <typename LaneAt>
-  static bool has_all_bits(std::uint64_t low, LaneAt lane_at) noexcept {
-    const auto in_lanes = [&]<std::uint32_t... Lane>(std::integer_sequence<std::uint32_t, Lane...>) {
-      return (((lane_at(Lane) >> lane_bit_number(low, Lane)) & ...) & 1) != 0;
-    };
-    return in_lanes(std::make_integer_sequence<std::uint32_t, kLanes>{});
-  }
 
   static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
     std::byte* block = block_of(shard, params, low);

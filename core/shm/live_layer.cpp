@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/filters/split_block_bloom.hpp"
+
 namespace keysieve {
 namespace {
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <span>
 
-#include "core/filters/split_block_bloom.hpp"
+#include "core/filters/split_block.hpp"
 
 namespace keysieve {
 
@@ -23,14 +23,13 @@ struct LayerGeometry {
 
 // A lane as it lies in memory: readers load it relaxed, the writer sets bits of it relaxed.
 using LayerLane = std::atomic<std::uint32_t>;
-static_assert(sizeof(LayerLane) == SplitBlockBloom::kLaneBytes && LayerLane::is_always_lock_free);
+static_assert(sizeof(LayerLane) == SplitBlock::kLaneBytes && LayerLane::is_always_lock_free);
 
 // Number of the first lane of the block that a key belongs to. The geometry must have a shard.
 inline std::uint64_t first_lane_of(KeyHash hash, LayerGeometry geometry) noexcept {
   constexpr int kShardShift = std::countr_zero(kLayerShardBytes);
   const std::uint64_t shard_offset = shard_of(hash, geometry.shard_count) << kShardShift;
-  return (shard_offset + SplitBlockBloom::block_offset(64 - kShardShift, hash.low)) /
-         SplitBlockBloom::kLaneBytes;
+  return (shard_offset + SplitBlock::block_offset(64 - kShardShift, hash.low)) / SplitBlock::kLaneBytes;
 }
 
 struct LayerFill {
@@ -76,7 +75,7 @@ class LiveLayer {
 
   [[nodiscard]] bool has_bits(KeyHash hash) const noexcept {
     const LayerLane* block = lanes_ + first_lane_of(hash, geometry_);
-    return SplitBlockBloom::has_all_bits(
+    return SplitBlock::has_all_bits(
         hash.low, [block](std::uint32_t lane) { return block[lane].load(std::memory_order_relaxed); });
   }
 
@@ -90,8 +89,8 @@ class LiveLayer {
 inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash hash) noexcept {
   LayerLane* block = lanes + first_lane_of(hash, geometry);
   bool any_new = false;
-  for (std::uint32_t lane = 0; lane < SplitBlockBloom::kLanes; ++lane) {
-    const std::uint32_t bit = SplitBlockBloom::lane_bit(hash.low, lane);
+  for (std::uint32_t lane = 0; lane < SplitBlock::kLanes; ++lane) {
+    const std::uint32_t bit = SplitBlock::lane_bit(hash.low, lane);
     if ((block[lane].load(std::memory_order_relaxed) & bit) != 0) continue;
     block[lane].fetch_or(bit, std::memory_order_relaxed);
     any_new = true;

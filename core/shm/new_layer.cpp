@@ -1,6 +1,7 @@
 #include "core/shm/new_layer.hpp"
 
 #include "core/filters/sizing.hpp"
+#include "core/filters/split_block_bloom.hpp"
 
 namespace keysieve {
 
