@@ -86,7 +86,7 @@ void add(AddOptions& options) {
   report.add("store", store->name(), "store", store->name());
   report.add("appended", format_count(writer.appended()), "appended", writer.appended());
   report.add("last position", last ? to_text(*last) : "none", "last_position",
-             last ? Json(to_text(*last)) : Json(nullptr));
+             last ? ReportValue(to_text(*last)) : nullptr);
   report.print(options.json);
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
+#include <type_traits>
 
 namespace keysieve {
 namespace {
@@ -12,15 +14,36 @@ bool is_number(const std::string& cell) {
   return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell.front())) != 0 || cell == "-");
 }
 
+Json object_of(const ReportValue::Members& members);
+
+Json json_of(const ReportValue& value) {
+  return value.visit([](const auto& held) -> Json {
+    using Held = std::decay_t<decltype(held)>;
+    if constexpr (std::is_same_v<Held, std::monostate>) {
+      return nullptr;
+    } else if constexpr (std::is_same_v<Held, ReportValue::Members>) {
+      return object_of(held);
+    } else {
+      return held;
+    }
+  });
+}
+
+Json object_of(const ReportValue::Members& members) {
+  Json object = Json::object();
+  for (const ReportMember& member : members) object[member.name] = json_of(member.value);
+  return object;
+}
+
 }  // namespace
 
-void Report::add(std::string label, std::string shown, const std::string& name, Json value) {
+void Report::add(std::string label, std::string shown, const std::string& name, ReportValue value) {
   lines_.push_back({std::move(label), std::move(shown)});
   add_member(name, std::move(value));
 }
 
 void Report::print(bool as_json) const {
-  if (as_json) return print_json(json_);
+  if (as_json) return print_json(object_of(members_));
   std::size_t width = 0;
   for (const Line& line : lines_) width = std::max(width, line.label.size());
   for (const Line& line : lines_) fmt::print("{:<{}}  {}\n", line.label, width, line.shown);

@@ -1,9 +1,12 @@
 // What a verb has to say, once: printed as aligned lines for people, or as one JSON object with --json.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "tools/cli/report_value.hpp"
 
 namespace keysieve {
 
@@ -13,10 +16,12 @@ class Report {
  public:
   // One line "<label>  <shown>", and the member `name` of the object. Names carry units: bytes, fpr, unix
   // time.
-  void add(std::string label, std::string shown, const std::string& name, Json value);
+  void add(std::string label, std::string shown, const std::string& name, ReportValue value);
 
   // A member without a line: what is part of another's text.
-  void add_member(const std::string& name, Json value) { json_[name] = std::move(value); }
+  void add_member(const std::string& name, ReportValue value) {
+    members_.push_back({name, std::move(value)});
+  }
 
   void print(bool as_json) const;
 
@@ -26,7 +31,7 @@ class Report {
     std::string shown;
   };
   std::vector<Line> lines_;
-  Json json_ = Json::object();
+  ReportValue::Members members_;
 };
 
 // Rows under headings, columns as wide as their widest cell; numbers are given as text and stand to the

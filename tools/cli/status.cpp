@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
 #include "tools/cli/options.hpp"
