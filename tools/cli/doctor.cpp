@@ -3,11 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/report.hpp"
+#include "tools/cli/print_json.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/doctor/checks.hpp"
 

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/planned_kind.hpp"
+#include "tools/cli/print_json.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/plot/plan_svg.hpp"

@@ -4,13 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/base/error.hpp"
 #include "core/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/report.hpp"
+#include "tools/cli/print_json.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/status/set_status.hpp"

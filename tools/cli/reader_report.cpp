@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "tools/cli/report.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
 

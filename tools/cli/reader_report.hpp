@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/report.hpp"
+#include "tools/cli/print_json.hpp"
 #include "tools/status/reader_processes.hpp"
 
 namespace keysieve {

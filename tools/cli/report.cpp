@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <nlohmann/json.hpp>
 #include <type_traits>
+
+#include "tools/cli/print_json.hpp"
 
 namespace keysieve {
 namespace {
@@ -64,11 +65,6 @@ void Table::print() const {
     line.erase(line.find_last_not_of(' ') + 1);
     fmt::print("{}\n", line);
   }
-}
-
-// Names and keys are bytes; what is not UTF-8 in them is shown as U+FFFD.
-void print_json(const Json& value) {
-  fmt::print("{}\n", value.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace keysieve

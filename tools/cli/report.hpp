@@ -1,7 +1,6 @@
 // What a verb has to say, once: printed as aligned lines for people, or as one JSON object with --json.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,8 +8,6 @@
 #include "tools/cli/report_value.hpp"
 
 namespace keysieve {
-
-using Json = nlohmann::ordered_json;
 
 class Report {
  public:
@@ -46,7 +43,5 @@ class Table {
  private:
   std::vector<std::vector<std::string>> rows_;
 };
-
-void print_json(const Json& value);
 
 }  // namespace keysieve

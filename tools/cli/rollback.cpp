@@ -7,11 +7,11 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
 #include "tools/cli/options.hpp"
+#include "tools/cli/print_json.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"

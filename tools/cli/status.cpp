@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
 #include "tools/cli/options.hpp"
+#include "tools/cli/print_json.hpp"
 #include "tools/cli/reader_report.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
