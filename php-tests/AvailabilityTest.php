@@ -6,6 +6,7 @@ namespace KeySieve\Tests;
 
 use KeySieve\Availability;
 use KeySieve\Set;
+use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
@@ -55,13 +56,26 @@ final class AvailabilityTest extends TestCase
 
     public function testASetPastItsValidityIsExpired(): void
     {
-        SharedMemory::put('expiring', ['apple'], ['--valid-for', '2s']);
-        $set = new Set('expiring');
-        self::assertSame(Availability::Ready, $set->availability());
-        self::assertFalse($set->mayContain('pear'));
-        self::assertTrue($this->reachesWithinOneRequest($set, Availability::Expired));
-        $this->assertAnswersMaybe($set, Availability::Expired);
-        self::assertLessThanOrEqual(new \DateTimeImmutable(), $set->info()->validUntil);
+        SharedMemory::put('expiring', ['apple'], ['--valid-for', '1h']);
+        $clock = new Clock();
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('expiring');
+            $say = function () use ($set) {
+                echo json_encode([$set->availability()->name, $set->mayContain('pear'), $set->mayContainMany(['x' => 'pear', 3 => 7]),
+                    $set->candidates(['x' => 'pear', 3 => 7]), $set->info()->validUntil <= new DateTimeImmutable()]), "\n";
+            };
+            $say();
+            file_put_contents(getenv('FAKETIME_TIMESTAMP_FILE'), (string) (time() + 7_200));
+            for ($call = 0; $call < 4_096; ++$call) {
+                $set->mayContain('pear');
+            }
+            $say();
+            PHP, environment: $clock->environment());
+        self::assertSame(
+            '["Ready",false,{"x":false,"3":false},[],false]' . "\n"
+                . '["Expired",true,{"x":true,"3":true},{"x":"pear","3":7},true]' . "\n",
+            $script->output,
+        );
     }
 
     public function testBypassHoldsFromTheNextCallUntilItIsSwitchedOff(): void

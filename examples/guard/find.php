@@ -1,6 +1,7 @@
 <?php
 
 // Finds products and says who was asked: php find.php ID...    or one per line on standard input
+// EXAMPLES_REDIS_SECONDS is how long it waits for Redis.
 
 declare(strict_types=1);
 
@@ -14,7 +15,7 @@ require __DIR__ . '/ProductFinder.php';
 require __DIR__ . '/RedisCache.php';
 
 $ids = $argc > 1 ? array_slice($argv, 1) : file('php://stdin', FILE_IGNORE_NEW_LINES);
-$cache = new RedisCache((string) getenv('EXAMPLES_REDIS'), secondsToWait: 2.0);
+$cache = new RedisCache((string) getenv('EXAMPLES_REDIS'), secondsToWait: (float) (getenv('EXAMPLES_REDIS_SECONDS') ?: 2.0));
 $db = new Database();
 $finder = new ProductFinder(new Set('products'), $cache, $db);
 

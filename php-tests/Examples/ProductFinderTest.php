@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Examples;
 
+use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Loader;
@@ -33,7 +34,7 @@ final class ProductFinderTest extends TestCase
     protected function setUp(): void
     {
         $this->redis = new RedisServer();
-        $this->examples = new Examples(['EXAMPLES_REDIS' => $this->redis->socket]);
+        $this->examples = $this->examplesThatWait('60'); // a Redis that is slow because the machine is does not hang
         $this->examples->setUp('products');
     }
 
@@ -112,19 +113,26 @@ final class ProductFinderTest extends TestCase
     public function testARedisThatHangsCostsItsTimeLimitOnce(): void
     {
         $this->redis->freeze();
-        $found = $this->examples->run('guard/find.php', '42', '43');
+        $examples = $this->examplesThatWait('0.1', (new Clock())->environment());
+        $examples->output('setup.php');
+        $found = $examples->run('guard/find.php', '42', '43');
         self::assertSame("42: Cat food\n43: Scratching post\n2 ids, Redis asked 1 times, SQL 2 times\n", $found->output);
         self::assertStringContainsString('read error', $found->errors);
     }
 
     public function testAllWorkersLeaveARedisAloneThatHangs(): void
     {
-        $pages = $this->examples->pool(page: self::PAGE);
+        $clock = new Clock();
+        $pages = $this->examples->pool(page: self::PAGE, clock: $clock);
         $this->redis->freeze();
         $asked = fn (): array => array_values($pages->askBothWorkers());
         self::assertTrue(Deadline::reaches(static fn (): bool => $asked() === [0, 0]));
         $this->redis->thaw();
-        self::assertTrue(Deadline::reaches(static fn (): bool => $asked() === [2, 2]));
+        self::assertSame([0, 0], $asked());
+        self::assertTrue(Deadline::reaches(static function () use ($clock, $asked): bool {
+            $clock->advance(5); // for so long they leave it alone
+            return $asked() === [2, 2];
+        }));
     }
 
     public function testWithoutApcuARedisThatHangsCostsEachRequestItsTimeLimitOnce(): void
@@ -134,6 +142,12 @@ final class ProductFinderTest extends TestCase
         foreach (range(1, 3) as $_) {
             self::assertSame([1, 1], array_values($pages->askBothWorkers()));
         }
+    }
+
+    /** @param array<string, string> $environment */
+    private function examplesThatWait(string $secondsForRedis, array $environment = []): Examples
+    {
+        return new Examples($environment + ['EXAMPLES_REDIS' => $this->redis->socket, 'EXAMPLES_REDIS_SECONDS' => $secondsForRedis]);
     }
 
     private function find(string $id): string

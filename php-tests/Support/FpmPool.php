@@ -24,6 +24,7 @@ final class FpmPool
      *                                                        takes connections also while there is none
      * @param array<string, string|string[]>       $settings  as of php.ini; several of one name in an array
      * @param ?string[]                            $extensions in place of keysieve's
+     * @param ?Clock                               $clock     in place of the machine's
      */
     public function __construct(
         string $script,
@@ -31,6 +32,7 @@ final class FpmPool
         private $listening = null,
         private array $settings = [],
         private ?array $extensions = null,
+        private readonly ?Clock $clock = null,
     ) {
         $this->directory = sys_get_temp_dir() . '/keysieve-fpm-' . bin2hex(random_bytes(6));
         mkdir($this->directory, 0711);
@@ -133,12 +135,12 @@ final class FpmPool
         }
         $output = ['file', "{$this->directory}/output", 'a'];
         $files = [['file', '/dev/null', 'r'], $output, $output];
-        $environment = null;
+        $environment = $this->clock?->environment() ?? [];
         if ($this->listening !== null) {
             $files[] = $this->listening;
-            $environment = ['FPM_SOCKETS' => stream_socket_get_name($this->listening, false) . '=3'] + getenv();
+            $environment['FPM_SOCKETS'] = stream_socket_get_name($this->listening, false) . '=3';
         }
-        $this->master = proc_open($command, $files, $pipes, null, $environment);
+        $this->master = proc_open($command, $files, $pipes, null, $environment + getenv());
         if (!Deadline::reaches($this->hasStarted(...))) {
             throw new \RuntimeException('php-fpm did not start: ' . file_get_contents("{$this->directory}/output"));
         }
@@ -155,7 +157,7 @@ final class FpmPool
     /** Workers may finish what they have begun when they are told to end. */
     private function configuration(): string
     {
-        $lines = ['[global]', "error_log = {$this->directory}/fpm.log", 'process_control_timeout = 30s'];
+        $lines = ['[global]', "error_log = {$this->directory}/fpm.log", 'process_control_timeout = 120s'];
         foreach ($this->pools as $pool => $directives) {
             $directives += [
                 'user' => posix_getpwuid(posix_geteuid())['name'],
@@ -163,6 +165,7 @@ final class FpmPool
                 'listen.mode' => '0666',
                 'pm' => 'static',
                 'pm.max_children' => '2',
+                'clear_env' => $this->clock === null ? 'yes' : 'no', // it is moved by the environment
                 'php_admin_value[keysieve.directory]' => $this->seenFrom($pool, SharedMemory::directory()),
                 'php_admin_value[error_log]' => $this->seenFrom($pool, $this->log),
             ];

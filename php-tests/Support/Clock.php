@@ -1,0 +1,45 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Support;
+
+/**
+ * A clock that stands still until it is moved, for processes that are started with its environment: nobody has to wait
+ * until something expires, and nothing expires because the machine is slow. By libfaketime. Ends with the object.
+ */
+final class Clock
+{
+    private readonly string $file;
+    private int $now;
+
+    public function __construct()
+    {
+        $this->file = tempnam(sys_get_temp_dir(), 'keysieve-clock-');
+        chmod($this->file, 0644); // processes may be of other users
+        $this->now = time();
+        $this->advance(0);
+    }
+
+    public function __destruct()
+    {
+        unlink($this->file);
+    }
+
+    /** @return array<string, string> also for PHP code that moves the clock itself, by writing to FAKETIME_TIMESTAMP_FILE */
+    public function environment(): array
+    {
+        return [
+            'LD_PRELOAD' => '/usr/$LIB/faketime/libfaketime.so.1', // the loader knows $LIB
+            'FAKETIME_TIMESTAMP_FILE' => $this->file,
+            'FAKETIME_NO_CACHE' => '1',
+            'FAKETIME_FMT' => '%s',
+        ];
+    }
+
+    public function advance(int $seconds): void
+    {
+        $this->now += $seconds;
+        file_put_contents($this->file, (string) $this->now);
+    }
+}
