@@ -32,31 +32,45 @@ final class HashOnceTest extends TestCase
     /** @dataProvider calls */
     public function testManySetsOfOneSeedHashAKeyOnce(string $call): void
     {
-        $none = self::instructions($call, 0);
-        $one = self::instructions($call, 1) - $none;
-        $many = self::instructions($call, self::SETS) - $none;
+        [$one, $many] = self::instructions($call);
         self::assertGreaterThan(self::LONG_KEY_BYTES / 8, $one, 'the key is hashed');
         self::assertLessThan(1.5 * $one, $many);
     }
 
     public function testCallsOfTheirOwnHashItForEverySet(): void
     {
-        $call = 'foreach ($names as $name) { KeySieve\may_contain($name, $key); }';
-        $none = self::instructions($call, 0);
-        $one = self::instructions($call, 1) - $none;
-        self::assertGreaterThan(0.5 * self::SETS * $one, self::instructions($call, self::SETS) - $none);
+        [$one, $many] = self::instructions('foreach ($names as $name) { KeySieve\may_contain($name, $key); }');
+        self::assertGreaterThan(0.5 * self::SETS * $one, $many);
     }
 
-    /** Of a process that makes the call for a long key, with so many sets. */
-    private static function instructions(string $call, int $sets): int
+    /** @return int[] of the call for a long key with one set and with all, less what it takes with none; sleep() marks them */
+    private static function instructions(string $call): array
     {
-        $names = json_encode(array_map(fn (int $number): string => "once-$number", $sets === 0 ? [] : range(0, $sets - 1)));
+        $names = json_encode(array_map(fn (int $number): string => "once-$number", range(0, self::SETS - 1)));
+        $key = "str_repeat('k', " . self::LONG_KEY_BYTES . ')';
+        $profile = tempnam(sys_get_temp_dir(), 'keysieve-profile-');
         $script = PhpScript::run(
-            "\$names = $names; \$key = str_repeat('k', " . self::LONG_KEY_BYTES . "); $call;",
-            wrapper: ['valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null'],
+            <<<PHP
+                \$sets = $names;
+                \$key = $key;
+                \$ask = static function (array \$names) use (\$key): void { $call; };
+                \$ask(\$sets);
+                foreach ([0, 1, count(\$sets)] as \$count) {
+                    \$names = array_slice(\$sets, 0, \$count);
+                    sleep(0);
+                    \$ask(\$names);
+                    sleep(0);
+                }
+                PHP,
+            wrapper: ['valgrind', '--tool=callgrind', "--callgrind-out-file=$profile", '--dump-before=sleep'],
             environment: ['KEYSIEVE_INSTRUCTION_SET' => 'avx2'],
         );
-        self::assertSame(1, preg_match('/Collected : (\\d+)/', $script->errors, $found), $script->errors);
-        return (int) $found[1];
+        self::assertSame(0, $script->status, $script->errors);
+        [$none, $one, $many] = array_map(static function (int $dump) use ($profile): int {
+            self::assertSame(1, preg_match('/^totals: (\d+)$/m', file_get_contents("$profile.$dump"), $found));
+            return (int) $found[1];
+        }, [2, 4, 6]);
+        array_map('unlink', glob("$profile*"));
+        return [$one - $none, $many - $none];
     }
 }
