@@ -11,16 +11,12 @@ use PHPUnit\Framework\TestCase;
 /** The picture of `keysieve plan --svg`, read by a parser of XML and looked at as a reader would. */
 final class PlanSvgTest extends TestCase
 {
-    private string $path;
+    /** @var \DOMDocument[] by the options that were given */
+    private static array $pictures = [];
 
-    protected function setUp(): void
+    public static function tearDownAfterClass(): void
     {
-        $this->path = tempnam(sys_get_temp_dir(), 'keysieve-plan');
-    }
-
-    protected function tearDown(): void
-    {
-        unlink($this->path);
+        self::$pictures = [];
     }
 
     /** @return iterable<string, array{string[]}> */
@@ -78,9 +74,17 @@ final class PlanSvgTest extends TestCase
     /** @param string[] $options */
     private function picture(array $options): \DOMDocument
     {
-        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'plan', '--svg', $this->path, ...$options]);
+        return self::$pictures[implode(' ', $options)] ??= self::draw($options);
+    }
+
+    /** @param string[] $options */
+    private static function draw(array $options): \DOMDocument
+    {
+        $path = tempnam(sys_get_temp_dir(), 'keysieve-plan');
+        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'plan', '--svg', $path, ...$options]);
         $svg = new \DOMDocument();
-        self::assertTrue($svg->load($this->path, LIBXML_NONET));  // a fault is a warning, which fails the test
+        self::assertTrue($svg->load($path, LIBXML_NONET));  // a fault is a warning, which fails the test
+        unlink($path);
         return $svg;
     }
 }
