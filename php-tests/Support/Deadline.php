@@ -7,8 +7,8 @@ namespace KeySieve\Tests\Support;
 /** Waits for what must happen soon, by asking again and again. */
 final class Deadline
 {
-    /** Longer than the jitter of a reader (half a second), with room for a busy machine. */
-    private const SECONDS = 20.0;
+    /** Far longer than anything takes, also on a busy machine: only what never comes waits so long. */
+    private const SECONDS = 120.0;
 
     /** @param callable(): bool $condition */
     public static function reaches(callable $condition): bool

@@ -14,17 +14,19 @@ final class FastCgiRequest
     private const STDOUT = 6;
     private const STDERR = 7;
 
+    private const SECONDS_TO_WAIT = 120;
+
     /** @var resource */
     private $connection;
 
     /** @param string $address as of stream_socket_client() */
     public function __construct(string $address, string $script, string $query = '')
     {
-        $connection = @stream_socket_client($address, $code, $message, 10);
+        $connection = @stream_socket_client($address, $code, $message, self::SECONDS_TO_WAIT);
         if ($connection === false) {
             throw new \RuntimeException("$address: $message");
         }
-        stream_set_timeout($connection, 20);
+        stream_set_timeout($connection, self::SECONDS_TO_WAIT);
         $this->connection = $connection;
         $parameters = '';
         foreach ([
