@@ -79,6 +79,7 @@ final class CountedSetTest extends TestCase
         );
     }
 
+    /** @group frameworks */
     public function testPromtoolFindsNothingAmiss(): void
     {
         $this->ask(7);

@@ -7,7 +7,11 @@ namespace KeySieve\Tests\Examples;
 use KeySieve\Tests\Support\Examples;
 use PHPUnit\Framework\TestCase;
 
-/** The files for Symfony and Laravel, loaded by the containers of both as Debian has them. */
+/**
+ * The files for Symfony and Laravel, loaded by the containers of both as Debian has them.
+ *
+ * @group frameworks
+ */
 final class FrameworksTest extends TestCase
 {
     private const CLASSES = <<<'PHP'

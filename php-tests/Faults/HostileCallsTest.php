@@ -202,6 +202,7 @@ final class HostileCallsTest extends TestCase
         Soak::report('hostile calls from PHP, arrays of ' . number_format($many) . ' keys: right answers and errors, no memory lost');
     }
 
+    /** @group soak */
     public function testLoseNothingUnderValgrind(): void
     {
         $many = Soak::rounds(500, 1_000_000);
@@ -228,7 +229,11 @@ final class HostileCallsTest extends TestCase
         ];
     }
 
-    /** @dataProvider ends */
+    /**
+     * @dataProvider ends
+     *
+     * @group soak
+     */
     public function testLoseNothingWhenTheScriptEndsInTheMiddle(string $code, string $output): void
     {
         $this->runUnderValgrind(self::CALLS . "\n$code\necho 'not reached';", 10, $output);
