@@ -1,2 +1,2 @@
 mod debian/keysieve.ini
-mod debian/build/extension/modules/keysieve.so
+mod debian/build/ext/keysieve.so
