@@ -142,7 +142,7 @@ class Pod:
     def _answers(self, get: dict) -> bool:
         try:
             with urllib.request.urlopen(
-                f"http://{self.address}:{get['port']}{get['path']}", timeout=1
+                f"http://{self.address}:{get['port']}{get['path']}", timeout=60
             ) as answer:
                 return 200 <= answer.status < 400
         except (urllib.error.URLError, ConnectionError, TimeoutError):
