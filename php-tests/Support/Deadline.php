@@ -8,7 +8,7 @@ namespace KeySieve\Tests\Support;
 final class Deadline
 {
     /** Far longer than anything takes, also on a busy machine: only what never comes waits so long. */
-    private const SECONDS = 120.0;
+    private const SECONDS = 300.0;
 
     /** @param callable(): bool $condition */
     public static function reaches(callable $condition): bool
