@@ -87,7 +87,7 @@ TEST(Metrics, HaveTheValuesOfTheView) {
   }
 }
 
-TEST(Metrics, AreAsPrometheusWantsThem) {
+TEST(MetricsInPrometheus, AreAsPrometheusWantsThem) {
   const ProgramResult result = promtool({"check", "metrics"}, metrics_text(full_view()));
   EXPECT_EQ(result.exit_status, 0) << result.output << result.errors;
   EXPECT_EQ(result.output + result.errors, "");
@@ -100,7 +100,7 @@ TEST(Metrics, AreAllDescribed) {
   }
 }
 
-TEST(Alerts, AreRightAndFireWhenTheyShall) {
+TEST(AlertsInPrometheus, AreRightAndFireWhenTheyShall) {
   const ProgramResult check = promtool({"check", "rules", kMonitoring + "alerts.yml"});
   EXPECT_EQ(check.exit_status, 0) << check.output << check.errors;
   const ProgramResult test = promtool({"test", "rules", kMonitoring + "alerts_test.yml"});
@@ -124,7 +124,7 @@ TEST(Alerts, AskForWhatIsExported) {
 }
 
 // Debian's promtool knows nothing of Kubernetes: what it would find is written in its place.
-TEST(ScrapeConfigs, GiveTheJobTheNameThatTheAlertsAskFor) {
+TEST(ScrapeConfigsInPrometheus, GiveTheJobTheNameThatTheAlertsAskFor) {
   constexpr std::string_view kDiscovery = "kubernetes_sd_configs: [{role: pod}]";
   constexpr std::string_view kDiscovered =
       "static_configs: [{targets: [\"10.1.2.3\"], labels: {__meta_kubernetes_pod_ip: \"10.1.2.3\","
@@ -161,7 +161,7 @@ TEST(Dashboard, AsksForWhatIsExported) {
 }
 
 // As rules, which promtool parses.
-TEST(Dashboard, HasExpressionsThatPrometheusUnderstands) {
+TEST(DashboardInPrometheus, HasExpressionsThatPrometheusUnderstands) {
   nlohmann::json rules = nlohmann::json::array();
   for (const std::string& expression :
        expressions(nlohmann::json::parse(read(kMonitoring + "dashboard.json")))) {

@@ -54,6 +54,7 @@ class StatusPage : public KeysievedStatus {
     return result.output;
   }
 };
+using StatusPageInChromium = StatusPage;
 
 // Whatever is green on the board of a loader that stands still.
 TEST(StatusPageOfALoaderThatStandsStill, SaysSinceWhenAndWhatToDo) {
@@ -84,7 +85,7 @@ TEST_F(StatusPage, AllowsItsOwnStyleAndNothingElse) {
   EXPECT_THAT(get("/").head, Not(HasSubstr(nonce))) << "each answer has its own";
 }
 
-TEST_F(StatusPage, ShowsEverySetAndWhatIsWrongInARealBrowser) {
+TEST_F(StatusPageInChromium, ShowsEverySetAndWhatIsWrong) {
   const std::string address = "127.0.0.1:" + std::to_string(free_port());
   ASSERT_NO_FATAL_FAILURE(start_all_states("[status]\nlisten = \"" + address + "\"\n"));
   const std::string url = "http://" + address + "/";
@@ -113,7 +114,7 @@ TEST(SetCard, NamesTheKeyProfileWhereThereIsOne) {
   EXPECT_THAT(set_card(view.sets.front(), view), HasSubstr("<dt>Key profile</dt><dd>nfc&lt;lower&gt;</dd>"));
 }
 
-TEST_F(StatusPage, IsDrawnByARealBrowser) {
+TEST_F(StatusPageInChromium, IsDrawn) {
   const std::string address = "127.0.0.1:" + std::to_string(free_port());
   ASSERT_NO_FATAL_FAILURE(start_all_states("[status]\nlisten = \"" + address + "\"\n"));
   const std::string picture = site_.root() / "page.png";
