@@ -116,6 +116,7 @@ final class DoctorTest extends TestCase
         self::assertSame('keysieve bypass tags --off', $doctor->about('set tags')['remedy']);
     }
 
+    /** @group upgrade */
     public function testASnapshotOfALaterFormat(): void
     {
         $next = getenv('KEYSIEVE_BIN_DIR') . '/format2/keysieve';

@@ -52,6 +52,12 @@ void operator delete(void* address, std::align_val_t /*alignment*/) noexcept {
 void operator delete[](void* address, std::align_val_t /*alignment*/) noexcept {
   std::free(address);
 }
+void operator delete(void* address, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(address);
+}
+void operator delete[](void* address, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(address);
+}
 
 namespace keysieve::test {
 

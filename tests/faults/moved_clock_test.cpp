@@ -49,9 +49,7 @@ class MovedClock : public Keysieved {
     arguments.insert(arguments.end(), options.begin(), options.end());
     must(std::move(arguments));
   }
-  [[nodiscard]] std::string snapshot() const {
-    return site_.root() / "tags.ks";
-  }
+  [[nodiscard]] std::string snapshot() const { return site_.root() / "tags.ks"; }
 
   std::string clock_ = "+0d";
   unsigned moves_ = 0;
