@@ -14,8 +14,11 @@ namespace keysieve::test {
 namespace {
 
 constexpr std::size_t kSlots = 16384;
-constexpr std::chrono::seconds kDeadline{90};  // six servers on a machine that has other work
 constexpr std::chrono::milliseconds kBetweenLooks{10};
+// Of nodes, in milliseconds: twice as often they tell each other what they know. Who does not answer for so
+// long is taken for lost.
+constexpr const char* kShortTimeout = "1000";
+constexpr const char* kLongTimeout = "600000";
 
 void wait_until(const std::string& what, const std::function<bool()>& holds) {
   const auto look = [&] {
@@ -23,7 +26,7 @@ void wait_until(const std::string& what, const std::function<bool()>& holds) {
     std::this_thread::sleep_for(kBetweenLooks);
     return false;
   };
-  if (!eventually(look, kDeadline)) throw std::runtime_error("Redis Cluster: no " + what);
+  if (!eventually(look)) throw std::runtime_error("Redis Cluster: no " + what);
 }
 
 bool lives(const std::unique_ptr<RedisServer>& node) {
@@ -31,10 +34,14 @@ bool lives(const std::unique_ptr<RedisServer>& node) {
 }
 
 std::unique_ptr<RedisServer> start_node(int bus_port, const std::vector<std::string>& options) {
-  // So short a time that a lost master is replaced within seconds.
-  std::vector<std::string> all{"--cluster-enabled",      "yes",
-                               "--cluster-node-timeout", "1000",
-                               "--cluster-port",         std::to_string(bus_port)};
+  std::vector<std::string> all{"--cluster-enabled",
+                               "yes",
+                               "--cluster-node-timeout",
+                               kShortTimeout,
+                               "--cluster-replica-no-failover",
+                               "yes",  // by itself
+                               "--cluster-port",
+                               std::to_string(bus_port)};
   all.insert(all.end(), options.begin(), options.end());
   return std::make_unique<RedisServer>(all);
 }
@@ -85,29 +92,61 @@ NodeLine owner_of(std::size_t slot, const RedisServer& witness) {
 
 }  // namespace
 
-RedisCluster::RedisCluster(const std::vector<std::string>& options) {
-  std::array<int, 2 * kMasters> bus_ports{};
+RedisCluster::RedisCluster(const std::vector<std::string>& options) : RedisCluster(Launched(), options) {
+  form();
+}
+
+std::unique_ptr<RedisCluster> RedisCluster::take() {
+  static std::unique_ptr<RedisCluster> next;
+  std::unique_ptr<RedisCluster> taken = std::move(next);
+  if (!taken) taken.reset(new RedisCluster(Launched(), {}));
+  next.reset(new RedisCluster(Launched(), {}));
+  taken->form();
+  return taken;
+}
+
+RedisCluster::RedisCluster(Launched, const std::vector<std::string>& options) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    bus_ports[i] = free_port();
-    nodes_[i] = start_node(bus_ports[i], options);
+    bus_ports_[i] = free_port();
+    nodes_[i] = start_node(bus_ports_[i], options);
   }
   for (std::size_t i = 0; i < kMasters; ++i) {
     expect_ok(*nodes_[i], "CLUSTER ADDSLOTSRANGE " + std::to_string(i * kSlots / kMasters) + " " +
                               std::to_string((i + 1) * kSlots / kMasters - 1));
     expect_ok(*nodes_[i], "CLUSTER SET-CONFIG-EPOCH " + std::to_string(i + 1));
   }
+  meet();
+}
+
+// Not themselves: a node that is told by its own packet of before that it is a master would believe it,
+// though it has become a replica meanwhile.
+void RedisCluster::meet() const {
   for (const auto& node : nodes_) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (node == nodes_[i]) continue;
       expect_ok(*node, "CLUSTER MEET 127.0.0.1 " + std::to_string(nodes_[i]->port()) + " " +
-                           std::to_string(bus_ports[i]));
+                           std::to_string(bus_ports_[i]));
     }
   }
+}
+
+// A node forgets whom it has met when that one does not answer within a second.
+void RedisCluster::form() {
+  constexpr int kLooksBetweenMeetings = 300;
+  int looks = 0;
   for (std::size_t i = 0; i < kMasters; ++i) {
     const std::string master = nodes_[i]->text("CLUSTER MYID");
-    wait_until("replica",
-               [&] { return nodes_[i + kMasters]->command("CLUSTER REPLICATE " + master) == "+OK"; });
+    wait_until("replica", [&] {
+      if (++looks % kLooksBetweenMeetings == 0) meet();
+      return nodes_[i + kMasters]->command("CLUSTER REPLICATE " + master) == "+OK";
+    });
   }
-  wait_until_ok();
+  while_they_talk([&] {
+    wait_until("state that is ok", [&] {
+      if (++looks % kLooksBetweenMeetings == 0) meet();
+      return is_ok();
+    });
+  });
   for (std::size_t i = 0; i < kMasters; ++i) nodes_[i]->flush_with_replicas();
 }
 
@@ -119,18 +158,68 @@ std::string RedisCluster::url() const {
   return url;
 }
 
+RedisServer& RedisCluster::replica_of(const RedisServer& master) {
+  const auto found = std::ranges::find(nodes_, &master, &std::unique_ptr<RedisServer>::get);
+  return *nodes_.at(static_cast<std::size_t>(found - nodes_.begin()) + kMasters);
+}
+
 RedisServer& RedisCluster::master_of(std::size_t slot) {
   return master_of(slot, **std::find_if(nodes_.begin(), nodes_.end(), lives));
 }
 
 void RedisCluster::wait_until_all_know(const RedisServer& master, std::size_t slot) {
-  wait_until("agreement", [&] {
-    const NodeLine wanted = owner_of(slot, master);
-    return wanted.port == master.port() && std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
-             if (!lives(node)) return true;
-             const NodeLine known = owner_of(slot, *node);
-             return known.port == wanted.port && known.epoch == wanted.epoch;
-           });
+  while_they_talk([&] {
+    wait_until("agreement", [&] {
+      const NodeLine wanted = owner_of(slot, master);
+      return wanted.port == master.port() && std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
+               if (!lives(node)) return true;
+               const NodeLine known = owner_of(slot, *node);
+               return known.port == wanted.port && known.epoch == wanted.epoch;
+             });
+    });
+  });
+}
+
+void RedisCluster::set_node_timeout(const std::string& milliseconds) const {
+  for (const auto& node : nodes_) {
+    if (lives(node)) expect_ok(*node, "CONFIG SET cluster-node-timeout " + milliseconds);
+  }
+}
+
+void RedisCluster::notice_losses_soon() {
+  set_node_timeout(kShortTimeout);
+}
+
+// What was taken for lost meanwhile is to be found again before: with the long time it would not be.
+template <typename Work>
+void RedisCluster::while_they_talk(const Work& work) {
+  set_node_timeout(kShortTimeout);
+  work();
+  for (;;) {
+    wait_until("state that is ok", [this] { return is_ok(); });
+    set_node_timeout(kLongTimeout);
+    if (is_ok()) return;
+    set_node_timeout(kShortTimeout);
+  }
+}
+
+void RedisCluster::replace_when_missed(const RedisServer& master) {
+  const RedisServer& replica = replica_of(master);
+  std::vector<const RedisServer*> others;
+  for (const auto& node : nodes_) {
+    if (node.get() != &master && lives(node)) others.push_back(node.get());
+  }
+  const auto questions = [others] {
+    int sum = 0;
+    for (const RedisServer* node : others) sum += calls_of(*node, "cluster|slots");
+    return sum;
+  };
+  successor_.emplace([&replica, questions, before = questions()](const std::stop_token& stop) {
+    while (questions() == before) {
+      if (stop.stop_requested()) return;
+      std::this_thread::sleep_for(kBetweenLooks);
+    }
+    replica.command("CLUSTER FAILOVER TAKEOVER");
   });
 }
 
@@ -139,9 +228,11 @@ void RedisCluster::wait_until_replicas_are_named() {
       "EVAL \"local n = 0 for _, range in ipairs(redis.call('CLUSTER', 'SLOTS')) do if #range < 4 then n = n "
       "+ 1 "
       "end end return n\" 0";
-  wait_until("replica that is named", [&] {
-    return std::all_of(nodes_.begin(), nodes_.end(),
-                       [&](const auto& node) { return node->command(count_without) == ":0"; });
+  while_they_talk([&] {
+    wait_until("replica that is named", [&] {
+      return std::all_of(nodes_.begin(), nodes_.end(),
+                         [&](const auto& node) { return node->command(count_without) == ":0"; });
+    });
   });
 }
 
@@ -156,17 +247,15 @@ void RedisCluster::flush() {
   for (std::size_t i = 0; i < kMasters; ++i) master_of(i * kSlots / kMasters).command("FLUSHALL");
 }
 
-void RedisCluster::wait_until_ok() {
-  wait_until("state that is ok", [this] {
-    for (const auto& node : nodes_) {
-      if (!lives(node)) continue;
-      if (node->text("CLUSTER INFO").find("cluster_state:ok") == std::string::npos) return false;
-    }
-    for (std::size_t i = 0; i < kMasters; ++i) {
-      if (master_of(i * kSlots / kMasters).pid() < 0) return false;
-    }
-    return true;
-  });
+bool RedisCluster::is_ok() {
+  for (const auto& node : nodes_) {
+    if (!lives(node)) continue;
+    if (node->text("CLUSTER INFO").find("cluster_state:ok") == std::string::npos) return false;
+  }
+  for (std::size_t i = 0; i < kMasters; ++i) {
+    if (master_of(i * kSlots / kMasters).pid() < 0) return false;
+  }
+  return true;
 }
 
 RedisCluster& shared_redis_cluster() {

@@ -1,5 +1,6 @@
 #include "tests/support/redis_sentinels.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "tests/support/forked.hpp"
@@ -13,13 +14,17 @@ std::string address_of(const RedisServer& server) {
 std::unique_ptr<RedisServer> start_sentinel(const RedisServer& master, int quorum,
                                             std::vector<std::string> options) {
   const std::string name = kMasterName;
-  // So short times that a lost master is replaced within seconds.
+  // So long that on a busy machine no server is taken for lost that only is slow.
   const std::string configuration = "sentinel monitor " + name + " 127.0.0.1 " +
                                     std::to_string(master.port()) + " " + std::to_string(quorum) +
                                     "\nsentinel down-after-milliseconds " + name +
-                                    " 1000\nsentinel failover-timeout " + name + " 5000\n";
+                                    " 600000\nsentinel failover-timeout " + name + " 600000\n";
   options.insert(options.begin(), "--sentinel");
-  return std::make_unique<RedisServer>(std::move(options), configuration);
+  auto sentinel = std::make_unique<RedisServer>(std::move(options), configuration);
+  // Asks and tells ten times per second, not every ten, one or two seconds; and does not stop acting for half
+  // a minute when it got no processor for two seconds.
+  sentinel->command("SENTINEL DEBUG INFO-PERIOD 100 PING-PERIOD 100 PUBLISH-PERIOD 100 TILT-TRIGGER 600000");
+  return sentinel;
 }
 
 RedisSentinels::RedisSentinels(std::size_t replicas, std::size_t sentinels) {
@@ -29,6 +34,31 @@ RedisSentinels::RedisSentinels(std::size_t replicas, std::size_t sentinels) {
   const int majority = static_cast<int>(sentinels / 2 + 1);
   for (std::size_t i = 0; i < sentinels; ++i) sentinels_.push_back(start_sentinel(master_, majority));
   wait_until_sentinels_know_all();
+}
+
+// By itself a sentinel would notice after a while, which is either long or too short for a busy machine. It
+// chooses the replica that had most when it last asked.
+void RedisSentinels::lose_master() {
+  if (master_.pid() < 0) return;
+  master_.kill();
+  const bool is_up_to_date = eventually([&] { return knows_what_replicas_have(sentinel()); });
+  if (!is_up_to_date || sentinel().command(std::string("SENTINEL FAILOVER ") + kMasterName) != "+OK")
+    throw std::runtime_error("Redis Sentinel: no failover");
+}
+
+bool RedisSentinels::knows_what_replicas_have(const RedisServer& sentinel) const {
+  const std::string known = sentinel.reply(std::string("SENTINEL REPLICAS ") + kMasterName);
+  return std::all_of(replicas_.begin(), replicas_.end(), [&](const auto& replica) {
+    const std::string replication = replica->text("INFO replication");
+    const std::string name = "slave_repl_offset:";
+    const std::size_t at = replication.find(name) + name.size();
+    const std::string offset = replication.substr(at, replication.find('\r', at) - at);
+    const std::size_t entry = known.find("\r\n" + address_of(*replica) + "\r\n");
+    const std::string expected =
+        "slave-repl-offset\r\n$" + std::to_string(offset.size()) + "\r\n" + offset + "\r\n";
+    return replication.find("master_link_status:down") != std::string::npos &&
+           known.find(expected, entry) < known.find("\r\nname\r\n", entry);
+  });
 }
 
 std::string RedisSentinels::url() const {

@@ -1,5 +1,4 @@
-// Redis Sentinel on loopback, real processes: a master that sentinels watch. With a replica one that is lost
-// is replaced within seconds.
+// Redis Sentinel on loopback, real processes: a master that sentinels watch.
 #pragma once
 
 #include <memory>
@@ -26,11 +25,15 @@ class RedisSentinels {
   [[nodiscard]] RedisServer& master() noexcept { return master_; }
   [[nodiscard]] RedisServer& replica() { return *replicas_.at(0); }
   [[nodiscard]] RedisServer& sentinel(std::size_t index = 0) { return *sentinels_.at(index); }
+  // Kills the master, unless that was done, and has the first sentinel replace it by a replica; returns when
+  // it has begun to.
+  void lose_master();
   // Names all sentinels.
   [[nodiscard]] std::string url() const;
 
  private:
   void wait_until_sentinels_know_all();
+  [[nodiscard]] bool knows_what_replicas_have(const RedisServer& sentinel) const;
 
   RedisServer master_;
   std::vector<std::unique_ptr<RedisServer>> replicas_;

@@ -8,18 +8,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include "core/base/file_descriptor.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/free_port.hpp"
 
 namespace keysieve::test {
 namespace {
-
-constexpr std::chrono::seconds kStartTimeout{20};
 
 // Not open when nobody listens.
 FileDescriptor connect_to(const std::string& socket_path) {
@@ -89,7 +90,7 @@ void RedisServer::start() {
 }
 
 void RedisServer::wait_until_it_accepts() {
-  const auto deadline = std::chrono::steady_clock::now() + kStartTimeout;
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
   while (!connect_to(socket_path()).is_open()) {
     if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
       pid_ = -1;
@@ -124,17 +125,42 @@ std::string RedisServer::text(const std::string& line) const {
   return text;
 }
 
+std::string RedisServer::reply(const std::string& line) const {
+  constexpr std::string_view kEnd = "+PONG\r\n";
+  const FileDescriptor client = connect_to(socket_path());
+  write_all(client, as_bytes(line + "\r\nPING\r\n"), socket_path());
+  std::string all;
+  std::array<char, 4096> buffer;
+  while (!all.ends_with(kEnd)) {
+    const ssize_t count = ::read(client.get(), buffer.data(), buffer.size());
+    if (count <= 0) throw std::runtime_error(line + ": the reply ends early");
+    all.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  return all.substr(0, all.size() - kEnd.size());
+}
+
 // Twice: before the replica is connected, WAIT counts it as soon as it is. On one connection: WAIT waits for
 // what was written over its own.
 void RedisServer::flush_with_replicas(std::size_t count) const {
   const FileDescriptor client = connect_to(socket_path());
   for (int times = 0; times < 2; ++times) {
-    write_all(client, as_bytes("FLUSHALL\r\nWAIT " + std::to_string(count) + " 20000\r\n"), socket_path());
-    const std::string flushed = read_line(client);
-    const std::string replicas = read_line(client);
-    if (flushed != "+OK" || replicas != ":" + std::to_string(count))
-      throw std::runtime_error("too few replicas: " + flushed + " " + replicas);
+    write_with_replicas(client, "FLUSHALL", count);
   }
+}
+
+// WAIT knows of writes over its own connection alone: one that changes nothing comes after those of all
+// others, and any server of a cluster takes it.
+void RedisServer::wait_for_replicas(std::size_t count) const {
+  write_with_replicas(connect_to(socket_path()), "FUNCTION FLUSH", count);
+}
+
+void RedisServer::write_with_replicas(const FileDescriptor& client, const std::string& line,
+                                      std::size_t count) const {
+  write_all(client, as_bytes(line + "\r\nWAIT " + std::to_string(count) + " 120000\r\n"), socket_path());
+  const std::string written = read_line(client);
+  const std::string replicas = read_line(client);
+  if (written != "+OK" || replicas.size() < 2 || std::stoul(replicas.substr(1)) < count)
+    throw std::runtime_error("too few replicas: " + written + " " + replicas);
 }
 
 void RedisServer::kill() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/file_descriptor.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {
@@ -28,10 +29,14 @@ class RedisServer {
   std::string command(const std::string& line) const;
   // The same, for a reply that is a text of several lines, as that of INFO.
   std::string text(const std::string& line) const;
+  // The whole reply as it was sent, whatever its type.
+  std::string reply(const std::string& line) const;
 
   // Empties it. Returns when its replicas, so many, have done so too and are sent all that is written from
   // now on.
   void flush_with_replicas(std::size_t count = 1) const;
+  // Returns when so many replicas have all that was written so far, by any client.
+  void wait_for_replicas(std::size_t count) const;
 
   [[nodiscard]] int port() const noexcept { return port_; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
@@ -41,6 +46,7 @@ class RedisServer {
 
  private:
   void wait_until_it_accepts();
+  void write_with_replicas(const FileDescriptor& client, const std::string& line, std::size_t count) const;
 
   TemporaryDirectory directory_{fast_folder()};  // a node that waits for a disk is taken for lost
   std::vector<std::string> options_;

@@ -19,7 +19,7 @@
 namespace keysieve::test {
 namespace {
 
-constexpr unsigned kTimeoutSeconds = 60;
+constexpr unsigned kTimeoutSeconds = 600;
 constexpr int kCannotStart = 127;
 
 FileDescriptor opened(int descriptor, const std::string& what) {

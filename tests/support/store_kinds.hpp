@@ -22,26 +22,40 @@ struct StoreKind {
   friend void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
 };
 
+// The URL with a parameter more, as "prefix=ours".
+inline std::string with_parameter(const std::string& url, const std::string& parameter) {
+  return url + (url.find('?') == std::string::npos ? "?" : "&") + parameter;
+}
+// As the store of that URL calls itself.
+inline std::string store_name(const std::string& url) {
+  return url.substr(0, url.find('?'));
+}
+
+// A server that only is slow is waited for.
+inline std::string patient(const std::string& url) {
+  return with_parameter(url, "timeout=2m");
+}
+
 inline const StoreKind kLmdb{
     "lmdb", [](const TemporaryDirectory& directory) { return "lmdb:" + directory / "lmdb"; }};
 inline const StoreKind kDir{"dir",
                             [](const TemporaryDirectory& directory) { return "dir:" + directory / "dir"; }};
 inline const StoreKind kRedisTcp{"redis_tcp", [](const TemporaryDirectory&) {
                                    shared_redis().command("FLUSHALL");
-                                   return shared_redis().tcp_url();
+                                   return patient(shared_redis().tcp_url());
                                  }};
 inline const StoreKind kRedisUnix{"redis_unix", [](const TemporaryDirectory&) {
                                     shared_redis().command("FLUSHALL");
-                                    return shared_redis().unix_url();
+                                    return patient(shared_redis().unix_url());
                                   }};
 inline const StoreKind kRedisCluster{"redis_cluster", [](const TemporaryDirectory&) {
                                        shared_redis_cluster().flush();
-                                       return shared_redis_cluster().url();
+                                       return patient(shared_redis_cluster().url());
                                      }};
 
 inline const StoreKind kRedisSentinel{"redis_sentinel", [](const TemporaryDirectory&) {
                                         shared_redis_sentinels().master().command("FLUSHALL");
-                                        return shared_redis_sentinels().url();
+                                        return patient(shared_redis_sentinels().url());
                                       }};
 
 inline const auto every_store = ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster);

@@ -39,7 +39,7 @@ TEST_P(Add, AppendsToTheLogInOrderAndSaysWhere) {
   const Json report = json({"add", "tags", "猫", "犬", "猫", url_});
   EXPECT_THAT(added(), ElementsAre("猫", "犬", "猫"));
   EXPECT_EQ(report.at("set"), "tags");
-  EXPECT_EQ(report.at("store"), url_);
+  EXPECT_EQ(report.at("store"), store_name(url_));
   EXPECT_EQ(report.at("appended"), 3);
   EXPECT_EQ(report.at("last_position"), to_text(end_of_log()));
   EXPECT_THAT(said({"add", "tags", "鳥", url_}),
@@ -98,7 +98,7 @@ TEST_P(Add, BringsKeysUpToTheLimitAndNamesTheLineOfALongerOne) {
 TEST_P(Add, WarnsOfASetThatWasNeverPushed) {
   const ProgramResult result = keysieve({"add", "shop", "猫", url_});
   EXPECT_EQ(result.exit_status, 0);
-  EXPECT_EQ(result.errors, "keysieve: warning: " + url_ +
+  EXPECT_EQ(result.errors, "keysieve: warning: " + store_name(url_) +
                                ": set \"shop\" was never pushed; what is added waits for its first build\n");
   EXPECT_THAT(result.output, ContainsRegex("appended +1\n"));
   EXPECT_THAT(added("shop"), ElementsAre("猫"));

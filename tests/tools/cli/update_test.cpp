@@ -38,7 +38,7 @@ TEST_P(Update, MakesTheNextGenerationWithOldAndNewKeys) {
   const UnixSeconds before = unix_now();
   const Json report = json({"update", "tags", "--add", write("new.txt", added), url_});
   EXPECT_EQ(report.at("set"), "tags");
-  EXPECT_EQ(report.at("store"), url_);
+  EXPECT_EQ(report.at("store"), store_name(url_));
   EXPECT_EQ(report.at("generation"), 2);
   EXPECT_EQ(report.at("keys_read"), 6'000);
   EXPECT_LE(report.at("new_keys"), 1'000);

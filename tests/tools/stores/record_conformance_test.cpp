@@ -169,15 +169,15 @@ TEST_P(RecordConformance, ShowsARecordToOtherClientsAtOnce) {
 
 TEST_P(RecordConformance, HasThePrefixOfItsUrl) {
   EXPECT_EQ(open()->prefix(), "keysieve");
-  EXPECT_EQ(open_store(url_ + "?prefix=Shop_1.a-b")->prefix(), "Shop_1.a-b");
+  EXPECT_EQ(open_store(test::with_parameter(url_, "prefix=Shop_1.a-b"))->prefix(), "Shop_1.a-b");
 }
 
 TEST_P(RecordConformance, IsNamedAsItsUrlWithoutTheQuery) {
-  EXPECT_EQ(open_store(url_ + "?prefix=shop")->name(), url_);
+  EXPECT_EQ(open_store(test::with_parameter(url_, "prefix=shop"))->name(), test::store_name(url_));
 }
 
 TEST_P(RecordConformance, RefusesAParameterItDoesNotKnow) {
-  EXPECT_THROW(open_store(url_ + "?prefx=shop"), UsageError);
+  EXPECT_THROW(open_store(test::with_parameter(url_, "prefx=shop")), UsageError);
 }
 
 // Adds one to a counter so often; every lost race is tried again.

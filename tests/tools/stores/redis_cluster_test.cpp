@@ -9,6 +9,8 @@
 #include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/redis_cluster.hpp"
+#include "tests/support/waits_cut_short.hpp"
+#include "tests/support/when_available.hpp"
 #include "tools/stores/redis_slots.hpp"
 #include "tools/stores/store.hpp"
 
@@ -71,7 +73,7 @@ class MovingSlot {
   [[nodiscard]] test::RedisServer& to() const { return to_; }
 
   void move(const std::string& key) const {
-    expect_ok(from_, "MIGRATE 127.0.0.1 " + std::to_string(to_.port()) + " \"\" 0 5000 KEYS " + key);
+    expect_ok(from_, "MIGRATE 127.0.0.1 " + std::to_string(to_.port()) + " \"\" 0 120000 KEYS " + key);
   }
 
   // It stays where it was.
@@ -194,7 +196,7 @@ TEST_F(RedisCluster, AsksTheOtherMasterWhileASlotMoves) {
 }
 
 TEST_F(RedisCluster, AsksTheFirstMasterAgainWhereTheOtherOneIsSilent) {
-  const auto store = open("?timeout=200ms&failover=1s");
+  const auto store = test::when_available([this] { return open("?timeout=200ms&failover=2m"); });
   EXPECT_EQ(store->get("{foo}nowhere"), std::nullopt);
   MovingSlot slot(cluster_, slot_of("foo"));
   const int asked_before = count_of_errors(slot.from(), "ASK");
@@ -258,8 +260,11 @@ TEST_F(RedisCluster, KeepsRecordsOnReplicasUnlessToldOtherwise) {
     sum += std::stoi(cluster_.node(i).command("DBSIZE").substr(1));
   }
   EXPECT_EQ(sum, 300);
+  std::vector<std::unique_ptr<test::WaitsCutShort>> in_vain;
+  for (std::size_t i = 0; i < test::RedisCluster::kMasters; ++i)
+    in_vain.push_back(std::make_unique<test::WaitsCutShort>(cluster_.node(i), 1));
   EXPECT_THAT(
-      test::message_of<UnavailableError>([&] { open("?wait_replicas=2&timeout=300ms")->put_many(records); }),
+      test::message_of<UnavailableError>([&] { open("?wait_replicas=2&timeout=2m")->put_many(records); }),
       AllOf(HasSubstr(cluster_.url() + ": 127.0.0.1:"), HasSubstr("only 1 of 2 replicas have it"),
             Not(HasSubstr("tried for"))));
 }

@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/redis_server.hpp"
+#include "tests/support/waits_cut_short.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
@@ -45,7 +46,7 @@ class RedisReplicas : public ::testing::Test {
 };
 
 TEST_F(RedisReplicas, HaveWhatWasWritten) {
-  const auto store = open("?wait_replicas=1&timeout=60s");
+  const auto store = open("?wait_replicas=1&timeout=2m");
   for (int i = 0; i < 100; ++i) {
     put(*store, {"a", std::string(static_cast<std::size_t>(i), 'x')});
     ASSERT_EQ(replica_.command("STRLEN a"), ":" + std::to_string(i));
@@ -55,8 +56,9 @@ TEST_F(RedisReplicas, HaveWhatWasWritten) {
 
 TEST_F(RedisReplicas, AreMissedWhenTheyHang) {
   ::kill(replica_.pid(), SIGSTOP);
-  const auto store = open("?wait_replicas=1&timeout=300ms");
-  EXPECT_EQ(messages_of_writes(*store), expected("only 0 of 1 replicas have it after 150 ms"));
+  const test::WaitsCutShort in_vain(master_);
+  const auto store = open("?wait_replicas=1&timeout=2m");
+  EXPECT_EQ(messages_of_writes(*store), expected("only 0 of 1 replicas have it after 60000 ms"));
   EXPECT_EQ(store->get("nothing"), std::nullopt) << "to read, none is needed";
   ::kill(replica_.pid(), SIGCONT);
 }
@@ -64,23 +66,24 @@ TEST_F(RedisReplicas, AreMissedWhenTheyHang) {
 TEST_F(RedisReplicas, AreMissedWhenTheyAreGone) {
   master_.command("SET before 1");
   replica_.kill();
-  const auto store = open("?wait_replicas=1&timeout=300ms");
-  EXPECT_EQ(messages_of_writes(*store), expected("only 0 of 1 replicas have it after 150 ms"));
+  const test::WaitsCutShort in_vain(master_);
+  const auto store = open("?wait_replicas=1&timeout=2m");
+  EXPECT_EQ(messages_of_writes(*store), expected("only 0 of 1 replicas have it after 60000 ms"));
   EXPECT_THAT(store->get("before"), Optional(std::string("1")));
 }
 
 TEST_F(RedisReplicas, AreCounted) {
-  // So long that the one answers in time on a busy machine.
-  const auto store = open("?wait_replicas=2&timeout=4s");
+  const test::WaitsCutShort in_vain(master_, 1);
+  const auto store = open("?wait_replicas=2&timeout=2m");
   EXPECT_EQ(test::message_of<UnavailableError>([&] {
               put(*store, {"a", "1"});
             }),
-            master_.tcp_url() + ": only 1 of 2 replicas have it after 2000 ms");
+            master_.tcp_url() + ": only 1 of 2 replicas have it after 60000 ms");
 }
 
 TEST_F(RedisReplicas, AreNotWaitedForUnlessAskedFor) {
   replica_.kill();
-  EXPECT_EQ(messages_of_writes(*open("?timeout=60s")), expected(""));
+  EXPECT_EQ(messages_of_writes(*open("?timeout=2m")), expected(""));
 }
 
 }  // namespace

@@ -82,22 +82,26 @@ TEST_F(RedisSentinel, IsAskedAgainWhereTheMasterHasBecomeAReplica) {
 // Three sentinels, a master and its replica.
 class RedisSentinelFailover : public ::testing::Test {
  protected:
+  [[nodiscard]] std::unique_ptr<Store> open(const std::string& query = "") const {
+    return open_store(servers_.url() + "?timeout=2m&failover=2m" + query);
+  }
+
   test::RedisSentinels servers_{1};
 };
 
 TEST_F(RedisSentinelFailover, IsWaitedFor) {
-  put(*open_store(servers_.url() + "?wait_replicas=1&timeout=60s"), {"a", "1"});
-  const auto store = open_store(servers_.url());
-  const auto writer = open_store(servers_.url());
+  put(*open("&wait_replicas=1"), {"a", "1"});
+  const auto store = open();
+  const auto writer = open();
   const auto watch = store->watch();
   const WatchedLog log{"log", {}};
   watch->arm(std::span(&log, 1));
-  servers_.master().kill();
-  EXPECT_THAT(open_store(servers_.url())->get("a"), Optional(std::string("1"))) << "by one who comes now";
+  servers_.lose_master();
+  EXPECT_THAT(open()->get("a"), Optional(std::string("1"))) << "by one who comes now";
   EXPECT_THAT(store->get("a"), Optional(std::string("1")));
   put(*writer, {"a", "2"});
   EXPECT_EQ(writer->keys_with_prefix("a").size(), 1U);
-  EXPECT_THAT(open_store(servers_.url())->get("a"), Optional(std::string("2")));
+  EXPECT_THAT(open()->get("a"), Optional(std::string("2")));
   EXPECT_THROW(watch->take(), UnavailableError);
   const auto next_watch = store->watch();
   next_watch->arm(std::span(&log, 1));
@@ -106,11 +110,11 @@ TEST_F(RedisSentinelFailover, IsWaitedFor) {
 }
 
 TEST_F(RedisSentinelFailover, LosesNothingThatAReplicaHasByDefault) {
-  put(*open_store(servers_.url() + "?timeout=60s"), {"a", "1"});
+  put(*open(), {"a", "1"});
   EXPECT_GT(test::calls_of(servers_.master(), "wait"), 0);
   EXPECT_EQ(servers_.replica().command("STRLEN a"), ":1");
   const int waits = test::calls_of(servers_.master(), "wait");
-  put(*open_store(servers_.url() + "?wait_replicas=0"), {"b", "1"});
+  put(*open("&wait_replicas=0"), {"b", "1"});
   EXPECT_EQ(test::calls_of(servers_.master(), "wait"), waits);
 }
 

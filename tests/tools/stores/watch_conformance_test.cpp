@@ -16,7 +16,6 @@ using ::testing::Contains;
 using ::testing::IsEmpty;
 
 const std::string kOtherLog = "keysieve:shop:adds";
-constexpr std::chrono::milliseconds kDeadline{10'000};
 // So long nothing must come, where nothing should.
 constexpr std::chrono::milliseconds kQuiet{50};
 
@@ -35,7 +34,8 @@ class WatchConformance : public test::StoreConformance {
   }
 
   // As a loader waits, which sleeps until a descriptor is readable; empty when nothing has come.
-  static std::vector<std::string> wait(StoreWatch& watch, std::chrono::milliseconds timeout = kDeadline) {
+  static std::vector<std::string> wait(StoreWatch& watch,
+                                       std::chrono::milliseconds timeout = test::kDeadline) {
     const auto end = std::chrono::steady_clock::now() + timeout;
     for (;;) {
       const auto left =

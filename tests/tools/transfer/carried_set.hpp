@@ -15,10 +15,11 @@ namespace keysieve::test {
 class CarriedSet {
  public:
   // The old snapshot is current once all `replicas` have it.
-  CarriedSet(std::string url, int replicas) : url_(std::move(url)) {
-    push("?timeout=60s&wait_replicas=" + std::to_string(replicas), old_snapshot);
+  CarriedSet(const std::string& url, int replicas) : url_(url + "?timeout=2m&failover=2m") {
+    push("&wait_replicas=" + std::to_string(replicas), old_snapshot);
   }
 
+  // `query`: "&name=value", added to that of the URL, which has patience with a busy machine.
   PushResult push(const std::string& query, const SnapshotBytes& snapshot, const Progress& progress = {}) {
     return keysieve::push(*open_store(url_ + query), view_of(snapshot), {}, progress);
   }
@@ -34,9 +35,10 @@ class CarriedSet {
 };
 
 // In the middle of a push or pull, after the first batch.
-inline Progress lose(RedisServer& server) {
-  return [&server](std::uint64_t done, std::uint64_t total) {
-    if (done < total) server.kill();
+template <typename Lose>
+Progress in_the_middle(const Lose& lose) {
+  return [lose](std::uint64_t done, std::uint64_t total) {
+    if (done < total) lose();
   };
 }
 

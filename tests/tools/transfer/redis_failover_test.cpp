@@ -2,9 +2,10 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.hpp"
-#include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/redis_cluster.hpp"
+#include "tests/support/waits_cut_short.hpp"
+#include "tests/support/when_available.hpp"
 #include "tests/tools/transfer/carried_set.hpp"
 #include "tools/stores/redis_slots.hpp"
 
@@ -18,7 +19,17 @@ const std::size_t kSlotOfThePointer = slot_of("keysieve:tags:current");
 // The parameter: whether the master that has the set's pointer is the one which is lost.
 class TransferOverALostMaster : public ::testing::TestWithParam<bool> {
  protected:
-  test::RedisCluster cluster_;
+  // Its replica takes its place once it is missed.
+  Progress lose() {
+    return test::in_the_middle([this] {
+      if (lost_.pid() < 0) return;
+      cluster_.replace_when_missed(lost_);
+      lost_.kill();
+    });
+  }
+
+  const std::unique_ptr<test::RedisCluster> own_ = test::RedisCluster::take();
+  test::RedisCluster& cluster_ = *own_;
   test::RedisServer& lost_ = cluster_.master_of(
       GetParam() ? kSlotOfThePointer : (kSlotOfThePointer + kRedisSlots / 2) % kRedisSlots);
   test::CarriedSet set_{cluster_.url(), 1};
@@ -30,13 +41,13 @@ std::string name_of(const ::testing::TestParamInfo<bool>& of) {
 INSTANTIATE_TEST_SUITE_P(Masters, TransferOverALostMaster, ::testing::Bool(), name_of);
 
 TEST_P(TransferOverALostMaster, PullsOnFromItsReplica) {
-  test::expect_same(set_.pull(test::lose(lost_)), set_.old_snapshot);
+  test::expect_same(set_.pull(lose()), set_.old_snapshot);
   EXPECT_EQ(lost_.pid(), -1) << "it was lost";
 }
 
 // What was written last may be lost with the master: the pull says so, and the next push mends it.
 TEST_P(TransferOverALostMaster, PushesOnToItsReplica) {
-  EXPECT_EQ(set_.push("", set_.new_snapshot, test::lose(lost_)).record.generation, 2U);
+  EXPECT_EQ(set_.push("", set_.new_snapshot, lose()).record.generation, 2U);
   EXPECT_EQ(lost_.pid(), -1) << "it was lost";
   try {
     test::expect_same(set_.pull(), set_.new_snapshot);
@@ -48,17 +59,15 @@ TEST_P(TransferOverALostMaster, PushesOnToItsReplica) {
 }
 
 TEST_P(TransferOverALostMaster, LeavesTheOldGenerationWhereReplicasAreWaitedForInVain) {
-  const std::string query = "?wait_replicas=1&timeout=4s";
-  EXPECT_THAT(
-      test::message_of<UnavailableError>([&] { set_.push(query, set_.new_snapshot, test::lose(lost_)); }),
-      HasSubstr("only 0 of 1 replicas have it"));
+  const std::string query = "&wait_replicas=1";
+  {
+    const test::WaitsCutShort in_vain(cluster_.replica_of(lost_));
+    EXPECT_THAT(test::message_of<UnavailableError>([&] { set_.push(query, set_.new_snapshot, lose()); }),
+                HasSubstr("only 0 of 1 replicas have it"));
+  }
   test::expect_same(set_.pull(), set_.old_snapshot);
   lost_.start();  // and becomes a replica
-  EXPECT_TRUE(test::eventually(
-      [&] {
-        return test::message_of<UnavailableError>([&] { set_.push(query, set_.new_snapshot); }).empty();
-      },
-      std::chrono::seconds(30)));
+  test::when_available([&] { return set_.push(query, set_.new_snapshot); });
   EXPECT_EQ(set_.pull().record.generation, 2U);
   test::expect_same(set_.pull(), set_.new_snapshot);
 }

@@ -12,18 +12,22 @@ using ::testing::HasSubstr;
 
 class TransferOverSentinels : public ::testing::Test {
  protected:
+  Progress lose_master() {
+    return test::in_the_middle([this] { servers_.lose_master(); });
+  }
+
   test::RedisSentinels servers_{2};
   test::CarriedSet set_{servers_.url(), 2};
 };
 
 TEST_F(TransferOverSentinels, PullsOnFromTheNextMaster) {
-  test::expect_same(set_.pull(test::lose(servers_.master())), set_.old_snapshot);
+  test::expect_same(set_.pull(lose_master()), set_.old_snapshot);
   EXPECT_EQ(servers_.master().pid(), -1) << "it was lost";
 }
 
 // What was written last may be lost with the master: the pull says so, and the next push mends it.
 TEST_F(TransferOverSentinels, PushesOnToTheNextMaster) {
-  EXPECT_EQ(set_.push("", set_.new_snapshot, test::lose(servers_.master())).record.generation, 2U);
+  EXPECT_EQ(set_.push("", set_.new_snapshot, lose_master()).record.generation, 2U);
   EXPECT_EQ(servers_.master().pid(), -1) << "it was lost";
   try {
     test::expect_same(set_.pull(), set_.new_snapshot);
@@ -36,9 +40,7 @@ TEST_F(TransferOverSentinels, PushesOnToTheNextMaster) {
 
 // One of two replicas remains, and becomes the master's: nothing that was confirmed is lost.
 TEST_F(TransferOverSentinels, LosesNothingThatAReplicaHasConfirmed) {
-  EXPECT_EQ(set_.push("?wait_replicas=1&timeout=20s", set_.new_snapshot, test::lose(servers_.master()))
-                .record.generation,
-            2U);
+  EXPECT_EQ(set_.push("&wait_replicas=1", set_.new_snapshot, lose_master()).record.generation, 2U);
   EXPECT_EQ(servers_.master().pid(), -1) << "it was lost";
   test::expect_same(set_.pull(), set_.new_snapshot);
 }

@@ -38,8 +38,8 @@ TEST_P(Transfer, BringsEverySetToAnotherClient) {
 }
 
 TEST_P(Transfer, KeepsPrefixesApart) {
-  const auto ours = open_store(url_ + "?prefix=ours");
-  const auto theirs = open_store(url_ + "?prefix=theirs");
+  const auto ours = open_store(test::with_parameter(url_, "prefix=ours"));
+  const auto theirs = open_store(test::with_parameter(url_, "prefix=theirs"));
   const auto snapshot = test::build_snapshot();
   push(*ours, test::view_of(snapshot), {});
   EXPECT_EQ(read_pointer(*theirs, "tags"), std::nullopt);

@@ -1,0 +1,26 @@
+// For stores with a short time limit, which a busy machine may exceed where a case is not about that.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+#include "core/base/error.hpp"
+#include "tests/support/forked.hpp"
+
+namespace keysieve::test {
+
+// What `ask` returns, once it does not throw UnavailableError; for at most kDeadline, then it throws that.
+template <typename Ask>
+auto when_available(const Ask& ask) {
+  const auto end = std::chrono::steady_clock::now() + kDeadline;
+  for (;;) {
+    try {
+      return ask();
+    } catch (const UnavailableError&) {
+      if (std::chrono::steady_clock::now() > end) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace keysieve::test
