@@ -61,6 +61,11 @@ int KeysievedProcess::exit_status() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+// "7 (keysieved) T ..."
+bool KeysievedProcess::is_stopped() const {
+  return read_file("/proc/" + std::to_string(pid_) + "/stat").find(") T ") != std::string::npos;
+}
+
 std::string KeysievedProcess::standard_output() const {
   return read_file(outputs_ / "out");
 }

@@ -22,6 +22,8 @@ class KeysievedProcess {
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   void send(int signal) const { ::kill(pid_, signal); }
+  // By SIGSTOP.
+  [[nodiscard]] bool is_stopped() const;
   // Waits for its end: the exit status, or minus the signal that ended it.
   int exit_status();
   // Sends SIGTERM and waits.

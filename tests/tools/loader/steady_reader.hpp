@@ -17,7 +17,7 @@ inline constexpr int kLostAKey = 3;
 inline pid_t start_steady_reader(const Site& site, const std::string& set_name, KeyRange keys) {
   return start_process([&] {
     SetReader reader({.directory = site.directory(), .max_jitter = std::chrono::milliseconds(3)}, set_name);
-    const auto deadline = std::chrono::steady_clock::now() + 2 * kDeadline;
+    const auto deadline = std::chrono::steady_clock::now() + 10 * kDeadline;
     for (int seen = 0; seen < keys.count;) {
       const SetReader::Pin pin = reader.pin();
       if (!pin) return 2;

@@ -48,7 +48,7 @@ TEST(StoreConnection, AsksAtOnceWhenToldTo) {
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
 }
 
-// As long as its failover lasts, which is half a minute by default.
+// However long its failover may last.
 void expect_to_fail_at_once(const std::string& url, RedisServer& lost) {
   StoreConnection connection(store_opener(url), "redis", kPollInterval);
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
@@ -60,17 +60,18 @@ void expect_to_fail_at_once(const std::string& url, RedisServer& lost) {
   connection.try_again_now();
   EXPECT_THROW(connection.use(kFirstTry, has_seed), UnavailableError) << "when it is opened";
   EXPECT_THROW(watch->arm(std::span(&log, 1)), UnavailableError);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, kDeadline);
 }
 
 TEST(StoreConnection, WaitsForNoFailoverOfSentinel) {
   RedisSentinels servers(0, 1);
-  expect_to_fail_at_once(servers.url(), servers.master());
+  expect_to_fail_at_once(servers.url() + "?timeout=2m&failover=1h", servers.master());
 }
 
 TEST(StoreConnection, WaitsForNoFailoverOfACluster) {
   RedisCluster cluster;
-  expect_to_fail_at_once(cluster.url(), cluster.master_of(slot_of("keysieve:seed")));
+  expect_to_fail_at_once(cluster.url() + "?timeout=2m&failover=1h",
+                         cluster.master_of(slot_of("keysieve:seed")));
 }
 
 TEST(StoreConnection, OneSetsBadRecordDoesNotKeepTheOthersAway) {

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <filesystem>
 
 #include "tests/support/store_kinds.hpp"
@@ -9,72 +8,65 @@
 namespace keysieve::test {
 namespace {
 
-using std::chrono::steady_clock;
-
-// A loader that looks by itself once an hour: what it sees sooner, the store has told.
+// A loader that looks by itself once an hour, and asks a silent server again after some minutes: what it sees
+// before, the store has told.
 class KeysievedWatching : public Keysieved, public ::testing::WithParamInterface<StoreKind> {
  protected:
   void start_for(const std::string& sets) {
     site_.configure(sets, url_, "1h");
     start();
   }
-  // Until the condition holds; what is measured includes the polling of eventually().
-  template <typename Condition>
-  [[nodiscard]] static bool within_a_second(const Condition& condition) {
-    const auto start = steady_clock::now();
-    return eventually(condition) && steady_clock::now() - start < std::chrono::seconds(1);
-  }
 
   std::string url_ = GetParam().empty_store(site_.root());
 };
 
-TEST_P(KeysievedWatching, SeesAPushWithinASecond) {
+TEST_P(KeysievedWatching, SeesAPushWhenItIsTold) {
   site_.push("tags", {0, 1000}, url_);
   start_for(tags_set);
   ASSERT_TRUE(follows("tags", 1)) << log();
   for (std::uint64_t generation = 2; generation <= 4; ++generation) {
     site_.push("tags", {0, static_cast<int>(1000 + generation)}, url_);
-    EXPECT_TRUE(within_a_second([&] { return site_.live_generation("tags") == generation; })) << log();
+    EXPECT_TRUE(eventually([&] { return site_.live_generation("tags") == generation; })) << log();
   }
 }
 
-TEST_P(KeysievedWatching, SeesARollbackWithinASecond) {
+TEST_P(KeysievedWatching, SeesARollbackWhenItIsTold) {
   site_.push("tags", {0, 1000}, url_);
   site_.push("tags", {0, 2000}, url_);
   start_for(tags_set);
   ASSERT_TRUE(follows("tags", 2)) << log();
   site_.roll_back("tags", url_);
-  EXPECT_TRUE(within_a_second([&] { return site_.live_generation("tags") == 3; })) << log();
+  EXPECT_TRUE(eventually([&] { return site_.live_generation("tags") == 3; })) << log();
 }
 
-TEST_P(KeysievedWatching, SeesABypassOfTheSetWithinASecond) {
+TEST_P(KeysievedWatching, SeesABypassOfTheSetWhenItIsTold) {
   site_.push("tags", {0, 1000}, url_);
   start_for(tags_set);
   ASSERT_TRUE(follows("tags", 1)) << log();
   const auto store = open_store(url_);
   set_store_bypass(*store, "tags", {});
   wake_loaders(*store, "tags");
-  EXPECT_TRUE(within_a_second([&] { return !site_.knows("tags", {0, 1}); })) << log();
+  EXPECT_TRUE(eventually([&] { return !site_.knows("tags", {0, 1}); })) << log();
   clear_store_bypass(*store, "tags");
   wake_loaders(*store, "tags");
-  EXPECT_TRUE(within_a_second([&] { return site_.knows("tags", {0, 1}); })) << log();
+  EXPECT_TRUE(eventually([&] { return site_.knows("tags", {0, 1}); })) << log();
 }
 
-TEST_P(KeysievedWatching, SeesTheFirstPushWithinASecond) {
+TEST_P(KeysievedWatching, SeesTheFirstPushWhenItIsTold) {
   open_store(url_);  // makes it
   start_for(tags_set);
   ASSERT_TRUE(says("holds no snapshot of it")) << log();
   site_.push("tags", {0, 1000}, url_);
-  EXPECT_TRUE(within_a_second([&] { return site_.live_generation("tags") == 1; })) << log();
+  EXPECT_TRUE(eventually([&] { return site_.live_generation("tags") == 1; })) << log();
 }
 
-TEST_P(KeysievedWatching, SeesAddsWithinASecond) {
+TEST_P(KeysievedWatching, SeesAddsWhenItIsTold) {
   site_.push("tags", {0, 1000}, url_);
   start_for(tags_set);
   ASSERT_TRUE(follows("tags", 1)) << log();
   for (int i = 0; i < 5; ++i) {
     site_.add("tags", {5000 + i, 1}, url_);
-    EXPECT_TRUE(within_a_second([&] { return site_.knows("tags", {5000 + i, 1}); })) << log();
+    EXPECT_TRUE(eventually([&] { return site_.knows("tags", {5000 + i, 1}); })) << log();
   }
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
 }
@@ -88,7 +80,7 @@ TEST_P(KeysievedWatching, SeesTheAddsOfEverySet) {
   ASSERT_TRUE(follows("tags", 1)) << log();
   for (const char* set_name : {"shop", "tags", "shop"}) {
     site_.add(set_name, {5000, 10}, url_);
-    EXPECT_TRUE(within_a_second([&] { return site_.knows(set_name, {5000, 10}); })) << log();
+    EXPECT_TRUE(eventually([&] { return site_.knows(set_name, {5000, 10}); })) << log();
   }
 }
 

@@ -66,8 +66,12 @@ void HttpServer::Stop::operator()(MHD_Daemon* daemon) const noexcept {
   MHD_stop_daemon(daemon);
 }
 
-HttpServer::HttpServer(const std::string& address, std::optional<gid_t> group, AnswerPath answer)
-    : answer_(std::move(answer)), socket_(address, group), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+HttpServer::HttpServer(const std::string& address, std::optional<gid_t> group, AnswerPath answer,
+                       std::chrono::milliseconds longest_connection)
+    : answer_(std::move(answer)),
+      longest_connection_(longest_connection),
+      socket_(address, group),
+      stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   // libmicrohttpd closes the one that it is given.
   const int its_own = ::fcntl(socket_.descriptor(), F_DUPFD_CLOEXEC, 0);
   if (!stop_.is_open() || its_own < 0) throw_write_error(address, errno);
@@ -119,7 +123,7 @@ void HttpServer::wait() const {
 void HttpServer::end_old_connections() {
   const SteadyTime now = std::chrono::steady_clock::now();
   for (const auto& [connection, open] : connections_) {
-    if (now - open.since > kLongestConnection) ::shutdown(open.descriptor, SHUT_RDWR);
+    if (now - open.since > longest_connection_) ::shutdown(open.descriptor, SHUT_RDWR);
   }
 }
 

@@ -30,8 +30,11 @@ using AnswerPath = std::function<HttpAnswer(const std::string& path)>;
 
 class HttpServer {
  public:
-  // Throws as a ListeningSocket does.
-  HttpServer(const std::string& address, std::optional<gid_t> group, AnswerPath answer);
+  static constexpr std::chrono::seconds kLongestConnection{10};
+
+  // Throws as a ListeningSocket does. `longest_connection`: from accept to the last byte.
+  HttpServer(const std::string& address, std::optional<gid_t> group, AnswerPath answer,
+             std::chrono::milliseconds longest_connection = kLongestConnection);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   // Waits for no client.
@@ -39,8 +42,6 @@ class HttpServer {
 
   static constexpr unsigned kMostConnections = 64;
   static constexpr std::size_t kMostBytesPerConnection = 32768;  // headers of a request and of its answer
-  // From accept to the last byte.
-  static constexpr std::chrono::seconds kLongestConnection{10};
 
  private:
   struct Callbacks;  // what libmicrohttpd calls
@@ -59,6 +60,7 @@ class HttpServer {
   [[nodiscard]] HttpAnswer answer(const std::string& method, const std::string& path) const noexcept;
 
   AnswerPath answer_;
+  std::chrono::milliseconds longest_connection_;
   ListeningSocket socket_;
   FileDescriptor stop_;  // an eventfd, readable when the thread shall end
   std::map<MHD_Connection*, OpenConnection> connections_;

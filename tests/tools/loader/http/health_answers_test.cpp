@@ -66,26 +66,30 @@ TEST_F(HealthAnswers, KeepNobodyFromStartingForEver) {
 TEST_F(DaemonWithLimits, GivesSignsOfLifeBetweenRoundsThatAreFarApart) {
   site_.push("tags", {0, 1000});
   site_.configure(status_config() + tags_set, site_.store_url(), "1h");
-  run({.longest_silence = seconds(3)});
+  run({.longest_silence = milliseconds(600)});
   ASSERT_TRUE(answers("/healthz", 200));
   const auto silence = [&] { return value_of("keysieve_loader_heartbeat_age_seconds"); };
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(eventually([&] { return silence() > 0.5; })) << i;
-    ASSERT_TRUE(eventually([&] { return std::abs(silence()) < 0.5; })) << i;
+    ASSERT_TRUE(eventually([&] { return silence() > 0.1; })) << i;
+    ASSERT_TRUE(eventually([&] { return std::abs(silence()) < 0.1; })) << i;
   }
 }
 
 TEST_F(DaemonWithLimits, IsUnwellWhileAStoreHoldsItUpAndSaysSoEverywhere) {
   RedisServer redis;
   site_.push("tags", {0, 1000}, redis.unix_url());
-  site_.configure(status_config() + tags_set, redis.unix_url() + "?timeout=60s");
+  site_.configure(status_config() + tags_set, redis.unix_url() + "?timeout=1h");
   run({.longest_silence = milliseconds(300)});
   ASSERT_TRUE(answers("/healthz", 200));
   ::kill(redis.pid(), SIGSTOP);
-  ASSERT_TRUE(eventually([&] { return value_of("keysieve_loader_heartbeat_age_seconds") > 2; }));
+  // Twice: the first time may be one at which the machine was only slow.
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(
+        eventually([&] { return value_of("keysieve_loader_heartbeat_age_seconds") > 0.3 * (1 + i); }));
+  }
+  ASSERT_TRUE(eventually([&] { return get("/healthz").body.find("no sign of life") != std::string::npos; }));
   EXPECT_EQ(value_of("keysieve_loader_ready"), 0);
   EXPECT_EQ(get("/healthz").status, 503U);
-  EXPECT_THAT(get("/healthz").body, HasSubstr("no sign of life"));
   EXPECT_THAT(get("/").body, AllOf(HasSubstr("<header class=\"top bad\">"),
                                    HasSubstr("<h1>The loader has given no sign of life for ")));
   const auto stuck = nlohmann::json::parse(get("/status.json").body);

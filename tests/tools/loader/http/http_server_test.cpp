@@ -19,6 +19,8 @@ using ::testing::HasSubstr;
 
 class Server : public ::testing::Test {
  protected:
+  Server() { start(); }
+
   static HttpAnswer answer(const std::string& path) {
     if (path == "/wrong") throw std::runtime_error("it went wrong");
     return {.body = "asked for " + path, .headers = {{"X-Test", "yes"}}};
@@ -27,7 +29,13 @@ class Server : public ::testing::Test {
 
   TemporaryDirectory folder_;
   std::string path_ = folder_ / "server.sock";
-  std::optional<HttpServer> server_{std::in_place, "unix:" + path_, std::nullopt, answer};
+  // As long as the slowest machine needs for an answer, where a case is not about it.
+  void start(std::chrono::milliseconds longest_connection = std::chrono::hours(1)) {
+    server_.reset();
+    server_.emplace("unix:" + path_, std::nullopt, answer, longest_connection);
+  }
+
+  std::optional<HttpServer> server_;
 };
 
 TEST_F(Server, AnswersGetAndHeadAlone) {
@@ -84,6 +92,7 @@ TEST_F(Server, AnswersOthersBesideSlowClients) {
 
 // They send a byte now and then, so that no idle time ends them.
 TEST_F(Server, EndsSlowClientsThatHoldAllConnections) {
+  start(std::chrono::milliseconds(500));
   std::list<HttpConnection> slow;
   for (unsigned i = 0; i < HttpServer::kMostConnections; ++i) slow.emplace_back(path_).send("GET / HT");
   EXPECT_TRUE(eventually([&] {
@@ -91,7 +100,7 @@ TEST_F(Server, EndsSlowClientsThatHoldAllConnections) {
     return std::all_of(slow.begin(), slow.end(),
                        [](const HttpConnection& connection) { return connection.is_closed(); });
   }));
-  EXPECT_EQ(get("/").status, 200);
+  EXPECT_TRUE(eventually([&] { return get("/").status == 200; }));
 }
 
 TEST_F(Server, EndsAtOnceWhateverItsClientsDo) {
@@ -100,7 +109,7 @@ TEST_F(Server, EndsAtOnceWhateverItsClientsDo) {
   slow.send("GET / HT");
   const auto begin = std::chrono::steady_clock::now();
   server_.reset();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, HttpServer::kLongestConnection / 2);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, kDeadline);
   EXPECT_EQ(slow.read_all(), "");
   EXPECT_THROW(HttpConnection{path_}, std::runtime_error);
 }

@@ -143,9 +143,15 @@ TEST(ScrapeConfigsInPrometheus, GiveTheJobTheNameThatTheAlertsAskFor) {
     std::ofstream(path) << config;
     const ProgramResult check = promtool({"check", "config", path});
     EXPECT_EQ(check.exit_status, 0) << check.output << check.errors;
-    const ProgramResult found = promtool(
-        {"check", "service-discovery", "--timeout=2s", path, is_discovered ? "kubernetes-pods" : "keysieve"});
-    const auto labels = nlohmann::json::parse(found.output).at(0).at("labels");
+    // It prints what it has found when the time is over.
+    nlohmann::json found;
+    EXPECT_TRUE(eventually([&] {
+      const std::string job = is_discovered ? "kubernetes-pods" : "keysieve";
+      const auto printed = promtool({"check", "service-discovery", "--timeout=200ms", path, job}).output;
+      found = nlohmann::json::parse(printed, nullptr, false);
+      return found.is_array() && !found.empty();
+    }));
+    const auto labels = found.at(0).at("labels");
     EXPECT_EQ(labels.at("job"), "keysieve");
     EXPECT_EQ(labels.at("__address__"), is_discovered ? "10.1.2.3:9427" : "web1.example.com:9427");
   }

@@ -155,7 +155,7 @@ TEST_F(KeysievedStatus, IsReadyWithWhatIsCachedBeforeAStoreThatHangsIsAsked) {
   const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
   site_.push("tags", {0, 1000}, redis.unix_url());
   site_.push("shop", {0, 1000}, redis.unix_url());
-  site_.configure(status_config() + tags_set + shop_set, redis.unix_url() + "?timeout=60s");
+  site_.configure(status_config() + tags_set + shop_set, redis.unix_url() + "?timeout=1h");
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   ASSERT_TRUE(follows("shop", 1)) << log();
