@@ -26,7 +26,7 @@ struct Cut {
   friend void PrintTo(const Cut& cut, std::ostream* out) { *out << cut.name; }
 };
 
-const Cut kGoesAway{"goes_away", How::HangUp, "10s", "", 6'007, 97};
+const Cut kGoesAway{"goes_away", How::HangUp, "2m", "", 6'007, 97};
 const Cut kHangs{"hangs", How::Stall, "100ms", "timed out after 100 ms", 40'009, 997};
 const Cut kDrips{"drips", How::Drip, "100ms", "timed out after 100 ms", 40'009, 997};
 
@@ -39,7 +39,7 @@ class CutConnection : public ::testing::TestWithParam<Cut> {
     const auto step = test::soak_rounds(static_cast<unsigned>(GetParam().few_step),
                                         static_cast<unsigned>(GetParam().all_step));
     unsigned cuts = 0;
-    for (std::uint64_t at = 1; !HasFailure(); at += step, ++cuts) {
+    for (std::uint64_t at = 1; !HasFailure();) {
       prepare();
       const std::string when = "cut after " + std::to_string(at) + " bytes";
       test::Relay relay(directory_ / "relay", redis_.socket_path(), test::RelayCut{at, GetParam().how});
@@ -48,6 +48,9 @@ class CutConnection : public ::testing::TestWithParam<Cut> {
       });
       check(message.empty(), when);
       if (message.empty() && !relay.was_cut()) break;
+      if (!relay.was_cut()) continue;  // the machine was too slow for the short timeout: once more
+      at += step;
+      ++cuts;
       if (message.empty()) continue;
       EXPECT_THAT(message, StartsWith("redis+unix://" + directory_ / "relay: ")) << when;
       EXPECT_THAT(message, HasSubstr(GetParam().reason)) << when;

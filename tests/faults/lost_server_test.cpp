@@ -53,7 +53,7 @@ class LostServerUnderKeysieved : public Keysieved {};
 TEST_F(LostServerUnderKeysieved, IsFoundAgain) {
   RedisServer redis;
   const std::string url = redis.unix_url();
-  site_.configure(tags_set, url + "?timeout=1s");
+  site_.configure(tags_set, url + "?timeout=2m");
   int keys = 1000;
   site_.push("tags", {0, keys}, url);
   start();
