@@ -17,8 +17,12 @@ namespace {
 constexpr unsigned kWorkers = 4;
 constexpr unsigned kWarm = 20;  // refreshes until everything has been used once
 constexpr int kKeys = 5'000;
-// Of the allocator, whatever the number of refreshes. (AddressSanitizer would keep what was freed.)
+// Of the allocator, whatever the number of refreshes. AddressSanitizer keeps what was freed.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::int64_t kSlackBytes = 300 << 20;
+#else
 constexpr std::int64_t kSlackBytes = 1 << 20;
+#endif
 
 struct RefreshCounts {
   std::atomic<bool> stop{false};

@@ -19,6 +19,7 @@ using std::chrono::milliseconds;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr unsigned kWorkers = 8;
+constexpr milliseconds kRecovered{2'000};  // on an idle machine, as tools/soak wants it
 
 struct WipeCounts {
   std::atomic<bool> stop{false};
@@ -99,6 +100,7 @@ class WipedDirectory : public test::SharedMemory {
 
 TEST_F(WipedDirectory, IsServedFromUntilTheNextPublicationAndThatIsSeenSoon) {
   const unsigned rounds = test::soak_rounds(2, 100);
+  const milliseconds limit = test::soak_rounds(0, 1) == 1 ? kRecovered : test::kDeadline;
   milliseconds slowest{0};
   for (unsigned round = 0; round < rounds; ++round) {
     std::filesystem::remove_all(round % 2 == 0 ? folder() : file(kControlName));
@@ -108,6 +110,7 @@ TEST_F(WipedDirectory, IsServedFromUntilTheNextPublicationAndThatIsSeenSoon) {
     const SteadyTime published = std::chrono::steady_clock::now();
     ASSERT_TRUE(all_have_seen_it());
     const auto took = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - published);
+    EXPECT_LE(took, limit);
     slowest = std::max(slowest, took);
     EXPECT_EQ(shared_->wrong_answers, 0U);
     EXPECT_EQ(shared_->outages, 0U);
