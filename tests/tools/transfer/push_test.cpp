@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
 #include "tests/support/message_of.hpp"
@@ -100,25 +99,6 @@ TEST_F(PushTest, OfAnOlderBuildIsANewGenerationOnceMore) {
   EXPECT_EQ(previous[0].generation, 3U);
   EXPECT_EQ(previous[1].generation, 2U);
   EXPECT_THAT(keys(), SizeIs(3 + 1));
-}
-
-TEST_F(PushTest, TakesOverARecordOfTheFirstFormat) {
-  const auto old_snapshot = test::build_snapshot();
-  SnapshotRecord old_record = describe(test::view_of(old_snapshot));
-  old_record.generation = 5;
-  nlohmann::json document = nlohmann::json::parse(encode(PointerRecord{.current = old_record}));
-  document["format"] = 1;
-  for (const char* later : {"pending", "garbage", "adds_trimmed_to", "record_checksum"})
-    document.erase(later);
-  for (const char* later : {"push_id", "adds_from", "restores"}) document["current"].erase(later);
-  store_->put_many(std::vector<Record>{{"keysieve:tags:current", document.dump()},
-                                       {chunk_key("keysieve", "tags", old_record.build_id, 0),
-                                        encode_chunk(0, chunk_payload(Bytes(old_snapshot.get()), 0))}});
-  EXPECT_TRUE(std::ranges::equal(pull(*store_, "tags").snapshot.get(), old_snapshot.get()));
-  EXPECT_EQ(push(test::build_snapshot()).record.generation, 6U);
-  EXPECT_TRUE(has_chunks_of(old_snapshot));
-  for (int i = 0; i < 2; ++i) push(test::build_snapshot());
-  EXPECT_FALSE(has_chunks_of(old_snapshot));
 }
 
 TEST_F(PushTest, RefusesOtherBytesUnderTheSameBuildId) {
