@@ -6,6 +6,7 @@
 #include "tests/support/message_of.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/waits_cut_short.hpp"
+#include "tools/stores/redis_replicas.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
@@ -79,6 +80,12 @@ TEST_F(RedisReplicas, AreCounted) {
               put(*store, {"a", "1"});
             }),
             master_.tcp_url() + ": only 1 of 2 replicas have it after 60000 ms");
+}
+
+TEST_F(RedisReplicas, AreWaitedForHalfOfTheTimeout) {
+  using std::chrono_literals::operator""ms;
+  EXPECT_EQ(ReplicaDemand(2, 10'000ms).command(), (RedisCommand{"WAIT", "2", "5000"}));
+  EXPECT_EQ(ReplicaDemand(2, 1ms).command(), (RedisCommand{"WAIT", "2", "1"})) << "0 would wait for ever";
 }
 
 TEST_F(RedisReplicas, AreNotWaitedForUnlessAskedFor) {
