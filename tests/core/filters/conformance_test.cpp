@@ -64,41 +64,6 @@ TEST_P(FilterConformance, AnswersMaybeForEveryKeyOfAnOverloadedSet) {
   EXPECT_EQ(count_maybe(build(tight, keys), keys), keys.size());
 }
 
-// Hashes that no good hash function gives, in numbers that leave a shard too little room: no build fails.
-TEST_P(FilterConformance, AnswersMaybeForEveryKeyOfAHostileShard) {
-  using Pattern = KeyHash (*)(std::uint64_t number);
-  constexpr std::array<Pattern, 5> kPatterns{
-      [](std::uint64_t i) {
-        return KeyHash{i, i};
-      },
-      [](std::uint64_t i) {
-        return KeyHash{i << 48, i};
-      },
-      [](std::uint64_t i) {
-        return KeyHash{~(i << 20), i};
-      },
-      [](std::uint64_t i) {
-        return KeyHash{i % 3, i};
-      },  // hardly any of them differ for the shard
-      [](std::uint64_t i) {
-        return KeyHash{i * 0x100000001, i};
-      },
-  };
-  for (const Effort effort : {Effort::Normal, Effort::Max}) {
-    const FilterParams params{.shard_bytes = shard_bytes(), .hash_count = kind().hash_counts(effort).front()};
-    for (const Pattern pattern : kPatterns) {
-      for (const std::uint64_t count : {1U, 2U, 3U, 64U, 129U, 700U, 5'000U, 20'000U}) {
-        std::vector<KeyHash> keys;
-        for (std::uint64_t i = 0; i < count; ++i) keys.push_back(pattern(i));
-        const BuiltShards shards(kind(), params, 1, keys, effort);
-        ASSERT_EQ(shards.array().entries[0].key_count, count);
-        ASSERT_EQ(kind().fault_of(params, shards.array().entries[0]), nullptr);
-        ASSERT_EQ(count_maybe(shards, keys), count);
-      }
-    }
-  }
-}
-
 TEST_P(FilterConformance, AnswersABatchAsItAnswersSingleKeys) {
   const BuiltShards shards = build(geometry_for(5'000), hashes_of_numbers(0, 5'000));
   for (const std::size_t size : {0U, 1U, 31U, 32U, 33U, 64U, 1000U}) {
