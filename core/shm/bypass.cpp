@@ -13,7 +13,7 @@ void change_control(const std::string& directory, std::string_view set_name, Cha
         SetFolder::open(directory, set_name, believed_owner(directory, std::string(set_name)));
     const ControlFile control = ControlFile::open_writable(folder);
     change(control.writable_page());
-    if (!control.is_removed()) return;
+    if (control.found_at(folder.path_of(kControlName)) == ControlFile::Found::This) return;
   }
 }
 

@@ -19,12 +19,25 @@ ControlFile ControlFile::open_writable(const SetFolder& folder) {
 ControlFile::ControlFile(const SetFolder& folder, int open_flags, MapAccess access)
     : file_(folder.open_file(kControlName, open_flags)) {
   const std::string path = folder.path_of(kControlName);
-  const auto size = stat_of(file_, path).st_size;
-  if (size != static_cast<off_t>(kPageBytes)) {
-    throw DataError(path + ": has " + std::to_string(size) + " bytes, a control page has 4096");
+  const auto status = stat_of(file_, path);
+  if (status.st_size != static_cast<off_t>(kPageBytes)) {
+    throw DataError(path + ": has " + std::to_string(status.st_size) + " bytes, a control page has 4096");
   }
   region_ = map_region(file_, access, kPageBytes, path);
   check_control_page(page(), path);
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  if (access == MapAccess::ReadOnly) file_ = {};
+}
+
+// The numbers are not used again while the file is mapped.
+ControlFile::Found ControlFile::found_at(const std::string& path) const {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) {
+    return status.st_dev == device_ && status.st_ino == inode_ ? Found::This : Found::Another;
+  }
+  if (errno == ENOENT || errno == ENOTDIR) return Found::None;
+  throw_read_error(path, errno);
 }
 
 bool ControlFile::is_removed() const noexcept {

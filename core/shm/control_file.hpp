@@ -1,6 +1,8 @@
 // The file that holds the control page of a set, mapped: read-only by readers, writable by its owner.
 #pragma once
 
+#include <sys/types.h>
+
 #include "core/base/file_descriptor.hpp"
 #include "core/base/mapped_region.hpp"
 #include "core/shm/control_page.hpp"
@@ -22,7 +24,12 @@ class ControlFile {
     return *reinterpret_cast<ControlPage*>(region_.address());
   }
 
-  // Whether the file has lost its name: removed, or replaced by another.
+  // What a path leads to, by device and inode: this file, none, or another one, as after a rename or a mount.
+  // Throws PermissionError, MissingInputError where that cannot be told.
+  enum class Found : std::uint8_t { This, None, Another };
+  [[nodiscard]] Found found_at(const std::string& path) const;
+
+  // Of a writable one: whether the file has lost its name, having been removed or replaced.
   [[nodiscard]] bool is_removed() const noexcept;
 
   // Of a writable one: keeps other publishers away as long as this object lives; false while another does.
@@ -32,8 +39,10 @@ class ControlFile {
  private:
   ControlFile(const SetFolder& folder, int open_flags, MapAccess access);
 
-  FileDescriptor file_;
+  FileDescriptor file_;  // closed once it is mapped, if read-only
   MappedRegion region_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
 };
 
 }  // namespace keysieve

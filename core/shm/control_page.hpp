@@ -16,7 +16,8 @@ namespace keysieve {
 inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T', 'R', 'L'};
 inline constexpr std::uint32_t kEndianMark = 0x01020304;
 inline constexpr std::uint16_t kControlAbiMajor = 1;  // another major is not understood
-inline constexpr std::uint16_t kControlAbiMinor = 1;  // a higher minor only adds; 1: the store's bypass
+inline constexpr std::uint16_t kControlAbiMinor =
+    2;  // a higher minor only adds; 1: the store's bypass; 2: previous
 
 // `current` is a publication number; its two top bits say that the set is bypassed, by an operator of this
 // host or in the store. Neither lifts the other's. 0: nothing published yet.
@@ -56,7 +57,12 @@ struct ControlPage {
   // As bypass_until, for the store's bypass.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> store_bypass_until;
 
-  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 7 * kCacheLineBytes> reserved;
+  // The publication before `current`, as long as keys are added to its live layer too: a reader may still
+  // answer from it. 0: there is none. Release-stored before `current` and before a key is added to one layer
+  // alone; acquire-loaded by readers after `current`.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> previous;
+
+  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 8 * kCacheLineBytes> reserved;
 };
 
 static_assert(sizeof(ControlPage) == kPageBytes && std::is_standard_layout_v<ControlPage>);
@@ -67,6 +73,7 @@ static_assert(offsetof(ControlPage, last_confirmed) == 192);
 static_assert(offsetof(ControlPage, heartbeat) == 256);
 static_assert(offsetof(ControlPage, moved_at_ms) == 320);
 static_assert(offsetof(ControlPage, store_bypass_until) == 384);
+static_assert(offsetof(ControlPage, previous) == 448);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(std::atomic<std::int64_t>) == 8);
 

@@ -15,12 +15,14 @@ class LayerWriter {
   explicit LayerWriter(LiveFile file) noexcept : file_(std::move(file)) {}
 
   // From now on every lookup of the key answers maybe, in every process. The hash must have been made with
-  // the snapshot's seed. Whether any bit was new; only such keys are counted.
+  // seed(). Whether any bit was new; only such keys are counted.
   bool add(KeyHash hash) noexcept;
 
   // Waits until the bits lie on the disk, where the directory is on one.
   void sync() noexcept { file_.sync(); }
 
+  // By which its keys are hashed.
+  [[nodiscard]] std::uint64_t seed() const noexcept { return file_.page().seed; }
   [[nodiscard]] LayerGeometry geometry() const noexcept { return file_.geometry(); }
   [[nodiscard]] std::uint64_t live_keys() const noexcept {
     return file_.page().live_keys.load(std::memory_order_relaxed);

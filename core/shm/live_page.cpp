@@ -13,13 +13,6 @@ std::uint64_t header_checksum(const LivePage& page) noexcept {
   return checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(LivePage, header_checksum)));
 }
 
-// Of what its writer meant; whether the file holds as much is another matter.
-bool is_whole_layer(const LivePage& page) noexcept {
-  const LayerGeometry geometry{page.layer_shard_count};
-  const std::uint32_t shard_bytes = page.layer_shard_count == 0 ? 0 : kLayerShardBytes;
-  return page.layer_bytes == geometry.bytes() && page.layer_shard_bytes == shard_bytes;
-}
-
 }  // namespace
 
 std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp) {
@@ -29,9 +22,9 @@ std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp) {
   page.publication = stamp.publication;
   page.generation = stamp.generation;
   page.published_at = stamp.published_at;
-  page.layer_bytes = stamp.layer.bytes();
   page.layer_shard_count = stamp.layer.shard_count;
   page.layer_shard_bytes = stamp.layer.shard_count == 0 ? 0 : kLayerShardBytes;
+  page.seed = stamp.seed;
   page.header_checksum = header_checksum(page);
   page.live_keys = stamp.live_keys;
   std::array<std::byte, kPageBytes> bytes;
@@ -49,12 +42,12 @@ void check_live_page(const LivePage& page, std::uint64_t file_bytes, const Publi
   if (page.instance != id.instance || page.publication != id.publication) {
     throw DataError(name + ": live page belongs to another publication");
   }
-  if (!is_whole_layer(page)) {
-    throw DataError(name + ": live layer of " + std::to_string(page.layer_bytes) + " bytes does not have " +
-                    std::to_string(page.layer_shard_count) + " shards of " +
-                    std::to_string(page.layer_shard_bytes) + " bytes, or their size is unknown");
+  const LayerGeometry layer{page.layer_shard_count};
+  if (page.layer_shard_bytes != (layer.shard_count == 0 ? 0 : kLayerShardBytes)) {
+    throw DataError(name + ": live layer of " + std::to_string(layer.shard_count) + " shards of " +
+                    std::to_string(page.layer_shard_bytes) + " bytes, a size that is not known");
   }
-  const std::uint64_t expected = sizeof(LivePage) + page.layer_bytes;
+  const std::uint64_t expected = sizeof(LivePage) + layer.bytes();
   if (file_bytes != expected) {
     throw DataError(name + ": is " + (file_bytes < expected ? "cut short" : "too long") + ": " +
                     std::to_string(file_bytes) + " bytes instead of " + std::to_string(expected));

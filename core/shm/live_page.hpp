@@ -30,8 +30,8 @@ struct LivePage {
   std::uint64_t publication;  // on this host, from 1
   std::uint64_t generation;   // in the store; 0: published from a file
   UnixSeconds published_at;
-  std::uint64_t layer_bytes;  // size of the live layer behind this page; 0: no layer
-  std::uint32_t layer_shard_count;
+  std::uint64_t seed;               // of the snapshot: the layer's keys are hashed by it too
+  std::uint32_t layer_shard_count;  // 0: no layer
   std::uint32_t layer_shard_bytes;
   std::uint64_t header_checksum;  // XXH3-64 of the bytes before it
 
@@ -53,6 +53,7 @@ struct PublicationStamp {
   std::uint64_t generation = 0;
   UnixSeconds published_at = 0;
   LayerGeometry layer{};
+  std::uint64_t seed = 0;
   std::uint64_t live_keys = 0;
 };
 

@@ -135,7 +135,8 @@ Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
   take_control();
 }
 
-std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer) {
+std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer,
+                                 const PublicationId& filled) {
   const std::string source = "snapshot for " + folder_.path();
   const SnapshotView view = SnapshotView::decode(snapshot, source, Check::Tables);
   if (view.set_name() != set_name_) {
@@ -148,7 +149,10 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
                                .generation = generation,
                                .published_at = unix_now(),
                                .layer = layer.geometry(),
+                               .seed = view.header().seed,
                                .live_keys = layer.live_keys()};
+  // Who has yet to attach what is current must do so now: the one before it goes.
+  keep_previous(0);
   remove_leftovers();
   check_total_size(snapshot.size() + sizeof(LivePage) + layer.bytes().size());
 
@@ -164,18 +168,40 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
   files.rename(temporary(live_name), live_name);
   files.rename(temporary(snapshot_name), snapshot_name);
   sync_unless_memory(folder_.descriptor(), folder_.path());
+  const bool may_answer = layer.live_keys() == 0 || filled == PublicationId{stamp.instance, previous};
+  keep_previous(may_answer ? previous : 0);
   make_current(stamp.publication, previous);
   files.keep();
   return stamp.publication;
 }
 
 std::optional<LayerWriter> Publisher::open_layer() const {
-  const std::uint64_t current = publication_of(control_->page().current.load(std::memory_order_relaxed));
-  if (current == 0) return std::nullopt;
+  return open_layer_of(publication_of(control_->page().current.load(std::memory_order_relaxed)));
+}
+
+std::optional<LayerWriter> Publisher::open_previous_layer() {
+  const std::uint64_t previous = control_->page().previous.load(std::memory_order_relaxed);
+  try {
+    if (auto layer = open_layer_of(previous)) return layer;
+  } catch (const Error&) {
+    // no reader may answer from it, then
+  }
+  keep_previous(0);
+  return std::nullopt;
+}
+
+std::optional<LayerWriter> Publisher::open_layer_of(std::uint64_t publication) const {
+  if (publication == 0) return std::nullopt;
   LiveFile file =
-      LiveFile::open_writable(folder_, live_file_name(current), {control_->page().instance, current});
+      LiveFile::open_writable(folder_, live_file_name(publication), {control_->page().instance, publication});
   if (file.geometry().shard_count == 0) return std::nullopt;
   return LayerWriter(std::move(file));
+}
+
+// Release: pairs with the acquire in SetReader::is_behind. Who has seen a key in one layer alone also sees
+// that the other's publication is not to be answered from.
+void Publisher::keep_previous(std::uint64_t publication) const noexcept {
+  control_->writable_page().previous.store(publication, std::memory_order_release);
 }
 
 void Publisher::confirm(UnixSeconds now) noexcept {

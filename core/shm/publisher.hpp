@@ -28,12 +28,19 @@ class Publisher {
   Publisher(PublisherSettings settings, std::string_view set_name);
 
   // Publishes a snapshot of this set with its live layer; returns its publication number. Validates all of it
-  // with the reader's own checks first. On any exception the old publication stays live.
-  std::uint64_t publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer = {});
+  // with the reader's own checks first. On any exception the old publication stays live. Readers go on
+  // answering from that one for a while, if `layer` holds no key or that one is `filled`: its own layer holds
+  // all that this one does. Else they attach the new one at their next call.
+  std::uint64_t publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer = {},
+                        const PublicationId& filled = {});
 
   // The live layer of what is current, to add keys to while this publisher lives. Nothing when nothing is
   // published, or without a layer. Throws MissingInputError, DataError, PermissionError.
   [[nodiscard]] std::optional<LayerWriter> open_layer() const;
+  // That of the publication before it, from which readers may still answer: each key must be added to it
+  // first. Where it cannot be, returns nothing, and no reader answers from that publication from its next
+  // call on.
+  [[nodiscard]] std::optional<LayerWriter> open_previous_layer();
 
   // The loader has looked at the store and found nothing newer.
   void confirm(UnixSeconds now) noexcept;
@@ -47,6 +54,8 @@ class Publisher {
   [[nodiscard]] std::uint64_t next_publication() const;
   void remove_leftovers() const;
   void check_total_size(std::uint64_t new_bytes) const;
+  [[nodiscard]] std::optional<LayerWriter> open_layer_of(std::uint64_t publication) const;
+  void keep_previous(std::uint64_t publication) const noexcept;
   void make_current(std::uint64_t publication, std::uint64_t previous) const;
   void check_lock_is_ours() const;
   void take_control();

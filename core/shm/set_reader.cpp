@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "core/base/checksum.hpp"
-#include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
 
 namespace keysieve {
@@ -24,6 +23,11 @@ std::string_view to_string(Availability availability) noexcept {
   return "unknown";
 }
 
+SetReader::Trouble SetReader::trouble_of(const Error& failure) {
+  const bool is_incompatible = failure.kind() == ErrorKind::Incompatible;
+  return {is_incompatible ? Availability::Incompatible : Availability::Missing, failure.what()};
+}
+
 std::string SetReader::reason() const {
   if (availability_ == Availability::Bypassed) {
     if (bypassed_by_ == kBypassBit) return "bypassed by an operator of this host";
@@ -31,80 +35,95 @@ std::string SetReader::reason() const {
     return "bypassed by an operator of this host, and in the store";
   }
   if (availability_ == Availability::Expired) return "its snapshot is past valid_for";
-  return failure_;
+  if (control_trouble_) return control_trouble_->reason;
+  return attach_trouble_ ? attach_trouble_->reason : "";
 }
 
 SetReader::SetReader(ReaderSettings settings, std::string_view set_name)
-    : settings_(std::move(settings)), set_name_(checked_set_name(set_name)) {}
+    : settings_(std::move(settings)),
+      set_name_(checked_set_name(set_name)),
+      control_path_(settings_.directory + "/" + set_name_ + "/" + kControlName) {}
 
 // The slow path: at the first call, at every check, whenever `current` is not what it was, and as long as
-// there is something to detach. Only memory can run out here without a reason to show; then what is mapped
-// goes on serving.
+// there is something to detach. Only memory can run out here without a reason to show.
 void SetReader::refresh() noexcept {
   try {
     const SteadyTime now = std::chrono::steady_clock::now();
     if (calls_until_check_ == 0) {
       calls_until_check_ = kCallsBetweenChecks;
       follow_control(now);
-    } else if (!control_ && now >= retry_at_) {
+    } else if ((!control_ || control_trouble_) && now >= retry_at_) {
       follow_control(now);
     }
     follow_current(current_->load(std::memory_order_acquire), now);
     detach_some();
   } catch (const std::exception&) {
-    expected_word_ = kUnsettled;
+    const std::uint64_t word = current_->load(std::memory_order_acquire);
+    is_behind_ = control_ && is_behind({control_->page().instance, publication_of(word)});
+    wait(word);
   }
 }
 
-// Opens the control page, or the one that has taken its place. One that has vanished stays mapped until then.
+// Opens the control page that its path leads to now. Where there is none any more, nobody can publish: what
+// is mapped goes on serving. Where it is another, which cannot be taken, something may have been published
+// there.
 void SetReader::follow_control(SteadyTime now) {
-  if (control_ && !control_->is_removed()) return;
   try {
-    const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
-    control_ = ControlFile::open_read_only(folder);
-    current_ = &control_->page().current;
+    if (!control_ || control_->found_at(control_path_) == ControlFile::Found::Another) {
+      const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
+      control_ = ControlFile::open_read_only(folder);
+      current_ = &control_->page().current;
+      attach_trouble_.reset();
+    }
     retry_at_ = {};
-    without_attachment_ = Availability::Missing;
-    failure_.clear();
+    control_trouble_.reset();
   } catch (const Error& failure) {
-    if (control_) return;
     retry_at_ = now + kRetryDelay;
-    const bool incompatible = failure.kind() == ErrorKind::Incompatible;
-    without_attachment_ = incompatible ? Availability::Incompatible : Availability::Missing;
-    failure_ = failure.what();
+    control_trouble_ = trouble_of(failure);
   }
 }
 
 void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
   const PublicationId wanted{control_ ? control_->page().instance : 0, publication_of(word)};
+  is_behind_ = is_behind(wanted);
   if (wanted.publication == 0) {
     if (!control_) return wait(word);  // a worker that runs for long finds a set that comes later
-    failure_ = "nothing is published yet";
+    attach_trouble_ = Trouble{Availability::Missing, "nothing is published yet"};
     return settle(word);  // a control page made anew: what is mapped goes on serving
   }
-  if (wanted == refused_ || (attachment_ && attachment_->id() == wanted)) {
+  if (attachment_ && attachment_->id() == wanted) {
     next_.reset();
     mismatch_since_.reset();
     return settle(word);
   }
+  if (wanted == refused_) return attachment_ && !is_behind_ ? wait(word) : settle(word);
   if (!may_attach_now(now)) return wait(word);
   if (next_ && next_->id() == wanted) return warm(word, now);
   attach(word, now);
 }
 
-// At once when there is nothing to serve, or when the publication is older than any jitter; else after half
+// Keys are added to the layers of the current publication and of the one before it, to that one first. What
+// is older than both does not know them. Acquire: pairs with the release in Publisher::keep_previous; what
+// was loaded from `current` before is at most as new.
+bool SetReader::is_behind(const PublicationId& current) const noexcept {
+  if (!attachment_ || current.publication == 0 || attachment_->id() == current) return false;
+  const std::uint64_t previous = control_->page().previous.load(std::memory_order_acquire);
+  return attachment_->id() != PublicationId{current.instance, previous};
+}
+
+// At once when nothing can serve meanwhile, or when the publication is older than any jitter; else after half
 // the jitter, so that the workers of a host do not all touch a new publication's pages at the same moment.
 // The other half is for warming it.
 bool SetReader::may_attach_now(SteadyTime now) {
   if (!mismatch_since_) mismatch_since_ = now;
   if (now < retry_at_) return false;
-  if (!attachment_ || is_older_than_any_jitter()) return true;
+  if (!attachment_ || is_behind_ || is_older_than_any_jitter()) return true;
   return now - *mismatch_since_ >= jitter() / 2;
 }
 
 // Asks once more how old the publication is: a newer one may have come since.
 bool SetReader::must_switch(SteadyTime now) const noexcept {
-  return !attachment_ || is_older_than_any_jitter() || now - *mismatch_since_ >= jitter();
+  return !attachment_ || is_behind_ || is_older_than_any_jitter() || now - *mismatch_since_ >= jitter();
 }
 
 bool SetReader::is_older_than_any_jitter() const noexcept {
@@ -129,13 +148,9 @@ void SetReader::attach(std::uint64_t word, SteadyTime now) {
         word = now_current;
         continue;
       }
-      const bool incompatible = failure.kind() == ErrorKind::Incompatible;
-      without_attachment_ = incompatible ? Availability::Incompatible : Availability::Missing;
-      failure_ = failure.what();
-      if (incompatible || failure.kind() == ErrorKind::Data) {
-        refused_ = id;
-        return settle(word);
-      }
+      attach_trouble_ = trouble_of(failure);
+      const bool is_for_good = failure.kind() == ErrorKind::Incompatible || failure.kind() == ErrorKind::Data;
+      if (is_for_good) refused_ = id;
       retry_at_ = std::chrono::steady_clock::now() + kRetryDelay;
       return wait(word);
     }
@@ -158,7 +173,8 @@ void SetReader::take(std::unique_ptr<Attachment> attachment) {
   attachment_ = std::move(attachment);
   mismatch_since_.reset();
   refused_ = {};
-  failure_.clear();
+  is_behind_ = false;
+  attach_trouble_.reset();
 }
 
 // What the calls answer as long as the word stays.
@@ -169,7 +185,8 @@ void SetReader::settle(std::uint64_t word) noexcept {
   serving_ = availability_ == Availability::Ready ? attachment_.get() : nullptr;
   // What is retired waits for calls to detach it. Past the end of a bypass the bit may stand for a while; a
   // new bypass would leave the word as it is.
-  const bool may_change = !retired_.empty() || (is_bypassed(word) && availability_ != Availability::Bypassed);
+  const bool may_change =
+      !retired_.empty() || control_trouble_ || (is_bypassed(word) && availability_ != Availability::Bypassed);
   expected_word_ = may_change ? kUnsettled : word;
 }
 
@@ -180,7 +197,9 @@ void SetReader::wait(std::uint64_t word) noexcept {
 }
 
 Availability SetReader::availability_at(UnixSeconds now) const noexcept {
-  if (!attachment_) return without_attachment_;
+  if (control_trouble_) return control_trouble_->availability;
+  if (!attachment_ || is_behind_)
+    return attach_trouble_ ? attach_trouble_->availability : Availability::Missing;
   if (bypassed_by_ != 0) return Availability::Bypassed;
   const UnixSeconds valid_until = attachment_->snapshot().valid_until();
   if (valid_until != 0 && now >= valid_until) return Availability::Expired;

@@ -1,5 +1,6 @@
-// The reading side of shared memory: attaches the current publication of one set and follows it. Never
-// writes, never locks, never waits. One SetReader belongs to one thread; a process may have many.
+// The reading side of shared memory: attaches the current publication of one set and follows it. Answers from
+// it or, until it is attached, from the one before; else maybe. Never writes, never locks, never waits. One
+// SetReader belongs to one thread; a process may have many.
 //
 //   SetReader reader({.directory = "/run/keysieve"}, "tags");
 //   if (const SetReader::Pin pin = reader.pin()) {
@@ -17,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.hpp"
 #include "core/shm/attachment.hpp"
 #include "core/shm/control_file.hpp"
 
@@ -25,7 +27,7 @@ namespace keysieve {
 // Everything but Ready means: the answer is maybe.
 enum class Availability : std::uint8_t {
   Ready,
-  Missing,       // no such set here, nothing published yet, or not to be trusted
+  Missing,       // no such set here, nothing published yet, not to be trusted, or not to be attached
   Expired,       // past the snapshot's valid_for
   Bypassed,      // switched off, by an operator of this host or in the store
   Incompatible,  // published by a version this reader does not understand
@@ -86,13 +88,13 @@ class SetReader {
   void refresh() noexcept;
   [[nodiscard]] const Attachment* serving() const noexcept { return serving_; }
 
-  // The next call looks at the clock and at the control file again, as every 4,096th does. For the start of a
-  // request.
+  // The next call looks at the clock and at what the path of the control page leads to, as every 4,096th
+  // does. For the start of a request.
   void check_soon() noexcept { calls_until_check_ = 1; }
 
   // As of the last refresh().
   [[nodiscard]] Availability availability() const noexcept { return availability_; }
-  // One line for the log when availability() is not Ready; also after a new publication was refused.
+  // One line for the log when availability() is not Ready; also while a new publication cannot be attached.
   [[nodiscard]] std::string reason() const;
   [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
   // nullptr as long as none was found.
@@ -114,6 +116,13 @@ class SetReader {
   // Stands in for a control page that is not there.
   static constexpr std::atomic<std::uint64_t> kNothingPublished{0};
 
+  // Why the set does not answer, or not from the newest publication.
+  struct Trouble {
+    Availability availability;
+    std::string reason;
+  };
+
+  static Trouble trouble_of(const Error& failure);
   void follow_control(SteadyTime now);
   void follow_current(std::uint64_t word, SteadyTime now);
   [[nodiscard]] bool may_attach_now(SteadyTime now);
@@ -121,6 +130,7 @@ class SetReader {
   void warm(std::uint64_t word, SteadyTime now);
   [[nodiscard]] bool must_switch(SteadyTime now) const noexcept;
   [[nodiscard]] bool is_older_than_any_jitter() const noexcept;
+  [[nodiscard]] bool is_behind(const PublicationId& current) const noexcept;
   void take(std::unique_ptr<Attachment> attachment);
   void settle(std::uint64_t word) noexcept;
   void wait(std::uint64_t word) noexcept;
@@ -139,17 +149,19 @@ class SetReader {
 
   ReaderSettings settings_;
   std::string set_name_;
+  std::string control_path_;
   SteadyTime created_at_ = std::chrono::steady_clock::now();
   std::optional<ControlFile> control_;
   std::unique_ptr<Attachment> attachment_;
-  std::unique_ptr<Attachment> next_;                         // being warmed; attachment_ serves meanwhile
-  std::vector<std::unique_ptr<Attachment>> retired_;         // replaced, but still pinned or partly mapped
-  PublicationId refused_;                                    // failed validation: not tried again
-  std::uint64_t bypassed_by_ = 0;                            // bits of the word that were in force
-  Availability without_attachment_ = Availability::Missing;  // why there is none
+  std::unique_ptr<Attachment> next_;                  // being warmed; attachment_ serves meanwhile
+  std::vector<std::unique_ptr<Attachment>> retired_;  // replaced, but still pinned or partly mapped
+  PublicationId refused_;                             // failed validation: not tried again
+  bool is_behind_ = false;         // attachment_ is neither the current publication nor the one before
+  std::uint64_t bypassed_by_ = 0;  // bits of the word that were in force
   std::optional<SteadyTime> mismatch_since_;
   SteadyTime retry_at_{};
-  std::string failure_;  // why there is no attachment, or the newest publication was refused
+  std::optional<Trouble> control_trouble_;  // there is a control page, or none yet, that cannot be taken
+  std::optional<Trouble> attach_trouble_;   // nothing is published, or what is cannot be attached
 };
 
 }  // namespace keysieve

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/hash/hash_list.hpp"
@@ -36,11 +37,7 @@ NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry l
 }
 
 void LayerFiller::fill(Publisher& publisher, const LivePublication& live, SteadyTime now) {
-  std::optional<LayerWriter> layer = publisher.open_layer();
-  if (layer && add_news(*layer, live)) {
-    const double limit = layer_fpr_limit(config_.guards.max_fpr, live.target_fpr, live.estimated_fpr);
-    is_full_ = layer->fill().estimated_fpr > limit;
-  }
+  const std::optional<LayerWriter> layer = add_news(publisher, live);
   // What was published by hand has no layer, and would hide what this host has received.
   const bool is_due = layer ? is_full_ : adds_.mirror().count_after(live.adds_from) != 0;
   if (!is_due) return;
@@ -58,16 +55,25 @@ void LayerFiller::fill(Publisher& publisher, const LivePublication& live, Steady
 
 // All of it is added to a publication that was not seen before, as one that was live when this process began:
 // whoever filled it may have been killed in the middle.
-bool LayerFiller::add_news(LayerWriter& layer, const LivePublication& live) {
-  std::optional<LogPosition> news = adds_.take_news();
-  if (filled_ != live.id) news = LogPosition{};
-  filled_ = live.id;
+std::optional<LayerWriter> LayerFiller::add_news(Publisher& publisher, const LivePublication& live) {
+  const bool is_seen = std::exchange(filled_, {}) == live.id;
+  std::optional<LayerWriter> layer = publisher.open_layer();
+  if (!layer) return layer;
+  const std::optional<LogPosition> some = adds_.take_news();
+  const std::optional<LogPosition> news = is_seen ? some : LogPosition{};
   if (news) {
-    adds_.mirror().visit_after(std::max(*news, live.adds_from),
-                               [&](std::string_view key) { layer.add(hash_key(key, live.seed)); });
-    layer.sync();
+    if (std::optional<LayerWriter> previous = publisher.open_previous_layer()) add(*previous, *news);
+    add(*layer, std::max(*news, live.adds_from));
+    const double limit = layer_fpr_limit(config_.guards.max_fpr, live.target_fpr, live.estimated_fpr);
+    is_full_ = layer->fill().estimated_fpr > limit;
   }
-  return news.has_value();
+  filled_ = live.id;
+  return layer;
+}
+
+void LayerFiller::add(LayerWriter& layer, const LogPosition& after) const {
+  adds_.mirror().visit_after(after, [&](std::string_view key) { layer.add(hash_key(key, layer.seed())); });
+  layer.sync();
 }
 
 void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
@@ -81,7 +87,7 @@ void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& li
     throw UnavailableError(fmt::format("{} and the adds log hold less than the live layer, which is full",
                                        adds_.mirror().path()));
   }
-  publisher.publish(attachment->snapshot().bytes(), live.generation, larger);
+  publisher.publish(attachment->snapshot().bytes(), live.generation, larger, filled_);
   is_full_ = false;
   log_.say_enlarged(geometry, larger);
 }

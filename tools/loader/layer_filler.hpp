@@ -19,14 +19,19 @@ class LayerFiller {
   // `least` shards, or more.
   [[nodiscard]] NewLayer layer_over(const SnapshotHeader& snapshot, LayerGeometry least = {}) const;
 
-  // Adds what has come since the last call to the layer of what is live. When its estimated FPR is above the
-  // limit then, publishes the same snapshot with one of twice the size; with a first one where it has none
-  // and something was received. Throws as a Publisher does when that is not possible, and the same again
-  // until it is tried again after a while.
+  // Adds what has come since the last call to the layer of the publication before what is live, and then to
+  // that of what is live, which it returns; nothing where that has none. Throws as a Publisher does.
+  std::optional<LayerWriter> add_news(Publisher& publisher, const LivePublication& live);
+  // The publication whose layer holds all that was received, as of the last add_news().
+  [[nodiscard]] const PublicationId& filled() const noexcept { return filled_; }
+
+  // The same; when the live layer's estimated FPR is above the limit then, publishes the same snapshot with
+  // one of twice the size; with a first one where it has none and something was received. Throws as a
+  // Publisher does when that is not possible, and the same again until it is tried again after a while.
   void fill(Publisher& publisher, const LivePublication& live, SteadyTime now);
 
  private:
-  bool add_news(LayerWriter& layer, const LivePublication& live);
+  void add(LayerWriter& layer, const LogPosition& after) const;
   void publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
                       std::uint64_t live_keys);
 
@@ -34,7 +39,7 @@ class LayerFiller {
   std::string directory_;
   AddsReader& adds_;
   StateLog& log_;
-  PublicationId filled_{};  // whose layer has all but the news
+  PublicationId filled_{};
   bool is_full_ = false;
   Backoff backoff_;
   std::optional<Error> failure_;  // there while the backoff lasts

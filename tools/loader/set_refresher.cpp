@@ -251,14 +251,27 @@ std::optional<Candidate> SetRefresher::newest_cached(SteadyTime now) {
 }
 
 void SetRefresher::publish(Publisher& publisher, const Candidate& candidate) {
+  add_to_what_is_live(publisher);
   const NewLayer layer = layers_.layer_over(header_of(candidate));
   const Stopwatch stopwatch;
-  publisher.publish(candidate.snapshot.get(), candidate.record.generation, layer);
+  publisher.publish(candidate.snapshot.get(), candidate.record.generation, layer,
+                    live_ ? layers_.filled() : PublicationId{});
   const double seconds = stopwatch.seconds();
   look_at_what_is_live();
   if (!live_) return;
   log_.say_published(*live_, candidate.is_cached);
   recorder_.published(*live_, candidate.is_cached, seconds);
+}
+
+// Readers that have yet to attach the new publication answer from this one. Where that fails, they attach it
+// at once: the old layer is not filled().
+void SetRefresher::add_to_what_is_live(Publisher& publisher) {
+  if (!live_) return;
+  try {
+    layers_.add_news(publisher, *live_);
+  } catch (const Error& error) {
+    spdlog::debug("{}: the live layer cannot be opened: {}", config_.name, error.what());
+  }
 }
 
 SetState SetRefresher::put_off(const SnapshotRecord& record, SetState state, Again again, SteadyTime now) {

@@ -76,6 +76,7 @@ class SetRefresher {
   Candidate fetch(const PointerRecord& pointer, SteadyTime now);
   std::optional<Candidate> newest_cached(SteadyTime now);
   void publish(Publisher& publisher, const Candidate& candidate);
+  void add_to_what_is_live(Publisher& publisher);
 
   enum class Again { AfterBackoff, Never };
   SetState put_off(const SnapshotRecord& record, SetState state, Again again, SteadyTime now);

@@ -178,12 +178,46 @@ TEST_F(LiveLayerTest, IsStillThereForAReaderThatIsLate) {
   publish_with(empty_layer());
   publisher().open_layer()->add(hash("live1"));
   SetReader reader = this->reader(std::chrono::hours(1));
-  EXPECT_TRUE(reader.pin()->may_contain(hash("live1")));
+  const SetReader::Pin late = reader.pin();
   for (int i = 0; i < 3; ++i) publish_with({});
   EXPECT_FALSE(std::filesystem::exists(file(live_file_name(1))));
-  const SetReader::Pin pin = reader.pin();
-  EXPECT_EQ(pin->id().publication, 1U);
-  EXPECT_TRUE(pin->may_contain(hash("live1")));
+  EXPECT_TRUE(late->may_contain(hash("live1")));
+}
+
+TEST_F(LiveLayerTest, OfThePreviousPublicationGetsKeysToo) {
+  publish_with(empty_layer());
+  SetReader late = this->reader(std::chrono::hours(1));
+  EXPECT_EQ(test::publication_seen_by(late), 1U);
+  publish_with(empty_layer());
+  {
+    Publisher publisher = this->publisher();
+    EXPECT_FALSE(test::may_contain(late, "live1"));
+    publisher.open_previous_layer()->add(hash("live1"));
+    publisher.open_layer()->add(hash("live1"));
+  }
+  EXPECT_EQ(test::publication_seen_by(late), 1U);
+  EXPECT_TRUE(test::may_contain(late, "live1"));
+}
+
+TEST_F(LiveLayerTest, IsNotAskedWhereItLacksKeysOfTheNextOne) {
+  publish_with(empty_layer());
+  SetReader late = this->reader(std::chrono::hours(1));
+  EXPECT_EQ(test::publication_seen_by(late), 1U);
+  NewLayer layer = empty_layer();
+  layer.add(hash("live1"));
+  publish_with(layer);
+  EXPECT_TRUE(test::may_contain(late, "live1"));
+  EXPECT_EQ(test::publication_seen_by(late), 2U);
+}
+
+TEST_F(LiveLayerTest, OfThePreviousPublicationIsAskedNoMoreOnceItCannotBeFilled) {
+  publish_with({});
+  SetReader late = this->reader(std::chrono::hours(1));
+  EXPECT_EQ(test::publication_seen_by(late), 1U);
+  publish_with(empty_layer());
+  EXPECT_EQ(test::publication_seen_by(late), 1U);
+  EXPECT_FALSE(publisher().open_previous_layer()) << "it has none";
+  EXPECT_EQ(test::publication_seen_by(late), 2U);
 }
 
 // All pages were written when it was published: a store into one needs no more.

@@ -56,7 +56,7 @@ TEST_F(PublisherTest, PublishesTheBytesThatItWasGiven) {
   ASSERT_TRUE(pin);
   EXPECT_TRUE(as_text(pin->snapshot().bytes()) == as_text(snapshot.get()));
   EXPECT_EQ(pin->live().generation, 7U);
-  EXPECT_EQ(pin->live().layer_bytes, 0U);
+  EXPECT_EQ(pin->live().layer_shard_count, 0U);
 }
 
 TEST_F(PublisherTest, KeepsThePreviousPublicationAndRemovesOlderOnes) {

@@ -300,11 +300,10 @@ TEST_F(SetReaderTest, TriesAgainWhenThePublicationIsNotThereYet) {
   publish("old");
   SetReader reader = this->reader();
   EXPECT_EQ(publication_seen_by(reader), 1U);
-  const ControlFile control = writable_control();
-  control.writable_page().current.store(2);
+  make_current_by_hand(2);
   EXPECT_EQ(publication_seen_by(reader), 1U);
   EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(snapshot_file_name(2))), HasSubstr("No such file")));
-  place_files(SetFolder::open(directory_.path(), kSet, std::nullopt), control.page().instance, 2,
+  place_files(SetFolder::open(directory_.path(), kSet, std::nullopt), writable_control().page().instance, 2,
               snapshot_of("new").get());
   EXPECT_TRUE(eventually([&] { return publication_seen_by(reader) == 2; }));
 }
@@ -365,7 +364,7 @@ TEST_F(SetReaderTest, KeepsServingWhileANewControlPageHasNothingPublished) {
   EXPECT_FALSE(may_contain(reader, "old1"));
 }
 
-TEST_F(SetReaderTest, KeepsServingWhenTheNewControlPageIsDamaged) {
+TEST_F(SetReaderTest, AnswersMaybeWhileItCannotTakeTheControlPageThatIsThere) {
   publish("old");
   SetReader reader = this->reader();
   EXPECT_TRUE(reader.pin());
@@ -373,7 +372,80 @@ TEST_F(SetReaderTest, KeepsServingWhenTheNewControlPageIsDamaged) {
   std::filesystem::rename(file("copy"), file(kControlName));
   change_byte(file(kControlName), 16);
   reader.check_soon();
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Missing);
+  EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(kControlName)), HasSubstr("damaged")));
+  publish("new");
+  EXPECT_TRUE(eventually([&] { return may_contain(reader, "new1") && !may_contain(reader, "old1"); }));
+}
+
+TEST_F(SetReaderTest, AnswersMaybeWhereAnotherUsersFolderHasTakenThePlace) {
+  publish("old");
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  std::filesystem::rename(folder(), directory_ / "moved");
+  publish("new");
+  std::filesystem::permissions(folder(), std::filesystem::perms::group_write,
+                               std::filesystem::perm_options::add);
+  reader.check_soon();
+  EXPECT_TRUE(may_contain(reader, "absent"));
+  EXPECT_THAT(reader.reason(), HasSubstr("not trusted"));
+}
+
+TEST_F(SetReaderTest, FollowsAFolderThatTookThePlaceOfTheRenamedOne) {
+  publish("old");
+  SetReader reader = this->reader(hours(1));
+  EXPECT_TRUE(reader.pin());
+  std::filesystem::rename(folder(), directory_ / "moved");
+  reader.check_soon();
+  EXPECT_TRUE(may_contain(reader, "old1")) << "nothing was published since";
+  publish("new");
+  reader.check_soon();
+  EXPECT_TRUE(may_contain(reader, "new1"));
+  EXPECT_FALSE(may_contain(reader, "old1"));
+}
+
+TEST_F(SetReaderTest, KeepsNoFileOpen) {
+  publish("key");
+  const auto open_files = [] {
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    return std::distance(begin(files), end(files));
+  };
+  const auto before = open_files();
+  SetReader reader = this->reader();
+  EXPECT_TRUE(reader.pin());
+  EXPECT_EQ(open_files(), before);
+}
+
+TEST_F(SetReaderTest, AttachesAtOnceWhatIsTwoPublicationsAhead) {
+  publish("old");
+  SetReader reader = this->reader(hours(1));
   EXPECT_EQ(publication_seen_by(reader), 1U);
+  publish("new");
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  publish("newer");
+  EXPECT_EQ(publication_seen_by(reader), 3U);
+}
+
+TEST_F(SetReaderTest, AnswersMaybeWhenItIsTwoPublicationsBehindAndCannotAttach) {
+  publish("old");
+  SetReader reader = this->reader(hours(1));
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  publish("new");
+  publish_by_hand(3, snapshot_of("newer").get().first(5'000));
+  EXPECT_FALSE(reader.pin());
+  EXPECT_EQ(reader.availability(), Availability::Missing);
+  EXPECT_THAT(reader.reason(), HasSubstr(file(snapshot_file_name(3))));
+}
+
+TEST_F(SetReaderTest, AnswersNoLongerFromAPublicationThatIsPreviousNoMore) {
+  publish("old");
+  SetReader reader = this->reader(hours(1));
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  publish("new");
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  writable_control().writable_page().previous.store(0);
+  EXPECT_EQ(publication_seen_by(reader), 2U);
 }
 
 TEST_F(SetReaderTest, ShowsWhatTheLoaderConfirms) {

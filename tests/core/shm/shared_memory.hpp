@@ -68,7 +68,13 @@ class SharedMemory : public ::testing::Test {
     const ControlFile control = writable_control();
     const SetFolder set_folder = SetFolder::open(directory_.path(), kSet, std::nullopt);
     place_files(set_folder, control.page().instance, publication, snapshot);
-    control.writable_page().current.store(publication);
+    make_current_by_hand(publication);
+  }
+  void make_current_by_hand(std::uint64_t publication) const {
+    const ControlFile control = writable_control();
+    ControlPage& page = control.writable_page();
+    page.previous.store(publication_of(page.current));
+    page.current.store(publication);
   }
   static void place_files(const SetFolder& set_folder, std::uint64_t instance, std::uint64_t publication,
                           Bytes snapshot) {
