@@ -151,8 +151,6 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
                                .layer = layer.geometry(),
                                .seed = view.header().seed,
                                .live_keys = layer.live_keys()};
-  // Who has yet to attach what is current must do so now: the one before it goes.
-  keep_previous(0);
   remove_leftovers();
   check_total_size(snapshot.size() + sizeof(LivePage) + layer.bytes().size());
 

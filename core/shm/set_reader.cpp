@@ -59,21 +59,23 @@ void SetReader::refresh() noexcept {
     detach_some();
   } catch (const std::exception&) {
     const std::uint64_t word = current_->load(std::memory_order_acquire);
-    is_behind_ = control_ && is_behind({control_->page().instance, publication_of(word)});
+    is_behind_ = is_behind(named_by(word));
     wait(word);
   }
 }
 
-// Opens the control page that its path leads to now. Where there is none any more, nobody can publish: what
-// is mapped goes on serving. Where it is another, which cannot be taken, something may have been published
-// there.
+// Opens the control page that its path leads to now. Where there is none any more, what is mapped goes on
+// serving, unless it was too old even for the page before. Where it is another, which cannot be taken,
+// something may have been published there.
 void SetReader::follow_control(SteadyTime now) {
   try {
     if (!control_ || control_->found_at(control_path_) == ControlFile::Found::Another) {
+      const bool was_behind = is_behind(named_by(current_->load(std::memory_order_acquire)));
       const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
       control_ = ControlFile::open_read_only(folder);
       current_ = &control_->page().current;
       attach_trouble_.reset();
+      if (was_behind) retired_.push_back(std::move(attachment_));
     }
     retry_at_ = {};
     control_trouble_.reset();
@@ -84,7 +86,7 @@ void SetReader::follow_control(SteadyTime now) {
 }
 
 void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
-  const PublicationId wanted{control_ ? control_->page().instance : 0, publication_of(word)};
+  const PublicationId wanted = named_by(word);
   is_behind_ = is_behind(wanted);
   if (wanted.publication == 0) {
     if (!control_) return wait(word);  // a worker that runs for long finds a set that comes later
@@ -100,6 +102,10 @@ void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
   if (!may_attach_now(now)) return wait(word);
   if (next_ && next_->id() == wanted) return warm(word, now);
   attach(word, now);
+}
+
+PublicationId SetReader::named_by(std::uint64_t word) const noexcept {
+  return {control_ ? control_->page().instance : 0, publication_of(word)};
 }
 
 // Keys are added to the layers of the current publication and of the one before it, to that one first. What
@@ -133,7 +139,7 @@ bool SetReader::is_older_than_any_jitter() const noexcept {
 
 void SetReader::attach(std::uint64_t word, SteadyTime now) {
   for (int tries = 1;; ++tries) {
-    const PublicationId id{control_->page().instance, publication_of(word)};
+    const PublicationId id = named_by(word);
     try {
       const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
       next_ = std::make_unique<Attachment>(folder, set_name_, id);
@@ -151,7 +157,7 @@ void SetReader::attach(std::uint64_t word, SteadyTime now) {
       attach_trouble_ = trouble_of(failure);
       const bool is_for_good = failure.kind() == ErrorKind::Incompatible || failure.kind() == ErrorKind::Data;
       if (is_for_good) refused_ = id;
-      retry_at_ = std::chrono::steady_clock::now() + kRetryDelay;
+      if (!replaced) retry_at_ = std::chrono::steady_clock::now() + kRetryDelay;
       return wait(word);
     }
   }

@@ -130,6 +130,7 @@ class SetReader {
   void warm(std::uint64_t word, SteadyTime now);
   [[nodiscard]] bool must_switch(SteadyTime now) const noexcept;
   [[nodiscard]] bool is_older_than_any_jitter() const noexcept;
+  [[nodiscard]] PublicationId named_by(std::uint64_t word) const noexcept;
   [[nodiscard]] bool is_behind(const PublicationId& current) const noexcept;
   void take(std::unique_ptr<Attachment> attachment);
   void settle(std::uint64_t word) noexcept;

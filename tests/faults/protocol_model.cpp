@@ -35,6 +35,17 @@ class Model {
         if (protocol_.holds_control && s_.holder[p.instance] != 0) return fail(p);
         s_.holder[p.instance] = self;
         return next(p);
+      case Step::ReadLog:
+      case Step::ReadLogAgain:
+        return read_log(p);
+      case Step::FillPrevious:
+      case Step::FillPreviousAgain:
+        return fill_previous(p);
+      case Step::FillCurrent:
+        return fill_current(p);
+      case Step::FillCurrentAgain:
+        fill_current(p);
+        return end(p, index);
       case Step::List:
         return list(p);
       case Step::Remove:
@@ -55,9 +66,13 @@ class Model {
         return name(p, names_of(p).live_tmp, names_of(p).live);
       case Step::NameSnapshot:
         return name(p, names_of(p).snapshot_tmp, names_of(p).snapshot);
+      case Step::KeepPrevious:
+        s_.previous[p.instance] =
+            p.knows == 0 || p.filled == p.previous || !protocol_.fills_before_publishing ? p.previous : 0;
+        return next(p);
       case Step::MakeCurrent:
         if (protocol_.names_before_current && !make_current(p, self)) return fail(p);
-        return end(p, index);
+        return next(p);
       case Step::CleanUp:
         return clean_up(p, index);
       case Step::Ended:
@@ -70,30 +85,41 @@ class Model {
     --s_.kills;
   }
 
-  // One step of the reader.
-  void read() {
+  // One step of the reader; whether it `attaches` what is new although it may still answer from the old.
+  void read(bool attaches) {
     ModelReader& r = s_.reader;
-    const std::uint8_t wanted = r.wanted;
     switch (r.look) {
       case Look::Idle:
-        if (r.instance != s_.control && s_.control != 0) {
-          r.instance = s_.control;
-          return;
-        }
+        r.must_know = s_.seen;
+        r.look = Look::HasControl;
+        return look_at_path();
+      case Look::HasControl:
         r.wanted = s_.current[r.instance];
-        if (r.wanted != 0 && (r.wanted != r.serving || r.instance != r.serving_instance))
-          r.look = Look::Loaded;
+        r.look = r.wanted == 0 ? Look::Idle : Look::HasCurrent;
+        if (r.wanted == 0) answer();
         return;
-      case Look::Loaded:
-        r.snapshot = s_.names[wanted].snapshot;
+      case Look::HasCurrent:
+        if (is_current()) return answer();
+        if (!attaches && may_answer()) return answer();
+        if (!may_answer()) r.serving = 0;
+        r.look = Look::Attaching;
+        return;
+      case Look::Attaching:
+        r.snapshot = s_.names[r.wanted].snapshot;
         r.look = r.snapshot.writer == 0 ? Look::Idle : Look::HasSnapshot;
         return;
       case Look::HasSnapshot:
-        r.look = Look::Idle;
-        take(s_.names[wanted].live);
+        take(s_.names[r.wanted].live);
         r.snapshot = {};
-        return;
+        return answer();
     }
+  }
+
+  void log_the_key() { s_.logged = 1; }
+  // What a process sees that begins now.
+  void look_from_outside() {
+    const std::uint8_t current = s_.current[s_.control];
+    if (s_.control != 0 && current != 0 && has_key(s_.control, current)) s_.seen = 1;
   }
 
   void remove_lock() {
@@ -101,10 +127,12 @@ class Model {
     --s_.lock_removals;
   }
   void remove_control() {
+    forget_what_only_others_saw();
     s_.control = 0;
     --s_.control_removals;
   }
   void wipe() {
+    forget_what_only_others_saw();
     s_.names = {};
     s_.control = 0;
     s_.lock = 0;
@@ -125,6 +153,75 @@ class Model {
     }
     p = {};
     p.step = Step::Ended;
+  }
+
+  [[nodiscard]] bool has_key(std::uint8_t instance, std::uint8_t number) const {
+    return (unsigned{s_.with_key[instance]} >> number & 1U) != 0;
+  }
+  void add_key(std::uint8_t instance, std::uint8_t number) {
+    s_.with_key[instance] |= static_cast<std::uint8_t>(1U << number);
+  }
+  [[nodiscard]] bool can_open_layer(const ModelPublisher& p, std::uint8_t number) const {
+    const ModelFile& live = s_.names[number].live;
+    return number != 0 && is_here(p) && live.writer != 0 && live.instance == p.instance;
+  }
+
+  // A reader that has slept through a page's whole life, from a wipe to the next removal, cannot know of it.
+  void forget_what_only_others_saw() {
+    if (s_.control != s_.reader.instance) s_.seen = 0;
+  }
+
+  void read_log(ModelPublisher& p) {
+    if (s_.logged != 0) s_.received = 1;
+    p.knows = s_.received;
+    next(p);
+  }
+  // Nobody answers from a publication that the key cannot be added to.
+  void fill_previous(ModelPublisher& p) {
+    next(p);
+    if (p.knows == 0 || !protocol_.adds_to_previous) return;
+    if (p.step == Step::FillCurrent && !protocol_.fills_before_publishing) return;
+    std::uint8_t& previous = s_.previous[p.instance];
+    if (can_open_layer(p, previous)) {
+      add_key(p.instance, previous);
+    } else {
+      previous = 0;
+    }
+  }
+  void fill_current(ModelPublisher& p) {
+    const bool is_before = p.step == Step::FillCurrent;
+    next(p);
+    if (p.knows == 0 || (is_before && !protocol_.fills_before_publishing)) return;
+    const std::uint8_t current = s_.current[p.instance];
+    if (!can_open_layer(p, current)) return;
+    add_key(p.instance, current);
+    p.filled = current;
+  }
+
+  // What is mapped goes on serving where nothing is published; unless it was too old even for the page
+  // before.
+  void look_at_path() {
+    ModelReader& r = s_.reader;
+    if (s_.control == 0 || s_.control == r.instance) return;
+    r.wanted = s_.current[r.instance];
+    if (r.instance != 0 && r.wanted != 0 && !is_current() && !may_answer()) r.serving = 0;
+    r.instance = s_.control;
+  }
+  [[nodiscard]] bool is_current() const {
+    const ModelReader& r = s_.reader;
+    return r.serving == r.wanted && r.serving_instance == r.instance;
+  }
+  [[nodiscard]] bool may_answer() const {
+    const ModelReader& r = s_.reader;
+    if (!protocol_.asks_previous_at_most) return true;
+    return r.serving == s_.previous[r.instance] && r.serving_instance == r.instance;
+  }
+  // Of the added key. Who has nothing to answer from says maybe.
+  void answer() {
+    ModelReader& r = s_.reader;
+    r.look = Look::Idle;
+    if (r.serving != 0 && r.must_know != 0 && !has_key(r.serving_instance, r.serving)) s_.is_lost = 1;
+    r.must_know = 0;
   }
 
   [[nodiscard]] bool is_locked_by_another(std::uint8_t index) const {
@@ -180,6 +277,7 @@ class Model {
   bool make_current(const ModelPublisher& p, std::uint8_t self) {
     if (s_.current[p.instance] != p.previous) return false;
     s_.current[p.instance] = p.number;
+    if (p.knows != 0) add_key(p.instance, p.number);
     s_.made_by[p.instance][p.number] = self;
     return true;
   }
@@ -227,6 +325,7 @@ std::vector<ModelState> successors(const ModelState& state, const Protocol& prot
   const auto after = [&](auto deed) {
     Model model(state, protocol);
     deed(model);
+    model.look_from_outside();
     next.push_back(model.state());
   };
   for (std::uint8_t i = 0; i < kPublishers; ++i) {
@@ -247,7 +346,9 @@ std::vector<ModelState> successors(const ModelState& state, const Protocol& prot
     }
     if (state.kills > 0 && p.step != Step::Begin) after([&](Model& model) { model.kill(i); });
   }
-  after([](Model& model) { model.read(); });
+  after([](Model& model) { model.read(false); });
+  after([](Model& model) { model.read(true); });
+  if (state.logged == 0) after([](Model& model) { model.log_the_key(); });
   if (state.lock_removals > 0 && state.lock != 0) after([](Model& model) { model.remove_lock(); });
   if (state.control_removals > 0 && state.control != 0) after([](Model& model) { model.remove_control(); });
   if (state.wipes > 0) after([](Model& model) { model.wipe(); });

@@ -1,5 +1,6 @@
-// The protocol of publishing and reading (docs/concurrency.md) as a model whose every step is one system call
-// or one atomic access: a state, and what can come next. Readers write nothing, so that one stands for all.
+// The protocol of publishing, adding and reading (docs/concurrency.md) as a model whose every step is one
+// system call or one atomic access: a state, and what can come next. Readers write nothing, so that one
+// stands for all; every key is added alike, so that one stands for all of them too.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +20,9 @@ struct Protocol {
   bool names_before_current = true;
   bool keeps_current = true;
   bool checks_instance = true;
+  bool asks_previous_at_most = true;  // else a reader answers from whatever it has
+  bool adds_to_previous = true;
+  bool fills_before_publishing = true;  // adds what the new layer holds to the live ones first
 };
 
 // A file: 0 is none. Its writer is the publisher, from 1; `whole` once all is written.
@@ -37,6 +41,9 @@ enum class Step : std::uint8_t {
   CheckLock,
   OpenControl,
   Hold,
+  ReadLog,
+  FillPrevious,
+  FillCurrent,
   List,
   Remove,
   CreateLive,
@@ -46,7 +53,11 @@ enum class Step : std::uint8_t {
   CheckLockAgain,
   NameLive,
   NameSnapshot,
+  KeepPrevious,
   MakeCurrent,
+  ReadLogAgain,
+  FillPreviousAgain,
+  FillCurrentAgain,
   CleanUp,
   Ended
 };
@@ -61,9 +72,12 @@ struct ModelPublisher {
   std::uint8_t created = 0;
   std::uint8_t named = 0;   // how many of its files have their last name
   std::uint8_t doomed = 0;  // bits of publications that it removes
+  std::uint8_t knows = 0;   // the added key
+  std::uint8_t filled = 0;  // the publication whose layer it has added it to
 };
 
-enum class Look : std::uint8_t { Idle, Loaded, HasSnapshot };
+// A call: it looks at the path, loads `current`, then `previous`, and answers or attaches first.
+enum class Look : std::uint8_t { Idle, HasControl, HasCurrent, Attaching, HasSnapshot };
 
 struct ModelReader {
   Look look = Look::Idle;
@@ -72,11 +86,14 @@ struct ModelReader {
   ModelFile snapshot;  // opened, not yet taken
   std::uint8_t serving_instance = 0;
   std::uint8_t serving = 0;
+  std::uint8_t must_know = 0;  // the key was seen before the call began
 };
 
 struct ModelState {
   std::array<ModelNames, kNumbers> names{};
   std::array<std::uint8_t, kInstances> current{};
+  std::array<std::uint8_t, kInstances> previous{};
+  std::array<std::uint8_t, kInstances> with_key{};  // bits of publications whose layer has it
   std::array<std::uint8_t, kInstances> holder{};
   // Who made each publication of each control page current.
   std::array<std::array<std::uint8_t, kNumbers>, kInstances> made_by{};
@@ -91,7 +108,11 @@ struct ModelState {
   std::uint8_t lock_removals = 0;
   std::uint8_t control_removals = 0;
   std::uint8_t wipes = 0;
+  std::uint8_t logged = 0;    // the key stands in the log,
+  std::uint8_t received = 0;  // in the host's mirror of it,
+  std::uint8_t seen = 0;      // and was maybe for a process that had just begun
   std::uint8_t is_wrong = 0;  // a reader has taken what it must not
+  std::uint8_t is_lost = 0;   // a reader has called the key absent although it was seen before
 };
 static_assert(std::is_trivially_copyable_v<ModelState>);
 

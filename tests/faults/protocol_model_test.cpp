@@ -1,5 +1,5 @@
 // Every order in which the steps of three publishers and a reader can follow each other, with kills, and with
-// lock, control page or directory removed by hand at any moment.
+// lock, control page or directory removed by hand at any moment. A key is added at any moment too.
 #include "tests/faults/protocol_model.hpp"
 
 #include <gtest/gtest.h>
@@ -17,6 +17,7 @@ struct Found {
   std::uint64_t states = 0;
   std::uint64_t steps = 0;
   bool is_wrong = false;    // a reader took what was removed, used again, half written, or older
+  bool is_lost = false;     // a reader called the key absent after somebody had seen it
   bool is_neither = false;  // what is current is not there
   std::uint64_t attached = 0;
 };
@@ -30,12 +31,14 @@ Found explore(const ModelState& first, const Protocol& protocol = {}, Neither ne
   const auto visit = [&](const ModelState& state) {
     if (!seen.insert(checksum(std::as_bytes(std::span(&state, 1)))).second) return;
     found.is_wrong = found.is_wrong || state.is_wrong != 0;
+    found.is_lost = found.is_lost || state.is_lost != 0;
     found.is_neither = found.is_neither || !is_served(state);
     if (state.reader.serving != 0) ++found.attached;
     open.push_back(state);
   };
   visit(first);
-  while (!open.empty() && !found.is_wrong && (!found.is_neither || neither == Neither::IsBorne)) {
+  while (!open.empty() && !found.is_wrong && !found.is_lost &&
+         (!found.is_neither || neither == Neither::IsBorne)) {
     const ModelState state = open.back();
     open.pop_back();
     for (const ModelState& next : successors(state, protocol)) {
@@ -76,6 +79,7 @@ class ProtocolModel : public ::testing::Test {
   Found explore_all(const ModelState& first, Neither neither = Neither::Ends) {
     const Found found = explore(first, {}, neither);
     EXPECT_FALSE(found.is_wrong) << found.states;
+    EXPECT_FALSE(found.is_lost) << found.states;
     EXPECT_GT(found.attached, found.states / 20);
     states_ += found.states;
     steps_ += found.steps;
@@ -88,15 +92,20 @@ class ProtocolModel : public ::testing::Test {
   std::uint64_t steps_ = 0;
 };
 
+TEST_F(ProtocolModel, CallsNoKeyAbsentThatWasAddedAndSeen) {
+  EXPECT_FALSE(explore_all(state_with(3, {.kills = 1})).is_neither);
+}
+
 TEST_F(ProtocolModel, ShowsNoReaderWhatIsRemovedUsedAgainOrHalfWritten) {
   for (const Deeds& deeds : {Deeds{.kills = 2}, Deeds{.kills = 1, .lock_removals = 1, .wipes = 1},
                              Deeds{.kills = 1, .control_removals = 1, .wipes = 1}}) {
     EXPECT_FALSE(explore_all(state_with(publishers_, deeds)).is_neither);
   }
-  soak_report(
-      "model of the protocol, " + std::to_string(publishers_) + " publishers and a reader: all " +
-      std::to_string(states_) + " states and " + std::to_string(steps_) +
-      " steps: no reader takes what was removed, used again or half written; what is current is there");
+  soak_report("model of the protocol, " + std::to_string(publishers_) + " publishers and a reader: all " +
+              std::to_string(states_) + " states and " + std::to_string(steps_) +
+              " steps: no reader takes what was removed, used again or half written, or calls an added key "
+              "absent that "
+              "was seen; what is current is there");
 }
 
 // Who removes the lock file and the control page and leaves the folder lets in a second publisher, and one of
@@ -114,6 +123,9 @@ TEST_F(ProtocolModel, ShowsWhatEachSafeguardIsFor) {
   EXPECT_TRUE(explore(killed, {.names_before_current = false}).is_neither);
   EXPECT_TRUE(explore(killed, {.keeps_current = false}).is_neither);
   EXPECT_TRUE(explore(state_with(2, {.wipes = 1}), {.checks_instance = false}).is_wrong);
+  EXPECT_TRUE(explore(state_with(3), {.asks_previous_at_most = false}).is_lost);
+  EXPECT_TRUE(explore(state_with(2), {.adds_to_previous = false}).is_lost);
+  EXPECT_TRUE(explore(state_with(2), {.fills_before_publishing = false}).is_lost);
 }
 
 }  // namespace

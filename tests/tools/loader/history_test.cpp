@@ -37,6 +37,7 @@ TEST_P(Histories, NoKeyThatAHostHasReceivedIsEverAbsentThere) {
   EXPECT_TRUE(holds);
   // It would hold as well if every answer were maybe.
   EXPECT_LT(World::unknown_and_maybe, World::unknown_and_absent / 20);
+  EXPECT_GT(World::absent_for_late, 0U);
 }
 
 }  // namespace

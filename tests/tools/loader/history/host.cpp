@@ -51,23 +51,25 @@ void Host::publish_by_hand(Bytes snapshot) {
   if (!layer || layer->live_keys() == 0) publisher.publish(snapshot, 0);
 }
 
-bool Host::may_contain(int key) {
-  reader_->check_soon();
-  const SetReader::Pin pin = reader_->pin();
+bool Host::may_contain(int key, Process process) {
+  reader(process).check_soon();
+  const SetReader::Pin pin = reader(process).pin();
   return !pin || pin->may_contain(hash_key(key_text(key), pin->snapshot().seed()));
 }
 
-std::optional<BuildId> Host::attached_build() {
-  reader_->check_soon();
-  const SetReader::Pin pin = reader_->pin();
+std::optional<BuildId> Host::attached_build(Process process) {
+  reader(process).check_soon();
+  const SetReader::Pin pin = reader(process).pin();
   if (!pin) return std::nullopt;
   return pin->snapshot().header().build_id;
 }
 
 void Host::begin_reading() {
-  reader_.emplace(
-      ReaderSettings{.directory = root_ + "/shm", .trusted_owner = {}, .max_jitter = Milliseconds(0)},
-      kHistorySet);
+  ReaderSettings settings{
+      .directory = root_ + "/shm", .trusted_owner = {}, .max_jitter = std::chrono::hours(1'000)};
+  late_reader_.emplace(settings, kHistorySet);
+  settings.max_jitter = {};
+  reader_.emplace(settings, kHistorySet);
 }
 
 }  // namespace keysieve::test

@@ -1,4 +1,4 @@
-// One host of a history: its loader, a process that looks keys up, and what the host must not forget.
+// One host of a history: its loader, two processes that look keys up, and what the host must not forget.
 #pragma once
 
 #include <map>
@@ -30,16 +30,19 @@ class Host {
   // in shared memory would tell of them then.
   void publish_by_hand(Bytes snapshot);
 
+  // One process takes each publication at once, the other stays with the one before for as long as it may.
+  enum class Process { AtOnce, Late };
   // Maybe, where the set is not ready.
-  bool may_contain(int key);
+  bool may_contain(int key, Process process = Process::AtOnce);
   // Nothing while no publication is attached.
-  std::optional<BuildId> attached_build();
+  std::optional<BuildId> attached_build(Process process = Process::AtOnce);
 
   Keys received;  // by the loader, as adds or in a snapshot
   Log adds;       // of these, what it has to remember by itself
 
  private:
   void begin_reading();
+  SetReader& reader(Process process) { return *(process == Process::Late ? late_reader_ : reader_); }
 
   std::string root_;
   std::string store_url_;
@@ -48,6 +51,7 @@ class Host {
   SetRecorder recorder_{kHistorySet};
   std::optional<SetRefresher> refresher_;
   std::optional<SetReader> reader_;
+  std::optional<SetReader> late_reader_;
 };
 
 }  // namespace keysieve::test

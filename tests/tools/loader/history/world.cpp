@@ -86,6 +86,19 @@ void World::check() {
         (maybe ? unknown_and_maybe : unknown_and_absent) += 1;
       }
     }
+    check_late(host);
+  }
+}
+
+// What is only in the new snapshot it need not know.
+void World::check_late(Host& host) {
+  const auto build_id = host.attached_build(Host::Process::Late);
+  if (!build_id) return;
+  const Keys& base = builds_.at(*build_id).keys;
+  for (int key = 0; key < kHistoryKeys; ++key) {
+    const bool maybe = host.may_contain(key, Host::Process::Late);
+    RC_ASSERT(maybe || !(base.contains(key) || host.adds.contains(key)));
+    if (!maybe && build_id != host.attached_build()) ++absent_for_late;
   }
 }
 

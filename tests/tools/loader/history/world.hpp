@@ -17,13 +17,15 @@ class World {
   World(const std::string& scheme, bool late_commits);
 
   void take(const Step& step);
-  // Every key that a host has received is answered maybe there.
+  // Every key that a host has received is answered maybe there; by a late process, every key that was added.
   void check();
   // Once all is well again, every host answers maybe for all that was ever added and not lost.
   void heal_and_check();
 
   static inline std::uint64_t unknown_and_maybe = 0;
   static inline std::uint64_t unknown_and_absent = 0;
+  static inline std::uint64_t absent_for_late =
+      0;  // answers of a process that has another build than is current
 
  private:
   struct Build {
@@ -38,6 +40,7 @@ class World {
   [[nodiscard]] bool is_up() const;
   Host& host(int number) { return hosts_[static_cast<std::size_t>(number) % hosts_.size()]; }
 
+  void check_late(Host& host);
   void bring_up() const;
   void add(int key);
   void commit();
