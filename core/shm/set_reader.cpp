@@ -68,21 +68,29 @@ void SetReader::refresh() noexcept {
 // serving, unless it was too old even for the page before. Where it is another, which cannot be taken,
 // something may have been published there.
 void SetReader::follow_control(SteadyTime now) {
-  try {
-    if (!control_ || control_->found_at(control_path_) == ControlFile::Found::Another) {
-      const bool was_behind = is_behind(named_by(current_->load(std::memory_order_acquire)));
-      const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
-      control_ = ControlFile::open_read_only(folder);
-      current_ = &control_->page().current;
-      attach_trouble_.reset();
-      if (was_behind) retired_.push_back(std::move(attachment_));
+  for (int tries = 1;; ++tries) {
+    try {
+      if (!control_ || control_->found_at(control_path_) == ControlFile::Found::Another) open_control();
+      retry_at_ = {};
+      control_trouble_.reset();
+      return;
+    } catch (const Error& failure) {
+      // What was found may be gone again.
+      if (control_ && failure.kind() == ErrorKind::MissingInput && tries < kAttachTries) continue;
+      retry_at_ = now + kRetryDelay;
+      control_trouble_ = trouble_of(failure);
+      return;
     }
-    retry_at_ = {};
-    control_trouble_.reset();
-  } catch (const Error& failure) {
-    retry_at_ = now + kRetryDelay;
-    control_trouble_ = trouble_of(failure);
   }
+}
+
+void SetReader::open_control() {
+  const bool was_behind = is_behind(named_by(current_->load(std::memory_order_acquire)));
+  const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
+  control_ = ControlFile::open_read_only(folder);
+  current_ = &control_->page().current;
+  attach_trouble_.reset();
+  if (was_behind) retired_.push_back(std::move(attachment_));
 }
 
 void SetReader::follow_current(std::uint64_t word, SteadyTime now) {

@@ -124,6 +124,7 @@ class SetReader {
 
   static Trouble trouble_of(const Error& failure);
   void follow_control(SteadyTime now);
+  void open_control();
   void follow_current(std::uint64_t word, SteadyTime now);
   [[nodiscard]] bool may_attach_now(SteadyTime now);
   void attach(std::uint64_t word, SteadyTime now);

@@ -8,6 +8,7 @@ namespace KeySieve\Tests\Support;
 final class Tmpfs
 {
     public readonly string $path;
+    private int $mounts = 0;
 
     /** @param ?string $options of a mount of its own, which only root can have; else below /dev/shm */
     public function __construct(private readonly ?string $options = null)
@@ -15,13 +16,20 @@ final class Tmpfs
         $this->path = '/dev/shm/keysieve-' . bin2hex(random_bytes(6));
         mkdir($this->path, 0711);
         if ($options !== null) {
-            Program::output(['mount', '-t', 'tmpfs', '-o', "$options,mode=0711", 'tmpfs', $this->path]);
+            $this->mount();
         }
+    }
+
+    /** Mounts an empty one, over what is there. */
+    public function mount(): void
+    {
+        Program::output(['mount', '-t', 'tmpfs', '-o', "{$this->options},mode=0711", 'tmpfs', $this->path]);
+        ++$this->mounts;
     }
 
     public function __destruct()
     {
-        if ($this->options !== null) {
+        while ($this->mounts-- > 0) {
             Program::output(['umount', '--lazy', $this->path]);
         }
         Program::output(['rm', '-rf', $this->path]);
