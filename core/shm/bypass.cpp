@@ -28,7 +28,10 @@ void switch_on(const BypassSwitch& bypass, const std::string& directory, std::st
 }
 
 void switch_off(const BypassSwitch& bypass, const std::string& directory, std::string_view set_name) {
-  change_control(directory, set_name, [&bypass](ControlPage& page) { page.current.fetch_and(~bypass.bit); });
+  change_control(directory, set_name, [&bypass](ControlPage& page) {
+    (page.*bypass.until).store(kBypassOver);
+    page.current.fetch_and(~bypass.bit);
+  });
 }
 
 }  // namespace

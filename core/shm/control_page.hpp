@@ -42,7 +42,8 @@ struct ControlPage {
   // Release-stored by the publisher after the publication's files are in place; acquire-loaded by readers per
   // call.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> current;
-  // Stored before the bypass bit is set (release, through `current`); Unix seconds, 0: until switched off.
+  // Stored before the bypass bit is set (release, through `current`) or cleared; Unix seconds, 0: until switched
+  // off.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> bypass_until;
   // When the loader last saw that the store has nothing newer than what is current. Relaxed: information
   // only.
@@ -76,6 +77,10 @@ static_assert(offsetof(ControlPage, store_bypass_until) == 384);
 static_assert(offsetof(ControlPage, previous) == 448);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(std::atomic<std::int64_t>) == 8);
+
+// An end that is over: stored when a bypass is switched off, so that whoever sets the bit once more, meaning an
+// older bypass, brings nothing back.
+inline constexpr UnixSeconds kBypassOver = 1;
 
 // One of the two ways to bypass a set: a bit of `current` and the moment when it ends.
 struct BypassSwitch {

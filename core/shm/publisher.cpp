@@ -211,8 +211,9 @@ void Publisher::beat(UnixSeconds now) noexcept {
 }
 
 // Who bypasses the set stores a new end before the bit. Should that happen between the look and the clearing,
-// the end is another afterwards, and the bit is set again; should it happen later, they set it. All
-// sequentially consistent, with set_bypass() and set_store_bypass().
+// the end is another afterwards, and the bit is set again; should it happen later, they set it. Who switches it
+// off stores an end that is over before clearing the bit, so the bit that is set again after that means nothing.
+// All sequentially consistent, with bypass.cpp.
 void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
   ControlPage& page = control_->writable_page();
   for (const BypassSwitch& bypass : kBypassSwitches) {

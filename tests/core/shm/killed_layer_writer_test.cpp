@@ -1,15 +1,16 @@
 // Keys are added while readers in processes of their own ask for them, and whoever adds them is killed again
 // and again: what a reader may count on, and where the next one goes on.
-#include <sys/ptrace.h>
 #include <sys/resource.h>
 
 #include <atomic>
 #include <csignal>
+#include <memory>
 #include <random>
 
 #include "tests/core/shm/live_layer.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/shared_page.hpp"
+#include "tests/support/stepped.hpp"
 
 namespace keysieve {
 namespace {
@@ -130,32 +131,7 @@ TEST_F(KilledLayerWriter, NeverTakesAKeyAway) {
   EXPECT_LT(maybe, 50) << "a layer that answers maybe for everything shows nothing";
 }
 
-// Steps a writer from instruction to instruction, as if it were killed at each.
-class SteppedLayerWriter : public KilledLayerWriter {
- protected:
-  // Adds a key; calls `look` after every instruction. False when this process may not trace another.
-  template <typename Look>
-  bool step_through(std::uint64_t key, Look look) {
-    const pid_t child = start_process([&] {
-      const Publisher publisher = this->publisher();
-      LayerWriter writer = publisher.open_layer().value();
-      if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) return 1;
-      ::raise(SIGSTOP);
-      writer.add(hash_of(key));
-      ::raise(SIGSTOP);
-      return 0;
-    });
-    int status = 0;
-    if (::waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return false;
-    do {
-      look();
-      ::ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr);
-    } while (::waitpid(child, &status, 0) == child && WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
-    ::kill(child, SIGKILL);
-    wait_for(child);
-    return true;
-  }
-};
+using SteppedLayerWriter = KilledLayerWriter;
 
 TEST_F(SteppedLayerWriter, ShowsAKeyFromOneInstructionOnAndNeverTakesItBack) {
   publish_with(empty_layer());
@@ -164,7 +140,12 @@ TEST_F(SteppedLayerWriter, ShowsAKeyFromOneInstructionOnAndNeverTakesItBack) {
   for (std::uint64_t key = 1; key <= 3; ++key) {
     int instructions = 0;
     bool was_maybe = false;
-    const bool stepped = step_through(key, [&] {
+    const auto adding = [&] {
+      const auto publisher = std::make_shared<Publisher>(this->publisher());
+      const auto writer = std::make_shared<LayerWriter>(publisher->open_layer().value());
+      return [publisher, writer, hash = hash_of(key)] { writer->add(hash); };
+    };
+    const bool stepped = test::step_through(adding, [&] {
       ++instructions;
       const bool is_maybe = pin->may_contain(hash_of(key));
       EXPECT_TRUE(is_maybe || !was_maybe);
