@@ -19,11 +19,13 @@ inline constexpr std::uint16_t kControlAbiMajor = 1;  // another major is not un
 inline constexpr std::uint16_t kControlAbiMinor =
     2;  // a higher minor only adds; 1: the store's bypass; 2: previous
 
-// `current` is a publication number; its two top bits say that the set is bypassed, by an operator of this
-// host or in the store. Neither lifts the other's. 0: nothing published yet.
+// `current` is a publication number; its three top bits say that the set is bypassed: by an operator of this
+// host, in the store, or by the loader, because the bytes of this publication have changed. None lifts
+// another's. 0: nothing published yet.
 inline constexpr std::uint64_t kBypassBit = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t kStoreBypassBit = std::uint64_t{1} << 62;
-inline constexpr std::uint64_t kBypassBits = kBypassBit | kStoreBypassBit;
+inline constexpr std::uint64_t kDamagedBit = std::uint64_t{1} << 61;  // the next publication is without it
+inline constexpr std::uint64_t kBypassBits = kBypassBit | kStoreBypassBit | kDamagedBit;
 constexpr std::uint64_t publication_of(std::uint64_t word) noexcept {
   return word & ~kBypassBits;
 }
@@ -42,8 +44,8 @@ struct ControlPage {
   // Release-stored by the publisher after the publication's files are in place; acquire-loaded by readers per
   // call.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> current;
-  // Stored before the bypass bit is set (release, through `current`) or cleared; Unix seconds, 0: until switched
-  // off.
+  // Stored before the bypass bit is set (release, through `current`) or cleared; Unix seconds, 0: until
+  // switched off.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> bypass_until;
   // When the loader last saw that the store has nothing newer than what is current. Relaxed: information
   // only.
@@ -78,11 +80,11 @@ static_assert(offsetof(ControlPage, previous) == 448);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(std::atomic<std::int64_t>) == 8);
 
-// An end that is over: stored when a bypass is switched off, so that whoever sets the bit once more, meaning an
-// older bypass, brings nothing back.
+// An end that is over: stored when a bypass is switched off, so that whoever sets the bit once more, meaning
+// an older bypass, brings nothing back.
 inline constexpr UnixSeconds kBypassOver = 1;
 
-// One of the two ways to bypass a set: a bit of `current` and the moment when it ends.
+// One of the two ways to bypass a set until some moment: a bit of `current` and the moment when it ends.
 struct BypassSwitch {
   std::uint64_t bit;
   std::atomic<std::int64_t> ControlPage::*until;
@@ -94,7 +96,7 @@ inline constexpr std::array kBypassSwitches{kOperatorBypass, kStoreBypass};
 // Which bits of `word`, loaded from `current` (acquire), stand for a bypass that is not over.
 inline std::uint64_t bypasses_in_force(const ControlPage& page, std::uint64_t word,
                                        UnixSeconds now) noexcept {
-  std::uint64_t in_force = 0;
+  std::uint64_t in_force = word & kDamagedBit;
   for (const BypassSwitch& bypass : kBypassSwitches) {
     const UnixSeconds until = (page.*bypass.until).load(std::memory_order_relaxed);
     if (until == 0 || now < until) in_force |= word & bypass.bit;

@@ -136,14 +136,14 @@ Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
 }
 
 std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer,
-                                 const PublicationId& filled) {
+                                 const PublicationId& still_right) {
   const std::string source = "snapshot for " + folder_.path();
   const SnapshotView view = SnapshotView::decode(snapshot, source, Check::Tables);
   if (view.set_name() != set_name_) {
     throw DataError(source + ": is of set " + std::string(view.set_name()));
   }
   if (control_->is_removed()) take_control();  // nobody would see the old one
-  const std::uint64_t previous = publication_of(control_->page().current.load(std::memory_order_relaxed));
+  const std::uint64_t previous = current().publication;
   const PublicationStamp stamp{.instance = control_->page().instance,
                                .publication = next_publication(),
                                .generation = generation,
@@ -166,15 +166,23 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
   files.rename(temporary(live_name), live_name);
   files.rename(temporary(snapshot_name), snapshot_name);
   sync_unless_memory(folder_.descriptor(), folder_.path());
-  const bool may_answer = layer.live_keys() == 0 || filled == PublicationId{stamp.instance, previous};
-  keep_previous(may_answer ? previous : 0);
+  keep_previous(still_right == PublicationId{stamp.instance, previous} ? previous : 0);
   make_current(stamp.publication, previous);
   files.keep();
   return stamp.publication;
 }
 
+PublicationId Publisher::current() const noexcept {
+  const ControlPage& page = control_->page();
+  return {page.instance, publication_of(page.current.load(std::memory_order_relaxed))};
+}
+
+bool Publisher::mark_damaged() noexcept {
+  return (control_->writable_page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;
+}
+
 std::optional<LayerWriter> Publisher::open_layer() const {
-  return open_layer_of(publication_of(control_->page().current.load(std::memory_order_relaxed)));
+  return open_layer_of(current().publication);
 }
 
 std::optional<LayerWriter> Publisher::open_previous_layer() {
@@ -211,9 +219,9 @@ void Publisher::beat(UnixSeconds now) noexcept {
 }
 
 // Who bypasses the set stores a new end before the bit. Should that happen between the look and the clearing,
-// the end is another afterwards, and the bit is set again; should it happen later, they set it. Who switches it
-// off stores an end that is over before clearing the bit, so the bit that is set again after that means nothing.
-// All sequentially consistent, with bypass.cpp.
+// the end is another afterwards, and the bit is set again; should it happen later, they set it. Who switches
+// it off stores an end that is over before clearing the bit, so the bit that is set again after that means
+// nothing. All sequentially consistent, with bypass.cpp.
 void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
   ControlPage& page = control_->writable_page();
   for (const BypassSwitch& bypass : kBypassSwitches) {
@@ -236,7 +244,7 @@ void Publisher::take_control() {
 }
 
 std::uint64_t Publisher::next_publication() const {
-  std::uint64_t highest = publication_of(control_->page().current.load(std::memory_order_relaxed));
+  std::uint64_t highest = current().publication;
   for (const std::string& name : folder_.file_names()) {
     highest = std::max(highest, publication_of_file(name).value_or(0));
   }
@@ -246,10 +254,10 @@ std::uint64_t Publisher::next_publication() const {
 // Keeps the current publication alone: a reader that has yet to attach an older one looks again when it is
 // gone. What is above the current one was never current: its publisher died before the last step.
 void Publisher::remove_leftovers() const {
-  const std::uint64_t current = publication_of(control_->page().current.load(std::memory_order_relaxed));
+  const std::uint64_t kept = current().publication;
   for (const std::string& name : folder_.file_names()) {
     const auto publication = publication_of_file(name);
-    if (publication && (is_temporary(name) || *publication != current)) folder_.remove_file(name);
+    if (publication && (is_temporary(name) || *publication != kept)) folder_.remove_file(name);
   }
 }
 
@@ -266,7 +274,7 @@ void Publisher::check_total_size(std::uint64_t new_bytes) const {
 }
 
 // Release: pairs with the acquire in SetReader::pin, so a reader that sees the number finds both files
-// complete. The bypass bits are whoever's last word they were, so they are carried over.
+// complete. Two bypass bits are whoever's last word they were, so they are carried over; damage is not.
 void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) const {
   std::atomic<std::uint64_t>& current = control_->writable_page().current;
   control_->writable_page().moved_at_ms.store(unix_now_ms(), std::memory_order_relaxed);
@@ -276,8 +284,8 @@ void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) 
       throw LockedError(folder_.path_of(kControlName) + ": another publisher has moved it to publication " +
                         std::to_string(publication_of(word)));
     }
-  } while (!current.compare_exchange_weak(word, (word & kBypassBits) | publication, std::memory_order_release,
-                                          std::memory_order_relaxed));
+  } while (!current.compare_exchange_weak(word, (word & (kBypassBit | kStoreBypassBit)) | publication,
+                                          std::memory_order_release, std::memory_order_relaxed));
 }
 
 // Somebody may have removed the lock file and locked a new one.

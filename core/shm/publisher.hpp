@@ -29,10 +29,16 @@ class Publisher {
 
   // Publishes a snapshot of this set with its live layer; returns its publication number. Validates all of it
   // with the reader's own checks first. On any exception the old publication stays live. Readers go on
-  // answering from that one for a while, if `layer` holds no key or that one is `filled`: its own layer holds
-  // all that this one does. Else they attach the new one at their next call.
+  // answering from that one for a while if it is `still_right`: whole, and all that `layer` holds is in its
+  // own too. Else they attach the new one at their next call.
   std::uint64_t publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer = {},
-                        const PublicationId& filled = {});
+                        const PublicationId& still_right = {});
+
+  // Of publication 0: nothing is published.
+  [[nodiscard]] PublicationId current() const noexcept;
+  // The bytes of what is current are not those that were published: every lookup answers maybe until the next
+  // publication. False when that was known.
+  bool mark_damaged() noexcept;
 
   // The live layer of what is current, to add keys to while this publisher lives. Nothing when nothing is
   // published, or without a layer. Throws MissingInputError, DataError, PermissionError.

@@ -30,6 +30,7 @@ SetReader::Trouble SetReader::trouble_of(const Error& failure) {
 
 std::string SetReader::reason() const {
   if (availability_ == Availability::Bypassed) {
+    if ((bypassed_by_ & kDamagedBit) != 0) return "its bytes have changed since they were published";
     if (bypassed_by_ == kBypassBit) return "bypassed by an operator of this host";
     if (bypassed_by_ == kStoreBypassBit) return "bypassed in the store";
     return "bypassed by an operator of this host, and in the store";

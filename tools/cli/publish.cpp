@@ -42,7 +42,8 @@ void publish(PublishOptions options) {
   const std::string set_name(file.view().set_name());
   Publisher publisher(options.settings, set_name);
   if (!options.hide_live_keys) check_nothing_is_hidden(publisher, set_name);
-  const std::uint64_t publication = publisher.publish(file.view().bytes(), kNoGeneration);
+  const std::uint64_t publication =
+      publisher.publish(file.view().bytes(), kNoGeneration, {}, publisher.current());
   Report report;
   report.add("set", set_name, "set", set_name);
   report.add("publication", std::to_string(publication), "publication", publication);

@@ -67,13 +67,21 @@ std::optional<LayerWriter> LayerFiller::add_news(Publisher& publisher, const Liv
     const double limit = layer_fpr_limit(config_.guards.max_fpr, live.target_fpr, live.estimated_fpr);
     is_full_ = layer->fill().estimated_fpr > limit;
   }
+  if (std::exchange(must_verify_, false) && is_seen) {
+    if (const std::size_t lost = add(*layer, live.adds_from)) log_.say_layer_damaged(lost);
+  }
   filled_ = live.id;
   return layer;
 }
 
-void LayerFiller::add(LayerWriter& layer, const LogPosition& after) const {
-  adds_.mirror().visit_after(after, [&](std::string_view key) { layer.add(hash_key(key, layer.seed())); });
+// How many of the keys it did not have.
+std::size_t LayerFiller::add(LayerWriter& layer, const LogPosition& after) const {
+  std::size_t added = 0;
+  adds_.mirror().visit_after(after, [&](std::string_view key) {
+    if (layer.add(hash_key(key, layer.seed()))) ++added;
+  });
   layer.sync();
+  return added;
 }
 
 void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,

@@ -22,6 +22,8 @@ class LayerFiller {
   // Adds what has come since the last call to the layer of the publication before what is live, and then to
   // that of what is live, which it returns; nothing where that has none. Throws as a Publisher does.
   std::optional<LayerWriter> add_news(Publisher& publisher, const LivePublication& live);
+  // The next add_news() adds all that was received once more: bytes may have changed.
+  void verify_soon() noexcept { must_verify_ = true; }
   // The publication whose layer holds all that was received, as of the last add_news().
   [[nodiscard]] const PublicationId& filled() const noexcept { return filled_; }
 
@@ -31,7 +33,7 @@ class LayerFiller {
   void fill(Publisher& publisher, const LivePublication& live, SteadyTime now);
 
  private:
-  void add(LayerWriter& layer, const LogPosition& after) const;
+  std::size_t add(LayerWriter& layer, const LogPosition& after) const;
   void publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
                       std::uint64_t live_keys);
 
@@ -40,6 +42,7 @@ class LayerFiller {
   AddsReader& adds_;
   StateLog& log_;
   PublicationId filled_{};
+  bool must_verify_ = false;
   bool is_full_ = false;
   Backoff backoff_;
   std::optional<Error> failure_;  // there while the backoff lasts

@@ -20,7 +20,8 @@ std::optional<LivePublication> live_publication(const std::string& directory, co
                          .as_of = header.as_of,
                          .adds_from = header.adds_from,
                          .target_fpr = header.target_fpr,
-                         .estimated_fpr = header.estimated_fpr};
+                         .estimated_fpr = header.estimated_fpr,
+                         .is_damaged = (reader.control()->current.load() & kDamagedBit) != 0};
 }
 
 }  // namespace keysieve

@@ -21,6 +21,7 @@ struct LivePublication {
   LogPosition adds_from{};
   double target_fpr = 0;
   double estimated_fpr = 0;  // of the snapshot alone
+  bool is_damaged = false;   // and bypassed for that until something else is published
 };
 
 // Nothing when no reader could attach one: none published, damaged, or of another version.

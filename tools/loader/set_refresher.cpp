@@ -89,9 +89,10 @@ SetState SetRefresher::look_and_publish(SteadyTime now) {
   publisher.beat(moment);
   publisher.clear_expired_bypass(moment);
   look_at_what_is_live();
+  verify(publisher, now);
   if (live_) recorder_.found(*live_);
   try {
-    if (!live_ && backoff_.is_due(now)) publish_newest_cached(publisher, now);
+    if (!is_well() && backoff_.is_due(now)) publish_newest_cached(publisher, now);
   } catch (const Error&) {
     backoff_.failed(now);
     throw;
@@ -105,6 +106,17 @@ SetState SetRefresher::look_and_publish(SteadyTime now) {
   }
   if (state.trouble == Trouble::None) publisher.confirm(unix_now());
   return state;
+}
+
+// Also what cannot be attached any more: processes that have it mapped go on answering from it.
+void SetRefresher::verify(Publisher& publisher, SteadyTime now) {
+  const std::optional<std::string> damage =
+      verifier_.find_damage(publishing_, config_.name, publisher.current(), now);
+  if (damage && publisher.mark_damaged()) {
+    log_.say_damaged(*damage);
+    look_at_what_is_live();
+  }
+  if (verifier_.take_end_of_round()) layers_.verify_soon();
 }
 
 SetState SetRefresher::follow_store(Publisher& publisher, SteadyTime now) {
@@ -255,7 +267,7 @@ void SetRefresher::publish(Publisher& publisher, const Candidate& candidate) {
   const NewLayer layer = layers_.layer_over(header_of(candidate));
   const Stopwatch stopwatch;
   publisher.publish(candidate.snapshot.get(), candidate.record.generation, layer,
-                    live_ ? layers_.filled() : PublicationId{});
+                    is_well() ? layers_.filled() : PublicationId{});
   const double seconds = stopwatch.seconds();
   look_at_what_is_live();
   if (!live_) return;
@@ -266,7 +278,7 @@ void SetRefresher::publish(Publisher& publisher, const Candidate& candidate) {
 // Readers that have yet to attach the new publication answer from this one. Where that fails, they attach it
 // at once: the old layer is not filled().
 void SetRefresher::add_to_what_is_live(Publisher& publisher) {
-  if (!live_) return;
+  if (!is_well()) return;
   try {
     layers_.add_news(publisher, *live_);
   } catch (const Error& error) {
@@ -287,7 +299,7 @@ SetState SetRefresher::put_off_refused(const SnapshotRecord& record, const Error
 }
 
 bool SetRefresher::is_live(const SnapshotRecord& record) const {
-  return live_ && live_->generation == record.generation && live_->build_id == record.build_id &&
+  return is_well() && live_->generation == record.generation && live_->build_id == record.build_id &&
          live_->layer.shard_count != 0;
 }
 

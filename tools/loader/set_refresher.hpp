@@ -10,6 +10,7 @@
 #include "tools/loader/adds_reader.hpp"
 #include "tools/loader/config.hpp"
 #include "tools/loader/layer_filler.hpp"
+#include "tools/loader/live_verifier.hpp"
 #include "tools/loader/set_recorder.hpp"
 #include "tools/loader/set_records.hpp"
 #include "tools/loader/set_state.hpp"
@@ -72,6 +73,8 @@ class SetRefresher {
   void apply(const StoreBypasses& bypasses);
   void read_adds(const LogPosition& from, AddsReader::Amount amount, SteadyTime now);
   void forget_adds(const LogPosition& up_to);
+  void verify(Publisher& publisher, SteadyTime now);
+  [[nodiscard]] bool is_well() const noexcept { return live_ && !live_->is_damaged; }
   void publish_newest_cached(Publisher& publisher, SteadyTime now);
   Candidate fetch(const PointerRecord& pointer, SteadyTime now);
   std::optional<Candidate> newest_cached(SteadyTime now);
@@ -94,6 +97,7 @@ class SetRefresher {
   SnapshotSource source_;
   AddsReader adds_;
   LayerFiller layers_;
+  LiveVerifier verifier_;
   Backoff backoff_;
   std::optional<LivePublication> live_;
   std::optional<PutOff> put_off_;

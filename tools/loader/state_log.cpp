@@ -10,6 +10,7 @@ namespace {
 
 std::string stays_live(const std::optional<LivePublication>& live) {
   if (!live) return "nothing is live, lookups answer maybe";
+  if (live->is_damaged) return "what is live is damaged, lookups answer maybe";
   return fmt::format("generation {} stays live", live->generation);
 }
 
@@ -39,6 +40,17 @@ void StateLog::say_published(const LivePublication& live, bool from_cache) {
   spdlog::info("{}: generation {}{} published as publication {} ({})", set_name_, live.generation,
                from_cache ? " from the cache" : "", live.id.publication, keys_and_size(live));
   said_ = SetState{.live = live, .trouble = Trouble::None, .exit_status = 0, .reason = "", .refused = {}};
+}
+
+void StateLog::say_damaged(const std::string& damage) {
+  spdlog::error(
+      "{}: the live publication has changed since it was published: {}; lookups answer maybe until it is "
+      "published again",
+      set_name_, damage);
+}
+
+void StateLog::say_layer_damaged(std::size_t lost) {
+  spdlog::error("{}: the live layer had lost {} keys; they are added again", set_name_, format_count(lost));
 }
 
 void StateLog::say_enlarged(LayerGeometry before, const NewLayer& now) {

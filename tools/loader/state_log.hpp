@@ -18,6 +18,10 @@ class StateLog {
   void say(const SetState& state);
   // A new publication, which is a change by itself.
   void say_published(const LivePublication& live, bool from_cache);
+  // What is published is not what was published; lookups answer maybe until something else is.
+  void say_damaged(const std::string& damage);
+  // So many keys had been added, and were not in the live layer any more.
+  void say_layer_damaged(std::size_t lost);
   // The same snapshot again, with a larger layer.
   void say_enlarged(LayerGeometry before, const NewLayer& now);
   // Until when the store has the set bypassed; nothing: it does not. Said when that changes.

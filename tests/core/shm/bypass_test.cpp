@@ -182,7 +182,7 @@ TEST_F(BypassTest, CarriesBothSwitchesOver) {
   set_bypass(directory_.path(), kSet, 0);
   set_store_bypass(directory_.path(), kSet, 0);
   EXPECT_EQ(publish("new"), 2U);
-  EXPECT_EQ(current(), kBypassBits | 2U);
+  EXPECT_EQ(current(), kBypassBit | kStoreBypassBit | 2U);
 }
 
 // The loader clears a bypass that is over. Right after it has done so an operator sets a new one, which is

@@ -38,7 +38,8 @@ class SharedMemory : public ::testing::Test {
 
   Publisher publisher() const { return {{.directory = directory_.path()}, kSet}; }
   std::uint64_t publish(const SnapshotBytes& snapshot, std::uint64_t generation = 1) const {
-    return publisher().publish(snapshot.get(), generation);
+    Publisher publisher = this->publisher();
+    return publisher.publish(snapshot.get(), generation, {}, publisher.current());
   }
   std::uint64_t publish(const std::string& prefix, std::uint64_t generation = 1) const {
     return publish(snapshot_of(prefix), generation);
