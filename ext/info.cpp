@@ -74,31 +74,43 @@ void prepare_info_class(zend_class_entry* registered) {
   info_handlers.clone_obj = nullptr;
 }
 
-void make_info(zval* result, const Attachment& attachment, const ControlPage& control) {
+void make_info(zval* result, const SetReader& reader) {
+  // Everything is copied before the first object is made. Making one can start PHP's cycle collector, which
+  // runs destructors; such code may ask the same set, and so unmap what is read here.
+  const Attachment& attachment = *reader.attachment();
   const SnapshotView& snapshot = attachment.snapshot();
-  const SnapshotHeader& header = snapshot.header();
-  const LivePage& live = attachment.live();
+  const SnapshotHeader header = snapshot.header();
+  const std::string_view kind = snapshot.kind().name;  // a constant of the program
+  const std::string key_profile(snapshot.key_profile());
+  const double bits_per_key = snapshot.bits_per_key();
+  const std::optional<double> fill_ratio = snapshot.fill_ratio();
+  const UnixSeconds valid_until = snapshot.valid_until();
+  const std::uint64_t generation = attachment.live().generation;
+  const UnixSeconds published_at = attachment.live().published_at;
+  const std::uint64_t live_keys = attachment.layer().keys();
+  const std::uint64_t publication = attachment.id().publication;
+  const UnixSeconds last_confirmed = reader.control()->last_confirmed.load(std::memory_order_relaxed);
 
   object_init_ex(result, info_class);
   Properties properties(Z_OBJ_P(result));
-  properties.set("generation", live.generation);
-  properties.set("publication", live.publication);
-  properties.set("kind", snapshot.kind().name);
+  properties.set("generation", generation);
+  properties.set("publication", publication);
+  properties.set("kind", kind);
   properties.set("keyCount", header.key_count);
   properties.set("shardCount", std::uint64_t{header.shard_count});
   properties.set("shardBytes", std::uint64_t{header.shard_bytes});
   properties.set("sizeBytes", header.file_bytes);
-  properties.set("bitsPerKey", snapshot.bits_per_key());
+  properties.set("bitsPerKey", bits_per_key);
   properties.set("targetFalsePositiveRate", header.target_fpr);
   properties.set("estimatedFalsePositiveRate", header.estimated_fpr);
-  properties.set("fillRatio", snapshot.fill_ratio());
-  properties.set("keyProfile", snapshot.key_profile());
+  properties.set("fillRatio", fill_ratio);
+  properties.set("keyProfile", std::string_view(key_profile));
   properties.set_moment("asOf", header.as_of);
   properties.set_moment("builtAt", header.built_at);
-  properties.set_moment("publishedAt", live.published_at);
-  properties.set_moment_or_null("lastConfirmedAt", control.last_confirmed.load(std::memory_order_relaxed));
-  properties.set_moment_or_null("validUntil", snapshot.valid_until());
-  properties.set("liveKeys", attachment.layer().keys());
+  properties.set_moment("publishedAt", published_at);
+  properties.set_moment_or_null("lastConfirmedAt", last_confirmed);
+  properties.set_moment_or_null("validUntil", valid_until);
+  properties.set("liveKeys", live_keys);
 }
 
 }  // namespace keysieve

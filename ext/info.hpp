@@ -1,8 +1,7 @@
 // The class KeySieve\Info: what is known of an attached set.
 #pragma once
 
-#include "core/shm/attachment.hpp"
-#include "core/shm/control_page.hpp"
+#include "core/shm/set_reader.hpp"
 #include "ext/zend.hpp"
 
 namespace keysieve {
@@ -10,7 +9,7 @@ namespace keysieve {
 // MINIT.
 void prepare_info_class(zend_class_entry* registered);
 
-// Reads all shards for the fill ratio.
-void make_info(zval* result, const Attachment& attachment, const ControlPage& control);
+// Of what the reader has attached, which must not be nothing. Reads all shards for the fill ratio.
+void make_info(zval* result, const SetReader& reader);
 
 }  // namespace keysieve

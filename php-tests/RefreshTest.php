@@ -129,6 +129,59 @@ final class RefreshTest extends TestCase
         self::assertSame(2, $set->info()->publication);
     }
 
+    /** The cycle collector runs destructors in the middle of info(), which makes objects. */
+    public function testADestructorThatAttachesANewPublicationInTheMiddleOfInfo(): void
+    {
+        SharedMemory::put('collected', ['apple'], ['--key-profile', 'as it was built']);
+        $clock = new Clock();
+        $script = PhpScript::run(<<<'PHP'
+            final class Asking
+            {
+                public static int $ran = 0;
+                private self $itself;
+
+                public function __construct(private readonly Set $set, private readonly int $moment)
+                {
+                    $this->itself = $this;
+                }
+
+                public function __destruct()
+                {
+                    ++self::$ran;
+                    $directory = ini_get('keysieve.directory');
+                    exec(getenv('KEYSIEVE_BIN_DIR') . "/keysieve publish --directory $directory $directory/collected.ks");
+                    // Longer than the jitter of a reader.
+                    file_put_contents(getenv('FAKETIME_TIMESTAMP_FILE'), (string) $this->moment);
+                    for ($call = 0; $call < 10_000; ++$call) {
+                        $this->set->mayContain('pear');
+                    }
+                }
+            }
+            $set = new Set('collected');
+            $hits = 0;
+            // The collector runs when it has met a number of values. From one round to the next, info() makes the one
+            // that is too many at an earlier moment.
+            for ($room = 8; $room > 0; --$room) {
+                gc_collect_cycles();
+                $publication = $set->info()->publication;
+                new Asking($set, time() + 2);
+                $kept = [];
+                while (gc_status()['roots'] < gc_status()['threshold'] - $room) {
+                    $kept[] = $array = [new stdClass()];
+                    unset($array);
+                }
+                $ran = Asking::$ran;
+                $info = $set->info();
+                $hits += Asking::$ran - $ran;
+                if ($info->publication !== $publication || $info->liveKeys !== 0 || $info->keyProfile !== 'as it was built') {
+                    echo json_encode([$publication, $info->publication, $info->liveKeys, $info->keyProfile]);
+                }
+            }
+            echo $hits > 1 ? 'hit' : 'missed';
+            PHP, environment: $clock->environment());
+        self::assertSame('hit', $script->output, "status {$script->status} {$script->errors}");
+    }
+
     public function testAnOldPublicationGoesOnServingWhenTheNewOneIsDamaged(): void
     {
         SharedMemory::put('guarded', ['apple']);
