@@ -91,4 +91,28 @@ final class InfoTest extends TestCase
         );
         self::assertStringContainsString("Set not-there => missing\n", $script->output);
     }
+
+    /** So many sets that the table of them is given back to the system when it has to grow. */
+    public function testAnOutputCallbackMayAskNewSetsInTheMiddleOfPhpinfo(): void
+    {
+        $script = PhpScript::run(<<<'PHP'
+            $ask = static function (int $count): void {
+                for ($set = 0; $set < $count; ++$set) {
+                    new Set("s$set");
+                }
+            };
+            $ask(4_096);
+            $shown = 0;
+            ob_start(static function (string $text) use ($ask, &$shown): string {
+                if (str_starts_with($text, 'Set s') && ++$shown === 1) {
+                    $ask(10_000);
+                }
+                return '';
+            }, 1);
+            (new ReflectionExtension('keysieve'))->info();
+            ob_end_clean();
+            echo $shown, ' ', count(KeySieve\stats());
+            PHP);
+        self::assertSame('4096 10000', $script->output, "status {$script->status} {$script->errors}");
+    }
 }
