@@ -167,7 +167,7 @@ final class RefreshTest extends TestCase
                 new Asking($set, time() + 2);
                 $kept = [];
                 while (gc_status()['roots'] < gc_status()['threshold'] - $room) {
-                    $kept[] = $array = [new stdClass()];
+                    $kept[] = $array = [$room];
                     unset($array);
                 }
                 $ran = Asking::$ran;

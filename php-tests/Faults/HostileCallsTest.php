@@ -155,6 +155,50 @@ final class HostileCallsTest extends TestCase
                 },
                 ['left', true],
             ],
+            'an output callback that asks new sets in the middle of phpinfo()' => [
+                static function () use ($error) {
+                    ob_start(static function (string $text) use (&$shown): string {
+                        if (str_starts_with($text, 'Set ')) {
+                            $shown = array_map(static fn (int $i) => new Set("new-$i"), range(1, 100));
+                        }
+                        return '';
+                    }, 1);
+                    (new ReflectionExtension('keysieve'))->info();
+                    ob_end_clean();
+                    return count($shown);
+                },
+                100,
+            ],
+            'a destructor that asks the set in the middle of info()' => [
+                static function () use ($set, &$answers) {
+                    $answers = [];
+                    for ($room = 4; $room > 0; --$room) {
+                        gc_collect_cycles();
+                        new class ($set, $answers) {
+                            private self $itself;
+
+                            public function __construct(private readonly Set $set, private array &$answers)
+                            {
+                                $this->itself = $this;
+                            }
+
+                            public function __destruct()
+                            {
+                                $this->answers[] = $this->set->mayContain('apple') && $this->set->info()->keyCount === 101;
+                            }
+                        };
+                        while (gc_status()['roots'] < gc_status()['threshold'] - $room) {
+                            $kept[] = $array = [$room];
+                            unset($array);
+                        }
+                        $answers[] = $set->info()->keyCount === 101;
+                        $kept = [];
+                    }
+                    gc_collect_cycles();
+                    return array_unique($answers);
+                },
+                [true],
+            ],
             'a set that is missing, and throws' => [
                 static fn () => $error(static fn () => (new Set('not-there'))->mayContainMany(range(1, $many))),
                 'KeySieve\UnavailableException: set "not-there" is missing (' . ini_get('keysieve.directory')
