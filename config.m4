@@ -88,6 +88,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
     ext/key_argument.cpp \
     ext/module.cpp \
     ext/set.cpp \
+    ext/sets_by_source.cpp \
     ext/settings.cpp \
     ext/unavailable_exception.cpp],
     [$ext_shared],, [$PHP_KEYSIEVE_CXXFLAGS], [yes])

@@ -1,7 +1,8 @@
 #include "ext/attached_sets.hpp"
 
+#include <utility>
+
 #include "core/base/set_name.hpp"
-#include "ext/settings.hpp"
 
 namespace keysieve {
 namespace {
@@ -12,7 +13,7 @@ void destroy(zval* entry) {
 
 }  // namespace
 
-AttachedSets::AttachedSets() noexcept {
+AttachedSets::AttachedSets(SetSource source) noexcept : source_(std::move(source)) {
   zend_hash_init(&sets_, 8, nullptr, destroy, /* persistent */ true);
 }
 
@@ -25,7 +26,7 @@ AttachedSet* AttachedSets::find(zend_string* name) noexcept {
     return static_cast<AttachedSet*>(known);
   }
   if (!is_set_name(view_of(name))) return nullptr;
-  auto* set = new AttachedSet(reader_settings(), view_of(name));
+  auto* set = new AttachedSet(reader_settings(source_), view_of(name));
   zend_hash_str_add_new_ptr(&sets_, ZSTR_VAL(name), ZSTR_LEN(name), set);  // by a persistent copy of the name
   return set;
 }

@@ -1,14 +1,14 @@
-// All sets that this thread has asked, by name. Part of the module's globals: one table per process, or per
-// thread under ZTS.
+// The sets that this thread has asked of one source, by name.
 #pragma once
 
 #include "ext/attached_set.hpp"
+#include "ext/settings.hpp"
 
 namespace keysieve {
 
 class AttachedSets {
  public:
-  AttachedSets() noexcept;
+  explicit AttachedSets(SetSource source) noexcept;
   AttachedSets(const AttachedSets&) = delete;
   AttachedSets& operator=(const AttachedSets&) = delete;
   ~AttachedSets();
@@ -17,6 +17,7 @@ class AttachedSets {
   // they are.
   AttachedSet* find(zend_string* name) noexcept;
 
+  // `function` must not run PHP code, which could ask new sets.
   template <typename Function>
   void for_each(Function function) {
     zend_string* name = nullptr;
@@ -29,6 +30,7 @@ class AttachedSets {
 
  private:
   HashTable sets_;  // to AttachedSet*; PHP's own table, because its strings know their hash
+  SetSource source_;
 };
 
 }  // namespace keysieve

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "core/snapshot/format.hpp"
-#include "ext/attached_sets.hpp"
 #include "ext/info.hpp"
 #include "ext/php_keysieve.h"
 #include "ext/set.hpp"
+#include "ext/sets_by_source.hpp"
 #include "ext/settings.hpp"
 #include "ext/unavailable_exception.hpp"
 // After the above: uses PHP's macros
@@ -18,7 +18,7 @@ ZEND_DECLARE_MODULE_GLOBALS(keysieve)
 namespace {
 
 using keysieve::AttachedSet;
-using keysieve::AttachedSets;
+using keysieve::SetsBySource;
 
 void construct_globals(void* memory) {
 #if defined(ZTS) && defined(COMPILE_DL_KEYSIEVE)
@@ -26,11 +26,11 @@ void construct_globals(void* memory) {
 #endif
   auto* globals = static_cast<zend_keysieve_globals*>(memory);
   *globals = {};
-  globals->attached_sets = new AttachedSets;
+  globals->sets_by_source = new SetsBySource;
 }
 
 void destroy_globals(void* memory) {
-  delete static_cast<zend_keysieve_globals*>(memory)->attached_sets;
+  delete static_cast<zend_keysieve_globals*>(memory)->sets_by_source;
 }
 
 ZEND_MINIT_FUNCTION(keysieve) {
@@ -54,6 +54,7 @@ ZEND_RINIT_FUNCTION(keysieve) {
 #if defined(ZTS) && defined(COMPILE_DL_KEYSIEVE)
   ZEND_TSRMLS_CACHE_UPDATE();
 #endif
+  KEYSIEVE_G(attached_sets) = &KEYSIEVE_G(sets_by_source)->of_current_settings();
   KEYSIEVE_G(attached_sets)->for_each([](zend_string*, AttachedSet& set) { set.reader().check_soon(); });
   return SUCCESS;
 }

@@ -17,7 +17,8 @@ extern zend_module_entry keysieve_module_entry;
 
 namespace keysieve {
 class AttachedSets;
-}
+class SetsBySource;
+}  // namespace keysieve
 
 ZEND_BEGIN_MODULE_GLOBALS(keysieve)
   // INI; see settings.hpp
@@ -25,9 +26,9 @@ ZEND_BEGIN_MODULE_GLOBALS(keysieve)
   bool throw_when_unavailable;
   zend_string* directory;
   zend_string* owner;
-  std::optional<uid_t> owner_uid;  // once looked up: by php-fpm at its start, else at the first set
-  // The sets this thread has asked; made with the globals, never null.
-  keysieve::AttachedSets* attached_sets;
+  std::optional<uid_t> owner_uid;  // of the owner in php.ini, where php-fpm has looked it up at its start
+  keysieve::SetsBySource* sets_by_source;  // made with the globals
+  keysieve::AttachedSets* attached_sets;   // of the settings of this request
 ZEND_END_MODULE_GLOBALS(keysieve)
 
 // Hidden, as -fvisibility=hidden makes definitions alone: its address need not be looked up.

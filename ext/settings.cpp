@@ -33,19 +33,18 @@ std::optional<uid_t> uid_of_name(const char* name) {
   return found->pw_uid;
 }
 
-std::optional<uid_t> uid_of(const zend_string* owner) {
-  const std::string_view text = view_of(owner);
-  if (text.empty()) return std::nullopt;
+std::optional<uid_t> uid_of(const std::string& owner) {
+  if (owner.empty()) return std::nullopt;
   uid_t uid = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), uid);
-  if (error == std::errc() && end == text.data() + text.size()) return uid;
-  return uid_of_name(ZSTR_VAL(owner));
+  const auto [end, error] = std::from_chars(owner.data(), owner.data() + owner.size(), uid);
+  if (error == std::errc() && end == owner.data() + owner.size()) return uid;
+  return uid_of_name(owner.c_str());
 }
 
-// A worker of php-fpm may come to live in a chroot, where there are no names. Everybody else looks the owner
-// up when the first set is asked: names may come from afar, and most processes ask none.
-bool must_look_up_early() {
-  return std::string_view(sapi_module.name) == "fpm-fcgi";
+// A worker of php-fpm may come to live in a chroot, where there are no names, so its master looks the owner
+// up. Everybody else does when a set is asked: names may come from afar, and most processes ask none.
+bool must_look_up_early(int stage) {
+  return stage == ZEND_INI_STAGE_STARTUP && std::string_view(sapi_module.name) == "fpm-fcgi";
 }
 
 ZEND_INI_MH(update_enabled) {
@@ -64,7 +63,7 @@ ZEND_INI_MH(update_directory) {
 ZEND_INI_MH(update_owner) {
   if (has_nul(new_value)) return refuse(entry, new_value, "a user name or uid");
   KEYSIEVE_G(owner) = new_value;
-  KEYSIEVE_G(owner_uid) = must_look_up_early() ? uid_of(new_value) : std::nullopt;
+  KEYSIEVE_G(owner_uid) = must_look_up_early(stage) ? uid_of(ZSTR_VAL(new_value)) : std::nullopt;
   return SUCCESS;
 }
 
@@ -102,14 +101,17 @@ void print_settings(zend_module_entry* module) {
   display_ini_entries(module);
 }
 
-ReaderSettings reader_settings() {
+SetSource current_source() {
+  return {std::string(view_of(KEYSIEVE_G(directory))), std::string(view_of(KEYSIEVE_G(owner))),
+          KEYSIEVE_G(owner_uid)};
+}
+
+ReaderSettings reader_settings(const SetSource& source) {
   ReaderSettings settings;
-  settings.directory = view_of(KEYSIEVE_G(directory));
-  const std::string_view owner = view_of(KEYSIEVE_G(owner));
-  if (!KEYSIEVE_G(owner_uid)) KEYSIEVE_G(owner_uid) = uid_of(KEYSIEVE_G(owner));
-  settings.trusted_owner = KEYSIEVE_G(owner_uid);
-  if (!owner.empty() && !settings.trusted_owner && owner != kDefaultOwner) {
-    write_error_log("keysieve.owner: user \"" + std::string(owner) + "\" is not known, so it is not trusted");
+  settings.directory = source.directory;
+  settings.trusted_owner = source.owner_uid ? source.owner_uid : uid_of(source.owner);
+  if (!source.owner.empty() && !settings.trusted_owner && source.owner != kDefaultOwner) {
+    write_error_log("keysieve.owner: user \"" + source.owner + "\" is not known, so it is not trusted");
   }
   return settings;
 }

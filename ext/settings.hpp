@@ -3,7 +3,9 @@
 
 #include <sys/types.h>
 
+#include <compare>
 #include <optional>
+#include <string>
 
 #include "core/shm/set_reader.hpp"
 #include "ext/zend.hpp"
@@ -15,8 +17,20 @@ void register_settings(int type, int module_number);
 void unregister_settings(int type, int module_number);
 void print_settings(zend_module_entry* module);
 
-// How the sets of this process are read. An owner whose name is not known yet is looked up; one that nobody
-// knows gets logged, unless it is the default, and nobody is trusted additionally.
-ReaderSettings reader_settings();
+// keysieve.directory and keysieve.owner: where sets come from, and whose files are believed. PHP may set them
+// anew between two requests (PHP_ADMIN_VALUE and sections of hosts and paths in php.ini), never within one.
+struct SetSource {
+  std::string directory;
+  std::string owner;
+  std::optional<uid_t> owner_uid;  // where it had to be looked up early
+
+  friend auto operator<=>(const SetSource&, const SetSource&) = default;
+};
+
+SetSource current_source();
+
+// How the sets of a source are read. Looks the owner's name up; one that nobody knows gets logged, unless it
+// is the default, and nobody is trusted additionally.
+ReaderSettings reader_settings(const SetSource& source);
 
 }  // namespace keysieve

@@ -19,8 +19,11 @@ final class FastCgiRequest
     /** @var resource */
     private $connection;
 
-    /** @param string $address as of stream_socket_client() */
-    public function __construct(string $address, string $script, string $query = '')
+    /**
+     * @param string                $address    as of stream_socket_client()
+     * @param array<string, string> $parameters that add to the usual ones
+     */
+    public function __construct(string $address, string $script, string $query = '', array $parameters = [])
     {
         $connection = @stream_socket_client($address, $code, $message, self::SECONDS_TO_WAIT);
         if ($connection === false) {
@@ -28,7 +31,7 @@ final class FastCgiRequest
         }
         stream_set_timeout($connection, self::SECONDS_TO_WAIT);
         $this->connection = $connection;
-        $parameters = '';
+        $encoded = '';
         foreach ([
             'GATEWAY_INTERFACE' => 'CGI/1.1',
             'REQUEST_METHOD' => 'GET',
@@ -36,11 +39,11 @@ final class FastCgiRequest
             'SCRIPT_NAME' => '/' . basename($script),
             'QUERY_STRING' => $query,
             'SERVER_PROTOCOL' => 'HTTP/1.1',
-        ] as $name => $value) {
-            $parameters .= self::length($name) . self::length($value) . $name . $value;
+        ] + $parameters as $name => $value) {
+            $encoded .= self::length($name) . self::length($value) . $name . $value;
         }
         $responder = pack('nCx5', 1, 0);
-        fwrite($connection, self::record(self::BEGIN_REQUEST, $responder) . self::record(self::PARAMS, $parameters)
+        fwrite($connection, self::record(self::BEGIN_REQUEST, $responder) . self::record(self::PARAMS, $encoded)
             . self::record(self::PARAMS, '') . self::record(self::STDIN, ''));
     }
 

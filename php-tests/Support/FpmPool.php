@@ -25,6 +25,7 @@ final class FpmPool
      * @param array<string, string|string[]>       $settings  as of php.ini; several of one name in an array
      * @param ?string[]                            $extensions in place of keysieve's
      * @param ?Clock                               $clock     in place of the machine's
+     * @param ?string                              $user      of the master, in place of this process's
      */
     public function __construct(
         string $script,
@@ -33,6 +34,7 @@ final class FpmPool
         private array $settings = [],
         private ?array $extensions = null,
         private readonly ?Clock $clock = null,
+        private readonly ?string $user = null,
     ) {
         $this->directory = sys_get_temp_dir() . '/keysieve-fpm-' . bin2hex(random_bytes(6));
         mkdir($this->directory, 0711);
@@ -43,6 +45,9 @@ final class FpmPool
         file_put_contents("{$this->directory}/fpm.conf", $this->configuration());
         touch($this->log);
         chmod($this->log, 0666); // pools may be of several users
+        if ($user !== null) {
+            chown($this->directory, $user);
+        }
         $this->start();
     }
 
@@ -73,10 +78,11 @@ final class FpmPool
         return $answers;
     }
 
-    public function request(string $query = '', ?string $pool = null): FastCgiRequest
+    /** @param array<string, string> $parameters as of FastCgiRequest */
+    public function request(string $query = '', ?string $pool = null, array $parameters = []): FastCgiRequest
     {
         $pool ??= array_key_first($this->pools);
-        return new FastCgiRequest($this->address($pool), $this->seenFrom($pool, $this->page), $query);
+        return new FastCgiRequest($this->address($pool), $this->seenFrom($pool, $this->page), $query, $parameters);
     }
 
     public function address(string $pool): string
@@ -130,7 +136,9 @@ final class FpmPool
                 array_push($command, '-d', "$name=$value");
             }
         }
-        if (posix_geteuid() === 0) {
+        if ($this->user !== null) {
+            array_unshift($command, 'setpriv', "--reuid={$this->user}", '--regid=nogroup', '--clear-groups');
+        } elseif (posix_geteuid() === 0) {
             $command[] = '--allow-to-run-as-root';
         }
         $output = ['file', "{$this->directory}/output", 'a'];
@@ -160,7 +168,7 @@ final class FpmPool
         $lines = ['[global]', "error_log = {$this->directory}/fpm.log", 'process_control_timeout = 120s'];
         foreach ($this->pools as $pool => $directives) {
             $directives += [
-                'user' => posix_getpwuid(posix_geteuid())['name'],
+                'user' => $this->user ?? posix_getpwuid(posix_geteuid())['name'],
                 'listen' => preg_replace('~^[a-z]+://~', '', $this->address($pool)),
                 'listen.mode' => '0666',
                 'pm' => 'static',

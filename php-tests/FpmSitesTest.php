@@ -1,0 +1,122 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Tests\Support\FpmPool;
+use KeySieve\Tests\Support\SharedMemory;
+use PHPUnit\Framework\TestCase;
+
+/** One worker of php-fpm that serves sites with settings of their own: each is answered from its own sets. */
+final class FpmSitesTest extends TestCase
+{
+    private const PAGE = <<<'PHP'
+        $answers = (new KeySieve\Set('site'))->mayContainMany(['apple', 'pear']);
+        ob_start();
+        (new ReflectionExtension('keysieve'))->info();
+        preg_match_all('~Set (\S+) </td><td class="v">(\w+)~', ob_get_clean(), $rows);
+        echo json_encode([
+            'worker' => getmypid(),
+            'answers' => $answers,
+            'calls' => array_map(static fn (array $row): int => $row['calls'], KeySieve\stats()),
+            'shown' => array_combine($rows[1], $rows[2]),
+            'function' => [KeySieve\may_contain('site', 'apple'), KeySieve\may_contain('site', 'pear')],
+            'sets' => [KeySieve\candidate_sets('apple', ['site']), KeySieve\candidate_sets('pear', ['site'])],
+        ]);
+        PHP;
+
+    private static function directoryOf(string $site): string
+    {
+        return SharedMemory::directory() . "-$site";
+    }
+
+    public static function setUpBeforeClass(): void
+    {
+        SharedMemory::putInto(self::directoryOf('apples'), 'site', ['apple'], ['--group', 'nogroup']);
+        SharedMemory::putInto(self::directoryOf('pears'), 'site', ['pear'], ['--group', 'nogroup']);
+    }
+
+    public function testEachSiteIsAnsweredFromItsOwnDirectory(): void
+    {
+        $pool = new FpmPool(self::PAGE, ['pages' => ['pm.max_children' => '1']]);
+        $workers = [];
+        for ($round = 0; $round < 3; ++$round) {
+            foreach (['apples' => [true, false], 'pears' => [false, true]] as $site => $expected) {
+                $page = self::ask($pool, 'keysieve.directory=' . self::directoryOf($site));
+                self::assertSame($expected, $page['answers'], "$site, round $round");
+                self::assertSame($expected, $page['function']);
+                self::assertSame(array_map(static fn (bool $may): array => $may ? ['site'] : [], $expected), $page['sets']);
+                self::assertSame(['site' => 1 + 5 * $round], $page['calls'], 'of this site alone');
+                self::assertSame(['site' => 'ready'], $page['shown']);
+                $workers[] = $page['worker'];
+            }
+        }
+        self::assertCount(1, array_unique($workers));
+    }
+
+    public function testEachSiteBelievesItsOwnOwner(): void
+    {
+        self::assertSame(0, posix_geteuid(), 'only root can give a folder away');
+        SharedMemory::putInto(self::directoryOf('foreign'), 'site', ['apple']);
+        foreach ([...glob(self::directoryOf('foreign') . '/site/*'), self::directoryOf('foreign') . '/site'] as $path) {
+            chown($path, 54321);
+        }
+        $pool = new FpmPool(self::PAGE, ['pages' => [
+            'pm.max_children' => '1',
+            'php_admin_value[keysieve.directory]' => self::directoryOf('foreign'),
+        ]]);
+        foreach (['nobody' => [true, true], '54321' => [true, false]] as $owner => $expected) {
+            for ($round = 0; $round < 2; ++$round) {
+                self::assertSame($expected, self::ask($pool, "keysieve.owner=$owner")['answers'], "$owner, round $round");
+            }
+        }
+        self::assertSame([true, true], self::ask($pool, 'keysieve.owner=nobody')['answers']);
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function preloadDirectories(): iterable
+    {
+        yield 'under the settings of another site' => ['apples'];
+        yield 'under the same settings' => ['pears'];
+    }
+
+    /**
+     * The master runs the preload script itself where it is not root's, with the settings of php.ini.
+     *
+     * @dataProvider preloadDirectories
+     */
+    public function testWhatAPreloadScriptHasAskedIsNotTheWorkers(string $preloaded): void
+    {
+        $script = SharedMemory::directory() . '/preload-sites.php';
+        file_put_contents($script, <<<'PHP'
+            <?php
+            final class Asking
+            {
+                public static ?KeySieve\Set $set = null;
+            }
+            Asking::$set = new KeySieve\Set('site');
+            KeySieve\may_contain('site', 'apple') !== Asking::$set->mayContain('pear') || exit(1);
+            PHP);
+        $pool = new FpmPool(
+            "Asking::\$set === null || exit('an object has survived');\n" . self::PAGE,
+            ['pages' => ['pm.max_children' => '1', 'php_admin_value[keysieve.directory]' => self::directoryOf('pears')]],
+            settings: [
+                'keysieve.directory' => self::directoryOf($preloaded),
+                'opcache.preload' => $script,
+            ],
+            user: 'nobody',
+        );
+        $page = json_decode($pool->request()->body(), true, flags: JSON_THROW_ON_ERROR);
+        self::assertSame([false, true], $page['answers']);
+        self::assertSame(['site' => 1], $page['calls'], 'of the worker alone');
+        self::assertSame(['site' => 'ready'], $page['shown']);
+    }
+
+    /** @return array<string, mixed> */
+    private static function ask(FpmPool $pool, string $setting): array
+    {
+        $body = $pool->request(parameters: ['PHP_ADMIN_VALUE' => $setting])->body();
+        return json_decode($body, true, flags: JSON_THROW_ON_ERROR);
+    }
+}
