@@ -89,10 +89,11 @@ SetState AttachedSet::state(const zend_string* key_profile) noexcept {
   return serving(key_profile) != nullptr ? SetState::Ready : why_not_ready();
 }
 
-// Logs at once, so that calls in between need not look whether anything has changed.
+// Logs at once, so that calls in between need not look whether anything has changed, and a process that
+// serves one request for ever says it too.
 void AttachedSet::refresh() noexcept {
   reader_.refresh();
-  if (reader_.availability() != logged_availability_) log_change();
+  log_change();
 }
 
 // Out of line: most sets are asked without a profile.
@@ -123,36 +124,46 @@ bool AttachedSet::is_other_profile(SetState state) const noexcept {
 
 std::string AttachedSet::reason_for(SetState state, const zend_string* key_profile) const {
   const std::string set = "set \"" + reader_.set_name() + "\" ";
-  if (is_other_profile(state)) {
-    return set + "was built with key profile \"" +
-           std::string(reader_.attachment()->snapshot().key_profile()) + "\", not \"" +
-           std::string(view_of(key_profile)) + "\"";
-  }
+  if (is_other_profile(state)) return set + "was " + other_profile_text(key_profile);
   return set + "is " + std::string(to_string(reader_.availability())) + " (" + reader_.reason() + ")";
 }
 
-void AttachedSet::log_change() noexcept {
-  logged_availability_ = reader_.availability();
-  if (logged_availability_ == Availability::Ready) {
-    return write_error_log("keysieve: set \"" + reader_.set_name() + "\" is ready again");
+std::string AttachedSet::other_profile_text(const zend_string* key_profile) const {
+  return "built with key profile \"" + std::string(reader_.attachment()->snapshot().key_profile()) +
+         "\", not \"" + std::string(view_of(key_profile)) + "\"";
+}
+
+std::string AttachedSet::trouble(const zend_string* key_profile) const {
+  const bool is_ready = reader_.availability() == Availability::Ready;
+  if (is_ready && key_profile != nullptr && !has_profile(reader_.attachment(), key_profile)) {
+    return other_profile_text(key_profile);
   }
-  write_error_log("keysieve: " + reason_for(state_of(logged_availability_), nullptr) +
-                  ": every lookup answers maybe");
+  return reader_.reason();
+}
+
+void AttachedSet::log_change() noexcept {
+  const Availability availability = reader_.availability();
+  std::string reason = reader_.reason();
+  if (availability == logged_availability_ && reason == logged_reason_) return;
+  const bool was_ready = logged_availability_ == Availability::Ready;
+  logged_availability_ = availability;
+  logged_reason_ = std::move(reason);
+  if (availability != Availability::Ready) {
+    write_error_log("keysieve: " + reason_for(state_of(availability), nullptr) +
+                    ": every lookup answers maybe");
+  } else if (!logged_reason_.empty()) {
+    write_error_log("keysieve: set \"" + reader_.set_name() +
+                    "\" keeps its old publication: " + logged_reason_);
+  } else {
+    write_error_log("keysieve: set \"" + reader_.set_name() + "\" is " +
+                    (was_ready ? "up to date" : "ready") + " again");
+  }
 }
 
 void AttachedSet::log_other_profile(const zend_string* key_profile) {
   if (!logged_profiles_.emplace(view_of(key_profile)).second) return;
   write_error_log("keysieve: " + reason_for(SetState::Incompatible, key_profile) +
                   ": every such lookup answers maybe");
-}
-
-void AttachedSet::report_refusal() noexcept {
-  if (reader_.availability() != Availability::Ready) return;
-  const std::string refusal = reader_.reason();
-  if (refusal == logged_refusal_) return;
-  logged_refusal_ = refusal;
-  if (refusal.empty()) return;
-  write_error_log("keysieve: set \"" + reader_.set_name() + "\" keeps its old publication: " + refusal);
 }
 
 }  // namespace keysieve

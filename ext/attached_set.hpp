@@ -52,9 +52,8 @@ class AttachedSet {
                                               std::span<bool> answers);
 
   SetState state(const zend_string* key_profile) noexcept;
-
-  // For the end of a request: says when a new publication was refused and the old one goes on serving.
-  void report_refusal() noexcept;
+  // Why every answer is maybe, or why an older publication answers; empty: neither. As of the last call.
+  [[nodiscard]] std::string trouble(const zend_string* key_profile) const;
 
   [[nodiscard]] SetReader& reader() noexcept { return reader_; }
   [[nodiscard]] const SetReader& reader() const noexcept { return reader_; }
@@ -81,11 +80,12 @@ class AttachedSet {
   void log_other_profile(const zend_string* key_profile);
   [[nodiscard]] bool is_other_profile(SetState state) const noexcept;
   [[nodiscard]] std::string reason_for(SetState state, const zend_string* key_profile) const;
+  [[nodiscard]] std::string other_profile_text(const zend_string* key_profile) const;
 
   SetReader reader_;
   AnswerCounts counts_;
   Availability logged_availability_ = Availability::Ready;
-  std::string logged_refusal_;
+  std::string logged_reason_;
   std::set<std::string> logged_profiles_;
 };
 

@@ -38,6 +38,11 @@ class Properties {
     set(name, &value);
     zval_ptr_dtor(&value);
   }
+  // Empty: null.
+  void set_text_or_null(std::string_view name, std::string_view text) {
+    if (!text.empty()) return set(name, text);
+    set_null(name);
+  }
   void set_moment(std::string_view name, UnixSeconds moment) {
     zval value;
     php_date_instantiate(php_date_get_immutable_ce(), &value);
@@ -74,7 +79,7 @@ void prepare_info_class(zend_class_entry* registered) {
   info_handlers.clone_obj = nullptr;
 }
 
-void make_info(zval* result, const SetReader& reader) {
+void make_info(zval* result, const SetReader& reader, const std::string& trouble) {
   // Everything is copied before the first object is made. Making one can start PHP's cycle collector, which
   // runs destructors; such code may ask the same set, and so unmap what is read here.
   const Attachment& attachment = *reader.attachment();
@@ -111,6 +116,7 @@ void make_info(zval* result, const SetReader& reader) {
   properties.set_moment_or_null("lastConfirmedAt", last_confirmed);
   properties.set_moment_or_null("validUntil", valid_until);
   properties.set("liveKeys", live_keys);
+  properties.set_text_or_null("trouble", trouble);
 }
 
 }  // namespace keysieve

@@ -9,7 +9,8 @@ namespace keysieve {
 // MINIT.
 void prepare_info_class(zend_class_entry* registered);
 
-// Of what the reader has attached, which must not be nothing. Reads all shards for the fill ratio.
-void make_info(zval* result, const SetReader& reader);
+// Of what the reader has attached, which must not be nothing; `trouble` may be empty. Reads all shards for
+// the fill ratio.
+void make_info(zval* result, const SetReader& reader, const std::string& trouble);
 
 }  // namespace keysieve

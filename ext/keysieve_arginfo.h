@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: b21ab606b3c90356f3d8718b2663836291152ba6 */
+ * Stub hash: 86c760c48e9461bad52e26b985ff15569099d6da */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
@@ -288,6 +288,12 @@ static zend_class_entry *register_class_KeySieve_Info(void)
 	zend_string *property_liveKeys_name = zend_string_init("liveKeys", sizeof("liveKeys") - 1, 1);
 	zend_declare_typed_property(class_entry, property_liveKeys_name, &property_liveKeys_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_liveKeys_name);
+
+	zval property_trouble_default_value;
+	ZVAL_UNDEF(&property_trouble_default_value);
+	zend_string *property_trouble_name = zend_string_init("trouble", sizeof("trouble") - 1, 1);
+	zend_declare_typed_property(class_entry, property_trouble_name, &property_trouble_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
+	zend_string_release(property_trouble_name);
 
 	return class_entry;
 }

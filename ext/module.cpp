@@ -59,11 +59,6 @@ ZEND_RINIT_FUNCTION(keysieve) {
   return SUCCESS;
 }
 
-ZEND_RSHUTDOWN_FUNCTION(keysieve) {
-  KEYSIEVE_G(attached_sets)->for_each([](zend_string*, AttachedSet& set) { set.report_refusal(); });
-  return SUCCESS;
-}
-
 // As of the set's last lookup.
 std::string description_of(const AttachedSet& set) {
   const keysieve::SetReader& reader = set.reader();
@@ -74,6 +69,7 @@ std::string description_of(const AttachedSet& set) {
             std::string(snapshot.kind().name) + ", " + std::to_string(snapshot.header().key_count) +
             " keys, " + std::to_string(snapshot.header().file_bytes) + " bytes";
   }
+  if (const std::string reason = reader.reason(); !reason.empty()) text += " (" + reason + ")";
   return text;
 }
 
@@ -106,7 +102,7 @@ zend_module_entry keysieve_module_entry = {STANDARD_MODULE_HEADER_EX,
                                            ZEND_MINIT(keysieve),
                                            ZEND_MSHUTDOWN(keysieve),
                                            ZEND_RINIT(keysieve),
-                                           ZEND_RSHUTDOWN(keysieve),
+                                           nullptr,
                                            ZEND_MINFO(keysieve),
                                            PHP_KEYSIEVE_VERSION,
                                            ZEND_MODULE_GLOBALS(keysieve),

@@ -246,5 +246,5 @@ ZEND_METHOD(KeySieve_Set, info) {
   if (object->set->state(nullptr) == keysieve::SetState::Disabled) RETURN_NULL();
   const keysieve::SetReader& reader = object->set->reader();
   if (reader.attachment() == nullptr) RETURN_NULL();
-  keysieve::make_info(return_value, reader);
+  keysieve::make_info(return_value, reader, object->set->trouble(object->key_profile));
 }

@@ -106,10 +106,11 @@ SetSource current_source() {
           KEYSIEVE_G(owner_uid)};
 }
 
-ReaderSettings reader_settings(const SetSource& source) {
+ReaderSettings reader_settings(SetSource& source) {
+  if (!source.owner_uid) source.owner_uid = uid_of(source.owner);
   ReaderSettings settings;
   settings.directory = source.directory;
-  settings.trusted_owner = source.owner_uid ? source.owner_uid : uid_of(source.owner);
+  settings.trusted_owner = source.owner_uid;
   if (!source.owner.empty() && !settings.trusted_owner && source.owner != kDefaultOwner) {
     write_error_log("keysieve.owner: user \"" + source.owner + "\" is not known, so it is not trusted");
   }

@@ -22,15 +22,15 @@ void print_settings(zend_module_entry* module);
 struct SetSource {
   std::string directory;
   std::string owner;
-  std::optional<uid_t> owner_uid;  // where it had to be looked up early
+  std::optional<uid_t> owner_uid;  // once looked up
 
   friend auto operator<=>(const SetSource&, const SetSource&) = default;
 };
 
 SetSource current_source();
 
-// How the sets of a source are read. Looks the owner's name up; one that nobody knows gets logged, unless it
-// is the default, and nobody is trusted additionally.
-ReaderSettings reader_settings(const SetSource& source);
+// How the sets of a source are read. Looks the owner up where that has not been done; one that nobody knows
+// gets logged, unless it is the default, and nobody is trusted additionally.
+ReaderSettings reader_settings(SetSource& source);
 
 }  // namespace keysieve

@@ -44,6 +44,7 @@ final class InfoTest extends TestCase
         }
         self::assertNull($info->lastConfirmedAt, 'no loader has looked');
         self::assertSame(0, $info->liveKeys);
+        self::assertNull($info->trouble);
     }
 
     public function testASetWithoutLimitHasNoEnd(): void
@@ -89,7 +90,10 @@ final class InfoTest extends TestCase
             '/^Set shown => ready, publication 1, split_block_bloom, 2 keys, \d+ bytes$/m',
             $script->output,
         );
-        self::assertStringContainsString("Set not-there => missing\n", $script->output);
+        self::assertStringContainsString(
+            'Set not-there => missing (' . SharedMemory::folder('not-there') . ": No such file or directory)\n",
+            $script->output,
+        );
     }
 
     /** So many sets that the table of them is given back to the system when it has to grow. */

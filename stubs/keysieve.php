@@ -123,6 +123,8 @@ namespace KeySieve {
         public readonly ?\DateTimeImmutable $validUntil;
         /** Keys added on this host since the snapshot was built. */
         public readonly int $liveKeys;
+        /** Why every answer is maybe, or why an older publication answers; null: neither. */
+        public readonly ?string $trouble;
 
         private function __construct() {}
     }
