@@ -1,13 +1,11 @@
 #include "core/shm/set_folder.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <memory>
 
 #include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
@@ -15,7 +13,6 @@
 namespace keysieve {
 namespace {
 
-constexpr mode_t kFolderMode = 02750;
 constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
 constexpr std::size_t kPublicationDigits = 16;
 
@@ -23,70 +20,6 @@ std::string hex_name(std::uint64_t publication, std::string_view ending) {
   std::array<char, kPublicationDigits + 1> digits;
   std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(publication));
   return std::string(digits.data()).append(ending);
-}
-
-FileDescriptor open_directory(const std::string& directory) {
-  FileDescriptor opened(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!opened.is_open()) throw_read_error("directory " + directory, errno);
-  return opened;
-}
-
-FileDescriptor open_folder(const FileDescriptor& directory, const std::string& set_name) {
-  return FileDescriptor(
-      ::openat(directory.get(), set_name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-}
-
-std::vector<std::string> names_in(const FileDescriptor& folder, const std::string& path) {
-  const int again = ::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (again < 0) throw_read_error(path, errno);
-  const auto close_stream = [](DIR* stream) { ::closedir(stream); };
-  const std::unique_ptr<DIR, decltype(close_stream)> stream(::fdopendir(again), close_stream);
-  if (stream == nullptr) throw_read_error(path, errno);
-  std::vector<std::string> names;
-  for (errno = 0; const dirent* entry = ::readdir(stream.get()); errno = 0) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-  }
-  if (errno != 0) throw_read_error(path, errno);
-  return names;
-}
-
-// With all files in it, since readers of that group must reach what is current. The folder comes last, so
-// that what was interrupted is done again.
-void change_group(const FileDescriptor& folder, const std::string& path, gid_t group) {
-  constexpr auto kSameOwner = static_cast<uid_t>(-1);
-  for (const std::string& name : names_in(folder, path)) {
-    if (::fchownat(folder.get(), name.c_str(), kSameOwner, group, AT_SYMLINK_NOFOLLOW) != 0 &&
-        errno != ENOENT) {
-      throw_write_error(std::string(path).append("/").append(name) +
-                            ": cannot change the group (its owner must be a member)",
-                        errno);
-    }
-  }
-  if (::fchown(folder.get(), kSameOwner, group) != 0) {
-    throw_write_error(path + ": cannot change the group (its owner must be a member)", errno);
-  }
-}
-
-void create_folder(const FileDescriptor& parent, const std::string& name, const std::string& path) {
-  const uid_t owner = stat_of(parent, path).st_uid;
-  if (owner != 0 && owner != ::geteuid()) {
-    throw PermissionError(path + ": cannot create: the directory belongs to uid " + std::to_string(owner) +
-                          ", who must publish here; this is uid " + std::to_string(::geteuid()));
-  }
-  if (::mkdirat(parent.get(), name.c_str(), kFolderMode) != 0 && errno != EEXIST)
-    throw_write_error(path, errno);
-}
-
-// A new folder is the creator's own; an existing one gets the group that was asked for, if it is the
-// caller's.
-void give_to_group(const FileDescriptor& folder, const std::string& path, std::optional<gid_t> group) {
-  const auto status = stat_of(folder, path);
-  if (status.st_uid != ::geteuid()) return;
-  if (group && status.st_gid != *group) change_group(folder, path, *group);
-  if ((status.st_mode & 07777) != kFolderMode && ::fchmod(folder.get(), kFolderMode) != 0) {
-    throw_write_error(path + ": cannot change the mode", errno);
-  }
 }
 
 }  // namespace
@@ -108,12 +41,23 @@ std::optional<std::uint64_t> publication_of_file(std::string_view file_name) {
 }
 
 std::optional<uid_t> believed_owner(const std::string& directory, const std::string& set_name) {
-  const FileDescriptor opened = open_directory(directory);
+  const FileDescriptor opened = SetFolder::open_directory(directory);
   const auto status = stat_of(opened, directory);
   if ((status.st_mode & kWritableByOthers) == 0) return status.st_uid;
   struct stat folder {};
   if (::fstatat(opened.get(), set_name.c_str(), &folder, AT_SYMLINK_NOFOLLOW) == 0) return folder.st_uid;
   return std::nullopt;
+}
+
+FileDescriptor SetFolder::open_directory(const std::string& directory) {
+  FileDescriptor opened(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.is_open()) throw_read_error("directory " + directory, errno);
+  return opened;
+}
+
+FileDescriptor SetFolder::open_folder(const FileDescriptor& directory, const std::string& set_name) {
+  return FileDescriptor(
+      ::openat(directory.get(), set_name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 SetFolder SetFolder::open(const std::string& directory, std::string_view set_name,
@@ -123,22 +67,6 @@ SetFolder SetFolder::open(const std::string& directory, std::string_view set_nam
   FileDescriptor folder = open_folder(open_directory(directory), name);
   if (!folder.is_open()) throw_read_error(path, errno);
   return adopt(std::move(folder), path, trusted_owner);
-}
-
-SetFolder SetFolder::open_or_create(const std::string& directory, std::string_view set_name,
-                                    std::optional<gid_t> group) {
-  const std::string name = checked_set_name(set_name);
-  const std::string path = directory + "/" + name;
-  const FileDescriptor parent = open_directory(directory);
-  FileDescriptor folder = open_folder(parent, name);
-  if (!folder.is_open() && errno == ENOENT) {
-    create_folder(parent, name, path);
-    folder = open_folder(parent, name);
-  }
-  if (!folder.is_open()) throw_write_error(path, errno);
-  give_to_group(folder, path, group);
-  const uid_t owner = stat_of(folder, path).st_uid;
-  return adopt(std::move(folder), path, owner);
 }
 
 SetFolder SetFolder::adopt(FileDescriptor folder, std::string path, std::optional<uid_t> trusted_owner) {
@@ -180,32 +108,6 @@ std::optional<struct stat> SetFolder::status_of(const std::string& file_name) co
   if (::fstatat(folder_.get(), file_name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return status;
   if (errno != ENOENT) throw_read_error(path_of(file_name), errno);
   return std::nullopt;
-}
-
-FileDescriptor SetFolder::create_file(const std::string& file_name, mode_t mode) const {
-  FileDescriptor file(::openat(folder_.get(), file_name.c_str(),
-                               O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (!file.is_open()) throw_write_error(path_of(file_name), errno);
-  // Not left to umask.
-  if (::fchmod(file.get(), mode) != 0)
-    throw_write_error(path_of(file_name) + ": cannot change the mode", errno);
-  return file;
-}
-
-void SetFolder::rename_file(const std::string& from, const std::string& to) const {
-  if (::renameat2(folder_.get(), from.c_str(), folder_.get(), to.c_str(), RENAME_NOREPLACE) != 0) {
-    throw_write_error(path_of(to) + ": cannot rename " + from + " to it", errno);
-  }
-}
-
-void SetFolder::remove_file(const std::string& file_name) const {
-  if (::unlinkat(folder_.get(), file_name.c_str(), 0) != 0 && errno != ENOENT) {
-    throw_write_error(path_of(file_name) + ": cannot remove", errno);
-  }
-}
-
-std::vector<std::string> SetFolder::file_names() const {
-  return names_in(folder_, path_);
 }
 
 }  // namespace keysieve

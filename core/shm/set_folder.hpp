@@ -39,9 +39,9 @@ class SetFolder {
   static SetFolder open(const std::string& directory, std::string_view set_name,
                         std::optional<uid_t> trusted_owner);
 
-  // For the publisher: whoever owns it, but not writable by group or others. Where it is missing it is
-  // created (mode 2750, group `group`); then the directory must belong to root or the effective uid, since
-  // nobody else could publish in a folder of ours.
+  // For the publisher, as is all that changes something (set_folder_changes.cpp). Whoever owns it, but not
+  // writable by group or others. Where it is missing it is created (mode 2750, group `group`); then the
+  // directory must belong to root or the effective uid, since nobody else could publish in a folder of ours.
   static SetFolder open_or_create(const std::string& directory, std::string_view set_name,
                                   std::optional<gid_t> group);
 
@@ -69,6 +69,10 @@ class SetFolder {
  private:
   SetFolder(FileDescriptor folder, std::string path, uid_t owner)
       : folder_(std::move(folder)), path_(std::move(path)), owner_(owner) {}
+  friend std::optional<uid_t> believed_owner(const std::string& directory, const std::string& set_name);
+  static FileDescriptor open_directory(const std::string& directory);
+  // Not open where that fails; errno says why.
+  static FileDescriptor open_folder(const FileDescriptor& directory, const std::string& set_name);
   static SetFolder adopt(FileDescriptor folder, std::string path, std::optional<uid_t> trusted_owner);
 
   FileDescriptor folder_;
