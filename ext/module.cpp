@@ -74,8 +74,9 @@ std::string description_of(const AttachedSet& set) {
 }
 
 ZEND_MINFO_FUNCTION(keysieve) {
-  // Collected before anything is printed: an output callback may ask new sets, which makes the table grow.
+  // Copied before anything is printed: an output callback may ask new sets, which makes the table grow.
   std::vector<std::pair<std::string, std::string>> rows;
+  rows.emplace_back("Directory", keysieve::view_of(KEYSIEVE_G(directory)));
   KEYSIEVE_G(attached_sets)->for_each([&rows](zend_string* name, const AttachedSet& set) {
     rows.emplace_back("Set " + std::string(keysieve::view_of(name)), description_of(set));
   });
@@ -84,7 +85,6 @@ ZEND_MINFO_FUNCTION(keysieve) {
   php_info_print_table_row(2, "keysieve support", KEYSIEVE_G(enabled) ? "enabled" : "disabled");
   php_info_print_table_row(2, "keysieve version", PHP_KEYSIEVE_VERSION);
   php_info_print_table_row(2, "Snapshot formats", keysieve::snapshot_formats_text().c_str());
-  php_info_print_table_row(2, "Directory", ZSTR_VAL(KEYSIEVE_G(directory)));
   for (const auto& [name, description] : rows) php_info_print_table_row(2, name.c_str(), description.c_str());
   php_info_print_table_end();
   keysieve::print_settings(zend_module);
