@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 86c760c48e9461bad52e26b985ff15569099d6da */
+ * Stub hash: 12df22bff8860e8946014e05c4f3b57609ce1a7f */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)

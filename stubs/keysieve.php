@@ -153,7 +153,7 @@ namespace KeySieve {
 
     /**
      * What this process has asked of each set: calls (a batch is one), and how many keys were answered maybe, absent, and
-     * maybe only because the set was unavailable.
+     * maybe only because the set was unavailable. Only sets of the keysieve.directory and keysieve.owner of this request.
      *
      * @phpstan-return array<string, array{calls: int, maybe: int, absent: int, unavailable: int}>
      */
