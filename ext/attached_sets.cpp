@@ -25,6 +25,11 @@ AttachedSet* AttachedSets::find(zend_string* name) noexcept {
   if (void* known = zend_hash_find_ptr(&sets_, name); EXPECTED(known != nullptr)) {
     return static_cast<AttachedSet*>(known);
   }
+  return add(name);
+}
+
+// Out of line: find() would save the registers that only this needs.
+AttachedSet* AttachedSets::add(zend_string* name) noexcept {
   if (!is_set_name(view_of(name))) return nullptr;
   auto* set = new AttachedSet(reader_settings(source_), view_of(name));
   zend_hash_str_add_new_ptr(&sets_, ZSTR_VAL(name), ZSTR_LEN(name), set);  // by a persistent copy of the name

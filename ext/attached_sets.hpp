@@ -29,6 +29,8 @@ class AttachedSets {
   }
 
  private:
+  [[gnu::noinline, gnu::cold]] AttachedSet* add(zend_string* name) noexcept;
+
   HashTable sets_;  // to AttachedSet*; PHP's own table, because its strings know their hash
   SetSource source_;
 };
