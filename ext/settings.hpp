@@ -17,8 +17,8 @@ void register_settings(int type, int module_number);
 void unregister_settings(int type, int module_number);
 void print_settings(zend_module_entry* module);
 
-// keysieve.directory and keysieve.owner: where sets come from, and whose files are believed. PHP may set them
-// anew between two requests (PHP_ADMIN_VALUE and sections of hosts and paths in php.ini), never within one.
+// keysieve.directory and keysieve.owner: where sets come from, and whose files are believed. PHP may
+// change them between two requests (PHP_ADMIN_VALUE, and [HOST=] and [PATH=] in php.ini), never within one.
 struct SetSource {
   std::string directory;
   std::string owner;
@@ -29,8 +29,8 @@ struct SetSource {
 
 SetSource current_source();
 
-// How the sets of a source are read. Looks the owner up where that has not been done; one that nobody knows
-// gets logged, unless it is the default, and nobody is trusted additionally.
+// How the sets of a source are read. Looks the owner up if that has not been done. An unknown owner is
+// logged, unless it is the default; then only root and PHP's own user are trusted.
 ReaderSettings reader_settings(SetSource& source);
 
 }  // namespace keysieve

@@ -55,6 +55,23 @@ final class FpmSitesTest extends TestCase
         self::assertCount(1, array_unique($workers));
     }
 
+    public function testSectionsOfHostsHoldForTheirRequestsAlone(): void
+    {
+        $ini = 'keysieve.directory = ' . self::directoryOf('none') . "\n";
+        foreach (['apples', 'pears'] as $site) {
+            $ini .= "[HOST=$site.example]\nkeysieve.directory = " . self::directoryOf($site) . "\n";
+        }
+        $directives = ['pm.max_children' => '1', 'php_admin_value[keysieve.directory]' => null];
+        $pool = new FpmPool(self::PAGE, ['pages' => $directives], ini: $ini);
+        $expected = ['apples' => [true, false], 'pears' => [false, true], 'other' => [true, true]];
+        for ($round = 0; $round < 3; ++$round) {
+            foreach ($expected as $site => $answers) {
+                $body = $pool->request(parameters: ['SERVER_NAME' => "$site.example"])->body();
+                self::assertSame($answers, json_decode($body, true)['answers'], "$site, round $round");
+            }
+        }
+    }
+
     public function testEachSiteBelievesItsOwnOwner(): void
     {
         self::assertSame(0, posix_geteuid(), 'only root can give a folder away');

@@ -26,6 +26,7 @@ final class FpmPool
      * @param ?string[]                            $extensions in place of keysieve's
      * @param ?Clock                               $clock     in place of the machine's
      * @param ?string                              $user      of the master, in place of this process's
+     * @param string                               $ini       what php.ini holds
      */
     public function __construct(
         string $script,
@@ -35,6 +36,7 @@ final class FpmPool
         private ?array $extensions = null,
         private readonly ?Clock $clock = null,
         private readonly ?string $user = null,
+        string $ini = '',
     ) {
         $this->directory = sys_get_temp_dir() . '/keysieve-fpm-' . bin2hex(random_bytes(6));
         mkdir($this->directory, 0711);
@@ -43,6 +45,7 @@ final class FpmPool
         $this->socket = "{$this->directory}/" . array_key_first($pools) . '.sock';
         file_put_contents($this->page, "<?php\n$script");
         file_put_contents("{$this->directory}/fpm.conf", $this->configuration());
+        file_put_contents("{$this->directory}/php.ini", $ini);
         touch($this->log);
         chmod($this->log, 0666); // pools may be of several users
         if ($user !== null) {
@@ -127,7 +130,7 @@ final class FpmPool
     private function start(): void
     {
         $command = [
-            self::program(), '-n', '--nodaemonize', '--fpm-config', "{$this->directory}/fpm.conf",
+            self::program(), '-c', "{$this->directory}/php.ini", '--nodaemonize', '--fpm-config', "{$this->directory}/fpm.conf",
             '-d', 'zend_extension=opcache', '-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=16M',
         ];
         $settings = ['extension' => $this->extensions ?? [getenv('KEYSIEVE_EXTENSION')]];
@@ -143,7 +146,7 @@ final class FpmPool
         }
         $output = ['file', "{$this->directory}/output", 'a'];
         $files = [['file', '/dev/null', 'r'], $output, $output];
-        $environment = $this->clock?->environment() ?? [];
+        $environment = ['PHP_INI_SCAN_DIR' => ''] + ($this->clock?->environment() ?? []);
         if ($this->listening !== null) {
             $files[] = $this->listening;
             $environment['FPM_SOCKETS'] = stream_socket_get_name($this->listening, false) . '=3';
