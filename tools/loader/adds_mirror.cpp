@@ -17,12 +17,14 @@ constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;
 
 void AddsMirror::load() {
   const bool was_empty = entries_.empty();
+  const std::size_t unsaved = unsaved_;
   LogPosition last{};
   try {
     for (;;) {
       const std::vector<LogEntry> some = file_.read_after(last, kEntriesAtOnce);
       if (some.empty()) break;
       merge(some);
+      unsaved_ = unsaved;
       last = some.back().position;
     }
   } catch (const DataError&) {
@@ -39,6 +41,7 @@ std::optional<LogPosition> AddsMirror::merge(std::span<const LogEntry> entries) 
     if (entry.key) take(fresh, entry.position, *entry.key);
   }
   if (fresh.empty()) return std::nullopt;
+  unsaved_ += fresh.size();
   const std::size_t first = first_after(fresh.front().position);
   const auto middle = static_cast<std::ptrdiff_t>(entries_.size());
   entries_.insert(entries_.end(), fresh.begin(), fresh.end());
@@ -91,6 +94,7 @@ void AddsMirror::save() {
   }
   must_be_written_anew_ = false;
   is_file_behind_ = false;
+  unsaved_ = 0;
 }
 
 void AddsMirror::append_to_file() {

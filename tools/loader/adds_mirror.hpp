@@ -33,6 +33,8 @@ class AddsMirror {
   // does; to be called again until it does not.
   void save();
 
+  // That were taken and not saved since.
+  [[nodiscard]] std::size_t unsaved() const noexcept { return unsaved_; }
   [[nodiscard]] std::size_t count_after(const LogPosition& position) const {
     return entries_.size() - first_after(position);
   }
@@ -67,6 +69,7 @@ class AddsMirror {
   LogFile file_;
   Entries entries_;
   std::string keys_;
+  std::size_t unsaved_ = 0;
   bool is_file_behind_ = false;        // lacks what came last
   bool must_be_written_anew_ = false;  // damaged, or not by appending
 };

@@ -44,6 +44,7 @@ void AddsReader::load_mirror() {
     mirror_.load();
     is_complete_ = true;
   } catch (const PermissionError& error) {  // somebody may mend that
+    save_failure_ = error.what();
     log_.say_cache_trouble(error.what());
     return;
   } catch (const Error& error) {
@@ -129,8 +130,18 @@ void AddsReader::save_mirror() {
     save_backoff_.reset();
   } catch (const Error& error) {
     save_backoff_.failed(now);
+    save_failure_ = error.what();
     log_.say_cache_trouble(error.what());
   }
+}
+
+std::optional<std::string> AddsReader::save_now() {
+  if (mirror_.unsaved() == 0) return std::nullopt;
+  save_backoff_.reset();
+  load_mirror();
+  save_mirror();
+  if (mirror_.unsaved() == 0) return std::nullopt;
+  return save_failure_;
 }
 
 bool AddsReader::has_any_up_to(const LogPosition& position) const {

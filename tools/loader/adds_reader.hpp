@@ -40,7 +40,12 @@ class AddsReader {
   // No snapshot that may still become current needs what stands up to there.
   void forget(const LogPosition& up_to);
 
-  // What this host has received: durable, unless the cache cannot be written.
+  // Tries to save what is in memory alone, however short ago that failed. Why it cannot be; nothing when all
+  // is saved.
+  std::optional<std::string> save_now();
+  [[nodiscard]] const std::string& save_failure() const noexcept { return save_failure_; }
+
+  // What this host has received: durable, but for unsaved().
   [[nodiscard]] const AddsMirror& mirror() const noexcept { return mirror_; }
   // Whether that is all of it: the mirror's file was whole, or the log was read from the beginning.
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
@@ -64,6 +69,7 @@ class AddsReader {
   StateLog& log_;
   AddsMirror mirror_;
   Backoff save_backoff_;
+  std::string save_failure_;  // of the last try
   bool is_loaded_ = false;
   bool is_complete_ = false;
   std::optional<LogPosition> news_;

@@ -66,8 +66,13 @@ Daemon::Next Daemon::answer(int signal) {
 void Daemon::reload() {
   if (has_said_ready_) service_.reloading();
   try {
-    use(load_config(command_line_.config_path));
-    spdlog::info("configuration reloaded: {} sets", config_.sets.size());
+    LoaderConfig config = load_config(command_line_.config_path);
+    if (const auto unsaved = loader_->unsaved_adds()) {
+      spdlog::error("reload refused, the old configuration stays in force: {}", *unsaved);
+    } else {
+      use(std::move(config));
+      spdlog::info("configuration reloaded: {} sets", config_.sets.size());
+    }
   } catch (const Error& error) {
     spdlog::error("configuration refused, the old one stays in force: {}", error.what());
   }

@@ -127,6 +127,13 @@ bool Loader::refresh_woken() {
   return any;
 }
 
+std::optional<std::string> Loader::unsaved_adds() {
+  for (SetRefresher& refresher : refreshers_) {
+    if (const auto unsaved = refresher.unsaved_adds()) return unsaved;
+  }
+  return std::nullopt;
+}
+
 bool Loader::is_ready() const {
   return std::none_of(refreshers_.begin(), refreshers_.end(),
                       [](const SetRefresher& refresher) { return holds_back_ready(refresher.state()); });

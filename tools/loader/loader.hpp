@@ -42,6 +42,9 @@ class Loader {
   // left half-way. Whether there was any.
   bool refresh_woken();
 
+  // Why this object must not be replaced by another: adds would be lost. Nothing when they would not.
+  [[nodiscard]] std::optional<std::string> unsaved_adds();
+
   // As of the last refresh of each: no set holds it back.
   [[nodiscard]] bool is_ready() const;
   // 0 when every set is live and equal to its store, else the highest of the sets' exit statuses.

@@ -74,10 +74,19 @@ const SetState& SetRefresher::refresh(SteadyTime now) {
   look_at_what_is_live();
   // Between the publication and this look the directory was wiped, or the descriptors ran out.
   if (state_.trouble == Trouble::None && !live_) state_ = gone_again();
+  if (state_.trouble == Trouble::None && adds_.mirror().unsaved() != 0) {
+    state_ = adds_in_memory(adds_.mirror().unsaved(), adds_.save_failure());
+  }
   state_.live = live_;
   log_.say(state_);
   recorder_.looked(state_, adds_.mirror().count_after({}));
   return state_;
+}
+
+std::optional<std::string> SetRefresher::unsaved_adds() {
+  const std::optional<std::string> failure = adds_.save_now();
+  if (!failure) return std::nullopt;
+  return fmt::format("{}: {}", config_.name, adds_in_memory(adds_.mirror().unsaved(), *failure).reason);
 }
 
 SetState SetRefresher::look_and_publish(SteadyTime now) {

@@ -43,6 +43,8 @@ class SetRefresher {
 
   // What to watch for; nothing when the last refresh has not got so far as to read the log.
   [[nodiscard]] std::optional<WatchedLog> watched_log() const { return adds_.watched_log(); }
+  // Adds that would be lost with this object, and why they cannot be saved.
+  [[nodiscard]] std::optional<std::string> unsaved_adds();
   // There is more to do at once.
   [[nodiscard]] bool has_more() const noexcept { return adds_.has_more(); }
   // The store's log may be another than before.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "tools/program/program.hpp"
+#include "tools/program/units.hpp"
 
 namespace keysieve {
 
@@ -20,6 +21,8 @@ std::string_view to_string(Trouble trouble) noexcept {
       return "refused";
     case Trouble::CannotPublish:
       return "cannot_publish";
+    case Trouble::AddsInMemory:
+      return "adds_in_memory";
   }
   return "unknown";
 }
@@ -49,6 +52,12 @@ SetState refused(const SnapshotRecord& record, const Error& error) {
 
 SetState cannot_publish(const Error& error) {
   return in_trouble(Trouble::CannotPublish, error.kind(), fmt::format("cannot publish: {}", error.what()));
+}
+
+SetState adds_in_memory(std::size_t adds, const std::string& failure) {
+  return in_trouble(Trouble::AddsInMemory, ErrorKind::CannotCreate,
+                    fmt::format("{} adds are in memory alone, and would be lost with this process: {}",
+                                format_count(adds), failure));
 }
 
 }  // namespace keysieve

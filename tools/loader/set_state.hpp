@@ -19,10 +19,12 @@ enum class Trouble {
   StoreAway,      // cannot be asked
   Refused,        // the store's snapshot is damaged, not understood, older or fails a guard
   CannotPublish,  // locked, no space, not allowed, no directory
+  AddsInMemory,   // adds that this process has received could not be saved, and would go with it
 };
 
-inline constexpr std::array kTroubles{Trouble::NotAsked,  Trouble::None,    Trouble::NeverPushed,
-                                      Trouble::StoreAway, Trouble::Refused, Trouble::CannotPublish};
+inline constexpr std::array kTroubles{Trouble::NotAsked,    Trouble::None,    Trouble::NeverPushed,
+                                      Trouble::StoreAway,   Trouble::Refused, Trouble::CannotPublish,
+                                      Trouble::AddsInMemory};
 
 // "store_away"; a label of metrics.
 std::string_view to_string(Trouble trouble) noexcept;
@@ -47,5 +49,6 @@ SetState in_trouble(Trouble trouble, ErrorKind kind, std::string reason);
 SetState store_away(const Error& error);
 SetState refused(const SnapshotRecord& record, const Error& error);
 SetState cannot_publish(const Error& error);
+SetState adds_in_memory(std::size_t adds, const std::string& failure);
 
 }  // namespace keysieve

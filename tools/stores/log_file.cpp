@@ -131,7 +131,10 @@ void LogFile::trim(const LogPosition& up_to) {
 // False, and everything forgotten, when there is no file.
 bool LogFile::open(int flags) {
   FileDescriptor opened(::open(path_.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, file_mode_));
-  if (!opened.is_open() && errno != ENOENT) throw_store_error(path_ + ": cannot open", errno);
+  const bool may_be_missing = (flags & O_CREAT) == 0;
+  if (!opened.is_open() && !(errno == ENOENT && may_be_missing)) {
+    throw_store_error(path_ + ": cannot open", errno);
+  }
   const bool is_known = opened.is_open() && are_one_file(opened, file_);
   if (!is_known || size_of(opened, path_) < std::max(read_.offset, end_.offset)) forget();
   file_ = std::move(opened);

@@ -104,6 +104,21 @@ TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
   EXPECT_EQ(keysieved_->stop(), 0);
 }
 
+TEST_F(Keysieved, RefusesAReloadThatWouldLoseAdds) {
+  site_.push("tags", {0, 1000});
+  site_.configure(tags_set);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  std::filesystem::remove_all(site_.cache());
+  site_.write("cache", "not a folder");
+  site_.add("tags", {5000, 10});
+  ASSERT_TRUE(says("tags: 10 adds are in memory alone, and would be lost with this process: ")) << log();
+  keysieved_->send(SIGHUP);
+  EXPECT_TRUE(says("reload refused, the old configuration stays in force: tags: 10 adds are in memory alone"))
+      << log();
+  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+}
+
 TEST_F(Keysieved, SaysOnceThatAGuardRefusesUntilAReloadAllowsIt) {
   site_.push("tags", {0, 1000});
   site_.configure(tags_set);

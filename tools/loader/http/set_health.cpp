@@ -59,6 +59,8 @@ std::string_view trouble_word(Trouble trouble) noexcept {
       return "store away";
     case Trouble::Refused:
       return "refused";
+    case Trouble::AddsInMemory:
+      return "adds in memory alone";
     case Trouble::CannotPublish:
       return "cannot publish";
   }
