@@ -32,7 +32,7 @@ void read(const std::string& path, const std::string& text, const KeyFileFormat&
   std::vector<std::string> keys;
   try {
     const std::uint64_t count =
-        read_keys(path, format, [&](std::string_view key) { keys.emplace_back(key); });
+        read_keys(path, format, [&](std::string_view key) { keys.emplace_back(key); }).count;
     if (count != keys.size() || keys != stretches_of(text, format)) __builtin_trap();
   } catch (const DataError&) {
     // Refused with a reason.

@@ -20,6 +20,7 @@ struct AddOptions {
   std::vector<std::string> keys_and_url;
   std::string key_path;
   KeyFileFormat format{.max_key_bytes = kMaxLoggedKeyBytes};
+  bool allow_suspect_keys = false;
   bool json = false;
 };
 
@@ -49,10 +50,11 @@ void append_all(const AddOptions& options, AddsWriter& writer) {
   for (const std::string& key : options.keys_and_url) writer.add(key);
   if (!options.key_path.empty()) {
     ProgressLine progress("adding " + key_source(options.key_path));
-    read_keys(options.key_path, options.format, [&](std::string_view key) {
+    const KeysRead read = read_keys(options.key_path, options.format, [&](std::string_view key) {
       writer.add(key);
       progress.show_keys(writer.appended());
     });
+    if (!options.allow_suspect_keys) warn_of_suspect_keys(options.key_path, read);
   }
   writer.finish();
 }
@@ -115,6 +117,7 @@ void add_add(CLI::App& program, Outcome& /*outcome*/) {
   verb->add_option("--file", options->key_path, "Add the keys of this list too; - reads standard input")
       ->type_name("FILE");
   add_key_format(verb, options->format);
+  add_allow_suspect_keys(verb, options->allow_suspect_keys);
   add_json(verb, options->json);
   verb->callback([options] { add(*options); });
 }

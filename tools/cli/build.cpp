@@ -44,9 +44,22 @@ struct BuildOptions {
   std::optional<LogPosition> adds_from;
   std::chrono::milliseconds adds_overlap = kDefaultAddsOverlap;
   KeyFileFormat format;
+  bool allow_suspect_keys = false;
   GuardOptions guards;
   bool json = false;
 };
+
+// A list that is named as the snapshot would be replaced by it, and the keys lost. Counters lie beside the
+// snapshot, and are replaced or removed.
+void check_inputs_outlive(const BuildOptions& options) {
+  for (const std::string& input : {options.key_path, options.guards.canaries_path}) {
+    for (const std::string& output : {options.output_path, counters_path(options.output_path)}) {
+      if (input.empty() || !is_same_file(input, output)) continue;
+      throw UsageError(output + ": would be overwritten, but is the same file as " + key_source(input) +
+                       ", which is to be read");
+    }
+  }
+}
 
 // What a build takes over from the snapshot before.
 struct Predecessor {
@@ -97,8 +110,8 @@ LogPosition adds_from_of(const BuildOptions& options, UnixSeconds as_of, Store* 
   if (options.adds_from) return *options.adds_from;
   if (store == nullptr) return {};
   constexpr std::int64_t kMilliseconds = 1000;
-  const LogPosition from = adds_from(*store, options.settings.set_name,
-                                     std::min(as_of, unix_now()) * kMilliseconds, options.adds_overlap);
+  const LogPosition from =
+      adds_from(*store, options.settings.set_name, as_of * kMilliseconds, options.adds_overlap);
   const auto pointer = read_pointer(*store, options.settings.set_name);
   return options.as_of || !pointer ? from : std::max(from, pointer->adds_trimmed_to);
 }
@@ -136,10 +149,12 @@ void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder) {
   ProgressLine progress("reading " + source);
   KeyFileFormat format = options.format;
   format.max_key_bytes = builder.most_key_bytes();
-  read_keys_in_threads(options.key_path, format, builder.threads(), [&](unsigned thread, auto keys) {
-    builder.add(thread, keys);
-    if (thread == 0) progress.show_keys(builder.keys_given());
-  });
+  const KeysRead read =
+      read_keys_in_threads(options.key_path, format, builder.threads(), [&](unsigned thread, auto keys) {
+        builder.add(thread, keys);
+        if (thread == 0) progress.show_keys(builder.keys_given());
+      });
+  if (!options.allow_suspect_keys) warn_of_suspect_keys(options.key_path, read);
   if (builder.keys_given() == 0) {
     throw DataError(source + ": holds no keys; set " + options.settings.set_name + " is not built");
   }
@@ -184,6 +199,7 @@ void add_counters(Report& report, const BuildOptions& options, std::uint64_t byt
 
 void build(const BuildOptions& options) {
   checked_set_name(options.settings.set_name);  // before a store is touched under that name
+  check_inputs_outlive(options);
   Guards guards = options.guards.guards(options.format);
   if (!guards.max_fpr) guards.max_fpr = default_max_fpr(options.settings.target_fpr);
   const auto store = store_of(options);
@@ -216,9 +232,9 @@ void add_source_options(CLI::App* verb, BuildOptions& options) {
                    "One key per line; - reads standard input. Empty lines are skipped")
       ->required();
   add_key_format(verb, options.format);
-  add_parsed(verb, "--as-of", options.as_of, parse_moment,
-             "When the keys began to be read from their source: 2026-11-21T07:00:00Z or @SECONDS [now]")
-      ->type_name("MOMENT");
+  add_allow_suspect_keys(verb, options.allow_suspect_keys);
+  add_as_of(verb, options.as_of,
+            "When the keys began to be read from their source: 2026-11-21T07:00:00Z or @SECONDS [now]");
   auto* position =
       add_parsed(
           verb, "--adds-from", options.adds_from, parse_position,

@@ -1,5 +1,7 @@
 #include "tools/cli/options.hpp"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 
 #include "core/base/error.hpp"
@@ -68,6 +70,28 @@ void add_key_format(CLI::App* verb, KeyFileFormat& format) {
   verb->add_flag("-0,--null", format.nul_separated,
                  "Keys end with NUL instead of a line end, and may hold any byte but NUL");
   verb->add_flag("--allow-cr", format.allow_cr, "Strip a CR at line ends, which is an error otherwise");
+}
+
+void add_allow_suspect_keys(CLI::App* verb, bool& allow) {
+  verb->add_flag("--allow-suspect-keys", allow,
+                 "Do not warn when the first lines look quoted, padded with spaces, or like a table");
+}
+
+void warn_of_suspect_keys(const std::string& key_path, const KeysRead& read) {
+  for (const std::string& suspicion : read.suspicions) {
+    fmt::print(stderr, "keysieve: warning: {}: {} (--allow-suspect-keys if they are meant so)\n",
+               key_source(key_path), suspicion);
+  }
+}
+
+void add_as_of(CLI::App* verb, std::optional<UnixSeconds>& as_of, const std::string& help) {
+  const auto parse = [](const std::string& text) {
+    const UnixSeconds moment = parse_moment(text);
+    const UnixSeconds now = unix_now();
+    if (moment <= now) return moment;
+    throw UsageError(fmt::format("\"{}\" is in the future: now is {}, @{}", text, format_moment(now), now));
+  };
+  add_parsed(verb, "--as-of", as_of, parse, help)->type_name("MOMENT");
 }
 
 Guards GuardOptions::guards(const KeyFileFormat& format) const {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/clock.hpp"
 #include "core/base/log_position.hpp"
 #include "core/filters/filter_kind.hpp"
 #include "tools/keys/key_file.hpp"
@@ -56,6 +57,11 @@ void add_json(CLI::App* verb, bool& json);
 void add_directory(CLI::App* verb, std::string& directory);
 // -0 and --allow-cr.
 void add_key_format(CLI::App* verb, KeyFileFormat& format);
+// --allow-suspect-keys, for verbs that put a list of keys into a set, and the warning that it silences.
+void add_allow_suspect_keys(CLI::App* verb, bool& allow);
+void warn_of_suspect_keys(const std::string& key_path, const KeysRead& read);
+// --as-of, which cannot lie in the future.
+void add_as_of(CLI::App* verb, std::optional<UnixSeconds>& as_of, const std::string& help);
 
 struct GuardOptions {
   std::uint64_t min_keys = 1;

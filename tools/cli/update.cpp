@@ -22,18 +22,20 @@ struct UpdateOptions {
   std::vector<std::string> remove_paths;
   std::optional<UnixSeconds> as_of;
   KeyFileFormat format;
+  bool allow_suspect_keys = false;
   GuardOptions guards;
   bool json = false;
 };
 
-std::vector<std::string> read_lists(const std::vector<std::string>& paths, const KeyFileFormat& format) {
+std::vector<std::string> read_lists(const std::vector<std::string>& paths, const UpdateOptions& options) {
   std::vector<std::string> keys;
   for (const std::string& path : paths) {
     ProgressLine progress("reading " + key_source(path));
-    read_keys(path, format, [&](std::string_view key) {
+    const KeysRead read = read_keys(path, options.format, [&](std::string_view key) {
       keys.emplace_back(key);
       progress.show_keys(keys.size());
     });
+    if (!options.allow_suspect_keys) warn_of_suspect_keys(path, read);
   }
   return keys;
 }
@@ -43,8 +45,8 @@ KeyChanges changes_of(const UpdateOptions& options) {
     throw UsageError("give a list of keys to --add or --remove");
   }
   KeyChanges changes{.added = {}, .removed = {}, .as_of = options.as_of.value_or(unix_now())};
-  changes.added = read_lists(options.add_paths, options.format);
-  changes.removed = read_lists(options.remove_paths, options.format);
+  changes.added = read_lists(options.add_paths, options);
+  changes.removed = read_lists(options.remove_paths, options);
   return changes;
 }
 
@@ -120,10 +122,10 @@ void add_update(CLI::App& program, Outcome& /*outcome*/) {
             }) + "; with build --counting: " +
                 kind_names([](const FilterKind& kind) { return kind.can_count(); }));
   add_key_format(verb, options->format);
-  add_parsed(verb, "--as-of", options->as_of, parse_moment,
-             "When the added keys began to be read from their source [now]; the as-of of the set where that "
-             "is later")
-      ->type_name("MOMENT");
+  add_allow_suspect_keys(verb, options->allow_suspect_keys);
+  add_as_of(verb, options->as_of,
+            "When the added keys began to be read from their source [now]; the as-of of the set where that "
+            "is later");
   add_guards(verb, options->guards);
   verb->get_option("--max-fpr")
       ->description("Refuse a set whose estimated FPR is higher [three times its target, at least 0.1%]");

@@ -15,6 +15,9 @@ namespace {
 // At least: less costs more system calls, more does not stay in the nearest caches until its keys are hashed.
 constexpr std::size_t kReadBytes = std::size_t{256} * 1024;
 
+// Some thousand lines: what a list looks like shows in fewer.
+constexpr std::size_t kBeginningBytes = std::size_t{64} * 1024;
+
 }  // namespace
 
 WrongEntry too_long(const KeyFileFormat& format, std::uint64_t number) {
@@ -41,16 +44,37 @@ bool KeyBlocks::take(Block& block) {
     const auto last = text.substr(searched).rfind(format_.nul_separated ? '\0' : '\n');
     if (last == std::string_view::npos) {
       // A CR at its end may be no part of the key.
-      if (text.size() - (text.ends_with('\r') ? 1 : 0) > format_.max_key_bytes) throw too_long(format_, 1);
+      if (text.size() - (text.ends_with('\r') ? 1 : 0) > format_.max_key_bytes) throw without_end();
       continue;
     }
     block.entries = text.substr(0, searched + last + 1);
     rest_ = text.substr(block.entries.size());
+    keep_beginning(block.entries);
     return true;
   }
   at_end_ = true;
   block.entries = {block.buffer.data(), filled};
-  return filled != 0;
+  if (filled == 0) return false;
+  if (format_.nul_separated && block.number == 0) throw without_end();
+  keep_beginning(block.entries);
+  return true;
+}
+
+// Of an entry whose separator has not come.
+WrongEntry KeyBlocks::without_end() const {
+  if (!format_.nul_separated || blocks_ > 1) return too_long(format_, 1);
+  return {.number = 1,
+          .reason = "holds no NUL, with which each key ends by -0: is there one key per line?",
+          .is_whole_list = true};
+}
+
+void KeyBlocks::keep_beginning(std::string_view entries) {
+  if (has_beginning_ || format_.nul_separated) return;
+  const std::size_t room = kBeginningBytes - beginning_.size();
+  has_beginning_ = entries.size() >= room;
+  // Keys that are cut short look like others.
+  if (entries.size() > room) entries = entries.substr(0, entries.substr(0, room).rfind('\n') + 1);
+  beginning_ += entries;
 }
 
 void KeyBlocks::stop() {

@@ -39,9 +39,15 @@ class KeyBlocks {
   bool take(Block& block);
   void stop();
 
+  // The first whole lines, 64 KiB at most; when all threads have ended. Empty where keys end with NUL, which
+  // may look like anything.
+  [[nodiscard]] std::string_view beginning() const noexcept { return beginning_; }
+
  private:
   // Appends to what is in the block; false at the end of the list.
   bool read_more(Block& block, std::size_t& filled);
+  void keep_beginning(std::string_view entries);
+  [[nodiscard]] WrongEntry without_end() const;
 
   std::string source_;
   KeyFileFormat format_;
@@ -50,6 +56,8 @@ class KeyBlocks {
 
   std::mutex mutex_;  // for what follows
   std::string rest_;  // the beginning of an entry whose end was not read yet
+  std::string beginning_;
+  bool has_beginning_ = false;
   std::uint64_t blocks_ = 0;
   bool at_end_ = false;
 };

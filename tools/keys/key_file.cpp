@@ -1,5 +1,8 @@
 #include "tools/keys/key_file.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -9,6 +12,7 @@
 #include "core/base/run_tasks.hpp"
 #include "tools/keys/key_blocks.hpp"
 #include "tools/keys/key_splitter.hpp"
+#include "tools/keys/suspect_lines.hpp"
 
 namespace keysieve {
 namespace {
@@ -73,22 +77,31 @@ std::string key_source(const std::string& path) {
   return path == "-" ? "standard input" : path;
 }
 
-std::uint64_t read_keys(const std::string& path, const KeyFileFormat& format,
-                        const std::function<void(std::string_view key)>& on_key) {
+bool is_same_file(const std::string& key_path, const std::string& path) {
+  struct stat list {};
+  struct stat other {};
+  const int failure = key_path == "-" ? ::fstat(STDIN_FILENO, &list) : ::stat(key_path.c_str(), &list);
+  if (failure != 0 || ::stat(path.c_str(), &other) != 0) return false;
+  return list.st_dev == other.st_dev && list.st_ino == other.st_ino;
+}
+
+KeysRead read_keys(const std::string& path, const KeyFileFormat& format,
+                   const std::function<void(std::string_view key)>& on_key) {
   return read_keys_in_threads(path, format, 1, [&on_key](unsigned /*thread*/, auto keys) {
     for (const std::string_view key : keys) on_key(key);
   });
 }
 
-std::uint64_t read_keys_in_threads(const std::string& path, const KeyFileFormat& format, unsigned threads,
-                                   const OnKeys& on_keys) {
+KeysRead read_keys_in_threads(const std::string& path, const KeyFileFormat& format, unsigned threads,
+                              const OnKeys& on_keys) {
   KeyBlocks blocks(path, format);
   Findings findings;
   run_tasks(threads, threads, [&](unsigned thread, std::size_t /*task*/) {
     KeySplitter splitter(format, [&](auto keys) { on_keys(thread, keys); });
     split_all(blocks, splitter, findings);
   });
-  return findings.keys(key_source(path), format);
+  return {.count = findings.keys(key_source(path), format),
+          .suspicions = suspicions_about(blocks.beginning())};
 }
 
 }  // namespace keysieve

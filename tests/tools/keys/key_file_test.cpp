@@ -22,6 +22,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using Keys = std::vector<std::string>;
 
 constexpr KeyFileFormat kNulSeparated{.nul_separated = true};
@@ -38,8 +39,8 @@ class KeyFile : public ::testing::Test {
   // Also holds read_keys to the number that it returns.
   static Keys read(const std::string& path, const KeyFileFormat& format = {}) {
     Keys keys;
-    const auto count = read_keys(path, format, [&](std::string_view key) { keys.emplace_back(key); });
-    EXPECT_EQ(count, keys.size());
+    const KeysRead read = read_keys(path, format, [&](std::string_view key) { keys.emplace_back(key); });
+    EXPECT_EQ(read.count, keys.size());
     return keys;
   }
   Keys keys_in(const std::string& text, const KeyFileFormat& format = {}) const {
@@ -72,12 +73,52 @@ TEST_F(KeyFile, KeepsDuplicatesAndTheirOrder) {
   EXPECT_THAT(keys_in("b\na\nb\n"), ElementsAre("b", "a", "b"));
 }
 
-TEST_F(KeyFile, HoldsAnyByteButTheLineEnd) {
+TEST_F(KeyFile, HoldsAnyByteButNulAndTheLineEnd) {
   std::string key;
-  for (int byte = 0; byte < 256; ++byte) {
+  for (int byte = 1; byte < 256; ++byte) {
     if (byte != '\n') key += static_cast<char>(byte);
   }
-  EXPECT_THAT(keys_in(key + "\n\0\n\0\0\n"s), ElementsAre(key, "\0"s, "\0\0"s));
+  EXPECT_THAT(keys_in(key + "\n\xFF\n"), ElementsAre(key, "\xFF"));
+}
+
+TEST_F(KeyFile, RefusesANulInALineAndNamesTheLine) {
+  EXPECT_THAT(message_of<DataError>([&] { keys_in("a\n\nb\0c\0\nd\n"s); }),
+              AllOf(HasSubstr(directory_ / "keys.txt: line 3 holds a NUL"), HasSubstr("-0")));
+  EXPECT_THAT(message_of<DataError>([&] { keys_in("a\0b\0"s); }), HasSubstr("line 1 holds a NUL"));
+  EXPECT_THAT(message_of<DataError>([&] { keys_in("a\n\0"s); }), HasSubstr("line 2 holds a NUL"));
+  EXPECT_THAT(message_of<DataError>([&] { keys_in(std::string(300'000, '\n') + "a\0"s); }),
+              HasSubstr("line 300001 holds a NUL"));
+}
+
+TEST_F(KeyFile, RefusesAListWithoutNulWhereKeysEndWithNul) {
+  for (const KeyFileFormat& format :
+       {kNulSeparated, KeyFileFormat{.nul_separated = true, .max_key_bytes = 4}}) {
+    EXPECT_THAT(message_of<DataError>([&] { keys_in("a\nb\nc\n", format); }),
+                AllOf(HasSubstr(directory_ / "keys.txt: holds no NUL"), HasSubstr("-0")))
+        << format.max_key_bytes;
+  }
+}
+
+TEST_F(KeyFile, RefusesCompressedData) {
+  for (const auto& [beginning, name] :
+       {std::pair{"\x1F\x8B\x08\x08\n"s, "gzip"}, std::pair{"\x28\xB5\x2F\xFD\x04"s, "zstd"},
+        std::pair{"\xFD"s + "7zXZ\0\0"s, "xz"}}) {
+    for (const KeyFileFormat& format : {KeyFileFormat{}, kNulSeparated}) {
+      EXPECT_THAT(message_of<DataError>([&] { keys_in(beginning + "more\0"s, format); }),
+                  HasSubstr(directory_ / "keys.txt: is compressed by " + name));
+    }
+    EXPECT_THAT(message_of<DataError>([&] { keys_in("a\n" + beginning); }), Not(HasSubstr("compressed")));
+  }
+}
+
+TEST_F(KeyFile, RefusesUtf16) {
+  for (const KeyFileFormat& format : {KeyFileFormat{}, kNulSeparated}) {
+    for (const std::string& text : {"\xFF\xFE"s + "a\0\n\0"s, "\xFE\xFF"s + "\0a\0\n"s}) {
+      EXPECT_THAT(message_of<DataError>([&] { keys_in(text, format); }),
+                  HasSubstr(directory_ / "keys.txt: begins with a UTF-16 byte order mark"));
+    }
+  }
+  EXPECT_THAT(keys_in("\xFF\xFE\xFF\xFE\0"s, kNulSeparated), ElementsAre("\xFF\xFE\xFF\xFE"));
 }
 
 TEST_F(KeyFile, HoldsCrInTheMiddleOfALine) {
@@ -185,13 +226,13 @@ TEST_F(KeyFile, IsReadWholeInAnyNumberOfThreads) {
   const std::string path = file_with(text);
   for (const unsigned threads : {1U, 2U, 5U}) {
     std::vector<Keys> keys(threads);
-    const std::uint64_t count = read_keys_in_threads(path, {}, threads, [&](unsigned thread, auto some) {
+    const KeysRead read = read_keys_in_threads(path, {}, threads, [&](unsigned thread, auto some) {
       keys.at(thread).insert(keys.at(thread).end(), some.begin(), some.end());
     });
     Keys all;
     for (const Keys& some : keys) all.insert(all.end(), some.begin(), some.end());
     std::sort(all.begin(), all.end());
-    EXPECT_EQ(count, expected.size());
+    EXPECT_EQ(read.count, expected.size());
     EXPECT_TRUE(all == expected) << threads;
   }
 }
