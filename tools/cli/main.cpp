@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/program.hpp"
 
@@ -30,11 +31,6 @@ constexpr const char* kFooter =
 
 void complain(const std::string& message) {
   fmt::print(stderr, "keysieve: {}\n", message);
-}
-
-// What was printed counts only once it is written: standard output may be a full disk.
-void flush_output() {
-  if (std::fflush(stdout) != 0) throw_write_error("standard output", errno);
 }
 
 std::string what_is_wrong(const CLI::App& program, const CLI::ParseError& error) {

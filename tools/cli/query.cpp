@@ -10,6 +10,7 @@
 #include "core/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/print_json.hpp"
+#include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/status/set_status.hpp"
@@ -32,44 +33,69 @@ struct QueryOptions {
   bool json = false;
 };
 
-using Answer = std::function<bool(std::string_view key)>;
+// What is asked for keys.
+struct Source {
+  std::function<bool(std::string_view key)> may_contain;
+  // To be called when time may have passed since the key before.
+  std::function<void()> look_again = [] {};
+};
 
-Answer answer_from(const SnapshotView& snapshot) {
-  return [snapshot](std::string_view key) { return snapshot.may_contain(hash_key(key, snapshot.seed())); };
+Source source_in(const SnapshotView& snapshot) {
+  return {.may_contain = [snapshot](std::string_view key) {
+    return snapshot.may_contain(hash_key(key, snapshot.seed()));
+  }};
 }
 
-// With what was added since. The reader must outlive the answer and not be asked again.
-Answer answer_from(const Attachment& attachment) {
-  return [&attachment](std::string_view key) {
-    return attachment.may_contain(hash_key(key, attachment.snapshot().seed()));
-  };
-}
+// Answers as PHP would, for each key from what is published then; but a set that is not there is an error
+// here, since nobody asks for it by mistake of a deploy.
+class PublishedSet {
+ public:
+  explicit PublishedSet(SetReader reader) : reader_(std::move(reader)) {}
 
-// As PHP would answer; but a set that is not there is an error here, since nobody asks for it by mistake of a
-// deploy.
-Answer answer_from(SetReader& reader) {
-  if (const SetReader::Pin pin = reader.pin()) return answer_from(*pin);
-  if (reader.availability() == Availability::Missing || reader.availability() == Availability::Incompatible) {
-    throw MissingInputError("set " + reader.set_name() + ": " + reader.reason());
+  bool may_contain(std::string_view key) {
+    const SetReader::Pin pin = reader_.pin();
+    if (reader_.availability() != noted_) note();
+    return !pin || pin->may_contain(hash_key(key, pin->snapshot().seed()));
   }
-  fmt::print(stderr, "keysieve: set {}: {}: every answer is maybe\n", reader.set_name(), reader.reason());
-  return [](std::string_view) { return true; };
-}
 
-int filter_stdin(const QueryOptions& options, const Answer& may_contain) {
+  void look_again() noexcept { reader_.check_soon(); }
+
+ private:
+  void note() {
+    noted_ = reader_.availability();
+    if (noted_ == Availability::Ready) return;
+    if (noted_ == Availability::Missing || noted_ == Availability::Incompatible) {
+      throw MissingInputError("set " + reader_.set_name() + ": " + reader_.reason());
+    }
+    fmt::print(stderr, "keysieve: set {}: {}: every answer is maybe\n", reader_.set_name(), reader_.reason());
+  }
+
+  SetReader reader_;
+  Availability noted_ = Availability::Ready;
+};
+
+// Every time that it has to wait for keys, those that came before are printed.
+int filter_stdin(const QueryOptions& options, const Source& source) {
   bool printed = false;
-  read_keys("-", options.format, [&](std::string_view key) {
-    if (may_contain(key) == options.invert) return;
-    printed = true;
-    fmt::print("{}{}", key, options.format.nul_separated ? '\0' : '\n');
+  read_keys_in_threads("-", options.format, 1, [&](unsigned /*thread*/, auto keys) {
+    source.look_again();
+    for (const std::string_view key : keys) {
+      if (source.may_contain(key) == options.invert) continue;
+      printed = true;
+      fmt::print("{}{}", key, options.format.nul_separated ? '\0' : '\n');
+    }
+    flush_output();
   });
   return printed ? kExitMaybe : kExitAbsent;
 }
 
-void print_answers(const QueryOptions& options, const Answer& may_contain) {
+int print_answers(const QueryOptions& options, const Source& source) {
+  bool found = false;
   Json answers = Json::array();
   for (const std::string& key : options.keys) {
-    const std::string_view word = may_contain(key) ? "maybe" : "absent";
+    const bool may_contain = source.may_contain(key);
+    found = found || may_contain != options.invert;
+    const std::string_view word = may_contain ? "maybe" : "absent";
     if (options.json) {
       answers.push_back({{"key", key}, {"answer", word}});
     } else if (options.keys.size() == 1) {
@@ -79,15 +105,11 @@ void print_answers(const QueryOptions& options, const Answer& may_contain) {
     }
   }
   if (options.json) print_json({{"set", options.set_name}, {"answers", answers}});
+  return found ? kExitMaybe : kExitAbsent;
 }
 
-int ask(const QueryOptions& options, const Answer& may_contain) {
-  if (options.from_stdin) return filter_stdin(options, may_contain);
-  print_answers(options, may_contain);
-  for (const std::string& key : options.keys) {
-    if (may_contain(key) != options.invert) return kExitMaybe;
-  }
-  return kExitAbsent;
+int ask(const QueryOptions& options, const Source& source) {
+  return options.from_stdin ? filter_stdin(options, source) : print_answers(options, source);
 }
 
 int query(const QueryOptions& options) {
@@ -98,10 +120,11 @@ int query(const QueryOptions& options) {
     if (file.view().set_name() != checked_set_name(options.set_name)) {
       throw DataError(options.snapshot_path + ": is of set " + std::string(file.view().set_name()));
     }
-    return ask(options, answer_from(file.view()));
+    return ask(options, source_in(file.view()));
   }
-  SetReader reader = status_reader(options.directory, options.set_name);
-  return ask(options, answer_from(reader));
+  PublishedSet set(status_reader(options.directory, options.set_name));
+  return ask(options, {.may_contain = [&set](std::string_view key) { return set.may_contain(key); },
+                       .look_again = [&set] { set.look_again(); }});
 }
 
 }  // namespace

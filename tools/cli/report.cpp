@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstdio>
 #include <type_traits>
 
+#include "core/base/error.hpp"
 #include "tools/cli/print_json.hpp"
 
 namespace keysieve {
@@ -48,6 +51,10 @@ void Report::print(bool as_json) const {
   std::size_t width = 0;
   for (const Line& line : lines_) width = std::max(width, line.label.size());
   for (const Line& line : lines_) fmt::print("{:<{}}  {}\n", line.label, width, line.shown);
+}
+
+void flush_output() {
+  if (std::fflush(stdout) != 0) throw_write_error("standard output", errno);
 }
 
 void Table::print() const {

@@ -1,4 +1,5 @@
-// What a verb has to say, once: printed as aligned lines for people, or as one JSON object with --json.
+// What a verb has to say, once: printed as aligned lines for people, or as one JSON object with --json. The
+// end of all printing is here too.
 #pragma once
 
 #include <string>
@@ -30,6 +31,10 @@ class Report {
   std::vector<Line> lines_;
   ReportValue::Members members_;
 };
+
+// What was printed counts only once it is written: standard output may be a full disk. Throws
+// CannotCreateError.
+void flush_output();
 
 // Rows under headings, columns as wide as their widest cell; numbers are given as text and stand to the
 // right.

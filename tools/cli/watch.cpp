@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "tools/cli/options.hpp"
+#include "tools/cli/report.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -62,7 +63,7 @@ void show_or_watch(const std::optional<std::chrono::milliseconds>& interval,
       show_error(error);
     }
     if (!on_terminal) fmt::print("\n");
-    if (std::fflush(stdout) != 0) throw_write_error("standard output", errno);
+    flush_output();
   } while (!is_stopped_within(*interval, signals));
 }
 

@@ -3,7 +3,9 @@
 
 #include <filesystem>
 
+#include "tests/support/forked.hpp"
 #include "tests/support/live_keys.hpp"
+#include "tests/support/piped_program.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {
@@ -84,6 +86,62 @@ TEST_F(Query, FiltersStandardInput) {
   EXPECT_EQ(status_of({"query", "tags", "--stdin", "-v"}, "猫\n"), 1);
   EXPECT_EQ(status_of({"query", "tags", "--stdin"}), 1);
   EXPECT_EQ(status_of({"query", "tags", "--stdin", "--allow-cr"}, "猫\r\n"), 0);
+}
+
+TEST_F(Query, FollowsPublicationsWhileItReadsAStream) {
+  PipedProgram query(call_of({"query", "tags", "--stdin"}));
+  query.write("犬\n猫\n");
+  EXPECT_EQ(query.line(), "猫");
+  publish("犬\n");
+  query.write("猫\n犬\n");
+  EXPECT_EQ(query.line(), "犬");
+  std::filesystem::rename(shared_memory() + "/tags", path("away"));
+  publish("鳥\n");
+  query.write("犬\n鳥\n");
+  EXPECT_EQ(query.line(), "鳥");
+  const ProgramResult result = query.end();
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.errors, "");
+}
+
+TEST_F(Query, FollowsABypassWhileItReadsAStream) {
+  PipedProgram query(call_of({"query", "tags", "--stdin"}));
+  for (int round = 0; round < 2; ++round) {
+    query.write("犬\n猫\n");
+    EXPECT_EQ(query.line(), "猫");
+    static_cast<void>(said({"bypass", "tags"}));
+    query.write("犬\n鳥\n");
+    EXPECT_EQ(query.line(), "犬");
+    EXPECT_EQ(query.line(), "鳥");
+    static_cast<void>(said({"bypass", "tags", "--off"}));
+  }
+  const std::string note =
+      "keysieve: set tags: bypassed by an operator of this host: every answer is maybe\n";
+  EXPECT_EQ(query.end().errors, note + note);
+}
+
+TEST_F(Query, FollowsTheExpiryOfTheSetWhileItReadsAStream) {
+  publish("猫\n", {"--valid-for", "3s"});
+  PipedProgram query(call_of({"query", "tags", "--stdin"}));
+  EXPECT_TRUE(eventually([&query] {
+    query.write("犬\n猫\n");
+    return query.line() == "犬";
+  }));
+  EXPECT_THAT(query.end().errors, HasSubstr("past valid_for: every answer is maybe"));
+}
+
+TEST_F(Query, EndsWith2WhenTheSetTurnsIncompatibleWhileItReadsAStream) {
+  PipedProgram query(call_of({"query", "tags", "--stdin"}));
+  query.write("猫\n");
+  EXPECT_EQ(query.line(), "猫");
+  // Another major ABI: offset 12 of the control page.
+  std::filesystem::rename(shared_memory() + "/tags", path("away"));
+  publish("犬\n");
+  damage(shared_memory() + "/tags/control", 12);
+  query.write("犬\n");
+  const ProgramResult result = query.end();
+  EXPECT_EQ(result.exit_status, 2);
+  EXPECT_EQ(result.output, "");
 }
 
 TEST_F(Query, RefusesAStreamWithCr) {
