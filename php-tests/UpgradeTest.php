@@ -63,7 +63,7 @@ final class UpgradeTest extends TestCase
         $loader->push($this->build($builder, ['first', 'second']), self::programs($builder));
         if ($builder > $loaderFormat) {
             $this->assertReaches(fn (): bool => str_contains($loader->log(), 'refused'), $loader);
-            self::assertStringContainsString('has snapshot format 2, this version reads 1: upgrade this reader', $loader->log());
+            self::assertStringContainsString('has snapshot format 2, this version reads 1: damaged, or written by a newer version', $loader->log());
             self::assertSame(['publication' => 1, 'second' => false], $this->answer($extension), 'the old one stays live');
             return;
         }

@@ -34,7 +34,8 @@ void check_control_page(const ControlPage& page, std::string_view path) {
   if (page.magic != kControlMagic) throw DataError(name + ": is not a keysieve control page");
   if (page.endian_mark != kEndianMark || page.abi_major != kControlAbiMajor) {
     throw IncompatibleError(name + ": control page of ABI " + std::to_string(page.abi_major) +
-                            ", this version knows " + std::to_string(kControlAbiMajor));
+                            ", this version knows " + std::to_string(kControlAbiMajor) +
+                            ": damaged, or written by another version");
   }
   if (page.header_checksum != header_checksum(page)) {
     throw DataError(name + ": control page is damaged: its checksum does not match");

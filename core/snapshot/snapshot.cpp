@@ -40,9 +40,10 @@ class Decoder {
     }
     header_ = reinterpret_cast<const SnapshotHeader*>(bytes_.data());
     if (header_->magic != kSnapshotMagic) fail("is not a keysieve snapshot: no magic KEYSIEVE at offset 0");
-    check_version();
+    check_snapshot_format(header_->format, std::string(source_));
     if (header_->header_checksum != header_checksum(*header_))
       fail("header is damaged: its checksum does not match");
+    check_hash();
     check_values();
     return *header_;
   }
@@ -117,8 +118,7 @@ class Decoder {
     throw DataError(std::string(source_) + ": " + reason);
   }
 
-  void check_version() const {
-    check_snapshot_format(header_->format, std::string(source_));
+  void check_hash() const {
     if (header_->hash_id != kHashIdXxh3) {
       throw IncompatibleError(std::string(source_) + ": hash " + std::to_string(header_->hash_id) +
                               " is not known to this version");

@@ -169,7 +169,7 @@ constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
 const std::vector<HostileHeader> kHostileHeaders{
     {"FormatZero", [](H& h) { h.format = 0; }, kIncompatible, "format 0"},
     {"NewerFormat", [](H& h) { h.format = 2; }, kIncompatible,
-     "format 2, this version reads 1: upgrade this reader"},
+     "format 2, this version reads 1: damaged, or written by a newer version"},
     {"FarNewerFormat", [](H& h) { h.format = 65535; }, kIncompatible, "format 65535"},
     {"UnknownHash", [](H& h) { h.hash_id = 2; }, kIncompatible, "hash 2"},
     {"UnknownKind", [](H& h) { h.kind = 0; }, kIncompatible, "filter kind 0"},

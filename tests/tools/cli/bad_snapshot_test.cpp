@@ -86,7 +86,7 @@ TEST_F(BadSnapshot, MayHaveAChangedByte) {
 
 TEST_F(BadSnapshot, MayBeOfANewerFormat) {
   expect_refused(with_header([](SnapshotHeader& header) { ++header.format; }),
-                 "has snapshot format 2, this version reads 1: upgrade this reader");
+                 "has snapshot format 2, this version reads 1: damaged, or written by a newer version");
 }
 
 TEST_F(BadSnapshot, MayBeOfAnUnknownKind) {
