@@ -105,7 +105,8 @@ Guards GuardOptions::guards(const KeyFileFormat& format) const {
 
 void add_guards(CLI::App* verb, GuardOptions& options) {
   const std::string group = "Guards";
-  add_parsed(verb, "--min-keys", options.min_keys, parse_count, "Refuse a set of fewer keys [1]")
+  add_parsed(verb, "--min-keys", options.min_keys, parse_key_count,
+             "Refuse a set of fewer keys: 50000, 50k or 2M [1]")
       ->type_name("N")
       ->group(group);
   add_parsed(verb, "--max-shrink", options.max_shrink, parse_share,

@@ -123,7 +123,8 @@ void add_plan(CLI::App& program, Outcome& /*outcome*/) {
                             "  keysieve plan --keys 5000000 --fpr 0.1% --growth 2 --all\n"
                             "  keysieve plan --keys 5000000 --static --svg fpr.svg\n"
                             "  keysieve plan --keys 80000 --shard-size 8KiB --json");
-  add_parsed(verb, "--keys", options->request.keys, parse_count, "Number of distinct keys, 1 or more")
+  add_parsed(verb, "--keys", options->request.keys, parse_key_count,
+             "Number of distinct keys, 1 or more: 80000, 80k or 5M")
       ->required()
       ->type_name("N");
   add_parsed(verb, "--fpr", options->request.target_fpr, parse_share,

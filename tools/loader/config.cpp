@@ -49,7 +49,7 @@ double fpr_limit(const std::string& text) {
 }
 
 std::uint64_t least_keys(const std::string& text) {
-  const std::uint64_t count = parse_count(text);
+  const std::uint64_t count = parse_key_count(text);
   if (count > 0) return count;
   throw UsageError(fmt::format("\"{}\" is out of range: at least 1", text));
 }

@@ -33,12 +33,8 @@ constexpr std::array<Unit, 8> kByteUnits{{{"", 1},
                                           {"M", kKiB* kKiB},
                                           {"G", kKiB* kKiB* kKiB}}};
 
-constexpr std::array<Unit, 6> kDurationUnits{{{"", kSecond},
-                                              {"ms", 1},
-                                              {"s", kSecond},
-                                              {"m", 60 * kSecond},
-                                              {"h", 3600 * kSecond},
-                                              {"d", 86400 * kSecond}}};
+constexpr std::array<Unit, 5> kDurationUnits{
+    {{"ms", 1}, {"s", kSecond}, {"m", 60 * kSecond}, {"h", 3600 * kSecond}, {"d", 86400 * kSecond}}};
 
 [[noreturn]] void refuse(std::string_view text, std::string_view accepted) {
   throw UsageError(fmt::format("\"{}\" is not understood: {}", text, accepted));
@@ -69,6 +65,13 @@ std::uint64_t parse_count(std::string_view text) {
   refuse(text, "a count is a whole number, as 80000");
 }
 
+std::uint64_t parse_key_count(std::string_view text) {
+  constexpr std::array<Unit, 3> kThousands{{{"", 1}, {"k", 1000}, {"M", 1'000'000}}};
+  if (const auto count = parse_amount(text, kThousands)) return *count;
+  refuse(text,
+         "a number of keys is a whole number, or one with k (thousands) or M (millions), as 80000 or 80k");
+}
+
 std::uint64_t parse_bytes(std::string_view text) {
   if (const auto bytes = parse_amount(text, kByteUnits)) return *bytes;
   refuse(text, "a size is a whole number of bytes, or one with KiB, MiB or GiB, as 4096 or 64MiB");
@@ -78,7 +81,7 @@ std::chrono::milliseconds parse_duration(std::string_view text) {
   if (const auto amount = parse_amount(text, kDurationUnits)) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(*amount));
   }
-  refuse(text, "a duration is a whole number with ms, s, m, h or d, as 500ms or 2d");
+  refuse(text, "a duration is a whole number with its unit, ms, s, m, h or d, as 500ms or 2d");
 }
 
 double parse_share(std::string_view text) {

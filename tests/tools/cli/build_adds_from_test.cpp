@@ -50,7 +50,7 @@ TEST_P(BuildAddsFrom, LiesTenMinutesBeforeABuildWhileKeysAreAdded) {
 TEST_P(BuildAddsFrom, LiesAsFarBackAsATransactionTakes) {
   const std::int64_t before = unix_now() * 1000;
   const LogPosition last = add();
-  const LogPosition position = built({"--store", url_, "--adds-overlap", "0"});
+  const LogPosition position = built({"--store", url_, "--adds-overlap", "0s"});
   expect_between(position, before, unix_now_ms());
   EXPECT_LE(position, last);
   expect_between(built({"--store", url_, "--adds-overlap", "1h"}), before - 3'600'000,

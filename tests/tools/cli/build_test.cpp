@@ -308,6 +308,7 @@ TEST_F(Build, RefusesAListBelowTheLeastNumberOfKeys) {
   EXPECT_THAT(refused(65, {"--set", "tags", "--min-keys", "101", keys_}),
               AllOf(HasSubstr("has 100 keys, fewer than 101"), HasSubstr("--min-keys")));
   build("new", numbered_lines(100), {"--min-keys", "100"});
+  EXPECT_THAT(refused(65, {"--set", "tags", "--min-keys", "1k", keys_}), HasSubstr("fewer than 1,000"));
 }
 
 TEST_F(Build, RefusesASetWhoseEstimatedRateIsTooHigh) {

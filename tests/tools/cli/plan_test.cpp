@@ -38,6 +38,7 @@ class Plan : public KeysieveProgram {
 
 TEST_F(Plan, RecommendsTheDefaultKindFirst) {
   const std::string text = said({"plan", "--keys", "80000", "--fpr", "0.01"});
+  EXPECT_EQ(said({"plan", "--keys", "80k", "--fpr", "0.01"}), text);
   EXPECT_THAT(text, AllOf(HasSubstr("80,000 keys at a target FPR of 1.00 %, in shards of 4.0 KiB:\n"
                                     "split_block_bloom, the fastest that keys can be added to "
                                     "(1 cache line per lookup); "),

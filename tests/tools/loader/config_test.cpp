@@ -84,9 +84,9 @@ TEST_F(Config, HasDefaultsForAllButStoreAndSet) {
 }
 
 TEST_F(Config, TakesNumbersWithoutUnits) {
-  const LoaderConfig config = load("poll_interval = 3\nmax_total_size = 8192\n" + std::string(kStore) +
-                                   tags_set + "max_shrink = 1\n");
-  EXPECT_EQ(config.poll_interval, std::chrono::seconds(3));
+  const LoaderConfig config = load("max_total_size = 8192\n" + std::string(kStore) + tags_set +
+                                   "max_shrink = 1\nmin_keys = \"30k\"\n");
+  EXPECT_EQ(config.sets.at(0).guards.min_keys, 30'000U);
   EXPECT_EQ(config.max_total_bytes, 8192U);
   EXPECT_EQ(config.sets.at(0).guards.max_shrink, 1.0);
 }
@@ -122,11 +122,11 @@ TEST_F(Config, NamesTheIncludedFile) {
 
 TEST_F(Config, ChecksEachValue) {
   const auto in_top = [&](const std::string& line) { return refusal(with_line(line)); };
-  for (const char* line :
-       {"directory = \"run/keysieve\"", "directory = 1", "cache = \"./cache\"",
-        "group = \"no-such-group-here\"", "poll_interval = \"9ms\"", "poll_interval = \"25h\"",
-        "poll_interval = \"soon\"", "poll_interval = true", "max_total_size = \"1KiB\"",
-        "max_total_size = -1", "max_total_size = \"big\"", "log_level = \"loud\""}) {
+  for (const char* line : {"directory = \"run/keysieve\"", "directory = 1", "cache = \"./cache\"",
+                           "group = \"no-such-group-here\"", "poll_interval = \"9ms\"",
+                           "poll_interval = \"25h\"", "poll_interval = \"soon\"", "poll_interval = 3",
+                           "poll_interval = \"3\"", "poll_interval = true", "max_total_size = \"1KiB\"",
+                           "max_total_size = -1", "max_total_size = \"big\"", "log_level = \"loud\""}) {
     const std::string key(line, std::string_view(line).find(' '));
     EXPECT_EQ(in_top(line).substr(0, 18 + key.size()), "keysieve.toml:1: " + key + ":") << in_top(line);
   }

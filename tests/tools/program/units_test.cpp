@@ -37,6 +37,15 @@ TEST(Counts, AreWholeNumbersWithoutSign) {
                  "as 80000");
 }
 
+TEST(KeyCounts, AreWholeNumbersThousandsOrMillions) {
+  EXPECT_EQ(parse_key_count("0"), 0U);
+  EXPECT_EQ(parse_key_count("80000"), 80'000U);
+  EXPECT_EQ(parse_key_count("30k"), 30'000U);
+  EXPECT_EQ(parse_key_count("5M"), 5'000'000U);
+  expect_refused(parse_key_count, {"", "k", "30K", "30 k", "1.5M", "-1k", "30kk", "9223372036854775807k"},
+                 "as 80000 or 80k");
+}
+
 TEST(Sizes, AreBytesOrPowersOf1024) {
   EXPECT_EQ(parse_bytes("0"), 0U);
   EXPECT_EQ(parse_bytes("4096"), 4096U);
@@ -53,21 +62,20 @@ TEST(Sizes, RefuseOtherUnitsFractionsAndWhatIsTooLarge) {
                  "as 4096 or 64MiB");
 }
 
-TEST(Durations, HaveAUnitOrAreSeconds) {
+TEST(Durations, HaveAUnit) {
   EXPECT_EQ(parse_duration("500ms"), 500ms);
-  EXPECT_EQ(parse_duration("5"), 5s);
   EXPECT_EQ(parse_duration("5s"), 5s);
   EXPECT_EQ(parse_duration("10m"), 10min);
   EXPECT_EQ(parse_duration("2h"), 2h);
   EXPECT_EQ(parse_duration("2d"), 48h);
-  EXPECT_EQ(parse_duration("0"), 0s);
+  EXPECT_EQ(parse_duration("0s"), 0s);
   EXPECT_EQ(parse_duration("9223372036854775807ms").count(), std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(Durations, RefuseOtherUnitsFractionsAndWhatIsTooLong) {
   expect_refused(parse_duration,
-                 {"", "ms", "s", "1.5h", "-5s", "5 s", "5sec", "1w", "5M", "9223372036854775808ms",
-                  "9223372036854775807s", "106751991168d"},
+                 {"", "ms", "s", "0", "5", "90", "1.5h", "-5s", "5 s", "5sec", "1w", "5M",
+                  "9223372036854775808ms", "9223372036854775807s", "106751991168d"},
                  "as 500ms or 2d");
 }
 

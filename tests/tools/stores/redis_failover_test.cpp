@@ -140,7 +140,7 @@ TEST_F(RedisFailover, IsGivenUpWhenAllAreLost) {
 }
 
 TEST_F(RedisFailover, IsNotWaitedForUnlessThereIsPatience) {
-  const auto store = open("?failover=0&timeout=2m");
+  const auto store = open("?failover=0s&timeout=2m");
   store->put_many(records_with("before"));
   cluster_.node(0).kill();
   EXPECT_THROW(store->get_many(all_keys()), UnavailableError);
