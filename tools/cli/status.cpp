@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/base/error.hpp"
+#include "core/base/set_name.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/print_json.hpp"
 #include "tools/cli/reader_report.hpp"
@@ -88,10 +89,22 @@ void print_text(const DirectoryStatus& directory, const std::vector<SetStatus>& 
   fmt::print("\n");
 }
 
+// Of the question, which must be there; else all that are.
+std::vector<std::string> wanted_sets(const StatusOptions& options) {
+  std::vector<std::string> all = sets_in(options.directory);
+  if (options.set_names.empty()) return all;
+  for (const std::string& name : options.set_names) {
+    if (std::ranges::find(all, checked_set_name(name)) != all.end()) continue;
+    throw MissingInputError(
+        fmt::format("directory {}: no set \"{}\" is published here", options.directory, name));
+  }
+  return options.set_names;
+}
+
 void status(const StatusOptions& options) {
   const UnixSeconds now = unix_now();
   std::vector<SetStatus> sets;
-  for (const std::string& name : options.set_names.empty() ? sets_in(options.directory) : options.set_names) {
+  for (const std::string& name : wanted_sets(options)) {
     SetReader reader = status_reader(options.directory, name);
     static_cast<void>(reader.pin());
     sets.push_back(set_status(reader, now, HugePages::Count));

@@ -1,4 +1,6 @@
 // The members that docs/command_line.md promises to scripts: all of them, and none that it does not know.
+#include <filesystem>
+
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {
@@ -112,6 +114,7 @@ TEST_F(JsonMembers, OfPublishQueryAndBypass) {
 
 TEST_F(JsonMembers, OfStatus) {
   static_cast<void>(said({"publish", snapshot_}));
+  std::filesystem::create_directory(shared_memory() + "/shop");
   const Json status = json({"status", "tags", "shop"});
   expect_members(status, {"directory", "visible_bytes", "pinned_bytes", "huge_pages", "sets"});
   expect_members(status.at("sets").at(0), {"set",

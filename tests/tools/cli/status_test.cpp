@@ -108,7 +108,18 @@ TEST_F(Status, ShowsAllSetsOrTheNamedOnes) {
   EXPECT_GT(json({"status"}).at("visible_bytes"), 2 * 12 * 1024);
 }
 
+TEST_F(Status, RefusesASetThatIsNotThere) {
+  publish("tags");
+  for (const Words& arguments :
+       {Words{"status", "nosuch"}, Words{"status", "tags", "nosuch"}, Words{"status", "--json", "nosuch"}}) {
+    EXPECT_EQ(refusal(66, arguments),
+              "directory " + shared_memory() + ": no set \"nosuch\" is published here");
+  }
+  EXPECT_THAT(refusal(64, {"status", "No-Such"}), HasSubstr("set name \"No-Such\""));
+}
+
 TEST_F(Status, SaysWhyASetIsMissing) {
+  std::filesystem::create_directory(shared_memory() + "/tags");
   EXPECT_THAT(said({"status", "tags"}),
               AllOf(ContainsRegex("tags +missing "), HasSubstr("No such file or directory")));
   const Json tags = json({"status", "tags"}).at("sets").at(0);
