@@ -17,6 +17,7 @@ enum class ErrorKind {
   CannotCreate,  // something that must be written cannot be
   Locked,        // another process does the same; try again later
   Permission,    // not allowed, or not trusted
+  Login,         // a server refuses user or password, or the password cannot be read
   Config,        // a configuration file is wrong
 };
 
@@ -43,6 +44,7 @@ using UnavailableError = ErrorOf<ErrorKind::Unavailable>;
 using CannotCreateError = ErrorOf<ErrorKind::CannotCreate>;
 using LockedError = ErrorOf<ErrorKind::Locked>;
 using PermissionError = ErrorOf<ErrorKind::Permission>;
+using LoginError = ErrorOf<ErrorKind::Login>;
 using ConfigError = ErrorOf<ErrorKind::Config>;
 
 // Throw "<what>: <errno text>" for a system call that failed while reading, or while creating or writing,

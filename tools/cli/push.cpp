@@ -76,7 +76,7 @@ void add_push(CLI::App& program, Outcome& /*outcome*/) {
                "  keysieve push tags.ks lmdb:/var/lib/keysieve\n"
                "  keysieve push --canaries must-be-there.txt tags.ks redis+unix:///run/redis/redis.sock\n"
                "  keysieve push --allow-shrink tags.ks "
-               "'redis://loader@cache:6379/2?password_file=/etc/keysieve/password'");
+               "'redis://builder@cache:6379/2?password_file=/etc/keysieve/builder.password'");
   verb->add_option("FILE", options->path, "Snapshot file")->required();
   verb->add_option("URL", options->store_url, store_help())->required();
   add_guards(verb, options->guards);

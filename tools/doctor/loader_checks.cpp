@@ -48,7 +48,8 @@ void check_set_in(Store& store, const std::string& set_name, const Situation& si
   if (!record.current) {
     return findings.fail(
         subject, fmt::format("{}: holds no snapshot of {}", store.name(), set_name),
-        fmt::format("keysieve build … -o {0}.ks; keysieve push {0}.ks {1}", set_name, store.name()));
+        fmt::format("as the user that builds: keysieve build … -o {0}.ks; keysieve push {0}.ks URL",
+                    set_name));
   }
   const std::uint64_t there = record.current->generation;
   const auto here = generation_here(situation, set_name);
@@ -71,9 +72,11 @@ std::string remedy_of(const Error& error, const StoreConfig& store, const std::s
     case ErrorKind::Unavailable:
       return "start the store, or mend the network; what is published stays live meanwhile";
     case ErrorKind::Permission:
-      if (!store.url.starts_with("redis")) return "give the loader's user the right to read it";
+      return store.url.starts_with("redis") ? "give the user the rights (ACL) of a loader in the store"
+                                            : "give the loader's user the right to read it";
+    case ErrorKind::Login:
       return "the password of the unit's environment is not known here: KEYSIEVE_REDIS_PASSWORD=… keysieve "
-             "doctor, or ?password_file= in url; if it was given, the user's rights (ACL) in the store";
+             "doctor, or ?password_file= in url";
     case ErrorKind::Data:
       return "what the store holds is broken: build it and push it anew";
     default:

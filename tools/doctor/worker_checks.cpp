@@ -33,6 +33,16 @@ void check_publisher(const Worker& worker, uid_t publisher, const std::string& o
                 remedy);
 }
 
+// Folders that somebody has given to another user by mistake are not to be trusted: only those of keysieved.
+std::string remedy_of_distrust(const Situation& situation, uid_t publisher) {
+  const std::string trust =
+      fmt::format("keysieve.owner = {} in php.ini; {}", user_name(publisher), situation.worker->restart());
+  const auto loader = loader_of(situation);
+  if (loader && loader->uid == publisher && !situation.loaders.empty()) return trust;
+  return fmt::format("if keysieved runs as {}: {}; else give the sets back to the user of keysieved",
+                     user_name(publisher), trust);
+}
+
 void check_owner(const Situation& situation, Findings& findings) {
   const Worker& worker = *situation.worker;
   const auto publishers = publishers_of(situation);
@@ -46,7 +56,7 @@ void check_owner(const Situation& situation, Findings& findings) {
   for (const auto& [publisher, of_his] : publishers) {
     const std::string remedy =
         to_trust == 1
-            ? fmt::format("keysieve.owner = {} in php.ini; {}", user_name(publisher), worker.restart())
+            ? remedy_of_distrust(situation, publisher)
             : "PHP believes one user besides root: publish every set as that one, or in another directory";
     check_publisher(worker, publisher, of_his, remedy, findings);
   }

@@ -173,7 +173,7 @@ void SetRefresher::read_adds(const LogPosition& from, AddsReader::Amount amount,
 
 SetState SetRefresher::cannot_follow(const Error& error) {
   adds_.read_again();
-  if (!is_about_bytes(error)) return store_away(error);
+  if (!is_about_bytes(error)) return cannot_ask_store(error);
   return in_trouble(Trouble::Refused, error.kind(), error.what());
 }
 

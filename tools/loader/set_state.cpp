@@ -17,6 +17,8 @@ std::string_view to_string(Trouble trouble) noexcept {
       return "never_pushed";
     case Trouble::StoreAway:
       return "store_away";
+    case Trouble::CannotLogIn:
+      return "cannot_log_in";
     case Trouble::Refused:
       return "refused";
     case Trouble::CannotPublish:
@@ -39,7 +41,10 @@ SetState not_asked() {
   return in_trouble(Trouble::NotAsked, ErrorKind::Unavailable, "the store was not asked yet");
 }
 
-SetState store_away(const Error& error) {
+SetState cannot_ask_store(const Error& error) {
+  if (error.kind() == ErrorKind::Login) {
+    return in_trouble(Trouble::CannotLogIn, error.kind(), fmt::format("cannot log in to {}", error.what()));
+  }
   return in_trouble(Trouble::StoreAway, error.kind(), fmt::format("the store is away: {}", error.what()));
 }
 

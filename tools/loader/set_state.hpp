@@ -17,14 +17,15 @@ enum class Trouble {
   None,           // what the store calls current is live
   NeverPushed,    // the store holds no snapshot of this set
   StoreAway,      // cannot be asked
+  CannotLogIn,    // the store refuses user or password, or the password cannot be read
   Refused,        // the store's snapshot is damaged, not understood, older or fails a guard
   CannotPublish,  // locked, no space, not allowed, no directory
   AddsInMemory,   // adds that this process has received could not be saved, and would go with it
 };
 
-inline constexpr std::array kTroubles{Trouble::NotAsked,    Trouble::None,    Trouble::NeverPushed,
-                                      Trouble::StoreAway,   Trouble::Refused, Trouble::CannotPublish,
-                                      Trouble::AddsInMemory};
+inline constexpr std::array kTroubles{Trouble::NotAsked,      Trouble::None,        Trouble::NeverPushed,
+                                      Trouble::StoreAway,     Trouble::CannotLogIn, Trouble::Refused,
+                                      Trouble::CannotPublish, Trouble::AddsInMemory};
 
 // "store_away"; a label of metrics.
 std::string_view to_string(Trouble trouble) noexcept;
@@ -46,7 +47,7 @@ inline bool holds_back_ready(const SetState& state) {
 
 SetState not_asked();
 SetState in_trouble(Trouble trouble, ErrorKind kind, std::string reason);
-SetState store_away(const Error& error);
+SetState cannot_ask_store(const Error& error);
 SetState refused(const SnapshotRecord& record, const Error& error);
 SetState cannot_publish(const Error& error);
 SetState adds_in_memory(std::size_t adds, const std::string& failure);

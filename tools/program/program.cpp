@@ -18,6 +18,7 @@ int exit_status_of(ErrorKind kind) noexcept {
     case ErrorKind::Locked:
       return 75;
     case ErrorKind::Permission:
+    case ErrorKind::Login:
       return 77;
     case ErrorKind::Config:
       return 78;

@@ -12,7 +12,7 @@ namespace keysieve {
 inline constexpr std::string_view kVersion = KEYSIEVE_VERSION;
 
 // sysexits: 64 usage, 65 bad data or incompatible, 66 input missing, 69 store unreachable, 73 cannot create,
-// 75 locked, 77 permission, 78 config.
+// 75 locked, 77 permission or login, 78 config.
 int exit_status_of(ErrorKind kind) noexcept;
 inline constexpr int kExitInternal = 70;  // an exception that is not an Error
 

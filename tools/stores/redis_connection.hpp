@@ -50,7 +50,7 @@ class RedisConnection {
  public:
   explicit RedisConnection(RedisAddress address) : address_(std::move(address)) {}
 
-  // Unless connected and usable. Throws RedisOutage, PermissionError.
+  // Unless connected and usable. Throws RedisOutage, LoginError, PermissionError.
   void connect();
 
   // Connected, and as far as is known the server is still there.

@@ -6,7 +6,8 @@
 namespace keysieve {
 namespace {
 
-constexpr std::array kPermissionCodes{"NOAUTH", "NOPERM", "WRONGPASS"};
+constexpr std::array kLoginCodes{"NOAUTH", "WRONGPASS"};
+constexpr std::string_view kPermissionCode = "NOPERM";
 // Those of a server that is no master (any more), has just started, or has lost its cluster.
 constexpr std::array kOutageCodes{"LOADING",  "READONLY", "MASTERDOWN", "CLUSTERDOWN",
                                   "TRYAGAIN", "MOVED",    "ASK",        "UNBLOCKED"};
@@ -33,7 +34,7 @@ std::string_view code_of(const redisReply& error) noexcept {
 
 bool refuses_user(const redisReply& reply) noexcept {
   if (reply.type != REDIS_REPLY_ERROR) return false;
-  if (contains(kPermissionCodes, code_of(reply))) return true;
+  if (contains(kLoginCodes, code_of(reply)) || code_of(reply) == kPermissionCode) return true;
   const auto says = [text = text_of(reply)](std::string_view word) {
     return text.find(word) != std::string_view::npos;
   };
@@ -50,7 +51,8 @@ void check_reply(const redisReply& reply, const std::string& server_name, std::s
   std::string message = server_name + ": ";
   if (!key.empty()) message.append(key).append(": ");
   message.append(text_of(reply));
-  if (contains(kPermissionCodes, code)) throw PermissionError(message);
+  if (contains(kLoginCodes, code)) throw LoginError(message);
+  if (code == kPermissionCode) throw PermissionError(message);
   if (contains(kOutageCodes, code)) throw RedisOutage(message);
   if (code == "OOM") throw CannotCreateError(message);
   if (code == "WRONGTYPE") throw DataError(message);

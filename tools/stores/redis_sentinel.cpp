@@ -96,8 +96,9 @@ class SentinelRedis final : public RedisServers {
     RedisReply reply;
     try {
       reply = RedisConnection(unsigned_address).exchange(question);
-    } catch (const PermissionError&) {
-      if (address.password.empty()) throw;
+    } catch (const Error& error) {
+      const bool is_refused = error.kind() == ErrorKind::Login || error.kind() == ErrorKind::Permission;
+      if (!is_refused || address.password.empty()) throw;
       reply = RedisConnection(address).exchange(question);
     }
     const auto parts = elements_of(*reply);

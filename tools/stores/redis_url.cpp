@@ -23,10 +23,14 @@ constexpr int kMaxWaitReplicas = 1000;
 constexpr const char* kPasswordVariable = "KEYSIEVE_REDIS_PASSWORD";
 
 // The first line.
-std::string read_password_file(const std::string& path) {
-  const MappedRegion file = map_file(path);
-  const std::string_view text = as_text(bytes_of(file));
-  return std::string(text.substr(0, text.find_first_of("\r\n")));
+std::string read_password_file(const std::string& store_name, const std::string& path) {
+  try {
+    const MappedRegion file = map_file(path);
+    const std::string_view text = as_text(bytes_of(file));
+    return std::string(text.substr(0, text.find_first_of("\r\n")));
+  } catch (const Error& error) {
+    throw LoginError(store_name + ": cannot read the password: " + error.what());
+  }
 }
 
 int number_of(const StoreUrl& url, const std::string& text, const std::string& what, int max) {
@@ -162,7 +166,7 @@ RedisSettings RedisUrl::settings() const {
 
 std::string RedisUrl::password() const {
   if (url_.password) return *url_.password;
-  if (password_file_) return read_password_file(*password_file_);
+  if (password_file_) return read_password_file(url_.name, *password_file_);
   const char* variable = std::getenv(kPasswordVariable);
   return variable == nullptr ? "" : variable;
 }

@@ -55,8 +55,9 @@ inline constexpr std::size_t kMaxLoggedKeyBytes = std::size_t{1} << 20;
 
 // One connection; one thread. Keys are at most kMaxRecordKeyBytes of [A-Za-z0-9:_.-], values at most
 // kMaxValueBytes. Every call throws UnavailableError when the store cannot be reached or does not answer in
-// time (the next call tries again), PermissionError when it does not let us, CannotCreateError when it is
-// full, DataError when what lies there is not a store's. Messages name the store and the reason.
+// time (the next call tries again), LoginError when user or password are wrong or cannot be read,
+// PermissionError when it does not let us do this, CannotCreateError when it is full, DataError when what
+// lies there is not a store's. Messages name the store and the reason.
 class Store {
  public:
   virtual ~Store() = default;

@@ -14,6 +14,7 @@ TEST(ExitStatus, FollowsSysexits) {
   EXPECT_EQ(exit_status_of(ErrorKind::CannotCreate), 73);
   EXPECT_EQ(exit_status_of(ErrorKind::Locked), 75);
   EXPECT_EQ(exit_status_of(ErrorKind::Permission), 77);
+  EXPECT_EQ(exit_status_of(ErrorKind::Login), 77);
   EXPECT_EQ(exit_status_of(ErrorKind::Config), 78);
   EXPECT_EQ(kExitInternal, 70);
 }

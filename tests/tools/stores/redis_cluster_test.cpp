@@ -153,7 +153,7 @@ TEST_F(RedisCluster, SignsInAtEveryNode) {
   const auto store = open_store("redis-cluster://app:s3cret@" + address(0));
   for (const char* key : {"foo", "bar", "hello"}) put(*store, key, "1");
   EXPECT_EQ(store->name(), "redis-cluster://app@" + address(0));
-  EXPECT_EQ(test::message_of<PermissionError>([&] { open_store("redis-cluster://app:wr0ng@" + address(0)); }),
+  EXPECT_EQ(test::message_of<LoginError>([&] { open_store("redis-cluster://app:wr0ng@" + address(0)); }),
             "redis-cluster://app@" + address(0) + ": " + address(0) +
                 ": the server refuses user or password (WRONGPASS)");
 }

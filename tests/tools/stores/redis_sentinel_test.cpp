@@ -134,10 +134,10 @@ TEST(RedisSentinelPassword, IsThatOfTheMasterWhereASentinelAsksForOne) {
     EXPECT_EQ(open_store("redis-sentinel://:s3cret@" + address_of(*sentinel) + "/mymaster")->get("a"),
               std::nullopt);
   }
-  EXPECT_THAT(test::message_of<PermissionError>(
+  EXPECT_THAT(test::message_of<LoginError>(
                   [&] { open_store("redis-sentinel://" + address_of(*closed_sentinel) + "/mymaster"); }),
               HasSubstr("NOAUTH"));
-  EXPECT_THAT(test::message_of<PermissionError>(
+  EXPECT_THAT(test::message_of<LoginError>(
                   [&] { open_store("redis-sentinel://:wr0ng@" + address_of(*open_sentinel) + "/mymaster"); }),
               HasSubstr(address_of(master) + ": the server refuses user or password (WRONGPASS)"));
 }

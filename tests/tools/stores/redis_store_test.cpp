@@ -58,7 +58,7 @@ TEST_F(RedisStore, SignsInWithUserAndPassword) {
 }
 
 TEST_F(RedisStore, SaysThatThePasswordIsWrongWithoutShowingIt) {
-  EXPECT_EQ(test::message_of<PermissionError>([&] { open_store("redis://app:wr0ng@" + address()); }),
+  EXPECT_EQ(test::message_of<LoginError>([&] { open_store("redis://app:wr0ng@" + address()); }),
             "redis://app@" + address() + ": the server refuses user or password (WRONGPASS)");
   server_.command("ACL LOG RESET");
 }
@@ -68,7 +68,7 @@ TEST_F(RedisStore, SignsInWithAPasswordAlone) {
   const std::string address = "127.0.0.1:" + std::to_string(server.port());
   put(*open_store("redis://:s3cret@" + address), {"a", "1"});
   const auto unsigned_store = open_store("redis://" + address);
-  EXPECT_THAT(test::message_of<PermissionError>([&] { unsigned_store->get("a"); }),
+  EXPECT_THAT(test::message_of<LoginError>([&] { unsigned_store->get("a"); }),
               AllOf(HasSubstr("redis://" + address), HasSubstr("NOAUTH")));
 }
 
@@ -84,7 +84,7 @@ TEST_F(RedisStore, IsUnavailableWhereTheServerHasNoRoomToSignIn) {
 
 TEST_F(RedisStore, BlamesUserAndPasswordWhereTheServerKnowsNone) {
   const test::RedisServer server;
-  EXPECT_THAT(test::message_of<PermissionError>(
+  EXPECT_THAT(test::message_of<LoginError>(
                   [&] { open_store("redis://:s3cret@127.0.0.1:" + std::to_string(server.port())); }),
               HasSubstr("the server refuses user or password (ERR)"));
 }
@@ -93,9 +93,10 @@ TEST_F(RedisStore, TakesThePasswordFromAFile) {
   const test::TemporaryDirectory directory;
   std::ofstream(directory / "password") << "s3cret\n";
   put(*open_store("redis://app@" + address() + "?password_file=" + directory / "password"), {"a", "1"});
-  EXPECT_EQ(test::message_of<MissingInputError>(
+  EXPECT_EQ(test::message_of<LoginError>(
                 [&] { open_store("redis://app@" + address() + "?password_file=" + directory / "missing"); }),
-            directory / "missing: No such file or directory");
+            "redis://app@" + address() + ": cannot read the password: " + directory / "missing" +
+                ": No such file or directory");
 }
 
 TEST_F(RedisStore, TakesThePasswordFromTheEnvironmentLast) {
@@ -103,7 +104,7 @@ TEST_F(RedisStore, TakesThePasswordFromTheEnvironmentLast) {
   put(*open_store("redis://app@" + address()), {"a", "1"});
   ::setenv("KEYSIEVE_REDIS_PASSWORD", "wr0ng", 1);
   put(*open_store("redis://app:s3cret@" + address()), {"a", "2"});
-  EXPECT_THAT(test::message_of<PermissionError>([&] { open_store("redis://app@" + address()); }),
+  EXPECT_THAT(test::message_of<LoginError>([&] { open_store("redis://app@" + address()); }),
               AllOf(HasSubstr("WRONGPASS"), Not(HasSubstr("wr0ng"))));
 }
 

@@ -104,7 +104,7 @@ TEST_F(RedisTls, SignsIn) {
   EXPECT_EQ(server.command("CONFIG SET requirepass s3cret"), "+OK");
   const std::string signed_in = "rediss://:s3cret@127.0.0.1:" + std::to_string(tls_port_);
   put(*open_store(signed_in + "?ca_file=" + certificates_.path("ca.crt")), {"a", "1"});
-  EXPECT_THAT(test::message_of<PermissionError>([&] { open_store(url_of("127.0.0.1"))->get("a"); }),
+  EXPECT_THAT(test::message_of<LoginError>([&] { open_store(url_of("127.0.0.1"))->get("a"); }),
               HasSubstr("NOAUTH"));
 }
 

@@ -57,6 +57,8 @@ std::string_view trouble_word(Trouble trouble) noexcept {
       return "never pushed";
     case Trouble::StoreAway:
       return "store away";
+    case Trouble::CannotLogIn:
+      return "cannot log in";
     case Trouble::Refused:
       return "refused";
     case Trouble::AddsInMemory:
