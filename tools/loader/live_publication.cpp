@@ -1,13 +1,28 @@
 #include "tools/loader/live_publication.hpp"
 
-#include "core/shm/set_reader.hpp"
+#include "core/base/error.hpp"
+#include "tools/status/set_status.hpp"
 
 namespace keysieve {
+namespace {
+
+// Believes those whom the command line believes: root finds what keysieved has published as its own user.
+// Nothing where there is no directory.
+std::optional<SetReader> reader_of(const std::string& directory, const std::string& set_name) {
+  try {
+    SetReader reader = status_reader(directory, set_name);
+    static_cast<void>(reader.pin());  // attaches; bypassed or expired, it is live all the same
+    return reader;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
 
 std::optional<LivePublication> live_publication(const std::string& directory, const std::string& set_name) {
-  SetReader reader({.directory = directory, .max_jitter = std::chrono::milliseconds(0)}, set_name);
-  static_cast<void>(reader.pin());  // attaches; bypassed or expired, it is live all the same
-  const Attachment* attachment = reader.attachment();
+  const std::optional<SetReader> reader = reader_of(directory, set_name);
+  const Attachment* attachment = reader ? reader->attachment() : nullptr;
   if (attachment == nullptr) return std::nullopt;
   const SnapshotHeader& header = attachment->snapshot().header();
   return LivePublication{.id = attachment->id(),

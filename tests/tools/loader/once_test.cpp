@@ -67,6 +67,40 @@ TEST_F(KeysievedOnce, PublishesFromRedisWithAPassword) {
   EXPECT_FALSE(said("secret")) << said_;
 }
 
+TEST_F(KeysievedOnce, SaysThatItCannotLogIn) {
+  const RedisServer redis({"--requirepass", "secret"});
+  const std::string address = "127.0.0.1:" + std::to_string(redis.port());
+  const std::string missing = site_.root() / "no-password";
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"redis://:wrong@" + address, ": the server refuses user or password (WRONGPASS)"},
+      {"redis://" + address + "?password_file=" + missing,
+       ": cannot read the password: " + missing + ": No such file or directory"},
+      {"redis://" + address, "NOAUTH"}};
+  for (const auto& [url, reason] : cases) {
+    site_.configure(tags_set, url);
+    EXPECT_EQ(run(), 77);
+    EXPECT_TRUE(said("tags: cannot log in to redis://" + address)) << said_;
+    EXPECT_TRUE(said(reason)) << said_;
+    EXPECT_FALSE(said("is away")) << said_;
+  }
+}
+
+// As root asks next to keysieved, which publishes as its own user.
+TEST_F(KeysievedOnce, SaysWhatAnotherUserHasPublished) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+  constexpr uid_t kLoader = 54'321;
+  site_.push("tags", {0, 1000});
+  site_.configure(tags_set);
+  ASSERT_EQ(run(), 0);
+  ASSERT_EQ(::chown(site_.directory().c_str(), kLoader, kLoader), 0);
+  for (const auto& file : std::filesystem::recursive_directory_iterator(site_.directory())) {
+    ASSERT_EQ(::chown(file.path().c_str(), kLoader, kLoader), 0);
+  }
+  EXPECT_EQ(run(), 77);
+  EXPECT_TRUE(said("; generation 1 stays live")) << said_;
+  EXPECT_FALSE(said("nothing is live")) << said_;
+}
+
 TEST_F(KeysievedOnce, ConfirmsWhatIsLiveAndPublishesNothingAnew) {
   site_.push("tags", {0, 1000});
   site_.configure(tags_set);
