@@ -72,7 +72,7 @@ std::string remedy_of(const Error& error, const StoreConfig& store, const std::s
     case ErrorKind::Unavailable:
       return "start the store, or mend the network; what is published stays live meanwhile";
     case ErrorKind::Permission:
-      return store.url.starts_with("redis") ? "give the user the rights (ACL) of a loader in the store"
+      return store.url.starts_with("redis") ? "give the user a loader's rights (ACL) in the store"
                                             : "give the loader's user the right to read it";
     case ErrorKind::Login:
       return "the password of the unit's environment is not known here: KEYSIEVE_REDIS_PASSWORD=… keysieve "
