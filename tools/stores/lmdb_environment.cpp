@@ -1,6 +1,7 @@
 #include "tools/stores/lmdb_environment.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <map>
@@ -54,8 +55,25 @@ LmdbEnvironment::LmdbEnvironment(const std::string& folder, std::uint64_t map_by
   int code = open(folder, map_bytes, 0);
   if (code == EACCES || code == EROFS) code = open(folder, map_bytes, MDB_RDONLY);
   if (code != MDB_SUCCESS) throw_lmdb_error(store_name + ": cannot open", code);
+  claim_process_id(store_name);
   int dead_readers = 0;  // their slots would keep old pages from being used again
   mdb_reader_check(environment_.get(), &dead_readers);
+}
+
+// The first reader of a process locks the byte of its process id in the lock file, until the environment is
+// closed. So two containers whose programs both have the id 1 cannot both read. Writers are not held back,
+// and that is worse: when one of them is killed while it waits, the kernel takes the lock of the other, which
+// has the same id, for its own, and lets a third write beside it. Hence the lock comes first.
+void LmdbEnvironment::claim_process_id(const std::string& store_name) const {
+  MDB_txn* reader = nullptr;
+  const int code = mdb_txn_begin(environment_.get(), nullptr, MDB_RDONLY, &reader);
+  if (code == EAGAIN || code == EACCES) {
+    throw UnavailableError(
+        store_name + ": cannot open: a process of another container has it open, with the id " +
+        std::to_string(::getpid()) + " as this one; let both containers share one PID namespace");
+  }
+  if (code != MDB_SUCCESS) throw_lmdb_error(store_name + ": cannot open", code);
+  mdb_txn_abort(reader);
 }
 
 int LmdbEnvironment::open(const std::string& folder, std::uint64_t map_bytes, unsigned flags) {

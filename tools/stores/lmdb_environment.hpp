@@ -25,6 +25,7 @@ class LmdbEnvironment {
  private:
   LmdbEnvironment(const std::string& folder, std::uint64_t map_bytes, const std::string& store_name);
   int open(const std::string& folder, std::uint64_t map_bytes, unsigned flags);
+  void claim_process_id(const std::string& store_name) const;
 
   struct Close {
     void operator()(MDB_env* environment) const noexcept { mdb_env_close(environment); }

@@ -1,12 +1,15 @@
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/sample_log.hpp"
@@ -149,6 +152,44 @@ TEST_F(LmdbStore, CanBeReadOnAReadOnlyFileSystem) {
   const std::string refused = "lmdb:" + folder_;
   EXPECT_THAT(test::message_of<PermissionError>([&] { put(*store, {"a", "2"}); }), HasSubstr(refused));
   EXPECT_THAT(test::message_of<PermissionError>([&] { append(*store, {"b"}); }), HasSubstr(refused));
+}
+
+// Runs `work` as the first process of a PID namespace of its own, as the program of a container.
+template <typename Work>
+pid_t start_in_container(Work work) {
+  return test::start_process([&] {
+    if (::unshare(CLONE_NEWPID) != 0) return test::kUnexpected;
+    return test::run_in_process([&] { return ::getpid() == 1 ? work() : test::kUnexpected; });
+  });
+}
+
+TEST_F(LmdbStore, IsNotOpenedByTwoProcessesOfOneIdInDifferentContainers) {
+  if (!test::is_root()) GTEST_SKIP() << "only root can make a PID namespace";
+  if (test::wait_for(start_in_container([] { return 0; })) != 0) GTEST_SKIP() << "this root may not";
+  put(*open(), {"a", "1"});
+  std::array<int, 2> opened{};
+  std::array<int, 2> closing{};
+  ASSERT_EQ(::pipe(opened.data()), 0);
+  ASSERT_EQ(::pipe(closing.data()), 0);
+  char byte = 0;
+  const pid_t loader = start_in_container([&] {
+    const auto store = open();
+    const bool is_told = ::write(opened[1], "o", 1) == 1 && ::read(closing[0], &byte, 1) == 1;
+    return is_told && store->get("a") == "1" ? 0 : 1;
+  });
+  ASSERT_EQ(::read(opened[0], &byte, 1), 1);
+  const auto refusal_in_container = [&] {
+    return test::wait_for(start_in_container([&] {
+      const std::string reason = test::message_of<UnavailableError>([&] { put(*open(), {"a", "2"}); });
+      return reason.find("with the id 1 as this one") != std::string::npos ? 0 : 1;
+    }));
+  };
+  EXPECT_EQ(refusal_in_container(), 0);
+  EXPECT_THAT(open()->get("a"), Optional(std::string("1"))) << "this process has another id";
+  ASSERT_EQ(::write(closing[1], "c", 1), 1);
+  EXPECT_EQ(test::wait_for(loader), 0);
+  EXPECT_EQ(test::wait_for(start_in_container([&] { return open()->get("a") == "1" ? 0 : 1; })), 0);
+  for (const int end : {opened[0], opened[1], closing[0], closing[1]}) ::close(end);
 }
 
 TEST_F(LmdbStore, KeepsALogBesideTheRecords) {
