@@ -79,7 +79,6 @@ std::uint64_t SnapshotBuilder::size() {
     show_progress(thread, ++sorted, kPartitions, "partitions sorted");
   });
   key_count_ = distinct;
-  if (key_count_ == 0) throw DataError("set " + settings_.set_name + ": the key list is empty");
   geometry_ = geometry();
   layout_ = snapshot_layout(geometry_.shard_count, geometry_.params.shard_bytes);
   return layout_.file_bytes;

@@ -71,7 +71,7 @@ class SnapshotBuilder {
   [[nodiscard]] std::uint64_t keys_given() const noexcept { return keys_given_; }
 
   // After the last key: counts the distinct ones and chooses the geometry; returns how large the snapshot
-  // will be. Throws DataError for no keys at all.
+  // will be. A set may have no keys; the guards of those who publish it decide.
   std::uint64_t size();
   // Then builds: hands over each byte of the snapshot once, the header last. `write_at` is called by several
   // threads at once. Throws DataError for an overfull shard.

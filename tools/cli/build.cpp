@@ -155,8 +155,9 @@ void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder) {
         if (thread == 0) progress.show_keys(builder.keys_given());
       });
   if (!options.allow_suspect_keys) warn_of_suspect_keys(options.key_path, read);
-  if (builder.keys_given() == 0) {
-    throw DataError(source + ": holds no keys; set " + options.settings.set_name + " is not built");
+  if (builder.keys_given() == 0 && options.guards.min_keys > 0) {
+    throw DataError(source + ": holds no keys; set " + options.settings.set_name +
+                    " is not built (--min-keys 0 builds an empty one)");
   }
 }
 

@@ -106,7 +106,7 @@ Guards GuardOptions::guards(const KeyFileFormat& format) const {
 void add_guards(CLI::App* verb, GuardOptions& options) {
   const std::string group = "Guards";
   add_parsed(verb, "--min-keys", options.min_keys, parse_key_count,
-             "Refuse a set of fewer keys: 50000, 50k or 2M [1]")
+             "Refuse a set of fewer keys: 50000, 50k or 2M; 0 allows an empty set [1]")
       ->type_name("N")
       ->group(group);
   add_parsed(verb, "--max-shrink", options.max_shrink, parse_share,

@@ -48,12 +48,6 @@ double fpr_limit(const std::string& text) {
   throw UsageError(fmt::format("\"{}\" is out of range: above 0, at most 1", text));
 }
 
-std::uint64_t least_keys(const std::string& text) {
-  const std::uint64_t count = parse_key_count(text);
-  if (count > 0) return count;
-  throw UsageError(fmt::format("\"{}\" is out of range: at least 1", text));
-}
-
 std::vector<std::string> canary_keys(const std::string& path) {
   std::vector<std::string> keys;
   read_keys(absolute_path(path), {}, [&keys](std::string_view key) { keys.emplace_back(key); });
@@ -179,7 +173,7 @@ void ConfigReader::read_set(const toml::table& entry, const std::string& path) {
   set.guards.source = GuardSource::Configuration;
   set.guards.max_fpr = table.parsed("max_fpr", fpr_limit);
   if (const auto share = table.parsed("max_shrink", parse_share)) set.guards.max_shrink = share;
-  set.guards.min_keys = table.parsed("min_keys", least_keys).value_or(set.guards.min_keys);
+  set.guards.min_keys = table.parsed("min_keys", parse_key_count).value_or(set.guards.min_keys);
   set.guards.canaries = table.parsed("canaries", canary_keys).value_or(std::vector<std::string>{});
   table.reject_unknown_keys();
   references_.push_back({set.store, table});

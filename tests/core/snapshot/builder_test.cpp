@@ -226,9 +226,17 @@ TEST(SnapshotBuilder, GivesEachBuildAnIdAndATimeOfItsOwn) {
   EXPECT_NEAR(static_cast<double>(decode(first).header().built_at), static_cast<double>(unix_now()), 60.0);
 }
 
-TEST(SnapshotBuilder, RefusesAnEmptyKeyList) {
-  EXPECT_THAT([] { build_snapshot({.set_name = "tags"}, {}); },
-              ThrowsMessage<DataError>(AllOf(HasSubstr("tags"), HasSubstr("key list is empty"))));
+TEST(SnapshotBuilder, BuildsASetWithoutKeysThatAnswersAbsent) {
+  for (const FilterKind& kind : filter_kinds()) {
+    const SnapshotBytes snapshot = build_snapshot({.set_name = "bans", .kind = &kind}, {});
+    const SnapshotView view = decode(snapshot);
+    EXPECT_EQ(view.header().key_count, 0U) << kind.name;
+    EXPECT_EQ(view.header().shard_count, 1U) << kind.name;
+    EXPECT_EQ(view.header().estimated_fpr, 0.0) << kind.name;
+    for (const std::string& key : numbered_keys("key", 10'000)) {
+      ASSERT_FALSE(may_contain(view, key)) << kind.name << ": " << key;
+    }
+  }
 }
 
 TEST(SnapshotBuilder, KeepsTheGeometryItIsToldToBeLike) {

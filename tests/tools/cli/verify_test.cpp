@@ -51,6 +51,11 @@ TEST_F(Verify, RefusesListsWithoutKeys) {
             nothing + ": holds no keys");
 }
 
+TEST_F(Verify, TakesAListWithoutKeysForAnEmptySet) {
+  EXPECT_THAT(said({"verify", build("empty", "", {"--min-keys", "0"}), "--keys", path("empty.txt")}),
+              HasSubstr("none of 0 keys"));
+}
+
 TEST_F(Verify, NamesAListThatIsMissing) {
   EXPECT_EQ(refusal(66, {"verify", snapshot_, "--keys", path("none.txt")}),
             path("none.txt") + ": No such file or directory");

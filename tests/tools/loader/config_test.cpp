@@ -87,6 +87,7 @@ TEST_F(Config, TakesNumbersWithoutUnits) {
   const LoaderConfig config = load("max_total_size = 8192\n" + std::string(kStore) + tags_set +
                                    "max_shrink = 1\nmin_keys = \"30k\"\n");
   EXPECT_EQ(config.sets.at(0).guards.min_keys, 30'000U);
+  EXPECT_EQ(load(kStore + tags_set + "min_keys = 0\n").sets.at(0).guards.min_keys, 0U);
   EXPECT_EQ(config.max_total_bytes, 8192U);
   EXPECT_EQ(config.sets.at(0).guards.max_shrink, 1.0);
 }
@@ -135,7 +136,7 @@ TEST_F(Config, ChecksEachValue) {
 TEST_F(Config, ChecksEachValueOfASet) {
   for (const char* line :
        {"max_fpr = 0", "max_fpr = 1.5", "max_fpr = \"200%\"", "max_size = 12", "max_size = \"x\"",
-        "max_shrink = \"-1%\"", "max_shrink = 2", "min_keys = 0", "min_keys = \"many\"", "min_keys = 1.5",
+        "max_shrink = \"-1%\"", "max_shrink = 2", "min_keys = \"many\"", "min_keys = 1.5",
         "canaries = \"relative\"", "canaries = \"/no/such/file\"", "canaries = \"/dev/null\""}) {
     const std::string key(line, std::string_view(line).find(' '));
     const std::string message = refusal(kStore + tags_set + line + "\n");

@@ -132,6 +132,20 @@ TEST_F(KeysievedOnce, EndsWith65WhenAGuardRefuses) {
   EXPECT_EQ(site_.live("tags"), std::nullopt);
 }
 
+TEST_F(KeysievedOnce, PublishesAnEmptySetWhereItsGuardsAllowThat) {
+  site_.push("tags", {0, 0});
+  site_.configure(tags_set);
+  EXPECT_EQ(run(), 65);
+  EXPECT_TRUE(said("has 0 keys, fewer than 1; min_keys of its [[set]] sets that limit")) << said_;
+  site_.configure(tags_set + "min_keys = 0\n");
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_FALSE(site_.knows("tags", {0, 1000}));
+  site_.add("tags", {0, 10});
+  EXPECT_EQ(run(), 0);
+  EXPECT_TRUE(site_.knows("tags", {0, 10}));
+}
+
 TEST_F(KeysievedOnce, EndsWith65WhenASnapshotIsDamaged) {
   site_.damage("tags", site_.push("tags", {0, 1000}));
   site_.configure(tags_set);

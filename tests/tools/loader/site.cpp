@@ -60,7 +60,7 @@ SnapshotRecord Site::push_after_adds(const std::string& set_name, KeyRange keys,
 SnapshotRecord Site::push_snapshot(const SnapshotBytes& snapshot, const std::string& url) const {
   const SnapshotView view = SnapshotView::decode(snapshot.get(), "test", Check::Everything);
   const auto store = open_store(url);
-  return keysieve::push(*store, view, Guards{.min_keys = 1, .max_shrink = {}}).record;
+  return keysieve::push(*store, view, Guards{.min_keys = 0, .max_shrink = {}}).record;
 }
 
 void Site::add(const std::string& set_name, KeyRange keys, const std::string& url) const {
