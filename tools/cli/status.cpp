@@ -25,6 +25,7 @@ struct StatusOptions {
   std::vector<std::string> set_names;
   std::string directory;
   bool readers = false;
+  bool verify = false;
   std::optional<std::chrono::milliseconds> watch;
   bool json = false;
 };
@@ -101,6 +102,17 @@ std::vector<std::string> wanted_sets(const StatusOptions& options) {
   return options.set_names;
 }
 
+// Throws DataError that names all sets whose bytes are not those that were published.
+void check_damage(const std::vector<SetStatus>& sets) {
+  std::string damaged;
+  for (const SetStatus& set : sets) {
+    if (set.damage)
+      damaged +=
+          fmt::format("{}set \"{}\" is damaged: {}", damaged.empty() ? "" : "; ", set.name, *set.damage);
+  }
+  if (!damaged.empty()) throw DataError(damaged);
+}
+
 void status(const StatusOptions& options) {
   const UnixSeconds now = unix_now();
   std::vector<SetStatus> sets;
@@ -108,6 +120,7 @@ void status(const StatusOptions& options) {
     SetReader reader = status_reader(options.directory, name);
     static_cast<void>(reader.pin());
     sets.push_back(set_status(reader, now, HugePages::Count));
+    if (options.verify) sets.back().damage = damage_of(reader);
   }
   std::optional<ReaderReport> readers;
   if (options.readers) readers.emplace(options.directory, options.set_names);
@@ -115,13 +128,14 @@ void status(const StatusOptions& options) {
   if (!options.json) {
     print_text(directory, sets, now);
     if (readers) readers->print();
-    return;
+    return check_damage(sets);
   }
   Json json = to_json(directory);
   json["sets"] = Json::array();
   for (const SetStatus& set : sets) json["sets"].push_back(to_json(set));
   if (readers) json.update(readers->json());
   print_json(json);
+  check_damage(sets);
 }
 
 // In the place of a block, for what may be over by the next one: a directory that is not mounted yet, say.
@@ -139,6 +153,7 @@ void add_status(CLI::App& program, Outcome& /*outcome*/) {
                "  keysieve status\n"
                "  keysieve status tags --json | jq '.sets[0].availability'\n"
                "  keysieve status --readers\n"
+               "  keysieve status --verify && echo whole\n"
                "  keysieve status --watch 5s\n"
                "Live keys: added since the snapshot was built, and the share of bits that they set.\n"
                "Ages: as of (of the keys), confirmed (loader's last look at the store), loader (its last "
@@ -147,6 +162,9 @@ void add_status(CLI::App& program, Outcome& /*outcome*/) {
   add_directory(verb, options->directory);
   verb->add_flag("--readers", options->readers,
                  "Show also which processes have what attached: all as root, else the caller's own");
+  verb->add_flag(
+      "--verify", options->verify,
+      "Read all that is published and compare it with its checksums; exit status 65 if anything differs");
   add_watch(verb, options->watch);
   add_json(verb, options->json);
   verb->callback([options] {

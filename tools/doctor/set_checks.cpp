@@ -21,6 +21,9 @@ std::string age(UnixSeconds moment, UnixSeconds now) {
 std::string commands_against_bypass(const SetStatus& set) {
   std::string here = fmt::format("keysieve bypass {} --off", set.name);
   std::string in_store = here + " --store URL";
+  if (set.bypasses && !set.bypasses->by_operator.is_on && !set.bypasses->in_store.is_on) {
+    return "keysieved publishes it again as soon as it can; journalctl -u keysieved says what keeps it";
+  }
   if (!set.bypasses || !set.bypasses->in_store.is_on) return here;
   return set.bypasses->by_operator.is_on ? here + "; " + in_store : in_store;
 }
@@ -59,6 +62,13 @@ std::string key_profile_text(const PublicationStatus& set) {
 
 void check_set(const Situation& situation, const SetStatus& set, Findings& findings) {
   const std::string subject = "set " + set.name;
+  if (set.damage) {
+    return findings.fail(
+        subject, "damaged: " + *set.damage,
+        fmt::format("keysieve bypass {} until keysieved, which reads all bytes again and again, has "
+                    "published it anew, or somebody by hand",
+                    set.name));
+  }
   if (set.availability == Availability::Ready) {
     return findings.ok(
         subject,

@@ -36,7 +36,7 @@ std::optional<LivePublication> live_publication(const std::string& directory, co
                          .adds_from = header.adds_from,
                          .target_fpr = header.target_fpr,
                          .estimated_fpr = header.estimated_fpr,
-                         .is_damaged = (reader.control()->current.load() & kDamagedBit) != 0};
+                         .is_damaged = (reader->control()->current.load() & kDamagedBit) != 0};
 }
 
 }  // namespace keysieve

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/error.hpp"
 #include "core/shm/huge_pages.hpp"
 
 namespace keysieve {
@@ -55,13 +56,27 @@ SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pa
                    .availability = reader.availability(),
                    .reason = reader.reason(),
                    .bypasses = {},
-                   .published = {}};
+                   .published = {},
+                   .damage = {}};
   if (reader.control() == nullptr) return status;
   status.bypasses = bypasses_status(*reader.control(), now);
   if (reader.attachment() != nullptr) {
     status.published = publication_status(*reader.attachment(), *reader.control(), huge_pages);
   }
   return status;
+}
+
+std::optional<std::string> damage_of(const SetReader& reader) {
+  const Attachment* attachment = reader.attachment();
+  if (attachment == nullptr) return std::nullopt;  // reader.reason() says why
+  try {
+    static_cast<void>(SnapshotView::decode(attachment->snapshot().bytes(),
+                                           "publication " + std::to_string(attachment->id().publication),
+                                           Check::Everything));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return std::nullopt;
 }
 
 UnixSeconds bypassed_until(const BypassesStatus& bypasses) noexcept {

@@ -48,6 +48,7 @@ struct SetStatus {
   std::string reason;                      // empty: nothing is wrong
   std::optional<BypassesStatus> bypasses;  // nothing: there is no control page to say so
   std::optional<PublicationStatus> published;
+  std::optional<std::string> damage;  // as damage_of(), by who has asked that
 };
 
 // A reader that believes the directory's owner and takes a new publication at once.
@@ -58,6 +59,10 @@ enum class HugePages { Skip, Count };
 
 // Of what the reader has found by its last pin(). Reads all of the live layer.
 SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pages);
+
+// Reads all of what the reader has found by its last pin(), and compares it with its checksums; of the live
+// layer the header alone has one. What is wrong; nothing when nothing is.
+std::optional<std::string> damage_of(const SetReader& reader);
 
 // When the last of the bypasses in force ends; 0: none is, or one has no end.
 UnixSeconds bypassed_until(const BypassesStatus& bypasses) noexcept;

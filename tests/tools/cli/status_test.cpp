@@ -172,6 +172,19 @@ TEST_F(Status, CountsABypassThatIsOverAsNone) {
   EXPECT_EQ(set().at("bypass_until"), nullptr);
 }
 
+TEST_F(Status, FindsDamageThatNoReaderNoticesWhenToldToVerify) {
+  publish("tags");
+  publish("shop");
+  EXPECT_THAT(said({"status", "--verify"}), HasSubstr("ready"));
+  damage(shared_memory() + "/tags/" + snapshot_file_name(1), 9'000);
+  EXPECT_THAT(said({"status"}), HasSubstr("ready"));
+  EXPECT_THAT(refusal(65, {"status", "--verify"}),
+              AllOf(HasSubstr("set \"tags\" is damaged: publication 1: "), HasSubstr("checksum"),
+                    Not(HasSubstr("shop"))));
+  EXPECT_THAT(refusal(65, {"status", "--verify", "--json", "tags"}), HasSubstr("damaged"));
+  EXPECT_THAT(said({"status", "--verify", "shop"}), HasSubstr("ready"));
+}
+
 TEST_F(Status, SaysThatASetIsDamaged) {
   publish("tags");
   const std::string control = shared_memory() + "/tags/control";
