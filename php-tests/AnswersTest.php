@@ -234,7 +234,7 @@ final class AnswersTest extends TestCase
     /** @return array<string|int> */
     private static function keysInLines(): array
     {
-        $keys = ['apple', '猫', '初音ミク', "nul\0inside", "\0", "\0\0", ' ', "tab\t", "\xff\xfe", 42, 0, -1, 2024];
+        $keys = ['apple', '猫', '初音ミク', ' ', "tab\t", "\xff\xfe", 42, 0, -1, 2024];
         array_push($keys, PHP_INT_MAX, PHP_INT_MIN, '1.5', '-0', str_repeat('x', 1 << 20), str_repeat('猫', 350_000));
         for ($number = 0; $number < 5_000; ++$number) {
             $keys[] = "key $number";

@@ -18,7 +18,7 @@ final class LoaderTest extends TestCase
     public static function kindsAndFormats(): iterable
     {
         foreach (['bloom', 'blocked_bloom', 'split_block_bloom'] as $kind) {
-            yield "$kind, lines" => [$kind, [], ["with\0NUL", "\0", "\xff\xfe no UTF-8"]];
+            yield "$kind, lines" => [$kind, [], ["no UTF-8: \xff\xfe", "\x01"]];
             yield "$kind, NUL-separated" => [$kind, ['-0'], ['', "two\nlines", "\r", "ends with CR\r"]];
         }
     }

@@ -18,7 +18,7 @@ final class SharedMemory
     }
 
     /**
-     * @param array<string|int> $keys    without NUL bytes when $options has -0, else without newlines and not empty
+     * @param array<string|int> $keys    without NUL bytes; unless $options has -0, without newlines and not empty
      * @param string[]          $options of `keysieve build`
      * @return string the snapshot's file
      */
