@@ -150,7 +150,7 @@ void add_query(CLI::App& program, Outcome& outcome) {
   verb->add_option("--file", options->snapshot_path, "Ask this snapshot file instead of shared memory")
       ->type_name("FILE");
   verb->add_flag("--stdin", options->from_stdin,
-                 "Read keys from standard input and print those that may be in the set");
+                 "Read keys from standard input and print those that may be in the set, as it is then");
   verb->add_flag("-v,--absent", options->invert, "The other way round: what is absent is printed and counts");
   add_key_format(verb, options->format);
   add_json(verb, options->json);
