@@ -165,8 +165,11 @@ void SetReader::attach(std::uint64_t word, SteadyTime now) {
       }
       attach_trouble_ = trouble_of(failure);
       const bool is_for_good = failure.kind() == ErrorKind::Incompatible || failure.kind() == ErrorKind::Data;
-      if (is_for_good) refused_ = id;
-      if (!replaced) retry_at_ = std::chrono::steady_clock::now() + kRetryDelay;
+      if (is_for_good) {
+        refused_ = id;
+      } else if (!replaced) {
+        retry_at_ = std::chrono::steady_clock::now() + kRetryDelay;
+      }
       return wait(word);
     }
   }

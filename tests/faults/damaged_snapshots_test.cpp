@@ -156,6 +156,7 @@ TEST_F(DamagedSnapshots, LeaveReadersWithThePublicationBefore) {
       snapshot.get()[at] ^= change_number(0, at);
       ASSERT_EQ(publication_seen_by(reader), before) << kind.name << " offset " << at;
       ASSERT_THAT(reader.reason(), HasSubstr(file(snapshot_file_name(publication))));
+      make_current_by_hand(before);
       std::filesystem::remove(file(snapshot_file_name(publication)));
       std::filesystem::remove(file(live_file_name(publication)));
     }

@@ -122,20 +122,20 @@ void status(const StatusOptions& options) {
     sets.push_back(set_status(reader, now, HugePages::Count));
     if (options.verify) sets.back().damage = damage_of(reader);
   }
+  check_damage(sets);
   std::optional<ReaderReport> readers;
   if (options.readers) readers.emplace(options.directory, options.set_names);
   const DirectoryStatus directory = directory_status(options.directory);
   if (!options.json) {
     print_text(directory, sets, now);
     if (readers) readers->print();
-    return check_damage(sets);
+    return;
   }
   Json json = to_json(directory);
   json["sets"] = Json::array();
   for (const SetStatus& set : sets) json["sets"].push_back(to_json(set));
   if (readers) json.update(readers->json());
   print_json(json);
-  check_damage(sets);
 }
 
 // In the place of a block, for what may be over by the next one: a directory that is not mounted yet, say.

@@ -244,6 +244,7 @@ TEST_F(Status, ShowsAProgramByNoNameThatATerminalObeys) {
     return ::execl(KEYSIEVE_PROGRAM, name.c_str(), "query", "tags", "--stdin", "--directory",
                    shared_memory().c_str(), nullptr);
   });
+  ASSERT_EQ(::write(keys[1], "1\n", 2), 2);  // it attaches when it has something to ask
   EXPECT_TRUE(eventually([&] { return json({"status", "--readers"}).at("readers").size() == 1; }));
   const std::string table = said({"status", "--readers"});
   EXPECT_THAT(table, AllOf(HasSubstr("\uFFFD[2J猫猫"), HasSubstr("猫…\n"), Not(HasSubstr("\033"))));
