@@ -104,7 +104,7 @@ final class UpgradeTest extends TestCase
     {
         $loader = $this->loaderWith(['first'], 2, 3);
         $loader->push($this->build(1, ['first', 'second']), self::programs(1));
-        $refused = 'has snapshot format 1, this version reads 2 and 3: build it anew';
+        $refused = 'has snapshot format 1, this version reads 2 and 3: damaged, or written by an older version; build it anew';
         $this->assertReaches(fn (): bool => str_contains($loader->log(), $refused), $loader);
         foreach ([2, 3] as $extension) {
             self::assertSame(['publication' => 1, 'second' => false], $this->answer($extension), 'the old one stays live');
@@ -116,7 +116,7 @@ final class UpgradeTest extends TestCase
         $old = $this->build(1, ['first']);
         $inspected = Program::run([self::program(3), 'inspect', $old]);
         self::assertSame(65, $inspected->status);
-        self::assertStringContainsString('has snapshot format 1, this version reads 2 and 3: build it anew', $inspected->errors);
+        self::assertStringContainsString('has snapshot format 1, this version reads 2 and 3: damaged, or written by an older version; build it anew', $inspected->errors);
         $refused = Program::run([self::program(3), 'build', '--set', 'tags', '--format', '1', "{$this->memory->path}/keys", '-o', $old]);
         self::assertSame(64, $refused->status);
         self::assertStringContainsString('format 1 is not built by this version, which knows 2 and 3', $refused->errors);
