@@ -61,7 +61,7 @@ final class FpmLoadTest extends TestCase
         $this->tellPages();
         $this->refresh();
         self::assertTrue(Deadline::reaches(fn (): bool => $this->generation() === 1), $this->loader->log());
-        $page = VerifyingPage::script(self::SET, self::KEYS, "{$this->folder}/added");
+        $page = VerifyingPage::script(self::SET, self::KEYS, "{$this->folder}/added", mayBeMissing: true);
         $pool = new FpmPool($page, ['pages' => [
             'pm.max_children' => (string) self::WORKERS,
             'php_admin_value[keysieve.directory]' => $this->memory->path,
@@ -87,8 +87,10 @@ final class FpmLoadTest extends TestCase
         $all = $report . $nginx->log() . file_get_contents($pool->log);
         self::assertStringNotContainsString('Non-2xx', $report, $all);
         self::assertStringNotContainsString('Socket errors', $report, $all);
-        $lines = file($pool->log);
-        self::assertSame([], preg_grep('/ keeps its old publication: .*(nothing is published yet|No such file)/', $lines, PREG_GREP_INVERT));
+        // A worker that was two publications behind when the folder went has nothing to answer from until the next one.
+        $expected = '/ (keeps its old publication: .*(nothing is published yet|No such file)|is up to date again'
+            . '|is missing \(.*No such file.*|is ready again)/';
+        self::assertSame([], preg_grep($expected, file($pool->log), PREG_GREP_INVERT));
         self::assertMatchesRegularExpression('/\b[1-9]\d* requests in/', $report);
         $generation = 0;
         self::assertTrue(Deadline::reaches(function () use ($refreshes, &$generation): bool {

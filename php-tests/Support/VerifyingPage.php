@@ -19,8 +19,9 @@ final class VerifyingPage
      *
      * @param string $added        a file with the number n of keys "added 1" to "added n", which must be maybe as well
      * @param int    $milliseconds for so long it asks again and again
+     * @param bool   $mayBeMissing the set may be missing for a moment, if every answer is maybe then
      */
-    public static function script(string $set, int $count, string $added = '', int $milliseconds = 0): string
+    public static function script(string $set, int $count, string $added = '', int $milliseconds = 0, bool $mayBeMissing = false): string
     {
         $page = <<<'PHP'
             function some(string $name, int $from, int $to): array
@@ -43,9 +44,10 @@ final class VerifyingPage
                 }
                 $strange = [...some('strange ', 1, 1 << 40), ...some('strange ', 1, 1 << 40)];
                 return match (true) {
-                    $state !== 'Ready' => "is $state",
+                    $state !== 'Ready' && !(MAY_BE_MISSING && $state === 'Missing') => "is $state",
                     $lost !== [] => 'has lost ' . implode(', ', $lost),
-                    $set->candidates($strange) === $strange => 'knows everything',
+                    $state === 'Ready' && $set->candidates($strange) === $strange && $set->availability()->name === 'Ready'
+                        => 'knows everything',
                     default => null,
                 };
             }
@@ -65,6 +67,7 @@ final class VerifyingPage
             'ADDED' => var_export($added, true),
             'NAME' => var_export($set, true),
             'MILLISECONDS' => (string) $milliseconds,
+            'MAY_BE_MISSING' => var_export($mayBeMissing, true),
         ]);
     }
 }
