@@ -25,8 +25,7 @@ ControlFile::ControlFile(const SetFolder& folder, int open_flags, MapAccess acce
   }
   region_ = map_region(file_, access, kPageBytes, path);
   check_control_page(page(), path);
-  device_ = status.st_dev;
-  inode_ = status.st_ino;
+  identity_ = {status.st_dev, status.st_ino};
   if (access == MapAccess::ReadOnly) file_ = {};
 }
 
@@ -34,7 +33,7 @@ ControlFile::ControlFile(const SetFolder& folder, int open_flags, MapAccess acce
 ControlFile::Found ControlFile::found_at(const std::string& path) const {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) {
-    return status.st_dev == device_ && status.st_ino == inode_ ? Found::This : Found::Another;
+    return FileIdentity{status.st_dev, status.st_ino} == identity_ ? Found::This : Found::Another;
   }
   if (errno == ENOENT || errno == ENOTDIR) return Found::None;
   throw_read_error(path, errno);

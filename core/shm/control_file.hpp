@@ -10,6 +10,12 @@
 
 namespace keysieve {
 
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
 class ControlFile {
  public:
   // Throws MissingInputError, PermissionError, DataError, IncompatibleError; all name the file.
@@ -29,6 +35,8 @@ class ControlFile {
   enum class Found : std::uint8_t { This, None, Another };
   [[nodiscard]] Found found_at(const std::string& path) const;
 
+  [[nodiscard]] const FileIdentity& identity() const noexcept { return identity_; }
+
   // Of a writable one: whether the file has lost its name, having been removed or replaced.
   [[nodiscard]] bool is_removed() const noexcept;
 
@@ -41,8 +49,7 @@ class ControlFile {
 
   FileDescriptor file_;  // closed once it is mapped, if read-only
   MappedRegion region_;
-  dev_t device_ = 0;
-  ino_t inode_ = 0;
+  FileIdentity identity_;
 };
 
 }  // namespace keysieve

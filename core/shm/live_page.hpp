@@ -14,7 +14,7 @@
 
 namespace keysieve {
 
-inline constexpr std::array<char, 8> kLiveMagic{'K', 'S', 'L', 'I', 'V', 'E', '0', '1'};
+inline constexpr std::array<char, 8> kLiveMagic{'K', 'S', 'L', 'I', 'V', 'E', '0', '2'};
 
 // Which publication of which control page.
 struct PublicationId {

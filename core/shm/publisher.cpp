@@ -166,7 +166,9 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
   files.rename(temporary(live_name), live_name);
   files.rename(temporary(snapshot_name), snapshot_name);
   sync_unless_memory(folder_.descriptor(), folder_.path());
-  keep_previous(still_right == PublicationId{stamp.instance, previous} ? previous : 0);
+  const bool is_damaged = (control_->page().current.load(std::memory_order_relaxed) & kDamagedBit) != 0;
+  const bool is_right = !is_damaged && still_right == PublicationId{stamp.instance, previous};
+  keep_previous(is_right ? previous : 0);
   make_current(stamp.publication, previous);
   files.keep();
   return stamp.publication;

@@ -36,6 +36,8 @@ class Publisher {
 
   // Of publication 0: nothing is published.
   [[nodiscard]] PublicationId current() const noexcept;
+  // Which file that stands in: a copy of the folder has the same numbers.
+  [[nodiscard]] FileIdentity control_identity() const noexcept { return control_->identity(); }
   // The bytes of what is current are not those that were published: every lookup answers maybe until the next
   // publication. False when that was known.
   bool mark_damaged() noexcept;

@@ -86,12 +86,17 @@ void SetReader::follow_control(SteadyTime now) {
 }
 
 void SetReader::open_control() {
-  const bool was_behind = is_behind(named_by(current_->load(std::memory_order_acquire)));
+  const PublicationId before = named_by(current_->load(std::memory_order_acquire));
+  const bool was_behind = is_behind(before);
   const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
   control_ = ControlFile::open_read_only(folder);
   current_ = &control_->page().current;
   attach_trouble_.reset();
-  if (was_behind) retired_.push_back(std::move(attachment_));
+  next_.reset();
+  refused_ = {};
+  // A copy of the folder has the same numbers and other files.
+  const bool is_copy = attachment_ && control_->page().instance == before.instance;
+  if (was_behind || is_copy) retired_.push_back(std::move(attachment_));
 }
 
 void SetReader::follow_current(std::uint64_t word, SteadyTime now) {

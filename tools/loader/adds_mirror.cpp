@@ -83,6 +83,7 @@ void AddsMirror::trim(const LogPosition& up_to) {
   }
   entries_ = std::move(kept.entries_);
   keys_ = std::move(kept.keys_);
+  unsaved_ = std::min(unsaved_, entries_.size());
   must_be_written_anew_ = true;
 }
 

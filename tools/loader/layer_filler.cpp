@@ -56,7 +56,8 @@ void LayerFiller::fill(Publisher& publisher, const LivePublication& live, Steady
 // All of it is added to a publication that was not seen before, as one that was live when this process began:
 // whoever filled it may have been killed in the middle.
 std::optional<LayerWriter> LayerFiller::add_news(Publisher& publisher, const LivePublication& live) {
-  const bool is_seen = std::exchange(filled_, {}) == live.id;
+  const FileIdentity before = std::exchange(filled_in_, publisher.control_identity());
+  const bool is_seen = std::exchange(filled_, {}) == live.id && before == filled_in_;
   std::optional<LayerWriter> layer = publisher.open_layer();
   if (!layer) return layer;
   const std::optional<LogPosition> some = adds_.take_news();

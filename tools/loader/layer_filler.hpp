@@ -42,6 +42,7 @@ class LayerFiller {
   AddsReader& adds_;
   StateLog& log_;
   PublicationId filled_{};
+  FileIdentity filled_in_{};
   bool must_verify_ = false;
   bool is_full_ = false;
   Backoff backoff_;

@@ -10,7 +10,8 @@
 namespace keysieve {
 namespace {
 
-// About 2 ms of reading and checksums: a set of 1 GB takes a minute, and adds do not wait for it.
+// About 2 ms of reading and checksums, so that adds do not wait for it. With a look every 5 s a set of 1 GB
+// takes five minutes.
 constexpr std::uint64_t kStretchesAtATime = (16U << 20) / kChecksumStretchBytes;
 constexpr std::chrono::seconds kPause{1};
 

@@ -74,8 +74,11 @@ const SetState& SetRefresher::refresh(SteadyTime now) {
   look_at_what_is_live();
   // Between the publication and this look the directory was wiped, or the descriptors ran out.
   if (state_.trouble == Trouble::None && !live_) state_ = gone_again();
-  if (state_.trouble == Trouble::None && adds_.mirror().unsaved() != 0) {
+  if (adds_.mirror().unsaved() != 0 &&
+      !holds_back_ready(state_)) {  // it matters most while the store is away
+    const std::string other = state_.trouble == Trouble::None ? "" : "; and " + state_.reason;
     state_ = adds_in_memory(adds_.mirror().unsaved(), adds_.save_failure());
+    state_.reason += other;
   }
   state_.live = live_;
   log_.say(state_);

@@ -61,7 +61,7 @@ enum class HugePages { Skip, Count };
 SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pages);
 
 // Reads all of what the reader has found by its last pin(), and compares it with its checksums; of the live
-// layer the header alone has one. What is wrong; nothing when nothing is.
+// layer the header alone has one. What is wrong, also where it cannot be attached; nothing when nothing is.
 std::optional<std::string> damage_of(const SetReader& reader);
 
 // When the last of the bypasses in force ends; 0: none is, or one has no end.

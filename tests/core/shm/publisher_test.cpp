@@ -59,6 +59,17 @@ TEST_F(PublisherTest, PublishesTheBytesThatItWasGiven) {
   EXPECT_EQ(pin->live().layer_shard_count, 0U);
 }
 
+TEST_F(PublisherTest, LeavesNobodyWithADamagedPublicationWhoeverPublishesNext) {
+  publish("old");
+  SetReader reader = this->reader(std::chrono::hours(1));
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_TRUE(publisher().mark_damaged());
+  EXPECT_FALSE(publisher().mark_damaged());
+  EXPECT_FALSE(reader.pin());
+  publish("new");
+  EXPECT_EQ(publication_seen_by(reader), 2U);
+}
+
 TEST_F(PublisherTest, KeepsThePreviousPublicationAndRemovesOlderOnes) {
   for (int i = 0; i < 5; ++i) publish("key");
   EXPECT_THAT(file_names(), UnorderedElementsAre("lock", "control", snapshot_file_name(4), live_file_name(4),

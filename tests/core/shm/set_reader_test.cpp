@@ -405,6 +405,22 @@ TEST_F(SetReaderTest, FollowsAFolderThatTookThePlaceOfTheRenamedOne) {
   EXPECT_FALSE(may_contain(reader, "old1"));
 }
 
+// As after a move to another file system: the same numbers in other files, to which keys are added from then
+// on.
+TEST_F(SetReaderTest, AttachesTheCopyThatTookThePlaceOfTheFolder) {
+  publish("old");
+  SetReader reader = this->reader(hours(1));
+  EXPECT_TRUE(reader.pin());
+  std::filesystem::copy(folder(), directory_ / "copy", std::filesystem::copy_options::recursive);
+  std::filesystem::permissions(directory_ / "copy", std::filesystem::perms(0750));
+  const std::byte* const mapped_before = reader.attachment()->snapshot().bytes().data();
+  std::filesystem::rename(folder(), directory_ / "moved");
+  std::filesystem::rename(directory_ / "copy", folder());
+  reader.check_soon();
+  EXPECT_TRUE(may_contain(reader, "old1"));
+  EXPECT_NE(reader.attachment()->snapshot().bytes().data(), mapped_before);
+}
+
 TEST_F(SetReaderTest, KeepsNoFileOpen) {
   publish("key");
   const auto open_files = [] {

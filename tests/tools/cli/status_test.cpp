@@ -183,6 +183,11 @@ TEST_F(Status, FindsDamageThatNoReaderNoticesWhenToldToVerify) {
                     Not(HasSubstr("shop"))));
   EXPECT_THAT(refusal(65, {"status", "--verify", "--json", "tags"}), HasSubstr("damaged"));
   EXPECT_THAT(said({"status", "--verify", "shop"}), HasSubstr("ready"));
+  for (const std::size_t offset : {0U, 4'096U}) {  // header and tables: who begins now refuses to attach it
+    damage(shared_memory() + "/shop/" + snapshot_file_name(1), offset);
+    EXPECT_THAT(refusal(65, {"status", "--verify", "shop"}), HasSubstr("set \"shop\" is damaged"));
+    damage(shared_memory() + "/shop/" + snapshot_file_name(1), offset);
+  }
 }
 
 TEST_F(Status, SaysThatASetIsDamaged) {

@@ -109,7 +109,7 @@ TEST_F(Keysieved, RefusesAReloadThatWouldLoseAdds) {
   site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
-  std::filesystem::remove_all(site_.cache());
+  std::filesystem::rename(site_.cache(), site_.cache() + ".away");
   site_.write("cache", "not a folder");
   site_.add("tags", {5000, 10});
   ASSERT_TRUE(says("tags: 10 adds are in memory alone, and would be lost with this process: ")) << log();
