@@ -35,7 +35,7 @@ void check_publisher(const Worker& worker, uid_t publisher, const std::string& o
 
 // Folders that somebody has given to another user by mistake are not to be trusted: only those of keysieved.
 std::string remedy_of_distrust(const Situation& situation, uid_t publisher) {
-  const std::string trust =
+  std::string trust =
       fmt::format("keysieve.owner = {} in php.ini; {}", user_name(publisher), situation.worker->restart());
   const auto loader = loader_of(situation);
   if (loader && loader->uid == publisher && !situation.loaders.empty()) return trust;

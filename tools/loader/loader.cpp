@@ -129,7 +129,7 @@ bool Loader::refresh_woken() {
 
 std::optional<std::string> Loader::unsaved_adds() {
   for (SetRefresher& refresher : refreshers_) {
-    if (const auto unsaved = refresher.unsaved_adds()) return unsaved;
+    if (auto unsaved = refresher.unsaved_adds()) return unsaved;
   }
   return std::nullopt;
 }
