@@ -96,6 +96,8 @@ class SetReader {
   [[nodiscard]] Availability availability() const noexcept { return availability_; }
   // One line for the log when availability() is not Ready; also while a new publication cannot be attached.
   [[nodiscard]] std::string reason() const;
+  // What is current was read and is damaged, or of another version: it is not tried again.
+  [[nodiscard]] bool has_refused() const noexcept { return refused_ != PublicationId{}; }
   [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
   // nullptr as long as none was found.
   [[nodiscard]] const ControlPage* control() const noexcept { return control_ ? &control_->page() : nullptr; }

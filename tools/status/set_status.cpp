@@ -69,9 +69,8 @@ SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pa
 std::optional<std::string> damage_of(const SetReader& reader) {
   const Attachment* attachment = reader.attachment();
   if (attachment == nullptr) {
-    const bool is_published =
-        reader.control() != nullptr && publication_of(reader.control()->current.load()) != 0;
-    return is_published ? std::optional(reader.reason()) : std::nullopt;
+    const bool is_damaged = reader.has_refused() && reader.availability() == Availability::Missing;
+    return is_damaged ? std::optional(reader.reason()) : std::nullopt;
   }
   try {
     static_cast<void>(SnapshotView::decode(attachment->snapshot().bytes(),
