@@ -7,6 +7,7 @@ namespace KeySieve\Tests;
 use KeySieve\Availability;
 use KeySieve\Set;
 use KeySieve\Tests\Support\AsksDoctor;
+use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Doctor;
 use KeySieve\Tests\Support\FpmPool;
@@ -201,14 +202,14 @@ final class DoctorLoaderTest extends TestCase
     public function testALoaderThatHasStopped(): void
     {
         $loader = $this->loader(['tags']);
-        $doctor = $this->askBeside($loader, ['faketime', '-f', '+3600s']);
+        $doctor = $this->askBeside($loader, Clock::moved('+3600s'));
         $this->assertError($doctor, 'loader of tags', 'last sign of life 1h', 'systemctl restart keysieved');
     }
 
     public function testALoaderWhoseIntervalIsNotKnown(): void
     {
         $this->loader(['tags'])->stop(SIGTERM);
-        $doctor = Doctor::ask($this->memory->path, wrapper: ['faketime', '-f', '+3600s']);
+        $doctor = Doctor::ask($this->memory->path, wrapper: Clock::moved('+3600s'));
         self::assertSame('warning', $doctor->about('loader of tags')['health'], (string) $doctor);
         self::assertStringContainsString('last sign of life 1h', $doctor->about('loader of tags')['seen']);
         self::assertStringContainsString('--config', $doctor->about('loader of tags')['remedy']);
@@ -225,7 +226,7 @@ final class DoctorLoaderTest extends TestCase
         $loader->stop(SIGTERM);
         file_put_contents($loader->config, str_replace('"abandoned"', '"other"', file_get_contents($loader->config)));
         $directory = SharedMemory::directory();
-        $ask = static fn (string $config): array => Doctor::ask($directory, ['--config', $config], ['faketime', '-f', '+3600s'])->about('loader of abandoned');
+        $ask = static fn (string $config): array => Doctor::ask($directory, ['--config', $config], Clock::moved('+3600s'))->about('loader of abandoned');
         $elsewhere = "{$this->memory->path}/elsewhere.toml";
         file_put_contents($elsewhere, str_replace($directory, $this->memory->path, file_get_contents($loader->config)));
         self::assertSame('--config FILE, that of keysieved, tells how long it may be', $ask($elsewhere)['remedy'], 'not that of another directory');

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\AsksDoctor;
+use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\Doctor;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
@@ -129,7 +130,7 @@ final class DoctorTest extends TestCase
     public function testAClockThatHasGoneBack(): void
     {
         $this->publish('tags');
-        $this->assertError($this->ask(wrapper: ['faketime', '-f', '-3600s']), 'clock', 'but tags is of', 'timedatectl');
+        $this->assertError($this->ask(wrapper: Clock::moved('-3600s')), 'clock', 'but tags is of', 'timedatectl');
     }
 
     public function testTheTextSaysTheSame(): void

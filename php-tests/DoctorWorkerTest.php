@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\AsksDoctor;
+use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\Doctor;
 use KeySieve\Tests\Support\FastCgiRequest;
 use KeySieve\Tests\Support\FpmPool;
@@ -97,7 +98,7 @@ final class DoctorWorkerTest extends TestCase
             PHP;
         $server = proc_open([PHP_BINARY, '-n', '-r', $drop], [$listening], $pipes);
         // Its ten seconds pass in half of one.
-        $doctor = Doctor::ask($this->memory->path, ['--fastcgi', $address], ['faketime', '-f', '+0 x20']);
+        $doctor = Doctor::ask($this->memory->path, ['--fastcgi', $address], Clock::moved('+0 x20'));
         proc_terminate($server, SIGKILL);
         proc_close($server);
         $this->assertError($doctor, 'worker', "$address: does not answer within 10 s", 'systemctl status');
@@ -289,7 +290,7 @@ final class DoctorWorkerTest extends TestCase
     public function testAClockThatDiffers(): void
     {
         $this->publish('tags');
-        $doctor = $this->ask($this->pool(), wrapper: ['faketime', '-f', '+600s']);
+        $doctor = $this->ask($this->pool(), wrapper: Clock::moved('+600s'));
         $this->assertError($doctor, 'clock of the worker', 'there', 'set the clocks');
     }
 

@@ -12,7 +12,7 @@ final class Doctor
     {
     }
 
-    /** @param string[] $wrapper a command that runs the program, such as faketime */
+    /** @param string[] $wrapper a command that runs the program, such as Clock::moved() */
     public static function ask(string $directory, array $arguments = [], array $wrapper = []): self
     {
         $program = Program::run(
