@@ -125,7 +125,8 @@ bool AttachedSet::is_other_profile(SetState state) const noexcept {
 std::string AttachedSet::reason_for(SetState state, const zend_string* key_profile) const {
   const std::string set = "set \"" + reader_.set_name() + "\" ";
   if (is_other_profile(state)) return set + "was " + other_profile_text(key_profile);
-  return set + "is " + std::string(to_string(reader_.availability())) + " (" + reader_.reason() + ")";
+  return set + "is " + std::string(to_string(reader_.availability())) + " (" + std::string(reader_.reason()) +
+         ")";
 }
 
 std::string AttachedSet::other_profile_text(const zend_string* key_profile) const {
@@ -138,16 +139,16 @@ std::string AttachedSet::trouble(const zend_string* key_profile) const {
   if (is_ready && key_profile != nullptr && !has_profile(reader_.attachment(), key_profile)) {
     return other_profile_text(key_profile);
   }
-  return reader_.reason();
+  return std::string(reader_.reason());
 }
 
 void AttachedSet::log_change() noexcept {
   const Availability availability = reader_.availability();
-  std::string reason = reader_.reason();
+  const std::string_view reason = reader_.reason();
   if (availability == logged_availability_ && reason == logged_reason_) return;
   const bool was_ready = logged_availability_ == Availability::Ready;
   logged_availability_ = availability;
-  logged_reason_ = std::move(reason);
+  logged_reason_ = reason;
   if (availability != Availability::Ready) {
     write_error_log("keysieve: " + reason_for(state_of(availability), nullptr) +
                     ": every lookup answers maybe");

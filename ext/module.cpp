@@ -69,7 +69,9 @@ std::string description_of(const AttachedSet& set) {
             std::string(snapshot.kind().name) + ", " + std::to_string(snapshot.header().key_count) +
             " keys, " + std::to_string(snapshot.header().file_bytes) + " bytes";
   }
-  if (const std::string reason = reader.reason(); !reason.empty()) text += " (" + reason + ")";
+  if (const std::string_view reason = reader.reason(); !reason.empty()) {
+    text += " (" + std::string(reason) + ")";
+  }
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <compare>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "core/shm/set_reader.hpp"
 #include "ext/zend.hpp"
@@ -24,7 +25,10 @@ struct SetSource {
   std::string owner;
   std::optional<uid_t> owner_uid;  // once looked up
 
-  friend auto operator<=>(const SetSource&, const SetSource&) = default;
+  // The uid is that of the name.
+  friend auto operator<=>(const SetSource& one, const SetSource& other) {
+    return std::tie(one.directory, one.owner) <=> std::tie(other.directory, other.owner);
+  }
 };
 
 SetSource current_source();

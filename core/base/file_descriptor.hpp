@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -28,6 +29,17 @@ class FileDescriptor {
  private:
   int fd_ = -1;
 };
+
+// Which file it is, whatever its name. The numbers are not used again while it is open or mapped.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+};
+
+inline FileIdentity identity_of(const struct stat& status) noexcept {
+  return {status.st_dev, status.st_ino};
+}
 
 // fstat; throws MissingInputError naming the file.
 struct stat stat_of(const FileDescriptor& file, const std::string& path);

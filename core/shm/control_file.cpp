@@ -25,15 +25,14 @@ ControlFile::ControlFile(const SetFolder& folder, int open_flags, MapAccess acce
   }
   region_ = map_region(file_, access, kPageBytes, path);
   check_control_page(page(), path);
-  identity_ = {status.st_dev, status.st_ino};
+  identity_ = identity_of(status);
   if (access == MapAccess::ReadOnly) file_ = {};
 }
 
-// The numbers are not used again while the file is mapped.
 ControlFile::Found ControlFile::found_at(const std::string& path) const {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) {
-    return FileIdentity{status.st_dev, status.st_ino} == identity_ ? Found::This : Found::Another;
+    return identity_of(status) == identity_ ? Found::This : Found::Another;
   }
   if (errno == ENOENT || errno == ENOTDIR) return Found::None;
   throw_read_error(path, errno);

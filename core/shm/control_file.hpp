@@ -10,12 +10,6 @@
 
 namespace keysieve {
 
-struct FileIdentity {
-  dev_t device = 0;
-  ino_t inode = 0;
-  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
-
 class ControlFile {
  public:
   // Throws MissingInputError, PermissionError, DataError, IncompatibleError; all name the file.

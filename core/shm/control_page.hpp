@@ -16,8 +16,8 @@ namespace keysieve {
 inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T', 'R', 'L'};
 inline constexpr std::uint32_t kEndianMark = 0x01020304;
 inline constexpr std::uint16_t kControlAbiMajor = 1;  // another major is not understood
-inline constexpr std::uint16_t kControlAbiMinor =
-    2;  // a higher minor only adds; 1: the store's bypass; 2: previous
+// A higher minor only adds. 1: the store's bypass; 2: `previous`.
+inline constexpr std::uint16_t kControlAbiMinor = 2;
 
 // `current` is a publication number; its three top bits say that the set is bypassed: by an operator of this
 // host, in the store, or by the loader, because the bytes of this publication have changed. None lifts

@@ -294,7 +294,7 @@ void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) 
 void Publisher::check_lock_is_ours() const {
   const auto held = stat_of(lock_, folder_.path_of(kLockName));
   const auto named = folder_.status_of(kLockName);
-  if (!named || named->st_ino != held.st_ino || named->st_dev != held.st_dev) {
+  if (!named || identity_of(*named) != identity_of(held)) {
     throw LockedError(folder_.path_of(kLockName) + ": was removed or replaced while it was held");
   }
 }

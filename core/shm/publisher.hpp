@@ -34,6 +34,8 @@ class Publisher {
   std::uint64_t publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer = {},
                         const PublicationId& still_right = {});
 
+  [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
+  [[nodiscard]] const SetFolder& folder() const noexcept { return folder_; }
   // Of publication 0: nothing is published.
   [[nodiscard]] PublicationId current() const noexcept;
   // Which file that stands in: a copy of the folder has the same numbers.

@@ -28,7 +28,7 @@ SetReader::Trouble SetReader::trouble_of(const Error& failure) {
   return {is_incompatible ? Availability::Incompatible : Availability::Missing, failure.what()};
 }
 
-std::string SetReader::reason() const {
+std::string_view SetReader::reason() const noexcept {
   if (availability_ == Availability::Bypassed) {
     if ((bypassed_by_ & kDamagedBit) != 0) return "its bytes have changed since they were published";
     if (bypassed_by_ == kBypassBit) return "bypassed by an operator of this host";
@@ -37,7 +37,8 @@ std::string SetReader::reason() const {
   }
   if (availability_ == Availability::Expired) return "its snapshot is past valid_for";
   if (control_trouble_) return control_trouble_->reason;
-  return attach_trouble_ ? attach_trouble_->reason : "";
+  if (attach_trouble_) return attach_trouble_->reason;
+  return "";
 }
 
 SetReader::SetReader(ReaderSettings settings, std::string_view set_name)

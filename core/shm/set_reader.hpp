@@ -95,7 +95,8 @@ class SetReader {
   // As of the last refresh().
   [[nodiscard]] Availability availability() const noexcept { return availability_; }
   // One line for the log when availability() is not Ready; also while a new publication cannot be attached.
-  [[nodiscard]] std::string reason() const;
+  // Valid until the next refresh().
+  [[nodiscard]] std::string_view reason() const noexcept;
   // What is current was read and is damaged, or of another version: it is not tried again.
   [[nodiscard]] bool has_refused() const noexcept { return refused_ != PublicationId{}; }
   [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }

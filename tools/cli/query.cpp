@@ -65,7 +65,7 @@ class PublishedSet {
     noted_ = reader_.availability();
     if (noted_ == Availability::Ready) return;
     if (noted_ == Availability::Missing || noted_ == Availability::Incompatible) {
-      throw MissingInputError("set " + reader_.set_name() + ": " + reader_.reason());
+      throw MissingInputError("set " + reader_.set_name() + ": " + std::string(reader_.reason()));
     }
     fmt::print(stderr, "keysieve: set {}: {}: every answer is maybe\n", reader_.set_name(), reader_.reason());
   }

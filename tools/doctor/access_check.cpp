@@ -80,11 +80,11 @@ bool may_pass(const Attempt& attempt, const User& user, Findings& findings) {
   return false;
 }
 
-bool is_denied(const std::string& reason) {
+bool is_denied(std::string_view reason) {
   return reason.find("Permission denied") != std::string::npos;
 }
 
-std::string remedy_of(const Reading& reading, const std::string& reason) {
+std::string remedy_of(const Reading& reading, std::string_view reason) {
   if (is_denied(reason)) return reading.way_in;
   if (reason.find("configured owner") != std::string::npos) {
     return "keysieve.owner in php.ini must be whom the folder belongs to";

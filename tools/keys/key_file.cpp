@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/base/error.hpp"
+#include "core/base/file_descriptor.hpp"
 #include "core/base/run_tasks.hpp"
 #include "tools/keys/key_blocks.hpp"
 #include "tools/keys/key_splitter.hpp"
@@ -82,7 +83,7 @@ bool is_same_file(const std::string& key_path, const std::string& path) {
   struct stat other {};
   const int failure = key_path == "-" ? ::fstat(STDIN_FILENO, &list) : ::stat(key_path.c_str(), &list);
   if (failure != 0 || ::stat(path.c_str(), &other) != 0) return false;
-  return list.st_dev == other.st_dev && list.st_ino == other.st_ino;
+  return identity_of(list) == identity_of(other);
 }
 
 KeysRead read_keys(const std::string& path, const KeyFileFormat& format,

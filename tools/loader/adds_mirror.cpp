@@ -24,7 +24,7 @@ void AddsMirror::load() {
       const std::vector<LogEntry> some = file_.read_after(last, kEntriesAtOnce);
       if (some.empty()) break;
       merge(some);
-      unsaved_ = unsaved;
+      unsaved_ = unsaved;  // these are
       last = some.back().position;
     }
   } catch (const DataError&) {

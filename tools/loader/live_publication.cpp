@@ -29,7 +29,6 @@ std::optional<LivePublication> live_publication(const std::string& directory, co
                          .generation = attachment->live().generation,
                          .layer = attachment->layer().geometry(),
                          .build_id = header.build_id,
-                         .seed = header.seed,
                          .key_count = header.key_count,
                          .bytes = header.file_bytes,
                          .as_of = header.as_of,

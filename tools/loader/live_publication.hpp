@@ -14,7 +14,6 @@ struct LivePublication {
   std::uint64_t generation = 0;  // 0: published from a file
   LayerGeometry layer{};
   BuildId build_id{};
-  std::uint64_t seed = 0;
   std::uint64_t key_count = 0;
   std::uint64_t bytes = 0;
   UnixSeconds as_of = 0;

@@ -13,10 +13,9 @@ namespace keysieve {
 
 class LiveVerifier {
  public:
-  // What is wrong with what is current; nothing when nothing was found. Reads 16 MiB a second at most,
-  // beginning with the header and tables each time.
-  std::optional<std::string> find_damage(const PublisherSettings& settings, const std::string& set_name,
-                                         const PublicationId& current, SteadyTime now);
+  // What is wrong with what is current; nothing when nothing was found. Reads the header, the tables and the
+  // next 16 MiB; nothing within a second of the last time.
+  std::optional<std::string> find_damage(const Publisher& publisher, SteadyTime now);
 
   // All of what is current was read since the last call of this.
   [[nodiscard]] bool take_end_of_round() noexcept { return std::exchange(is_at_end_, false); }

@@ -74,8 +74,8 @@ const SetState& SetRefresher::refresh(SteadyTime now) {
   look_at_what_is_live();
   // Between the publication and this look the directory was wiped, or the descriptors ran out.
   if (state_.trouble == Trouble::None && !live_) state_ = gone_again();
-  if (adds_.mirror().unsaved() != 0 &&
-      !holds_back_ready(state_)) {  // it matters most while the store is away
+  // Also beside another trouble: it matters most while the store is away.
+  if (adds_.mirror().unsaved() != 0 && !holds_back_ready(state_)) {
     const std::string other = state_.trouble == Trouble::None ? "" : "; and " + state_.reason;
     state_ = adds_in_memory(adds_.mirror().unsaved(), adds_.save_failure());
     state_.reason += other;
@@ -122,8 +122,7 @@ SetState SetRefresher::look_and_publish(SteadyTime now) {
 
 // Also what cannot be attached any more: processes that have it mapped go on answering from it.
 void SetRefresher::verify(Publisher& publisher, SteadyTime now) {
-  const std::optional<std::string> damage =
-      verifier_.find_damage(publishing_, config_.name, publisher.current(), now);
+  const std::optional<std::string> damage = verifier_.find_damage(publisher, now);
   if (damage && publisher.mark_damaged()) {
     log_.say_damaged(*damage);
     look_at_what_is_live();

@@ -54,7 +54,7 @@ SetReader status_reader(const std::string& directory, const std::string& set_nam
 SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pages) {
   SetStatus status{.name = reader.set_name(),
                    .availability = reader.availability(),
-                   .reason = reader.reason(),
+                   .reason = std::string(reader.reason()),
                    .bypasses = {},
                    .published = {},
                    .damage = {}};
@@ -70,7 +70,7 @@ std::optional<std::string> damage_of(const SetReader& reader) {
   const Attachment* attachment = reader.attachment();
   if (attachment == nullptr) {
     const bool is_damaged = reader.has_refused() && reader.availability() == Availability::Missing;
-    return is_damaged ? std::optional(reader.reason()) : std::nullopt;
+    return is_damaged ? std::optional<std::string>(reader.reason()) : std::nullopt;
   }
   try {
     static_cast<void>(SnapshotView::decode(attachment->snapshot().bytes(),

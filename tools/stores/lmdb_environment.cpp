@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/base/file_descriptor.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/stores/store_error.hpp"
 
@@ -88,11 +89,11 @@ int LmdbEnvironment::open(const std::string& folder, std::uint64_t map_bytes, un
 std::shared_ptr<LmdbEnvironment> LmdbEnvironment::shared(const std::string& folder, std::uint64_t map_bytes,
                                                          const std::string& store_name) {
   static std::mutex mutex;  // also held while one is closed, so that it is not opened again meanwhile
-  static std::map<std::pair<dev_t, ino_t>, std::weak_ptr<LmdbEnvironment>> environments;
+  static std::map<FileIdentity, std::weak_ptr<LmdbEnvironment>> environments;
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) throw_store_error(store_name + ": cannot open", errno);
   const std::scoped_lock lock(mutex);
-  std::weak_ptr<LmdbEnvironment>& known = environments[{status.st_dev, status.st_ino}];
+  std::weak_ptr<LmdbEnvironment>& known = environments[identity_of(status)];
   if (auto environment = known.lock()) return environment;
   std::shared_ptr<LmdbEnvironment> opened(new LmdbEnvironment(folder, map_bytes, store_name),
                                           [](LmdbEnvironment* environment) {

@@ -27,7 +27,7 @@ bool are_one_file(const FileDescriptor& one, const FileDescriptor& other) {
   struct stat of_one {};
   struct stat of_other {};
   return ::fstat(one.get(), &of_one) == 0 && ::fstat(other.get(), &of_other) == 0 &&
-         of_one.st_dev == of_other.st_dev && of_one.st_ino == of_other.st_ino;
+         identity_of(of_one) == identity_of(of_other);
 }
 
 void sync(const FileDescriptor& file, const std::string& path) {
