@@ -77,9 +77,9 @@ Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
     }
   }
   const double shards = std::ceil(static_cast<double>(request.keys) * request.growth / most_keys);
-  if (!(shards <= UINT32_MAX)) {
-    throw UsageError(std::to_string(request.keys) + " keys need more than 4294967295 shards of " +
-                     std::to_string(request.shard_bytes) + " bytes");
+  if (!(shards <= kMaxShards)) {
+    throw UsageError(std::to_string(request.keys) + " keys need more than " + std::to_string(kMaxShards) +
+                     " shards of " + std::to_string(request.shard_bytes) + " bytes, the most of one set");
   }
   return {&kind, best, shards < 1.0 ? 1U : static_cast<std::uint32_t>(shards)};
 }

@@ -66,6 +66,10 @@ class Decoder {
            " bytes is not 1024, 2048, 4096 or 8192");
     }
     if (header_->shard_count == 0) fail("has no shards");
+    if (header_->shard_count > kMaxShards) {
+      fail("has " + std::to_string(header_->shard_count) + " shards, " + std::to_string(kMaxShards) +
+           " are the most");
+    }
     const SnapshotLayout layout = snapshot_layout(header_->shard_count, header_->shard_bytes);
     if (!same(header_->shard_table, layout.shard_table) ||
         !same(header_->checksum_table, layout.checksum_table) || !same(header_->shards, layout.shards) ||

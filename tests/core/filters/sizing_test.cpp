@@ -128,7 +128,7 @@ TEST(Sizing, RefusesAnotherShardSize) {
 }
 
 TEST(Sizing, RefusesMoreKeysThanShardsCanHold) {
-  expect_refused({.keys = UINT64_MAX}, "4294967295 shards");
+  expect_refused({.keys = UINT64_MAX}, "more than 1048576 shards of 4096 bytes");
 }
 
 TEST(Expectation, AveragesOverThePoissonDistribution) {

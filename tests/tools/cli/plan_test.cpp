@@ -164,7 +164,7 @@ TEST_F(Plan, MakesRoomForGrowth) {
 
 TEST_F(Plan, RefusesWhatIsOutOfRange) {
   EXPECT_THAT(refusal(64, {"plan", "--keys", "0"}), HasSubstr("--keys must be at least 1"));
-  EXPECT_THAT(refusal(64, {"plan", "--keys", "9223372036854775807"}), HasSubstr("4294967295 shards"));
+  EXPECT_THAT(refusal(64, {"plan", "--keys", "9223372036854775807"}), HasSubstr("1048576 shards"));
   EXPECT_THAT(refusal(64, {"plan", "--keys", "9", "--fpr", "0.6"}), HasSubstr("0.000001 to 0.5"));
   EXPECT_THAT(refusal(64, {"plan", "--keys", "9", "--fpr", "0"}), HasSubstr("0.000001 to 0.5"));
   EXPECT_THAT(refusal(64, {"plan", "--keys", "9", "--growth", "0.9"}), HasSubstr("1 to 100"));
