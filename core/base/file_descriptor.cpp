@@ -60,7 +60,7 @@ void read_all_at(const FileDescriptor& file, std::uint64_t offset, MutableBytes 
     const ssize_t count = ::pread(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw_read_error(path, errno);
-    if (count == 0) throw DataError(path + ": became shorter while it was read");
+    if (count == 0) throw Error(ErrorKind::Data, path + ": became shorter while it was read");
     bytes = bytes.subspan(static_cast<std::size_t>(count));
     offset += static_cast<std::uint64_t>(count);
   }

@@ -41,10 +41,10 @@ inline FileIdentity identity_of(const struct stat& status) noexcept {
   return {status.st_dev, status.st_ino};
 }
 
-// fstat; throws MissingInputError naming the file.
+// fstat; throws MissingInput naming the file.
 struct stat stat_of(const FileDescriptor& file, const std::string& path);
 
-// Whether it lies on a tmpfs, where nothing needs syncing. Throws MissingInputError naming the file.
+// Whether it lies on a tmpfs, where nothing needs syncing. Throws MissingInput naming the file.
 bool is_in_memory(const FileDescriptor& file, const std::string& path);
 
 // Writes all bytes by write(2), so that a full file system is ENOSPC here and not SIGBUS later.
@@ -52,7 +52,7 @@ void write_all(const FileDescriptor& file, Bytes bytes, const std::string& path)
 // The same from `offset` on; several threads may write to a file at once.
 void write_all_at(const FileDescriptor& file, std::uint64_t offset, Bytes bytes, const std::string& path);
 
-// Reads exactly as many bytes, from `offset` on. Throws MissingInputError, DataError when the file is
+// Reads exactly as many bytes, from `offset` on. Throws MissingInput, Data when the file is
 // shorter.
 void read_all_at(const FileDescriptor& file, std::uint64_t offset, MutableBytes bytes,
                  const std::string& path);

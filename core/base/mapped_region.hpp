@@ -42,12 +42,12 @@ class MappedRegion {
   MutableBytes bytes_;
 };
 
-// Maps the first `bytes` bytes, which must be there; `path` is for the message. Throws CannotCreateError.
+// Maps the first `bytes` bytes, which must be there; `path` is for the message. Throws CannotCreate.
 MappedRegion map_region(const FileDescriptor& file, MapAccess access, std::size_t bytes,
                         const std::string& path);
 
-// Opens an ordinary file that a user named, and maps all of it read-only. Throws MissingInputError,
-// PermissionError.
+// Opens an ordinary file that a user named, and maps all of it read-only. Throws MissingInput,
+// Permission.
 MappedRegion map_file(const std::string& path);
 
 inline Bytes bytes_of(const MappedRegion& region) noexcept {

@@ -8,7 +8,7 @@
 
 namespace keysieve {
 
-// Throws MissingInputError where the system has no randomness to give.
+// Throws MissingInput where the system has no randomness to give.
 void fill_random(MutableBytes bytes);
 
 template <typename T>

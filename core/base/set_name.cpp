@@ -21,8 +21,9 @@ bool is_set_name(std::string_view name) noexcept {
 
 std::string checked_set_name(std::string_view name) {
   if (is_set_name(name)) return std::string(name);
-  throw UsageError("set name \"" + std::string(name) +
-                   "\" is not valid: 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit");
+  throw Error(ErrorKind::Usage,
+              "set name \"" + std::string(name) +
+                  "\" is not valid: 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit");
 }
 
 }  // namespace keysieve

@@ -12,7 +12,7 @@ inline constexpr std::size_t kMaxSetNameBytes = 64;
 
 [[nodiscard]] bool is_set_name(std::string_view name) noexcept;
 
-// Returns the name; throws UsageError that says what is allowed.
+// Returns the name; throws Usage that says what is allowed.
 std::string checked_set_name(std::string_view name);
 
 }  // namespace keysieve

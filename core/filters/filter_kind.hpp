@@ -164,7 +164,7 @@ const FilterKind* find_filter_kind(std::string_view name) noexcept;
 // The names of those for which `is_wanted` is true, with ", " between them; "none".
 std::string kind_names(bool (*is_wanted)(const FilterKind& kind));
 
-// Throws UsageError that lists the known names.
+// Throws Usage that lists the known names.
 const FilterKind& filter_kind_named(std::string_view name);
 
 inline constexpr std::string_view kDefaultKindName = "split_block_bloom";

@@ -63,8 +63,8 @@ std::string kind_names(bool (*is_wanted)(const FilterKind& kind)) {
 
 const FilterKind& filter_kind_named(std::string_view name) {
   if (const FilterKind* kind = find_filter_kind(name)) return *kind;
-  throw UsageError("filter kind \"" + std::string(name) + "\" is not known; known are " +
-                   kind_names([](const FilterKind&) { return true; }));
+  throw Error(ErrorKind::Usage, "filter kind \"" + std::string(name) + "\" is not known; known are " +
+                                    kind_names([](const FilterKind&) { return true; }));
 }
 
 }  // namespace keysieve

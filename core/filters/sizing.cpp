@@ -19,14 +19,15 @@ std::string text_of(double value) {
 
 void check(const SizingRequest& request) {
   if (!(request.target_fpr >= kMinFpr && request.target_fpr <= kMaxFpr)) {
-    throw UsageError("target FPR " + text_of(request.target_fpr) + " is out of range: 0.000001 to 0.5");
+    throw Error(ErrorKind::Usage,
+                "target FPR " + text_of(request.target_fpr) + " is out of range: 0.000001 to 0.5");
   }
   if (!(request.growth >= 1.0 && request.growth <= kMaxGrowth)) {
-    throw UsageError("growth " + text_of(request.growth) + " is out of range: 1 to 100");
+    throw Error(ErrorKind::Usage, "growth " + text_of(request.growth) + " is out of range: 1 to 100");
   }
   if (!is_shard_bytes(request.shard_bytes)) {
-    throw UsageError("shard size " + std::to_string(request.shard_bytes) +
-                     " bytes is out of range: 1024, 2048, 4096 or 8192");
+    throw Error(ErrorKind::Usage, "shard size " + std::to_string(request.shard_bytes) +
+                                      " bytes is out of range: 1024, 2048, 4096 or 8192");
   }
 }
 
@@ -78,8 +79,9 @@ Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
   }
   const double shards = std::ceil(static_cast<double>(request.keys) * request.growth / most_keys);
   if (!(shards <= kMaxShards)) {
-    throw UsageError(std::to_string(request.keys) + " keys need more than " + std::to_string(kMaxShards) +
-                     " shards of " + std::to_string(request.shard_bytes) + " bytes, the most of one set");
+    throw Error(ErrorKind::Usage, std::to_string(request.keys) + " keys need more than " +
+                                      std::to_string(kMaxShards) + " shards of " +
+                                      std::to_string(request.shard_bytes) + " bytes, the most of one set");
   }
   return {&kind, best, shards < 1.0 ? 1U : static_cast<std::uint32_t>(shards)};
 }

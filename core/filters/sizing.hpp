@@ -30,7 +30,7 @@ struct Geometry {
   }
 };
 
-// The smallest geometry whose theoretical FPR meets the target. Throws UsageError for a value out of range.
+// The smallest geometry whose theoretical FPR meets the target. Throws Usage for a value out of range.
 Geometry size_filter(const FilterKind& kind, const SizingRequest& request);
 
 // The most keys per shard, on average, that keep the theoretical FPR at the target; so many as `low` are

@@ -37,8 +37,9 @@ MemoryPlan plan_memory(std::uint64_t limit_bytes, std::uint64_t resident, unsign
   const std::uint64_t fixed = resident + kReserveBytes;
   if (limit_bytes < fixed + kLeastPerThread) {
     // One more than that: what is resident differs a little from run to run.
-    throw UsageError("memory limit of " + std::to_string(limit_bytes / kMiB) + "M is too small: needs " +
-                     std::to_string((fixed + kLeastPerThread) / kMiB + 2) + "M or more");
+    throw Error(ErrorKind::Usage, "memory limit of " + std::to_string(limit_bytes / kMiB) +
+                                      "M is too small: needs " +
+                                      std::to_string((fixed + kLeastPerThread) / kMiB + 2) + "M or more");
   }
   plan.threads =
       static_cast<unsigned>(std::min<std::uint64_t>(threads, (limit_bytes - fixed) / kLeastPerThread));
@@ -62,8 +63,9 @@ MemoryPlan MemoryPlan::less(std::uint64_t bytes) const {
   if (hashes > piece_hashes / 2) {
     // Half of the memory for sorting, which is half of the shared memory, or a small part for each thread.
     const std::uint64_t shared = bytes * std::max<std::uint64_t>(4, 2 * kSmallPart / threads);
-    throw UsageError("memory limit is too small for the tables of so large a snapshot: needs about " +
-                     std::to_string((shared + threads * kThreadBytes) / kMiB + 64) + "M");
+    throw Error(ErrorKind::Usage,
+                "memory limit is too small for the tables of so large a snapshot: needs about " +
+                    std::to_string((shared + threads * kThreadBytes) / kMiB + 64) + "M");
   }
   plan.piece_hashes -= hashes;
   return plan;

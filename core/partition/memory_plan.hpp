@@ -18,13 +18,13 @@ struct MemoryPlan {
   std::uint64_t piece_hashes = kNoMemoryLimit;  // that a thread sorts at a time
   std::size_t most_key_bytes = SIZE_MAX;        // a longer key has no room
 
-  // The same when `bytes` of the memory for sorting are needed for something else. Throws UsageError when
+  // The same when `bytes` of the memory for sorting are needed for something else. Throws Usage when
   // that is more than half of it.
   [[nodiscard]] MemoryPlan less(std::uint64_t bytes) const;
 };
 
 // Of at most `threads` threads, fewer where the limit has no room for them. `limit_bytes` counts all that the
-// process holds, `resident` is what it holds already. Throws UsageError that says how much one thread needs.
+// process holds, `resident` is what it holds already. Throws Usage that says how much one thread needs.
 MemoryPlan plan_memory(std::uint64_t limit_bytes, std::uint64_t resident, unsigned threads);
 
 }  // namespace keysieve

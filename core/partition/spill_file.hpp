@@ -13,8 +13,8 @@ namespace keysieve {
 
 class SpillFile {
  public:
-  // Any thread. The file is made in `folder` when it is first needed. Throws CannotCreateError or
-  // PermissionError that names the folder.
+  // Any thread. The file is made in `folder` when it is first needed. Throws CannotCreate or
+  // Permission that names the folder.
   void append(std::span<const KeyHash> hashes, const std::string& folder);
 
   // Of all that was appended; not while anybody appends.

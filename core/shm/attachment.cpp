@@ -19,7 +19,8 @@ MappedRegion map_read_only(const SetFolder& folder, const std::string& name) {
   const std::string path = folder.path_of(name);
   const FileDescriptor file = folder.open_file(name, O_RDONLY);
   const auto size = static_cast<std::size_t>(stat_of(file, path).st_size);
-  if (size < kPageBytes) throw DataError(path + ": is cut short: " + std::to_string(size) + " bytes");
+  if (size < kPageBytes)
+    throw Error(ErrorKind::Data, path + ": is cut short: " + std::to_string(size) + " bytes");
   return map_region(file, MapAccess::ReadOnly, size, path);
 }
 
@@ -38,7 +39,8 @@ Attachment::Attachment(const SetFolder& folder, const FileNames& files, std::str
           SnapshotView::decode(bytes_of(snapshot_region_), folder.path_of(files.snapshot), Check::Tables)),
       layer_(live_.layer()) {
   if (snapshot_.set_name() != set_name) {
-    throw DataError(folder.path_of(files.snapshot) + ": is of set " + std::string(snapshot_.set_name()));
+    throw Error(ErrorKind::Data,
+                folder.path_of(files.snapshot) + ": is of set " + std::string(snapshot_.set_name()));
   }
 }
 

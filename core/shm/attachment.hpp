@@ -13,8 +13,8 @@ namespace keysieve {
 
 class Attachment {
  public:
-  // Checks owner and mode, exact size, header and tables, set name, live page. Throws MissingInputError when
-  // it is not there (any more), DataError, IncompatibleError, PermissionError.
+  // Checks owner and mode, exact size, header and tables, set name, live page. Throws MissingInput when
+  // it is not there (any more), Data, Incompatible, Permission, NotTrusted.
   Attachment(const SetFolder& folder, std::string_view set_name, const PublicationId& id);
 
   // The same over files that have no final name yet: the publisher's look through a reader's eyes.

@@ -11,7 +11,7 @@ namespace keysieve {
 
 // The operator's switch. Until `until` (Unix seconds), or until cleared when that is 0. Needs no lock, so it
 // works while a publisher runs or hangs, and survives its publications. Must run as the owner of the set's
-// folder, or root. Throws MissingInputError when the set was never published here, PermissionError.
+// folder, or root. Throws MissingInput when the set was never published here, Permission.
 void set_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until);
 void clear_bypass(const std::string& directory, std::string_view set_name);
 

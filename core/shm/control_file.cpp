@@ -21,7 +21,8 @@ ControlFile::ControlFile(const SetFolder& folder, int open_flags, MapAccess acce
   const std::string path = folder.path_of(kControlName);
   const auto status = stat_of(file_, path);
   if (status.st_size != static_cast<off_t>(kPageBytes)) {
-    throw DataError(path + ": has " + std::to_string(status.st_size) + " bytes, a control page has 4096");
+    throw Error(ErrorKind::Data,
+                path + ": has " + std::to_string(status.st_size) + " bytes, a control page has 4096");
   }
   region_ = map_region(file_, access, kPageBytes, path);
   check_control_page(page(), path);

@@ -12,7 +12,7 @@ namespace keysieve {
 
 class ControlFile {
  public:
-  // Throws MissingInputError, PermissionError, DataError, IncompatibleError; all name the file.
+  // Throws MissingInput, Permission, NotTrusted, Data, Incompatible; all name the file.
   static ControlFile open_read_only(const SetFolder& folder);
   static ControlFile open_writable(const SetFolder& folder);
 
@@ -25,7 +25,7 @@ class ControlFile {
   }
 
   // What a path leads to, by device and inode: this file, none, or another one, as after a rename or a mount.
-  // Throws PermissionError, MissingInputError where that cannot be told.
+  // Throws Permission, MissingInput where that cannot be told.
   enum class Found : std::uint8_t { This, None, Another };
   [[nodiscard]] Found found_at(const std::string& path) const;
 
@@ -35,7 +35,7 @@ class ControlFile {
   [[nodiscard]] bool is_removed() const noexcept;
 
   // Of a writable one: keeps other publishers away as long as this object lives; false while another does.
-  // `path` is for the message. Throws CannotCreateError, PermissionError.
+  // `path` is for the message. Throws CannotCreate, Permission.
   [[nodiscard]] bool hold(const std::string& path) const;
 
  private:

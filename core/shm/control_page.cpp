@@ -31,14 +31,14 @@ std::array<std::byte, kPageBytes> new_control_page() {
 
 void check_control_page(const ControlPage& page, std::string_view path) {
   const std::string name(path);
-  if (page.magic != kControlMagic) throw DataError(name + ": is not a keysieve control page");
+  if (page.magic != kControlMagic) throw Error(ErrorKind::Data, name + ": is not a keysieve control page");
   if (page.endian_mark != kEndianMark || page.abi_major != kControlAbiMajor) {
-    throw IncompatibleError(name + ": control page of ABI " + std::to_string(page.abi_major) +
-                            ", this version knows " + std::to_string(kControlAbiMajor) +
-                            ": damaged, or written by another version");
+    throw Error(ErrorKind::Incompatible, name + ": control page of ABI " + std::to_string(page.abi_major) +
+                                             ", this version knows " + std::to_string(kControlAbiMajor) +
+                                             ": damaged, or written by another version");
   }
   if (page.header_checksum != header_checksum(page)) {
-    throw DataError(name + ": control page is damaged: its checksum does not match");
+    throw Error(ErrorKind::Data, name + ": control page is damaged: its checksum does not match");
   }
 }
 

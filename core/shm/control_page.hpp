@@ -107,7 +107,7 @@ inline std::uint64_t bypasses_in_force(const ControlPage& page, std::uint64_t wo
 // The bytes of a new control page: nothing published, random instance.
 std::array<std::byte, kPageBytes> new_control_page();
 
-// Throws DataError (damaged) or IncompatibleError (another ABI); `path` is for the message.
+// Throws Data (damaged) or Incompatible (another ABI); `path` is for the message.
 void check_control_page(const ControlPage& page, std::string_view path);
 
 }  // namespace keysieve

@@ -15,7 +15,7 @@ std::optional<std::uint64_t> huge_page_bytes(Bytes mapping);
 
 // What the directory's tmpfs gives to files that are written: "never", "always", "within_size" or "advise"
 // (mount option huge=, unless the kernel's shmem_enabled overrules it); nothing on any other file system.
-// Throws MissingInputError, PermissionError.
+// Throws MissingInput, Permission.
 std::optional<std::string> huge_page_policy(const std::string& directory);
 
 }  // namespace keysieve

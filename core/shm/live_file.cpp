@@ -22,7 +22,8 @@ LiveFile::LiveFile(const SetFolder& folder, const std::string& file_name, const 
   const std::string path = folder.path_of(file_name);
   const FileDescriptor file = folder.open_file(file_name, open_flags);
   const auto size = static_cast<std::size_t>(stat_of(file, path).st_size);
-  if (size < sizeof(LivePage)) throw DataError(path + ": is cut short: " + std::to_string(size) + " bytes");
+  if (size < sizeof(LivePage))
+    throw Error(ErrorKind::Data, path + ": is cut short: " + std::to_string(size) + " bytes");
   region_ = map_region(file, access, size, path);
   check_live_page(page(), size, id, path);
   geometry_ = {page().layer_shard_count};

@@ -10,8 +10,8 @@ namespace keysieve {
 
 class LiveFile {
  public:
-  // `file_name` is that of the publication's live file, or a temporary one. Throw MissingInputError,
-  // PermissionError, DataError; all name the file.
+  // `file_name` is that of the publication's live file, or a temporary one. Throw MissingInput,
+  // Permission, NotTrusted, Data; all name the file.
   static LiveFile open_read_only(const SetFolder& folder, const std::string& file_name,
                                  const PublicationId& id);
   static LiveFile open_writable(const SetFolder& folder, const std::string& file_name,

@@ -35,22 +35,24 @@ std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp) {
 void check_live_page(const LivePage& page, std::uint64_t file_bytes, const PublicationId& id,
                      std::string_view path) {
   const std::string name(path);
-  if (page.magic != kLiveMagic) throw DataError(name + ": is not a keysieve live page");
+  if (page.magic != kLiveMagic) throw Error(ErrorKind::Data, name + ": is not a keysieve live page");
   if (page.header_checksum != header_checksum(page)) {
-    throw DataError(name + ": live page is damaged: its checksum does not match");
+    throw Error(ErrorKind::Data, name + ": live page is damaged: its checksum does not match");
   }
   if (page.instance != id.instance || page.publication != id.publication) {
-    throw DataError(name + ": live page belongs to another publication");
+    throw Error(ErrorKind::Data, name + ": live page belongs to another publication");
   }
   const LayerGeometry layer{page.layer_shard_count};
   if (page.layer_shard_bytes != (layer.shard_count == 0 ? 0 : kLayerShardBytes)) {
-    throw DataError(name + ": live layer of " + std::to_string(layer.shard_count) + " shards of " +
-                    std::to_string(page.layer_shard_bytes) + " bytes, a size that is not known");
+    throw Error(ErrorKind::Data, name + ": live layer of " + std::to_string(layer.shard_count) +
+                                     " shards of " + std::to_string(page.layer_shard_bytes) +
+                                     " bytes, a size that is not known");
   }
   const std::uint64_t expected = sizeof(LivePage) + layer.bytes();
   if (file_bytes != expected) {
-    throw DataError(name + ": is " + (file_bytes < expected ? "cut short" : "too long") + ": " +
-                    std::to_string(file_bytes) + " bytes instead of " + std::to_string(expected));
+    throw Error(ErrorKind::Data, name + ": is " + (file_bytes < expected ? "cut short" : "too long") + ": " +
+                                     std::to_string(file_bytes) + " bytes instead of " +
+                                     std::to_string(expected));
   }
 }
 

@@ -59,7 +59,7 @@ struct PublicationStamp {
 
 std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp);
 
-// Throws DataError unless the page is whole, belongs to that publication, and is followed by exactly the
+// Throws Data unless the page is whole, belongs to that publication, and is followed by exactly the
 // layer that it tells of: `file_bytes` is the size of both.
 void check_live_page(const LivePage& page, std::uint64_t file_bytes, const PublicationId& id,
                      std::string_view path);

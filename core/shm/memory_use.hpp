@@ -15,7 +15,7 @@ struct MemoryUse {
   std::optional<std::uint64_t> pinned_bytes;
 };
 
-// Throws MissingInputError, PermissionError.
+// Throws MissingInput, Permission.
 MemoryUse memory_use(const std::string& directory);
 
 }  // namespace keysieve

@@ -10,7 +10,7 @@
 namespace keysieve {
 
 // The smallest layer, of at least one shard, that keeps its own FPR at `keys` keys within `fpr`, which is
-// added to the base's. Throws UsageError for an FPR outside kMinFpr to kMaxFpr.
+// added to the base's. Throws Usage for an FPR outside kMinFpr to kMaxFpr.
 LayerGeometry layer_geometry_for(std::uint64_t keys, double fpr);
 
 // One thread.

@@ -28,8 +28,9 @@ bool is_temporary(const std::string& name) {
 
 void check_owner(const SetFolder& folder) {
   if (folder.owner() == ::geteuid()) return;
-  throw PermissionError(folder.path() + ": belongs to uid " + std::to_string(folder.owner()) +
-                        ": only that user may publish here, this is uid " + std::to_string(::geteuid()));
+  throw Error(ErrorKind::NotTrusted, folder.path() + ": belongs to uid " + std::to_string(folder.owner()) +
+                                         ": only that user may publish here, this is uid " +
+                                         std::to_string(::geteuid()));
 }
 
 // Memory needs no fsync; on a disk a publication that is named must also be there after a crash.
@@ -112,7 +113,8 @@ void create_control(const SetFolder& folder) {
 ControlFile open_or_create_control(const SetFolder& folder) {
   try {
     if (folder.status_of(kControlName)) return ControlFile::open_writable(folder);
-  } catch (const DataError&) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data) throw;
   }
   create_control(folder);
   return ControlFile::open_writable(folder);
@@ -128,8 +130,8 @@ Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
   lock_ = folder_.open_file(kLockName, O_RDWR | O_CREAT);
   if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw_write_error(folder_.path_of(kLockName), errno);
-    throw LockedError(folder_.path_of(kLockName) + ": locked: another publisher is at work on set " +
-                      set_name_);
+    throw Error(ErrorKind::Locked,
+                folder_.path_of(kLockName) + ": locked: another publisher is at work on set " + set_name_);
   }
   check_lock_is_ours();
   take_control();
@@ -140,7 +142,7 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
   const std::string source = "snapshot for " + folder_.path();
   const SnapshotView view = SnapshotView::decode(snapshot, source, Check::Tables);
   if (view.set_name() != set_name_) {
-    throw DataError(source + ": is of set " + std::string(view.set_name()));
+    throw Error(ErrorKind::Data, source + ": is of set " + std::string(view.set_name()));
   }
   if (control_->is_removed()) take_control();  // nobody would see the old one
   const std::uint64_t previous = current().publication;
@@ -239,8 +241,8 @@ void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
 void Publisher::take_control() {
   ControlFile control = open_or_create_control(folder_);
   if (!control.hold(folder_.path_of(kControlName))) {
-    throw LockedError(folder_.path_of(kControlName) + ": locked: another publisher is at work on set " +
-                      set_name_);
+    throw Error(ErrorKind::Locked,
+                folder_.path_of(kControlName) + ": locked: another publisher is at work on set " + set_name_);
   }
   control_ = std::move(control);
 }
@@ -268,11 +270,12 @@ void Publisher::check_total_size(std::uint64_t new_bytes) const {
   const MemoryUse use = memory_use(settings_.directory);
   const std::uint64_t pinned = use.pinned_bytes.value_or(0);
   if (use.visible_bytes + pinned + new_bytes <= settings_.max_total_bytes) return;
-  throw CannotCreateError(settings_.directory + ": set " + set_name_ + ": publishing " +
-                          std::to_string(new_bytes) + " bytes beside " + std::to_string(use.visible_bytes) +
-                          " visible and " + std::to_string(pinned) + " pinned ones would pass the limit of " +
-                          std::to_string(settings_.max_total_bytes) +
-                          " bytes: restart idle PHP workers to free what they pin, or raise max_total_size");
+  throw Error(ErrorKind::CannotCreate,
+              settings_.directory + ": set " + set_name_ + ": publishing " + std::to_string(new_bytes) +
+                  " bytes beside " + std::to_string(use.visible_bytes) + " visible and " +
+                  std::to_string(pinned) + " pinned ones would pass the limit of " +
+                  std::to_string(settings_.max_total_bytes) +
+                  " bytes: restart idle PHP workers to free what they pin, or raise max_total_size");
 }
 
 // Release: pairs with the acquire in SetReader::pin, so a reader that sees the number finds both files
@@ -283,8 +286,9 @@ void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) 
   std::uint64_t word = current.load(std::memory_order_relaxed);
   do {
     if (publication_of(word) != previous) {
-      throw LockedError(folder_.path_of(kControlName) + ": another publisher has moved it to publication " +
-                        std::to_string(publication_of(word)));
+      throw Error(ErrorKind::Locked, folder_.path_of(kControlName) +
+                                         ": another publisher has moved it to publication " +
+                                         std::to_string(publication_of(word)));
     }
   } while (!current.compare_exchange_weak(word, (word & (kBypassBit | kStoreBypassBit)) | publication,
                                           std::memory_order_release, std::memory_order_relaxed));
@@ -295,7 +299,8 @@ void Publisher::check_lock_is_ours() const {
   const auto held = stat_of(lock_, folder_.path_of(kLockName));
   const auto named = folder_.status_of(kLockName);
   if (!named || identity_of(*named) != identity_of(held)) {
-    throw LockedError(folder_.path_of(kLockName) + ": was removed or replaced while it was held");
+    throw Error(ErrorKind::Locked,
+                folder_.path_of(kLockName) + ": was removed or replaced while it was held");
   }
 }
 

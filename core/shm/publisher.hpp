@@ -22,9 +22,9 @@ struct PublisherSettings {
 // Owns the set's lock for its lifetime; runs as the folder's owner.
 class Publisher {
  public:
-  // Creates folder, lock and control where they are missing. Throws LockedError when another process
-  // publishes this set, PermissionError when the folder belongs to somebody else, CannotCreateError,
-  // MissingInputError.
+  // Creates folder, lock and control where they are missing. Throws Locked when another process
+  // publishes this set, NotTrusted when the folder belongs to somebody else, CannotCreate,
+  // MissingInput.
   Publisher(PublisherSettings settings, std::string_view set_name);
 
   // Publishes a snapshot of this set with its live layer; returns its publication number. Validates all of it
@@ -45,7 +45,7 @@ class Publisher {
   bool mark_damaged() noexcept;
 
   // The live layer of what is current, to add keys to while this publisher lives. Nothing when nothing is
-  // published, or without a layer. Throws MissingInputError, DataError, PermissionError.
+  // published, or without a layer. Throws MissingInput, Data, Permission.
   [[nodiscard]] std::optional<LayerWriter> open_layer() const;
   // That of the publication before it, from which readers may still answer: each key must be added to it
   // first. Where it cannot be, returns nothing, and no reader answers from that publication from its next

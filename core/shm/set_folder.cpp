@@ -73,11 +73,12 @@ SetFolder SetFolder::adopt(FileDescriptor folder, std::string path, std::optiona
   const auto status = stat_of(folder, path);
   const uid_t owner = status.st_uid;
   if (owner != 0 && owner != ::geteuid() && owner != trusted_owner) {
-    throw PermissionError(path + ": not trusted: it belongs to uid " + std::to_string(owner) +
-                          ", which is neither root nor this process's user nor the configured owner");
+    throw Error(ErrorKind::NotTrusted,
+                path + ": not trusted: it belongs to uid " + std::to_string(owner) +
+                    ", which is neither root nor this process's user nor the configured owner");
   }
   if ((status.st_mode & kWritableByOthers) != 0) {
-    throw PermissionError(path + ": not trusted: its group or others may write to it");
+    throw Error(ErrorKind::NotTrusted, path + ": not trusted: its group or others may write to it");
   }
   return {std::move(folder), std::move(path), owner};
 }
@@ -92,13 +93,15 @@ FileDescriptor SetFolder::open_file(const std::string& file_name, int flags) con
   }
   const auto status = stat_of(file, path_of(file_name));
   if (!S_ISREG(status.st_mode))
-    throw PermissionError(path_of(file_name) + ": not trusted: not a regular file");
+    throw Error(ErrorKind::NotTrusted, path_of(file_name) + ": not trusted: not a regular file");
   if (status.st_uid != owner_) {
-    throw PermissionError(path_of(file_name) + ": not trusted: it belongs to uid " +
-                          std::to_string(status.st_uid) + ", the folder to uid " + std::to_string(owner_));
+    throw Error(ErrorKind::NotTrusted, path_of(file_name) + ": not trusted: it belongs to uid " +
+                                           std::to_string(status.st_uid) + ", the folder to uid " +
+                                           std::to_string(owner_));
   }
   if ((status.st_mode & kWritableByOthers) != 0) {
-    throw PermissionError(path_of(file_name) + ": not trusted: its group or others may write to it");
+    throw Error(ErrorKind::NotTrusted,
+                path_of(file_name) + ": not trusted: its group or others may write to it");
   }
   return file;
 }

@@ -28,13 +28,13 @@ std::optional<std::uint64_t> publication_of_file(std::string_view file_name);
 
 // Whom the command line believes about a set: the directory's owner, who could replace all of it anyway.
 // Where its group or others may write to the directory as well (as to a volume of Kubernetes, which is
-// root's), the owner of the set's folder; nothing while there is none. Throws MissingInputError,
-// PermissionError.
+// root's), the owner of the set's folder; nothing while there is none. Throws MissingInput,
+// Permission.
 std::optional<uid_t> believed_owner(const std::string& directory, const std::string& set_name);
 
 class SetFolder {
  public:
-  // Opens <directory>/<set>. Throws MissingInputError when it is not there, PermissionError when it is not to
+  // Opens <directory>/<set>. Throws MissingInput when it is not there, NotTrusted when it is not to
   // be trusted: owned by none of root, the effective uid and `trusted_owner`, or writable by group or others.
   static SetFolder open(const std::string& directory, std::string_view set_name,
                         std::optional<uid_t> trusted_owner);
@@ -54,7 +54,7 @@ class SetFolder {
   // O_RDWR. Throws as open() does.
   [[nodiscard]] FileDescriptor open_file(const std::string& file_name, int flags) const;
 
-  // Nothing when there is no such file. Throws MissingInputError, PermissionError when it cannot be told.
+  // Nothing when there is no such file. Throws MissingInput, Permission when it cannot be told.
   [[nodiscard]] std::optional<struct stat> status_of(const std::string& file_name) const;
 
   // Creates a file that must not exist, with exactly this mode and the folder's group.

@@ -52,8 +52,9 @@ void change_group(const FileDescriptor& folder, const std::string& path, gid_t g
 void create_folder(const FileDescriptor& parent, const std::string& name, const std::string& path) {
   const uid_t owner = stat_of(parent, path).st_uid;
   if (owner != 0 && owner != ::geteuid()) {
-    throw PermissionError(path + ": cannot create: the directory belongs to uid " + std::to_string(owner) +
-                          ", who must publish here; this is uid " + std::to_string(::geteuid()));
+    throw Error(ErrorKind::NotTrusted, path + ": cannot create: the directory belongs to uid " +
+                                           std::to_string(owner) + ", who must publish here; this is uid " +
+                                           std::to_string(::geteuid()));
   }
   if (::mkdirat(parent.get(), name.c_str(), kFolderMode) != 0 && errno != EEXIST)
     throw_write_error(path, errno);

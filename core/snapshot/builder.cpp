@@ -21,16 +21,18 @@ void copy_padded(std::array<char, Size>& field, std::string_view text) {
 
 void check(const BuildSettings& settings) {
   checked_set_name(settings.set_name);
-  if (!is_moment(settings.as_of)) throw UsageError("as_of is out of range: 1970 to the year 33658");
+  if (!is_moment(settings.as_of))
+    throw Error(ErrorKind::Usage, "as_of is out of range: 1970 to the year 33658");
   if (!is_moment(settings.valid_for))
-    throw UsageError("valid_for is out of range: 0 to 1000000000000 seconds");
+    throw Error(ErrorKind::Usage, "valid_for is out of range: 0 to 1000000000000 seconds");
   if (settings.key_profile.size() > kKeyProfileBytes ||
       settings.key_profile.find('\0') != std::string::npos) {
-    throw UsageError("key profile must be at most 64 bytes without NUL");
+    throw Error(ErrorKind::Usage, "key profile must be at most 64 bytes without NUL");
   }
   if (settings.format < oldest_snapshot_format() || settings.format > newest_snapshot_format()) {
-    throw UsageError("format " + std::to_string(settings.format) +
-                     " is not built by this version, which knows " + snapshot_formats_text());
+    throw Error(ErrorKind::Usage, "format " + std::to_string(settings.format) +
+                                      " is not built by this version, which knows " +
+                                      snapshot_formats_text());
   }
   // Sizing checks the rest; done here so that a wrong setting fails before a long list is read.
   size_filter(*settings.kind, {.keys = 1,

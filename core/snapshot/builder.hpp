@@ -55,7 +55,7 @@ struct BuildResources {
 
 class SnapshotBuilder {
  public:
-  // Throws UsageError for a setting out of range, or a memory limit that is too small.
+  // Throws Usage for a setting out of range, or a memory limit that is too small.
   explicit SnapshotBuilder(BuildSettings settings, BuildResources resources = {});
 
   // What the resources allow: so many threads may add keys at once, each with a number of its own from 0 on,
@@ -63,7 +63,7 @@ class SnapshotBuilder {
   [[nodiscard]] unsigned threads() const noexcept { return plan_.threads; }
   [[nodiscard]] std::size_t most_key_bytes() const noexcept { return plan_.most_key_bytes; }
 
-  // Throw CannotCreateError or PermissionError when a temporary file cannot be written.
+  // Throw CannotCreate or Permission when a temporary file cannot be written.
   void add(std::string_view key) { add(0, {&key, 1}); }
   void add(unsigned thread, std::span<const std::string_view> keys);
 
@@ -74,7 +74,7 @@ class SnapshotBuilder {
   // will be. A set may have no keys; the guards of those who publish it decide.
   std::uint64_t size();
   // Then builds: hands over each byte of the snapshot once, the header last. `write_at` is called by several
-  // threads at once. Throws DataError for an overfull shard.
+  // threads at once. Throws Data for an overfull shard.
   void write(const WriteAt& write_at);
   // Of what was written, as SnapshotView::fill_ratio().
   [[nodiscard]] std::optional<double> fill_ratio() const;

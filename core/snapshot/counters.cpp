@@ -75,7 +75,7 @@ void seal_counters(MutableBytes counters, const BuildId& build_id) {
 
 void check_counters(Bytes counters, const SnapshotView& snapshot, std::string_view source) {
   const auto refuse = [source](const std::string& reason) {
-    throw DataError(std::string(source) + ": " + reason);
+    throw Error(ErrorKind::Data, std::string(source) + ": " + reason);
   };
   const SnapshotHeader& of = snapshot.header();
   const std::uint64_t bytes = counters_bytes_of(snapshot_layout(of.shard_count, of.shard_bytes));
@@ -85,8 +85,8 @@ void check_counters(Bytes counters, const SnapshotView& snapshot, std::string_vi
   const auto header = load<CountersHeader>(counters.data());
   if (header.magic != kCountersMagic) refuse("is no file of counters");
   if (header.format != kCountersFormat) {
-    throw IncompatibleError(std::string(source) + ": has counters of format " +
-                            std::to_string(header.format));
+    throw Error(ErrorKind::Incompatible,
+                std::string(source) + ": has counters of format " + std::to_string(header.format));
   }
   if (header.header_checksum != header_checksum_of(header)) refuse("its header is damaged (checksum)");
   if (header.reserved != decltype(header.reserved){} || header.reserved_too != 0) {

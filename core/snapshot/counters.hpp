@@ -67,7 +67,7 @@ class CountersWriter {
 // Writes the header, the last step of whoever makes or changes counters.
 void seal_counters(MutableBytes counters, const BuildId& build_id);
 
-// Throws DataError that names `source` unless these are the counters of this snapshot, whole: of its build
+// Throws Data that names `source` unless these are the counters of this snapshot, whole: of its build
 // id and size, with the right checksums, and 0 for exactly the bits that are not set. Reads all bytes of
 // both.
 void check_counters(Bytes counters, const SnapshotView& snapshot, std::string_view source);

@@ -29,23 +29,25 @@ std::string cannot(const FilterKind& kind, std::string_view set_name, const std:
 
 void check_can_add(const FilterKind& kind, std::string_view set_name) {
   if (kind.can_add()) return;
-  throw UsageError(cannot(kind, set_name, "added to",
-                          kind_names([](const FilterKind& other) { return other.can_add(); })));
+  throw Error(ErrorKind::Usage, cannot(kind, set_name, "added to",
+                                       kind_names([](const FilterKind& other) { return other.can_add(); })));
 }
 
 void check_can_count(const FilterKind& kind, std::string_view set_name) {
   if (kind.can_count()) return;
-  throw UsageError("set \"" + std::string(set_name) + "\": filter kind " + std::string(kind.name) +
-                   " knows no --counting (kinds that do: " +
-                   kind_names([](const FilterKind& other) { return other.can_count(); }) + ")");
+  throw Error(ErrorKind::Usage, "set \"" + std::string(set_name) + "\": filter kind " +
+                                    std::string(kind.name) + " knows no --counting (kinds that do: " +
+                                    kind_names([](const FilterKind& other) { return other.can_count(); }) +
+                                    ")");
 }
 
 void check_can_remove(const FilterKind& kind, std::string_view set_name, bool has_counters) {
   if (kind.can_remove() || has_counters) return;
   const std::string counting = kind_names([](const FilterKind& other) { return other.can_count(); });
-  throw UsageError(cannot(kind, set_name, "removed from",
-                          kind_names([](const FilterKind& other) { return other.can_remove(); }) +
-                              "; with build --counting: " + counting));
+  throw Error(ErrorKind::Usage,
+              cannot(kind, set_name, "removed from",
+                     kind_names([](const FilterKind& other) { return other.can_remove(); }) +
+                         "; with build --counting: " + counting));
 }
 
 SnapshotEditor::SnapshotEditor(const SnapshotView& base, std::optional<SnapshotBytes> counters)
@@ -63,7 +65,7 @@ void SnapshotEditor::add(KeyHash hash) {
   ShardEntry entry = entry_of(index);
   const bool is_new = keeps_keys_apart() || !view_.may_contain(hash);
   if (is_new) check_not_overfull(view_.set_name(), index, std::uint64_t{entry.key_count} + 1);
-  if (!add_to_shard(index, entry, hash)) throw DataError(why_no_room(index, entry, hash));
+  if (!add_to_shard(index, entry, hash)) throw Error(ErrorKind::Data, why_no_room(index, entry, hash));
   if (!is_new) return;
   ++entry.key_count;
   put_entry(index, entry);
@@ -128,7 +130,7 @@ MutableBytes SnapshotEditor::shard(std::uint64_t index) {
 }
 
 SnapshotBytes SnapshotEditor::finish(UnixSeconds as_of) {
-  if (!is_moment(as_of)) throw UsageError("as_of is out of range: 1970 to the year 33658");
+  if (!is_moment(as_of)) throw Error(ErrorKind::Usage, "as_of is out of range: 1970 to the year 33658");
   SnapshotHeader header = view_.header();
   header.key_count = header.key_count + new_keys_ - removed_keys_;
   header.as_of = std::max(header.as_of, as_of);

@@ -12,7 +12,7 @@
 
 namespace keysieve {
 
-// Throw UsageError that names the kinds that can, and what to do instead.
+// Throw Usage that names the kinds that can, and what to do instead.
 void check_can_add(const FilterKind& kind, std::string_view set_name);
 void check_can_count(const FilterKind& kind, std::string_view set_name);
 // `has_counters`: the set was built with --counting.
@@ -26,9 +26,9 @@ class SnapshotEditor {
   // check_can_add() and check_counters().
   explicit SnapshotEditor(const SnapshotView& base, std::optional<SnapshotBytes> counters = std::nullopt);
 
-  // Throws DataError for an overfull shard, in kinds with a capacity also for a full one. Where keys can be
+  // Throws Data for an overfull shard, in kinds with a capacity also for a full one. Where keys can be
   // removed, one that is there already is added a second time: what is there may be another that looks alike.
-  // A cuckoo shard has places for eight that look alike, or four, and throws DataError for one more.
+  // A cuckoo shard has places for eight that look alike, or four, and throws Data for one more.
   void add(KeyHash hash);
 
   // Whether such a key was there, and nothing has changed when not. Remove only what was built in or added,
@@ -48,7 +48,7 @@ class SnapshotEditor {
 
   // `as_of`: Unix seconds, when the added keys began to be read from their source; the base's counts where it
   // is later. What else a build is told stays as in the base, adds_from too: nobody knows whether the added
-  // keys hold what the adds log held. New are build id and built_at. Throws UsageError for a moment out of
+  // keys hold what the adds log held. New are build id and built_at. Throws Usage for a moment out of
   // range. Call once, as the last.
   SnapshotBytes finish(UnixSeconds as_of);
 

@@ -19,13 +19,13 @@ void check_snapshot_format(std::uint16_t format, const std::string& source) {
   if (format >= oldest_snapshot_format() && format <= newest_snapshot_format()) return;
   const std::string known = std::to_string(format) + ", this version reads " + snapshot_formats_text() + ": ";
   if (format > newest_snapshot_format()) {
-    throw IncompatibleError(
-        source + ": has snapshot format " + known +
-        "damaged, or written by a newer version; upgrade this reader, or build with --format " +
-        std::to_string(newest_snapshot_format()));
+    throw Error(ErrorKind::Incompatible,
+                source + ": has snapshot format " + known +
+                    "damaged, or written by a newer version; upgrade this reader, or build with --format " +
+                    std::to_string(newest_snapshot_format()));
   }
-  throw IncompatibleError(source + ": has snapshot format " + known +
-                          "damaged, or written by an older version; build it anew");
+  throw Error(ErrorKind::Incompatible, source + ": has snapshot format " + known +
+                                           "damaged, or written by an older version; build it anew");
 }
 
 }  // namespace keysieve

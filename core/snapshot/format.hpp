@@ -16,7 +16,7 @@ std::uint16_t oldest_snapshot_format() noexcept;
 // "1", or "1 and 2".
 std::string snapshot_formats_text();
 
-// Throws IncompatibleError that begins with `source` and says what to do about another.
+// Throws Incompatible that begins with `source` and says what to do about another.
 void check_snapshot_format(std::uint16_t format, const std::string& source);
 
 }  // namespace keysieve

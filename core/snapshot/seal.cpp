@@ -44,8 +44,9 @@ void seal_front(MutableBytes front, SnapshotHeader header) {
 
 void check_not_overfull(std::string_view set_name, std::uint64_t shard, std::uint64_t keys) {
   if (keys <= kMaxKeysPerShard) return;
-  throw DataError("set " + std::string(set_name) + ": shard " + std::to_string(shard) + " is overfull with " +
-                  std::to_string(keys) + " keys; a shard holds at most 65535");
+  throw Error(ErrorKind::Data, "set " + std::string(set_name) + ": shard " + std::to_string(shard) +
+                                   " is overfull with " + std::to_string(keys) +
+                                   " keys; a shard holds at most 65535");
 }
 
 }  // namespace keysieve

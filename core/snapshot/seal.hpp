@@ -18,7 +18,7 @@ void seal(MutableBytes snapshot, const FilterKind& kind, SnapshotHeader header);
 // to its shards.
 void seal_front(MutableBytes front, SnapshotHeader header);
 
-// Throws DataError when a shard cannot count that many keys.
+// Throws Data when a shard cannot count that many keys.
 void check_not_overfull(std::string_view set_name, std::uint64_t shard, std::uint64_t keys);
 
 }  // namespace keysieve

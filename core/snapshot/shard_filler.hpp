@@ -23,7 +23,7 @@ class ShardFiller {
   // How many parts to fill, so that the threads end at about the same time.
   std::size_t choose_tasks(unsigned threads);
   // Fills one of them and hands over its shards, a stretch of 64 KiB at a time. Different parts may be filled
-  // by different threads at once. Throws DataError for an overfull shard.
+  // by different threads at once. Throws Data for an overfull shard.
   void fill(std::size_t task, PartitionReader& reader, const WriteAt& write_at);
 
   // When all are filled: means over the shards, and all that stands before them. The header lacks nothing but

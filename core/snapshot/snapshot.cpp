@@ -24,8 +24,8 @@ void check_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t i
                    std::string_view source) {
   const std::byte* table = snapshot.data() + layout.checksum_table.offset;
   if (checksum(stretch) == load<std::uint64_t>(table + index * sizeof(std::uint64_t))) return;
-  throw DataError(std::string(source) +
-                  ": shards are damaged: a checksum does not match (64 KiB from offset " +
+  throw Error(ErrorKind::Data,
+              std::string(source) + ": shards are damaged: a checksum does not match (64 KiB from offset " +
                   std::to_string(layout.shards.offset + index * kChecksumStretchBytes) + ")");
 }
 
@@ -51,8 +51,9 @@ class Decoder {
   const FilterKind& kind() const {
     const FilterKind* kind = find_filter_kind(header_->kind);
     if (kind == nullptr) {
-      throw IncompatibleError(std::string(source_) + ": filter kind " + std::to_string(header_->kind) +
-                              " is not known to this version");
+      throw Error(ErrorKind::Incompatible, std::string(source_) + ": filter kind " +
+                                               std::to_string(header_->kind) +
+                                               " is not known to this version");
     }
     if (!kind->takes_hash_count(header_->hash_count)) {
       fail("k = " + std::to_string(header_->hash_count) + " is out of range for " + std::string(kind->name));
@@ -119,13 +120,14 @@ class Decoder {
 
  private:
   [[noreturn]] void fail(const std::string& reason) const {
-    throw DataError(std::string(source_) + ": " + reason);
+    throw Error(ErrorKind::Data, std::string(source_) + ": " + reason);
   }
 
   void check_hash() const {
     if (header_->hash_id != kHashIdXxh3) {
-      throw IncompatibleError(std::string(source_) + ": hash " + std::to_string(header_->hash_id) +
-                              " is not known to this version");
+      throw Error(ErrorKind::Incompatible, std::string(source_) + ": hash " +
+                                               std::to_string(header_->hash_id) +
+                                               " is not known to this version");
     }
   }
 

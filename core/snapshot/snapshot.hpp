@@ -20,8 +20,8 @@ enum class Check {
 // number of threads and processes at once.
 class SnapshotView {
  public:
-  // `source` names the bytes in messages: a path or URL. Throws DataError that says what is wrong and where,
-  // or IncompatibleError for a format or kind of another version.
+  // `source` names the bytes in messages: a path or URL. Throws Data that says what is wrong and where,
+  // or Incompatible for a format or kind of another version.
   static SnapshotView decode(Bytes bytes, std::string_view source, Check check);
 
   [[nodiscard]] const SnapshotHeader& header() const noexcept { return *header_; }
@@ -42,7 +42,7 @@ class SnapshotView {
   [[nodiscard]] std::optional<double> fill_ratio() const;
   [[nodiscard]] std::optional<double> fill_ratio(std::uint32_t shard) const;
 
-  // A snapshot that lies in stretches somewhere else: throws DataError, which names `source`, unless
+  // A snapshot that lies in stretches somewhere else: throws Data, which names `source`, unless
   // `stretch` is what checksum_stretch() gave for `index` when the snapshot was built. `index` is below
   // the layout's stretch_count().
   void check_stretch(std::uint64_t index, Bytes stretch, std::string_view source) const;

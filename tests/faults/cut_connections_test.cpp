@@ -43,7 +43,7 @@ class CutConnection : public ::testing::TestWithParam<Cut> {
       prepare();
       const std::string when = "cut after " + std::to_string(at) + " bytes";
       test::Relay relay(directory_ / "relay", redis_.socket_path(), test::RelayCut{at, GetParam().how});
-      const std::string message = test::message_of<UnavailableError>([&] {
+      const std::string message = test::message_of<ErrorKind::Unavailable>([&] {
         deed(*open_store("redis+unix://" + directory_ / "relay" + "?timeout=" + GetParam().timeout));
       });
       check(message.empty(), when);

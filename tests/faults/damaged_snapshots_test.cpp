@@ -4,7 +4,6 @@
 
 #include "core/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
-#include "tests/support/message_of.hpp"
 #include "tests/support/soak.hpp"
 
 namespace keysieve::test {
@@ -12,6 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+using ::testing::ThrowsMessage;
 
 constexpr const char* kSource = "the-source";
 
@@ -128,7 +128,7 @@ TEST_F(DamagedSnapshots, AreNotPublished) {
     SnapshotBytes snapshot = small_snapshot_of(kind);
     for (std::size_t at = 0; at < snapshot.get().size(); at += step, ++tried) {
       snapshot.get()[at] ^= change_number(0, at);
-      ASSERT_THAT(message_of<Error>([&] { publisher.publish(snapshot.get(), 2); }), HasSubstr(kSet)) << at;
+      ASSERT_THAT([&] { publisher.publish(snapshot.get(), 2); }, ThrowsMessage<Error>(HasSubstr(kSet))) << at;
       snapshot.get()[at] ^= change_number(0, at);
       ASSERT_EQ(publication_seen_by(reader), before);
     }

@@ -31,7 +31,7 @@ TEST(FullRedis, RefusesAPushAndKeepsTheOldGeneration) {
     redis.command("FLUSHALL");
     test::pushing(0)(*store);
     redis.command("CONFIG SET maxmemory " + std::to_string(used_memory(redis) + room));
-    message = test::message_of<CannotCreateError>([&] { test::pushing(1)(*store); });
+    message = test::message_of<ErrorKind::CannotCreate>([&] { test::pushing(1)(*store); });
     if (message.empty()) break;
     EXPECT_THAT(message, AllOf(HasSubstr(redis.unix_url() + ": keysieve:tags:"), HasSubstr("OOM")));
     redis.command("CONFIG SET maxmemory 0");

@@ -8,6 +8,7 @@
 #include "tests/core/shm/generations.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/support/shared_page.hpp"
@@ -18,7 +19,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 constexpr unsigned kPublications = 20;
 constexpr std::uint64_t kOther = 16 * kPageBytes;  // lock, control, folders
@@ -95,8 +95,8 @@ TEST_F(IdleWorkers, PinWhatIsMeasuredReportedAndRefusedOverTheLimit) {
   const std::uint64_t limit = kPublications * one + kOther;
   const PublisherSettings limited{.directory = directory_.path(), .max_total_bytes = limit};
   EXPECT_THAT([&] { Publisher(limited, kSet).publish(large.get(), kPublications + 1); },
-              ThrowsMessage<CannotCreateError>(AllOf(HasSubstr("visible and "), HasSubstr(" pinned"),
-                                                     HasSubstr("restart idle PHP workers"))));
+              test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr("visible and "), HasSubstr(" pinned"),
+                                                         HasSubstr("restart idle PHP workers"))));
   const std::uint64_t pinned = pinned_in(directory_.path());
   EXPECT_EQ(pinned, pinned_before + one);
   const auto status = test::run_program(

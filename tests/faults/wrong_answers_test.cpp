@@ -54,7 +54,7 @@ TEST_P(TooLargeAnswer, IsRefusedBeforeItHasAllCome) {
     EXPECT_EQ(test::run_in_process([&] {
                 const auto fresh = open_store(url);
                 const long before = peak_kilobytes();
-                const auto message = test::message_of<DataError>([&] { pull(*fresh, "tags"); });
+                const auto message = test::message_of<ErrorKind::Data>([&] { pull(*fresh, "tags"); });
                 if (message != fresh->name() + ": " + key + ": is larger than a record can be") return 1;
                 return peak_kilobytes() - before < kFewKilobytes ? 0 : 2;
               }),

@@ -34,7 +34,8 @@ void read(const std::string& path, const std::string& text, const KeyFileFormat&
     const std::uint64_t count =
         read_keys(path, format, [&](std::string_view key) { keys.emplace_back(key); }).count;
     if (count != keys.size() || keys != stretches_of(text, format)) __builtin_trap();
-  } catch (const DataError&) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data) throw;
     // Refused with a reason.
   }
 }

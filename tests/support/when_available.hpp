@@ -9,14 +9,15 @@
 
 namespace keysieve::test {
 
-// What `ask` returns, once it does not throw UnavailableError; for at most kDeadline, then it throws that.
+// What `ask` returns, once it does not throw Unavailable; for at most kDeadline, then it throws that.
 template <typename Ask>
 auto when_available(const Ask& ask) {
   const auto end = std::chrono::steady_clock::now() + kDeadline;
   for (;;) {
     try {
       return ask();
-    } catch (const UnavailableError&) {
+    } catch (const Error& error) {
+      if (!error.is_outage()) throw;
       if (std::chrono::steady_clock::now() > end) throw;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

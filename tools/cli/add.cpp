@@ -28,8 +28,8 @@ std::string take_url(AddOptions& options) {
   std::string url = std::move(options.keys_and_url.back());
   options.keys_and_url.pop_back();
   if (!is_store_url(url)) {
-    throw UsageError("the last argument is the store's URL, " + store_schemes() + ", and not \"" + url +
-                     "\"");
+    throw Error(ErrorKind::Usage,
+                "the last argument is the store's URL, " + store_schemes() + ", and not \"" + url + "\"");
   }
   return url;
 }
@@ -37,11 +37,11 @@ std::string take_url(AddOptions& options) {
 // What a list would skip is refused as an argument: somebody meant something by it.
 void check_keys(const AddOptions& options) {
   if (options.keys_and_url.empty() && options.key_path.empty()) {
-    throw UsageError("give keys to add before the store's URL, or --file");
+    throw Error(ErrorKind::Usage, "give keys to add before the store's URL, or --file");
   }
   for (const std::string& key : options.keys_and_url) {
     if (key.empty() && !options.format.nul_separated) {
-      throw UsageError("a key is empty; that is a key only with -0, as in build");
+      throw Error(ErrorKind::Usage, "a key is empty; that is a key only with -0, as in build");
     }
   }
 }

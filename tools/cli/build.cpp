@@ -55,8 +55,8 @@ void check_inputs_outlive(const BuildOptions& options) {
   for (const std::string& input : {options.key_path, options.guards.canaries_path}) {
     for (const std::string& output : {options.output_path, counters_path(options.output_path)}) {
       if (input.empty() || !is_same_file(input, output)) continue;
-      throw UsageError(output + ": would be overwritten, but is the same file as " + key_source(input) +
-                       ", which is to be read");
+      throw Error(ErrorKind::Usage, output + ": would be overwritten, but is the same file as " +
+                                        key_source(input) + ", which is to be read");
     }
   }
 }
@@ -71,7 +71,8 @@ struct Predecessor {
 Predecessor predecessor_in_file(const std::string& path, const std::string& set_name) {
   const SnapshotFile file(path, Check::Tables);
   if (file.view().set_name() != set_name) {
-    throw DataError(path + ": is of set " + std::string(file.view().set_name()) + ", not of " + set_name);
+    throw Error(ErrorKind::Data,
+                path + ": is of set " + std::string(file.view().set_name()) + ", not of " + set_name);
   }
   return {geometry_of(file.view()), file.view().seed(), file.view().header().key_count};
 }
@@ -156,8 +157,8 @@ void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder) {
       });
   if (!options.allow_suspect_keys) warn_of_suspect_keys(options.key_path, read);
   if (builder.keys_given() == 0 && options.guards.min_keys > 0) {
-    throw DataError(source + ": holds no keys; set " + options.settings.set_name +
-                    " is not built (--min-keys 0 builds an empty one)");
+    throw Error(ErrorKind::Data, source + ": holds no keys; set " + options.settings.set_name +
+                                     " is not built (--min-keys 0 builds an empty one)");
   }
 }
 
@@ -288,7 +289,7 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
 unsigned parse_threads(const std::string& text) {
   const std::uint64_t threads = parse_count(text);
   if (threads == 0 || threads > kMostThreads) {
-    throw UsageError(fmt::format("{} is out of range: 1 to {}", threads, kMostThreads));
+    throw Error(ErrorKind::Usage, fmt::format("{} is out of range: 1 to {}", threads, kMostThreads));
   }
   return static_cast<unsigned>(threads);
 }

@@ -46,7 +46,8 @@ std::optional<UnixSeconds> wanted_end(const BypassOptions& options) {
 }
 
 void bypass_here(const BypassOptions& options) {
-  if (!options.set_name) throw UsageError("give a set; only in a --store all sets can be bypassed at once");
+  if (!options.set_name)
+    throw Error(ErrorKind::Usage, "give a set; only in a --store all sets can be bypassed at once");
   const auto until = wanted_end(options);
   if (until) {
     set_bypass(options.directory, *options.set_name, *until);
@@ -131,7 +132,8 @@ void add_bypass(CLI::App& program, Outcome& /*outcome*/) {
                     verb, "--for", options->for_seconds,
                     [](const std::string& text) {
                       const auto span = std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
-                      if (span == 0) throw UsageError("a bypass lasts longer than nothing; --off ends it");
+                      if (span == 0)
+                        throw Error(ErrorKind::Usage, "a bypass lasts longer than nothing; --off ends it");
                       return span;
                     },
                     "End it by itself after this time: 30m, 2h [until --off]")

@@ -61,7 +61,7 @@ int run(int argc, char** argv, Outcome& outcome) {
   } catch (const CLI::CallForVersion& version) {
     return program.exit(version);
   } catch (const CLI::ParseError& error) {
-    throw UsageError(what_is_wrong(program, error));
+    throw Error(ErrorKind::Usage, what_is_wrong(program, error));
   }
 }
 

@@ -22,8 +22,9 @@ CLI::Option* add_text(CLI::App* verb, const std::string& name,
   const auto take_or_name = [take, name](const std::string& text) {
     try {
       take(text);
-    } catch (const UsageError& error) {
-      throw UsageError(name + ": " + error.what());
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Usage) throw;
+      throw Error(ErrorKind::Usage, name + ": " + error.what());
     }
   };
   return verb->add_option_function<std::string>(name, take_or_name, help);
@@ -32,22 +33,22 @@ CLI::Option* add_text(CLI::App* verb, const std::string& name,
 std::uint32_t parse_shard_bytes(const std::string& text) {
   const std::uint64_t bytes = parse_bytes(text);
   if (!is_shard_bytes(bytes))
-    throw UsageError("shard size " + text + " is out of range: 1KiB, 2KiB, 4KiB or 8KiB");
+    throw Error(ErrorKind::Usage, "shard size " + text + " is out of range: 1KiB, 2KiB, 4KiB or 8KiB");
   return static_cast<std::uint32_t>(bytes);
 }
 
 LogPosition parse_position(const std::string& text) {
   if (const auto position = parse_log_position(text)) return *position;
-  throw UsageError(
-      "\"" + text +
-      "\" is not understood: a position is <milliseconds>-<number>, as `keysieve add` prints it");
+  throw Error(ErrorKind::Usage,
+              "\"" + text +
+                  "\" is not understood: a position is <milliseconds>-<number>, as `keysieve add` prints it");
 }
 
 void add_effort(CLI::App* verb, Effort& effort) {
   const auto parse = [](const std::string& text) {
     if (text == "normal") return Effort::Normal;
     if (text == "max") return Effort::Max;
-    throw UsageError("\"" + text + "\" is not understood: normal or max");
+    throw Error(ErrorKind::Usage, "\"" + text + "\" is not understood: normal or max");
   };
   add_parsed(verb, "--effort", effort, parse,
              "normal, or max: a ribbon set a little smaller, for longer builds and slower lookups [normal]")
@@ -89,7 +90,8 @@ void add_as_of(CLI::App* verb, std::optional<UnixSeconds>& as_of, const std::str
     const UnixSeconds moment = parse_moment(text);
     const UnixSeconds now = unix_now();
     if (moment <= now) return moment;
-    throw UsageError(fmt::format("\"{}\" is in the future: now is {}, @{}", text, format_moment(now), now));
+    throw Error(ErrorKind::Usage,
+                fmt::format("\"{}\" is in the future: now is {}, @{}", text, format_moment(now), now));
   };
   add_parsed(verb, "--as-of", as_of, parse, help)->type_name("MOMENT");
 }

@@ -30,7 +30,7 @@ inline std::string store_help() {
 CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,
                    const std::string& examples);
 
-// An option that hands its text to `take`. A UsageError of `take` is thrown on with the option's name in
+// An option that hands its text to `take`. A Usage of `take` is thrown on with the option's name in
 // front.
 CLI::Option* add_text(CLI::App* verb, const std::string& name,
                       const std::function<void(const std::string& text)>& take, const std::string& help);
@@ -44,10 +44,10 @@ CLI::Option* add_parsed(CLI::App* verb, const std::string& name, Value& value, P
       verb, name, [&value, parse](const std::string& text) { value = parse(text); }, help);
 }
 
-// 1KiB, 2KiB, 4KiB or 8KiB; UsageError otherwise.
+// 1KiB, 2KiB, 4KiB or 8KiB; Usage otherwise.
 std::uint32_t parse_shard_bytes(const std::string& text);
 
-// "<milliseconds>-<number>"; UsageError otherwise.
+// "<milliseconds>-<number>"; Usage otherwise.
 LogPosition parse_position(const std::string& text);
 
 // --effort.

@@ -21,7 +21,7 @@ struct PlannedKind {
 // One that somebody would choose; the others are for comparison.
 bool is_usual(const FilterKind& kind);
 
-// Every usual kind, or every kind. Throws UsageError for a value out of range.
+// Every usual kind, or every kind. Throws Usage for a value out of range.
 std::vector<PlannedKind> plan_kinds(const SizingRequest& request, bool all);
 
 enum class Need {

@@ -30,10 +30,10 @@ struct PublishOptions {
 void check_nothing_is_hidden(const Publisher& publisher, const std::string& set_name) {
   const auto layer = publisher.open_layer();
   if (!layer || layer->live_keys() == 0) return;
-  throw DataError(
-      fmt::format("set \"{}\" has {} live keys, which would be absent until keysieved looks again; "
-                  "push the file instead, or lift this by --hide-live-keys",
-                  set_name, format_count(layer->live_keys())));
+  throw Error(ErrorKind::Data,
+              fmt::format("set \"{}\" has {} live keys, which would be absent until keysieved looks again; "
+                          "push the file instead, or lift this by --hide-live-keys",
+                          set_name, format_count(layer->live_keys())));
 }
 
 void publish(PublishOptions options) {

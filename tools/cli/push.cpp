@@ -32,12 +32,13 @@ MappedRegion map_counters_beside(const std::string& snapshot_path, const Snapsho
   const std::string path = counters_path(snapshot_path);
   if (!std::filesystem::exists(path)) return {};
   MappedRegion counters = map_file(path);
-  if (counters.size() == 0) throw DataError(path + ": is empty");
+  if (counters.size() == 0) throw Error(ErrorKind::Data, path + ": is empty");
   try {
     check_counters(bytes_of(counters), snapshot, path);
-  } catch (const DataError& error) {
-    throw DataError(error.what() + ("; build again with --counting, or remove " + path) +
-                    ": then no key can be removed from the set, unless its store has them");
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data) throw;
+    throw Error(ErrorKind::Data, error.what() + ("; build again with --counting, or remove " + path) +
+                                     ": then no key can be removed from the set, unless its store has them");
   }
   return counters;
 }

@@ -65,7 +65,8 @@ class PublishedSet {
     noted_ = reader_.availability();
     if (noted_ == Availability::Ready) return;
     if (noted_ == Availability::Missing || noted_ == Availability::Incompatible) {
-      throw MissingInputError("set " + reader_.set_name() + ": " + std::string(reader_.reason()));
+      throw Error(ErrorKind::MissingInput,
+                  "set " + reader_.set_name() + ": " + std::string(reader_.reason()));
     }
     fmt::print(stderr, "keysieve: set {}: {}: every answer is maybe\n", reader_.set_name(), reader_.reason());
   }
@@ -113,12 +114,15 @@ int ask(const QueryOptions& options, const Source& source) {
 }
 
 int query(const QueryOptions& options) {
-  if (options.from_stdin && options.json) throw UsageError("--stdin prints keys as they are, not as --json");
-  if (options.keys.empty() != options.from_stdin) throw UsageError("give keys to ask for, or --stdin");
+  if (options.from_stdin && options.json)
+    throw Error(ErrorKind::Usage, "--stdin prints keys as they are, not as --json");
+  if (options.keys.empty() != options.from_stdin)
+    throw Error(ErrorKind::Usage, "give keys to ask for, or --stdin");
   if (!options.snapshot_path.empty()) {
     const SnapshotFile file(options.snapshot_path, Check::Everything);
     if (file.view().set_name() != checked_set_name(options.set_name)) {
-      throw DataError(options.snapshot_path + ": is of set " + std::string(file.view().set_name()));
+      throw Error(ErrorKind::Data,
+                  options.snapshot_path + ": is of set " + std::string(file.view().set_name()));
     }
     return ask(options, source_in(file.view()));
   }

@@ -33,7 +33,7 @@ class Report {
 };
 
 // What was printed counts only once it is written: standard output may be a full disk. Throws
-// CannotCreateError.
+// CannotCreate.
 void flush_output();
 
 // Rows under headings, columns as wide as their widest cell; numbers are given as text and stand to the

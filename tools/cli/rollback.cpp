@@ -54,7 +54,9 @@ Json to_json(const SnapshotRecord& record, bool is_current) {
 
 void list_kept(const RollbackOptions& options, Store& store) {
   const auto pointer = read_pointer(store, options.set_name);
-  if (!pointer) throw MissingInputError(store.name() + ": set \"" + options.set_name + "\" was never pushed");
+  if (!pointer)
+    throw Error(ErrorKind::MissingInput,
+                store.name() + ": set \"" + options.set_name + "\" was never pushed");
   Table table({"generation", "state", "as of", "keys", "kind", "size", "restores"});
   Json list = Json::array();
   const auto add = [&](const SnapshotRecord& record, bool is_current) {
@@ -77,9 +79,9 @@ std::string question(const RollbackOptions& options, const Store& store, const R
 bool is_confirmed(const RollbackOptions& options, const Store& store, const RollbackPlan& plan) {
   if (options.yes) return true;
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) {
-    throw UsageError(
-        fmt::format("{}: set \"{}\" would go from {} back to {}; --yes does it without a terminal",
-                    store.name(), options.set_name, summary(plan.current), summary(plan.target)));
+    throw Error(ErrorKind::Usage,
+                fmt::format("{}: set \"{}\" would go from {} back to {}; --yes does it without a terminal",
+                            store.name(), options.set_name, summary(plan.current), summary(plan.target)));
   }
   fmt::print(stderr, "{}", question(options, store, plan));
   std::string answer;

@@ -10,7 +10,7 @@ namespace keysieve {
 
 class SnapshotFile {
  public:
-  // Throws MissingInputError, PermissionError, DataError, IncompatibleError; all name the file.
+  // Throws MissingInput, Permission, Data, Incompatible; all name the file.
   SnapshotFile(const std::string& path, Check check)
       : region_(map_file(path)), view_(SnapshotView::decode(bytes_of(region_), path, check)) {}
 

@@ -96,13 +96,13 @@ std::vector<std::string> wanted_sets(const StatusOptions& options) {
   if (options.set_names.empty()) return all;
   for (const std::string& name : options.set_names) {
     if (std::ranges::find(all, checked_set_name(name)) != all.end()) continue;
-    throw MissingInputError(
-        fmt::format("directory {}: no set \"{}\" is published here", options.directory, name));
+    throw Error(ErrorKind::MissingInput,
+                fmt::format("directory {}: no set \"{}\" is published here", options.directory, name));
   }
   return options.set_names;
 }
 
-// Throws DataError that names all sets whose bytes are not those that were published.
+// Throws Data that names all sets whose bytes are not those that were published.
 void check_damage(const std::vector<SetStatus>& sets) {
   std::string damaged;
   for (const SetStatus& set : sets) {
@@ -110,7 +110,7 @@ void check_damage(const std::vector<SetStatus>& sets) {
       damaged +=
           fmt::format("{}set \"{}\" is damaged: {}", damaged.empty() ? "" : "; ", set.name, *set.damage);
   }
-  if (!damaged.empty()) throw DataError(damaged);
+  if (!damaged.empty()) throw Error(ErrorKind::Data, damaged);
 }
 
 void status(const StatusOptions& options) {

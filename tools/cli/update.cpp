@@ -42,7 +42,7 @@ std::vector<std::string> read_lists(const std::vector<std::string>& paths, const
 
 KeyChanges changes_of(const UpdateOptions& options) {
   if (options.add_paths.empty() && options.remove_paths.empty()) {
-    throw UsageError("give a list of keys to --add or --remove");
+    throw Error(ErrorKind::Usage, "give a list of keys to --add or --remove");
   }
   KeyChanges changes{.added = {}, .removed = {}, .as_of = options.as_of.value_or(unix_now())};
   changes.added = read_lists(options.add_paths, options);

@@ -43,19 +43,21 @@ void verify(const VerifyOptions& options) {
   const SnapshotFile file(options.path, Check::Everything);
   const Answers present = ask(file.view(), options.key_path, options.format);
   if (present.absent != 0) {
-    throw DataError(fmt::format("{}: {} of {} keys of {} are absent: it was not built from this list",
-                                options.path, format_count(present.absent), format_count(present.keys()),
-                                key_source(options.key_path)));
+    throw Error(ErrorKind::Data,
+                fmt::format("{}: {} of {} keys of {} are absent: it was not built from this list",
+                            options.path, format_count(present.absent), format_count(present.keys()),
+                            key_source(options.key_path)));
   }
   const bool is_empty_set = file.view().header().key_count == 0;
-  if (present.keys() == 0 && !is_empty_set) throw DataError(key_source(options.key_path) + ": holds no keys");
+  if (present.keys() == 0 && !is_empty_set)
+    throw Error(ErrorKind::Data, key_source(options.key_path) + ": holds no keys");
 
   Report report;
   report.add("false negatives", fmt::format("none of {} keys", format_count(present.keys())),
              "false_negatives", 0);
   if (!options.absent_path.empty()) {
     const Answers absent = ask(file.view(), options.absent_path, options.format);
-    if (absent.keys() == 0) throw DataError(key_source(options.absent_path) + ": holds no keys");
+    if (absent.keys() == 0) throw Error(ErrorKind::Data, key_source(options.absent_path) + ": holds no keys");
     const double measured = static_cast<double>(absent.maybe) / static_cast<double>(absent.keys());
     report.add("measured FPR",
                fmt::format("{}: {} of {} absent keys", format_share(measured), format_count(absent.maybe),

@@ -41,7 +41,7 @@ void add_watch(CLI::App* verb, std::optional<std::chrono::milliseconds>& interva
   const auto parse = [](const std::string& text) {
     const auto parsed = parse_duration(text);
     if (parsed >= kLeastInterval) return parsed;
-    throw UsageError("\"" + text + "\" is too often: 100ms at least");
+    throw Error(ErrorKind::Usage, "\"" + text + "\" is too often: 100ms at least");
   };
   add_parsed(verb, "--watch", interval, parse, "Show it again and again, every so often [2s], until Ctrl-C")
       ->type_name("DURATION")

@@ -35,7 +35,7 @@ void check_worker_sets(const Situation& situation, Findings& findings);
 void check_worker_clock(const Situation& situation, Findings& findings);
 void check_confinement(const Situation& situation, Findings& findings);
 
-// Gathers and runs all of them. Throws UsageError.
+// Gathers and runs all of them. Throws Usage.
 Findings examine(const DoctorQuestion& question);
 
 }  // namespace keysieve

@@ -28,7 +28,7 @@ constexpr std::size_t kHeaderBytes = 8;
 constexpr std::size_t kMaxContentBytes = 65'535;
 
 [[noreturn]] void fail(const std::string& address, const std::string& reason) {
-  throw UnavailableError(address + ": " + reason);
+  throw Error(ErrorKind::Unavailable, address + ": " + reason);
 }
 
 [[noreturn]] void fail_with_errno(const std::string& address) {
@@ -60,7 +60,8 @@ FileDescriptor connect_to_path(const std::string& address, const std::string& pa
                                Clock::time_point deadline) {
   sockaddr_un to{};
   to.sun_family = AF_UNIX;
-  if (path.size() >= sizeof to.sun_path) throw UsageError(address + ": the path is too long for a socket");
+  if (path.size() >= sizeof to.sun_path)
+    throw Error(ErrorKind::Usage, address + ": the path is too long for a socket");
   std::memcpy(to.sun_path, path.c_str(), path.size());
   return connected(AF_UNIX, reinterpret_cast<const sockaddr*>(&to), sizeof to, deadline);
 }
@@ -68,7 +69,8 @@ FileDescriptor connect_to_path(const std::string& address, const std::string& pa
 FileDescriptor connect_to_port(const std::string& address, Clock::time_point deadline) {
   const auto colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == address.size()) {
-    throw UsageError("\"" + address + "\" is not understood: unix:/run/php/php8.2-fpm.sock or host:port");
+    throw Error(ErrorKind::Usage,
+                "\"" + address + "\" is not understood: unix:/run/php/php8.2-fpm.sock or host:port");
   }
   std::string host = address.substr(0, colon);
   if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
@@ -109,7 +111,8 @@ std::string request_of(const std::map<std::string, std::string>& parameters) {
   for (const auto& [name, value] : parameters) {
     content.append(length_of(name)).append(length_of(value)).append(name).append(value);
   }
-  if (content.size() > kMaxContentBytes) throw UsageError("too many sets for one request; name some");
+  if (content.size() > kMaxContentBytes)
+    throw Error(ErrorKind::Usage, "too many sets for one request; name some");
   const std::string responder_that_closes{0, 1, 0, 0, 0, 0, 0, 0};
   return record(BeginRequest, responder_that_closes) + record(Params, content) + record(Params, "") +
          record(Stdin, "");

@@ -8,8 +8,8 @@
 namespace keysieve {
 
 // Sends these parameters, and returns what the server writes to standard output: headers, an empty line,
-// body. `address`: "unix:/path", "/path", "host:port" or "[::1]:port". Throws UsageError for another,
-// UnavailableError that names it when the server cannot be reached or has not answered in full within ten
+// body. `address`: "unix:/path", "/path", "host:port" or "[::1]:port". Throws Usage for another,
+// Unavailable that names it when the server cannot be reached or has not answered in full within ten
 // seconds.
 std::string ask_fastcgi(const std::string& address, const std::map<std::string, std::string>& parameters);
 

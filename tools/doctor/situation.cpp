@@ -103,7 +103,8 @@ void gather_worker(Situation& situation, Findings& findings) {
 void gather_reader(Situation& situation) {
   if (!situation.question.reader) return;
   situation.reader = find_user(*situation.question.reader);
-  if (!situation.reader) throw UsageError("--as: user \"" + *situation.question.reader + "\" is not known");
+  if (!situation.reader)
+    throw Error(ErrorKind::Usage, "--as: user \"" + *situation.question.reader + "\" is not known");
 }
 
 // As far as it is there.

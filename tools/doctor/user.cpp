@@ -136,7 +136,8 @@ void find_as(const User& user, Findings& findings, const std::string& subject,
   int status = 0;
   ::waitpid(child, &status, 0);
   const auto json = nlohmann::ordered_json::parse(said, nullptr, false);
-  if (!json.is_array()) throw CannotCreateError(subject + ": the process that looked at it has crashed");
+  if (!json.is_array())
+    throw Error(ErrorKind::CannotCreate, subject + ": the process that looked at it has crashed");
   findings.take_json(json);
 }
 

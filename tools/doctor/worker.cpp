@@ -96,12 +96,14 @@ Json answer_in(const std::string& output, const WorkerQuestion& question, const 
   const std::string body = body_of(output);
   const auto mark = body.rfind(kAnswerMark);
   if (mark == std::string::npos) {
-    throw DataError(question.address + ": the worker does not run " + script + first_line_of(body));
+    throw Error(ErrorKind::Data,
+                question.address + ": the worker does not run " + script + first_line_of(body));
   }
   const std::string said = body.substr(mark + std::string_view(kAnswerMark).size());
   Json json = Json::parse(said.substr(0, said.find('\n')), nullptr, false);
   if (json.is_object()) return json;
-  throw ConfigError(question.address + ": the worker ran " + script + ", and failed" + first_line_of(said));
+  throw Error(ErrorKind::Config,
+              question.address + ": the worker ran " + script + ", and failed" + first_line_of(said));
 }
 
 std::optional<User> user_in(const Json& json, const std::string& chroot) {
@@ -172,7 +174,8 @@ Worker ask_worker(const WorkerQuestion& question, const std::vector<std::string>
     worker.answered_at = answered_at;
     return worker;
   } catch (const Json::exception& error) {
-    throw DataError(question.address + ": the worker's answer is not understood: " + error.what());
+    throw Error(ErrorKind::Data,
+                question.address + ": the worker's answer is not understood: " + error.what());
   }
 }
 

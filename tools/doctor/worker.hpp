@@ -44,8 +44,8 @@ struct Worker {
   [[nodiscard]] std::string restart() const;
 };
 
-// Throws as ask_fastcgi(), CannotCreateError when the script cannot be written, DataError when something else
-// answers than the script, ConfigError when the script fails under the settings of PHP.
+// Throws as ask_fastcgi(), CannotCreate when the script cannot be written, Data when something else
+// answers than the script, Config when the script fails under the settings of PHP.
 Worker ask_worker(const WorkerQuestion& question, const std::vector<std::string>& set_names);
 
 }  // namespace keysieve

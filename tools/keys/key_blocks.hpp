@@ -30,11 +30,11 @@ class KeyBlocks {
     std::uint64_t number = 0;
   };
 
-  // Throws MissingInputError, PermissionError.
+  // Throws MissingInput, Permission.
   KeyBlocks(const std::string& path, const KeyFileFormat& format);
 
   // What has arrived of the list, so that keys typed or piped slowly do not wait for more; false at the end,
-  // or when somebody has called stop(). Any thread. Throws MissingInputError, or WrongEntry for an entry
+  // or when somebody has called stop(). Any thread. Throws MissingInput, or WrongEntry for an entry
   // without end.
   bool take(Block& block);
   void stop();

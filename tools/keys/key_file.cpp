@@ -41,9 +41,9 @@ class Findings {
   // and none behind it.
   [[nodiscard]] std::uint64_t keys(const std::string& source, const KeyFileFormat& format) const {
     if (!wrong_) return keys_;
-    if (wrong_->is_whole_list) throw DataError(source + ": " + wrong_->reason);
-    throw DataError(source + ": " + (format.nul_separated ? "key " : "line ") +
-                    std::to_string(entries_ + wrong_->number) + " " + wrong_->reason);
+    if (wrong_->is_whole_list) throw Error(ErrorKind::Data, source + ": " + wrong_->reason);
+    throw Error(ErrorKind::Data, source + ": " + (format.nul_separated ? "key " : "line ") +
+                                     std::to_string(entries_ + wrong_->number) + " " + wrong_->reason);
   }
 
  private:

@@ -32,7 +32,7 @@ struct KeysRead {
 };
 
 // "-" is standard input. Calls `on_key` for every key, in order; the view lives for that call. Memory: one
-// buffer and the longest key that is allowed. Throws MissingInputError, PermissionError, DataError with the
+// buffer and the longest key that is allowed. Throws MissingInput, Permission, Data with the
 // line; keys before that line have been handed over.
 KeysRead read_keys(const std::string& path, const KeyFileFormat& format,
                    const std::function<void(std::string_view key)>& on_key);

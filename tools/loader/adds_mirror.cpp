@@ -27,7 +27,8 @@ void AddsMirror::load() {
       unsaved_ = unsaved;  // these are
       last = some.back().position;
     }
-  } catch (const DataError&) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data) throw;
     must_be_written_anew_ = true;
     throw;
   }

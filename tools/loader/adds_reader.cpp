@@ -43,12 +43,12 @@ void AddsReader::load_mirror() {
     check_private_file(mirror_.path());
     mirror_.load();
     is_complete_ = true;
-  } catch (const PermissionError& error) {  // somebody may mend that
-    save_failure_ = error.what();
-    log_.say_cache_trouble(error.what());
-    return;
   } catch (const Error& error) {
     log_.say_cache_trouble(error.what());
+    if (error.kind() == ErrorKind::Permission || error.kind() == ErrorKind::NotTrusted) {
+      save_failure_ = error.what();
+      return;  // somebody may mend that
+    }
   }
   is_loaded_ = true;
   news_ = LogPosition{};

@@ -27,37 +27,38 @@ constexpr std::uint64_t kLeastBytes = 4096;  // nothing that can be published is
 
 std::string absolute_path(const std::string& text) {
   if (text.starts_with('/')) return text;
-  throw UsageError(fmt::format("\"{}\" must be an absolute path", text));
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" must be an absolute path", text));
 }
 
 std::chrono::milliseconds poll_interval(const std::string& text) {
   const auto interval = parse_duration(text);
   if (interval >= kLeastPollInterval && interval <= kLargestPollInterval) return interval;
-  throw UsageError(fmt::format("\"{}\" is out of range: 10ms to 1d", text));
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: 10ms to 1d", text));
 }
 
 std::uint64_t size_limit(const std::string& text) {
   const std::uint64_t bytes = parse_bytes(text);
   if (bytes >= kLeastBytes) return bytes;
-  throw UsageError(fmt::format("\"{}\" is out of range: at least 4KiB", text));
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: at least 4KiB", text));
 }
 
 double fpr_limit(const std::string& text) {
   const double share = parse_share(text);
   if (share > 0) return share;
-  throw UsageError(fmt::format("\"{}\" is out of range: above 0, at most 1", text));
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: above 0, at most 1", text));
 }
 
 std::vector<std::string> canary_keys(const std::string& path) {
   std::vector<std::string> keys;
   read_keys(absolute_path(path), {}, [&keys](std::string_view key) { keys.emplace_back(key); });
-  if (keys.empty()) throw DataError(path + ": holds no key");
+  if (keys.empty()) throw Error(ErrorKind::Data, path + ": holds no key");
   return keys;
 }
 
 // The URL without its password. What is not understood is not shown, it may hold one.
 std::string shown_url(const std::string& url) {
-  if (!is_store_url(url)) throw UsageError("not a store's URL; one begins with " + store_schemes());
+  if (!is_store_url(url))
+    throw Error(ErrorKind::Usage, "not a store's URL; one begins with " + store_schemes());
   check_store_url(url);
   return parse_store_url(url).name;
 }
@@ -108,9 +109,10 @@ toml::table parse_toml(const std::string& path) {
     const MappedRegion file = map_file(path);
     return toml::parse(as_text(bytes_of(file)), path);
   } catch (const toml::parse_error& error) {
-    throw ConfigError(fmt::format("{}:{}: {}", path, error.source().begin.line, error.description()));
+    throw Error(ErrorKind::Config,
+                fmt::format("{}:{}: {}", path, error.source().begin.line, error.description()));
   } catch (const Error& error) {
-    throw ConfigError(error.what());
+    throw Error(ErrorKind::Config, error.what());
   }
 }
 
@@ -187,7 +189,8 @@ LoaderConfig ConfigReader::finish(const std::string& path) {
       reference.table.fail("store", fmt::format("there is no [store.{}]", reference.store));
     }
   }
-  if (config_.sets.empty()) throw ConfigError(path + ": no [[set]] in it, nor in conf.d/*.toml beside it");
+  if (config_.sets.empty())
+    throw Error(ErrorKind::Config, path + ": no [[set]] in it, nor in conf.d/*.toml beside it");
   return std::move(config_);
 }
 
@@ -200,7 +203,7 @@ std::vector<std::string> included_files(const std::string& path) {
     if (at->path().extension() == ".toml") files.push_back(at->path().string());
   }
   if (error && error != std::errc::no_such_file_or_directory) {
-    throw ConfigError(fmt::format("{}: {}", folder.string(), error.message()));
+    throw Error(ErrorKind::Config, fmt::format("{}: {}", folder.string(), error.message()));
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -218,7 +221,8 @@ LoaderConfig load_config(const std::string& path) {
 std::string checked_log_level(const std::string& name) {
   constexpr std::array kLevels{"debug", "info", "warning", "error"};
   if (std::find(kLevels.begin(), kLevels.end(), name) != kLevels.end()) return name;
-  throw UsageError(fmt::format("\"{}\" is not a log level: debug, info, warning or error", name));
+  throw Error(ErrorKind::Usage,
+              fmt::format("\"{}\" is not a log level: debug, info, warning or error", name));
 }
 
 }  // namespace keysieve

@@ -51,10 +51,10 @@ struct LoaderConfig {
   std::vector<SetConfig> sets;
 };
 
-// Throws ConfigError "<file>:<line>: <key>: <reason>".
+// Throws Config "<file>:<line>: <key>: <reason>".
 LoaderConfig load_config(const std::string& path);
 
-// Returns the name; throws UsageError unless it is debug, info, warning or error.
+// Returns the name; throws Usage unless it is debug, info, warning or error.
 std::string checked_log_level(const std::string& name);
 
 }  // namespace keysieve

@@ -67,7 +67,7 @@ std::string ConfigTable::place_of(std::string_view key) const {
 
 void ConfigTable::fail(std::string_view key, const std::string& reason) const {
   const std::string_view space = title_.empty() ? "" : " ";
-  throw ConfigError(fmt::format("{}: {}{}{}: {}", place_of(key), title_, space, key, reason));
+  throw Error(ErrorKind::Config, fmt::format("{}: {}{}{}: {}", place_of(key), title_, space, key, reason));
 }
 
 const toml::node* ConfigTable::find(std::string_view key) {

@@ -1,5 +1,5 @@
 // One TOML table of a configuration file, read strictly: every wrong value, missing key and key that nobody
-// asked for is a ConfigError that names file, line and key.
+// asked for is a Config that names file, line and key.
 #pragma once
 
 #include <toml++/toml.h>
@@ -24,7 +24,7 @@ class ConfigTable {
   std::optional<std::string> text(std::string_view key);
   void require(std::string_view key) const;
 
-  // The value that `parse` makes of a string or number, given as text. What it throws becomes a ConfigError.
+  // The value that `parse` makes of a string or number, given as text. What it throws becomes a Config.
   template <typename Parse>
   auto parsed(std::string_view key, const Parse& parse)
       -> std::optional<std::invoke_result_t<Parse, std::string>> {

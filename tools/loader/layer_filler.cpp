@@ -93,8 +93,9 @@ void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& li
   if (attachment == nullptr || attachment->id() != live.id) return;  // the next look finds what has happened
   const NewLayer larger = layer_over(attachment->snapshot().header(), {2 * geometry.shard_count});
   if (!adds_.is_complete() || larger.live_keys() < live_keys) {
-    throw UnavailableError(fmt::format("{} and the adds log hold less than the live layer, which is full",
-                                       adds_.mirror().path()));
+    throw Error(ErrorKind::Unavailable,
+                fmt::format("{} and the adds log hold less than the live layer, which is full",
+                            adds_.mirror().path()));
   }
   publisher.publish(attachment->snapshot().bytes(), live.generation, larger, filled_);
   is_full_ = false;

@@ -28,10 +28,9 @@ std::optional<std::string> LiveVerifier::find_damage(const Publisher& publisher,
     const std::string name = snapshot_file_name(current.publication);
     read_some(Attachment(folder, publisher.set_name(), current), folder.open_file(name, O_RDONLY),
               folder.path_of(name));
-  } catch (const DataError& damage) {
-    return damage.what();
-  } catch (const Error&) {
-    // not there, or not to be opened now: whoever attaches it says so
+  } catch (const Error& error) {
+    // Where it is not there, or not to be opened now, whoever attaches it says so.
+    if (error.kind() == ErrorKind::Data) return error.what();
   }
   return std::nullopt;
 }

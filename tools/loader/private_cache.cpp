@@ -35,10 +35,11 @@ void check_private_file(const std::string& path) {
 void check_private(const FileDescriptor& opened, const std::string& path) {
   const auto status = stat_of(opened, path);
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
-    throw PermissionError(path + ": not trusted: it belongs to uid " + std::to_string(status.st_uid));
+    throw Error(ErrorKind::NotTrusted,
+                path + ": not trusted: it belongs to uid " + std::to_string(status.st_uid));
   }
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    throw PermissionError(path + ": not trusted: its group or others may write to it");
+    throw Error(ErrorKind::NotTrusted, path + ": not trusted: its group or others may write to it");
   }
 }
 

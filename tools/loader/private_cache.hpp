@@ -11,7 +11,7 @@ namespace keysieve {
 // used shows, and is told of, when it is.
 void make_private_folder(const std::string& folder) noexcept;
 
-// Throws PermissionError unless folder or file belongs to root or to this process's user, who alone may write
+// Throws NotTrusted unless folder or file belongs to root or to this process's user, who alone may write
 // to it. What is not there holds nothing.
 void check_private_folder(const std::string& folder);
 void check_private_file(const std::string& path);

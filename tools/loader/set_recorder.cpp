@@ -63,7 +63,7 @@ void SetRecorder::found(const LivePublication& live) {
   is_live_now(entry_of(is_enlarged ? Event::Enlarged : Event::Found, live), live);
 }
 
-void SetRecorder::refused(const SnapshotRecord& record, Refusal refusal, const std::string& reason) {
+void SetRecorder::refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason) {
   pull_seconds_.reset();
   const Refused now{record.build_id, refusal};
   if (last_refused_ == now) return;

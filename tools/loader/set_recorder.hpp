@@ -19,7 +19,7 @@ class SetRecorder {
   // What is live. A publication that was not reported is somebody else's.
   void found(const LivePublication& live);
   // Each reason counts once for a build, however often it is tried again.
-  void refused(const SnapshotRecord& record, Refusal refusal, const std::string& reason);
+  void refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason);
   // What the store calls current, and whether that is live.
   void compared(const SnapshotRecord& current, bool is_live, SteadyTime now);
   // The end of a look.
@@ -28,7 +28,7 @@ class SetRecorder {
  private:
   struct Refused {
     BuildId build_id;
-    Refusal refusal;
+    ErrorKind refusal;
     friend bool operator==(const Refused&, const Refused&) = default;
   };
 

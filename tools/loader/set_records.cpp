@@ -13,7 +13,8 @@ SetRecords read_one_by_one(Store& store, const std::array<std::string, 3>& keys)
   const auto read_bypass = [&](const std::string& key) -> std::optional<StoreBypass> {
     try {
       return decode_store_bypass(store.get(key));
-    } catch (const DataError& error) {
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Data) throw;
       records.bypass_trouble = error.what();
       return StoreBypass{};
     }
@@ -33,7 +34,8 @@ SetRecords read_set_records(Store& store, const std::string& set_name) {
             .pointer = texts[0],
             .bypasses = decode_store_bypasses(std::span(texts).subspan<1, 2>()),
             .bypass_trouble = {}};
-  } catch (const DataError&) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data) throw;
     return read_one_by_one(store, keys);
   }
 }

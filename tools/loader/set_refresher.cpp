@@ -20,11 +20,6 @@ SetState gone_again() {
                     "cannot publish: what was published is gone again, or cannot be attached");
 }
 
-// The store answered, but not with what can be used.
-bool is_about_bytes(const Error& error) {
-  return error.kind() == ErrorKind::Data || error.kind() == ErrorKind::Incompatible;
-}
-
 SnapshotHeader header_of(const Candidate& candidate) {
   return SnapshotView::decode(candidate.snapshot.get(), "snapshot", Check::Tables).header();
 }
@@ -175,7 +170,7 @@ void SetRefresher::read_adds(const LogPosition& from, AddsReader::Amount amount,
 
 SetState SetRefresher::cannot_follow(const Error& error) {
   adds_.read_again();
-  if (!is_about_bytes(error)) return cannot_ask_store(error);
+  if (!is_refusal(error)) return cannot_ask_store(error);
   return in_trouble(Trouble::Refused, error.kind(), error.what());
 }
 
@@ -223,7 +218,7 @@ SetState SetRefresher::replace(Publisher& publisher, const PointerRecord& pointe
     source_.check_not_older(record, live_);
     candidate = fetch(pointer, now);
   } catch (const Error& error) {
-    if (!is_about_bytes(error)) return cannot_follow(error);
+    if (!is_refusal(error)) return cannot_follow(error);
     return put_off_refused(record, error, Again::AfterBackoff, now);
   }
   try {
@@ -305,7 +300,7 @@ SetState SetRefresher::put_off(const SnapshotRecord& record, SetState state, Aga
 
 SetState SetRefresher::put_off_refused(const SnapshotRecord& record, const Error& error, Again again,
                                        SteadyTime now) {
-  recorder_.refused(record, refusal_of(error), error.what());
+  recorder_.refused(record, error.kind(), error.what());
   return put_off(record, refused(record, error), again, now);
 }
 

@@ -13,7 +13,7 @@ namespace keysieve {
 class Signals {
  public:
   // Blocks them from here on, in this thread; and ignores SIGPIPE, so that a store that hangs up is an error.
-  // Throws CannotCreateError.
+  // Throws CannotCreate.
   Signals();
 
   // Becomes readable when there is one to take.

@@ -65,7 +65,7 @@ UnixSeconds moment_in(std::string_view text, const std::string& path) {
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, moment);
   const bool is_whole = parsed.ec == std::errc{} && std::string_view(parsed.ptr, end) == "\n";
-  if (!is_whole || !is_moment(moment)) throw DataError(path + ": is not a moment");
+  if (!is_whole || !is_moment(moment)) throw Error(ErrorKind::Data, path + ": is not a moment");
   return moment;
 }
 
@@ -83,12 +83,13 @@ SnapshotBytes SnapshotCache::load(const std::string& set_name, std::uint64_t gen
   const std::string path = path_of(set_name, generation);
   const FileDescriptor file = open_for_reading(path);
   const auto status = stat_of(file, path);
-  if (!S_ISREG(status.st_mode) || status.st_size == 0) throw DataError(path + ": is not a snapshot");
+  if (!S_ISREG(status.st_mode) || status.st_size == 0)
+    throw Error(ErrorKind::Data, path + ": is not a snapshot");
   SnapshotBytes bytes(static_cast<std::size_t>(status.st_size));
   read_all_at(file, 0, bytes.get(), path);  // a mapping of a bad disk would be SIGBUS
   const SnapshotView view = SnapshotView::decode(bytes.get(), path, Check::Everything);
   if (view.set_name() != set_name)
-    throw DataError(path + ": is a snapshot of set " + std::string(view.set_name()));
+    throw Error(ErrorKind::Data, path + ": is a snapshot of set " + std::string(view.set_name()));
   return bytes;
 }
 
@@ -106,7 +107,8 @@ UnixSeconds SnapshotCache::newest_as_of(const std::string& set_name) const {
     const auto size = std::min(static_cast<std::size_t>(stat_of(file, path).st_size), buffer.size());
     read_all_at(file, 0, std::as_writable_bytes(std::span(buffer).first(size)), path);
     return moment_in(std::string_view(buffer.data(), size), path);
-  } catch (const MissingInputError&) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::MissingInput) throw;
     return 0;
   }
 }

@@ -15,8 +15,8 @@ class SnapshotCache {
   // The folder must exist before the first save.
   explicit SnapshotCache(std::string folder) : folder_(std::move(folder)) {}
 
-  // Generation of the newest snapshot of this set; nothing when there is none. Throws MissingInputError,
-  // PermissionError when the folder cannot be read.
+  // Generation of the newest snapshot of this set; nothing when there is none. Throws MissingInput,
+  // Permission when the folder cannot be read.
   [[nodiscard]] std::optional<std::uint64_t> newest_generation(const std::string& set_name) const;
 
   // The newest as_of that the store's records had, so that what was rolled back from is known as old: Unix
@@ -30,11 +30,11 @@ class SnapshotCache {
     return folder_ + "/" + set_name + ".*.ks";
   }
 
-  // Reads and validates all of it. Throws DataError, IncompatibleError, MissingInputError, PermissionError.
+  // Reads and validates all of it. Throws Data, Incompatible, MissingInput, Permission.
   [[nodiscard]] SnapshotBytes load(const std::string& set_name, std::uint64_t generation) const;
 
-  // Atomic, and on disk when it returns; then removes the others of this set. Throws CannotCreateError,
-  // PermissionError.
+  // Atomic, and on disk when it returns; then removes the others of this set. Throws CannotCreate,
+  // Permission.
   void save(const std::string& set_name, std::uint64_t generation, Bytes snapshot) const;
 
  private:

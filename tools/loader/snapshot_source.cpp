@@ -66,8 +66,8 @@ void SnapshotSource::check(const Candidate& candidate, const std::optional<LiveP
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), source, Check::Tables);
   const std::uint64_t bytes = view.header().file_bytes;
   if (config_.max_bytes != 0 && bytes > config_.max_bytes) {
-    throw RefusedError(
-        Refusal::MaxSize,
+    throw Error(
+        ErrorKind::MaxSize,
         fmt::format("set \"{}\" is {}, above the limit of {}; max_size of its [[set]] sets that limit",
                     config_.name, format_bytes(bytes), format_bytes(config_.max_bytes)));
   }
@@ -106,8 +106,8 @@ void SnapshotSource::check_not_older(const SnapshotRecord& record,
   if (!live || record.generation >= live->generation) return;
   const UnixSeconds newest = std::max(live->as_of, newest_as_of_);
   if (record.as_of > newest) return;
-  throw RefusedError(
-      Refusal::Older,
+  throw Error(
+      ErrorKind::Older,
       fmt::format(
           "store {} calls it current, as of {}, but newer was there already, as of {}: is the store a "
           "replica that lags behind? Push again, or remove {}/{} and {} to take it all the same",

@@ -37,7 +37,7 @@ class SnapshotSource {
 
   // Guards, size, and that it is not older than what is live. Shrink is measured as push has done, by the
   // generation before: so all hosts decide alike, whichever generations one of them has missed. By what is
-  // live only where the store keeps none. Throws RefusedError, DataError, IncompatibleError.
+  // live only where the store keeps none. Throws Refused, Data, Incompatible.
   void check(const Candidate& candidate, const std::optional<LivePublication>& live) const;
   // The last of these alone, which needs no pull.
   void check_not_older(const SnapshotRecord& record, const std::optional<LivePublication>& live) const;

@@ -42,7 +42,7 @@ class StoreConnection {
       backoff_.reset();
       return answer;
     } catch (const Error& error) {
-      if (!store_ || error.kind() == ErrorKind::Unavailable) leave_alone(error, now);
+      if (!store_ || error.is_outage()) leave_alone(error, now);
       throw;
     }
   }

@@ -9,7 +9,7 @@
 namespace keysieve {
 
 // FPR contours of `bloom`, the kind in which k is free, and bits per key of every kind; those for which
-// `is_usual` is false are dashed. Throws UsageError for a value out of range.
+// `is_usual` is false are dashed. Throws Usage for a value out of range.
 std::string plan_svg(const SizingRequest& request, bool (*is_usual)(const FilterKind& kind));
 
 }  // namespace keysieve

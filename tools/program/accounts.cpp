@@ -19,8 +19,9 @@ gid_t group_named(const std::string& name) {
   if (error == std::errc{} && last == end) return gid;
   errno = 0;
   if (const group* entry = ::getgrnam(name.c_str())) return entry->gr_gid;
-  throw UsageError(fmt::format("group \"{}\": {}", name,
-                               errno == 0 ? "no such group" : std::generic_category().message(errno)));
+  throw Error(ErrorKind::Usage,
+              fmt::format("group \"{}\": {}", name,
+                          errno == 0 ? "no such group" : std::generic_category().message(errno)));
 }
 
 std::string user_name(uid_t uid) {

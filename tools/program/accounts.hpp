@@ -7,7 +7,7 @@
 
 namespace keysieve {
 
-// Digits are a gid, whether it has a name or not. Throws UsageError for a name that the system does not know.
+// Digits are a gid, whether it has a name or not. Throws Usage for a name that the system does not know.
 gid_t group_named(const std::string& name);
 
 // Names, or numbers where there is none.

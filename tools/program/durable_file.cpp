@@ -25,7 +25,7 @@ void sync(const FileDescriptor& file, const std::string& path) {
 void check_replaceable(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw CannotCreateError(path + ": is there already and is not an ordinary file");
+    throw Error(ErrorKind::CannotCreate, path + ": is there already and is not an ordinary file");
   }
 }
 

@@ -12,7 +12,7 @@ class MappedRegion;
 
 // A file in the making: without a name as far as the file system has such files, else beside its path under a
 // temporary name; gone again unless it is committed.
-// Mode 0640 less the umask. All throw CannotCreateError or PermissionError that names the file; an older file
+// Mode 0640 less the umask. All throw CannotCreate or Permission that names the file; an older file
 // is untouched until commit().
 class DurableFile {
  public:
@@ -44,7 +44,7 @@ void write_durable_file(const std::string& path, Bytes bytes);
 using WritePart = std::function<void(Bytes part)>;
 void write_durable_file(const std::string& path, const std::function<void(const WritePart&)>& write);
 
-// Does nothing where there is no such file. Throws CannotCreateError or PermissionError that names it.
+// Does nothing where there is no such file. Throws CannotCreate or Permission that names it.
 void remove_file(const std::string& path);
 
 }  // namespace keysieve

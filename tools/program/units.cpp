@@ -37,7 +37,7 @@ constexpr std::array<Unit, 5> kDurationUnits{
     {{"ms", 1}, {"s", kSecond}, {"m", 60 * kSecond}, {"h", 3600 * kSecond}, {"d", 86400 * kSecond}}};
 
 [[noreturn]] void refuse(std::string_view text, std::string_view accepted) {
-  throw UsageError(fmt::format("\"{}\" is not understood: {}", text, accepted));
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is not understood: {}", text, accepted));
 }
 
 // A whole number followed by one of the units; nothing when it is something else or over 63 bits.

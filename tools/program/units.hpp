@@ -1,5 +1,5 @@
 // Counts, sizes, durations, moments and shares as people write them on the command line and in the
-// configuration. All parsers throw UsageError that quotes the text and says what is accepted.
+// configuration. All parsers throw Usage that quotes the text and says what is accepted.
 #pragma once
 
 #include <chrono>

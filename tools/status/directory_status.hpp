@@ -14,7 +14,7 @@ struct DirectoryStatus {
   std::optional<std::string> huge_pages;  // what its tmpfs gives; nothing on any other file system
 };
 
-// Throws MissingInputError, PermissionError.
+// Throws MissingInput, Permission.
 DirectoryStatus directory_status(const std::string& directory);
 
 }  // namespace keysieve

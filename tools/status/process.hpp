@@ -37,7 +37,7 @@ struct ProcessFacts {
   UnixSeconds started_at = 0;
 };
 
-// All that run now. Throws MissingInputError, PermissionError.
+// All that run now. Throws MissingInput, Permission.
 std::vector<pid_t> process_ids();
 
 // Those of the kernel and those that have ended have none. Nothing: it is another user's, and the caller has

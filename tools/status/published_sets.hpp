@@ -6,7 +6,7 @@
 
 namespace keysieve {
 
-// Those that have a folder there, by name. Throws MissingInputError, PermissionError.
+// Those that have a folder there, by name. Throws MissingInput, Permission.
 std::vector<std::string> sets_in(const std::string& directory);
 
 }  // namespace keysieve

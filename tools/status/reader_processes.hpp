@@ -29,7 +29,7 @@ struct ReaderProcesses {
   std::size_t unreadable = 0;          // processes of other users, into which only CAP_SYS_PTRACE lets look
 };
 
-// All but the calling process. Throws MissingInputError, PermissionError.
+// All but the calling process. Throws MissingInput, Permission.
 ReaderProcesses reader_processes(const std::string& directory);
 
 }  // namespace keysieve

@@ -22,8 +22,8 @@ constexpr std::size_t kEventBytes = 16 * (sizeof(inotify_event) + NAME_MAX + 1);
 
 [[noreturn]] void throw_watch_error(const std::string& store_name, int error_number) {
   const std::string message = store_name + ": cannot watch: " + std::generic_category().message(error_number);
-  if (error_number == EACCES) throw PermissionError(message);
-  throw UnavailableError(message);
+  if (error_number == EACCES) throw Error(ErrorKind::Permission, message);
+  throw Error(ErrorKind::Unavailable, message);
 }
 
 }  // namespace

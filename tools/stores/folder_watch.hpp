@@ -14,13 +14,13 @@ class FolderWatch final : public StoreWatch {
   // Which files of the folder hold records and logs.
   using IsOfStore = bool (*)(std::string_view file_name);
 
-  // Throws UnavailableError, or PermissionError, "<store>: cannot watch: <reason>".
+  // Throws Unavailable, or Permission, "<store>: cannot watch: <reason>".
   FolderWatch(const std::string& folder, std::string store_name, IsOfStore is_of_store);
 
   // A name that was not armed before counts as changed: what was seen of it may be older than the watch.
   void arm(std::span<const WatchedLog> logs) override;
   [[nodiscard]] std::vector<int> descriptors() const override;
-  // All names, or none: which file holds which log or record is not known here. Throws UnavailableError when
+  // All names, or none: which file holds which log or record is not known here. Throws Unavailable when
   // the folder is gone, or is another.
   std::vector<std::string> take() override;
 

@@ -26,11 +26,11 @@ constexpr mdb_mode_t kEnvironmentMode = 0660;  // less the umask
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:
     case MDB_VERSION_MISMATCH:
-      throw DataError(message);
+      throw Error(ErrorKind::Data, message);
     case MDB_MAP_FULL:
-      throw CannotCreateError(message + "; open it with a larger ?map_size=");
+      throw Error(ErrorKind::CannotCreate, message + "; open it with a larger ?map_size=");
     default:
-      throw UnavailableError(message);
+      throw Error(ErrorKind::Unavailable, message);
   }
 }
 
@@ -69,9 +69,9 @@ void LmdbEnvironment::claim_process_id(const std::string& store_name) const {
   MDB_txn* reader = nullptr;
   const int code = mdb_txn_begin(environment_.get(), nullptr, MDB_RDONLY, &reader);
   if (code == EAGAIN || code == EACCES) {
-    throw UnavailableError(
-        store_name + ": cannot open: a process of another container has it open, with the id " +
-        std::to_string(::getpid()) + " as this one; let both containers share one PID namespace");
+    throw Error(ErrorKind::Unavailable,
+                store_name + ": cannot open: a process of another container has it open, with the id " +
+                    std::to_string(::getpid()) + " as this one; let both containers share one PID namespace");
   }
   if (code != MDB_SUCCESS) throw_lmdb_error(store_name + ": cannot open", code);
   mdb_txn_abort(reader);

@@ -167,7 +167,8 @@ class LmdbStore final : public Store {
 
   [[nodiscard]] LogPosition parse_position(std::string_view bytes, const std::string& log) const {
     LogPosition position{};
-    if (bytes.size() != position.size()) throw DataError(name() + ": " + log + ": holds a wrong position");
+    if (bytes.size() != position.size())
+      throw Error(ErrorKind::Data, name() + ": " + log + ": holds a wrong position");
     std::memcpy(position.data(), bytes.data(), bytes.size());
     return position;
   }
@@ -181,7 +182,8 @@ std::uint64_t take_map_bytes(StoreUrl& url) {
   try {
     const std::uint64_t bytes = parse_bytes(text);
     if (bytes >= kMinMapBytes) return round_up_to_page(bytes);
-  } catch (const UsageError& error) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Usage) throw;
     refuse(url, std::string("map_size ") + error.what());
   }
   refuse(url, "map_size must be at least 1MiB");

@@ -46,11 +46,12 @@ void sync_folder_of(const std::string& path) {
 void check_entries(const std::string& path, LogPosition last, std::span<const LogEntry> entries) {
   for (const LogEntry& entry : entries) {
     if (entry.position <= last) {
-      throw UsageError(path + ": position " + to_text(entry.position) + " does not come after " +
-                       to_text(last));
+      throw Error(ErrorKind::Usage,
+                  path + ": position " + to_text(entry.position) + " does not come after " + to_text(last));
     }
     if (entry.key && entry.key->size() > std::numeric_limits<std::int32_t>::max()) {
-      throw UsageError(path + ": a key of " + std::to_string(entry.key->size()) + " bytes is too long");
+      throw Error(ErrorKind::Usage,
+                  path + ": a key of " + std::to_string(entry.key->size()) + " bytes is too long");
     }
     last = entry.position;
   }
@@ -80,7 +81,8 @@ template <typename Read>
 auto LogFile::reading(Read read) {
   try {
     return read();
-  } catch (const DataError&) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data) throw;
     forget();
     return read();
   }

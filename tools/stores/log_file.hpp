@@ -29,13 +29,13 @@
 namespace keysieve {
 
 // One thread. One writer of a file at a time: its callers hold a lock; readers need none. A file that is not
-// there is an empty log. Everything throws UnavailableError or PermissionError, writing CannotCreateError
-// too, and DataError for damage, all naming the file.
+// there is an empty log. Everything throws Unavailable or Permission, writing CannotCreate
+// too, and Data for damage, all naming the file.
 class LogFile {
  public:
   explicit LogFile(std::string path, mode_t mode = kSharedMode) : path_(std::move(path)), file_mode_(mode) {}
 
-  // Positions rise, from above end(); UsageError otherwise. Durable when it returns; after an exception a
+  // Positions rise, from above end(); Usage otherwise. Durable when it returns; after an exception a
   // first part may be there. An entry without a key is not read back: it says how far the log has come.
   void append(std::span<const LogEntry> entries);
   // The entries above `after`, oldest first. Goes on where the last call stopped if `after` is not below what

@@ -165,7 +165,7 @@ void LogFrameReader::decode(Bytes payload, std::uint32_t entry_count) {
 }
 
 void LogFrameReader::refuse() const {
-  throw DataError(path_ + ": is damaged at byte " + std::to_string(offset_));
+  throw Error(ErrorKind::Data, path_ + ": is damaged at byte " + std::to_string(offset_));
 }
 
 }  // namespace keysieve

@@ -30,7 +30,7 @@ class LogFrameReader {
   LogFrameReader(const FileDescriptor& file, const std::string& path, std::uint64_t offset)
       : file_(file), path_(path), end_(offset) {}
 
-  // To the next whole frame; false when there is none, though a torn one may follow. Throws DataError for
+  // To the next whole frame; false when there is none, though a torn one may follow. Throws Data for
   // damage.
   bool next();
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }

@@ -35,8 +35,8 @@ const Scheme* find_scheme(std::string_view text) noexcept {
 StoreOpener opener_of(const std::string& url) {
   if (const Scheme* scheme = find_scheme(url)) return scheme->opener(parse_store_url(url));
   // Only what comes before the colon is shown: the rest may hold a password.
-  throw UsageError("store \"" + url.substr(0, url.find(':')) + "\" is not known; a store's URL begins with " +
-                   store_schemes());
+  throw Error(ErrorKind::Usage, "store \"" + url.substr(0, url.find(':')) +
+                                    "\" is not known; a store's URL begins with " + store_schemes());
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ void RedisConnection::sign_in() {
       // Of the server's words only the first: some servers repeat the command with its arguments.
       const std::string code(code_of(*reply));
       context_.reset();
-      throw LoginError(address_.name + ": the server refuses user or password (" + code + ")");
+      throw Error(ErrorKind::Login, address_.name + ": the server refuses user or password (" + code + ")");
     }
     check_greeting(*reply);
   }

@@ -50,7 +50,7 @@ class RedisConnection {
  public:
   explicit RedisConnection(RedisAddress address) : address_(std::move(address)) {}
 
-  // Unless connected and usable. Throws RedisOutage, LoginError, PermissionError.
+  // Unless connected and usable. Throws RedisOutage, Login, Permission.
   void connect();
 
   // Connected, and as far as is known the server is still there.
@@ -59,7 +59,7 @@ class RedisConnection {
   // Connects if need be. Between two calls it may be another connection, also where replies are still due:
   // what must hold together is one call.
   void send(std::span<const RedisCommand> commands);
-  // The reply to the oldest command that has none yet; it may be an error. Throws DataError, which names the
+  // The reply to the oldest command that has none yet; it may be an error. Throws Data, which names the
   // key that it is about, as soon as more than `max_bytes` of it have come.
   RedisReply receive(std::string_view key = {}, std::size_t max_bytes = kAnyReplyBytes);
   // The same without waiting: nullptr when it is not all there yet.

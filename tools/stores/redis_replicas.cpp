@@ -16,9 +16,10 @@ ReplicaDemand::ReplicaDemand(std::optional<int> replicas, std::chrono::milliseco
 void ReplicaDemand::check(const redisReply& reply, const std::string& server_name) const {
   check_reply(reply, server_name);
   if (reply.integer >= replicas_) return;
-  throw UnavailableError(server_name + ": only " + std::to_string(reply.integer) + " of " + replicas_text_ +
-                         " replicas have it after " + patience_text_ + " ms" +
-                         (is_default_ ? " (with ?wait_replicas=0 none needs to)" : ""));
+  throw Error(ErrorKind::Unavailable, server_name + ": only " + std::to_string(reply.integer) + " of " +
+                                          replicas_text_ + " replicas have it after " + patience_text_ +
+                                          " ms" +
+                                          (is_default_ ? " (with ?wait_replicas=0 none needs to)" : ""));
 }
 
 std::vector<RedisReply> exchange_with(RedisConnection& connection, std::span<const KeyedCommand> commands,

@@ -23,7 +23,7 @@ class ReplicaDemand {
   }
   // WAIT: to be sent after the writes, over the same connection. Refers to this object.
   [[nodiscard]] RedisCommand command() const { return {"WAIT", replicas_text_, patience_text_}; }
-  // Of the reply to it. Throws UnavailableError.
+  // Of the reply to it. Throws Unavailable.
   void check(const redisReply& reply, const std::string& server_name) const;
 
  private:

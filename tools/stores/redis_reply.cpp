@@ -51,12 +51,12 @@ void check_reply(const redisReply& reply, const std::string& server_name, std::s
   std::string message = server_name + ": ";
   if (!key.empty()) message.append(key).append(": ");
   message.append(text_of(reply));
-  if (contains(kLoginCodes, code)) throw LoginError(message);
-  if (code == kPermissionCode) throw PermissionError(message);
+  if (contains(kLoginCodes, code)) throw Error(ErrorKind::Login, message);
+  if (code == kPermissionCode) throw Error(ErrorKind::Permission, message);
   if (contains(kOutageCodes, code)) throw RedisOutage(message);
-  if (code == "OOM") throw CannotCreateError(message);
-  if (code == "WRONGTYPE") throw DataError(message);
-  throw UnavailableError(message);
+  if (code == "OOM") throw Error(ErrorKind::CannotCreate, message);
+  if (code == "WRONGTYPE") throw Error(ErrorKind::Data, message);
+  throw Error(ErrorKind::Unavailable, message);
 }
 
 }  // namespace keysieve

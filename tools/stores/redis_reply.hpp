@@ -18,9 +18,9 @@ struct FreeRedisReply {
 using RedisReply = std::unique_ptr<redisReply, FreeRedisReply>;
 
 // The connection is lost, or the server says that it cannot serve now: another one may, or this one later.
-class RedisOutage : public UnavailableError {
+class RedisOutage : public Error {
  public:
-  using UnavailableError::UnavailableError;
+  explicit RedisOutage(const std::string& message) : Error(ErrorKind::Unavailable, message) {}
 };
 
 std::string_view text_of(const redisReply& reply) noexcept;

@@ -82,7 +82,7 @@ class SentinelRedis final : public RedisServers {
       std::rotate(found, found + 1, sentinels_.end());
     }
     if (!reason.empty()) throw RedisOutage(reason);
-    throw UnavailableError(settings_.address.name + ": no sentinel knows a master of that name");
+    throw Error(ErrorKind::Unavailable, settings_.address.name + ": no sentinel knows a master of that name");
   }
 
   // Nothing when it knows no such master.

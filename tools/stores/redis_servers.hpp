@@ -51,7 +51,7 @@ class RedisServers {
   virtual void connect() = 0;
   // One reply for each, unless check_reply() throws for one. What is written has then reached as many
   // replicas as the settings ask for (by default, where servers replace each other: one, of a master that
-  // has any); throws UnavailableError where it has not, but may.
+  // has any); throws Unavailable where it has not, but may.
   virtual std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect) = 0;
   // Calls it for each server that takes writes; where one fails, perhaps once more for all.
   virtual void visit_masters(const std::function<void(RedisConnection&)>& visit) = 0;

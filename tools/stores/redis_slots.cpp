@@ -32,7 +32,7 @@ constexpr std::size_t kPorts = 65536;
 RedisHost host_of(const redisReply& node, const RedisHost& asked, const std::string& server_name) {
   const auto parts = elements_of(node);
   if (parts.size() < 2 || parts[1]->type != REDIS_REPLY_INTEGER) {
-    throw DataError(server_name + ": a node of CLUSTER SLOTS is not understood");
+    throw Error(ErrorKind::Data, server_name + ": a node of CLUSTER SLOTS is not understood");
   }
   const std::string_view address = text_of(*parts[0]);
   return {address.empty() ? asked.host : std::string(address), static_cast<int>(parts[1]->integer)};
@@ -67,7 +67,7 @@ RedisSlots::RedisSlots(const redisReply& reply, const RedisHost& asked, const st
     const auto parts = elements_of(*range);
     if (parts.size() < 3 || parts[0]->integer < 0 || parts[0]->integer > parts[1]->integer ||
         parts[1]->integer >= static_cast<long long>(kRedisSlots)) {
-      throw DataError(server_name + ": a range of CLUSTER SLOTS is not understood");
+      throw Error(ErrorKind::Data, server_name + ": a range of CLUSTER SLOTS is not understood");
     }
     const RedisHost master_host = host_of(*parts[2], asked, server_name);
     const std::uint16_t master = index_of(master_host);

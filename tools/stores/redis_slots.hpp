@@ -28,7 +28,7 @@ class RedisSlots {
  public:
   // No slot has a master.
   RedisSlots() : masters_(kRedisSlots, kNone) {}
-  // Of the reply to CLUSTER SLOTS. A node without an address is the one that was `asked`. Throws DataError
+  // Of the reply to CLUSTER SLOTS. A node without an address is the one that was `asked`. Throws Data
   // "<server's name>: <reason>".
   RedisSlots(const redisReply& reply, const RedisHost& asked, const std::string& server_name);
 

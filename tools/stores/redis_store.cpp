@@ -232,7 +232,7 @@ class RedisStore final : public Store {
   }
 
   [[noreturn]] void refuse_reply(const std::string& subject) const {
-    throw DataError(name() + ": " + subject + ": the server's reply is not understood");
+    throw Error(ErrorKind::Data, name() + ": " + subject + ": the server's reply is not understood");
   }
 
   RedisSettings settings_;

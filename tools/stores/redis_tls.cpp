@@ -24,7 +24,7 @@ void require(bool is_done, const std::string& what) {
   const unsigned long code = ERR_get_error();
   ERR_clear_error();
   const char* reason = ERR_reason_error_string(code);
-  throw UsageError(what + ": " + (reason == nullptr ? "cannot be used" : reason));
+  throw Error(ErrorKind::Usage, what + ": " + (reason == nullptr ? "cannot be used" : reason));
 }
 
 bool is_ip_address(const std::string& host) {
@@ -82,7 +82,7 @@ class OpensslTls final : public RedisTls {
 
 void check_redis_tls(const RedisTlsFiles& files) {
   if (files.cert_file.empty() != files.key_file.empty()) {
-    throw UsageError("cert_file and key_file need each other");
+    throw Error(ErrorKind::Usage, "cert_file and key_file need each other");
   }
 }
 

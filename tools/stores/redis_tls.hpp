@@ -25,10 +25,10 @@ class RedisTls {
   [[nodiscard]] virtual std::string begin(redisContext& context, const std::string& host) const = 0;
 };
 
-// Throws UsageError where no files could help: this build has no TLS, or one file needs another.
+// Throws Usage where no files could help: this build has no TLS, or one file needs another.
 void check_redis_tls(const RedisTlsFiles& files);
 
-// Throws UsageError, as that does, or with the file and the reason.
+// Throws Usage, as that does, or with the file and the reason.
 std::shared_ptr<const RedisTls> make_redis_tls(const RedisTlsFiles& files);
 
 }  // namespace keysieve

@@ -29,7 +29,7 @@ std::string read_password_file(const std::string& store_name, const std::string&
     const std::string_view text = as_text(bytes_of(file));
     return std::string(text.substr(0, text.find_first_of("\r\n")));
   } catch (const Error& error) {
-    throw LoginError(store_name + ": cannot read the password: " + error.what());
+    throw Error(ErrorKind::Login, store_name + ": cannot read the password: " + error.what());
   }
 }
 
@@ -94,7 +94,8 @@ template <typename Do>
 auto with_name_of(const StoreUrl& url, const Do& about_tls) {
   try {
     return about_tls();
-  } catch (const UsageError& error) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Usage) throw;
     refuse(url, error.what());
   }
 }

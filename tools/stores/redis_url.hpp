@@ -8,11 +8,11 @@ namespace keysieve {
 
 class RedisUrl {
  public:
-  // Throws UsageError.
+  // Throws Usage.
   explicit RedisUrl(StoreUrl url);
 
   [[nodiscard]] const StoreUrl& url() const noexcept { return url_; }
-  // With the password and the certificates, which are read now. Throws UsageError, and as files do.
+  // With the password and the certificates, which are read now. Throws Usage, and as files do.
   [[nodiscard]] RedisSettings settings() const;
 
  private:

@@ -54,9 +54,9 @@ inline constexpr std::size_t kMaxValueBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kMaxLoggedKeyBytes = std::size_t{1} << 20;
 
 // One connection; one thread. Keys are at most kMaxRecordKeyBytes of [A-Za-z0-9:_.-], values at most
-// kMaxValueBytes. Every call throws UnavailableError when the store cannot be reached or does not answer in
-// time (the next call tries again), LoginError when user or password are wrong or cannot be read,
-// PermissionError when it does not let us do this, CannotCreateError when it is full, DataError when what
+// kMaxValueBytes. Every call throws Unavailable when the store cannot be reached or does not answer in
+// time (the next call tries again), Login when user or password are wrong or cannot be read,
+// Permission when it does not let us do this, CannotCreate when it is full, Data when what
 // lies there is not a store's. Messages name the store and the reason.
 class Store {
  public:
@@ -81,7 +81,7 @@ class Store {
   virtual std::vector<std::string> keys_with_prefix(const std::string& prefix) = 0;
 
   // Appends at the end, in order; returns the position of the last (of no keys: the end). Positions only rise
-  // among all clients. Durable as a put is. `log` is named as a record is, but is none. UsageError, here and
+  // among all clients. Durable as a put is. `log` is named as a record is, but is none. Usage, here and
   // below, for a name or a key that cannot be.
   virtual LogPosition append(const std::string& log, std::span<const std::string> keys) = 0;
   // The entries behind `after`, oldest first, `max_entries` (from 1) at most; what was trimmed is passed
@@ -106,7 +106,7 @@ class Store {
  protected:
   Store(std::string name, std::string prefix) : name_(std::move(name)), prefix_(std::move(prefix)) {}
 
-  // Every store asks these first: throw UsageError for what cannot name a log, or is too long for one.
+  // Every store asks these first: throw Usage for what cannot name a log, or is too long for one.
   void check_log(const std::string& log) const;
   void check_logged(const std::string& log, std::span<const std::string> keys) const;
 
@@ -121,12 +121,12 @@ std::string store_schemes();
 
 // A Redis password that is not in the URL comes from ?password_file= or else from the environment's
 // KEYSIEVE_REDIS_PASSWORD.
-// Connects. Throws UsageError for a URL that is not understood, and as a Store does: UnavailableError too for
+// Connects. Throws Usage for a URL that is not understood, and as a Store does: Unavailable too for
 // what is missing, unless it could be created.
 std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing = IfMissing::Create,
                                   Patience patience = Patience::OfUrl);
 
-// Throws UsageError for a URL that open_store() would not understand either. Opens and reads nothing: whether
+// Throws Usage for a URL that open_store() would not understand either. Opens and reads nothing: whether
 // the store, a password or a certificate is there is not known afterwards.
 void check_store_url(const std::string& url);
 

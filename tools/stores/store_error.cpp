@@ -14,18 +14,18 @@ void throw_store_error(const std::string& what, int error_number) {
   switch (error_number) {
     case EACCES:
     case EPERM:
-      throw PermissionError(message);
+      throw Error(ErrorKind::Permission, message);
     case ENOSPC:
     case EDQUOT:
     case EROFS:
-      throw CannotCreateError(message);
+      throw Error(ErrorKind::CannotCreate, message);
     default:
-      throw UnavailableError(message);
+      throw Error(ErrorKind::Unavailable, message);
   }
 }
 
 void throw_too_large(const std::string& store_name, std::string_view key) {
-  throw DataError(store_name + ": " + std::string(key) + ": is larger than a record can be");
+  throw Error(ErrorKind::Data, store_name + ": " + std::string(key) + ": is larger than a record can be");
 }
 
 void create_folder(const std::string& path, const std::string& store_name) {

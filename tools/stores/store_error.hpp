@@ -6,11 +6,11 @@
 
 namespace keysieve {
 
-// Throws "<what>: <errno text>": PermissionError, CannotCreateError when the disk is full or read-only, else
-// UnavailableError.
+// Throws "<what>: <errno text>": Permission, CannotCreate when the disk is full or read-only, else
+// Unavailable.
 [[noreturn]] void throw_store_error(const std::string& what, int error_number);
 
-// DataError.
+// Data.
 [[noreturn]] void throw_too_large(const std::string& store_name, std::string_view key);
 
 // Creates the folder if its parent is there; accepts one that exists.

@@ -49,7 +49,7 @@ std::string redacted(std::string_view url) {
 }
 
 [[noreturn]] void refuse_text(std::string_view url, const std::string& reason) {
-  throw UsageError(redacted(url) + ": " + reason);
+  throw Error(ErrorKind::Usage, redacted(url) + ": " + reason);
 }
 
 using Handle = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
@@ -201,7 +201,7 @@ StoreUrl parse_store_url(const std::string& url) {
 }
 
 void refuse(const StoreUrl& url, const std::string& reason) {
-  throw UsageError(url.name + ": " + reason);
+  throw Error(ErrorKind::Usage, url.name + ": " + reason);
 }
 
 std::optional<std::string> take_parameter(StoreUrl& url, const std::string& name) {
@@ -215,7 +215,8 @@ std::optional<std::chrono::milliseconds> take_duration(StoreUrl& url, const std:
   try {
     const std::chrono::milliseconds duration = parse_duration(*text);
     if (duration <= kMaxDuration) return duration;
-  } catch (const UsageError& error) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Usage) throw;
     refuse(url, name + " " + error.what());
   }
   refuse(url, name + " must be at most a day");

@@ -32,10 +32,10 @@ struct StoreUrl {
   std::string name;                               // without password and query
 };
 
-// Throws UsageError, which never shows what might be a password.
+// Throws Usage, which never shows what might be a password.
 StoreUrl parse_store_url(const std::string& url);
 
-// Throws UsageError "<url without password>: <reason>".
+// Throws Usage "<url without password>: <reason>".
 [[noreturn]] void refuse(const StoreUrl& url, const std::string& reason);
 
 // A parameter is taken by the store that knows it; what nobody has taken is refused.
@@ -51,7 +51,7 @@ std::string take_folder(StoreUrl& url);
 // Opens one store, each time anew.
 using StoreOpener = std::function<std::unique_ptr<Store>(IfMissing if_missing, Patience patience)>;
 
-// Throw UsageError for what is wrong with the URL itself; nothing is opened or read before the opener is
+// Throw Usage for what is wrong with the URL itself; nothing is opened or read before the opener is
 // called.
 StoreOpener dir_store_opener(StoreUrl url);
 StoreOpener lmdb_store_opener(StoreUrl url);

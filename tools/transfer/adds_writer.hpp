@@ -15,7 +15,7 @@ namespace keysieve {
 // keys from before may be in the log then, and adding them again is harmless.
 class AddsWriter {
  public:
-  // Throws UsageError for a wrong set name.
+  // Throws Usage for a wrong set name.
   AddsWriter(Store& store, const std::string& set_name);
 
   void add(std::string_view key);

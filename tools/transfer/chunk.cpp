@@ -40,17 +40,17 @@ Bytes decode_chunk(std::string_view value, std::uint32_t number, std::size_t pay
                    const std::string& source) {
   const Bytes bytes = as_bytes(value);
   if (bytes.size() != kChunkHeaderBytes + payload_bytes) {
-    throw DataError(source + ": is " + std::to_string(bytes.size()) + " bytes, not " +
-                    std::to_string(kChunkHeaderBytes + payload_bytes));
+    throw Error(ErrorKind::Data, source + ": is " + std::to_string(bytes.size()) + " bytes, not " +
+                                     std::to_string(kChunkHeaderBytes + payload_bytes));
   }
   const auto header = load<ChunkHeader>(bytes.data());
   const Bytes payload = bytes.subspan(kChunkHeaderBytes);
-  if (header.magic != kChunkMagic) throw DataError(source + ": is not a chunk of a snapshot");
+  if (header.magic != kChunkMagic) throw Error(ErrorKind::Data, source + ": is not a chunk of a snapshot");
   if (header.number != number) {
-    throw DataError(source + ": is chunk " + std::to_string(header.number) + ", not " +
-                    std::to_string(number));
+    throw Error(ErrorKind::Data,
+                source + ": is chunk " + std::to_string(header.number) + ", not " + std::to_string(number));
   }
-  if (header.checksum != checksum(payload)) throw DataError(source + ": is damaged (checksum)");
+  if (header.checksum != checksum(payload)) throw Error(ErrorKind::Data, source + ": is damaged (checksum)");
   return payload;
 }
 

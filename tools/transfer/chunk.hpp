@@ -35,7 +35,7 @@ std::string chunk_key(std::string_view prefix, std::string_view set_name, const 
                       std::uint32_t number);
 
 std::string encode_chunk(std::uint32_t number, Bytes payload);
-// The payload inside `value`. Throws DataError naming `source` unless magic, number, size and checksum are
+// The payload inside `value`. Throws Data naming `source` unless magic, number, size and checksum are
 // right.
 Bytes decode_chunk(std::string_view value, std::uint32_t number, std::size_t payload_bytes,
                    const std::string& source);

@@ -48,9 +48,8 @@ class Collector {
       if (settings_.dry_run) return set;
       remove_garbage(store_, set_name, pointer);  // also what the listing has missed
       trim_adds(store_, set_name, pointer);
-    } catch (const UnavailableError&) {
-      throw;
     } catch (const Error& error) {
+      if (error.is_outage()) throw;
       set.failure = error;
     }
     return set;

@@ -43,7 +43,7 @@ using CollectProgress = std::function<void(std::uint64_t done, std::uint64_t tot
 // For every set of the store: removes garbage, abandoned pushes, chunks that no record knows (all of them
 // where the record is gone), and trims the adds log. May run at any time beside pushes, rollbacks and other
 // collections. A set whose record is damaged is left alone. Reads the names of all that the store holds.
-// Throws UnavailableError, and what the listing throws.
+// Throws Unavailable, and what the listing throws.
 Collection collect_garbage(Store& store, const CollectSettings& settings = {},
                            const CollectProgress& progress = {});
 

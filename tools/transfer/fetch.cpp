@@ -13,7 +13,7 @@ namespace keysieve {
 namespace {
 
 [[noreturn]] void refuse_as_foreign(const std::string& source) {
-  throw DataError(source + ": the snapshot is not the one that the pointer describes");
+  throw Error(ErrorKind::Data, source + ": the snapshot is not the one that the pointer describes");
 }
 
 // The first chunk holds the whole header. Until it agrees, the size is no more than what a record claims.
@@ -76,7 +76,8 @@ void check_whole(Bytes snapshot, const std::string& set_name, const SnapshotReco
                  const std::string& source) {
   const SnapshotView view = SnapshotView::decode(snapshot, source, Check::Everything);
   if (view.set_name() != set_name) {
-    throw DataError(source + ": the snapshot is of set \"" + std::string(view.set_name()) + "\"");
+    throw Error(ErrorKind::Data,
+                source + ": the snapshot is of set \"" + std::string(view.set_name()) + "\"");
   }
   SnapshotRecord found = describe(view);
   found.generation = record.generation;

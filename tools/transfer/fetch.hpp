@@ -16,7 +16,7 @@ struct MissingChunk {
 std::string name_of(const Store& store, const std::string& set_name, const SnapshotRecord& record);
 
 // Checks every chunk and the whole, decodes everything, and compares all that the record says of it. Throws
-// DataError for what is there but wrong, and as the store does.
+// Data for what is there but wrong, and as the store does.
 std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string& set_name,
                                                 const SnapshotRecord& record, const Progress& progress);
 

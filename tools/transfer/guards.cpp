@@ -46,19 +46,18 @@ std::string setting(const Guards& guards, std::string name) {
 void check_key_count(const Guards& guards, std::uint64_t keys, std::optional<std::uint64_t> previous_keys,
                      const std::string& set) {
   if (keys < guards.min_keys) {
-    throw RefusedError(Refusal::MinKeys, set + "has " + format_count(keys) + " keys, fewer than " +
-                                             format_count(guards.min_keys) + "; " +
-                                             setting(guards, "min-keys") + " sets that limit");
+    throw Error(ErrorKind::MinKeys, set + "has " + format_count(keys) + " keys, fewer than " +
+                                        format_count(guards.min_keys) + "; " + setting(guards, "min-keys") +
+                                        " sets that limit");
   }
   if (!guards.max_shrink || !previous_keys || keys >= *previous_keys) return;
   const double shrink = 1.0 - static_cast<double>(keys) / static_cast<double>(*previous_keys);
   if (shrink > *guards.max_shrink + kRounding) {
-    throw RefusedError(Refusal::MaxShrink,
-                       set + "shrank from " + format_count(*previous_keys) + " to " + format_count(keys) +
-                           " keys, by " + format_share(shrink) + ", more than " +
-                           format_share(*guards.max_shrink) + "; " + setting(guards, "max-shrink") +
-                           " sets that limit" +
-                           (guards.source == GuardSource::Configuration ? "" : ", --allow-shrink lifts it"));
+    throw Error(ErrorKind::MaxShrink,
+                set + "shrank from " + format_count(*previous_keys) + " to " + format_count(keys) +
+                    " keys, by " + format_share(shrink) + ", more than " + format_share(*guards.max_shrink) +
+                    "; " + setting(guards, "max-shrink") + " sets that limit" +
+                    (guards.source == GuardSource::Configuration ? "" : ", --allow-shrink lifts it"));
   }
 }
 
@@ -74,19 +73,18 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot,
   const SnapshotHeader& header = snapshot.header();
   check_key_count(guards, header.key_count, previous_keys, set);
   if (guards.max_fpr && !(header.estimated_fpr <= *guards.max_fpr)) {
-    throw RefusedError(Refusal::MaxFpr,
-                       set + "has an estimated FPR of " + format_share(header.estimated_fpr) + ", above " +
-                           format_share(*guards.max_fpr) + "; " + setting(guards, "max-fpr") +
-                           " sets that limit" +
-                           (guards.source == GuardSource::OptionsOfUpdate
-                                ? "; build the set anew from its whole list, with build --like"
-                                : ""));
+    throw Error(ErrorKind::MaxFpr, set + "has an estimated FPR of " + format_share(header.estimated_fpr) +
+                                       ", above " + format_share(*guards.max_fpr) + "; " +
+                                       setting(guards, "max-fpr") + " sets that limit" +
+                                       (guards.source == GuardSource::OptionsOfUpdate
+                                            ? "; build the set anew from its whole list, with build --like"
+                                            : ""));
   }
   for (const std::string& canary : guards.canaries) {
     if (!snapshot.may_contain(hash_key(canary, snapshot.seed()))) {
-      throw RefusedError(Refusal::Canaries, set + "answers absent for the canary " + quoted(canary) + "; " +
-                                                setting(guards, "canaries") +
-                                                " names the keys that must be there");
+      throw Error(ErrorKind::Canaries, set + "answers absent for the canary " + quoted(canary) + "; " +
+                                           setting(guards, "canaries") +
+                                           " names the keys that must be there");
     }
   }
 }

@@ -32,7 +32,7 @@ struct Guards {
   GuardSource source = GuardSource::Options;
 };
 
-// `previous_keys`: key count of the generation before, nothing if there is none. Throws RefusedError that
+// `previous_keys`: key count of the generation before, nothing if there is none. Throws Refused that
 // names the set, the guard, both figures and where the guard is set.
 void check_guards(const Guards& guards, const SnapshotView& snapshot,
                   std::optional<std::uint64_t> previous_keys);

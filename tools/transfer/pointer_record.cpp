@@ -34,7 +34,7 @@ std::string sealed(std::string text, std::size_t member) {
 void check_checksum(std::string_view text, const std::string& source) {
   const std::size_t member = text.find(kChecksumMember);
   if (member != std::string_view::npos && sealed(std::string(text), member) != text) {
-    throw DataError(source + ": is damaged (checksum)");
+    throw Error(ErrorKind::Data, source + ": is damaged (checksum)");
   }
 }
 
@@ -77,15 +77,15 @@ Json to_json(const std::vector<Entry>& entries) {
   return list;
 }
 
-// Takes members out of one object of the record; every wrong one is a DataError that names it.
+// Takes members out of one object of the record; every wrong one is a Data that names it.
 class MemberReader {
  public:
   MemberReader(const Json& object, std::string source) : object_(object), source_(std::move(source)) {
-    if (!object_.is_object()) throw DataError(source_ + ": is not an object");
+    if (!object_.is_object()) throw Error(ErrorKind::Data, source_ + ": is not an object");
   }
 
   [[noreturn]] void refuse(const std::string& member, const std::string& reason) const {
-    throw DataError(source_ + ": \"" + member + "\" " + reason);
+    throw Error(ErrorKind::Data, source_ + ": \"" + member + "\" " + reason);
   }
 
   [[nodiscard]] bool has(const std::string& member) const { return object_.contains(member); }
@@ -234,12 +234,12 @@ std::string encode(const PointerRecord& record) {
 
 PointerRecord decode_pointer_record(std::string_view text, const std::string& source) {
   const Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (document.is_discarded()) throw DataError(source + ": is not JSON");
+  if (document.is_discarded()) throw Error(ErrorKind::Data, source + ": is not JSON");
   const MemberReader reader(document, source);
   const auto format = reader.number<std::uint64_t>("format", 1);
   if (format > kRecordFormat) {
-    throw IncompatibleError(source + ": has record format " + std::to_string(format) +
-                            "; this build reads up to " + std::to_string(kRecordFormat));
+    throw Error(ErrorKind::Incompatible, source + ": has record format " + std::to_string(format) +
+                                             "; this build reads up to " + std::to_string(kRecordFormat));
   }
   check_checksum(text, source);
   PointerRecord record;

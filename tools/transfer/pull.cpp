@@ -30,18 +30,19 @@ Pulled pull_all(Store& store, const std::string& set_name, std::uint64_t max_byt
   std::optional<SnapshotRecord> tried;
   for (;;) {
     const auto pointer = read_pointer(store, set_name);
-    if (!pointer) throw MissingInputError(store.name() + ": set \"" + set_name + "\" was never pushed");
+    if (!pointer)
+      throw Error(ErrorKind::MissingInput, store.name() + ": set \"" + set_name + "\" was never pushed");
     const SnapshotRecord& current = *pointer->current;
     const std::string source = name_of(store, set_name, current);
     if (max_bytes != 0 && current.bytes > max_bytes) {
-      throw RefusedError(Refusal::MaxSize, source + ": is " + format_bytes(current.bytes) +
-                                               ", above the limit of " + format_bytes(max_bytes));
+      throw Error(ErrorKind::MaxSize, source + ": is " + format_bytes(current.bytes) +
+                                          ", above the limit of " + format_bytes(max_bytes));
     }
     auto fetched = fetch_all(store, set_name, *pointer, with, progress);
     if (auto* pulled = std::get_if<Pulled>(&fetched)) return std::move(*pulled);
     if (tried == current) {
-      throw DataError(source + ": is damaged, push again: " + std::get<MissingChunk>(fetched).key +
-                      " is missing");
+      throw Error(ErrorKind::Data, source + ": is damaged, push again: " +
+                                       std::get<MissingChunk>(fetched).key + " is missing");
     }
     tried = current;
   }

@@ -75,8 +75,9 @@ class Push {
       withdraw();
       now = unix_now();
     }
-    throw LockedError(store_.name() + ": set \"" + set_name_ +
-                      "\": others take this push for abandoned; are the clocks of all hosts right?");
+    throw Error(ErrorKind::Locked,
+                store_.name() + ": set \"" + set_name_ +
+                    "\": others take this push for abandoned; are the clocks of all hosts right?");
   }
 
  private:
@@ -89,7 +90,8 @@ class Push {
       try {
         auto fetched = fetch_counters(store_, set_name_, kept, snapshot_);
         if (auto* counters = std::get_if<SnapshotBytes>(&fetched)) kept_counters_ = std::move(*counters);
-      } catch (const DataError&) {
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::Data) throw;
       }
     }
     if (kept_counters_) counters_ = kept_counters_->get();
@@ -109,15 +111,16 @@ class Push {
 
   void check(const PointerRecord& pointer) const {
     if (base_ != nullptr && pointer.current != *base_) {
-      throw SupersededError(store_.name() + ": set \"" + set_name_ + "\": generation " +
-                            std::to_string(base_->generation) + " is not current any more");
+      throw Error(ErrorKind::Superseded, store_.name() + ": set \"" + set_name_ + "\": generation " +
+                                             std::to_string(base_->generation) + " is not current any more");
     }
     check_guards(guards_, snapshot_,
                  pointer.current ? std::optional(pointer.current->key_count) : std::nullopt);
     for (const SnapshotRecord& kept : kept_generations(pointer)) {
       if (kept.build_id == record_.build_id && kept.checksum != record_.checksum) {
-        throw DataError(store_.name() + ": set \"" + set_name_ + "\": generation " +
-                        std::to_string(kept.generation) + " has this build id and other bytes");
+        throw Error(ErrorKind::Data, store_.name() + ": set \"" + set_name_ + "\": generation " +
+                                         std::to_string(kept.generation) +
+                                         " has this build id and other bytes");
       }
     }
     check_adds(pointer);
@@ -131,7 +134,8 @@ class Push {
     const auto moment = [](const LogPosition& position) {
       return format_moment(static_cast<UnixSeconds>(milliseconds_of(position) / 1000));
     };
-    throw DataError("set \"" + set_name_ + "\" needs the keys that were added from " + moment(needed) +
+    throw Error(ErrorKind::Data,
+                "set \"" + set_name_ + "\" needs the keys that were added from " + moment(needed) +
                     " on, but " + store_.name() + " has trimmed them up to " +
                     moment(pointer.adds_trimmed_to) +
                     ": they might be treated as absent; build it again, or push it with --allow-shrink");

@@ -23,7 +23,8 @@ bool is_done(const PointerRecord& pointer, const RollbackPlan& plan) {
 
 void check_plan(const PointerRecord& pointer, const RollbackPlan& plan, const std::string& source) {
   if (pointer.current == plan.current && find_kept(pointer, plan.target.push_id) == plan.target) return;
-  throw LockedError(source + " was pushed or rolled back by somebody else meanwhile; look again");
+  throw Error(ErrorKind::Locked,
+              source + " was pushed or rolled back by somebody else meanwhile; look again");
 }
 
 SnapshotBytes fetch_whole(Store& store, const std::string& set_name, const RollbackPlan& plan,
@@ -33,7 +34,8 @@ SnapshotBytes fetch_whole(Store& store, const std::string& set_name, const Rollb
   const auto* missing = std::get_if<MissingChunk>(&fetched);
   const std::string source = name_of(store, set_name, plan.target);
   check_plan(read_stored_pointer(store, set_name).value_or(PointerRecord{}), plan, source);
-  throw DataError(source + ": is damaged and cannot be rolled back to: " + missing->key + " is missing");
+  throw Error(ErrorKind::Data,
+              source + ": is damaged and cannot be rolled back to: " + missing->key + " is missing");
 }
 
 // Why its counters are of no use; nothing where it has none, or they are whole.
@@ -46,7 +48,8 @@ std::optional<std::string> loss_of_counters(Store& store, const std::string& set
         fetch_counters(store, set_name, record, SnapshotView::decode(snapshot, source, Check::Tables));
     const auto* missing = std::get_if<MissingChunk>(&counters);
     return missing == nullptr ? std::nullopt : std::optional(source + ": " + missing->key + " is missing");
-  } catch (const DataError& error) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data) throw;
     return error.what();
   }
 }
@@ -56,18 +59,19 @@ std::optional<std::string> loss_of_counters(Store& store, const std::string& set
 RollbackPlan plan_rollback(Store& store, const std::string& set_name, std::optional<std::uint64_t> to) {
   const auto pointer = read_pointer(store, set_name);
   const std::string source = store.name() + ": set \"" + set_name + "\"";
-  if (!pointer) throw MissingInputError(source + " was never pushed");
+  if (!pointer) throw Error(ErrorKind::MissingInput, source + " was never pushed");
   const SnapshotRecord& current = *pointer->current;
   if (to == current.generation) {
-    throw UsageError(source + ": generation " + std::to_string(*to) +
-                     " is current; kept: " + list_of_kept(*pointer));
+    throw Error(ErrorKind::Usage, source + ": generation " + std::to_string(*to) +
+                                      " is current; kept: " + list_of_kept(*pointer));
   }
   for (const SnapshotRecord& older : pointer->previous) {
     if (to.value_or(older.generation) == older.generation) return {current, older};
   }
-  if (!to) throw MissingInputError(source + ": nothing older is kept; kept: " + list_of_kept(*pointer));
-  throw UsageError(source + ": generation " + std::to_string(*to) +
-                   " is not kept; kept: " + list_of_kept(*pointer));
+  if (!to)
+    throw Error(ErrorKind::MissingInput, source + ": nothing older is kept; kept: " + list_of_kept(*pointer));
+  throw Error(ErrorKind::Usage, source + ": generation " + std::to_string(*to) +
+                                    " is not kept; kept: " + list_of_kept(*pointer));
 }
 
 RollbackResult rollback(Store& store, const std::string& set_name, const RollbackPlan& plan,

@@ -15,9 +15,9 @@ struct RollbackPlan {
   SnapshotRecord target;
 };
 
-// `to` is a generation that the store keeps; nothing: the one before the current. Throws MissingInputError
-// when the set was never pushed or nothing older is kept, UsageError (which lists what is kept) for a
-// generation that is current or is not kept, DataError, and as the store does.
+// `to` is a generation that the store keeps; nothing: the one before the current. Throws MissingInput
+// when the set was never pushed or nothing older is kept, Usage (which lists what is kept) for a
+// generation that is current or is not kept, Data, and as the store does.
 RollbackPlan plan_rollback(Store& store, const std::string& set_name, std::optional<std::uint64_t> to = {});
 
 struct RollbackResult {
@@ -28,9 +28,9 @@ struct RollbackResult {
 // Fetches and checks the whole target (counters that are lost are left out, with a warning: only updates need
 // them), then makes it current by compare-and-set, and wakes the loaders. What
 // was current becomes the newest of the previous ones. Adds since the target's adds_from stay: a loader
-// builds its layer from there. Throws DataError when the target is damaged, LockedError when something else
+// builds its layer from there. Throws Data when the target is damaged, Locked when something else
 // became current since the plan was made, and as the store does; then nothing has changed, unless it is
-// UnavailableError: then it may have.
+// Unavailable: then it may have.
 RollbackResult rollback(Store& store, const std::string& set_name, const RollbackPlan& plan,
                         const Progress& progress = {});
 

@@ -15,7 +15,8 @@ std::string seed_key(const Store& store) {
 
 std::uint64_t parse_seed(const Store& store, const std::string& text) {
   const auto seed = parse_hex(text);
-  if (!seed) throw DataError(store.name() + ": " + seed_key(store) + ": is not 16 hexadecimal digits");
+  if (!seed)
+    throw Error(ErrorKind::Data, store.name() + ": " + seed_key(store) + ": is not 16 hexadecimal digits");
   return *seed;
 }
 
@@ -38,7 +39,8 @@ std::uint64_t renew_shared_seed(Store& store) {
   const auto before = store.get(seed_key(store));
   const auto created = random_value<std::uint64_t>();
   if (store.compare_and_set({seed_key(store), to_hex(created)}, before)) return created;
-  throw LockedError(store.name() + ": " + seed_key(store) + ": is changed by somebody else; look again");
+  throw Error(ErrorKind::Locked,
+              store.name() + ": " + seed_key(store) + ": is changed by somebody else; look again");
 }
 
 std::vector<std::string> sets_of_other_seeds(Store& store, std::uint64_t seed) {

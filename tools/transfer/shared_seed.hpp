@@ -10,13 +10,13 @@
 
 namespace keysieve {
 
-// Nothing when the store has none yet. Throws DataError for a damaged record.
+// Nothing when the store has none yet. Throws Data for a damaged record.
 std::optional<std::uint64_t> find_shared_seed(Store& store);
 
 // Created at random by put-if-absent and read back, so that racing builders agree.
 std::uint64_t shared_seed(Store& store);
 
-// Draws another one, for the builds that come. What is built already goes on with its own. Throws LockedError
+// Draws another one, for the builds that come. What is built already goes on with its own. Throws Locked
 // when somebody else does the same at the same moment.
 std::uint64_t renew_shared_seed(Store& store);
 

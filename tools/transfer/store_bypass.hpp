@@ -19,7 +19,7 @@ struct StoreBypass {
   friend bool operator==(const StoreBypass&, const StoreBypass&) = default;
 };
 
-// No set name: all sets of the store. Replaces one that is there. Both throw UsageError for a wrong set name,
+// No set name: all sets of the store. Replaces one that is there. Both throw Usage for a wrong set name,
 // and as the store does. Loaders are to be woken afterwards, see wake_loaders() and
 // wake_loaders_of_all().
 void set_store_bypass(Store& store, const std::optional<std::string>& set_name, const StoreBypass& bypass);

@@ -35,8 +35,8 @@ StoredText read_text(Store& store, const std::string& set_name) {
 StoredText read_text_after(const std::exception_ptr& lost_answer, Store& store, const std::string& set_name) {
   try {
     return read_text(store, set_name);
-  } catch (const UnavailableError&) {
-    if (lost_answer) std::rethrow_exception(lost_answer);
+  } catch (const Error& error) {
+    if (lost_answer && error.is_outage()) std::rethrow_exception(lost_answer);
     throw;
   }
 }
@@ -97,23 +97,26 @@ PointerRecord change_pointer(Store& store, const std::string& set_name, const Po
     has_tried = true;
     try {
       if (store.compare_and_set({key, is_done ? *text : encode(pointer)}, text)) return pointer;
-    } catch (const UnavailableError&) {
-      if (lost_answer) throw;
+    } catch (const Error& error) {
+      if (lost_answer || !error.is_outage()) throw;
       lost_answer = std::current_exception();
     }
   }
-  throw LockedError(store.name() + ": " + key + ": is changed by others all the time; try again later");
+  throw Error(ErrorKind::Locked,
+              store.name() + ": " + key + ": is changed by others all the time; try again later");
 }
 
 PointerRecord move_current(Store& store, const std::string& set_name, const PushId& push_id,
                            const PointerChange& change) {
   try {
     return change_pointer(store, set_name, change);
-  } catch (const UnavailableError& error) {
+  } catch (const Error& error) {
+    if (!error.is_outage()) throw;
     const auto generation = current_generation_of(store, set_name, push_id);
     if (!generation) throw;
-    throw UnconfirmedError("set \"" + set_name + "\": generation " + std::to_string(*generation) +
-                           " is current, but not confirmed: " + error.what());
+    throw Error(ErrorKind::Unconfirmed, "set \"" + set_name + "\": generation " +
+                                            std::to_string(*generation) +
+                                            " is current, but not confirmed: " + error.what());
   }
 }
 
@@ -146,9 +149,10 @@ std::optional<Geometry> current_geometry(Store& store, const std::string& set_na
   const SnapshotRecord& current = *pointer->current;
   const std::string source = store.name() + ": " + pointer_key(store, set_name);
   const FilterKind* kind = find_filter_kind(current.kind);
-  if (kind == nullptr) throw IncompatibleError(source + ": this build does not know kind " + current.kind);
+  if (kind == nullptr)
+    throw Error(ErrorKind::Incompatible, source + ": this build does not know kind " + current.kind);
   if (!kind->takes_hash_count(current.hash_count)) {
-    throw DataError(source + ": \"hash_count\" is out of range");
+    throw Error(ErrorKind::Data, source + ": \"hash_count\" is out of range");
   }
   return Geometry{kind, {current.shard_bytes, current.hash_count}, current.shard_count};
 }

@@ -26,7 +26,7 @@ std::string pointer_key(const Store& store, const std::string& set_name);
 // The other way round; nothing for a key of another kind.
 std::optional<std::string> set_of_pointer_key(const Store& store, std::string_view key);
 
-// Nothing for a set without a record. Throws DataError, IncompatibleError, and as the store does.
+// Nothing for a set without a record. Throws Data, Incompatible, and as the store does.
 std::optional<PointerRecord> read_stored_pointer(Store& store, const std::string& set_name);
 
 // Changes the record; false when there is nothing (more) to change. Called again with what others made of it
@@ -34,18 +34,12 @@ std::optional<PointerRecord> read_stored_pointer(Store& store, const std::string
 using PointerChange = std::function<bool(PointerRecord& pointer)>;
 
 // Changes the record by compare-and-set, from an empty one where there is none. Returns it as it is then.
-// Throws LockedError after too many lost races, as the store does, and what `change` throws; then nothing is
-// changed, unless it is UnavailableError: then it may be.
+// Throws Locked after too many lost races, as the store does, and what `change` throws; then nothing is
+// changed, unless it is Unavailable: then it may be.
 PointerRecord change_pointer(Store& store, const std::string& set_name, const PointerChange& change);
 
-// What was to be current is, but the store does not confirm it, as when replicas miss it.
-class UnconfirmedError : public UnavailableError {
- public:
-  using UnavailableError::UnavailableError;
-};
-
-// The same for a change that makes what this push brought current. Throws UnconfirmedError too, which says
-// which generation is current.
+// The same for a change that makes what this push brought current. Throws Unconfirmed
+// too, which says which generation is current: the store does not confirm it, as when replicas miss it.
 PointerRecord move_current(Store& store, const std::string& set_name, const PushId& push_id,
                            const PointerChange& change);
 

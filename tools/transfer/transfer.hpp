@@ -19,11 +19,11 @@ namespace keysieve {
 // Bytes done of bytes in all.
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-// With its `current`; nothing when the set was never pushed. Throws DataError for a damaged record.
+// With its `current`; nothing when the set was never pushed. Throws Data for a damaged record.
 std::optional<PointerRecord> read_pointer(Store& store, const std::string& set_name);
 
 // What the current generation was built with, for BuildSettings::like; fetches no chunk. Nothing when the set
-// was never pushed. Throws IncompatibleError for a kind that this build does not know.
+// was never pushed. Throws Incompatible for a kind that this build does not know.
 std::optional<Geometry> current_geometry(Store& store, const std::string& set_name);
 
 struct PushResult {
@@ -38,19 +38,13 @@ struct PushResult {
 // it has put is removed by the first push or gc that comes kAbandonedAfter later (when it fails or is
 // refused, it removes that itself). Who was stopped for so long that others did that begins again. Pushing
 // the build that is current already replaces its chunks, which mends a damaged generation, and returns its
-// record. Throws DataError (guard, damaged pointer record), LockedError (too many races), and as the store
+// record. Throws Data (guard, damaged pointer record), Locked (too many races), and as the store
 // does.
 // `counters`: those of a counting set, empty for others.
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards,
                 const Progress& progress = {}, UnixSeconds now = unix_now(), Bytes counters = {});
 
-// Another push was faster.
-class SupersededError : public LockedError {
- public:
-  using LockedError::LockedError;
-};
-
-// As push(), but only over `base`: throws SupersededError when another generation is current by then.
+// As push(), but only over `base`: throws Superseded when another generation is current by then.
 PushResult push_over(Store& store, const SnapshotRecord& base, const SnapshotView& snapshot,
                      const Guards& guards, const Progress& progress = {}, UnixSeconds now = unix_now(),
                      Bytes counters = {});
@@ -64,8 +58,8 @@ struct Pulled {
 
 // Fetches and checks the current generation: every chunk, the whole, then decodes everything and compares set
 // name and build id with the record. A chunk that is missing starts it again from the pointer, since a push
-// may just have replaced it; missing again under the same record throws DataError "damaged, push again".
-// Throws MissingInputError when the set was never pushed, UnavailableError, DataError. `max_bytes` refuses a
+// may just have replaced it; missing again under the same record throws Data "damaged, push again".
+// Throws MissingInput when the set was never pushed, Unavailable, Data. `max_bytes` refuses a
 // larger snapshot before anything is allocated (0: no limit).
 Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes = 0,
             const Progress& progress = {});

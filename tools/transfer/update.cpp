@@ -48,13 +48,14 @@ PushResult push_update(Store& store, const SnapshotRecord& base, const SnapshotV
   const std::string next = "generation " + std::to_string(base.generation + 1);
   try {
     return push_over(store, base, view, guards, progress, unix_now(), counters);
-  } catch (const UnconfirmedError& error) {
-    throw UnconfirmedError(std::string(error.what()) +
-                           "; the update is in it: do not repeat it unless a failover loses " + next);
-  } catch (const UnavailableError& error) {
-    throw UnavailableError(std::string(error.what()) +
-                           "; before you repeat the update, see with keysieve rollback --list that " + next +
-                           " is not there");
+  } catch (const Error& error) {
+    if (!error.is_outage()) throw;
+    const std::string advice =
+        error.kind() == ErrorKind::Unconfirmed
+            ? "; the update is in it: do not repeat it unless a failover loses " + next
+            : "; before you repeat the update, see with keysieve rollback --list that " + next +
+                  " is not there";
+    throw Error(error.kind(), error.what() + advice);
   }
 }
 
@@ -88,7 +89,8 @@ void check_lists(const std::string& set_name, const KeyChanges& changes) {
   const auto both = std::find_if(changes.added.begin(), changes.added.end(),
                                  [&removed](const std::string& key) { return removed.contains(key); });
   if (both == changes.added.end()) return;
-  throw UsageError("set \"" + set_name + "\": key \"" + *both + "\" is in the lists to add and to remove");
+  throw Error(ErrorKind::Usage,
+              "set \"" + set_name + "\": key \"" + *both + "\" is in the lists to add and to remove");
 }
 
 }  // namespace
@@ -100,11 +102,12 @@ UpdateResult update(Store& store, const std::string& set_name, const KeyChanges&
     check_kind(store, set_name, changes);
     try {
       return update_once(store, set_name, changes, guards, progress);
-    } catch (const SupersededError&) {  // begins again from what is current now
+    } catch (const Error& error) {  // begins again from what is current now
+      if (error.kind() != ErrorKind::Superseded) throw;
     }
   }
-  throw LockedError(store.name() + ": set \"" + set_name +
-                    "\": is pushed by others all the time; try again later");
+  throw Error(ErrorKind::Locked,
+              store.name() + ": set \"" + set_name + "\": is pushed by others all the time; try again later");
 }
 
 }  // namespace keysieve

@@ -27,9 +27,9 @@ struct UpdateResult {
 
 // Pulls, changes a copy (removes, then adds), pushes; when somebody else's push was faster, again from what
 // that brought, so that nothing is undone. Without a max_fpr the guards hold it to default_max_fpr() of the
-// set's target. Throws UsageError for a kind that keys cannot be added to or removed from and for a key in
-// both lists, LockedError after too many lost races, and as pull() and push() do; the generation that was
-// current stays so then. Only after UnavailableError, whose message says so, the update may be done:
+// set's target. Throws Usage for a kind that keys cannot be added to or removed from and for a key in
+// both lists, Locked after too many lost races, and as pull() and push() do; the generation that was
+// current stays so then. Only after Unavailable, whose message says so, the update may be done:
 // repeated, it would be done twice.
 UpdateResult update(Store& store, const std::string& set_name, const KeyChanges& changes,
                     const Guards& guards, const Progress& progress = {});

@@ -7,13 +7,13 @@
 #include <fstream>
 
 #include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 bool is_open_in_process(int fd) {
   return ::fcntl(fd, F_GETFD) != -1;
@@ -65,14 +65,14 @@ TEST(FileDescriptor, ReadsFromAnOffsetAndNoMoreThanThereIs) {
   read_all_at(file, 4, bytes, "the-file");
   EXPECT_EQ(as_text(bytes), "bytes");
   EXPECT_THAT([&] { read_all_at(file, 5, bytes, "the-file"); },
-              ThrowsMessage<DataError>(AllOf(HasSubstr("the-file"), HasSubstr("shorter"))));
+              test::fails(ErrorKind::Data, AllOf(HasSubstr("the-file"), HasSubstr("shorter"))));
 }
 
 TEST(FileDescriptor, ReportsAFullDevice) {
   const FileDescriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(full.is_open());
   EXPECT_THAT([&] { write_all(full, as_bytes("x"), "the-file"); },
-              ThrowsMessage<CannotCreateError>(AllOf(HasSubstr("the-file"), HasSubstr("No space left"))));
+              test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr("the-file"), HasSubstr("No space left"))));
 }
 
 }  // namespace

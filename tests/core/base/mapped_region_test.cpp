@@ -10,13 +10,13 @@
 
 #include "core/base/error.hpp"
 #include "core/base/file_descriptor.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 // mincore(2) knows no page that is not mapped.
 bool is_mapped_in_process(std::byte* address) {
@@ -82,16 +82,17 @@ TEST_F(MappedRegionTest, StoresInTheFileWhatIsWrittenThroughIt) {
 
 TEST_F(MappedRegionTest, NamesTheFileThatCannotBeRead) {
   EXPECT_THAT([&] { map_file(path_of("gone")); },
-              ThrowsMessage<MissingInputError>(AllOf(HasSubstr("gone"), HasSubstr("No such file"))));
+              test::fails(ErrorKind::MissingInput, AllOf(HasSubstr("gone"), HasSubstr("No such file"))));
   EXPECT_THAT([&] { map_file(path_of("")); },
-              ThrowsMessage<MissingInputError>(AllOf(HasSubstr(path_of("")), HasSubstr("directory"))));
+              test::fails(ErrorKind::MissingInput, AllOf(HasSubstr(path_of("")), HasSubstr("directory"))));
 }
 
 TEST_F(MappedRegionTest, NamesTheFileThatCannotBeMapped) {
   std::ofstream(path_of("file")) << "the bytes";
   const FileDescriptor file(::open(path_of("file").c_str(), O_RDONLY | O_CLOEXEC));
-  EXPECT_THAT([&] { map_region(file, MapAccess::ReadWrite, 9, "the-file"); },
-              ThrowsMessage<PermissionError>(AllOf(HasSubstr("the-file"), HasSubstr("Permission denied"))));
+  EXPECT_THAT(
+      [&] { map_region(file, MapAccess::ReadWrite, 9, "the-file"); },
+      test::fails(ErrorKind::Permission, AllOf(HasSubstr("the-file"), HasSubstr("Permission denied"))));
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace keysieve {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 TEST(SetName, AcceptsLettersDigitsUnderscoreAndHyphen) {
   for (const std::string name : {"tags", "a", "0", "2024-tags", "a_b-c", "a--", "z9_"}) {
@@ -24,13 +24,13 @@ TEST(SetName, RefusesWhatCouldLeaveItsFolderOrBreakAKey) {
        {""s, "."s, ".."s, "-x"s, "_x"s, "A"s, "tagS"s, "a/b"s, "../a"s, "a b"s, "a."s, "a:b"s, "a\0b"s, "\0"s,
         "a\n"s, "猫"s, "a*"s, std::string(65, 'a')}) {
     EXPECT_FALSE(is_set_name(name)) << name;
-    EXPECT_THROW(checked_set_name(name), UsageError) << name;
+    EXPECT_THAT([&] { checked_set_name(name); }, test::fails(ErrorKind::Usage)) << name;
   }
 }
 
 TEST(SetName, SaysWhatIsAllowedWhenItRefuses) {
   EXPECT_THAT([] { checked_set_name("Tags"); },
-              ThrowsMessage<UsageError>(AllOf(HasSubstr("\"Tags\""), HasSubstr("a-z, 0-9, _ and -"))));
+              test::fails(ErrorKind::Usage, AllOf(HasSubstr("\"Tags\""), HasSubstr("a-z, 0-9, _ and -"))));
 }
 
 }  // namespace

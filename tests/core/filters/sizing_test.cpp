@@ -6,12 +6,12 @@
 
 #include "core/base/error.hpp"
 #include "core/filters/expectation.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace keysieve {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 constexpr std::array kTargets{0.5, 0.01, 0.001, 0.0001, 1e-6};
 constexpr std::array<std::uint64_t, 4> kKeyCounts{1, 1'000, 80'000, 10'000'000};
@@ -106,7 +106,7 @@ TEST(Sizing, GivesOneShardToNoKeys) {
 
 void expect_refused(const SizingRequest& request, const std::string& reason) {
   EXPECT_THAT([&] { size_filter(filter_kind_named(kDefaultKindName), request); },
-              ThrowsMessage<UsageError>(HasSubstr(reason)));
+              test::fails(ErrorKind::Usage, HasSubstr(reason)));
 }
 
 TEST(Sizing, RefusesAnFprOutOfRange) {

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace keysieve {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kResident = 11 * kMiB;
@@ -40,7 +40,7 @@ TEST(MemoryPlan, TakesFewerThreadsWhereThereIsNoRoomForAll) {
 
 TEST(MemoryPlan, SaysHowMuchIsNeeded) {
   EXPECT_THAT([] { plan_memory(10 * kMiB, kResident, 2); },
-              ThrowsMessage<UsageError>("memory limit of 10M is too small: needs 21M or more"));
+              test::fails(ErrorKind::Usage, "memory limit of 10M is too small: needs 21M or more"));
   EXPECT_NO_THROW(plan_memory(20 * kMiB, kResident, 2));
 }
 
@@ -56,7 +56,7 @@ TEST(MemoryPlan, GivesUpSomeRoomForSorting) {
   const MemoryPlan plan = plan_memory(32 * kMiB, kResident, 1);
   EXPECT_EQ(bytes_of(plan) / 1000, (bytes_of(plan.less(kMiB)) + kMiB) / 1000);
   EXPECT_THAT([&] { static_cast<void>(plan.less(100 * kMiB)); },
-              ThrowsMessage<UsageError>(HasSubstr("too small for the tables")));
+              test::fails(ErrorKind::Usage, HasSubstr("too small for the tables")));
 }
 
 }  // namespace

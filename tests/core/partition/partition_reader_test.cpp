@@ -117,7 +117,7 @@ TEST_F(Partitions, LeaveNoNameInTheirFolder) {
 
 TEST_F(Partitions, NameAFolderThatTakesNoFiles) {
   HashPartitions partitions(kSpilledInPieces, directory_ / "none");
-  EXPECT_THAT(test::message_of<CannotCreateError>([&] {
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] {
                 for (const KeyHash& hash : hashes_) partitions.writer(0).add(hash);
               }),
               StartsWith("temporary file in " + (directory_ / "none") + ": No such file"));

@@ -6,6 +6,7 @@
 #include "core/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/stepped.hpp"
 
 namespace keysieve {
@@ -103,8 +104,8 @@ TEST_P(EachBypass, WorksForRootWhoeverOwnsTheFolder) {
 }
 
 TEST_P(EachBypass, NeedsASetThatWasPublished) {
-  EXPECT_THROW(set(0), MissingInputError);
-  EXPECT_THROW(clear(), MissingInputError);
+  EXPECT_THAT([&] { set(0); }, test::fails(ErrorKind::MissingInput));
+  EXPECT_THAT([&] { clear(); }, test::fails(ErrorKind::MissingInput));
   EXPECT_FALSE(std::filesystem::exists(folder()));
 }
 

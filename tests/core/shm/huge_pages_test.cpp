@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 
 namespace keysieve {
@@ -12,7 +13,6 @@ namespace {
 
 using test::is_root;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 constexpr std::uint64_t kHugePageBytes = 2 * 1024 * 1024;
 
@@ -61,7 +61,7 @@ TEST_F(HugePages, HoldAPublishedSetWhereTheMountGivesThem) {
 
 TEST_F(HugePages, NameADirectoryThatIsNotThere) {
   EXPECT_THAT([&] { huge_page_policy(directory_ / "gone"); },
-              ThrowsMessage<MissingInputError>(HasSubstr(directory_ / "gone")));
+              test::fails(ErrorKind::MissingInput, HasSubstr(directory_ / "gone")));
 }
 
 }  // namespace

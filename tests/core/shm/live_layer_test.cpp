@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "tests/core/kind_ids.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 
 namespace keysieve {
@@ -14,7 +15,6 @@ namespace {
 
 using test::numbered_keys;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 class LiveLayerTest : public test::LiveLayers {};
 
@@ -26,8 +26,8 @@ TEST_F(LiveLayerTest, HasAtLeastOneShard) {
 }
 
 TEST_F(LiveLayerTest, CannotBeSizedForAnyFpr) {
-  EXPECT_THROW(layer_geometry_for(1'000, 0.0), UsageError);
-  EXPECT_THROW(layer_geometry_for(1'000, 1.0), UsageError);
+  EXPECT_THAT([&] { layer_geometry_for(1'000, 0.0); }, test::fails(ErrorKind::Usage));
+  EXPECT_THAT([&] { layer_geometry_for(1'000, 1.0); }, test::fails(ErrorKind::Usage));
 }
 
 TEST_F(LiveLayerTest, KeepsToTheFprItIsSizedFor) {
@@ -245,7 +245,7 @@ TEST_F(LiveLayerTest, CannotBeOpenedWhenItsFileIsGone) {
   publish_with(empty_layer());
   std::filesystem::remove(file(live_file_name(1)));
   EXPECT_THAT([this] { return publisher().open_layer(); },
-              ThrowsMessage<MissingInputError>(HasSubstr(file(live_file_name(1)))));
+              test::fails(ErrorKind::MissingInput, HasSubstr(file(live_file_name(1)))));
 }
 
 TEST_F(LiveLayerTest, IsNotOpenedBehindASymbolicLink) {
@@ -253,7 +253,7 @@ TEST_F(LiveLayerTest, IsNotOpenedBehindASymbolicLink) {
   std::filesystem::rename(file(live_file_name(1)), directory_ / "elsewhere");
   std::filesystem::create_symlink(directory_ / "elsewhere", file(live_file_name(1)));
   EXPECT_THAT([this] { return publisher().open_layer(); },
-              ThrowsMessage<MissingInputError>(HasSubstr("Too many levels of symbolic links")));
+              test::fails(ErrorKind::MissingInput, HasSubstr("Too many levels of symbolic links")));
 }
 
 // Whatever the base is, and whether or not anything was added.

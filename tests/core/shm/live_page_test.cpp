@@ -5,6 +5,7 @@
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
 #include "tests/core/shm/live_layer.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace keysieve {
 namespace {
@@ -12,7 +13,6 @@ namespace {
 using test::change_byte;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 constexpr PublicationId kId{.instance = 11, .publication = 12};
 constexpr LayerGeometry kLayer{.shard_count = 3};
@@ -40,7 +40,7 @@ class LivePageTest : public test::LiveLayers {
   void check(std::uint64_t file_bytes) const { check_live_page(page_, file_bytes, kId, "file"); }
   void expect_refused(std::uint64_t file_bytes, const std::string& reason) const {
     EXPECT_THAT([&] { check(file_bytes); },
-                ThrowsMessage<DataError>(AllOf(HasSubstr("file: "), HasSubstr(reason))));
+                test::fails(ErrorKind::Data, AllOf(HasSubstr("file: "), HasSubstr(reason))));
   }
 
   LivePage page_{};
@@ -60,7 +60,7 @@ TEST_F(LivePageTest, IsRefusedWhenAnyByteOfItsHeaderIsWrong) {
   for (std::size_t at = 0; at < offsetof(LivePage, live_keys); ++at) {
     auto* bytes = reinterpret_cast<std::byte*>(&page_);
     bytes[at] ^= std::byte{1};
-    EXPECT_THROW(check(kPageBytes + kLayer.bytes()), DataError) << at;
+    EXPECT_THAT([&] { check(kPageBytes + kLayer.bytes()); }, test::fails(ErrorKind::Data)) << at;
     bytes[at] ^= std::byte{1};
   }
   EXPECT_NO_THROW(check(kPageBytes + kLayer.bytes()));
@@ -109,7 +109,7 @@ TEST_F(LivePageTest, IsRefusedByReaderAndWriterWhenTheFileWasCutShortOrGrew) {
     EXPECT_FALSE(reader.pin()) << wrong;
     EXPECT_THAT(reader.reason(),
                 AllOf(HasSubstr(live), AnyOf(HasSubstr("cut short"), HasSubstr("too long"))));
-    EXPECT_THROW(static_cast<void>(publisher().open_layer()), DataError) << wrong;
+    EXPECT_THAT([&] { static_cast<void>(publisher().open_layer()); }, test::fails(ErrorKind::Data)) << wrong;
     std::filesystem::copy_file(directory_ / "whole", live, std::filesystem::copy_options::overwrite_existing);
   }
   SetReader reader = this->reader();
@@ -117,8 +117,16 @@ TEST_F(LivePageTest, IsRefusedByReaderAndWriterWhenTheFileWasCutShortOrGrew) {
 }
 
 TEST_F(LivePageTest, IsRefusedWhenItBelongsToAnotherPublication) {
-  EXPECT_THROW(check_live_page(page_, kPageBytes + kLayer.bytes(), {kId.instance, 13}, "file"), DataError);
-  EXPECT_THROW(check_live_page(page_, kPageBytes + kLayer.bytes(), {10, kId.publication}, "file"), DataError);
+  EXPECT_THAT(
+      [&] {
+        check_live_page(page_, kPageBytes + kLayer.bytes(), {kId.instance, 13}, "file");
+      },
+      test::fails(ErrorKind::Data));
+  EXPECT_THAT(
+      [&] {
+        check_live_page(page_, kPageBytes + kLayer.bytes(), {10, kId.publication}, "file");
+      },
+      test::fails(ErrorKind::Data));
 }
 
 // The count is not covered by the checksum, since it changes; without a layer nobody looks at it.

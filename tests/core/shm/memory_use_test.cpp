@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 
 namespace keysieve {
@@ -13,7 +14,6 @@ namespace {
 using test::is_root;
 using test::run_as;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 class MemoryUseTest : public test::SharedMemory {};
 
@@ -29,7 +29,7 @@ TEST_F(MemoryUseTest, CountsTheFilesOfAllSets) {
 
 TEST_F(MemoryUseTest, NamesADirectoryThatIsNotThere) {
   EXPECT_THAT([&] { memory_use(directory_ / "gone"); },
-              ThrowsMessage<MissingInputError>(HasSubstr(directory_ / "gone")));
+              test::fails(ErrorKind::MissingInput, HasSubstr(directory_ / "gone")));
 }
 
 TEST_F(MemoryUseTest, DoesNotGuessWhatIsPinnedOnASharedFileSystem) {
@@ -51,7 +51,7 @@ TEST_F(MemoryUseTest, MeasuresWhatReadersPinOnATmpfsOfItsOwn) {
     EXPECT_GE(memory_use(directory_.path()).pinned_bytes, large.get().size());
     const PublisherSettings limited{.directory = directory_.path(), .max_total_bytes = 150'000};
     EXPECT_THAT([&] { Publisher(limited, kSet).publish(snapshot_of("new").get(), 1); },
-                ThrowsMessage<CannotCreateError>(HasSubstr("pinned")));
+                test::fails(ErrorKind::CannotCreate, HasSubstr("pinned")));
   }
   EXPECT_EQ(memory_use(directory_.path()).pinned_bytes, 0U);
 }

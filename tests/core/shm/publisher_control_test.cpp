@@ -3,6 +3,7 @@
 
 #include "core/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace keysieve {
 namespace {
@@ -10,7 +11,6 @@ namespace {
 using test::change_byte;
 using test::may_contain;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 class PublisherControlTest : public test::SharedMemory {};
 
@@ -65,7 +65,8 @@ TEST_F(PublisherControlTest, PublishesNothingByAControlFileThatAnotherHolds) {
     const ControlFile another = writable_control();
     ASSERT_TRUE(another.hold(file(kControlName)));
     for (int attempt = 0; attempt < 2; ++attempt) {
-      EXPECT_THROW(publisher.publish(snapshot_of("new").get(), 1), LockedError) << attempt;
+      EXPECT_THAT([&] { publisher.publish(snapshot_of("new").get(), 1); }, test::fails(ErrorKind::Locked))
+          << attempt;
     }
     EXPECT_EQ(publication_of(another.page().current), 1U);
   }
@@ -79,7 +80,7 @@ TEST_F(PublisherControlTest, LeavesAControlPageOfAnotherAbiAlone) {
     control.writable_page().abi_major = 2;
   }
   EXPECT_THAT([&] { publisher(); },
-              ThrowsMessage<IncompatibleError>(AllOf(HasSubstr(file(kControlName)), HasSubstr("ABI 2"))));
+              test::fails(ErrorKind::Incompatible, AllOf(HasSubstr(file(kControlName)), HasSubstr("ABI 2"))));
   std::array<std::byte, kPageBytes> bytes{};
   std::ifstream(file(kControlName)).read(reinterpret_cast<char*>(bytes.data()), kPageBytes);
   EXPECT_EQ(load<std::uint16_t>(bytes.data() + offsetof(ControlPage, abi_major)), 2U);

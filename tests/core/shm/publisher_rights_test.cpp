@@ -6,6 +6,7 @@
 #include "core/shm/bypass.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace keysieve {
 namespace {
@@ -16,7 +17,6 @@ using test::kOtherUser;
 using test::kWorkerGroup;
 using test::run_as;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 class PublisherRightsTest : public test::SharedMemory {
  protected:
@@ -34,7 +34,7 @@ class PublisherRightsTest : public test::SharedMemory {
 TEST_F(PublisherRightsTest, CreatesNoFolderThatTheOwnerOfTheDirectoryCouldNotPublishIn) {
   if (!is_root()) GTEST_SKIP() << "only root can give a directory to another user";
   ASSERT_EQ(::chown(directory_.path().c_str(), 12345, static_cast<gid_t>(-1)), 0);
-  EXPECT_THAT([this] { publisher(); }, ThrowsMessage<PermissionError>(HasSubstr("belongs to uid 12345")));
+  EXPECT_THAT([this] { publisher(); }, test::fails(ErrorKind::NotTrusted, HasSubstr("belongs to uid 12345")));
   EXPECT_FALSE(std::filesystem::exists(folder()));
 }
 
@@ -86,7 +86,7 @@ TEST_F(PublisherRightsTest, RefusesAFolderOfAnotherUser) {
   std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
   ASSERT_EQ(::chown(folder().c_str(), kOtherUser, kWorkerGroup), 0);
   EXPECT_THAT([&] { publisher(); },
-              ThrowsMessage<PermissionError>(AllOf(HasSubstr(folder()), HasSubstr("uid 54321"))));
+              test::fails(ErrorKind::NotTrusted, AllOf(HasSubstr(folder()), HasSubstr("uid 54321"))));
 }
 
 // Root's folder is trusted for reading, yet only root may publish into it.
@@ -100,7 +100,7 @@ TEST_F(PublisherRightsTest, MustRunAsTheOwnerOfTheFolder) {
                      publisher();
                      return 0;
                    }),
-            exit_status_of(ErrorKind::Permission));
+            exit_status_of(ErrorKind::NotTrusted));
   EXPECT_EQ(run_as(kOtherUser, kWorkerGroup,
                    [&] {
                      set_bypass(directory_.path(), kSet, 0);
@@ -114,7 +114,7 @@ TEST_F(PublisherRightsTest, MustRunAsTheOwnerOfTheFolder) {
 TEST_F(PublisherRightsTest, FollowsNoSymbolicLinkToItsFolder) {
   const test::TemporaryDirectory elsewhere;
   std::filesystem::create_symlink(elsewhere.path(), folder());
-  EXPECT_THROW(publisher(), CannotCreateError);
+  EXPECT_THAT([&] { publisher(); }, test::fails(ErrorKind::CannotCreate));
   EXPECT_TRUE(std::filesystem::is_empty(elsewhere.path()));
 }
 
@@ -123,7 +123,7 @@ TEST_F(PublisherRightsTest, FollowsNoSymbolicLinkFromItsLock) {
   const std::string victim = directory_ / "victim";
   std::filesystem::remove(file("lock"));
   std::filesystem::create_symlink(victim, file("lock"));
-  EXPECT_THAT([&] { publisher(); }, ThrowsMessage<CannotCreateError>(HasSubstr(file("lock"))));
+  EXPECT_THAT([&] { publisher(); }, test::fails(ErrorKind::CannotCreate, HasSubstr(file("lock"))));
   EXPECT_FALSE(std::filesystem::exists(victim));
 }
 
@@ -131,7 +131,7 @@ TEST_F(PublisherRightsTest, RefusesAPipeAsItsLockWithoutWaiting) {
   publish("old");
   std::filesystem::remove(file("lock"));
   ASSERT_EQ(::mkfifo(file("lock").c_str(), 0600), 0);
-  EXPECT_THAT([&] { publisher(); }, ThrowsMessage<PermissionError>(HasSubstr("not a regular file")));
+  EXPECT_THAT([&] { publisher(); }, test::fails(ErrorKind::NotTrusted, HasSubstr("not a regular file")));
 }
 
 }  // namespace

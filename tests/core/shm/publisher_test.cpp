@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 
 namespace keysieve {
@@ -21,7 +22,6 @@ using test::may_contain;
 using test::publication_seen_by;
 using test::run_in_process;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 using ::testing::UnorderedElementsAre;
 
 class PublisherTest : public test::SharedMemory {
@@ -106,7 +106,7 @@ TEST_F(PublisherTest, NeverUsesANumberTwiceAfterACrash) {
 TEST_F(PublisherTest, RefusesASecondPublisherInTheSameProcess) {
   const Publisher first = publisher();
   EXPECT_THAT([&] { publisher(); },
-              ThrowsMessage<LockedError>(AllOf(HasSubstr(file("lock")), HasSubstr("locked"))));
+              test::fails(ErrorKind::Locked, AllOf(HasSubstr(file("lock")), HasSubstr("locked"))));
 }
 
 TEST_F(PublisherTest, RefusesASecondPublisherInAnotherProcess) {
@@ -133,7 +133,7 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsCorrupt) {
   SnapshotBytes corrupt = snapshot_of("new");
   corrupt.get().back() ^= std::byte{1};  // in a shard: only the look at everything finds it
   EXPECT_THAT([&] { publish(corrupt); },
-              ThrowsMessage<DataError>(AllOf(HasSubstr(folder()), HasSubstr("shards are damaged"))));
+              test::fails(ErrorKind::Data, AllOf(HasSubstr(folder()), HasSubstr("shards are damaged"))));
   expect_only_the_first_publication();
 }
 
@@ -143,7 +143,7 @@ TEST_F(PublisherTest, FindsDamageInAnyStretchOfALargeSnapshot) {
   const std::size_t size = corrupt.get().size();
   for (const std::size_t offset : {size / 3, size / 2, size - 5'000}) {
     corrupt.get()[offset] ^= std::byte{1};
-    EXPECT_THROW(publish(corrupt), DataError) << offset;
+    EXPECT_THAT([&] { publish(corrupt); }, test::fails(ErrorKind::Data)) << offset;
     corrupt.get()[offset] ^= std::byte{1};
   }
   expect_only_the_first_publication();
@@ -154,7 +154,8 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsCutShort) {
   publish("old");
   const SnapshotBytes snapshot = snapshot_of("new");
   for (const std::size_t size : {std::size_t{0}, std::size_t{100}, kPageBytes, snapshot.get().size() - 1}) {
-    EXPECT_THROW(publisher().publish(snapshot.get().first(size), 1), DataError) << size;
+    EXPECT_THAT([&] { publisher().publish(snapshot.get().first(size), 1); }, test::fails(ErrorKind::Data))
+        << size;
   }
   expect_only_the_first_publication();
 }
@@ -162,14 +163,14 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsCutShort) {
 TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsOfAnotherSet) {
   publish("old");
   EXPECT_THAT([&] { publish(snapshot_of("new", {.set_name = "shop"})); },
-              ThrowsMessage<DataError>(AllOf(HasSubstr(folder()), HasSubstr("is of set shop"))));
+              test::fails(ErrorKind::Data, AllOf(HasSubstr(folder()), HasSubstr("is of set shop"))));
   expect_only_the_first_publication();
 }
 
 TEST_F(PublisherTest, PublishesAgainAfterAFailure) {
   publish("old");
   Publisher publisher = this->publisher();
-  EXPECT_THROW(publisher.publish({}, 1), DataError);
+  EXPECT_THAT([&] { publisher.publish({}, 1); }, test::fails(ErrorKind::Data));
   publisher.publish(snapshot_of("new").get(), 1);
   SetReader reader = this->reader();
   EXPECT_TRUE(may_contain(reader, "new1"));
@@ -181,9 +182,10 @@ TEST_F(PublisherTest, NoticesThatItsLockFileWasReplaced) {
   Publisher first = publisher();
   std::filesystem::remove(file("lock"));
   EXPECT_THAT([&] { publisher(); },
-              ThrowsMessage<LockedError>(AllOf(HasSubstr(file("control")), HasSubstr("locked"))));
-  EXPECT_THAT([&] { first.publish(snapshot_of("new").get(), 1); },
-              ThrowsMessage<LockedError>(AllOf(HasSubstr(file("lock")), HasSubstr("removed or replaced"))));
+              test::fails(ErrorKind::Locked, AllOf(HasSubstr(file("control")), HasSubstr("locked"))));
+  EXPECT_THAT(
+      [&] { first.publish(snapshot_of("new").get(), 1); },
+      test::fails(ErrorKind::Locked, AllOf(HasSubstr(file("lock")), HasSubstr("removed or replaced"))));
   expect_only_the_first_publication();
 }
 
@@ -197,23 +199,23 @@ TEST_F(PublisherTest, IsNotKeptBackByAWorkerThatLocksTheControlPage) {
   ASSERT_EQ(::flock(worker.get(), LOCK_EX), 0);
   Publisher publisher = this->publisher();
   EXPECT_EQ(publisher.publish(snapshot_of("new").get(), 1), 2U);
-  EXPECT_THROW(this->publisher(), LockedError);
+  EXPECT_THAT([&] { this->publisher(); }, test::fails(ErrorKind::Locked));
 }
 
 TEST_F(PublisherTest, NoticesThatItsLockFileWasRemoved) {
   publish("old");
   Publisher publisher = this->publisher();
   std::filesystem::remove(file("lock"));
-  EXPECT_THROW(publisher.publish(snapshot_of("new").get(), 1), LockedError);
+  EXPECT_THAT([&] { publisher.publish(snapshot_of("new").get(), 1); }, test::fails(ErrorKind::Locked));
 }
 
 TEST_F(PublisherTest, RefusesToPassTheLimitOfAllSets) {
   publish("old");
   PublisherSettings settings{.directory = directory_.path(), .max_total_bytes = 25'000};
   EXPECT_THAT([&] { Publisher(settings, kSet).publish(snapshot_of("new").get(), 1); },
-              ThrowsMessage<CannotCreateError>(
-                  AllOf(HasSubstr(directory_.path()), HasSubstr("set tags"), HasSubstr("25000 bytes"),
-                        HasSubstr("restart idle PHP workers"), HasSubstr("raise max_total_size"))));
+              test::fails(ErrorKind::CannotCreate,
+                          AllOf(HasSubstr(directory_.path()), HasSubstr("set tags"), HasSubstr("25000 bytes"),
+                                HasSubstr("restart idle PHP workers"), HasSubstr("raise max_total_size"))));
   expect_only_the_first_publication();
   settings.max_total_bytes = 1'000'000;
   EXPECT_EQ(Publisher(settings, kSet).publish(snapshot_of("new").get(), 1), 2U);
@@ -226,8 +228,9 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheFileSystemIsFull) {
   ASSERT_EQ(mounted.error(), 0);
   publish("old");
   const SnapshotBytes large = test::build_snapshot({.set_name = kSet}, test::numbered_keys("new", 250'000));
-  EXPECT_THAT([&] { publish(large); }, ThrowsMessage<CannotCreateError>(
-                                           AllOf(HasSubstr(folder()), HasSubstr("No space left on device"))));
+  EXPECT_THAT(
+      [&] { publish(large); },
+      test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr(folder()), HasSubstr("No space left on device"))));
   expect_only_the_first_publication();
   EXPECT_EQ(publish("small"), 2U);
 }
@@ -240,8 +243,8 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenThereIsNoRoomForItsLayer) {
   publish("old");
   const NewLayer large(layer_geometry_for(1'000'000, 0.01));
   EXPECT_THAT([&] { publisher().publish(snapshot_of("new").get(), 1, large); },
-              ThrowsMessage<CannotCreateError>(
-                  AllOf(HasSubstr(live_file_name(2)), HasSubstr("No space left on device"))));
+              test::fails(ErrorKind::CannotCreate,
+                          AllOf(HasSubstr(live_file_name(2)), HasSubstr("No space left on device"))));
   expect_only_the_first_publication();
 }
 
@@ -249,7 +252,8 @@ TEST_F(PublisherTest, CountsTheLayerForTheLimitOfAllSets) {
   publish("old");
   PublisherSettings settings{.directory = directory_.path(), .max_total_bytes = 500'000};
   const NewLayer large(layer_geometry_for(1'000'000, 0.01));
-  EXPECT_THROW(Publisher(settings, kSet).publish(snapshot_of("new").get(), 1, large), CannotCreateError);
+  EXPECT_THAT([&] { Publisher(settings, kSet).publish(snapshot_of("new").get(), 1, large); },
+              test::fails(ErrorKind::CannotCreate));
   expect_only_the_first_publication();
   EXPECT_EQ(Publisher(settings, kSet).publish(snapshot_of("new").get(), 1), 2U);
 }
@@ -272,16 +276,17 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenAFileCannotBeWrittenInFull) {
 TEST_F(PublisherTest, NamesADirectoryThatIsNotThere) {
   EXPECT_THAT(
       [&] { Publisher({.directory = directory_ / "gone"}, kSet); },
-      ThrowsMessage<MissingInputError>(AllOf(HasSubstr(directory_ / "gone"), HasSubstr("No such file"))));
+      test::fails(ErrorKind::MissingInput, AllOf(HasSubstr(directory_ / "gone"), HasSubstr("No such file"))));
   std::ofstream(directory_ / "file") << "text";
-  EXPECT_THAT(
-      [&] { Publisher({.directory = directory_ / "file"}, kSet); },
-      ThrowsMessage<MissingInputError>(AllOf(HasSubstr(directory_ / "file"), HasSubstr("Not a directory"))));
+  EXPECT_THAT([&] { Publisher({.directory = directory_ / "file"}, kSet); },
+              test::fails(ErrorKind::MissingInput,
+                          AllOf(HasSubstr(directory_ / "file"), HasSubstr("Not a directory"))));
 }
 
 TEST_F(PublisherTest, RefusesNamesThatAreNoSetNames) {
   for (const std::string name : {"", ".", "..", "-x", "A", "../tags"}) {
-    EXPECT_THROW(Publisher({.directory = directory_.path()}, name), UsageError) << name;
+    EXPECT_THAT([&] { Publisher({.directory = directory_.path()}, name); }, test::fails(ErrorKind::Usage))
+        << name;
   }
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
 }

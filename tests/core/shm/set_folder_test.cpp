@@ -8,13 +8,13 @@
 #include <fstream>
 
 #include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 using ::testing::UnorderedElementsAre;
 
 TEST(PublicationFile, IsNamedBy16HexadecimalDigits) {
@@ -48,7 +48,7 @@ class SetFolderTest : public ::testing::Test {
 
 TEST_F(SetFolderTest, IsOpenedOnlyWhereItIs) {
   EXPECT_THAT([&] { SetFolder::open(directory_.path(), "tags", std::nullopt); },
-              ThrowsMessage<MissingInputError>(HasSubstr(directory_ / "tags")));
+              test::fails(ErrorKind::MissingInput, HasSubstr(directory_ / "tags")));
   const SetFolder folder = created();
   EXPECT_EQ(folder.path(), directory_ / "tags");
   EXPECT_NO_THROW(SetFolder::open(directory_.path(), "tags", std::nullopt));
@@ -56,8 +56,12 @@ TEST_F(SetFolderTest, IsOpenedOnlyWhereItIs) {
 
 TEST_F(SetFolderTest, HasNoNameThatIsNoSetName) {
   for (const std::string name : {"", ".", "..", "-x", "A", "a/b"}) {
-    EXPECT_THROW(SetFolder::open(directory_.path(), name, std::nullopt), UsageError) << name;
-    EXPECT_THROW(SetFolder::open_or_create(directory_.path(), name, std::nullopt), UsageError) << name;
+    EXPECT_THAT([&] { SetFolder::open(directory_.path(), name, std::nullopt); },
+                test::fails(ErrorKind::Usage))
+        << name;
+    EXPECT_THAT([&] { SetFolder::open_or_create(directory_.path(), name, std::nullopt); },
+                test::fails(ErrorKind::Usage))
+        << name;
   }
 }
 
@@ -65,15 +69,15 @@ TEST_F(SetFolderTest, CreatesAFileOnlyOnce) {
   const SetFolder folder = created();
   const auto create = [&] { return folder.create_file("new", 0640); };
   EXPECT_TRUE(create().is_open());
-  EXPECT_THAT(create, ThrowsMessage<CannotCreateError>(
-                          AllOf(HasSubstr(folder.path_of("new")), HasSubstr("File exists"))));
+  EXPECT_THAT(create, test::fails(ErrorKind::CannotCreate,
+                                  AllOf(HasSubstr(folder.path_of("new")), HasSubstr("File exists"))));
 }
 
 TEST_F(SetFolderTest, RenamesOverNothing) {
   const SetFolder folder = created();
   std::ofstream(folder.path_of("a")) << "a";
   std::ofstream(folder.path_of("b")) << "b";
-  EXPECT_THROW(folder.rename_file("a", "b"), CannotCreateError);
+  EXPECT_THAT([&] { folder.rename_file("a", "b"); }, test::fails(ErrorKind::CannotCreate));
   folder.rename_file("a", "c");
   EXPECT_THAT(folder.file_names(), UnorderedElementsAre("b", "c"));
 }

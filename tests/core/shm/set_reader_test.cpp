@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace keysieve {
 namespace {
@@ -38,7 +39,7 @@ TEST_F(SetReaderTest, AnswersFromThePublication) {
 
 TEST_F(SetReaderTest, RefusesNamesThatAreNoSetNames) {
   for (const std::string name : {"", ".", "..", "-x", "A", "a/b"}) {
-    EXPECT_THROW(SetReader({}, name), UsageError) << name;
+    EXPECT_THAT([&] { SetReader({}, name); }, test::fails(ErrorKind::Usage)) << name;
   }
 }
 

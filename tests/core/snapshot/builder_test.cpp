@@ -10,6 +10,7 @@
 
 #include "core/base/error.hpp"
 #include "tests/core/sample_snapshot.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace keysieve {
 namespace {
@@ -20,7 +21,6 @@ using test::may_contain;
 using test::numbered_keys;
 using ::testing::Each;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 TEST(SnapshotBuilder, WritesAllItWasToldIntoTheHeader) {
   const BuildSettings settings{.set_name = "tags",
@@ -201,8 +201,12 @@ TEST(SnapshotBuilder, PassesOnWhatItsReceiverThrows) {
     SnapshotBuilder builder({.set_name = "tags"}, {.threads = threads});
     for (const std::string& key : numbered_keys("key", 100'000)) builder.add(key);
     builder.size();
-    EXPECT_THROW(builder.write([](std::uint64_t /*offset*/, Bytes /*bytes*/) { throw DataError("enough"); }),
-                 DataError);
+    EXPECT_THAT(
+        [&] {
+          builder.write(
+              [](std::uint64_t /*offset*/, Bytes /*bytes*/) { throw Error(ErrorKind::Data, "enough"); });
+        },
+        test::fails(ErrorKind::Data));
   }
 }
 
@@ -280,7 +284,7 @@ TEST(SnapshotBuilder, RefusesAnOverfullShard) {
     if (shard_of(hash_key(key, settings.seed), 2) == 1) builder.add(key);
   }
   EXPECT_THAT([&] { builder.finish(); },
-              ThrowsMessage<DataError>(AllOf(HasSubstr("tags"), HasSubstr("shard 1 is overfull"))));
+              test::fails(ErrorKind::Data, AllOf(HasSubstr("tags"), HasSubstr("shard 1 is overfull"))));
 }
 
 TEST(SnapshotBuilder, TakesAKeyProfileOf64Bytes) {
@@ -296,7 +300,7 @@ TEST(SnapshotBuilder, TakesASetNameOf64Bytes) {
 }
 
 void expect_refused(const BuildSettings& settings, const std::string& reason) {
-  EXPECT_THAT([&] { SnapshotBuilder{settings}; }, ThrowsMessage<UsageError>(HasSubstr(reason)));
+  EXPECT_THAT([&] { SnapshotBuilder{settings}; }, test::fails(ErrorKind::Usage, HasSubstr(reason)));
 }
 
 TEST(SnapshotBuilder, RefusesSettingsOutOfRange) {

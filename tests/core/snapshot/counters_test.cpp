@@ -6,6 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/snapshot/editor.hpp"
 #include "tests/core/sample_snapshot.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace keysieve {
 namespace {
@@ -18,7 +19,6 @@ using test::may_contain;
 using test::numbered_keys;
 using test::shards_of;
 using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 struct CountingSet {
   SnapshotBytes snapshot;
@@ -123,8 +123,8 @@ TEST(Counters, AreRefusedInAFormatOfTheFuture) {
   const CountingSet set = built(numbered_keys("key", 300));
   SnapshotBytes newer = copy_of(set.counters);
   header_of(newer).format = kCountersFormat + 1;
-  EXPECT_THROW(check_counters(std::as_const(newer).get(), decode(set.snapshot), "the-source"),
-               IncompatibleError);
+  EXPECT_THAT([&] { check_counters(std::as_const(newer).get(), decode(set.snapshot), "the-source"); },
+              test::fails(ErrorKind::Incompatible));
 }
 
 // Right checksums do not help: a set bit whose counter is 0 would never be cleared, the other way round a
@@ -191,22 +191,24 @@ TEST(CountingEditor, CannotRemoveWithoutCounters) {
   const CountingSet set = built(numbered_keys("key", 100));
   SnapshotEditor editor(decode(set.snapshot));
   EXPECT_THAT([&] { editor.remove(hash_of("key1")); },
-              ThrowsMessage<UsageError>(AllOf(HasSubstr("filter kind bloom"), HasSubstr("cuckoo"),
-                                              HasSubstr("build --counting: bloom"))));
+              test::fails(ErrorKind::Usage, AllOf(HasSubstr("filter kind bloom"), HasSubstr("cuckoo"),
+                                                  HasSubstr("build --counting: bloom"))));
   EXPECT_FALSE(editor.take_counters());
 }
 
 TEST(CountingEditor, RefusesCountersOfAnotherBuild) {
   const auto keys = numbered_keys("key", 100);
   const CountingSet set = built(keys);
-  EXPECT_THROW(SnapshotEditor(decode(set.snapshot), built(keys, 2).counters), DataError);
+  EXPECT_THAT([&] { SnapshotEditor(decode(set.snapshot), built(keys, 2).counters); },
+              test::fails(ErrorKind::Data));
 }
 
 TEST(CountingEditor, SaysWhichKindsCanCount) {
   EXPECT_NO_THROW(check_can_count(filter_kind_named("bloom"), "tags"));
-  EXPECT_THAT([] { check_can_count(filter_kind_named("ribbon"), "tags"); },
-              ThrowsMessage<UsageError>(AllOf(
-                  HasSubstr("set \"tags\": filter kind ribbon knows no --counting"), HasSubstr("bloom"))));
+  EXPECT_THAT(
+      [] { check_can_count(filter_kind_named("ribbon"), "tags"); },
+      test::fails(ErrorKind::Usage, AllOf(HasSubstr("set \"tags\": filter kind ribbon knows no --counting"),
+                                          HasSubstr("bloom"))));
 }
 
 }  // namespace

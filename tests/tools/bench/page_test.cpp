@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace keysieve {
 namespace {
@@ -36,7 +37,7 @@ TEST(ATemplate, IsFilledInWhereItHasPlaces) {
   const auto upper = [](std::string_view word) { return "<" + std::string(word) + ">"; };
   EXPECT_EQ(fill_in("a {{b}}{{c.d}} e", upper), "a <b><c.d> e");
   EXPECT_EQ(fill_in("no place", upper), "no place");
-  EXPECT_THROW(fill_in("a {{b", upper), DataError);
+  EXPECT_THAT([&] { fill_in("a {{b", upper); }, test::fails(ErrorKind::Data));
 }
 
 }  // namespace

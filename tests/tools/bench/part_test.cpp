@@ -22,7 +22,7 @@ class APart : public ::testing::Test {
     return read_part(folder_ / "php.json");
   }
   void expect_refused(const std::string& json, const std::string& reason) {
-    EXPECT_THAT(test::message_of<DataError>([&] { read(json); }),
+    EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { read(json); }),
                 AllOf(HasSubstr("php.json"), HasSubstr(reason)))
         << json;
   }
@@ -64,7 +64,7 @@ TEST_F(APart, IsRefusedWithTheFileAndTheReason) {
                  "plot without bars: t");
   expect_refused(R"({"plots": [{"file": "f", "title": "t", "x": {"title": "", "scale": "cubic"}}]})",
                  "cubic");
-  EXPECT_THROW(read_part(folder_ / "no.json"), MissingInputError);
+  EXPECT_THAT([&] { read_part(folder_ / "no.json"); }, test::fails(ErrorKind::MissingInput));
 }
 
 }  // namespace

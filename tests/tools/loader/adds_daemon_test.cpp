@@ -1,7 +1,7 @@
 #include <signal.h>
 
-#include <array>
 #include <filesystem>
+#include <list>
 
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
@@ -124,13 +124,14 @@ TEST_F(KeysievedAdds, TakesAHundredThousandInOneGo) {
 TEST_F(KeysievedAdds, EnlargesTheLayerUnderReadersThatNeverLoseAKey) {
   constexpr KeyRange kMany{100'000, 40'000};
   begin();
-  std::array<pid_t, 4> readers{};
-  for (pid_t& reader : readers) reader = start_steady_reader(site_, "tags", kMany);
+  std::list<SteadyReader> readers;
+  for (int i = 0; i < 4; ++i) readers.emplace_back(site_, "tags", kMany);
   for (int done = 0; done < kMany.count; done += 1000) {
     site_.add("tags", {kMany.first + done, 1000}, url_);
     ASSERT_TRUE(learns({kMany.first + done, 1000})) << log();
+    for (SteadyReader& reader : readers) reader.seen(done + 1000);
   }
-  for (const pid_t reader : readers) EXPECT_EQ(wait_for(reader), 0);
+  for (SteadyReader& reader : readers) EXPECT_EQ(reader.end(), 0);
   EXPECT_GE(keysieved_->lines_with("enlarged"), 3) << log();
 }
 

@@ -185,7 +185,7 @@ TEST_F(AddsMirrorTest, SaysThatItsFileIsDamagedAndWritesItAnew) {
     file.put('!');
   }
   AddsMirror restarted(path());
-  EXPECT_NE(message_of<DataError>([&] { restarted.load(); }).find(path()), std::string::npos);
+  EXPECT_NE(message_of<ErrorKind::Data>([&] { restarted.load(); }).find(path()), std::string::npos);
   restarted.merge(adds(1, 12));
   restarted.save();
   EXPECT_EQ(saved_keys(), keys_of(adds(1, 12)));

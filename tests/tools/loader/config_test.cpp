@@ -23,7 +23,7 @@ class Config : public ::testing::Test {
   }
   // What the error says, without the root's path.
   std::string refusal(const std::string& text) {
-    const std::string message = message_of<ConfigError>([&] { load(text); });
+    const std::string message = message_of<ErrorKind::Config>([&] { load(text); });
     const std::string root = site_.root().path() + "/";
     const auto at = message.find(root);
     return at == std::string::npos ? message : message.substr(0, at) + message.substr(at + root.size());
@@ -197,7 +197,7 @@ TEST_F(Config, NamesTheLineOfASyntaxError) {
 
 TEST_F(Config, NamesAFileThatCannotBeRead) {
   const std::string path = site_.root() / "nowhere.toml";
-  EXPECT_EQ(message_of<ConfigError>([&] { load_config(path); }), path + ": No such file or directory");
+  EXPECT_EQ(message_of<ErrorKind::Config>([&] { load_config(path); }), path + ": No such file or directory");
 }
 
 TEST_F(Config, RefusesAWrongUrlWithoutShowingItsPassword) {

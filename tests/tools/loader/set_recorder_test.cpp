@@ -44,7 +44,7 @@ class Recorder : public ::testing::Test {
     for (const HistoryEntry& entry : recorder_.report().history) events.push_back(entry.event);
     return events;
   }
-  [[nodiscard]] std::uint64_t refused(Refusal refusal) const {
+  [[nodiscard]] std::uint64_t refused(ErrorKind refusal) const {
     for (std::size_t i = 0; i < kRefusals.size(); ++i) {
       if (kRefusals[i] == refusal) return recorder_.report().refused[i];
     }
@@ -84,14 +84,14 @@ TEST_F(Recorder, TellsALargerLayerFromWhatOthersHavePublished) {
 }
 
 TEST_F(Recorder, CountsEachRefusalOfABuildOnce) {
-  recorder_.refused(record(2, 10), Refusal::MaxShrink, "shrank");
-  recorder_.refused(record(2, 10), Refusal::MaxShrink, "shrank");
-  EXPECT_EQ(refused(Refusal::MaxShrink), 1U);
-  recorder_.refused(record(3, 10), Refusal::MaxShrink, "shrank");
-  recorder_.refused(record(3, 10), Refusal::Damaged, "damaged");
-  EXPECT_EQ(refused(Refusal::MaxShrink), 2U);
-  EXPECT_EQ(refused(Refusal::Damaged), 1U);
-  EXPECT_EQ(refused(Refusal::MinKeys), 0U);
+  recorder_.refused(record(2, 10), ErrorKind::MaxShrink, "shrank");
+  recorder_.refused(record(2, 10), ErrorKind::MaxShrink, "shrank");
+  EXPECT_EQ(refused(ErrorKind::MaxShrink), 1U);
+  recorder_.refused(record(3, 10), ErrorKind::MaxShrink, "shrank");
+  recorder_.refused(record(3, 10), ErrorKind::Data, "damaged");
+  EXPECT_EQ(refused(ErrorKind::MaxShrink), 2U);
+  EXPECT_EQ(refused(ErrorKind::Data), 1U);
+  EXPECT_EQ(refused(ErrorKind::MinKeys), 0U);
   EXPECT_EQ(recorder_.report().history.size(), 3U);
   EXPECT_EQ(recorder_.report().history.front().reason, "damaged");
 }
@@ -116,7 +116,7 @@ TEST_F(Recorder, SaysSinceWhenTheStoreIsAhead) {
 TEST_F(Recorder, ComparesTheKeysWithThoseThatWereLiveBefore) {
   recorder_.found(live(1, 4));
   EXPECT_EQ(recorder_.report().key_change, std::nullopt) << "nobody knows what was before";
-  recorder_.refused(record(5, 100), Refusal::MaxShrink, "shrank");
+  recorder_.refused(record(5, 100), ErrorKind::MaxShrink, "shrank");
   recorder_.published(live(2, 6), /*from_cache=*/false, 0);
   EXPECT_EQ(recorder_.report().key_change, 0.5) << "to generation 4, whatever was refused";
   recorder_.looked(state_of(live(3, 6)), 0);

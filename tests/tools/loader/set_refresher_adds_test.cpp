@@ -74,7 +74,7 @@ TEST_F(SetRefresherAdds, HasWhatWasAddedInAPublicationFromItsBeginning) {
   // The publication is made in between; what follows it cannot read the log any more.
   int reads = 0;
   events_.before_log = [&] {
-    if (site_.live_generation("tags") == 2) throw UnavailableError("gone");
+    if (site_.live_generation("tags") == 2) throw Error(ErrorKind::Unavailable, "gone");
     ++reads;
   };
   EXPECT_EQ(trouble(), Trouble::StoreAway);
@@ -87,7 +87,7 @@ TEST_F(SetRefresherAdds, PublishesNothingWhileTheLogCannotBeRead) {
   begin();
   site_.add("tags", {5000, 10});
   site_.push("tags", {0, 1100});
-  events_.before_log = [] { throw UnavailableError("no answer"); };
+  events_.before_log = [] { throw Error(ErrorKind::Unavailable, "no answer"); };
   EXPECT_EQ(trouble(), Trouble::StoreAway);
   EXPECT_EQ(site_.live_generation("tags"), 1U);
   events_.before_log = [] {};
@@ -358,7 +358,7 @@ TEST_F(SetRefresherAdds, NamesTheLogToWatchWhenItHasReadIt) {
   site_.add("tags", {5000, 10});
   refresh();
   EXPECT_EQ(refresher_->watched_log()->seen, LogFile(log_path()).end());
-  events_.before_log = [] { throw UnavailableError("no answer"); };
+  events_.before_log = [] { throw Error(ErrorKind::Unavailable, "no answer"); };
   refresh();
   EXPECT_EQ(refresher_->watched_log(), std::nullopt);
   events_.before_log = [] {};

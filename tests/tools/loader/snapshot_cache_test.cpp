@@ -62,7 +62,7 @@ TEST_F(SnapshotCacheTest, BelievesNoFolderOrFileThatOthersMayWriteTo) {
   const std::string file = folder_ / "tags.7.ks";
   const auto refusal_of_mode = [&](const std::string& path, mode_t mode, mode_t after) {
     EXPECT_EQ(::chmod(path.c_str(), mode), 0);
-    const std::string message = message_of<PermissionError>([&] {
+    const std::string message = message_of<ErrorKind::NotTrusted>([&] {
       static_cast<void>(cache_.newest_generation("tags"));
       static_cast<void>(cache_.load("tags", 7));
     });
@@ -84,18 +84,18 @@ TEST_F(SnapshotCacheTest, BelievesNoFolderOrFileOfAForeignOwner) {
   cache_.save("tags", 7, tags_.get());
   const std::string file = folder_ / "tags.7.ks";
   ASSERT_EQ(::chown(file.c_str(), 54'321, 0), 0);
-  EXPECT_EQ(message_of<PermissionError>([&] { static_cast<void>(cache_.load("tags", 7)); }),
+  EXPECT_EQ(message_of<ErrorKind::NotTrusted>([&] { static_cast<void>(cache_.load("tags", 7)); }),
             file + ": not trusted: it belongs to uid 54321");
   ASSERT_EQ(::chown(folder_.path().c_str(), 54'321, 0), 0);
-  EXPECT_EQ(message_of<PermissionError>([&] { static_cast<void>(cache_.newest_generation("tags")); }),
+  EXPECT_EQ(message_of<ErrorKind::NotTrusted>([&] { static_cast<void>(cache_.newest_generation("tags")); }),
             "cache " + folder_.path() + ": not trusted: it belongs to uid 54321");
 }
 
 TEST_F(SnapshotCacheTest, LeavesNothingInAFolderThatOthersMayWriteTo) {
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
   for (const std::uint64_t generation : {7U, 8U}) {
-    EXPECT_THROW(cache_.save("tags", generation, tags_.get()), PermissionError);
-    EXPECT_THROW(cache_.save_newest_as_of("tags", 1'700'000'000), PermissionError);
+    EXPECT_THAT([&] { cache_.save("tags", generation, tags_.get()); }, fails(ErrorKind::NotTrusted));
+    EXPECT_THAT([&] { cache_.save_newest_as_of("tags", 1'700'000'000); }, fails(ErrorKind::NotTrusted));
   }
   EXPECT_EQ(file_names(), Names{});
 }
@@ -122,7 +122,7 @@ TEST_F(SnapshotCacheTest, RefusesADamagedSnapshot) {
   file.seekp(-100, std::ios::end);
   file.put('\x55').put('\x55');
   file.close();
-  const auto message = message_of<DataError>([&] { static_cast<void>(cache_.load("tags", 7)); });
+  const auto message = message_of<ErrorKind::Data>([&] { static_cast<void>(cache_.load("tags", 7)); });
   EXPECT_NE(message.find("tags.7.ks"), std::string::npos);
 }
 
@@ -130,13 +130,13 @@ TEST_F(SnapshotCacheTest, RefusesATruncatedOrEmptySnapshot) {
   cache_.save("tags", 7, tags_.get());
   for (const std::uintmax_t size : {std::uintmax_t{5000}, std::uintmax_t{100}, std::uintmax_t{0}}) {
     std::filesystem::resize_file(folder_ / "tags.7.ks", size);
-    EXPECT_THROW(static_cast<void>(cache_.load("tags", 7)), DataError) << size;
+    EXPECT_THAT([&] { static_cast<void>(cache_.load("tags", 7)); }, fails(ErrorKind::Data)) << size;
   }
 }
 
 TEST_F(SnapshotCacheTest, RefusesTheSnapshotOfAnotherSet) {
   cache_.save("shop", 7, tags_.get());
-  const auto message = message_of<DataError>([&] { static_cast<void>(cache_.load("shop", 7)); });
+  const auto message = message_of<ErrorKind::Data>([&] { static_cast<void>(cache_.load("shop", 7)); });
   EXPECT_NE(message.find("is a snapshot of set tags"), std::string::npos) << message;
 }
 
@@ -144,15 +144,15 @@ TEST_F(SnapshotCacheTest, DoesNotFollowASymbolicLink) {
   cache_.save("tags", 7, tags_.get());
   std::filesystem::rename(folder_ / "tags.7.ks", folder_ / "elsewhere");
   std::filesystem::create_symlink(folder_ / "elsewhere", folder_ / "tags.7.ks");
-  EXPECT_THROW(static_cast<void>(cache_.load("tags", 7)), MissingInputError);
+  EXPECT_THAT([&] { static_cast<void>(cache_.load("tags", 7)); }, fails(ErrorKind::MissingInput));
 }
 
 TEST_F(SnapshotCacheTest, NamesTheFolderThatIsMissing) {
   const SnapshotCache nowhere(folder_ / "nowhere");
   const auto reading =
-      message_of<MissingInputError>([&] { static_cast<void>(nowhere.newest_generation("tags")); });
+      message_of<ErrorKind::MissingInput>([&] { static_cast<void>(nowhere.newest_generation("tags")); });
   EXPECT_NE(reading.find(folder_ / "nowhere"), std::string::npos);
-  const auto writing = message_of<CannotCreateError>([&] { nowhere.save("tags", 1, tags_.get()); });
+  const auto writing = message_of<ErrorKind::CannotCreate>([&] { nowhere.save("tags", 1, tags_.get()); });
   EXPECT_NE(writing.find("No such file or directory"), std::string::npos) << writing;
 }
 
@@ -164,7 +164,7 @@ TEST_F(SnapshotCacheTest, KeepsTheNewestMomentOfASet) {
   EXPECT_EQ(cache_.newest_generation("tags"), std::nullopt);
   for (const char* text : {"", "soon", "12", "12\n\n", "99999999999999999999\n"}) {
     std::ofstream(folder_ / "tags.newest") << text;
-    EXPECT_THROW(static_cast<void>(cache_.newest_as_of("tags")), DataError) << text;
+    EXPECT_THAT([&] { static_cast<void>(cache_.newest_as_of("tags")); }, fails(ErrorKind::Data)) << text;
   }
 }
 

@@ -1,37 +1,56 @@
-// A PHP worker's view of a set while it changes: what a reader has once seen as maybe must stay so.
+// A PHP worker's view of a set while it changes: no key may be absent in it once a process that answers from
+// the current publication has seen it.
 #pragma once
 
-#include <chrono>
+#include <atomic>
 
 #include "core/shm/set_reader.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/shared_page.hpp"
 #include "tests/tools/loader/site.hpp"
 
 namespace keysieve::test {
 
-// Ends with this when a key turned absent that was maybe before.
-inline constexpr int kLostAKey = 3;
+// Looks up, in a process of its own and again and again, those keys of a range that were seen().
+class SteadyReader {
+ public:
+  // What end() returns when a key was absent.
+  static constexpr int kLostAKey = 3;
 
-// In a process of its own: looks up the keys of the range again and again, as far as they have come in their
-// order, until all are maybe; then it ends with 0.
-inline pid_t start_steady_reader(const Site& site, const std::string& set_name, KeyRange keys) {
-  return start_process([&] {
-    SetReader reader({.directory = site.directory(), .max_jitter = std::chrono::milliseconds(3)}, set_name);
-    const auto deadline = std::chrono::steady_clock::now() + 10 * kDeadline;
-    for (int seen = 0; seen < keys.count;) {
-      const SetReader::Pin pin = reader.pin();
-      if (!pin) return 2;
-      const auto is_maybe = [&](int i) {
-        return pin->may_contain(hash_key(key_number(keys.first + i), pin->snapshot().seed()));
-      };
-      for (int i = 0; i < seen; ++i) {
-        if (!is_maybe(i)) return kLostAKey;
-      }
-      while (seen < keys.count && is_maybe(seen)) ++seen;
-      if (std::chrono::steady_clock::now() > deadline) return 4;
-    }
-    return 0;
-  });
-}
+  SteadyReader(const Site& site, const std::string& set_name, KeyRange keys)
+      : process_(start_process([&] {
+          SetReader reader({.directory = site.directory(), .max_jitter = std::chrono::milliseconds(3)},
+                           set_name);
+          for (bool is_over = false; !is_over;) {
+            is_over = shared_->is_over.load();
+            const int seen = shared_->seen.load();
+            const SetReader::Pin pin = reader.pin();
+            if (!pin) return 2;
+            for (int i = 0; i < seen; ++i) {
+              if (!pin->may_contain(hash_key(key_number(keys.first + i), pin->snapshot().seed()))) {
+                return kLostAKey;
+              }
+            }
+          }
+          return 0;
+        })) {}
+
+  // The first so many keys of the range were, by a process that attached the current publication.
+  void seen(int count) { shared_->seen.store(count); }
+
+  // After one more look at all that was seen; 0 when all were maybe all the time.
+  int end() {
+    shared_->is_over.store(true);
+    return wait_for(process_);
+  }
+
+ private:
+  struct Shared {
+    std::atomic<int> seen = 0;
+    std::atomic<bool> is_over = false;
+  };
+  SharedPage<Shared> shared_;
+  pid_t process_;
+};
 
 }  // namespace keysieve::test

@@ -22,7 +22,7 @@ TEST(StoreConnection, LeavesAFailedStoreAloneUntilTheBackoffHasPassed) {
   StoreConnection connection(store_opener(redis.unix_url()), "redis", kPollInterval);
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
   redis.kill();
-  const auto failure = message_of<Error>([&] { connection.use(kFirstTry, has_seed); });
+  const auto failure = message_of<ErrorKind::Unavailable>([&] { connection.use(kFirstTry, has_seed); });
   EXPECT_FALSE(failure.empty());
   redis.start();
 
@@ -31,7 +31,8 @@ TEST(StoreConnection, LeavesAFailedStoreAloneUntilTheBackoffHasPassed) {
     ++asked;
     return has_seed(store);
   };
-  EXPECT_EQ(message_of<Error>([&] { connection.use(kFirstTry + Milliseconds(800), count); }), failure);
+  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { connection.use(kFirstTry + Milliseconds(800), count); }),
+            failure);
   EXPECT_EQ(asked, 0);
   EXPECT_FALSE(connection.use(kFirstTry + Milliseconds(1200), count));
   EXPECT_EQ(asked, 1);
@@ -56,10 +57,12 @@ void expect_to_fail_at_once(const std::string& url, RedisServer& lost) {
   const WatchedLog log{"keysieve:seed", {}};  // of the same slot
   lost.kill();
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_THROW(connection.use(kFirstTry, has_seed), UnavailableError) << "when it was open";
+  EXPECT_THAT([&] { connection.use(kFirstTry, has_seed); }, fails(ErrorKind::Unavailable))
+      << "when it was open";
   connection.try_again_now();
-  EXPECT_THROW(connection.use(kFirstTry, has_seed), UnavailableError) << "when it is opened";
-  EXPECT_THROW(watch->arm(std::span(&log, 1)), UnavailableError);
+  EXPECT_THAT([&] { connection.use(kFirstTry, has_seed); }, fails(ErrorKind::Unavailable))
+      << "when it is opened";
+  EXPECT_THAT([&] { watch->arm(std::span(&log, 1)); }, fails(ErrorKind::Unavailable));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kDeadline);
 }
 
@@ -79,7 +82,9 @@ TEST(StoreConnection, OneSetsBadRecordDoesNotKeepTheOthersAway) {
   const std::string url = "dir:" + directory / "store";
   open_store(url);  // makes it
   StoreConnection connection(store_opener(url), "store", kPollInterval);
-  EXPECT_THROW(connection.use(kFirstTry, [](Store&) -> bool { throw DataError("damaged"); }), DataError);
+  EXPECT_THAT(
+      [&] { connection.use(kFirstTry, [](Store&) -> bool { throw Error(ErrorKind::Data, "damaged"); }); },
+      fails(ErrorKind::Data));
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
 }
 
@@ -91,7 +96,7 @@ TEST(StoreConnection, FindsAStoreThatWasMadeAnewBetweenRounds) {
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
   connection.close();
   std::filesystem::remove_all(directory / "lmdb");
-  EXPECT_THROW(connection.use(kFirstTry, has_seed), UnavailableError);
+  EXPECT_THAT([&] { connection.use(kFirstTry, has_seed); }, fails(ErrorKind::Unavailable));
   EXPECT_FALSE(std::filesystem::exists(directory / "lmdb")) << "an empty one in its place would look well";
   {
     const auto store = open_store(url);

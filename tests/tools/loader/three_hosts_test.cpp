@@ -1,4 +1,6 @@
 #include <array>
+#include <list>
+#include <ranges>
 
 #include "tests/support/redis_server.hpp"
 #include "tests/support/relay.hpp"
@@ -67,20 +69,24 @@ class ThreeHosts : public ::testing::TestWithParam<Cut> {
 
 TEST_P(ThreeHosts, AgreeAgainSoonAfterOneWasCutOffAndNoneLosesAKey) {
   ASSERT_TRUE(eventually([&] { return all_have(1, {0, 1000}); })) << logs();
-  std::array<pid_t, 3> readers{};
-  for (std::size_t i = 0; i < readers.size(); ++i) {
-    readers[i] = start_steady_reader(hosts_[i].site, "tags", {0, 2200});
-  }
+  std::list<SteadyReader> readers;
+  for (const Host& host : hosts_) readers.emplace_back(host.site, "tags", KeyRange{0, 2200});
+  const auto have_seen = [&](std::size_t hosts, int keys) {
+    for (SteadyReader& reader : readers | std::views::take(hosts)) reader.seen(keys);
+  };
   pusher_.add("tags", {1000, 300}, url_);
   ASSERT_TRUE(eventually([&] { return all_have(1, {0, 1300}); })) << logs();
+  have_seen(3, 1300);
 
   cut();
   pusher_.push_after_adds("tags", {0, 1300}, url_);
   pusher_.add("tags", {1300, 300}, url_);
   ASSERT_TRUE(eventually([&] { return connected_ones_have(2, {0, 1600}); })) << logs();
+  have_seen(2, 1600);
   pusher_.roll_back("tags", url_);
   pusher_.add("tags", {1600, 300}, url_);
   ASSERT_TRUE(eventually([&] { return connected_ones_have(3, {0, 1900}); })) << logs();
+  have_seen(2, 1900);
   if (GetParam().is_noticed) {
     EXPECT_TRUE(hosts_[2].keysieved->says("the store is away")) << logs();
   }
@@ -90,11 +96,13 @@ TEST_P(ThreeHosts, AgreeAgainSoonAfterOneWasCutOffAndNoneLosesAKey) {
 
   mend();
   EXPECT_TRUE(eventually([&] { return all_have(3, {0, 1900}); })) << logs();
+  have_seen(3, 1900);
 
   pusher_.push_after_adds("tags", {0, 1900}, url_);
   pusher_.add("tags", {1900, 300}, url_);
   EXPECT_TRUE(eventually([&] { return all_have(4, {0, 2200}); })) << logs();
-  for (const pid_t reader : readers) EXPECT_EQ(wait_for(reader), 0);
+  have_seen(3, 2200);
+  for (SteadyReader& reader : readers) EXPECT_EQ(reader.end(), 0);
 }
 
 const Cut kLoaderStops{"loader_stops", [](Relay&, const KeysievedProcess& loader) { loader.send(SIGSTOP); },

@@ -14,15 +14,15 @@ TEST(Group, IsFoundByItsName) {
 
 TEST(Group, MayBeANumberWithoutAName) {
   EXPECT_EQ(group_named("54322"), 54322U);
-  EXPECT_THROW(group_named("54322x"), UsageError);
-  EXPECT_THROW(group_named("-1"), UsageError);
-  EXPECT_THROW(group_named("99999999999"), UsageError);
+  EXPECT_THAT([&] { group_named("54322x"); }, test::fails(ErrorKind::Usage));
+  EXPECT_THAT([&] { group_named("-1"); }, test::fails(ErrorKind::Usage));
+  EXPECT_THAT([&] { group_named("99999999999"); }, test::fails(ErrorKind::Usage));
 }
 
 TEST(Group, IsNamedWhenTheSystemDoesNotKnowIt) {
-  EXPECT_EQ(test::message_of<UsageError>([] { group_named("no-such-group"); }),
+  EXPECT_EQ(test::message_of<ErrorKind::Usage>([] { group_named("no-such-group"); }),
             "group \"no-such-group\": no such group");
-  EXPECT_THROW(group_named(""), UsageError);
+  EXPECT_THAT([&] { group_named(""); }, test::fails(ErrorKind::Usage));
 }
 
 TEST(Accounts, HaveNamesWhereTheSystemKnowsThem) {

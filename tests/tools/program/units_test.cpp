@@ -21,7 +21,7 @@ constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
 template <typename Parse>
 void expect_refused(Parse parse, std::initializer_list<std::string_view> texts, const std::string& accepted) {
   for (const std::string_view text : texts) {
-    EXPECT_THAT(message_of<UsageError>([&] { parse(text); }),
+    EXPECT_THAT(message_of<ErrorKind::Usage>([&] { parse(text); }),
                 AllOf(HasSubstr("\"" + std::string(text) + "\""), HasSubstr(accepted)))
         << text;
   }
@@ -136,7 +136,11 @@ TEST(Moments, RefuseDatesThatAreNoneAndWhatLiesBefore1970) {
                   "1969-12-31T23:59:59Z",
                   "26-11-21T07:00:00Z"},
                  "as 2026-11-21T07:00:00Z");
-  EXPECT_THROW(parse_moment({"2026-11-21T07:00:00Z", 21}), UsageError);  // with its NUL
+  EXPECT_THAT(
+      [&] {
+        parse_moment({"2026-11-21T07:00:00Z", 21});
+      },
+      test::fails(ErrorKind::Usage));  // with its NUL
 }
 
 TEST(Sizes, AreShownWithOneDecimal) {

@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/idle_reader.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 
 namespace keysieve {
@@ -13,7 +14,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using ::testing::ThrowsMessage;
 
 class ReaderProcessesTest : public test::SharedMemory {};
 
@@ -132,7 +132,7 @@ TEST_F(ReaderProcessesTest, OfOtherUsersAreCountedAsUnreadable) {
 
 TEST_F(ReaderProcessesTest, NeedADirectory) {
   EXPECT_THAT([&] { reader_processes(directory_ / "gone"); },
-              ThrowsMessage<MissingInputError>(HasSubstr(directory_ / "gone")));
+              test::fails(ErrorKind::MissingInput, HasSubstr(directory_ / "gone")));
 }
 
 }  // namespace

@@ -46,17 +46,17 @@ class LmdbStore : public ::testing::Test {
 
 TEST_F(LmdbStore, IsUnavailableWithoutAParentFolder) {
   folder_ = directory_ / "missing/store";
-  EXPECT_EQ(test::message_of<UnavailableError>([&] { open(); }),
+  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>([&] { open(); }),
             "lmdb:" + folder_ + ": cannot create the folder: No such file or directory");
 }
 
 TEST_F(LmdbStore, IsNotCreatedByWhoOnlyReads) {
   const auto read = [&] { open_store("lmdb:" + folder_, IfMissing::Refuse); };
   const std::string missing = "lmdb:" + folder_ + ": cannot open: No such file or directory";
-  EXPECT_EQ(test::message_of<UnavailableError>(read), missing);
+  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>(read), missing);
   EXPECT_FALSE(std::filesystem::exists(folder_));
   std::filesystem::create_directory(folder_);  // as a mount point whose file system is not there
-  EXPECT_EQ(test::message_of<UnavailableError>(read), missing);
+  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>(read), missing);
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
   put(*open(), {"a", "1"});
   EXPECT_THAT(open_store("lmdb:" + folder_, IfMissing::Refuse)->get("a"), Optional(std::string("1")));
@@ -65,7 +65,7 @@ TEST_F(LmdbStore, IsNotCreatedByWhoOnlyReads) {
 TEST_F(LmdbStore, RefusesAFileThatIsNotLmdb) {
   std::filesystem::create_directory(folder_);
   std::ofstream(folder_ + "/data.mdb") << std::string(8192, 'x');
-  EXPECT_THAT(test::message_of<DataError>([&] { open(); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { open(); }),
               HasSubstr("lmdb:" + folder_ + ": cannot open: MDB_INVALID"));
 }
 
@@ -74,7 +74,7 @@ TEST_F(LmdbStore, SaysWhatToDoWhenItIsFull) {
   put(*store, {"kept", "1"});
   std::vector<Record> records;
   for (int i = 0; i < 32; ++i) records.push_back({std::to_string(i), std::string(kMaxValueBytes, 'x')});
-  EXPECT_THAT(test::message_of<CannotCreateError>([&] { store->put_many(records); }),
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] { store->put_many(records); }),
               HasSubstr("?map_size="));
   EXPECT_EQ(store->get("0"), std::nullopt) << "a batch is one transaction";
   EXPECT_THAT(store->get("kept"), Optional(std::string("1")));
@@ -127,7 +127,7 @@ TEST_F(LmdbStore, CanBeReadWithoutTheRightToWrite) {
     const auto store = open();
     const bool can_read = store->get("a") == "1" && store->keys_with_prefix("").size() == 1 &&
                           store->end_of(kLog) == LogPosition{} && store->read_after(kLog, {}, 1).empty();
-    const bool is_refused = test::message_of<PermissionError>([&] {
+    const bool is_refused = test::message_of<ErrorKind::Permission>([&] {
                               put(*store, {"a", "2"});
                             }).starts_with("lmdb:" + folder_);
     ::_exit(can_read && is_refused ? 0 : 1);
@@ -150,8 +150,8 @@ TEST_F(LmdbStore, CanBeReadOnAReadOnlyFileSystem) {
   EXPECT_EQ(store->end_of(kLog), LogPosition{});
   store->watch();
   const std::string refused = "lmdb:" + folder_;
-  EXPECT_THAT(test::message_of<PermissionError>([&] { put(*store, {"a", "2"}); }), HasSubstr(refused));
-  EXPECT_THAT(test::message_of<PermissionError>([&] { append(*store, {"b"}); }), HasSubstr(refused));
+  EXPECT_THAT(test::message_of<ErrorKind::Permission>([&] { put(*store, {"a", "2"}); }), HasSubstr(refused));
+  EXPECT_THAT(test::message_of<ErrorKind::Permission>([&] { append(*store, {"b"}); }), HasSubstr(refused));
 }
 
 // Runs `work` as the first process of a PID namespace of its own, as the program of a container.
@@ -180,7 +180,7 @@ TEST_F(LmdbStore, IsNotOpenedByTwoProcessesOfOneIdInDifferentContainers) {
   ASSERT_EQ(::read(opened[0], &byte, 1), 1);
   const auto refusal_in_container = [&] {
     return test::wait_for(start_in_container([&] {
-      const std::string reason = test::message_of<UnavailableError>([&] { put(*open(), {"a", "2"}); });
+      const std::string reason = test::message_of<ErrorKind::Unavailable>([&] { put(*open(), {"a", "2"}); });
       return reason.find("with the id 1 as this one") != std::string::npos ? 0 : 1;
     }));
   };
@@ -218,8 +218,8 @@ TEST_F(LmdbStore, NamesALogThatHoldsAWrongPosition) {
   put_raw('\0' + kLog + '\0', "short");
   const auto store = open();
   const std::string expected = "lmdb:" + folder_ + ": " + kLog + ": holds a wrong position";
-  EXPECT_EQ(test::message_of<DataError>([&] { store->end_of(kLog); }), expected);
-  EXPECT_EQ(test::message_of<DataError>([&] { append(*store, {"a"}); }), expected);
+  EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { store->end_of(kLog); }), expected);
+  EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { append(*store, {"a"}); }), expected);
   put(*store, {"a", "1"});
   EXPECT_THAT(store->get("a"), Optional(std::string("1")));
 }
@@ -227,7 +227,7 @@ TEST_F(LmdbStore, NamesALogThatHoldsAWrongPosition) {
 TEST_F(LmdbStore, AppendsAllOrNothingWhenItIsFull) {
   const auto store = open("?map_size=1MiB");
   const LogPosition last = append(*store, {"a"});
-  EXPECT_THAT(test::message_of<CannotCreateError>([&] {
+  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] {
                 append(*store, {"b", std::string(kMaxLoggedKeyBytes, 'x')});
               }),
               HasSubstr("?map_size="));
@@ -248,7 +248,7 @@ TEST_F(LmdbStore, WatchEndsWithTheFolder) {
   const auto store = open();
   const auto watch = store->watch();
   std::filesystem::rename(folder_, folder_ + ".old");
-  EXPECT_THAT(test::message_of<UnavailableError>([&] { watch->take(); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] { watch->take(); }),
               HasSubstr("lmdb:" + folder_ + ": cannot watch: No such file"));
 }
 

@@ -140,7 +140,7 @@ TEST_P(LogConformance, KeepsKeysOfOneMiB) {
 TEST_P(LogConformance, RefusesKeysThatAreTooLong) {
   const auto store = open();
   const std::string too_long(kMaxLoggedKeyBytes + 1, 'x');
-  EXPECT_EQ(test::message_of<UsageError>([&] {
+  EXPECT_EQ(test::message_of<ErrorKind::Usage>([&] {
               append(*store, kLog, {"kept out too", too_long});
             }),
             store->name() + ": " + kLog +
@@ -152,12 +152,12 @@ TEST_P(LogConformance, RefusesNamesThatNoLogCanHave) {
   const auto store = open();
   for (const std::string& name : {std::string(), std::string("a/b"), std::string("a b"), std::string("a%"),
                                   std::string("a\0b", 3), std::string(kMaxRecordKeyBytes + 1, 'a')}) {
-    EXPECT_THAT(test::message_of<UsageError>([&] { append(*store, name, {"key"}); }),
+    EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { append(*store, name, {"key"}); }),
                 HasSubstr("a log's name is 1 to 200 of"));
-    EXPECT_THROW(store->read_after(name, kBeforeAll, 1), UsageError);
-    EXPECT_THROW(store->end_of(name), UsageError);
-    EXPECT_THROW(store->trim(name, kBeforeAll), UsageError);
-    EXPECT_THROW(store->notify(name), UsageError);
+    EXPECT_THAT([&] { store->read_after(name, kBeforeAll, 1); }, test::fails(ErrorKind::Usage));
+    EXPECT_THAT([&] { store->end_of(name); }, test::fails(ErrorKind::Usage));
+    EXPECT_THAT([&] { store->trim(name, kBeforeAll); }, test::fails(ErrorKind::Usage));
+    EXPECT_THAT([&] { store->notify(name); }, test::fails(ErrorKind::Usage));
   }
 }
 
@@ -257,7 +257,7 @@ void append_numbered(const std::string& url, const std::string& name, int count)
   for (int i = 0; i < count; i += 2) {
     const std::vector<std::string> keys{name + std::to_string(i), name + std::to_string(i + 1)};
     const LogPosition position = store->append(kLog, keys);
-    if (position <= last) throw DataError("a position did not rise");
+    if (position <= last) throw Error(ErrorKind::Data, "a position did not rise");
     last = position;
   }
 }

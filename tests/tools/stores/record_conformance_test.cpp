@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/tools/stores/store_conformance.hpp"
 
 namespace keysieve {
@@ -177,7 +178,7 @@ TEST_P(RecordConformance, IsNamedAsItsUrlWithoutTheQuery) {
 }
 
 TEST_P(RecordConformance, RefusesAParameterItDoesNotKnow) {
-  EXPECT_THROW(open_store(test::with_parameter(url_, "prefx=shop")), UsageError);
+  EXPECT_THAT([&] { open_store(test::with_parameter(url_, "prefx=shop")); }, test::fails(ErrorKind::Usage));
 }
 
 // Adds one to a counter so often; every lost race is tried again.

@@ -135,14 +135,14 @@ TEST_F(RedisCluster, IsFoundFromAnyOfItsNodes) {
 }
 
 TEST_F(RedisCluster, IsUnavailableWhenNoneOfItsNodesAnswers) {
-  EXPECT_EQ(test::message_of<UnavailableError>(
+  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>(
                 [] { open_store("redis-cluster://:s3cret@127.0.0.1:2,127.0.0.1:1"); }),
             "redis-cluster://127.0.0.1:2,127.0.0.1:1: 127.0.0.1:1: cannot connect: Connection refused");
 }
 
 TEST_F(RedisCluster, IsNotMistakenForASingleServer) {
   const std::string url = "redis-cluster://127.0.0.1:" + std::to_string(test::shared_redis().port());
-  EXPECT_THAT(test::message_of<UnavailableError>([&] { open_store(url); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] { open_store(url); }),
               HasSubstr("cluster support disabled"));
 }
 
@@ -153,9 +153,10 @@ TEST_F(RedisCluster, SignsInAtEveryNode) {
   const auto store = open_store("redis-cluster://app:s3cret@" + address(0));
   for (const char* key : {"foo", "bar", "hello"}) put(*store, key, "1");
   EXPECT_EQ(store->name(), "redis-cluster://app@" + address(0));
-  EXPECT_EQ(test::message_of<LoginError>([&] { open_store("redis-cluster://app:wr0ng@" + address(0)); }),
-            "redis-cluster://app@" + address(0) + ": " + address(0) +
-                ": the server refuses user or password (WRONGPASS)");
+  EXPECT_EQ(
+      test::message_of<ErrorKind::Login>([&] { open_store("redis-cluster://app:wr0ng@" + address(0)); }),
+      "redis-cluster://app@" + address(0) + ": " + address(0) +
+          ": the server refuses user or password (WRONGPASS)");
 }
 
 TEST_F(RedisCluster, FollowsASlotThatHasMoved) {
@@ -263,10 +264,10 @@ TEST_F(RedisCluster, KeepsRecordsOnReplicasUnlessToldOtherwise) {
   std::vector<std::unique_ptr<test::WaitsCutShort>> in_vain;
   for (std::size_t i = 0; i < test::RedisCluster::kMasters; ++i)
     in_vain.push_back(std::make_unique<test::WaitsCutShort>(cluster_.node(i), 1));
-  EXPECT_THAT(
-      test::message_of<UnavailableError>([&] { open("?wait_replicas=2&timeout=2m")->put_many(records); }),
-      AllOf(HasSubstr(cluster_.url() + ": 127.0.0.1:"), HasSubstr("only 1 of 2 replicas have it"),
-            Not(HasSubstr("tried for"))));
+  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>(
+                  [&] { open("?wait_replicas=2&timeout=2m")->put_many(records); }),
+              AllOf(HasSubstr(cluster_.url() + ": 127.0.0.1:"), HasSubstr("only 1 of 2 replicas have it"),
+                    Not(HasSubstr("tried for"))));
 }
 
 int blocked_clients(test::RedisCluster& cluster) {
@@ -294,7 +295,7 @@ TEST_F(RedisCluster, EndsAWatchWhoseLogMovesToAnotherMaster) {
   const WatchedLog log{"foo", {}};
   watch->arm(std::span(&log, 1));
   MovingSlot(cluster_, slot_of("foo")).finish();
-  EXPECT_THAT(test::message_of<UnavailableError>(
+  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>(
                   [&] { EXPECT_TRUE(test::eventually([&] { return !watch->take().empty(); })); }),
               HasSubstr("MOVED"));
   const auto next_watch = store->watch();

@@ -69,13 +69,13 @@ TEST_F(RedisLog, IsRefusedBeforeMoreHasComeThanManyOfTheLongestKeys) {
                     " do redis.call('XADD', 'log', i .. '-0', 'key', string.rep('x', " +
                     std::to_string(bytes << 20) + ")) end\" 0");
     const auto refused = HasSubstr("log: is larger than a record can be");
-    EXPECT_THAT(test::message_of<DataError>([&] { all(); }), refused) << entries;
+    EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { all(); }), refused) << entries;
     EXPECT_EQ(store_->get("other"), std::nullopt) << "the next command is answered";
     if (entries > 1) continue;
-    EXPECT_THAT(test::message_of<DataError>([&] { store_->end_of("log"); }), refused);
+    EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { store_->end_of("log"); }), refused);
     const WatchedLog log{"log", kBeginning};
     watch->arm(std::span(&log, 1));
-    EXPECT_THAT(test::message_of<DataError>(
+    EXPECT_THAT(test::message_of<ErrorKind::Data>(
                     [&] { EXPECT_TRUE(test::eventually([&] { return !watch->take().empty(); })); }),
                 refused);
   }
@@ -96,7 +96,7 @@ TEST_F(RedisLog, ReadsEntriesThatAreMoreThanOneReplyHolds) {
 TEST_F(RedisLog, RefusesToListNamesThatAreTooLongForRecords) {
   server_.command(
       "EVAL \"for i = 1, 40 do redis.call('SET', 'a' .. i .. string.rep('x', 1000000), '') end\" 0");
-  EXPECT_THAT(test::message_of<DataError>([&] { store_->keys_with_prefix("a"); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { store_->keys_with_prefix("a"); }),
               HasSubstr("a*: is larger than a record can be"));
   server_.command("FLUSHALL");
 }
@@ -112,11 +112,11 @@ TEST_F(RedisLog, IsNotARecord) {
   server_.command("SET record 1");
   server_.command("SET log2 1");
   EXPECT_THAT(store_->keys_with_prefix("log"), ElementsAre("log2"));
-  EXPECT_THAT(test::message_of<DataError>([&] { store_->get("log"); }), HasSubstr("WRONGTYPE"));
+  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { store_->get("log"); }), HasSubstr("WRONGTYPE"));
   const std::string key = "a";
-  EXPECT_THROW(store_->append("record", std::span(&key, 1)), DataError);
-  EXPECT_THROW(store_->read_after("record", kBeginning, 1), DataError);
-  EXPECT_THROW(store_->end_of("record"), DataError);
+  EXPECT_THAT([&] { store_->append("record", std::span(&key, 1)); }, test::fails(ErrorKind::Data));
+  EXPECT_THAT([&] { store_->read_after("record", kBeginning, 1); }, test::fails(ErrorKind::Data));
+  EXPECT_THAT([&] { store_->end_of("record"); }, test::fails(ErrorKind::Data));
 }
 
 TEST_F(RedisLog, ListsRecordsWhosePrefixWouldBeAPattern) {

@@ -15,7 +15,7 @@ TEST(RedisTls, IsRefusedByABuildWithoutIt) {
   for (const std::string url :
        {"rediss://127.0.0.1:1", "rediss-cluster://127.0.0.1:1", "rediss-sentinel://127.0.0.1:1/mymaster"}) {
     EXPECT_THAT(
-        test::message_of<UsageError>([&] { open_store(url + "?ca_file=/ca.crt"); }),
+        test::message_of<ErrorKind::Usage>([&] { open_store(url + "?ca_file=/ca.crt"); }),
         AllOf(StartsWith(url + ": this build has no TLS, since hiredis "), HasSubstr("redis+unix://")));
   }
 }

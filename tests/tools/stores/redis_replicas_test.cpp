@@ -28,7 +28,7 @@ class RedisReplicas : public ::testing::Test {
   static std::vector<std::string> messages_of_writes(Store& store) {
     const std::vector<Record> records(200, {"a", "1"});
     const std::vector<std::string> keys(200, "a");
-    const auto message_of = [](const auto& write) { return test::message_of<UnavailableError>(write); };
+    const auto message_of = [](const auto& write) { return test::message_of<ErrorKind::Unavailable>(write); };
     return {message_of([&] { store.put_many(records); }), message_of([&] {
               store.put_if_absent({"absent", "1"});
             }),
@@ -76,7 +76,7 @@ TEST_F(RedisReplicas, AreMissedWhenTheyAreGone) {
 TEST_F(RedisReplicas, AreCounted) {
   const test::WaitsCutShort in_vain(master_, 1);
   const auto store = open("?wait_replicas=2&timeout=2m");
-  EXPECT_EQ(test::message_of<UnavailableError>([&] {
+  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>([&] {
               put(*store, {"a", "1"});
             }),
             master_.tcp_url() + ": only 1 of 2 replicas have it after 60000 ms");

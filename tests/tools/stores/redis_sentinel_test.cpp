@@ -45,7 +45,7 @@ TEST_F(RedisSentinel, DoesNotWaitForReplicasOfAMasterThatHasNone) {
 TEST_F(RedisSentinel, IsOneOfSeveral) {
   put(*open_store("redis-sentinel://127.0.0.1:1," + address_of(sentinel_) + "/mymaster"), {"a", "1"});
   EXPECT_EQ(master_.command("STRLEN a"), ":1");
-  EXPECT_EQ(test::message_of<UnavailableError>(
+  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>(
                 [] { open_store("redis-sentinel://127.0.0.1:2,127.0.0.1:1/mymaster"); }),
             "redis-sentinel://127.0.0.1:2,127.0.0.1:1/mymaster: 127.0.0.1:1: cannot connect: "
             "Connection refused");
@@ -53,7 +53,7 @@ TEST_F(RedisSentinel, IsOneOfSeveral) {
 
 TEST_F(RedisSentinel, KnowsNoOtherName) {
   const std::string other = "redis-sentinel://" + address_of(sentinel_) + "/other";
-  EXPECT_EQ(test::message_of<UnavailableError>([&] { open_store(other); }),
+  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>([&] { open_store(other); }),
             other + ": no sentinel knows a master of that name");
 }
 
@@ -61,7 +61,7 @@ TEST_F(RedisSentinel, IsNotBelievedWhereItNamesAReplica) {
   const test::RedisServer replica({"--replicaof", "127.0.0.1", std::to_string(master_.port())});
   const auto mistaken = test::start_sentinel(replica, 1);
   const std::string wrong = "redis-sentinel://" + address_of(*mistaken) + "/mymaster";
-  EXPECT_EQ(test::message_of<UnavailableError>([&] { open_store(wrong + "?failover=100ms"); }),
+  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>([&] { open_store(wrong + "?failover=100ms"); }),
             wrong + ": " + address_of(replica) + ": is no master (tried for 100 ms)");
 }
 
@@ -102,7 +102,7 @@ TEST_F(RedisSentinelFailover, IsWaitedFor) {
   put(*writer, {"a", "2"});
   EXPECT_EQ(writer->keys_with_prefix("a").size(), 1U);
   EXPECT_THAT(open()->get("a"), Optional(std::string("2")));
-  EXPECT_THROW(watch->take(), UnavailableError);
+  EXPECT_THAT([&] { watch->take(); }, test::fails(ErrorKind::Unavailable));
   const auto next_watch = store->watch();
   next_watch->arm(std::span(&log, 1));
   writer->notify("log");
@@ -122,7 +122,7 @@ TEST_F(RedisSentinelFailover, IsGivenUpWhenNoReplicaIsLeft) {
   const auto store = open_store(servers_.url() + "?failover=500ms");
   servers_.replica().kill();
   servers_.master().kill();
-  EXPECT_THAT(test::message_of<UnavailableError>([&] { store->get("a"); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] { store->get("a"); }),
               HasSubstr("Connection refused (tried for 500 ms)"));
 }
 
@@ -134,10 +134,10 @@ TEST(RedisSentinelPassword, IsThatOfTheMasterWhereASentinelAsksForOne) {
     EXPECT_EQ(open_store("redis-sentinel://:s3cret@" + address_of(*sentinel) + "/mymaster")->get("a"),
               std::nullopt);
   }
-  EXPECT_THAT(test::message_of<LoginError>(
+  EXPECT_THAT(test::message_of<ErrorKind::Login>(
                   [&] { open_store("redis-sentinel://" + address_of(*closed_sentinel) + "/mymaster"); }),
               HasSubstr("NOAUTH"));
-  EXPECT_THAT(test::message_of<LoginError>(
+  EXPECT_THAT(test::message_of<ErrorKind::Login>(
                   [&] { open_store("redis-sentinel://:wr0ng@" + address_of(*open_sentinel) + "/mymaster"); }),
               HasSubstr(address_of(master) + ": the server refuses user or password (WRONGPASS)"));
 }

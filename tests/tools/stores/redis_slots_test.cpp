@@ -127,7 +127,7 @@ TEST(RedisSlots, RefuseWhatIsNoSlots) {
         "*1\r\n*3\r\n:0\r\n:1\r\n$1\r\na\r\n", "*1\r\n*3\r\n:0\r\n:1\r\n*1\r\n$1\r\na\r\n",
         "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\na\r\n$1\r\n1\r\n"}) {
     EXPECT_THAT(
-        test::message_of<DataError>([&] { RedisSlots(*reply_of(bytes), kAsked, "redis-cluster://a"); }),
+        test::message_of<ErrorKind::Data>([&] { RedisSlots(*reply_of(bytes), kAsked, "redis-cluster://a"); }),
         StartsWith("redis-cluster://a: "))
         << bytes;
   }

@@ -104,21 +104,21 @@ TEST_F(RedisTls, SignsIn) {
   EXPECT_EQ(server.command("CONFIG SET requirepass s3cret"), "+OK");
   const std::string signed_in = "rediss://:s3cret@127.0.0.1:" + std::to_string(tls_port_);
   put(*open_store(signed_in + "?ca_file=" + certificates_.path("ca.crt")), {"a", "1"});
-  EXPECT_THAT(test::message_of<LoginError>([&] { open_store(url_of("127.0.0.1"))->get("a"); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Login>([&] { open_store(url_of("127.0.0.1"))->get("a"); }),
               HasSubstr("NOAUTH"));
 }
 
 TEST_F(RedisTls, RefusesACertificateOfAnother) {
   const test::RedisServer server = server_with("other", "no");
-  EXPECT_EQ(test::message_of<UnavailableError>([&] { open_store(url_of("127.0.0.1")); }),
+  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>([&] { open_store(url_of("127.0.0.1")); }),
             name_of("127.0.0.1") + ": no TLS: the certificate of 127.0.0.1 is refused: IP address mismatch");
-  EXPECT_EQ(test::message_of<UnavailableError>([&] { open_store(url_of("localhost")); }),
+  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>([&] { open_store(url_of("localhost")); }),
             name_of("localhost") + ": no TLS: the certificate of localhost is refused: hostname mismatch");
 }
 
 TEST_F(RedisTls, RefusesACertificateOfAnUnknownAuthority) {
   const test::RedisServer server = server_with("server", "no");
-  EXPECT_THAT(test::message_of<UnavailableError>([&] { open_store(name_of("127.0.0.1")); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] { open_store(name_of("127.0.0.1")); }),
               HasSubstr("the certificate of 127.0.0.1 is refused: "));
 }
 
@@ -127,13 +127,13 @@ TEST_F(RedisTls, ShowsACertificateWhereTheServerAsksForOne) {
   put(*open_store(url_of("127.0.0.1") + "&cert_file=" + certificates_.path("other.crt") +
                   "&key_file=" + certificates_.path("other.key")),
       {"a", "1"});
-  EXPECT_THAT(test::message_of<UnavailableError>([&] { open_store(url_of("127.0.0.1")); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] { open_store(url_of("127.0.0.1")); }),
               HasSubstr(name_of("127.0.0.1") + ": "));
 }
 
 TEST_F(RedisTls, IsNotSpokenInTheClear) {
   const test::RedisServer server;
-  EXPECT_THAT(test::message_of<UnavailableError>(
+  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>(
                   [&] { open_store("rediss://127.0.0.1:" + std::to_string(server.port()) + "?timeout=2m"); }),
               HasSubstr(": no TLS: "));
 }
@@ -148,7 +148,7 @@ TEST_F(RedisTls, NamesAFileThatIsOfNoUse) {
       {"?cert_file=" + certificate + "&key_file=" + certificates_.path("other.key"), "key_file "},
       {"?cert_file=" + certificate, "cert_file and key_file need each other"}};
   for (const auto& [query, reason] : refusals) {
-    EXPECT_THAT(test::message_of<UsageError>([&] { open_store(url + query); }),
+    EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { open_store(url + query); }),
                 HasSubstr(url + ": " + reason));
   }
 }

@@ -141,7 +141,8 @@ TEST(StoreUrl, IsRefusedWithTheReason) {
       {"rediss://a,b", "one host must follow rediss://"},
   };
   for (const Refusal& refusal : refusals) {
-    EXPECT_THAT(test::message_of<UsageError>([&] { open_store(refusal.url); }), HasSubstr(refusal.reason))
+    EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { open_store(refusal.url); }),
+                HasSubstr(refusal.reason))
         << refusal.url;
   }
 }
@@ -178,7 +179,7 @@ TEST(StoreUrl, NeverShowsAPasswordInARefusal) {
            "redis+unix:///app:s3cret@/run/redis.sock?unknown=1",
            "redis:/#app:s3cret@127.0.0.1",
        }) {
-    const std::string message = test::message_of<UsageError>([&] { open_store(url); });
+    const std::string message = test::message_of<ErrorKind::Usage>([&] { open_store(url); });
     EXPECT_THAT(message, Not(HasSubstr("s3cret"))) << url;
     EXPECT_NE(message, "") << url;
   }

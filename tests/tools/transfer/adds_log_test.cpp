@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/transfer/store_decorator.hpp"
 
@@ -79,7 +80,7 @@ TEST_F(AddsFrom, DoesNotPassTheBeginning) {
 }
 
 TEST_F(AddsFrom, RefusesAWrongSetName) {
-  EXPECT_THROW(adds_from(*store_, "../x", kNow), UsageError);
+  EXPECT_THAT([&] { adds_from(*store_, "../x", kNow); }, fails(ErrorKind::Usage));
   EXPECT_EQ(adds_log(*store_, "tags"), "keysieve:tags:adds");
 }
 
@@ -89,7 +90,9 @@ using WakeLoaders = AddsLog;
 class StoreThatWakesNobody : public StoreDecorator {
  public:
   explicit StoreThatWakesNobody(Store& inner) : StoreDecorator(inner) {}
-  void notify(const std::string& log) override { throw PermissionError("no right to wake " + log); }
+  void notify(const std::string& log) override {
+    throw Error(ErrorKind::Permission, "no right to wake " + log);
+  }
 };
 
 TEST_F(WakeLoaders, WarnsWhenTheyCannotBeWoken) {
@@ -104,7 +107,7 @@ class StoreThatWakesSome : public StoreDecorator {
   StoreThatWakesSome(Store& inner, std::string failing)
       : StoreDecorator(inner), failing_(std::move(failing)) {}
   void notify(const std::string& log) override {
-    if (log == failing_) throw PermissionError("no right to wake " + log);
+    if (log == failing_) throw Error(ErrorKind::Permission, "no right to wake " + log);
     woken_.push_back(log);
   }
   [[nodiscard]] const std::vector<std::string>& woken() const { return woken_; }

@@ -179,7 +179,7 @@ TEST_F(Counting, DoesNotKeepARollbackFromAGenerationWhenItIsLostOrDamaged) {
                                                    HasSubstr(key))));
     EXPECT_TRUE(answers_maybe("key1"));
     EXPECT_EQ(current().counters_bytes, 0U);
-    EXPECT_THROW(update({}, {"key1"}), UsageError);
+    EXPECT_THAT([&] { update({}, {"key1"}); }, test::fails(ErrorKind::Usage));
     EXPECT_EQ(update({"new1"}, {}).pushed.record.counters_bytes, 0U);
   }
 }
@@ -189,7 +189,7 @@ TEST_F(Counting, IsMissedWhenAGenerationHasNone) {
   const PushResult pushed = push(build_counting(kKeys).snapshot);
   EXPECT_THAT(pushed.warnings,
               ElementsAre(AllOf(HasSubstr("no counters any more"), HasSubstr("--counting"))));
-  EXPECT_THAT(test::message_of<UsageError>([this] { update({}, {"key1"}); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Usage>([this] { update({}, {"key1"}); }),
               AllOf(HasSubstr("filter kind bloom"), HasSubstr("--counting")));
   EXPECT_EQ(current().generation, 2U);
   EXPECT_EQ(update({"new1"}, {}).pushed.record.counters_bytes, 0U);
@@ -205,9 +205,11 @@ TEST_F(Counting, LeavesNoChunksBehind) {
 
 TEST_F(Counting, IsRefusedByPushWhenItIsOfAnotherBuild) {
   const CountingSet other = build_counting(kKeys);
-  EXPECT_THROW(
-      keysieve::push(*store_, test::view_of(set_.snapshot), {}, {}, unix_now(), other.counters.get()),
-      DataError);
+  EXPECT_THAT(
+      [&] {
+        keysieve::push(*store_, test::view_of(set_.snapshot), {}, {}, unix_now(), other.counters.get());
+      },
+      test::fails(ErrorKind::Data));
   EXPECT_THAT(keys(), IsEmpty());
 }
 
@@ -219,9 +221,9 @@ TEST_F(Counting, MakesAnUpdateSayWhatIsMissingOrDamaged) {
   damaged.back() = static_cast<char>(damaged.back() ^ 1);
   const Record record{key, damaged};
   store_->put_many({&record, 1});
-  EXPECT_THROW(update({}, {"key1"}), DataError);
+  EXPECT_THAT([&] { update({}, {"key1"}); }, test::fails(ErrorKind::Data));
   store_->remove_many({&key, 1});
-  EXPECT_THAT(test::message_of<DataError>([this] { update({}, {"key1"}); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Data>([this] { update({}, {"key1"}); }),
               AllOf(HasSubstr("is damaged, push again"), HasSubstr(key)));
   EXPECT_EQ(current().generation, 1U);
   EXPECT_TRUE(answers_maybe("key1")) << "readers need no counters";

@@ -14,8 +14,9 @@ using ::testing::HasSubstr;
 
 class GuardsTest : public ::testing::Test {
  protected:
+  template <ErrorKind Guard = ErrorKind::MaxShrink>
   std::string message(std::optional<std::uint64_t> previous_keys = std::nullopt) const {
-    return test::message_of<DataError>([&] { check_guards(guards_, view_, previous_keys); });
+    return test::message_of<Guard>([&] { check_guards(guards_, view_, previous_keys); });
   }
 
   SnapshotBytes snapshot_ = test::build_snapshot({.keys = 1000});
@@ -33,12 +34,13 @@ TEST_F(GuardsTest, LetAnOrdinarySetPass) {
 
 TEST_F(GuardsTest, RefuseTooFewKeys) {
   guards_.min_keys = 1001;
-  EXPECT_EQ(message(), "set \"tags\" has 1,000 keys, fewer than 1,001; --min-keys sets that limit");
+  EXPECT_EQ(message<ErrorKind::MinKeys>(),
+            "set \"tags\" has 1,000 keys, fewer than 1,001; --min-keys sets that limit");
 }
 
 TEST_F(GuardsTest, AreNamedAsTheConfigurationNamesThem) {
   guards_ = {.min_keys = 1001, .source = GuardSource::Configuration};
-  EXPECT_EQ(message(),
+  EXPECT_EQ(message<ErrorKind::MinKeys>(),
             "set \"tags\" has 1,000 keys, fewer than 1,001; min_keys of its [[set]] sets that limit");
   guards_.min_keys = 1;
   EXPECT_THAT(message(2000), ::testing::EndsWith("; max_shrink of its [[set]] sets that limit"));
@@ -68,12 +70,13 @@ TEST_F(GuardsTest, RefuseAnEstimatedFprAboveTheLimit) {
   const auto fuller = test::build_snapshot({.keys = 10'000});
   view_ = test::view_of(fuller);
   guards_.max_fpr = 0.001;
-  EXPECT_THAT(message(), AllOf(HasSubstr("set \"tags\" has an estimated FPR of "), HasSubstr("--max-fpr")));
+  EXPECT_THAT(message<ErrorKind::MaxFpr>(),
+              AllOf(HasSubstr("set \"tags\" has an estimated FPR of "), HasSubstr("--max-fpr")));
 }
 
 TEST_F(GuardsTest, KnowAWayOutOfAnUpdate) {
   guards_ = {.max_fpr = 0.0, .source = GuardSource::OptionsOfUpdate};
-  EXPECT_THAT(message(),
+  EXPECT_THAT(message<ErrorKind::MaxFpr>(),
               ::testing::EndsWith(
                   "; --max-fpr sets that limit; build the set anew from its whole list, with build --like"));
 }
@@ -88,14 +91,15 @@ TEST_F(GuardsTest, RefuseASetThatLacksACanary) {
   guards_.canaries = {"key0"};
   // Which absent key answers maybe depends on the seed; one of these does not.
   for (int i = 0; i < 20; ++i) guards_.canaries.push_back("absent\n" + std::to_string(i));
-  EXPECT_THAT(message(), AllOf(HasSubstr("set \"tags\" answers absent for the canary \"absent\\x0a"),
-                               HasSubstr("--canaries")));
+  EXPECT_THAT(
+      message<ErrorKind::Canaries>(),
+      AllOf(HasSubstr("set \"tags\" answers absent for the canary \"absent\\x0a"), HasSubstr("--canaries")));
 }
 
 TEST_F(GuardsTest, CutALongCanaryShortInTheMessage) {
   guards_.canaries = {std::string(1'000'000, 'x')};
-  EXPECT_THAT(message(), HasSubstr("\"...; --canaries"));
-  EXPECT_LT(message().size(), 300U);
+  EXPECT_THAT(message<ErrorKind::Canaries>(), HasSubstr("\"...; --canaries"));
+  EXPECT_LT(message<ErrorKind::Canaries>().size(), 300U);
 }
 
 }  // namespace

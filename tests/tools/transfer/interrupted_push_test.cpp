@@ -4,6 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/tools/transfer/push_fixture.hpp"
 #include "tests/tools/transfer/store_decorator.hpp"
 
@@ -38,7 +39,7 @@ class LosingTheConnection : public test::StoreDecorator {
 
  private:
   void refuse_when_away() const {
-    if (left_ == 0) throw UnavailableError(name() + ": connection lost");
+    if (left_ == 0) throw Error(ErrorKind::Unavailable, name() + ": connection lost");
   }
 
   std::size_t left_;
@@ -51,7 +52,8 @@ class InterruptedPush : public test::PushFixture {
 
   void interrupt_push(const SnapshotBytes& snapshot, UnixSeconds now, std::size_t records = 1) {
     LosingTheConnection failing(*store_, records);
-    EXPECT_THROW(keysieve::push(failing, test::view_of(snapshot), {}, {}, now), UnavailableError);
+    EXPECT_THAT([&] { keysieve::push(failing, test::view_of(snapshot), {}, {}, now); },
+                test::fails(ErrorKind::Unavailable));
   }
   PushResult push_at(const SnapshotBytes& snapshot, UnixSeconds now) {
     return keysieve::push(*store_, test::view_of(snapshot), {.max_shrink = std::nullopt}, {}, now);
@@ -79,14 +81,15 @@ class FailingPuts : public test::StoreDecorator {
   using StoreDecorator::StoreDecorator;
   void put_many(std::span<const Record> records) override {
     inner_.put_many(records.first(records.size() / 2));
-    throw CannotCreateError(name() + ": full");
+    throw Error(ErrorKind::CannotCreate, name() + ": full");
   }
 };
 
 TEST_F(InterruptedPush, TakesItsChunksAwayWhenTheStoreIsStillThere) {
   FailingPuts failing(*store_);
   const auto snapshot = test::build_snapshot({.shard_count = test::kShardsOfSomeChunks});
-  EXPECT_THROW(keysieve::push(failing, test::view_of(snapshot), {}), CannotCreateError);
+  EXPECT_THAT([&] { keysieve::push(failing, test::view_of(snapshot), {}); },
+              test::fails(ErrorKind::CannotCreate));
   EXPECT_THAT(keys(), ElementsAre("keysieve:tags:current"));
   EXPECT_EQ(pointer(), PointerRecord{});
 }
@@ -95,7 +98,7 @@ class FailingRemoval : public test::StoreDecorator {
  public:
   using StoreDecorator::StoreDecorator;
   void remove_many(std::span<const std::string>) override {
-    throw UnavailableError(name() + ": connection lost");
+    throw Error(ErrorKind::Unavailable, name() + ": connection lost");
   }
 };
 

@@ -66,7 +66,7 @@ class AfterTheChunks : public test::StoreDecorator {
 TEST_F(MissingReplica, FailsAPushBeforeThePointerMoves) {
   stop_replica();
   EXPECT_THAT(
-      test::message_of<UnavailableError>([&] { keysieve::push(*store_, test::view_of(second_), {}); }),
+      test::message_of<ErrorKind::Unavailable>([&] { keysieve::push(*store_, test::view_of(second_), {}); }),
       AllOf(HasSubstr("only 0 of 1 replicas have it"), Not(HasSubstr("is current"))));
   EXPECT_EQ(pointer().current->generation, 1U);
   continue_replica();
@@ -75,7 +75,7 @@ TEST_F(MissingReplica, FailsAPushBeforeThePointerMoves) {
 TEST_F(MissingReplica, FailsAPushWhosePointerItDoesNotHaveUntilItIsPushedAgain) {
   AfterTheChunks stopping(*store_, [this] { stop_replica(); });
   EXPECT_THAT(
-      test::message_of<UnavailableError>([&] { keysieve::push(stopping, test::view_of(second_), {}); }),
+      test::message_of<ErrorKind::Unconfirmed>([&] { keysieve::push(stopping, test::view_of(second_), {}); }),
       AllOf(HasSubstr("set \"tags\": generation 2 is current, but not confirmed: "),
             HasSubstr(master_.tcp_url() + ": only 0 of 1 replicas have it after 60000 ms")));
   EXPECT_EQ(pointer().current->generation, 2U);
@@ -90,7 +90,7 @@ TEST_F(MissingReplica, FailsAPushWhosePointerItDoesNotHaveUntilItIsPushedAgain) 
 TEST_F(MissingReplica, MakesAnUpdateSayThatItIsInAllTheSame) {
   AfterTheChunks stopping(*store_, [this] { stop_replica(); });
   EXPECT_THAT(
-      test::message_of<UnavailableError>(
+      test::message_of<ErrorKind::Unconfirmed>(
           [&] { update(stopping, "tags", {.added = {"new"}, .removed = {}, .as_of = unix_now()}, {}); }),
       AllOf(HasSubstr("generation 2 is current, but not confirmed: "),
             HasSubstr("; the update is in it: do not repeat it unless a failover loses generation 2")));
@@ -100,7 +100,7 @@ TEST_F(MissingReplica, MakesAnUpdateSayThatItIsInAllTheSame) {
 
 TEST_F(MissingReplica, MakesAnUpdateSayThatItMayBeIn) {
   stop_replica();
-  EXPECT_THAT(test::message_of<UnavailableError>([&] {
+  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] {
                 update(*store_, "tags", {.added = {"new"}, .removed = {}, .as_of = unix_now()}, {});
               }),
               AllOf(HasSubstr("only 0 of 1 replicas have it"),
@@ -114,7 +114,7 @@ TEST_F(MissingReplica, FailsARollbackWhosePointerItDoesNotHave) {
   keysieve::push(*store_, test::view_of(second_), {});
   const RollbackPlan plan = plan_rollback(*store_, "tags");
   stop_replica();
-  EXPECT_THAT(test::message_of<UnavailableError>([&] { rollback(*store_, "tags", plan); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Unconfirmed>([&] { rollback(*store_, "tags", plan); }),
               AllOf(HasSubstr("generation 3 is current, but not confirmed: "),
                     HasSubstr("only 0 of 1 replicas have it")));
   EXPECT_EQ(pointer().current->restores, 1U);

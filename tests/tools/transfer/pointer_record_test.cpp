@@ -97,7 +97,7 @@ TEST(PointerRecord, OfTheFirstFormatAlwaysNamesACurrentGeneration) {
   Json document = first_format();
   document["current"] = nullptr;
   document["previous"] = Json::array();
-  EXPECT_THROW(decode_pointer_record(document.dump(), "source"), DataError);
+  EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, test::fails(ErrorKind::Data));
 }
 
 TEST(PointerRecord, IsReadableJson) {
@@ -123,22 +123,23 @@ TEST(PointerRecord, PassesOverMembersOfLaterVersions) {
 TEST(PointerRecord, OfANewerFormatIsIncompatible) {
   Json document = valid_document();
   document["format"] = 3;
-  EXPECT_THAT(
-      test::message_of<IncompatibleError>([&] { decode_pointer_record(document.dump(), "store: key"); }),
-      StartsWith("store: key: has record format 3"));
+  EXPECT_THAT(test::message_of<ErrorKind::Incompatible>(
+                  [&] { decode_pointer_record(document.dump(), "store: key"); }),
+              StartsWith("store: key: has record format 3"));
 }
 
 TEST(PointerRecord, IsRefusedWhenTruncatedAnywhere) {
   const std::string text = encode(valid_record());
   for (std::size_t size = 0; size < text.size(); ++size) {
-    EXPECT_THROW(decode_pointer_record(text.substr(0, size), "source"), DataError) << size;
+    EXPECT_THAT([&] { decode_pointer_record(text.substr(0, size), "source"); }, test::fails(ErrorKind::Data))
+        << size;
   }
 }
 
 TEST(PointerRecord, IsRefusedWhenAMemberWasExchanged) {
   Json document = Json::parse(encode(valid_record()));
   document["current"]["adds_from"] = "0-0";
-  EXPECT_EQ(test::message_of<DataError>([&] { decode_pointer_record(document.dump(), "source"); }),
+  EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
             "source: is damaged (checksum)");
 }
 
@@ -146,7 +147,7 @@ TEST(PointerRecord, IsRefusedWithCountersThatDoNotFitTheShards) {
   Json document = valid_document();
   EXPECT_FALSE(document["current"].contains("counters_bytes")) << "only of counting sets";
   document["previous"][0]["counters_bytes"] = 12;
-  EXPECT_EQ(test::message_of<DataError>([&] { decode_pointer_record(document.dump(), "source"); }),
+  EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
             "source: \"previous\": \"counters_bytes\" does not fit \"shard_count\"");
 }
 
@@ -155,19 +156,20 @@ TEST(PointerRecord, IsRefusedWithoutAnyOfItsMembers) {
   for (const auto& [member, value] : valid.items()) {
     Json document = valid;
     document.erase(member);
-    EXPECT_THROW(decode_pointer_record(document.dump(), "source"), DataError) << member;
+    EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, test::fails(ErrorKind::Data))
+        << member;
   }
   for (const auto& [member, value] : valid["current"].items()) {
     Json document = valid;
     document["current"].erase(member);
-    EXPECT_EQ(test::message_of<DataError>([&] { decode_pointer_record(document.dump(), "source"); }),
+    EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
               "source: \"current\": \"" + member + "\" is missing");
   }
   for (const char* list : {"pending", "garbage"}) {
     for (const auto& [member, value] : valid[list][0].items()) {
       Json document = valid;
       document[list][0].erase(member);
-      EXPECT_EQ(test::message_of<DataError>([&] { decode_pointer_record(document.dump(), "source"); }),
+      EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
                 std::string("source: \"") + list + "\": \"" + member + "\" is missing");
     }
   }
@@ -181,7 +183,8 @@ TEST(PointerRecord, IsRefusedWhenAMemberHasAnotherType) {
       if (member == "kind" && wrong.is_string()) continue;  // that is one
       Json document = valid;
       document["current"][member] = wrong;
-      EXPECT_THROW(decode_pointer_record(document.dump(), "source"), DataError) << member << " " << wrong;
+      EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, test::fails(ErrorKind::Data))
+          << member << " " << wrong;
     }
   }
 }
@@ -231,8 +234,9 @@ TEST(PointerRecord, IsRefusedWhenAValueIsOutOfRange) {
   for (const WrongValue& wrong : wrong_values) {
     Json document = valid_document();
     document["current"][wrong.member] = wrong.value;
-    EXPECT_THAT(test::message_of<DataError>([&] { decode_pointer_record(document.dump(), "store: key"); }),
-                AllOf(StartsWith("store: key: \"current\": "), HasSubstr(wrong.reason)))
+    EXPECT_THAT(
+        test::message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "store: key"); }),
+        AllOf(StartsWith("store: key: \"current\": "), HasSubstr(wrong.reason)))
         << wrong.member << " " << wrong.value;
   }
 }
@@ -241,7 +245,8 @@ TEST(PointerRecord, IsRefusedWhenTheOlderGenerationsAreWrong) {
   const auto refuses = [](const Json& previous) {
     Json document = valid_document();
     document["previous"] = previous;
-    EXPECT_THROW(decode_pointer_record(document.dump(), "source"), DataError) << previous;
+    EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, test::fails(ErrorKind::Data))
+        << previous;
   };
   const Json entry = valid_document()["previous"][0];
   Json same_generation = entry;
@@ -259,7 +264,7 @@ TEST(PointerRecord, IsRefusedWhenTheOlderGenerationsAreWrong) {
 TEST(PointerRecord, IsRefusedWhenItHasOlderGenerationsAndNoCurrentOne) {
   Json document = valid_document();
   document["current"] = nullptr;
-  EXPECT_EQ(test::message_of<DataError>([&] { decode_pointer_record(document.dump(), "source"); }),
+  EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
             "source: \"previous\" is not empty, though nothing is current");
 }
 
@@ -267,7 +272,8 @@ TEST(PointerRecord, IsRefusedWhenItsListsAreWrong) {
   const auto refuses = [](const char* list, const Json& value) {
     Json document = valid_document();
     document[list] = value;
-    EXPECT_THROW(decode_pointer_record(document.dump(), "source"), DataError) << list << " " << value;
+    EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, test::fails(ErrorKind::Data))
+        << list << " " << value;
   };
   for (const auto& [list, most] : {std::pair{"pending", kMaxPendingPushes}, {"garbage", kMaxGarbage}}) {
     const Json entry = valid_document()[list][0];
@@ -295,7 +301,7 @@ TEST(PointerRecord, IsRefusedWhenChunksThatAreNeededAreGarbage) {
        {valid.current->push_id, valid.previous.at(1).push_id, valid.pending.at(0).push_id}) {
     PointerRecord record = valid;
     record.garbage.back().push_id = needed;
-    EXPECT_THAT(test::message_of<DataError>([&] { decode_pointer_record(encode(record), "source"); }),
+    EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { decode_pointer_record(encode(record), "source"); }),
                 StartsWith("source: \"garbage\" names a push that is kept or pending: "));
   }
 }
@@ -305,7 +311,8 @@ TEST(PointerRecord, IsRefusedWhenItIsNoRecordAtAll) {
   for (const std::string& text :
        {std::string("[]"), std::string("null"), std::string("{}"), std::string("\0", 1),
         std::string("{\"format\":\"1\"}"), std::string("\xff\xfe"), deep}) {
-    EXPECT_THROW(decode_pointer_record(text, "source"), DataError) << text.substr(0, 40);
+    EXPECT_THAT([&] { decode_pointer_record(text, "source"); }, test::fails(ErrorKind::Data))
+        << text.substr(0, 40);
   }
 }
 

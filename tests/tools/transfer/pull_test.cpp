@@ -38,7 +38,7 @@ class PullTest : public ::testing::Test {
 
   // What pulling says; empty when it works.
   std::string message() {
-    return test::message_of<DataError>([&] { pull(*store_, "tags"); });
+    return test::message_of<ErrorKind::Data>([&] { pull(*store_, "tags"); });
   }
 
   // Moves the pointer to a record that somebody changed.
@@ -61,21 +61,21 @@ TEST_F(PullTest, GivesBackWhatWasPushed) {
 }
 
 TEST_F(PullTest, SaysThatASetWasNeverPushed) {
-  EXPECT_EQ(test::message_of<MissingInputError>([&] { pull(*store_, "shop"); }),
+  EXPECT_EQ(test::message_of<ErrorKind::MissingInput>([&] { pull(*store_, "shop"); }),
             url_ + ": set \"shop\" was never pushed");
   EXPECT_EQ(read_pointer(*store_, "shop"), std::nullopt);
 }
 
 TEST_F(PullTest, RefusesWhatIsNoSetName) {
   for (const char* name : {"", ".", "..", "-x", "A", "a:b", "a/b"}) {
-    EXPECT_THROW(pull(*store_, name), UsageError) << name;
+    EXPECT_THAT([&] { pull(*store_, name); }, test::fails(ErrorKind::Usage)) << name;
   }
 }
 
 TEST_F(PullTest, RefusesASnapshotAboveTheLimit) {
   const std::uint64_t bytes = snapshot_.get().size();
   EXPECT_EQ(pull(*store_, "tags", bytes).record.generation, 1U);
-  EXPECT_THAT(test::message_of<DataError>([&] { pull(*store_, "tags", bytes - 1); }),
+  EXPECT_THAT(test::message_of<ErrorKind::MaxSize>([&] { pull(*store_, "tags", bytes - 1); }),
               AllOf(StartsWith(url_ + ": set \"tags\" generation 1: is "), HasSubstr("above the limit of ")));
 }
 
@@ -163,7 +163,7 @@ TEST_F(PullTest, RefusesARecordThatDescribesAnotherSnapshot) {
 TEST_F(PullTest, RefusesADamagedPointerRecord) {
   replace("keysieve:tags:current", "not a record");
   EXPECT_EQ(message(), url_ + ": keysieve:tags:current: is not JSON");
-  EXPECT_THROW(read_pointer(*store_, "tags"), DataError);
+  EXPECT_THAT([&] { read_pointer(*store_, "tags"); }, test::fails(ErrorKind::Data));
 }
 
 TEST_F(PullTest, ReportsProgressUpToTheWhole) {

@@ -56,7 +56,7 @@ TEST_F(PushAndAdds, KeepsAllEntriesForAGenerationThatWasBuiltWithoutALookAtTheLo
 TEST_F(PushAndAdds, RefusesASnapshotThatNeedsEntriesWhichAreTrimmed) {
   push(built_at(positions_[3]));
   const auto older = built_at(positions_[1]);
-  EXPECT_THAT(test::message_of<DataError>([&] { push(older); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { push(older); }),
               AllOf(HasSubstr("set \"tags\" needs the keys that were added from "),
                     HasSubstr(url_ + " has trimmed them up to "), HasSubstr("--allow-shrink")));
   EXPECT_FALSE(has_chunks_of(older));
@@ -68,7 +68,8 @@ TEST_F(PushAndAdds, TakesTheMomentOfASnapshotThatWasBuiltWithoutALookAtTheLog) {
   const UnixSeconds overlap = std::chrono::seconds(kDefaultAddsOverlap).count();
   const UnixSeconds trimmed_at = static_cast<UnixSeconds>(milliseconds_of(positions_[3]) / 1000);
   for (const UnixSeconds too_early : {UnixSeconds{5}, trimmed_at - 3600, trimmed_at + overlap}) {
-    EXPECT_THROW(push(test::build_snapshot({.as_of = too_early})), DataError) << too_early;
+    EXPECT_THAT([&] { push(test::build_snapshot({.as_of = too_early})); }, test::fails(ErrorKind::Data))
+        << too_early;
   }
   EXPECT_EQ(push(test::build_snapshot({.as_of = trimmed_at + overlap + 1})).record.generation, 2U);
 }
@@ -111,7 +112,7 @@ class CountingNotices : public test::StoreDecorator {
 
   void notify(const std::string& log) override {
     notices_.push_back(log);
-    if (fails_) throw UnavailableError(name() + ": connection lost");
+    if (fails_) throw Error(ErrorKind::Unavailable, name() + ": connection lost");
   }
   [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
 
@@ -124,7 +125,8 @@ TEST_F(PushAndAdds, WakesTheLoadersOnceThePointerHasMoved) {
   CountingNotices store(*store_, /*fails=*/false);
   EXPECT_THAT(keysieve::push(store, test::view_of(built_at(positions_[0])), {}).warnings, IsEmpty());
   EXPECT_THAT(store.notices(), ElementsAre(log_));
-  EXPECT_THROW(keysieve::push(store, test::view_of(test::build_snapshot({.keys = 10})), {}), DataError);
+  EXPECT_THAT([&] { keysieve::push(store, test::view_of(test::build_snapshot({.keys = 10})), {}); },
+              test::fails(ErrorKind::MaxShrink));
   EXPECT_THAT(store.notices(), ElementsAre(log_)) << "a refused push wakes nobody";
 }
 

@@ -83,7 +83,7 @@ TEST_F(PushTest, OfTheCurrentBuildMendsItsChunks) {
   const auto snapshot = test::build_snapshot();
   push(snapshot);
   store_->remove_many(std::vector{chunk_key("keysieve", "tags", current().push_id, 0)});
-  EXPECT_THROW(pull(*store_, "tags"), DataError);
+  EXPECT_THAT([&] { pull(*store_, "tags"); }, test::fails(ErrorKind::Data));
   push(snapshot);
   EXPECT_EQ(pull(*store_, "tags").record.generation, 1U);
 }
@@ -111,7 +111,7 @@ TEST_F(PushTest, RefusesOtherBytesUnderTheSameBuildId) {
   SnapshotBuilder other(settings);
   other.add("other");
   const auto forged = other.finish();
-  EXPECT_THAT(test::message_of<DataError>([&] { push(forged); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { push(forged); }),
               HasSubstr("generation 1 has this build id"));
   EXPECT_EQ(pull(*store_, "tags").record.generation, 1U);
 }
@@ -120,14 +120,14 @@ TEST_F(PushTest, RefusesASnapshotThatWasDamagedInMemory) {
   auto snapshot = test::build_snapshot();
   const SnapshotView view = test::view_of(snapshot);
   snapshot.get().back() ^= std::byte{1};
-  EXPECT_THROW(keysieve::push(*store_, view, {}), DataError);
+  EXPECT_THAT([&] { keysieve::push(*store_, view, {}); }, test::fails(ErrorKind::Data));
   EXPECT_EQ(read_pointer(*store_, "tags"), std::nullopt);
 }
 
 TEST_F(PushTest, ChecksTheGuardsAgainstTheGenerationBefore) {
   push(test::build_snapshot({.keys = 1000}));
   const auto smaller = test::build_snapshot({.keys = 700});
-  EXPECT_THAT(test::message_of<DataError>([&] { push(smaller); }),
+  EXPECT_THAT(test::message_of<ErrorKind::MaxShrink>([&] { push(smaller); }),
               HasSubstr("set \"tags\" shrank from 1,000 to 700"));
   EXPECT_EQ(current().generation, 1U);
   EXPECT_FALSE(has_chunks_of(smaller)) << "refused before anything was put";
@@ -135,10 +135,14 @@ TEST_F(PushTest, ChecksTheGuardsAgainstTheGenerationBefore) {
 }
 
 TEST_F(PushTest, ChecksTheOtherGuardsToo) {
-  EXPECT_THROW(push(test::build_snapshot(), {.min_keys = 1001}), DataError);
-  EXPECT_THROW(push(test::build_snapshot({.keys = 10'000}), {.max_fpr = 0.001}), DataError);
-  EXPECT_THROW(push(test::build_snapshot(), {.canaries = {"key0", "absent1", "absent2", "absent3"}}),
-               DataError);
+  EXPECT_THAT([&] { push(test::build_snapshot(), {.min_keys = 1001}); }, test::fails(ErrorKind::MinKeys));
+  EXPECT_THAT([&] { push(test::build_snapshot({.keys = 10'000}), {.max_fpr = 0.001}); },
+              test::fails(ErrorKind::MaxFpr));
+  EXPECT_THAT(
+      [&] {
+        push(test::build_snapshot(), {.canaries = {"key0", "absent1", "absent2", "absent3"}});
+      },
+      test::fails(ErrorKind::Canaries));
   EXPECT_EQ(read_pointer(*store_, "tags"), std::nullopt);
 }
 
@@ -157,7 +161,7 @@ TEST_F(PushTest, WarnsWhenTheGeometryChanges) {
 TEST_F(PushTest, RefusesToReplaceADamagedPointerRecord) {
   store_->put_many(std::vector<Record>{{"keysieve:tags:current", "{"}});
   const auto snapshot = test::build_snapshot();
-  EXPECT_EQ(test::message_of<DataError>([&] { push(snapshot); }),
+  EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { push(snapshot); }),
             url_ + ": keysieve:tags:current: is not JSON");
   EXPECT_FALSE(has_chunks_of(snapshot));
 }

@@ -49,8 +49,9 @@ TEST_F(RacingPushes, FollowsTheWinnerOfARace) {
 TEST_F(RacingPushes, ChecksTheGuardsAgainstTheWinnerOfARace) {
   LosingRaces racing(*store_, 1, [this] { push(test::build_snapshot({.keys = 10'000})); });
   const auto snapshot = test::build_snapshot({.keys = 1000});
-  EXPECT_THAT(test::message_of<DataError>([&] { keysieve::push(racing, test::view_of(snapshot), {}); }),
-              HasSubstr("shrank from 10,000 to 1,000"));
+  EXPECT_THAT(
+      test::message_of<ErrorKind::MaxShrink>([&] { keysieve::push(racing, test::view_of(snapshot), {}); }),
+      HasSubstr("shrank from 10,000 to 1,000"));
   EXPECT_EQ(current().key_count, 10'000U);
   EXPECT_FALSE(has_chunks_of(snapshot)) << "it had put them before it lost";
   EXPECT_THAT(pointer().pending, IsEmpty());
@@ -68,7 +69,7 @@ TEST_F(RacingPushes, AgreesWithARivalThatPushesTheSameBuild) {
 TEST_F(RacingPushes, GivesUpWhenItLosesRaceAfterRace) {
   LosingRaces racing(*store_, 1'000'000, [this] { push(test::build_snapshot({.keys = 10})); });
   const auto snapshot = test::build_snapshot({.keys = 10});
-  EXPECT_THROW(keysieve::push(racing, test::view_of(snapshot), {}), LockedError);
+  EXPECT_THAT([&] { keysieve::push(racing, test::view_of(snapshot), {}); }, test::fails(ErrorKind::Locked));
 }
 
 TEST_F(RacingPushes, KeepsTheChunksOfARefusedBuildThatARivalPublished) {
@@ -78,7 +79,8 @@ TEST_F(RacingPushes, KeepsTheChunksOfARefusedBuildThatARivalPublished) {
     push(snapshot);
     push(test::build_snapshot({.keys = 10'000}));
   });
-  EXPECT_THROW(keysieve::push(racing, test::view_of(snapshot), {}), DataError);
+  EXPECT_THAT([&] { keysieve::push(racing, test::view_of(snapshot), {}); },
+              test::fails(ErrorKind::MaxShrink));
   EXPECT_TRUE(has_chunks_of(snapshot)) << "generation 1, which is kept";
   EXPECT_THAT(keys(), SizeIs(2 + 1)) << "a chunk of each generation, and the pointer";
 }
@@ -94,7 +96,7 @@ class LosingAnswers : public test::StoreDecorator {
   }
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
     const bool is_set = inner_.compare_and_set(record, expected);
-    if (has_put_ && answers_-- > 0) throw UnavailableError(name() + ": connection lost");
+    if (has_put_ && answers_-- > 0) throw Error(ErrorKind::Unavailable, name() + ": connection lost");
     return is_set;
   }
 
@@ -114,7 +116,8 @@ TEST_F(RacingPushes, FindOutThatOnlyTheAnswerWasLost) {
 TEST_F(RacingPushes, ClaimNoSuccessThatTheStoreDoesNotConfirm) {
   LosingAnswers losing(*store_, 1'000'000);
   const auto snapshot = test::build_snapshot();
-  EXPECT_THROW(keysieve::push(losing, test::view_of(snapshot), {}), UnavailableError);
+  EXPECT_THAT([&] { keysieve::push(losing, test::view_of(snapshot), {}); },
+              test::fails(ErrorKind::Unconfirmed));
   EXPECT_EQ(current().generation, 1U) << "it has moved all the same";
   EXPECT_TRUE(std::ranges::equal(pull(*store_, "tags").snapshot.get(), snapshot.get()));
   EXPECT_EQ(push(snapshot).record.generation, 1U);

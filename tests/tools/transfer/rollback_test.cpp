@@ -101,10 +101,10 @@ TEST_F(Rollback, ToABuildThatIsKeptIsWhatAPushOfItIsToo) {
 }
 
 TEST_F(Rollback, IsRefusedToWhatIsCurrentOrNotKept) {
-  EXPECT_EQ(test::message_of<UsageError>([&] { roll_back(3); }),
+  EXPECT_EQ(test::message_of<ErrorKind::Usage>([&] { roll_back(3); }),
             url_ + ": set \"tags\": generation 3 is current; kept: 3 (current), 2, 1");
   for (const std::uint64_t other : {0U, 4U}) {
-    EXPECT_EQ(test::message_of<UsageError>([&] { roll_back(other); }),
+    EXPECT_EQ(test::message_of<ErrorKind::Usage>([&] { roll_back(other); }),
               url_ + ": set \"tags\": generation " + std::to_string(other) +
                   " is not kept; kept: 3 (current), 2, 1");
   }
@@ -113,9 +113,9 @@ TEST_F(Rollback, IsRefusedToWhatIsCurrentOrNotKept) {
 
 TEST_F(Rollback, IsRefusedWhereNothingOlderIsKept) {
   push(test::build_snapshot({.set_name = "shop"}));
-  EXPECT_THAT(test::message_of<MissingInputError>([&] { plan_rollback(*store_, "shop"); }),
+  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([&] { plan_rollback(*store_, "shop"); }),
               HasSubstr("nothing older is kept; kept: 1 (current)"));
-  EXPECT_THAT(test::message_of<MissingInputError>([&] { plan_rollback(*store_, "none"); }),
+  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([&] { plan_rollback(*store_, "none"); }),
               HasSubstr("set \"none\" was never pushed"));
 }
 
@@ -124,10 +124,10 @@ TEST_F(Rollback, IsRefusedToADamagedGeneration) {
   std::string damaged = store_->get(key).value();
   damaged.back() ^= 1;
   store_->put_many(std::vector<Record>{{key, damaged}});
-  EXPECT_THAT(test::message_of<DataError>([&] { roll_back(1); }), HasSubstr("is damaged (checksum)"));
+  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { roll_back(1); }), HasSubstr("is damaged (checksum)"));
   store_->remove_many(std::vector{key});
   EXPECT_EQ(
-      test::message_of<DataError>([&] { roll_back(1); }),
+      test::message_of<ErrorKind::Data>([&] { roll_back(1); }),
       url_ + ": set \"tags\" generation 1: is damaged and cannot be rolled back to: " + key + " is missing");
   EXPECT_EQ(current().generation, 3U);
 }
@@ -135,7 +135,7 @@ TEST_F(Rollback, IsRefusedToADamagedGeneration) {
 TEST_F(Rollback, IsRefusedWhenSomethingElseBecameCurrentSinceItWasPlanned) {
   const RollbackPlan plan = plan_rollback(*store_, "tags", 2);
   push(test::build_snapshot({.keys = 1300}));
-  EXPECT_THAT(test::message_of<LockedError>([&] { rollback(*store_, "tags", plan); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Locked>([&] { rollback(*store_, "tags", plan); }),
               HasSubstr("meanwhile; look again"));
   EXPECT_EQ(current().generation, 4U);
 }
@@ -143,7 +143,7 @@ TEST_F(Rollback, IsRefusedWhenSomethingElseBecameCurrentSinceItWasPlanned) {
 TEST_F(Rollback, IsRefusedWhenItsTargetFellOutSinceItWasPlanned) {
   const RollbackPlan plan = plan_rollback(*store_, "tags", 1);
   push(test::build_snapshot({.keys = 1300}));
-  EXPECT_THROW(rollback(*store_, "tags", plan), LockedError);
+  EXPECT_THAT([&] { rollback(*store_, "tags", plan); }, test::fails(ErrorKind::Locked));
   EXPECT_EQ(current().generation, 4U);
 }
 
@@ -174,7 +174,7 @@ TEST_F(Rollback, GoesOnWhenAPushIsOnlyAnnouncedMeanwhile) {
 
 TEST_F(Rollback, LosesToAPushThatIsDoneMeanwhile) {
   LosingTheRace store(*store_, [this] { push(test::build_snapshot({.keys = 1300})); });
-  EXPECT_THROW(rollback(store, "tags", plan_rollback(store, "tags")), LockedError);
+  EXPECT_THAT([&] { rollback(store, "tags", plan_rollback(store, "tags")); }, test::fails(ErrorKind::Locked));
   EXPECT_EQ(current().generation, 4U);
 }
 

@@ -77,12 +77,12 @@ class FaultyStore : public SteppedStore {
   void before_step() override {
     if (fault_ == Fault::FalseThoughDone || ++steps_ != at_) return;
     if (fault_ == Fault::CrashBefore) fail(Crash{});
-    if (fault_ == Fault::NotReached) fail(UnavailableError("connection lost"));
+    if (fault_ == Fault::NotReached) fail(Error(ErrorKind::Unavailable, "connection lost"));
   }
   void after_step() override {
     if (fault_ == Fault::FalseThoughDone || steps_ != at_) return;
     if (fault_ == Fault::CrashAfter) fail(Crash{});
-    if (fault_ == Fault::AnswerLost) fail(UnavailableError("answer lost"));
+    if (fault_ == Fault::AnswerLost) fail(Error(ErrorKind::Unavailable, "answer lost"));
   }
   bool answer(bool truth) override {
     if (fault_ != Fault::FalseThoughDone || ++steps_ != at_) return truth;

@@ -83,7 +83,7 @@ using CurrentGeometry = OneStore;
 TEST_F(SharedSeed, IsRefusedWhenItsRecordIsDamaged) {
   for (const char* text : {"", "xyz", "0123456789ABCDEF", "0123456789abcdef\n"}) {
     replace("keysieve:seed", text);
-    EXPECT_THAT(test::message_of<DataError>([&] { shared_seed(*store_); }),
+    EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { shared_seed(*store_); }),
                 HasSubstr("keysieve:seed: is not 16 hexadecimal digits"));
   }
 }
@@ -109,10 +109,10 @@ TEST_F(CurrentGeometry, IsRefusedWhenThisBuildCannotKeepIt) {
   PointerRecord pointer = read_pointer(*store_, "tags").value();
   pointer.current->hash_count = 99;
   replace("keysieve:tags:current", encode(pointer));
-  EXPECT_THROW(current_geometry(*store_, "tags"), DataError);
+  EXPECT_THAT([&] { current_geometry(*store_, "tags"); }, test::fails(ErrorKind::Data));
   pointer.current->kind = "a_kind_of_tomorrow";
   replace("keysieve:tags:current", encode(pointer));
-  EXPECT_THAT(test::message_of<IncompatibleError>([&] { current_geometry(*store_, "tags"); }),
+  EXPECT_THAT(test::message_of<ErrorKind::Incompatible>([&] { current_geometry(*store_, "tags"); }),
               HasSubstr("a_kind_of_tomorrow"));
 }
 

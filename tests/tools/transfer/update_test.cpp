@@ -124,7 +124,7 @@ TEST_F(UpdateTest, GivesUpWhenOthersPushAllTheTime) {
   push(1'000);
   store_.before_put = [this] { push(1'000); };
   const std::string message =
-      test::message_of<LockedError>([this] { update(store_, "tags", adding(100), {}); });
+      test::message_of<ErrorKind::Locked>([this] { update(store_, "tags", adding(100), {}); });
   EXPECT_THAT(message, AllOf(HasSubstr("set \"tags\""), HasSubstr("pushed by others all the time")));
   EXPECT_GE(generation(), 3U);
   EXPECT_EQ(read_pointer(*others_, "tags")->current->key_count, 1'000U);
@@ -134,7 +134,7 @@ TEST_F(UpdateTest, GivesUpWhenOthersPushAllTheTime) {
 TEST_F(UpdateTest, IsRefusedWhenTheSetIsFull) {
   push(1'000);
   const auto message_with = [this](const Guards& guards) {
-    return test::message_of<DataError>([&] { update(store_, "tags", adding(20'000), guards); });
+    return test::message_of<ErrorKind::MaxFpr>([&] { update(store_, "tags", adding(20'000), guards); });
   };
   EXPECT_THAT(message_with({.source = GuardSource::OptionsOfUpdate}),
               AllOf(HasSubstr("set \"tags\" has an estimated FPR of "), HasSubstr("above 3.00 %; --max-fpr"),
@@ -145,17 +145,20 @@ TEST_F(UpdateTest, IsRefusedWhenTheSetIsFull) {
 
 TEST_F(UpdateTest, HoldsTheOtherGuardsToo) {
   push(1'000);
-  EXPECT_THROW(update(store_, "tags", adding(1), {.min_keys = 2'000}), DataError);
-  EXPECT_THROW(
-      update(store_, "tags", adding(1), {.canaries = {"new0", "surely not", "nor this", "nor that"}}),
-      DataError);
+  EXPECT_THAT([&] { update(store_, "tags", adding(1), {.min_keys = 2'000}); },
+              test::fails(ErrorKind::MinKeys));
+  EXPECT_THAT(
+      [&] {
+        update(store_, "tags", adding(1), {.canaries = {"new0", "surely not", "nor this", "nor that"}});
+      },
+      test::fails(ErrorKind::Canaries));
   EXPECT_EQ(generation(), 1U);
   update(store_, "tags", adding(1), {.canaries = {"new0", "key0"}});
 }
 
 TEST_F(UpdateTest, RemovesNothingWhereTheKindCannot) {
   push(1'000);
-  EXPECT_THAT(test::message_of<UsageError>(
+  EXPECT_THAT(test::message_of<ErrorKind::Usage>(
                   [this] { update(store_, "tags", {.added = {}, .removed = {"key1"}, .as_of = 0}, {}); }),
               AllOf(HasSubstr("set \"tags\""), HasSubstr("split_block_bloom"), HasSubstr("build --like")));
   EXPECT_EQ(generation(), 1U);
@@ -218,13 +221,13 @@ TEST_F(UpdateTest, RefusesAKeyInBothLists) {
   KeyChanges changes = adding(3);
   changes.removed = {"key1", "new2"};
   EXPECT_THAT(
-      test::message_of<UsageError>([&] { update(store_, "tags", changes, {}); }),
+      test::message_of<ErrorKind::Usage>([&] { update(store_, "tags", changes, {}); }),
       AllOf(HasSubstr("set \"tags\""), HasSubstr("key \"new2\" is in the lists to add and to remove")));
   EXPECT_EQ(generation(), 1U);
 }
 
 TEST_F(UpdateTest, NeedsASetThatWasPushed) {
-  EXPECT_THAT(test::message_of<MissingInputError>([this] { update(store_, "tags", adding(1), {}); }),
+  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([this] { update(store_, "tags", adding(1), {}); }),
               HasSubstr("set \"tags\" was never pushed"));
 }
 
@@ -238,7 +241,7 @@ TEST_F(UpdateTest, RefusesADamagedBase) {
     const Record record{key, chunk};
     others_->put_many({&record, 1});
   }
-  EXPECT_THROW(update(store_, "tags", adding(1), {}), DataError);
+  EXPECT_THAT([&] { update(store_, "tags", adding(1), {}); }, test::fails(ErrorKind::Data));
   EXPECT_EQ(generation(), 1U);
 }
 

@@ -55,7 +55,7 @@ class Report {
     if (what == "checks") return checks_markdown(part);
     if (what == "settings")
       return settings_markdown(part) + fmt::format("- measured on {}\n", date_of(parts_ / (name + ".json")));
-    if (what != "plots") throw DataError(fmt::format("unknown place in the template: {}", word));
+    if (what != "plots") throw Error(ErrorKind::Data, fmt::format("unknown place in the template: {}", word));
     for (const PlotFile& plot : part.plots) write(plot_folder() / (plot.name + ".svg"), plot.svg);
     return plots_markdown(part, plot_folder().filename());
   }

@@ -60,7 +60,7 @@ std::string fill_in(std::string_view text, const std::function<std::string(std::
     const auto begin = text.find("{{");
     if (begin == std::string_view::npos) return result.append(text);
     const auto end = text.find("}}", begin);
-    if (end == std::string_view::npos) throw DataError("{{ without }}");
+    if (end == std::string_view::npos) throw Error(ErrorKind::Data, "{{ without }}");
     result.append(text.substr(0, begin)).append(replacement(text.substr(begin + 2, end - begin - 2)));
     text.remove_prefix(end + 2);
   }

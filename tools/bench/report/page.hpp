@@ -15,7 +15,7 @@ std::string plots_markdown(const Part& part, const std::string& plot_folder);
 std::string checks_markdown(const Part& part);
 std::string settings_markdown(const Part& part);
 
-// The text with every {{word}} replaced by `replacement(word)`. Throws DataError for braces that do not
+// The text with every {{word}} replaced by `replacement(word)`. Throws Data for braces that do not
 // close.
 std::string fill_in(std::string_view text, const std::function<std::string(std::string_view)>& replacement);
 

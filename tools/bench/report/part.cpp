@@ -14,7 +14,7 @@ using nlohmann::json;
 
 MeasuredAxis axis_of(const json& value) {
   const std::string scale = value.value("scale", "linear");
-  if (scale != "linear" && scale != "log") throw DataError("no such scale: " + scale);
+  if (scale != "linear" && scale != "log") throw Error(ErrorKind::Data, "no such scale: " + scale);
   return {value.at("title"), scale == "log" ? Scale::Log : Scale::Linear};
 }
 
@@ -22,7 +22,7 @@ std::string bars_svg(const json& value) {
   BarPlot plot{
       .title = value.at("title"), .note = value.value("note", ""), .values = axis_of(value.at("bars"))};
   for (const json& row : value.at("bars").at("rows")) plot.bars.push_back({row.at(0), row.at(1)});
-  if (plot.bars.empty()) throw DataError("plot without bars: " + plot.title);
+  if (plot.bars.empty()) throw Error(ErrorKind::Data, "plot without bars: " + plot.title);
   return bar_plot_svg(plot);
 }
 
@@ -34,10 +34,10 @@ std::string lines_svg(const json& value) {
   for (const json& series : value.at("series")) {
     LinePlot::Line line{.name = series.at("name")};
     for (const json& point : series.at("points")) line.points.push_back({point.at(0), point.at(1)});
-    if (line.points.empty()) throw DataError("line without points: " + line.name);
+    if (line.points.empty()) throw Error(ErrorKind::Data, "line without points: " + line.name);
     plot.lines.push_back(std::move(line));
   }
-  if (plot.lines.empty()) throw DataError("plot without lines: " + plot.title);
+  if (plot.lines.empty()) throw Error(ErrorKind::Data, "plot without lines: " + plot.title);
   return line_plot_svg(plot);
 }
 
@@ -48,7 +48,8 @@ PlotFile plot_of(const json& value) {
 Table table_of(const json& value) {
   Table table{value.at("title"), value.at("columns"), value.at("rows")};
   for (const std::vector<std::string>& row : table.rows) {
-    if (row.size() != table.columns.size()) throw DataError("row of other length in table: " + table.title);
+    if (row.size() != table.columns.size())
+      throw Error(ErrorKind::Data, "row of other length in table: " + table.title);
   }
   return table;
 }
@@ -76,10 +77,8 @@ Part read_part(const std::filesystem::path& file) {
   if (!stream) throw_read_error(file, errno);
   try {
     return part_of(json::parse(stream));
-  } catch (const json::exception& error) {
-    throw DataError(file.string() + ": " + error.what());
-  } catch (const DataError& error) {
-    throw DataError(file.string() + ": " + error.what());
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::Data, file.string() + ": " + error.what());
   }
 }
 

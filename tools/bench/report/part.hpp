@@ -34,7 +34,7 @@ struct Part {
   std::vector<AimCheck> checks;
 };
 
-// Throws DataError that names the file and what is wrong with it, MissingInputError when it is not there.
+// Throws Data that names the file and what is wrong with it, MissingInput when it is not there.
 Part read_part(const std::filesystem::path& file);
 
 }  // namespace keysieve

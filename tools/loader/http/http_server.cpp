@@ -79,7 +79,7 @@ HttpServer::HttpServer(const std::string& address, std::optional<gid_t> group, A
       MHD_USE_EPOLL, 0, nullptr, nullptr, &Callbacks::request, this, MHD_OPTION_LISTEN_SOCKET, its_own,
       MHD_OPTION_CONNECTION_LIMIT, kMostConnections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
       kMostBytesPerConnection, MHD_OPTION_NOTIFY_CONNECTION, &Callbacks::connection, this, MHD_OPTION_END));
-  if (!daemon_) throw CannotCreateError(address + ": libmicrohttpd cannot serve it");
+  if (!daemon_) throw Error(ErrorKind::CannotCreate, address + ": libmicrohttpd cannot serve it");
   thread_ = std::thread([this] { serve(); });
 }
 

@@ -28,9 +28,11 @@ struct HostAndPort {
 };
 
 [[noreturn]] void refuse(const std::string& address) {
-  throw UsageError(fmt::format(
-      "\"{}\" is no address to listen at: \"127.0.0.1:9427\", \"[::1]:9427\" or \"unix:/absolute/path\"",
-      address));
+  throw Error(
+      ErrorKind::Usage,
+      fmt::format(
+          "\"{}\" is no address to listen at: \"127.0.0.1:9427\", \"[::1]:9427\" or \"unix:/absolute/path\"",
+          address));
 }
 
 HostAndPort host_and_port(const std::string& address) {
@@ -74,7 +76,7 @@ FileDescriptor new_socket(int family, const std::string& address) {
 void refuse_other_file(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode)) {
-    throw CannotCreateError(path + ": is there already, and no socket");
+    throw Error(ErrorKind::CannotCreate, path + ": is there already, and no socket");
   }
 }
 
@@ -97,7 +99,8 @@ std::string checked_listen_address(const std::string& address) {
   if (!path.starts_with('/')) refuse(address);
   constexpr std::size_t kLongest = sizeof(sockaddr_un::sun_path) - sizeof(".new");
   if (path.size() > kLongest) {
-    throw UsageError(fmt::format("\"{}\" is longer than a socket's path can be: {} bytes", path, kLongest));
+    throw Error(ErrorKind::Usage,
+                fmt::format("\"{}\" is longer than a socket's path can be: {} bytes", path, kLongest));
   }
   return address;
 }
@@ -121,7 +124,7 @@ void ListeningSocket::listen_at_path(std::optional<gid_t> group) {
   const std::string temporary = path + ".new";
   refuse_other_file(path);
   refuse_other_file(temporary);
-  if (somebody_answers(path)) throw LockedError(path + ": another process answers there");
+  if (somebody_answers(path)) throw Error(ErrorKind::Locked, path + ": another process answers there");
   ::unlink(temporary.c_str());
   file_ = new_socket(AF_UNIX, path);
   const sockaddr_un address = socket_address(temporary);

@@ -10,15 +10,15 @@
 
 namespace keysieve {
 
-// Returns the address; throws UsageError that says what is accepted. Asks no name server.
+// Returns the address; throws Usage that says what is accepted. Asks no name server.
 std::string checked_listen_address(const std::string& address);
 
 // A socket that waits for connections; it does not block. A unix socket is there for its group as well, and
 // goes with this object.
 class ListeningSocket {
  public:
-  // Throws CannotCreateError, also where something other than a socket is at that path, PermissionError;
-  // LockedError where another process answers there.
+  // Throws CannotCreate, also where something other than a socket is at that path, Permission;
+  // Locked where another process answers there.
   ListeningSocket(const std::string& address, std::optional<gid_t> group);
   ListeningSocket(const ListeningSocket&) = delete;
   ListeningSocket& operator=(const ListeningSocket&) = delete;

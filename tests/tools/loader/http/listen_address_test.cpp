@@ -32,9 +32,10 @@ TEST(ListenAddress, SaysWhatIsAccepted) {
   for (const char* address :
        {"", "9427", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:http", "example.com:9427",
         "::1:9427", "[127.0.0.1]:9427", "unix:", "unix:x.sock", ":1"}) {
-    EXPECT_THAT(message_of<UsageError>([&] { checked_listen_address(address); }), HasSubstr("\"")) << address;
+    EXPECT_THAT(message_of<ErrorKind::Usage>([&] { checked_listen_address(address); }), HasSubstr("\""))
+        << address;
   }
-  EXPECT_THAT(message_of<UsageError>([] { checked_listen_address("unix:/" + std::string(200, 'x')); }),
+  EXPECT_THAT(message_of<ErrorKind::Usage>([] { checked_listen_address("unix:/" + std::string(200, 'x')); }),
               HasSubstr("longer than a socket's path can be"));
 }
 
@@ -66,7 +67,7 @@ TEST_F(SocketPath, CannotBeGivenToAGroupThatTheLoaderIsNotIn) {
       path() + ": cannot be given to its group, which the loader's user must be in: Operation not permitted";
   const auto listen = [&](gid_t group) { return ListeningSocket(address(), group), 0; };
   const auto is_refused = [&] {
-    return message_of<PermissionError>([&] { listen(4242); }) == refusal ? 0 : 1;
+    return message_of<ErrorKind::Permission>([&] { listen(4242); }) == refusal ? 0 : 1;
   };
   EXPECT_EQ(run_as(54'321, 54'322, is_refused), 0);
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
@@ -87,14 +88,14 @@ TEST_F(SocketPath, ReplacesASocketThatWasLeftBehind) {
 
 TEST_F(SocketPath, IsNotTakenFromAnotherProcess) {
   const ListeningSocket first(address(), std::nullopt);
-  EXPECT_EQ(message_of<LockedError>([&] { ListeningSocket(address(), std::nullopt); }),
+  EXPECT_EQ(message_of<ErrorKind::Locked>([&] { ListeningSocket(address(), std::nullopt); }),
             path() + ": another process answers there");
   EXPECT_NO_THROW(HttpConnection{path()});
 }
 
 TEST_F(SocketPath, NamesThePathThatCannotBe) {
   const std::string wrong = folder_ / "none/status.sock";
-  EXPECT_EQ(message_of<CannotCreateError>([&] { ListeningSocket("unix:" + wrong, std::nullopt); }),
+  EXPECT_EQ(message_of<ErrorKind::CannotCreate>([&] { ListeningSocket("unix:" + wrong, std::nullopt); }),
             wrong + ": No such file or directory");
 }
 
@@ -107,9 +108,9 @@ TEST_F(SocketPath, DoesNotReplaceAFileOfAnotherKind) {
                                                        {"unix:" + folder_ / "file", folder_ / "file"},
                                                        {"unix:" + folder_ / "other", folder_ / "other.new"}};
   for (const auto& [address, what] : is_there_at) {
-    EXPECT_EQ(
-        message_of<CannotCreateError>([&, &address = address] { ListeningSocket(address, std::nullopt); }),
-        what + ": is there already, and no socket");
+    EXPECT_EQ(message_of<ErrorKind::CannotCreate>(
+                  [&, &address = address] { ListeningSocket(address, std::nullopt); }),
+              what + ": is there already, and no socket");
   }
   EXPECT_TRUE(std::filesystem::is_directory(path()));
   EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
@@ -124,7 +125,7 @@ TEST(ListeningPort, NamesAnAddressThatIsTaken) {
   socklen_t size = sizeof(bound);
   ASSERT_EQ(::getsockname(any.descriptor(), reinterpret_cast<sockaddr*>(&bound), &size), 0);
   const std::string address = "127.0.0.1:" + std::to_string(ntohs(bound.sin_port));
-  EXPECT_EQ(message_of<CannotCreateError>([&] { ListeningSocket(address, std::nullopt); }),
+  EXPECT_EQ(message_of<ErrorKind::CannotCreate>([&] { ListeningSocket(address, std::nullopt); }),
             address + ": Address already in use");
 }
 
