@@ -23,11 +23,6 @@ std::string_view to_string(Availability availability) noexcept {
   return "unknown";
 }
 
-SetReader::Trouble SetReader::trouble_of(const Error& failure) {
-  const bool is_incompatible = failure.kind() == ErrorKind::Incompatible;
-  return {is_incompatible ? Availability::Incompatible : Availability::Missing, failure.what()};
-}
-
 std::string_view SetReader::reason() const noexcept {
   if (availability_ == Availability::Bypassed) {
     if ((bypassed_by_ & kDamagedBit) != 0) return "its bytes have changed since they were published";
@@ -36,9 +31,22 @@ std::string_view SetReader::reason() const noexcept {
     return "bypassed by an operator of this host, and in the store";
   }
   if (availability_ == Availability::Expired) return "its snapshot is past valid_for";
-  if (control_trouble_) return control_trouble_->reason;
-  if (attach_trouble_) return attach_trouble_->reason;
-  return "";
+  const Trouble* trouble = worst_trouble();
+  return trouble == nullptr ? std::string_view() : trouble->reason;
+}
+
+std::optional<ErrorKind> SetReader::trouble() const noexcept {
+  if (availability_ == Availability::Bypassed) {
+    return (bypassed_by_ & kDamagedBit) != 0 ? std::optional(ErrorKind::Data) : std::nullopt;
+  }
+  if (availability_ == Availability::Expired) return std::nullopt;
+  const Trouble* trouble = worst_trouble();
+  return trouble == nullptr ? std::nullopt : std::optional(trouble->kind);
+}
+
+const SetReader::Trouble* SetReader::worst_trouble() const noexcept {
+  if (control_trouble_) return &*control_trouble_;
+  return attach_trouble_ ? &*attach_trouble_ : nullptr;
 }
 
 SetReader::SetReader(ReaderSettings settings, std::string_view set_name)
@@ -80,7 +88,7 @@ void SetReader::follow_control(SteadyTime now) {
       // What was found may be gone again.
       if (control_ && failure.kind() == ErrorKind::MissingInput && tries < kAttachTries) continue;
       retry_at_ = now + kRetryDelay;
-      control_trouble_ = trouble_of(failure);
+      control_trouble_.emplace(failure);
       return;
     }
   }
@@ -105,7 +113,7 @@ void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
   is_behind_ = is_behind(wanted);
   if (wanted.publication == 0) {
     if (!control_) return wait(word);  // a worker that runs for long finds a set that comes later
-    attach_trouble_ = Trouble{Availability::Missing, "nothing is published yet"};
+    attach_trouble_.emplace(Error(ErrorKind::MissingInput, "nothing is published yet"));
     return settle(word);  // a control page made anew: what is mapped goes on serving
   }
   if (attachment_ && attachment_->id() == wanted) {
@@ -169,7 +177,7 @@ void SetReader::attach(std::uint64_t word, SteadyTime now) {
         word = now_current;
         continue;
       }
-      attach_trouble_ = trouble_of(failure);
+      attach_trouble_.emplace(failure);
       const bool is_for_good = failure.kind() == ErrorKind::Incompatible || failure.kind() == ErrorKind::Data;
       if (is_for_good) {
         refused_ = id;
@@ -221,9 +229,9 @@ void SetReader::wait(std::uint64_t word) noexcept {
 }
 
 Availability SetReader::availability_at(UnixSeconds now) const noexcept {
-  if (control_trouble_) return control_trouble_->availability;
+  if (control_trouble_) return control_trouble_->availability();
   if (!attachment_ || is_behind_)
-    return attach_trouble_ ? attach_trouble_->availability : Availability::Missing;
+    return attach_trouble_ ? attach_trouble_->availability() : Availability::Missing;
   if (bypassed_by_ != 0) return Availability::Bypassed;
   const UnixSeconds valid_until = attachment_->snapshot().valid_until();
   if (valid_until != 0 && now >= valid_until) return Availability::Expired;

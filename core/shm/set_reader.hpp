@@ -97,8 +97,9 @@ class SetReader {
   // One line for the log when availability() is not Ready; also while a new publication cannot be attached.
   // Valid until the next refresh().
   [[nodiscard]] std::string_view reason() const noexcept;
-  // What is current was read and is damaged, or of another version: it is not tried again.
-  [[nodiscard]] bool has_refused() const noexcept { return refused_ != PublicationId{}; }
+  // The kind of that reason, for whoever decides by it; nothing when all is well, and for a set that is
+  // expired or that somebody has bypassed, which is no error. Data: it was read and is wrong.
+  [[nodiscard]] std::optional<ErrorKind> trouble() const noexcept;
   [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
   // nullptr as long as none was found.
   [[nodiscard]] const ControlPage* control() const noexcept { return control_ ? &control_->page() : nullptr; }
@@ -121,11 +122,17 @@ class SetReader {
 
   // Why the set does not answer, or not from the newest publication.
   struct Trouble {
-    Availability availability;
+    ErrorKind kind;
     std::string reason;
+
+    explicit Trouble(const Error& failure) : kind(failure.kind()), reason(failure.what()) {}
+    [[nodiscard]] Availability availability() const noexcept {
+      return kind == ErrorKind::Incompatible ? Availability::Incompatible : Availability::Missing;
+    }
   };
 
-  static Trouble trouble_of(const Error& failure);
+  // What the control page, or else the publication, is in; nullptr when in none.
+  [[nodiscard]] const Trouble* worst_trouble() const noexcept;
   void follow_control(SteadyTime now);
   void open_control();
   void follow_current(std::uint64_t word, SteadyTime now);

@@ -54,6 +54,7 @@ SetReader status_reader(const std::string& directory, const std::string& set_nam
 SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pages) {
   SetStatus status{.name = reader.set_name(),
                    .availability = reader.availability(),
+                   .trouble = reader.trouble(),
                    .reason = std::string(reader.reason()),
                    .bypasses = {},
                    .published = {},
@@ -69,8 +70,7 @@ SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pa
 std::optional<std::string> damage_of(const SetReader& reader) {
   const Attachment* attachment = reader.attachment();
   if (attachment == nullptr) {
-    const bool is_damaged = reader.has_refused() && reader.availability() == Availability::Missing;
-    return is_damaged ? std::optional<std::string>(reader.reason()) : std::nullopt;
+    return reader.trouble() == ErrorKind::Data ? std::optional<std::string>(reader.reason()) : std::nullopt;
   }
   try {
     static_cast<void>(SnapshotView::decode(attachment->snapshot().bytes(),
@@ -80,6 +80,10 @@ std::optional<std::string> damage_of(const SetReader& reader) {
     return error.what();
   }
   return std::nullopt;
+}
+
+std::string_view code_of(const SetStatus& status) noexcept {
+  return status.trouble ? to_string(*status.trouble) : to_string(status.availability);
 }
 
 UnixSeconds bypassed_until(const BypassesStatus& bypasses) noexcept {

@@ -45,6 +45,7 @@ struct PublicationStatus {
 struct SetStatus {
   std::string name;
   Availability availability = Availability::Missing;
+  std::optional<ErrorKind> trouble;        // as SetReader::trouble()
   std::string reason;                      // empty: nothing is wrong
   std::optional<BypassesStatus> bypasses;  // nothing: there is no control page to say so
   std::optional<PublicationStatus> published;
@@ -63,6 +64,10 @@ SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pa
 // Reads all of what the reader has found by its last pin(), and compares it with its checksums; of the live
 // layer the header alone has one. What is wrong, also where it cannot be attached; nothing when nothing is.
 std::optional<std::string> damage_of(const SetReader& reader);
+
+// One word for what `reason` says: the name of the trouble, or else of the availability ("ready", "expired",
+// "bypassed"). docs/runbook.md has a section for each.
+std::string_view code_of(const SetStatus& status) noexcept;
 
 // When the last of the bypasses in force ends; 0: none is, or one has no end.
 UnixSeconds bypassed_until(const BypassesStatus& bypasses) noexcept;

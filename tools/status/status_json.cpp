@@ -43,6 +43,7 @@ void add_publication(Json& json, const PublicationStatus& published) {
 Json to_json(const SetStatus& status) {
   Json json = {{"set", status.name},
                {"availability", to_string(status.availability)},
+               {"code", status.reason.empty() ? Json() : Json(code_of(status))},
                {"reason", status.reason.empty() ? Json() : Json(status.reason)}};
   if (status.bypasses) {
     const auto& [by_operator, in_store] = *status.bypasses;

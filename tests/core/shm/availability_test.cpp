@@ -34,6 +34,7 @@ TEST_F(AvailabilityTest, IsExpiredPastValidFor) {
   EXPECT_FALSE(reader.pin());
   EXPECT_EQ(reader.availability(), Availability::Expired);
   EXPECT_THAT(reader.reason(), HasSubstr("past valid_for"));
+  EXPECT_EQ(reader.trouble(), std::nullopt) << "it is no error";
   ASSERT_NE(reader.attachment(), nullptr);
   EXPECT_EQ(reader.attachment()->id().publication, 1U);
 }
@@ -72,6 +73,7 @@ TEST_F(AvailabilityTest, IsIncompatibleWithAControlPageOfAnotherAbi) {
   EXPECT_FALSE(reader.pin());
   EXPECT_EQ(reader.availability(), Availability::Incompatible);
   EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(kControlName)), HasSubstr("ABI 2")));
+  EXPECT_EQ(reader.trouble(), ErrorKind::Incompatible);
 }
 
 TEST_F(AvailabilityTest, UnderstandsAControlPageOfAHigherMinor) {
@@ -88,6 +90,7 @@ TEST_F(AvailabilityTest, IsMissingWhenTheControlPageIsDamaged) {
     SetReader reader = this->reader();
     EXPECT_FALSE(reader.pin()) << offset;
     EXPECT_THAT(reader.reason(), HasSubstr(file(kControlName)));
+    EXPECT_EQ(reader.trouble(), offset == 8 ? ErrorKind::Incompatible : ErrorKind::Data) << offset;
     std::filesystem::remove_all(folder());
   }
 }

@@ -52,6 +52,7 @@ TEST_P(EachBypass, IsSeenFromTheNextCallOn) {
   EXPECT_FALSE(reader.pin());
   EXPECT_EQ(reader.availability(), Availability::Bypassed);
   EXPECT_EQ(reader.reason(), GetParam().reason);
+  EXPECT_EQ(reader.trouble(), std::nullopt) << "it is no error";
   clear();
   EXPECT_TRUE(reader.pin());
   EXPECT_EQ(reader.availability(), Availability::Ready);

@@ -63,6 +63,7 @@ TEST_F(SetReaderTest, IsMissingBeforeTheFirstPublication) {
   EXPECT_FALSE(reader.pin());
   EXPECT_EQ(reader.availability(), Availability::Missing);
   EXPECT_THAT(reader.reason(), HasSubstr("nothing is published yet"));
+  EXPECT_EQ(reader.trouble(), ErrorKind::MissingInput);
 }
 
 TEST_F(SetReaderTest, SeesTheFirstPublicationAtTheNextCall) {
@@ -242,6 +243,7 @@ TEST_F(SetReaderTest, KeepsServingWhenTheNewPublicationIsDamaged) {
   EXPECT_EQ(publication_seen_by(reader), 1U);
   EXPECT_EQ(reader.availability(), Availability::Ready);
   EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(snapshot_file_name(2))), HasSubstr("damaged")));
+  EXPECT_EQ(reader.trouble(), ErrorKind::Data) << "why the new one does not answer";
 }
 
 TEST_F(SetReaderTest, RemembersWhichPublicationItRefused) {
@@ -259,6 +261,7 @@ TEST_F(SetReaderTest, RemembersWhichPublicationItRefused) {
   publish("newer");
   EXPECT_EQ(publication_seen_by(reader), 3U);
   EXPECT_EQ(reader.reason(), "");
+  EXPECT_EQ(reader.trouble(), std::nullopt);
 }
 
 TEST_F(SetReaderTest, RefusesASnapshotOfAnotherSet) {
@@ -391,6 +394,7 @@ TEST_F(SetReaderTest, AnswersMaybeWhereAnotherUsersFolderHasTakenThePlace) {
   reader.check_soon();
   EXPECT_TRUE(may_contain(reader, "absent"));
   EXPECT_THAT(reader.reason(), HasSubstr("not trusted"));
+  EXPECT_EQ(reader.trouble(), ErrorKind::NotTrusted);
 }
 
 TEST_F(SetReaderTest, FollowsAFolderThatTookThePlaceOfTheRenamedOne) {

@@ -119,6 +119,7 @@ TEST_F(JsonMembers, OfStatus) {
   expect_members(status, {"directory", "visible_bytes", "pinned_bytes", "huge_pages", "sets"});
   expect_members(status.at("sets").at(0), {"set",
                                            "availability",
+                                           "code",
                                            "reason",
                                            "bypass",
                                            "bypass_until",
@@ -141,7 +142,7 @@ TEST_F(JsonMembers, OfStatus) {
                                            "layer_bytes",
                                            "layer_fill_ratio",
                                            "layer_estimated_fpr"});
-  expect_members(status.at("sets").at(1), {"set", "availability", "reason"});
+  expect_members(status.at("sets").at(1), {"set", "availability", "code", "reason"});
   expect_members(json({"status", "--readers"}), {"directory", "visible_bytes", "pinned_bytes", "huge_pages",
                                                  "sets", "readers", "unreadable_processes"});
 }

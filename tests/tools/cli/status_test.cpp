@@ -61,6 +61,7 @@ TEST_F(Status, ShowsWhatIsPublished) {
   const Json tags = set();
   EXPECT_EQ(tags.at("set"), "tags");
   EXPECT_EQ(tags.at("availability"), "ready");
+  EXPECT_EQ(tags.at("code"), nullptr);
   EXPECT_EQ(tags.at("reason"), nullptr);
   EXPECT_EQ(tags.at("bypass"), false);
   EXPECT_EQ(tags.at("bypass_until"), nullptr);
@@ -124,6 +125,7 @@ TEST_F(Status, SaysWhyASetIsMissing) {
               AllOf(ContainsRegex("tags +missing "), HasSubstr("No such file or directory")));
   const Json tags = json({"status", "tags"}).at("sets").at(0);
   EXPECT_EQ(tags.at("availability"), "missing");
+  EXPECT_EQ(tags.at("code"), "missing");
   EXPECT_THAT(tags.at("reason").get<std::string>(), HasSubstr("No such file or directory"));
 }
 
@@ -131,6 +133,7 @@ TEST_F(Status, SaysThatASetHasExpired) {
   publish("tags", {"--as-of", "@1700000000", "--valid-for", "1h"});
   EXPECT_THAT(said({"status"}), AllOf(ContainsRegex("tags +expired "), HasSubstr("past valid_for")));
   EXPECT_EQ(set().at("availability"), "expired");
+  EXPECT_EQ(set().at("code"), "expired");
   EXPECT_EQ(set().at("valid_until"), 1'700'003'600);
 }
 
@@ -139,6 +142,7 @@ TEST_F(Status, SaysThatASetIsBypassed) {
   set_bypass(shared_memory(), "tags", 4'000'000'000);
   EXPECT_THAT(said({"status"}), HasSubstr("bypassed until 2096-10-02T07:06:40Z"));
   EXPECT_EQ(set().at("availability"), "bypassed");
+  EXPECT_EQ(set().at("code"), "bypassed");
   EXPECT_EQ(set().at("bypass"), true);
   EXPECT_EQ(set().at("bypass_until"), 4'000'000'000);
 }
@@ -195,6 +199,8 @@ TEST_F(Status, SaysThatASetIsDamaged) {
   const std::string control = shared_memory() + "/tags/control";
   damage(control, 0);
   EXPECT_THAT(said({"status"}), AllOf(ContainsRegex("tags +missing "), HasSubstr(control)));
+  EXPECT_EQ(set().at("code"), "damaged");
+  EXPECT_THAT(refusal(65, {"status", "--verify"}), HasSubstr("set \"tags\" is damaged: " + control));
 }
 
 TEST_F(Status, ShowsWhoHasWhatAttachedAndWhoPinsWhatIsGone) {

@@ -66,6 +66,7 @@ TEST_F(SetRefresherDamage, BypassesTheSetUntilItCanBePublishedAnew) {
   EXPECT_FALSE(reader_.pin());
   EXPECT_EQ(reader_.availability(), Availability::Bypassed);
   EXPECT_EQ(reader_.reason(), "its bytes have changed since they were published");
+  EXPECT_EQ(reader_.trouble(), ErrorKind::Data);
 
   start();
   EXPECT_EQ(trouble(), Trouble::StoreAway);
