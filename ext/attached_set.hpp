@@ -61,10 +61,10 @@ class AttachedSet {
 
  private:
   // What answers in this call; nullptr unless the set is Ready. Whoever uses it must not run PHP code, which
-  // could ask the same set and so detach it; that spares the hot path a pin.
+  // could ask the same set and so detach it.
   const Attachment* serving(const zend_string* key_profile) noexcept {
     if (UNEXPECTED(!KEYSIEVE_G(enabled))) return nullptr;
-    if (UNEXPECTED(reader_.must_refresh())) refresh();
+    if (UNEXPECTED(reader_.begin_call())) refresh();
     const Attachment* attachment = reader_.serving();
     if (EXPECTED(key_profile == nullptr)) return attachment;
     return has_profile(attachment, key_profile) ? attachment : nullptr;

@@ -50,11 +50,6 @@ class Attachment {
 
   [[nodiscard]] const PublicationId& id() const noexcept { return id_; }
 
-  // How many calls are using it. Not atomic: an attachment belongs to one thread.
-  void pin() noexcept { ++pins_; }
-  void unpin() noexcept { --pins_; }
-  [[nodiscard]] bool is_pinned() const noexcept { return pins_ != 0; }
-
  private:
   [[nodiscard]] bool may_contain_with_layer(KeyHash hash) const noexcept;
   [[nodiscard]] bool advise_next(std::size_t& done, std::size_t bytes, int advice) const noexcept;
@@ -66,7 +61,6 @@ class Attachment {
   LiveLayer layer_;
   std::size_t warm_bytes_ = 0;
   std::size_t let_go_bytes_ = 0;
-  std::uint32_t pins_ = 0;
 };
 
 }  // namespace keysieve

@@ -70,7 +70,7 @@ void SetReader::refresh() noexcept {
   } catch (const std::exception&) {
     const std::uint64_t word = current_->load(std::memory_order_acquire);
     is_behind_ = is_behind(named_by(word));
-    wait(word);
+    answer_once(word);
   }
 }
 
@@ -112,17 +112,17 @@ void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
   const PublicationId wanted = named_by(word);
   is_behind_ = is_behind(wanted);
   if (wanted.publication == 0) {
-    if (!control_) return wait(word);  // a worker that runs for long finds a set that comes later
+    if (!control_) return answer_once(word);  // a worker that runs for long finds a set that comes later
     attach_trouble_.emplace(Error(ErrorKind::MissingInput, "nothing is published yet"));
-    return settle(word);  // a control page made anew: what is mapped goes on serving
+    return answer_while(word);  // a control page made anew: what is mapped goes on serving
   }
   if (attachment_ && attachment_->id() == wanted) {
     next_.reset();
     mismatch_since_.reset();
-    return settle(word);
+    return answer_while(word);
   }
-  if (wanted == refused_) return attachment_ && !is_behind_ ? wait(word) : settle(word);
-  if (!may_attach_now(now)) return wait(word);
+  if (wanted == refused_) return attachment_ && !is_behind_ ? answer_once(word) : answer_while(word);
+  if (!may_attach_now(now)) return answer_once(word);
   if (next_ && next_->id() == wanted) return warm(word, now);
   attach(word, now);
 }
@@ -166,9 +166,9 @@ void SetReader::attach(std::uint64_t word, SteadyTime now) {
     try {
       const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
       next_ = std::make_unique<Attachment>(folder, set_name_, id);
-      if (!must_switch(now)) return wait(word);
+      if (!must_switch(now)) return answer_once(word);
       take(std::move(next_));
-      return settle(word);
+      return answer_while(word);
     } catch (const Error& failure) {
       next_.reset();
       const std::uint64_t now_current = current_->load(std::memory_order_acquire);
@@ -184,23 +184,23 @@ void SetReader::attach(std::uint64_t word, SteadyTime now) {
       } else if (!replaced) {
         retry_at_ = std::chrono::steady_clock::now() + kRetryDelay;
       }
-      return wait(word);
+      return answer_once(word);
     }
   }
 }
 
 // A slice at each call, until all is warm or the jitter is over: a new publication is not kept back for it.
 void SetReader::warm(std::uint64_t word, SteadyTime now) {
-  const bool is_warm = take_a_slice([this](std::size_t bytes) { return next_->warm_some(bytes); });
-  if (!is_warm && !must_switch(now)) return wait(word);
+  const bool is_warm = do_for_a_slice([this](std::size_t bytes) { return next_->warm_some(bytes); });
+  if (!is_warm && !must_switch(now)) return answer_once(word);
   take(std::move(next_));
-  settle(word);
+  answer_while(word);
 }
 
 // What is still being detached by now is detached at once, so that a worker with few calls does not collect
 // publications.
 void SetReader::take(std::unique_ptr<Attachment> attachment) {
-  std::erase_if(retired_, [](const auto& retired) { return !retired->is_pinned(); });
+  retired_.clear();
   if (attachment_) retired_.push_back(std::move(attachment_));
   attachment_ = std::move(attachment);
   mismatch_since_.reset();
@@ -209,8 +209,8 @@ void SetReader::take(std::unique_ptr<Attachment> attachment) {
   attach_trouble_.reset();
 }
 
-// What the calls answer as long as the word stays.
-void SetReader::settle(std::uint64_t word) noexcept {
+// What calls answer as long as `current` is this word.
+void SetReader::answer_while(std::uint64_t word) noexcept {
   const UnixSeconds now = unix_now();
   bypassed_by_ = control_ ? bypasses_in_force(control_->page(), word, now) : 0;
   availability_ = availability_at(now);
@@ -222,9 +222,9 @@ void SetReader::settle(std::uint64_t word) noexcept {
   expected_word_ = may_change ? kUnsettled : word;
 }
 
-// The same for now; the next call looks again.
-void SetReader::wait(std::uint64_t word) noexcept {
-  settle(word);
+// The same for this call; the next one looks again.
+void SetReader::answer_once(std::uint64_t word) noexcept {
+  answer_while(word);
   expected_word_ = kUnsettled;
 }
 
@@ -240,17 +240,16 @@ Availability SetReader::availability_at(UnixSeconds now) const noexcept {
 
 void SetReader::detach_some() noexcept {
   std::erase_if(retired_, [](const auto& retired) {
-    return !retired->is_pinned() &&
-           take_a_slice([&](std::size_t bytes) { return retired->let_go_of_some(bytes); });
+    return do_for_a_slice([&](std::size_t bytes) { return retired->let_go_of_some(bytes); });
   });
 }
 
 // Larger and larger pieces until there are no more, which is true, or the time is over: with huge pages a
 // piece costs little, whatever its size.
-template <typename TakePiece>
-bool SetReader::take_a_slice(TakePiece take_piece) noexcept {
+template <typename DoPiece>
+bool SetReader::do_for_a_slice(DoPiece do_piece) noexcept {
   const SteadyTime until = std::chrono::steady_clock::now() + kSliceTime;
-  for (std::size_t bytes = kFirstPieceBytes; !take_piece(bytes); bytes *= 2) {
+  for (std::size_t bytes = kFirstPieceBytes; !do_piece(bytes); bytes *= 2) {
     if (std::chrono::steady_clock::now() >= until) return false;
   }
   return true;

@@ -3,8 +3,8 @@
 // SetReader belongs to one thread; a process may have many.
 //
 //   SetReader reader({.directory = "/run/keysieve"}, "tags");
-//   if (const SetReader::Pin pin = reader.pin()) {
-//     answer = pin->may_contain(hash_key(key, pin->snapshot().seed()));
+//   if (const Attachment* attached = reader.follow()) {
+//     answer = attached->may_contain(hash_key(key, attached->snapshot().seed()));
 //   } else {
 //     answer = maybe;   // reader.availability() says why
 //   }
@@ -46,43 +46,20 @@ struct ReaderSettings {
 
 class SetReader {
  public:
-  // Keeps an attachment mapped while a call uses it, whatever other code runs in the middle.
-  class Pin {
-   public:
-    Pin(SetReader* reader, Attachment* attachment) noexcept : reader_(reader), attachment_(attachment) {
-      if (attachment_ != nullptr) attachment_->pin();
-    }
-    Pin(const Pin&) = delete;
-    Pin& operator=(const Pin&) = delete;
-    ~Pin() {
-      if (attachment_ != nullptr) attachment_->unpin();
-      if (!reader_->retired_.empty()) [[unlikely]]
-        reader_->detach_some();
-    }
-    explicit operator bool() const noexcept { return attachment_ != nullptr; }
-    const Attachment& operator*() const noexcept { return *attachment_; }
-    const Attachment* operator->() const noexcept { return attachment_; }
-
-   private:
-    SetReader* reader_;
-    Attachment* attachment_;
-  };
-
   // Opens nothing yet. The name must be a set name.
   SetReader(ReaderSettings settings, std::string_view set_name);
 
-  // What the set answers from now; false unless Ready. One acquire load when nothing has changed; the reader
-  // must outlive the pin.
-  [[nodiscard]] Pin pin() noexcept {
-    if (must_refresh()) [[unlikely]]
+  // What the set answers from now; nullptr unless Ready. Valid until the next call. One acquire load when
+  // nothing has changed.
+  const Attachment* follow() noexcept {
+    if (begin_call()) [[unlikely]]
       refresh();
-    return {this, serving_};
+    return serving_;
   }
 
-  // The parts of pin(), for a caller in the midst of whose work no other code can run. Each call begins with
-  // must_refresh(), and refreshes when that is true; what serving() gives, nullptr unless Ready, is valid
-  // until the next refresh().
-  [[nodiscard]] bool must_refresh() noexcept {
+  // The parts of follow(), for the extension, which logs what refresh() finds. Each call begins with
+  // begin_call(), and refreshes when that is true; what serving() gives is valid until the next refresh().
+  [[nodiscard]] bool begin_call() noexcept {
     return --calls_until_check_ == 0 || current_->load(std::memory_order_acquire) != expected_word_;
   }
   void refresh() noexcept;
@@ -144,15 +121,15 @@ class SetReader {
   [[nodiscard]] PublicationId named_by(std::uint64_t word) const noexcept;
   [[nodiscard]] bool is_behind(const PublicationId& current) const noexcept;
   void take(std::unique_ptr<Attachment> attachment);
-  void settle(std::uint64_t word) noexcept;
-  void wait(std::uint64_t word) noexcept;
+  void answer_while(std::uint64_t word) noexcept;
+  void answer_once(std::uint64_t word) noexcept;
   [[nodiscard]] Availability availability_at(UnixSeconds now) const noexcept;
   void detach_some() noexcept;
-  template <typename TakePiece>
-  static bool take_a_slice(TakePiece take_piece) noexcept;
+  template <typename DoPiece>
+  static bool do_for_a_slice(DoPiece do_piece) noexcept;
   [[nodiscard]] std::chrono::milliseconds jitter() const noexcept;
 
-  // The hot part: what pin() reads.
+  // The hot part: what each call reads.
   const std::atomic<std::uint64_t>* current_ = &kNothingPublished;
   std::uint64_t expected_word_ = kUnsettled;
   Attachment* serving_ = nullptr;  // attachment_ while Ready, else nullptr
@@ -166,7 +143,7 @@ class SetReader {
   std::optional<ControlFile> control_;
   std::unique_ptr<Attachment> attachment_;
   std::unique_ptr<Attachment> next_;                  // being warmed; attachment_ serves meanwhile
-  std::vector<std::unique_ptr<Attachment>> retired_;  // replaced, but still pinned or partly mapped
+  std::vector<std::unique_ptr<Attachment>> retired_;  // replaced, but still partly mapped
   PublicationId refused_;                             // failed validation: not tried again
   bool is_behind_ = false;         // attachment_ is neither the current publication nor the one before
   std::uint64_t bypassed_by_ = 0;  // bits of the word that were in force

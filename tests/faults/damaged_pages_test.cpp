@@ -43,7 +43,7 @@ TEST_F(DamagedPages, OfControlLeaveReadersWithWhatTheyHaveOrWithAReason) {
     EXPECT_TRUE(seen == 1 || !reader.reason().empty());
     EXPECT_TRUE(may_contain(reader, "old1"));
     SetReader newcomer = this->reader();
-    if (!newcomer.pin()) {
+    if (!newcomer.follow()) {
       ++refused;
       EXPECT_NE(newcomer.reason(), "");
     } else {

@@ -66,9 +66,9 @@ class IdleWorkers : public test::SharedMemory {
   void answer(SetReader& reader, std::uint64_t at_least) const {
     reader.check_soon();
     for (int lookup = 0; lookup < kLookups; ++lookup) {
-      const SetReader::Pin pin = reader.pin();
-      const bool is_right = pin && pin->id().publication >= at_least &&
-                            test::may_contain(pin->snapshot(), "key" + std::to_string(lookup));
+      const Attachment* attached = reader.follow();
+      const bool is_right = attached && attached->id().publication >= at_least &&
+                            test::may_contain(attached->snapshot(), "key" + std::to_string(lookup));
       if (!is_right) ++shared_->wrong;
     }
   }

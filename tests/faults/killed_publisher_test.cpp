@@ -80,8 +80,8 @@ class KilledPublisher : public test::SharedMemory {
   // What a worker that starts now is answered.
   [[nodiscard]] bool is_served_rightly() const {
     SetReader reader = this->reader();
-    const SetReader::Pin pin = reader.pin();
-    return pin && generations_.answers_rightly(*pin);
+    const Attachment* attached = reader.follow();
+    return attached && generations_.answers_rightly(*attached);
   }
 
   // On a busy machine it takes more kills for that.
@@ -103,16 +103,16 @@ class KilledPublisher : public test::SharedMemory {
       SetReader reader = this->reader(max_jitter);
       bool answered = false;
       for (int pass = 0; pass < kPassesOfAReader && !shared_->stop; ++pass) {
-        const SetReader::Pin pin = reader.pin();
+        const Attachment* attached = reader.follow();
         // At the very first look every try to attach may come too late; once attached, never.
-        if (!pin && answered) ++shared_->outages;
-        if (!pin) continue;
+        if (!attached && answered) ++shared_->outages;
+        if (!attached) continue;
         answered = true;
-        const std::uint64_t publication = pin->id().publication;
+        const std::uint64_t publication = attached->id().publication;
         if (publication < highest) ++shared_->numbers_fell;
         if (publication > highest) ++shared_->attachments;
         highest = std::max(highest, publication);
-        if (!generations_.answers_rightly(*pin)) ++shared_->wrong_answers;
+        if (!generations_.answers_rightly(*attached)) ++shared_->wrong_answers;
         ++shared_->passes;
       }
     }
@@ -167,10 +167,10 @@ TEST_F(KilledPublisher, LeavesTheSetReadyForTheNextOne) {
   const std::uint64_t highest = publication_of(writable_control().page().current);
   EXPECT_GT(publisher().publish(generations_.snapshot(1), 1), highest);
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
-  ASSERT_TRUE(pin);
-  EXPECT_EQ(pin->live().generation, 1U);
-  EXPECT_TRUE(generations_.answers_rightly(*pin));
+  const Attachment* attached = reader.follow();
+  ASSERT_TRUE(attached);
+  EXPECT_EQ(attached->live().generation, 1U);
+  EXPECT_TRUE(generations_.answers_rightly(*attached));
   EXPECT_LE(file_names().size(), 2U + 3 * 2U);  // lock, control, three publications
 }
 

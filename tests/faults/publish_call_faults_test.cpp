@@ -40,10 +40,10 @@ class PublishCallFaults : public test::SharedMemory, public ::testing::WithParam
   // Which generation a worker is answered from that starts now; nothing when it is answered maybe.
   [[nodiscard]] std::optional<std::uint64_t> served() const {
     SetReader reader = this->reader();
-    const SetReader::Pin pin = reader.pin();
-    if (!pin) return std::nullopt;
-    EXPECT_TRUE(generations_.answers_rightly(*pin));
-    return pin->live().generation;
+    const Attachment* attached = reader.follow();
+    if (!attached) return std::nullopt;
+    EXPECT_TRUE(generations_.answers_rightly(*attached));
+    return attached->live().generation;
   }
 
   FaultyEnd publish_with(const CallFault& fault, int at, std::uint64_t generation) {
@@ -97,10 +97,10 @@ TEST_P(PublishCallFaults, LeaveTheOldPublicationOrTheNewOne) {
       calls_ = std::max(calls_, at);
       SCOPED_TRACE("which is " + std::to_string(end.call));
       expect_old_or_new(end, fault, before, generation);
-      const SetReader::Pin pin = worker.pin();
-      ASSERT_TRUE(pin);
-      EXPECT_TRUE(generations_.answers_rightly(*pin));
-      EXPECT_EQ(pin->live().generation, end.is_done ? generation : before);
+      const Attachment* attached = worker.follow();
+      ASSERT_TRUE(attached);
+      EXPECT_TRUE(generations_.answers_rightly(*attached));
+      EXPECT_EQ(attached->live().generation, end.is_done ? generation : before);
       publish_generation(++generation);
       ASSERT_EQ(served(), generation) << "the next publisher does not go on";
     }

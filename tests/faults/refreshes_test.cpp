@@ -87,12 +87,12 @@ class Refreshes : public Keysieved {
     while (!shared_->stop) {
       reader.check_soon();
       {
-        const SetReader::Pin pin = reader.pin();
-        if (!pin) return kUnexpected;
-        const std::uint64_t generation = pin->live().generation;
+        const Attachment* attached = reader.follow();
+        if (!attached) return kUnexpected;
+        const std::uint64_t generation = attached->live().generation;
         const KeyHash last =
-            hash_key(key_number(static_cast<int>(generation) + kKeys - 2), pin->snapshot().seed());
-        if (!pin->may_contain(last)) ++shared_->wrong_answers;
+            hash_key(key_number(static_cast<int>(generation) + kKeys - 2), attached->snapshot().seed());
+        if (!attached->may_contain(last)) ++shared_->wrong_answers;
         shared_->generation[number] = generation;
       }
       ::usleep(500);

@@ -34,9 +34,9 @@ class StoppedReader : public test::SharedMemory {
     SetReader reader = this->reader();
     for (int request = 0; request < 3; ++request) {
       reader.check_soon();
-      const SetReader::Pin pin = reader.pin();
-      if (!pin) return kNotServed;
-      if (!generations_.answers_rightly(*pin)) return kWrong;
+      const Attachment* attached = reader.follow();
+      if (!attached) return kNotServed;
+      if (!generations_.answers_rightly(*attached)) return kWrong;
     }
     return kRight;
   }

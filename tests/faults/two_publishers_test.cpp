@@ -24,7 +24,7 @@ class TwoPublishers : public test::SharedMemory {
   void SetUp() override {
     if (!test::can_trace()) GTEST_SKIP() << "may not trace a process";
     publisher().publish(generations_.snapshot(0), 0);
-    ASSERT_TRUE(worker_.pin());
+    ASSERT_TRUE(worker_.follow());
   }
 
   [[nodiscard]] std::function<int()> publishing(std::uint64_t generation) const {
@@ -38,9 +38,9 @@ class TwoPublishers : public test::SharedMemory {
   void expect_served(const std::string& when) {
     SetReader starting = reader();
     for (SetReader* served : {&worker_, &starting}) {
-      const SetReader::Pin pin = served->pin();
-      ASSERT_TRUE(pin) << when << ": " << served->reason();
-      EXPECT_TRUE(generations_.answers_rightly(*pin)) << when;
+      const Attachment* attached = served->follow();
+      ASSERT_TRUE(attached) << when << ": " << served->reason();
+      EXPECT_TRUE(generations_.answers_rightly(*attached)) << when;
     }
   }
 

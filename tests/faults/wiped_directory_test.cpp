@@ -81,12 +81,12 @@ class WipedDirectory : public test::SharedMemory {
     while (!shared_->stop) {
       reader.check_soon();
       const std::uint64_t published = shared_->generation;
-      const SetReader::Pin pin = reader.pin();
-      if (!pin) {
+      const Attachment* attached = reader.follow();
+      if (!attached) {
         ++shared_->outages;
       } else {
-        const std::uint64_t seen = pin->live().generation;
-        if (!generations_.answers_rightly(*pin) || seen + 1 < published) ++shared_->wrong_answers;
+        const std::uint64_t seen = attached->live().generation;
+        if (!generations_.answers_rightly(*attached) || seen + 1 < published) ++shared_->wrong_answers;
         shared_->seen[number] = seen;
       }
       ++shared_->requests[number];
@@ -131,11 +131,11 @@ TEST_F(WipedDirectory, GivesNumbersAnewThatDoNotConfuseAnIdleWorker) {
     while (publish_next() < known) {
     }
     idle.check_soon();
-    const SetReader::Pin pin = idle.pin();
-    ASSERT_TRUE(pin);
-    EXPECT_EQ(pin->id().publication, known);
-    EXPECT_EQ(pin->live().generation, shared_->generation);
-    EXPECT_TRUE(generations_.answers_rightly(*pin));
+    const Attachment* attached = idle.follow();
+    ASSERT_TRUE(attached);
+    EXPECT_EQ(attached->id().publication, known);
+    EXPECT_EQ(attached->live().generation, shared_->generation);
+    EXPECT_TRUE(generations_.answers_rightly(*attached));
     if (round % 3 == 0) publish_next();
   }
 }

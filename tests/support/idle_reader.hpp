@@ -18,7 +18,7 @@ class IdleReader {
     std::array<int, 2> attached{};
     if (::pipe(attached.data()) != 0) throw std::runtime_error("pipe");
     process_ = start_process([&] {
-      static_cast<void>(reader.pin());
+      reader.follow();
       if (::write(attached[1], "", 1) != 1) return 1;
       return ::pause();
     });

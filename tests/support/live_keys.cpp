@@ -16,7 +16,7 @@ void publish_with_layer(const std::string& directory, const std::string& snapsho
 void add_live_keys(const std::string& directory, const std::string& set_name,
                    const std::vector<std::string>& keys) {
   SetReader reader({.directory = directory, .max_jitter = {}}, set_name);
-  static_cast<void>(reader.pin());
+  reader.follow();
   const std::uint64_t seed = reader.attachment()->snapshot().seed();
   const Publisher publisher({.directory = directory}, set_name);
   LayerWriter layer = publisher.open_layer().value();

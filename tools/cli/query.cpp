@@ -53,9 +53,9 @@ class PublishedSet {
   explicit PublishedSet(SetReader reader) : reader_(std::move(reader)) {}
 
   bool may_contain(std::string_view key) {
-    const SetReader::Pin pin = reader_.pin();
+    const Attachment* attached = reader_.follow();
     if (reader_.availability() != noted_) note();
-    return !pin || pin->may_contain(hash_key(key, pin->snapshot().seed()));
+    return !attached || attached->may_contain(hash_key(key, attached->snapshot().seed()));
   }
 
   void look_again() noexcept { reader_.check_soon(); }

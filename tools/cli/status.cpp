@@ -118,7 +118,7 @@ void status(const StatusOptions& options) {
   std::vector<SetStatus> sets;
   for (const std::string& name : wanted_sets(options)) {
     SetReader reader = status_reader(options.directory, name);
-    static_cast<void>(reader.pin());
+    reader.follow();
     sets.push_back(set_status(reader, now, HugePages::Count));
     if (options.verify) sets.back().damage = damage_of(reader);
   }

@@ -98,7 +98,7 @@ void read_sets(const Attempt& attempt, Findings& findings) {
     SetReader reader(
         {.directory = attempt.directory, .trusted_owner = reading.trusted_owner, .max_jitter = {}},
         reading.set_name);
-    static_cast<void>(reader.pin());
+    reader.follow();
     if (reader.attachment() != nullptr) {
       has_read = true;
       continue;

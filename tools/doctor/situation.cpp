@@ -14,7 +14,7 @@ constexpr std::uint64_t kPublicationsThatFit = 3;
 
 SetStatus look_at(const std::string& directory, const std::string& name) {
   SetReader reader = status_reader(directory, name);
-  static_cast<void>(reader.pin());
+  reader.follow();
   SetStatus status = set_status(reader, unix_now(), HugePages::Skip);
   status.damage = damage_of(reader);
   return status;

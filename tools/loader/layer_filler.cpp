@@ -88,7 +88,7 @@ std::size_t LayerFiller::add(LayerWriter& layer, const LogPosition& after) const
 void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
                                  std::uint64_t live_keys) {
   SetReader reader({.directory = directory_, .max_jitter = std::chrono::milliseconds(0)}, config_.name);
-  static_cast<void>(reader.pin());
+  reader.follow();
   const Attachment* attachment = reader.attachment();
   if (attachment == nullptr || attachment->id() != live.id) return;  // the next look finds what has happened
   const NewLayer larger = layer_over(attachment->snapshot().header(), {2 * geometry.shard_count});

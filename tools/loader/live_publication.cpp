@@ -11,7 +11,7 @@ namespace {
 std::optional<SetReader> reader_of(const std::string& directory, const std::string& set_name) {
   try {
     SetReader reader = status_reader(directory, set_name);
-    static_cast<void>(reader.pin());  // attaches; bypassed or expired, it is live all the same
+    reader.follow();  // attaches; bypassed or expired, it is live all the same
     return reader;
   } catch (const Error&) {
     return std::nullopt;

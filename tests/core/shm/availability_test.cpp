@@ -31,7 +31,7 @@ class AvailabilityTest : public test::SharedMemory {
 TEST_F(AvailabilityTest, IsExpiredPastValidFor) {
   publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now() - 100, .valid_for = 50}));
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Expired);
   EXPECT_THAT(reader.reason(), HasSubstr("past valid_for"));
   EXPECT_EQ(reader.trouble(), std::nullopt) << "it is no error";
@@ -46,14 +46,14 @@ TEST_F(AvailabilityTest, ExpiresWhileItIsAttached) {
     const UnixSeconds as_of = unix_now();
     publish(snapshot_of("key", {.set_name = kSet, .as_of = as_of, .valid_for = seconds}));
     reader.check_soon();
-    const bool is_ready = static_cast<bool>(reader.pin());
+    const bool is_ready = reader.follow() != nullptr;
     if (unix_now() - as_of >= seconds) continue;
     EXPECT_TRUE(is_ready);
     break;
   }
   EXPECT_TRUE(eventually([&] {
     reader.check_soon();
-    return !reader.pin();
+    return !reader.follow();
   }));
   EXPECT_EQ(reader.availability(), Availability::Expired);
 }
@@ -61,7 +61,7 @@ TEST_F(AvailabilityTest, ExpiresWhileItIsAttached) {
 TEST_F(AvailabilityTest, IsReadyAgainWhenAFresherSnapshotIsPublished) {
   publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now() - 100, .valid_for = 50}));
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now(), .valid_for = 5'000}));
   EXPECT_EQ(publication_seen_by(reader), 2U);
 }
@@ -70,7 +70,7 @@ TEST_F(AvailabilityTest, IsIncompatibleWithAControlPageOfAnotherAbi) {
   publish("key");
   rewrite_control([](ControlPage& page) { page.abi_major = 2; });
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Incompatible);
   EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(kControlName)), HasSubstr("ABI 2")));
   EXPECT_EQ(reader.trouble(), ErrorKind::Incompatible);
@@ -80,7 +80,7 @@ TEST_F(AvailabilityTest, UnderstandsAControlPageOfAHigherMinor) {
   publish("key");
   rewrite_control([](ControlPage& page) { page.abi_minor = 9; });
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
 }
 
 TEST_F(AvailabilityTest, IsMissingWhenTheControlPageIsDamaged) {
@@ -88,7 +88,7 @@ TEST_F(AvailabilityTest, IsMissingWhenTheControlPageIsDamaged) {
     publish("key");
     change_byte(file(kControlName), offset);
     SetReader reader = this->reader();
-    EXPECT_FALSE(reader.pin()) << offset;
+    EXPECT_FALSE(reader.follow()) << offset;
     EXPECT_THAT(reader.reason(), HasSubstr(file(kControlName)));
     EXPECT_EQ(reader.trouble(), offset == 8 ? ErrorKind::Incompatible : ErrorKind::Data) << offset;
     std::filesystem::remove_all(folder());
@@ -99,7 +99,7 @@ TEST_F(AvailabilityTest, IsMissingWhenTheControlFileHasAnotherSize) {
   publish("key");
   std::filesystem::resize_file(file(kControlName), 4'095);
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_THAT(reader.reason(), HasSubstr("4095 bytes"));
 }
 
@@ -114,7 +114,7 @@ TEST_F(AvailabilityTest, IsIncompatibleWithASnapshotOfALaterFormat) {
   [[maybe_unused]] const Publisher publisher = this->publisher();
   publish_by_hand(1, of_later_format(snapshot_of("key")).get());
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Incompatible);
   EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(snapshot_file_name(1))), HasSubstr("format 2")));
 }
@@ -122,7 +122,7 @@ TEST_F(AvailabilityTest, IsIncompatibleWithASnapshotOfALaterFormat) {
 TEST_F(AvailabilityTest, KeepsServingWhenALaterFormatIsPublished) {
   publish("old");
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   publish_by_hand(2, of_later_format(snapshot_of("new")).get());
   EXPECT_EQ(publication_seen_by(reader), 1U);
   EXPECT_EQ(reader.availability(), Availability::Ready);

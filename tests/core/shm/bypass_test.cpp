@@ -47,14 +47,14 @@ INSTANTIATE_TEST_SUITE_P(Bypass, EachBypass,
 TEST_P(EachBypass, IsSeenFromTheNextCallOn) {
   publish("key");
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   set(0);
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Bypassed);
   EXPECT_EQ(reader.reason(), GetParam().reason);
   EXPECT_EQ(reader.trouble(), std::nullopt) << "it is no error";
   clear();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Ready);
 }
 
@@ -62,7 +62,7 @@ TEST_P(EachBypass, IsNotInForcePastItsEnd) {
   publish("key");
   set(unix_now() - 1);
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
 }
 
 TEST_P(EachBypass, EndsWhenItsTimeHasCome) {
@@ -73,14 +73,14 @@ TEST_P(EachBypass, EndsWhenItsTimeHasCome) {
     const UnixSeconds end = unix_now() + seconds;
     set(end);
     reader.check_soon();
-    const bool is_bypassed = !reader.pin();
+    const bool is_bypassed = !reader.follow();
     if (unix_now() >= end) continue;
     EXPECT_TRUE(is_bypassed);
     break;
   }
   EXPECT_TRUE(eventually([&] {
     reader.check_soon();
-    return static_cast<bool>(reader.pin());
+    return reader.follow() != nullptr;
   }));
 }
 
@@ -88,9 +88,9 @@ TEST_P(EachBypass, IsSeenAtTheNextCallOverOneThatIsOver) {
   publish("key");
   set(unix_now() - 1);
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   set(unix_now() + 100);
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
 }
 
 TEST_P(EachBypass, WorksForRootWhoeverOwnsTheFolder) {
@@ -117,7 +117,7 @@ TEST_P(EachBypass, OutlastsAPublication) {
   EXPECT_EQ(publish("new"), 2U);
   EXPECT_EQ(current(), GetParam().bit | 2U);
   EXPECT_EQ(publish("newer"), 3U);
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Bypassed);
   clear();
   EXPECT_EQ(publication_seen_by(reader), 3U);
@@ -144,20 +144,20 @@ TEST_F(BypassTest, LastsUntilBothSwitchesAreOff) {
   SetReader reader = this->reader();
   set_bypass(directory_.path(), kSet, 0);
   set_store_bypass(directory_.path(), kSet, 0);
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.reason(), "bypassed by an operator of this host, and in the store");
 
   clear_bypass(directory_.path(), kSet);
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.reason(), "bypassed in the store");
 
   set_bypass(directory_.path(), kSet, 0);
   clear_store_bypass(directory_.path(), kSet);
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.reason(), "bypassed by an operator of this host");
 
   clear_bypass(directory_.path(), kSet);
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
 }
 
 TEST_F(BypassTest, LetsEachSwitchEndByItself) {
@@ -165,7 +165,7 @@ TEST_F(BypassTest, LetsEachSwitchEndByItself) {
   SetReader reader = this->reader();
   set_bypass(directory_.path(), kSet, unix_now() - 1);
   set_store_bypass(directory_.path(), kSet, unix_now() + 100);
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.reason(), "bypassed in the store");
   publisher().clear_expired_bypass(unix_now());
   EXPECT_EQ(current(), kStoreBypassBit | 1U);
@@ -173,7 +173,7 @@ TEST_F(BypassTest, LetsEachSwitchEndByItself) {
   set_bypass(directory_.path(), kSet, unix_now() + 100);
   set_store_bypass(directory_.path(), kSet, unix_now() - 1);
   reader.check_soon();  // the word is again what it was, and only the ends are others
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.reason(), "bypassed by an operator of this host");
   publisher().clear_expired_bypass(unix_now());
   EXPECT_EQ(current(), kBypassBit | 1U);

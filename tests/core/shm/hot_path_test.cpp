@@ -37,13 +37,13 @@ class HotPath : public test::LiveLayers {
   [[nodiscard]] std::size_t look_up() {
     std::array<KeyHash, kBatch> hashes;
     std::array<bool, kBatch> results{};
-    const SetReader::Pin pin = reader_.pin();
-    if (!pin) return 0;
-    for (std::size_t i = 0; i < kBatch; ++i) hashes[i] = hash_key(keys_[i], pin->snapshot().seed());
-    pin->may_contain_many(hashes, results.data());
+    const Attachment* attached = reader_.follow();
+    if (!attached) return 0;
+    for (std::size_t i = 0; i < kBatch; ++i) hashes[i] = hash_key(keys_[i], attached->snapshot().seed());
+    attached->may_contain_many(hashes, results.data());
     std::size_t count = 0;
     for (const bool result : results) count += result ? 1U : 0U;
-    for (const KeyHash& hash : hashes) count += pin->may_contain(hash) ? 1U : 0U;
+    for (const KeyHash& hash : hashes) count += attached->may_contain(hash) ? 1U : 0U;
     return count;
   }
 

@@ -22,8 +22,8 @@ class HugePages : public test::SharedMemory {
   [[nodiscard]] std::uint64_t huge_bytes_of_a_published_set() {
     publish(large_snapshot_of("key"));
     SetReader reader = this->reader();
-    const SetReader::Pin pin = reader.pin();
-    return pin ? huge_page_bytes(pin->snapshot().bytes()).value() : ~std::uint64_t{0};
+    const Attachment* attached = reader.follow();
+    return attached ? huge_page_bytes(attached->snapshot().bytes()).value() : ~std::uint64_t{0};
   }
 };
 

@@ -63,10 +63,11 @@ class KilledLayerWriter : public test::LiveLayers {
   // What a reader finds of the keys from `first` on.
   void expect_nothing_lost(std::uint64_t first) const {
     SetReader reader = this->reader();
-    const SetReader::Pin pin = reader.pin();
-    ASSERT_TRUE(pin) << reader.reason();
+    const Attachment* attached = reader.follow();
+    ASSERT_TRUE(attached) << reader.reason();
     int absent = 0;
-    for (std::uint64_t n = first; n <= shared_->added; ++n) absent += pin->may_contain(hash_of(n)) ? 0 : 1;
+    for (std::uint64_t n = first; n <= shared_->added; ++n)
+      absent += attached->may_contain(hash_of(n)) ? 0 : 1;
     EXPECT_EQ(absent, 0) << "of " << shared_->added;
   }
 
@@ -81,8 +82,8 @@ class KilledLayerWriter : public test::LiveLayers {
     std::vector<bool> was_maybe(kKeys + 1);
     SetReader reader = this->reader();
     while (!shared_->stop) {
-      const SetReader::Pin pin = reader.pin();
-      const std::uint64_t there = std::max(shared_->added.load(), pin->layer().keys());
+      const Attachment* attached = reader.follow();
+      const std::uint64_t there = std::max(shared_->added.load(), attached->layer().keys());
       std::uniform_int_distribution<std::uint64_t> any(1, std::min(2 * there + kBatch, kKeys));
       std::array<std::uint64_t, kBatch> numbers;
       std::array<KeyHash, kBatch> hashes;
@@ -92,9 +93,9 @@ class KilledLayerWriter : public test::LiveLayers {
         hashes[i] = hash_of(numbers[i] = any(random));
         must_be[i] = numbers[i] <= there || was_maybe[numbers[i]];
       }
-      pin->may_contain_many(hashes, maybe.data());
+      attached->may_contain_many(hashes, maybe.data());
       for (std::size_t i = 0; i < kBatch; ++i) {
-        const bool is_later = pin->may_contain(hashes[i]);
+        const bool is_later = attached->may_contain(hashes[i]);
         if ((must_be[i] && !maybe[i]) || (maybe[i] && !is_later)) ++shared_->wrong_answers;
         was_maybe[numbers[i]] = is_later;
       }
@@ -125,9 +126,9 @@ TEST_F(KilledLayerWriter, NeverTakesAKeyAway) {
   EXPECT_GT(shared_->added, 1'000U);
 
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
+  const Attachment* attached = reader.follow();
   int maybe = 0;
-  for (std::uint64_t n = 0; n < 1'000; ++n) maybe += pin->may_contain(hash_of(2 * kKeys + n)) ? 1 : 0;
+  for (std::uint64_t n = 0; n < 1'000; ++n) maybe += attached->may_contain(hash_of(2 * kKeys + n)) ? 1 : 0;
   EXPECT_LT(maybe, 50) << "a layer that answers maybe for everything shows nothing";
 }
 
@@ -136,7 +137,7 @@ using SteppedLayerWriter = KilledLayerWriter;
 TEST_F(SteppedLayerWriter, ShowsAKeyFromOneInstructionOnAndNeverTakesItBack) {
   publish_with(empty_layer());
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
+  const Attachment* attached = reader.follow();
   for (std::uint64_t key = 1; key <= 3; ++key) {
     int instructions = 0;
     bool was_maybe = false;
@@ -147,9 +148,9 @@ TEST_F(SteppedLayerWriter, ShowsAKeyFromOneInstructionOnAndNeverTakesItBack) {
     };
     const bool stepped = test::step_through(adding, [&] {
       ++instructions;
-      const bool is_maybe = pin->may_contain(hash_of(key));
+      const bool is_maybe = attached->may_contain(hash_of(key));
       EXPECT_TRUE(is_maybe || !was_maybe);
-      EXPECT_TRUE(is_maybe || pin->layer().keys() < key);
+      EXPECT_TRUE(is_maybe || attached->layer().keys() < key);
       was_maybe = is_maybe;
     });
     if (!stepped) GTEST_SKIP() << "may not trace a process";

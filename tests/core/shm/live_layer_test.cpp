@@ -36,15 +36,15 @@ TEST_F(LiveLayerTest, KeepsToTheFprItIsSizedFor) {
   for (const std::string& key : numbered_keys("live", kLayerKeys)) layer.add(hash(key));
   publish_with(layer);
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
+  const Attachment* attached = reader.follow();
   int maybe = 0;
   for (const std::string& key : numbered_keys("absent", 200'000)) {
-    maybe += pin->layer().may_contain(hash(key)) ? 1 : 0;
+    maybe += attached->layer().may_contain(hash(key)) ? 1 : 0;
   }
   const double measured = maybe / 200'000.0;
   EXPECT_LE(measured, kFpr * 1.05);
   EXPECT_NEAR(layer.fill().estimated_fpr, measured, 0.0007);  // three standard deviations
-  EXPECT_EQ(pin->layer().fill().estimated_fpr, layer.fill().estimated_fpr);
+  EXPECT_EQ(attached->layer().fill().estimated_fpr, layer.fill().estimated_fpr);
   EXPECT_GE(layer.live_keys(), kLayerKeys * 99 / 100);  // the rest it took for keys that were there
   EXPECT_LE(layer.live_keys(), kLayerKeys);
 }
@@ -52,12 +52,12 @@ TEST_F(LiveLayerTest, KeepsToTheFprItIsSizedFor) {
 TEST_F(LiveLayerTest, AnswersAbsentWhileNothingWasAdded) {
   publish_with(empty_layer());
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
-  ASSERT_TRUE(pin) << reader.reason();
-  EXPECT_TRUE(pin->may_contain(hash("base1")));
-  EXPECT_FALSE(pin->may_contain(hash("live1")));
-  EXPECT_EQ(pin->layer().keys(), 0U);
-  EXPECT_EQ(pin->layer().fill().fill_ratio, 0.0);
+  const Attachment* attached = reader.follow();
+  ASSERT_TRUE(attached) << reader.reason();
+  EXPECT_TRUE(attached->may_contain(hash("base1")));
+  EXPECT_FALSE(attached->may_contain(hash("live1")));
+  EXPECT_EQ(attached->layer().keys(), 0U);
+  EXPECT_EQ(attached->layer().fill().fill_ratio, 0.0);
 }
 
 TEST_F(LiveLayerTest, IsNoneUnlessItIsPublished) {
@@ -65,11 +65,11 @@ TEST_F(LiveLayerTest, IsNoneUnlessItIsPublished) {
   EXPECT_EQ(std::filesystem::file_size(file(live_file_name(1))), kPageBytes);
   EXPECT_FALSE(publisher().open_layer());
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
-  EXPECT_EQ(pin->layer().geometry().shard_count, 0U);
-  EXPECT_EQ(pin->layer().keys(), 0U);
-  EXPECT_EQ(pin->layer().fill().fill_ratio, 0.0);
-  EXPECT_FALSE(pin->may_contain(hash("live1")));
+  const Attachment* attached = reader.follow();
+  EXPECT_EQ(attached->layer().geometry().shard_count, 0U);
+  EXPECT_EQ(attached->layer().keys(), 0U);
+  EXPECT_EQ(attached->layer().fill().fill_ratio, 0.0);
+  EXPECT_FALSE(attached->may_contain(hash("live1")));
 }
 
 TEST_F(LiveLayerTest, CannotBeOpenedBeforeTheFirstPublication) {
@@ -83,25 +83,25 @@ TEST_F(LiveLayerTest, ShowsWhatItWasPublishedWith) {
   publish_with(layer);
   EXPECT_EQ(std::filesystem::file_size(file(live_file_name(1))), kPageBytes + layer.geometry().bytes());
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
-  for (const std::string& key : keys) EXPECT_TRUE(pin->may_contain(hash(key))) << key;
-  EXPECT_FALSE(pin->may_contain(hash("absent")));
-  EXPECT_EQ(pin->layer().keys(), layer.live_keys());
-  EXPECT_EQ(pin->layer().geometry(), layer.geometry());
+  const Attachment* attached = reader.follow();
+  for (const std::string& key : keys) EXPECT_TRUE(attached->may_contain(hash(key))) << key;
+  EXPECT_FALSE(attached->may_contain(hash("absent")));
+  EXPECT_EQ(attached->layer().keys(), layer.live_keys());
+  EXPECT_EQ(attached->layer().geometry(), layer.geometry());
 }
 
 TEST_F(LiveLayerTest, ShowsAnAddAtTheNextLookup) {
   publish_with(empty_layer());
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
+  const Attachment* attached = reader.follow();
   const Publisher publisher = this->publisher();
   LayerWriter writer = publisher.open_layer().value();
   for (const std::string& key : numbered_keys("live", 100)) {
-    EXPECT_FALSE(pin->may_contain(hash(key)));
+    EXPECT_FALSE(attached->may_contain(hash(key)));
     EXPECT_TRUE(writer.add(hash(key)));
-    EXPECT_TRUE(pin->may_contain(hash(key)));
+    EXPECT_TRUE(attached->may_contain(hash(key)));
   }
-  EXPECT_EQ(pin->layer().keys(), 100U);
+  EXPECT_EQ(attached->layer().keys(), 100U);
   EXPECT_EQ(writer.live_keys(), 100U);
 }
 
@@ -143,9 +143,9 @@ TEST_F(LiveLayerTest, KeepsItsKeysWhenItIsOpenedAgain) {
   EXPECT_EQ(writer.geometry(), layer_geometry_for(1'000, kFpr));
   writer.add(hash("live2"));
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
-  EXPECT_TRUE(pin->may_contain(hash("live1")));
-  EXPECT_TRUE(pin->may_contain(hash("live2")));
+  const Attachment* attached = reader.follow();
+  EXPECT_TRUE(attached->may_contain(hash("live1")));
+  EXPECT_TRUE(attached->may_contain(hash("live2")));
 }
 
 // It set the bits and was killed before it counted the key.
@@ -158,10 +158,10 @@ TEST_F(LiveLayerTest, ShowsAKeyWhoseBitsWereSetButNotCounted) {
     set_layer_bits(live.writable_lanes(), live.geometry(), hash("live1"));
   }
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin()->may_contain(hash("live1")));
+  EXPECT_FALSE(reader.follow()->may_contain(hash("live1")));
   publisher().open_layer()->add(hash("live1"));
-  EXPECT_TRUE(reader.pin()->may_contain(hash("live1")));
-  EXPECT_EQ(reader.pin()->layer().keys(), 1U);
+  EXPECT_TRUE(reader.follow()->may_contain(hash("live1")));
+  EXPECT_EQ(reader.follow()->layer().keys(), 1U);
 }
 
 TEST_F(LiveLayerTest, BelongsToOnePublication) {
@@ -169,16 +169,16 @@ TEST_F(LiveLayerTest, BelongsToOnePublication) {
   publisher().open_layer()->add(hash("live1"));
   EXPECT_EQ(publish_with(empty_layer()), 2U);
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin()->may_contain(hash("live1")));
+  EXPECT_FALSE(reader.follow()->may_contain(hash("live1")));
   publisher().open_layer()->add(hash("live2"));
-  EXPECT_TRUE(reader.pin()->may_contain(hash("live2")));
+  EXPECT_TRUE(reader.follow()->may_contain(hash("live2")));
 }
 
 TEST_F(LiveLayerTest, IsStillThereForAReaderThatIsLate) {
   publish_with(empty_layer());
   publisher().open_layer()->add(hash("live1"));
   SetReader reader = this->reader(std::chrono::hours(1));
-  const SetReader::Pin late = reader.pin();
+  const Attachment* late = reader.follow();
   for (int i = 0; i < 3; ++i) publish_with({});
   EXPECT_FALSE(std::filesystem::exists(file(live_file_name(1))));
   EXPECT_TRUE(late->may_contain(hash("live1")));
@@ -237,8 +237,8 @@ TEST_F(LiveLayerTest, IsFilledInAFullFileSystem) {
             }),
             0);
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
-  for (const std::string& key : keys) EXPECT_TRUE(pin->may_contain(hash(key)));
+  const Attachment* attached = reader.follow();
+  for (const std::string& key : keys) EXPECT_TRUE(attached->may_contain(hash(key)));
 }
 
 TEST_F(LiveLayerTest, CannotBeOpenedWhenItsFileIsGone) {
@@ -266,8 +266,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, LiveLayerOver, ::testing::ValuesIn(test::all_kin
 TEST_P(LiveLayerOver, AnswersForABatchAsForSingleKeys) {
   publisher().publish(base(*find_filter_kind(GetParam())).get(), 1, empty_layer());
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
-  ASSERT_TRUE(pin) << reader.reason();
+  const Attachment* attached = reader.follow();
+  ASSERT_TRUE(attached) << reader.reason();
   std::vector<KeyHash> hashes;
   for (const char* prefix : {"base", "live", "absent"}) {
     for (const std::string& key : numbered_keys(prefix, 100)) hashes.push_back(hash(key));
@@ -283,8 +283,8 @@ TEST_P(LiveLayerOver, AnswersForABatchAsForSingleKeys) {
       std::shuffle(hashes.begin(), hashes.end(), random);
       std::array<bool, 300> answers;
       answers.fill(size % 2 == 0);  // what stood there before does not count
-      pin->may_contain_many(std::span(hashes).first(size), answers.data());
-      for (std::size_t i = 0; i < size; ++i) EXPECT_EQ(answers[i], pin->may_contain(hashes[i]));
+      attached->may_contain_many(std::span(hashes).first(size), answers.data());
+      for (std::size_t i = 0; i < size; ++i) EXPECT_EQ(answers[i], attached->may_contain(hashes[i]));
       maybe = static_cast<std::size_t>(std::count(answers.begin(), answers.begin() + 300, true));
     }
     EXPECT_GE(maybe, has_live_keys ? 200U : 100U);

@@ -106,14 +106,14 @@ TEST_F(LivePageTest, IsRefusedByReaderAndWriterWhenTheFileWasCutShortOrGrew) {
                            size - 1, size + 1, size + 4'096}) {
     std::filesystem::resize_file(live, wrong);
     SetReader reader = this->reader();
-    EXPECT_FALSE(reader.pin()) << wrong;
+    EXPECT_FALSE(reader.follow()) << wrong;
     EXPECT_THAT(reader.reason(),
                 AllOf(HasSubstr(live), AnyOf(HasSubstr("cut short"), HasSubstr("too long"))));
     EXPECT_THAT([&] { static_cast<void>(publisher().open_layer()); }, test::fails(ErrorKind::Data)) << wrong;
     std::filesystem::copy_file(directory_ / "whole", live, std::filesystem::copy_options::overwrite_existing);
   }
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin()) << reader.reason();
+  EXPECT_TRUE(reader.follow()) << reader.reason();
 }
 
 TEST_F(LivePageTest, IsRefusedWhenItBelongsToAnotherPublication) {
@@ -138,16 +138,16 @@ TEST_F(LivePageTest, MayCountKeysOfALayerThatItDoesNotHave) {
     LiveFile::open_writable(folder, live_file_name(1), id).writable_page().live_keys = 5;
   }
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
-  ASSERT_TRUE(pin) << reader.reason();
-  EXPECT_EQ(pin->layer().keys(), 0U);
-  EXPECT_FALSE(pin->may_contain(hash("live1")));
+  const Attachment* attached = reader.follow();
+  ASSERT_TRUE(attached) << reader.reason();
+  EXPECT_EQ(attached->layer().keys(), 0U);
+  EXPECT_FALSE(attached->may_contain(hash("live1")));
 }
 
 TEST_F(LivePageTest, KeepsTheOldPublicationWhenANewLayerIsDamaged) {
   publish_with(empty_layer());
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   publish_with(empty_layer());
   change_byte(file(live_file_name(2)), offsetof(LivePage, layer_shard_count));
   EXPECT_EQ(test::publication_seen_by(reader), 1U);

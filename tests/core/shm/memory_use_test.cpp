@@ -46,7 +46,7 @@ TEST_F(MemoryUseTest, MeasuresWhatReadersPinOnATmpfsOfItsOwn) {
   EXPECT_EQ(memory_use(directory_.path()).pinned_bytes, 0U);
   {
     SetReader idle = reader();
-    EXPECT_TRUE(idle.pin());
+    EXPECT_TRUE(idle.follow());
     for (int i = 0; i < 3; ++i) publish("new");
     EXPECT_GE(memory_use(directory_.path()).pinned_bytes, large.get().size());
     const PublisherSettings limited{.directory = directory_.path(), .max_total_bytes = 150'000};

@@ -18,7 +18,7 @@ TEST_F(PublisherControlTest, ReplacesADamagedControlPage) {
   for (const std::streamoff offset : {0, 16, 24}) {
     publish("old");
     SetReader reader = this->reader();
-    EXPECT_TRUE(reader.pin());
+    EXPECT_TRUE(reader.follow());
     const std::uint64_t instance = reader.control()->instance;
     // A damaged page under the same name, while the reader still maps the good one.
     std::filesystem::copy_file(file(kControlName), file("copy"));
@@ -38,13 +38,13 @@ TEST_F(PublisherControlTest, ReplacesAControlFileOfAnotherSize) {
   std::filesystem::resize_file(file(kControlName), 10);
   EXPECT_GT(publish("new"), 1U);
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
 }
 
 TEST_F(PublisherControlTest, MakesTheControlFileAnewWhenItWasRemovedMeanwhile) {
   publish("old");
   SetReader running = this->reader();
-  EXPECT_TRUE(running.pin());
+  EXPECT_TRUE(running.follow());
   Publisher publisher = this->publisher();
   std::filesystem::remove(file(kControlName));
   publisher.publish(snapshot_of("new").get(), 1);

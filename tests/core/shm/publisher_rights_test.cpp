@@ -108,7 +108,7 @@ TEST_F(PublisherRightsTest, MustRunAsTheOwnerOfTheFolder) {
                    }),
             exit_status_of(ErrorKind::Permission));
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
 }
 
 TEST_F(PublisherRightsTest, FollowsNoSymbolicLinkToItsFolder) {

@@ -52,11 +52,11 @@ TEST_F(PublisherTest, PublishesTheBytesThatItWasGiven) {
   const SnapshotBytes snapshot = snapshot_of("key");
   publish(snapshot, 7);
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
-  ASSERT_TRUE(pin);
-  EXPECT_TRUE(as_text(pin->snapshot().bytes()) == as_text(snapshot.get()));
-  EXPECT_EQ(pin->live().generation, 7U);
-  EXPECT_EQ(pin->live().layer_shard_count, 0U);
+  const Attachment* attached = reader.follow();
+  ASSERT_TRUE(attached);
+  EXPECT_TRUE(as_text(attached->snapshot().bytes()) == as_text(snapshot.get()));
+  EXPECT_EQ(attached->live().generation, 7U);
+  EXPECT_EQ(attached->live().layer_shard_count, 0U);
 }
 
 TEST_F(PublisherTest, LeavesNobodyWithADamagedPublicationWhoeverPublishesNext) {
@@ -65,7 +65,7 @@ TEST_F(PublisherTest, LeavesNobodyWithADamagedPublicationWhoeverPublishesNext) {
   EXPECT_EQ(publication_seen_by(reader), 1U);
   EXPECT_TRUE(publisher().mark_damaged());
   EXPECT_FALSE(publisher().mark_damaged());
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   publish("new");
   EXPECT_EQ(publication_seen_by(reader), 2U);
 }

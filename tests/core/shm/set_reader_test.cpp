@@ -27,14 +27,15 @@ class SetReaderTest : public test::SharedMemory {};
 TEST_F(SetReaderTest, AnswersFromThePublication) {
   publish("key", 7);
   SetReader reader = this->reader();
-  const SetReader::Pin pin = reader.pin();
-  ASSERT_TRUE(pin) << reader.reason();
+  const Attachment* attached = reader.follow();
+  ASSERT_TRUE(attached) << reader.reason();
   EXPECT_EQ(reader.availability(), Availability::Ready);
-  EXPECT_EQ(pin->live().generation, 7U);
-  EXPECT_EQ(pin->live().publication, pin->id().publication);
-  EXPECT_NEAR(static_cast<double>(pin->live().published_at), static_cast<double>(unix_now()), 60.0);
-  for (const std::string& key : numbered_keys("key", 100)) EXPECT_TRUE(may_contain(pin->snapshot(), key));
-  EXPECT_FALSE(may_contain(pin->snapshot(), "absent"));
+  EXPECT_EQ(attached->live().generation, 7U);
+  EXPECT_EQ(attached->live().publication, attached->id().publication);
+  EXPECT_NEAR(static_cast<double>(attached->live().published_at), static_cast<double>(unix_now()), 60.0);
+  for (const std::string& key : numbered_keys("key", 100))
+    EXPECT_TRUE(may_contain(attached->snapshot(), key));
+  EXPECT_FALSE(may_contain(attached->snapshot(), "absent"));
 }
 
 TEST_F(SetReaderTest, RefusesNamesThatAreNoSetNames) {
@@ -45,14 +46,14 @@ TEST_F(SetReaderTest, RefusesNamesThatAreNoSetNames) {
 
 TEST_F(SetReaderTest, IsMissingWhereTheDirectoryIs) {
   SetReader reader({.directory = directory_ / "gone"}, kSet);
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Missing);
   EXPECT_THAT(reader.reason(), AllOf(HasSubstr(directory_ / "gone"), HasSubstr("No such file or directory")));
 }
 
 TEST_F(SetReaderTest, IsMissingWhereTheSetIs) {
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Missing);
   EXPECT_THAT(reader.reason(), AllOf(HasSubstr(folder()), HasSubstr("No such file or directory")));
 }
@@ -60,7 +61,7 @@ TEST_F(SetReaderTest, IsMissingWhereTheSetIs) {
 TEST_F(SetReaderTest, IsMissingBeforeTheFirstPublication) {
   [[maybe_unused]] const Publisher publisher = this->publisher();
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Missing);
   EXPECT_THAT(reader.reason(), HasSubstr("nothing is published yet"));
   EXPECT_EQ(reader.trouble(), ErrorKind::MissingInput);
@@ -69,22 +70,22 @@ TEST_F(SetReaderTest, IsMissingBeforeTheFirstPublication) {
 TEST_F(SetReaderTest, SeesTheFirstPublicationAtTheNextCall) {
   Publisher publisher = this->publisher();
   SetReader reader = this->reader(hours(1));
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   publisher.publish(snapshot_of("key").get(), 1);
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
 }
 
 TEST_F(SetReaderTest, FindsASetThatComesLaterAtTheNextRequest) {
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   publish("key");
   reader.check_soon();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
 }
 
 TEST_F(SetReaderTest, FindsASetThatComesLaterInOneLongRequest) {
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   publish("key");
   EXPECT_TRUE(eventually([&] { return publication_seen_by(reader) == 1; }));
 }
@@ -127,42 +128,18 @@ TEST_F(SetReaderTest, AttachesTheNewPublicationOnceItsJitterHasPassed) {
   EXPECT_EQ(publication_seen_by(reader), 2U);
 }
 
-TEST_F(SetReaderTest, KeepsAPinnedPublicationMappedWhileItAttachesTheNext) {
-  publish("old");
-  SetReader reader = this->reader();
-  const SetReader::Pin outer = reader.pin();
-  ASSERT_TRUE(outer);
-  {
-    const SetReader::Pin nested = reader.pin();
-    EXPECT_EQ(&*nested, &*outer);
-    publish("new");
-    const SetReader::Pin next = reader.pin();
-    EXPECT_EQ(next->id().publication, 2U);
-    publish("newer");
-    publish("newest");  // by now the first one has lost its name
-    EXPECT_EQ(publication_seen_by(reader), 4U);
-    EXPECT_TRUE(may_contain(next->snapshot(), "new1"));
-    EXPECT_TRUE(may_contain(nested->snapshot(), "old1"));
-  }
-  EXPECT_EQ(outer->id().publication, 1U);
-  for (const std::string& key : numbered_keys("old", 100)) EXPECT_TRUE(may_contain(outer->snapshot(), key));
-  EXPECT_FALSE(may_contain(outer->snapshot(), "new1"));
-}
-
 std::string mapped_files() {
   std::ifstream maps("/proc/self/maps");
   return {std::istreambuf_iterator<char>(maps), {}};
 }
 
-TEST_F(SetReaderTest, UnmapsTheOldPublicationWhenItsLastPinIsGone) {
+TEST_F(SetReaderTest, UnmapsTheOldPublicationWhenItHasAttachedTheNew) {
   publish("old");
   SetReader reader = this->reader();
-  {
-    const SetReader::Pin pin = reader.pin();
-    publish("new");
-    EXPECT_EQ(publication_seen_by(reader), 2U);
-    EXPECT_THAT(mapped_files(), HasSubstr(file(snapshot_file_name(1))));
-  }
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_THAT(mapped_files(), HasSubstr(file(snapshot_file_name(1))));
+  publish("new");
+  EXPECT_EQ(publication_seen_by(reader), 2U);
   EXPECT_THAT(mapped_files(), Not(HasSubstr(file(snapshot_file_name(1)))));
   EXPECT_THAT(mapped_files(), HasSubstr(file(snapshot_file_name(2))));
 }
@@ -222,7 +199,7 @@ TEST_F(SetReaderTest, ForgetsWhatItWasWarmingWhenSomethingNewerIsPublished) {
 TEST_F(SetReaderTest, MapsEverythingReadOnly) {
   publish("key");
   SetReader reader = this->reader();
-  ASSERT_TRUE(reader.pin());
+  ASSERT_TRUE(reader.follow());
   std::ifstream maps("/proc/self/maps");
   int regions = 0;
   for (std::string line; std::getline(maps, line);) {
@@ -277,7 +254,7 @@ TEST_F(SetReaderTest, RefusesADamagedLivePage) {
   publish("old");
   change_byte(file(live_file_name(1)), 20);
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Missing);
   EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(live_file_name(1))), HasSubstr("live page is damaged")));
 }
@@ -286,7 +263,7 @@ TEST_F(SetReaderTest, RefusesALivePageThatIsCutShort) {
   publish("old");
   std::filesystem::resize_file(file(live_file_name(1)), 100);
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(live_file_name(1))), HasSubstr("cut short: 100 bytes")));
 }
 
@@ -296,7 +273,7 @@ TEST_F(SetReaderTest, RefusesALivePageOfAnotherPublication) {
   std::filesystem::copy_file(file(live_file_name(1)), file(live_file_name(2)),
                              std::filesystem::copy_options::overwrite_existing);
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_THAT(reader.reason(), HasSubstr("belongs to another publication"));
 }
 
@@ -316,7 +293,7 @@ TEST_F(SetReaderTest, IsMissingWhenThePublicationHasVanishedBeforeItCouldAttach)
   publish("old");
   std::filesystem::remove(file(snapshot_file_name(1)));
   SetReader reader = this->reader();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Missing);
   publish("new");
   EXPECT_TRUE(eventually([&] { return publication_seen_by(reader) == 2; }));
@@ -325,7 +302,7 @@ TEST_F(SetReaderTest, IsMissingWhenThePublicationHasVanishedBeforeItCouldAttach)
 TEST_F(SetReaderTest, KeepsServingWhenTheDirectoryIsWiped) {
   publish("old");
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   std::filesystem::remove_all(folder());
   for (int call = 0; call < kCallsOverACheck; ++call) ASSERT_EQ(publication_seen_by(reader), 1U);
   EXPECT_TRUE(may_contain(reader, "old1"));
@@ -335,7 +312,7 @@ TEST_F(SetReaderTest, KeepsServingWhenTheDirectoryIsWiped) {
 TEST_F(SetReaderTest, FollowsAfterTheDirectoryWasWiped) {
   publish("old");
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   std::filesystem::remove_all(folder());
   EXPECT_EQ(publish("new"), 1U);  // numbers begin again; the instance tells them apart
   reader.check_soon();
@@ -346,7 +323,7 @@ TEST_F(SetReaderTest, FollowsAfterTheDirectoryWasWiped) {
 TEST_F(SetReaderTest, FollowsAfterTheDirectoryWasWipedInOneLongRequest) {
   publish("old");
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   std::filesystem::remove_all(folder());
   publish("new");
   int calls = 0;
@@ -357,7 +334,7 @@ TEST_F(SetReaderTest, FollowsAfterTheDirectoryWasWipedInOneLongRequest) {
 TEST_F(SetReaderTest, KeepsServingWhileANewControlPageHasNothingPublished) {
   publish("old");
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   std::filesystem::remove(file(kControlName));
   Publisher publisher = this->publisher();
   reader.check_soon();
@@ -371,12 +348,12 @@ TEST_F(SetReaderTest, KeepsServingWhileANewControlPageHasNothingPublished) {
 TEST_F(SetReaderTest, AnswersMaybeWhileItCannotTakeTheControlPageThatIsThere) {
   publish("old");
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   std::filesystem::copy_file(file(kControlName), file("copy"));
   std::filesystem::rename(file("copy"), file(kControlName));
   change_byte(file(kControlName), 16);
   reader.check_soon();
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Missing);
   EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(kControlName)), HasSubstr("damaged")));
   publish("new");
@@ -386,7 +363,7 @@ TEST_F(SetReaderTest, AnswersMaybeWhileItCannotTakeTheControlPageThatIsThere) {
 TEST_F(SetReaderTest, AnswersMaybeWhereAnotherUsersFolderHasTakenThePlace) {
   publish("old");
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   std::filesystem::rename(folder(), directory_ / "moved");
   publish("new");
   std::filesystem::permissions(folder(), std::filesystem::perms::group_write,
@@ -400,7 +377,7 @@ TEST_F(SetReaderTest, AnswersMaybeWhereAnotherUsersFolderHasTakenThePlace) {
 TEST_F(SetReaderTest, FollowsAFolderThatTookThePlaceOfTheRenamedOne) {
   publish("old");
   SetReader reader = this->reader(hours(1));
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   std::filesystem::rename(folder(), directory_ / "moved");
   reader.check_soon();
   EXPECT_TRUE(may_contain(reader, "old1")) << "nothing was published since";
@@ -415,7 +392,7 @@ TEST_F(SetReaderTest, FollowsAFolderThatTookThePlaceOfTheRenamedOne) {
 TEST_F(SetReaderTest, AttachesTheCopyThatTookThePlaceOfTheFolder) {
   publish("old");
   SetReader reader = this->reader(hours(1));
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   std::filesystem::copy(folder(), directory_ / "copy", std::filesystem::copy_options::recursive);
   std::filesystem::permissions(directory_ / "copy", std::filesystem::perms(0750));
   const std::byte* const mapped_before = reader.attachment()->snapshot().bytes().data();
@@ -434,7 +411,7 @@ TEST_F(SetReaderTest, KeepsNoFileOpen) {
   };
   const auto before = open_files();
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   EXPECT_EQ(open_files(), before);
 }
 
@@ -454,7 +431,7 @@ TEST_F(SetReaderTest, AnswersMaybeWhenItIsTwoPublicationsBehindAndCannotAttach) 
   EXPECT_EQ(publication_seen_by(reader), 1U);
   publish("new");
   publish_by_hand(3, snapshot_of("newer").get().first(5'000));
-  EXPECT_FALSE(reader.pin());
+  EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.availability(), Availability::Missing);
   EXPECT_THAT(reader.reason(), HasSubstr(file(snapshot_file_name(3))));
 }
@@ -473,7 +450,7 @@ TEST_F(SetReaderTest, ShowsWhatTheLoaderConfirms) {
   publish("key");
   SetReader reader = this->reader();
   EXPECT_EQ(reader.control(), nullptr);
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
   Publisher publisher = this->publisher();
   publisher.confirm(1'234);
   publisher.beat(5'678);

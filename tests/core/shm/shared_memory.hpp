@@ -93,14 +93,14 @@ class SharedMemory : public ::testing::Test {
 
 // The number that a call would be answered from; 0 when it would be answered maybe.
 inline std::uint64_t publication_seen_by(SetReader& reader) {
-  const SetReader::Pin pin = reader.pin();
-  return pin ? pin->id().publication : 0;
+  const Attachment* attached = reader.follow();
+  return attached ? attached->id().publication : 0;
 }
 
 // The answer a caller gives: maybe, unless snapshot and live layer say absent.
 inline bool may_contain(SetReader& reader, std::string_view key) {
-  const SetReader::Pin pin = reader.pin();
-  return !pin || pin->may_contain(hash_key(key, pin->snapshot().seed()));
+  const Attachment* attached = reader.follow();
+  return !attached || attached->may_contain(hash_key(key, attached->snapshot().seed()));
 }
 
 inline void change_byte(const std::string& path, std::streamoff offset) {

@@ -21,13 +21,13 @@ class PublishingBesideThreads : public test::SharedMemory {
     SetReader reader = this->reader();
     std::uint64_t before = 0;
     while (before < kPublications) {
-      const SetReader::Pin pin = reader.pin();
-      if (!pin) continue;  // they come faster than it can attach them
-      if (pin->id().publication < before || !generations_.answers_rightly(*pin)) {
+      const Attachment* attached = reader.follow();
+      if (!attached) continue;  // they come faster than it can attach them
+      if (attached->id().publication < before || !generations_.answers_rightly(*attached)) {
         ++failures_;
         return;
       }
-      before = pin->id().publication;
+      before = attached->id().publication;
       ++passes_;
     }
   }

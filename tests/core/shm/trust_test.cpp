@@ -27,7 +27,7 @@ class TrustTest : public test::SharedMemory {
   void expect_refused(const std::string& path, const std::string& reason,
                       std::optional<uid_t> trusted_owner = std::nullopt) const {
     SetReader reader({.directory = directory_.path(), .trusted_owner = trusted_owner}, kSet);
-    EXPECT_FALSE(reader.pin());
+    EXPECT_FALSE(reader.follow());
     EXPECT_EQ(reader.availability(), Availability::Missing);
     EXPECT_THAT(reader.reason(), AllOf(HasSubstr(path), HasSubstr(reason)));
   }
@@ -74,7 +74,7 @@ TEST_F(TrustTest, RefusesFilesThatTheirGroupOrOthersMayWrite) {
     set_mode(path, before.st_mode & 07777);
   }
   SetReader reader = this->reader();
-  EXPECT_TRUE(reader.pin());
+  EXPECT_TRUE(reader.follow());
 }
 
 TEST_F(TrustTest, RefusesAFolderBehindASymbolicLink) {

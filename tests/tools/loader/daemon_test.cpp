@@ -240,11 +240,11 @@ pid_t start_reader(const Site& site, KeyRange shared, std::uint64_t last_generat
     SetReader reader({.directory = site.directory(), .max_jitter = std::chrono::milliseconds(3)}, "tags");
     const auto deadline = std::chrono::steady_clock::now() + 10 * kDeadline;
     for (int i = 0;; i = (i + 1) % shared.count) {
-      const SetReader::Pin pin = reader.pin();
-      if (!pin) return 2;  // it was live before the reader started
-      const SnapshotView& snapshot = pin->snapshot();
+      const Attachment* attached = reader.follow();
+      if (!attached) return 2;  // it was live before the reader started
+      const SnapshotView& snapshot = attached->snapshot();
       if (!snapshot.may_contain(hash_key(key_number(shared.first + i), snapshot.seed()))) return 3;
-      if (pin->live().generation == last_generation && i == 0) return 0;
+      if (attached->live().generation == last_generation && i == 0) return 0;
       if (std::chrono::steady_clock::now() > deadline) return 4;
     }
   });

@@ -16,7 +16,7 @@ class SetRefresherBypass : public SetRefresherTest {
 
   [[nodiscard]] bool is_bypassed_here() const {
     SetReader reader({.directory = site_.directory()}, "tags");
-    static_cast<void>(reader.pin());
+    reader.follow();
     return reader.availability() == Availability::Bypassed;
   }
   void bypass(const std::optional<std::string>& set_name, UnixSeconds until = 0) const {

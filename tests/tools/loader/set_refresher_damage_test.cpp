@@ -14,7 +14,7 @@ class SetRefresherDamage : public SetRefresherTest {
   SetRefresherDamage() {
     site_.push("tags", kKeys);
     EXPECT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
-    EXPECT_TRUE(reader_.pin());
+    EXPECT_TRUE(reader_.follow());
   }
 
   [[nodiscard]] std::string path(const std::string& name) const {
@@ -32,10 +32,10 @@ class SetRefresherDamage : public SetRefresherTest {
     zero(name, std::filesystem::file_size(name) - 8192);
   }
   int absent() {
-    const SetReader::Pin pin = reader_.pin();
+    const Attachment* attached = reader_.follow();
     int absent = 0;
-    for (int i = 0; pin && i < kKeys.count; ++i) {
-      if (!pin->may_contain(hash_key(key_number(i), pin->snapshot().seed()))) ++absent;
+    for (int i = 0; attached && i < kKeys.count; ++i) {
+      if (!attached->may_contain(hash_key(key_number(i), attached->snapshot().seed()))) ++absent;
     }
     return absent;
   }
@@ -63,19 +63,19 @@ TEST_F(SetRefresherDamage, BypassesTheSetUntilItCanBePublishedAnew) {
   std::filesystem::rename(site_.root() / "store", site_.root() / "away");
   site_.write("store", "not a folder");
   EXPECT_EQ(trouble(), Trouble::StoreAway);
-  EXPECT_FALSE(reader_.pin());
+  EXPECT_FALSE(reader_.follow());
   EXPECT_EQ(reader_.availability(), Availability::Bypassed);
   EXPECT_EQ(reader_.reason(), "its bytes have changed since they were published");
   EXPECT_EQ(reader_.trouble(), ErrorKind::Data);
 
   start();
   EXPECT_EQ(trouble(), Trouble::StoreAway);
-  EXPECT_FALSE(reader_.pin()) << "a loader that begins anew knows it too";
+  EXPECT_FALSE(reader_.follow()) << "a loader that begins anew knows it too";
 
   std::filesystem::remove(site_.root() / "store");
   std::filesystem::rename(site_.root() / "away", site_.root() / "store");
   EXPECT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
-  EXPECT_TRUE(reader_.pin());
+  EXPECT_TRUE(reader_.follow());
   EXPECT_EQ(absent(), 0);
 }
 

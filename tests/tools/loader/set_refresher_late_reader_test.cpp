@@ -18,14 +18,14 @@ class SetRefresherLateReader : public SetRefresherTest {
   }
 
   std::uint64_t publication_of_late() {
-    const SetReader::Pin pin = late_.pin();
-    return pin ? pin->id().publication : 0;
+    const Attachment* attached = late_.follow();
+    return attached ? attached->id().publication : 0;
   }
   int absent_for_late(KeyRange keys) {
-    const SetReader::Pin pin = late_.pin();
+    const Attachment* attached = late_.follow();
     int absent = 0;
-    for (int i = 0; pin && i < keys.count; ++i) {
-      if (!pin->may_contain(hash_key(key_number(keys.first + i), pin->snapshot().seed()))) ++absent;
+    for (int i = 0; attached && i < keys.count; ++i) {
+      if (!attached->may_contain(hash_key(key_number(keys.first + i), attached->snapshot().seed()))) ++absent;
     }
     return absent;
   }

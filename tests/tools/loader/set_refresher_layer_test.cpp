@@ -17,12 +17,12 @@ class SetRefresherLayer : public SetRefresherTest {
   // Share of 200,000 keys that were never added, but are answered with maybe.
   [[nodiscard]] double measured_fpr() const {
     SetReader reader({.directory = site_.directory()}, "tags");
-    const SetReader::Pin pin = reader.pin();
-    if (!pin) return 1;
+    const Attachment* attached = reader.follow();
+    if (!attached) return 1;
     constexpr int kProbes = 200'000;
     int maybe = 0;
     for (int i = 0; i < kProbes; ++i) {
-      if (pin->may_contain(hash_key("other-" + std::to_string(i), pin->snapshot().seed()))) ++maybe;
+      if (attached->may_contain(hash_key("other-" + std::to_string(i), attached->snapshot().seed()))) ++maybe;
     }
     return static_cast<double>(maybe) / kProbes;
   }

@@ -107,11 +107,11 @@ std::uint64_t Site::live_generation(const std::string& set_name) const {
 
 bool Site::knows(const std::string& set_name, KeyRange keys) const {
   SetReader reader({.directory = directory(), .max_jitter = std::chrono::milliseconds(0)}, set_name);
-  const SetReader::Pin pin = reader.pin();
-  if (!pin) return false;
-  const std::uint64_t seed = pin->snapshot().seed();
+  const Attachment* attached = reader.follow();
+  if (!attached) return false;
+  const std::uint64_t seed = attached->snapshot().seed();
   for (int i = 0; i < keys.count; ++i) {
-    if (!pin->may_contain(hash_key(key_number(keys.first + i), seed))) return false;
+    if (!attached->may_contain(hash_key(key_number(keys.first + i), seed))) return false;
   }
   return true;
 }

@@ -24,10 +24,10 @@ class SteadyReader {
           for (bool is_over = false; !is_over;) {
             is_over = shared_->is_over.load();
             const int seen = shared_->seen.load();
-            const SetReader::Pin pin = reader.pin();
-            if (!pin) return 2;
+            const Attachment* attached = reader.follow();
+            if (!attached) return 2;
             for (int i = 0; i < seen; ++i) {
-              if (!pin->may_contain(hash_key(key_number(keys.first + i), pin->snapshot().seed()))) {
+              if (!attached->may_contain(hash_key(key_number(keys.first + i), attached->snapshot().seed()))) {
                 return kLostAKey;
               }
             }

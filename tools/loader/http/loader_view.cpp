@@ -41,7 +41,7 @@ LoaderView LoaderViewer::look(Shards shards) {
 SetView LoaderViewer::look_at(const std::string& directory, std::shared_ptr<const SetReport> report,
                               Shards shards, UnixSeconds now) {
   SetReader reader({.directory = directory, .max_jitter = std::chrono::milliseconds(0)}, report->name);
-  static_cast<void>(reader.pin());
+  reader.follow();
   SetView view{
       .status = set_status(reader, now, HugePages::Skip), .report = std::move(report), .distribution = {}};
   if (shards == Shards::Read && reader.attachment() != nullptr) {

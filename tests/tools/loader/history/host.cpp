@@ -53,15 +53,15 @@ void Host::publish_by_hand(Bytes snapshot) {
 
 bool Host::may_contain(int key, Process process) {
   reader(process).check_soon();
-  const SetReader::Pin pin = reader(process).pin();
-  return !pin || pin->may_contain(hash_key(key_text(key), pin->snapshot().seed()));
+  const Attachment* attached = reader(process).follow();
+  return !attached || attached->may_contain(hash_key(key_text(key), attached->snapshot().seed()));
 }
 
 std::optional<BuildId> Host::attached_build(Process process) {
   reader(process).check_soon();
-  const SetReader::Pin pin = reader(process).pin();
-  if (!pin) return std::nullopt;
-  return pin->snapshot().header().build_id;
+  const Attachment* attached = reader(process).follow();
+  if (!attached) return std::nullopt;
+  return attached->snapshot().header().build_id;
 }
 
 void Host::begin_reading() {
