@@ -1,18 +1,15 @@
 // Measures every filter kind in every shard size for three target FPRs and prints a table in Markdown, as it
-// stands in docs/filters.md. tools/bench/filters runs it.
+// stands in docs/filters.md. tools/bench/filters runs it: filters_bench [--quick]
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <ctime>
 #include <stdexcept>
 
 #include "core/snapshot/builder.hpp"
-#include "tools/bench/machine.hpp"
-#include "tools/bench/run_main.hpp"
+#include "tools/bench/program.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -28,32 +25,14 @@ constexpr int kBuilds = 3;
 struct Amount {
   std::uint64_t keys = 1'000'000;
   std::uint64_t absent = 10'000'000;  // at the least
-  std::uint64_t false_positives =
-      5'000;  // expected at the least: the measured FPR's standard deviation is 1.4 %
-
-  [[nodiscard]] std::uint64_t absent_for(double target_fpr) const {
-    return std::max(absent, static_cast<std::uint64_t>(static_cast<double>(false_positives) / target_fpr));
-  }
+  // Expected at the least: the measured FPR's standard deviation is 1.4 %.
+  std::uint64_t false_positives = 5'000;
 };
-
-struct Figures {
-  std::uint8_t hash_count;
-  double bits_per_key;
-  double estimated_fpr;
-  double measured_fpr;
-  double build_ns_per_key;
-  double tries;  // mean over shards; 0: the kind never needs a second one
-};
+constexpr Amount kQuick{.keys = 100'000, .absent = 100'000, .false_positives = 100};
 
 // Keys are numbers as 8 bytes: members from 0 on, absent ones from there on.
-std::array<char, 8> key_of(std::uint64_t number) {
-  std::array<char, 8> key;
-  std::memcpy(key.data(), &number, sizeof number);
-  return key;
-}
-
-std::string_view text_of(const std::array<char, 8>& key) {
-  return {key.data(), key.size()};
+std::string_view key_of(const std::uint64_t& number) {
+  return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
 // Of this process alone: other work on the machine does not count.
@@ -70,7 +49,7 @@ std::uint64_t count_maybe(const SnapshotView& view, std::uint64_t first, std::ui
   for (std::uint64_t done = 0; done < count; done += kBatch) {
     const std::uint64_t size = std::min(kBatch, count - done);
     for (std::uint64_t i = 0; i < size; ++i) {
-      hashes[i] = hash_key(text_of(key_of(first + done + i)), view.seed());
+      hashes[i] = hash_key(key_of(first + done + i), view.seed());
     }
     view.may_contain_many(std::span(hashes).first(size), results.data());
     maybe += static_cast<std::uint64_t>(std::count(results.begin(), results.begin() + size, true));
@@ -78,23 +57,25 @@ std::uint64_t count_maybe(const SnapshotView& view, std::uint64_t first, std::ui
   return maybe;
 }
 
-double mean_tries(const ShardArray& shards) {
+// Per shard; a dash: none has needed a second one.
+std::string mean_tries(const ShardArray& shards) {
   std::uint64_t further = 0;
   for (std::uint32_t i = 0; i < shards.shard_count; ++i) further += shards.entries[i].seed;
-  return further == 0 ? 0.0 : 1.0 + static_cast<double>(further) / static_cast<double>(shards.shard_count);
+  if (further == 0) return "–";
+  return fmt::format("{:.1f}", 1.0 + static_cast<double>(further) / static_cast<double>(shards.shard_count));
 }
 
 SnapshotBytes build(const BuildSettings& settings, std::uint64_t keys, double& shortest_ns) {
   SnapshotBuilder builder(settings);
-  for (std::uint64_t i = 0; i < keys; ++i) builder.add(text_of(key_of(i)));
+  for (std::uint64_t i = 0; i < keys; ++i) builder.add(key_of(i));
   const double start = cpu_nanoseconds();
   SnapshotBytes snapshot = builder.finish();
   shortest_ns = std::min(shortest_ns, cpu_nanoseconds() - start);
   return snapshot;
 }
 
-Figures measure(const FilterKind& kind, Effort effort, std::uint32_t shard_bytes, double target_fpr,
-                const Amount& amount) {
+void print_row(const FilterKind& kind, Effort effort, std::uint32_t shard_bytes, double target_fpr,
+               const Amount& amount) {
   const BuildSettings settings{.set_name = "bench",
                                .kind = &kind,
                                .target_fpr = target_fpr,
@@ -109,15 +90,18 @@ Figures measure(const FilterKind& kind, Effort effort, std::uint32_t shard_bytes
   if (count_maybe(view, 0, amount.keys) != amount.keys) {
     throw std::runtime_error(fmt::format("{} has false negatives", kind.name));
   }
-  const std::uint64_t absent = amount.absent_for(target_fpr);
+  const auto enough = static_cast<std::uint64_t>(static_cast<double>(amount.false_positives) / target_fpr);
+  const std::uint64_t absent = std::max(amount.absent, enough);
+  const double fpr =
+      static_cast<double>(count_maybe(view, amount.keys, absent)) / static_cast<double>(absent);
   const auto keys = static_cast<double>(amount.keys);
-  return {.hash_count = view.shards().params.hash_count,
-          .bits_per_key = 8.0 * static_cast<double>(view.bytes().size() - kPageBytes) / keys,
-          .estimated_fpr = view.header().estimated_fpr,
-          .measured_fpr =
-              static_cast<double>(count_maybe(view, amount.keys, absent)) / static_cast<double>(absent),
-          .build_ns_per_key = build_ns / keys,
-          .tries = mean_tries(view.shards())};
+  const double bits_per_key = 8.0 * static_cast<double>(view.bytes().size() - kPageBytes) / keys;
+  fmt::print("| {} | `{}`{} | {} KiB | {} | {:.2f} | {:.1f} % | {} | {} | {:.0f} | {} |\n",
+             format_share(target_fpr), kind.name, effort == Effort::Max ? ", max effort" : "",
+             shard_bytes / 1024, view.shards().params.hash_count, bits_per_key,
+             100.0 * (bits_per_key / -std::log2(fpr) - 1.0), format_share(view.header().estimated_fpr),
+             format_share(fpr), build_ns / keys, mean_tries(view.shards()));
+  std::fflush(stdout);
 }
 
 void print_head(const Amount& amount) {
@@ -132,68 +116,27 @@ void print_head(const Amount& amount) {
       "build ns/key | tries |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
 }
 
-struct Candidate {
-  std::string name;
-  const FilterKind* kind;
-  Effort effort;
-};
-
-// Every kind, and once more with the greatest effort where that makes a difference.
-std::vector<Candidate> candidates() {
-  std::vector<Candidate> all;
-  for (const FilterKind& kind : filter_kinds()) {
-    all.push_back({fmt::format("`{}`", kind.name), &kind, Effort::Normal});
-    if (kind.hash_counts(Effort::Max).data() != kind.hash_counts(Effort::Normal).data()) {
-      all.push_back({fmt::format("`{}`, max effort", kind.name), &kind, Effort::Max});
-    }
-  }
-  return all;
-}
-
-void print_row(const std::string& name, std::uint32_t shard_bytes, double target_fpr,
-               const Figures& figures) {
-  const double bound = -std::log2(figures.measured_fpr);
-  fmt::print("| {} | {} | {} KiB | {} | {:.2f} | {:.1f} % | {} | {} | {:.0f} | {} |\n",
-             format_share(target_fpr), name, shard_bytes / 1024, figures.hash_count, figures.bits_per_key,
-             100.0 * (figures.bits_per_key / bound - 1.0), format_share(figures.estimated_fpr),
-             format_share(figures.measured_fpr), figures.build_ns_per_key,
-             figures.tries == 0.0 ? "–" : fmt::format("{:.1f}", figures.tries));
-  std::fflush(stdout);
-}
-
 void run(const Amount& amount) {
   print_head(amount);
   for (const double target : kTargets) {
-    for (const auto& [name, kind, effort] : candidates()) {
-      for (const std::uint32_t shard_bytes : kShardBytes) {
-        print_row(name, shard_bytes, target, measure(*kind, effort, shard_bytes, target, amount));
+    for (const FilterKind& kind : filter_kinds()) {
+      for (const Effort effort : {Effort::Normal, Effort::Max}) {
+        const bool is_the_same = kind.hash_counts(effort).data() == kind.hash_counts(Effort::Normal).data();
+        if (effort == Effort::Max && is_the_same) continue;
+        for (const std::uint32_t shard_bytes : kShardBytes)
+          print_row(kind, effort, shard_bytes, target, amount);
       }
     }
   }
-}
-
-int run_program(int argc, char** argv) {
-  CLI::App program("Measures size, FPR and build time of every filter kind.", "filters_bench");
-  Amount amount;
-  program.add_option("--keys", amount.keys, "Members of each set")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  program.add_option("--absent", amount.absent, "Absent keys that are asked for, at the least")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  program
-      .add_option("--false-positives", amount.false_positives,
-                  "False positives that are expected, at the least")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  CLI11_PARSE(program, argc, argv);
-  run(amount);
-  return 0;
 }
 
 }  // namespace
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  return keysieve::run_main("filters_bench", [=] { return keysieve::run_program(argc, argv); });
+  const bool is_quick = argc > 1 && argv[1] == std::string_view("--quick");
+  return keysieve::run_main("filters_bench", [=] {
+    keysieve::run(is_quick ? keysieve::kQuick : keysieve::Amount{});
+    return 0;
+  });
 }

@@ -1,5 +1,5 @@
-// How long a publication of a snapshot takes: publish_bench DIRECTORY SNAPSHOT PUBLICATIONS prints for each a
-// line of JSON with milliseconds: "remove", of the publication that has to go; "publish", of the rest (copy,
+// How long a publication of a snapshot takes: publish_bench DIRECTORY SNAPSHOT PUBLICATIONS prints
+// milliseconds of each as JSON: "remove", of the publication that has to go; "publish", of the rest (copy,
 // read back, check, make current); "write", of nothing but the bytes into a file beside.
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -13,7 +13,7 @@
 #include "core/base/mapped_region.hpp"
 #include "core/shm/publisher.hpp"
 #include "core/snapshot/snapshot.hpp"
-#include "tools/bench/run_main.hpp"
+#include "tools/bench/program.hpp"
 
 namespace keysieve {
 namespace {
@@ -27,11 +27,6 @@ double milliseconds(Work work) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
 }
 
-void write_beside(const std::string& path, Bytes bytes) {
-  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  write_all(file, bytes, path);
-}
-
 void run(const std::string& directory, const std::string& path, int publications) {
   const MappedRegion region = map_file(path);
   const SnapshotView view = SnapshotView::decode(bytes_of(region), path, Check::Everything);
@@ -42,13 +37,18 @@ void run(const std::string& directory, const std::string& path, int publications
   current = publisher.publish(view.bytes(), kGeneration);
   for (int i = 0; i < publications; ++i) {
     const std::string beside = directory + "/beside";
-    const double write = milliseconds([&] { write_beside(beside, view.bytes()); });
+    const double write = milliseconds([&] {
+      const FileDescriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+      write_all(file, view.bytes(), beside);
+    });
     std::filesystem::remove(beside);
     const std::filesystem::path replaced = folder / snapshot_file_name(current - 1);
     const double remove = milliseconds([&] { std::filesystem::remove(replaced); });
     const double publish = milliseconds([&] { current = publisher.publish(view.bytes(), kGeneration); });
-    fmt::print("{{\"remove\": {}, \"publish\": {}, \"write\": {}}}\n", remove, publish, write);
+    fmt::print("{}{{\"remove\": {}, \"publish\": {}, \"write\": {}}}", i == 0 ? '[' : ',', remove, publish,
+               write);
   }
+  fmt::print("]\n");
 }
 
 }  // namespace

@@ -5,9 +5,7 @@
 
 declare(strict_types=1);
 
-namespace KeySieve\Bench;
-
-require __DIR__ . '/readers.php';
+require __DIR__ . '/bench.php';
 
 const SIZE = 600_000;           // keys of the set
 const PAUSE_US = 5000;          // of a reader between two requests
@@ -17,145 +15,155 @@ const DURING = SECOND;          // half of it is the workers' jitter
 const AFTER = 2 * SECOND;
 const BIN = SECOND / 20;
 
-final class Moments
+/** @return string[] fresh strings, half of them members of the set */
+function request(): array
 {
-    /** @param int[] $began when each request began, ns after the publisher was started
-     *  @param int[] $took ns */
-    public function __construct(private array $began, private array $took)
-    {
+    $keys = [];
+    for ($i = 0; $i < KEYS_OF_A_PAGE; ++$i) {
+        $keys[] = (string) mt_rand(1, 2 * SIZE);
     }
+    return $keys;
+}
 
-    /** @return int[] how long those took that began then */
-    public function between(int $from, int $to): array
-    {
-        $took = [];
-        foreach ($this->began as $i => $began) {
-            if ($began >= $from && $began < $to) {
-                $took[] = $this->took[$i];
-            }
+/**
+ * The requests of a reader from $from to $until (hrtime): when each began and how long it took, in ns. It pauses after each,
+ * so that all readers leave the processors idle most of the time: else what is measured is the scheduler.
+ *
+ * @return array{int[], int[]}
+ */
+function requests(KeySieve\Set $set, int $from, int $until): array
+{
+    $began = $took = [];
+    while (hrtime(true) < $until) {
+        $keys = request();
+        $before = hrtime(true);
+        $set->mayContainMany($keys);
+        $after = hrtime(true);
+        if ($before >= $from) {
+            $began[] = $before;
+            $took[] = $after - $before;
         }
-        return $took;
+        usleep(mt_rand(intdiv(PAUSE_US, 2), intdiv(3 * PAUSE_US, 2)));
     }
-
-    /** @return array{float, float}[] seconds, p99 in µs */
-    public function p99_over_time(): array
-    {
-        $bins = [];
-        foreach ($this->began as $i => $began) {
-            $bins[(int) floor($began / BIN)][] = $this->took[$i];
-        }
-        ksort($bins);
-        $points = [];
-        foreach ($bins as $bin => $took) {
-            if (count($took) >= 100) {
-                $points[] = [($bin + 0.5) * BIN / SECOND, at_share($took, 0.99) / 1000];
-            }
-        }
-        return $points;
-    }
+    return [$began, $took];
 }
 
 function publish(string $build, string $directory, string $snapshot): void
 {
-    exec(implode(' ', array_map('escapeshellarg', ["$build/bin/keysieve", 'publish', '--directory', $directory, $snapshot])), $output, $status);
-    if ($status !== 0) {
-        throw new \RuntimeException("keysieve publish has ended with $status");
-    }
+    run("$build/bin/keysieve", 'publish', '--directory', $directory, $snapshot);
 }
 
-/** One refresh among $readers readers. */
+/** What each does in a process of its own, side by side, while this one does $meanwhile. */
+function side_by_side(array $works, callable $meanwhile): array
+{
+    $files = $results = [];
+    foreach ($works as $work) {
+        $file = tempnam(sys_get_temp_dir(), 'bench');
+        $child = pcntl_fork();
+        if ($child === 0) {
+            file_put_contents($file, serialize($work()));
+            exit(0);
+        }
+        $files[$child] = $file;
+    }
+    $meanwhile();
+    foreach ($files as $child => $file) {
+        if (pcntl_waitpid($child, $status) < 1 || $status !== 0) {
+            throw new RuntimeException('a reader has failed');
+        }
+        $results[] = unserialize(file_get_contents($file));
+        unlink($file);
+    }
+    return $results;
+}
+
+/** One refresh among $readers readers: as requests(), but ns after the publisher was started. */
 function refresh(string $build, string $directory, string $snapshot, int $readers): array
 {
+    publish($build, $directory, $snapshot);
     $publish_at = hrtime(true) + WARM_UP + BEFORE;
-    $folder = temporary_folder();
-    // Keysieve's settings are the system's: each directory is measured by a process of its own.
-    $set = new \KeySieve\Set('tags');
-    [$children, $files] = start_readers($readers, SIZE, $publish_at - BEFORE, $publish_at + AFTER, PAUSE_US, $set->mayContainMany(...), $folder);
-    usleep(intdiv($publish_at - hrtime(true), 1000));
-    publish($build, $directory, $snapshot);
-    [$began, $took] = measured($children, $files);
-    rmdir($folder);
-    return [array_map(static fn (int $at): int => $at - $publish_at, $began), $took];
+    $set = new KeySieve\Set('tags');
+    $reader = fn (int $seed): callable => function () use ($seed, $set, $publish_at): array {
+        mt_srand($seed);
+        return requests($set, $publish_at - BEFORE, $publish_at + AFTER);
+    };
+    $results = side_by_side(array_map($reader, range(1, $readers)), function () use ($build, $directory, $snapshot, $publish_at): void {
+        usleep(intdiv($publish_at - hrtime(true), 1000));
+        publish($build, $directory, $snapshot);
+    });
+    $began = array_merge(...array_column($results, 0));
+    return [array_map(fn (int $at): int => $at - $publish_at, $began), array_merge(...array_column($results, 1))];
 }
 
-/** Medians in ms of what publish_bench prints. */
-function publication_times(string $build, string $directory, string $snapshot, int $publications): array
+/** @return int[] how long those took that began then */
+function between(array $requests, int $from, int $to): array
 {
-    exec(implode(' ', array_map('escapeshellarg', ["$build/bin/publish_bench", $directory, $snapshot, $publications])), $lines, $status);
-    if ($status !== 0) {
-        throw new \RuntimeException("publish_bench has ended with $status");
-    }
-    $times = array_map(static fn (string $line): array => json_decode($line, true, flags: JSON_THROW_ON_ERROR), $lines);
-    $times = array_map(static fn (array $time): array => $time + ['all' => $time['remove'] + $time['publish']], $times);
-    return array_map(static fn (string $phase): float => median(array_column($times, $phase)), ['write' => 'write', 'remove' => 'remove', 'publish' => 'publish', 'all' => 'all']);
+    [$began, $took] = $requests;
+    return array_intersect_key($took, array_filter($began, fn (int $at): bool => $at >= $from && $at < $to));
 }
 
-if ($argv[1] === 'readers') { // as refresh.php calls itself
+/** @return array{float, float}[] seconds, p99 in µs */
+function p99_over_time(array $requests): array
+{
+    $bins = $points = [];
+    foreach ($requests[0] as $i => $began) {
+        $bins[(int) floor($began / BIN)][] = $requests[1][$i];
+    }
+    ksort($bins);
+    foreach (array_filter($bins, fn (array $took): bool => count($took) >= 100) as $bin => $took) {
+        $points[] = [($bin + 0.5) * BIN / SECOND, at_share($took, 0.99) / 1000];
+    }
+    return $points;
+}
+
+if ($argv[1] === 'readers') { // as this calls itself
     [, , $build, $directory, $snapshot, $readers] = $argv;
-    publish($build, $directory, $snapshot);
-    echo json_encode(refresh($build, $directory, $snapshot, (int) $readers));
+    echo serialize(refresh($build, $directory, $snapshot, (int) $readers));
     exit(0);
 }
 
 [, $build, $snapshot, $readers, $refreshes, $publications] = $argv;
-$megabytes = three_digits(filesize($snapshot) / 1e6);
-$phases = $stalls = $series = $checks = [];
-$moments = [];
-for ($round = 1; $round <= (int) $refreshes; ++$round) {
-    foreach (array_slice($argv, 6) as $place) {
-        [$pages, $directory] = explode('=', $place, 2);
-        fwrite(STDERR, "refresh $round of $refreshes, $readers readers, pages of $pages\n");
-        $command = [PHP_BINARY, '-n', '-d', "extension=$build/ext/keysieve.so", '-d', 'memory_limit=2G', '-d', "keysieve.directory=$directory", __FILE__, 'readers', $build, $directory, $snapshot, $readers];
-        $output = shell_exec(implode(' ', array_map('escapeshellarg', $command)));
-        [$began, $took] = json_decode((string) $output, true, flags: JSON_THROW_ON_ERROR);
-        $moments[$pages] ??= [[], []];
-        array_push($moments[$pages][0], ...$began);
-        array_push($moments[$pages][1], ...$took);
-    }
-}
+$places = [];
 foreach (array_slice($argv, 6) as $place) {
     [$pages, $directory] = explode('=', $place, 2);
-    fwrite(STDERR, "publishing, pages of $pages\n");
-    $time = publication_times($build, $directory, $snapshot, (int) $publications);
-    $phases[] = ["$pages", ...array_map(three_digits(...), array_values($time))];
-    $around = new Moments(...$moments[$pages]);
-    $before = $around->between(-BEFORE, 0);
-    $during = $around->between(0, DURING);
-    $ratio = at_share($during, 0.99) / at_share($before, 0.99);
-    $shares = static fn (array $took): array => array_map(static fn (float $share): string => microseconds(at_share($took, $share)), [0.5, 0.99, 0.999, 1.0]);
-    $stalls[] = [$pages, 'before', ...$shares($before)];
-    $stalls[] = [$pages, 'during', ...$shares($during)];
-    $series[] = ['name' => "pages of $pages", 'points' => $around->p99_over_time()];
-    $checks[] = ['aim' => "publishing $megabytes MB on a tmpfs with pages of $pages, ms", 'wanted' => '< 100', 'measured' => three_digits($time['all']), 'reached' => $time['all'] < 100];
-    $checks[] = ['aim' => "p99 of requests during a refresh, times that without, pages of $pages", 'wanted' => '≤ 10', 'measured' => three_digits($ratio), 'reached' => $ratio <= 10];
+    $places[$pages] = $directory;
+    $around[$pages] = [[], []];
+}
+for ($round = 1; $round <= (int) $refreshes; ++$round) {
+    foreach ($places as $pages => $directory) {
+        fwrite(STDERR, "refresh $round of $refreshes, $readers readers, pages of $pages\n");
+        // Keysieve's settings are the system's: each directory is measured by a process of its own.
+        $output = run(PHP_BINARY, '-n', '-d', "extension=$build/ext/keysieve.so", '-d', 'memory_limit=2G', '-d', "keysieve.directory=$directory", __FILE__, 'readers', $build, $directory, $snapshot, $readers);
+        $around[$pages] = array_map(array_merge(...), $around[$pages], unserialize($output));
+    }
 }
 
-echo json_encode([
-    'settings' => [
-        "A set of $megabytes MB (split_block_bloom); $readers PHP processes ask for 20 keys, half of them absent, about every 5 ms each; refreshes: $refreshes",
-        'They pause between requests so that the processors are not saturated: else the scheduler is what is measured. The lookups alone are timed',
-        '4 KiB: /dev/shm. 2 MB: a tmpfs with huge=within_size',
-        'Before: the second before keysieve publish is started. During: the second after; by its end every reader has changed over',
-    ],
-    'tables' => [
-        [
-            'title' => 'A publication, medians',
-            'columns' => ['pages of', 'only writing the bytes: ms', 'removing what was replaced before: ms', 'copying, checking, making current: ms', 'both: ms'],
-            'rows' => $phases,
-        ],
-        [
-            'title' => "A request's 20 keys around a refresh",
-            'columns' => ['pages of', '', 'p50: µs', 'p99: µs', 'p99.9: µs', 'longest: µs'],
-            'rows' => $stalls,
-        ],
-    ],
-    'plots' => [[
-        'file' => 'refresh',
-        'title' => "Latency during a refresh, $readers readers, 20 keys each",
-        'note' => 'p99 of every 50 ms; the lookups alone are timed.',
-        'x' => ['title' => 'seconds after the publisher was started', 'scale' => 'linear'],
-        'y' => ['title' => 'p99 of a request, µs', 'scale' => 'log'],
-        'series' => $series,
-    ]],
-    'checks' => $checks,
-], JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRETTY_PRINT), "\n";
+$megabytes = three_digits(filesize($snapshot) / 1e6);
+$phases = $stalls = $lines = $checks = [];
+foreach ($places as $pages => $directory) {
+    fwrite(STDERR, "publishing, pages of $pages\n");
+    $times = json_decode(run("$build/bin/publish_bench", $directory, $snapshot, $publications), true, flags: JSON_THROW_ON_ERROR);
+    $both = array_map(fn (array $time): float => $time['remove'] + $time['publish'], $times);
+    $of = fn (string $phase): float => median(array_column($times, $phase));
+    $phases[] = [$pages, ...array_map(three_digits(...), [$of('write'), $of('remove'), $of('publish'), median($both)])];
+    $before = between($around[$pages], -BEFORE, 0);
+    $during = between($around[$pages], 0, DURING);
+    foreach (['before' => $before, 'during' => $during] as $when => $took) {
+        $stalls[] = [$pages, $when, ...array_map(fn (float $share): string => three_digits(at_share($took, $share) / 1000), [0.5, 0.99, 0.999, 1.0])];
+    }
+    $lines["pages of $pages"] = p99_over_time($around[$pages]);
+    $checks[] = at_most("publishing $megabytes MB on a tmpfs with pages of $pages, ms", 100, median($both));
+    $checks[] = at_most("p99 of requests during a refresh, times that without, pages of $pages", 10, at_share($during, 0.99) / at_share($before, 0.99));
+}
+
+print_part([
+    "A set of $megabytes MB (split_block_bloom); $readers PHP processes ask for 20 keys, half of them absent, about every 5 ms each; refreshes: $refreshes",
+    'They pause between requests so that the processors are not saturated: else the scheduler is what is measured. The lookups alone are timed',
+    '4 KiB: /dev/shm. 2 MB: a tmpfs with huge=within_size',
+    'Before: the second before keysieve publish is started. During: the second after; by its end every reader has changed over',
+], [
+    table('A publication, medians', ['pages of', 'only writing the bytes: ms', 'removing what was replaced before: ms', 'copying, checking, making current: ms', 'both: ms'], $phases),
+    table("A request's 20 keys around a refresh", ['pages of', '', 'p50: µs', 'p99: µs', 'p99.9: µs', 'longest: µs'], $stalls),
+], [
+    lines('refresh', "Latency during a refresh, $readers readers, 20 keys each", ['seconds after the publisher was started', 'linear'], ['p99 of a request, µs', 'log'], $lines, 'p99 of every 50 ms; the lookups alone are timed.'),
+], $checks);

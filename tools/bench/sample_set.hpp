@@ -49,11 +49,7 @@ struct AbsentKeys {
   std::vector<KeyHash> hashes;
 };
 
-// The keys that SampleSet builds one shard from.
-std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t count);
-
-// How many keys a shard of a set with a target FPR of 1 % is sized for.
-std::uint32_t sample_keys_per_shard(const FilterKind& kind, const FilterParams& params);
+// Of a set with a target FPR of 1 %.
 FilterParams sample_params(const FilterKind& kind);
 
 }  // namespace keysieve

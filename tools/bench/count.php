@@ -4,14 +4,10 @@
 
 declare(strict_types=1);
 
-require __DIR__ . '/keys.php';
+require __DIR__ . '/bench.php';
 
 [, $set_name, $method] = $argv;
-$set = new KeySieve\Set($set_name);
-if ($set->availability() !== KeySieve\Availability::Ready) {
-    fwrite(STDERR, "set $set_name is not ready\n");
-    exit(1);
-}
+$set = ready($set_name);
 mt_srand(1);
 $keys = page_keys(100_000);
 

@@ -1,0 +1,52 @@
+<?php
+
+// Lookups of every filter kind in C++, as lookup_bench measures them: php lookup.php JSON
+
+declare(strict_types=1);
+
+require __DIR__ . '/bench.php';
+
+const MODES = ['single, absent', 'single, present', 'batch of 20', '20 bytes, single', '20 bytes, batch'];
+const INSTRUCTIONS = ['scalar', 'AVX2', 'AVX-512'];
+const SIZES = ['L2', 'L3', 'DRAM'];
+
+/** What is wanted of the kinds' best instructions, in ns per key, by size and in the order of MODES; 0: nothing. */
+const AIMS = [
+    'L2' => ['blocked_bloom' => [1.2, 0, 1.5, 4, 0], 'split_block_bloom' => [1.2, 0, 1.5, 4, 0], 'ribbon' => [4, 0, 4, 9, 0]],
+    'L3' => [],
+    'DRAM' => ['blocked_bloom' => [15, 0, 12, 50, 20], 'split_block_bloom' => [15, 0, 12, 50, 20], 'ribbon' => [45, 0, 25, 85, 35]],
+];
+
+$measured = json_decode(file_get_contents($argv[1]), true, flags: JSON_THROW_ON_ERROR);
+$is_quick = ($argv[2] ?? '') === '--quick';
+$tables = $plots = $checks = [];
+foreach ($measured['sizes'] as $i => $size) {
+    ['bytes' => $bytes, 'ns' => $ns, 'bits_per_key' => $bits_per_key] = $size;
+    $name = SIZES[$i];
+    $room = $bytes < 1 << 20 ? ($bytes >> 10) . ' KiB' : ($bytes >> 20) . ' MiB';
+    $rows = $bars = [];
+    foreach ($measured['kinds'] as $kind => $sets) {
+        foreach ($sets as $set) {
+            $of_modes = array_map(fn (string $mode): float => $ns["$kind|$set|$mode"], MODES);
+            $rows[] = ["$kind, " . INSTRUCTIONS[$set], number_format($bits_per_key[$kind], 2), ...array_map(three_digits(...), [...$of_modes, $of_modes[0] / $ns['floor']])];
+        }
+        foreach ([3, 4] as $mode) { // of the last set, which is the best
+            $bars[] = ["$kind, " . MODES[$mode], rounded($of_modes[$mode])];
+        }
+        foreach (array_filter(AIMS[$name][$kind] ?? []) as $mode => $aim) {
+            $checks[] = at_most("$kind, " . INSTRUCTIONS[$set] . ', ' . MODES[$mode] . " in $name, ns per key", $aim, $of_modes[$mode]);
+        }
+    }
+    $tables[] = table(
+        "Lookups in a set of $room ($name), ns per key; the floor, one cache line whose address depends on the one before: " . three_digits($ns['floor']) . ' ns',
+        ['kind, instructions', 'bits/key', ...MODES, 'single ÷ floor'],
+        $rows,
+    );
+    $plots[] = bars('lookup_' . ($bytes >> 10) . '_kib', "Lookups of absent strings in a set of $room", 'ns per key', 'linear', $bars, 'hash of 20 bytes and lookup, with the best instructions of this processor');
+}
+print_part([
+    $measured['machine'],
+    'keys per shard as sized for 1 % in shards of 4 KiB; absent keys; CPU time, medians of interleaved rounds',
+    '20 bytes: the XXH3-128 of a string of 20 bytes is made as well',
+    'of each set ' . ($is_quick ? 'the first shards are built, the others are copies of them' : 'every shard is built from keys of its own'),
+], $tables, $plots, $checks);

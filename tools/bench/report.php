@@ -1,0 +1,58 @@
+<?php
+
+// Fills in the page of all benches: php report.php PAGE PARTS DRAW. Between "<!-- begin PART WHAT... -->" and "<!-- end PART -->" it
+// puts what PARTS/PART.json holds: tables, plots, checks, settings. The program DRAW writes the plots into the folder
+// beside the page that has its name. A part that was not measured is named in its place.
+
+declare(strict_types=1);
+
+[, $page, $parts, $draw] = $argv;
+$folder = preg_replace('/\.md$/', '', $page);
+
+function row(array $cells): string
+{
+    return '| ' . implode(' | ', $cells) . " |\n";
+}
+
+function table_markdown(array $columns, array $rows): string
+{
+    foreach ($rows as $row) {
+        count($row) === count($columns) || throw new RuntimeException('row of other length in the table of ' . implode(', ', $columns));
+    }
+    return row($columns) . '|---' . str_repeat('|---:', count($columns) - 1) . "|\n" . implode('', array_map(row(...), $rows));
+}
+
+/** Each in a paragraph of its own, and one of settings in a line of its own. */
+function markdown(array $part, string $what, string $folder, string $date): string
+{
+    return match ($what) {
+        'tables' => implode("\n", array_map(fn (array $table): string => "**$table[title]**\n\n" . table_markdown($table['columns'], $table['rows']), $part['tables'])),
+        'plots' => implode("\n", array_map(fn (array $plot): string => "![$plot[title]](" . basename($folder) . "/$plot[file].svg)\n", $part['plots'])),
+        'checks' => table_markdown(['aim', 'wanted', 'measured', 'reached'], array_map(fn (array $check): array => [$check['aim'], $check['wanted'], $check['measured'], $check['reached'] ? 'yes' : '**no**'], $part['checks'])),
+        'settings' => '- ' . implode("\n- ", [...$part['settings'], "measured on $date"]) . "\n",
+        default => throw new RuntimeException("unknown place in the page: $what"),
+    };
+}
+
+function draw(array $plots, string $draw, string $folder): void
+{
+    is_dir($folder) || mkdir($folder);
+    $process = proc_open([$draw, $folder], [['pipe', 'r']], $pipes);
+    fwrite($pipes[0], json_encode($plots, JSON_THROW_ON_ERROR));
+    fclose($pipes[0]);
+    proc_close($process) === 0 || throw new RuntimeException("$draw has failed");
+}
+
+$fill_in = function (array $place) use ($parts, $folder, $draw): string {
+    [, $begin, $name, $whats, $end] = $place;
+    $file = "$parts/$name.json";
+    if (!is_file($file)) {
+        return "$begin\n*$name was not measured.*\n$end";
+    }
+    $part = json_decode(file_get_contents($file), true, flags: JSON_THROW_ON_ERROR) + ['settings' => [], 'tables' => [], 'plots' => [], 'checks' => []];
+    $texts = array_map(fn (string $what): string => markdown($part, $what, $folder, gmdate('Y-m-d', filemtime($file))), explode(' ', $whats));
+    draw($part['plots'], $draw, $folder);
+    return "$begin\n" . implode("\n", $texts) . $end;
+};
+$text = preg_replace_callback('/^(<!-- begin (\w+) ([\w ]+) -->)$.*?^(<!-- end \2 -->)$/ms', $fill_in, file_get_contents($page));
+file_put_contents($page, $text);
