@@ -36,13 +36,12 @@ function three_digits(float $value): string
     return number_format(rounded($value), $decimals);
 }
 
-/** @return array{aim: string, wanted: string, measured: string, reached: bool} */
+/** An aim, and whether it was reached. */
 function at_most(string $aim, float $limit, float $measured, string $unit = ''): array
 {
     return ['aim' => $aim, 'wanted' => "≤ $limit$unit", 'measured' => three_digits($measured) . $unit, 'reached' => $measured <= $limit];
 }
 
-/** @return array{aim: string, wanted: string, measured: string, reached: bool} */
 function at_least(string $aim, float $limit, float $measured): array
 {
     return ['aim' => $aim, 'wanted' => "≥ $limit", 'measured' => three_digits($measured), 'reached' => $measured >= $limit];

@@ -1,6 +1,6 @@
 <?php
 
-// Lookups of every filter kind in C++, as lookup_bench measures them: php lookup.php JSON
+// Lookups of every filter kind in C++, as lookup_bench measures them: php lookup.php JSON [--quick]
 
 declare(strict_types=1);
 
@@ -18,7 +18,6 @@ const AIMS = [
 ];
 
 $measured = json_decode(file_get_contents($argv[1]), true, flags: JSON_THROW_ON_ERROR);
-$is_quick = ($argv[2] ?? '') === '--quick';
 $tables = $plots = $checks = [];
 foreach ($measured['sizes'] as $i => $size) {
     ['bytes' => $bytes, 'ns' => $ns, 'bits_per_key' => $bits_per_key] = $size;
@@ -48,5 +47,5 @@ print_part([
     $measured['machine'],
     'keys per shard as sized for 1 % in shards of 4 KiB; absent keys; CPU time, medians of interleaved rounds',
     '20 bytes: the XXH3-128 of a string of 20 bytes is made as well',
-    'of each set ' . ($is_quick ? 'the first shards are built, the others are copies of them' : 'every shard is built from keys of its own'),
+    'of each set ' . (isset($argv[2]) ? 'the first shards are built, the others are copies of them' : 'every shard is built from keys of its own'),
 ], $tables, $plots, $checks);

@@ -28,7 +28,10 @@ function markdown(array $part, string $what, string $folder, string $date): stri
     return match ($what) {
         'tables' => implode("\n", array_map(fn (array $table): string => "**$table[title]**\n\n" . table_markdown($table['columns'], $table['rows']), $part['tables'])),
         'plots' => implode("\n", array_map(fn (array $plot): string => "![$plot[title]](" . basename($folder) . "/$plot[file].svg)\n", $part['plots'])),
-        'checks' => table_markdown(['aim', 'wanted', 'measured', 'reached'], array_map(fn (array $check): array => [$check['aim'], $check['wanted'], $check['measured'], $check['reached'] ? 'yes' : '**no**'], $part['checks'])),
+        'checks' => table_markdown(['aim', 'wanted', 'measured', 'reached'], array_map(
+            fn (array $check): array => [$check['aim'], $check['wanted'], $check['measured'], $check['reached'] ? 'yes' : '**no**'],
+            $part['checks'],
+        )),
         'settings' => '- ' . implode("\n- ", [...$part['settings'], "measured on $date"]) . "\n",
         default => throw new RuntimeException("unknown place in the page: $what"),
     };
