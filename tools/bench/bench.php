@@ -83,6 +83,28 @@ function run(string ...$command): string
     return implode("\n", $lines);
 }
 
+/** Nanoseconds. */
+function time_of(callable $work): int
+{
+    $began = hrtime(true);
+    $work();
+    return hrtime(true) - $began;
+}
+
+/** What /proc says of this process's memory. */
+function memory_kib(string $field, string $file = 'smaps_rollup'): int
+{
+    preg_match("/^$field:\s+(\d+) kB/m", file_get_contents("/proc/self/$file"), $found);
+    return (int) $found[1];
+}
+
+/** A file of PHP that opcache takes at once: it leaves alone what is newer than two seconds. */
+function write_php(string $file, string $code): void
+{
+    file_put_contents($file, "<?php $code");
+    touch($file, time() - 60);
+}
+
 function ready(string $name): KeySieve\Set
 {
     $set = new KeySieve\Set($name);

@@ -63,12 +63,11 @@ function write_ask_file(Place $place): void
 {
     $find = METHODS[$place->method][1];
     $page = str_contains($find, '$keys') ? "\$found += $find;" : "foreach (\$keys as \$key) { if ($find) { ++\$found; } }";
-    file_put_contents($place->ask, "<?php return function (array \$pages, \$it, Place \$place): int {
+    write_php($place->ask, "return function (array \$pages, \$it, Place \$place): int {
         \$found = 0;
         foreach (\$pages as \$keys) { $page }
         return \$found;
     };");
-    touch($place->ask, time() - 60); // opcache leaves alone what is newer than two seconds
 }
 
 /** Makes the store, which all processes share; keysieve's sets are made by tools/bench/run. */
@@ -141,8 +140,7 @@ function all_keys(Place $place): array
 
 function fill_opcache(Place $place): void
 {
-    file_put_contents("$place->file.php", '<?php return ' . var_export(all_keys($place), true) . ';');
-    touch("$place->file.php", time() - 60);
+    write_php("$place->file.php", 'return ' . var_export(all_keys($place), true) . ';');
     opcache_compile_file("$place->file.php");
 }
 

@@ -1,7 +1,7 @@
 <?php
 
 // Lets all methods take turns at a page of 20 keys, each in a process of its own:
-// php php.php FOLDER EXTENSION SETS_DIRECTORY ROUNDS COUNT...
+// php php.php FOLDER EXTENSION SETS_DIRECTORY ROUNDS COUNT...; in the folder is what hot.php has printed, hot.json
 
 declare(strict_types=1);
 
@@ -67,12 +67,6 @@ function version_of(string $program): string
     return $found[0];
 }
 
-function anonymous_bytes(): int
-{
-    preg_match('/^Anonymous: +(\d+) kB/m', file_get_contents('/proc/self/smaps_rollup'), $found);
-    return 1024 * (int) $found[1];
-}
-
 /** @return string[][] pages of so many keys from $first on */
 function pages_from(int $first): array
 {
@@ -84,9 +78,7 @@ function ask_for(callable $ask, int $count, int $nanoseconds): float
 {
     for ($taken = $asked = 0; $taken < $nanoseconds; $asked += PAGES_AT_A_TIME) {
         $pages = array_map(fn (): array => page_keys($count), range(1, PAGES_AT_A_TIME));
-        $began = hrtime(true);
-        $ask($pages);
-        $taken += hrtime(true) - $began;
+        $taken += time_of(fn () => $ask($pages));
     }
     return $taken / $asked;
 }
@@ -101,9 +93,9 @@ function ask_by_turns(Place $place): void
     write_ask_file($place);
     $loop = require $place->ask;
     gc_mem_caches();
-    $before = anonymous_bytes();
+    $before = memory_kib('Anonymous');
     $it = open($place);
-    $private = anonymous_bytes() - $before;
+    $private = 1024 * (memory_kib('Anonymous') - $before);
     $ask = fn (array $pages): int => $loop($pages, $it, $place);
 
     $present = $ask(pages_from(0));
@@ -164,6 +156,7 @@ foreach (array_keys(METHODS) as $i => $name) {
     $bars[] = [$name, rounded($medians[$largest][$name])];
 }
 
+$hot = json_decode(file_get_contents("$folder/hot.json"), true, flags: JSON_THROW_ON_ERROR);
 /** How much slower the fastest of these is. */
 $ratio = fn (string ...$names): float => min(array_intersect_key($ratios[$largest], array_flip($names)));
 $of = '20 keys of ' . short($largest) . ': times faster than';
@@ -177,9 +170,11 @@ print_part([
     'memcached ' . version_of('memcached') . ', unix socket, PECL memcached ' . said_by_php("phpversion('memcached')", 'igbinary', 'msgpack', 'memcached') . ', -m 512, -t 1, -o hashpower=20',
 ], [
     table('A page asks for 20 keys, half of them absent', [...$columns, 'measured FPR', short($largest) . ' keys: per process', 'shared'], $rows),
+    ...$hot['tables'],
 ], [
     bars('php_methods', 'A page asks for 20 keys of ' . short($largest), 'µs', 'log', $bars),
 ], [
+    ...$hot['checks'],
     at_least("$of tuned apcu_exists(array)", 5, $ratio('apcu_exists(array)')),
     at_least("$of the 2014 way", 7, $ratio('2014: Bloom shards of 8 KB in APCu', '2014: Bloom shards of 1 KB in APCu')),
     at_least("$of any socket", 15, $ratio('Redis, 120 GETBIT in one pipeline', 'Redis, SMISMEMBER', 'memcached, getMulti()')),

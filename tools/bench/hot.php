@@ -1,0 +1,56 @@
+<?php
+
+// What hot calls cost beside calls that do nothing: php hot.php FOLDER COUNT ROUNDS, with the extensions keysieve and floor, and
+// the set of that many keys. What is measured takes turns.
+
+declare(strict_types=1);
+
+require __DIR__ . '/bench.php';
+
+const CALLS = 100_000;
+const BODIES = [
+    'empty loop' => '',
+    'empty method' => '$floor->one($key);',
+    'mayContain' => '$set->mayContain($key);',
+    'empty batch method' => '$floor->many($keys);',
+    'mayContainMany' => '$set->mayContainMany($keys);',
+    'candidates' => '$set->candidates($keys);',
+];
+
+[, $folder, $count, $rounds] = $argv;
+$set = ready("keys-$count");
+$floor = new Floor();
+mt_srand(1);
+$keys = page_keys((int) $count);
+$key = key_number((int) $count);
+
+$loops = $ns = [];
+foreach (BODIES as $name => $body) {
+    write_php("$folder/$name.php", 'return function () use ($set, $floor, $key, $keys): void {
+        for ($i = 0; $i < ' . CALLS . "; ++\$i) { $body }
+    };");
+    $loops[$name] = require "$folder/$name.php";
+    $loops[$name](); // warms up
+}
+for ($round = 1; $round <= (int) $rounds; ++$round) {
+    foreach ($loops as $name => $loop) {
+        $ns[$name][] = time_of($loop) / CALLS;
+    }
+}
+$medians = array_map(median(...), $ns);
+$above = fn (string $call, string $floor): float => $medians[$call] - $medians[$floor];
+$row = fn (string $text, string $call, string $floor = ''): array =>
+    [$text, three_digits($above($call, 'empty loop')), $floor === '' ? '–' : three_digits($above($call, $floor))];
+print_part([], [
+    table('Hot calls, ns above an empty loop', ['call', 'ns', 'above the empty method'], [
+        $row('empty method that takes a string', 'empty method'),
+        $row('mayContain()', 'mayContain', 'empty method'),
+        $row('empty method that takes an array and returns 20 bools', 'empty batch method'),
+        $row('mayContainMany() of 20', 'mayContainMany', 'empty batch method'),
+        $row('candidates() of 20', 'candidates', 'empty batch method'),
+    ]),
+], [], [
+    at_most('hot mayContain(), ns above an empty method that takes a string', 6, $above('mayContain', 'empty method')),
+    at_most('hot mayContainMany() of 20, ns above an empty batch method', 110, $above('mayContainMany', 'empty batch method')),
+    at_most('hot candidates() of 20, ns above an empty batch method', 110, $above('candidates', 'empty batch method')),
+]);
