@@ -1,6 +1,6 @@
 // Measures lookups of every filter kind with every instruction set, in sets that lie in the second-level
-// cache, in the third and in memory; prints nanoseconds per key as JSON, of which tools/bench/lookup.php
-// makes tables. lookup_bench [--quick]
+// cache, in the third and in memory, and builds of single shards; prints nanoseconds per key as JSON, of
+// which tools/bench/lookup.php makes tables. lookup_bench [--quick]
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -198,6 +198,34 @@ Json lookups(std::uint64_t bytes, const Amount& amount) {
   return result;
 }
 
+// Nanoseconds per key of builds, of one shard after the other, from keys that are ready.
+Json builds(const Amount& amount) {
+  constexpr std::uint32_t kShards = 64;
+  Rounds rounds;
+  for (const FilterKind& kind : filter_kinds()) {
+    const FilterParams params = sample_params(kind);
+    std::vector<std::vector<KeyHash>> keys;
+    for (std::uint32_t shard = 0; shard < kShards; ++shard)
+      keys.push_back(sample_keys(shard, sample_keys_per_shard(kind, params)));
+    rounds.add(std::string(kind.name), [&kind, params, keys = std::move(keys)](std::size_t times) {
+      std::vector<std::byte> shard(params.shard_bytes);
+      while (times-- > 0) {
+        ShardEntry entry;
+        std::fill(shard.begin(), shard.end(), std::byte{0});
+        kind.build(shard, entry, params, Effort::Normal, keys[times % kShards]);
+        keep(shard);
+      }
+    });
+  }
+  fmt::print(stderr, "building shards\n");
+  Json result;
+  for (const auto& [name, median] : rounds.medians(amount)) {
+    const FilterKind& kind = filter_kind_named(name);
+    result[name] = median / sample_keys_per_shard(kind, sample_params(kind));
+  }
+  return result;
+}
+
 int run(bool is_quick) {
   const Amount amount = is_quick ? kQuick : Amount{};
   Json report{{"machine", fmt::format("{}, {}", processor_name(), KEYSIEVE_COMPILER)}};
@@ -206,6 +234,7 @@ int run(bool is_quick) {
       report["kinds"][std::string(kind.name)].push_back(static_cast<int>(set));
   }
   for (const std::uint64_t bytes : kSetBytes) report["sizes"].push_back(lookups(bytes, amount));
+  report["builds"] = builds(amount);
   fmt::print("{}\n", report.dump(2));
   return 0;
 }

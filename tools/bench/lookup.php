@@ -1,6 +1,6 @@
 <?php
 
-// Lookups of every filter kind in C++, as lookup_bench measures them: php lookup.php JSON [--quick]
+// Lookups and builds of every filter kind in C++, as lookup_bench measures them: php lookup.php JSON [--quick]
 
 declare(strict_types=1);
 
@@ -16,6 +16,8 @@ const AIMS = [
     'L3' => [],
     'DRAM' => ['blocked_bloom' => [15, 0, 12, 50, 20], 'split_block_bloom' => [15, 0, 12, 50, 20], 'ribbon' => [45, 0, 25, 85, 35]],
 ];
+/** The same of building one shard. */
+const BUILD_AIMS = ['blocked_bloom' => 3.33, 'split_block_bloom' => 3.33, 'ribbon' => 41.7];
 
 $measured = json_decode(file_get_contents($argv[1]), true, flags: JSON_THROW_ON_ERROR);
 $tables = $plots = $checks = [];
@@ -43,6 +45,15 @@ foreach ($measured['sizes'] as $i => $size) {
     );
     $plots[] = bars('lookup_' . ($bytes >> 10) . '_kib', "Lookups of absent strings in a set of $room", 'ns per key', 'linear', $bars, 'hash of 20 bytes and lookup, with the best instructions of this processor');
 }
+$rows = [];
+foreach (array_keys($measured['kinds']) as $kind) {
+    $ns = $measured['builds'][$kind];
+    $rows[] = [$kind, three_digits($ns), three_digits(1e3 / $ns)];
+    if (isset(BUILD_AIMS[$kind])) {
+        $checks[] = at_most("build of $kind, ns per key", BUILD_AIMS[$kind], $ns);
+    }
+}
+$tables[] = table('Builds of one shard after the other by one thread; keys are hashed, and sorted by shard', ['kind', 'ns per key', 'million keys per second'], $rows);
 print_part([
     $measured['machine'],
     'keys per shard as sized for 1 % in shards of 4 KiB; absent keys; CPU time, medians of interleaved rounds',

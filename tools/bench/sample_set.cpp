@@ -20,17 +20,20 @@ std::uint64_t low_of(std::uint32_t shard, std::uint32_t key) {
   return fold((std::uint64_t{shard} << 32 | key) ^ kA, kB);
 }
 
-// The keys that one shard is built from.
-std::vector<KeyHash> keys_of(std::uint32_t shard, std::uint32_t count) {
-  std::vector<KeyHash> keys(count);
-  for (std::uint32_t i = 0; i < count; ++i) keys[i] = {low_of(shard, i), i};
-  return keys;
-}
-
 }  // namespace
 
 FilterParams sample_params(const FilterKind& kind) {
   return size_filter(kind, {.keys = 1'000'000, .target_fpr = kTargetFpr}).params;
+}
+
+std::uint32_t sample_keys_per_shard(const FilterKind& kind, const FilterParams& params) {
+  return static_cast<std::uint32_t>(most_keys_per_shard(kind, params, kTargetFpr));
+}
+
+std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t count) {
+  std::vector<KeyHash> keys(count);
+  for (std::uint32_t i = 0; i < count; ++i) keys[i] = {low_of(shard, i), i};
+  return keys;
 }
 
 SampleSet::SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t distinct_shards)
@@ -38,7 +41,7 @@ SampleSet::SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t 
       params_(sample_params(kind)),
       shard_count_(static_cast<std::uint32_t>(bytes / kDefaultShardBytes)),
       distinct_shards_(std::min(distinct_shards, shard_count_)),
-      keys_per_shard_(static_cast<std::uint32_t>(most_keys_per_shard(kind, params_, kTargetFpr))),
+      keys_per_shard_(sample_keys_per_shard(kind, params_)),
       shards_(bytes),
       entries_(shard_count_) {
   {
@@ -58,7 +61,7 @@ void SampleSet::build(std::uint32_t first, std::uint32_t end) {
   for (std::uint32_t shard = first; shard < end; ++shard) {
     const MutableBytes bytes =
         shards_.get().subspan(std::uint64_t{shard} * params_.shard_bytes, params_.shard_bytes);
-    kind_->build(bytes, entries_[shard], params_, Effort::Normal, keys_of(shard, keys_per_shard_));
+    kind_->build(bytes, entries_[shard], params_, Effort::Normal, sample_keys(shard, keys_per_shard_));
   }
 }
 

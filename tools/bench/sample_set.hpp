@@ -49,7 +49,11 @@ struct AbsentKeys {
   std::vector<KeyHash> hashes;
 };
 
-// Of a set with a target FPR of 1 %.
+// Of a set with a target FPR of 1 %, and how many keys one of its shards is sized for.
 FilterParams sample_params(const FilterKind& kind);
+std::uint32_t sample_keys_per_shard(const FilterKind& kind, const FilterParams& params);
+
+// The keys that SampleSet builds one shard from.
+std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t count);
 
 }  // namespace keysieve
