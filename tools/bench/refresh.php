@@ -5,76 +5,19 @@
 
 declare(strict_types=1);
 
-require __DIR__ . '/bench.php';
+require __DIR__ . '/readers.php';
 
 const SIZE = 600_000;           // keys of the set
-const PAUSE_US = 5000;          // of a reader between two requests
+const PAUSE_US = 5000;          // of a reader after each request; without it the scheduler is what is measured
 const WARM_UP = 3 * SECOND;     // until a reader has mapped what it had before
 const BEFORE = SECOND;
 const DURING = SECOND;          // half of it is the workers' jitter
 const AFTER = 2 * SECOND;
 const BIN = SECOND / 20;
 
-/** @return string[] fresh strings, half of them members of the set */
-function request(): array
-{
-    $keys = [];
-    for ($i = 0; $i < KEYS_OF_A_PAGE; ++$i) {
-        $keys[] = (string) mt_rand(1, 2 * SIZE);
-    }
-    return $keys;
-}
-
-/**
- * The requests of a reader from $from to $until (hrtime): when each began and how long it took, in ns. It pauses after each,
- * so that all readers leave the processors idle most of the time: else what is measured is the scheduler.
- *
- * @return array{int[], int[]}
- */
-function requests(KeySieve\Set $set, int $from, int $until): array
-{
-    $began = $took = [];
-    while (hrtime(true) < $until) {
-        $keys = request();
-        $before = hrtime(true);
-        $set->mayContainMany($keys);
-        $after = hrtime(true);
-        if ($before >= $from) {
-            $began[] = $before;
-            $took[] = $after - $before;
-        }
-        usleep(mt_rand(intdiv(PAUSE_US, 2), intdiv(3 * PAUSE_US, 2)));
-    }
-    return [$began, $took];
-}
-
 function publish(string $build, string $directory, string $snapshot): void
 {
     run("$build/bin/keysieve", 'publish', '--directory', $directory, $snapshot);
-}
-
-/** What each does in a process of its own, side by side, while this one does $meanwhile. */
-function side_by_side(array $works, callable $meanwhile): array
-{
-    $files = $results = [];
-    foreach ($works as $work) {
-        $file = tempnam(sys_get_temp_dir(), 'bench');
-        $child = pcntl_fork();
-        if ($child === 0) {
-            file_put_contents($file, serialize($work()));
-            exit(0);
-        }
-        $files[$child] = $file;
-    }
-    $meanwhile();
-    foreach ($files as $child => $file) {
-        if (pcntl_waitpid($child, $status) < 1 || $status !== 0) {
-            throw new RuntimeException('a reader has failed');
-        }
-        $results[] = unserialize(file_get_contents($file));
-        unlink($file);
-    }
-    return $results;
 }
 
 /** One refresh among $readers readers: as requests(), but ns after the publisher was started. */
@@ -83,11 +26,8 @@ function refresh(string $build, string $directory, string $snapshot, int $reader
     publish($build, $directory, $snapshot);
     $publish_at = hrtime(true) + WARM_UP + BEFORE;
     $set = new KeySieve\Set('tags');
-    $reader = fn (int $seed): callable => function () use ($seed, $set, $publish_at): array {
-        mt_srand($seed);
-        return requests($set, $publish_at - BEFORE, $publish_at + AFTER);
-    };
-    $results = side_by_side(array_map($reader, range(1, $readers)), function () use ($build, $directory, $snapshot, $publish_at): void {
+    $reader = fn (): array => requests($set->mayContainMany(...), SIZE, $publish_at - BEFORE, $publish_at + AFTER, PAUSE_US);
+    $results = side_by_side(array_fill(0, $readers, $reader), function () use ($build, $directory, $snapshot, $publish_at): void {
         usleep(intdiv($publish_at - hrtime(true), 1000));
         publish($build, $directory, $snapshot);
     });

@@ -1,0 +1,73 @@
+<?php
+
+// Requests per second and latency of readers, alone and beside a writer that refills what they read.
+// php contention.php BUILD_DIRECTORY DIRECTORY SNAPSHOT KEYS SECONDS ROUNDS; DIRECTORY holds the set "tags" of SNAPSHOT.
+
+declare(strict_types=1);
+
+require __DIR__ . '/readers.php';
+
+const READERS = 4;
+const WARM_UP = SECOND / 10;
+const ENTRIES_AT_A_TIME = 1000; // that APCu's writer stores in one call
+const SHARES = [0.5, 0.99, 0.999];
+
+[, $build, $directory, $snapshot, $size, $seconds, $rounds] = $argv;
+$size = (int) $size;
+$duration = (int) ((float) $seconds * SECOND);
+
+$entries = array_chunk(array_fill_keys(range(1, $size), true), ENTRIES_AT_A_TIME, true);
+$refill_apcu = fn (): array => array_map(apcu_store(...), $entries);
+$refill_apcu();
+if (count(apcu_exists(array_map(strval(...), range(1, $size)))) !== $size) {
+    throw new RuntimeException('APCu does not hold all keys: its memory is too small');
+}
+$publish = fn (): string => run("$build/bin/keysieve", 'publish', '--directory', $directory, $snapshot);
+$methods = ['keysieve' => [ready('tags')->mayContainMany(...), $publish], 'APCu' => [apcu_exists(...), $refill_apcu]];
+
+/** How often it has written until $until. */
+function write_until(callable $write, int $until): int
+{
+    for ($writes = 0; hrtime(true) < $until; ++$writes) {
+        $write();
+    }
+    return $writes;
+}
+
+$figures = []; // of every round, by method and how, in the order of the columns
+for ($round = 1; $round <= (int) $rounds; ++$round) {
+    fwrite(STDERR, "round $round of $rounds\n");
+    foreach ($methods as $name => [$ask, $write]) {
+        foreach (['alone', 'beside a writer'] as $how) {
+            $from = hrtime(true) + WARM_UP;
+            $until = $from + $duration;
+            $works = array_fill(1, READERS, fn (): array => requests($ask, $size, $from, $until)[1]);
+            $writer = fn (): int => $how === 'alone' ? 0 : write_until($write, $until);
+            $results = side_by_side([...$works, $writer]);
+            $writes = array_pop($results);
+            $took = array_merge(...$results);
+            $figures["$name, $how"][] = [
+                count($took) * SECOND / $duration,
+                ...array_map(fn (float $share): float => at_share($took, $share) / 1000, SHARES),
+                $writes * SECOND / ($duration + WARM_UP),
+            ];
+        }
+    }
+}
+
+$rows = $bars = [];
+foreach ($figures as $name => $own) {
+    $medians = array_map(fn (int $column): float => median(array_column($own, $column)), array_keys($own[0]));
+    $bars[] = [$name, $medians[0]];
+    $refills = array_pop($medians);
+    $rows[] = [...explode(', ', $name), ...array_map(three_digits(...), $medians), $refills > 0 ? three_digits($refills) : ''];
+}
+print_part([
+    READERS . ' PHP processes ask for 20 of ' . number_format($size) . ' keys, half of them absent, without a pause; requests per second include making the keys, latencies do not',
+    "keysieve's writer runs keysieve publish in a loop; APCu's stores all keys again in a loop, " . number_format(ENTRIES_AT_A_TIME) . ' in a call. Beside a writer the readers have less of the processors',
+    'APCu ' . phpversion('apcu') . ': apc.shm_size=256M, apc.entries_hint=131072, apcu_exists() with an array',
+], [
+    table("A request's 20 keys beside a writer that refills all the time", ['method', '', 'requests/s', 'p50: µs', 'p99: µs', 'p99.9: µs', 'refills/s'], $rows),
+], [
+    bars('contention', 'Requests per second, ' . READERS . ' readers', 'requests per second', 'log', $bars, '20 keys each. The writer publishes, or stores all keys again, in a loop.'),
+]);
