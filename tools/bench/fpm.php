@@ -1,12 +1,21 @@
 <?php
 
-// Lets pages with all methods take turns under load: php fpm.php URL ROUNDS SECONDS. The URL serves empty.php and page.php
-// of tools/bench/run.
+// Lets pages with all methods take turns under load: php fpm.php FOLDER COUNT ROUNDS SECONDS, with the php-fpm and the nginx
+// of the tests; in the folder are the stores of tools/bench/run, with so many keys.
 
 declare(strict_types=1);
 
+require __DIR__ . '/../../php-tests/bootstrap.php';
 require __DIR__ . '/methods.php';
 
+use KeySieve\Tests\Support\FpmPool;
+use KeySieve\Tests\Support\Nginx;
+
+const EXTENSIONS = ['igbinary', 'msgpack', 'redis', 'memcached', 'apcu', 'dba', 'sqlite3'];
+const SETTINGS = [
+    'opcache.jit' => 'off', 'opcache.memory_consumption' => '512', 'opcache.interned_strings_buffer' => '64', 'opcache.validate_timestamps' => '0',
+    'memory_limit' => '-1', 'max_execution_time' => '0', 'apc.shm_size' => '512M',
+];
 const CONNECTIONS = 8;
 
 /** Methods of the part `php` that are not compared here, and what others are called. */
@@ -18,7 +27,7 @@ const NAMES = [
     'SQLite, one prepared SELECT … IN' => 'SQLite, opened per request',
 ];
 
-[, $url, $rounds, $seconds] = $argv;
+[, $folder, $count, $rounds, $seconds] = $argv;
 
 function get(string $url): string
 {
@@ -38,11 +47,31 @@ function requests_per_second(string $url, string $seconds): float
     return (float) $found[1];
 }
 
-$urls = ['an empty script' => "$url/empty.php"];
+$pool = new FpmPool(
+    "require '" . __DIR__ . "/methods.php';
+    \$place = new Place(\$_GET['method'], $count, '$folder');
+    if (isset(\$_GET['fill'])) {
+        fill(\$place);
+        write_ask_file(\$place);
+    } else {
+        echo (require \$place->ask)([page_keys($count)], open(\$place), \$place);
+    }",
+    ['pages' => ['pm.max_children' => trim(shell_exec('nproc'))]],
+    settings: SETTINGS + ['apc.entries_hint' => $count],
+    extensions: [...EXTENSIONS, getenv('KEYSIEVE_EXTENSION')],
+);
+file_put_contents("$folder/empty.php", '<?php');
+$nginx = new Nginx($pool, "location = /empty {
+    fastcgi_param SCRIPT_FILENAME $folder/empty.php;
+    fastcgi_param REQUEST_METHOD \$request_method;
+    fastcgi_pass unix:$pool->socket;
+}");
+
+$urls = ['an empty script' => "{$nginx->url}empty"];
 foreach (preg_grep(LEFT_OUT, array_keys(METHODS), PREG_GREP_INVERT) as $i => $method) {
     $name = NAMES[$method] ?? $method;
     fwrite(STDERR, "filling for $name\n");
-    $urls[$name] = "$url/page.php?method=" . rawurlencode($method);
+    $urls[$name] = "$nginx->url?method=" . rawurlencode($method);
     get("$urls[$name]&fill=1");
     if ((int) get($urls[$name]) === 0 && $i !== 0) {
         throw new RuntimeException("$name finds none of 20 keys");
