@@ -54,12 +54,7 @@ void draw(const json& plot, const std::string& folder) {
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fputs("usage: bench_draw FOLDER\n", stderr);
-    return 64;
-  }
-  return keysieve::run_main("bench_draw", [=] {
-    for (const auto& plot : nlohmann::json::parse(std::cin)) keysieve::draw(plot, argv[1]);
-    return 0;
+  return keysieve::run_main("bench_draw FOLDER", argc, argv, [](char** arguments) {
+    for (const auto& plot : nlohmann::json::parse(std::cin)) keysieve::draw(plot, arguments[1]);
   });
 }

@@ -134,9 +134,6 @@ void run(const Amount& amount) {
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  const bool is_quick = argc > 1 && argv[1] == std::string_view("--quick");
-  return keysieve::run_main("filters_bench", [=] {
-    keysieve::run(is_quick ? keysieve::kQuick : keysieve::Amount{});
-    return 0;
-  });
+  return keysieve::run_main("filters_bench [--quick]", argc, argv,
+                            [=](char**) { keysieve::run(argc > 1 ? keysieve::kQuick : keysieve::Amount{}); });
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 
 #include "core/hash/remix.hpp"
@@ -14,24 +15,21 @@ namespace {
 constexpr std::size_t kBytesPerWrite = 1 << 18;
 
 // "key-" and 16 hexadecimal digits of i times an odd number, which are as distinct as i is.
-int print(std::uint64_t count) {
+void print(std::uint64_t count) {
   fmt::memory_buffer lines;
   for (std::uint64_t i = 0; i < count; ++i) {
     fmt::format_to(std::back_inserter(lines), "key-{:016x}\n", i * kG);
     if (lines.size() < kBytesPerWrite && i + 1 < count) continue;
-    if (std::fwrite(lines.data(), 1, lines.size(), stdout) != lines.size()) return 1;
+    if (std::fwrite(lines.data(), 1, lines.size(), stdout) != lines.size())
+      throw std::runtime_error("cannot write the list");
     lines.clear();
   }
-  return 0;
 }
 
 }  // namespace
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fputs("usage: key_list COUNT\n", stderr);
-    return 64;
-  }
-  return keysieve::run_main("key_list", [=] { return keysieve::print(std::stoull(argv[1])); });
+  return keysieve::run_main("key_list COUNT", argc, argv,
+                            [](char** arguments) { keysieve::print(std::stoull(arguments[1])); });
 }

@@ -78,29 +78,20 @@ class Rounds {
   std::vector<Entry> entries_;
 };
 
-// The floor under every lookup: reads one cache line after the other, of which each holds the address of the
-// next; all lines of an array in one cycle of random order.
-class CacheLineCycle {
- public:
-  explicit CacheLineCycle(std::uint64_t bytes) : lines_(bytes / kCacheLineBytes) {
-    std::vector<std::uint32_t> order(lines_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::shuffle(order.begin(), order.end(), std::mt19937_64(bytes));
-    for (std::size_t i = 0; i < order.size(); ++i) lines_[order[i]].next = order[(i + 1) % order.size()];
-  }
-
-  void walk(std::size_t steps) const {
-    std::uint32_t line = 0;
-    while (steps-- > 0) line = lines_[line].next;
-    keep(line);
-  }
-
- private:
-  struct alignas(kCacheLineBytes) Line {
-    std::uint32_t next;
-  };
-  std::vector<Line> lines_;
+// The floor under every lookup: reading one cache line after the other, of which each holds the address of
+// the next; all lines of an array in one cycle of random order.
+struct alignas(kCacheLineBytes) Line {
+  std::uint32_t next;
 };
+
+std::vector<Line> cycle_of_lines(std::uint64_t bytes) {
+  std::vector<Line> lines(bytes / kCacheLineBytes);
+  std::vector<std::uint32_t> order(lines.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::shuffle(order.begin(), order.end(), std::mt19937_64(bytes));
+  for (std::size_t i = 0; i < order.size(); ++i) lines[order[i]].next = order[(i + 1) % order.size()];
+  return lines;
+}
 
 // Those for which a kind has other lookups than for the one before.
 std::vector<InstructionSet> instruction_sets_of(const FilterKind& kind) {
@@ -133,41 +124,32 @@ struct Subject {
   std::vector<KeyHash> present;
 };
 
-// Calls a function of the number of the first of kBatch keys, from 0 on and over again.
-template <typename Function>
-Rounds::Repeat over(std::size_t count, Function look_up) {
-  return [=](std::size_t times) {
-    for (std::size_t first = 0; times-- > 0; first = first + 2 * kBatch > count ? 0 : first + kBatch) {
-      keep(look_up(first));
-    }
-  };
-}
-
 void add_lookups(Rounds& rounds, const std::string& name, const Lookup& lookup, const Subject& subject,
                  const AbsentKeys& absent) {
-  const auto single = [lookup, array = subject.set.array()](auto hash_at) {
-    std::size_t maybe = 0;
-    for (std::size_t i = 0; i < kBatch; ++i) maybe += lookup.may_contain(array, hash_at(i)) ? 1U : 0U;
-    return maybe;
+  // `look_up` takes the number of the first of kBatch keys: from 0 on and over again.
+  const auto add = [&, count = absent.hashes.size()](const char* mode, auto look_up) {
+    rounds.add(name + mode, [=](std::size_t times) {
+      for (std::size_t first = 0; times-- > 0; first = first + 2 * kBatch > count ? 0 : first + kBatch)
+        keep(look_up(first));
+    });
+  };
+  const auto add_single = [&, array = subject.set.array()](const char* mode, auto hash_at) {
+    add(mode, [=](std::size_t first) {
+      std::size_t maybe = 0;
+      for (std::size_t i = first; i < first + kBatch; ++i)
+        maybe += lookup.may_contain(array, hash_at(i)) ? 1U : 0U;
+      return maybe;
+    });
   };
   const auto batch = [lookup, array = subject.set.array()](const KeyHash* hashes) {
     std::array<bool, kBatch> results;
     lookup.may_contain_many(array, {hashes, kBatch}, results.data());
     return std::count(results.begin(), results.end(), true);
   };
-  const auto add = [&](const char* mode, auto look_up) {
-    rounds.add(name + mode, over(absent.hashes.size(), look_up));
-  };
-  add("single, absent", [=, hashes = absent.hashes.data()](std::size_t first) {
-    return single([=](std::size_t i) { return hashes[first + i]; });
-  });
-  add("single, present", [=, hashes = subject.present.data()](std::size_t first) {
-    return single([=](std::size_t i) { return hashes[first + i]; });
-  });
+  add_single("single, absent", [hashes = absent.hashes.data()](std::size_t i) { return hashes[i]; });
+  add_single("single, present", [hashes = subject.present.data()](std::size_t i) { return hashes[i]; });
   add("batch of 20", [=, hashes = absent.hashes.data()](std::size_t first) { return batch(hashes + first); });
-  add("20 bytes, single", [=, keys = &absent](std::size_t first) {
-    return single([=](std::size_t i) { return keys->hash(first + i); });
-  });
+  add_single("20 bytes, single", [keys = &absent](std::size_t i) { return keys->hash(i); });
   add("20 bytes, batch", [=, keys = &absent](std::size_t first) {
     std::array<KeyHash, kBatch> hashes;
     for (std::size_t i = 0; i < kBatch; ++i) hashes[i] = keys->hash(first + i);
@@ -178,9 +160,13 @@ void add_lookups(Rounds& rounds, const std::string& name, const Lookup& lookup, 
 // Nanoseconds per key, of the floor and of every kind and instruction set.
 Json lookups(std::uint64_t bytes, const Amount& amount) {
   const AbsentKeys absent(query_count(bytes));
-  const CacheLineCycle cycle(bytes);
+  const std::vector<Line> cycle = cycle_of_lines(bytes);
   Rounds rounds;
-  rounds.add("floor", [&](std::size_t times) { cycle.walk(times * kBatch); });
+  rounds.add("floor", [&](std::size_t times) {
+    std::uint32_t line = 0;
+    for (std::size_t step = 0; step < times * kBatch; ++step) line = cycle[line].next;
+    keep(line);
+  });
   std::map<std::string_view, Subject> subjects;
   for (const FilterKind& kind : filter_kinds()) {
     fmt::print(stderr, "{} bytes: building {}\n", bytes, kind.name);
@@ -226,8 +212,7 @@ Json builds(const Amount& amount) {
   return result;
 }
 
-int run(bool is_quick) {
-  const Amount amount = is_quick ? kQuick : Amount{};
+void run(const Amount& amount) {
   Json report{{"machine", fmt::format("{}, {}", processor_name(), KEYSIEVE_COMPILER)}};
   for (const FilterKind& kind : filter_kinds()) {
     for (const InstructionSet set : instruction_sets_of(kind))
@@ -236,13 +221,12 @@ int run(bool is_quick) {
   for (const std::uint64_t bytes : kSetBytes) report["sizes"].push_back(lookups(bytes, amount));
   report["builds"] = builds(amount);
   fmt::print("{}\n", report.dump(2));
-  return 0;
 }
 
 }  // namespace
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  return keysieve::run_main("lookup_bench",
-                            [=] { return keysieve::run(argc > 1 && argv[1] == std::string("--quick")); });
+  return keysieve::run_main("lookup_bench [--quick]", argc, argv,
+                            [=](char**) { keysieve::run(argc > 1 ? keysieve::kQuick : keysieve::Amount{}); });
 }

@@ -1,6 +1,7 @@
-// What the bench programs share: what main() does with an exception, and what is said of the machine.
+// What the bench programs share: main(), and what is said of the machine.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -8,13 +9,21 @@
 
 namespace keysieve {
 
-// Ends with one line that names the program, and status 1.
+// The main() of a program that is called as `usage` says, such as "key_list COUNT": an optional argument
+// stands in brackets. `run` takes argv; what it throws ends the program with one line that names it, and
+// status 1.
 template <typename Run>
-int run_main(const char* program, Run run) {
+int run_main(const std::string& usage, int argc, char** argv, Run run) {
+  const auto most = std::count(usage.begin(), usage.end(), ' ') + 1;
+  if (argc > most || argc < most - std::count(usage.begin(), usage.end(), '[')) {
+    std::fprintf(stderr, "usage: %s\n", usage.c_str());
+    return 64;
+  }
   try {
-    return run();
+    run(argv);
+    return 0;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", program, error.what());
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
     return 1;
   }
 }

@@ -55,12 +55,7 @@ void run(const std::string& directory, const std::string& path, int publications
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    fmt::print(stderr, "usage: publish_bench DIRECTORY SNAPSHOT PUBLICATIONS\n");
-    return 64;
-  }
-  return keysieve::run_main("publish_bench", [=] {
-    keysieve::run(argv[1], argv[2], std::atoi(argv[3]));
-    return 0;
-  });
+  return keysieve::run_main(
+      "publish_bench DIRECTORY SNAPSHOT PUBLICATIONS", argc, argv,
+      [](char** arguments) { keysieve::run(arguments[1], arguments[2], std::atoi(arguments[3])); });
 }
