@@ -63,11 +63,15 @@ foreach ($figures as $name => $own) {
     $rows[] = [...explode(', ', $name), ...array_map(three_digits(...), $medians), $refills > 0 ? three_digits($refills) : ''];
 }
 print_part([
-    READERS . ' PHP processes ask for 20 of ' . number_format($size) . ' keys, half of them absent, without a pause; requests per second include making the keys, latencies do not',
-    "keysieve's writer runs keysieve publish in a loop; APCu's stores all keys again in a loop, " . number_format(ENTRIES_AT_A_TIME) . ' in a call. Beside a writer the readers have less of the processors',
+    READERS . ' PHP processes ask for 20 of ' . number_format($size) . ' keys, half of them absent, without a pause; ' .
+        'requests per second include making the keys, latencies do not',
+    "keysieve's writer runs keysieve publish in a loop; APCu's stores all keys again in a loop, " . number_format(ENTRIES_AT_A_TIME) .
+        ' in a call. Beside a writer the readers have less of the processors',
     'APCu ' . phpversion('apcu') . ': apc.shm_size=256M, apc.entries_hint=131072, apcu_exists() with an array',
 ], [
-    table("A request's 20 keys beside a writer that refills all the time", ['method', '', 'requests/s', 'p50: µs', 'p99: µs', 'p99.9: µs', 'refills/s'], $rows),
+    table("A request's 20 keys beside a writer that refills all the time",
+        ['method', '', 'requests/s', 'p50: µs', 'p99: µs', 'p99.9: µs', 'refills/s'], $rows),
 ], [
-    bars('contention', 'Requests per second, ' . READERS . ' readers', 'requests per second', 'log', $bars, '20 keys each. The writer publishes, or stores all keys again, in a loop.'),
+    bars('contention', 'Requests per second, ' . READERS . ' readers', 'requests per second', 'log', $bars,
+        '20 keys each. The writer publishes, or stores all keys again, in a loop.'),
 ]);

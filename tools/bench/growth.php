@@ -56,7 +56,8 @@ function growth_with_size(array $sizes): array
             $set = ready("$kind-$size");
             $cost = lookup_cost($set, $size);
             $info = $set->info();
-            $rows[] = [$kind, number_format($size), ...array_map(three_digits(...), [$info->sizeBytes / 1048576, $info->bitsPerKey, $first / 1000, ...array_values($cost)])];
+            $figures = [$info->sizeBytes / 1048576, $info->bitsPerKey, $first / 1000, ...array_values($cost)];
+            $rows[] = [$kind, number_format($size), ...array_map(three_digits(...), $figures)];
             foreach ($cost as $way => $ns) {
                 $lines["$kind, $way"][] = [$size, $ns];
             }
@@ -64,26 +65,22 @@ function growth_with_size(array $sizes): array
     }
     return [
         table('Size of a set', ['kind', 'keys', 'MiB', 'bits/key', 'first call, µs', 'single call, ns', 'in a batch of 20, ns per key'], $rows),
-        lines('growth_size', 'A lookup in PHP against the size of the set', ['keys in the set', 'log'], ['ns per key', 'linear'], $lines, 'Fresh strings, half of them members; the call and the loop are included.'),
+        lines('growth_size', 'A lookup in PHP against the size of the set', ['keys in the set', 'log'], ['ns per key', 'linear'], $lines,
+            'Fresh strings, half of them members; the call and the loop are included.'),
     ];
 }
 
-/** This process's own memory. */
-function private_kib(): int
-{
-    return memory_kib('Private_Dirty') + memory_kib('VmPTE', 'status');
-}
-
-/** In a process that has attached nothing yet. */
+/** @return float[] of a process that has attached nothing yet: ns of a lookup, µs of a first one, mappings, KiB of its own per set */
 function many_sets_cost(int $count): array
 {
     $sets = $first = $ns = [];
-    $before = private_kib();
+    $private_kib = fn (): int => memory_kib('Private_Dirty') + memory_kib('VmPTE', 'status');
+    $before = $private_kib();
     for ($number = 1; $number <= $count; ++$number) {
         $sets[] = $set = new KeySieve\Set("small-$number");
         $first[] = time_of(fn () => $set->mayContain('0')) / 1000;
     }
-    $private = private_kib() - $before;
+    $private = $private_kib() - $before;
     for ($round = 0; $round < ROUNDS; ++$round) {
         $asked = $keys = [];
         for ($i = 0; $i < LOOKUPS; ++$i) {
@@ -97,7 +94,7 @@ function many_sets_cost(int $count): array
         }) / LOOKUPS;
     }
     $mappings = substr_count(file_get_contents('/proc/self/maps'), 'keysieve.');
-    return ['ns' => median($ns), 'first' => median($first), 'mappings' => $mappings, 'private' => $private / $count];
+    return [median($ns), median($first), $mappings, $private / $count];
 }
 
 /** @param int[] $counts */
@@ -105,13 +102,15 @@ function growth_with_sets(array $counts): array
 {
     $rows = $points = [];
     foreach ($counts as $count) {
-        [$cost] = side_by_side([fn (): array => many_sets_cost($count)]);
-        $rows[] = [number_format($count), three_digits($cost['ns']), three_digits($cost['first']), number_format($cost['mappings']), three_digits($cost['private'])];
-        $points[] = [$count, $cost['ns']];
+        [[$ns, $first, $mappings, $private]] = side_by_side([fn (): array => many_sets_cost($count)]);
+        $rows[] = [number_format($count), three_digits($ns), three_digits($first), number_format($mappings), three_digits($private)];
+        $points[] = [$count, $ns];
     }
     return [
-        table('Number of sets, of 1,000 keys each, asked in random order', ['sets', 'single call, ns', 'first call, µs', 'mappings', 'memory of a worker per set, KiB'], $rows),
-        lines('growth_sets', 'A lookup in PHP against the number of sets', ['sets', 'log'], ['ns per lookup', 'linear'], ['split_block_bloom' => $points], 'Sets of 1,000 keys, asked in random order; the call and the loop are included.'),
+        table('Number of sets, of 1,000 keys each, asked in random order',
+            ['sets', 'single call, ns', 'first call, µs', 'mappings', 'memory of a worker per set, KiB'], $rows),
+        lines('growth_sets', 'A lookup in PHP against the number of sets', ['sets', 'log'], ['ns per lookup', 'linear'], ['split_block_bloom' => $points],
+            'Sets of 1,000 keys, asked in random order; the call and the loop are included.'),
     ];
 }
 
@@ -146,8 +145,10 @@ function growth_with_workers(int $size, float $seconds): array
         $points[] = [$workers, $rate / 1e6];
     }
     return [
-        table('Number of busy workers, a set of ' . number_format($size) . ' keys', ['workers', 'requests of 20 keys per second, all together', 'resident, MiB each', 'own share (PSS), MiB each'], $rows),
-        lines('growth_workers', 'What all workers answer together', ['workers', 'log'], ['million requests per second', 'linear'], ['split_block_bloom' => $points], 'Requests of 20 keys in one batch; workers do nothing else.'),
+        table('Number of busy workers, a set of ' . number_format($size) . ' keys',
+            ['workers', 'requests of 20 keys per second, all together', 'resident, MiB each', 'own share (PSS), MiB each'], $rows),
+        lines('growth_workers', 'What all workers answer together', ['workers', 'log'], ['million requests per second', 'linear'], ['split_block_bloom' => $points],
+            'Requests of 20 keys in one batch; workers do nothing else.'),
     ];
 }
 
