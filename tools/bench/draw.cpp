@@ -15,7 +15,7 @@ using nlohmann::json;
 
 MeasuredAxis axis_of(const json& value) {
   const std::string scale = value.value("scale", "linear");
-  if (scale != "linear" && scale != "log") throw DataError("no such scale: " + scale);
+  if (scale != "linear" && scale != "log") throw Error(ErrorKind::Data, "no such scale: " + scale);
   return {value.at("title"), scale == "log" ? Scale::Log : Scale::Linear};
 }
 
@@ -23,7 +23,7 @@ std::string bars_svg(const json& value) {
   BarPlot plot{
       .title = value.at("title"), .note = value.value("note", ""), .values = axis_of(value.at("bars"))};
   for (const json& row : value.at("bars").at("rows")) plot.bars.push_back({row.at(0), row.at(1)});
-  if (plot.bars.empty()) throw DataError("plot without bars: " + plot.title);
+  if (plot.bars.empty()) throw Error(ErrorKind::Data, "plot without bars: " + plot.title);
   return bar_plot_svg(plot);
 }
 
@@ -35,10 +35,10 @@ std::string lines_svg(const json& value) {
   for (const json& series : value.at("series")) {
     LinePlot::Line line{.name = series.at("name")};
     for (const json& point : series.at("points")) line.points.push_back({point.at(0), point.at(1)});
-    if (line.points.empty()) throw DataError("line without points: " + line.name);
+    if (line.points.empty()) throw Error(ErrorKind::Data, "line without points: " + line.name);
     plot.lines.push_back(std::move(line));
   }
-  if (plot.lines.empty()) throw DataError("plot without lines: " + plot.title);
+  if (plot.lines.empty()) throw Error(ErrorKind::Data, "plot without lines: " + plot.title);
   return line_plot_svg(plot);
 }
 
@@ -47,7 +47,7 @@ void draw(const json& plot, const std::string& folder) {
   const std::string path = folder + "/" + plot.at("file").get<std::string>() + ".svg";
   std::ofstream file(path, std::ios::binary);
   file << svg << std::flush;
-  if (!file) throw DataError(path + " cannot be written");
+  if (!file) throw Error(ErrorKind::Data, path + " cannot be written");
 }
 
 }  // namespace
