@@ -15,16 +15,14 @@ inline constexpr auto kBloomHashCounts =
 
 template <typename Policy>
 struct BitKind : Policy {
-  static std::span<const std::uint8_t> hash_counts(Effort /*effort*/) noexcept {
-    return Policy::kHashCountChoice;
-  }
+  static std::span<const std::uint8_t> hash_counts() noexcept { return Policy::kHashCountChoice; }
 
   static const char* fault_of(const FilterParams& /*params*/, const ShardEntry& entry) noexcept {
     const bool plain = entry.seed == 0 && entry.width == 0 && entry.block_count == 0 && entry.shape == 0;
     return plain ? nullptr : "its kind knows no seed, width, block count or shape";
   }
 
-  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params, Effort /*effort*/,
+  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {
     for (const KeyHash& key : keys) Policy::add(shard.data(), params, key.low);
     entry.key_count = static_cast<std::uint16_t>(keys.size());

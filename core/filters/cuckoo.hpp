@@ -18,11 +18,11 @@ struct Cuckoo {
   static constexpr std::string_view kSummary = "fingerprints in buckets of four: keys can be removed";
 
   // Bits of a fingerprint, in shards whose keys leave room for as many.
-  static std::span<const std::uint8_t> hash_counts(Effort /*effort*/) noexcept {
+  static std::span<const std::uint8_t> hash_counts() noexcept {
     return kHashCounts<4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26>;
   }
 
-  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params, Effort /*effort*/,
+  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {
     entry = {.key_count = static_cast<std::uint16_t>(keys.size())};
     for (std::uint32_t width = widest_for(params, static_cast<double>(keys.size())); width != 0;

@@ -26,9 +26,6 @@ constexpr bool is_shard_bytes(std::uint64_t bytes) {
   return bytes >= kMinShardBytes && bytes <= kMaxShardBytes && std::has_single_bit(bytes);
 }
 
-// How much time a build may take for a smaller set. Lookups cost a little more in what Max builds.
-enum class Effort : std::uint8_t { Normal, Max };
-
 // What all shards of a set have in common.
 struct FilterParams {
   std::uint32_t shard_bytes = kDefaultShardBytes;
@@ -103,7 +100,7 @@ struct FilterKind {
   std::string_view summary;  // one line for `keysieve plan` and --help
 
   // What FilterParams::hash_count may be, ascending; sizing chooses from it.
-  std::span<const std::uint8_t> (*hash_counts)(Effort effort) noexcept;
+  std::span<const std::uint8_t> (*hash_counts)() noexcept;
 
   // The speed class of a kind: how many 64-byte cache lines of a shard a lookup of an absent key fetches,
   // fields that lie across two lines aside.
@@ -121,7 +118,7 @@ struct FilterKind {
   const char* (*fault_of)(const FilterParams& params, const ShardEntry& entry) noexcept;
 
   // Fills a zeroed shard and its entry. The keys' hashes are distinct and at most kMaxKeysPerShard.
-  void (*build)(MutableBytes shard, ShardEntry& entry, const FilterParams& params, Effort effort,
+  void (*build)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                 std::span<const KeyHash> keys);
 
   // Adds one key to a shard that was built; nullptr where the kind cannot. False: there is no room for it,
@@ -150,7 +147,6 @@ struct FilterKind {
   [[nodiscard]] bool can_remove() const noexcept { return remove != nullptr; }
   // Whether keys can be removed where counters are kept.
   [[nodiscard]] bool can_count() const noexcept { return counting != nullptr; }
-  // For either effort.
   [[nodiscard]] bool takes_hash_count(std::uint8_t hash_count) const noexcept;
 };
 

@@ -110,11 +110,9 @@ struct Probe {
 // its keys; false when none does. Policy::Table<k>: that table.
 template <typename Policy>
 struct PeeledKind : Policy {
-  static std::span<const std::uint8_t> hash_counts(Effort /*effort*/) noexcept {
-    return Policy::kHashCountChoice;
-  }
+  static std::span<const std::uint8_t> hash_counts() noexcept { return Policy::kHashCountChoice; }
 
-  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params, Effort /*effort*/,
+  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {
     if (params.hash_count == 3) {
       build_with<typename Policy::template Table<3>>(shard, entry, params, keys);

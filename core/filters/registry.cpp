@@ -34,11 +34,8 @@ const FilterKind* find_kind(Matches matches) noexcept {
 }  // namespace
 
 bool FilterKind::takes_hash_count(std::uint8_t hash_count) const noexcept {
-  const auto takes = [&](Effort effort) {
-    const auto counts = hash_counts(effort);
-    return std::find(counts.begin(), counts.end(), hash_count) != counts.end();
-  };
-  return takes(Effort::Normal) || takes(Effort::Max);
+  const auto counts = hash_counts();
+  return std::find(counts.begin(), counts.end(), hash_count) != counts.end();
 }
 
 std::span<const FilterKind> filter_kinds() noexcept {

@@ -19,27 +19,19 @@ struct Ribbon {
   static constexpr std::string_view kSummary = "solved linear equations: smallest, a little over the bound";
 
   // Slots that one lookup combines.
-  static std::span<const std::uint8_t> hash_counts(Effort effort) noexcept {
-    return effort == Effort::Normal ? kHashCounts<64> : kHashCounts<128>;
-  }
+  static std::span<const std::uint8_t> hash_counts() noexcept { return kHashCounts<ribbon::kWindow>; }
 
-  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params, Effort effort,
+  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& /*params*/,
                     std::span<const KeyHash> keys) {
-    const ribbon::Tries tries = effort == Effort::Normal ? ribbon::Tries{16, 4} : ribbon::Tries{64, 16};
-    if (params.hash_count == 64) {
-      ribbon::ShardBuilder<64>(shard, entry, keys, tries).build();
-    } else {
-      ribbon::ShardBuilder<128>(shard, entry, keys, tries).build();
-    }
+    ribbon::ShardBuilder(shard, entry, keys).build();
   }
 
   static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {
     using namespace ribbon;
     if (entry.shape > kHighestLevels) return "its levels have more bits than there are";
     if (entry.width > kMostColumns) return "it has more columns than a ribbon can have";
-    if (entry.block_count < fewest_blocks(params.hash_count)) return "a window is longer than its slots";
-    if (entry.width == 0 && entry.block_count > fewest_blocks(params.hash_count))
-      return "it has blocks without columns";
+    if (entry.block_count < kFewestBlocks) return "a window is longer than its slots";
+    if (entry.width == 0 && entry.block_count > kFewestBlocks) return "it has blocks without columns";
     const std::uint32_t bytes = std::uint32_t{entry.block_count} * entry.width * kWordBytes;
     return bytes <= params.shard_bytes ? nullptr : "its slots reach beyond the shard";
   }
@@ -47,7 +39,7 @@ struct Ribbon {
   // Those of the blocks: only keys that they let pass are looked up in the last column.
   static std::uint32_t cache_lines(const FilterParams& params, double keys_per_shard) noexcept {
     using namespace ribbon;
-    const std::uint32_t words = (params.hash_count / kBlockSlots + 1) * columns_for(params, keys_per_shard);
+    const std::uint32_t words = (kWindow / kBlockSlots + 1) * columns_for(params, keys_per_shard);
     return 1 +
            static_cast<std::uint32_t>(std::lround(words * kWordBytes / static_cast<double>(kCacheLineBytes)));
   }
@@ -63,43 +55,32 @@ struct Ribbon {
     return fpr_of(entry.width, load<std::uint8_t>(shard.data() + layout.share_offset()));
   }
 
-  static Lookup lookup(const FilterParams& params, InstructionSet instructions) noexcept {
-    return params.hash_count == 64 ? lookup_in<64>(instructions) : lookup_in<128>(instructions);
+  static Lookup lookup(const FilterParams& /*params*/, InstructionSet instructions) noexcept {
+    using namespace ribbon;
+#if KEYSIEVE_X86_64
+    if (instructions == InstructionSet::Avx512) return lookup_of<Avx512Functions<Probe<Avx512Kernel>>>();
+    if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Functions<Probe<Avx2Kernel>>>();
+#endif
+    return lookup_of<ScalarFunctions<Probe<ScalarKernel>>>();
   }
 
  private:
-  template <int kWindow>
-  static Lookup lookup_in(InstructionSet instructions) noexcept {
-    using namespace ribbon;
-#if KEYSIEVE_X86_64
-    if (instructions == InstructionSet::Avx512) {
-      return lookup_of<Avx512Functions<Probe<kWindow, Avx512Kernel<kWindow>>>>();
-    }
-    if (instructions == InstructionSet::Avx2) {
-      return lookup_of<Avx2Functions<Probe<kWindow, Avx2Kernel<kWindow>>>>();
-    }
-#endif
-    return lookup_of<ScalarFunctions<Probe<kWindow, ScalarKernel<kWindow>>>>();
-  }
-
   static double fpr_of(int columns, double share) {
     return std::ldexp((1.0 + share / ribbon::kWholeShare) / 2.0, -columns);
   }
 
   // Of a shard whose keys are built at the first try.
-  static std::uint32_t blocks_for(const FilterParams& params, double keys) noexcept {
-    const auto count = static_cast<std::uint64_t>(keys);
-    return params.hash_count == 64 ? ribbon::ShardBuilder<64>::first_blocks_for(count)
-                                   : ribbon::ShardBuilder<128>::first_blocks_for(count);
+  static std::uint32_t blocks_for(double keys) noexcept {
+    return ribbon::ShardBuilder::first_blocks_for(static_cast<std::uint64_t>(keys));
   }
   static std::uint32_t columns_for(const FilterParams& params, double keys) noexcept {
-    return std::min(params.shard_bytes / ribbon::kWordBytes / blocks_for(params, keys), ribbon::kMostColumns);
+    return std::min(params.shard_bytes / ribbon::kWordBytes / blocks_for(keys), ribbon::kMostColumns);
   }
 
   static double expected_fpr(const FilterParams& params, double keys) {
     using namespace ribbon;
     if (keys == 0.0) return 0.0;
-    const std::uint32_t blocks = blocks_for(params, keys);
+    const std::uint32_t blocks = blocks_for(keys);
     const std::uint32_t columns = columns_for(params, keys);
     const ShardEntry entry{.key_count = static_cast<std::uint16_t>(std::min<double>(keys, kMaxKeysPerShard)),
                            .width = static_cast<std::uint8_t>(columns),

@@ -64,7 +64,7 @@ Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
   check(request);
   FilterParams best{.shard_bytes = request.shard_bytes};
   double most_keys = 0.0;
-  for (const std::uint8_t k : kind.hash_counts(request.effort)) {
+  for (const std::uint8_t k : kind.hash_counts()) {
     const FilterParams params{.shard_bytes = request.shard_bytes, .hash_count = k};
     const double to_beat = most_keys * kRoundingSlack;
     if (!meets_target(kind, params, to_beat, request.target_fpr)) continue;

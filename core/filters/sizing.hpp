@@ -17,7 +17,6 @@ struct SizingRequest {
   double target_fpr = 0.01;  // at `keys * growth` keys; kMinFpr to kMaxFpr
   double growth = 1.0;       // room for that many times the keys; 1 to kMaxGrowth
   std::uint32_t shard_bytes = kDefaultShardBytes;
-  Effort effort = Effort::Normal;
 };
 
 struct Geometry {

@@ -18,7 +18,6 @@ inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
 // others are of the secret of wyhash; all are odd.
 inline constexpr std::uint64_t kG = 0x9E3779B97F4A7C15;
 inline constexpr std::uint64_t kA = 0xE7037ED1A0B428DB;
-inline constexpr std::uint64_t kB = 0x8EBC6AF09C88C6E3;
 inline constexpr std::uint64_t kC = 0x589965CC75374CC3;
 inline constexpr std::uint64_t kD = 0x1D8E4E27C47D124F;
 

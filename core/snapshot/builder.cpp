@@ -38,8 +38,7 @@ void check(const BuildSettings& settings) {
   size_filter(*settings.kind, {.keys = 1,
                                .target_fpr = settings.target_fpr,
                                .growth = settings.growth,
-                               .shard_bytes = settings.shard_bytes,
-                               .effort = settings.effort});
+                               .shard_bytes = settings.shard_bytes});
 }
 
 // One for each thread.
@@ -87,7 +86,7 @@ std::uint64_t SnapshotBuilder::size() {
 }
 
 void SnapshotBuilder::write(const WriteAt& write_at) {
-  ShardFiller filler(geometry_, settings_.effort, settings_.set_name);
+  ShardFiller filler(geometry_, settings_.set_name);
   const MemoryPlan plan = plan_.less(filler.table_bytes());
   std::vector<PartitionReader> readers = readers_of(partitions_, plan);
   const std::size_t tasks = filler.choose_tasks(plan.threads);
@@ -135,15 +134,15 @@ void SnapshotBuilder::show_progress(unsigned thread, std::uint64_t done, std::ui
 
 Geometry SnapshotBuilder::geometry() const {
   const auto& like = settings_.like;
-  if (like && like->kind == settings_.kind && like->params.shard_bytes == settings_.shard_bytes &&
+  if (like && like->kind == settings_.kind && like->kind->takes_hash_count(like->params.hash_count) &&
+      like->params.shard_bytes == settings_.shard_bytes &&
       theoretical_fpr(*like, static_cast<double>(key_count_)) <= settings_.target_fpr * kStickySlack) {
     return *like;
   }
   return size_filter(*settings_.kind, {.keys = key_count_,
                                        .target_fpr = settings_.target_fpr,
                                        .growth = settings_.growth,
-                                       .shard_bytes = settings_.shard_bytes,
-                                       .effort = settings_.effort});
+                                       .shard_bytes = settings_.shard_bytes});
 }
 
 SnapshotHeader SnapshotBuilder::header() const {

@@ -24,7 +24,6 @@ struct BuildSettings {
   double target_fpr = 0.01;
   double growth = 1.0;
   std::uint32_t shard_bytes = kDefaultShardBytes;
-  Effort effort = Effort::Normal;
   std::uint64_t seed = 0;
   UnixSeconds as_of = 0;
   UnixSeconds valid_for = 0;

@@ -20,9 +20,8 @@ double mean(const std::vector<double>& values) {
 
 }  // namespace
 
-ShardFiller::ShardFiller(const Geometry& geometry, Effort effort, std::string set_name)
+ShardFiller::ShardFiller(const Geometry& geometry, std::string set_name)
     : geometry_(geometry),
-      effort_(effort),
       set_name_(std::move(set_name)),
       layout_(snapshot_layout(geometry.shard_count, geometry.params.shard_bytes)),
       stretch_shards_(static_cast<std::uint32_t>(kChecksumStretchBytes / geometry.params.shard_bytes)),
@@ -81,7 +80,7 @@ void ShardFiller::build_shard(std::uint32_t index, std::span<const KeyHash> keys
   check_not_overfull(set_name_, index, keys.size());
   const FilterKind& kind = *geometry_.kind;
   ShardEntry entry;
-  kind.build(shard, entry, geometry_.params, effort_, keys);
+  kind.build(shard, entry, geometry_.params, keys);
   store(front_.data() + layout_.shard_table.offset + index * sizeof(ShardEntry), entry);
   estimated_fprs_[index] = kind.estimated_fpr(shard, entry, geometry_.params);
   if (!fill_ratios_.empty()) fill_ratios_[index] = kind.fill_ratio(shard, entry, geometry_.params);

@@ -15,7 +15,7 @@ namespace keysieve {
 
 class ShardFiller {
  public:
-  ShardFiller(const Geometry& geometry, Effort effort, std::string set_name);
+  ShardFiller(const Geometry& geometry, std::string set_name);
 
   // Memory that it takes for tables.
   [[nodiscard]] std::uint64_t table_bytes() const noexcept;
@@ -38,7 +38,6 @@ class ShardFiller {
   void put_checksum(std::uint64_t stretch, Bytes bytes);
 
   Geometry geometry_;
-  Effort effort_;
   std::string set_name_;
   SnapshotLayout layout_;
   std::uint32_t stretch_shards_;  // a part begins and ends with a stretch of the checksum table

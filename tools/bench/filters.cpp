@@ -74,13 +74,11 @@ SnapshotBytes build(const BuildSettings& settings, std::uint64_t keys, double& s
   return snapshot;
 }
 
-void print_row(const FilterKind& kind, Effort effort, std::uint32_t shard_bytes, double target_fpr,
-               const Amount& amount) {
+void print_row(const FilterKind& kind, std::uint32_t shard_bytes, double target_fpr, const Amount& amount) {
   const BuildSettings settings{.set_name = "bench",
                                .kind = &kind,
                                .target_fpr = target_fpr,
                                .shard_bytes = shard_bytes,
-                               .effort = effort,
                                .seed = kSeed};
   double build_ns = HUGE_VAL;
   const SnapshotBytes snapshot = build(settings, amount.keys, build_ns);
@@ -96,11 +94,11 @@ void print_row(const FilterKind& kind, Effort effort, std::uint32_t shard_bytes,
       static_cast<double>(count_maybe(view, amount.keys, absent)) / static_cast<double>(absent);
   const auto keys = static_cast<double>(amount.keys);
   const double bits_per_key = 8.0 * static_cast<double>(view.bytes().size() - kPageBytes) / keys;
-  fmt::print("| {} | `{}`{} | {} KiB | {} | {:.2f} | {:.1f} % | {} | {} | {:.0f} | {} |\n",
-             format_share(target_fpr), kind.name, effort == Effort::Max ? ", max effort" : "",
-             shard_bytes / 1024, view.shards().params.hash_count, bits_per_key,
-             100.0 * (bits_per_key / -std::log2(fpr) - 1.0), format_share(view.header().estimated_fpr),
-             format_share(fpr), build_ns / keys, mean_tries(view.shards()));
+  fmt::print("| {} | `{}` | {} KiB | {} | {:.2f} | {:.1f} % | {} | {} | {:.0f} | {} |\n",
+             format_share(target_fpr), kind.name, shard_bytes / 1024, view.shards().params.hash_count,
+             bits_per_key, 100.0 * (bits_per_key / -std::log2(fpr) - 1.0),
+             format_share(view.header().estimated_fpr), format_share(fpr), build_ns / keys,
+             mean_tries(view.shards()));
   std::fflush(stdout);
 }
 
@@ -120,12 +118,7 @@ void run(const Amount& amount) {
   print_head(amount);
   for (const double target : kTargets) {
     for (const FilterKind& kind : filter_kinds()) {
-      for (const Effort effort : {Effort::Normal, Effort::Max}) {
-        const bool is_the_same = kind.hash_counts(effort).data() == kind.hash_counts(Effort::Normal).data();
-        if (effort == Effort::Max && is_the_same) continue;
-        for (const std::uint32_t shard_bytes : kShardBytes)
-          print_row(kind, effort, shard_bytes, target, amount);
-      }
+      for (const std::uint32_t shard_bytes : kShardBytes) print_row(kind, shard_bytes, target, amount);
     }
   }
 }

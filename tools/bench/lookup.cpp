@@ -198,7 +198,7 @@ Json builds(const Amount& amount) {
       while (times-- > 0) {
         ShardEntry entry;
         std::fill(shard.begin(), shard.end(), std::byte{0});
-        kind.build(shard, entry, params, Effort::Normal, keys[times % kShards]);
+        kind.build(shard, entry, params, keys[times % kShards]);
         keep(shard);
       }
     });

@@ -61,7 +61,7 @@ void SampleSet::build(std::uint32_t first, std::uint32_t end) {
   for (std::uint32_t shard = first; shard < end; ++shard) {
     const MutableBytes bytes =
         shards_.get().subspan(std::uint64_t{shard} * params_.shard_bytes, params_.shard_bytes);
-    kind_->build(bytes, entries_[shard], params_, Effort::Normal, sample_keys(shard, keys_per_shard_));
+    kind_->build(bytes, entries_[shard], params_, sample_keys(shard, keys_per_shard_));
   }
 }
 

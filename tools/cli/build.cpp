@@ -261,7 +261,6 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
   add_parsed(verb, "--shard-size", options.shard_bytes, parse_shard_bytes,
              "1KiB, 2KiB, 4KiB or 8KiB [4KiB, or as --like]")
       ->type_name("SIZE");
-  add_effort(verb, options.settings.effort);
   verb->add_flag(
       "--counting", options.counting,
       "Keep counters in FILE.ks.counters, four times its size, so that keys can be removed; push takes "

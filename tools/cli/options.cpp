@@ -44,17 +44,6 @@ LogPosition parse_position(const std::string& text) {
                   "\" is not understood: a position is <milliseconds>-<number>, as `keysieve add` prints it");
 }
 
-void add_effort(CLI::App* verb, Effort& effort) {
-  const auto parse = [](const std::string& text) {
-    if (text == "normal") return Effort::Normal;
-    if (text == "max") return Effort::Max;
-    throw Error(ErrorKind::Usage, "\"" + text + "\" is not understood: normal or max");
-  };
-  add_parsed(verb, "--effort", effort, parse,
-             "normal, or max: a ribbon set a little smaller, for longer builds and slower lookups [normal]")
-      ->type_name("EFFORT");
-}
-
 void add_json(CLI::App* verb, bool& json) {
   verb->add_flag("--json", json, "Print JSON instead of text");
 }

@@ -50,8 +50,6 @@ std::uint32_t parse_shard_bytes(const std::string& text);
 // "<milliseconds>-<number>"; Usage otherwise.
 LogPosition parse_position(const std::string& text);
 
-// --effort.
-void add_effort(CLI::App* verb, Effort& effort);
 void add_json(CLI::App* verb, bool& json);
 // --directory, KEYSIEVE_DIRECTORY, /run/keysieve.
 void add_directory(CLI::App* verb, std::string& directory);

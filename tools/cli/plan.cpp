@@ -136,7 +136,6 @@ void add_plan(CLI::App& program, Outcome& /*outcome*/) {
   add_parsed(verb, "--shard-size", options->request.shard_bytes, parse_shard_bytes,
              "1KiB, 2KiB, 4KiB or 8KiB [4KiB]")
       ->type_name("SIZE");
-  add_effort(verb, options->request.effort);
   CLI::Option* deletes =
       verb->add_flag("--deletes", options->deletes, "Keys are removed from the set as well as added to it");
   verb->add_flag("--static", options->is_static, "Nothing is added to the set or removed: it is built anew")

@@ -20,7 +20,7 @@ struct Series {
 // The lowest FPR that the kind reaches with so many keys, whatever k.
 double least_fpr(const FilterKind& kind, const SizingRequest& request, double keys_per_shard) {
   double least = 1.0;
-  for (const std::uint8_t k : kind.hash_counts(request.effort)) {
+  for (const std::uint8_t k : kind.hash_counts()) {
     const FilterParams params{.shard_bytes = request.shard_bytes, .hash_count = k};
     least = std::min(least, kind.theoretical_fpr(params, keys_per_shard));
   }

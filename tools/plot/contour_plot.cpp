@@ -55,7 +55,7 @@ struct Contour {
 Contour contour_of(const Geometry& planned, double fpr, int highest_k) {
   Contour contour{fpr, {}};
   FilterParams params = planned.params;
-  for (const std::uint8_t k : planned.kind->hash_counts(Effort::Normal)) {
+  for (const std::uint8_t k : planned.kind->hash_counts()) {
     if (k > highest_k) break;
     params.hash_count = k;
     contour.points.push_back({most_keys_per_shard(*planned.kind, params, fpr), static_cast<double>(k)});
@@ -87,10 +87,10 @@ void draw_labels(Frame& frame, const std::vector<Contour>& contours, double row)
 
 void draw_contours(Svg& svg, const Box& box, const Geometry& planned, double keys, double target_fpr) {
   const Window window = window_about(target_fpr);
-  const int most_k = planned.kind->hash_counts(Effort::Normal).back();
+  const int most_k = planned.kind->hash_counts().back();
   const Point sparsest = contour_of(planned, window.lowest_fpr, most_k).best();
   const Point densest = contour_of(planned, window.highest_fpr, most_k).best();
-  const double lowest_k = planned.kind->hash_counts(Effort::Normal).front();
+  const double lowest_k = planned.kind->hash_counts().front();
   const double highest_k = std::min(sparsest.y + 4, static_cast<double>(most_k));
   const Point mark{keys / planned.shard_count, static_cast<double>(planned.params.hash_count)};
   Frame frame(svg, box, {Scale::Log, sparsest.x, densest.x, box.left, box.right},

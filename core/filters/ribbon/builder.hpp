@@ -13,21 +13,14 @@
 
 namespace keysieve::ribbon {
 
-// With as many slots, at most that many forecasts, and eliminations where the forecast is good.
-struct Tries {
-  std::uint32_t forecasts;
-  std::uint32_t eliminations;
-};
-
-template <int kWindow>
 class ShardBuilder {
  public:
-  ShardBuilder(MutableBytes shard, ShardEntry& entry, std::span<const KeyHash> keys, Tries tries)
-      : shard_(shard), entry_(entry), keys_(keys), tries_(tries) {}
+  ShardBuilder(MutableBytes shard, ShardEntry& entry, std::span<const KeyHash> keys)
+      : shard_(shard), entry_(entry), keys_(keys) {}
 
   void build() {
     entry_ = {.key_count = static_cast<std::uint16_t>(keys_.size()),
-              .block_count = static_cast<std::uint16_t>(fewest_blocks(kWindow))};
+              .block_count = static_cast<std::uint16_t>(kFewestBlocks)};
     if (keys_.empty()) return;
     std::uint32_t blocks = first_blocks_for(keys_.size());
     while (!fill_blocks(blocks) || !fill_last_column()) {
@@ -48,20 +41,23 @@ class ShardBuilder {
   // keys need 20 slots more, of 20,000 keys 290.
   static std::uint64_t spare_slots_for(std::uint64_t keys) noexcept {
     constexpr std::uint64_t kForgiven = 6000;
-    if (kWindow > 64 || keys <= kForgiven) return 2;
+    if (keys <= kForgiven) return 2;
     return 2 + (keys - kForgiven) * (keys - kForgiven) / 500'000;
   }
+  // With as many slots, at most that many forecasts, and eliminations where the forecast is good.
+  static constexpr std::uint32_t kForecasts = 16;
+  static constexpr std::uint32_t kEliminations = 4;
   static constexpr std::uint32_t kBlocksPerStep = 256;
   static constexpr std::int32_t kHopelessPressure = kWindow * 27 / 32;
 
-  using Equation = typename System<kWindow>::Equation;
+  using Equation = System::Equation;
 
   bool fill_blocks(std::uint32_t blocks) {
     const auto words = static_cast<std::uint32_t>(shard_.size() / kWordBytes);
     const std::uint32_t columns = std::min(words / blocks, kMostColumns);
     entry_.width = static_cast<std::uint8_t>(columns);
     if (columns == 0) {
-      entry_.block_count = static_cast<std::uint16_t>(fewest_blocks(kWindow));
+      entry_.block_count = static_cast<std::uint16_t>(kFewestBlocks);
       entry_.shape = 0;
       hash_all(static_cast<std::uint8_t>(blocks));
       return true;
@@ -69,7 +65,7 @@ class ShardBuilder {
     entry_.block_count = static_cast<std::uint16_t>(blocks);
     const std::uint32_t slots = slots_in(blocks);
     std::uint32_t eliminations = 0;
-    for (std::uint32_t seed = 0; seed < tries_.forecasts && eliminations < tries_.eliminations; ++seed) {
+    for (std::uint32_t seed = 0; seed < kForecasts && eliminations < kEliminations; ++seed) {
       hash_all(static_cast<std::uint8_t>(seed));
       const Forecast forecast = counts_of(hashes_).forecast(slots);
       if (forecast.pressure >= kHopelessPressure) continue;
@@ -100,14 +96,14 @@ class ShardBuilder {
                                       std::uint32_t columns) {
     std::vector<std::uint32_t>& ends = ends_;
     ends.assign(line.slots() + 1, 0);
-    for (const RowHash& hash : hashes) ++ends[line.start_of<kWindow>(hash.position()) + 1];
+    for (const RowHash& hash : hashes) ++ends[line.start_of(hash.position()) + 1];
     for (std::size_t slot = 1; slot < ends.size(); ++slot) ends[slot] += ends[slot - 1];
     equations_.resize(hashes.size());
     const std::uint32_t mask = (std::uint32_t{1} << columns) - 1;
     for (const RowHash& hash : hashes) {
-      const std::uint32_t start = line.start_of<kWindow>(hash.position());
+      const std::uint32_t start = line.start_of(hash.position());
       const std::uint32_t value = hash.fingerprint() >> first_column & mask;
-      equations_[ends[start]++] = {hash.template row<kWindow>(), start, value};
+      equations_[ends[start]++] = {hash.row(), start, value};
     }
     return equations_;
   }
@@ -163,12 +159,11 @@ class ShardBuilder {
   MutableBytes shard_;
   ShardEntry& entry_;
   std::span<const KeyHash> keys_;
-  Tries tries_;
   std::vector<RowHash> hashes_;
   std::vector<RowHash> held_;  // by the last column: not exempt
   std::vector<std::uint32_t> ends_;
   std::vector<Equation> equations_;
-  System<kWindow> system_;
+  System system_;
 };
 
 }  // namespace keysieve::ribbon

@@ -10,14 +10,11 @@
 
 namespace keysieve::ribbon {
 
-template <int kWindow>
-inline std::uint32_t coefficients(typename Window<kWindow>::Row row, int word) noexcept {
+inline std::uint32_t coefficients(Row row, int word) noexcept {
   return static_cast<std::uint32_t>(row >> word * static_cast<int>(kBlockSlots));
 }
 
-template <int kWindow>
 struct Avx2Kernel {
-  using Row = typename Window<kWindow>::Row;
   static constexpr std::uint32_t kLanes = 8;
 
   KEYSIEVE_AVX2 static bool first_pass(const std::byte* first, std::uint32_t columns, std::uint32_t skip,
@@ -48,7 +45,7 @@ struct Avx2Kernel {
       word += bytes_of_words(columns);
       const __m256i next = load(word, mask);
       const __m256i window = _mm256_or_si256(_mm256_srl_epi32(slots, right), _mm256_sll_epi32(next, left));
-      const __m256i chosen = _mm256_set1_epi32(static_cast<int>(coefficients<kWindow>(row, i)));
+      const __m256i chosen = _mm256_set1_epi32(static_cast<int>(coefficients(row, i)));
       sum = _mm256_xor_si256(sum, _mm256_and_si256(window, chosen));
       slots = next;
     }
@@ -74,9 +71,7 @@ struct Avx2Kernel {
   }
 };
 
-template <int kWindow>
 struct Avx512Kernel {
-  using Row = typename Window<kWindow>::Row;
   static constexpr std::uint32_t kLanes = 16;
 
   KEYSIEVE_AVX512 static bool first_pass(const std::byte* first, std::uint32_t columns, std::uint32_t skip,
@@ -104,7 +99,7 @@ struct Avx512Kernel {
       word += bytes_of_words(columns);
       const __m512i next = _mm512_maskz_loadu_epi32(mask, word);
       const __m512i window = _mm512_shrdv_epi32(slots, next, shift);
-      const __m512i chosen = _mm512_set1_epi32(static_cast<int>(coefficients<kWindow>(row, i)));
+      const __m512i chosen = _mm512_set1_epi32(static_cast<int>(coefficients(row, i)));
       sum = _mm512_xor_si512(sum, _mm512_and_si512(window, chosen));
       slots = next;
     }

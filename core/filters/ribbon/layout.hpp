@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "core/filters/filter_kind.hpp"
+#include "core/filters/ribbon/row.hpp"
 
 namespace keysieve::ribbon {
 
@@ -20,9 +21,7 @@ inline constexpr std::uint32_t kMostColumns = 24;
 constexpr std::uint32_t slots_in(std::uint32_t blocks) noexcept {
   return blocks * kBlockSlots - 1;
 }
-constexpr std::uint32_t fewest_blocks(std::uint32_t window) noexcept {
-  return window / kBlockSlots + 1;
-}
+inline constexpr std::uint32_t kFewestBlocks = kWindow / kBlockSlots + 1;
 
 constexpr std::size_t bytes_of_words(std::uint32_t words) noexcept {
   return std::size_t{words} * kWordBytes;
@@ -57,7 +56,7 @@ struct Layout {
   }
 
  private:
-  // Two windows of 128 slots, and the seeds.
+  // A window of slots, the seeds, and something to gain; fixed by the format.
   static constexpr std::uint32_t kFewestTailBytes = 64;
 
   // A seed pays as long as what it saves, 2.82 standard deviations of the group's exempt keys, grows by more

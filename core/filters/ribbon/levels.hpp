@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/filters/ribbon/row.hpp"
+
 namespace keysieve::ribbon {
 
 // Fifteen bits: three numbers of five, by how many steps the end of each quarter lies behind its even place,
@@ -40,7 +42,6 @@ class Line {
 
   // First slot of a row: half a window before the key's place, but inside the line, for every position and
   // whatever the levels say.
-  template <int kWindow>
   [[nodiscard, gnu::always_inline]] inline std::uint32_t start_of(std::uint32_t position) const noexcept {
     const std::uint32_t quarter = position >> 30;
     const std::uint32_t fields = fields_ >> quarter * kLevelBits;  // the quarter's and the next one's

@@ -12,9 +12,7 @@ namespace keysieve::ribbon {
 
 // The window of a row over bits that lie one after the other. Reads whole bytes, at most one behind the
 // window.
-template <int kWindow>
-typename Window<kWindow>::Row window_of_bits(const std::byte* bits, std::uint32_t start) noexcept {
-  using Row = typename Window<kWindow>::Row;
+inline Row window_of_bits(const std::byte* bits, std::uint32_t start) noexcept {
   const std::byte* first = bits + start / 8;
   const auto skip = static_cast<int>(start % 8);
   const auto low = static_cast<Row>(load<Row>(first) >> skip);
@@ -24,8 +22,7 @@ typename Window<kWindow>::Row window_of_bits(const std::byte* bits, std::uint32_
 
 // Whether the shard's last column lets a key pass that its blocks have let pass; false for every key of a
 // shard without keys.
-template <int kWindow>
-bool passes_last_column(const ShardArray& array, std::uint64_t index, RowHash hash) noexcept {
+inline bool passes_last_column(const ShardArray& array, std::uint64_t index, RowHash hash) noexcept {
   const std::byte* const shard = array.shard(index);
   const ShardEntry& entry = array.entries[index];
   if (entry.key_count == 0) return false;
@@ -34,20 +31,18 @@ bool passes_last_column(const ShardArray& array, std::uint64_t index, RowHash ha
   const auto share = load<std::uint8_t>(shard + layout.share_offset());
   const bool exempt = is_exempt(hash.exemption(), layout.seed_of(shard, hash.position()), share);
   const Line line(layout.last_slots, load<std::uint16_t>(shard + layout.levels_offset()));
-  const std::uint32_t start = line.start_of<kWindow>(hash.position());
-  const auto window = window_of_bits<kWindow>(shard + layout.tail_offset, start);
+  const std::uint32_t start = line.start_of(hash.position());
+  const auto window = window_of_bits(shard + layout.tail_offset, start);
   const bool wanted = hash.fingerprint() >> RowHash::kLastColumnBit != 0;
   // No branch on `exempt`, which would be mispredicted for every other key of the set.
-  return static_cast<bool>(exempt | (parity(window & hash.row<kWindow>()) == wanted));
+  return static_cast<bool>(exempt | (parity(window & hash.row()) == wanted));
 }
 
 // The columns of one window: `first` is the word of column 0 in the first block that it touches, `skip`
 // counts the slots of that block before it. A column passes when column j gives bit j of the fingerprint. The
 // first kLanes columns are compared in line, the others apart: few absent keys get there. The scalar kernel
 // is the reference; the others are in kernels.hpp.
-template <int kWindow>
 struct ScalarKernel {
-  using Row = typename Window<kWindow>::Row;
   static constexpr std::uint32_t kLanes = kMostColumns;
 
   static bool first_pass(const std::byte* first, std::uint32_t columns, std::uint32_t skip, Row row,
@@ -75,7 +70,7 @@ struct ScalarKernel {
   }
 };
 
-template <int kWindow, typename Kernel>
+template <typename Kernel>
 struct Probe {
   static constexpr bool kReadsEntry = true;
 
@@ -99,7 +94,7 @@ struct Probe {
 
   [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& array,
                                                             KeyHash key) const noexcept {
-    return Kernel::first_pass(window, columns, skip, hash.template row<kWindow>(), hash.fingerprint()) &&
+    return Kernel::first_pass(window, columns, skip, hash.row(), hash.fingerprint()) &&
            passes_rest(array, shard_of(key, array.shard_count), hash);
   }
 
@@ -107,7 +102,7 @@ struct Probe {
   [[gnu::always_inline]] inline void find_window(const ShardArray& array, std::uint64_t index) noexcept {
     const ShardEntry& entry = array.entries[index];
     const Line line(slots_in(entry.block_count), entry.shape);
-    const std::uint32_t start = line.start_of<kWindow>(hash.position());
+    const std::uint32_t start = line.start_of(hash.position());
     columns = entry.width;
     window = array.shard(index) + bytes_of_words(start / kBlockSlots * columns);
     skip = start % kBlockSlots;
@@ -117,15 +112,14 @@ struct Probe {
   [[gnu::noinline]] static bool passes_rest(const ShardArray& array, std::uint64_t index,
                                             RowHash hash) noexcept {
     return (array.entries[index].width <= Kernel::kLanes || others_pass(array, index, hash)) &&
-           passes_last_column<kWindow>(array, index, hash);
+           passes_last_column(array, index, hash);
   }
 
   static bool others_pass(const ShardArray& array, std::uint64_t index, RowHash hash) noexcept {
     Probe probe;
     probe.hash = hash;
     probe.find_window(array, index);
-    return Kernel::others_pass(probe.window, probe.columns, probe.skip, hash.template row<kWindow>(),
-                               hash.fingerprint());
+    return Kernel::others_pass(probe.window, probe.columns, probe.skip, hash.row(), hash.fingerprint());
   }
 };
 

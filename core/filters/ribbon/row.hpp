@@ -8,17 +8,9 @@
 
 namespace keysieve::ribbon {
 
-// The row of a key: coefficient i belongs to slot start + i. Window<64> and Window<128> are the two widths.
-template <int kWindow>
-struct Window;
-template <>
-struct Window<64> {
-  using Row = std::uint64_t;
-};
-template <>
-struct Window<128> {
-  using Row = Uint128;
-};
+// The row of a key: coefficient i belongs to slot start + i.
+inline constexpr int kWindow = 64;
+using Row = std::uint64_t;
 
 class RowHash {
  public:
@@ -29,15 +21,7 @@ class RowHash {
   [[nodiscard]] std::uint32_t position() const noexcept { return static_cast<std::uint32_t>(mixed_ >> 32); }
 
   // The first coefficient is always 1, so that elimination knows where a row begins.
-  template <int kWindow>
-  [[nodiscard]] typename Window<kWindow>::Row row() const noexcept {
-    const std::uint64_t first = mixed_ * kA | 1;
-    if constexpr (kWindow == 64) {
-      return first;
-    } else {
-      return static_cast<Uint128>(mixed_ * kB) << 64 | first;
-    }
-  }
+  [[nodiscard]] Row row() const noexcept { return mixed_ * kA | 1; }
 
   // Bit j is the parity that column j must give; the topmost is that of the last column.
   [[nodiscard]] std::uint32_t fingerprint() const noexcept {

@@ -12,25 +12,12 @@
 
 namespace keysieve::ribbon {
 
-inline int trailing_zeros(std::uint64_t row) noexcept {
-  return std::countr_zero(row);
-}
-inline int trailing_zeros(Uint128 row) noexcept {
-  const auto first = static_cast<std::uint64_t>(row);
-  return first != 0 ? std::countr_zero(first) : 64 + std::countr_zero(static_cast<std::uint64_t>(row >> 64));
-}
-inline bool parity(std::uint64_t bits) noexcept {
+inline bool parity(Row bits) noexcept {
   return std::popcount(bits) % 2 != 0;
 }
-inline bool parity(Uint128 bits) noexcept {
-  return parity(static_cast<std::uint64_t>(bits) ^ static_cast<std::uint64_t>(bits >> 64));
-}
 
-template <int kWindow>
 class System {
  public:
-  using Row = typename Window<kWindow>::Row;
-
   struct Equation {
     Row row;
     std::uint32_t start;
@@ -77,7 +64,7 @@ class System {
       row ^= rows_[slot];
       value ^= values_[slot];
       if (row == 0) return value == 0;
-      const int zeros = trailing_zeros(row);
+      const int zeros = std::countr_zero(row);
       row >>= zeros;
       slot += static_cast<std::size_t>(zeros);
     }

@@ -13,7 +13,7 @@ namespace keysieve::test {
 class BuiltShards {
  public:
   BuiltShards(const FilterKind& kind, const FilterParams& params, std::uint32_t shard_count,
-              std::vector<KeyHash> hashes, Effort effort = Effort::Normal)
+              std::vector<KeyHash> hashes)
       : kind_(&kind),
         params_(params),
         entries_(shard_count),
@@ -24,7 +24,7 @@ class BuiltShards {
       const auto end = std::find_if(next, hashes.end(),
                                     [=](const KeyHash& hash) { return shard_of(hash, shard_count) != i; });
       kind.build(MutableBytes(bytes_).subspan(std::size_t{i} * params.shard_bytes, params.shard_bytes),
-                 entries_[i], params, effort, std::span(next, end));
+                 entries_[i], params, std::span(next, end));
       next = end;
     }
   }

@@ -48,13 +48,11 @@ TEST_P(FilterConformance, AnswersMaybeForEveryKey) {
 TEST_P(FilterConformance, AnswersMaybeForEveryKeyWithEveryHashCount) {
   const auto keys = hashes_of_numbers(0, 2'000);
   const auto others = hashes_of_numbers(1'000'000, 2'000);
-  for (const Effort effort : {Effort::Normal, Effort::Max}) {
-    for (const std::uint8_t k : kind().hash_counts(effort)) {
-      const FilterParams params{.shard_bytes = shard_bytes(), .hash_count = k};
-      const BuiltShards shards(kind(), params, 6, keys, effort);
-      EXPECT_EQ(count_maybe(shards, keys), keys.size()) << "k = " << int{k};
-      EXPECT_LT(count_maybe(shards, others), others.size()) << "k = " << int{k};
-    }
+  for (const std::uint8_t k : kind().hash_counts()) {
+    const FilterParams params{.shard_bytes = shard_bytes(), .hash_count = k};
+    const BuiltShards shards(kind(), params, 6, keys);
+    EXPECT_EQ(count_maybe(shards, keys), keys.size()) << "k = " << int{k};
+    EXPECT_LT(count_maybe(shards, others), others.size()) << "k = " << int{k};
   }
 }
 
@@ -99,25 +97,23 @@ TEST_P(FilterConformance, AnswersABatchAsItAnswersSingleKeysInSetsOfEverySize) {
 TEST_P(FilterConformance, AnswersAlikeWithEveryInstructionSet) {
   const auto keys = hashes_of_numbers(0, 3'000);
   const auto probes = hashes_of_numbers(1'500, 20'000);
-  for (const Effort effort : {Effort::Normal, Effort::Max}) {
-    for (const std::uint8_t k : kind().hash_counts(effort)) {
-      const FilterParams params{.shard_bytes = shard_bytes(), .hash_count = k};
-      // One shard with many keys, one with the usual number, and sparse ones.
-      for (const std::uint32_t shard_count : {1U, 4U, 40U}) {
-        const BuiltShards shards(kind(), params, shard_count, keys, effort);
-        const Lookup scalar = shards.lookup(InstructionSet::Scalar);
-        for (const InstructionSet instructions : instruction_sets()) {
-          const Lookup lookup = shards.lookup(instructions);
-          std::array<bool, 100> results{};
-          for (std::size_t i = 0; i < probes.size(); ++i) {
-            const bool expected = scalar.may_contain(shards.array(), probes[i]);
-            ASSERT_EQ(lookup.may_contain(shards.array(), probes[i]), expected) << i << ", k = " << int{k};
-            if (i % results.size() == 0) {
-              lookup.may_contain_many(shards.array(), std::span(probes).subspan(i, results.size()),
-                                      results.data());
-            }
-            ASSERT_EQ(results[i % results.size()], expected) << i << ", k = " << int{k};
+  for (const std::uint8_t k : kind().hash_counts()) {
+    const FilterParams params{.shard_bytes = shard_bytes(), .hash_count = k};
+    // One shard with many keys, one with the usual number, and sparse ones.
+    for (const std::uint32_t shard_count : {1U, 4U, 40U}) {
+      const BuiltShards shards(kind(), params, shard_count, keys);
+      const Lookup scalar = shards.lookup(InstructionSet::Scalar);
+      for (const InstructionSet instructions : instruction_sets()) {
+        const Lookup lookup = shards.lookup(instructions);
+        std::array<bool, 100> results{};
+        for (std::size_t i = 0; i < probes.size(); ++i) {
+          const bool expected = scalar.may_contain(shards.array(), probes[i]);
+          ASSERT_EQ(lookup.may_contain(shards.array(), probes[i]), expected) << i << ", k = " << int{k};
+          if (i % results.size() == 0) {
+            lookup.may_contain_many(shards.array(), std::span(probes).subspan(i, results.size()),
+                                    results.data());
           }
+          ASSERT_EQ(results[i % results.size()], expected) << i << ", k = " << int{k};
         }
       }
     }
@@ -156,9 +152,9 @@ TEST_P(FilterConformance, DoesNotDependOnTheOrderOfKeys) {
   std::vector<std::byte> forward(shard_bytes());
   std::vector<std::byte> backward(shard_bytes());
   ShardEntry entry;
-  kind().build(forward, entry, geometry.params, Effort::Normal, keys);
+  kind().build(forward, entry, geometry.params, keys);
   std::reverse(keys.begin(), keys.end());
-  kind().build(backward, entry, geometry.params, Effort::Normal, keys);
+  kind().build(backward, entry, geometry.params, keys);
   EXPECT_EQ(forward, backward);
 }
 

@@ -65,7 +65,7 @@ TEST(Counting, SetsTheBitsThatABuildSets) {
     const FilterParams params{.shard_bytes = 1024, .hash_count = 7};
     std::vector<std::byte> built(params.shard_bytes);
     ShardEntry entry;
-    kind->build(built, entry, params, Effort::Normal, keys);
+    kind->build(built, entry, params, keys);
     CountedShard counted(*kind, params);
     for (const KeyHash& key : keys) counted.add(key);
     EXPECT_EQ(counted.set_bits(), count_set_bits(built));

@@ -33,7 +33,7 @@ TEST_P(EveryEntry, ThatIsBuiltHasNoFault) {
       for (std::size_t i = 0; i < count; ++i) keys.push_back(hash_key(std::to_string(i), 1));
       std::vector<std::byte> shard(shard_bytes);
       ShardEntry entry;
-      kind().build(shard, entry, params, Effort::Normal, keys);
+      kind().build(shard, entry, params, keys);
       EXPECT_EQ(entry.key_count, count);
       EXPECT_THAT(kind().fault_of(params, entry), IsNull()) << count;
     }
@@ -68,13 +68,12 @@ TEST_P(EveryEntry, WithoutFaultIsSafeOverAnyBytes) {
   int without_fault = 0;
   for (int round = 0; round < 2'000; ++round) {
     const std::uint32_t shard_bytes = kMinShardBytes << random() % 4;
-    const auto counts = kind().hash_counts(round % 2 == 0 ? Effort::Normal : Effort::Max);
+    const auto counts = kind().hash_counts();
     const FilterParams params{.shard_bytes = shard_bytes, .hash_count = counts[random() % counts.size()]};
     std::vector<std::byte> shard(shard_bytes);
     ShardEntry entry;
     if (round % 3 != 0) {
-      kind().build(shard, entry, params, Effort::Normal,
-                   std::span(keys).first(random() % 100 * shard_bytes / 4096));
+      kind().build(shard, entry, params, std::span(keys).first(random() % 100 * shard_bytes / 4096));
     }
     for (std::uint64_t changes = random() % 4; changes > 0; --changes) {
       auto& byte = reinterpret_cast<std::uint8_t*>(&entry)[random() % sizeof entry];

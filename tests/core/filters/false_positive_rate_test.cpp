@@ -61,15 +61,14 @@ double measured_fpr(const test::BuiltShards& shards, std::uint64_t queries) {
   return static_cast<double>(positives) / static_cast<double>(queries);
 }
 
-class FalsePositiveRate
-    : public ::testing::TestWithParam<std::tuple<std::uint8_t, std::uint32_t, double, Effort>> {};
+class FalsePositiveRate : public ::testing::TestWithParam<std::tuple<std::uint8_t, std::uint32_t, double>> {};
 
 TEST_P(FalsePositiveRate, IsWhatTheoryAndTheBytesSay) {
-  const auto [id, shard_bytes, target, effort] = GetParam();
+  const auto [id, shard_bytes, target] = GetParam();
   const FilterKind& kind = *find_filter_kind(id);
   const Geometry geometry =
-      size_filter(kind, {.keys = kKeys, .target_fpr = target, .shard_bytes = shard_bytes, .effort = effort});
-  const test::BuiltShards shards(kind, geometry.params, geometry.shard_count, members(), effort);
+      size_filter(kind, {.keys = kKeys, .target_fpr = target, .shard_bytes = shard_bytes});
+  const test::BuiltShards shards(kind, geometry.params, geometry.shard_count, members());
   const std::uint64_t queries = query_count(target);
 
   const double theoretical = theoretical_fpr(geometry, static_cast<double>(kKeys));
@@ -89,7 +88,7 @@ TEST_P(FalsePositiveRate, IsWhatTheoryAndTheBytesSay) {
 }
 
 std::string instance_name(const ::testing::TestParamInfo<FalsePositiveRate::ParamType>& instance) {
-  const auto& [id, shard_bytes, target, effort] = instance.param;
+  const auto& [id, shard_bytes, target] = instance.param;
   return std::string(find_filter_kind(id)->name) + "_" + std::to_string(shard_bytes) + "_one_in_" +
          std::to_string(std::lround(1.0 / target));
 }
@@ -97,25 +96,7 @@ std::string instance_name(const ::testing::TestParamInfo<FalsePositiveRate::Para
 INSTANTIATE_TEST_SUITE_P(EveryKind, FalsePositiveRate,
                          ::testing::Combine(::testing::ValuesIn(test::all_kind_ids()),
                                             ::testing::Values(1024U, 2048U, 4096U, 8192U),
-                                            ::testing::Values(0.01, 0.001, 0.0001),
-                                            ::testing::Values(Effort::Normal)),
-                         instance_name);
-
-// Of kinds that it makes a difference to.
-std::vector<std::uint8_t> kinds_with_effort() {
-  std::vector<std::uint8_t> ids = test::all_kind_ids();
-  std::erase_if(ids, [](std::uint8_t id) {
-    const FilterKind& kind = *find_filter_kind(id);
-    return kind.hash_counts(Effort::Max).data() == kind.hash_counts(Effort::Normal).data();
-  });
-  return ids;
-}
-
-INSTANTIATE_TEST_SUITE_P(WithGreatestEffort, FalsePositiveRate,
-                         ::testing::Combine(::testing::ValuesIn(kinds_with_effort()),
-                                            ::testing::Values(1024U, 4096U, 8192U),
-                                            ::testing::Values(0.01, 0.001, 0.0001),
-                                            ::testing::Values(Effort::Max)),
+                                            ::testing::Values(0.01, 0.001, 0.0001)),
                          instance_name);
 
 }  // namespace

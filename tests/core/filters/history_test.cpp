@@ -37,12 +37,10 @@ Geometry drawn_geometry(const FilterKind& kind, std::uint64_t keys) {
   const auto shard_bytes =
       *rc::gen::weightedElement<std::uint32_t>({{3, 1024}, {1, 2048}, {1, 4096}, {1, 8192}});
   const auto target_fpr = *rc::gen::elementOf(std::vector<double>{0.5, 0.1, 0.01, 0.0001});
-  const auto effort = *rc::gen::elementOf(std::vector<Effort>{Effort::Normal, Effort::Max});
   return size_filter(kind, {.keys = *rc::gen::inRange<std::uint64_t>(keys / 2, keys + 1) + 1,
                             .target_fpr = target_fpr,
                             .growth = *rc::gen::elementOf(std::vector<double>{1.0, 1.2, 10.0}),
-                            .shard_bytes = shard_bytes,
-                            .effort = effort});
+                            .shard_bytes = shard_bytes});
 }
 
 struct Step {

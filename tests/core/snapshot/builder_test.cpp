@@ -136,13 +136,10 @@ TEST(SnapshotBuilder, BuildsTheSameBytesFromAnyOrderAndWithDuplicates) {
   shuffled.insert(shuffled.end(), keys.begin(), keys.begin() + 500);
   std::shuffle(shuffled.begin(), shuffled.end(), std::minstd_rand(1));
   for (const FilterKind& kind : filter_kinds()) {
-    for (const Effort effort : {Effort::Normal, Effort::Max}) {
-      const BuildSettings settings{
-          .set_name = "tags", .kind = &kind, .effort = effort, .built_at = 1, .build_id = {1}};
-      EXPECT_TRUE(as_text(build_snapshot(settings, keys).get()) ==
-                  as_text(build_snapshot(settings, shuffled).get()))
-          << kind.name;
-    }
+    const BuildSettings settings{.set_name = "tags", .kind = &kind, .built_at = 1, .build_id = {1}};
+    EXPECT_TRUE(as_text(build_snapshot(settings, keys).get()) ==
+                as_text(build_snapshot(settings, shuffled).get()))
+        << kind.name;
   }
 }
 
@@ -208,18 +205,6 @@ TEST(SnapshotBuilder, PassesOnWhatItsReceiverThrows) {
         },
         test::fails(ErrorKind::Data));
   }
-}
-
-TEST(SnapshotBuilder, SizesForTheEffort) {
-  const auto keys = numbered_keys("key", 3'000);
-  BuildSettings settings{.set_name = "tags", .kind = find_filter_kind("ribbon")};
-  EXPECT_EQ(geometry_of(decode(build_snapshot(settings, keys))).params.hash_count, 64);
-  settings.effort = Effort::Max;
-  const Geometry with_max = geometry_of(decode(build_snapshot(settings, keys)));
-  EXPECT_EQ(with_max.params.hash_count, 128);
-  settings.effort = Effort::Normal;
-  settings.like = with_max;
-  EXPECT_EQ(geometry_of(decode(build_snapshot(settings, keys))).params.hash_count, 128) << "sticky";
 }
 
 TEST(SnapshotBuilder, GivesEachBuildAnIdAndATimeOfItsOwn) {

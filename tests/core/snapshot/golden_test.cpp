@@ -22,15 +22,13 @@ struct GoldenFile {
   std::string name;
   const FilterKind* kind;
   int numbered_keys = 60;
-  Effort effort = Effort::Normal;
 };
 
 std::vector<GoldenFile> golden_files() {
   std::vector<GoldenFile> files;
   for (const FilterKind& kind : filter_kinds()) files.push_back({std::string(kind.name), &kind});
   const FilterKind& ribbon = filter_kind_named("ribbon");
-  files.push_back({"ribbon_full", &ribbon, 2'350});                   // uneven levels, exemption
-  files.push_back({"ribbon_full_max", &ribbon, 2'350, Effort::Max});  // rows of 128
+  files.push_back({"ribbon_full", &ribbon, 2'350});  // uneven levels, exemption
   files.push_back(
       {"cuckoo_full", &filter_kind_named("cuckoo"), 4'000});  // narrower fingerprints in some shards
   return files;
@@ -48,7 +46,6 @@ BuildSettings golden_settings(const GoldenFile& file) {
           .kind = file.kind,
           .target_fpr = 0.01,
           .shard_bytes = 1024,
-          .effort = file.effort,
           .seed = 0x0123456789abcdef,
           .as_of = 1'400'000'000,
           .valid_for = 172'800,
@@ -137,12 +134,10 @@ class GoldenFullShards : public ::testing::Test {
 };
 
 TEST_F(GoldenFullShards, OfRibbonHaveUnevenLevelsAndExemption) {
-  for (const char* name : {"ribbon_full", "ribbon_full_max"}) {
-    for (const ShardEntry& entry : entries_of(name)) EXPECT_NE(entry.shape, ribbon::kEvenLevels) << name;
-    // Between what 7 and 6 whole columns give: the last column has a share of the keys alone.
-    EXPECT_GT(estimated_fpr_of(name), 1.05 / 128) << name;
-    EXPECT_LT(estimated_fpr_of(name), 0.95 / 64) << name;
-  }
+  for (const ShardEntry& entry : entries_of("ribbon_full")) EXPECT_NE(entry.shape, ribbon::kEvenLevels);
+  // Between what 7 and 6 whole columns give: the last column has a share of the keys alone.
+  EXPECT_GT(estimated_fpr_of("ribbon_full"), 1.05 / 128);
+  EXPECT_LT(estimated_fpr_of("ribbon_full"), 0.95 / 64);
 }
 
 TEST_F(GoldenFullShards, OfCuckooHaveNarrowerFingerprints) {
