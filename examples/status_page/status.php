@@ -1,0 +1,26 @@
+<?php
+
+// What the worker that answers sees of ?sets=tags,shop, and the extension's part of phpinfo(). Let nobody else ask: ../README.md says how.
+
+declare(strict_types=1);
+
+use KeySieve\Set;
+
+header('Content-Type: text/html; charset=utf-8');
+if (function_exists('posix_geteuid')) {
+    $groups = implode(', ', array_unique([posix_getegid(), ...posix_getgroups()]));
+    echo '<p>Worker ', getmypid(), ' has uid ', posix_geteuid(), ", groups $groups</p>\n";
+}
+foreach (explode(',', $_GET['sets'] ?? '') as $name) {
+    if (preg_match('/^[a-z0-9][a-z0-9_-]{0,63}$/', $name) !== 1) {
+        continue;
+    }
+    $set = new Set($name);
+    $text = "$name: {$set->availability()->name}";
+    $info = $set->info();
+    if ($info !== null) {
+        $text .= ", publication $info->publication, generation $info->generation, keys of {$info->asOf->format(DATE_ATOM)}";
+    }
+    echo '<p>', htmlspecialchars($info?->trouble === null ? $text : "$text ($info->trouble)"), "</p>\n";
+}
+(new ReflectionExtension('keysieve'))->info(); // for each of these sets why it does not answer
