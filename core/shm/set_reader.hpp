@@ -74,8 +74,8 @@ class SetReader {
   // One line for the log when availability() is not Ready; also while a new publication cannot be attached.
   // Valid until the next refresh().
   [[nodiscard]] std::string_view reason() const noexcept;
-  // The kind of that reason, for whoever decides by it; nothing when all is well, and for a set that is
-  // expired or that somebody has bypassed, which is no error. Data: it was read and is wrong.
+  // The kind of that reason: decide by it, not by the text. Nothing when all is well, and when the set is
+  // expired or an operator has bypassed it, which is no error. Data: the bytes were read and are wrong.
   [[nodiscard]] std::optional<ErrorKind> trouble() const noexcept;
   [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
   // nullptr as long as none was found.

@@ -1,6 +1,6 @@
 <?php
 
-// What the worker that answers sees of ?sets=tags,shop, and the extension's part of phpinfo(). Let nobody else ask: ../README.md says how.
+// Shows what this worker sees of ?sets=tags,shop, and the extension's part of phpinfo(). Close it to others: ../README.md says how.
 
 declare(strict_types=1);
 

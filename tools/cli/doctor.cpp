@@ -1,78 +1,55 @@
-// keysieve doctor: what is wrong on this host, as a worker of php-fpm sees it, and what to do.
+// keysieve doctor: facts about a host, as the user who runs it sees them.
+#include "tools/doctor/doctor.hpp"
+
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "core/base/error.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/print_json.hpp"
 #include "tools/cli/verbs.hpp"
-#include "tools/doctor/checks.hpp"
 
 namespace keysieve {
 namespace {
 
-constexpr int kMustBeMended = 1;
+constexpr int kFoundAnError = 1;
 
 struct DoctorOptions {
-  DoctorQuestion question;
-  WorkerQuestion worker;
+  std::string directory;
+  std::optional<std::string> config_path;
   bool json = false;
 };
 
-void print_text(const Findings& findings) {
-  std::size_t width = 0;
-  for (const Finding& finding : findings.list()) width = std::max(width, finding.subject.size());
-  for (const Finding& finding : findings.list()) {
-    fmt::print("{:<7}  {:<{}}  {}\n", to_string(finding.severity), finding.subject, width, finding.seen);
-    if (!finding.remedy.empty()) fmt::print("{:<{}}→ {}\n", "", width + 11, finding.remedy);
-  }
-}
-
-void doctor(DoctorOptions& options, Outcome& outcome) {
-  if (!options.worker.address.empty()) options.question.worker = options.worker;
-  const Findings findings = examine(options.question);
+void doctor(const DoctorOptions& options, Outcome& outcome) {
+  const Findings findings = examine(options.directory, options.config_path);
   if (options.json) {
-    print_json({{"directory", options.question.directory},
-                {"health", to_string(findings.worst())},
+    print_json({{"directory", options.directory},
+                {"severity", to_string(findings.worst())},
                 {"findings", findings.to_json()}});
   } else {
-    print_text(findings);
+    fmt::print("{}", findings.to_text());
   }
-  if (findings.worst() == Severity::Error) outcome.exit_status = kMustBeMended;
+  if (findings.worst() == Severity::Error) outcome.exit_status = kFoundAnError;
 }
 
 }  // namespace
 
 void add_doctor(CLI::App& program, Outcome& outcome) {
   auto options = std::make_shared<DoctorOptions>();
-  CLI::App* verb = add_verb(
-      program, "doctor", "Say what is wrong on this host, and what to do about it",
-      "  keysieve doctor --fastcgi unix:/run/php/php8.2-fpm.sock --config /etc/keysieve/keysieve.toml\n"
-      "  keysieve doctor --fastcgi 127.0.0.1:9000 --script-folder /var/www/html\n"
-      "  keysieve doctor --as www-data\n"
-      "  keysieve doctor --json | jq '.findings[] | select(.health != \"ok\")'\n"
-      "Ask as root: only root can look as the worker and as the loader do. Exit status: 0 nothing must be "
-      "mended,\n"
-      "though there may be warnings; 1 something must be.");
-  add_directory(verb, options->question.directory);
-  auto* fastcgi = verb->add_option("--fastcgi", options->worker.address,
-                                   "Ask a worker of php-fpm there: unix:/path or host:port")
-                      ->type_name("ADDRESS");
-  verb->add_option("--script-folder", options->worker.script_folder,
-                   "Where the worker finds the script that it is asked by, for the length of one request")
-      ->type_name("DIR")
-      ->capture_default_str()
-      ->needs(fastcgi);
-  verb->add_option("--chroot", options->worker.chroot, "That of the pool")->type_name("DIR")->needs(fastcgi);
-  verb->add_option("--config", options->question.config_path,
-                   "Look also at stores and cache of this configuration of keysieved")
+  CLI::App* verb =
+      add_verb(program, "doctor",
+               "Show what this user finds on this host, with a link to the runbook for what is wrong",
+               "  sudo -u www-data keysieve doctor\n"
+               "  sudo -u keysieve keysieve doctor --config /etc/keysieve/keysieve.toml\n"
+               "  keysieve doctor --json | jq '.findings[] | select(.severity != \"ok\")'\n"
+               "It looks as the user who runs it: run it as a worker of PHP, and as the loader's user. Exit "
+               "status: 0\n"
+               "nothing is wrong, though there may be warnings; 1 something is.");
+  add_directory(verb, options->directory);
+  verb->add_option("--config", options->config_path,
+                   "Look also at sets, cache and stores of this configuration of keysieved")
       ->type_name("FILE");
-  verb->add_option("--as", options->question.reader,
-                   "See whether this user can read the sets, without a worker")
-      ->type_name("USER")
-      ->excludes(fastcgi);
   add_json(verb, options->json);
   verb->callback([options, &outcome] { doctor(*options, outcome); });
 }

@@ -1,31 +1,116 @@
+// The directory and what is published in it: facts that any user of the host may look at.
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 
-#include "core/base/error.hpp"
-#include "core/shm/huge_pages.hpp"
-#include "core/shm/memory_use.hpp"
-#include "tools/doctor/checks.hpp"
-#include "tools/doctor/volume.hpp"
+#include "tools/doctor/doctor.hpp"
+#include "tools/loader/health_limits.hpp"
 #include "tools/program/units.hpp"
+#include "tools/status/published_sets.hpp"
 
 namespace keysieve {
 namespace {
 
-constexpr std::uint64_t kLarge = std::uint64_t{10} << 20;  // from here on huge pages pay
+constexpr std::uint64_t kPublicationsThatFit = 3;  // the current one, the next, and one that is still read
+constexpr UnixSeconds kOldKeys = 172'800;          // 48 h, as the alert KeysieveKeysOld
+constexpr UnixSeconds kClockTolerance = 5;
 
-struct statvfs file_system_of(const std::string& directory) {
-  struct statvfs status {};
-  if (::statvfs(directory.c_str(), &status) != 0) throw_read_error("directory " + directory, errno);
-  return status;
+std::string age(UnixSeconds moment, UnixSeconds now) {
+  return format_duration(std::chrono::seconds(std::max<UnixSeconds>(0, now - moment))) + " ago";
 }
 
-bool is_read_only(const std::string& directory) {
-  return (file_system_of(directory).f_flag & ST_RDONLY) != 0;
+// Write permission does not count where a sticky bit keeps everybody to their own files, or the mount is
+// read-only for this process.
+bool others_may_write(const std::string& folder, const struct stat& status) {
+  const bool by_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0;
+  if (!by_group && (status.st_mode & S_IWOTH) == 0) return false;
+  if ((status.st_mode & S_ISVTX) != 0) return false;
+  struct statvfs mounted {};
+  return ::statvfs(folder.c_str(), &mounted) != 0 || (mounted.f_flag & ST_RDONLY) == 0;
+}
+
+// From the root on. Throws MissingInput, Permission for the first folder that this user cannot pass.
+void check_way(const std::string& directory, Findings& findings) {
+  std::filesystem::path part;
+  for (const auto& name : std::filesystem::absolute(directory)) {
+    part /= name;
+    struct stat status {};
+    if (::stat(part.c_str(), &status) != 0) throw_read_error("directory " + part.native(), errno);
+    const std::string fact = fmt::format("{}: {}", part.native(), owner_and_mode(part));
+    if (::access(part.c_str(), X_OK) != 0) throw_read_error(fact, errno);
+    if (others_may_write(part, status)) {
+      findings.add(Severity::Warning, "directory", to_string(ErrorKind::NotTrusted),
+                   fact + ": others may put something else in the place of a set");
+    }
+  }
+}
+
+void check_file_system(const std::string& directory, Findings& findings) {
+  const FileDescriptor opened(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.is_open()) throw_read_error("directory " + directory, errno);
+  const std::string fact = fmt::format("{}: {}", directory, owner_and_mode(directory));
+  if (is_in_memory(opened, directory)) return findings.ok("directory", fact + ", a tmpfs");
+  findings.warn("directory", FactCode::NotTmpfs, fact + ", on a disk");
+}
+
+std::string publication_text(const PublicationStatus& set, UnixSeconds now) {
+  std::string text =
+      fmt::format("publication {}, {}, {} keys, format {}, keys of {}", set.publication,
+                  set.generation == 0 ? "from a file" : fmt::format("generation {}", set.generation),
+                  format_count(set.key_count), set.format, age(set.as_of, now));
+  if (!set.key_profile.empty()) text += fmt::format(", key profile \"{}\"", set.key_profile);
+  if (set.heartbeat == 0) return text + ", no loader";
+  return text + fmt::format(", loader seen {}, confirmed {}", age(set.heartbeat, now),
+                            set.last_confirmed == 0 ? "never" : age(set.last_confirmed, now));
+}
+
+void check_state(const std::string& directory, const SetStatus& set, UnixSeconds now, Findings& findings) {
+  const std::string subject = "set " + set.name;
+  const std::string published = set.published ? publication_text(*set.published, now) : "";
+  if (set.damage) {
+    return findings.add(Severity::Error, subject, to_string(ErrorKind::Data), *set.damage);
+  }
+  if (set.availability == Availability::Ready) return findings.ok(subject, "ready: " + published);
+  std::string fact = set.reason;
+  if (!published.empty()) fact += "; " + published;
+  if (set.trouble == ErrorKind::Permission || set.trouble == ErrorKind::NotTrusted) {
+    fact += fmt::format("; the folder is {}", owner_and_mode(directory + "/" + set.name));
+  }
+  const bool is_meant = set.availability == Availability::Bypassed && !set.trouble;
+  findings.add(is_meant ? Severity::Warning : Severity::Error, subject, code_of(set), fact);
+}
+
+void check_ages(const std::string& subject, const PublicationStatus& set, const LoaderConfig* config,
+                UnixSeconds now, Findings& findings) {
+  const UnixSeconds latest = std::max({set.published_at, set.heartbeat, set.as_of});
+  if (latest > now + kClockTolerance) {
+    findings.fail(
+        subject, FactCode::Clock,
+        fmt::format("it is {}, something of it is of {}", format_moment(now), format_moment(latest)));
+  }
+  if (set.valid_until == 0 && now - set.as_of > kOldKeys) {
+    findings.warn(subject, FactCode::OldKeys, "its keys are of " + age(set.as_of, now));
+  }
+  if (set.heartbeat == 0) return;
+  auto patience = std::chrono::ceil<std::chrono::seconds>(HealthLimits().longest_silence);
+  if (config != nullptr) {
+    patience = std::max(patience, 3 * std::chrono::ceil<std::chrono::seconds>(config->poll_interval));
+  }
+  if (now - set.heartbeat > patience.count()) {
+    findings.add(config == nullptr ? Severity::Warning : Severity::Error, subject,
+                 to_string(FactCode::LoaderSilent),
+                 "its loader gave the last sign of life " + age(set.heartbeat, now));
+  } else if (now - set.last_confirmed > patience.count()) {
+    findings.add(Severity::Warning, subject, to_string(ErrorKind::Unconfirmed),
+                 "its loader is alive, but has confirmed nothing with the store for more than " +
+                     format_duration(patience));
+  }
 }
 
 // "MemAvailable:   12345 kB"; nothing where /proc does not tell.
@@ -37,92 +122,47 @@ std::optional<std::uint64_t> available_memory() {
   return std::nullopt;
 }
 
+void check_memory(std::uint64_t next_bytes, Findings& findings) {
+  const auto available = available_memory();
+  if (!available) return;
+  const std::string fact = format_bytes(*available) + " available on this host";
+  if (*available >= next_bytes) return findings.ok("memory", fact);
+  findings.fail("memory", FactCode::NoMemory,
+                fmt::format("{}; the next snapshot may need {}", fact, format_bytes(next_bytes)));
+}
+
+SetStatus look_at(const std::string& directory, const std::string& set_name, UnixSeconds now) {
+  SetReader reader = status_reader(directory, set_name);
+  reader.follow();
+  SetStatus status = set_status(reader, now, HugePages::Skip);
+  status.damage = damage_of(reader);
+  return status;
+}
+
 }  // namespace
 
-void check_directory(const Situation& situation, Findings& findings) {
-  if (!situation.has_directory) return;
-  const std::string& directory = situation.question.directory;
-  struct stat status {};
-  if (::stat(directory.c_str(), &status) != 0) throw_read_error("directory " + directory, errno);
-  const std::string seen = fmt::format("{}: of {}:{}, mode {:04o}", directory, user_name(status.st_uid),
-                                       group_name(status.st_gid), status.st_mode & 07777);
-  if ((status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0 && !is_read_only(directory)) {
-    if (is_volume(status)) {
-      return findings.warn("directory", seen + ": a volume, in which whoever mounts it may put sets",
-                           "mount it readOnly in every container but the loader's");
+PublishedSets check_directory(const std::string& directory, const LoaderConfig* config, Findings& findings) {
+  PublishedSets published;
+  try {
+    check_way(directory, findings);
+    check_file_system(directory, findings);
+    for (const std::string& name : sets_in(directory)) {
+      const UnixSeconds now = unix_now();
+      const SetStatus& set = published.sets.emplace_back(look_at(directory, name, now));
+      check_state(directory, set, now, findings);
+      if (set.published) check_ages("set " + name, *set.published, config, now, findings);
     }
-    return findings.fail("directory", seen + ": anybody may put a set in its place",
-                         fmt::format("chmod o-w {}", directory));
+    if (published.sets.empty()) {
+      findings.fail("directory", FactCode::NotPublished, directory + ": no set is published here");
+    }
+    check_room("room", directory, directory, published.largest_bytes(),
+               kPublicationsThatFit * published.total_bytes(), findings);
+    check_memory(published.largest_bytes(), findings);
+    published.is_known = true;
+  } catch (const Error& error) {
+    findings.fail("directory", error);
   }
-  findings.ok("directory", seen);
-}
-
-void check_file_system(const Situation& situation, Findings& findings) {
-  if (!situation.has_directory) return;
-  const std::string& directory = situation.question.directory;
-  const FileDescriptor opened(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!opened.is_open()) throw_read_error("directory " + directory, errno);
-  if (is_in_memory(opened, directory)) return findings.ok("file system", directory + " is a tmpfs");
-  findings.warn("file system",
-                directory + " is no tmpfs: publishing waits for the disk, and first lookups may too",
-                "choose a directory below /run, or: mount -t tmpfs -o size=1G,mode=0750 tmpfs " + directory);
-}
-
-void check_room(const Situation& situation, Findings& findings) {
-  const SetStatus* largest = situation.largest();
-  if (largest == nullptr) return;
-  const std::string& directory = situation.question.directory;
-  const struct statvfs status = file_system_of(directory);
-  const std::uint64_t total = status.f_blocks * status.f_frsize;
-  const std::uint64_t free = status.f_bavail * status.f_frsize;
-  if (total == 0) return findings.ok("room", directory + ": its file system has no limit");
-  const std::uint64_t wanted = situation.wanted_bytes();
-  const std::string seen =
-      fmt::format("{}: {} free of {}; three publications of every set take {}", directory, format_bytes(free),
-                  format_bytes(total), format_bytes(wanted));
-  const std::string remedy = fmt::format(
-      "keysieve status --readers: restart idle workers that pin what is gone; mount -o "
-      "remount,size=<more> {}",
-      directory);
-  if (free < largest->published->bytes || (status.f_files != 0 && status.f_favail < 2)) {
-    return findings.fail("room",
-                         fmt::format("{}: the next publication of {} ({}) does not fit", seen, largest->name,
-                                     format_bytes(largest->published->bytes)),
-                         remedy);
-  }
-  if (total < wanted) return findings.warn("room", seen, remedy);
-  findings.ok("room", seen);
-}
-
-void check_huge_pages(const Situation& situation, Findings& findings) {
-  if (!situation.has_directory) return;
-  const auto policy = huge_page_policy(situation.question.directory);
-  if (!policy) return;
-  const std::string seen = fmt::format("{} has huge={}", situation.question.directory, *policy);
-  const SetStatus* largest = situation.largest();
-  if (largest == nullptr || largest->published->bytes < kLarge ||
-      (*policy != "never" && *policy != "advise")) {
-    return findings.ok("huge pages", seen);
-  }
-  findings.warn("huge pages",
-                fmt::format("{}, and {} has {}: each refresh costs every worker its page table", seen,
-                            largest->name, format_bytes(largest->published->bytes)),
-                fmt::format("mount -o remount,huge=within_size {}, if it is a mount of its own",
-                            situation.question.directory));
-}
-
-void check_memory(const Situation& situation, Findings& findings) {
-  const SetStatus* largest = situation.largest();
-  const auto available = available_memory();
-  if (largest == nullptr || !available) return;
-  const std::string seen = format_bytes(*available) + " available on this host";
-  if (*available < largest->published->bytes) {
-    return findings.fail("memory",
-                         fmt::format("{}: the next publication of {} takes {}", seen, largest->name,
-                                     format_bytes(largest->published->bytes)),
-                         "free memory: something may be killed for want of it");
-  }
-  findings.ok("memory", seen);
+  return published;
 }
 
 }  // namespace keysieve

@@ -50,6 +50,7 @@ std::vector<Words> examples_in(const std::string& help) {
   for (const std::string& line : lines_of(help.substr(help.find("Examples:")))) {
     if (!line.starts_with("  ")) continue;
     Words words = words_of(line);
+    if (words.front() == "sudo") words.erase(words.begin(), words.begin() + 3);  // "-u keysieve"
     words.erase(words.begin(), std::find(words.begin(), words.end(), "keysieve"));
     words.erase(
         std::find_if(words.begin(), words.end(), [](const auto& word) { return word == "|" || word == "<"; }),

@@ -150,8 +150,8 @@ TEST_F(JsonMembers, OfStatus) {
 TEST_F(JsonMembers, OfDoctor) {
   static_cast<void>(said({"publish", snapshot_}));
   const Json doctor = json({"doctor"});
-  expect_members(doctor, {"directory", "health", "findings"});
-  expect_members(doctor.at("findings").at(0), {"subject", "health", "seen", "remedy"});
+  expect_members(doctor, {"directory", "severity", "findings"});
+  expect_members(doctor.at("findings").at(0), {"severity", "subject", "code", "fact", "runbook"});
 }
 
 }  // namespace

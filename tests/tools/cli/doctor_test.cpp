@@ -1,0 +1,355 @@
+// Each code of the doctor, really brought about, beside the same thing in order.
+#include "tools/doctor/findings.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "core/base/clock.hpp"
+#include "core/shm/bypass.hpp"
+#include "core/shm/control_file.hpp"
+#include "tests/support/forked.hpp"
+#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/support/redis_server.hpp"
+#include "tests/tools/cli/keysieve_program.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using std::filesystem::perms;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Doctor : public KeysieveProgram {
+ protected:
+  Doctor() { std::filesystem::create_directory(path("cache")); }
+
+  // What one call of the doctor has found.
+  struct Answer {
+    int exit_status = 0;
+    Json findings;
+
+    // The fact of the one finding of that code about the subject; expects it to be there, as severe as that.
+    [[nodiscard]] std::string fact(const std::string& severity, const std::string& subject,
+                                   const std::string& code) const {
+      for (const Json& finding : findings) {
+        if (finding.at("subject") != subject || finding.at("code") != code) continue;
+        EXPECT_EQ(finding.at("severity"), severity);
+        if (severity != "ok") {
+          EXPECT_EQ(finding.at("runbook"), "docs/runbook.md#" + code);
+        }
+        if (severity == "error") {
+          EXPECT_EQ(exit_status, 1);
+        }
+        return finding.at("fact");
+      }
+      ADD_FAILURE() << "no " << code << " about " << subject << " in " << findings.dump(1);
+      return "";
+    }
+    // The codes of what is not ok, but for not_tmpfs: the tests run where they are put.
+    [[nodiscard]] Words codes() const {
+      Words codes;
+      for (const Json& finding : findings) {
+        if (finding.at("severity") != "ok" && finding.at("code") != "not_tmpfs")
+          codes.push_back(finding.at("code"));
+      }
+      return codes;
+    }
+  };
+  [[nodiscard]] static Answer answer_to(const ProgramCall& call) {
+    const ProgramResult result = run_program(call);
+    EXPECT_EQ(result.errors, "");
+    return {result.exit_status, Json::parse(result.output).at("findings")};
+  }
+  [[nodiscard]] Answer ask(Words arguments = {}, std::optional<uid_t> user = std::nullopt) const {
+    arguments.insert(arguments.begin(), {"doctor", "--json"});
+    ProgramCall call = call_of(std::move(arguments));
+    call.user = user;
+    return answer_to(call);
+  }
+  [[nodiscard]] Answer ask_with_config() const { return ask({"--config", path("keysieve.toml")}); }
+
+  void publish(const Words& options = {}, int keys = 100) const {
+    static_cast<void>(said({"publish", build("tags", numbered_lines(keys), options)}));
+  }
+  void push(const std::string& url, const Words& options = {}) const {
+    static_cast<void>(said({"push", build("tags", numbered_lines(100), options), url}));
+  }
+  void configure(const std::string& url, const std::string& set_name = "tags") const {
+    write("keysieve.toml", "directory = \"" + shared_memory() + "\"\ncache = \"" + path("cache") +
+                               "\"\n[store.main]\nurl = \"" + url + "\"\n[[set]]\nname = \"" + set_name +
+                               "\"\nstore = \"main\"\n");
+  }
+  void load_once() const {
+    const ProgramCall call{.program = KEYSIEVED_PROGRAM,
+                           .arguments = {"--once", "--config", path("keysieve.toml")}};
+    EXPECT_EQ(run_program(call).exit_status, 0);
+  }
+  // A set that a loader has published, with all in order.
+  void load(const std::string& url) const {
+    push(url);
+    configure(url);
+    load_once();
+  }
+  void change_control(const std::function<void(ControlPage&)>& change) const {
+    const ControlFile control =
+        ControlFile::open_writable(SetFolder::open(shared_memory(), "tags", ::geteuid()));
+    change(control.writable_page());
+  }
+  // So that another user can look into it.
+  void open_to_all() const {
+    for (const std::string& folder : {path(""), shared_memory()}) permit(folder, 0755);
+  }
+  static void permit(const std::string& path, unsigned mode) {
+    std::filesystem::permissions(path, perms(mode));
+  }
+};
+
+TEST_F(Doctor, StatesFactsOfWhatIsInOrder) {
+  load(store());
+  const Answer answer = ask_with_config();
+  EXPECT_EQ(answer.codes(), Words{});
+  EXPECT_EQ(answer.exit_status, 0);
+  EXPECT_THAT(answer.fact("ok", "program", "ok"),
+              AllOf(HasSubstr("snapshot format 1"), HasSubstr("run by ")));
+  EXPECT_THAT(answer.fact("ok", "configuration", "ok"), HasSubstr("1 sets, 1 stores"));
+  EXPECT_THAT(
+      answer.fact("ok", "set tags", "ok"),
+      ContainsRegex("ready: publication 1, generation 1, 100 keys, format 1, keys of .* ago, loader seen"));
+  EXPECT_THAT(answer.fact("ok", "room", "ok"), HasSubstr(" free of "));
+  EXPECT_THAT(answer.fact("ok", "memory", "ok"), HasSubstr("available on this host"));
+  EXPECT_THAT(answer.fact("ok", "cache", "ok"), ContainsRegex(path("cache") + ": [^ ]+ 0755: .* free of "));
+  EXPECT_EQ(answer.fact("ok", "store main", "ok"), store() + ": generation 1 of tags, as here");
+}
+
+TEST_F(Doctor, PrintsALineForEachFinding) {
+  const ProgramResult result = keysieve({"doctor"});
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_THAT(result.output,
+              AllOf(ContainsRegex("^ok       program +ok "),
+                    ContainsRegex("\nerror    directory +not_published +" + shared_memory() +
+                                  ": no set is published here \\(docs/runbook.md#not_published\\)\n")));
+}
+
+TEST_F(Doctor, NamesTheFirstPartOfTheWayThatIsMissing) {
+  EXPECT_EQ(ask({"--directory", path("none/deeper")}).fact("error", "directory", "missing"),
+            "directory " + path("none") + ": No such file or directory");
+}
+
+TEST_F(Doctor, NamesTheFolderThatThisUserMayNotPass) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  publish();
+  permit(path(""), 0700);
+  EXPECT_THAT(ask({}, kNobody).fact("error", "directory", "permission"), HasSubstr(": root:root 0700: "));
+  EXPECT_EQ(ask().exit_status, 0) << "as root";
+}
+
+TEST_F(Doctor, NamesTheSetThatThisUserMayNotRead) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  publish();
+  open_to_all();
+  permit(shared_memory() + "/tags", 0750);
+  EXPECT_THAT(ask({}, kNobody).fact("error", "set tags", "permission"),
+              AllOf(HasSubstr("/tags: Permission denied"), HasSubstr("the folder is root:root 0750")));
+  permit(shared_memory() + "/tags", 0755);
+  for (const auto& file : std::filesystem::directory_iterator(shared_memory() + "/tags")) {
+    permit(file.path(), 0644);
+  }
+  EXPECT_EQ(ask({}, kNobody).codes(), Words{});
+}
+
+TEST_F(Doctor, WarnsOfAFolderThatOthersMayWriteTo) {
+  publish();
+  permit(shared_memory(), 0777);
+  EXPECT_THAT(ask().fact("warning", "directory", "not_trusted"), HasSubstr(" 0777: others may put"));
+  permit(shared_memory(), 01777);
+  EXPECT_EQ(ask().codes(), Words{});
+}
+
+TEST_F(Doctor, SaysWhoseASetIsThatIsNotTrusted) {
+  publish();
+  permit(shared_memory() + "/tags", 02770);
+  EXPECT_THAT(ask().fact("error", "set tags", "not_trusted"),
+              AllOf(HasSubstr("may write to it"), HasSubstr("the folder is "), HasSubstr(" 2770")));
+}
+
+TEST_F(Doctor, KnowsADiskFromMemory) {
+  if (!is_root()) GTEST_SKIP() << "only root can mount";
+  const Answer on_disk = ask({"--directory", "/proc"});
+  EXPECT_THAT(on_disk.fact("warning", "directory", "not_tmpfs"),
+              HasSubstr("/proc: root:root 0555, on a disk"));
+  const MountedTmpfs memory(shared_memory(), "1m");
+  if (memory.error() != 0) GTEST_SKIP() << "cannot mount";
+  EXPECT_THAT(ask().fact("ok", "directory", "ok"), HasSubstr(", a tmpfs"));
+}
+
+TEST_F(Doctor, ComparesChecksumsOfAllThatIsPublished) {
+  publish();
+  damage(shared_memory() + "/tags/" + snapshot_file_name(1), 9'000);
+  EXPECT_THAT(ask().fact("error", "set tags", "damaged"), HasSubstr("checksum"));
+}
+
+TEST_F(Doctor, TellsWhyASetDoesNotAnswer) {
+  publish();
+  damage(shared_memory() + "/tags/control", 0);
+  EXPECT_THAT(ask().fact("error", "set tags", "damaged"), HasSubstr("/control"));
+  damage(shared_memory() + "/tags/control", 0);
+  damage(shared_memory() + "/tags/control", 8);  // the endian mark
+  EXPECT_THAT(ask().fact("error", "set tags", "incompatible"), HasSubstr("/control"));
+  std::filesystem::remove(shared_memory() + "/tags/control");
+  EXPECT_THAT(ask().fact("error", "set tags", "missing"), HasSubstr("No such file or directory"));
+}
+
+TEST_F(Doctor, TellsASetThatIsExpired) {
+  publish({"--as-of", "@1700000000", "--valid-for", "1h"});
+  EXPECT_THAT(ask().fact("error", "set tags", "expired"),
+              AllOf(HasSubstr("past valid_for"), HasSubstr("publication 1")));
+}
+
+TEST_F(Doctor, OnlyWarnsOfABypass) {
+  publish();
+  set_bypass(shared_memory(), "tags", 0);
+  const Answer answer = ask();
+  EXPECT_THAT(answer.fact("warning", "set tags", "bypassed"), HasSubstr("by an operator of this host"));
+  EXPECT_EQ(answer.exit_status, 0);
+}
+
+TEST_F(Doctor, WarnsOfOldKeysThatNeverExpire) {
+  const std::string three_days_ago = "@" + std::to_string(unix_now() - 3 * 86'400);
+  publish({"--as-of", three_days_ago});
+  EXPECT_THAT(ask().fact("warning", "set tags", "old_keys"), HasSubstr("3d"));
+  publish({"--as-of", three_days_ago, "--valid-for", "7d"});
+  EXPECT_EQ(ask().codes(), Words{});
+}
+
+TEST_F(Doctor, WatchesTheLoadersSignsOfLife) {
+  load(store());
+  change_control([](ControlPage& page) { page.last_confirmed -= 600; });
+  EXPECT_THAT(ask_with_config().fact("warning", "set tags", "unconfirmed"), HasSubstr("more than 2m"));
+  change_control([](ControlPage& page) { page.heartbeat -= 600; });
+  EXPECT_THAT(ask_with_config().fact("error", "set tags", "loader_silent"), HasSubstr("10m"));
+  static_cast<void>(ask().fact("warning", "set tags", "loader_silent"));
+  change_control([](ControlPage& page) { page.heartbeat += 4'200; });
+  EXPECT_THAT(ask().fact("error", "set tags", "clock"), HasSubstr("something of it is of"));
+}
+
+TEST_F(Doctor, SeesThatTheNextPublicationDoesNotFit) {
+  if (!is_root()) GTEST_SKIP() << "only root can mount";
+  const MountedTmpfs memory(shared_memory(), "400k");
+  if (memory.error() != 0) GTEST_SKIP() << "cannot mount";
+  publish({}, 100'000);  // 140 KiB
+  const Answer answer = ask();
+  EXPECT_THAT(answer.fact("warning", "room", "no_room"),
+              HasSubstr("three publications of every set take 420.0 KiB"));
+  EXPECT_EQ(answer.exit_status, 0);
+  write("shm/ballast", std::string(200'000, 'x'));
+  EXPECT_THAT(ask().fact("error", "room", "no_room"), HasSubstr("the next snapshot may need 140.0 KiB"));
+}
+
+TEST_F(Doctor, SeesThatMemoryIsShort) {
+  if (!is_root()) GTEST_SKIP() << "only root can mount";
+  publish();
+  const std::string script = "mount --bind \"$0\" /proc/meminfo && exec \"$@\"";
+  ProgramCall call = call_of({"--mount", "sh", "-c", script, write("meminfo", "MemAvailable: 10 kB\n"),
+                              KEYSIEVE_PROGRAM, "doctor", "--json"});
+  call.program = "/usr/bin/unshare";
+  EXPECT_THAT(answer_to(call).fact("error", "memory", "no_memory"), HasSubstr("10.0 KiB available"));
+}
+
+TEST_F(Doctor, ReadsTheConfiguration) {
+  load(store());
+  write("keysieve.toml", read(path("keysieve.toml")) + "max_shrnik = 1\n");
+  EXPECT_THAT(ask_with_config().fact("error", "configuration", "configuration"),
+              AllOf(HasSubstr("keysieve.toml:8: "), HasSubstr("max_shrnik")));
+  EXPECT_THAT(ask({"--config", path("none.toml")}).fact("error", "configuration", "configuration"),
+              HasSubstr("none.toml"));
+  configure(store());
+  std::filesystem::create_directory(path("other"));
+  EXPECT_THAT(ask({"--config", path("keysieve.toml"), "--directory", path("other")})
+                  .fact("error", "configuration", "other_directory"),
+              HasSubstr("publishes in " + shared_memory() + ", looked at is " + path("other")));
+}
+
+TEST_F(Doctor, ComparesTheSetsOfTheConfigurationWithThoseThatArePublished) {
+  load(store());
+  configure(store(), "shop");
+  const Answer answer = ask_with_config();
+  static_cast<void>(answer.fact("error", "set shop", "not_published"));
+  static_cast<void>(answer.fact("warning", "set tags", "not_configured"));
+  EXPECT_EQ(answer.fact("error", "store main", "not_pushed"), store() + ": holds no snapshot of shop");
+}
+
+TEST_F(Doctor, ComparesTheGenerationsOfTheStore) {
+  load(store());
+  push(store(), {"--like", store()});
+  EXPECT_EQ(ask_with_config().fact("warning", "store main", "behind"),
+            store() + ": generation 2 of tags, 1 here");
+  load_once();
+  EXPECT_EQ(ask_with_config().codes(), Words{});
+  const std::string wiped = "dir:" + path("wiped");
+  push(wiped);
+  configure(wiped);
+  EXPECT_EQ(ask_with_config().fact("warning", "store main", "store_behind"),
+            wiped + ": generation 1 of tags, 2 here");
+  write("wiped/keysieve:tags:current", "{");
+  EXPECT_THAT(ask_with_config().fact("error", "store main", "damaged"), HasSubstr("keysieve:tags:current"));
+}
+
+TEST_F(Doctor, SaysWhyAStoreIsNotReached) {
+  configure("lmdb:" + path("nowhere"));
+  static_cast<void>(ask_with_config().fact("error", "store main", "unavailable"));
+  configure("redis+unix://" + path("no.sock"));
+  EXPECT_THAT(ask_with_config().fact("error", "store main", "unavailable"), HasSubstr("no.sock"));
+  const RedisServer redis({"--requirepass", "secret"});
+  configure(redis.unix_url());
+  static_cast<void>(ask_with_config().fact("error", "store main", "login"));
+  EXPECT_FALSE(std::filesystem::exists(path("nowhere"))) << "it makes nothing";
+}
+
+TEST_F(Doctor, LeavesNothingInAStoreOfAnother) {
+  if (!is_root()) GTEST_SKIP() << "only root can give files away";
+  load(store());
+  ASSERT_EQ(::chown(path("store").c_str(), kNobody, kNobody), 0);
+  EXPECT_EQ(ask_with_config().codes(), Words{}) << "whose lock file is there";
+  std::filesystem::remove(path("store/lock.mdb"));
+  EXPECT_THAT(ask_with_config().fact("warning", "store main", "not_looked_at"), HasSubstr("lock file"));
+  EXPECT_EQ(names_in(path("store")), Words{"data.mdb"});
+}
+
+TEST_F(Doctor, LooksAtTheCache) {
+  load(store());
+  permit(path("cache"), 0777);
+  EXPECT_THAT(ask_with_config().fact("error", "cache", "not_trusted"), HasSubstr(" 0777: "));
+  permit(path("cache"), 0755);
+  if (is_root()) {
+    open_to_all();
+    permit(path("keysieve.toml"), 0644);
+    EXPECT_THAT(ask({"--config", path("keysieve.toml")}, kNobody).fact("error", "cache", "permission"),
+                HasSubstr(": root:root 0755: Permission denied"));
+  }
+  std::filesystem::remove_all(path("cache"));
+  EXPECT_THAT(ask_with_config().fact("error", "cache", "missing"), HasSubstr("No such file or directory"));
+}
+
+TEST_F(Doctor, HasASectionInTheRunbookForEveryCode) {
+  const std::string runbook = read(KEYSIEVE_RUNBOOK);
+  Words codes(kFactCodeNames.begin() + 1, kFactCodeNames.end());  // but "ok"
+  for (int kind = 0; to_string(static_cast<ErrorKind>(kind)) != "unknown"; ++kind) {
+    codes.emplace_back(to_string(static_cast<ErrorKind>(kind)));
+  }
+  EXPECT_GT(codes.size(), 30U);
+  for (const std::string& code : codes) {
+    EXPECT_NE(runbook.find("\n### " + code + "\n"), std::string::npos) << code;
+  }
+}
+
+TEST_F(Doctor, ShowsNoTextThatATerminalObeys) {
+  configure("redis+unix://" + path("no\033[2J.sock"));
+  EXPECT_THAT(keysieve({"doctor", "--config", path("keysieve.toml")}).output, Not(HasSubstr("\033")));
+}
+
+}  // namespace
+}  // namespace keysieve::test

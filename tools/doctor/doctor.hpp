@@ -1,0 +1,46 @@
+// The doctor: looks at a directory, and at what a loader's configuration names, as the user who runs it, and
+// says what is there. It changes nothing and becomes nobody else. Used by `keysieve doctor`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/doctor/findings.hpp"
+#include "tools/loader/config.hpp"
+#include "tools/status/set_status.hpp"
+
+namespace keysieve {
+
+// What is published in a directory, as far as this user may see it.
+struct PublishedSets {
+  bool is_known = false;
+  std::vector<SetStatus> sets;
+
+  // nullptr when there is no such set.
+  [[nodiscard]] const SetStatus* find(const std::string& set_name) const;
+  // Of the largest snapshot, and of all; 0 when there is none.
+  [[nodiscard]] std::uint64_t largest_bytes() const;
+  [[nodiscard]] std::uint64_t total_bytes() const;
+};
+
+// The directory: each folder on the way to it, its file system, its sets with all their checksums, room and
+// memory. Without a configuration, which says how often its loader looks, silence is only a warning.
+PublishedSets check_directory(const std::string& directory, const LoaderConfig* config, Findings& findings);
+
+// What the configuration names, compared with what is published: sets, cache, stores.
+void check_loader(const LoaderConfig& config, const PublishedSets& published, Findings& findings);
+
+// "keysieve:www-data 0750". Throws MissingInput, Permission.
+std::string owner_and_mode(const std::string& path);
+
+// How much is free where the folder lies; `fact` says what folder that is. no_room is an error if
+// `next_bytes` are not free, and a warning if the whole file system is smaller than `wanted_bytes` (0:
+// never).
+void check_room(const std::string& subject, const std::string& folder, std::string fact,
+                std::uint64_t next_bytes, std::uint64_t wanted_bytes, Findings& findings);
+
+// All of that; the directory alone without a configuration.
+Findings examine(const std::string& directory, const std::optional<std::string>& config_path);
+
+}  // namespace keysieve
