@@ -28,17 +28,6 @@ final class Clock
         unlink($this->file);
     }
 
-    /**
-     * A command that runs another with a clock of its own, such as "+600s", or "+0 x20" which is twenty times as fast.
-     * faketime(1) does the same, but fails where a killed process of the same number has left its semaphore.
-     *
-     * @return string[]
-     */
-    public static function moved(string $by): array
-    {
-        return ['env', 'LD_PRELOAD=' . self::LIBRARY, "FAKETIME=$by"];
-    }
-
     /** @return array<string, string> also for PHP code that moves the clock itself, by writing to FAKETIME_TIMESTAMP_FILE */
     public function environment(): array
     {

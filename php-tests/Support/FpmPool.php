@@ -23,7 +23,6 @@ final class FpmPool
      * @param resource|null                        $listening a listening TCP socket, which each master gets from here: it
      *                                                        takes connections also while there is none
      * @param array<string, string|string[]>       $settings  as of php.ini; several of one name in an array
-     * @param ?string[]                            $extensions in place of keysieve's
      * @param ?Clock                               $clock     in place of the machine's
      * @param ?string                              $user      of the master, in place of this process's
      * @param string                               $ini       what php.ini holds
@@ -33,7 +32,6 @@ final class FpmPool
         private array $pools = ['pages' => []],
         private $listening = null,
         private array $settings = [],
-        private ?array $extensions = null,
         private readonly ?Clock $clock = null,
         private readonly ?string $user = null,
         string $ini = '',
@@ -133,7 +131,7 @@ final class FpmPool
             self::program(), '-c', "{$this->directory}/php.ini", '--nodaemonize', '--fpm-config', "{$this->directory}/fpm.conf",
             '-d', 'zend_extension=opcache', '-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=16M',
         ];
-        $settings = ['extension' => $this->extensions ?? [getenv('KEYSIEVE_EXTENSION')]];
+        $settings = ['extension' => [getenv('KEYSIEVE_EXTENSION')]];
         foreach (array_merge_recursive($settings, $this->settings) as $name => $values) {
             foreach ((array) $values as $value) {
                 array_push($command, '-d', "$name=$value");

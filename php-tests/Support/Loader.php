@@ -8,9 +8,9 @@ namespace KeySieve\Tests\Support;
 final class Loader
 {
     public readonly string $store;
-    public readonly string $config;
+    private readonly string $config;
     public readonly string $folder;
-    /** @var ?resource */
+    /** @var resource */
     private $daemon;
 
     private string $programs;
@@ -65,48 +65,25 @@ final class Loader
         $this->start();
     }
 
-    public function pid(): int
-    {
-        return proc_get_status($this->daemon)['pid'];
-    }
-
     public function log(): string
     {
         return file_get_contents("{$this->folder}/log");
     }
 
-    /**
-     * After it was stopped.
-     *
-     * @param ?string[] $command that becomes keysieved [with its configuration]
-     * @param ?string   $folder  where it runs [that of this process]
-     */
-    public function start(?array $command = null, ?string $folder = null): void
+    private function start(): void
     {
         $log = ['file', "{$this->folder}/log", 'a'];
         $this->daemon = proc_open(
-            $command ?? ["{$this->programs}/keysieved", '--config', $this->config],
+            ["{$this->programs}/keysieved", '--config', $this->config],
             [['file', '/dev/null', 'r'], $log, $log],
             $pipes,
-            $folder,
         );
     }
 
-    /** After it was stopped: with the rights of that user, and of no other group than his. */
-    public function startAs(string $user): void
+    private function stop(int $signal): void
     {
-        $asUser = ['setpriv', "--reuid=$user", "--regid=$user", '--clear-groups'];
-        $this->start([...$asUser, "{$this->programs}/keysieved", '--config', $this->config]);
-    }
-
-    public function stop(int $signal): void
-    {
-        if ($this->daemon === null) {
-            return;
-        }
         proc_terminate($this->daemon, $signal);
         proc_close($this->daemon);
-        $this->daemon = null;
     }
 
     /** @param string[] $sets */
