@@ -56,7 +56,8 @@ struct Avx2Kernel {
   }
 
   KEYSIEVE_AVX2 static __m256i mask_of(std::uint32_t lanes) noexcept {
-    alignas(32) static constexpr std::array<std::int32_t, 2 * kLanes> kMasks{-1, -1, -1, -1, -1, -1, -1, -1};
+    alignas(32) static constexpr std::array<std::int32_t, std::size_t{2} * kLanes> kMasks{-1, -1, -1, -1,
+                                                                                          -1, -1, -1, -1};
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMasks.data() + (kLanes - lanes)));
   }
 
