@@ -30,7 +30,7 @@ inline std::string store_help() {
 CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,
                    const std::string& examples);
 
-// An option that hands its text to `take`. A Usage of `take` is thrown on with the option's name in
+// An option that hands its text to `take`. A Usage error of `take` is thrown on with the option's name in
 // front.
 CLI::Option* add_text(CLI::App* verb, const std::string& name,
                       const std::function<void(const std::string& text)>& take, const std::string& help);

@@ -10,7 +10,7 @@ namespace keysieve {
 // Unavailable.
 [[noreturn]] void throw_store_error(const std::string& what, int error_number);
 
-// Data.
+// Throws Data.
 [[noreturn]] void throw_too_large(const std::string& store_name, std::string_view key);
 
 // Creates the folder if its parent is there; accepts one that exists.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <utility>
 
 #include "core/shm/set_reader.hpp"
 #include "tests/support/forked.hpp"
@@ -34,6 +35,10 @@ class SteadyReader {
           }
           return 0;
         })) {}
+  // A case that fails half-way leaves no process that looks for ever.
+  ~SteadyReader() {
+    if (process_ != 0) end();
+  }
 
   // The first so many keys of the range were, by a process that attached the current publication.
   void seen(int count) { shared_->seen.store(count); }
@@ -41,7 +46,7 @@ class SteadyReader {
   // After one more look at all that was seen; 0 when all were maybe all the time.
   int end() {
     shared_->is_over.store(true);
-    return wait_for(process_);
+    return wait_for(std::exchange(process_, 0));
   }
 
  private:
