@@ -69,7 +69,7 @@ void SetRecorder::refused(const SnapshotRecord& record, ErrorKind refusal, const
   if (last_refused_ == now) return;
   last_refused_ = now;
   const auto* const place = std::find(kRefusals.begin(), kRefusals.end(), refusal);
-  ++report_.refused[static_cast<std::size_t>(place - kRefusals.begin())];
+  ++report_.refused.at(static_cast<std::size_t>(place - kRefusals.begin()));
   HistoryEntry entry{.at = unix_now(), .event = Event::Refused};
   entry.generation = record.generation;
   entry.key_count = record.key_count;

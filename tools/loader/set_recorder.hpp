@@ -18,7 +18,7 @@ class SetRecorder {
   void published(const LivePublication& live, bool from_cache, double seconds);
   // What is live. A publication that was not reported is somebody else's.
   void found(const LivePublication& live);
-  // Each reason counts once for a build, however often it is tried again.
+  // By one of kRefusals. Each counts once for a build, however often it is tried again.
   void refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason);
   // What the store calls current, and whether that is live.
   void compared(const SnapshotRecord& current, bool is_live, SteadyTime now);
