@@ -7,7 +7,7 @@ namespace KeySieve\Tests;
 use KeySieve\Tests\Support\Program;
 use PHPUnit\Framework\TestCase;
 
-/** tools/bench/report.php fills in the page of the benches from what the parts have printed. */
+/** tools/workshop/bench/report.php fills in the page of the benches from what the parts have printed. */
 final class BenchPageTest extends TestCase
 {
     private const BARS = ['file' => 'bars', 'title' => 'methods', 'note' => 'of 20', 'bars' => ['title' => 'ns', 'rows' => [['ours', 5]]]];
@@ -97,7 +97,7 @@ final class BenchPageTest extends TestCase
 
     private function report(): Program
     {
-        $script = __DIR__ . '/../tools/bench/report.php';
+        $script = __DIR__ . '/../tools/workshop/bench/report.php';
         return Program::run([PHP_BINARY, '-n', $script, "$this->folder/page.md", "$this->folder/parts", getenv('KEYSIEVE_BIN_DIR') . '/bench_draw']);
     }
 }

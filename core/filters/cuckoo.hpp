@@ -85,7 +85,7 @@ struct Cuckoo {
 
   // Prefetches nothing of the shard: without a branch between the buckets the processor overlaps the lookups
   // of a batch by itself, and prefetching one bucket or both took twice the time (512 MB,
-  // tools/bench/run lookup).
+  // tools/workshop/bench/run lookup).
   struct Probe {
     static constexpr bool kReadsEntry = true;
 

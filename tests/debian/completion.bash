@@ -1,6 +1,6 @@
 #!/bin/bash
 # Asks bash what it would complete: completion.bash FILE BIN_DIRECTORY, where the file is
-# tools/completions/keysieve.
+# tools/packaging/completions/keysieve.
 set -eu
 . /usr/share/bash-completion/bash_completion
 . "$1"

@@ -1,6 +1,6 @@
 #!/usr/bin/zsh -f
 # Asks zsh what it would complete: completion.zsh FOLDER BIN_DIRECTORY, where the folder holds
-# tools/completions/_keysieve.
+# tools/packaging/completions/_keysieve.
 emulate zsh -o err_exit -o extended_glob
 zmodload zsh/zpty
 folder=${1:A} bin=${2:A}

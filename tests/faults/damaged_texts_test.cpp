@@ -9,7 +9,7 @@
 #include "tests/support/message_of.hpp"
 #include "tests/support/soak.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tools/loader/config.hpp"
+#include "tools/loader/config/config.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/pointer_record.hpp"
 #include "tools/transfer/stored_pointer.hpp"

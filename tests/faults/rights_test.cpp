@@ -14,8 +14,8 @@
 #include "tests/support/forked.hpp"
 #include "tests/support/shared_page.hpp"
 #include "tests/support/soak.hpp"
-#include "tools/loader/adds_mirror.hpp"
-#include "tools/loader/snapshot_cache.hpp"
+#include "tools/loader/adds/adds_mirror.hpp"
+#include "tools/loader/refresh/snapshot_cache.hpp"
 
 namespace keysieve::test {
 namespace {

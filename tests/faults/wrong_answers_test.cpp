@@ -8,7 +8,7 @@
 #include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/soak.hpp"
-#include "tests/tools/loader/refresher_fixture.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tests/tools/transfer/shared_store.hpp"
 
 namespace keysieve {

@@ -1,7 +1,7 @@
 // Configurations of keysieved: they are loaded or refused with an Error. Input: the TOML file.
 #include "core/base/error.hpp"
 #include "tests/fuzz/memory_file.hpp"
-#include "tools/loader/config.hpp"
+#include "tools/loader/config/config.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const keysieve::fuzz::MemoryFile file(data, size);

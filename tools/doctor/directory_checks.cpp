@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "tools/doctor/doctor.hpp"
-#include "tools/loader/health_limits.hpp"
+#include "tools/loader/config/health_limits.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/published_sets.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/doctor/findings.hpp"
-#include "tools/loader/config.hpp"
+#include "tools/loader/config/config.hpp"
 #include "tools/status/set_status.hpp"
 
 namespace keysieve {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/loader/config.hpp"
+#include "tools/loader/config/config.hpp"
 
 namespace keysieve {
 

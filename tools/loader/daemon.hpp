@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/loader/command_line.hpp"
-#include "tools/loader/health_limits.hpp"
+#include "tools/loader/config/health_limits.hpp"
 #include "tools/loader/http/status_service.hpp"
 #include "tools/loader/loader.hpp"
 #include "tools/loader/service_notifier.hpp"

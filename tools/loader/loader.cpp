@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tools/loader/private_cache.hpp"
+#include "tools/loader/config/private_cache.hpp"
 
 namespace keysieve {
 

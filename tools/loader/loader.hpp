@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/loader/config.hpp"
-#include "tools/loader/set_refresher.hpp"
-#include "tools/loader/status_board.hpp"
+#include "tools/loader/config/config.hpp"
+#include "tools/loader/refresh/set_refresher.hpp"
+#include "tools/loader/report/status_board.hpp"
 #include "tools/loader/store_watcher.hpp"
 
 namespace keysieve {

@@ -6,7 +6,7 @@
 #include <exception>
 
 #include "tools/loader/command_line.hpp"
-#include "tools/loader/config_summary.hpp"
+#include "tools/loader/config/config_summary.hpp"
 #include "tools/loader/daemon.hpp"
 #include "tools/loader/logging.hpp"
 #include "tools/program/program.hpp"

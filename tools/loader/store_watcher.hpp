@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/loader/store_connection.hpp"
+#include "tools/loader/refresh/store_connection.hpp"
 
 namespace keysieve {
 

@@ -4,8 +4,8 @@
 #include <list>
 
 #include "tests/support/redis_server.hpp"
+#include "tests/tools/loader/adds/pouring_adds.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
-#include "tests/tools/loader/pouring_adds.hpp"
 #include "tests/tools/loader/steady_reader.hpp"
 
 namespace keysieve::test {

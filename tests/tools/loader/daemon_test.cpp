@@ -5,7 +5,7 @@
 #include "core/shm/set_reader.hpp"
 #include "tests/support/redis_sentinels.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
-#include "tools/loader/snapshot_cache.hpp"
+#include "tools/loader/refresh/snapshot_cache.hpp"
 
 namespace keysieve::test {
 namespace {

@@ -13,8 +13,8 @@
 #include "core/shm/control_file.hpp"
 #include "core/shm/publisher.hpp"
 #include "tests/support/redis_server.hpp"
+#include "tests/tools/loader/adds/pouring_adds.hpp"
 #include "tests/tools/loader/keysieved_process.hpp"
-#include "tests/tools/loader/pouring_adds.hpp"
 #include "tests/tools/loader/site.hpp"
 
 namespace keysieve::test {

@@ -7,7 +7,7 @@
 #include "tests/support/waits_cut_short.hpp"
 #include "tests/support/when_available.hpp"
 #include "tests/tools/transfer/carried_set.hpp"
-#include "tools/stores/redis_slots.hpp"
+#include "tools/stores/redis/redis_slots.hpp"
 
 namespace keysieve {
 namespace {

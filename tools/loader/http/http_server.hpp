@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/loader/http/listen_address.hpp"
+#include "tools/loader/config/listen_address.hpp"
 
 struct MHD_Connection;
 struct MHD_Daemon;

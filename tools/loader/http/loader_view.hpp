@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/loader/http/heartbeat.hpp"
+#include "tools/loader/http/health.hpp"
 #include "tools/loader/http/shard_distribution.hpp"
-#include "tools/loader/status_board.hpp"
+#include "tools/loader/report/status_board.hpp"
 #include "tools/status/directory_status.hpp"
 #include "tools/status/set_status.hpp"
 

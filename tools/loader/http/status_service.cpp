@@ -7,9 +7,9 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
-#include "tools/loader/http/health_answers.hpp"
+#include "tools/loader/http/health.hpp"
 #include "tools/loader/http/metrics_text.hpp"
-#include "tools/loader/http/status_page.hpp"
+#include "tools/loader/http/page/status_page.hpp"
 #include "tools/loader/http/view_json.hpp"
 
 namespace keysieve {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/loader/health_limits.hpp"
+#include "tools/loader/config/health_limits.hpp"
 #include "tools/loader/http/http_server.hpp"
 #include "tools/loader/http/loader_view.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/shm/set_reader.hpp"
-#include "tools/loader/set_refresher.hpp"
+#include "tools/loader/refresh/set_refresher.hpp"
 
 namespace keysieve::test {
 

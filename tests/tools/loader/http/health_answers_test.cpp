@@ -1,4 +1,4 @@
-#include "tools/loader/http/health_answers.hpp"
+#include "tools/loader/http/health.hpp"
 
 #include <gmock/gmock.h>
 

@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kMonitoring = KEYSIEVE_SOURCES "/tools/monitoring/";
+const std::string kMonitoring = KEYSIEVE_SOURCES "/tools/packaging/monitoring/";
 
 std::string read(const std::string& path) {
   std::ifstream file(path);

@@ -1,0 +1,195 @@
+#include "tools/loader/adds/adds_mirror.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using Entries = std::vector<LogEntry>;
+
+LogEntry add(std::uint64_t milliseconds, std::string key) {
+  return {log_position(milliseconds, 0), std::move(key)};
+}
+
+Entries adds(std::uint64_t first, std::uint64_t count) {
+  Entries entries;
+  for (std::uint64_t at = first; at < first + count; ++at)
+    entries.push_back(add(at, "key-" + std::to_string(at)));
+  return entries;
+}
+
+std::vector<std::string> keys_after(const AddsMirror& mirror, const LogPosition& position = {}) {
+  std::vector<std::string> keys;
+  mirror.visit_after(position, [&](std::string_view key) { keys.emplace_back(key); });
+  return keys;
+}
+
+std::vector<std::string> keys_of(const Entries& entries) {
+  std::vector<std::string> keys;
+  for (const LogEntry& entry : entries) keys.push_back(entry.key.value());
+  return keys;
+}
+
+class AddsMirrorTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string path() const { return directory_ / "tags.adds"; }
+  // What a loader finds that starts now.
+  [[nodiscard]] std::vector<std::string> saved_keys() const {
+    AddsMirror mirror(path());
+    mirror.load();
+    return keys_after(mirror);
+  }
+
+  TemporaryDirectory directory_;
+  AddsMirror mirror_{path()};
+};
+
+TEST_F(AddsMirrorTest, IsEmptyWithoutAFile) {
+  mirror_.load();
+  EXPECT_EQ(mirror_.count_after({}), 0U);
+  mirror_.save();
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+TEST_F(AddsMirrorTest, HasWhatItSavedAfterARestart) {
+  Entries all;
+  for (std::uint64_t batch = 0; batch < 5; ++batch) {
+    const Entries entries = adds(1 + 10 * batch, 10);
+    all.insert(all.end(), entries.begin(), entries.end());
+    EXPECT_TRUE(mirror_.merge(entries));
+    mirror_.save();
+    EXPECT_EQ(saved_keys(), keys_of(all));
+  }
+}
+
+TEST_F(AddsMirrorTest, KeepsKeysOfAnyBytes) {
+  const Entries entries{add(1, ""), add(2, std::string("\0\xff\n", 3)), add(3, std::string(1 << 20, 'x'))};
+  mirror_.merge(entries);
+  mirror_.save();
+  EXPECT_EQ(saved_keys(), keys_of(entries));
+}
+
+TEST_F(AddsMirrorTest, TakesEachEntryOnce) {
+  EXPECT_EQ(mirror_.merge(adds(1, 100)), LogPosition{});
+  EXPECT_EQ(mirror_.merge(adds(1, 100)), std::nullopt);
+  EXPECT_EQ(mirror_.merge(adds(51, 100)), log_position(100, 0));
+  EXPECT_EQ(keys_after(mirror_), keys_of(adds(1, 150)));
+}
+
+TEST_F(AddsMirrorTest, TakesNoNotices) {
+  EXPECT_EQ(mirror_.merge(Entries{{log_position(1, 0), std::nullopt}}), std::nullopt);
+  EXPECT_EQ(mirror_.count_after({}), 0U);
+}
+
+TEST_F(AddsMirrorTest, CountsAndVisitsWhatStandsBehindAPosition) {
+  mirror_.merge(adds(1, 10));
+  EXPECT_EQ(mirror_.count_after(log_position(7, 0)), 3U);
+  EXPECT_EQ(mirror_.count_after(log_position(7, 1)), 3U);
+  EXPECT_EQ(keys_after(mirror_, log_position(8, 0)), (std::vector<std::string>{"key-9", "key-10"}));
+  EXPECT_EQ(mirror_.count_after(log_position(10, 0)), 0U);
+}
+
+TEST_F(AddsMirrorTest, TakesAnOlderPartOfTheLog) {
+  mirror_.merge(adds(100, 50));
+  mirror_.save();
+  EXPECT_EQ(mirror_.merge(adds(50, 60)), LogPosition{});
+  mirror_.save();
+  EXPECT_EQ(keys_after(mirror_), keys_of(adds(50, 100)));
+  EXPECT_EQ(saved_keys(), keys_of(adds(50, 100)));
+  mirror_.merge(adds(150, 10));
+  mirror_.save();
+  EXPECT_EQ(saved_keys(), keys_of(adds(50, 110)));
+}
+
+TEST_F(AddsMirrorTest, FillsTheGapsOfWhatItHas) {
+  for (std::uint64_t at = 2; at <= 20; at += 2) mirror_.merge(adds(at, 1));
+  EXPECT_EQ(mirror_.merge(adds(7, 4)), log_position(6, 0));
+  EXPECT_EQ(mirror_.count_after({}), 12U);
+  mirror_.merge(adds(1, 20));
+  EXPECT_EQ(keys_after(mirror_), keys_of(adds(1, 20)));
+}
+
+// A failover to a server that had not got the last entries, and whose clock is behind.
+TEST_F(AddsMirrorTest, KeepsBothKeysThatAPositionWasGivenTo) {
+  const Entries before{add(1, "a"), add(2, "b"), add(3, "c")};
+  const Entries after{add(1, "a"), add(2, "x"), add(3, "y"), add(4, "z")};
+  mirror_.merge(before);
+  for (int i = 0; i < 2; ++i) {
+    mirror_.merge(after);
+    mirror_.merge(before);
+    mirror_.save();
+    auto keys = saved_keys();
+    std::sort(keys.begin(), keys.end());
+    EXPECT_EQ(keys, (std::vector<std::string>{"a", "b", "c", "x", "y", "z"}));
+  }
+}
+
+TEST_F(AddsMirrorTest, ForgetsWhatIsTrimmed) {
+  mirror_.merge(adds(1, 10000));
+  mirror_.save();
+  mirror_.trim(log_position(9000, 0));
+  mirror_.save();
+  EXPECT_EQ(keys_after(mirror_), keys_of(adds(9001, 1000)));
+  EXPECT_EQ(saved_keys(), keys_of(adds(9001, 1000)));
+  mirror_.trim(log_position(20000, 0));
+  mirror_.save();
+  EXPECT_TRUE(saved_keys().empty());
+  mirror_.merge(adds(20001, 1));
+  mirror_.save();
+  EXPECT_EQ(saved_keys(), keys_of(adds(20001, 1)));
+}
+
+TEST_F(AddsMirrorTest, SavesLaterWhatCouldNotBeSavedAtOnce) {
+  AddsMirror mirror(directory_ / "cache/tags.adds");
+  mirror.load();
+  mirror.merge(adds(1, 10));
+  EXPECT_THROW(mirror.save(), Error);
+  mirror.merge(adds(11, 10));
+  EXPECT_THROW(mirror.save(), Error);
+  EXPECT_EQ(mirror.count_after({}), 20U);
+  std::filesystem::create_directory(directory_ / "cache");
+  mirror.save();
+  AddsMirror restarted(directory_ / "cache/tags.adds");
+  restarted.load();
+  EXPECT_EQ(keys_after(restarted), keys_of(adds(1, 20)));
+}
+
+TEST_F(AddsMirrorTest, LosesOfATornFileWhatWasWrittenLast) {
+  mirror_.merge(adds(1, 10));
+  mirror_.save();
+  mirror_.merge(adds(11, 10));
+  mirror_.save();
+  std::filesystem::resize_file(path(), std::filesystem::file_size(path()) - 5);
+  AddsMirror restarted(path());
+  restarted.load();
+  EXPECT_EQ(keys_after(restarted), keys_of(adds(1, 10)));
+  restarted.merge(adds(1, 30));
+  restarted.save();
+  EXPECT_EQ(saved_keys(), keys_of(adds(1, 30)));
+}
+
+TEST_F(AddsMirrorTest, SaysThatItsFileIsDamagedAndWritesItAnew) {
+  mirror_.merge(adds(1, 10));
+  mirror_.save();
+  {
+    std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(40);
+    file.put('!');
+  }
+  AddsMirror restarted(path());
+  EXPECT_NE(message_of<ErrorKind::Data>([&] { restarted.load(); }).find(path()), std::string::npos);
+  restarted.merge(adds(1, 12));
+  restarted.save();
+  EXPECT_EQ(saved_keys(), keys_of(adds(1, 12)));
+}
+
+}  // namespace
+}  // namespace keysieve::test

@@ -1,0 +1,256 @@
+#include "tools/loader/config/config.hpp"
+
+#include <grp.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/tools/loader/site.hpp"
+#include "tools/loader/config/config_summary.hpp"
+
+namespace keysieve::test {
+namespace {
+
+constexpr const char* kStore = "[store.main]\nurl = \"lmdb:/var/lib/keysieve\"\n";
+
+class Config : public ::testing::Test {
+ protected:
+  LoaderConfig load(const std::string& text) {
+    site_.write("keysieve.toml", text);
+    return load_config(site_.config_path());
+  }
+  // What the error says, without the root's path.
+  std::string refusal(const std::string& text) {
+    const std::string message = message_of<ErrorKind::Config>([&] { load(text); });
+    const std::string root = site_.root().path() + "/";
+    const auto at = message.find(root);
+    return at == std::string::npos ? message : message.substr(0, at) + message.substr(at + root.size());
+  }
+
+  Site site_;
+};
+
+// What is wrong stands in line 1, above a configuration that is right.
+std::string with_line(const std::string& line) {
+  return line + "\n" + kStore + tags_set;
+}
+
+TEST_F(Config, ReadsEveryKey) {
+  site_.write("canaries", "one\ntwo words\n");
+  const group* root_group = ::getgrgid(0);
+  ASSERT_NE(root_group, nullptr);
+  const LoaderConfig config = load(
+      "directory = \"/run/ks\"\ncache = \"/var/cache/ks\"\ngroup = \"" + std::string(root_group->gr_name) +
+      "\"\npoll_interval = \"1500ms\"\nmax_total_size = \"1GiB\"\nlog_level = \"debug\"\n" + kStore +
+      "[[set]]\nname = \"tags\"\nstore = \"main\"\nmax_fpr = 0.02\nmax_size = \"64MiB\"\n"
+      "max_shrink = \"50%\"\nmin_keys = 1000\ncanaries = \"" +
+      site_.root().path() + "/canaries\"\n");
+  EXPECT_EQ(config.directory, "/run/ks");
+  EXPECT_EQ(config.cache, "/var/cache/ks");
+  EXPECT_EQ(config.group, gid_t{0});
+  EXPECT_EQ(config.poll_interval, std::chrono::milliseconds(1500));
+  EXPECT_EQ(config.max_total_bytes, std::uint64_t{1} << 30);
+  EXPECT_EQ(config.log_level, "debug");
+  ASSERT_EQ(config.stores.size(), 1U);
+  EXPECT_EQ(config.stores[0].name, "main");
+  EXPECT_EQ(config.stores[0].url, "lmdb:/var/lib/keysieve");
+  ASSERT_EQ(config.sets.size(), 1U);
+  const SetConfig& set = config.sets[0];
+  EXPECT_EQ(set.name, "tags");
+  EXPECT_EQ(set.store, "main");
+  EXPECT_EQ(set.max_bytes, std::uint64_t{64} << 20);
+  EXPECT_EQ(set.guards.max_fpr, 0.02);
+  EXPECT_EQ(set.guards.max_shrink, 0.5);
+  EXPECT_EQ(set.guards.min_keys, 1000U);
+  EXPECT_EQ(set.guards.source, GuardSource::Configuration) << "whose words its messages use";
+  EXPECT_EQ(set.guards.canaries, (std::vector<std::string>{"one", "two words"}));
+}
+
+TEST_F(Config, HasDefaultsForAllButStoreAndSet) {
+  const LoaderConfig config = load(kStore + tags_set);
+  EXPECT_EQ(config.directory, "/run/keysieve");
+  EXPECT_EQ(config.cache, "/var/cache/keysieve");
+  EXPECT_EQ(config.group, std::nullopt);
+  EXPECT_EQ(config.poll_interval, std::chrono::seconds(5));
+  EXPECT_EQ(config.max_total_bytes, 0U);
+  EXPECT_EQ(config.log_level, "info");
+  const SetConfig& set = config.sets.at(0);
+  EXPECT_EQ(set.max_bytes, 0U);
+  EXPECT_EQ(set.guards.max_fpr, std::nullopt);
+  EXPECT_EQ(set.guards.max_shrink, kDefaultMaxShrink);
+  EXPECT_EQ(set.guards.min_keys, 1U);
+}
+
+TEST_F(Config, TakesNumbersWithoutUnits) {
+  const LoaderConfig config = load("max_total_size = 8192\n" + std::string(kStore) + tags_set +
+                                   "max_shrink = 1\nmin_keys = \"30k\"\n");
+  EXPECT_EQ(config.sets.at(0).guards.min_keys, 30'000U);
+  EXPECT_EQ(load(kStore + tags_set + "min_keys = 0\n").sets.at(0).guards.min_keys, 0U);
+  EXPECT_EQ(config.max_total_bytes, 8192U);
+  EXPECT_EQ(config.sets.at(0).guards.max_shrink, 1.0);
+}
+
+TEST_F(Config, IncludesTheFilesBesideItByName) {
+  site_.write("conf.d/20-shop.toml", "[[set]]\nname = \"shop\"\nstore = \"other\"\n");
+  site_.write("conf.d/10-more.toml", "poll_interval = \"1s\"\n[store.other]\nurl = \"dir:/srv/other\"\n" +
+                                         std::string("[[set]]\nname = \"more\"\nstore = \"main\"\n"));
+  site_.write("conf.d/README", "not a configuration");
+  const LoaderConfig config = load(kStore + tags_set);
+  EXPECT_EQ(config.poll_interval, std::chrono::seconds(1));
+  ASSERT_EQ(config.sets.size(), 3U);
+  EXPECT_EQ(config.sets[0].name, "tags");
+  EXPECT_EQ(config.sets[1].name, "more");
+  EXPECT_EQ(config.sets[2].name, "shop");
+}
+
+TEST_F(Config, NamesFileLineAndKeyOfAnUnknownKey) {
+  EXPECT_EQ(refusal(with_line("\n\npol_interval = \"5s\"")).substr(0, 45),
+            "keysieve.toml:3: pol_interval: unknown key; k");
+  EXPECT_EQ(refusal(kStore + tags_set + "max_fp = 0.1\n").substr(0, 50),
+            "keysieve.toml:6: [[set]] max_fp: unknown key; know");
+  EXPECT_EQ(refusal("[store.main]\nurl = \"dir:/x\"\npasword = \"x\"\n").substr(0, 55),
+            "keysieve.toml:3: [store.main] pasword: unknown key; kno");
+  EXPECT_EQ(refusal(kStore + tags_set + "[[sets]]\nname = \"x\"\n").substr(0, 35),
+            "keysieve.toml:6: sets: unknown key;");
+}
+
+TEST_F(Config, NamesTheIncludedFile) {
+  site_.write("conf.d/10.toml", "# comment\nfoo = 1\n");
+  EXPECT_EQ(refusal(kStore + tags_set).substr(0, 37), "conf.d/10.toml:2: foo: unknown key; k");
+}
+
+TEST_F(Config, ChecksEachValue) {
+  const auto in_top = [&](const std::string& line) { return refusal(with_line(line)); };
+  for (const char* line : {"directory = \"run/keysieve\"", "directory = 1", "cache = \"./cache\"",
+                           "group = \"no-such-group-here\"", "poll_interval = \"9ms\"",
+                           "poll_interval = \"25h\"", "poll_interval = \"soon\"", "poll_interval = 3",
+                           "poll_interval = \"3\"", "poll_interval = true", "max_total_size = \"1KiB\"",
+                           "max_total_size = -1", "max_total_size = \"big\"", "log_level = \"loud\""}) {
+    const std::string key(line, std::string_view(line).find(' '));
+    EXPECT_EQ(in_top(line).substr(0, 18 + key.size()), "keysieve.toml:1: " + key + ":") << in_top(line);
+  }
+}
+
+TEST_F(Config, ChecksEachValueOfASet) {
+  for (const char* line :
+       {"max_fpr = 0", "max_fpr = 1.5", "max_fpr = \"200%\"", "max_size = 12", "max_size = \"x\"",
+        "max_shrink = \"-1%\"", "max_shrink = 2", "min_keys = \"many\"", "min_keys = 1.5",
+        "canaries = \"relative\"", "canaries = \"/no/such/file\"", "canaries = \"/dev/null\""}) {
+    const std::string key(line, std::string_view(line).find(' '));
+    const std::string message = refusal(kStore + tags_set + line + "\n");
+    EXPECT_EQ(message.substr(0, 26 + key.size()), "keysieve.toml:6: [[set]] " + key + ":") << message;
+  }
+}
+
+TEST_F(Config, ChecksNamesOfSets) {
+  for (const char* name : {"", ".", "..", "-x", "A", "a b", "a/b"}) {
+    const std::string message =
+        refusal(std::string(kStore) + "[[set]]\nname = \"" + name + "\"\nstore = \"main\"\n");
+    EXPECT_EQ(message.substr(0, 30), "keysieve.toml:4: [[set]] name:") << message;
+  }
+}
+
+TEST_F(Config, RefusesWhatIsMissing) {
+  EXPECT_EQ(refusal(std::string(kStore) + "[[set]]\nstore = \"main\"\n"),
+            "keysieve.toml:3: [[set]] name: is missing");
+  EXPECT_EQ(refusal(std::string(kStore) + "[[set]]\nname = \"tags\"\n"),
+            "keysieve.toml:3: [[set]] store: is missing");
+  EXPECT_EQ(refusal("[store.main]\n" + tags_set), "keysieve.toml:1: [store.main] url: is missing");
+  EXPECT_EQ(refusal(kStore), "keysieve.toml: no [[set]] in it, nor in conf.d/*.toml beside it");
+  EXPECT_EQ(refusal(""), "keysieve.toml: no [[set]] in it, nor in conf.d/*.toml beside it");
+}
+
+TEST_F(Config, RefusesAStoreThatIsNotThere) {
+  EXPECT_EQ(refusal(std::string(kStore) + "[[set]]\nname = \"tags\"\nstore = \"mian\"\n"),
+            "keysieve.toml:5: [[set]] store: there is no [store.mian]");
+}
+
+TEST_F(Config, RefusesWhatIsSaidTwice) {
+  const std::string twice = refusal(kStore + tags_set + tags_set);
+  EXPECT_EQ(twice.substr(0, 69), "keysieve.toml:7: [[set]] name: set \"tags\" is configured already, at /");
+  site_.write("conf.d/10.toml", tags_set);
+  EXPECT_NE(refusal(kStore + tags_set).find("conf.d/10.toml:2: [[set]] name: set \"tags\""),
+            std::string::npos);
+  site_.write("conf.d/10.toml", kStore);
+  EXPECT_NE(refusal(kStore + tags_set).find("conf.d/10.toml:1: [store] main: store \"main\""),
+            std::string::npos);
+  site_.write("conf.d/10.toml", "poll_interval = \"1s\"\n");
+  EXPECT_NE(
+      refusal("poll_interval = \"2s\"\n" + (kStore + tags_set)).find("conf.d/10.toml:1: poll_interval:"),
+      std::string::npos);
+}
+
+TEST_F(Config, RefusesWrongShapes) {
+  EXPECT_EQ(refusal("store = \"main\"\n" + tags_set).substr(0, 23), "keysieve.toml:1: store:");
+  EXPECT_EQ(refusal("[store]\nmain = \"dir:/x\"\n" + tags_set).substr(0, 30),
+            "keysieve.toml:2: [store] main:");
+  EXPECT_EQ(refusal("set = \"tags\"\n").substr(0, 21), "keysieve.toml:1: set:");
+  EXPECT_EQ(refusal("set = [1, 2]\n").substr(0, 21), "keysieve.toml:1: set:");
+  EXPECT_EQ(refusal("[set]\nname = \"tags\"\n").substr(0, 21), "keysieve.toml:1: set:");
+}
+
+TEST_F(Config, NamesTheLineOfASyntaxError) {
+  EXPECT_EQ(refusal("\n\npoll_interval = 5s\n").substr(0, 17), "keysieve.toml:3: ");
+}
+
+TEST_F(Config, NamesAFileThatCannotBeRead) {
+  const std::string path = site_.root() / "nowhere.toml";
+  EXPECT_EQ(message_of<ErrorKind::Config>([&] { load_config(path); }), path + ": No such file or directory");
+}
+
+TEST_F(Config, RefusesAWrongUrlWithoutShowingItsPassword) {
+  for (const char* url :
+       {"redis://user:secret@host:notaport", "ftp://user:secret@host", "user:secret", "redis://user:secret@",
+        "redis://user:secret@host/first", "redis://user:secret@host?nosuch=1",
+        "redis://user:secret@host?password_file=/file", "redis-sentinel://user:secret@host",
+        "rediss://user:secret@host?cert_file=/file", "redis://user:@host",
+        "redis://user@host?password_file=", "lmdb:/folder?map_size=small"}) {
+    const std::string message = refusal("[store.main]\nurl = \"" + std::string(url) + "\"\n" + tags_set);
+    EXPECT_EQ(message.substr(0, 34), "keysieve.toml:2: [store.main] url:") << message;
+    EXPECT_EQ(message.find("secret"), std::string::npos) << message;
+  }
+}
+
+TEST_F(Config, ReadsNoFileThatAUrlNames) {
+  const LoaderConfig config =
+      load("[store.main]\nurl = \"redis://user@host?password_file=/no/such/file\"\n" + tags_set);
+  EXPECT_EQ(config.stores.at(0).shown, "redis://user@host");
+}
+
+TEST_F(Config, IsSummarisedWithoutPasswords) {
+  const LoaderConfig config =
+      load("[store.main]\nurl = \"redis://user:secret@localhost:6380/2?prefix=hidden\"\n" + tags_set);
+  for (const std::string& summary : {summary_text(config), summary_json(config)}) {
+    EXPECT_NE(summary.find("localhost:6380"), std::string::npos) << summary;
+    EXPECT_NE(summary.find("tags"), std::string::npos) << summary;
+    EXPECT_EQ(summary.find("secret"), std::string::npos) << summary;
+    EXPECT_EQ(summary.find("hidden"), std::string::npos) << summary;
+  }
+}
+
+// The file that is shipped as an example must be one.
+TEST_F(Config, UnderstandsTheExampleWithEveryOptionSwitchedOn) {
+  std::ifstream example(KEYSIEVED_EXAMPLE);
+  ASSERT_TRUE(example.is_open());
+  std::string text;
+  for (std::string line; std::getline(example, line);) {
+    const bool is_option = line.size() > 1 && line[0] == '#' && line[1] != ' ';
+    text += (is_option ? line.substr(1) : line) + "\n";
+  }
+  const auto replace = [&text](const std::string& from, const std::string& to) {
+    const auto at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+  };
+  site_.write("canaries", "cat\n");
+  replace("/etc/keysieve/tags.canaries", site_.root() / "canaries");
+  replace("\"www-data\"", "\"root\"");
+  const LoaderConfig config = load(text);
+  EXPECT_EQ(config.sets.at(0).guards.max_fpr, 0.02);
+  EXPECT_EQ(config.sets.at(0).guards.canaries.size(), 1U);
+}
+
+}  // namespace
+}  // namespace keysieve::test

@@ -1,0 +1,371 @@
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "tests/support/redis_server.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
+#include "tools/loader/adds/adds_mirror.hpp"
+
+namespace keysieve::test {
+namespace {
+
+constexpr KeyRange kBase{0, 1000};
+
+class SetRefresherAdds : public SetRefresherTest {
+ protected:
+  // Generation 1 is live.
+  void begin() {
+    site_.push("tags", kBase);
+    ASSERT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+  }
+
+  [[nodiscard]] std::string log_path() const { return site_.root() / "store/.log-keysieve:tags:adds"; }
+  [[nodiscard]] std::string mirror_path() const { return site_.cache() + "/tags.adds"; }
+  [[nodiscard]] std::uint64_t publication() const { return site_.live("tags")->id.publication; }
+  [[nodiscard]] std::uint64_t mirrored() const {
+    AddsMirror mirror(mirror_path());
+    mirror.load();
+    return mirror.count_after({});
+  }
+  void move_store_away() const {
+    std::filesystem::rename(site_.root() / "store", site_.root() / "away");
+    site_.write("store", "not a folder");
+  }
+  void bring_store_back() const {
+    std::filesystem::remove(site_.root() / "store");
+    std::filesystem::rename(site_.root() / "away", site_.root() / "store");
+  }
+  // Looks until there is nothing more to do.
+  const SetState& refresh_all() {
+    do refresh();
+    while (refresher_->has_more());
+    return refresher_->state();
+  }
+};
+
+TEST_F(SetRefresherAdds, BringsInWhatIsAdded) {
+  begin();
+  for (int i = 0; i < 20; ++i) {
+    site_.add("tags", {5000, 1 + i});
+    EXPECT_EQ(trouble(), Trouble::None);
+    EXPECT_TRUE(site_.knows("tags", {5000, 1 + i}));
+  }
+  EXPECT_FALSE(site_.knows("tags", {6000, 20}));
+  EXPECT_EQ(publication(), 1U);
+}
+
+// A set without adds costs one call for the records and one for the log.
+TEST_F(SetRefresherAdds, AsksTheStoreTwiceAtALookWithoutAdds) {
+  begin();
+  for (int i = 0; i < 3; ++i) {
+    events_.calls = 0;
+    refresh();
+    EXPECT_EQ(events_.calls, 2);
+  }
+}
+
+TEST_F(SetRefresherAdds, HasWhatWasAddedInAPublicationFromItsBeginning) {
+  begin();
+  site_.add("tags", {5000, 100});
+  refresh();
+  site_.push("tags", {0, 1100});
+  // The publication is made in between; what follows it cannot read the log any more.
+  int reads = 0;
+  events_.before_log = [&] {
+    if (site_.live_generation("tags") == 2) throw Error(ErrorKind::Unavailable, "gone");
+    ++reads;
+  };
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(reads, 1);
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+  EXPECT_TRUE(site_.knows("tags", {5000, 100}));
+}
+
+TEST_F(SetRefresherAdds, PublishesNothingWhileTheLogCannotBeRead) {
+  begin();
+  site_.add("tags", {5000, 10});
+  site_.push("tags", {0, 1100});
+  events_.before_log = [] { throw Error(ErrorKind::Unavailable, "no answer"); };
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  events_.before_log = [] {};
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+}
+
+TEST_F(SetRefresherAdds, LeavesOutWhatTheNextSnapshotHolds) {
+  begin();
+  site_.add("tags", {5000, 10});
+  refresh();
+  site_.push_after_adds("tags", {0, 1100});
+  site_.add("tags", {6000, 10});
+  refresh();
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+  EXPECT_FALSE(site_.knows("tags", {5000, 10}));
+  EXPECT_TRUE(site_.knows("tags", {6000, 10}));
+}
+
+TEST_F(SetRefresherAdds, FollowsTheLogWhileAGuardRefusesTheNextSnapshot) {
+  begin();
+  site_.push("tags", {0, 100});
+  EXPECT_EQ(trouble(), Trouble::Refused);
+  site_.add("tags", {5000, 10});
+  EXPECT_EQ(trouble(), Trouble::Refused);
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+}
+
+TEST_F(SetRefresherAdds, GivesALayerToAPublicationThatHasNone) {
+  begin();
+  const SnapshotBytes snapshot = SnapshotCache(site_.cache()).load("tags", 1);
+  Publisher({.directory = site_.directory()}, "tags").publish(snapshot.get(), 1);
+  site_.add("tags", {5000, 10});
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(publication(), 3U);
+  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+}
+
+TEST_F(SetRefresherAdds, GoesOnUsingTheLayerThatItFinds) {
+  begin();
+  site_.add("tags", {5000, 10});
+  refresh();
+  start();
+  site_.add("tags", {6000, 10});
+  refresh();
+  EXPECT_EQ(publication(), 1U);
+  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+  EXPECT_TRUE(site_.knows("tags", {6000, 10}));
+}
+
+// Killed between the mirror and the layer, and the store is away when it starts again.
+TEST_F(SetRefresherAdds, BringsInWhatAPredecessorHadReceived) {
+  begin();
+  {
+    AddsMirror mirror(mirror_path());
+    mirror.merge(std::vector{LogEntry{log_position(1, 0), key_number(5000)}});
+    mirror.save();
+  }
+  site_.remove_store();
+  start();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(publication(), 1U);
+  EXPECT_TRUE(site_.knows("tags", {5000, 1}));
+}
+
+TEST_F(SetRefresherAdds, HasWhatWasAddedAfterARebootWithoutTheStore) {
+  begin();
+  site_.add("tags", {5000, 500});
+  refresh();
+  site_.wipe_shared_memory();
+  site_.remove_store();
+  start();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_TRUE(site_.knows("tags", kBase));
+  EXPECT_TRUE(site_.knows("tags", {5000, 500}));
+}
+
+// Otherwise what was received would be absent: not at once, but with the store.
+TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhenTheMirrorIsDamaged) {
+  begin();
+  site_.add("tags", {5000, 500});
+  refresh();
+  site_.wipe_shared_memory();
+  {
+    std::fstream file(mirror_path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(100);
+    file.put('!');
+  }
+  move_store_away();
+  start();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(site_.live("tags"), std::nullopt);
+  bring_store_back();
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_TRUE(site_.knows("tags", {5000, 500}));
+  EXPECT_EQ(mirrored(), 500U);
+}
+
+// What others may write to, the adds file alone, is not believed, until that is mended; nor is it lost.
+TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhileOthersMayWriteToTheMirror) {
+  begin();
+  site_.add("tags", {5000, 500});
+  refresh();
+  site_.wipe_shared_memory();
+  move_store_away();
+  start();
+  for (const unsigned mode : {0660U, 0606U}) {
+    std::filesystem::permissions(mirror_path(), std::filesystem::perms(mode));
+    EXPECT_EQ(trouble(), Trouble::StoreAway);
+    EXPECT_EQ(site_.live("tags"), std::nullopt);
+  }
+  std::filesystem::permissions(mirror_path(), std::filesystem::perms(0640));
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_TRUE(site_.knows("tags", kBase));
+  EXPECT_TRUE(site_.knows("tags", {5000, 500}));
+}
+
+TEST_F(SetRefresherAdds, SavesWhatCameMeanwhileWhenTheMirrorIsItsOwnAgain) {
+  begin();
+  site_.add("tags", {5000, 10});
+  refresh();
+  std::filesystem::permissions(mirror_path(), std::filesystem::perms(0666));
+  std::filesystem::remove(log_path());
+  start();
+  site_.add("tags", {6000, 10});
+  EXPECT_EQ(trouble(), Trouble::AddsInMemory);
+  EXPECT_TRUE(site_.knows("tags", {6000, 10}));
+  EXPECT_EQ(mirrored(), 10U);
+  std::filesystem::permissions(mirror_path(), std::filesystem::perms(0640));
+  site_.add("tags", {7000, 10});
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(mirrored(), 30U);
+}
+
+TEST_F(SetRefresherAdds, WritesAMirrorOfItsOwnWhateverTheUmask) {
+  const mode_t before = ::umask(007);
+  begin();
+  site_.add("tags", {5000, 10});
+  refresh();
+  ::umask(before);
+  EXPECT_EQ(std::filesystem::status(mirror_path()).permissions(), std::filesystem::perms(0640));
+}
+
+TEST_F(SetRefresherAdds, KeepsWhatItReceivedWhenTheLogIsLost) {
+  begin();
+  site_.add("tags", {5000, 100});
+  refresh();
+  std::filesystem::remove(log_path());
+  refresh();
+  site_.add("tags", {6000, 10});
+  EXPECT_EQ(trouble(), Trouble::None);
+  site_.push("tags", {0, 1100});
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+  EXPECT_TRUE(site_.knows("tags", {5000, 100}));
+  EXPECT_TRUE(site_.knows("tags", {6000, 10}));
+}
+
+// A failover to a server that had not got the last entries, and whose clock is behind.
+TEST_F(SetRefresherAdds, ReadsALogAgainThatHasFallenBack) {
+  begin();
+  site_.add("tags", {5000, 5});
+  refresh();
+  const std::string older = site_.root() / "older.log";
+  std::filesystem::copy_file(log_path(), older);
+  {
+    LogFile log(log_path());
+    log.append(std::vector{LogEntry{log_position(4'000'000'000'000, 0), key_number(5005)}});
+  }
+  refresh();
+  EXPECT_TRUE(site_.knows("tags", {5000, 6}));
+  std::filesystem::rename(older, log_path());
+  site_.add("tags", {6000, 5});
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_TRUE(site_.knows("tags", {5000, 6}));
+  EXPECT_TRUE(site_.knows("tags", {6000, 5}));
+  site_.add("tags", {7000, 5});
+  refresh();
+  EXPECT_TRUE(site_.knows("tags", {7000, 5}));
+}
+
+// As above, but the new end is beyond what was read before anybody looks.
+TEST_F(SetRefresherAdds, ReadsTheLogAgainAfterTheStoreWasAway) {
+  begin();
+  site_.add("tags", {5000, 5});
+  refresh();
+  move_store_away();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  bring_store_back();
+  std::filesystem::remove(log_path());
+  {
+    LogFile log(log_path());
+    log.append(std::vector{LogEntry{log_position(1000, 0), key_number(6000)}});
+  }
+  site_.add("tags", {6001, 1});
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_TRUE(site_.knows("tags", {5000, 5}));
+  EXPECT_TRUE(site_.knows("tags", {6000, 2}));
+}
+
+TEST_F(SetRefresherAdds, ReadsALongLogInSeveralLooks) {
+  constexpr KeyRange kMany{5000, 70000};
+  begin();
+  site_.add("tags", kMany);
+  refresh();
+  EXPECT_TRUE(refresher_->has_more());
+  EXPECT_TRUE(site_.knows("tags", {5000, 65000}));
+  EXPECT_EQ(refresh_all().trouble, Trouble::None);
+  EXPECT_TRUE(site_.knows("tags", kMany));
+}
+
+TEST_F(SetRefresherAdds, ForgetsWhatNoKeptGenerationNeeds) {
+  begin();
+  for (int generation = 2; generation <= 5; ++generation) {
+    site_.add("tags", {1000 * generation, 100});
+    refresh();
+    site_.push_after_adds("tags", {0, 1000 + generation});
+    refresh();
+  }
+  refresh();
+  EXPECT_EQ(site_.live_generation("tags"), 5U);
+  EXPECT_EQ(mirrored(), 200U);  // the adds between generations 3, 4 and 5
+}
+
+TEST_F(SetRefresherAdds, FollowsTheLogWhenTheCacheCannotBeWritten) {
+  std::filesystem::remove(site_.cache());
+  begin();
+  site_.add("tags", {5000, 10});
+  EXPECT_EQ(trouble(), Trouble::AddsInMemory);
+  EXPECT_EQ(refresher_->state().reason, "10 adds are in memory alone, and would be lost with this process: " +
+                                            mirror_path() + ": cannot open: No such file or directory");
+  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+  EXPECT_NE(refresher_->unsaved_adds(), std::nullopt);
+  std::filesystem::create_directory(site_.cache());
+  EXPECT_EQ(refresher_->unsaved_adds(), std::nullopt) << "it tries once more";
+  EXPECT_EQ(mirrored(), 10U);
+  EXPECT_EQ(trouble(), Trouble::None);
+}
+
+// In a log of Redis a notice tells of a push. Here it comes between the looks at the pointer and at the log,
+// and so is read: nothing else will wake the loader.
+TEST_F(SetRefresherAdds, LooksOnceMoreWhenItHasReadANotice) {
+  shared_redis().command("FLUSHALL");
+  url_ = shared_redis().unix_url();
+  site_.push("tags", kBase, url_);
+  refresh_all();
+  ASSERT_EQ(site_.live_generation("tags"), 1U);
+  events_.before_log = [this, has_pushed = false]() mutable {
+    if (!std::exchange(has_pushed, true)) site_.push("tags", {0, 1100}, url_);
+  };
+  refresh();
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_TRUE(refresher_->has_more());
+  refresh();
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+  EXPECT_FALSE(refresher_->has_more());
+}
+
+// Watched from where it was read to; not while it could not be read, or the watch would wake at once again.
+TEST_F(SetRefresherAdds, NamesTheLogToWatchWhenItHasReadIt) {
+  EXPECT_EQ(refresher_->watched_log(), std::nullopt);
+  refresh();  // never pushed: what is pushed is told there as well
+  EXPECT_EQ(refresher_->watched_log()->name, "keysieve:tags:adds");
+  begin();
+  site_.add("tags", {5000, 10});
+  refresh();
+  EXPECT_EQ(refresher_->watched_log()->seen, LogFile(log_path()).end());
+  events_.before_log = [] { throw Error(ErrorKind::Unavailable, "no answer"); };
+  refresh();
+  EXPECT_EQ(refresher_->watched_log(), std::nullopt);
+  events_.before_log = [] {};
+  const Publisher other({.directory = site_.directory()}, "tags");
+  refresh();
+  EXPECT_EQ(refresher_->watched_log(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace keysieve::test

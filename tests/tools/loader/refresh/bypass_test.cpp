@@ -1,0 +1,129 @@
+#include <gmock/gmock.h>
+
+#include "core/shm/bypass.hpp"
+#include "core/shm/control_file.hpp"
+#include "core/shm/set_reader.hpp"
+#include "tests/support/redis_server.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
+#include "tools/transfer/store_bypass.hpp"
+
+namespace keysieve::test {
+namespace {
+
+class SetRefresherBypass : public SetRefresherTest {
+ protected:
+  SetRefresherBypass() { site_.push("tags", {0, 1000}); }
+
+  [[nodiscard]] bool is_bypassed_here() const {
+    SetReader reader({.directory = site_.directory()}, "tags");
+    reader.follow();
+    return reader.availability() == Availability::Bypassed;
+  }
+  void bypass(const std::optional<std::string>& set_name, UnixSeconds until = 0) const {
+    set_store_bypass(*open_store(site_.store_url()), set_name, {.until = until});
+  }
+  void lift(const std::optional<std::string>& set_name) const {
+    clear_store_bypass(*open_store(site_.store_url()), set_name);
+  }
+};
+
+TEST_F(SetRefresherBypass, FollowsTheRecordsOfTheSetAndOfAllSets) {
+  for (const auto& set_name : {std::optional<std::string>("tags"), std::optional<std::string>()}) {
+    refresh();
+    EXPECT_FALSE(is_bypassed_here());
+    bypass(set_name);
+    EXPECT_EQ(trouble(), Trouble::None);
+    EXPECT_TRUE(is_bypassed_here());
+    lift(set_name);
+    refresh();
+    EXPECT_FALSE(is_bypassed_here());
+  }
+}
+
+TEST_F(SetRefresherBypass, LeavesOtherSetsAlone) {
+  bypass("shop");
+  refresh();
+  EXPECT_FALSE(is_bypassed_here());
+}
+
+TEST_F(SetRefresherBypass, EndsWithItsTime) {
+  bypass("tags", unix_now() + 3600);
+  refresh();
+  EXPECT_TRUE(is_bypassed_here());
+  bypass("tags", unix_now() - 1);
+  refresh();
+  EXPECT_FALSE(is_bypassed_here());
+}
+
+TEST_F(SetRefresherBypass, StaysWhileTheStoreIsAway) {
+  bypass("tags");
+  refresh();
+  site_.remove_store();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_TRUE(is_bypassed_here());
+}
+
+TEST_F(SetRefresherBypass, DoesNotTouchTheOperatorsOwn) {
+  refresh();
+  set_bypass(site_.directory(), "tags", 0);
+  refresh();
+  EXPECT_TRUE(is_bypassed_here());
+  bypass("tags");
+  refresh();
+  clear_bypass(site_.directory(), "tags");
+  EXPECT_TRUE(is_bypassed_here());
+}
+
+TEST_F(SetRefresherBypass, WorksWhenThePointerRecordIsDamaged) {
+  refresh();
+  bypass("tags");
+  {
+    const auto store = open_store(site_.store_url());
+    const Record nonsense{"keysieve:tags:current", "{"};
+    store->put_many({&nonsense, 1});
+  }
+  EXPECT_EQ(trouble(), Trouble::Refused);
+  EXPECT_TRUE(is_bypassed_here());
+}
+
+TEST_F(SetRefresherBypass, IsInForceWhereARecordCannotBeReadWhileTheSetIsFollowed) {
+  RedisServer& server = shared_redis();
+  server.command("FLUSHALL");
+  url_ = server.tcp_url();
+  std::uint64_t generation = 0;
+  for (const std::string key : {"keysieve:bypass", "keysieve:tags:bypass"}) {
+    server.command("LPUSH " + key + " x");
+    site_.push("tags", {0, 1000}, url_);
+    site_.add("tags", {5000, 10}, url_);
+    const SetState& state = refresh();
+    EXPECT_EQ(state.trouble, Trouble::Refused);
+    EXPECT_THAT(state.reason, ::testing::HasSubstr(url_ + ": " + key + ": WRONGTYPE"));
+    EXPECT_EQ(state.exit_status, 65);
+    EXPECT_TRUE(is_bypassed_here());
+    EXPECT_EQ(site_.live_generation("tags"), ++generation);
+    server.command("DEL " + key);
+    EXPECT_EQ(trouble(), Trouble::None);
+    EXPECT_FALSE(is_bypassed_here());
+    EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+  }
+}
+
+TEST_F(SetRefresherBypass, IsInForceAgainWhenSharedMemoryWasWiped) {
+  bypass("tags");
+  refresh();
+  site_.wipe_shared_memory();
+  refresh();
+  EXPECT_TRUE(is_bypassed_here());
+}
+
+TEST_F(SetRefresherBypass, IsInForceBeforeTheFirstPush) {
+  open_store(site_.store_url())->remove_many(std::vector<std::string>{"keysieve:tags:current"});
+  bypass(std::nullopt);
+  EXPECT_EQ(trouble(), Trouble::NeverPushed);
+  site_.push("tags", {0, 1000});
+  refresh();
+  EXPECT_TRUE(is_bypassed_here());
+}
+
+}  // namespace
+}  // namespace keysieve::test

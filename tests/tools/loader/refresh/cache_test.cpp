@@ -1,0 +1,110 @@
+#include <unistd.h>
+
+#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
+
+namespace keysieve::test {
+namespace {
+
+// Saved, but not published: the directory is full.
+TEST_F(SetRefresherTest, PublishesASavedSnapshotWithoutPullingItAgain) {
+  loader_.max_total_bytes = 65536;
+  start();
+  site_.push("tags", {0, 1000});
+  refresh();
+  const SnapshotRecord large = site_.push("tags", {0, 80000});
+  EXPECT_EQ(refresh().exit_status, 73);
+  EXPECT_EQ(refresher_->state().live->generation, 1U);
+  site_.damage("tags", large);
+  EXPECT_EQ(trouble(), Trouble::CannotPublish);
+  loader_.max_total_bytes = 0;
+  start();
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_TRUE(site_.knows("tags", {0, 80000}));
+}
+
+// As at a reboot with the store away, after the configuration was tightened.
+TEST_F(SetRefresherTest, PublishesNothingFromTheCacheThatIsNotAllowedAnyMore) {
+  struct Case {
+    const char* name;
+    Guards guards;
+    std::uint64_t max_bytes;
+  };
+  const std::vector<Case> cases{{"min_keys", {.min_keys = 2000}, 0},
+                                {"max_fpr", {.max_fpr = 1e-12}, 0},
+                                {"canaries", {.canaries = {"no such key"}}, 0},
+                                {"max_size", {}, 4096}};
+  site_.push("tags", {0, 1000});
+  refresh();
+  site_.wipe_shared_memory();
+  site_.remove_store();
+  for (const Case& tightened : cases) {
+    set_.guards = tightened.guards;
+    set_.max_bytes = tightened.max_bytes;
+    start();
+    EXPECT_EQ(trouble(), Trouble::StoreAway) << tightened.name;
+    EXPECT_EQ(site_.live("tags"), std::nullopt) << tightened.name;
+  }
+  set_.guards = {};
+  set_.max_bytes = 0;
+  start();
+  refresh();
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+}
+
+TEST_F(SetRefresherTest, PublishesNothingFromACacheThatOthersMayWriteTo) {
+  site_.push("tags", {0, 1000});
+  site_.add("tags", {5000, 10});
+  refresh();
+  site_.wipe_shared_memory();
+  site_.remove_store();
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
+  start();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(site_.live("tags"), std::nullopt);
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
+  start();
+  refresh();
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+}
+
+TEST_F(SetRefresherTest, RefusesASavedSnapshotThatIsTooLargeNow) {
+  loader_.max_total_bytes = 65536;
+  start();
+  site_.push("tags", {0, 80000});
+  EXPECT_EQ(trouble(), Trouble::CannotPublish);  // but saved
+  loader_.max_total_bytes = 0;
+  set_.max_bytes = 65536;
+  start();
+  EXPECT_EQ(trouble(), Trouble::Refused);
+  EXPECT_EQ(site_.live("tags"), std::nullopt);
+}
+
+// What the newer one holds is in the mirror alone, should the older be published again.
+TEST_F(SetRefresherTest, KeepsTheAddsThatAnOlderSnapshotInTheCacheNeeds) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small tmpfs";
+  const MountedTmpfs small(site_.cache(), "64k");
+  if (small.error() == EPERM) GTEST_SKIP() << "this root may not mount";
+  ASSERT_EQ(small.error(), 0);
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));  // of a tmpfs: everybody's
+  site_.push("tags", {0, 1000});
+  refresh();
+  site_.add("tags", {2000, 10});
+  refresh();
+  for (int push = 0; push < 3; ++push) {        // the last takes the first, and its adds, out of the store
+    site_.push_after_adds("tags", {0, 80000});  // too large to be saved
+    EXPECT_EQ(trouble(), Trouble::None);
+  }
+  ASSERT_EQ(site_.live_generation("tags"), 4U);
+  site_.wipe_shared_memory();
+  site_.remove_store();
+  start();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  EXPECT_TRUE(site_.knows("tags", {2000, 10}));
+}
+
+}  // namespace
+}  // namespace keysieve::test

@@ -1,0 +1,102 @@
+// Bytes of a live publication that change: lookups answer maybe at once, and it is published again.
+#include <filesystem>
+
+#include "core/shm/set_reader.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
+
+namespace keysieve::test {
+namespace {
+
+class SetRefresherDamage : public SetRefresherTest {
+ protected:
+  static constexpr KeyRange kKeys{0, 20'000};
+
+  SetRefresherDamage() {
+    site_.push("tags", kKeys);
+    EXPECT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+    EXPECT_TRUE(reader_.follow());
+  }
+
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return site_.directory() + "/tags/" + name;
+  }
+  // As a stray write would do.
+  static void zero(const std::string& path, std::uint64_t offset) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(offset));
+    file << std::string(4096, '\0') << std::flush;
+    ASSERT_TRUE(file.good());
+  }
+  void zero_a_shard() const {
+    const std::string name = path(snapshot_file_name(1));
+    zero(name, std::filesystem::file_size(name) - 8192);
+  }
+  int absent() {
+    const Attachment* attached = reader_.follow();
+    int absent = 0;
+    for (int i = 0; attached && i < kKeys.count; ++i) {
+      if (!attached->may_contain(hash_key(key_number(i), attached->snapshot().seed()))) ++absent;
+    }
+    return absent;
+  }
+
+  SetReader reader_{{.directory = site_.directory(), .max_jitter = std::chrono::hours(1)}, "tags"};
+};
+
+TEST_F(SetRefresherDamage, IsFoundAndPublishedAnewFromTheCache) {
+  zero_a_shard();
+  EXPECT_GT(absent(), 100) << "a reader does not notice";
+  site_.remove_store();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(site_.live("tags")->id.publication, 2U);
+  EXPECT_FALSE(site_.live("tags")->is_damaged);
+  EXPECT_EQ(absent(), 0);
+  EXPECT_EQ(reader_.availability(), Availability::Ready);
+  EXPECT_EQ(reader_.attachment()->id().publication, 2U)
+      << "from the damaged one it must not answer, late as it is";
+}
+
+TEST_F(SetRefresherDamage, BypassesTheSetUntilItCanBePublishedAnew) {
+  zero_a_shard();
+  std::filesystem::remove_all(site_.cache());
+  std::filesystem::create_directory(site_.cache());
+  std::filesystem::rename(site_.root() / "store", site_.root() / "away");
+  site_.write("store", "not a folder");
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_FALSE(reader_.follow());
+  EXPECT_EQ(reader_.availability(), Availability::Bypassed);
+  EXPECT_EQ(reader_.reason(), "its bytes have changed since they were published");
+  EXPECT_EQ(reader_.trouble(), ErrorKind::Data);
+
+  start();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_FALSE(reader_.follow()) << "a loader that begins anew knows it too";
+
+  std::filesystem::remove(site_.root() / "store");
+  std::filesystem::rename(site_.root() / "away", site_.root() / "store");
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+  EXPECT_TRUE(reader_.follow());
+  EXPECT_EQ(absent(), 0);
+}
+
+TEST_F(SetRefresherDamage, OfTheTablesIsFoundToo) {
+  zero(path(snapshot_file_name(1)), 4096);
+  refresh();
+  EXPECT_EQ(site_.live("tags")->id.publication, 2U);
+  EXPECT_EQ(absent(), 0);
+}
+
+TEST_F(SetRefresherDamage, OfTheLiveLayerIsMadeGood) {
+  constexpr KeyRange kAdded{50'000, 100};
+  site_.add("tags", kAdded);
+  refresh();
+  ASSERT_TRUE(site_.knows("tags", kAdded));
+  zero(path(live_file_name(1)), 4096);
+  ASSERT_FALSE(site_.knows("tags", kAdded));
+  refresh();
+  EXPECT_TRUE(site_.knows("tags", kAdded));
+  EXPECT_EQ(site_.live("tags")->id.publication, 1U);
+}
+
+}  // namespace
+}  // namespace keysieve::test

@@ -1,0 +1,94 @@
+// What is added is known to processes that still answer from the publication before the current one.
+#include <filesystem>
+
+#include "core/shm/set_reader.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
+
+namespace keysieve::test {
+namespace {
+
+constexpr KeyRange kAdded{5000, 200};
+
+class SetRefresherLateReader : public SetRefresherTest {
+ protected:
+  SetRefresherLateReader() {
+    site_.push("tags", {0, 1000});
+    EXPECT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+    EXPECT_EQ(publication_of_late(), 1U);
+  }
+
+  std::uint64_t publication_of_late() {
+    const Attachment* attached = late_.follow();
+    return attached ? attached->id().publication : 0;
+  }
+  int absent_for_late(KeyRange keys) {
+    const Attachment* attached = late_.follow();
+    int absent = 0;
+    for (int i = 0; attached && i < keys.count; ++i) {
+      if (!attached->may_contain(hash_key(key_number(keys.first + i), attached->snapshot().seed()))) ++absent;
+    }
+    return absent;
+  }
+
+  SetReader late_{{.directory = site_.directory(), .max_jitter = std::chrono::hours(1)}, "tags"};
+};
+
+TEST_F(SetRefresherLateReader, KnowsWhatIsAddedAfterARefresh) {
+  site_.push("tags", {0, 1100});
+  refresh();
+  site_.add("tags", kAdded);
+  refresh();
+  EXPECT_EQ(publication_of_late(), 1U);
+  EXPECT_EQ(absent_for_late(kAdded), 0);
+  EXPECT_GT(absent_for_late({7000, 200}), 150);
+}
+
+TEST_F(SetRefresherLateReader, KnowsWhatTheLookThatRefreshesReceives) {
+  site_.add("tags", kAdded);
+  site_.push("tags", {0, 1100});
+  refresh();
+  ASSERT_EQ(site_.live("tags")->id.publication, 2U);
+  EXPECT_EQ(publication_of_late(), 1U);
+  EXPECT_EQ(absent_for_late(kAdded), 0);
+}
+
+TEST_F(SetRefresherLateReader, KnowsWhatIsAddedWhileTheLayerIsEnlarged) {
+  for (int count = 1000; site_.live("tags")->id.publication < 3; count *= 2) {
+    ASSERT_LT(count, 100'000);
+    site_.add("tags", {5000, count});
+    refresh();
+    EXPECT_EQ(absent_for_late({5000, count}), 0) << count;
+  }
+}
+
+TEST_F(SetRefresherLateReader, KnowsWhatALoaderBringsInThatBeganAfterwards) {
+  site_.push("tags", {0, 1100});
+  refresh();
+  start();
+  site_.add("tags", kAdded);
+  refresh();
+  EXPECT_EQ(publication_of_late(), 1U);
+  EXPECT_EQ(absent_for_late(kAdded), 0);
+}
+
+TEST_F(SetRefresherLateReader, AnswersFromTheNewPublicationWhereTheOldOneCannotBeFilled) {
+  site_.push("tags", {0, 1100});
+  refresh();
+  EXPECT_EQ(publication_of_late(), 1U);
+  std::filesystem::remove(site_.directory() + "/tags/" + live_file_name(1));
+  site_.add("tags", kAdded);
+  refresh();
+  EXPECT_EQ(publication_of_late(), 2U);
+  EXPECT_EQ(absent_for_late(kAdded), 0);
+}
+
+TEST_F(SetRefresherLateReader, AnswersFromTheCurrentPublicationOnceItIsTwoBehind) {
+  for (int i = 1; i <= 2; ++i) {
+    site_.push("tags", {0, 1000 + 100 * i});
+    refresh();
+  }
+  EXPECT_EQ(publication_of_late(), 3U);
+}
+
+}  // namespace
+}  // namespace keysieve::test

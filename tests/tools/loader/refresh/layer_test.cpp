@@ -1,0 +1,138 @@
+#include <filesystem>
+
+#include "core/shm/publisher.hpp"
+#include "core/shm/set_reader.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
+#include "tools/loader/adds/layer_filler.hpp"
+
+namespace keysieve::test {
+namespace {
+
+class SetRefresherLayer : public SetRefresherTest {
+ protected:
+  void begin() {
+    site_.push("tags", {0, 20000});
+    ASSERT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+  }
+  // Share of 200,000 keys that were never added, but are answered with maybe.
+  [[nodiscard]] double measured_fpr() const {
+    SetReader reader({.directory = site_.directory()}, "tags");
+    const Attachment* attached = reader.follow();
+    if (!attached) return 1;
+    constexpr int kProbes = 200'000;
+    int maybe = 0;
+    for (int i = 0; i < kProbes; ++i) {
+      if (attached->may_contain(hash_key("other-" + std::to_string(i), attached->snapshot().seed()))) ++maybe;
+    }
+    return static_cast<double>(maybe) / kProbes;
+  }
+  [[nodiscard]] LivePublication live() const { return site_.live("tags").value(); }
+};
+
+TEST_F(SetRefresherLayer, HasRoomInEveryPublication) {
+  begin();
+  EXPECT_EQ(live().layer.shard_count, 1U);
+}
+
+TEST_F(SetRefresherLayer, IsGivenToWhatWasPublishedByHandWhileTheStoreIsAway) {
+  begin();
+  site_.add("tags", {100'000, 100});
+  refresh();
+  const SnapshotBytes by_hand = build_snapshot("tags", {0, 500});
+  Publisher({.directory = site_.directory()}, "tags").publish(by_hand.get(), 0);
+  EXPECT_FALSE(site_.knows("tags", {100'000, 100}));
+  site_.remove_store();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_TRUE(site_.knows("tags", {100'000, 100}));
+  EXPECT_TRUE(site_.knows("tags", {0, 500}));
+}
+
+TEST_F(SetRefresherLayer, IsEnlargedWhenItIsTooFull) {
+  begin();
+  for (int count = 1000; count <= 64000; count *= 2) {
+    const LivePublication before = live();
+    site_.add("tags", {100'000, count});
+    EXPECT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+    EXPECT_TRUE(site_.knows("tags", {0, 20000})) << count;
+    EXPECT_TRUE(site_.knows("tags", {100'000, count})) << count;
+    EXPECT_EQ(live().generation, 1U);
+    EXPECT_EQ(live().build_id, before.build_id);
+    if (live().id == before.id) {
+      EXPECT_EQ(live().layer, before.layer) << count;
+    } else {
+      EXPECT_GE(live().layer.shard_count, 2 * before.layer.shard_count) << count;
+    }
+    EXPECT_LE(measured_fpr(), 1.1 * (before.estimated_fpr + 0.0025)) << count;
+  }
+  EXPECT_GE(live().layer.shard_count, 16U);
+}
+
+TEST_F(SetRefresherLayer, KeepsTheSetWithinItsLargestFpr) {
+  site_.push("tags", {0, 20000});
+  refresh();
+  set_.guards.max_fpr = live().estimated_fpr + 0.0005;
+  start();
+  site_.add("tags", {100'000, 30000});
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+  EXPECT_TRUE(site_.knows("tags", {100'000, 30000}));
+  EXPECT_LE(measured_fpr(), 1.05 * *set_.guards.max_fpr);
+}
+
+// The same key again and again takes no room.
+TEST_F(SetRefresherLayer, StaysAsItIsForKeysThatAreThereAlready) {
+  begin();
+  for (int i = 0; i < 20; ++i) site_.add("tags", {100'000, 1000});
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(live().id.publication, 1U);
+  site_.push("tags", {0, 20001});
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(live().layer.shard_count, 1U);
+}
+
+TEST_F(SetRefresherLayer, IsEnlargedFromWhatWasReceivedWhenTheLogIsLost) {
+  begin();
+  site_.add("tags", {100'000, 2000});
+  refresh();
+  std::filesystem::remove(site_.root() / "store/.log-keysieve:tags:adds");
+  site_.add("tags", {200'000, 5000});
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_GT(live().id.publication, 1U);
+  EXPECT_TRUE(site_.knows("tags", {100'000, 2000}));
+  EXPECT_TRUE(site_.knows("tags", {200'000, 5000}));
+}
+
+TEST_F(SetRefresherLayer, IsEnlargedWhileTheStoreIsAwayAgain) {
+  begin();
+  site_.add("tags", {100'000, 20000});
+  loader_.max_total_bytes = live().bytes + 20000;  // no room for another publication
+  start();
+  EXPECT_EQ(refresh().exit_status, 73);
+  EXPECT_TRUE(site_.knows("tags", {100'000, 20000}));
+  EXPECT_EQ(live().id.publication, 1U);
+  loader_.max_total_bytes = 0;
+  site_.remove_store();
+  start();
+  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(live().id.publication, 2U);
+  EXPECT_TRUE(site_.knows("tags", {100'000, 20000}));
+}
+
+// Neither the log nor the cache has what is in the layer: the layer is all there is of it.
+TEST_F(SetRefresherLayer, IsNotReplacedByOneThatHoldsLess) {
+  begin();
+  site_.add("tags", {100'000, 2000});
+  refresh();
+  std::filesystem::remove(site_.root() / "store/.log-keysieve:tags:adds");
+  std::filesystem::remove(site_.cache() + "/tags.adds");
+  start();
+  site_.add("tags", {200'000, 1500});
+  const SetState& state = refresh();
+  EXPECT_EQ(state.trouble, Trouble::CannotPublish);
+  EXPECT_NE(state.reason.find("hold less than the live layer"), std::string::npos) << state.reason;
+  EXPECT_EQ(live().id.publication, 1U);
+  EXPECT_TRUE(site_.knows("tags", {100'000, 2000}));
+  EXPECT_TRUE(site_.knows("tags", {200'000, 1500}));
+}
+
+}  // namespace
+}  // namespace keysieve::test

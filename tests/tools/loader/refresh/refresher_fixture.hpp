@@ -1,0 +1,94 @@
+// One set of one site, refreshed step by step with a clock of the test's own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "tests/tools/loader/site.hpp"
+#include "tests/tools/transfer/store_decorator.hpp"
+#include "tools/loader/refresh/set_refresher.hpp"
+
+namespace keysieve::test {
+
+inline constexpr SteadyTime kStart{std::chrono::hours(1)};
+inline constexpr Milliseconds kPollInterval{1000};
+
+// The store of a site, where something else happens while it is asked, and which counts.
+class EventfulStore : public StoreDecorator {
+ public:
+  struct Events {
+    std::function<void()> before_records = [] {};
+    std::function<void()> before_pull = [] {};
+    std::function<void()> before_log = [] {};
+    int calls = 0;
+  };
+
+  EventfulStore(std::unique_ptr<Store> real, Events& events)
+      : StoreDecorator(*real), real_(std::move(real)), events_(events) {}
+
+  std::optional<std::string> get(const std::string& key) override {
+    events_.before_pull();
+    return StoreDecorator::get(key);
+  }
+  std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
+    ++events_.calls;
+    events_.before_records();
+    return StoreDecorator::get_many(keys);
+  }
+  std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
+                                   std::size_t max_entries) override {
+    ++events_.calls;
+    events_.before_log();
+    return StoreDecorator::read_after(log, after, max_entries);
+  }
+  LogPosition end_of(const std::string& log) override {
+    ++events_.calls;
+    return StoreDecorator::end_of(log);
+  }
+
+ private:
+  std::unique_ptr<Store> real_;
+  Events& events_;
+};
+
+class SetRefresherTest : public ::testing::Test {
+ protected:
+  SetRefresherTest() {
+    loader_.directory = site_.directory();
+    loader_.cache = site_.cache();
+    loader_.poll_interval = kPollInterval;
+    set_.name = "tags";
+    set_.store = "main";
+    start();
+  }
+
+  // As a new process or a reload would.
+  void start() {
+    refresher_.emplace(set_, loader_, store_, recorder_, [] { return true; });
+  }
+
+  // One look, ten minutes after the last, so that every backoff has passed.
+  const SetState& refresh() {
+    now_ += std::chrono::minutes(10);
+    const SetState& state = refresher_->refresh(now_);
+    store_.close();
+    return state;
+  }
+  Trouble trouble() { return refresh().trouble; }
+
+  Site site_;
+  std::string url_ = site_.store_url();
+  LoaderConfig loader_;
+  SetConfig set_;
+  EventfulStore::Events events_;
+  StoreConnection store_{[this] { return std::make_unique<EventfulStore>(open_store(url_), events_); },
+                         "the store", kPollInterval};
+  SetRecorder recorder_{"tags"};
+  std::optional<SetRefresher> refresher_;
+  SteadyTime now_ = kStart;
+};
+
+}  // namespace keysieve::test

@@ -1,0 +1,172 @@
+#include "tools/loader/refresh/snapshot_cache.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/error.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tests/tools/loader/site.hpp"
+
+namespace keysieve::test {
+namespace {
+
+class SnapshotCacheTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::vector<std::string> file_names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+      names.push_back(entry.path().filename());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  TemporaryDirectory folder_;
+  SnapshotCache cache_{folder_.path()};
+  SnapshotBytes tags_ = build_snapshot("tags", {0, 1000});
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(SnapshotCacheTest, GivesBackWhatWasSaved) {
+  cache_.save("tags", 7, tags_.get());
+  ASSERT_EQ(cache_.newest_generation("tags"), 7U);
+  const SnapshotBytes loaded = cache_.load("tags", 7);
+  EXPECT_TRUE(std::ranges::equal(std::as_const(loaded).get(), std::as_const(tags_).get()));
+}
+
+TEST_F(SnapshotCacheTest, KeepsOnlyTheLastOfEachSet) {
+  const SnapshotBytes shop = build_snapshot("tags-2", {0, 10});
+  cache_.save("tags-2", 3, shop.get());
+  cache_.save("tags", 9, tags_.get());
+  cache_.save("tags", 10, tags_.get());
+  EXPECT_EQ(file_names(), (Names{"tags-2.3.ks", "tags.10.ks"}));
+  cache_.save("tags", 1, tags_.get());
+  EXPECT_EQ(cache_.newest_generation("tags"), 1U);
+}
+
+TEST_F(SnapshotCacheTest, HasNothingOfASetThatWasNeverSaved) {
+  cache_.save("tags", 1, tags_.get());
+  EXPECT_EQ(cache_.newest_generation("tag"), std::nullopt);
+  EXPECT_EQ(cache_.newest_generation("tags-2"), std::nullopt);
+}
+
+TEST_F(SnapshotCacheTest, BelievesNoFolderOrFileThatOthersMayWriteTo) {
+  cache_.save("tags", 7, tags_.get());
+  const std::string file = folder_ / "tags.7.ks";
+  const auto refusal_of_mode = [&](const std::string& path, mode_t mode, mode_t after) {
+    EXPECT_EQ(::chmod(path.c_str(), mode), 0);
+    const std::string message = message_of<ErrorKind::NotTrusted>([&] {
+      static_cast<void>(cache_.newest_generation("tags"));
+      static_cast<void>(cache_.load("tags", 7));
+    });
+    EXPECT_EQ(::chmod(path.c_str(), after), 0);
+    return message;
+  };
+  for (const mode_t mode : {0770U, 0707U, 01777U}) {
+    EXPECT_EQ(refusal_of_mode(folder_.path(), mode, 0700),
+              "cache " + folder_.path() + ": not trusted: its group or others may write to it");
+  }
+  for (const mode_t mode : {0660U, 0606U}) {
+    EXPECT_EQ(refusal_of_mode(file, mode, 0640), file + ": not trusted: its group or others may write to it");
+  }
+  EXPECT_NO_THROW(static_cast<void>(cache_.load("tags", 7)));
+}
+
+TEST_F(SnapshotCacheTest, BelievesNoFolderOrFileOfAForeignOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+  cache_.save("tags", 7, tags_.get());
+  const std::string file = folder_ / "tags.7.ks";
+  ASSERT_EQ(::chown(file.c_str(), 54'321, 0), 0);
+  EXPECT_EQ(message_of<ErrorKind::NotTrusted>([&] { static_cast<void>(cache_.load("tags", 7)); }),
+            file + ": not trusted: it belongs to uid 54321");
+  ASSERT_EQ(::chown(folder_.path().c_str(), 54'321, 0), 0);
+  EXPECT_EQ(message_of<ErrorKind::NotTrusted>([&] { static_cast<void>(cache_.newest_generation("tags")); }),
+            "cache " + folder_.path() + ": not trusted: it belongs to uid 54321");
+}
+
+TEST_F(SnapshotCacheTest, LeavesNothingInAFolderThatOthersMayWriteTo) {
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+  for (const std::uint64_t generation : {7U, 8U}) {
+    EXPECT_THAT([&] { cache_.save("tags", generation, tags_.get()); }, fails(ErrorKind::NotTrusted));
+    EXPECT_THAT([&] { cache_.save_newest_as_of("tags", 1'700'000'000); }, fails(ErrorKind::NotTrusted));
+  }
+  EXPECT_EQ(file_names(), Names{});
+}
+
+TEST_F(SnapshotCacheTest, IgnoresFilesThatAreNotItsOwn) {
+  for (const char* name : {"tags.ks", "tags..ks", "tags.x.ks", "tags.7.ks.tmp", "tags.tmp", "tags.-1.ks"}) {
+    std::ofstream(folder_ / name) << "something";
+  }
+  EXPECT_EQ(cache_.newest_generation("tags"), std::nullopt);
+}
+
+TEST_F(SnapshotCacheTest, RemovesWhatACrashLeft) {
+  std::ofstream(folder_ / "tags.2.ks.tmp.4711") << "half a snapshot";
+  std::ofstream(folder_ / "tags.1.ks.tmp.4711") << "half a snapshot";
+  std::ofstream(folder_ / "tags.adds.tmp.4711") << "half of what was added";
+  std::ofstream(folder_ / "tags.adds") << "what was added";
+  cache_.save("tags", 2, tags_.get());
+  EXPECT_EQ(file_names(), (Names{"tags.2.ks", "tags.adds"}));
+}
+
+TEST_F(SnapshotCacheTest, RefusesADamagedSnapshot) {
+  cache_.save("tags", 7, tags_.get());
+  std::fstream file(folder_ / "tags.7.ks", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-100, std::ios::end);
+  file.put('\x55').put('\x55');
+  file.close();
+  const auto message = message_of<ErrorKind::Data>([&] { static_cast<void>(cache_.load("tags", 7)); });
+  EXPECT_NE(message.find("tags.7.ks"), std::string::npos);
+}
+
+TEST_F(SnapshotCacheTest, RefusesATruncatedOrEmptySnapshot) {
+  cache_.save("tags", 7, tags_.get());
+  for (const std::uintmax_t size : {std::uintmax_t{5000}, std::uintmax_t{100}, std::uintmax_t{0}}) {
+    std::filesystem::resize_file(folder_ / "tags.7.ks", size);
+    EXPECT_THAT([&] { static_cast<void>(cache_.load("tags", 7)); }, fails(ErrorKind::Data)) << size;
+  }
+}
+
+TEST_F(SnapshotCacheTest, RefusesTheSnapshotOfAnotherSet) {
+  cache_.save("shop", 7, tags_.get());
+  const auto message = message_of<ErrorKind::Data>([&] { static_cast<void>(cache_.load("shop", 7)); });
+  EXPECT_NE(message.find("is a snapshot of set tags"), std::string::npos) << message;
+}
+
+TEST_F(SnapshotCacheTest, DoesNotFollowASymbolicLink) {
+  cache_.save("tags", 7, tags_.get());
+  std::filesystem::rename(folder_ / "tags.7.ks", folder_ / "elsewhere");
+  std::filesystem::create_symlink(folder_ / "elsewhere", folder_ / "tags.7.ks");
+  EXPECT_THAT([&] { static_cast<void>(cache_.load("tags", 7)); }, fails(ErrorKind::MissingInput));
+}
+
+TEST_F(SnapshotCacheTest, NamesTheFolderThatIsMissing) {
+  const SnapshotCache nowhere(folder_ / "nowhere");
+  const auto reading =
+      message_of<ErrorKind::MissingInput>([&] { static_cast<void>(nowhere.newest_generation("tags")); });
+  EXPECT_NE(reading.find(folder_ / "nowhere"), std::string::npos);
+  const auto writing = message_of<ErrorKind::CannotCreate>([&] { nowhere.save("tags", 1, tags_.get()); });
+  EXPECT_NE(writing.find("No such file or directory"), std::string::npos) << writing;
+}
+
+TEST_F(SnapshotCacheTest, KeepsTheNewestMomentOfASet) {
+  EXPECT_EQ(cache_.newest_as_of("tags"), 0);
+  cache_.save_newest_as_of("tags", 1'700'000'000);
+  cache_.save_newest_as_of("shop", 5);
+  EXPECT_EQ(SnapshotCache(folder_.path()).newest_as_of("tags"), 1'700'000'000);
+  EXPECT_EQ(cache_.newest_generation("tags"), std::nullopt);
+  for (const char* text : {"", "soon", "12", "12\n\n", "99999999999999999999\n"}) {
+    std::ofstream(folder_ / "tags.newest") << text;
+    EXPECT_THAT([&] { static_cast<void>(cache_.newest_as_of("tags")); }, fails(ErrorKind::Data)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace keysieve::test

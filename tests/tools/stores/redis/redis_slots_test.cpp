@@ -1,0 +1,137 @@
+#include "tools/stores/redis/redis_slots.hpp"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "tests/support/message_of.hpp"
+#include "tests/support/redis_cluster.hpp"
+
+namespace keysieve {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pointee;
+using ::testing::StartsWith;
+
+const RedisHost kAsked{"10.0.0.9", 7000};
+
+RedisReply reply_of(const std::string& bytes) {
+  redisReader* reader = redisReaderCreate();
+  redisReaderFeed(reader, bytes.data(), bytes.size());
+  void* reply = nullptr;
+  redisReaderGetReply(reader, &reply);
+  redisReaderFree(reader);
+  return RedisReply(static_cast<redisReply*>(reply));
+}
+
+TEST(RedisSlotOf, IsTheCrc16OfTheKey) {
+  EXPECT_EQ(slot_of("123456789"), 0x31c3U) << "the specification's example";
+  EXPECT_EQ(slot_of(""), 0U);
+  EXPECT_EQ(slot_of("foo"), 12182U);
+  EXPECT_EQ(slot_of("bar"), 5061U);
+}
+
+TEST(RedisSlotOf, GoesByWhatStandsInBraces) {
+  EXPECT_EQ(slot_of("{user1000}.following"), slot_of("user1000"));
+  EXPECT_EQ(slot_of("{user1000}.followers"), slot_of("user1000"));
+  EXPECT_EQ(slot_of("foo{{bar}}zap"), slot_of("{bar"));
+  EXPECT_EQ(slot_of("foo{bar}{zap}"), slot_of("bar"));
+  EXPECT_EQ(slot_of("}{bar}"), slot_of("bar"));
+  EXPECT_NE(slot_of("foo{}{bar}"), slot_of("bar")) << "nothing stands in the first braces";
+  EXPECT_NE(slot_of("{bar"), slot_of("bar"));
+}
+
+TEST(RedisClusterSlotOf, IsWhatAServerSays) {
+  std::mt19937 random(1);
+  const std::string letters = "ab:{}-.";
+  for (int i = 0; i < 500; ++i) {
+    std::string key(1 + random() % 12, 'x');
+    for (char& letter : key) letter = letters[random() % letters.size()];
+    EXPECT_EQ(test::shared_redis_cluster().node(0).command("CLUSTER KEYSLOT " + key),
+              ":" + std::to_string(slot_of(key)));
+  }
+}
+
+TEST(RedisRedirection, NamesASlotAndAServer) {
+  const auto moved = parse_redirection("MOVED 3999 127.0.0.1:6381", kAsked);
+  ASSERT_TRUE(moved.has_value());
+  EXPECT_EQ(moved->slot, 3999U);
+  EXPECT_EQ(moved->host, (RedisHost{"127.0.0.1", 6381}));
+  EXPECT_EQ(parse_redirection("ASK 0 ::1:6381", kAsked)->host, (RedisHost{"::1", 6381}));
+  EXPECT_EQ(parse_redirection("MOVED 16383 :6381", kAsked)->host, (RedisHost{"10.0.0.9", 6381}))
+      << "no address is that of the server which was asked";
+}
+
+TEST(RedisRedirection, IsNothingWhenDamaged) {
+  for (const char* text : {"", "MOVED", "MOVED ", "MOVED 1", "MOVED 16384 h:1", "MOVED x h:1", "MOVED 1 h",
+                           "MOVED 1 h:", "MOVED 1 h:65536", "MOVED 1 h:1x", "MOVED -1 h:1"}) {
+    EXPECT_FALSE(parse_redirection(text, kAsked).has_value()) << text;
+  }
+}
+
+TEST(RedisSlots, KnowMastersAndReplicas) {
+  const RedisSlots slots(
+      *reply_of("*2\r\n"
+                "*4\r\n:0\r\n:99\r\n*2\r\n$1\r\na\r\n:1\r\n*3\r\n$1\r\nb\r\n:2\r\n$2\r\nid\r\n"
+                "*3\r\n:101\r\n:16383\r\n*2\r\n$1\r\nc\r\n:3\r\n"),
+      kAsked, "redis-cluster://a");
+  EXPECT_THAT(slots.master_of(0), Pointee(RedisHost{"a", 1}));
+  EXPECT_THAT(slots.master_of(99), Pointee(RedisHost{"a", 1}));
+  EXPECT_EQ(slots.master_of(100), nullptr);
+  EXPECT_THAT(slots.master_of(101), Pointee(RedisHost{"c", 3}));
+  EXPECT_THAT(slots.master_of(16383), Pointee(RedisHost{"c", 3}));
+  EXPECT_THAT(slots.masters(), ElementsAre(RedisHost{"a", 1}, RedisHost{"c", 3}));
+  EXPECT_THAT(slots.nodes(), ElementsAre(RedisHost{"a", 1}, RedisHost{"c", 3}, RedisHost{"b", 2}));
+  EXPECT_EQ(slots.unserved(), 1U);
+}
+
+TEST(RedisSlots, TakeTheAskedServerForOneWithoutAddress) {
+  for (const char* address : {"$0\r\n\r\n", "$-1\r\n"}) {
+    const RedisSlots slots(
+        *reply_of("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n" + std::string(address) + ":7001\r\n"), kAsked,
+        "redis-cluster://a");
+    EXPECT_THAT(slots.master_of(5), Pointee(RedisHost{"10.0.0.9", 7001}));
+  }
+}
+
+TEST(RedisSlots, MoveOneByOne) {
+  RedisSlots slots(*reply_of("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$1\r\na\r\n:1\r\n"), kAsked,
+                   "redis-cluster://a");
+  slots.move({7, {"b", 2}});
+  EXPECT_THAT(slots.master_of(7), Pointee(RedisHost{"b", 2}));
+  EXPECT_THAT(slots.master_of(6), Pointee(RedisHost{"a", 1}));
+  EXPECT_THAT(slots.master_of(8), Pointee(RedisHost{"a", 1}));
+  EXPECT_THAT(slots.masters(), ElementsAre(RedisHost{"a", 1}, RedisHost{"b", 2}));
+}
+
+TEST(RedisSlots, KnowWhichMastersHaveReplicas) {
+  const RedisSlots slots(*reply_of("*2\r\n*4\r\n:0\r\n:7\r\n*2\r\n$1\r\na\r\n:1\r\n*2\r\n$1\r\nc\r\n:3\r\n"
+                                   "*3\r\n:8\r\n:9\r\n*2\r\n$1\r\nb\r\n:2\r\n"),
+                         kAsked, "redis-cluster://a");
+  EXPECT_TRUE(slots.has_replicas({"a", 1}));
+  EXPECT_FALSE(slots.has_replicas({"b", 2}));
+  EXPECT_FALSE(slots.has_replicas({"c", 3})) << "is one itself";
+}
+
+TEST(RedisSlots, HaveNoMasterAtFirst) {
+  EXPECT_EQ(RedisSlots().master_of(0), nullptr);
+  EXPECT_EQ(RedisSlots().unserved(), kRedisSlots);
+  EXPECT_TRUE(RedisSlots(*reply_of("*0\r\n"), kAsked, "redis-cluster://a").masters().empty());
+}
+
+TEST(RedisSlots, RefuseWhatIsNoSlots) {
+  for (const char* bytes :
+       {"*1\r\n:1\r\n", "*1\r\n*2\r\n:0\r\n:1\r\n", "*1\r\n*3\r\n:0\r\n:16384\r\n*2\r\n$1\r\na\r\n:1\r\n",
+        "*1\r\n*3\r\n:2\r\n:1\r\n*2\r\n$1\r\na\r\n:1\r\n", "*1\r\n*3\r\n:-1\r\n:1\r\n*2\r\n$1\r\na\r\n:1\r\n",
+        "*1\r\n*3\r\n:0\r\n:1\r\n$1\r\na\r\n", "*1\r\n*3\r\n:0\r\n:1\r\n*1\r\n$1\r\na\r\n",
+        "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\na\r\n$1\r\n1\r\n"}) {
+    EXPECT_THAT(
+        test::message_of<ErrorKind::Data>([&] { RedisSlots(*reply_of(bytes), kAsked, "redis-cluster://a"); }),
+        StartsWith("redis-cluster://a: "))
+        << bytes;
+  }
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,163 @@
+#include "tools/loader/adds/adds_reader.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tools/loader/config/private_cache.hpp"
+#include "tools/loader/report/outcome.hpp"
+#include "tools/transfer/adds_log.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::size_t kBatchEntries = 256;      // between two looks at signals; at most 256 MiB of keys
+constexpr std::size_t kEntriesPerLook = 65536;  // then the other sets have their turn
+constexpr Milliseconds kFirstSaveBackoff{1000};
+
+std::string mirror_path(const LoaderConfig& loader, const SetConfig& set) {
+  return loader.cache + "/" + set.name + ".adds";
+}
+
+}  // namespace
+
+AddsReader::AddsReader(const SetConfig& config, const LoaderConfig& loader,
+                       const std::function<bool()>& on_progress, StateLog& log)
+    : config_(config),
+      on_progress_(on_progress),
+      log_(log),
+      mirror_(mirror_path(loader, config)),
+      save_backoff_(kFirstSaveBackoff) {}
+
+void AddsReader::begin_look() noexcept {
+  is_up_to_date_ = false;
+  has_more_ = false;
+  has_notice_ = false;
+}
+
+void AddsReader::load_mirror() {
+  if (is_loaded_) return;
+  try {
+    check_private_folder(std::filesystem::path(mirror_.path()).parent_path());
+    check_private_file(mirror_.path());
+    mirror_.load();
+    is_complete_ = true;
+  } catch (const Error& error) {
+    log_.say_cache_trouble(error.what());
+    if (error.kind() == ErrorKind::Permission || error.kind() == ErrorKind::NotTrusted) {
+      save_failure_ = error.what();
+      return;  // somebody may mend that
+    }
+  }
+  is_loaded_ = true;
+  news_ = LogPosition{};
+}
+
+// One sync for all that has come, however the reading ends.
+void AddsReader::read(Store& store, const LogPosition& from, Amount amount) {
+  try {
+    read_on(store, from, amount);
+  } catch (...) {
+    save_mirror();
+    throw;
+  }
+  save_mirror();
+}
+
+void AddsReader::read_on(Store& store, const LogPosition& from, Amount amount) {
+  begin_read(from);
+  log_name_ = adds_log(store, config_.name);
+  for (std::size_t count = 0; amount == Amount::All || count < kEntriesPerLook;) {
+    const std::vector<LogEntry> entries = store.read_after(log_name_, seen_, kBatchEntries);
+    take(entries);
+    count += entries.size();
+    if (entries.empty() && has_lost_entries(store)) continue;
+    has_more_ = entries.size() == kBatchEntries;
+    if (!has_more_) break;
+    if (!on_progress_()) throw Stopped{};
+  }
+  is_up_to_date_ = true;
+  if (!has_more_) is_complete_ = true;
+}
+
+void AddsReader::begin_read(const LogPosition& from) {
+  if (read_from_ && *read_from_ <= from && !must_read_again_) return;
+  seen_ = std::min(from, read_from_.value_or(from));
+  read_from_ = seen_;
+  must_read_again_ = false;
+}
+
+// Asked only when the log has nothing new: where entries are missing, a new one need not stand behind what
+// was seen.
+bool AddsReader::has_lost_entries(Store& store) {
+  if (seen_ == LogPosition{} || store.end_of(log_name_) >= seen_) return false;
+  spdlog::warn("{}: the log {} has lost entries; what had come from it stays", config_.name, log_name_);
+  seen_ = {};
+  read_from_ = seen_;
+  return true;
+}
+
+void AddsReader::skip(Store& store) {
+  log_name_ = adds_log(store, config_.name);
+  seen_ = store.end_of(log_name_);
+  read_from_.reset();
+  is_up_to_date_ = true;
+}
+
+void AddsReader::take(std::vector<LogEntry> entries) {
+  if (entries.empty()) return;
+  for (LogEntry& entry : entries) {
+    if (entry.unknown_field) log_.say_unknown_entry(log_name_, *entry.unknown_field);
+    has_notice_ = has_notice_ || (!entry.key && !entry.unknown_field);
+    if (!entry.key || entry.key->size() <= kMaxLoggedKeyBytes) continue;
+    log_.say_too_long(entry.key->size());
+    entry.key.reset();
+  }
+  const std::optional<LogPosition> before = mirror_.merge(entries);
+  if (before) news_ = std::min(news_.value_or(*before), *before);
+  seen_ = entries.back().position;  // last: what memory ran out for is read again
+}
+
+// A cache that cannot be written costs what was added since when shared memory is wiped and the log cannot be
+// read either, because the store is away or has lost it.
+void AddsReader::save_mirror() {
+  if (!is_loaded_) return;
+  const SteadyTime now = std::chrono::steady_clock::now();
+  if (!save_backoff_.is_due(now)) return;
+  try {
+    mirror_.save();
+    save_backoff_.reset();
+  } catch (const Error& error) {
+    save_backoff_.failed(now);
+    save_failure_ = error.what();
+    log_.say_cache_trouble(error.what());
+  }
+}
+
+std::optional<std::string> AddsReader::save_now() {
+  if (mirror_.unsaved() == 0) return std::nullopt;
+  save_backoff_.reset();
+  load_mirror();
+  save_mirror();
+  if (mirror_.unsaved() == 0) return std::nullopt;
+  return save_failure_;
+}
+
+bool AddsReader::has_any_up_to(const LogPosition& position) const {
+  return mirror_.count_after(position) != mirror_.count_after({});
+}
+
+// What is forgotten has to be read again, should a store that still holds it lead back behind it.
+void AddsReader::forget(const LogPosition& up_to) {
+  mirror_.trim(up_to);
+  if (read_from_) read_from_ = std::max(*read_from_, up_to);
+  save_mirror();
+}
+
+std::optional<WatchedLog> AddsReader::watched_log() const {
+  if (!is_up_to_date_) return std::nullopt;
+  return WatchedLog{log_name_, seen_};
+}
+
+}  // namespace keysieve

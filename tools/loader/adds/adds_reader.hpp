@@ -1,0 +1,86 @@
+// Reads the adds log of one set: keeps what comes in the host's mirror, from which live layers are filled.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/loader/adds/adds_mirror.hpp"
+#include "tools/loader/config/config.hpp"
+#include "tools/loader/config/schedule.hpp"
+#include "tools/loader/report/set_log.hpp"
+
+namespace keysieve {
+
+class AddsReader {
+ public:
+  // All must outlive it. `on_progress` is called between batches; false throws Stopped.
+  AddsReader(const SetConfig& config, const LoaderConfig& loader, const std::function<bool()>& on_progress,
+             StateLog& log);
+
+  // Before a look: nothing of it is known yet.
+  void begin_look() noexcept;
+  // Under the set's lock. Once: a file that may not be read, or that others may write to, is looked at again.
+  void load_mirror();
+
+  enum class Amount {
+    Some,  // enough for one look; has_more() afterwards where there is more
+    All,   // to the end of the log
+  };
+  // Reads on in the log; from `from` on where that was not read yet. A log that has lost entries is read from
+  // its beginning. Throws as a Store does; what had come by then is kept.
+  void read(Store& store, const LogPosition& from, Amount amount);
+  // Leaves out what the log holds so far, for a set without a snapshot.
+  void skip(Store& store);
+  // The log may be another than the one that was read, as after a failover: the next read begins again.
+  void read_again() noexcept { must_read_again_ = true; }
+  [[nodiscard]] bool has_any_up_to(const LogPosition& position) const;
+  // No snapshot that may still become current needs what stands up to there.
+  void forget(const LogPosition& up_to);
+
+  // Tries to save what is in memory alone, however short ago that failed. Why it cannot be; nothing when all
+  // is saved.
+  std::optional<std::string> save_now();
+  [[nodiscard]] const std::string& save_failure() const noexcept { return save_failure_; }
+
+  // What this host has received: durable, but for unsaved().
+  [[nodiscard]] const AddsMirror& mirror() const noexcept { return mirror_; }
+  // Whether that is all of it: the mirror's file was whole, or the log was read from the beginning.
+  [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
+  // A position behind which everything stands that has come since the last call; nothing when nothing has.
+  std::optional<LogPosition> take_news() { return std::exchange(news_, std::nullopt); }
+
+  // The log, and what was seen of it by this look; nothing when this look has not got so far.
+  [[nodiscard]] std::optional<WatchedLog> watched_log() const;
+  // Worth another look at once: more entries, or somebody has told that a record has changed.
+  [[nodiscard]] bool has_more() const noexcept { return has_more_ || has_notice_; }
+
+ private:
+  void read_on(Store& store, const LogPosition& from, Amount amount);
+  void begin_read(const LogPosition& from);
+  bool has_lost_entries(Store& store);
+  void take(std::vector<LogEntry> entries);
+  void save_mirror();
+
+  const SetConfig& config_;
+  const std::function<bool()>& on_progress_;
+  StateLog& log_;
+  AddsMirror mirror_;
+  Backoff save_backoff_;
+  std::string save_failure_;  // of the last try
+  bool is_loaded_ = false;
+  bool is_complete_ = false;
+  std::optional<LogPosition> news_;
+
+  std::string log_name_;
+  LogPosition seen_{};                    // what stands up to here was read, or skipped
+  std::optional<LogPosition> read_from_;  // what stands between here and seen_ was read
+  bool must_read_again_ = false;
+  bool is_up_to_date_ = false;
+  bool has_more_ = false;
+  bool has_notice_ = false;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,104 @@
+#include "tools/loader/adds/layer_filler.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/hash/hash_list.hpp"
+#include "core/shm/set_reader.hpp"
+
+namespace keysieve {
+namespace {
+
+// One key may have been added many times.
+std::vector<KeyHash> distinct_hashes(const AddsMirror& mirror, const LogPosition& after, std::uint64_t seed) {
+  std::vector<KeyHash> hashes;
+  mirror.visit_after(after, [&](std::string_view key) { hashes.push_back(hash_key(key, seed)); });
+  sort_and_dedupe(hashes);
+  return hashes;
+}
+
+}  // namespace
+
+LayerFiller::LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, StateLog& log)
+    : config_(config), directory_(loader.directory), adds_(adds), log_(log), backoff_(loader.poll_interval) {}
+
+NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry least) const {
+  const std::vector<KeyHash> hashes = distinct_hashes(adds_.mirror(), snapshot.adds_from, snapshot.seed);
+  const double limit = layer_fpr_limit(config_.guards.max_fpr, snapshot.target_fpr, snapshot.estimated_fpr);
+  LayerGeometry geometry = layer_geometry_for(std::max<std::uint64_t>(1, 2 * hashes.size()), limit);
+  geometry.shard_count = std::max(geometry.shard_count, least.shard_count);
+  NewLayer layer(geometry);
+  for (const KeyHash& hash : hashes) layer.add(hash);
+  return layer;
+}
+
+void LayerFiller::fill(Publisher& publisher, const LivePublication& live, SteadyTime now) {
+  const std::optional<LayerWriter> layer = add_news(publisher, live);
+  // What was published by hand has no layer, and would hide what this host has received.
+  const bool is_due = layer ? is_full_ : adds_.mirror().count_after(live.adds_from) != 0;
+  if (!is_due) return;
+  if (!backoff_.is_due(now)) throw Error(*failure_);
+  try {
+    publish_larger(publisher, live, layer ? layer->geometry() : LayerGeometry{},
+                   layer ? layer->live_keys() : 0);
+  } catch (const Error& error) {
+    failure_ = error;
+    backoff_.failed(now);
+    throw;
+  }
+  backoff_.reset();
+}
+
+// All of it is added to a publication that was not seen before, as one that was live when this process began:
+// whoever filled it may have been killed in the middle.
+std::optional<LayerWriter> LayerFiller::add_news(Publisher& publisher, const LivePublication& live) {
+  const FileIdentity before = std::exchange(filled_in_, publisher.control_identity());
+  const bool is_seen = std::exchange(filled_, {}) == live.id && before == filled_in_;
+  std::optional<LayerWriter> layer = publisher.open_layer();
+  if (!layer) return layer;
+  const std::optional<LogPosition> some = adds_.take_news();
+  const std::optional<LogPosition> news = is_seen ? some : LogPosition{};
+  if (news) {
+    if (std::optional<LayerWriter> previous = publisher.open_previous_layer()) add(*previous, *news);
+    add(*layer, std::max(*news, live.adds_from));
+    const double limit = layer_fpr_limit(config_.guards.max_fpr, live.target_fpr, live.estimated_fpr);
+    is_full_ = layer->fill().estimated_fpr > limit;
+  }
+  if (std::exchange(must_verify_, false) && is_seen) {
+    if (const std::size_t lost = add(*layer, live.adds_from)) log_.say_layer_damaged(lost);
+  }
+  filled_ = live.id;
+  return layer;
+}
+
+// How many of the keys it did not have.
+std::size_t LayerFiller::add(LayerWriter& layer, const LogPosition& after) const {
+  std::size_t added = 0;
+  adds_.mirror().visit_after(after, [&](std::string_view key) {
+    if (layer.add(hash_key(key, layer.seed()))) ++added;
+  });
+  layer.sync();
+  return added;
+}
+
+void LayerFiller::publish_larger(Publisher& publisher, const LivePublication& live, LayerGeometry geometry,
+                                 std::uint64_t live_keys) {
+  SetReader reader({.directory = directory_, .max_jitter = std::chrono::milliseconds(0)}, config_.name);
+  reader.follow();
+  const Attachment* attachment = reader.attachment();
+  if (attachment == nullptr || attachment->id() != live.id) return;  // the next look finds what has happened
+  const NewLayer larger = layer_over(attachment->snapshot().header(), {2 * geometry.shard_count});
+  if (!adds_.is_complete() || larger.live_keys() < live_keys) {
+    throw Error(ErrorKind::Unavailable,
+                fmt::format("{} and the adds log hold less than the live layer, which is full",
+                            adds_.mirror().path()));
+  }
+  publisher.publish(attachment->snapshot().bytes(), live.generation, larger, filled_);
+  is_full_ = false;
+  log_.say_enlarged(geometry, larger);
+}
+
+}  // namespace keysieve

@@ -1,0 +1,228 @@
+#include "tools/loader/config/config.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <list>
+#include <map>
+#include <system_error>
+
+#include "core/base/mapped_region.hpp"
+#include "core/base/set_name.hpp"
+#include "tools/keys/key_file.hpp"
+#include "tools/loader/config/config_table.hpp"
+#include "tools/loader/config/listen_address.hpp"
+#include "tools/program/accounts.hpp"
+#include "tools/program/units.hpp"
+#include "tools/stores/store_url.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::chrono::milliseconds kLeastPollInterval{10};
+constexpr std::chrono::milliseconds kLargestPollInterval = std::chrono::hours(24);
+constexpr std::uint64_t kLeastBytes = 4096;  // nothing that can be published is smaller
+
+std::string absolute_path(const std::string& text) {
+  if (text.starts_with('/')) return text;
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" must be an absolute path", text));
+}
+
+std::chrono::milliseconds poll_interval(const std::string& text) {
+  const auto interval = parse_duration(text);
+  if (interval >= kLeastPollInterval && interval <= kLargestPollInterval) return interval;
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: 10ms to 1d", text));
+}
+
+std::uint64_t size_limit(const std::string& text) {
+  const std::uint64_t bytes = parse_bytes(text);
+  if (bytes >= kLeastBytes) return bytes;
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: at least 4KiB", text));
+}
+
+double fpr_limit(const std::string& text) {
+  const double share = parse_share(text);
+  if (share > 0) return share;
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: above 0, at most 1", text));
+}
+
+std::vector<std::string> canary_keys(const std::string& path) {
+  std::vector<std::string> keys;
+  read_keys(absolute_path(path), {}, [&keys](std::string_view key) { keys.emplace_back(key); });
+  if (keys.empty()) throw Error(ErrorKind::Data, path + ": holds no key");
+  return keys;
+}
+
+// The URL without its password. What is not understood is not shown, it may hold one.
+std::string shown_url(const std::string& url) {
+  if (!is_store_url(url))
+    throw Error(ErrorKind::Usage, "not a store's URL; one begins with " + store_schemes());
+  check_store_url(url);
+  return parse_store_url(url).name;
+}
+
+// Which file has said it: what stands in two files would silently win or lose.
+class Claims {
+ public:
+  void claim(const ConfigTable& table, std::string_view key, const std::string& thing) {
+    const auto [place, is_new] = places_.try_emplace(thing, table.place_of(key));
+    if (!is_new) table.fail(key, fmt::format("{} is configured already, at {}", thing, place->second));
+  }
+
+ private:
+  std::map<std::string, std::string, std::less<>> places_;
+};
+
+class ConfigReader {
+ public:
+  void read_file(const std::string& path);
+  LoaderConfig finish(const std::string& path);
+
+ private:
+  template <typename Value, typename Parse>
+  void take_setting(ConfigTable& top, std::string_view key, Value& target, const Parse& parse) {
+    auto value = top.parsed(key, parse);
+    if (!value) return;
+    claims_.claim(top, key, std::string(key));
+    target = *value;
+  }
+  void read_settings(ConfigTable& top);
+  void read_status(ConfigTable& top, const std::string& path);
+  void read_stores(ConfigTable& top, const std::string& path);
+  void read_set(const toml::table& entry, const std::string& path);
+
+  struct StoreReference {
+    std::string store;
+    ConfigTable table;  // for the message; its TOML is in documents_
+  };
+
+  LoaderConfig config_;
+  Claims claims_;
+  std::list<toml::table> documents_;
+  std::vector<StoreReference> references_;  // checked once all files are read
+};
+
+toml::table parse_toml(const std::string& path) {
+  try {
+    const MappedRegion file = map_file(path);
+    return toml::parse(as_text(bytes_of(file)), path);
+  } catch (const toml::parse_error& error) {
+    throw Error(ErrorKind::Config,
+                fmt::format("{}:{}: {}", path, error.source().begin.line, error.description()));
+  } catch (const Error& error) {
+    throw Error(ErrorKind::Config, error.what());
+  }
+}
+
+void ConfigReader::read_file(const std::string& path) {
+  ConfigTable top(documents_.emplace_back(parse_toml(path)), path, "");
+  read_settings(top);
+  read_status(top, path);
+  read_stores(top, path);
+  if (const toml::array* sets = top.array("set")) {
+    for (const toml::node& entry : *sets) read_set(*entry.as_table(), path);
+  }
+  top.reject_unknown_keys();
+}
+
+void ConfigReader::read_settings(ConfigTable& top) {
+  take_setting(top, "directory", config_.directory, absolute_path);
+  take_setting(top, "cache", config_.cache, absolute_path);
+  take_setting(top, "group", config_.group, group_named);
+  take_setting(top, "poll_interval", config_.poll_interval, poll_interval);
+  take_setting(top, "max_total_size", config_.max_total_bytes, size_limit);
+  take_setting(top, "log_level", config_.log_level, checked_log_level);
+}
+
+void ConfigReader::read_status(ConfigTable& top, const std::string& path) {
+  const toml::table* entry = top.table("status");
+  if (entry == nullptr) return;
+  claims_.claim(top, "status", "[status]");
+  ConfigTable table(*entry, path, "[status]");
+  table.require("listen");
+  StatusConfig status{*table.parsed("listen", checked_listen_address), table.parsed("group", group_named)};
+  table.reject_unknown_keys();
+  config_.status = std::move(status);
+}
+
+void ConfigReader::read_stores(ConfigTable& top, const std::string& path) {
+  const toml::table* stores = top.table("store");
+  if (stores == nullptr) return;
+  ConfigTable list(*stores, path, "[store]");
+  for (const auto& [key, node] : *stores) {
+    const std::string name(key.str());
+    const toml::table* entry = list.table(name);
+    claims_.claim(list, name, "store \"" + name + "\"");
+    ConfigTable table(*entry, path, fmt::format("[store.{}]", name));
+    table.require("url");
+    const auto shown = table.parsed("url", shown_url);
+    table.reject_unknown_keys();
+    config_.stores.push_back({name, *table.text("url"), *shown});
+  }
+}
+
+void ConfigReader::read_set(const toml::table& entry, const std::string& path) {
+  ConfigTable table(entry, path, "[[set]]");
+  SetConfig set;
+  table.require("name");
+  set.name = *table.parsed("name", checked_set_name);
+  claims_.claim(table, "name", "set \"" + set.name + "\"");
+  table.require("store");
+  set.store = *table.text("store");
+  set.max_bytes = table.parsed("max_size", size_limit).value_or(0);
+  set.guards.source = GuardSource::Configuration;
+  set.guards.max_fpr = table.parsed("max_fpr", fpr_limit);
+  if (const auto share = table.parsed("max_shrink", parse_share)) set.guards.max_shrink = share;
+  set.guards.min_keys = table.parsed("min_keys", parse_key_count).value_or(set.guards.min_keys);
+  set.guards.canaries = table.parsed("canaries", canary_keys).value_or(std::vector<std::string>{});
+  table.reject_unknown_keys();
+  references_.push_back({set.store, table});
+  config_.sets.push_back(std::move(set));
+}
+
+LoaderConfig ConfigReader::finish(const std::string& path) {
+  for (const StoreReference& reference : references_) {
+    const auto is_it = [&](const StoreConfig& store) { return store.name == reference.store; };
+    if (std::none_of(config_.stores.begin(), config_.stores.end(), is_it)) {
+      reference.table.fail("store", fmt::format("there is no [store.{}]", reference.store));
+    }
+  }
+  if (config_.sets.empty())
+    throw Error(ErrorKind::Config, path + ": no [[set]] in it, nor in conf.d/*.toml beside it");
+  return std::move(config_);
+}
+
+// conf.d/*.toml beside the file, by name.
+std::vector<std::string> included_files(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path() / "conf.d";
+  std::vector<std::string> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().extension() == ".toml") files.push_back(at->path().string());
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    throw Error(ErrorKind::Config, fmt::format("{}: {}", folder.string(), error.message()));
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+LoaderConfig load_config(const std::string& path) {
+  ConfigReader reader;
+  reader.read_file(path);
+  for (const std::string& file : included_files(path)) reader.read_file(file);
+  return reader.finish(path);
+}
+
+std::string checked_log_level(const std::string& name) {
+  constexpr std::array kLevels{"debug", "info", "warning", "error"};
+  if (std::find(kLevels.begin(), kLevels.end(), name) != kLevels.end()) return name;
+  throw Error(ErrorKind::Usage,
+              fmt::format("\"{}\" is not a log level: debug, info, warning or error", name));
+}
+
+}  // namespace keysieve

@@ -1,0 +1,90 @@
+#include "tools/loader/config/config_summary.hpp"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/program/accounts.hpp"
+#include "tools/program/optional_json.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string limit_text(std::uint64_t bytes) {
+  return bytes == 0 ? "no limit" : format_bytes(bytes);
+}
+
+std::string interval_text(std::chrono::milliseconds interval) {
+  if (interval.count() % 1000 != 0) return fmt::format("{}ms", interval.count());
+  return format_duration(std::chrono::duration_cast<std::chrono::seconds>(interval));
+}
+
+Json limit_json(std::uint64_t bytes) {
+  return bytes == 0 ? Json(nullptr) : Json(bytes);
+}
+
+std::string status_text(const std::optional<StatusConfig>& status) {
+  if (!status) return "status off\n";
+  return fmt::format("status {}{}\n", status->listen,
+                     status->group ? ", group " + group_name(*status->group) : "");
+}
+
+Json status_json(const std::optional<StatusConfig>& status) {
+  if (!status) return nullptr;
+  return {{"listen", status->listen}, {"gid", or_null(status->group)}};
+}
+
+std::string set_text(const SetConfig& set) {
+  const Guards& guards = set.guards;
+  return fmt::format("set {}: store {}; max_fpr {}, max_size {}, max_shrink {}, min_keys {}, {} canaries\n",
+                     set.name, set.store, guards.max_fpr ? format_share(*guards.max_fpr) : "no limit",
+                     limit_text(set.max_bytes),
+                     guards.max_shrink ? format_share(*guards.max_shrink) : "no limit",
+                     format_count(guards.min_keys), format_count(guards.canaries.size()));
+}
+
+Json set_json(const SetConfig& set) {
+  return {{"name", set.name},
+          {"store", set.store},
+          {"max_fpr", or_null(set.guards.max_fpr)},
+          {"max_size_bytes", limit_json(set.max_bytes)},
+          {"max_shrink", or_null(set.guards.max_shrink)},
+          {"min_keys", set.guards.min_keys},
+          {"canaries", set.guards.canaries.size()}};
+}
+
+}  // namespace
+
+std::string summary_text(const LoaderConfig& config) {
+  std::string text = fmt::format(
+      "directory {}\ncache {}\ngroup {}\npoll_interval {}\nmax_total_size {}\nlog_level {}\n",
+      config.directory, config.cache, config.group ? group_name(*config.group) : "as the directory gives it",
+      interval_text(config.poll_interval), limit_text(config.max_total_bytes), config.log_level);
+  text += status_text(config.status);
+  for (const StoreConfig& store : config.stores)
+    text += fmt::format("store {}: {}\n", store.name, store.shown);
+  for (const SetConfig& set : config.sets) text += set_text(set);
+  return text;
+}
+
+std::string summary_json(const LoaderConfig& config) {
+  Json json = {{"directory", config.directory},
+               {"cache", config.cache},
+               {"gid", or_null(config.group)},
+               {"poll_interval_ms", config.poll_interval.count()},
+               {"max_total_size_bytes", limit_json(config.max_total_bytes)},
+               {"log_level", config.log_level},
+               {"status", status_json(config.status)},
+               {"stores", Json::array()},
+               {"sets", Json::array()}};
+  for (const StoreConfig& store : config.stores) {
+    json["stores"].push_back({{"name", store.name}, {"url", store.shown}});
+  }
+  for (const SetConfig& set : config.sets) json["sets"].push_back(set_json(set));
+  return json.dump(2) + "\n";
+}
+
+}  // namespace keysieve

@@ -1,0 +1,78 @@
+#include "tools/loader/config/config_table.hpp"
+
+#include <fmt/core.h>
+
+#include <sstream>
+
+namespace keysieve {
+namespace {
+
+std::string name_of(toml::node_type type) {
+  std::ostringstream name;
+  name << type;
+  return name.str();
+}
+
+}  // namespace
+
+std::optional<std::string> ConfigTable::text(std::string_view key) {
+  const toml::node* node = find(key);
+  if (node == nullptr) return std::nullopt;
+  if (const auto* value = node->as_string()) return value->get();
+  fail(key, fmt::format("must be a string, not {}", name_of(node->type())));
+}
+
+void ConfigTable::require(std::string_view key) const {
+  if (!table_->contains(key)) fail(key, "is missing");
+}
+
+std::optional<std::string> ConfigTable::text_or_number(std::string_view key) {
+  const toml::node* node = find(key);
+  if (node == nullptr) return std::nullopt;
+  if (const auto* value = node->as_string()) return value->get();
+  if (const auto* value = node->as_integer()) return fmt::format("{}", value->get());
+  if (const auto* value = node->as_floating_point()) return fmt::format("{}", value->get());
+  fail(key, fmt::format("must be a string or a number, not {}", name_of(node->type())));
+}
+
+const toml::table* ConfigTable::table(std::string_view key) {
+  const toml::node* node = find(key);
+  if (node != nullptr && !node->is_table()) fail(key, fmt::format("must be a table, as [{}.NAME]", key));
+  return node == nullptr ? nullptr : node->as_table();
+}
+
+const toml::array* ConfigTable::array(std::string_view key) {
+  const toml::node* node = find(key);
+  if (node == nullptr) return nullptr;
+  if (!node->is_array() || !node->as_array()->is_homogeneous(toml::node_type::table)) {
+    fail(key, fmt::format("must be tables, each headed [[{}]]", key));
+  }
+  return node->as_array();
+}
+
+void ConfigTable::reject_unknown_keys() const {
+  for (const auto& [key, node] : *table_) {
+    if (known_.contains(key.str())) continue;
+    std::string expected;
+    for (const std::string& name : known_) expected += (expected.empty() ? "" : ", ") + name;
+    fail(key.str(), "unknown key; known here are " + expected);
+  }
+}
+
+std::string ConfigTable::place_of(std::string_view key) const {
+  const toml::node* node = table_->get(key);
+  const auto& source = node == nullptr ? table_->source() : node->source();
+  return fmt::format("{}:{}", file_, source.begin.line);
+}
+
+void ConfigTable::fail(std::string_view key, const std::string& reason) const {
+  const std::string_view space = title_.empty() ? "" : " ";
+  throw Error(ErrorKind::Config, fmt::format("{}: {}{}{}: {}", place_of(key), title_, space, key, reason));
+}
+
+const toml::node* ConfigTable::find(std::string_view key) {
+  known_.emplace(key);
+  return table_->get(key);
+}
+
+}  // namespace keysieve

@@ -1,0 +1,133 @@
+#include "tools/loader/refresh/snapshot_cache.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/base/file_descriptor.hpp"
+#include "tools/loader/config/private_cache.hpp"
+#include "tools/program/durable_file.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::string_view kEnding = ".ks";
+constexpr std::string_view kUnfinished = ".tmp.";
+constexpr std::size_t kMaxMomentText = 32;
+
+// The generation in "<set>.<generation>.ks"; nothing for other names. A set's name holds no dot.
+std::optional<std::uint64_t> generation_of(std::string_view file_name, std::string_view set_name) {
+  if (!file_name.starts_with(set_name) || !file_name.ends_with(kEnding)) return std::nullopt;
+  file_name.remove_prefix(set_name.size());
+  if (file_name.size() < 1 + kEnding.size() || file_name.front() != '.') return std::nullopt;
+  const std::string_view digits = file_name.substr(1, file_name.size() - 1 - kEnding.size());
+  std::uint64_t generation = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), generation);
+  if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size()) return std::nullopt;
+  return generation;
+}
+
+// What a crash in the middle of a save has left, of a snapshot or of the adds beside it.
+bool is_unfinished(std::string_view file_name, std::string_view set_name) {
+  const bool is_of_set =
+      file_name.starts_with(set_name) && file_name.substr(set_name.size()).starts_with('.');
+  return is_of_set && file_name.find(kUnfinished) != std::string_view::npos;
+}
+
+std::vector<std::string> file_names(const std::string& folder) {
+  check_private_folder(folder);
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    names.push_back(at->path().filename().string());
+  }
+  if (error) throw_read_error("cache " + folder, error.value());
+  return names;
+}
+
+FileDescriptor open_for_reading(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file.is_open()) throw_read_error(path, errno);
+  check_private(file, path);
+  return file;
+}
+
+UnixSeconds moment_in(std::string_view text, const std::string& path) {
+  UnixSeconds moment = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, moment);
+  const bool is_whole = parsed.ec == std::errc{} && std::string_view(parsed.ptr, end) == "\n";
+  if (!is_whole || !is_moment(moment)) throw Error(ErrorKind::Data, path + ": is not a moment");
+  return moment;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> SnapshotCache::newest_generation(const std::string& set_name) const {
+  std::optional<std::uint64_t> newest;
+  for (const std::string& name : file_names(folder_)) {
+    newest = std::max(newest, generation_of(name, set_name));
+  }
+  return newest;
+}
+
+SnapshotBytes SnapshotCache::load(const std::string& set_name, std::uint64_t generation) const {
+  const std::string path = path_of(set_name, generation);
+  const FileDescriptor file = open_for_reading(path);
+  const auto status = stat_of(file, path);
+  if (!S_ISREG(status.st_mode) || status.st_size == 0)
+    throw Error(ErrorKind::Data, path + ": is not a snapshot");
+  SnapshotBytes bytes(static_cast<std::size_t>(status.st_size));
+  read_all_at(file, 0, bytes.get(), path);  // a mapping of a bad disk would be SIGBUS
+  const SnapshotView view = SnapshotView::decode(bytes.get(), path, Check::Everything);
+  if (view.set_name() != set_name)
+    throw Error(ErrorKind::Data, path + ": is a snapshot of set " + std::string(view.set_name()));
+  return bytes;
+}
+
+void SnapshotCache::save(const std::string& set_name, std::uint64_t generation, Bytes snapshot) const {
+  check_private_folder(folder_);  // before anything is there that could not be removed either
+  write_durable_file(path_of(set_name, generation), snapshot);
+  remove_others(set_name, generation);
+}
+
+UnixSeconds SnapshotCache::newest_as_of(const std::string& set_name) const {
+  const std::string path = newest_path_of(set_name);
+  try {
+    const FileDescriptor file = open_for_reading(path);
+    std::array<char, kMaxMomentText> buffer{};
+    const auto size = std::min(static_cast<std::size_t>(stat_of(file, path).st_size), buffer.size());
+    read_all_at(file, 0, std::as_writable_bytes(std::span(buffer).first(size)), path);
+    return moment_in(std::string_view(buffer.data(), size), path);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::MissingInput) throw;
+    return 0;
+  }
+}
+
+void SnapshotCache::save_newest_as_of(const std::string& set_name, UnixSeconds as_of) const {
+  check_private_folder(folder_);
+  write_durable_file(newest_path_of(set_name), as_bytes(std::to_string(as_of) + "\n"));
+}
+
+std::string SnapshotCache::path_of(const std::string& set_name, std::uint64_t generation) const {
+  return folder_ + "/" + set_name + "." + std::to_string(generation) + std::string(kEnding);
+}
+
+void SnapshotCache::remove_others(const std::string& set_name, std::uint64_t generation) const {
+  for (const std::string& name : file_names(folder_)) {
+    const auto other = generation_of(name, set_name);
+    const bool is_older = other && *other != generation;
+    if (is_older || is_unfinished(name, set_name)) ::unlink((folder_ + "/" + name).c_str());
+  }
+}
+
+}  // namespace keysieve

@@ -1,0 +1,127 @@
+#include "tools/loader/refresh/snapshot_source.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "tools/loader/report/outcome.hpp"
+#include "tools/program/units.hpp"
+#include "tools/transfer/refusal.hpp"
+
+namespace keysieve {
+
+SnapshotSource::SnapshotSource(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
+                               const std::function<bool()>& on_progress, StateLog& log)
+    : config_(config),
+      directory_(loader.directory),
+      cache_(loader.cache),
+      store_(store),
+      on_progress_(on_progress),
+      log_(log) {
+  try {
+    saved_as_of_ = cache_.newest_as_of(config_.name);
+    newest_as_of_ = saved_as_of_;
+  } catch (const Error& error) {
+    log_.say_cache_trouble(error.what());
+  }
+}
+
+Candidate SnapshotSource::fetch(const PointerRecord& pointer, SteadyTime now) {
+  if (auto cached = fetch_cached(pointer)) return std::move(*cached);
+  const Progress stop_when_told = [this](std::uint64_t, std::uint64_t) {
+    if (!on_progress_()) throw Stopped{};
+  };
+  return store_.use(now, [&](Store& store) {
+    Pulled pulled = pull(store, config_.name, config_.max_bytes, stop_when_told);
+    return Candidate{std::move(pulled.record), pulled.keys_before, std::move(pulled.snapshot), false};
+  });
+}
+
+std::optional<Candidate> SnapshotSource::fetch_cached(const PointerRecord& pointer) {
+  const SnapshotRecord& record = *pointer.current;
+  try {
+    if (cache_.newest_generation(config_.name) != record.generation) return std::nullopt;
+    SnapshotBytes snapshot = cache_.load(config_.name, record.generation);
+    const SnapshotView view = SnapshotView::decode(snapshot.get(), "cache", Check::Tables);
+    if (view.header().build_id != record.build_id) return std::nullopt;
+    return Candidate{record, keys_before(pointer), std::move(snapshot), true};
+  } catch (const Error& error) {
+    log_.say_cache_trouble(error.what());
+    return std::nullopt;
+  }
+}
+
+std::optional<Candidate> SnapshotSource::newest_cached() const {
+  const auto generation = cache_.newest_generation(config_.name);
+  if (!generation) return std::nullopt;
+  SnapshotRecord record;
+  record.generation = *generation;
+  return Candidate{std::move(record), std::nullopt, cache_.load(config_.name, *generation), true};
+}
+
+void SnapshotSource::check(const Candidate& candidate, const std::optional<LivePublication>& live) const {
+  check_not_older(candidate.record, live);
+  const std::string source = fmt::format("set {} of {}", config_.name, store_.name());
+  const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), source, Check::Tables);
+  const std::uint64_t bytes = view.header().file_bytes;
+  if (config_.max_bytes != 0 && bytes > config_.max_bytes) {
+    throw Error(
+        ErrorKind::MaxSize,
+        fmt::format("set \"{}\" is {}, above the limit of {}; max_size of its [[set]] sets that limit",
+                    config_.name, format_bytes(bytes), format_bytes(config_.max_bytes)));
+  }
+  Guards guards = config_.guards;
+  if (candidate.record.restores != 0) guards.max_shrink.reset();  // who rolls back wants the keys of then
+  std::optional<std::uint64_t> keys_before = candidate.keys_before;
+  if (!keys_before && live) keys_before = live->key_count;
+  check_guards(guards, view, keys_before);
+}
+
+void SnapshotSource::has_seen(const PointerRecord& pointer) {
+  if (pointer.current) newest_as_of_ = std::max(newest_as_of_, pointer.current->as_of);
+  for (const SnapshotRecord& older : pointer.previous) newest_as_of_ = std::max(newest_as_of_, older.as_of);
+  if (newest_as_of_ == saved_as_of_) return;
+  try {
+    cache_.save_newest_as_of(config_.name, newest_as_of_);
+    saved_as_of_ = newest_as_of_;
+  } catch (const Error& error) {
+    log_.say_cache_trouble(error.what());
+  }
+}
+
+bool SnapshotSource::is_cached(std::uint64_t generation) const noexcept {
+  try {
+    return cache_.newest_generation(config_.name) == generation;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// A lower number alone is no reason: a store that lost its records counts from the beginning again. A replica
+// that lags behind has an older moment as well: not newer than any that was seen, since what is live may have
+// been brought back by a rollback.
+void SnapshotSource::check_not_older(const SnapshotRecord& record,
+                                     const std::optional<LivePublication>& live) const {
+  if (!live || record.generation >= live->generation) return;
+  const UnixSeconds newest = std::max(live->as_of, newest_as_of_);
+  if (record.as_of > newest) return;
+  throw Error(
+      ErrorKind::Older,
+      fmt::format(
+          "store {} calls it current, as of {}, but newer was there already, as of {}: is the store a "
+          "replica that lags behind? Push again, or remove {}/{} and {} to take it all the same",
+          store_.name(), format_moment(record.as_of), format_moment(newest), directory_, config_.name,
+          cache_.pattern_of(config_.name)));
+}
+
+void SnapshotSource::save(const Candidate& candidate) {
+  try {
+    cache_.save(config_.name, candidate.record.generation, candidate.snapshot.get());
+    log_.cache_is_well();
+  } catch (const Error& error) {
+    log_.say_cache_trouble(error.what());
+  }
+}
+
+}  // namespace keysieve

@@ -1,0 +1,66 @@
+// Where the snapshots of one set come from, its store or the cache of this host, and what must hold of one
+// before it is published.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "tools/loader/config/config.hpp"
+#include "tools/loader/refresh/snapshot_cache.hpp"
+#include "tools/loader/refresh/store_connection.hpp"
+#include "tools/loader/report/live_publication.hpp"
+#include "tools/loader/report/set_log.hpp"
+#include "tools/transfer/transfer.hpp"
+
+namespace keysieve {
+
+// What may be published next.
+struct Candidate {
+  SnapshotRecord record;
+  std::optional<std::uint64_t> keys_before;  // in the generation before, where the store keeps one
+  SnapshotBytes snapshot;
+  bool is_cached;
+};
+
+class SnapshotSource {
+ public:
+  // All must outlive it. `on_progress` is called now and then while a snapshot is pulled; false throws
+  // Stopped.
+  SnapshotSource(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
+                 const std::function<bool()>& on_progress, StateLog& log);
+
+  // The current snapshot of the store, or the pointer's where the cache has it: a build that was
+  // saved but could not be published is not pulled again. Throws as pull() does.
+  Candidate fetch(const PointerRecord& pointer, SteadyTime now);
+  // Nothing when the cache has none. Its record holds the generation alone.
+  [[nodiscard]] std::optional<Candidate> newest_cached() const;
+
+  // Guards, size, and that it is not older than what is live. Shrink is measured as push has done, by the
+  // generation before: so all hosts decide alike, whichever generations one of them has missed. By what is
+  // live only where the store keeps none. Throws Refused, Data, Incompatible.
+  void check(const Candidate& candidate, const std::optional<LivePublication>& live) const;
+  // The last of these alone, which needs no pull.
+  void check_not_older(const SnapshotRecord& record, const std::optional<LivePublication>& live) const;
+
+  // What the store kept when all was well; outlives a restart, unless the cache cannot be written.
+  void has_seen(const PointerRecord& pointer);
+
+  // Whether a reboot would find that generation, and no older one.
+  [[nodiscard]] bool is_cached(std::uint64_t generation) const noexcept;
+  // In the cache, in place of the one before; a cache that cannot be written is said, and no reason to stop.
+  void save(const Candidate& candidate);
+
+ private:
+  std::optional<Candidate> fetch_cached(const PointerRecord& pointer);
+
+  const SetConfig& config_;
+  std::string directory_;
+  SnapshotCache cache_;
+  StoreConnection& store_;
+  const std::function<bool()>& on_progress_;
+  StateLog& log_;
+  UnixSeconds newest_as_of_ = 0;
+  UnixSeconds saved_as_of_ = 0;  // of these, what a restart finds
+};
+
+}  // namespace keysieve

@@ -1,0 +1,76 @@
+// One configured store as the loader uses it: opened when a set first asks, closed after each round and when
+// nobody has asked for a while, so that a store that was moved or restarted is found again; left alone for a
+// while after it failed, so that many sets of one dead store cost one timeout.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/error.hpp"
+#include "tools/loader/config/schedule.hpp"
+#include "tools/stores/store.hpp"
+
+namespace keysieve {
+
+using OpenStore = std::function<std::unique_ptr<Store>()>;
+
+// Refuses a store that is not there: an empty one in its place would look well. Waits for no failover: the
+// other stores have their turn meanwhile.
+inline OpenStore store_opener(std::string url) {
+  return [url = std::move(url)] { return open_store(url, IfMissing::Refuse, Patience::None); };
+}
+
+class StoreConnection {
+ public:
+  StoreConnection(OpenStore open, std::string name, Milliseconds poll_interval)
+      : open_(std::move(open)), name_(std::move(name)), backoff_(poll_interval) {}
+  // The store's URL without password, for messages.
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+  // Calls `ask` with the open store. While it is left alone, throws what it failed with.
+  template <typename Ask>
+  auto use(SteadyTime now, const Ask& ask) {
+    if (failure_ && !backoff_.is_due(now)) throw Error(*failure_);
+    try {
+      if (now - used_at_ > kKeptOpen) close();
+      used_at_ = now;
+      if (!store_) store_ = open_();
+      auto answer = ask(*store_);
+      failure_.reset();
+      backoff_.reset();
+      return answer;
+    } catch (const Error& error) {
+      if (!store_ || error.is_outage()) leave_alone(error, now);
+      throw;
+    }
+  }
+
+  void close() noexcept { store_.reset(); }
+  // The last use has failed.
+  [[nodiscard]] bool is_away() const noexcept { return failure_.has_value(); }
+  // Empty: it is not away.
+  [[nodiscard]] std::string failure() const { return failure_ ? failure_->what() : ""; }
+  [[nodiscard]] bool was_asked() const noexcept { return used_at_ != SteadyTime{}; }
+  // The next use tries, however short ago it failed.
+  void try_again_now() { backoff_.reset(); }
+
+ private:
+  static constexpr std::chrono::seconds kKeptOpen{10};  // shorter than servers wait for idle clients
+
+  void leave_alone(const Error& error, SteadyTime now) {
+    close();
+    failure_ = error;
+    backoff_.failed(now);
+  }
+
+  OpenStore open_;
+  std::string name_;
+  std::unique_ptr<Store> store_;
+  SteadyTime used_at_{};
+  std::optional<Error> failure_;
+  Backoff backoff_;
+};
+
+}  // namespace keysieve

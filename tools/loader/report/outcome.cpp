@@ -1,0 +1,68 @@
+#include "tools/loader/report/outcome.hpp"
+
+#include <fmt/core.h>
+
+#include "tools/program/program.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+
+std::string_view to_string(Trouble trouble) noexcept {
+  switch (trouble) {
+    case Trouble::NotAsked:
+      return "not_asked";
+    case Trouble::None:
+      return "none";
+    case Trouble::NeverPushed:
+      return "never_pushed";
+    case Trouble::StoreAway:
+      return "store_away";
+    case Trouble::CannotLogIn:
+      return "cannot_log_in";
+    case Trouble::Refused:
+      return "refused";
+    case Trouble::CannotPublish:
+      return "cannot_publish";
+    case Trouble::AddsInMemory:
+      return "adds_in_memory";
+  }
+  return "unknown";
+}
+
+SetState in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
+  return {.live = {},
+          .trouble = trouble,
+          .exit_status = exit_status_of(kind),
+          .reason = std::move(reason),
+          .refused = {}};
+}
+
+SetState not_asked() {
+  return in_trouble(Trouble::NotAsked, ErrorKind::Unavailable, "the store was not asked yet");
+}
+
+SetState cannot_ask_store(const Error& error) {
+  if (error.kind() == ErrorKind::Login) {
+    return in_trouble(Trouble::CannotLogIn, error.kind(), fmt::format("cannot log in to {}", error.what()));
+  }
+  return in_trouble(Trouble::StoreAway, error.kind(), fmt::format("the store is away: {}", error.what()));
+}
+
+SetState refused(const SnapshotRecord& record, const Error& error) {
+  SetState state = in_trouble(Trouble::Refused, error.kind(),
+                              fmt::format("generation {} refused: {}", record.generation, error.what()));
+  state.refused = record.build_id;
+  return state;
+}
+
+SetState cannot_publish(const Error& error) {
+  return in_trouble(Trouble::CannotPublish, error.kind(), fmt::format("cannot publish: {}", error.what()));
+}
+
+SetState adds_in_memory(std::size_t adds, const std::string& failure) {
+  return in_trouble(Trouble::AddsInMemory, ErrorKind::CannotCreate,
+                    fmt::format("{} adds are in memory alone, and would be lost with this process: {}",
+                                format_count(adds), failure));
+}
+
+}  // namespace keysieve

@@ -1,0 +1,100 @@
+#include "tools/loader/report/set_log.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+namespace {
+
+std::string stays_live(const std::optional<LivePublication>& live) {
+  if (!live) return "nothing is live, lookups answer maybe";
+  if (live->is_damaged) return "what is live is damaged, lookups answer maybe";
+  return fmt::format("generation {} stays live", live->generation);
+}
+
+std::string keys_and_size(const LivePublication& live) {
+  return fmt::format("{} keys, {}", format_count(live.key_count), format_bytes(live.bytes));
+}
+
+}  // namespace
+
+void StateLog::say(const SetState& state) {
+  if (is_what_was_said(state)) {
+    if (state.trouble != Trouble::None) spdlog::debug("{}: still: {}", set_name_, state.reason);
+    return;
+  }
+  if (state.trouble != Trouble::None) {
+    spdlog::warn("{}: {}; {}", set_name_, state.reason, stays_live(state.live));
+  } else if (said_) {
+    spdlog::info("{}: all is well again; generation {} is current", set_name_, state.live->generation);
+  } else {
+    spdlog::info("{}: generation {} is live as publication {} ({})", set_name_, state.live->generation,
+                 state.live->id.publication, keys_and_size(*state.live));
+  }
+  said_ = state;
+}
+
+void StateLog::say_published(const LivePublication& live, bool from_cache) {
+  spdlog::info("{}: generation {}{} published as publication {} ({})", set_name_, live.generation,
+               from_cache ? " from the cache" : "", live.id.publication, keys_and_size(live));
+  said_ = SetState{.live = live, .trouble = Trouble::None, .exit_status = 0, .reason = "", .refused = {}};
+}
+
+void StateLog::say_damaged(const std::string& damage) {
+  spdlog::error(
+      "{}: the live publication has changed since it was published: {}; lookups answer maybe until it is "
+      "published again",
+      set_name_, damage);
+}
+
+void StateLog::say_layer_damaged(std::size_t lost) {
+  spdlog::error("{}: the live layer had lost {} keys; they are added again", set_name_, format_count(lost));
+}
+
+void StateLog::say_enlarged(LayerGeometry before, const NewLayer& now) {
+  spdlog::info("{}: live layer enlarged from {} to {} for {} keys", set_name_, format_bytes(before.bytes()),
+               format_bytes(now.geometry().bytes()), format_count(now.live_keys()));
+}
+
+void StateLog::say_bypass(std::optional<UnixSeconds> until) {
+  if (until == said_bypass_) return;
+  if (!until) {
+    spdlog::info("{}: not bypassed in the store any more", set_name_);
+  } else if (*until == 0) {
+    spdlog::warn("{}: bypassed in the store, lookups answer maybe", set_name_);
+  } else {
+    spdlog::warn("{}: bypassed in the store until {}, lookups answer maybe", set_name_,
+                 format_moment(*until));
+  }
+  said_bypass_ = until;
+}
+
+void StateLog::say_too_long(std::size_t key_bytes) {
+  if (has_said_too_long_) return;
+  spdlog::warn("{}: the adds log holds a key of {}, longer than can be added; it is passed over", set_name_,
+               format_bytes(key_bytes));
+  has_said_too_long_ = true;
+}
+
+void StateLog::say_unknown_entry(const std::string& log_name, const std::string& field) {
+  if (has_said_unknown_entry_) return;
+  spdlog::warn(
+      "{}: {} holds an entry with the field \"{}\"; the field of an add is \"key\", it is passed over",
+      set_name_, log_name, field);
+  has_said_unknown_entry_ = true;
+}
+
+void StateLog::say_cache_trouble(const std::string& reason) {
+  if (!has_said_cache_trouble_) spdlog::warn("{}: the cache is of no use: {}", set_name_, reason);
+  has_said_cache_trouble_ = true;
+}
+
+// Not by the reason's words: they may change at every try ("timed out", "connection refused").
+bool StateLog::is_what_was_said(const SetState& state) const {
+  return said_ && said_->trouble == state.trouble && said_->exit_status == state.exit_status &&
+         said_->refused == state.refused;
+}
+
+}  // namespace keysieve

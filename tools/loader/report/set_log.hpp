@@ -1,0 +1,48 @@
+// The log lines about what refreshes have found of one set: each change is said once, not at every look.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/shm/new_layer.hpp"
+#include "tools/loader/report/outcome.hpp"
+
+namespace keysieve {
+
+// One per set.
+class StateLog {
+ public:
+  explicit StateLog(std::string set_name) : set_name_(std::move(set_name)) {}
+
+  // After a refresh. Says the trouble, or that it is over, when that is not what was said last.
+  void say(const SetState& state);
+  // A new publication, which is a change by itself.
+  void say_published(const LivePublication& live, bool from_cache);
+  // What is published is not what was published; lookups answer maybe until something else is.
+  void say_damaged(const std::string& damage);
+  // So many keys had been added, and were not in the live layer any more.
+  void say_layer_damaged(std::size_t lost);
+  // The same snapshot again, with a larger layer.
+  void say_enlarged(LayerGeometry before, const NewLayer& now);
+  // Until when the store has the set bypassed; nothing: it does not. Said when that changes.
+  void say_bypass(std::optional<UnixSeconds> until);
+  // An add that no store would have taken. Said once.
+  void say_too_long(std::size_t key_bytes);
+  // An entry of the adds log that is no add, though it may have been meant as one. Said once.
+  void say_unknown_entry(const std::string& log_name, const std::string& field);
+  // The cache cannot be used, which costs nothing as long as the store answers. Said once until it can again.
+  void say_cache_trouble(const std::string& reason);
+  void cache_is_well() noexcept { has_said_cache_trouble_ = false; }
+
+ private:
+  [[nodiscard]] bool is_what_was_said(const SetState& state) const;
+
+  std::string set_name_;
+  std::optional<SetState> said_;
+  std::optional<UnixSeconds> said_bypass_;
+  bool has_said_cache_trouble_ = false;
+  bool has_said_too_long_ = false;
+  bool has_said_unknown_entry_ = false;
+};
+
+}  // namespace keysieve

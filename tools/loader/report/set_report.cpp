@@ -1,0 +1,110 @@
+#include "tools/loader/report/set_report.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace keysieve {
+namespace {
+
+HistoryEntry entry_of(Event event, const LivePublication& live) {
+  HistoryEntry entry{.at = unix_now(), .event = event};
+  entry.generation = live.generation;
+  entry.publication = live.id.publication;
+  entry.key_count = live.key_count;
+  entry.bytes = live.bytes;
+  return entry;
+}
+
+std::optional<double> change(std::uint64_t before, std::uint64_t now) {
+  if (before == 0) return std::nullopt;
+  return static_cast<double>(now) / static_cast<double>(before) - 1;
+}
+
+}  // namespace
+
+std::string_view to_string(Event event) noexcept {
+  switch (event) {
+    case Event::Found:
+      return "found";
+    case Event::Published:
+      return "published";
+    case Event::FromCache:
+      return "from_cache";
+    case Event::Enlarged:
+      return "enlarged";
+    case Event::Refused:
+      return "refused";
+  }
+  return "unknown";
+}
+
+void SetRecorder::configured(std::string store, std::optional<double> max_fpr) {
+  report_.store = std::move(store);
+  report_.max_fpr = max_fpr;
+}
+
+void SetRecorder::pulled(double seconds) {
+  report_.pulls.add(seconds);
+  pull_seconds_ = seconds;
+}
+
+void SetRecorder::published(const LivePublication& live, bool from_cache, double seconds) {
+  report_.publishes.add(seconds);
+  HistoryEntry entry = entry_of(from_cache ? Event::FromCache : Event::Published, live);
+  entry.pull_seconds = std::exchange(pull_seconds_, std::nullopt);
+  entry.publish_seconds = seconds;
+  is_live_now(std::move(entry), live);
+}
+
+void SetRecorder::found(const LivePublication& live) {
+  if (last_live_ && last_live_->id == live.id) return;
+  const bool is_enlarged = last_live_ && last_live_->build_id == live.build_id &&
+                           last_live_->layer.shard_count < live.layer.shard_count;
+  is_live_now(entry_of(is_enlarged ? Event::Enlarged : Event::Found, live), live);
+}
+
+void SetRecorder::refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason) {
+  pull_seconds_.reset();
+  const Refused now{record.build_id, refusal};
+  if (last_refused_ == now) return;
+  last_refused_ = now;
+  const auto* const place = std::find(kRefusals.begin(), kRefusals.end(), refusal);
+  ++report_.refused.at(static_cast<std::size_t>(place - kRefusals.begin()));
+  HistoryEntry entry{.at = unix_now(), .event = Event::Refused};
+  entry.generation = record.generation;
+  entry.key_count = record.key_count;
+  entry.bytes = record.bytes;
+  entry.reason = reason;
+  remember(std::move(entry));
+}
+
+void SetRecorder::compared(const SnapshotRecord& current, bool is_live, SteadyTime now) {
+  if (is_live) {
+    report_.waiting_since.reset();
+  } else if (!report_.waiting_since) {
+    report_.waiting_since = now;
+  }
+  report_.store_generation = current.generation;
+}
+
+void SetRecorder::looked(const SetState& state, std::uint64_t adds_kept) {
+  report_.trouble = state.trouble;
+  report_.trouble_reason = state.reason;
+  report_.adds_kept = adds_kept;
+  if (state.live) found(*state.live);
+}
+
+void SetRecorder::is_live_now(HistoryEntry entry, const LivePublication& live) {
+  if (last_live_ && last_live_->build_id != live.build_id) {
+    report_.key_change = change(last_live_->key_count, live.key_count);
+  }
+  remember(std::move(entry));
+  last_live_ = live;
+}
+
+void SetRecorder::remember(HistoryEntry entry) {
+  report_.history.push_front(std::move(entry));
+  if (report_.history.size() > SetReport::kHistoryEntries) report_.history.pop_back();
+}
+
+}  // namespace keysieve

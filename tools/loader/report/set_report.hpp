@@ -1,0 +1,120 @@
+// What a running loader can tell of one set beside what every reader sees: how it stands to its store, what
+// was refused, how long things took, and what has happened lately.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tools/loader/config/schedule.hpp"
+#include "tools/loader/report/outcome.hpp"
+#include "tools/transfer/refusal.hpp"
+
+namespace keysieve {
+
+enum class Event {
+  Found,      // live when this process began, or published by another hand
+  Published,  // from the store
+  FromCache,
+  Enlarged,  // the same snapshot again, with a larger live layer
+  Refused,
+};
+
+std::string_view to_string(Event event) noexcept;  // "from_cache"
+
+struct HistoryEntry {
+  UnixSeconds at = 0;
+  Event event = Event::Found;
+  std::uint64_t generation = 0;
+  std::uint64_t publication = 0;  // 0: there is none
+  std::uint64_t key_count = 0;
+  std::uint64_t bytes = 0;
+  std::optional<double> pull_seconds{};
+  std::optional<double> publish_seconds{};
+  std::string reason{};  // of a refusal
+};
+
+// How long something took, each time: counts by upper bounds, as a Prometheus histogram has them.
+class Durations {
+ public:
+  // Seconds. From a set of kilobytes in LMDB to one of gigabytes over a slow network.
+  static constexpr std::array kBounds{0.001, 0.01, 0.1, 1.0, 10.0, 100.0};
+
+  void add(double seconds) noexcept {
+    ++count_;
+    sum_ += seconds;
+    for (std::size_t i = 0; i < kBounds.size(); ++i) {
+      if (seconds <= kBounds[i]) ++up_to_[i];
+    }
+  }
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  [[nodiscard]] double sum() const noexcept { return sum_; }
+  // How many took kBounds[i] at most.
+  [[nodiscard]] std::uint64_t up_to(std::size_t i) const noexcept { return up_to_[i]; }
+
+ private:
+  std::array<std::uint64_t, kBounds.size()> up_to_{};
+  std::uint64_t count_ = 0;
+  double sum_ = 0;
+};
+
+struct SetReport {
+  static constexpr std::size_t kHistoryEntries = 20;
+
+  std::string name;
+  std::string store;
+  std::optional<double> max_fpr;  // that its configuration allows
+  Trouble trouble = Trouble::NotAsked;
+  std::string trouble_reason;
+  std::uint64_t store_generation = 0;       // what the store calls current; 0: not known
+  std::optional<SteadyTime> waiting_since;  // since when that is not what is live
+  std::optional<double> key_change;         // of what is live, as a share of what was live before
+  std::uint64_t adds_kept = 0;              // of the adds log, on this host
+  std::array<std::uint64_t, kRefusals.size()> refused{};  // generations, as kRefusals
+  Durations pulls;
+  Durations publishes;
+  std::deque<HistoryEntry> history;  // newest first
+};
+
+// Keeps the report of one set while the loader works on it. Outlives a reload, not a restart.
+class SetRecorder {
+ public:
+  explicit SetRecorder(std::string set_name) { report_.name = std::move(set_name); }
+
+  [[nodiscard]] const SetReport& report() const noexcept { return report_; }
+
+  // As a configuration has it.
+  void configured(std::string store, std::optional<double> max_fpr);
+  // A snapshot has come from the store; what is published next is it.
+  void pulled(double seconds);
+  void published(const LivePublication& live, bool from_cache, double seconds);
+  // What is live. A publication that was not reported is somebody else's.
+  void found(const LivePublication& live);
+  // By one of kRefusals. Each counts once for a build, however often it is tried again.
+  void refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason);
+  // What the store calls current, and whether that is live.
+  void compared(const SnapshotRecord& current, bool is_live, SteadyTime now);
+  // The end of a look.
+  void looked(const SetState& state, std::uint64_t adds_kept);
+
+ private:
+  struct Refused {
+    BuildId build_id;
+    ErrorKind refusal;
+    friend bool operator==(const Refused&, const Refused&) = default;
+  };
+
+  void is_live_now(HistoryEntry entry, const LivePublication& live);
+  void remember(HistoryEntry entry);
+
+  SetReport report_;
+  std::optional<double> pull_seconds_;        // of what is to be published
+  std::optional<LivePublication> last_live_;  // in the history
+  std::optional<Refused> last_refused_;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,68 @@
+#include "tools/loader/report/status_board.hpp"
+
+#include <algorithm>
+
+namespace keysieve {
+
+StatusBoard::StatusBoard() {
+  report_.started_at = unix_now();
+  report_.begun_at = std::chrono::steady_clock::now();
+  report_.alive_at = report_.begun_at;
+}
+
+void StatusBoard::configure(const LoaderConfig& config) {
+  std::map<std::string, SetRecorder> kept;
+  std::vector<std::shared_ptr<const SetReport>> reports;
+  for (const SetConfig& set : config.sets) {
+    auto old = recorders_.extract(set.name);
+    SetRecorder& recorder = old ? kept.insert(std::move(old)).position->second
+                                : kept.try_emplace(set.name, set.name).first->second;
+    recorder.configured(set.store, set.guards.max_fpr);
+    reports.push_back(std::make_shared<const SetReport>(recorder.report()));
+  }
+  recorders_ = std::move(kept);
+  const std::lock_guard lock(mutex_);
+  report_.directory = config.directory;
+  report_.sets.swap(reports);
+  std::erase_if(report_.stores, [&](const StoreReport& known) {
+    return std::none_of(config.stores.begin(), config.stores.end(), [&](const StoreConfig& store) {
+      return store.name == known.name && store.shown == known.shown;
+    });
+  });
+}
+
+void StatusBoard::post(const SetRecorder& recorder) {
+  auto report = std::make_shared<const SetReport>(recorder.report());
+  const std::lock_guard lock(mutex_);
+  for (auto& posted : report_.sets) {
+    if (posted->name == report->name) posted.swap(report);  // the old one is freed after the lock
+  }
+}
+
+void StatusBoard::post(StoreReport store) {
+  const std::lock_guard lock(mutex_);
+  const auto known = std::find_if(report_.stores.begin(), report_.stores.end(),
+                                  [&](const StoreReport& other) { return other.name == store.name; });
+  if (known != report_.stores.end()) {
+    *known = std::move(store);
+  } else {
+    report_.stores.push_back(std::move(store));
+  }
+}
+
+void StatusBoard::post_ready(bool is_ready) {
+  const std::lock_guard lock(mutex_);
+  report_.is_ready = is_ready;
+}
+
+void StatusBoard::sign_of_life() {
+  const std::lock_guard lock(mutex_);
+  report_.alive_at = std::chrono::steady_clock::now();
+}
+
+LoaderReport StatusBoard::read() const {
+  const std::lock_guard lock(mutex_);
+  return report_;
+}
+
+}  // namespace keysieve

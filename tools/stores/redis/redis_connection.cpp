@@ -1,0 +1,250 @@
+#include "tools/stores/redis/redis_connection.hpp"
+
+#include <poll.h>
+#include <signal.h>
+
+#include <cerrno>
+
+#include "tools/stores/store_error.hpp"
+
+namespace keysieve {
+namespace {
+
+timeval timeval_of(std::chrono::milliseconds duration) {
+  timeval value{};
+  value.tv_sec = duration.count() / 1000;
+  value.tv_usec = duration.count() % 1000 * 1000;
+  return value;
+}
+
+// A server that lets its bytes drip would keep us for ever, as the timeouts of the socket are for each read
+// and write: within each timeout so much must pass, or all that is left.
+class Pace {
+ public:
+  explicit Pace(std::chrono::milliseconds timeout) : timeout_(timeout) {}
+
+  [[nodiscard]] bool is_kept_with(std::size_t bytes) {
+    const auto now = std::chrono::steady_clock::now();
+    bytes_ += bytes;
+    if (bytes_ >= kBytesPerTimeout) {
+      bytes_ = 0;
+      begin_ = now;
+    }
+    return now - begin_ <= timeout_;
+  }
+
+ private:
+  static constexpr std::size_t kBytesPerTimeout = std::size_t{64} * 1024;
+
+  std::chrono::milliseconds timeout_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::size_t bytes_ = 0;
+};
+
+// hiredis 0.14 writes by write(2), which raises SIGPIPE when the server is gone. Holds that signal back in
+// this thread, and takes it away if it came.
+class SigpipeBlock {
+ public:
+  SigpipeBlock() {
+    sigemptyset(&sigpipe_);
+    sigaddset(&sigpipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
+  }
+  SigpipeBlock(const SigpipeBlock&) = delete;
+  SigpipeBlock& operator=(const SigpipeBlock&) = delete;
+  ~SigpipeBlock() {
+    const timespec at_once{};
+    while (!was_pending_ && sigtimedwait(&sigpipe_, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t sigpipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
+
+}  // namespace
+
+std::string to_text(const RedisHost& host) {
+  const bool is_ipv6 = host.host.find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + host.host + "]" : host.host) + ":" + std::to_string(host.port);
+}
+
+RedisAddress address_at(RedisAddress store, const RedisHost& host) {
+  store.name += ": " + to_text(host);
+  store.host = host.host;
+  store.port = host.port;
+  return store;
+}
+
+void RedisConnection::connect() {
+  if (is_usable()) return;
+  const timeval timeout = timeval_of(address_.timeout);
+  context_.reset(address_.socket_path.empty()
+                     ? redisConnectWithTimeout(address_.host.c_str(), address_.port, timeout)
+                     : redisConnectUnixWithTimeout(address_.socket_path.c_str(), timeout));
+  replies_due_ = 0;
+  reply_bytes_ = 0;
+  if (context_ == nullptr) throw std::bad_alloc();
+  if (context_->err != 0) fail("cannot connect", errno);
+  if (redisSetTimeout(context_.get(), timeout) != REDIS_OK) fail("cannot set the timeout", errno);
+  if (address_.socket_path.empty()) redisEnableKeepAlive(context_.get());
+  const SigpipeBlock block;
+  if (address_.tls != nullptr) begin_tls();
+  sign_in();
+}
+
+// The server's session tickets come before its first reply: once that is there, nothing can be read where no
+// reply is due, as without TLS.
+void RedisConnection::begin_tls() {
+  if (const std::string reason = address_.tls->begin(*context_, address_.host); !reason.empty()) {
+    context_.reset();
+    throw RedisOutage(address_.name + ": no TLS: " + reason);
+  }
+  append({"PING"});
+  const RedisReply reply = receive();
+  if (!refuses_user(*reply)) check_greeting(*reply);  // nobody has signed in yet
+}
+
+// Where no reply is due, what can be read is the server's goodbye.
+bool RedisConnection::is_usable() const noexcept {
+  if (context_ == nullptr || replies_due_ > 0) return false;
+  pollfd state{context_->fd, POLLIN, 0};
+  return ::poll(&state, 1, 0) == 0;
+}
+
+void RedisConnection::sign_in() {
+  if (!address_.password.empty()) {
+    append(address_.user.empty() ? RedisCommand{"AUTH", address_.password}
+                                 : RedisCommand{"AUTH", address_.user, address_.password});
+    const RedisReply reply = receive();
+    if (refuses_user(*reply) || text_of(*reply).find(address_.password) != std::string_view::npos) {
+      // Of the server's words only the first: some servers repeat the command with its arguments.
+      const std::string code(code_of(*reply));
+      context_.reset();
+      throw Error(ErrorKind::Login, address_.name + ": the server refuses user or password (" + code + ")");
+    }
+    check_greeting(*reply);
+  }
+  if (address_.database != 0) {
+    const std::string database = std::to_string(address_.database);
+    append({"SELECT", database});
+    check_greeting(*receive(), ": database " + database);
+  }
+}
+
+void RedisConnection::check_greeting(const redisReply& reply, const std::string& subject) {
+  if (reply.type == REDIS_REPLY_ERROR) context_.reset();
+  check_reply(reply, address_.name + subject);
+}
+
+void RedisConnection::send(std::span<const RedisCommand> commands) {
+  connect();
+  const SigpipeBlock block;
+  for (const RedisCommand& command : commands) append(command);
+  flush();
+}
+
+RedisReply RedisConnection::receive(std::string_view key, std::size_t max_bytes) {
+  flush();
+  Pace pace(address_.timeout);
+  for (;;) {
+    if (RedisReply reply = next_reply(key, max_bytes)) return reply;
+    if (!pace.is_kept_with(read_some())) fail_as_late("no answer");
+  }
+}
+
+RedisReply RedisConnection::receive_if_there(std::string_view key, std::size_t max_bytes) {
+  for (;;) {
+    if (RedisReply reply = next_reply(key, max_bytes)) return reply;
+    pollfd state{context_->fd, POLLIN, 0};
+    if (::poll(&state, 1, 0) <= 0) return nullptr;
+    read_some();
+  }
+}
+
+// Of what has come; nullptr when it is not whole yet. An array's elements leave hiredis' buffer as they come.
+RedisReply RedisConnection::next_reply(std::string_view key, std::size_t max_bytes) {
+  void* reply = nullptr;
+  if (redisGetReplyFromReader(context_.get(), &reply) != REDIS_OK) fail("no answer", errno);
+  if (reply != nullptr) {
+    --replies_due_;
+    reply_bytes_ = context_->reader->len - context_->reader->pos;
+    return RedisReply(static_cast<redisReply*>(reply));
+  }
+  if (reply_bytes_ > max_bytes) {
+    context_.reset();
+    throw_too_large(address_.name, key);
+  }
+  return nullptr;
+}
+
+std::size_t RedisConnection::read_some() {
+  const std::size_t before = context_->reader->len;
+  if (redisBufferRead(context_.get()) != REDIS_OK) fail("no answer", errno);
+  const std::size_t bytes = context_->reader->len - before;
+  reply_bytes_ += bytes;
+  return bytes;
+}
+
+std::vector<RedisReply> RedisConnection::exchange(std::span<const RedisCommand> commands) {
+  send(commands);
+  std::vector<RedisReply> replies;
+  replies.reserve(commands.size());
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    replies.push_back(receive());
+    check_reply(*replies.back(), address_.name);
+  }
+  return replies;
+}
+
+RedisReply RedisConnection::exchange(const RedisCommand& command) {
+  return std::move(exchange(std::span(&command, 1)).front());
+}
+
+void RedisConnection::append(const RedisCommand& command) {
+  std::vector<const char*> parts;
+  std::vector<std::size_t> sizes;
+  for (const std::string_view part : command) {
+    parts.push_back(part.data());
+    sizes.push_back(part.size());
+  }
+  if (redisAppendCommandArgv(context_.get(), static_cast<int>(command.size()), parts.data(), sizes.data()) !=
+      REDIS_OK) {
+    context_.reset();
+    throw std::bad_alloc();
+  }
+  ++replies_due_;
+}
+
+void RedisConnection::flush() {
+  Pace pace(address_.timeout);
+  int done = 0;
+  while (done == 0) {
+    const std::size_t before = sdslen(context_->obuf);
+    if (redisBufferWrite(context_.get(), &done) != REDIS_OK) fail("cannot send", errno);
+    if (done == 0 && !pace.is_kept_with(before - sdslen(context_->obuf))) fail_as_late("cannot send");
+  }
+}
+
+void RedisConnection::fail(const std::string& what, int error_number) {
+  const bool timed_out = context_->err == REDIS_ERR_IO &&
+                         (error_number == EAGAIN || error_number == ETIMEDOUT || error_number == EINPROGRESS);
+  if (timed_out) fail_as_late(what);
+  const std::string reason = context_->errstr;
+  context_.reset();
+  throw RedisOutage(address_.name + ": " + what + ": " + reason);
+}
+
+void RedisConnection::fail_as_late(const std::string& what) {
+  context_.reset();
+  throw RedisOutage(address_.name + ": " + what + ": timed out after " +
+                    std::to_string(address_.timeout.count()) + " ms");
+}
+
+}  // namespace keysieve

@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "tools/stores/redis/redis_patience.hpp"
+#include "tools/stores/redis/redis_replicas.hpp"
+#include "tools/stores/redis/redis_servers.hpp"
+
+namespace keysieve {
+namespace {
+
+class SentinelRedis final : public RedisServers {
+ public:
+  explicit SentinelRedis(const RedisSettings& settings)
+      : settings_(settings),
+        replicas_(settings.wait_replicas, settings.address.timeout),
+        sentinels_(settings.hosts) {}
+
+  // Waits for a failover that is under way, but not for sentinels of which none answers.
+  void connect() override {
+    try {
+      reach_master();
+    } catch (const RedisOutage&) {
+      if (!is_named_ || settings_.failover.count() == 0) throw;
+      try_until_done([] {});
+    }
+  }
+
+  std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect) override {
+    std::vector<RedisReply> replies;
+    try_until_done([&] { replies = exchange_with(*master_, commands, effect, replicas_, has_replicas_); });
+    return replies;
+  }
+
+  void visit_masters(const std::function<void(RedisConnection&)>& visit) override {
+    try_until_done([&] { visit(*master_); });
+  }
+
+  RedisAddress address_of(std::string_view /*key*/) override {
+    reach_master();
+    return master_->address();
+  }
+
+  [[nodiscard]] bool keeps_keys_together() const noexcept override { return true; }
+
+ private:
+  void try_until_done(const std::function<void()>& attempt) {
+    RedisPatience patience(settings_.failover);
+    for (;;) {
+      try {
+        reach_master();
+        attempt();
+        return;
+      } catch (const RedisOutage& outage) {
+        master_.reset();
+        patience.pause(outage.what());
+      }
+    }
+  }
+
+  // Never to the same address again without asking: who was the master may be a replica by now.
+  void reach_master() {
+    if (!master_ || !master_->is_usable()) find_master();
+  }
+
+  // Asks one sentinel after the other. Who was of no help is asked last the next time.
+  void find_master() {
+    master_.reset();
+    is_named_ = false;
+    std::string reason;
+    for (const RedisHost& sentinel : std::vector(sentinels_)) {
+      try {
+        if (const auto host = ask(sentinel)) {
+          is_named_ = true;
+          master_.emplace(connection_to_master(*host));
+          return;
+        }
+      } catch (const RedisOutage& outage) {
+        reason = outage.what();
+      }
+      const auto found = std::ranges::find(sentinels_, sentinel);
+      std::rotate(found, found + 1, sentinels_.end());
+    }
+    if (!reason.empty()) throw RedisOutage(reason);
+    throw Error(ErrorKind::Unavailable, settings_.address.name + ": no sentinel knows a master of that name");
+  }
+
+  // Nothing when it knows no such master.
+  [[nodiscard]] std::optional<RedisHost> ask(const RedisHost& sentinel) const {
+    const RedisCommand question{"SENTINEL", "get-master-addr-by-name", settings_.master_name};
+    RedisAddress address = address_at(settings_.address, sentinel);
+    address.database = 0;
+    RedisAddress unsigned_address = address;
+    unsigned_address.user.clear();
+    unsigned_address.password.clear();
+    RedisReply reply;
+    try {
+      reply = RedisConnection(unsigned_address).exchange(question);
+    } catch (const Error& error) {
+      const bool is_refused = error.kind() == ErrorKind::Login || error.kind() == ErrorKind::Permission;
+      if (!is_refused || address.password.empty()) throw;
+      reply = RedisConnection(address).exchange(question);
+    }
+    const auto parts = elements_of(*reply);
+    if (parts.size() != 2) return std::nullopt;
+    const std::string_view port_text = text_of(*parts[1]);
+    int port = 0;
+    std::from_chars(port_text.data(), port_text.data() + port_text.size(), port);
+    return RedisHost{std::string(text_of(*parts[0])), port};
+  }
+
+  // A sentinel may not know yet that it is a replica by now.
+  RedisConnection connection_to_master(const RedisHost& host) {
+    RedisConnection connection(address_at(settings_.address, host));
+    const RedisReply reply = connection.exchange({"ROLE"});
+    const auto parts = elements_of(*reply);
+    if (parts.empty() || text_of(*parts[0]) != "master") {
+      throw RedisOutage(connection.address().name + ": is no master");
+    }
+    has_replicas_ = parts.size() > 2 && !elements_of(*parts[2]).empty();
+    return connection;
+  }
+
+  RedisSettings settings_;
+  ReplicaDemand replicas_;
+  std::vector<RedisHost> sentinels_;
+  bool is_named_ = false;  // a sentinel knows of a master, reached or not
+  std::optional<RedisConnection> master_;
+  bool has_replicas_ = false;  // of the master, when it was reached
+};
+
+}  // namespace
+
+std::unique_ptr<RedisServers> make_sentinel_redis(const RedisSettings& settings) {
+  return std::make_unique<SentinelRedis>(settings);
+}
+
+}  // namespace keysieve

@@ -1,0 +1,56 @@
+// Which master of a cluster has which key, as the cluster specification says: a key belongs to one of 16384
+// slots, and each slot to one master.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/stores/redis/redis_connection.hpp"
+
+namespace keysieve {
+
+inline constexpr std::size_t kRedisSlots = 16384;
+
+// CRC16 of the key, or of what stands between its first { and the } that follows, if anything does.
+std::size_t slot_of(std::string_view key) noexcept;
+
+// MOVED and ASK: what the server, which was `asked`, says of a slot that it has not.
+struct RedisRedirection {
+  std::size_t slot = 0;
+  RedisHost host;
+};
+std::optional<RedisRedirection> parse_redirection(std::string_view error_text, const RedisHost& asked);
+
+class RedisSlots {
+ public:
+  // No slot has a master.
+  RedisSlots() : masters_(kRedisSlots, kNone) {}
+  // Of the reply to CLUSTER SLOTS. A node without an address is the one that was `asked`. Throws Data
+  // "<server's name>: <reason>".
+  RedisSlots(const redisReply& reply, const RedisHost& asked, const std::string& server_name);
+
+  // nullptr: none. Valid until move().
+  [[nodiscard]] const RedisHost* master_of(std::size_t slot) const noexcept;
+  void move(const RedisRedirection& moved);
+
+  // Each once.
+  [[nodiscard]] std::vector<RedisHost> masters() const;
+  // Masters first, then replicas.
+  [[nodiscard]] const std::vector<RedisHost>& nodes() const noexcept { return nodes_; }
+  [[nodiscard]] std::size_t unserved() const noexcept;
+  // Whether the cluster knows a replica of that master which lives.
+  [[nodiscard]] bool has_replicas(const RedisHost& master) const noexcept;
+
+ private:
+  static constexpr std::uint16_t kNone = 0xffff;
+  std::uint16_t index_of(const RedisHost& host);
+
+  std::vector<RedisHost> nodes_;
+  std::vector<RedisHost> masters_with_replicas_;
+  std::vector<std::uint16_t> masters_;  // of each slot, its index in nodes_
+};
+
+}  // namespace keysieve

@@ -1,0 +1,175 @@
+#include "tools/stores/redis/redis_url.hpp"
+
+#include <sys/un.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+
+#include "core/base/bytes.hpp"
+#include "core/base/mapped_region.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr int kRedisPort = 6379;
+constexpr int kSentinelPort = 26379;
+// The default of cluster-node-timeout is 15 s: so long until a master is found to be lost, and then its
+// replicas vote.
+constexpr std::chrono::seconds kDefaultFailover{30};
+constexpr int kMaxDatabase = 65535;
+constexpr int kMaxWaitReplicas = 1000;
+constexpr const char* kPasswordVariable = "KEYSIEVE_REDIS_PASSWORD";
+
+// The first line.
+std::string read_password_file(const std::string& store_name, const std::string& path) {
+  try {
+    const MappedRegion file = map_file(path);
+    const std::string_view text = as_text(bytes_of(file));
+    return std::string(text.substr(0, text.find_first_of("\r\n")));
+  } catch (const Error& error) {
+    throw Error(ErrorKind::Login, store_name + ": cannot read the password: " + error.what());
+  }
+}
+
+int number_of(const StoreUrl& url, const std::string& text, const std::string& what, int max) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0 || number > max) {
+    refuse(url, what + " must be a number from 0 to " + std::to_string(max));
+  }
+  return number;
+}
+
+int database_of(const StoreUrl& url, const std::string& text) {
+  return number_of(url, text, "the database", kMaxDatabase);
+}
+
+RedisHost host_of(const StoreHost& host, int default_port = kRedisPort) {
+  return {host.name, host.port == 0 ? default_port : host.port};
+}
+
+void take_tcp_address(StoreUrl& url, RedisSettings& settings) {
+  if (url.hosts.size() != 1) refuse(url, "one host must follow " + url.scheme + "://");
+  const RedisHost host = host_of(url.hosts.front());
+  settings.address.host = host.host;
+  settings.address.port = host.port;
+  if (!url.path.empty()) settings.address.database = database_of(url, url.path.substr(1));
+}
+
+void take_unix_address(StoreUrl& url, RedisSettings& settings) {
+  if (!url.hosts.empty() || url.path.empty()) refuse(url, "must be redis+unix:///path/to.sock");
+  // hiredis would cut it short.
+  if (url.path.size() >= sizeof(sockaddr_un::sun_path)) {
+    refuse(url, "the path of a socket can have " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
+                    " bytes at most");
+  }
+  settings.address.socket_path = url.path;
+  if (const auto database = take_parameter(url, "db")) {
+    settings.address.database = database_of(url, *database);
+  }
+}
+
+void take_cluster_hosts(StoreUrl& url, RedisSettings& settings) {
+  if (url.hosts.empty()) refuse(url, "hosts must follow " + url.scheme + "://");
+  if (!url.path.empty() && url.path != "/0") refuse(url, "a cluster has database 0 alone");
+  for (const StoreHost& host : url.hosts) settings.hosts.push_back(host_of(host));
+  settings.failover = take_duration(url, "failover").value_or(kDefaultFailover);
+}
+
+// /<master name>[/<database>]
+void take_sentinels(StoreUrl& url, RedisSettings& settings) {
+  const std::size_t name_end = std::min(url.path.find('/', 1), url.path.size());
+  if (url.hosts.empty() || name_end < 2) {
+    refuse(url, "must be " + url.scheme + "://sentinel,sentinel/name-of-master");
+  }
+  for (const StoreHost& host : url.hosts) settings.hosts.push_back(host_of(host, kSentinelPort));
+  settings.master_name = url.path.substr(1, name_end - 1);
+  if (name_end < url.path.size()) settings.address.database = database_of(url, url.path.substr(name_end + 1));
+  settings.failover = take_duration(url, "failover").value_or(kDefaultFailover);
+}
+
+template <typename Do>
+auto with_name_of(const StoreUrl& url, const Do& about_tls) {
+  try {
+    return about_tls();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Usage) throw;
+    refuse(url, error.what());
+  }
+}
+
+RedisTlsFiles take_tls_files(StoreUrl& url) {
+  RedisTlsFiles files{.ca_file = take_parameter(url, "ca_file").value_or(""),
+                      .cert_file = take_parameter(url, "cert_file").value_or(""),
+                      .key_file = take_parameter(url, "key_file").value_or("")};
+  with_name_of(url, [&] { check_redis_tls(files); });
+  return files;
+}
+
+std::optional<std::string> take_password_file(StoreUrl& url) {
+  auto path = take_parameter(url, "password_file");
+  if (path && path->empty()) refuse(url, "password_file must name a file");
+  if (path && url.password) refuse(url, "a password and password_file are given: one is enough");
+  return path;
+}
+
+void require_password(const StoreUrl& url, const std::string& password) {
+  if (!url.user.empty() && password.empty()) refuse(url, "a user needs a password");
+}
+
+struct RedisScheme {
+  std::string_view name;
+  void (*take_place)(StoreUrl& url, RedisSettings& settings);
+  std::unique_ptr<RedisServers> (*make)(const RedisSettings& settings);
+  bool is_encrypted = false;
+};
+
+constexpr std::array kRedisSchemes{
+    RedisScheme{"redis", take_tcp_address, make_single_redis},
+    RedisScheme{"redis+unix", take_unix_address, make_single_redis},
+    RedisScheme{"redis-cluster", take_cluster_hosts, make_redis_cluster},
+    RedisScheme{"redis-sentinel", take_sentinels, make_sentinel_redis},
+    RedisScheme{"rediss", take_tcp_address, make_single_redis, true},
+    RedisScheme{"rediss-cluster", take_cluster_hosts, make_redis_cluster, true},
+    RedisScheme{"rediss-sentinel", take_sentinels, make_sentinel_redis, true},
+};
+
+}  // namespace
+
+RedisUrl::RedisUrl(StoreUrl url) {
+  const auto* const scheme = std::ranges::find(kRedisSchemes, url.scheme, &RedisScheme::name);
+  settings_.make = scheme->make;
+  scheme->take_place(url, settings_);
+  settings_.address.name = url.name;
+  settings_.address.user = url.user;
+  settings_.address.timeout = take_timeout(url);
+  if (scheme->is_encrypted) tls_files_ = take_tls_files(url);
+  password_file_ = take_password_file(url);
+  if (url.password) require_password(url, *url.password);
+  if (const auto replicas = take_parameter(url, "wait_replicas")) {
+    settings_.wait_replicas = number_of(url, *replicas, "wait_replicas", kMaxWaitReplicas);
+  }
+  refuse_other_parameters(url);
+  url_ = std::move(url);
+}
+
+RedisSettings RedisUrl::settings() const {
+  RedisSettings settings = settings_;
+  if (tls_files_) {
+    settings.address.tls = with_name_of(url_, [this] { return make_redis_tls(*tls_files_); });
+  }
+  settings.address.password = password();
+  require_password(url_, settings.address.password);
+  return settings;
+}
+
+std::string RedisUrl::password() const {
+  if (url_.password) return *url_.password;
+  if (password_file_) return read_password_file(url_.name, *password_file_);
+  const char* variable = std::getenv(kPasswordVariable);
+  return variable == nullptr ? "" : variable;
+}
+
+}  // namespace keysieve

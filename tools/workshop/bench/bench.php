@@ -1,0 +1,139 @@
+<?php
+
+// What the parts of tools/workshop/bench/run share: figures, aims, the JSON that a part prints, and keys.
+
+declare(strict_types=1);
+
+const KEYS_OF_A_PAGE = 20;
+const SECOND = 1_000_000_000;
+
+/** @param float[] $values */
+function median(array $values): float
+{
+    sort($values);
+    return ($values[intdiv(count($values) - 1, 2)] + $values[intdiv(count($values), 2)]) / 2;
+}
+
+/** @param int[] $values */
+function at_share(array $values, float $share): float
+{
+    if ($values === []) {
+        throw new RuntimeException('nothing was measured');
+    }
+    sort($values);
+    return (float) $values[(int) floor($share * (count($values) - 1))];
+}
+
+function rounded(float $value): float
+{
+    return $value == 0 ? 0.0 : round($value, 2 - (int) floor(log10(abs($value))));
+}
+
+/** In three significant digits. */
+function three_digits(float $value): string
+{
+    $decimals = $value == 0 ? 0 : max(0, 2 - (int) floor(log10(abs(rounded($value)))));
+    return number_format(rounded($value), $decimals);
+}
+
+/** An aim, and whether it was reached. */
+function at_most(string $aim, float $limit, float $measured, string $unit = ''): array
+{
+    return ['aim' => $aim, 'wanted' => "≤ $limit$unit", 'measured' => three_digits($measured) . $unit, 'reached' => $measured <= $limit];
+}
+
+function at_least(string $aim, float $limit, float $measured): array
+{
+    return ['aim' => $aim, 'wanted' => "≥ $limit", 'measured' => three_digits($measured), 'reached' => $measured >= $limit];
+}
+
+/** @param string[] $columns */
+function table(string $title, array $columns, array $rows): array
+{
+    return ['title' => $title, 'columns' => $columns, 'rows' => $rows];
+}
+
+/** A plot with a bar for each row: a name and a number. */
+function bars(string $file, string $title, string $unit, string $scale, array $rows, string $note = ''): array
+{
+    return ['file' => $file, 'title' => $title, 'note' => $note, 'bars' => ['title' => $unit, 'scale' => $scale, 'rows' => $rows]];
+}
+
+/** A plot with a line through each list of points, by name. */
+function lines(string $file, string $title, array $x, array $y, array $lines, string $note = ''): array
+{
+    $series = array_map(fn (string $name, array $points): array => ['name' => $name, 'points' => $points], array_keys($lines), $lines);
+    return ['file' => $file, 'title' => $title, 'note' => $note, 'x' => ['title' => $x[0], 'scale' => $x[1]], 'y' => ['title' => $y[0], 'scale' => $y[1]], 'series' => $series];
+}
+
+/** As tools/workshop/bench/README.md describes it. */
+function print_part(array $settings, array $tables, array $plots, array $checks = []): void
+{
+    $part = ['settings' => $settings, 'tables' => $tables, 'plots' => $plots, 'checks' => $checks];
+    echo json_encode($part, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRETTY_PRINT), "\n";
+}
+
+/** What a command prints. */
+function run(string ...$command): string
+{
+    exec(implode(' ', array_map(escapeshellarg(...), $command)), $lines, $status);
+    if ($status !== 0) {
+        throw new RuntimeException("$command[0] has ended with $status");
+    }
+    return implode("\n", $lines);
+}
+
+/** Nanoseconds. */
+function time_of(callable $work): int
+{
+    $began = hrtime(true);
+    $work();
+    return hrtime(true) - $began;
+}
+
+/** What /proc says of this process's memory. */
+function memory_kib(string $field, string $file = 'smaps_rollup'): int
+{
+    preg_match("/^$field:\s+(\d+) kB/m", file_get_contents("/proc/self/$file"), $found);
+    return (int) $found[1];
+}
+
+/** A file of PHP that opcache takes at once: it leaves alone what is newer than two seconds. */
+function write_php(string $file, string $code): void
+{
+    file_put_contents($file, "<?php $code");
+    touch($file, time() - 60);
+}
+
+function ready(string $name): KeySieve\Set
+{
+    $set = new KeySieve\Set($name);
+    if ($set->availability() !== KeySieve\Availability::Ready) {
+        throw new RuntimeException("set $name is not ready");
+    }
+    return $set;
+}
+
+/** A key of 20 bytes, of which the first N are in the set; a fresh string each time, so that PHP has not hashed it yet. */
+function key_number(int $number): string
+{
+    return 'tag:' . hash('xxh3', pack('P', $number));
+}
+
+/** @return string[] the keys of one page: half of them absent on average, the others from anywhere in the set */
+function page_keys(int $count): array
+{
+    $keys = [];
+    for ($i = 0; $i < KEYS_OF_A_PAGE; ++$i) {
+        $keys[] = key_number(mt_rand(0, 2 * $count - 1));
+    }
+    return $keys;
+}
+
+/** @return iterable<string[]> all keys of the set, by the thousand */
+function keys_by_thousand(int $count): iterable
+{
+    for ($first = 0; $first < $count; $first += 1000) {
+        yield array_map(key_number(...), range($first, min($first + 1000, $count) - 1));
+    }
+}

@@ -1,0 +1,80 @@
+// Runs each hot path a fixed number of times under callgrind, which writes the instructions of each into a
+// dump of the path's name. tools/workshop/bench/instructions runs it, and has only the functions counted that
+// it names.
+#include <fmt/core.h>
+#include <valgrind/callgrind.h>
+
+#include "tools/workshop/bench/sample_set.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::size_t kLookups = 2000;
+constexpr std::size_t kBatch = 20;
+constexpr std::array kKinds{"split_block_bloom", "blocked_bloom", "bloom", "cuckoo", "ribbon"};
+
+// Builds few shards: under callgrind all is fifty times slower.
+constexpr std::uint32_t kDistinctShards = 4;
+
+volatile bool answer;
+
+void finish(const std::string& path) {
+  CALLGRIND_DUMP_STATS_AT(path.c_str());
+}
+
+[[gnu::noinline]] KeyHash hash_of_20_bytes(std::string_view key, std::uint64_t seed) {
+  return hash_key(key, seed);
+}
+
+void run_hash(const AbsentKeys& keys) {
+  for (std::size_t i = 0; i < kLookups; ++i) answer = hash_of_20_bytes(keys.text(i), keys.kSeed).low != 0;
+  finish("hash of 20 bytes");
+}
+
+void run_single(const std::string& path, const Lookup& lookup, const ShardArray& array,
+                std::span<const KeyHash> hashes) {
+  for (const KeyHash& hash : hashes) answer = lookup.may_contain(array, hash);
+  finish(path);
+}
+
+void run_batches(const std::string& path, const Lookup& lookup, const ShardArray& array,
+                 std::span<const KeyHash> hashes) {
+  for (; hashes.size() >= kBatch; hashes = hashes.subspan(kBatch)) {
+    std::array<bool, kBatch> results;
+    lookup.may_contain_many(array, hashes.first(kBatch), results.data());
+    answer = results[0];
+  }
+  finish(path);
+}
+
+void run_lookups(const FilterKind& kind, const AbsentKeys& absent) {
+  const SampleSet small(kind, 256 << 10, kDistinctShards);
+  const SampleSet large(kind, 32 << 20, kDistinctShards);
+  const std::vector<KeyHash> present = small.members(kLookups);
+  const FilterParams params = small.array().params;
+  std::vector<std::pair<InstructionSet, std::string>> sets{{InstructionSet::Scalar, "scalar"}};
+  const Lookup avx2 = kind.lookup(params, InstructionSet::Avx2);
+  if (avx2.may_contain != kind.lookup(params, InstructionSet::Scalar).may_contain) {
+    sets.emplace_back(InstructionSet::Avx2, "AVX2");
+  }
+  for (const auto& [set, set_name] : sets) {
+    const Lookup lookup = kind.lookup(params, set);
+    const auto path = [&, &of = set_name](std::string_view what) {
+      return fmt::format("{}, {}, {}", kind.name, of, what);
+    };
+    run_single(path("absent key"), lookup, small.array(), absent.hashes);
+    run_single(path("present key"), lookup, small.array(), present);
+    run_batches(path("batch, 256 KiB"), lookup, small.array(), absent.hashes);
+    run_batches(path("batch, 32 MiB"), lookup, large.array(), absent.hashes);
+  }
+}
+
+}  // namespace
+}  // namespace keysieve
+
+int main() {
+  using namespace keysieve;
+  const AbsentKeys absent(kLookups);
+  run_hash(absent);
+  for (const char* kind : kKinds) run_lookups(filter_kind_named(kind), absent);
+}

@@ -1,0 +1,30 @@
+<?php
+
+// Makes the folder of Markdown that mkdocs turns into the site: pages as they lie in the repository, and the references.
+// usage: php tools/workshop/site/make.php FOLDER_OF_PROGRAMS FOLDER_TO_MAKE, from the top of the repository
+
+declare(strict_types=1);
+
+require __DIR__ . '/text.php';
+require __DIR__ . '/pages.php';
+require __DIR__ . '/command_line.php';
+require __DIR__ . '/ini.php';
+require __DIR__ . '/loader.php';
+require __DIR__ . '/php_interface.php';
+
+// In the repository pages link to the sources, in the site to what is made of them.
+const REFERENCES = [
+    'ext/keysieve.stub.php' => 'docs/reference/php.md',
+    'ext/settings.cpp' => 'docs/reference/ini.md',
+    'tools/loader/keysieve.toml.example' => 'docs/reference/loader.md',
+];
+
+[, $programs, $made] = $argv;
+foreach (linked_pages('README.md', REFERENCES) as $path => $text) {
+    write_file("$made/$path", $text);
+}
+write_file("$made/site.css", read_file(__DIR__ . '/site.css'));
+write_file("$made/docs/reference/command_line.md", command_line_page($programs));
+write_file("$made/docs/reference/ini.md", ini_page(read_file('ext/settings.cpp')));
+write_file("$made/docs/reference/loader.md", loader_page(read_file('tools/loader/keysieve.toml.example')));
+write_file("$made/docs/reference/php.md", php_interface_page(read_file('ext/keysieve.stub.php')));
