@@ -77,15 +77,15 @@ TEST_F(EvictingRedis, CostsNothingThatIsLive) {
     const int live_keys = keys + 10;
     site_.push("tags", {0, live_keys}, url_);
     evict();
-    const SetState& state = refresh();
-    if (state.trouble != Trouble::None) {
+    const Outcome& outcome = refresh();
+    if (outcome.trouble != Trouble::None) {
       ++refused;
-      EXPECT_NE(state.reason, "");
+      EXPECT_NE(outcome.reason, "");
     }
-    EXPECT_TRUE(site_.knows("tags", {0, live_keys})) << round << ": " << state.reason;
+    EXPECT_TRUE(site_.knows("tags", {0, live_keys})) << round << ": " << outcome.reason;
     keys = live_keys;
     site_.push("tags", {0, keys}, url_);
-    EXPECT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+    EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
     EXPECT_TRUE(site_.knows("tags", {0, keys})) << round;
   }
   test::soak_report("Redis evicts records: " + std::to_string(rounds) + " times, " + std::to_string(refused) +

@@ -144,7 +144,7 @@ TEST_F(WrongAnswers, NeverGoLive) {
     const std::uint64_t generation = site_.push("tags", {0, keys}).generation;
     lies_.others.push_back(open_store(url_)->get("keysieve:shop:current").value());
     lies_.has_begun = round > 0;
-    const SetState& state = refresh();
+    const Outcome& outcome = refresh();
     lying_.close();
     const auto found = site_.live("tags").value();
     EXPECT_GE(found.generation, live) << round;
@@ -153,9 +153,9 @@ TEST_F(WrongAnswers, NeverGoLive) {
     const int live_keys = 1000 + static_cast<int>(live) - 1;
     EXPECT_EQ(found.key_count, static_cast<std::uint64_t>(live_keys)) << round;
     EXPECT_TRUE(site_.knows("tags", {0, live_keys})) << round;
-    if (state.trouble == Trouble::None) continue;
+    if (outcome.trouble == Trouble::None) continue;
     ++refused;
-    EXPECT_NE(state.reason, "");
+    EXPECT_NE(outcome.reason, "");
   }
   EXPECT_GT(refused, 0U);
   lies_.has_begun = false;

@@ -8,7 +8,7 @@
 
 #include "tools/loader/command_line.hpp"
 #include "tools/loader/config/health_limits.hpp"
-#include "tools/loader/http/status_service.hpp"
+#include "tools/loader/http/endpoints.hpp"
 #include "tools/loader/loader.hpp"
 #include "tools/loader/service_notifier.hpp"
 #include "tools/loader/signals.hpp"
@@ -44,7 +44,7 @@ class Daemon {
   ServiceNotifier service_;
   const HealthLimits limits_;
   StatusBoard board_;
-  StatusService status_{board_, limits_};
+  HttpService status_{board_, limits_};
   std::optional<Loader> loader_;
   std::mt19937_64 random_{std::random_device{}()};
   bool has_said_ready_ = false;

@@ -136,13 +136,13 @@ std::optional<std::string> Loader::unsaved_adds() {
 
 bool Loader::is_ready() const {
   return std::none_of(refreshers_.begin(), refreshers_.end(),
-                      [](const SetRefresher& refresher) { return holds_back_ready(refresher.state()); });
+                      [](const SetRefresher& refresher) { return holds_back_ready(refresher.outcome()); });
 }
 
 int Loader::exit_status() const {
   int highest = 0;
   for (const SetRefresher& refresher : refreshers_) {
-    highest = std::max(highest, refresher.state().exit_status);
+    highest = std::max(highest, refresher.outcome().exit_status);
   }
   return highest;
 }
@@ -151,10 +151,10 @@ std::string Loader::summary() const {
   std::size_t current = 0;
   std::string troubles;
   for (const SetRefresher& refresher : refreshers_) {
-    if (refresher.state().trouble == Trouble::None) {
+    if (refresher.outcome().is_good()) {
       ++current;
     } else {
-      troubles += fmt::format("; {}: {}", refresher.set_name(), refresher.state().reason);
+      troubles += fmt::format("; {}: {}", refresher.set_name(), refresher.outcome().reason);
     }
   }
   return fmt::format("{} of {} sets current{}", current, refreshers_.size(), troubles);

@@ -15,7 +15,7 @@ namespace {
 class KeysievedAdds : public Keysieved {
  protected:
   void begin(const std::string& poll_interval = "1h") {
-    site_.push("tags", {0, 1000}, url_);
+    site_.push("tags", kKeys, url_);
     site_.configure(tags_set, url_, poll_interval);
     start();
     ASSERT_TRUE(follows("tags", 1)) << log();
@@ -39,9 +39,9 @@ class KeysievedAdds : public Keysieved {
 
 TEST_F(KeysievedAdds, AnswersMaybeForWhatAnyRedisClientAdds) {
   begin();
-  EXPECT_FALSE(site_.knows("tags", {5000, 1}));
+  EXPECT_FALSE(site_.knows("tags", added_keys(1)));
   add_by_redis_client("key-5000");
-  EXPECT_TRUE(learns({5000, 1})) << log();
+  EXPECT_TRUE(learns(added_keys(1))) << log();
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
 }
 
@@ -52,7 +52,7 @@ TEST_F(KeysievedAdds, IsNotStoppedByEntriesThatAreNoAdds) {
   add_by_redis_client("");
   add_by_redis_client(std::string(kMaxLoggedKeyBytes + 1, 'x'));
   add_by_redis_client("key-5000");
-  EXPECT_TRUE(learns({5000, 1})) << log();
+  EXPECT_TRUE(learns(added_keys(1))) << log();
   EXPECT_TRUE(says("longer than can be added")) << log();
   EXPECT_TRUE(says("keysieve:tags:adds holds an entry with the field \"colour\"")) << log();
 }
@@ -73,32 +73,32 @@ TEST_F(KeysievedAdds, HasWhatWasAddedWhileItWasKilled) {
 
 TEST_F(KeysievedAdds, HasWhatWasAddedAfterARebootWithoutTheStore) {
   begin();
-  site_.add("tags", {5000, 3000}, url_);
-  ASSERT_TRUE(learns({5000, 3000})) << log();
+  site_.add("tags", added_keys(3000), url_);
+  ASSERT_TRUE(learns(added_keys(3000))) << log();
   keysieved_->send(SIGKILL);
   EXPECT_EQ(keysieved_->exit_status(), -SIGKILL);
   redis_.kill();
   site_.wipe_shared_memory();
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
-  EXPECT_TRUE(site_.knows("tags", {5000, 3000}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  EXPECT_TRUE(site_.knows("tags", added_keys(3000)));
 }
 
 TEST_F(KeysievedAdds, KeepsWhatItReceivedWhenTheStoreIsFlushed) {
   begin();
-  site_.add("tags", {5000, 1000}, url_);
-  ASSERT_TRUE(learns({5000, 1000})) << log();
+  site_.add("tags", added_keys(1000), url_);
+  ASSERT_TRUE(learns(added_keys(1000))) << log();
   redis_.command("FLUSHALL");
-  site_.add("tags", {6000, 10000}, url_);
-  ASSERT_TRUE(learns({6000, 10000})) << log();
+  site_.add("tags", later_keys(10000), url_);
+  ASSERT_TRUE(learns(later_keys(10000))) << log();
   EXPECT_TRUE(says("live layer enlarged")) << log();
-  EXPECT_TRUE(site_.knows("tags", {5000, 1000}));
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
-  site_.push("tags", {0, 1100}, url_);  // counts from 1 again
+  EXPECT_TRUE(site_.knows("tags", added_keys(1000)));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  site_.push("tags", kMoreKeys, url_);  // counts from 1 again
   ASSERT_TRUE(eventually([&] { return site_.live("tags")->key_count == 1100; })) << log();
-  EXPECT_TRUE(site_.knows("tags", {5000, 1000}));
-  EXPECT_TRUE(site_.knows("tags", {6000, 10000}));
+  EXPECT_TRUE(site_.knows("tags", added_keys(1000)));
+  EXPECT_TRUE(site_.knows("tags", later_keys(10000)));
 }
 
 TEST_F(KeysievedAdds, FindsAStoreAgainThatWasAway) {
@@ -106,10 +106,10 @@ TEST_F(KeysievedAdds, FindsAStoreAgainThatWasAway) {
   redis_.kill();
   ASSERT_TRUE(says("tags: the store is away")) << log();
   redis_.start();
-  site_.add("tags", {5000, 10}, url_);
-  EXPECT_TRUE(learns({5000, 10})) << log();
-  site_.add("tags", {6000, 10}, url_);
-  EXPECT_TRUE(learns({6000, 10})) << log();
+  site_.add("tags", kAdded, url_);
+  EXPECT_TRUE(learns(kAdded)) << log();
+  site_.add("tags", kAddedLater, url_);
+  EXPECT_TRUE(learns(kAddedLater)) << log();
 }
 
 TEST_F(KeysievedAdds, TakesAHundredThousandInOneGo) {
@@ -117,7 +117,7 @@ TEST_F(KeysievedAdds, TakesAHundredThousandInOneGo) {
   begin();
   site_.add("tags", kMany, url_);
   EXPECT_TRUE(learns(kMany)) << log();
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
   EXPECT_LE(keysieved_->lines_with("enlarged"), 4) << log();
 }
 
@@ -149,9 +149,9 @@ TEST_F(KeysievedAdds, AnswersSignalsWhileAddsPourIn) {
 
 // That shared memory was wiped, only a round finds.
 TEST_F(KeysievedAdds, KeepsToItsRoundsWhileAddsPourIn) {
-  site_.push("shop", {0, 500}, url_);
+  site_.push("shop", first_keys(500), url_);
   site_.configure(tags_set + "[[set]]\nname = \"shop\"\nstore = \"main\"\n", url_, "100ms");
-  site_.push("tags", {0, 1000}, url_);
+  site_.push("tags", kKeys, url_);
   start();
   ASSERT_TRUE(follows("shop", 1)) << log();
   const PouringAdds pouring(url_);

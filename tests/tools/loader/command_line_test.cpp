@@ -43,7 +43,7 @@ TEST(KeysievedCheckConfig, PrintsWhatTheConfigurationSays) {
 
 TEST(KeysievedCheckConfig, PublishesNothing) {
   Site site;
-  site.push("tags", {0, 100});
+  site.push("tags", first_keys(100));
   site.configure(tags_set);
   KeysievedProcess keysieved({"--check-config", "--config", site.config_path()});
   EXPECT_EQ(keysieved.exit_status(), 0);

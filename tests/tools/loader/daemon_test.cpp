@@ -13,13 +13,13 @@ namespace {
 constexpr const char* kShopSet = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
 
 TEST_F(Keysieved, FollowsWhatIsPushed) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
-  site_.push("tags", {0, 1100});
+  site_.push("tags", kMoreKeys);
   ASSERT_TRUE(follows("tags", 2)) << log();
-  EXPECT_TRUE(site_.knows("tags", {0, 1100}));
+  EXPECT_TRUE(site_.knows("tags", kMoreKeys));
   EXPECT_TRUE(says("tags: generation 2 published as publication 2 (1,100 keys, ")) << log();
   EXPECT_EQ(keysieved_->stop(), 0);
   EXPECT_EQ(site_.live_generation("tags"), 2U);
@@ -27,19 +27,19 @@ TEST_F(Keysieved, FollowsWhatIsPushed) {
 
 TEST_F(Keysieved, FollowsRedisThroughItsRestart) {
   RedisServer redis;
-  site_.push("tags", {0, 1000}, redis.unix_url());
+  site_.push("tags", kKeys, redis.unix_url());
   site_.configure(tags_set, redis.unix_url());
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   redis.kill();
   ASSERT_TRUE(says("tags: the store is away: ")) << log();
   EXPECT_TRUE(looks_again(3)) << log();
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
   EXPECT_EQ(keysieved_->lines_with("warning: tags: the store is away"), 1) << log();
   EXPECT_EQ(keysieved_->lines_with("; generation 1 stays live"), 1) << log();
 
   redis.start();
-  const SnapshotRecord record = site_.push("tags", {0, 1100}, redis.unix_url());
+  const SnapshotRecord record = site_.push("tags", kMoreKeys, redis.unix_url());
   keysieved_->send(SIGUSR1);
   EXPECT_TRUE(eventually([&] { return site_.live("tags")->build_id == record.build_id; })) << log();
   EXPECT_EQ(keysieved_->stop(), 0);
@@ -49,7 +49,7 @@ TEST_F(Keysieved, SaysWhenTheStoreIsBack) {
   RedisServer redis;
   site_.configure(tags_set, "redis+unix://" + site_.root() / "redis.sock");
   std::filesystem::create_symlink(redis.socket_path(), site_.root() / "redis.sock");
-  site_.push("tags", {0, 1000}, redis.unix_url());
+  site_.push("tags", kKeys, redis.unix_url());
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   std::filesystem::remove(site_.root() / "redis.sock");
@@ -60,21 +60,21 @@ TEST_F(Keysieved, SaysWhenTheStoreIsBack) {
 }
 
 TEST_F(Keysieved, RefreshesAtOnceOnSigusr1) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.write("conf.d/slow.toml", tags_set);
   site_.write("keysieve.toml", "directory = \"" + site_.directory() + "\"\ncache = \"" + site_.cache() +
                                    "\"\npoll_interval = \"1h\"\n[store.main]\nurl = \"" + site_.store_url() +
                                    "\"\n");
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
-  site_.push("tags", {0, 1100});
+  site_.push("tags", kMoreKeys);
   keysieved_->send(SIGUSR1);
   EXPECT_TRUE(follows("tags", 2)) << log();
 }
 
 TEST_F(Keysieved, AddsAndDropsSetsOnSighup) {
-  site_.push("tags", {0, 1000});
-  site_.push("shop", {0, 500});
+  site_.push("tags", kKeys);
+  site_.push("shop", first_keys(500));
   site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
@@ -90,7 +90,7 @@ TEST_F(Keysieved, AddsAndDropsSetsOnSighup) {
 }
 
 TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
@@ -99,32 +99,32 @@ TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
   ASSERT_TRUE(says("configuration refused, the old one stays in force: " + site_.config_path() +
                    ":9: [[set]] max_sise: unknown key"))
       << log();
-  site_.push("tags", {0, 1100});
+  site_.push("tags", kMoreKeys);
   EXPECT_TRUE(follows("tags", 2)) << log();
   EXPECT_EQ(keysieved_->stop(), 0);
 }
 
 TEST_F(Keysieved, RefusesAReloadThatWouldLoseAdds) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   std::filesystem::rename(site_.cache(), site_.cache() + ".away");
   site_.write("cache", "not a folder");
-  site_.add("tags", {5000, 10});
+  site_.add("tags", kAdded);
   ASSERT_TRUE(says("tags: 10 adds are in memory alone, and would be lost with this process: ")) << log();
   keysieved_->send(SIGHUP);
   EXPECT_TRUE(says("reload refused, the old configuration stays in force: tags: 10 adds are in memory alone"))
       << log();
-  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+  EXPECT_TRUE(site_.knows("tags", kAdded));
 }
 
 TEST_F(Keysieved, SaysOnceThatAGuardRefusesUntilAReloadAllowsIt) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
-  site_.push("tags", {0, 100});
+  site_.push("tags", first_keys(100));
   ASSERT_TRUE(looks_again(5)) << log();
   EXPECT_EQ(keysieved_->lines_with("warning: tags: generation 2 refused: "), 1) << log();
   EXPECT_EQ(site_.live_generation("tags"), 1U);
@@ -134,7 +134,7 @@ TEST_F(Keysieved, SaysOnceThatAGuardRefusesUntilAReloadAllowsIt) {
 }
 
 TEST_F(Keysieved, SaysOnceThatAGuardRefusesWhatIsCached) {
-  const SnapshotBytes cached = build_snapshot("tags", {0, 1000});
+  const SnapshotBytes cached = build_snapshot("tags", kKeys);
   SnapshotCache(site_.cache()).save("tags", 3, cached.get());
   site_.remove_store();
   site_.configure(tags_set + "min_keys = 2000\n");
@@ -146,36 +146,36 @@ TEST_F(Keysieved, SaysOnceThatAGuardRefusesWhatIsCached) {
 }
 
 TEST_F(Keysieved, SaysOnceThatASnapshotIsDamagedAndTakesTheNext) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   // Stopped, so that it cannot see the push before the damage.
   keysieved_->send(SIGSTOP);
-  site_.damage("tags", site_.push("tags", {0, 1100}));
+  site_.damage("tags", site_.push("tags", kMoreKeys));
   keysieved_->send(SIGCONT);
   ASSERT_TRUE(looks_again(5)) << log();
   EXPECT_EQ(keysieved_->lines_with("warning: tags: generation 2 refused: "), 1) << log();
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
-  site_.push("tags", {0, 1200});
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  site_.push("tags", first_keys(1200));
   EXPECT_TRUE(follows("tags", 3)) << log();
 }
 
 TEST_F(Keysieved, RefreshesTheOtherSetsWhileOneFails) {
-  site_.damage("tags", site_.push("tags", {0, 1000}));
-  site_.push("shop", {0, 500});
+  site_.damage("tags", site_.push("tags", kKeys));
+  site_.push("shop", first_keys(500));
   site_.configure(tags_set + kShopSet + "[[set]]\nname = \"far\"\nstore = \"away\"\n[store.away]\nurl = \"" +
                   "redis+unix://" + site_.root() / "no.sock" + "\"\n");
   start();
   ASSERT_TRUE(follows("shop", 1)) << log();
-  site_.push("shop", {0, 600});
+  site_.push("shop", first_keys(600));
   EXPECT_TRUE(follows("shop", 2)) << log();
 }
 
 TEST_F(Keysieved, RefreshesTheOtherSetsWhileAStoreWaitsForAFailover) {
   RedisSentinels servers(0, 1);
-  site_.push("shop", {0, 500}, servers.url());
-  site_.push("tags", {0, 1000});
+  site_.push("shop", first_keys(500), servers.url());
+  site_.push("tags", kKeys);
   site_.configure("[[set]]\nname = \"shop\"\nstore = \"far\"\n" + tags_set + "[store.far]\nurl = \"" +
                   servers.url() + "?timeout=2m&failover=1h\"\n");
   start();
@@ -190,7 +190,7 @@ TEST_F(Keysieved, RefreshesTheOtherSetsWhileAStoreWaitsForAFailover) {
 }
 
 TEST_F(Keysieved, WaitsForAForeignLockAndSaysSoOnce) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   {
     const Publisher other({.directory = site_.directory()}, "tags");
@@ -203,7 +203,7 @@ TEST_F(Keysieved, WaitsForAForeignLockAndSaysSoOnce) {
 }
 
 TEST_F(Keysieved, WaitsForTheDirectory) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   std::filesystem::remove(site_.directory());
   start();
@@ -214,13 +214,13 @@ TEST_F(Keysieved, WaitsForTheDirectory) {
 }
 
 TEST_F(Keysieved, PublishesAgainWhenSharedMemoryIsWiped) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   std::filesystem::rename(site_.directory() + "/tags", site_.root() / "gone");
   EXPECT_TRUE(follows("tags", 1)) << log();
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
   EXPECT_TRUE(says("from the cache published as publication 1")) << log();
 }
 
@@ -251,7 +251,7 @@ pid_t start_reader(const Site& site, KeyRange shared, std::uint64_t last_generat
 }
 
 TEST_F(Keysieved, RefreshesUnderReadersThatNeverMissAKey) {
-  constexpr KeyRange kShared{0, 1000};
+  constexpr KeyRange kShared = kKeys;
   constexpr std::uint64_t kGenerations = 25;
   site_.push("tags", kShared);
   site_.configure(tags_set);

@@ -11,8 +11,8 @@ TEST(Loader, EndsARoundInTheMiddleOfAPullWhenToldTo) {
   const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
   Site site;
   site.configure(tags_set + shop_set);
-  site.push("tags", {0, 1000});
-  site.push("shop", {0, 1000});
+  site.push("tags", kKeys);
+  site.push("shop", kKeys);
   int calls = 0;
   int last_call = 4;  // two come before the cache is looked into, one before the set, one while it is pulled
   StatusBoard board;
@@ -25,8 +25,8 @@ TEST(Loader, EndsARoundInTheMiddleOfAPullWhenToldTo) {
   last_call = 100;
   loader.round();
   EXPECT_EQ(loader.exit_status(), 0);
-  EXPECT_TRUE(site.knows("tags", {0, 1000}));
-  EXPECT_TRUE(site.knows("shop", {0, 1000}));
+  EXPECT_TRUE(site.knows("tags", kKeys));
+  EXPECT_TRUE(site.knows("shop", kKeys));
 }
 
 }  // namespace

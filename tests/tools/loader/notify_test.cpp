@@ -65,7 +65,7 @@ class KeysievedNotify : public ::testing::Test {
 };
 
 TEST_F(KeysievedNotify, IsReadyWhenEverySetIsPublished) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   start();
   ASSERT_TRUE(is_told("READY=1\nSTATUS=1 of 1 sets current\n")) << told_;
@@ -75,7 +75,7 @@ TEST_F(KeysievedNotify, IsReadyWhenEverySetIsPublished) {
 }
 
 TEST_F(KeysievedNotify, IsNotReadyBeforeWhatIsThereCanBePublished) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   {
     const Publisher other({.directory = site_.directory()}, "tags");
@@ -100,8 +100,8 @@ TEST_F(KeysievedNotify, IsReadyWhenNothingWasPushedYet) {
 TEST_F(KeysievedNotify, IsReadyWithWhatIsCachedBeforeAStoreThatHangsIsAsked) {
   RedisServer redis;
   const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
-  site_.push("tags", {0, 1000}, redis.unix_url());
-  site_.push("shop", {0, 1000}, redis.unix_url());
+  site_.push("tags", kKeys, redis.unix_url());
+  site_.push("shop", kKeys, redis.unix_url());
   site_.configure(tags_set + shop_set, redis.unix_url() + "?timeout=1h");
   start();
   ASSERT_TRUE(is_told("STATUS=2 of 2 sets current")) << told_;
@@ -113,12 +113,12 @@ TEST_F(KeysievedNotify, IsReadyWithWhatIsCachedBeforeAStoreThatHangsIsAsked) {
   start();
   EXPECT_TRUE(is_told("READY=1\nSTATUS=0 of 2 sets current; tags: the store was not asked yet; shop: "))
       << told_;
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
-  EXPECT_TRUE(site_.knows("shop", {0, 1000}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  EXPECT_TRUE(site_.knows("shop", kKeys));
 }
 
 TEST_F(KeysievedNotify, AsksForMoreTimeInTheFirstRoundAlone) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   const Publisher other({.directory = site_.directory()}, "tags");
   start();
@@ -201,14 +201,14 @@ TEST_F(KeysievedNotify, FeedsTheWatchdogWhileItWaits) {
 
 // What systemd ends it for by WatchdogSec= as well.
 TEST_F(KeysievedNotify, GivesNoSignOfLifeWhileItIsStoppedAndReadersGoOn) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   start({"WATCHDOG_USEC=60000"});
   ASSERT_TRUE(is_told("READY=1")) << told_;
   keysieved_->send(SIGSTOP);
   const auto control = ControlFile::open_read_only(SetFolder::open(site_.directory(), "tags", std::nullopt));
   ASSERT_TRUE(eventually([this] { return keysieved_->is_stopped(); }));
-  site_.push("tags", {5000, 1000});
+  site_.push("tags", added_keys(1000));
   read_all();
   told_.clear();
   const UnixSeconds confirmed = control.page().last_confirmed;
@@ -216,17 +216,17 @@ TEST_F(KeysievedNotify, GivesNoSignOfLifeWhileItIsStoppedAndReadersGoOn) {
   EXPECT_EQ(control.page().last_confirmed, confirmed);
   read_all();
   EXPECT_EQ(told_, "");
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
   EXPECT_EQ(site_.live_generation("tags"), 1U);
   keysieved_->send(SIGCONT);
   EXPECT_TRUE(is_told("WATCHDOG=1")) << told_;
   EXPECT_TRUE(eventually([&] { return site_.live_generation("tags") == 2; }));
-  EXPECT_TRUE(site_.knows("tags", {5000, 1000}));
+  EXPECT_TRUE(site_.knows("tags", added_keys(1000)));
   EXPECT_TRUE(eventually([&] { return control.page().last_confirmed > confirmed; }));
 }
 
 TEST_F(KeysievedNotify, FeedsTheWatchdogWhileAddsPourIn) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set, site_.store_url(), "1h");
   start({"WATCHDOG_USEC=60000"});
   ASSERT_TRUE(is_told("READY=1")) << told_;

@@ -32,11 +32,11 @@ class KeysievedOnceFrom : public KeysievedOnce, public ::testing::WithParamInter
 
 TEST_P(KeysievedOnceFrom, PublishesWhatWasPushed) {
   const std::string url = GetParam().empty_store(site_.root());
-  site_.push("tags", {0, 80000}, url);
+  site_.push("tags", first_keys(80000), url);
   site_.configure(tags_set, url);
   EXPECT_EQ(run(), 0) << said_;
   EXPECT_TRUE(said("tags: generation 1 published as publication 1 (80,000 keys, ")) << said_;
-  EXPECT_TRUE(site_.knows("tags", {0, 80000}));
+  EXPECT_TRUE(site_.knows("tags", first_keys(80000)));
   EXPECT_FALSE(site_.knows("tags", {80000, 100}));
 }
 
@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, KeysievedOnceFrom, every_store, store_kind_name
 TEST_P(KeysievedOnceFrom, BringsInAllThatWasAdded) {
   constexpr KeyRange kMany{100'000, 150'000};
   const std::string url = GetParam().empty_store(site_.root());
-  site_.push("tags", {0, 1000}, url);
+  site_.push("tags", kKeys, url);
   site_.configure(tags_set, url);
   ASSERT_EQ(run(), 0) << said_;
   site_.add("tags", kMany, url);
@@ -57,10 +57,10 @@ TEST_P(KeysievedOnceFrom, BringsInAllThatWasAdded) {
 TEST_F(KeysievedOnce, PublishesFromRedisWithAPassword) {
   RedisServer redis({"--requirepass", "secret"});
   const std::string url = "redis://:secret@127.0.0.1:" + std::to_string(redis.port());
-  site_.push("tags", {0, 1000}, url);
+  site_.push("tags", kKeys, url);
   site_.configure(tags_set, url);
   EXPECT_EQ(run(), 0) << said_;
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
   redis.kill();
   EXPECT_EQ(run(), 69);
   EXPECT_TRUE(said("the store is away")) << said_;
@@ -89,7 +89,7 @@ TEST_F(KeysievedOnce, SaysThatItCannotLogIn) {
 TEST_F(KeysievedOnce, SaysWhatAnotherUserHasPublished) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
   constexpr uid_t kLoader = 54'321;
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   ASSERT_EQ(run(), 0);
   ASSERT_EQ(::chown(site_.directory().c_str(), kLoader, kLoader), 0);
@@ -102,7 +102,7 @@ TEST_F(KeysievedOnce, SaysWhatAnotherUserHasPublished) {
 }
 
 TEST_F(KeysievedOnce, ConfirmsWhatIsLiveAndPublishesNothingAnew) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   ASSERT_EQ(run(), 0);
   EXPECT_EQ(run(), 0);
@@ -115,7 +115,7 @@ TEST_F(KeysievedOnce, ConfirmsWhatIsLiveAndPublishesNothingAnew) {
 }
 
 TEST_F(KeysievedOnce, EndsWith66WhenASetWasNeverPushed) {
-  site_.push("shop", {0, 100});
+  site_.push("shop", first_keys(100));
   site_.configure(tags_set + "[[set]]\nname = \"shop\"\nstore = \"main\"\n");
   EXPECT_EQ(run(), 66);
   EXPECT_TRUE(said("tags: store " + site_.store_url() + " holds no snapshot of it; nothing is live"))
@@ -124,7 +124,7 @@ TEST_F(KeysievedOnce, EndsWith66WhenASetWasNeverPushed) {
 }
 
 TEST_F(KeysievedOnce, EndsWith65WhenAGuardRefuses) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set + "min_keys = 2000\n");
   EXPECT_EQ(run(), 65);
   EXPECT_TRUE(said("tags: generation 1 refused: ")) << said_;
@@ -133,28 +133,28 @@ TEST_F(KeysievedOnce, EndsWith65WhenAGuardRefuses) {
 }
 
 TEST_F(KeysievedOnce, PublishesAnEmptySetWhereItsGuardsAllowThat) {
-  site_.push("tags", {0, 0});
+  site_.push("tags", first_keys(0));
   site_.configure(tags_set);
   EXPECT_EQ(run(), 65);
   EXPECT_TRUE(said("has 0 keys, fewer than 1; min_keys of its [[set]] sets that limit")) << said_;
   site_.configure(tags_set + "min_keys = 0\n");
   EXPECT_EQ(run(), 0);
   EXPECT_EQ(site_.live_generation("tags"), 1U);
-  EXPECT_FALSE(site_.knows("tags", {0, 1000}));
-  site_.add("tags", {0, 10});
+  EXPECT_FALSE(site_.knows("tags", kKeys));
+  site_.add("tags", first_keys(10));
   EXPECT_EQ(run(), 0);
-  EXPECT_TRUE(site_.knows("tags", {0, 10}));
+  EXPECT_TRUE(site_.knows("tags", first_keys(10)));
 }
 
 TEST_F(KeysievedOnce, EndsWith65WhenASnapshotIsDamaged) {
-  site_.damage("tags", site_.push("tags", {0, 1000}));
+  site_.damage("tags", site_.push("tags", kKeys));
   site_.configure(tags_set);
   EXPECT_EQ(run(), 65);
   EXPECT_EQ(site_.live("tags"), std::nullopt);
 }
 
 TEST_F(KeysievedOnce, EndsWith66WhenTheDirectoryIsMissing) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   std::filesystem::remove(site_.directory());
   EXPECT_EQ(run(), 66);
@@ -162,7 +162,7 @@ TEST_F(KeysievedOnce, EndsWith66WhenTheDirectoryIsMissing) {
 }
 
 TEST_F(KeysievedOnce, EndsWith73WhenAFileStandsInTheWay) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   site_.write("shm/tags", "not a folder");
   EXPECT_EQ(run(), 73);
@@ -170,7 +170,7 @@ TEST_F(KeysievedOnce, EndsWith73WhenAFileStandsInTheWay) {
 }
 
 TEST_F(KeysievedOnce, EndsWith73OverTheTotalSize) {
-  site_.push("tags", {0, 80000});
+  site_.push("tags", first_keys(80000));
   site_.configure("", site_.store_url());
   site_.write("conf.d/limit.toml", "max_total_size = \"64KiB\"\n" + tags_set);
   EXPECT_EQ(run(), 73);
@@ -179,7 +179,7 @@ TEST_F(KeysievedOnce, EndsWith73OverTheTotalSize) {
 }
 
 TEST_F(KeysievedOnce, EndsWith75WhileAnotherPublishes) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   const Publisher other({.directory = site_.directory()}, "tags");
   EXPECT_EQ(run(), 75);
@@ -194,14 +194,14 @@ TEST_F(KeysievedOnce, EndsWith77WhenTheFolderIsForeign) {
     std::filesystem::permissions(site_.directory(),
                                  std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   }
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   EXPECT_EQ(run(), 77);
   EXPECT_TRUE(said(site_.directory() + "/tags")) << said_;
 }
 
 TEST_F(KeysievedOnce, EndsWithTheHighestOfSeveralStatuses) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.write("file", "not a folder");
   site_.configure(tags_set + "min_keys = 2000\n[[set]]\nname = \"shop\"\nstore = \"away\"\n[store.away]\n" +
                   "url = \"redis+unix://" + site_.root() / "no.sock" + "\"\n");
@@ -212,8 +212,8 @@ TEST_F(KeysievedOnce, EndsWithTheHighestOfSeveralStatuses) {
 
 // A host that starts while the store is down.
 TEST_F(KeysievedOnce, PublishesFromTheCacheWhenSharedMemoryIsEmptyAndTheStoreIsAway) {
-  site_.push("tags", {0, 1000});
-  site_.push("tags", {0, 2000});
+  site_.push("tags", kKeys);
+  site_.push("tags", kTwiceAsManyKeys);
   site_.configure(tags_set);
   ASSERT_EQ(run(), 0);
   site_.wipe_shared_memory();
@@ -221,11 +221,11 @@ TEST_F(KeysievedOnce, PublishesFromTheCacheWhenSharedMemoryIsEmptyAndTheStoreIsA
   EXPECT_EQ(run(), 69);
   EXPECT_TRUE(said("tags: generation 2 from the cache published as publication 1 (2,000 keys, ")) << said_;
   EXPECT_TRUE(said("generation 2 stays live")) << said_;
-  EXPECT_TRUE(site_.knows("tags", {0, 2000}));
+  EXPECT_TRUE(site_.knows("tags", kTwiceAsManyKeys));
 }
 
 TEST_F(KeysievedOnce, IgnoresADamagedCache) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   ASSERT_EQ(run(), 0);
   site_.wipe_shared_memory();
@@ -245,7 +245,7 @@ TEST_F(KeysievedOnce, IgnoresADamagedCache) {
 }
 
 TEST_F(KeysievedOnce, MakesTheCacheFolderForItselfAlone) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   std::filesystem::remove(site_.cache());
   EXPECT_EQ(run(), 0);
@@ -254,7 +254,7 @@ TEST_F(KeysievedOnce, MakesTheCacheFolderForItselfAlone) {
 }
 
 TEST_F(KeysievedOnce, PublishesWithoutACacheFolder) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   std::filesystem::remove(site_.cache());
   std::ofstream(site_.cache()) << "not a folder";

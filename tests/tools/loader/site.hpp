@@ -15,9 +15,27 @@ namespace keysieve::test {
 
 // The keys "key-<first>" to "key-<first + count - 1>".
 struct KeyRange {
-  int first = 0;
-  int count = 1000;
+  int first;
+  int count;
 };
+
+// What is pushed.
+constexpr KeyRange first_keys(int count) {
+  return {0, count};
+}
+inline constexpr KeyRange kKeys = first_keys(1000);
+inline constexpr KeyRange kMoreKeys = first_keys(1100);  // few enough more for the guards
+inline constexpr KeyRange kTwiceAsManyKeys = first_keys(2000);
+
+// What is added, and in no snapshot.
+constexpr KeyRange added_keys(int count) {
+  return {5000, count};
+}
+constexpr KeyRange later_keys(int count) {
+  return {6000, count};
+}
+inline constexpr KeyRange kAdded = added_keys(10);
+inline constexpr KeyRange kAddedLater = later_keys(10);
 
 std::string key_number(int number);
 SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSeconds as_of = 1'700'000'000,

@@ -34,7 +34,7 @@ struct Cut {
 class ThreeHosts : public ::testing::TestWithParam<Cut> {
  protected:
   ThreeHosts() {
-    pusher_.push("tags", {0, 1000}, url_);
+    pusher_.push("tags", kKeys, url_);
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
       // Only the one that is cut off has to notice a server that does not answer.
       hosts_[i].start(i == 2 ? "redis+unix://" + relay_path() + "?timeout=1s" : url_ + "?timeout=2m");
@@ -68,39 +68,39 @@ class ThreeHosts : public ::testing::TestWithParam<Cut> {
 };
 
 TEST_P(ThreeHosts, AgreeAgainSoonAfterOneWasCutOffAndNoneLosesAKey) {
-  ASSERT_TRUE(eventually([&] { return all_have(1, {0, 1000}); })) << logs();
+  ASSERT_TRUE(eventually([&] { return all_have(1, first_keys(1000)); })) << logs();
   std::list<SteadyReader> readers;
-  for (const Host& host : hosts_) readers.emplace_back(host.site, "tags", KeyRange{0, 2200});
+  for (const Host& host : hosts_) readers.emplace_back(host.site, "tags", first_keys(2200));
   const auto have_seen = [&](std::size_t hosts, int keys) {
     for (SteadyReader& reader : readers | std::views::take(hosts)) reader.seen(keys);
   };
   pusher_.add("tags", {1000, 300}, url_);
-  ASSERT_TRUE(eventually([&] { return all_have(1, {0, 1300}); })) << logs();
+  ASSERT_TRUE(eventually([&] { return all_have(1, first_keys(1300)); })) << logs();
   have_seen(3, 1300);
 
   cut();
-  pusher_.push_after_adds("tags", {0, 1300}, url_);
+  pusher_.push_after_adds("tags", first_keys(1300), url_);
   pusher_.add("tags", {1300, 300}, url_);
-  ASSERT_TRUE(eventually([&] { return connected_ones_have(2, {0, 1600}); })) << logs();
+  ASSERT_TRUE(eventually([&] { return connected_ones_have(2, first_keys(1600)); })) << logs();
   have_seen(2, 1600);
   pusher_.roll_back("tags", url_);
   pusher_.add("tags", {1600, 300}, url_);
-  ASSERT_TRUE(eventually([&] { return connected_ones_have(3, {0, 1900}); })) << logs();
+  ASSERT_TRUE(eventually([&] { return connected_ones_have(3, first_keys(1900)); })) << logs();
   have_seen(2, 1900);
   if (GetParam().is_noticed) {
     EXPECT_TRUE(hosts_[2].keysieved->says("the store is away")) << logs();
   }
   EXPECT_EQ(hosts_[2].site.live_generation("tags"), 1U);
-  EXPECT_TRUE(hosts_[2].site.knows("tags", {0, 1300}));
+  EXPECT_TRUE(hosts_[2].site.knows("tags", first_keys(1300)));
   EXPECT_FALSE(hosts_[2].site.knows("tags", {1600, 300}));
 
   mend();
-  EXPECT_TRUE(eventually([&] { return all_have(3, {0, 1900}); })) << logs();
+  EXPECT_TRUE(eventually([&] { return all_have(3, first_keys(1900)); })) << logs();
   have_seen(3, 1900);
 
-  pusher_.push_after_adds("tags", {0, 1900}, url_);
+  pusher_.push_after_adds("tags", first_keys(1900), url_);
   pusher_.add("tags", {1900, 300}, url_);
-  EXPECT_TRUE(eventually([&] { return all_have(4, {0, 2200}); })) << logs();
+  EXPECT_TRUE(eventually([&] { return all_have(4, first_keys(2200)); })) << logs();
   have_seen(3, 2200);
   for (SteadyReader& reader : readers) EXPECT_EQ(reader.end(), 0);
 }

@@ -21,7 +21,7 @@ class KeysievedWatching : public Keysieved, public ::testing::WithParamInterface
 };
 
 TEST_P(KeysievedWatching, SeesAPushWhenItIsTold) {
-  site_.push("tags", {0, 1000}, url_);
+  site_.push("tags", kKeys, url_);
   start_for(tags_set);
   ASSERT_TRUE(follows("tags", 1)) << log();
   for (std::uint64_t generation = 2; generation <= 4; ++generation) {
@@ -31,8 +31,8 @@ TEST_P(KeysievedWatching, SeesAPushWhenItIsTold) {
 }
 
 TEST_P(KeysievedWatching, SeesARollbackWhenItIsTold) {
-  site_.push("tags", {0, 1000}, url_);
-  site_.push("tags", {0, 2000}, url_);
+  site_.push("tags", kKeys, url_);
+  site_.push("tags", kTwiceAsManyKeys, url_);
   start_for(tags_set);
   ASSERT_TRUE(follows("tags", 2)) << log();
   site_.roll_back("tags", url_);
@@ -40,28 +40,28 @@ TEST_P(KeysievedWatching, SeesARollbackWhenItIsTold) {
 }
 
 TEST_P(KeysievedWatching, SeesABypassOfTheSetWhenItIsTold) {
-  site_.push("tags", {0, 1000}, url_);
+  site_.push("tags", kKeys, url_);
   start_for(tags_set);
   ASSERT_TRUE(follows("tags", 1)) << log();
   const auto store = open_store(url_);
   set_store_bypass(*store, "tags", {});
   wake_loaders(*store, "tags");
-  EXPECT_TRUE(eventually([&] { return !site_.knows("tags", {0, 1}); })) << log();
+  EXPECT_TRUE(eventually([&] { return !site_.knows("tags", first_keys(1)); })) << log();
   clear_store_bypass(*store, "tags");
   wake_loaders(*store, "tags");
-  EXPECT_TRUE(eventually([&] { return site_.knows("tags", {0, 1}); })) << log();
+  EXPECT_TRUE(eventually([&] { return site_.knows("tags", first_keys(1)); })) << log();
 }
 
 TEST_P(KeysievedWatching, SeesTheFirstPushWhenItIsTold) {
   open_store(url_);  // makes it
   start_for(tags_set);
   ASSERT_TRUE(says("holds no snapshot of it")) << log();
-  site_.push("tags", {0, 1000}, url_);
+  site_.push("tags", kKeys, url_);
   EXPECT_TRUE(eventually([&] { return site_.live_generation("tags") == 1; })) << log();
 }
 
 TEST_P(KeysievedWatching, SeesAddsWhenItIsTold) {
-  site_.push("tags", {0, 1000}, url_);
+  site_.push("tags", kKeys, url_);
   start_for(tags_set);
   ASSERT_TRUE(follows("tags", 1)) << log();
   for (int i = 0; i < 5; ++i) {
@@ -73,14 +73,14 @@ TEST_P(KeysievedWatching, SeesAddsWhenItIsTold) {
 
 TEST_P(KeysievedWatching, SeesTheAddsOfEverySet) {
   const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
-  site_.push("tags", {0, 1000}, url_);
-  site_.push("shop", {0, 1000}, url_);
+  site_.push("tags", kKeys, url_);
+  site_.push("shop", kKeys, url_);
   start_for(tags_set + shop_set);
   ASSERT_TRUE(follows("shop", 1)) << log();
   ASSERT_TRUE(follows("tags", 1)) << log();
   for (const char* set_name : {"shop", "tags", "shop"}) {
-    site_.add(set_name, {5000, 10}, url_);
-    EXPECT_TRUE(eventually([&] { return site_.knows(set_name, {5000, 10}); })) << log();
+    site_.add(set_name, kAdded, url_);
+    EXPECT_TRUE(eventually([&] { return site_.knows(set_name, kAdded); })) << log();
   }
 }
 

@@ -23,7 +23,7 @@ std::string mirror_path(const LoaderConfig& loader, const SetConfig& set) {
 }  // namespace
 
 AddsReader::AddsReader(const SetConfig& config, const LoaderConfig& loader,
-                       const std::function<bool()>& on_progress, StateLog& log)
+                       const std::function<bool()>& on_progress, SetLog& log)
     : config_(config),
       on_progress_(on_progress),
       log_(log),

@@ -18,7 +18,7 @@ class AddsReader {
  public:
   // All must outlive it. `on_progress` is called between batches; false throws Stopped.
   AddsReader(const SetConfig& config, const LoaderConfig& loader, const std::function<bool()>& on_progress,
-             StateLog& log);
+             SetLog& log);
 
   // Before a look: nothing of it is known yet.
   void begin_look() noexcept;
@@ -66,7 +66,7 @@ class AddsReader {
 
   const SetConfig& config_;
   const std::function<bool()>& on_progress_;
-  StateLog& log_;
+  SetLog& log_;
   AddsMirror mirror_;
   Backoff save_backoff_;
   std::string save_failure_;  // of the last try

@@ -22,7 +22,7 @@ std::vector<KeyHash> distinct_hashes(const AddsMirror& mirror, const LogPosition
 
 }  // namespace
 
-LayerFiller::LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, StateLog& log)
+LayerFiller::LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, SetLog& log)
     : config_(config), directory_(loader.directory), adds_(adds), log_(log), backoff_(loader.poll_interval) {}
 
 NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry least) const {

@@ -15,7 +15,7 @@ namespace keysieve {
 class LayerFiller {
  public:
   // All must outlive it.
-  LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, StateLog& log);
+  LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, SetLog& log);
 
   // A layer over that snapshot: all that was received behind its `adds_from`, and room for as much again. Of
   // `least` shards, or more.
@@ -42,7 +42,7 @@ class LayerFiller {
   const SetConfig& config_;
   std::string directory_;
   AddsReader& adds_;
-  StateLog& log_;
+  SetLog& log_;
   PublicationId filled_{};
   FileIdentity filled_in_{};
   bool must_verify_ = false;

@@ -2,38 +2,11 @@
 #pragma once
 
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "tools/loader/http/loader_view.hpp"
-#include "tools/loader/report/set_report.hpp"
 
 namespace keysieve {
 
 std::string metrics_text(const LoaderView& view);
-
-// Prometheus' text format, version 0.0.4: families of samples, each with its help and type. Label values may
-// hold any bytes.
-class MetricWriter {
- public:
-  using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
-
-  enum class Type { Gauge, Counter, Histogram };
-  // What is written next belongs to it; nothing of it is written as long as it has no sample.
-  void family(Type type, std::string_view name, std::string_view help);
-
-  void sample(const Labels& labels, double value);
-  void histogram(const Labels& labels, const Durations& durations);
-
-  [[nodiscard]] const std::string& text() const noexcept { return text_; }
-
- private:
-  void write(std::string_view suffix, const Labels& labels, double value);
-
-  std::string text_;
-  std::string name_;
-  std::string head_;  // of the family, until its first sample
-};
 
 }  // namespace keysieve

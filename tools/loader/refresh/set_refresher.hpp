@@ -21,7 +21,7 @@ namespace keysieve {
 class SetRefresher {
  public:
   // Store and recorder must outlive it. `on_progress` is called now and then while a snapshot is pulled;
-  // false ends the refresh there: nothing is published, and the state stays that of the refresh before.
+  // false ends the refresh there: nothing is published, and the outcome stays that of the refresh before.
   SetRefresher(SetConfig config, const LoaderConfig& loader, StoreConnection& store, SetRecorder& recorder,
                std::function<bool()> on_progress);
   SetRefresher(const SetRefresher&) = delete;
@@ -33,10 +33,10 @@ class SetRefresher {
 
   // Looks at the store, publishes what is new there and brings in what was added; when nothing is live, first
   // publishes what the cache holds. Holds the set's lock meanwhile. Throws nothing that can be survived.
-  const SetState& refresh(SteadyTime now);
+  const Outcome& refresh(SteadyTime now);
 
   // As of the last refresh(); before it, what is live is known from publish_cached().
-  [[nodiscard]] const SetState& state() const noexcept { return state_; }
+  [[nodiscard]] const Outcome& outcome() const noexcept { return outcome_; }
   [[nodiscard]] const std::string& set_name() const noexcept { return config_.name; }
   [[nodiscard]] const std::string& store_name() const noexcept { return config_.store; }
   [[nodiscard]] const StoreConnection& store() const noexcept { return store_; }
@@ -62,40 +62,45 @@ class SetRefresher {
   struct PutOff {
     SnapshotRecord record;
     bool for_good;  // else until the backoff has passed
-    SetState state;
+    Outcome outcome;
   };
 
-  SetState look_and_publish(SteadyTime now);
-  SetState follow_store(Publisher& publisher, SteadyTime now);
-  SetState follow_pointer(Publisher& publisher, const SetRecords& records, SteadyTime now);
-  SetState follow(Publisher& publisher, const PointerRecord& pointer, SteadyTime now);
-  SetState replace(Publisher& publisher, const PointerRecord& pointer, SteadyTime now);
-  SetState cannot_follow(const Error& error);
+  Outcome look(SteadyTime now);
+  Outcome follow_store(Publisher& publisher, SteadyTime now);
+  Outcome follow_pointer(Publisher& publisher, const StoreRecords& records, SteadyTime now);
+  Outcome replace(Publisher& publisher, const PointerRecord& pointer, SteadyTime now);
 
-  void apply(const StoreBypasses& bypasses);
-  void read_adds(const LogPosition& from, AddsReader::Amount amount, SteadyTime now);
-  void forget_adds(const LogPosition& up_to);
+  void begin_look(Publisher& publisher, SteadyTime now);
+  void fill_layer(Publisher& publisher, SteadyTime now);
+  void find_what_is_live();
+  [[nodiscard]] bool is_whole() const noexcept { return live_ && !live_->is_damaged; }
+  [[nodiscard]] bool is_live(const SnapshotRecord& record) const;
   void verify(Publisher& publisher, SteadyTime now);
-  [[nodiscard]] bool is_well() const noexcept { return live_ && !live_->is_damaged; }
+
   void publish_newest_cached(Publisher& publisher, SteadyTime now);
+  std::optional<Candidate> checked_from_cache(SteadyTime now);
   Candidate fetch(const PointerRecord& pointer, SteadyTime now);
-  std::optional<Candidate> newest_cached(SteadyTime now);
   void publish(Publisher& publisher, const Candidate& candidate);
   void add_to_what_is_live(Publisher& publisher);
 
+  StoreRecords ask_store(SteadyTime now);
+  void apply(const StoreBypasses& bypasses);
+  void read_adds(const LogPosition& from, AddsReader::Amount amount, SteadyTime now);
+  void forget_adds(const LogPosition& up_to);
+
+  Outcome cannot_follow(const Error& error);
+  Outcome cannot_publish_now(const Error& error) const;
   enum class Again { AfterBackoff, Never };
-  SetState put_off(const SnapshotRecord& record, SetState state, Again again, SteadyTime now);
-  SetState put_off_refused(const SnapshotRecord& record, const Error& error, Again again, SteadyTime now);
-  [[nodiscard]] bool is_live(const SnapshotRecord& record) const;
+  Outcome put_off(const SnapshotRecord& record, Outcome outcome, Again again, SteadyTime now);
+  Outcome put_off_refused(const SnapshotRecord& record, const Error& error, Again again, SteadyTime now);
   [[nodiscard]] bool is_put_off(const SnapshotRecord& record, SteadyTime now) const;
-  void look_at_what_is_live();
 
   SetConfig config_;
   PublisherSettings publishing_;
   StoreConnection& store_;
   SetRecorder& recorder_;
   std::function<bool()> on_progress_;
-  StateLog log_;
+  SetLog log_;
   SnapshotSource source_;
   AddsReader adds_;
   LayerFiller layers_;
@@ -103,7 +108,7 @@ class SetRefresher {
   Backoff backoff_;
   std::optional<LivePublication> live_;
   std::optional<PutOff> put_off_;
-  SetState state_ = not_asked();
+  Outcome outcome_ = not_asked();
 };
 
 }  // namespace keysieve

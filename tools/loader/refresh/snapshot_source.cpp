@@ -12,7 +12,7 @@
 namespace keysieve {
 
 SnapshotSource::SnapshotSource(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
-                               const std::function<bool()>& on_progress, StateLog& log)
+                               const std::function<bool()>& on_progress, SetLog& log)
     : config_(config),
       directory_(loader.directory),
       cache_(loader.cache),

@@ -27,7 +27,7 @@ class SnapshotSource {
   // All must outlive it. `on_progress` is called now and then while a snapshot is pulled; false throws
   // Stopped.
   SnapshotSource(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
-                 const std::function<bool()>& on_progress, StateLog& log);
+                 const std::function<bool()>& on_progress, SetLog& log);
 
   // The current snapshot of the store, or the pointer's where the cache has it: a build that was
   // saved but could not be published is not pulled again. Throws as pull() does.
@@ -58,7 +58,7 @@ class SnapshotSource {
   SnapshotCache cache_;
   StoreConnection& store_;
   const std::function<bool()>& on_progress_;
-  StateLog& log_;
+  SetLog& log_;
   UnixSeconds newest_as_of_ = 0;
   UnixSeconds saved_as_of_ = 0;  // of these, what a restart finds
 };

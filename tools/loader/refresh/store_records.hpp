@@ -4,20 +4,23 @@
 #include <optional>
 #include <string>
 
+#include "core/base/error.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/pointer_record.hpp"
 #include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve {
 
-struct SetRecords {
-  std::string pointer_key;
-  std::optional<std::string> pointer;  // not decoded, so that a damaged one does not hide a bypass
-  StoreBypasses bypasses;
-  std::string bypass_trouble;  // why a bypass record cannot be read; empty: each can
+// A record that cannot be read does not hide the others.
+struct StoreRecords {
+  std::optional<PointerRecord> pointer{};
+  std::optional<Error> pointer_error{};
+  StoreBypasses bypasses{};
+  std::optional<Error>
+      bypass_error{};  // one that cannot be read is one without end, as one that is not understood
 };
 
-// A bypass record that cannot be read is one without end, as one that is not understood.
-SetRecords read_set_records(Store& store, const std::string& set_name);
+// `store_name` stands in messages. Throws as a Store does.
+StoreRecords read_store_records(Store& store, const std::string& set_name, const std::string& store_name);
 
 }  // namespace keysieve

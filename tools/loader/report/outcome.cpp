@@ -29,7 +29,7 @@ std::string_view to_string(Trouble trouble) noexcept {
   return "unknown";
 }
 
-SetState in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
+Outcome in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
   return {.live = {},
           .trouble = trouble,
           .exit_status = exit_status_of(kind),
@@ -37,29 +37,33 @@ SetState in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
           .refused = {}};
 }
 
-SetState not_asked() {
+Outcome refused(const Error& error) {
+  return in_trouble(Trouble::Refused, error.kind(), error.what());
+}
+
+Outcome not_asked() {
   return in_trouble(Trouble::NotAsked, ErrorKind::Unavailable, "the store was not asked yet");
 }
 
-SetState cannot_ask_store(const Error& error) {
+Outcome cannot_ask_store(const Error& error) {
   if (error.kind() == ErrorKind::Login) {
     return in_trouble(Trouble::CannotLogIn, error.kind(), fmt::format("cannot log in to {}", error.what()));
   }
   return in_trouble(Trouble::StoreAway, error.kind(), fmt::format("the store is away: {}", error.what()));
 }
 
-SetState refused(const SnapshotRecord& record, const Error& error) {
-  SetState state = in_trouble(Trouble::Refused, error.kind(),
-                              fmt::format("generation {} refused: {}", record.generation, error.what()));
-  state.refused = record.build_id;
-  return state;
+Outcome refused(const SnapshotRecord& record, const Error& error) {
+  Outcome outcome = in_trouble(Trouble::Refused, error.kind(),
+                               fmt::format("generation {} refused: {}", record.generation, error.what()));
+  outcome.refused = record.build_id;
+  return outcome;
 }
 
-SetState cannot_publish(const Error& error) {
+Outcome cannot_publish(const Error& error) {
   return in_trouble(Trouble::CannotPublish, error.kind(), fmt::format("cannot publish: {}", error.what()));
 }
 
-SetState adds_in_memory(std::size_t adds, const std::string& failure) {
+Outcome adds_in_memory(std::size_t adds, const std::string& failure) {
   return in_trouble(Trouble::AddsInMemory, ErrorKind::CannotCreate,
                     fmt::format("{} adds are in memory alone, and would be lost with this process: {}",
                                 format_count(adds), failure));

@@ -1,4 +1,4 @@
-// What a refresh has found of one set.
+// What a refresh of one set, or a step of one, has come to.
 #pragma once
 
 #include <array>
@@ -30,30 +30,44 @@ inline constexpr std::array kTroubles{Trouble::NotAsked,      Trouble::None,    
 // "store_away"; a label of metrics.
 std::string_view to_string(Trouble trouble) noexcept;
 
-struct SetState {
+struct Outcome {
   std::optional<LivePublication> live;  // there, if without trouble
   Trouble trouble = Trouble::None;
   int exit_status = 0;             // of sysexits, for --once
   std::string reason;              // empty without trouble
   std::optional<BuildId> refused;  // the build that trouble is about, where it is one
+
+  [[nodiscard]] bool is_good() const noexcept { return trouble == Trouble::None; }
 };
 
 // Whether php-fpm would rather wait: nothing is live, because nobody has looked yet or because publishing
 // failed here, which may pass in seconds. What a store or a guard keeps back may take days, and lookups
 // answer maybe meanwhile.
-inline bool holds_back_ready(const SetState& state) {
-  return !state.live && (state.trouble == Trouble::NotAsked || state.trouble == Trouble::CannotPublish);
+inline bool holds_back_ready(const Outcome& outcome) {
+  return !outcome.live && (outcome.trouble == Trouble::NotAsked || outcome.trouble == Trouble::CannotPublish);
 }
 
-SetState not_asked();
-SetState in_trouble(Trouble trouble, ErrorKind kind, std::string reason);
-SetState cannot_ask_store(const Error& error);
-SetState refused(const SnapshotRecord& record, const Error& error);
-SetState cannot_publish(const Error& error);
-SetState adds_in_memory(std::size_t adds, const std::string& failure);
+Outcome not_asked();
+Outcome in_trouble(Trouble trouble, ErrorKind kind, std::string reason);
+Outcome refused(const Error& error);
+Outcome cannot_ask_store(const Error& error);
+Outcome refused(const SnapshotRecord& record, const Error& error);
+Outcome cannot_publish(const Error& error);
+Outcome adds_in_memory(std::size_t adds, const std::string& failure);
+
+// Takes a step. What stopped it; nothing when it is done.
+template <typename Step>
+std::optional<Error> error_of(const Step& step) {
+  try {
+    step();
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
+}
 
 // Thrown where the loader is told to stop in the middle of something long. Not an Error: nothing is wrong,
-// and only who refreshes a set takes it.
+// and only refresh() catches it.
 struct Stopped {};
 
 }  // namespace keysieve

@@ -20,45 +20,45 @@ std::string keys_and_size(const LivePublication& live) {
 
 }  // namespace
 
-void StateLog::say(const SetState& state) {
-  if (is_what_was_said(state)) {
-    if (state.trouble != Trouble::None) spdlog::debug("{}: still: {}", set_name_, state.reason);
+void SetLog::say(const Outcome& outcome) {
+  if (is_what_was_said(outcome)) {
+    if (!outcome.is_good()) spdlog::debug("{}: still: {}", set_name_, outcome.reason);
     return;
   }
-  if (state.trouble != Trouble::None) {
-    spdlog::warn("{}: {}; {}", set_name_, state.reason, stays_live(state.live));
+  if (!outcome.is_good()) {
+    spdlog::warn("{}: {}; {}", set_name_, outcome.reason, stays_live(outcome.live));
   } else if (said_) {
-    spdlog::info("{}: all is well again; generation {} is current", set_name_, state.live->generation);
+    spdlog::info("{}: all is well again; generation {} is current", set_name_, outcome.live->generation);
   } else {
-    spdlog::info("{}: generation {} is live as publication {} ({})", set_name_, state.live->generation,
-                 state.live->id.publication, keys_and_size(*state.live));
+    spdlog::info("{}: generation {} is live as publication {} ({})", set_name_, outcome.live->generation,
+                 outcome.live->id.publication, keys_and_size(*outcome.live));
   }
-  said_ = state;
+  said_ = outcome;
 }
 
-void StateLog::say_published(const LivePublication& live, bool from_cache) {
+void SetLog::say_published(const LivePublication& live, bool from_cache) {
   spdlog::info("{}: generation {}{} published as publication {} ({})", set_name_, live.generation,
                from_cache ? " from the cache" : "", live.id.publication, keys_and_size(live));
-  said_ = SetState{.live = live, .trouble = Trouble::None, .exit_status = 0, .reason = "", .refused = {}};
+  said_ = Outcome{.live = live, .trouble = Trouble::None, .exit_status = 0, .reason = "", .refused = {}};
 }
 
-void StateLog::say_damaged(const std::string& damage) {
+void SetLog::say_damaged(const std::string& damage) {
   spdlog::error(
       "{}: the live publication has changed since it was published: {}; lookups answer maybe until it is "
       "published again",
       set_name_, damage);
 }
 
-void StateLog::say_layer_damaged(std::size_t lost) {
+void SetLog::say_layer_damaged(std::size_t lost) {
   spdlog::error("{}: the live layer had lost {} keys; they are added again", set_name_, format_count(lost));
 }
 
-void StateLog::say_enlarged(LayerGeometry before, const NewLayer& now) {
+void SetLog::say_enlarged(LayerGeometry before, const NewLayer& now) {
   spdlog::info("{}: live layer enlarged from {} to {} for {} keys", set_name_, format_bytes(before.bytes()),
                format_bytes(now.geometry().bytes()), format_count(now.live_keys()));
 }
 
-void StateLog::say_bypass(std::optional<UnixSeconds> until) {
+void SetLog::say_bypass(std::optional<UnixSeconds> until) {
   if (until == said_bypass_) return;
   if (!until) {
     spdlog::info("{}: not bypassed in the store any more", set_name_);
@@ -71,14 +71,14 @@ void StateLog::say_bypass(std::optional<UnixSeconds> until) {
   said_bypass_ = until;
 }
 
-void StateLog::say_too_long(std::size_t key_bytes) {
+void SetLog::say_too_long(std::size_t key_bytes) {
   if (has_said_too_long_) return;
   spdlog::warn("{}: the adds log holds a key of {}, longer than can be added; it is passed over", set_name_,
                format_bytes(key_bytes));
   has_said_too_long_ = true;
 }
 
-void StateLog::say_unknown_entry(const std::string& log_name, const std::string& field) {
+void SetLog::say_unknown_entry(const std::string& log_name, const std::string& field) {
   if (has_said_unknown_entry_) return;
   spdlog::warn(
       "{}: {} holds an entry with the field \"{}\"; the field of an add is \"key\", it is passed over",
@@ -86,15 +86,15 @@ void StateLog::say_unknown_entry(const std::string& log_name, const std::string&
   has_said_unknown_entry_ = true;
 }
 
-void StateLog::say_cache_trouble(const std::string& reason) {
+void SetLog::say_cache_trouble(const std::string& reason) {
   if (!has_said_cache_trouble_) spdlog::warn("{}: the cache is of no use: {}", set_name_, reason);
   has_said_cache_trouble_ = true;
 }
 
 // Not by the reason's words: they may change at every try ("timed out", "connection refused").
-bool StateLog::is_what_was_said(const SetState& state) const {
-  return said_ && said_->trouble == state.trouble && said_->exit_status == state.exit_status &&
-         said_->refused == state.refused;
+bool SetLog::is_what_was_said(const Outcome& outcome) const {
+  return said_ && said_->trouble == outcome.trouble && said_->exit_status == outcome.exit_status &&
+         said_->refused == outcome.refused;
 }
 
 }  // namespace keysieve

@@ -10,12 +10,12 @@
 namespace keysieve {
 
 // One per set.
-class StateLog {
+class SetLog {
  public:
-  explicit StateLog(std::string set_name) : set_name_(std::move(set_name)) {}
+  explicit SetLog(std::string set_name) : set_name_(std::move(set_name)) {}
 
   // After a refresh. Says the trouble, or that it is over, when that is not what was said last.
-  void say(const SetState& state);
+  void say(const Outcome& outcome);
   // A new publication, which is a change by itself.
   void say_published(const LivePublication& live, bool from_cache);
   // What is published is not what was published; lookups answer maybe until something else is.
@@ -35,10 +35,10 @@ class StateLog {
   void cache_is_well() noexcept { has_said_cache_trouble_ = false; }
 
  private:
-  [[nodiscard]] bool is_what_was_said(const SetState& state) const;
+  [[nodiscard]] bool is_what_was_said(const Outcome& outcome) const;
 
   std::string set_name_;
-  std::optional<SetState> said_;
+  std::optional<Outcome> said_;
   std::optional<UnixSeconds> said_bypass_;
   bool has_said_cache_trouble_ = false;
   bool has_said_too_long_ = false;

@@ -87,11 +87,11 @@ void SetRecorder::compared(const SnapshotRecord& current, bool is_live, SteadyTi
   report_.store_generation = current.generation;
 }
 
-void SetRecorder::looked(const SetState& state, std::uint64_t adds_kept) {
-  report_.trouble = state.trouble;
-  report_.trouble_reason = state.reason;
+void SetRecorder::looked(const Outcome& outcome, std::uint64_t adds_kept) {
+  report_.trouble = outcome.trouble;
+  report_.trouble_reason = outcome.reason;
   report_.adds_kept = adds_kept;
-  if (state.live) found(*state.live);
+  if (outcome.live) found(*outcome.live);
 }
 
 void SetRecorder::is_live_now(HistoryEntry entry, const LivePublication& live) {

@@ -99,7 +99,7 @@ class SetRecorder {
   // What the store calls current, and whether that is live.
   void compared(const SnapshotRecord& current, bool is_live, SteadyTime now);
   // The end of a look.
-  void looked(const SetState& state, std::uint64_t adds_kept);
+  void looked(const Outcome& outcome, std::uint64_t adds_kept);
 
  private:
   struct Refused {

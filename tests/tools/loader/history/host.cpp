@@ -37,11 +37,11 @@ void Host::reboot() {
   begin_reading();
 }
 
-const SetState& Host::look() {
+const Outcome& Host::look() {
   now_ += std::chrono::hours(1);
-  const SetState& state = refresher_->refresh(now_);
+  const Outcome& outcome = refresher_->refresh(now_);
   store_->close();
-  return state;
+  return outcome;
 }
 
 void Host::publish_by_hand(Bytes snapshot) {

@@ -109,9 +109,9 @@ void World::heal_and_check() {
   begin_build();
   finish_build();
   for (Host& host : hosts_) {
-    const SetState& state = look(host);
-    RC_ASSERT(state.trouble == Trouble::None);
-    RC_ASSERT(state.live->generation == read_pointer(*open(), kHistorySet)->current->generation);
+    const Outcome& outcome = look(host);
+    RC_ASSERT(outcome.trouble == Trouble::None);
+    RC_ASSERT(outcome.live->generation == read_pointer(*open(), kHistorySet)->current->generation);
     for (const int key : source_) RC_ASSERT(host.may_contain(key));
   }
   check();
@@ -164,10 +164,10 @@ void World::publish_by_hand(Host& host) {
   if (newest_) host.publish_by_hand(builds_.at(*newest_).snapshot.get());
 }
 
-const SetState& World::look(Host& host) {
-  const SetState& state = host.look();
-  if (state.trouble == Trouble::None) receive(host);
-  return state;
+const Outcome& World::look(Host& host) {
+  const Outcome& outcome = host.look();
+  if (outcome.trouble == Trouble::None) receive(host);
+  return outcome;
 }
 
 // What the oldest kept snapshot holds need not be remembered.

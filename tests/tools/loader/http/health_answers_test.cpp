@@ -64,7 +64,7 @@ TEST_F(HealthAnswers, KeepNobodyFromStartingForEver) {
 }
 
 TEST_F(DaemonWithLimits, GivesSignsOfLifeBetweenRoundsThatAreFarApart) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(status_config() + tags_set, site_.store_url(), "1h");
   run({.longest_silence = milliseconds(600)});
   ASSERT_TRUE(answers("/healthz", 200));
@@ -77,7 +77,7 @@ TEST_F(DaemonWithLimits, GivesSignsOfLifeBetweenRoundsThatAreFarApart) {
 
 TEST_F(DaemonWithLimits, IsUnwellWhileAStoreHoldsItUpAndSaysSoEverywhere) {
   RedisServer redis;
-  site_.push("tags", {0, 1000}, redis.unix_url());
+  site_.push("tags", kKeys, redis.unix_url());
   site_.configure(status_config() + tags_set, redis.unix_url() + "?timeout=1h");
   run({.longest_silence = milliseconds(300)});
   ASSERT_TRUE(answers("/healthz", 200));
@@ -109,7 +109,7 @@ TEST_F(DaemonWithLimits, IsUnwellWhileAStoreHoldsItUpAndSaysSoEverywhere) {
 }
 
 TEST_F(DaemonWithLimits, LetsOthersStartOnceItIsReady) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(status_config() + tags_set);
   run({.longest_start = std::chrono::hours(1)});
   EXPECT_TRUE(answers("/startz", 200));
@@ -119,7 +119,7 @@ TEST_F(DaemonWithLimits, LetsOthersStartOnceItIsReady) {
 class DaemonWithASetHeldBack : public DaemonWithLimits {
  protected:
   DaemonWithASetHeldBack() {
-    site_.push("tags", {0, 1000});
+    site_.push("tags", kKeys);
     site_.configure(status_config() + tags_set);
   }
 

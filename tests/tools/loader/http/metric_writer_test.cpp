@@ -1,4 +1,4 @@
-#include "tools/loader/http/metrics_text.hpp"
+#include "tools/loader/http/metric_writer.hpp"
 
 #include <gtest/gtest.h>
 

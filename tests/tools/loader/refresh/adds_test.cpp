@@ -11,14 +11,12 @@
 namespace keysieve::test {
 namespace {
 
-constexpr KeyRange kBase{0, 1000};
-
 class SetRefresherAdds : public SetRefresherTest {
  protected:
   // Generation 1 is live.
   void begin() {
-    site_.push("tags", kBase);
-    ASSERT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+    site_.push("tags", kKeys);
+    ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   }
 
   [[nodiscard]] std::string log_path() const { return site_.root() / "store/.log-keysieve:tags:adds"; }
@@ -38,10 +36,10 @@ class SetRefresherAdds : public SetRefresherTest {
     std::filesystem::rename(site_.root() / "away", site_.root() / "store");
   }
   // Looks until there is nothing more to do.
-  const SetState& refresh_all() {
+  const Outcome& refresh_all() {
     do refresh();
     while (refresher_->has_more());
-    return refresher_->state();
+    return refresher_->outcome();
   }
 };
 
@@ -52,7 +50,7 @@ TEST_F(SetRefresherAdds, BringsInWhatIsAdded) {
     EXPECT_EQ(trouble(), Trouble::None);
     EXPECT_TRUE(site_.knows("tags", {5000, 1 + i}));
   }
-  EXPECT_FALSE(site_.knows("tags", {6000, 20}));
+  EXPECT_FALSE(site_.knows("tags", later_keys(20)));
   EXPECT_EQ(publication(), 1U);
 }
 
@@ -68,9 +66,9 @@ TEST_F(SetRefresherAdds, AsksTheStoreTwiceAtALookWithoutAdds) {
 
 TEST_F(SetRefresherAdds, HasWhatWasAddedInAPublicationFromItsBeginning) {
   begin();
-  site_.add("tags", {5000, 100});
+  site_.add("tags", added_keys(100));
   refresh();
-  site_.push("tags", {0, 1100});
+  site_.push("tags", kMoreKeys);
   // The publication is made in between; what follows it cannot read the log any more.
   int reads = 0;
   events_.before_log = [&] {
@@ -80,64 +78,64 @@ TEST_F(SetRefresherAdds, HasWhatWasAddedInAPublicationFromItsBeginning) {
   EXPECT_EQ(trouble(), Trouble::StoreAway);
   EXPECT_EQ(reads, 1);
   EXPECT_EQ(site_.live_generation("tags"), 2U);
-  EXPECT_TRUE(site_.knows("tags", {5000, 100}));
+  EXPECT_TRUE(site_.knows("tags", added_keys(100)));
 }
 
 TEST_F(SetRefresherAdds, PublishesNothingWhileTheLogCannotBeRead) {
   begin();
-  site_.add("tags", {5000, 10});
-  site_.push("tags", {0, 1100});
+  site_.add("tags", kAdded);
+  site_.push("tags", kMoreKeys);
   events_.before_log = [] { throw Error(ErrorKind::Unavailable, "no answer"); };
   EXPECT_EQ(trouble(), Trouble::StoreAway);
   EXPECT_EQ(site_.live_generation("tags"), 1U);
   events_.before_log = [] {};
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), 2U);
-  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+  EXPECT_TRUE(site_.knows("tags", kAdded));
 }
 
 TEST_F(SetRefresherAdds, LeavesOutWhatTheNextSnapshotHolds) {
   begin();
-  site_.add("tags", {5000, 10});
+  site_.add("tags", kAdded);
   refresh();
-  site_.push_after_adds("tags", {0, 1100});
-  site_.add("tags", {6000, 10});
+  site_.push_after_adds("tags", kMoreKeys);
+  site_.add("tags", kAddedLater);
   refresh();
   EXPECT_EQ(site_.live_generation("tags"), 2U);
-  EXPECT_FALSE(site_.knows("tags", {5000, 10}));
-  EXPECT_TRUE(site_.knows("tags", {6000, 10}));
+  EXPECT_FALSE(site_.knows("tags", kAdded));
+  EXPECT_TRUE(site_.knows("tags", kAddedLater));
 }
 
 TEST_F(SetRefresherAdds, FollowsTheLogWhileAGuardRefusesTheNextSnapshot) {
   begin();
-  site_.push("tags", {0, 100});
+  site_.push("tags", first_keys(100));
   EXPECT_EQ(trouble(), Trouble::Refused);
-  site_.add("tags", {5000, 10});
+  site_.add("tags", kAdded);
   EXPECT_EQ(trouble(), Trouble::Refused);
   EXPECT_EQ(site_.live_generation("tags"), 1U);
-  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+  EXPECT_TRUE(site_.knows("tags", kAdded));
 }
 
 TEST_F(SetRefresherAdds, GivesALayerToAPublicationThatHasNone) {
   begin();
   const SnapshotBytes snapshot = SnapshotCache(site_.cache()).load("tags", 1);
   Publisher({.directory = site_.directory()}, "tags").publish(snapshot.get(), 1);
-  site_.add("tags", {5000, 10});
+  site_.add("tags", kAdded);
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(publication(), 3U);
-  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+  EXPECT_TRUE(site_.knows("tags", kAdded));
 }
 
 TEST_F(SetRefresherAdds, GoesOnUsingTheLayerThatItFinds) {
   begin();
-  site_.add("tags", {5000, 10});
+  site_.add("tags", kAdded);
   refresh();
   start();
-  site_.add("tags", {6000, 10});
+  site_.add("tags", kAddedLater);
   refresh();
   EXPECT_EQ(publication(), 1U);
-  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
-  EXPECT_TRUE(site_.knows("tags", {6000, 10}));
+  EXPECT_TRUE(site_.knows("tags", kAdded));
+  EXPECT_TRUE(site_.knows("tags", kAddedLater));
 }
 
 // Killed between the mirror and the layer, and the store is away when it starts again.
@@ -152,26 +150,26 @@ TEST_F(SetRefresherAdds, BringsInWhatAPredecessorHadReceived) {
   start();
   EXPECT_EQ(trouble(), Trouble::StoreAway);
   EXPECT_EQ(publication(), 1U);
-  EXPECT_TRUE(site_.knows("tags", {5000, 1}));
+  EXPECT_TRUE(site_.knows("tags", added_keys(1)));
 }
 
 TEST_F(SetRefresherAdds, HasWhatWasAddedAfterARebootWithoutTheStore) {
   begin();
-  site_.add("tags", {5000, 500});
+  site_.add("tags", added_keys(500));
   refresh();
   site_.wipe_shared_memory();
   site_.remove_store();
   start();
   EXPECT_EQ(trouble(), Trouble::StoreAway);
   EXPECT_EQ(site_.live_generation("tags"), 1U);
-  EXPECT_TRUE(site_.knows("tags", kBase));
-  EXPECT_TRUE(site_.knows("tags", {5000, 500}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  EXPECT_TRUE(site_.knows("tags", added_keys(500)));
 }
 
 // Otherwise what was received would be absent: not at once, but with the store.
 TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhenTheMirrorIsDamaged) {
   begin();
-  site_.add("tags", {5000, 500});
+  site_.add("tags", added_keys(500));
   refresh();
   site_.wipe_shared_memory();
   {
@@ -185,14 +183,14 @@ TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhenTheMirrorIsDamaged) {
   EXPECT_EQ(site_.live("tags"), std::nullopt);
   bring_store_back();
   EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_TRUE(site_.knows("tags", {5000, 500}));
+  EXPECT_TRUE(site_.knows("tags", added_keys(500)));
   EXPECT_EQ(mirrored(), 500U);
 }
 
 // What others may write to, the adds file alone, is not believed, until that is mended; nor is it lost.
 TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhileOthersMayWriteToTheMirror) {
   begin();
-  site_.add("tags", {5000, 500});
+  site_.add("tags", added_keys(500));
   refresh();
   site_.wipe_shared_memory();
   move_store_away();
@@ -204,20 +202,20 @@ TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhileOthersMayWriteToTheMir
   }
   std::filesystem::permissions(mirror_path(), std::filesystem::perms(0640));
   EXPECT_EQ(trouble(), Trouble::StoreAway);
-  EXPECT_TRUE(site_.knows("tags", kBase));
-  EXPECT_TRUE(site_.knows("tags", {5000, 500}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  EXPECT_TRUE(site_.knows("tags", added_keys(500)));
 }
 
 TEST_F(SetRefresherAdds, SavesWhatCameMeanwhileWhenTheMirrorIsItsOwnAgain) {
   begin();
-  site_.add("tags", {5000, 10});
+  site_.add("tags", kAdded);
   refresh();
   std::filesystem::permissions(mirror_path(), std::filesystem::perms(0666));
   std::filesystem::remove(log_path());
   start();
-  site_.add("tags", {6000, 10});
+  site_.add("tags", kAddedLater);
   EXPECT_EQ(trouble(), Trouble::AddsInMemory);
-  EXPECT_TRUE(site_.knows("tags", {6000, 10}));
+  EXPECT_TRUE(site_.knows("tags", kAddedLater));
   EXPECT_EQ(mirrored(), 10U);
   std::filesystem::permissions(mirror_path(), std::filesystem::perms(0640));
   site_.add("tags", {7000, 10});
@@ -228,7 +226,7 @@ TEST_F(SetRefresherAdds, SavesWhatCameMeanwhileWhenTheMirrorIsItsOwnAgain) {
 TEST_F(SetRefresherAdds, WritesAMirrorOfItsOwnWhateverTheUmask) {
   const mode_t before = ::umask(007);
   begin();
-  site_.add("tags", {5000, 10});
+  site_.add("tags", kAdded);
   refresh();
   ::umask(before);
   EXPECT_EQ(std::filesystem::status(mirror_path()).permissions(), std::filesystem::perms(0640));
@@ -236,23 +234,23 @@ TEST_F(SetRefresherAdds, WritesAMirrorOfItsOwnWhateverTheUmask) {
 
 TEST_F(SetRefresherAdds, KeepsWhatItReceivedWhenTheLogIsLost) {
   begin();
-  site_.add("tags", {5000, 100});
+  site_.add("tags", added_keys(100));
   refresh();
   std::filesystem::remove(log_path());
   refresh();
-  site_.add("tags", {6000, 10});
+  site_.add("tags", kAddedLater);
   EXPECT_EQ(trouble(), Trouble::None);
-  site_.push("tags", {0, 1100});
+  site_.push("tags", kMoreKeys);
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), 2U);
-  EXPECT_TRUE(site_.knows("tags", {5000, 100}));
-  EXPECT_TRUE(site_.knows("tags", {6000, 10}));
+  EXPECT_TRUE(site_.knows("tags", added_keys(100)));
+  EXPECT_TRUE(site_.knows("tags", kAddedLater));
 }
 
 // A failover to a server that had not got the last entries, and whose clock is behind.
 TEST_F(SetRefresherAdds, ReadsALogAgainThatHasFallenBack) {
   begin();
-  site_.add("tags", {5000, 5});
+  site_.add("tags", added_keys(5));
   refresh();
   const std::string older = site_.root() / "older.log";
   std::filesystem::copy_file(log_path(), older);
@@ -261,12 +259,12 @@ TEST_F(SetRefresherAdds, ReadsALogAgainThatHasFallenBack) {
     log.append(std::vector{LogEntry{log_position(4'000'000'000'000, 0), key_number(5005)}});
   }
   refresh();
-  EXPECT_TRUE(site_.knows("tags", {5000, 6}));
+  EXPECT_TRUE(site_.knows("tags", added_keys(6)));
   std::filesystem::rename(older, log_path());
-  site_.add("tags", {6000, 5});
+  site_.add("tags", later_keys(5));
   EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_TRUE(site_.knows("tags", {5000, 6}));
-  EXPECT_TRUE(site_.knows("tags", {6000, 5}));
+  EXPECT_TRUE(site_.knows("tags", added_keys(6)));
+  EXPECT_TRUE(site_.knows("tags", later_keys(5)));
   site_.add("tags", {7000, 5});
   refresh();
   EXPECT_TRUE(site_.knows("tags", {7000, 5}));
@@ -275,7 +273,7 @@ TEST_F(SetRefresherAdds, ReadsALogAgainThatHasFallenBack) {
 // As above, but the new end is beyond what was read before anybody looks.
 TEST_F(SetRefresherAdds, ReadsTheLogAgainAfterTheStoreWasAway) {
   begin();
-  site_.add("tags", {5000, 5});
+  site_.add("tags", added_keys(5));
   refresh();
   move_store_away();
   EXPECT_EQ(trouble(), Trouble::StoreAway);
@@ -287,17 +285,17 @@ TEST_F(SetRefresherAdds, ReadsTheLogAgainAfterTheStoreWasAway) {
   }
   site_.add("tags", {6001, 1});
   EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_TRUE(site_.knows("tags", {5000, 5}));
-  EXPECT_TRUE(site_.knows("tags", {6000, 2}));
+  EXPECT_TRUE(site_.knows("tags", added_keys(5)));
+  EXPECT_TRUE(site_.knows("tags", later_keys(2)));
 }
 
 TEST_F(SetRefresherAdds, ReadsALongLogInSeveralLooks) {
-  constexpr KeyRange kMany{5000, 70000};
+  constexpr KeyRange kMany = added_keys(70000);
   begin();
   site_.add("tags", kMany);
   refresh();
   EXPECT_TRUE(refresher_->has_more());
-  EXPECT_TRUE(site_.knows("tags", {5000, 65000}));
+  EXPECT_TRUE(site_.knows("tags", added_keys(65000)));
   EXPECT_EQ(refresh_all().trouble, Trouble::None);
   EXPECT_TRUE(site_.knows("tags", kMany));
 }
@@ -318,11 +316,12 @@ TEST_F(SetRefresherAdds, ForgetsWhatNoKeptGenerationNeeds) {
 TEST_F(SetRefresherAdds, FollowsTheLogWhenTheCacheCannotBeWritten) {
   std::filesystem::remove(site_.cache());
   begin();
-  site_.add("tags", {5000, 10});
+  site_.add("tags", kAdded);
   EXPECT_EQ(trouble(), Trouble::AddsInMemory);
-  EXPECT_EQ(refresher_->state().reason, "10 adds are in memory alone, and would be lost with this process: " +
-                                            mirror_path() + ": cannot open: No such file or directory");
-  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+  EXPECT_EQ(refresher_->outcome().reason,
+            "10 adds are in memory alone, and would be lost with this process: " + mirror_path() +
+                ": cannot open: No such file or directory");
+  EXPECT_TRUE(site_.knows("tags", kAdded));
   EXPECT_NE(refresher_->unsaved_adds(), std::nullopt);
   std::filesystem::create_directory(site_.cache());
   EXPECT_EQ(refresher_->unsaved_adds(), std::nullopt) << "it tries once more";
@@ -335,11 +334,11 @@ TEST_F(SetRefresherAdds, FollowsTheLogWhenTheCacheCannotBeWritten) {
 TEST_F(SetRefresherAdds, LooksOnceMoreWhenItHasReadANotice) {
   shared_redis().command("FLUSHALL");
   url_ = shared_redis().unix_url();
-  site_.push("tags", kBase, url_);
+  site_.push("tags", kKeys, url_);
   refresh_all();
   ASSERT_EQ(site_.live_generation("tags"), 1U);
   events_.before_log = [this, has_pushed = false]() mutable {
-    if (!std::exchange(has_pushed, true)) site_.push("tags", {0, 1100}, url_);
+    if (!std::exchange(has_pushed, true)) site_.push("tags", kMoreKeys, url_);
   };
   refresh();
   EXPECT_EQ(site_.live_generation("tags"), 1U);
@@ -355,7 +354,7 @@ TEST_F(SetRefresherAdds, NamesTheLogToWatchWhenItHasReadIt) {
   refresh();  // never pushed: what is pushed is told there as well
   EXPECT_EQ(refresher_->watched_log()->name, "keysieve:tags:adds");
   begin();
-  site_.add("tags", {5000, 10});
+  site_.add("tags", kAdded);
   refresh();
   EXPECT_EQ(refresher_->watched_log()->seen, LogFile(log_path()).end());
   events_.before_log = [] { throw Error(ErrorKind::Unavailable, "no answer"); };

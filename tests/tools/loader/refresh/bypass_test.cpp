@@ -12,7 +12,7 @@ namespace {
 
 class SetRefresherBypass : public SetRefresherTest {
  protected:
-  SetRefresherBypass() { site_.push("tags", {0, 1000}); }
+  SetRefresherBypass() { site_.push("tags", kKeys); }
 
   [[nodiscard]] bool is_bypassed_here() const {
     SetReader reader({.directory = site_.directory()}, "tags");
@@ -93,18 +93,18 @@ TEST_F(SetRefresherBypass, IsInForceWhereARecordCannotBeReadWhileTheSetIsFollowe
   std::uint64_t generation = 0;
   for (const std::string key : {"keysieve:bypass", "keysieve:tags:bypass"}) {
     server.command("LPUSH " + key + " x");
-    site_.push("tags", {0, 1000}, url_);
-    site_.add("tags", {5000, 10}, url_);
-    const SetState& state = refresh();
-    EXPECT_EQ(state.trouble, Trouble::Refused);
-    EXPECT_THAT(state.reason, ::testing::HasSubstr(url_ + ": " + key + ": WRONGTYPE"));
-    EXPECT_EQ(state.exit_status, 65);
+    site_.push("tags", kKeys, url_);
+    site_.add("tags", kAdded, url_);
+    const Outcome& outcome = refresh();
+    EXPECT_EQ(outcome.trouble, Trouble::Refused);
+    EXPECT_THAT(outcome.reason, ::testing::HasSubstr(url_ + ": " + key + ": WRONGTYPE"));
+    EXPECT_EQ(outcome.exit_status, 65);
     EXPECT_TRUE(is_bypassed_here());
     EXPECT_EQ(site_.live_generation("tags"), ++generation);
     server.command("DEL " + key);
     EXPECT_EQ(trouble(), Trouble::None);
     EXPECT_FALSE(is_bypassed_here());
-    EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+    EXPECT_TRUE(site_.knows("tags", kAdded));
   }
 }
 
@@ -120,7 +120,7 @@ TEST_F(SetRefresherBypass, IsInForceBeforeTheFirstPush) {
   open_store(site_.store_url())->remove_many(std::vector<std::string>{"keysieve:tags:current"});
   bypass(std::nullopt);
   EXPECT_EQ(trouble(), Trouble::NeverPushed);
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
   EXPECT_TRUE(is_bypassed_here());
 }

@@ -10,17 +10,17 @@ namespace {
 TEST_F(SetRefresherTest, PublishesASavedSnapshotWithoutPullingItAgain) {
   loader_.max_total_bytes = 65536;
   start();
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
-  const SnapshotRecord large = site_.push("tags", {0, 80000});
+  const SnapshotRecord large = site_.push("tags", first_keys(80000));
   EXPECT_EQ(refresh().exit_status, 73);
-  EXPECT_EQ(refresher_->state().live->generation, 1U);
+  EXPECT_EQ(refresher_->outcome().live->generation, 1U);
   site_.damage("tags", large);
   EXPECT_EQ(trouble(), Trouble::CannotPublish);
   loader_.max_total_bytes = 0;
   start();
   EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_TRUE(site_.knows("tags", {0, 80000}));
+  EXPECT_TRUE(site_.knows("tags", first_keys(80000)));
 }
 
 // As at a reboot with the store away, after the configuration was tightened.
@@ -34,7 +34,7 @@ TEST_F(SetRefresherTest, PublishesNothingFromTheCacheThatIsNotAllowedAnyMore) {
                                 {"max_fpr", {.max_fpr = 1e-12}, 0},
                                 {"canaries", {.canaries = {"no such key"}}, 0},
                                 {"max_size", {}, 4096}};
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
   site_.wipe_shared_memory();
   site_.remove_store();
@@ -53,8 +53,8 @@ TEST_F(SetRefresherTest, PublishesNothingFromTheCacheThatIsNotAllowedAnyMore) {
 }
 
 TEST_F(SetRefresherTest, PublishesNothingFromACacheThatOthersMayWriteTo) {
-  site_.push("tags", {0, 1000});
-  site_.add("tags", {5000, 10});
+  site_.push("tags", kKeys);
+  site_.add("tags", kAdded);
   refresh();
   site_.wipe_shared_memory();
   site_.remove_store();
@@ -66,14 +66,14 @@ TEST_F(SetRefresherTest, PublishesNothingFromACacheThatOthersMayWriteTo) {
   start();
   refresh();
   EXPECT_EQ(site_.live_generation("tags"), 1U);
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
-  EXPECT_TRUE(site_.knows("tags", {5000, 10}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  EXPECT_TRUE(site_.knows("tags", kAdded));
 }
 
 TEST_F(SetRefresherTest, RefusesASavedSnapshotThatIsTooLargeNow) {
   loader_.max_total_bytes = 65536;
   start();
-  site_.push("tags", {0, 80000});
+  site_.push("tags", first_keys(80000));
   EXPECT_EQ(trouble(), Trouble::CannotPublish);  // but saved
   loader_.max_total_bytes = 0;
   set_.max_bytes = 65536;
@@ -89,12 +89,12 @@ TEST_F(SetRefresherTest, KeepsTheAddsThatAnOlderSnapshotInTheCacheNeeds) {
   if (small.error() == EPERM) GTEST_SKIP() << "this root may not mount";
   ASSERT_EQ(small.error(), 0);
   std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));  // of a tmpfs: everybody's
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
   site_.add("tags", {2000, 10});
   refresh();
-  for (int push = 0; push < 3; ++push) {        // the last takes the first, and its adds, out of the store
-    site_.push_after_adds("tags", {0, 80000});  // too large to be saved
+  for (int push = 0; push < 3; ++push) {  // the last takes the first, and its adds, out of the store
+    site_.push_after_adds("tags", first_keys(80000));  // too large to be saved
     EXPECT_EQ(trouble(), Trouble::None);
   }
   ASSERT_EQ(site_.live_generation("tags"), 4U);

@@ -9,11 +9,11 @@ namespace {
 
 class SetRefresherDamage : public SetRefresherTest {
  protected:
-  static constexpr KeyRange kKeys{0, 20'000};
+  static constexpr KeyRange kManyKeys = first_keys(20'000);
 
   SetRefresherDamage() {
-    site_.push("tags", kKeys);
-    EXPECT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+    site_.push("tags", kManyKeys);
+    EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
     EXPECT_TRUE(reader_.follow());
   }
 
@@ -34,7 +34,7 @@ class SetRefresherDamage : public SetRefresherTest {
   int absent() {
     const Attachment* attached = reader_.follow();
     int absent = 0;
-    for (int i = 0; attached && i < kKeys.count; ++i) {
+    for (int i = 0; attached && i < kManyKeys.count; ++i) {
       if (!attached->may_contain(hash_key(key_number(i), attached->snapshot().seed()))) ++absent;
     }
     return absent;
@@ -74,7 +74,7 @@ TEST_F(SetRefresherDamage, BypassesTheSetUntilItCanBePublishedAnew) {
 
   std::filesystem::remove(site_.root() / "store");
   std::filesystem::rename(site_.root() / "away", site_.root() / "store");
-  EXPECT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   EXPECT_TRUE(reader_.follow());
   EXPECT_EQ(absent(), 0);
 }
@@ -87,14 +87,14 @@ TEST_F(SetRefresherDamage, OfTheTablesIsFoundToo) {
 }
 
 TEST_F(SetRefresherDamage, OfTheLiveLayerIsMadeGood) {
-  constexpr KeyRange kAdded{50'000, 100};
-  site_.add("tags", kAdded);
+  constexpr KeyRange kFarAdded{50'000, 100};
+  site_.add("tags", kFarAdded);
   refresh();
-  ASSERT_TRUE(site_.knows("tags", kAdded));
+  ASSERT_TRUE(site_.knows("tags", kFarAdded));
   zero(path(live_file_name(1)), 4096);
-  ASSERT_FALSE(site_.knows("tags", kAdded));
+  ASSERT_FALSE(site_.knows("tags", kFarAdded));
   refresh();
-  EXPECT_TRUE(site_.knows("tags", kAdded));
+  EXPECT_TRUE(site_.knows("tags", kFarAdded));
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
 }
 

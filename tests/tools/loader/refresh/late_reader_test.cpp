@@ -7,13 +7,13 @@
 namespace keysieve::test {
 namespace {
 
-constexpr KeyRange kAdded{5000, 200};
+constexpr KeyRange kManyAdded = added_keys(200);
 
 class SetRefresherLateReader : public SetRefresherTest {
  protected:
   SetRefresherLateReader() {
-    site_.push("tags", {0, 1000});
-    EXPECT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+    site_.push("tags", kKeys);
+    EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
     EXPECT_EQ(publication_of_late(), 1U);
   }
 
@@ -34,52 +34,52 @@ class SetRefresherLateReader : public SetRefresherTest {
 };
 
 TEST_F(SetRefresherLateReader, KnowsWhatIsAddedAfterARefresh) {
-  site_.push("tags", {0, 1100});
+  site_.push("tags", kMoreKeys);
   refresh();
-  site_.add("tags", kAdded);
+  site_.add("tags", kManyAdded);
   refresh();
   EXPECT_EQ(publication_of_late(), 1U);
-  EXPECT_EQ(absent_for_late(kAdded), 0);
+  EXPECT_EQ(absent_for_late(kManyAdded), 0);
   EXPECT_GT(absent_for_late({7000, 200}), 150);
 }
 
 TEST_F(SetRefresherLateReader, KnowsWhatTheLookThatRefreshesReceives) {
-  site_.add("tags", kAdded);
-  site_.push("tags", {0, 1100});
+  site_.add("tags", kManyAdded);
+  site_.push("tags", kMoreKeys);
   refresh();
   ASSERT_EQ(site_.live("tags")->id.publication, 2U);
   EXPECT_EQ(publication_of_late(), 1U);
-  EXPECT_EQ(absent_for_late(kAdded), 0);
+  EXPECT_EQ(absent_for_late(kManyAdded), 0);
 }
 
 TEST_F(SetRefresherLateReader, KnowsWhatIsAddedWhileTheLayerIsEnlarged) {
   for (int count = 1000; site_.live("tags")->id.publication < 3; count *= 2) {
     ASSERT_LT(count, 100'000);
-    site_.add("tags", {5000, count});
+    site_.add("tags", added_keys(count));
     refresh();
     EXPECT_EQ(absent_for_late({5000, count}), 0) << count;
   }
 }
 
 TEST_F(SetRefresherLateReader, KnowsWhatALoaderBringsInThatBeganAfterwards) {
-  site_.push("tags", {0, 1100});
+  site_.push("tags", kMoreKeys);
   refresh();
   start();
-  site_.add("tags", kAdded);
+  site_.add("tags", kManyAdded);
   refresh();
   EXPECT_EQ(publication_of_late(), 1U);
-  EXPECT_EQ(absent_for_late(kAdded), 0);
+  EXPECT_EQ(absent_for_late(kManyAdded), 0);
 }
 
 TEST_F(SetRefresherLateReader, AnswersFromTheNewPublicationWhereTheOldOneCannotBeFilled) {
-  site_.push("tags", {0, 1100});
+  site_.push("tags", kMoreKeys);
   refresh();
   EXPECT_EQ(publication_of_late(), 1U);
   std::filesystem::remove(site_.directory() + "/tags/" + live_file_name(1));
-  site_.add("tags", kAdded);
+  site_.add("tags", kManyAdded);
   refresh();
   EXPECT_EQ(publication_of_late(), 2U);
-  EXPECT_EQ(absent_for_late(kAdded), 0);
+  EXPECT_EQ(absent_for_late(kManyAdded), 0);
 }
 
 TEST_F(SetRefresherLateReader, AnswersFromTheCurrentPublicationOnceItIsTwoBehind) {

@@ -11,8 +11,8 @@ namespace {
 class SetRefresherLayer : public SetRefresherTest {
  protected:
   void begin() {
-    site_.push("tags", {0, 20000});
-    ASSERT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+    site_.push("tags", first_keys(20000));
+    ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   }
   // Share of 200,000 keys that were never added, but are answered with maybe.
   [[nodiscard]] double measured_fpr() const {
@@ -38,13 +38,13 @@ TEST_F(SetRefresherLayer, IsGivenToWhatWasPublishedByHandWhileTheStoreIsAway) {
   begin();
   site_.add("tags", {100'000, 100});
   refresh();
-  const SnapshotBytes by_hand = build_snapshot("tags", {0, 500});
+  const SnapshotBytes by_hand = build_snapshot("tags", first_keys(500));
   Publisher({.directory = site_.directory()}, "tags").publish(by_hand.get(), 0);
   EXPECT_FALSE(site_.knows("tags", {100'000, 100}));
   site_.remove_store();
   EXPECT_EQ(trouble(), Trouble::StoreAway);
   EXPECT_TRUE(site_.knows("tags", {100'000, 100}));
-  EXPECT_TRUE(site_.knows("tags", {0, 500}));
+  EXPECT_TRUE(site_.knows("tags", first_keys(500)));
 }
 
 TEST_F(SetRefresherLayer, IsEnlargedWhenItIsTooFull) {
@@ -52,8 +52,8 @@ TEST_F(SetRefresherLayer, IsEnlargedWhenItIsTooFull) {
   for (int count = 1000; count <= 64000; count *= 2) {
     const LivePublication before = live();
     site_.add("tags", {100'000, count});
-    EXPECT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
-    EXPECT_TRUE(site_.knows("tags", {0, 20000})) << count;
+    EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+    EXPECT_TRUE(site_.knows("tags", first_keys(20000))) << count;
     EXPECT_TRUE(site_.knows("tags", {100'000, count})) << count;
     EXPECT_EQ(live().generation, 1U);
     EXPECT_EQ(live().build_id, before.build_id);
@@ -68,12 +68,12 @@ TEST_F(SetRefresherLayer, IsEnlargedWhenItIsTooFull) {
 }
 
 TEST_F(SetRefresherLayer, KeepsTheSetWithinItsLargestFpr) {
-  site_.push("tags", {0, 20000});
+  site_.push("tags", first_keys(20000));
   refresh();
   set_.guards.max_fpr = live().estimated_fpr + 0.0005;
   start();
   site_.add("tags", {100'000, 30000});
-  EXPECT_EQ(trouble(), Trouble::None) << refresher_->state().reason;
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   EXPECT_TRUE(site_.knows("tags", {100'000, 30000}));
   EXPECT_LE(measured_fpr(), 1.05 * *set_.guards.max_fpr);
 }
@@ -84,7 +84,7 @@ TEST_F(SetRefresherLayer, StaysAsItIsForKeysThatAreThereAlready) {
   for (int i = 0; i < 20; ++i) site_.add("tags", {100'000, 1000});
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(live().id.publication, 1U);
-  site_.push("tags", {0, 20001});
+  site_.push("tags", first_keys(20001));
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(live().layer.shard_count, 1U);
 }
@@ -126,9 +126,9 @@ TEST_F(SetRefresherLayer, IsNotReplacedByOneThatHoldsLess) {
   std::filesystem::remove(site_.cache() + "/tags.adds");
   start();
   site_.add("tags", {200'000, 1500});
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::CannotPublish);
-  EXPECT_NE(state.reason.find("hold less than the live layer"), std::string::npos) << state.reason;
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::CannotPublish);
+  EXPECT_NE(outcome.reason.find("hold less than the live layer"), std::string::npos) << outcome.reason;
   EXPECT_EQ(live().id.publication, 1U);
   EXPECT_TRUE(site_.knows("tags", {100'000, 2000}));
   EXPECT_TRUE(site_.knows("tags", {200'000, 1500}));

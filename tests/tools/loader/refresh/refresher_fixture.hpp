@@ -71,11 +71,11 @@ class SetRefresherTest : public ::testing::Test {
   }
 
   // One look, ten minutes after the last, so that every backoff has passed.
-  const SetState& refresh() {
+  const Outcome& refresh() {
     now_ += std::chrono::minutes(10);
-    const SetState& state = refresher_->refresh(now_);
+    const Outcome& outcome = refresher_->refresh(now_);
     store_.close();
-    return state;
+    return outcome;
   }
   Trouble trouble() { return refresh().trouble; }
 

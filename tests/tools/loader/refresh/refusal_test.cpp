@@ -20,27 +20,27 @@ TEST_F(SetRefresherTest, KeepsTheLiveGenerationWhenAGuardRefusesTheNext) {
       {"max_fpr", {.min_keys = 1, .max_shrink = 1.0, .max_fpr = 1e-12}, 0, "estimated FPR"},
       {"canaries", {.min_keys = 1, .max_shrink = 1.0, .canaries = {"key-900"}}, 0, "key-900"},
       {"max_size", {.min_keys = 1, .max_shrink = 1.0}, 4096, "above the limit"}};
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
-  site_.push("tags", {0, 500}, site_.store_url(), 0.3);
+  site_.push("tags", first_keys(500), site_.store_url(), 0.3);
   for (const Case& wrong : cases) {
     set_.guards = wrong.guards;
     set_.max_bytes = wrong.max_bytes;
     start();
-    const SetState& state = refresh();
-    EXPECT_EQ(state.trouble, Trouble::Refused) << wrong.name;
-    EXPECT_EQ(state.exit_status, 65) << wrong.name;
-    EXPECT_EQ(state.live->generation, 1U) << wrong.name;
-    EXPECT_EQ(state.reason.substr(0, 22), "generation 2 refused: ");
-    EXPECT_NE(state.reason.find(wrong.reason), std::string::npos) << state.reason;
-    EXPECT_TRUE(site_.knows("tags", {0, 1000})) << wrong.name;
+    const Outcome& outcome = refresh();
+    EXPECT_EQ(outcome.trouble, Trouble::Refused) << wrong.name;
+    EXPECT_EQ(outcome.exit_status, 65) << wrong.name;
+    EXPECT_EQ(outcome.live->generation, 1U) << wrong.name;
+    EXPECT_EQ(outcome.reason.substr(0, 22), "generation 2 refused: ");
+    EXPECT_NE(outcome.reason.find(wrong.reason), std::string::npos) << outcome.reason;
+    EXPECT_TRUE(site_.knows("tags", kKeys)) << wrong.name;
   }
 }
 
 TEST_F(SetRefresherTest, TakesARefusedBuildOnceTheGuardsAllowIt) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
-  site_.push("tags", {0, 500});
+  site_.push("tags", first_keys(500));
   EXPECT_EQ(trouble(), Trouble::Refused);
   set_.guards.max_shrink = 1.0;
   start();
@@ -50,28 +50,28 @@ TEST_F(SetRefresherTest, TakesARefusedBuildOnceTheGuardsAllowIt) {
 
 // The chunks are gone after the first look, so that a second pull would be noticed.
 TEST_F(SetRefresherTest, DoesNotPullABuildAgainThatAGuardRefused) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
-  const SnapshotRecord refused = site_.push("tags", {0, 500});
+  const SnapshotRecord refused = site_.push("tags", first_keys(500));
   const std::string reason = refresh().reason;
   site_.damage("tags", refused);
   EXPECT_EQ(refresh().reason, reason);
   refresher_->try_again_now();
   EXPECT_NE(refresh().reason, reason) << "somebody has asked for it";
-  site_.push("tags", {0, 1100});
+  site_.push("tags", kMoreKeys);
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), 3U);
 }
 
 // The store has lost its records, so there is only what is live to measure by.
 TEST_F(SetRefresherTest, MeasuresARefusedBuildAnewByWhatIsLiveWhenToldTo) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
   std::filesystem::remove_all(site_.root() / "store");
-  site_.push("tags", {0, 500});
+  site_.push("tags", first_keys(500));
   EXPECT_EQ(trouble(), Trouble::Refused);
   site_.wipe_shared_memory();
-  SnapshotCache(site_.cache()).save("tags", 1, build_snapshot("tags", {0, 550}).get());
+  SnapshotCache(site_.cache()).save("tags", 1, build_snapshot("tags", first_keys(550)).get());
   EXPECT_EQ(trouble(), Trouble::Refused);
   EXPECT_EQ(site_.live("tags")->key_count, 550U);
   refresher_->try_again_now();
@@ -81,65 +81,65 @@ TEST_F(SetRefresherTest, MeasuresARefusedBuildAnewByWhatIsLiveWhenToldTo) {
 
 // The loader was cut off in between: its peers, which have seen all of these, have what is current.
 TEST_F(SetRefresherTest, TakesWhatShrankByLittleEachTimeThoughItMissedATime) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
-  site_.push("tags", {0, 850});
-  site_.push("tags", {0, 723});
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::None) << state.reason;
+  site_.push("tags", first_keys(850));
+  site_.push("tags", first_keys(723));
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::None) << outcome.reason;
   EXPECT_EQ(site_.live_generation("tags"), 3U);
 }
 
 TEST_F(SetRefresherTest, TakesThePushAfterARollbackThatItMissed) {
-  site_.push("tags", {0, 5000});
-  site_.push("tags", {0, 10000});
+  site_.push("tags", first_keys(5000));
+  site_.push("tags", first_keys(10000));
   refresh();
   site_.roll_back("tags");
-  site_.push("tags", {0, 5001});
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::None) << state.reason;
+  site_.push("tags", first_keys(5001));
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::None) << outcome.reason;
   EXPECT_EQ(site_.live_generation("tags"), 4U);
 }
 
 // As its peers do, which had the larger generation.
 TEST_F(SetRefresherTest, RefusesWhatShrankFromAGenerationThatItMissed) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
-  site_.push("tags", {0, 2000});
-  site_.push("tags", {0, 1000});
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::Refused);
-  EXPECT_NE(state.reason.find("shrank from 2,000 to 1,000"), std::string::npos) << state.reason;
+  site_.push("tags", kTwiceAsManyKeys);
+  site_.push("tags", kKeys);
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::Refused);
+  EXPECT_NE(outcome.reason.find("shrank from 2,000 to 1,000"), std::string::npos) << outcome.reason;
 }
 
 // A push that comes between the look and the pull is measured by the generation before it, too.
 TEST_F(SetRefresherTest, MeasuresWhatItPullsByTheGenerationBeforeThat) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
-  site_.push("tags", {0, 850});
+  site_.push("tags", first_keys(850));
   events_.before_pull = [&, is_first = true]() mutable {
-    if (std::exchange(is_first, false)) site_.push("tags", {0, 723});
+    if (std::exchange(is_first, false)) site_.push("tags", first_keys(723));
   };
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::None) << state.reason;
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::None) << outcome.reason;
   EXPECT_EQ(site_.live_generation("tags"), 3U);
 }
 
 TEST_F(SetRefresherTest, KeepsTheLiveGenerationWhenTheNextIsDamaged) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
-  site_.damage("tags", site_.push("tags", {0, 1001}));
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::Refused);
-  EXPECT_EQ(state.exit_status, 65);
-  EXPECT_EQ(state.live->generation, 1U);
-  site_.push("tags", {0, 1002});
+  site_.damage("tags", site_.push("tags", first_keys(1001)));
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::Refused);
+  EXPECT_EQ(outcome.exit_status, 65);
+  EXPECT_EQ(outcome.live->generation, 1U);
+  site_.push("tags", first_keys(1002));
   EXPECT_EQ(trouble(), Trouble::None);
 }
 
 // A folder that is copied bit by bit is whole only later; until then, every look would pull in vain.
 TEST_F(SetRefresherTest, TriesADamagedBuildAgainAfterABackoff) {
-  const SnapshotRecord record = site_.push("tags", {0, 1000});
+  const SnapshotRecord record = site_.push("tags", kKeys);
   site_.damage("tags", record);
   EXPECT_EQ(refresher_->refresh(kStart).trouble, Trouble::Refused);
   site_.damage("tags", record);  // the same bit again: whole
@@ -148,7 +148,7 @@ TEST_F(SetRefresherTest, TriesADamagedBuildAgainAfterABackoff) {
 }
 
 TEST_F(SetRefresherTest, TriesADamagedBuildAgainAtOnceWhenToldTo) {
-  const SnapshotRecord record = site_.push("tags", {0, 1000});
+  const SnapshotRecord record = site_.push("tags", kKeys);
   site_.damage("tags", record);
   EXPECT_EQ(refresher_->refresh(kStart).trouble, Trouble::Refused);
   site_.damage("tags", record);
@@ -157,55 +157,55 @@ TEST_F(SetRefresherTest, TriesADamagedBuildAgainAtOnceWhenToldTo) {
 }
 
 TEST_F(SetRefresherTest, RefusesAMissingChunkAndSaysToPushAgain) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
-  const SnapshotRecord record = site_.push("tags", {0, 1001});
+  const SnapshotRecord record = site_.push("tags", first_keys(1001));
   {
     const auto store = open_store(site_.store_url());
     const std::string key = chunk_key(store->prefix(), "tags", record.push_id, 0);
     store->remove_many({&key, 1});
   }
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::Refused);
-  EXPECT_NE(state.reason.find("push again"), std::string::npos) << state.reason;
-  EXPECT_EQ(state.live->generation, 1U);
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::Refused);
+  EXPECT_NE(outcome.reason.find("push again"), std::string::npos) << outcome.reason;
+  EXPECT_EQ(outcome.live->generation, 1U);
 }
 
 TEST_F(SetRefresherTest, RefusesADamagedPointerRecord) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
   {
     const auto store = open_store(site_.store_url());
     const Record nonsense{store->prefix() + ":tags:current", "{\"generation\": "};
     store->put_many({&nonsense, 1});
   }
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::Refused);
-  EXPECT_EQ(state.exit_status, 65);
-  EXPECT_EQ(state.live->generation, 1U);
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::Refused);
+  EXPECT_EQ(outcome.exit_status, 65);
+  EXPECT_EQ(outcome.live->generation, 1U);
 }
 
 // The pointer record of an earlier push, as a replica that lags behind would still have it.
 TEST_F(SetRefresherTest, RefusesAnOlderGeneration) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   const std::string key = "keysieve:tags:current";
   const std::string older = open_store(site_.store_url())->get(key).value();
-  site_.push("tags", {0, 2000});
+  site_.push("tags", kTwiceAsManyKeys);
   EXPECT_EQ(trouble(), Trouble::None);
   const Record stale{key, older};
   open_store(site_.store_url())->put_many({&stale, 1});
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::Refused);
-  EXPECT_EQ(state.exit_status, 65);
-  EXPECT_EQ(state.live->generation, 2U);
-  EXPECT_NE(state.reason.find("replica that lags behind"), std::string::npos) << state.reason;
-  EXPECT_TRUE(site_.knows("tags", {0, 2000}));
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::Refused);
+  EXPECT_EQ(outcome.exit_status, 65);
+  EXPECT_EQ(outcome.live->generation, 2U);
+  EXPECT_NE(outcome.reason.find("replica that lags behind"), std::string::npos) << outcome.reason;
+  EXPECT_TRUE(site_.knows("tags", kTwiceAsManyKeys));
 }
 
 // What is live was brought back, so its own moment is older than that of the generation rolled back from.
 TEST_F(SetRefresherTest, RefusesTheGenerationThatWasRolledBackFrom) {
-  site_.push("tags", {0, 1000});
-  site_.push("tags", {0, 2000});
+  site_.push("tags", kKeys);
+  site_.push("tags", kTwiceAsManyKeys);
   refresh();
   const std::string key = "keysieve:tags:current";
   const std::string before = open_store(site_.store_url())->get(key).value();
@@ -218,8 +218,8 @@ TEST_F(SetRefresherTest, RefusesTheGenerationThatWasRolledBackFrom) {
 }
 
 TEST_F(SetRefresherTest, RefusesTheGenerationThatWasRolledBackFromAfterARestartToo) {
-  site_.push("tags", {0, 1000});
-  site_.push("tags", {0, 2000});
+  site_.push("tags", kKeys);
+  site_.push("tags", kTwiceAsManyKeys);
   const std::string key = "keysieve:tags:current";
   const std::string before = open_store(site_.store_url())->get(key).value();
   site_.roll_back("tags");
@@ -236,14 +236,14 @@ TEST_F(SetRefresherTest, RefusesTheGenerationThatWasRolledBackFromAfterARestartT
 
 // A store without persistence counts from 1 again.
 TEST_F(SetRefresherTest, TakesALowerGenerationThatIsNewerByItsMoment) {
-  site_.push("tags", {0, 1000});
-  site_.push("tags", {0, 1100});
+  site_.push("tags", kKeys);
+  site_.push("tags", kMoreKeys);
   refresh();
   std::filesystem::remove_all(site_.root() / "store");
-  site_.push("tags", {0, 1200});
+  site_.push("tags", first_keys(1200));
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), 1U);
-  EXPECT_TRUE(site_.knows("tags", {0, 1200}));
+  EXPECT_TRUE(site_.knows("tags", first_keys(1200)));
   EXPECT_EQ(SnapshotCache(site_.cache()).newest_generation("tags"), 1U);
 }
 

@@ -6,20 +6,19 @@
 namespace keysieve::test {
 namespace {
 
-constexpr KeyRange kOldKeys{0, 1000};
-constexpr KeyRange kNewKeys{0, 2000};
-constexpr KeyRange kAddedBefore{5000, 100};  // in the new generation's time held by its base: not so here
-constexpr KeyRange kAddedAfter{6000, 100};
+constexpr KeyRange kAddedBefore =
+    added_keys(100);  // in the new generation's time held by its base: not so here
+constexpr KeyRange kAddedAfter = later_keys(100);
 
 class SetRefresherRollback : public SetRefresherTest {
  protected:
   // Generation 2 is live, which has twice as many keys as 1, and keys were added during both.
   SetRefresherRollback() {
-    site_.push("tags", kOldKeys);
+    site_.push("tags", kKeys);
     refresh();
     site_.add("tags", kAddedBefore);
     refresh();
-    site_.push_after_adds("tags", kNewKeys);
+    site_.push_after_adds("tags", kTwiceAsManyKeys);
     refresh();
     site_.add("tags", kAddedAfter);
     refresh();
@@ -30,12 +29,12 @@ class SetRefresherRollback : public SetRefresherTest {
 
 TEST_F(SetRefresherRollback, PublishesTheOldKeysWithAllThatWasAddedSince) {
   site_.roll_back("tags");
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::None) << state.reason;
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::None) << outcome.reason;
   EXPECT_EQ(site_.live_generation("tags"), 3U);
-  EXPECT_EQ(state.live->key_count, 1000U);
-  EXPECT_TRUE(site_.knows("tags", kOldKeys));
-  EXPECT_FALSE(site_.knows("tags", kNewKeys));
+  EXPECT_EQ(outcome.live->key_count, 1000U);
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  EXPECT_FALSE(site_.knows("tags", kTwiceAsManyKeys));
   EXPECT_TRUE(site_.knows("tags", kAddedBefore));
   EXPECT_TRUE(site_.knows("tags", kAddedAfter));
 }
@@ -64,9 +63,9 @@ TEST_F(SetRefresherRollback, HasWhatWasReceivedThoughTheLogIsLost) {
 TEST_F(SetRefresherRollback, ReadsAgainWhatWasForgotten) {
   const std::filesystem::path store = site_.root() / "store";
   const std::filesystem::path replica = site_.root() / "replica";
-  site_.push_after_adds("tags", kNewKeys);
+  site_.push_after_adds("tags", kTwiceAsManyKeys);
   std::filesystem::copy(store, replica, std::filesystem::copy_options::recursive);
-  site_.push_after_adds("tags", kNewKeys);
+  site_.push_after_adds("tags", kTwiceAsManyKeys);
   EXPECT_EQ(trouble(), Trouble::None);
   std::filesystem::remove_all(store);
   std::filesystem::rename(replica, store);
@@ -81,16 +80,16 @@ TEST_F(SetRefresherRollback, AsksTheOtherGuards) {
   set_.guards.min_keys = 1500;
   start();
   site_.roll_back("tags");
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::Refused);
-  EXPECT_NE(state.reason.find("fewer than 1,500"), std::string::npos) << state.reason;
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::Refused);
+  EXPECT_NE(outcome.reason.find("fewer than 1,500"), std::string::npos) << outcome.reason;
   EXPECT_EQ(site_.live_generation("tags"), 2U);
 }
 
 TEST_F(SetRefresherRollback, TakesTheNextPushAfterIt) {
   site_.roll_back("tags");
   refresh();
-  site_.push("tags", {0, 1200});
+  site_.push("tags", first_keys(1200));
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), 4U);
 }
@@ -103,7 +102,7 @@ TEST_F(SetRefresherRollback, IsWhatARebootWithoutTheStorePublishes) {
   start();
   EXPECT_EQ(trouble(), Trouble::StoreAway);
   EXPECT_EQ(site_.live_generation("tags"), 3U);
-  EXPECT_TRUE(site_.knows("tags", kOldKeys));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
   EXPECT_TRUE(site_.knows("tags", kAddedBefore));
 }
 

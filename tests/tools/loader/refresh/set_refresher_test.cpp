@@ -13,76 +13,76 @@ namespace {
 TEST_F(SetRefresherTest, FollowsEveryGeneration) {
   for (int generation = 1; generation <= 5; ++generation) {
     site_.push("tags", {0, 1000 * generation});
-    const SetState& state = refresh();
-    EXPECT_EQ(state.trouble, Trouble::None) << state.reason;
-    ASSERT_TRUE(state.live);
-    EXPECT_EQ(state.live->generation, static_cast<std::uint64_t>(generation));
-    EXPECT_EQ(state.live->id.publication, static_cast<std::uint64_t>(generation));
+    const Outcome& outcome = refresh();
+    EXPECT_EQ(outcome.trouble, Trouble::None) << outcome.reason;
+    ASSERT_TRUE(outcome.live);
+    EXPECT_EQ(outcome.live->generation, static_cast<std::uint64_t>(generation));
+    EXPECT_EQ(outcome.live->id.publication, static_cast<std::uint64_t>(generation));
     EXPECT_TRUE(site_.knows("tags", {0, 1000 * generation}));
   }
 }
 
 TEST_F(SetRefresherTest, PublishesNothingWhenNothingChanged) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(refresh().live->id.publication, 1U);
   start();
   EXPECT_EQ(refresh().live->id.publication, 1U);
 }
 
 TEST_F(SetRefresherTest, PublishesAgainWhenSharedMemoryWasWiped) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
   site_.wipe_shared_memory();
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::None);
-  EXPECT_EQ(state.live->generation, 1U);
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::None);
+  EXPECT_EQ(outcome.live->generation, 1U);
+  EXPECT_TRUE(site_.knows("tags", kKeys));
 }
 
 TEST_F(SetRefresherTest, CannotPublishWhatIsWipedMeanwhile) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
   events_.before_records = [this] { site_.wipe_shared_memory(); };
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::CannotPublish);
-  EXPECT_EQ(state.exit_status, 73);
-  EXPECT_NE(state.reason.find("is gone again"), std::string::npos) << state.reason;
-  EXPECT_TRUE(holds_back_ready(state));
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::CannotPublish);
+  EXPECT_EQ(outcome.exit_status, 73);
+  EXPECT_NE(outcome.reason.find("is gone again"), std::string::npos) << outcome.reason;
+  EXPECT_TRUE(holds_back_ready(outcome));
   events_.before_records = [] {};
   EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
 }
 
 TEST_F(SetRefresherTest, PublishesAgainWhenAPublicationIsDamaged) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
   std::filesystem::remove(site_.directory() + "/tags/" + snapshot_file_name(1));
   EXPECT_EQ(refresh().live->id.publication, 2U);
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
 }
 
 TEST_F(SetRefresherTest, ReplacesWhatWasPublishedByHand) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
-  const SnapshotBytes by_hand = build_snapshot("tags", {5000, 1000});
+  const SnapshotBytes by_hand = build_snapshot("tags", added_keys(1000));
   Publisher({.directory = site_.directory()}, "tags").publish(by_hand.get(), 0);
-  ASSERT_TRUE(site_.knows("tags", {5000, 1000}));
+  ASSERT_TRUE(site_.knows("tags", added_keys(1000)));
   EXPECT_EQ(refresh().live->generation, 1U);
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
 }
 
 TEST_F(SetRefresherTest, KeepsWhatIsLiveWhenTheStoreLostIt) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
   std::filesystem::remove_all(site_.root() / "store");
-  const SetState& state = refresh();
-  EXPECT_EQ(state.trouble, Trouble::NeverPushed);
-  EXPECT_EQ(state.exit_status, 66);
-  EXPECT_EQ(state.live->generation, 1U);
+  const Outcome& outcome = refresh();
+  EXPECT_EQ(outcome.trouble, Trouble::NeverPushed);
+  EXPECT_EQ(outcome.exit_status, 66);
+  EXPECT_EQ(outcome.live->generation, 1U);
 }
 
 TEST_F(SetRefresherTest, EndsABypassWhoseTimeHasPassed) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   refresh();
   const auto control = ControlFile::open_read_only(SetFolder::open(site_.directory(), "tags", std::nullopt));
   const auto is_set = [&] { return is_bypassed(control.page().current.load()); };
@@ -95,21 +95,21 @@ TEST_F(SetRefresherTest, EndsABypassWhoseTimeHasPassed) {
   EXPECT_TRUE(is_set());
   refresh();
   EXPECT_FALSE(is_set());
-  EXPECT_TRUE(site_.knows("tags", {0, 1000}));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
 }
 
 TEST_F(SetRefresherTest, HoldsBackReadyOnlyWhileSomethingCannotBePublished) {
   EXPECT_FALSE(holds_back_ready(refresh()));  // never pushed
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   {
     const Publisher other({.directory = site_.directory()}, "tags");
     EXPECT_TRUE(holds_back_ready(refresh()));
-    EXPECT_EQ(refresher_->state().exit_status, 75);
+    EXPECT_EQ(refresher_->outcome().exit_status, 75);
   }
   EXPECT_FALSE(holds_back_ready(refresh()));
   const Publisher other({.directory = site_.directory()}, "tags");
   EXPECT_FALSE(holds_back_ready(refresh()));  // generation 1 is live
-  EXPECT_EQ(refresher_->state().trouble, Trouble::CannotPublish);
+  EXPECT_EQ(refresher_->outcome().trouble, Trouble::CannotPublish);
 }
 
 // root may write anywhere, so root becomes somebody else.
@@ -120,10 +120,10 @@ TEST_F(SetRefresherTest, SaysThatTheDirectoryIsNotWritable) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(1);
-    const SetState& state = refresh();
+    const Outcome& outcome = refresh();
     const bool is_named =
-        state.reason.find(site_.directory() + "/tags: Permission denied") != std::string::npos;
-    ::_exit(is_named && !state.live ? state.exit_status : 1);
+        outcome.reason.find(site_.directory() + "/tags: Permission denied") != std::string::npos;
+    ::_exit(is_named && !outcome.live ? outcome.exit_status : 1);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);

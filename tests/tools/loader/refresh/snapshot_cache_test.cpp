@@ -29,7 +29,7 @@ class SnapshotCacheTest : public ::testing::Test {
 
   TemporaryDirectory folder_;
   SnapshotCache cache_{folder_.path()};
-  SnapshotBytes tags_ = build_snapshot("tags", {0, 1000});
+  SnapshotBytes tags_ = build_snapshot("tags", kKeys);
 };
 
 using Names = std::vector<std::string>;
@@ -42,7 +42,7 @@ TEST_F(SnapshotCacheTest, GivesBackWhatWasSaved) {
 }
 
 TEST_F(SnapshotCacheTest, KeepsOnlyTheLastOfEachSet) {
-  const SnapshotBytes shop = build_snapshot("tags-2", {0, 10});
+  const SnapshotBytes shop = build_snapshot("tags-2", first_keys(10));
   cache_.save("tags-2", 3, shop.get());
   cache_.save("tags", 9, tags_.get());
   cache_.save("tags", 10, tags_.get());

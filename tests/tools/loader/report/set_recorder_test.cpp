@@ -34,10 +34,10 @@ class Recorder : public ::testing::Test {
     record.key_count = keys;
     return record;
   }
-  static SetState state_of(const LivePublication& live) {
-    SetState state;
-    state.live = live;
-    return state;
+  static Outcome state_of(const LivePublication& live) {
+    Outcome outcome;
+    outcome.live = live;
+    return outcome;
   }
   [[nodiscard]] std::vector<Event> events() const {
     std::vector<Event> events;

@@ -28,16 +28,16 @@ class StatusPage : public KeysievedStatus {
  protected:
   // Sets in every state that a page shows, and names and messages that would like to be markup.
   void start_all_states(const std::string& status) {
-    for (const char* name : {"tags", "shrunk", "frozen"}) site_.push(name, {0, 20000});
+    for (const char* name : {"tags", "shrunk", "frozen"}) site_.push(name, first_keys(20000));
     site_.configure(status + set_named("tags") + set_named("shrunk") + set_named("frozen") +
                     set_named("never") + set_named("far", "a\\\"" + kHostile) + "[store.\"a\\\"" + kHostile +
                     "\"]\nurl = \"dir:" + site_.root() / kHostile + "\"\n");
     start();
     ASSERT_TRUE(follows("frozen", 1)) << log();
-    site_.push("shrunk", {0, 100});
+    site_.push("shrunk", first_keys(100));
     set_bypass(site_.directory(), "frozen", 4'000'000'000);
     ASSERT_TRUE(says("shrunk: generation 2 refused")) << log();
-    site_.push("tags", {0, 21000});
+    site_.push("tags", first_keys(21000));
     ASSERT_TRUE(follows("tags", 2)) << log();
   }
 

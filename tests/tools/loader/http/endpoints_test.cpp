@@ -17,11 +17,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST_F(KeysievedStatus, CountsWhatIsPublishedAndWhatIsRefused) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(status_config() + tags_set + "max_fpr = 0.02\n");
   start();
   ASSERT_TRUE(counts("keysieve_set_generation{set=\"tags\"} 1")) << log();
-  site_.push("tags", {0, 1100});
+  site_.push("tags", kMoreKeys);
   ASSERT_TRUE(counts("keysieve_set_pull_duration_seconds_count{set=\"tags\"} 2")) << log();
   const std::string all = metrics();
   for (const char* line :
@@ -43,7 +43,7 @@ TEST_F(KeysievedStatus, CountsWhatIsPublishedAndWhatIsRefused) {
   EXPECT_THAT(all, Not(HasSubstr("keysieve_set_expires_in_seconds"))) << "it has no limit";
   EXPECT_THAT(all, Not(HasSubstr("keysieve_set_valid_for_seconds"))) << "it has no limit";
 
-  site_.push("tags", {0, 100});
+  site_.push("tags", first_keys(100));
   ASSERT_TRUE(counts("keysieve_set_trouble{set=\"tags\",trouble=\"refused\"} 1")) << log();
   ASSERT_TRUE(looks_again(3));
   EXPECT_TRUE(counts("keysieve_set_refused_generations_total{set=\"tags\",reason=\"max_shrink\"} 1"));
@@ -55,27 +55,27 @@ TEST_F(KeysievedStatus, CountsWhatIsPublishedAndWhatIsRefused) {
 // Shrink is measured by the generation before in the store, which is the one that was refused.
 TEST_F(KeysievedStatus, ComparesTheKeysWithThoseThatWereLiveBeforeWhateverWasRefused) {
   const std::string change = "keysieve_set_keys_change_ratio{set=\"tags\"}";
-  site_.push("tags", {0, 2000});
+  site_.push("tags", kTwiceAsManyKeys);
   site_.configure(status_config() + tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   EXPECT_THAT(metrics(), Not(HasSubstr("\n" + change))) << "nothing was live before";
-  site_.push("tags", {0, 100});
+  site_.push("tags", first_keys(100));
   ASSERT_TRUE(counts("keysieve_set_refused_generations_total{set=\"tags\",reason=\"max_shrink\"} 1"))
       << log();
-  site_.push("tags", {0, 100});
+  site_.push("tags", first_keys(100));
   ASSERT_TRUE(counts("keysieve_set_generation{set=\"tags\"} 3")) << log();
   EXPECT_TRUE(eventually([&] { return std::abs(value_of(change) + 0.95) < 1e-9; })) << metrics();
   EXPECT_THAT(get("/").body, HasSubstr("−95.0 % to the one before"));
 }
 
 TEST_F(KeysievedStatus, ComparesTheKeysWithWhatItHasFoundLive) {
-  site_.push("tags", {0, 2000});
+  site_.push("tags", kTwiceAsManyKeys);
   site_.configure(status_config() + tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   ASSERT_EQ(keysieved_->stop(), 0);
-  site_.push("tags", {0, 2200});
+  site_.push("tags", first_keys(2200));
   start();
   ASSERT_TRUE(follows("tags", 2)) << log();
   EXPECT_TRUE(eventually([&] {
@@ -84,18 +84,18 @@ TEST_F(KeysievedStatus, ComparesTheKeysWithWhatItHasFoundLive) {
 }
 
 TEST_F(KeysievedStatus, CountsAdds) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(status_config() + tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
-  site_.add("tags", {5000, 7});
+  site_.add("tags", added_keys(7));
   EXPECT_TRUE(counts("keysieve_set_layer_keys{set=\"tags\"} 7")) << log();
   EXPECT_TRUE(counts("keysieve_set_adds_kept{set=\"tags\"} 7"));
   EXPECT_GT(value_of("keysieve_set_layer_fill_ratio{set=\"tags\"}"), 0);
 }
 
 TEST_F(KeysievedStatus, SeesAtOnceWhatOthersDoToASet) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(status_config() + tags_set, site_.store_url(), "1h");
   start();
   ASSERT_TRUE(counts("keysieve_set_availability{set=\"tags\",state=\"ready\"} 1")) << log();
@@ -107,7 +107,7 @@ TEST_F(KeysievedStatus, SeesAtOnceWhatOthersDoToASet) {
 }
 
 TEST_F(KeysievedStatus, SaysWhichStoreIsAwayAndWhy) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(status_config() + tags_set +
                   "[[set]]\nname = \"far\"\nstore = \"away\"\n[store.away]\nurl = \"" + "redis+unix://" +
                   site_.root() / "no.sock" + "\"\n");
@@ -136,7 +136,7 @@ TEST_F(KeysievedStatus, ShowsNoPassword) {
 }
 
 TEST_F(KeysievedStatus, IsReadyOnceNothingHoldsASetBack) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(status_config() + tags_set);
   {
     const Publisher other({.directory = site_.directory()}, "tags");
@@ -153,8 +153,8 @@ TEST_F(KeysievedStatus, IsReadyOnceNothingHoldsASetBack) {
 TEST_F(KeysievedStatus, IsReadyWithWhatIsCachedBeforeAStoreThatHangsIsAsked) {
   RedisServer redis;
   const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
-  site_.push("tags", {0, 1000}, redis.unix_url());
-  site_.push("shop", {0, 1000}, redis.unix_url());
+  site_.push("tags", kKeys, redis.unix_url());
+  site_.push("shop", kKeys, redis.unix_url());
   site_.configure(status_config() + tags_set + shop_set, redis.unix_url() + "?timeout=1h");
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
@@ -182,7 +182,7 @@ TEST_F(KeysievedStatus, SaysWhatThereIsInsteadOfAnUnknownPath) {
 }
 
 TEST_F(KeysievedStatus, IsServedElsewhereAfterAReloadAndGoesWithTheLoader) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
@@ -196,12 +196,12 @@ TEST_F(KeysievedStatus, IsServedElsewhereAfterAReloadAndGoesWithTheLoader) {
 }
 
 TEST_F(KeysievedStatus, PublishesThoughItsAddressCannotBeHad) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   std::filesystem::create_directory(socket());
   site_.configure(status_config() + tags_set);
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
-  site_.push("tags", {0, 1001});
+  site_.push("tags", first_keys(1001));
   ASSERT_TRUE(follows("tags", 2)) << log();
   EXPECT_EQ(keysieved_->lines_with("error: no status page and no metrics: " + socket()), 1) << log();
   std::filesystem::remove(socket());
@@ -209,13 +209,13 @@ TEST_F(KeysievedStatus, PublishesThoughItsAddressCannotBeHad) {
 }
 
 TEST_F(KeysievedStatus, DoesNotKeepTheLoaderFromWorkOrFromItsEnd) {
-  site_.push("tags", {0, 1000});
+  site_.push("tags", kKeys);
   site_.configure(status_config() + tags_set);
   start();
   ASSERT_TRUE(says("status page and metrics at unix:")) << log();
   const HttpConnection slow(socket());
   slow.send("GET / HT");
-  site_.push("tags", {0, 1100});
+  site_.push("tags", kMoreKeys);
   EXPECT_TRUE(follows("tags", 2)) << log();
   EXPECT_EQ(keysieved_->stop(), 0);
 }

@@ -12,9 +12,9 @@
 namespace keysieve {
 
 // Used in the server's thread alone.
-class StatusAnswers {
+class Endpoints {
  public:
-  StatusAnswers(const StatusBoard& board, const HealthLimits& limits)
+  Endpoints(const StatusBoard& board, const HealthLimits& limits)
       : board_(board), limits_(limits), viewer_(board, limits) {}
 
   HttpAnswer operator()(const std::string& path);
@@ -27,9 +27,9 @@ class StatusAnswers {
   LoaderViewer viewer_;
 };
 
-class StatusService {
+class HttpService {
  public:
-  StatusService(const StatusBoard& board, const HealthLimits& limits) : answers_(board, limits) {}
+  HttpService(const StatusBoard& board, const HealthLimits& limits) : answers_(board, limits) {}
 
   // Serves where the configuration says, or nowhere. An address that cannot be had is said, once, and tried
   // again by the next call.
@@ -38,7 +38,7 @@ class StatusService {
  private:
   void start(const StatusConfig& config);
 
-  StatusAnswers answers_;
+  Endpoints answers_;
   std::optional<StatusConfig> served_;
   std::string failure_;               // that was said
   std::optional<HttpServer> server_;  // ends before the answers

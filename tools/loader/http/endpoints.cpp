@@ -1,4 +1,4 @@
-#include "tools/loader/http/status_service.hpp"
+#include "tools/loader/http/endpoints.hpp"
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -21,7 +21,7 @@ std::string new_nonce() {
 
 }  // namespace
 
-HttpAnswer StatusAnswers::operator()(const std::string& path) {
+HttpAnswer Endpoints::operator()(const std::string& path) {
   using Shards = LoaderViewer::Shards;
   const SteadyTime now = std::chrono::steady_clock::now();
   if (path == "/livez") return answer_livez(board_.read(), now, limits_);
@@ -38,7 +38,7 @@ HttpAnswer StatusAnswers::operator()(const std::string& path) {
   return {.status = 404, .body = "here are /, /metrics, /status.json, /livez, /healthz and /startz\n"};
 }
 
-HttpAnswer StatusAnswers::page() {
+HttpAnswer Endpoints::page() {
   const std::string nonce = new_nonce();
   return {.content_type = "text/html; charset=utf-8",
           .body = status_page(viewer_.look(LoaderViewer::Shards::Read), nonce),
@@ -46,14 +46,14 @@ HttpAnswer StatusAnswers::page() {
                       {"Referrer-Policy", "no-referrer"}}};
 }
 
-void StatusService::follow(const std::optional<StatusConfig>& config) {
+void HttpService::follow(const std::optional<StatusConfig>& config) {
   if (server_ && config == served_) return;
   server_.reset();
   served_ = config;
   if (config) start(*config);
 }
 
-void StatusService::start(const StatusConfig& config) {
+void HttpService::start(const StatusConfig& config) {
   try {
     server_.emplace(config.listen, config.group, std::ref(answers_));
     failure_.clear();
