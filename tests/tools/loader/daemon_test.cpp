@@ -13,10 +13,7 @@ namespace {
 constexpr const char* kShopSet = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
 
 TEST_F(Keysieved, FollowsWhatIsPushed) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
+  follow_tags();
   site_.push("tags", kMoreKeys);
   ASSERT_TRUE(follows("tags", 2)) << log();
   EXPECT_TRUE(site_.knows("tags", kMoreKeys));
@@ -90,10 +87,7 @@ TEST_F(Keysieved, AddsAndDropsSetsOnSighup) {
 }
 
 TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
+  follow_tags();
   site_.configure(tags_set + "max_sise = 1\n");
   keysieved_->send(SIGHUP);
   ASSERT_TRUE(says("configuration refused, the old one stays in force: " + site_.config_path() +
@@ -105,10 +99,7 @@ TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
 }
 
 TEST_F(Keysieved, RefusesAReloadThatWouldLoseAdds) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
+  follow_tags();
   std::filesystem::rename(site_.cache(), site_.cache() + ".away");
   site_.write("cache", "not a folder");
   site_.add("tags", kAdded);
@@ -120,10 +111,7 @@ TEST_F(Keysieved, RefusesAReloadThatWouldLoseAdds) {
 }
 
 TEST_F(Keysieved, SaysOnceThatAGuardRefusesUntilAReloadAllowsIt) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
+  follow_tags();
   site_.push("tags", first_keys(100));
   ASSERT_TRUE(looks_again(5)) << log();
   EXPECT_EQ(keysieved_->lines_with("warning: tags: generation 2 refused: "), 1) << log();
@@ -146,10 +134,7 @@ TEST_F(Keysieved, SaysOnceThatAGuardRefusesWhatIsCached) {
 }
 
 TEST_F(Keysieved, SaysOnceThatASnapshotIsDamagedAndTakesTheNext) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
+  follow_tags();
   // Stopped, so that it cannot see the push before the damage.
   keysieved_->send(SIGSTOP);
   site_.damage("tags", site_.push("tags", kMoreKeys));
@@ -214,10 +199,7 @@ TEST_F(Keysieved, WaitsForTheDirectory) {
 }
 
 TEST_F(Keysieved, PublishesAgainWhenSharedMemoryIsWiped) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
+  follow_tags();
   std::filesystem::rename(site_.directory() + "/tags", site_.root() / "gone");
   EXPECT_TRUE(follows("tags", 1)) << log();
   EXPECT_TRUE(site_.knows("tags", kKeys));

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tests/tools/loader/keysieved_process.hpp"
 #include "tests/tools/loader/site.hpp"
@@ -13,8 +14,16 @@ namespace keysieve::test {
 
 class Keysieved : public ::testing::Test {
  protected:
-  void start() {
-    keysieved_.emplace(std::vector<std::string>{"--log-level", "debug", "--config", site_.config_path()});
+  void start(const std::vector<std::string>& environment = {}) {
+    keysieved_.emplace(std::vector<std::string>{"--log-level", "debug", "--config", site_.config_path()},
+                       environment);
+  }
+  // Generation 1 is live.
+  void follow_tags() {
+    site_.push("tags", kKeys);
+    site_.configure(tags_set);
+    start();
+    ASSERT_TRUE(follows("tags", 1)) << log();
   }
   [[nodiscard]] bool follows(const std::string& set_name, std::uint64_t generation) const {
     return eventually([&] { return site_.live_generation(set_name) == generation; });

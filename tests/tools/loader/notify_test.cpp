@@ -1,4 +1,3 @@
-#include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -6,7 +5,6 @@
 #include <array>
 #include <chrono>
 #include <list>
-#include <optional>
 #include <thread>
 
 #include "core/base/file_descriptor.hpp"
@@ -14,8 +12,7 @@
 #include "core/shm/publisher.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/adds/pouring_adds.hpp"
-#include "tests/tools/loader/keysieved_process.hpp"
-#include "tests/tools/loader/site.hpp"
+#include "tests/tools/loader/keysieved_fixture.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -28,7 +25,7 @@ sockaddr_un unix_address(const std::string& path) {
 }
 
 // systemd's end of the notification socket.
-class KeysievedNotify : public ::testing::Test {
+class KeysievedNotify : public Keysieved {
  protected:
   KeysievedNotify() : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     const sockaddr_un address = unix_address(path_);
@@ -37,8 +34,7 @@ class KeysievedNotify : public ::testing::Test {
 
   void start(std::vector<std::string> environment = {}) {
     environment.push_back("NOTIFY_SOCKET=" + path_);
-    keysieved_.emplace(std::vector<std::string>{"--log-level", "debug", "--config", site_.config_path()},
-                       environment);
+    Keysieved::start(environment);
   }
 
   // Reads on until the text was notified.
@@ -57,11 +53,9 @@ class KeysievedNotify : public ::testing::Test {
     }
   }
 
-  Site site_;
   std::string path_ = site_.root() / "notify.sock";
   FileDescriptor socket_;
   std::string told_;
-  std::optional<KeysievedProcess> keysieved_;
 };
 
 TEST_F(KeysievedNotify, IsReadyWhenEverySetIsPublished) {
@@ -81,7 +75,7 @@ TEST_F(KeysievedNotify, IsNotReadyBeforeWhatIsThereCanBePublished) {
     const Publisher other({.directory = site_.directory()}, "tags");
     start();
     ASSERT_TRUE(is_told("STATUS=0 of 1 sets current; tags: cannot publish: ")) << told_;
-    ASSERT_TRUE(eventually([&] { return keysieved_->lines_with("still:") >= 3; }));
+    ASSERT_TRUE(looks_again(3));
     read_all();
     EXPECT_EQ(told_.find("READY"), std::string::npos) << told_;
   }
@@ -170,7 +164,7 @@ TEST_F(KeysievedNotify, GivesASignOfLifeBetweenTwoStoresThatHang) {
     ASSERT_TRUE(eventually([&] {
       asked = std::ranges::find_if(silent, &SilentStore::is_asked);
       return asked != silent.end();
-    })) << keysieved_->standard_error();
+    })) << log();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));  // a sign is due again after 20
     read_all();
     told_.clear();
@@ -220,7 +214,7 @@ TEST_F(KeysievedNotify, GivesNoSignOfLifeWhileItIsStoppedAndReadersGoOn) {
   EXPECT_EQ(site_.live_generation("tags"), 1U);
   keysieved_->send(SIGCONT);
   EXPECT_TRUE(is_told("WATCHDOG=1")) << told_;
-  EXPECT_TRUE(eventually([&] { return site_.live_generation("tags") == 2; }));
+  EXPECT_TRUE(follows("tags", 2));
   EXPECT_TRUE(site_.knows("tags", added_keys(1000)));
   EXPECT_TRUE(eventually([&] { return control.page().last_confirmed > confirmed; }));
 }

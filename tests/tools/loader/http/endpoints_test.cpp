@@ -182,10 +182,7 @@ TEST_F(KeysievedStatus, SaysWhatThereIsInsteadOfAnUnknownPath) {
 }
 
 TEST_F(KeysievedStatus, IsServedElsewhereAfterAReloadAndGoesWithTheLoader) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
+  follow_tags();
   EXPECT_FALSE(std::filesystem::exists(socket())) << "off, unless it is configured";
   site_.configure(status_config() + tags_set);
   keysieved_->send(SIGHUP);

@@ -13,12 +13,6 @@ namespace {
 
 class SetRefresherAdds : public SetRefresherTest {
  protected:
-  // Generation 1 is live.
-  void begin() {
-    site_.push("tags", kKeys);
-    ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
-  }
-
   [[nodiscard]] std::string log_path() const { return site_.root() / "store/.log-keysieve:tags:adds"; }
   [[nodiscard]] std::string mirror_path() const { return site_.cache() + "/tags.adds"; }
   [[nodiscard]] std::uint64_t publication() const { return site_.live("tags")->id.publication; }
@@ -44,7 +38,7 @@ class SetRefresherAdds : public SetRefresherTest {
 };
 
 TEST_F(SetRefresherAdds, BringsInWhatIsAdded) {
-  begin();
+  go_live();
   for (int i = 0; i < 20; ++i) {
     site_.add("tags", {5000, 1 + i});
     EXPECT_EQ(trouble(), Trouble::None);
@@ -56,7 +50,7 @@ TEST_F(SetRefresherAdds, BringsInWhatIsAdded) {
 
 // A set without adds costs one call for the records and one for the log.
 TEST_F(SetRefresherAdds, AsksTheStoreTwiceAtALookWithoutAdds) {
-  begin();
+  go_live();
   for (int i = 0; i < 3; ++i) {
     events_.calls = 0;
     refresh();
@@ -65,7 +59,7 @@ TEST_F(SetRefresherAdds, AsksTheStoreTwiceAtALookWithoutAdds) {
 }
 
 TEST_F(SetRefresherAdds, HasWhatWasAddedInAPublicationFromItsBeginning) {
-  begin();
+  go_live();
   site_.add("tags", added_keys(100));
   refresh();
   site_.push("tags", kMoreKeys);
@@ -82,7 +76,7 @@ TEST_F(SetRefresherAdds, HasWhatWasAddedInAPublicationFromItsBeginning) {
 }
 
 TEST_F(SetRefresherAdds, PublishesNothingWhileTheLogCannotBeRead) {
-  begin();
+  go_live();
   site_.add("tags", kAdded);
   site_.push("tags", kMoreKeys);
   events_.before_log = [] { throw Error(ErrorKind::Unavailable, "no answer"); };
@@ -95,7 +89,7 @@ TEST_F(SetRefresherAdds, PublishesNothingWhileTheLogCannotBeRead) {
 }
 
 TEST_F(SetRefresherAdds, LeavesOutWhatTheNextSnapshotHolds) {
-  begin();
+  go_live();
   site_.add("tags", kAdded);
   refresh();
   site_.push_after_adds("tags", kMoreKeys);
@@ -107,7 +101,7 @@ TEST_F(SetRefresherAdds, LeavesOutWhatTheNextSnapshotHolds) {
 }
 
 TEST_F(SetRefresherAdds, FollowsTheLogWhileAGuardRefusesTheNextSnapshot) {
-  begin();
+  go_live();
   site_.push("tags", first_keys(100));
   EXPECT_EQ(trouble(), Trouble::Refused);
   site_.add("tags", kAdded);
@@ -117,7 +111,7 @@ TEST_F(SetRefresherAdds, FollowsTheLogWhileAGuardRefusesTheNextSnapshot) {
 }
 
 TEST_F(SetRefresherAdds, GivesALayerToAPublicationThatHasNone) {
-  begin();
+  go_live();
   const SnapshotBytes snapshot = SnapshotCache(site_.cache()).load("tags", 1);
   Publisher({.directory = site_.directory()}, "tags").publish(snapshot.get(), 1);
   site_.add("tags", kAdded);
@@ -127,7 +121,7 @@ TEST_F(SetRefresherAdds, GivesALayerToAPublicationThatHasNone) {
 }
 
 TEST_F(SetRefresherAdds, GoesOnUsingTheLayerThatItFinds) {
-  begin();
+  go_live();
   site_.add("tags", kAdded);
   refresh();
   start();
@@ -140,7 +134,7 @@ TEST_F(SetRefresherAdds, GoesOnUsingTheLayerThatItFinds) {
 
 // Killed between the mirror and the layer, and the store is away when it starts again.
 TEST_F(SetRefresherAdds, BringsInWhatAPredecessorHadReceived) {
-  begin();
+  go_live();
   {
     AddsMirror mirror(mirror_path());
     mirror.merge(std::vector{LogEntry{log_position(1, 0), key_number(5000)}});
@@ -154,7 +148,7 @@ TEST_F(SetRefresherAdds, BringsInWhatAPredecessorHadReceived) {
 }
 
 TEST_F(SetRefresherAdds, HasWhatWasAddedAfterARebootWithoutTheStore) {
-  begin();
+  go_live();
   site_.add("tags", added_keys(500));
   refresh();
   site_.wipe_shared_memory();
@@ -168,7 +162,7 @@ TEST_F(SetRefresherAdds, HasWhatWasAddedAfterARebootWithoutTheStore) {
 
 // Otherwise what was received would be absent: not at once, but with the store.
 TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhenTheMirrorIsDamaged) {
-  begin();
+  go_live();
   site_.add("tags", added_keys(500));
   refresh();
   site_.wipe_shared_memory();
@@ -189,7 +183,7 @@ TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhenTheMirrorIsDamaged) {
 
 // What others may write to, the adds file alone, is not believed, until that is mended; nor is it lost.
 TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhileOthersMayWriteToTheMirror) {
-  begin();
+  go_live();
   site_.add("tags", added_keys(500));
   refresh();
   site_.wipe_shared_memory();
@@ -207,7 +201,7 @@ TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhileOthersMayWriteToTheMir
 }
 
 TEST_F(SetRefresherAdds, SavesWhatCameMeanwhileWhenTheMirrorIsItsOwnAgain) {
-  begin();
+  go_live();
   site_.add("tags", kAdded);
   refresh();
   std::filesystem::permissions(mirror_path(), std::filesystem::perms(0666));
@@ -225,7 +219,7 @@ TEST_F(SetRefresherAdds, SavesWhatCameMeanwhileWhenTheMirrorIsItsOwnAgain) {
 
 TEST_F(SetRefresherAdds, WritesAMirrorOfItsOwnWhateverTheUmask) {
   const mode_t before = ::umask(007);
-  begin();
+  go_live();
   site_.add("tags", kAdded);
   refresh();
   ::umask(before);
@@ -233,7 +227,7 @@ TEST_F(SetRefresherAdds, WritesAMirrorOfItsOwnWhateverTheUmask) {
 }
 
 TEST_F(SetRefresherAdds, KeepsWhatItReceivedWhenTheLogIsLost) {
-  begin();
+  go_live();
   site_.add("tags", added_keys(100));
   refresh();
   std::filesystem::remove(log_path());
@@ -249,7 +243,7 @@ TEST_F(SetRefresherAdds, KeepsWhatItReceivedWhenTheLogIsLost) {
 
 // A failover to a server that had not got the last entries, and whose clock is behind.
 TEST_F(SetRefresherAdds, ReadsALogAgainThatHasFallenBack) {
-  begin();
+  go_live();
   site_.add("tags", added_keys(5));
   refresh();
   const std::string older = site_.root() / "older.log";
@@ -272,7 +266,7 @@ TEST_F(SetRefresherAdds, ReadsALogAgainThatHasFallenBack) {
 
 // As above, but the new end is beyond what was read before anybody looks.
 TEST_F(SetRefresherAdds, ReadsTheLogAgainAfterTheStoreWasAway) {
-  begin();
+  go_live();
   site_.add("tags", added_keys(5));
   refresh();
   move_store_away();
@@ -291,7 +285,7 @@ TEST_F(SetRefresherAdds, ReadsTheLogAgainAfterTheStoreWasAway) {
 
 TEST_F(SetRefresherAdds, ReadsALongLogInSeveralLooks) {
   constexpr KeyRange kMany = added_keys(70000);
-  begin();
+  go_live();
   site_.add("tags", kMany);
   refresh();
   EXPECT_TRUE(refresher_->has_more());
@@ -301,7 +295,7 @@ TEST_F(SetRefresherAdds, ReadsALongLogInSeveralLooks) {
 }
 
 TEST_F(SetRefresherAdds, ForgetsWhatNoKeptGenerationNeeds) {
-  begin();
+  go_live();
   for (int generation = 2; generation <= 5; ++generation) {
     site_.add("tags", {1000 * generation, 100});
     refresh();
@@ -315,7 +309,7 @@ TEST_F(SetRefresherAdds, ForgetsWhatNoKeptGenerationNeeds) {
 
 TEST_F(SetRefresherAdds, FollowsTheLogWhenTheCacheCannotBeWritten) {
   std::filesystem::remove(site_.cache());
-  begin();
+  go_live();
   site_.add("tags", kAdded);
   EXPECT_EQ(trouble(), Trouble::AddsInMemory);
   EXPECT_EQ(refresher_->outcome().reason,
@@ -353,7 +347,7 @@ TEST_F(SetRefresherAdds, NamesTheLogToWatchWhenItHasReadIt) {
   EXPECT_EQ(refresher_->watched_log(), std::nullopt);
   refresh();  // never pushed: what is pushed is told there as well
   EXPECT_EQ(refresher_->watched_log()->name, "keysieve:tags:adds");
-  begin();
+  go_live();
   site_.add("tags", kAdded);
   refresh();
   EXPECT_EQ(refresher_->watched_log()->seen, LogFile(log_path()).end());

@@ -120,8 +120,7 @@ TEST_F(SetRefresherBypass, IsInForceBeforeTheFirstPush) {
   open_store(site_.store_url())->remove_many(std::vector<std::string>{"keysieve:tags:current"});
   bypass(std::nullopt);
   EXPECT_EQ(trouble(), Trouble::NeverPushed);
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   EXPECT_TRUE(is_bypassed_here());
 }
 

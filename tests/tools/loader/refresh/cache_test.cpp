@@ -10,8 +10,7 @@ namespace {
 TEST_F(SetRefresherTest, PublishesASavedSnapshotWithoutPullingItAgain) {
   loader_.max_total_bytes = 65536;
   start();
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   const SnapshotRecord large = site_.push("tags", first_keys(80000));
   EXPECT_EQ(refresh().exit_status, 73);
   EXPECT_EQ(refresher_->outcome().live->generation, 1U);
@@ -34,8 +33,7 @@ TEST_F(SetRefresherTest, PublishesNothingFromTheCacheThatIsNotAllowedAnyMore) {
                                 {"max_fpr", {.max_fpr = 1e-12}, 0},
                                 {"canaries", {.canaries = {"no such key"}}, 0},
                                 {"max_size", {}, 4096}};
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   site_.wipe_shared_memory();
   site_.remove_store();
   for (const Case& tightened : cases) {
@@ -89,8 +87,7 @@ TEST_F(SetRefresherTest, KeepsTheAddsThatAnOlderSnapshotInTheCacheNeeds) {
   if (small.error() == EPERM) GTEST_SKIP() << "this root may not mount";
   ASSERT_EQ(small.error(), 0);
   std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));  // of a tmpfs: everybody's
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   site_.add("tags", {2000, 10});
   refresh();
   for (int push = 0; push < 3; ++push) {  // the last takes the first, and its adds, out of the store

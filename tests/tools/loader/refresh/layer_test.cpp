@@ -10,10 +10,6 @@ namespace {
 
 class SetRefresherLayer : public SetRefresherTest {
  protected:
-  void begin() {
-    site_.push("tags", first_keys(20000));
-    ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
-  }
   // Share of 200,000 keys that were never added, but are answered with maybe.
   [[nodiscard]] double measured_fpr() const {
     SetReader reader({.directory = site_.directory()}, "tags");
@@ -30,12 +26,12 @@ class SetRefresherLayer : public SetRefresherTest {
 };
 
 TEST_F(SetRefresherLayer, HasRoomInEveryPublication) {
-  begin();
+  go_live(first_keys(20000));
   EXPECT_EQ(live().layer.shard_count, 1U);
 }
 
 TEST_F(SetRefresherLayer, IsGivenToWhatWasPublishedByHandWhileTheStoreIsAway) {
-  begin();
+  go_live(first_keys(20000));
   site_.add("tags", {100'000, 100});
   refresh();
   const SnapshotBytes by_hand = build_snapshot("tags", first_keys(500));
@@ -48,7 +44,7 @@ TEST_F(SetRefresherLayer, IsGivenToWhatWasPublishedByHandWhileTheStoreIsAway) {
 }
 
 TEST_F(SetRefresherLayer, IsEnlargedWhenItIsTooFull) {
-  begin();
+  go_live(first_keys(20000));
   for (int count = 1000; count <= 64000; count *= 2) {
     const LivePublication before = live();
     site_.add("tags", {100'000, count});
@@ -80,7 +76,7 @@ TEST_F(SetRefresherLayer, KeepsTheSetWithinItsLargestFpr) {
 
 // The same key again and again takes no room.
 TEST_F(SetRefresherLayer, StaysAsItIsForKeysThatAreThereAlready) {
-  begin();
+  go_live(first_keys(20000));
   for (int i = 0; i < 20; ++i) site_.add("tags", {100'000, 1000});
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(live().id.publication, 1U);
@@ -90,7 +86,7 @@ TEST_F(SetRefresherLayer, StaysAsItIsForKeysThatAreThereAlready) {
 }
 
 TEST_F(SetRefresherLayer, IsEnlargedFromWhatWasReceivedWhenTheLogIsLost) {
-  begin();
+  go_live(first_keys(20000));
   site_.add("tags", {100'000, 2000});
   refresh();
   std::filesystem::remove(site_.root() / "store/.log-keysieve:tags:adds");
@@ -102,7 +98,7 @@ TEST_F(SetRefresherLayer, IsEnlargedFromWhatWasReceivedWhenTheLogIsLost) {
 }
 
 TEST_F(SetRefresherLayer, IsEnlargedWhileTheStoreIsAwayAgain) {
-  begin();
+  go_live(first_keys(20000));
   site_.add("tags", {100'000, 20000});
   loader_.max_total_bytes = live().bytes + 20000;  // no room for another publication
   start();
@@ -119,7 +115,7 @@ TEST_F(SetRefresherLayer, IsEnlargedWhileTheStoreIsAwayAgain) {
 
 // Neither the log nor the cache has what is in the layer: the layer is all there is of it.
 TEST_F(SetRefresherLayer, IsNotReplacedByOneThatHoldsLess) {
-  begin();
+  go_live(first_keys(20000));
   site_.add("tags", {100'000, 2000});
   refresh();
   std::filesystem::remove(site_.root() / "store/.log-keysieve:tags:adds");

@@ -1,7 +1,7 @@
 // One set of one site, refreshed step by step with a clock of the test's own.
 #pragma once
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <functional>
 #include <memory>
@@ -54,6 +54,12 @@ class EventfulStore : public StoreDecorator {
   Events& events_;
 };
 
+// As --once ends it, too.
+MATCHER(IsRefused, "") {
+  *result_listener << to_string(arg.trouble) << ": " << arg.reason;
+  return arg.trouble == Trouble::Refused && arg.exit_status == 65;
+}
+
 class SetRefresherTest : public ::testing::Test {
  protected:
   SetRefresherTest() {
@@ -78,6 +84,11 @@ class SetRefresherTest : public ::testing::Test {
     return outcome;
   }
   Trouble trouble() { return refresh().trouble; }
+  // Generation 1 is live.
+  void go_live(KeyRange keys = kKeys) {
+    site_.push("tags", keys);
+    ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  }
 
   Site site_;
   std::string url_ = site_.store_url();

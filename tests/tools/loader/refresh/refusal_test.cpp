@@ -20,8 +20,7 @@ TEST_F(SetRefresherTest, KeepsTheLiveGenerationWhenAGuardRefusesTheNext) {
       {"max_fpr", {.min_keys = 1, .max_shrink = 1.0, .max_fpr = 1e-12}, 0, "estimated FPR"},
       {"canaries", {.min_keys = 1, .max_shrink = 1.0, .canaries = {"key-900"}}, 0, "key-900"},
       {"max_size", {.min_keys = 1, .max_shrink = 1.0}, 4096, "above the limit"}};
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   site_.push("tags", first_keys(500), site_.store_url(), 0.3);
   for (const Case& wrong : cases) {
     set_.guards = wrong.guards;
@@ -38,8 +37,7 @@ TEST_F(SetRefresherTest, KeepsTheLiveGenerationWhenAGuardRefusesTheNext) {
 }
 
 TEST_F(SetRefresherTest, TakesARefusedBuildOnceTheGuardsAllowIt) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   site_.push("tags", first_keys(500));
   EXPECT_EQ(trouble(), Trouble::Refused);
   set_.guards.max_shrink = 1.0;
@@ -50,8 +48,7 @@ TEST_F(SetRefresherTest, TakesARefusedBuildOnceTheGuardsAllowIt) {
 
 // The chunks are gone after the first look, so that a second pull would be noticed.
 TEST_F(SetRefresherTest, DoesNotPullABuildAgainThatAGuardRefused) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   const SnapshotRecord refused = site_.push("tags", first_keys(500));
   const std::string reason = refresh().reason;
   site_.damage("tags", refused);
@@ -65,8 +62,7 @@ TEST_F(SetRefresherTest, DoesNotPullABuildAgainThatAGuardRefused) {
 
 // The store has lost its records, so there is only what is live to measure by.
 TEST_F(SetRefresherTest, MeasuresARefusedBuildAnewByWhatIsLiveWhenToldTo) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   std::filesystem::remove_all(site_.root() / "store");
   site_.push("tags", first_keys(500));
   EXPECT_EQ(trouble(), Trouble::Refused);
@@ -81,12 +77,10 @@ TEST_F(SetRefresherTest, MeasuresARefusedBuildAnewByWhatIsLiveWhenToldTo) {
 
 // The loader was cut off in between: its peers, which have seen all of these, have what is current.
 TEST_F(SetRefresherTest, TakesWhatShrankByLittleEachTimeThoughItMissedATime) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   site_.push("tags", first_keys(850));
   site_.push("tags", first_keys(723));
-  const Outcome& outcome = refresh();
-  EXPECT_EQ(outcome.trouble, Trouble::None) << outcome.reason;
+  EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), 3U);
 }
 
@@ -96,42 +90,36 @@ TEST_F(SetRefresherTest, TakesThePushAfterARollbackThatItMissed) {
   refresh();
   site_.roll_back("tags");
   site_.push("tags", first_keys(5001));
-  const Outcome& outcome = refresh();
-  EXPECT_EQ(outcome.trouble, Trouble::None) << outcome.reason;
+  EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), 4U);
 }
 
 // As its peers do, which had the larger generation.
 TEST_F(SetRefresherTest, RefusesWhatShrankFromAGenerationThatItMissed) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   site_.push("tags", kTwiceAsManyKeys);
   site_.push("tags", kKeys);
   const Outcome& outcome = refresh();
-  EXPECT_EQ(outcome.trouble, Trouble::Refused);
+  EXPECT_THAT(outcome, IsRefused());
   EXPECT_NE(outcome.reason.find("shrank from 2,000 to 1,000"), std::string::npos) << outcome.reason;
 }
 
 // A push that comes between the look and the pull is measured by the generation before it, too.
 TEST_F(SetRefresherTest, MeasuresWhatItPullsByTheGenerationBeforeThat) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   site_.push("tags", first_keys(850));
   events_.before_pull = [&, is_first = true]() mutable {
     if (std::exchange(is_first, false)) site_.push("tags", first_keys(723));
   };
-  const Outcome& outcome = refresh();
-  EXPECT_EQ(outcome.trouble, Trouble::None) << outcome.reason;
+  EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), 3U);
 }
 
 TEST_F(SetRefresherTest, KeepsTheLiveGenerationWhenTheNextIsDamaged) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   site_.damage("tags", site_.push("tags", first_keys(1001)));
   const Outcome& outcome = refresh();
-  EXPECT_EQ(outcome.trouble, Trouble::Refused);
-  EXPECT_EQ(outcome.exit_status, 65);
+  EXPECT_THAT(outcome, IsRefused());
   EXPECT_EQ(outcome.live->generation, 1U);
   site_.push("tags", first_keys(1002));
   EXPECT_EQ(trouble(), Trouble::None);
@@ -157,8 +145,7 @@ TEST_F(SetRefresherTest, TriesADamagedBuildAgainAtOnceWhenToldTo) {
 }
 
 TEST_F(SetRefresherTest, RefusesAMissingChunkAndSaysToPushAgain) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   const SnapshotRecord record = site_.push("tags", first_keys(1001));
   {
     const auto store = open_store(site_.store_url());
@@ -166,22 +153,20 @@ TEST_F(SetRefresherTest, RefusesAMissingChunkAndSaysToPushAgain) {
     store->remove_many({&key, 1});
   }
   const Outcome& outcome = refresh();
-  EXPECT_EQ(outcome.trouble, Trouble::Refused);
+  EXPECT_THAT(outcome, IsRefused());
   EXPECT_NE(outcome.reason.find("push again"), std::string::npos) << outcome.reason;
   EXPECT_EQ(outcome.live->generation, 1U);
 }
 
 TEST_F(SetRefresherTest, RefusesADamagedPointerRecord) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   {
     const auto store = open_store(site_.store_url());
     const Record nonsense{store->prefix() + ":tags:current", "{\"generation\": "};
     store->put_many({&nonsense, 1});
   }
   const Outcome& outcome = refresh();
-  EXPECT_EQ(outcome.trouble, Trouble::Refused);
-  EXPECT_EQ(outcome.exit_status, 65);
+  EXPECT_THAT(outcome, IsRefused());
   EXPECT_EQ(outcome.live->generation, 1U);
 }
 
@@ -195,8 +180,7 @@ TEST_F(SetRefresherTest, RefusesAnOlderGeneration) {
   const Record stale{key, older};
   open_store(site_.store_url())->put_many({&stale, 1});
   const Outcome& outcome = refresh();
-  EXPECT_EQ(outcome.trouble, Trouble::Refused);
-  EXPECT_EQ(outcome.exit_status, 65);
+  EXPECT_THAT(outcome, IsRefused());
   EXPECT_EQ(outcome.live->generation, 2U);
   EXPECT_NE(outcome.reason.find("replica that lags behind"), std::string::npos) << outcome.reason;
   EXPECT_TRUE(site_.knows("tags", kTwiceAsManyKeys));

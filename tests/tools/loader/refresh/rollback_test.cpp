@@ -30,7 +30,7 @@ class SetRefresherRollback : public SetRefresherTest {
 TEST_F(SetRefresherRollback, PublishesTheOldKeysWithAllThatWasAddedSince) {
   site_.roll_back("tags");
   const Outcome& outcome = refresh();
-  EXPECT_EQ(outcome.trouble, Trouble::None) << outcome.reason;
+  EXPECT_TRUE(outcome.is_good()) << outcome.reason;
   EXPECT_EQ(site_.live_generation("tags"), 3U);
   EXPECT_EQ(outcome.live->key_count, 1000U);
   EXPECT_TRUE(site_.knows("tags", kKeys));
@@ -81,7 +81,7 @@ TEST_F(SetRefresherRollback, AsksTheOtherGuards) {
   start();
   site_.roll_back("tags");
   const Outcome& outcome = refresh();
-  EXPECT_EQ(outcome.trouble, Trouble::Refused);
+  EXPECT_THAT(outcome, IsRefused());
   EXPECT_NE(outcome.reason.find("fewer than 1,500"), std::string::npos) << outcome.reason;
   EXPECT_EQ(site_.live_generation("tags"), 2U);
 }

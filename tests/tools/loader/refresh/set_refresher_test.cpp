@@ -30,8 +30,7 @@ TEST_F(SetRefresherTest, PublishesNothingWhenNothingChanged) {
 }
 
 TEST_F(SetRefresherTest, PublishesAgainWhenSharedMemoryWasWiped) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   site_.wipe_shared_memory();
   const Outcome& outcome = refresh();
   EXPECT_EQ(outcome.trouble, Trouble::None);
@@ -40,8 +39,7 @@ TEST_F(SetRefresherTest, PublishesAgainWhenSharedMemoryWasWiped) {
 }
 
 TEST_F(SetRefresherTest, CannotPublishWhatIsWipedMeanwhile) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   events_.before_records = [this] { site_.wipe_shared_memory(); };
   const Outcome& outcome = refresh();
   EXPECT_EQ(outcome.trouble, Trouble::CannotPublish);
@@ -54,16 +52,14 @@ TEST_F(SetRefresherTest, CannotPublishWhatIsWipedMeanwhile) {
 }
 
 TEST_F(SetRefresherTest, PublishesAgainWhenAPublicationIsDamaged) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   std::filesystem::remove(site_.directory() + "/tags/" + snapshot_file_name(1));
   EXPECT_EQ(refresh().live->id.publication, 2U);
   EXPECT_TRUE(site_.knows("tags", kKeys));
 }
 
 TEST_F(SetRefresherTest, ReplacesWhatWasPublishedByHand) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   const SnapshotBytes by_hand = build_snapshot("tags", added_keys(1000));
   Publisher({.directory = site_.directory()}, "tags").publish(by_hand.get(), 0);
   ASSERT_TRUE(site_.knows("tags", added_keys(1000)));
@@ -72,8 +68,7 @@ TEST_F(SetRefresherTest, ReplacesWhatWasPublishedByHand) {
 }
 
 TEST_F(SetRefresherTest, KeepsWhatIsLiveWhenTheStoreLostIt) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   std::filesystem::remove_all(site_.root() / "store");
   const Outcome& outcome = refresh();
   EXPECT_EQ(outcome.trouble, Trouble::NeverPushed);
@@ -82,8 +77,7 @@ TEST_F(SetRefresherTest, KeepsWhatIsLiveWhenTheStoreLostIt) {
 }
 
 TEST_F(SetRefresherTest, EndsABypassWhoseTimeHasPassed) {
-  site_.push("tags", kKeys);
-  refresh();
+  go_live();
   const auto control = ControlFile::open_read_only(SetFolder::open(site_.directory(), "tags", std::nullopt));
   const auto is_set = [&] { return is_bypassed(control.page().current.load()); };
   for (const UnixSeconds until : {UnixSeconds{0}, unix_now() + 3600}) {
