@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "core/shm/control_file.hpp"
 #include "core/shm/publisher.hpp"
@@ -123,15 +124,6 @@ TEST_F(KeysievedOnce, EndsWith66WhenASetWasNeverPushed) {
   EXPECT_EQ(site_.live_generation("shop"), 1U);
 }
 
-TEST_F(KeysievedOnce, EndsWith65WhenAGuardRefuses) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set + "min_keys = 2000\n");
-  EXPECT_EQ(run(), 65);
-  EXPECT_TRUE(said("tags: generation 1 refused: ")) << said_;
-  EXPECT_TRUE(said("1,000 keys, fewer than 2,000")) << said_;
-  EXPECT_EQ(site_.live("tags"), std::nullopt);
-}
-
 TEST_F(KeysievedOnce, PublishesAnEmptySetWhereItsGuardsAllowThat) {
   site_.push("tags", first_keys(0));
   site_.configure(tags_set);
@@ -146,37 +138,40 @@ TEST_F(KeysievedOnce, PublishesAnEmptySetWhereItsGuardsAllowThat) {
   EXPECT_TRUE(site_.knows("tags", first_keys(10)));
 }
 
-TEST_F(KeysievedOnce, EndsWith65WhenASnapshotIsDamaged) {
-  site_.damage("tags", site_.push("tags", kKeys));
-  site_.configure(tags_set);
-  EXPECT_EQ(run(), 65);
-  EXPECT_EQ(site_.live("tags"), std::nullopt);
-}
+// What keeps a set from being published, and what keysieved then says and ends with.
+struct Hindrance {
+  const char* name;
+  int status;
+  const char* says;
+  std::function<void(Site&)> arrange;
+};
 
-TEST_F(KeysievedOnce, EndsWith66WhenTheDirectoryIsMissing) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  std::filesystem::remove(site_.directory());
-  EXPECT_EQ(run(), 66);
-  EXPECT_TRUE(said(site_.directory() + ": No such file or directory")) << said_;
-}
+class KeysievedOnceHindered : public KeysievedOnce, public ::testing::WithParamInterface<Hindrance> {};
 
-TEST_F(KeysievedOnce, EndsWith73WhenAFileStandsInTheWay) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  site_.write("shm/tags", "not a folder");
-  EXPECT_EQ(run(), 73);
-  EXPECT_TRUE(said(site_.directory() + "/tags")) << said_;
-}
-
-TEST_F(KeysievedOnce, EndsWith73OverTheTotalSize) {
+TEST_P(KeysievedOnceHindered, SaysWhyAndEndsWithItsStatus) {
   site_.push("tags", first_keys(80000));
-  site_.configure("", site_.store_url());
-  site_.write("conf.d/limit.toml", "max_total_size = \"64KiB\"\n" + tags_set);
-  EXPECT_EQ(run(), 73);
-  EXPECT_TRUE(said("max_total_size")) << said_;
+  site_.configure(tags_set);
+  GetParam().arrange(site_);
+  EXPECT_EQ(run(), GetParam().status);
+  EXPECT_TRUE(said(GetParam().says)) << said_;
   EXPECT_EQ(site_.live("tags"), std::nullopt);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    By, KeysievedOnceHindered,
+    ::testing::Values(Hindrance{"a_guard", 65, "80,000 keys, fewer than 90,000",
+                                [](Site& site) { site.configure(tags_set + "min_keys = 90000\n"); }},
+                      Hindrance{"damage", 65, "tags: generation 2 refused: ",
+                                [](Site& site) { site.damage("tags", site.push("tags", kKeys)); }},
+                      Hindrance{"a_missing_directory", 66, "/shm: No such file or directory",
+                                [](Site& site) { std::filesystem::remove(site.directory()); }},
+                      Hindrance{"a_file_in_the_way", 73, "/shm/tags",
+                                [](Site& site) { site.write("shm/tags", "not a folder"); }},
+                      Hindrance{"the_total_size", 73, "max_total_size",
+                                [](Site& site) {
+                                  site.write("conf.d/limit.toml", "max_total_size = \"64KiB\"\n");
+                                }}),
+    [](const auto& hindrance) { return std::string(hindrance.param.name); });
 
 TEST_F(KeysievedOnce, EndsWith75WhileAnotherPublishes) {
   site_.push("tags", kKeys);
