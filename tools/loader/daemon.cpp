@@ -41,7 +41,7 @@ Daemon::Next Daemon::follow_until_next_round() {
   }
 }
 
-// For a signal, or for what else shall end it; no longer than those allow who listen for a sign of life.
+// Waits for a signal or a descriptor, but not longer than the watchdog and the health check allow.
 void Daemon::wait(SteadyTime until, const std::vector<int>& descriptors) const {
   std::vector<pollfd> waiting{{.fd = signals_.descriptor(), .events = POLLIN, .revents = 0}};
   for (const int descriptor : descriptors)

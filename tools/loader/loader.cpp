@@ -64,8 +64,7 @@ void Loader::try_again_now() {
 
 void Loader::arm_watches() {
   for (WatchedStore& store : stores_) {
-    // Once more after the looks: only then it is known which logs there are to wait for, if the store is
-    // there.
+    // Once more after the looks, because only they show which logs to wait for, if the store is there.
     do {
       if (!on_progress_()) return;
     } while (arm_watch(store) && look_again(store));

@@ -1,5 +1,6 @@
-// All sets of one configuration: a round refreshes one after the other, and between rounds those that the
-// watches of their stores name. Made anew at a reload; what matters is in shared memory and in the cache.
+// All sets of one configuration. A round refreshes them one after the other; between rounds, those that the
+// watches of their stores name. A reload makes a new one: what matters is in shared memory and in the
+// cache.
 #pragma once
 
 #include <functional>
@@ -16,17 +17,17 @@ namespace keysieve {
 
 class Loader {
  public:
-  // The board must outlive it, and is told of every step. `on_progress` is called before each set and while a
-  // snapshot is pulled; false ends the round there, from then on it must stay false: a pull that was left is
-  // not published.
+  // The board must outlive it, and learns of every step. `on_progress` is called before each set and while
+  // a snapshot is pulled. False ends the round there, and it must stay false: an interrupted pull is not
+  // published.
   Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress);
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  // A set in trouble does not keep the others from being refreshed; and all that nothing is live of are
-  // published from the cache before the first store is asked.
+  // A set in trouble does not stop the others from being refreshed. Sets with nothing live are published
+  // from the cache before the first store is asked.
   void round();
-  // The next round asks every store, however short ago it failed.
+  // The next round asks every store, even one that has just failed.
   void try_again_now();
 
   // A set was left half-way: a long log is read in several looks.

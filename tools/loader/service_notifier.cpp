@@ -63,7 +63,7 @@ void ServiceNotifier::alive() {
   last_alive_ = now;
 }
 
-// Were systemd gone, nobody could be told.
+// Without systemd there is nobody to tell.
 void ServiceNotifier::send(const std::string& state) const {
   static_cast<void>(::sd_notify(0, state.c_str()));
 }

@@ -12,7 +12,7 @@ namespace keysieve {
 
 class Signals {
  public:
-  // Blocks them from here on, in this thread; and ignores SIGPIPE, so that a store that hangs up is an error.
+  // Blocks them in this thread from now on, and ignores SIGPIPE, so that a store that hangs up is an error.
   // Throws CannotCreate.
   Signals();
 
@@ -20,7 +20,7 @@ class Signals {
   [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
   // The next one that is pending. Does not wait.
   std::optional<int> take();
-  // One that stops is waiting to be taken.
+  // Whether SIGTERM or SIGINT is pending.
   [[nodiscard]] static bool is_stop_pending();
 
  private:

@@ -42,7 +42,7 @@ void StoreWatcher::drop(SteadyTime now) {
   if (watch_) failed("its store is away", now);
 }
 
-// One that has served for long begins with the shortest wait again.
+// A watch that lasted long starts with the shortest wait again.
 void StoreWatcher::failed(const char* reason, SteadyTime now) {
   spdlog::debug("no watch, polling goes on: {}", reason);
   if (watch_ && now - made_at_ > kLongestBackoff) backoff_.reset();

@@ -1,5 +1,5 @@
 // Follows what the watch of one store says about its logs. A watch that cannot be made, or that fails, is
-// made anew after a backoff; meanwhile the loader's rounds are what finds changes.
+// tried again after a backoff; until then the loader's rounds find the changes.
 #pragma once
 
 #include <memory>
@@ -15,16 +15,16 @@ class StoreWatcher {
  public:
   explicit StoreWatcher(OpenStore open) : open_(std::move(open)) {}
 
-  // Waits for what comes behind the positions that were seen; to be called after each take(). Makes a watch
-  // where there is none and that is due, even for no logs: so a store that was away is found again. True for
-  // a new one: what has changed before it cannot tell, so everything is to be looked at once more.
+  // Waits for entries after the positions that were seen; call it after each take(). Makes a watch if there
+  // is none and one is due, even without logs, so that a store that was away is found again. True for a new
+  // watch: it cannot know what changed before it, so everything must be looked at once more.
   bool arm(std::span<const WatchedLog> logs, SteadyTime now);
   // What to poll for.
   [[nodiscard]] std::vector<int> descriptors() const;
   // The names of the logs that may have something new. Does not wait.
   std::vector<std::string> take(SteadyTime now);
   [[nodiscard]] bool is_watching() const noexcept { return watch_ != nullptr; }
-  // Its store has failed, so the watch is not to be relied on: a connection may be dead without a word.
+  // Its store has failed, so the watch cannot be relied on: its connection may be dead without notice.
   void drop(SteadyTime now);
 
   // When arm() tries again to make a watch; SteadyTime::max() while there is one.

@@ -9,7 +9,7 @@
 namespace keysieve {
 namespace {
 
-// Between file and memory.
+// Copied at once between file and memory.
 constexpr std::size_t kEntriesAtOnce = 4096;
 constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;
 
@@ -56,7 +56,8 @@ std::optional<LogPosition> AddsMirror::merge(std::span<const LogEntry> entries) 
   return first == 0 ? LogPosition{} : entries_[first - 1].position;
 }
 
-// Positions of `fresh` rise as well: where an entry was moved to a free position, all before that are taken.
+// Positions in `fresh` rise too: when an entry was moved to a free position, all positions before it are
+// taken.
 void AddsMirror::take(Entries& fresh, LogPosition position, std::string_view key) {
   for (;; position = next_log_position(position, 0)) {
     const Entry* there = find(entries_, position);

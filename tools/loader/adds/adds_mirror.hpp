@@ -1,5 +1,5 @@
-// What this host has received of a set's adds log, in memory and in <cache>/<set>.adds: live layers are
-// filled from it, so that an add which was here once outlives the log, the loader and shared memory.
+// The part of a set's adds log that this host has received, in memory and in <cache>/<set>.adds. Live
+// layers are filled from it, so an add that arrived once survives the log, the loader and shared memory.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,22 @@ class AddsMirror {
  public:
   explicit AddsMirror(std::string path) : path_(std::move(path)), file_(path_, kFileMode) {}
 
-  // Reads the file, beside what is in memory already; one that is not there is empty. What could be read is
-  // kept when it throws, as a LogFile does.
+  // Reads the file into what is in memory already; a missing file is empty. Throws as a LogFile does, and
+  // keeps what could be read.
   void load();
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  // Takes what is not here yet, in memory alone; entries in the order of a log. Where another key has its
-  // position, as after a failover that has lost entries, the next free one is taken. Returns a position
-  // behind which all that is new stands, and little else; nothing when nothing is new.
+  // Takes the entries that are not here yet, in memory only; they must be in the order of a log. If another
+  // key has an entry's position, as after a failover that lost entries, the next free one is taken. Returns
+  // a position after which all new entries are, and little else; nothing when nothing is new.
   std::optional<LogPosition> merge(std::span<const LogEntry> entries);
-  // Forgets what stands up to there, in memory alone.
+  // Forgets the entries up to there, in memory only.
   void trim(const LogPosition& up_to);
-  // Makes the file equal to what is in memory, durably; nothing is written when it is. Throws as a LogFile
-  // does; to be called again until it does not.
+  // Makes the file durably equal to what is in memory; writes nothing when it is. Throws as a LogFile does;
+  // call it again until it does not.
   void save();
 
-  // That were taken and not saved since.
+  // Entries that were taken and not saved since.
   [[nodiscard]] std::size_t unsaved() const noexcept { return unsaved_; }
   [[nodiscard]] std::size_t count_after(const LogPosition& position) const {
     return entries_.size() - first_after(position);

@@ -54,7 +54,7 @@ void AddsReader::load_mirror() {
   news_ = LogPosition{};
 }
 
-// One sync for all that has come, however the reading ends.
+// One sync for all that has arrived, however the reading ends.
 void AddsReader::read(Store& store, const LogPosition& from, Amount amount) {
   try {
     read_on(store, from, amount);
@@ -88,8 +88,8 @@ void AddsReader::begin_read(const LogPosition& from) {
   must_read_again_ = false;
 }
 
-// Asked only when the log has nothing new: where entries are missing, a new one need not stand behind what
-// was seen.
+// Asked only when the log has nothing new. If entries are missing, a new one need not come after what was
+// seen.
 bool AddsReader::has_lost_entries(Store& store) {
   if (seen_ == LogPosition{} || store.end_of(log_name_) >= seen_) return false;
   spdlog::warn("{}: the log {} has lost entries; what had come from it stays", config_.name, log_name_);
@@ -119,8 +119,8 @@ void AddsReader::take(std::vector<LogEntry> entries) {
   seen_ = entries.back().position;  // last: what memory ran out for is read again
 }
 
-// A cache that cannot be written costs what was added since when shared memory is wiped and the log cannot be
-// read either, because the store is away or has lost it.
+// Without a writable cache the latest adds are lost if shared memory is wiped while the log cannot be read,
+// because the store is away or has lost it.
 void AddsReader::save_mirror() {
   if (!is_loaded_) return;
   const SteadyTime now = std::chrono::steady_clock::now();
@@ -148,7 +148,7 @@ bool AddsReader::has_any_up_to(const LogPosition& position) const {
   return mirror_.count_after(position) != mirror_.count_after({});
 }
 
-// What is forgotten has to be read again, should a store that still holds it lead back behind it.
+// Entries that are forgotten must be read again if a store that still holds them leads back to before them.
 void AddsReader::forget(const LogPosition& up_to) {
   mirror_.trim(up_to);
   if (read_from_) read_from_ = std::max(*read_from_, up_to);

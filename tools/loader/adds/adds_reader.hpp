@@ -1,4 +1,4 @@
-// Reads the adds log of one set: keeps what comes in the host's mirror, from which live layers are filled.
+// Reads the adds log of one set and keeps it in the host's mirror, from which live layers are filled.
 #pragma once
 
 #include <functional>
@@ -22,39 +22,40 @@ class AddsReader {
 
   // Before a look: nothing of it is known yet.
   void begin_look() noexcept;
-  // Under the set's lock. Once: a file that may not be read, or that others may write to, is looked at again.
+  // Under the set's lock. Loads it once; a file that may not be read, or that others may write to, is tried
+  // again.
   void load_mirror();
 
   enum class Amount {
     Some,  // enough for one look; has_more() afterwards where there is more
     All,   // to the end of the log
   };
-  // Reads on in the log; from `from` on where that was not read yet. A log that has lost entries is read from
-  // its beginning. Throws as a Store does; what had come by then is kept.
+  // Reads on in the log, starting at `from` if that part was not read yet. A log that has lost entries is
+  // read from its beginning. Throws as a Store does; what had arrived by then is kept.
   void read(Store& store, const LogPosition& from, Amount amount);
-  // Leaves out what the log holds so far, for a set without a snapshot.
+  // Skips what the log holds so far, for a set without a snapshot.
   void skip(Store& store);
-  // The log may be another than the one that was read, as after a failover: the next read begins again.
+  // The log may have been replaced, as after a failover: the next read starts from the beginning.
   void read_again() noexcept { must_read_again_ = true; }
   [[nodiscard]] bool has_any_up_to(const LogPosition& position) const;
-  // No snapshot that may still become current needs what stands up to there.
+  // No snapshot that may still become current needs the entries up to there.
   void forget(const LogPosition& up_to);
 
-  // Tries to save what is in memory alone, however short ago that failed. Why it cannot be; nothing when all
-  // is saved.
+  // Tries to save what is only in memory, even right after a failure. Returns why it cannot; nothing when
+  // all is saved.
   std::optional<std::string> save_now();
   [[nodiscard]] const std::string& save_failure() const noexcept { return save_failure_; }
 
-  // What this host has received: durable, but for unsaved().
+  // What this host has received: durable except for unsaved().
   [[nodiscard]] const AddsMirror& mirror() const noexcept { return mirror_; }
   // Whether that is all of it: the mirror's file was whole, or the log was read from the beginning.
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
-  // A position behind which everything stands that has come since the last call; nothing when nothing has.
+  // A position after which everything is that arrived since the last call; nothing when nothing did.
   std::optional<LogPosition> take_news() { return std::exchange(news_, std::nullopt); }
 
-  // The log, and what was seen of it by this look; nothing when this look has not got so far.
+  // The log, and how far this look has read it; nothing when it did not get that far.
   [[nodiscard]] std::optional<WatchedLog> watched_log() const;
-  // Worth another look at once: more entries, or somebody has told that a record has changed.
+  // Whether another look is due right away: there are more entries, or a notice says that a record changed.
   [[nodiscard]] bool has_more() const noexcept { return has_more_ || has_notice_; }
 
  private:

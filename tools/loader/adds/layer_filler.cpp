@@ -37,7 +37,7 @@ NewLayer LayerFiller::layer_over(const SnapshotHeader& snapshot, LayerGeometry l
 
 void LayerFiller::fill(Publisher& publisher, const LivePublication& live, SteadyTime now) {
   const std::optional<LayerWriter> layer = add_news(publisher, live);
-  // What was published by hand has no layer, and would hide what this host has received.
+  // A publication by hand has no layer, and would hide the adds that this host has received.
   const bool is_due = layer ? is_full_ : adds_.mirror().count_after(live.adds_from) != 0;
   if (!is_due) return;
   if (!backoff_.is_due(now)) throw Error(*failure_);
@@ -52,8 +52,8 @@ void LayerFiller::fill(Publisher& publisher, const LivePublication& live, Steady
   backoff_.reset();
 }
 
-// All of it is added to a publication that was not seen before, as one that was live when this process began:
-// whoever filled it may have been killed in the middle.
+// Everything is added to a publication that was not seen before, such as one that was live when this
+// process started: the process that filled it may have been killed in the middle.
 std::optional<LayerWriter> LayerFiller::add_news(Publisher& publisher, const LivePublication& live) {
   const FileIdentity before = std::exchange(filled_in_, publisher.control_identity());
   const bool is_seen = std::exchange(filled_, {}) == live.id && before == filled_in_;
@@ -74,7 +74,7 @@ std::optional<LayerWriter> LayerFiller::add_news(Publisher& publisher, const Liv
   return layer;
 }
 
-// How many of the keys it did not have.
+// Returns how many of the keys it did not have.
 std::size_t LayerFiller::add(LayerWriter& layer, const LogPosition& after) const {
   std::size_t added = 0;
   adds_.mirror().visit_after(after, [&](std::string_view key) {

@@ -1,5 +1,5 @@
-// Brings what this host has received of an adds log into the live layers of a set: into a new one before it
-// is published, into that of what is live, and from that into a larger one when it is too full.
+// Puts the added keys that this host has received into the live layers of a set: into a new layer before it
+// is published, into the live one, and into a larger one when that is too full.
 #pragma once
 
 #include <algorithm>
@@ -17,21 +17,21 @@ class LayerFiller {
   // All must outlive it.
   LayerFiller(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, SetLog& log);
 
-  // A layer over that snapshot: all that was received behind its `adds_from`, and room for as much again. Of
-  // `least` shards, or more.
+  // A layer over that snapshot, with all keys received after its `adds_from` and room for as many again;
+  // `least` shards or more.
   [[nodiscard]] NewLayer layer_over(const SnapshotHeader& snapshot, LayerGeometry least = {}) const;
 
-  // Adds what has come since the last call to the layer of the publication before what is live, and then to
-  // that of what is live, which it returns; nothing where that has none. Throws as a Publisher does.
+  // Adds what has arrived since the last call to the layer of the previous publication, then to that of the
+  // live one, and returns the latter; nothing when it has no layer. Throws as a Publisher does.
   std::optional<LayerWriter> add_news(Publisher& publisher, const LivePublication& live);
-  // The next add_news() adds all that was received once more: bytes may have changed.
+  // The next add_news() adds everything again, because bytes may have changed.
   void verify_soon() noexcept { must_verify_ = true; }
   // The publication whose layer holds all that was received, as of the last add_news().
   [[nodiscard]] const PublicationId& filled() const noexcept { return filled_; }
 
-  // The same; when the live layer's estimated FPR is above the limit then, publishes the same snapshot with
-  // one of twice the size; with a first one where it has none and something was received. Throws as a
-  // Publisher does when that is not possible, and the same again until it is tried again after a while.
+  // Does the same. If the live layer's estimated FPR is then above the limit, publishes the same snapshot
+  // with a layer of twice the size; with a first layer when it has none and something was received. Throws
+  // as a Publisher does when that fails, and throws the same error again until the retry is due.
   void fill(Publisher& publisher, const LivePublication& live, SteadyTime now);
 
  private:
@@ -51,15 +51,15 @@ class LayerFiller {
   std::optional<Error> failure_;  // there while the backoff lasts
 };
 
-// How much false-positive rate the live layer of a set may add to that of its snapshot. Beyond it the loader
-// publishes the snapshot again with a larger layer.
+// How much the live layer of a set may add to the false-positive rate of its snapshot. Above that the
+// loader publishes the snapshot again with a larger layer.
 
 // A layer of less than this share costs little memory to have: 10.5 bits per key.
 inline constexpr double kLargestLayerFpr = 0.01;
 inline constexpr double kLayerShareOfTarget = 0.25;
 
-// What `max_fpr` leaves, so that both together stay within it, down to the least FPR that a layer can be
-// sized for; without a limit a quarter of the snapshot's target.
+// What `max_fpr` leaves, so that both together stay within it, but at least the lowest FPR that a layer can
+// be sized for; without a limit, a quarter of the snapshot's target.
 inline double layer_fpr_limit(std::optional<double> max_fpr, double target_fpr, double estimated_fpr) {
   const double share = max_fpr ? *max_fpr - estimated_fpr : target_fpr * kLayerShareOfTarget;
   return std::clamp(share, kMinFpr, kLargestLayerFpr);

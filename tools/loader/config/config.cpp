@@ -55,7 +55,7 @@ std::vector<std::string> canary_keys(const std::string& path) {
   return keys;
 }
 
-// The URL without its password. What is not understood is not shown, it may hold one.
+// The URL without its password. A URL that is not understood is not shown, because it may hold one.
 std::string shown_url(const std::string& url) {
   if (!is_store_url(url))
     throw Error(ErrorKind::Usage, "not a store's URL; one begins with " + store_schemes());
@@ -63,7 +63,7 @@ std::string shown_url(const std::string& url) {
   return parse_store_url(url).name;
 }
 
-// Which file has said it: what stands in two files would silently win or lose.
+// Remembers which file made a setting. The same setting in two files would silently win or lose.
 class Claims {
  public:
   void claim(const ConfigTable& table, std::string_view key, const std::string& thing) {

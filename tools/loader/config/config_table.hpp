@@ -1,5 +1,5 @@
-// One TOML table of a configuration file, read strictly: every wrong value, missing key and key that nobody
-// asked for is a Config that names file, line and key.
+// One TOML table of a configuration file, read strictly: every wrong value, missing key and unknown key is
+// a Config error that names file, line and key.
 #pragma once
 
 #include <toml++/toml.h>
@@ -24,7 +24,8 @@ class ConfigTable {
   std::optional<std::string> text(std::string_view key);
   void require(std::string_view key) const;
 
-  // The value that `parse` makes of a string or number, given as text. What it throws becomes a Config.
+  // What `parse` returns for a string or number, given as text. An error that it throws becomes a Config
+  // error.
   template <typename Parse>
   auto parsed(std::string_view key, const Parse& parse)
       -> std::optional<std::invoke_result_t<Parse, std::string>> {

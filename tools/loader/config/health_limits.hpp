@@ -1,4 +1,4 @@
-// What the loader's health is measured by.
+// The limits by which the loader's health is judged.
 #pragma once
 
 #include <chrono>
@@ -6,10 +6,10 @@
 namespace keysieve {
 
 struct HealthLimits {
-  // Without a sign of life the loader is stuck: WatchdogSec= of keysieved.service, and the alert
-  // KeysieveLoaderStuck, have the same.
+  // After this long without a sign of life the loader counts as stuck. WatchdogSec= of keysieved.service
+  // and the alert KeysieveLoaderStuck use the same value.
   std::chrono::milliseconds longest_silence = std::chrono::seconds(120);
-  // Who starts after the loader, to find sets published, waits no longer than this for one that is held back.
+  // Services that start after the loader, to find sets published, wait no longer than this.
   std::chrono::milliseconds longest_start = std::chrono::seconds(30);
 };
 

@@ -72,7 +72,7 @@ FileDescriptor new_socket(int family, const std::string& address) {
   return file;
 }
 
-// What is no socket is somebody's, and stays.
+// A file that is not a socket belongs to something else, and stays.
 void refuse_other_file(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode)) {
@@ -118,7 +118,7 @@ ListeningSocket::~ListeningSocket() {
   if (!path_.empty()) ::unlink(path_.c_str());
 }
 
-// Under a name of its own until its rights are set, so that nobody connects before.
+// Uses a temporary name until its permissions are set, so that no client connects before.
 void ListeningSocket::listen_at_path(std::optional<gid_t> group) {
   const std::string path = std::exchange(path_, {});
   const std::string temporary = path + ".new";

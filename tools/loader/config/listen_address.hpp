@@ -10,15 +10,15 @@
 
 namespace keysieve {
 
-// Returns the address; throws Usage that says what is accepted. Asks no name server.
+// Returns the address; throws Usage, which says what is accepted. Does not ask a name server.
 std::string checked_listen_address(const std::string& address);
 
-// A socket that waits for connections; it does not block. A unix socket is there for its group as well, and
-// goes with this object.
+// A non-blocking socket that listens. A unix socket is also open to its group, and is removed with this
+// object.
 class ListeningSocket {
  public:
-  // Throws CannotCreate, also where something other than a socket is at that path, Permission;
-  // Locked where another process answers there.
+  // Throws CannotCreate (also when the path is not a socket), Permission, and Locked when another process
+  // answers there.
   ListeningSocket(const std::string& address, std::optional<gid_t> group);
   ListeningSocket(const ListeningSocket&) = delete;
   ListeningSocket& operator=(const ListeningSocket&) = delete;

@@ -1,4 +1,5 @@
-// What lies in the cache is published without a store to confirm it: nobody else may have put it there.
+// The cache is published without a store to confirm it, so only the loader's own user or root may write
+// there.
 #pragma once
 
 #include <string>
@@ -7,12 +8,12 @@
 
 namespace keysieve {
 
-// Makes the folder for this process's user alone if it is missing and its parent is there. Whether it can be
-// used shows, and is told of, when it is.
+// Creates the folder, for this process's user alone, if it is missing and its parent exists. A failure
+// shows when the cache is first used.
 void make_private_folder(const std::string& folder) noexcept;
 
-// Throws NotTrusted unless folder or file belongs to root or to this process's user, who alone may write
-// to it. What is not there holds nothing.
+// Throws NotTrusted unless the folder or file belongs to root or to this process's user, and only its owner
+// may write to it. A missing one passes.
 void check_private_folder(const std::string& folder);
 void check_private_file(const std::string& path);
 void check_private(const FileDescriptor& opened, const std::string& path);

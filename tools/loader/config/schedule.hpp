@@ -31,7 +31,7 @@ class Backoff {
     retry_at_ = now + with_jitter(wait_, random_);
     wait_ = std::min(wait_ * 2, longest_);
   }
-  // Succeeded, or somebody asks to try at once.
+  // After a success, or when a retry is wanted now.
   void reset() {
     retry_at_ = {};
     wait_ = first_;

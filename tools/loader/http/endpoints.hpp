@@ -1,5 +1,5 @@
-// What keysieved answers by HTTP: the page, figures, and how it is. Beside the loader, which it never keeps
-// waiting.
+// What keysieved answers over HTTP: the page, metrics, JSON and health. Runs next to the loader and never
+// keeps it waiting.
 #pragma once
 
 #include <optional>
@@ -31,8 +31,8 @@ class HttpService {
  public:
   HttpService(const StatusBoard& board, const HealthLimits& limits) : answers_(board, limits) {}
 
-  // Serves where the configuration says, or nowhere. An address that cannot be had is said, once, and tried
-  // again by the next call.
+  // Serves where the configuration says, or nowhere. An address that cannot be used is logged once, and
+  // tried again by the next call.
   void follow(const std::optional<StatusConfig>& config);
 
  private:

@@ -1,5 +1,5 @@
-// Whether the loader still goes on, and what it answers to what starts it again or waits for it: a status
-// code, and a line that says why.
+// Whether the loader is alive and ready, as a status code and a line that says why: for whatever restarts
+// it or waits for it.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace keysieve {
 
-// Of the loader's main loop.
+// The pulse of the loader's main loop.
 struct Heartbeat {
   std::chrono::duration<double> age{};  // since its last sign of life
   bool is_alive = true;
@@ -22,11 +22,12 @@ inline Heartbeat heartbeat_of(const LoaderReport& report, SteadyTime now, const 
   return {.age = age, .is_alive = age <= limits.longest_silence};
 }
 
-// 200 as long as it gives signs of life: what does not, wants to be started again.
+// 200 as long as it shows signs of life; a loader without them should be restarted.
 HttpAnswer answer_livez(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
 // 200 when it is alive and no set is held back by this host.
 HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
-// 200 when no set is held back by this host, or has been for so long that nobody shall wait any more.
+// 200 when no set is held back by this host, or one has been for so long that nothing should wait any
+// longer.
 HttpAnswer answer_startz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits);
 
 }  // namespace keysieve

@@ -97,7 +97,7 @@ void HttpServer::serve() {
   }
 }
 
-// Once more after a connection has ended: only then libmicrohttpd takes new ones again if it had all it may.
+// Once more after a connection has ended, because libmicrohttpd at its limit accepts new ones only then.
 void HttpServer::run() {
   std::size_t before = 0;
   do {

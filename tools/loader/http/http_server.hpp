@@ -25,7 +25,7 @@ struct HttpAnswer {
   std::vector<std::pair<std::string, std::string>> headers{};
 };
 
-// Of a path, "/metrics". Called in the server's thread; what it throws is answered with status 500.
+// Answers a path, such as "/metrics". Called in the server's thread; an exception becomes status 500.
 using AnswerPath = std::function<HttpAnswer(const std::string& path)>;
 
 class HttpServer {

@@ -37,7 +37,7 @@ LoaderView LoaderViewer::look(Shards shards) {
   return view;
 }
 
-// By a reader of its own each time: one that stays attached would pin what was replaced.
+// With a new reader each time: one that stays attached would pin publications that were replaced.
 SetView LoaderViewer::look_at(const std::string& directory, std::shared_ptr<const SetReport> report,
                               Shards shards, UnixSeconds now) {
   SetReader reader({.directory = directory, .max_jitter = std::chrono::milliseconds(0)}, report->name);

@@ -1,4 +1,4 @@
-// Everything that keysieved's HTTP answers tell, at one moment: what readers of shared memory see, and what
+// Everything that keysieved's HTTP answers show, at one moment: what readers of shared memory see, and what
 // the loader has left on its board.
 #pragma once
 

@@ -16,7 +16,7 @@ class MetricWriter {
   using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
 
   enum class Type { Gauge, Counter, Histogram };
-  // What is written next belongs to it; nothing of it is written as long as it has no sample.
+  // The samples written next belong to it. A family without a sample is left out.
   void family(Type type, std::string_view name, std::string_view help);
 
   void sample(const Labels& labels, double value);

@@ -17,7 +17,7 @@ double number(std::uint64_t value) {
   return static_cast<double>(value);
 }
 
-// Seconds since then; nothing where it never was.
+// Seconds since then; nothing if it never happened.
 Value since(UnixSeconds moment, UnixSeconds now) {
   if (moment == 0) return std::nullopt;
   return static_cast<double>(now - moment);

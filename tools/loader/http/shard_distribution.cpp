@@ -6,7 +6,7 @@
 namespace keysieve {
 namespace {
 
-// Few shards in many bins would be a comb.
+// Few shards in many bins would look like a comb.
 std::size_t bin_count(std::uint64_t shards) {
   const auto count = static_cast<std::size_t>(std::ceil(2 * std::sqrt(static_cast<double>(shards))));
   return std::clamp(count, ShardDistribution::kFewestBins, ShardDistribution::kMostBins);

@@ -1,4 +1,4 @@
-// How evenly the keys of a snapshot lie in its shards: the status page draws it.
+// How evenly the keys of a snapshot are spread over its shards, for the status page.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ShardDistribution {
 // Reads all shards.
 ShardDistribution shard_distribution(const SnapshotView& snapshot);
 
-// Of the last publication that was asked for, so that each is read once.
+// Keeps the distribution of the last publication, so that each is read once.
 class KnownDistribution {
  public:
   std::shared_ptr<const ShardDistribution> of(const Attachment& attachment);

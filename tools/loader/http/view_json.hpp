@@ -1,4 +1,4 @@
-// /status.json: what `keysieve status --json` prints, and what the loader knows beside it.
+// /status.json: what `keysieve status --json` prints, plus what only the loader knows.
 #pragma once
 
 #include <string>

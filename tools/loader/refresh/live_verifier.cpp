@@ -29,13 +29,13 @@ std::optional<std::string> LiveVerifier::find_damage(const Publisher& publisher,
     read_some(Attachment(folder, publisher.set_name(), current), folder.open_file(name, O_RDONLY),
               folder.path_of(name));
   } catch (const Error& error) {
-    // Where it is not there, or not to be opened now, whoever attaches it says so.
+    // A missing or unreadable publication is reported by the reader that attaches it.
     if (error.kind() == ErrorKind::Data) return error.what();
   }
   return std::nullopt;
 }
 
-// Read, not mapped: a file that was cut short meanwhile must not end this process.
+// Read, not mapped, because a file that was cut short must not kill this process.
 void LiveVerifier::read_some(const Attachment& attachment, const FileDescriptor& file,
                              const std::string& path) {
   const SnapshotView& snapshot = attachment.snapshot();

@@ -1,5 +1,5 @@
-// Reads what is published again and again, a stretch at a time: nobody else looks whether the bytes of shared
-// memory are still those that were published.
+// Rereads what is published, a stretch at a time. Nothing else checks that the bytes in shared memory are
+// still those that were published.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace keysieve {
 
 class LiveVerifier {
  public:
-  // What is wrong with what is current; nothing when nothing was found. Reads the header, the tables and the
-  // next 16 MiB; nothing within a second of the last time.
+  // Says what is wrong with the current publication; nothing when no damage was found. Reads the header,
+  // the tables and the next 16 MiB, at most once a second.
   std::optional<std::string> find_damage(const Publisher& publisher, SteadyTime now);
 
-  // All of what is current was read since the last call of this.
+  // Whether all of the current publication was read since the last call.
   [[nodiscard]] bool take_end_of_round() noexcept { return std::exchange(is_at_end_, false); }
 
  private:

@@ -49,8 +49,8 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
       layers_(config_, loader, adds_, log_),
       backoff_(loader.poll_interval) {}
 
-// A refresh is these four functions, from top to bottom. A step that fails ends what builds on it; what is
-// live stays live.
+// A refresh is these four functions, from top to bottom. A failed step ends what builds on it, and the live
+// publication stays live.
 Outcome SetRefresher::look(SteadyTime now) {
   Publisher publisher(publishing_, config_.name);
   begin_look(publisher, now);
@@ -61,7 +61,7 @@ Outcome SetRefresher::look(SteadyTime now) {
     }
   }
   Outcome outcome = follow_store(publisher, now);
-  // Whatever the store said: a predecessor may have been killed before it had brought in all that it had.
+  // Whatever the store said: an earlier keysieved may have been killed before it had added everything.
   const auto error = error_of([&] { fill_layer(publisher, now); });
   if (error && outcome.is_good()) outcome = cannot_publish(*error);
   if (outcome.is_good()) publisher.confirm(unix_now());
@@ -135,9 +135,9 @@ const Outcome& SetRefresher::refresh(SteadyTime now) {
     outcome_.exit_status = kExitInternal;
   }
   find_what_is_live();
-  // Between the publication and this look the directory was wiped, or the descriptors ran out.
+  // Since the publish the directory was wiped, or the file descriptors ran out.
   if (outcome_.is_good() && !live_) outcome_ = gone_again();
-  // Also with another trouble: it matters most while the store is away.
+  // Reported with any other trouble, because it matters most while the store is away.
   if (adds_.mirror().unsaved() != 0 && !holds_back_ready(outcome_)) {
     const std::string other = outcome_.is_good() ? "" : "; and " + outcome_.reason;
     outcome_ = adds_in_memory(adds_.mirror().unsaved(), adds_.save_failure());
@@ -192,7 +192,7 @@ bool SetRefresher::is_live(const SnapshotRecord& record) const {
          live_->layer.shard_count != 0;
 }
 
-// Also what cannot be attached any more: processes that have it mapped go on answering from it.
+// Also a publication that can no longer be attached: processes that have it mapped still answer from it.
 void SetRefresher::verify(Publisher& publisher, SteadyTime now) {
   const std::optional<std::string> damage = verifier_.find_damage(publisher, now);
   if (damage && publisher.mark_damaged()) {
@@ -212,8 +212,8 @@ void SetRefresher::publish_newest_cached(Publisher& publisher, SteadyTime now) {
   }
 }
 
-// Checked as if it came from the store: the configuration may be another than the one it was saved under.
-// What this host had received must be known as well, or it would turn absent.
+// Checked as if it came from the store, because the configuration may have changed since it was saved. The
+// adds that this host had received must be known too, or they would become absent.
 std::optional<Candidate> SetRefresher::checked_from_cache(SteadyTime now) {
   std::optional<Candidate> candidate = source_.newest_cached();
   if (!candidate) return candidate;
@@ -242,8 +242,8 @@ void SetRefresher::publish(Publisher& publisher, const Candidate& candidate) {
   recorder_.published(*live_, candidate.is_cached, seconds);
 }
 
-// Readers that have yet to attach the new publication answer from this one. Where that fails, they attach it
-// at once: the old layer is not filled().
+// Readers that have not attached the new publication yet answer from this one. If that fails they attach
+// the new one at once, because the old layer is not filled().
 void SetRefresher::add_to_what_is_live(Publisher& publisher) {
   if (!is_whole()) return;
   if (const auto error = error_of([&] { layers_.add_news(publisher, *live_); })) {
@@ -258,7 +258,7 @@ StoreRecords SetRefresher::ask_store(SteadyTime now) {
   });
 }
 
-// Of what was live before: with the store away the last known state stays.
+// Applied to what was live before. While the store is away, the last known state stays.
 void SetRefresher::apply(const StoreBypasses& bypasses) {
   const auto until = bypassed_until(bypasses, unix_now());
   if (until) {
@@ -276,7 +276,8 @@ void SetRefresher::read_adds(const LogPosition& from, AddsReader::Amount amount,
   });
 }
 
-// An older snapshot in the cache, because a newer one could not be saved, needs them after a reboot.
+// Not while the cache holds an older snapshot, because a newer one could not be saved: that one needs them
+// after a reboot.
 void SetRefresher::forget_adds(const LogPosition& up_to) {
   if (adds_.has_any_up_to(up_to) && source_.is_cached(live_->generation)) adds_.forget(up_to);
 }
@@ -286,7 +287,7 @@ Outcome SetRefresher::cannot_follow(const Error& error) {
   return is_refusal(error) ? refused(error) : cannot_ask_store(error);
 }
 
-// Or the directory was wiped in the middle.
+// The directory may also have been wiped in the middle.
 Outcome SetRefresher::cannot_publish_now(const Error& error) const {
   return live_ && error.kind() == ErrorKind::MissingInput ? gone_again() : cannot_publish(error);
 }

@@ -1,5 +1,5 @@
-// Keeps one set in shared memory equal to what the store calls current, with what was added since. Whatever
-// goes wrong, what is live stays live.
+// Keeps one set in shared memory equal to the store's current generation plus the keys added since.
+// Whatever goes wrong, the live publication stays live.
 #pragma once
 
 #include <functional>
@@ -27,38 +27,39 @@ class SetRefresher {
   SetRefresher(const SetRefresher&) = delete;
   SetRefresher& operator=(const SetRefresher&) = delete;
 
-  // When nothing is live, publishes what the cache holds, as refresh() does, but asks no store: one that
-  // hangs must not keep it back. What goes wrong is left for refresh() to try again and to say.
+  // When nothing is live, publishes from the cache, as refresh() does, but without asking a store, because
+  // a store that hangs must not delay it. refresh() retries and reports what goes wrong.
   void publish_cached(SteadyTime now);
 
-  // Looks at the store, publishes what is new there and brings in what was added; when nothing is live, first
-  // publishes what the cache holds. Holds the set's lock meanwhile. Throws nothing that can be survived.
+  // Looks at the store, publishes what is new there and brings in the keys that were added. When nothing is
+  // live, it first publishes from the cache. Holds the set's lock meanwhile. Throws only what cannot be
+  // survived.
   const Outcome& refresh(SteadyTime now);
 
-  // As of the last refresh(); before it, what is live is known from publish_cached().
+  // As of the last refresh(); before the first one, only what is live, from publish_cached().
   [[nodiscard]] const Outcome& outcome() const noexcept { return outcome_; }
   [[nodiscard]] const std::string& set_name() const noexcept { return config_.name; }
   [[nodiscard]] const std::string& store_name() const noexcept { return config_.store; }
   [[nodiscard]] const StoreConnection& store() const noexcept { return store_; }
 
-  // What to watch for; nothing when the last refresh has not got so far as to read the log.
+  // The log to watch; nothing when the last refresh did not get as far as reading it.
   [[nodiscard]] std::optional<WatchedLog> watched_log() const { return adds_.watched_log(); }
   // Adds that would be lost with this object, and why they cannot be saved.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
-  // There is more to do at once.
+  // Whether there is more to do right away.
   [[nodiscard]] bool has_more() const noexcept { return adds_.has_more(); }
-  // The store's log may be another than before.
+  // To be called when the store's log may have been replaced.
   void read_log_again() noexcept { adds_.read_again(); }
 
-  // The next refresh tries again what it would put off, a build that a guard has refused too: what it was
-  // measured by may be another now.
+  // The next refresh retries what it would put off, even a build that a guard refused: what the guard
+  // compared it with may have changed.
   void try_again_now() {
     backoff_.reset();
     put_off_.reset();
   }
 
  private:
-  // A build that did not make it, and what to say while it is not tried again.
+  // A build that was not published, and the outcome to report until it is tried again.
   struct PutOff {
     SnapshotRecord record;
     bool for_good;  // else until the backoff has passed

@@ -35,7 +35,7 @@ std::optional<std::uint64_t> generation_of(std::string_view file_name, std::stri
   return generation;
 }
 
-// What a crash in the middle of a save has left, of a snapshot or of the adds beside it.
+// Left by a crash in the middle of a save, of a snapshot or of the adds next to it.
 bool is_unfinished(std::string_view file_name, std::string_view set_name) {
   const bool is_of_set =
       file_name.starts_with(set_name) && file_name.substr(set_name.size()).starts_with('.');

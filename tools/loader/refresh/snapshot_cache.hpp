@@ -1,5 +1,6 @@
-// The last good snapshot of each set on the host's disk, <cache>/<set>.<generation>.ks: published at once
-// when shared memory is empty and the store is away, as after a reboot. And <cache>/<set>.newest, a moment.
+// The last good snapshot of each set on the host's disk, <cache>/<set>.<generation>.ks. It is published at
+// once when shared memory is empty and the store is away, as after a reboot. <cache>/<set>.newest holds a
+// moment.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,13 @@ class SnapshotCache {
   // Permission when the folder cannot be read.
   [[nodiscard]] std::optional<std::uint64_t> newest_generation(const std::string& set_name) const;
 
-  // The newest as_of that the store's records had, so that what was rolled back from is known as old: Unix
-  // seconds as text. 0 when it was never saved. Throws as load() does.
+  // The newest as_of of the store's records, in Unix seconds, so that a generation that was rolled back
+  // from is known to be old. 0 when it was never saved. Throws as load() does.
   [[nodiscard]] UnixSeconds newest_as_of(const std::string& set_name) const;
   // Atomic, and on disk when it returns. Throws as save() does.
   void save_newest_as_of(const std::string& set_name, UnixSeconds as_of) const;
 
-  // Where the snapshots lie, for messages.
+  // Where the snapshots are, for messages.
   [[nodiscard]] std::string pattern_of(const std::string& set_name) const {
     return folder_ + "/" + set_name + ".*.ks";
   }

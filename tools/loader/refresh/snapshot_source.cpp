@@ -98,9 +98,9 @@ bool SnapshotSource::is_cached(std::uint64_t generation) const noexcept {
   }
 }
 
-// A lower number alone is no reason: a store that lost its records counts from the beginning again. A replica
-// that lags behind has an older moment as well: not newer than any that was seen, since what is live may have
-// been brought back by a rollback.
+// A lower number alone is no reason to refuse: a store that lost its records counts from 1 again. A replica
+// that lags behind has an older moment too. It is compared with the newest moment that was seen, because
+// the live one may have been brought back by a rollback.
 void SnapshotSource::check_not_older(const SnapshotRecord& record,
                                      const std::optional<LivePublication>& live) const {
   if (!live || record.generation >= live->generation) return;

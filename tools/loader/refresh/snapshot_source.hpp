@@ -1,5 +1,5 @@
-// Where the snapshots of one set come from, its store or the cache of this host, and what must hold of one
-// before it is published.
+// Where the snapshots of one set come from (its store, or this host's cache), and the checks that each must
+// pass before it is published.
 #pragma once
 
 #include <functional>
@@ -29,25 +29,27 @@ class SnapshotSource {
   SnapshotSource(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
                  const std::function<bool()>& on_progress, SetLog& log);
 
-  // The current snapshot of the store, or the pointer's where the cache has it: a build that was
-  // saved but could not be published is not pulled again. Throws as pull() does.
+  // The store's current snapshot; from the cache if that holds the one in the pointer record, so that a
+  // build that was saved but could not be published is not pulled again. Throws as pull() does.
   Candidate fetch(const PointerRecord& pointer, SteadyTime now);
   // Nothing when the cache has none. Its record holds the generation alone.
   [[nodiscard]] std::optional<Candidate> newest_cached() const;
 
-  // Guards, size, and that it is not older than what is live. Shrink is measured as push has done, by the
-  // generation before: so all hosts decide alike, whichever generations one of them has missed. By what is
-  // live only where the store keeps none. Throws Refused, Data, Incompatible.
+  // Checks guards, size, and that it is not older than the live publication. Shrink is measured against the
+  // generation before, as push does, so that all hosts decide alike whichever generations one of them
+  // missed; against the live publication only when the store keeps no earlier generation. Throws Refused,
+  // Data, Incompatible.
   void check(const Candidate& candidate, const std::optional<LivePublication>& live) const;
-  // The last of these alone, which needs no pull.
+  // Only the last of these checks, which needs no pull.
   void check_not_older(const SnapshotRecord& record, const std::optional<LivePublication>& live) const;
 
-  // What the store kept when all was well; outlives a restart, unless the cache cannot be written.
+  // Remembers the newest moment in the store's records. Survives a restart, unless the cache cannot be
+  // written.
   void has_seen(const PointerRecord& pointer);
 
-  // Whether a reboot would find that generation, and no older one.
+  // Whether a reboot would find that generation and no older one.
   [[nodiscard]] bool is_cached(std::uint64_t generation) const noexcept;
-  // In the cache, in place of the one before; a cache that cannot be written is said, and no reason to stop.
+  // Replaces the cached snapshot. A cache that cannot be written is logged and stops nothing.
   void save(const Candidate& candidate);
 
  private:

@@ -1,6 +1,6 @@
-// One configured store as the loader uses it: opened when a set first asks, closed after each round and when
-// nobody has asked for a while, so that a store that was moved or restarted is found again; left alone for a
-// while after it failed, so that many sets of one dead store cost one timeout.
+// One configured store as the loader uses it. It is opened when a set first asks, and closed after each
+// round and after some idle seconds, so that a store that was moved or restarted is found again. After a
+// failure it is left alone for a while, so that many sets of one dead store cost one timeout.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ namespace keysieve {
 
 using OpenStore = std::function<std::unique_ptr<Store>()>;
 
-// Refuses a store that is not there: an empty one in its place would look well. Waits for no failover: the
-// other stores have their turn meanwhile.
+// Refuses a store that does not exist: an empty one in its place would look healthy. Does not wait for a
+// failover, so that the other stores get their turn.
 inline OpenStore store_opener(std::string url) {
   return [url = std::move(url)] { return open_store(url, IfMissing::Refuse, Patience::None); };
 }
@@ -29,7 +29,7 @@ class StoreConnection {
   // The store's URL without password, for messages.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  // Calls `ask` with the open store. While it is left alone, throws what it failed with.
+  // Calls `ask` with the open store. While the store is left alone, throws the error it failed with.
   template <typename Ask>
   auto use(SteadyTime now, const Ask& ask) {
     if (failure_ && !backoff_.is_due(now)) throw Error(*failure_);
@@ -53,7 +53,7 @@ class StoreConnection {
   // Empty: it is not away.
   [[nodiscard]] std::string failure() const { return failure_ ? failure_->what() : ""; }
   [[nodiscard]] bool was_asked() const noexcept { return used_at_ != SteadyTime{}; }
-  // The next use tries, however short ago it failed.
+  // The next use tries again, even right after a failure.
   void try_again_now() { backoff_.reset(); }
 
  private:

@@ -20,7 +20,7 @@ struct StoreRecords {
       bypass_error{};  // one that cannot be read is one without end, as one that is not understood
 };
 
-// `store_name` stands in messages. Throws as a Store does.
+// `store_name` is for messages. Throws as a Store does.
 StoreRecords read_store_records(Store& store, const std::string& set_name, const std::string& store_name);
 
 }  // namespace keysieve

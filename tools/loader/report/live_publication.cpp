@@ -6,8 +6,8 @@
 namespace keysieve {
 namespace {
 
-// Believes those whom the command line believes: root finds what keysieved has published as its own user.
-// Nothing where there is no directory.
+// Trusts the users that the command line trusts, so that root finds what keysieved has published as its own
+// user. Nothing if there is no directory.
 std::optional<SetReader> reader_of(const std::string& directory, const std::string& set_name) {
   try {
     SetReader reader = status_reader(directory, set_name);

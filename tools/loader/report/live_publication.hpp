@@ -1,5 +1,5 @@
-// What readers of a set see at this moment: the loader compares it with what the store says, at every look,
-// so that a wiped directory or a publication by hand is noticed.
+// What readers of a set see at this moment. The loader compares it with the store at every look, so that it
+// notices a wiped directory or a publication by hand.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct LivePublication {
   bool is_damaged = false;   // and bypassed for that until something else is published
 };
 
-// Nothing when no reader could attach one: none published, damaged, or of another version.
+// Nothing when no reader could attach it: not published, damaged, or of another version.
 std::optional<LivePublication> live_publication(const std::string& directory, const std::string& set_name);
 
 }  // namespace keysieve

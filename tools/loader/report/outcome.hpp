@@ -1,4 +1,4 @@
-// What a refresh of one set, or a step of one, has come to.
+// The result of a refresh of one set, or of one step.
 #pragma once
 
 #include <array>
@@ -40,9 +40,9 @@ struct Outcome {
   [[nodiscard]] bool is_good() const noexcept { return trouble == Trouble::None; }
 };
 
-// Whether php-fpm would rather wait: nothing is live, because nobody has looked yet or because publishing
-// failed here, which may pass in seconds. What a store or a guard keeps back may take days, and lookups
-// answer maybe meanwhile.
+// Whether php-fpm should wait with its start: nothing is live, because no refresh has run yet or publishing
+// failed on this host, which may pass in seconds. A store or a guard may hold a set back for days, and
+// lookups answer maybe meanwhile.
 inline bool holds_back_ready(const Outcome& outcome) {
   return !outcome.live && (outcome.trouble == Trouble::NotAsked || outcome.trouble == Trouble::CannotPublish);
 }
@@ -55,7 +55,7 @@ Outcome refused(const SnapshotRecord& record, const Error& error);
 Outcome cannot_publish(const Error& error);
 Outcome adds_in_memory(std::size_t adds, const std::string& failure);
 
-// Takes a step. What stopped it; nothing when it is done.
+// Runs a step. Returns the error that stopped it; nothing when it succeeded.
 template <typename Step>
 std::optional<Error> error_of(const Step& step) {
   try {
@@ -66,8 +66,8 @@ std::optional<Error> error_of(const Step& step) {
   return std::nullopt;
 }
 
-// Thrown where the loader is told to stop in the middle of something long. Not an Error: nothing is wrong,
-// and only refresh() catches it.
+// Thrown when the loader is told to stop in the middle of something long. It is not an Error, because
+// nothing is wrong, and only refresh() catches it.
 struct Stopped {};
 
 }  // namespace keysieve

@@ -91,7 +91,7 @@ void SetLog::say_cache_trouble(const std::string& reason) {
   has_said_cache_trouble_ = true;
 }
 
-// Not by the reason's words: they may change at every try ("timed out", "connection refused").
+// Does not compare the reason's words, which may change at every try ("timed out", "connection refused").
 bool SetLog::is_what_was_said(const Outcome& outcome) const {
   return said_ && said_->trouble == outcome.trouble && said_->exit_status == outcome.exit_status &&
          said_->refused == outcome.refused;

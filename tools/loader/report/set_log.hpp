@@ -1,4 +1,4 @@
-// The log lines about what refreshes have found of one set: each change is said once, not at every look.
+// The log lines about the refreshes of one set. Each change is logged once, not at every look.
 #pragma once
 
 #include <optional>
@@ -14,23 +14,24 @@ class SetLog {
  public:
   explicit SetLog(std::string set_name) : set_name_(std::move(set_name)) {}
 
-  // After a refresh. Says the trouble, or that it is over, when that is not what was said last.
+  // After a refresh: logs the trouble, or that it is over, unless that was logged last.
   void say(const Outcome& outcome);
   // A new publication, which is a change by itself.
   void say_published(const LivePublication& live, bool from_cache);
-  // What is published is not what was published; lookups answer maybe until something else is.
+  // The published bytes have changed; lookups answer maybe until something else is published.
   void say_damaged(const std::string& damage);
-  // So many keys had been added, and were not in the live layer any more.
+  // So many added keys had vanished from the live layer.
   void say_layer_damaged(std::size_t lost);
   // The same snapshot again, with a larger layer.
   void say_enlarged(LayerGeometry before, const NewLayer& now);
-  // Until when the store has the set bypassed; nothing: it does not. Said when that changes.
+  // Until when the store bypasses the set; nothing: it does not. Logged when that changes.
   void say_bypass(std::optional<UnixSeconds> until);
-  // An add that no store would have taken. Said once.
+  // An add that no store would have accepted. Logged once.
   void say_too_long(std::size_t key_bytes);
-  // An entry of the adds log that is no add, though it may have been meant as one. Said once.
+  // An entry of the adds log that is not an add, though it may have been meant as one. Logged once.
   void say_unknown_entry(const std::string& log_name, const std::string& field);
-  // The cache cannot be used, which costs nothing as long as the store answers. Said once until it can again.
+  // The cache cannot be used, which costs nothing as long as the store answers. Logged once, until it works
+  // again.
   void say_cache_trouble(const std::string& reason);
   void cache_is_well() noexcept { has_said_cache_trouble_ = false; }
 

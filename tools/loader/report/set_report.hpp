@@ -1,5 +1,5 @@
-// What a running loader can tell of one set beside what every reader sees: how it stands to its store, what
-// was refused, how long things took, and what has happened lately.
+// What a running loader knows about one set that readers cannot see: how far it is behind its store, what
+// was refused, how long things took, and what happened lately.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ struct HistoryEntry {
   std::string reason{};  // of a refusal
 };
 
-// How long something took, each time: counts by upper bounds, as a Prometheus histogram has them.
+// How long something took each time, counted by upper bounds as in a Prometheus histogram.
 class Durations {
  public:
   // Seconds. From a set of kilobytes in LMDB to one of gigabytes over a slow network.
@@ -89,12 +89,12 @@ class SetRecorder {
 
   // As a configuration has it.
   void configured(std::string store, std::optional<double> max_fpr);
-  // A snapshot has come from the store; what is published next is it.
+  // A snapshot was pulled from the store, and is published next.
   void pulled(double seconds);
   void published(const LivePublication& live, bool from_cache, double seconds);
-  // What is live. A publication that was not reported is somebody else's.
+  // What is live. A publication that was not reported came from another process.
   void found(const LivePublication& live);
-  // By one of kRefusals. Each counts once for a build, however often it is tried again.
+  // For one of kRefusals. Each counts once per build, however often it is retried.
   void refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason);
   // What the store calls current, and whether that is live.
   void compared(const SnapshotRecord& current, bool is_live, SteadyTime now);

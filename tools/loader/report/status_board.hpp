@@ -1,5 +1,5 @@
-// Where the loader's thread leaves what it knows, and where those who answer questions about it take a copy.
-// Neither waits longer for the other than it takes to move some pointers.
+// The loader's thread leaves here what it knows, and the HTTP thread takes a copy. Neither waits longer for
+// the other than it takes to move some pointers.
 #pragma once
 
 #include <map>

@@ -48,7 +48,7 @@ std::string label(double x, const char* anchor, const std::string& text) {
                      text);
 }
 
-// Where the mean is among the bars; its label stays between those of the ends.
+// Marks the mean among the bars; its label stays between those of the ends.
 std::string mean_mark(const ShardDistribution& distribution) {
   const double share =
       (distribution.mean - distribution.lowest) / (distribution.highest - distribution.lowest);

@@ -20,7 +20,7 @@ constexpr int kRefreshSeconds = 10;
 
 using Sets = std::vector<const SetView*>;
 
-// What is worst comes first.
+// The worst come first.
 Sets by_verdict(const LoaderView& view) {
   Sets sets;
   for (const SetView& set : view.sets) sets.push_back(&set);
@@ -40,7 +40,7 @@ std::string host_name() {
   return name.data();
 }
 
-// A sieve in the colour of what is worst; inline, so that no file is asked for.
+// A dot in the colour of the worst verdict; inline, so that the browser requests no file.
 std::string icon(Verdict worst) {
   constexpr std::array kColours{"%232f9e5f", "%23d99013", "%23d64545"};
   return fmt::format(
@@ -145,7 +145,7 @@ std::string status_page(const LoaderView& view, const std::string& nonce) {
   for (const SetView* set : sets) page += set_card(*set, view);
   return page +
          fmt::format(
-             "</main><footer>Shown anew every {} seconds. <a href=\"/metrics\">metrics</a> "
+             "</main><footer>Refreshed every {} seconds. <a href=\"/metrics\">metrics</a> "
              "<a href=\"/status.json\">JSON</a> <a href=\"/healthz\">health</a></footer></body></html>\n",
              kRefreshSeconds);
 }

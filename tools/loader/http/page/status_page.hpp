@@ -1,4 +1,4 @@
-// The status page: one HTML document that needs nothing else, no script either.
+// The status page: one HTML document that needs no other file and no script.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ namespace keysieve {
 // `nonce` allows its style, see content_security_policy(); another for each answer.
 std::string status_page(const LoaderView& view, const std::string& nonce);
 
-// Allows that style and the icon, and nothing else: what would slip into the page could load or run nothing.
+// Allows that style and the icon, and nothing else, so that text injected into the page could not load or
+// run anything.
 std::string content_security_policy(const std::string& nonce);
 
 // How the status page looks: light or dark as the reader's system is, and on a telephone as well.

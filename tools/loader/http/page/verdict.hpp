@@ -17,7 +17,7 @@ enum class Verdict {
 Verdict verdict_of(const SetView& set) noexcept;
 std::string_view to_string(Verdict verdict) noexcept;  // "good"
 
-// Of the state alone, whatever the loader's trouble.
+// From the state alone, whatever the loader's trouble.
 Verdict verdict_of(Availability availability) noexcept;
 std::string_view state_word(Availability availability) noexcept;  // "Ready"
 // "store away"; empty without trouble.
