@@ -90,7 +90,7 @@ TEST_F(KeysievedNotify, IsReadyWhenNothingWasPushedYet) {
       << told_;
 }
 
-// After a reboot: of two stores that hang, one would be enough to keep everything back.
+// After a reboot. One store that hangs would be enough to keep everything back.
 TEST_F(KeysievedNotify, IsReadyWithWhatIsCachedBeforeAStoreThatHangsIsAsked) {
   RedisServer redis;
   const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
@@ -133,7 +133,7 @@ class SilentStore {
     EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     EXPECT_EQ(::listen(socket_.get(), SOMAXCONN), 0);
   }
-  // Whether somebody waits for its answer now.
+  // Whether a client is waiting for its answer now.
   [[nodiscard]] bool is_asked() {
     if (!client_.is_open())
       client_ = FileDescriptor(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));

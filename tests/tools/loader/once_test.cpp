@@ -102,7 +102,7 @@ TEST_F(KeysievedOnce, SaysWhatAnotherUserHasPublished) {
   EXPECT_FALSE(said("nothing is live")) << said_;
 }
 
-TEST_F(KeysievedOnce, ConfirmsWhatIsLiveAndPublishesNothingAnew) {
+TEST_F(KeysievedOnce, ConfirmsWhatIsLiveAndPublishesNothingAgain) {
   site_.push("tags", kKeys);
   site_.configure(tags_set);
   ASSERT_EQ(run(), 0);

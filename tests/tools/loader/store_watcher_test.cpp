@@ -64,7 +64,7 @@ TEST_F(StoreWatcherTest, NamesALogThatHasGrown) {
   }
 }
 
-TEST_F(StoreWatcherTest, IsMadeAnewAfterABackoffWhenItHasFailed) {
+TEST_F(StoreWatcherTest, IsMadeAgainAfterABackoffWhenItHasFailed) {
   arm(kWatchedSince);
   std::filesystem::remove_all(directory_ / "store");
   EXPECT_TRUE(is_readable());
@@ -77,7 +77,7 @@ TEST_F(StoreWatcherTest, IsMadeAnewAfterABackoffWhenItHasFailed) {
   EXPECT_TRUE(arm(kWatchedSince + Milliseconds(700)));
 }
 
-TEST_F(StoreWatcherTest, IsMadeAnewWhenItsStoreWasAway) {
+TEST_F(StoreWatcherTest, IsMadeAgainWhenItsStoreWasAway) {
   arm(kWatchedSince);
   watcher_.drop(kWatchedSince);
   EXPECT_FALSE(watcher_.is_watching());

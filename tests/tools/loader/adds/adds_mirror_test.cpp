@@ -89,7 +89,7 @@ TEST_F(AddsMirrorTest, TakesNoNotices) {
   EXPECT_EQ(mirror_.count_after({}), 0U);
 }
 
-TEST_F(AddsMirrorTest, CountsAndVisitsWhatStandsBehindAPosition) {
+TEST_F(AddsMirrorTest, CountsAndVisitsEntriesAfterAPosition) {
   mirror_.merge(adds(1, 10));
   EXPECT_EQ(mirror_.count_after(log_position(7, 0)), 3U);
   EXPECT_EQ(mirror_.count_after(log_position(7, 1)), 3U);
@@ -176,7 +176,7 @@ TEST_F(AddsMirrorTest, LosesOfATornFileWhatWasWrittenLast) {
   EXPECT_EQ(saved_keys(), keys_of(adds(1, 30)));
 }
 
-TEST_F(AddsMirrorTest, SaysThatItsFileIsDamagedAndWritesItAnew) {
+TEST_F(AddsMirrorTest, SaysThatItsFileIsDamagedAndRewritesIt) {
   mirror_.merge(adds(1, 10));
   mirror_.save();
   {

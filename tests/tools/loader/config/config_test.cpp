@@ -32,7 +32,7 @@ class Config : public ::testing::Test {
   Site site_;
 };
 
-// What is wrong stands in line 1, above a configuration that is right.
+// The wrong part is line 1, above a configuration that is right.
 std::string with_line(const std::string& line) {
   return line + "\n" + kStore + tags_set;
 }
@@ -92,7 +92,7 @@ TEST_F(Config, TakesNumbersWithoutUnits) {
   EXPECT_EQ(config.sets.at(0).guards.max_shrink, 1.0);
 }
 
-TEST_F(Config, IncludesTheFilesBesideItByName) {
+TEST_F(Config, IncludesTheFilesNextToItByName) {
   site_.write("conf.d/20-shop.toml", "[[set]]\nname = \"shop\"\nstore = \"other\"\n");
   site_.write("conf.d/10-more.toml", "poll_interval = \"1s\"\n[store.other]\nurl = \"dir:/srv/other\"\n" +
                                          std::string("[[set]]\nname = \"more\"\nstore = \"main\"\n"));

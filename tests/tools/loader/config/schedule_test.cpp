@@ -52,7 +52,7 @@ TEST(Backoff, DoublesUpToFiveMinutes) {
   }
 }
 
-TEST(Backoff, BeginsAnewAfterReset) {
+TEST(Backoff, StartsOverAfterReset) {
   Backoff backoff{seconds(10)};
   for (int i = 0; i < 5; ++i) backoff.failed(kStart);
   backoff.reset();

@@ -82,7 +82,7 @@ TEST_F(Server, TakesNoHeadersWithoutEnd) {
   EXPECT_EQ(get("/").status, 200);
 }
 
-TEST_F(Server, AnswersOthersBesideSlowClients) {
+TEST_F(Server, AnswersOthersDespiteSlowClients) {
   std::list<HttpConnection> slow;
   for (unsigned i = 0; i < HttpServer::kMostConnections / 2; ++i) {
     slow.emplace_back(path_).send("GET / HT");

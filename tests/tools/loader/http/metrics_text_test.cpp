@@ -39,7 +39,7 @@ std::set<std::string> matches(const std::string& text, const std::string& patter
   return found;
 }
 
-// Of samples, so with _bucket, _sum and _count.
+// The names of samples, so with _bucket, _sum and _count.
 std::set<std::string> exported() {
   return matches(metrics_text(full_view()), "\n(keysieve_[a-z0-9_]+)[ {]");
 }

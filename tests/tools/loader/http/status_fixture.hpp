@@ -16,7 +16,7 @@ class KeysievedStatus : public Keysieved {
     return eventually([&] { return metrics().find("\n" + line + "\n") != std::string::npos; });
   }
   [[nodiscard]] std::string metrics() const { return get("/metrics").body; }
-  // Of the only sample that begins so.
+  // The value of the only sample that begins so.
   [[nodiscard]] double value_of(const std::string& name) const {
     const std::string all = metrics();
     const auto at = all.find("\n" + name + " ");

@@ -181,7 +181,7 @@ TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhenTheMirrorIsDamaged) {
   EXPECT_EQ(mirrored(), 500U);
 }
 
-// What others may write to, the adds file alone, is not believed, until that is mended; nor is it lost.
+// An adds file that others may write to is not trusted until that is fixed, and it is not lost either.
 TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhileOthersMayWriteToTheMirror) {
   go_live();
   site_.add("tags", added_keys(500));
@@ -323,8 +323,8 @@ TEST_F(SetRefresherAdds, FollowsTheLogWhenTheCacheCannotBeWritten) {
   EXPECT_EQ(trouble(), Trouble::None);
 }
 
-// In a log of Redis a notice tells of a push. Here it comes between the looks at the pointer and at the log,
-// and so is read: nothing else will wake the loader.
+// In a Redis log a notice announces a push. Here it arrives between the looks at the pointer and at the
+// log, and must be read: nothing else will wake the loader.
 TEST_F(SetRefresherAdds, LooksOnceMoreWhenItHasReadANotice) {
   shared_redis().command("FLUSHALL");
   url_ = shared_redis().unix_url();

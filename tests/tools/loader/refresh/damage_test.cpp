@@ -43,7 +43,7 @@ class SetRefresherDamage : public SetRefresherTest {
   SetReader reader_{{.directory = site_.directory(), .max_jitter = std::chrono::hours(1)}, "tags"};
 };
 
-TEST_F(SetRefresherDamage, IsFoundAndPublishedAnewFromTheCache) {
+TEST_F(SetRefresherDamage, IsFoundAndPublishedAgainFromTheCache) {
   zero_a_shard();
   EXPECT_GT(absent(), 100) << "a reader does not notice";
   site_.remove_store();
@@ -56,7 +56,7 @@ TEST_F(SetRefresherDamage, IsFoundAndPublishedAnewFromTheCache) {
       << "from the damaged one it must not answer, late as it is";
 }
 
-TEST_F(SetRefresherDamage, BypassesTheSetUntilItCanBePublishedAnew) {
+TEST_F(SetRefresherDamage, BypassesTheSetUntilItCanBePublishedAgain) {
   zero_a_shard();
   std::filesystem::remove_all(site_.cache());
   std::filesystem::create_directory(site_.cache());

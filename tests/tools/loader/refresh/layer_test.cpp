@@ -113,7 +113,7 @@ TEST_F(SetRefresherLayer, IsEnlargedWhileTheStoreIsAwayAgain) {
   EXPECT_TRUE(site_.knows("tags", {100'000, 20000}));
 }
 
-// Neither the log nor the cache has what is in the layer: the layer is all there is of it.
+// Neither the log nor the cache has the keys of the layer: only the layer holds them.
 TEST_F(SetRefresherLayer, IsNotReplacedByOneThatHoldsLess) {
   go_live(first_keys(20000));
   site_.add("tags", {100'000, 2000});

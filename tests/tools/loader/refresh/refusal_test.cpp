@@ -61,7 +61,7 @@ TEST_F(SetRefresherTest, DoesNotPullABuildAgainThatAGuardRefused) {
 }
 
 // The store has lost its records, so there is only what is live to measure by.
-TEST_F(SetRefresherTest, MeasuresARefusedBuildAnewByWhatIsLiveWhenToldTo) {
+TEST_F(SetRefresherTest, ComparesARefusedBuildWithWhatIsLiveAgainWhenToldTo) {
   go_live();
   std::filesystem::remove_all(site_.root() / "store");
   site_.push("tags", first_keys(500));
@@ -186,7 +186,8 @@ TEST_F(SetRefresherTest, RefusesAnOlderGeneration) {
   EXPECT_TRUE(site_.knows("tags", kTwiceAsManyKeys));
 }
 
-// What is live was brought back, so its own moment is older than that of the generation rolled back from.
+// The live generation was brought back, so its own moment is older than that of the generation rolled back
+// from.
 TEST_F(SetRefresherTest, RefusesTheGenerationThatWasRolledBackFrom) {
   site_.push("tags", kKeys);
   site_.push("tags", kTwiceAsManyKeys);

@@ -106,7 +106,7 @@ TEST_F(SetRefresherTest, HoldsBackReadyOnlyWhileSomethingCannotBePublished) {
   EXPECT_EQ(refresher_->outcome().trouble, Trouble::CannotPublish);
 }
 
-// root may write anywhere, so root becomes somebody else.
+// root may write anywhere, so the test changes to another user.
 TEST_F(SetRefresherTest, SaysThatTheDirectoryIsNotWritable) {
   std::filesystem::permissions(site_.root().path(), std::filesystem::perms(0755));
   std::filesystem::permissions(site_.directory(), std::filesystem::perms(0555));

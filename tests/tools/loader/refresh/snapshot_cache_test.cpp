@@ -57,7 +57,7 @@ TEST_F(SnapshotCacheTest, HasNothingOfASetThatWasNeverSaved) {
   EXPECT_EQ(cache_.newest_generation("tags-2"), std::nullopt);
 }
 
-TEST_F(SnapshotCacheTest, BelievesNoFolderOrFileThatOthersMayWriteTo) {
+TEST_F(SnapshotCacheTest, TrustsNoFolderOrFileThatOthersMayWriteTo) {
   cache_.save("tags", 7, tags_.get());
   const std::string file = folder_ / "tags.7.ks";
   const auto refusal_of_mode = [&](const std::string& path, mode_t mode, mode_t after) {
@@ -79,7 +79,7 @@ TEST_F(SnapshotCacheTest, BelievesNoFolderOrFileThatOthersMayWriteTo) {
   EXPECT_NO_THROW(static_cast<void>(cache_.load("tags", 7)));
 }
 
-TEST_F(SnapshotCacheTest, BelievesNoFolderOrFileOfAForeignOwner) {
+TEST_F(SnapshotCacheTest, TrustsNoFolderOrFileOfAForeignOwner) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
   cache_.save("tags", 7, tags_.get());
   const std::string file = folder_ / "tags.7.ks";

@@ -88,7 +88,7 @@ TEST(StoreConnection, OneSetsBadRecordDoesNotKeepTheOthersAway) {
   EXPECT_FALSE(connection.use(kFirstTry, has_seed));
 }
 
-TEST(StoreConnection, FindsAStoreThatWasMadeAnewBetweenRounds) {
+TEST(StoreConnection, FindsAStoreThatWasReplacedBetweenRounds) {
   TemporaryDirectory directory;
   const std::string url = "lmdb:" + directory / "lmdb";
   open_store(url);  // makes it

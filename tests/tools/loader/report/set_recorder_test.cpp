@@ -107,7 +107,7 @@ TEST_F(Recorder, KeepsTheNewestOfItsHistory) {
 TEST_F(Recorder, SaysSinceWhenTheStoreIsAhead) {
   recorder_.compared(record(2, 1200), /*is_live=*/false, kNow);
   recorder_.compared(record(3, 1300), false, kNow + std::chrono::minutes(1));
-  EXPECT_EQ(recorder_.report().waiting_since, kNow) << "a newer generation does not begin the wait anew";
+  EXPECT_EQ(recorder_.report().waiting_since, kNow) << "a newer generation does not restart the wait";
   EXPECT_EQ(recorder_.report().store_generation, 3U);
   recorder_.compared(record(3, 1300), true, kNow + std::chrono::minutes(2));
   EXPECT_EQ(recorder_.report().waiting_since, std::nullopt);
