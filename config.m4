@@ -67,7 +67,6 @@ if test "$PHP_KEYSIEVE" != "no"; then
     core/filters/instruction_set.cpp \
     core/filters/registry.cpp \
     core/hash/key_hash.cpp \
-    core/snapshot/format.cpp \
     core/snapshot/layout.cpp \
     core/snapshot/newest_format.cpp \
     core/snapshot/snapshot.cpp \

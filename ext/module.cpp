@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/snapshot/format.hpp"
+#include "core/snapshot/layout.hpp"
 #include "ext/info.hpp"
 #include "ext/php_keysieve.h"
 #include "ext/set.hpp"

@@ -8,7 +8,6 @@
 
 #include "core/filters/bit_kind.hpp"
 #include "core/filters/blocks.hpp"
-#include "core/filters/split_block.hpp"
 
 namespace keysieve {
 

@@ -3,7 +3,7 @@
 // (1970).
 #pragma once
 
-#include "core/filters/scattered_bits.hpp"
+#include "core/filters/bit_kind.hpp"
 
 namespace keysieve {
 

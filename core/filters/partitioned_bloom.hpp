@@ -3,7 +3,7 @@
 // Mitzenmacher, "Less hashing, same performance: building a better Bloom filter" (2006).
 #pragma once
 
-#include "core/filters/scattered_bits.hpp"
+#include "core/filters/bit_kind.hpp"
 
 namespace keysieve {
 

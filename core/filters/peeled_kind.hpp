@@ -9,10 +9,10 @@
 #include <numeric>
 #include <vector>
 
+#include "core/filters/bits.hpp"
 #include "core/filters/expectation.hpp"
 #include "core/filters/kind_of.hpp"
-#include "core/filters/packed.hpp"
-#include "core/hash/remix.hpp"
+#include "core/hash/key_hash.hpp"
 
 namespace keysieve {
 

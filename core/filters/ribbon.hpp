@@ -1,7 +1,7 @@
 // Ribbon filter: each key is a linear equation over a short window of slots, and the slots are their
 // solution. Smallest of all kinds; nothing can be added. Source: Dillinger, Walzer, "Ribbon filter:
 // practically smaller than Bloom and Xor" (2021). What is different here, and brings it within 2 % of the
-// bound in shards of 4 KiB: levels (ribbon/levels.hpp) and exemption from the last column
+// bound in shards of 4 KiB: levels (ribbon/row.hpp) and exemption from the last column
 // (ribbon/exemption.hpp).
 #pragma once
 

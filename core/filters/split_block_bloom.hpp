@@ -8,7 +8,7 @@
 #endif
 
 #include "core/filters/bit_kind.hpp"
-#include "core/filters/split_block.hpp"
+#include "core/filters/blocks.hpp"
 
 namespace keysieve {
 

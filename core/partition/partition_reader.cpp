@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/partition/sort_hashes.hpp"
+#include "core/partition/shard_order.hpp"
 
 namespace keysieve {
 namespace {

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <span>
 
-#include "core/filters/split_block.hpp"
+#include "core/filters/blocks.hpp"
 
 namespace keysieve {
 

@@ -7,7 +7,6 @@
 #include "core/base/run_tasks.hpp"
 #include "core/partition/partition_reader.hpp"
 #include "core/snapshot/counters.hpp"
-#include "core/snapshot/shard_cutter.hpp"
 #include "core/snapshot/shard_filler.hpp"
 
 namespace keysieve {

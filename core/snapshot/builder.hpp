@@ -12,7 +12,7 @@
 
 #include "core/filters/sizing.hpp"
 #include "core/partition/hash_partitions.hpp"
-#include "core/snapshot/format.hpp"
+#include "core/snapshot/layout.hpp"
 #include "core/snapshot/snapshot.hpp"
 #include "core/snapshot/write_at.hpp"
 

@@ -1,6 +1,7 @@
 #include "core/snapshot/layout.hpp"
 
 #include "core/base/checksum.hpp"
+#include "core/base/error.hpp"
 
 namespace keysieve {
 
@@ -26,6 +27,30 @@ Bytes checksum_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64
   const Bytes shards = snapshot.subspan(layout.shards.offset, layout.shards.bytes);
   const std::uint64_t start = index * kChecksumStretchBytes;
   return shards.subspan(start, std::min<std::uint64_t>(kChecksumStretchBytes, shards.size() - start));
+}
+
+std::uint16_t oldest_snapshot_format() noexcept {
+  const std::uint16_t newest = newest_snapshot_format();
+  return newest == 1 ? newest : static_cast<std::uint16_t>(newest - 1);
+}
+
+std::string snapshot_formats_text() {
+  const std::string newest = std::to_string(newest_snapshot_format());
+  const std::string oldest = std::to_string(oldest_snapshot_format());
+  return oldest == newest ? newest : oldest + " and " + newest;
+}
+
+void check_snapshot_format(std::uint16_t format, const std::string& source) {
+  if (format >= oldest_snapshot_format() && format <= newest_snapshot_format()) return;
+  const std::string known = std::to_string(format) + ", this version reads " + snapshot_formats_text() + ": ";
+  if (format > newest_snapshot_format()) {
+    throw Error(ErrorKind::Incompatible,
+                source + ": has snapshot format " + known +
+                    "damaged, or written by a newer version; upgrade this reader, or build with --format " +
+                    std::to_string(newest_snapshot_format()));
+  }
+  throw Error(ErrorKind::Incompatible, source + ": has snapshot format " + known +
+                                           "damaged, or written by an older version; build it anew");
 }
 
 }  // namespace keysieve

@@ -1,5 +1,6 @@
 // The bytes of a snapshot, the same in file, store and memory: header page, shard table, checksum table,
 // padding to a page boundary, shards. docs/snapshot_format.md holds the byte tables; golden files pin them.
+// And the numbers of that format which this version knows.
 #pragma once
 
 #include <algorithm>
@@ -117,5 +118,20 @@ std::uint64_t header_checksum(const SnapshotHeader& header) noexcept;
 std::uint64_t tables_checksum(Bytes snapshot, const SnapshotLayout& layout) noexcept;
 // The bytes of shards that entry `index` of the checksum table covers.
 Bytes checksum_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t index) noexcept;
+
+// The numbers of the snapshot format that a version knows: the newest and the one before. It reads both and
+// can build both, so that a host and its builders need not be upgraded in one moment; docs/upgrade.md says in
+// which order they are.
+//
+// What is built unless another is asked for. Alone in newest_format.cpp, so that the tests can link programs
+// of the next number.
+std::uint16_t newest_snapshot_format() noexcept;
+std::uint16_t oldest_snapshot_format() noexcept;
+
+// "1", or "1 and 2".
+std::string snapshot_formats_text();
+
+// Throws Incompatible that begins with `source` and says what to do about another.
+void check_snapshot_format(std::uint16_t format, const std::string& source);
 
 }  // namespace keysieve

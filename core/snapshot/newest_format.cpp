@@ -1,4 +1,4 @@
-#include "core/snapshot/format.hpp"
+#include "core/snapshot/layout.hpp"
 
 namespace keysieve {
 

@@ -5,7 +5,6 @@
 
 #include "core/base/checksum.hpp"
 #include "core/snapshot/seal.hpp"
-#include "core/snapshot/shard_cutter.hpp"
 
 namespace keysieve {
 namespace {
@@ -88,6 +87,31 @@ void ShardFiller::build_shard(std::uint32_t index, std::span<const KeyHash> keys
 
 void ShardFiller::put_checksum(std::uint64_t stretch, Bytes bytes) {
   store(front_.data() + layout_.checksum_table.offset + stretch * sizeof(std::uint64_t), checksum(bytes));
+}
+
+void ShardCutter::feed(std::span<const KeyHash> hashes) {
+  while (!hashes.empty()) {
+    const auto end = std::partition_point(hashes.begin(), hashes.end(), [this](const KeyHash& hash) {
+      return shard_of(hash, shard_count_) <= next_;
+    });
+    const auto keys = hashes.first(static_cast<std::size_t>(end - hashes.begin()));
+    hashes = hashes.subspan(keys.size());
+    if (open_.empty() && !hashes.empty()) {
+      pass_on(keys);
+    } else {
+      open_.insert(open_.end(), keys.begin(), keys.end());
+      if (!hashes.empty()) pass_on(open_);
+    }
+  }
+}
+
+void ShardCutter::finish() {
+  while (next_ < end_) pass_on(open_);
+}
+
+void ShardCutter::pass_on(std::span<const KeyHash> keys) {
+  on_shard_(next_++, keys);
+  open_.clear();
 }
 
 }  // namespace keysieve

@@ -6,7 +6,7 @@
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
 #include "core/filters/sizing.hpp"
-#include "core/snapshot/format.hpp"
+#include "core/snapshot/layout.hpp"
 
 namespace keysieve {
 namespace {

@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "core/base/error.hpp"
-#include "core/hash/hash_list.hpp"
+#include "core/partition/shard_order.hpp"
 #include "core/snapshot/editor.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 

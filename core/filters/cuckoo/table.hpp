@@ -5,9 +5,9 @@
 #include <array>
 #include <bitset>
 
+#include "core/filters/bits.hpp"
 #include "core/filters/filter_kind.hpp"
-#include "core/filters/packed.hpp"
-#include "core/hash/remix.hpp"
+#include "core/hash/key_hash.hpp"
 
 namespace keysieve::cuckoo {
 

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "core/filters/instruction_set.hpp"
-#include "core/hash/remix.hpp"
+#include "core/hash/key_hash.hpp"
 
 namespace keysieve::ribbon {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <span>
 
-#include "core/filters/ribbon/levels.hpp"
+#include "core/filters/ribbon/row.hpp"
 
 namespace keysieve::ribbon {
 

@@ -4,7 +4,6 @@
 
 #include "core/filters/ribbon/exemption.hpp"
 #include "core/filters/ribbon/layout.hpp"
-#include "core/filters/ribbon/levels.hpp"
 #include "core/filters/ribbon/row.hpp"
 #include "core/filters/ribbon/system.hpp"
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "core/base/error.hpp"
-#include "core/hash/hash_list.hpp"
+#include "core/partition/shard_order.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 

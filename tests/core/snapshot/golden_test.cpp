@@ -11,7 +11,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/mapped_region.hpp"
-#include "core/filters/ribbon/levels.hpp"
+#include "core/filters/ribbon/row.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/message_of.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/hash/hash_list.hpp"
+#include "core/partition/shard_order.hpp"
 #include "core/shm/set_reader.hpp"
 
 namespace keysieve {

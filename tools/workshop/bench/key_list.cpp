@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/hash/remix.hpp"
+#include "core/hash/key_hash.hpp"
 #include "tools/workshop/bench/program.hpp"
 
 namespace keysieve {

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "core/filters/sizing.hpp"
-#include "core/hash/remix.hpp"
-#include "core/partition/hash_range.hpp"
+#include "core/hash/key_hash.hpp"
+#include "core/partition/shard_order.hpp"
 
 namespace keysieve {
 namespace {

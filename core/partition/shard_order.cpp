@@ -1,4 +1,4 @@
-#include "core/partition/sort_hashes.hpp"
+#include "core/partition/shard_order.hpp"
 
 #include <algorithm>
 #include <bit>

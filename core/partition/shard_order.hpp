@@ -1,16 +1,19 @@
-// Stretches of hashes in shard order. Both ends belong to the range, so that the last hash there is needs no
-// case of its own.
+// Hashes in shard order: ranges of them, and sorting. Used by partitions; updates and live layers sort their
+// few keys by it too.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "core/hash/key_hash.hpp"
-#include "core/hash/remix.hpp"
 
 namespace keysieve {
 
 inline constexpr std::uint64_t kMostHash = UINT64_MAX;
 
+// Both ends belong to the range, so that the last hash there is needs no case of its own.
 struct HashRange {
   KeyHash first{0, 0};
   KeyHash last{kMostHash, kMostHash};
@@ -35,6 +38,19 @@ inline HashRange range_of_shards(std::uint32_t begin, std::uint32_t end, std::ui
   HashRange range{{0, first_high(begin)}, {kMostHash, kMostHash}};
   if (end < shard_count) range.last.high = first_high(end) - 1;
   return range;
+}
+
+// Sorts `hashes`, all inside `range`, and keeps each once. By counting: hashes are evenly spread, so that
+// each falls close to its place at once. The result lies at the front of `hashes` or of `scratch`, which has
+// as much room; the other holds nothing any more. `counts` is scratch too, of at most 8 bytes per hash.
+// Hashes that are not evenly spread only take longer.
+std::span<KeyHash> sort_distinct(std::span<KeyHash> hashes, const HashRange& range, KeyHash* scratch,
+                                 std::vector<std::uint32_t>& counts);
+
+// The same for a short list, by comparing.
+inline void sort_and_dedupe(std::vector<KeyHash>& hashes) {
+  std::sort(hashes.begin(), hashes.end(), in_shard_order);
+  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
 }
 
 }  // namespace keysieve

@@ -1,10 +1,8 @@
-#include "core/partition/sort_hashes.hpp"
+#include "core/partition/shard_order.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
-
-#include "core/hash/hash_list.hpp"
 
 namespace keysieve {
 namespace {
