@@ -72,9 +72,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
     core/snapshot/snapshot.cpp \
     core/shm/attachment.cpp \
     core/shm/control_file.cpp \
-    core/shm/control_page.cpp \
     core/shm/live_file.cpp \
-    core/shm/live_page.cpp \
     core/shm/set_folder.cpp \
     core/shm/set_reader.cpp \
     ext/attached_set.cpp \

@@ -1,15 +1,121 @@
-// The file that holds the control page of a set, mapped: read-only by readers, writable by its owner.
+// The control file of a set is one page, which says which publication is current. Written by the loader (and
+// by `keysieve bypass`), mapped read-only by every reader. Atomics lie on cache lines of their own.
 #pragma once
 
 #include <sys/types.h>
 
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "core/base/bytes.hpp"
+#include "core/base/clock.hpp"
 #include "core/base/file_descriptor.hpp"
 #include "core/base/mapped_region.hpp"
-#include "core/shm/control_page.hpp"
 #include "core/shm/set_folder.hpp"
 
 namespace keysieve {
 
+inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T', 'R', 'L'};
+inline constexpr std::uint32_t kEndianMark = 0x01020304;
+inline constexpr std::uint16_t kControlAbiMajor = 1;  // another major is not understood
+// A higher minor only adds. 1: the store's bypass; 2: `previous`.
+inline constexpr std::uint16_t kControlAbiMinor = 2;
+
+// `current` is a publication number; its three top bits say that the set is bypassed: by an operator of this
+// host, in the store, or by the loader, because the bytes of this publication have changed. None lifts
+// another's. 0: nothing published yet.
+inline constexpr std::uint64_t kBypassBit = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t kStoreBypassBit = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t kDamagedBit = std::uint64_t{1} << 61;  // the next publication is without it
+inline constexpr std::uint64_t kBypassBits = kBypassBit | kStoreBypassBit | kDamagedBit;
+constexpr std::uint64_t publication_of(std::uint64_t word) noexcept {
+  return word & ~kBypassBits;
+}
+constexpr bool is_bypassed(std::uint64_t word) noexcept {
+  return (word & kBypassBits) != 0;
+}
+
+struct ControlPage {
+  std::array<char, 8> magic;
+  std::uint32_t endian_mark;
+  std::uint16_t abi_major;
+  std::uint16_t abi_minor;
+  std::uint64_t instance;         // random, new whenever the page is created
+  std::uint64_t header_checksum;  // XXH3-64 of the bytes before it
+
+  // Release-stored by the publisher after the publication's files are in place; acquire-loaded by readers per
+  // call.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> current;
+  // Stored before the bypass bit is set (release, through `current`) or cleared; Unix seconds, 0: until
+  // switched off.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> bypass_until;
+  // When the loader last saw that the store has nothing newer than what is current. Relaxed: information
+  // only.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> last_confirmed;
+  // The loader's last sign of life. Relaxed: information only.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> heartbeat;
+
+  // When `current` was last moved to another publication, in Unix milliseconds. Stored before `current`
+  // (release), so that a reader that has slept through it knows that its jitter is long over.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> moved_at_ms;
+
+  // As bypass_until, for the store's bypass.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> store_bypass_until;
+
+  // The publication before `current`, as long as keys are added to its live layer too: a reader may still
+  // answer from it. 0: there is none. Release-stored before `current` and before a key is added to one layer
+  // alone; acquire-loaded by readers after `current`.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> previous;
+
+  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 8 * kCacheLineBytes> reserved;
+};
+
+static_assert(sizeof(ControlPage) == kPageBytes && std::is_standard_layout_v<ControlPage>);
+static_assert(offsetof(ControlPage, header_checksum) == 24);
+static_assert(offsetof(ControlPage, current) == 64);
+static_assert(offsetof(ControlPage, bypass_until) == 128);
+static_assert(offsetof(ControlPage, last_confirmed) == 192);
+static_assert(offsetof(ControlPage, heartbeat) == 256);
+static_assert(offsetof(ControlPage, moved_at_ms) == 320);
+static_assert(offsetof(ControlPage, store_bypass_until) == 384);
+static_assert(offsetof(ControlPage, previous) == 448);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
+static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(std::atomic<std::int64_t>) == 8);
+
+// An end that is over: stored when a bypass is switched off, so that whoever sets the bit once more, meaning
+// an older bypass, brings nothing back.
+inline constexpr UnixSeconds kBypassOver = 1;
+
+// One of the two ways to bypass a set until some moment: a bit of `current` and the moment when it ends.
+struct BypassSwitch {
+  std::uint64_t bit;
+  std::atomic<std::int64_t> ControlPage::*until;
+};
+inline constexpr BypassSwitch kOperatorBypass{kBypassBit, &ControlPage::bypass_until};
+inline constexpr BypassSwitch kStoreBypass{kStoreBypassBit, &ControlPage::store_bypass_until};
+inline constexpr std::array kBypassSwitches{kOperatorBypass, kStoreBypass};
+
+// Which bits of `word`, loaded from `current` (acquire), stand for a bypass that is not over.
+inline std::uint64_t bypasses_in_force(const ControlPage& page, std::uint64_t word,
+                                       UnixSeconds now) noexcept {
+  std::uint64_t in_force = word & kDamagedBit;
+  for (const BypassSwitch& bypass : kBypassSwitches) {
+    const UnixSeconds until = (page.*bypass.until).load(std::memory_order_relaxed);
+    if (until == 0 || now < until) in_force |= word & bypass.bit;
+  }
+  return in_force;
+}
+
+// The bytes of a new control page: nothing published, random instance.
+std::array<std::byte, kPageBytes> new_control_page();
+
+// Throws Data (damaged) or Incompatible (another ABI); `path` is for the message.
+void check_control_page(const ControlPage& page, std::string_view path);
+
+// The page, mapped: read-only by readers, writable by its owner.
 class ControlFile {
  public:
   // Throws MissingInput, Permission, NotTrusted, Data, Incompatible; all name the file.

@@ -15,8 +15,17 @@ class LayerWriter {
   explicit LayerWriter(LiveFile file) noexcept : file_(std::move(file)) {}
 
   // From now on every lookup of the key answers maybe, in every process. The hash must have been made with
-  // seed(). Whether any bit was new; only such keys are counted.
-  bool add(KeyHash hash) noexcept;
+  // seed(). Returns whether any bit was new; only such keys are counted.
+  //
+  // A writer before this one may have been killed after it set the bits and before it counted the key. Nobody
+  // looks at the bits while nothing is counted, so the first key counts whether its bits are new or not.
+  bool add(KeyHash hash) noexcept {
+    const bool is_new = set_layer_bits(file_.writable_lanes(), file_.geometry(), hash);
+    const std::uint64_t keys = live_keys();
+    // Release: pairs with the acquire in LiveLayer::keys.
+    if (is_new || keys == 0) file_.writable_page().live_keys.store(keys + 1, std::memory_order_release);
+    return is_new;
+  }
 
   // Waits until the bits lie on the disk, where the directory is on one.
   void sync() noexcept { file_.sync(); }

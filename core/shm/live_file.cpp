@@ -2,10 +2,62 @@
 
 #include <fcntl.h>
 
+#include <cstddef>
+#include <string>
+
+#include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
 #include "core/base/file_descriptor.hpp"
 
 namespace keysieve {
+namespace {
+
+std::uint64_t header_checksum(const LivePage& page) noexcept {
+  return checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(LivePage, header_checksum)));
+}
+
+}  // namespace
+
+std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp) {
+  LivePage page{};
+  page.magic = kLiveMagic;
+  page.instance = stamp.instance;
+  page.publication = stamp.publication;
+  page.generation = stamp.generation;
+  page.published_at = stamp.published_at;
+  page.layer_shard_count = stamp.layer.shard_count;
+  page.layer_shard_bytes = stamp.layer.shard_count == 0 ? 0 : kLayerShardBytes;
+  page.seed = stamp.seed;
+  page.header_checksum = header_checksum(page);
+  page.live_keys = stamp.live_keys;
+  std::array<std::byte, kPageBytes> bytes;
+  std::memcpy(bytes.data(), static_cast<const void*>(&page), sizeof page);
+  return bytes;
+}
+
+void check_live_page(const LivePage& page, std::uint64_t file_bytes, const PublicationId& id,
+                     std::string_view path) {
+  const std::string name(path);
+  if (page.magic != kLiveMagic) throw Error(ErrorKind::Data, name + ": is not a keysieve live page");
+  if (page.header_checksum != header_checksum(page)) {
+    throw Error(ErrorKind::Data, name + ": live page is damaged: its checksum does not match");
+  }
+  if (page.instance != id.instance || page.publication != id.publication) {
+    throw Error(ErrorKind::Data, name + ": live page belongs to another publication");
+  }
+  const LayerGeometry layer{page.layer_shard_count};
+  if (page.layer_shard_bytes != (layer.shard_count == 0 ? 0 : kLayerShardBytes)) {
+    throw Error(ErrorKind::Data, name + ": live layer of " + std::to_string(layer.shard_count) +
+                                     " shards of " + std::to_string(page.layer_shard_bytes) +
+                                     " bytes, a size that is not known");
+  }
+  const std::uint64_t expected = sizeof(LivePage) + layer.bytes();
+  if (file_bytes != expected) {
+    throw Error(ErrorKind::Data, name + ": is " + (file_bytes < expected ? "cut short" : "too long") + ": " +
+                                     std::to_string(file_bytes) + " bytes instead of " +
+                                     std::to_string(expected));
+  }
+}
 
 LiveFile LiveFile::open_read_only(const SetFolder& folder, const std::string& file_name,
                                   const PublicationId& id) {

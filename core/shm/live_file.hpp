@@ -1,12 +1,70 @@
-// The file that holds the live page of a publication and the live layer behind it, mapped: read-only by
-// readers, writable by the loader.
+// The live file of a publication: a page with what is known of it only on this host, and behind that the live
+// layer. Written before the publication becomes current; afterwards only its atomics change, by the loader
+// alone. Readers map it read-only.
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "core/base/bytes.hpp"
+#include "core/base/clock.hpp"
 #include "core/base/mapped_region.hpp"
-#include "core/shm/live_page.hpp"
+#include "core/shm/live_layer.hpp"
 #include "core/shm/set_folder.hpp"
 
 namespace keysieve {
+
+inline constexpr std::array<char, 8> kLiveMagic{'K', 'S', 'L', 'I', 'V', 'E', '0', '2'};
+
+// Which publication of which control page.
+struct PublicationId {
+  std::uint64_t instance = 0;
+  std::uint64_t publication = 0;
+
+  friend bool operator==(const PublicationId&, const PublicationId&) = default;
+};
+
+struct LivePage {
+  std::array<char, 8> magic;
+  std::uint64_t instance;     // of the control page it belongs to
+  std::uint64_t publication;  // on this host, from 1
+  std::uint64_t generation;   // in the store; 0: published from a file
+  UnixSeconds published_at;
+  std::uint64_t seed;               // of the snapshot: the layer's keys are hashed by it too
+  std::uint32_t layer_shard_count;  // 0: no layer
+  std::uint32_t layer_shard_bytes;
+  std::uint64_t header_checksum;  // XXH3-64 of the bytes before it
+
+  // Keys in the layer. Release-stored after their bits, by LayerWriter::add; acquire-loaded by readers at
+  // every lookup.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> live_keys;
+
+  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 2 * kCacheLineBytes> reserved;
+};
+
+static_assert(sizeof(LivePage) == kPageBytes && std::is_standard_layout_v<LivePage>);
+static_assert(offsetof(LivePage, header_checksum) == 56);
+static_assert(offsetof(LivePage, live_keys) == 64);
+
+// What a live page begins with.
+struct PublicationStamp {
+  std::uint64_t instance = 0;
+  std::uint64_t publication = 0;
+  std::uint64_t generation = 0;
+  UnixSeconds published_at = 0;
+  LayerGeometry layer{};
+  std::uint64_t seed = 0;
+  std::uint64_t live_keys = 0;
+};
+
+std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp);
+
+// Throws Data unless the page is whole, belongs to that publication, and is followed by exactly the
+// layer that it tells of: `file_bytes` is the size of both.
+void check_live_page(const LivePage& page, std::uint64_t file_bytes, const PublicationId& id,
+                     std::string_view path);
 
 class LiveFile {
  public:

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "core/filters/sizing.hpp"
 #include "core/filters/split_block_bloom.hpp"
 
 namespace keysieve {
@@ -29,6 +30,11 @@ LayerFill layer_fill(const LayerLane* lanes, LayerGeometry geometry) noexcept {
     sum.estimated_fpr += SplitBlockBloom::estimated_fpr(std::as_bytes(std::span(copy)), {});
   }
   return {sum.fill_ratio / geometry.shard_count, sum.estimated_fpr / geometry.shard_count};
+}
+
+LayerGeometry layer_geometry_for(std::uint64_t keys, double fpr) {
+  const FilterKind& kind = *find_filter_kind(SplitBlockBloom::kId);
+  return {size_filter(kind, {.keys = keys, .target_fpr = fpr, .shard_bytes = kLayerShardBytes}).shard_count};
 }
 
 }  // namespace keysieve

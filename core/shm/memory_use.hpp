@@ -1,10 +1,12 @@
-// How much shared memory the publications of a directory hold, the unlinked ones that idle workers pin
-// included.
+// How much shared memory the publications of a directory hold, and how much of it lies in huge pages (2 MB on
+// x86-64). For those who look after a host; no reader needs to know.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+
+#include "core/base/bytes.hpp"
 
 namespace keysieve {
 
@@ -15,7 +17,16 @@ struct MemoryUse {
   std::optional<std::uint64_t> pinned_bytes;
 };
 
-// Throws MissingInput, Permission.
+// Of a directory, with the unlinked files that idle workers pin. Throws MissingInput, Permission.
 MemoryUse memory_use(const std::string& directory);
+
+// The bytes of a mapped file that this process sees through huge pages; nothing where /proc cannot be read.
+// Touches all of it; a few milliseconds per 100 MB.
+std::optional<std::uint64_t> huge_page_bytes(Bytes mapping);
+
+// What the directory's tmpfs gives to files that are written: "never", "always", "within_size" or "advise"
+// (mount option huge=, unless the kernel's shmem_enabled overrules it); nothing on any other file system.
+// Throws MissingInput, Permission.
+std::optional<std::string> huge_page_policy(const std::string& directory);
 
 }  // namespace keysieve

@@ -43,7 +43,7 @@ void sync_unless_memory(const FileDescriptor& file, const std::string& path) {
 // another publisher may work under the same names.
 class NewFiles {
  public:
-  explicit NewFiles(const SetFolder& folder) : folder_(folder) {}
+  explicit NewFiles(const PublisherFolder& folder) : folder_(folder) {}
   NewFiles(const NewFiles&) = delete;
   NewFiles& operator=(const NewFiles&) = delete;
   ~NewFiles() {
@@ -94,11 +94,11 @@ class NewFiles {
     return file;
   }
 
-  const SetFolder& folder_;
+  const PublisherFolder& folder_;
   std::vector<std::string> names_;
 };
 
-void create_control(const SetFolder& folder) {
+void create_control(const PublisherFolder& folder) {
   const std::string name = temporary(kControlName);
   folder.remove_file(name);
   NewFiles files(folder);
@@ -110,7 +110,7 @@ void create_control(const SetFolder& folder) {
 
 // A control page that is damaged is replaced, since no reader believes it either; one that cannot be opened,
 // for want of descriptors say, is what they all have mapped.
-ControlFile open_or_create_control(const SetFolder& folder) {
+ControlFile open_or_create_control(const PublisherFolder& folder) {
   try {
     if (folder.status_of(kControlName)) return ControlFile::open_writable(folder);
   } catch (const Error& error) {
@@ -125,7 +125,7 @@ ControlFile open_or_create_control(const SetFolder& folder) {
 Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
     : settings_(std::move(settings)),
       set_name_(set_name),
-      folder_(SetFolder::open_or_create(settings_.directory, set_name, settings_.group)) {
+      folder_(PublisherFolder::open_or_create(settings_.directory, set_name, settings_.group)) {
   check_owner(folder_);
   lock_ = folder_.open_file(kLockName, O_RDWR | O_CREAT);
   if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -7,8 +7,8 @@
 
 #include "core/shm/control_file.hpp"
 #include "core/shm/layer_writer.hpp"
-#include "core/shm/new_layer.hpp"
-#include "core/shm/set_folder.hpp"
+#include "core/shm/live_layer.hpp"
+#include "core/shm/publisher_folder.hpp"
 #include "core/snapshot/snapshot.hpp"
 
 namespace keysieve {
@@ -72,7 +72,7 @@ class Publisher {
 
   PublisherSettings settings_;
   std::string set_name_;
-  SetFolder folder_;
+  PublisherFolder folder_;
   FileDescriptor lock_;
   std::optional<ControlFile> control_;
 };

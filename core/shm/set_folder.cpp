@@ -66,21 +66,21 @@ SetFolder SetFolder::open(const std::string& directory, std::string_view set_nam
   const std::string path = directory + "/" + name;
   FileDescriptor folder = open_folder(open_directory(directory), name);
   if (!folder.is_open()) throw_read_error(path, errno);
-  return adopt(std::move(folder), path, trusted_owner);
+  return {std::move(folder), path, trusted_owner};
 }
 
-SetFolder SetFolder::adopt(FileDescriptor folder, std::string path, std::optional<uid_t> trusted_owner) {
-  const auto status = stat_of(folder, path);
-  const uid_t owner = status.st_uid;
-  if (owner != 0 && owner != ::geteuid() && owner != trusted_owner) {
+SetFolder::SetFolder(FileDescriptor folder, std::string path, std::optional<uid_t> trusted_owner)
+    : folder_(std::move(folder)), path_(std::move(path)) {
+  const auto status = stat_of(folder_, path_);
+  owner_ = status.st_uid;
+  if (owner_ != 0 && owner_ != ::geteuid() && owner_ != trusted_owner) {
     throw Error(ErrorKind::NotTrusted,
-                path + ": not trusted: it belongs to uid " + std::to_string(owner) +
+                path_ + ": not trusted: it belongs to uid " + std::to_string(owner_) +
                     ", which is neither root nor this process's user nor the configured owner");
   }
   if ((status.st_mode & kWritableByOthers) != 0) {
-    throw Error(ErrorKind::NotTrusted, path + ": not trusted: its group or others may write to it");
+    throw Error(ErrorKind::NotTrusted, path_ + ": not trusted: its group or others may write to it");
   }
-  return {std::move(folder), std::move(path), owner};
 }
 
 FileDescriptor SetFolder::open_file(const std::string& file_name, int flags) const {

@@ -1,13 +1,13 @@
 // The folder of one set below the directory, opened once and used through openat(2): no path is walked twice,
-// no symbolic link is followed, and who owns the folder decides whether its files are believed.
+// no symbolic link is followed, and the folder's owner decides whether its files are trusted. This is what
+// readers need; publisher_folder.hpp adds what a publisher does to it.
 #pragma once
 
 #include <sys/types.h>
 
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "core/base/file_descriptor.hpp"
 
@@ -39,41 +39,29 @@ class SetFolder {
   static SetFolder open(const std::string& directory, std::string_view set_name,
                         std::optional<uid_t> trusted_owner);
 
-  // For the publisher, as is all that changes something (set_folder_changes.cpp). Whoever owns it, but not
-  // writable by group or others. Where it is missing it is created (mode 2750, group `group`); then the
-  // directory must belong to root or the effective uid, since nobody else could publish in a folder of ours.
-  static SetFolder open_or_create(const std::string& directory, std::string_view set_name,
-                                  std::optional<gid_t> group);
-
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] std::string path_of(const std::string& file_name) const { return path_ + "/" + file_name; }
   [[nodiscard]] uid_t owner() const noexcept { return owner_; }
   [[nodiscard]] const FileDescriptor& descriptor() const noexcept { return folder_; }
 
-  // Opens a regular file of the folder's owner that group and others cannot write; `flags` is O_RDONLY or
-  // O_RDWR. Throws as open() does.
+  // Opens a regular file of the folder's owner that group and others cannot write; `flags` are those of
+  // open(2). Throws as open() does.
   [[nodiscard]] FileDescriptor open_file(const std::string& file_name, int flags) const;
 
   // Nothing when there is no such file. Throws MissingInput, Permission when it cannot be told.
   [[nodiscard]] std::optional<struct stat> status_of(const std::string& file_name) const;
 
-  // Creates a file that must not exist, with exactly this mode and the folder's group.
-  [[nodiscard]] FileDescriptor create_file(const std::string& file_name, mode_t mode) const;
+ protected:
+  // Takes the opened folder. Throws NotTrusted as open() does.
+  SetFolder(FileDescriptor folder, std::string path, std::optional<uid_t> trusted_owner);
 
-  // Gives a finished file its final name, which must be free.
-  void rename_file(const std::string& from, const std::string& to) const;
-  // Nothing happens when it is not there.
-  void remove_file(const std::string& file_name) const;
-  [[nodiscard]] std::vector<std::string> file_names() const;
-
- private:
-  SetFolder(FileDescriptor folder, std::string path, uid_t owner)
-      : folder_(std::move(folder)), path_(std::move(path)), owner_(owner) {}
-  friend std::optional<uid_t> believed_owner(const std::string& directory, const std::string& set_name);
+  // Throws MissingInput, Permission.
   static FileDescriptor open_directory(const std::string& directory);
   // Not open where that fails; errno says why.
   static FileDescriptor open_folder(const FileDescriptor& directory, const std::string& set_name);
-  static SetFolder adopt(FileDescriptor folder, std::string path, std::optional<uid_t> trusted_owner);
+
+ private:
+  friend std::optional<uid_t> believed_owner(const std::string& directory, const std::string& set_name);
 
   FileDescriptor folder_;
   std::string path_;

@@ -1,6 +1,6 @@
 #include "tools/status/directory_status.hpp"
 
-#include "core/shm/huge_pages.hpp"
+#include "core/shm/memory_use.hpp"
 
 namespace keysieve {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
-#include "core/shm/huge_pages.hpp"
+#include "core/shm/memory_use.hpp"
 
 namespace keysieve {
 namespace {

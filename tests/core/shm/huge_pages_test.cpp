@@ -1,4 +1,4 @@
-#include "core/shm/huge_pages.hpp"
+#include "core/shm/memory_use.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // A live page and the layer behind it are believed only when every number agrees with the file's size, and
 // before any address is made of them.
-#include "core/shm/live_page.hpp"
+#include "core/shm/live_file.hpp"
 
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"

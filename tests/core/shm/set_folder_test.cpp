@@ -1,4 +1,4 @@
-#include "core/shm/set_folder.hpp"
+#include "core/shm/publisher_folder.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -39,8 +39,8 @@ TEST(PublicationFile, IsNothingElse) {
 
 class SetFolderTest : public ::testing::Test {
  protected:
-  [[nodiscard]] SetFolder created() const {
-    return SetFolder::open_or_create(directory_.path(), "tags", std::nullopt);
+  [[nodiscard]] PublisherFolder created() const {
+    return PublisherFolder::open_or_create(directory_.path(), "tags", std::nullopt);
   }
 
   test::TemporaryDirectory directory_;
@@ -49,7 +49,7 @@ class SetFolderTest : public ::testing::Test {
 TEST_F(SetFolderTest, IsOpenedOnlyWhereItIs) {
   EXPECT_THAT([&] { SetFolder::open(directory_.path(), "tags", std::nullopt); },
               test::fails(ErrorKind::MissingInput, HasSubstr(directory_ / "tags")));
-  const SetFolder folder = created();
+  const PublisherFolder folder = created();
   EXPECT_EQ(folder.path(), directory_ / "tags");
   EXPECT_NO_THROW(SetFolder::open(directory_.path(), "tags", std::nullopt));
 }
@@ -59,14 +59,14 @@ TEST_F(SetFolderTest, HasNoNameThatIsNoSetName) {
     EXPECT_THAT([&] { SetFolder::open(directory_.path(), name, std::nullopt); },
                 test::fails(ErrorKind::Usage))
         << name;
-    EXPECT_THAT([&] { SetFolder::open_or_create(directory_.path(), name, std::nullopt); },
+    EXPECT_THAT([&] { PublisherFolder::open_or_create(directory_.path(), name, std::nullopt); },
                 test::fails(ErrorKind::Usage))
         << name;
   }
 }
 
 TEST_F(SetFolderTest, CreatesAFileOnlyOnce) {
-  const SetFolder folder = created();
+  const PublisherFolder folder = created();
   const auto create = [&] { return folder.create_file("new", 0640); };
   EXPECT_TRUE(create().is_open());
   EXPECT_THAT(create, test::fails(ErrorKind::CannotCreate,
@@ -74,7 +74,7 @@ TEST_F(SetFolderTest, CreatesAFileOnlyOnce) {
 }
 
 TEST_F(SetFolderTest, RenamesOverNothing) {
-  const SetFolder folder = created();
+  const PublisherFolder folder = created();
   std::ofstream(folder.path_of("a")) << "a";
   std::ofstream(folder.path_of("b")) << "b";
   EXPECT_THAT([&] { folder.rename_file("a", "b"); }, test::fails(ErrorKind::CannotCreate));
@@ -83,7 +83,7 @@ TEST_F(SetFolderTest, RenamesOverNothing) {
 }
 
 TEST_F(SetFolderTest, RemovesWhatIsThereAndBearsWhatIsNot) {
-  const SetFolder folder = created();
+  const PublisherFolder folder = created();
   std::ofstream(folder.path_of("a")) << "a";
   folder.remove_file("a");
   EXPECT_NO_THROW(folder.remove_file("a"));
@@ -91,7 +91,7 @@ TEST_F(SetFolderTest, RemovesWhatIsThereAndBearsWhatIsNot) {
 }
 
 TEST_F(SetFolderTest, ListsItsFilesEachTimeAnew) {
-  const SetFolder folder = created();
+  const PublisherFolder folder = created();
   EXPECT_TRUE(folder.file_names().empty());
   std::ofstream(folder.path_of("a")) << "a";
   EXPECT_THAT(folder.file_names(), UnorderedElementsAre("a"));
@@ -99,7 +99,7 @@ TEST_F(SetFolderTest, ListsItsFilesEachTimeAnew) {
 }
 
 TEST_F(SetFolderTest, StaysTheOneItOpened) {
-  const SetFolder folder = created();
+  const PublisherFolder folder = created();
   std::filesystem::rename(directory_ / "tags", directory_ / "moved");
   std::filesystem::create_directory(directory_ / "tags");
   const FileDescriptor file = folder.create_file("new", 0640);
@@ -108,7 +108,7 @@ TEST_F(SetFolderTest, StaysTheOneItOpened) {
 }
 
 TEST_F(SetFolderTest, ClosesItsFilesWhenAnotherProgramIsRun) {
-  const SetFolder folder = created();
+  const PublisherFolder folder = created();
   const FileDescriptor file = folder.create_file("new", 0640);
   EXPECT_NE(::fcntl(folder.descriptor().get(), F_GETFD) & FD_CLOEXEC, 0);
   EXPECT_NE(::fcntl(file.get(), F_GETFD) & FD_CLOEXEC, 0);

@@ -284,8 +284,7 @@ TEST_F(SetReaderTest, TriesAgainWhenThePublicationIsNotThereYet) {
   make_current_by_hand(2);
   EXPECT_EQ(publication_seen_by(reader), 1U);
   EXPECT_THAT(reader.reason(), AllOf(HasSubstr(file(snapshot_file_name(2))), HasSubstr("No such file")));
-  place_files(SetFolder::open(directory_.path(), kSet, std::nullopt), writable_control().page().instance, 2,
-              snapshot_of("new").get());
+  place_files(writable_control().page().instance, 2, snapshot_of("new").get());
   EXPECT_TRUE(eventually([&] { return publication_seen_by(reader) == 2; }));
 }
 

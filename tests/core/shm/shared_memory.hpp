@@ -67,8 +67,7 @@ class SharedMemory : public ::testing::Test {
   // Puts a publication there without the publisher's checks, and makes it current.
   void publish_by_hand(std::uint64_t publication, Bytes snapshot) const {
     const ControlFile control = writable_control();
-    const SetFolder set_folder = SetFolder::open(directory_.path(), kSet, std::nullopt);
-    place_files(set_folder, control.page().instance, publication, snapshot);
+    place_files(control.page().instance, publication, snapshot);
     make_current_by_hand(publication);
   }
   void make_current_by_hand(std::uint64_t publication) const {
@@ -77,8 +76,8 @@ class SharedMemory : public ::testing::Test {
     page.previous.store(publication_of(page.current));
     page.current.store(publication);
   }
-  static void place_files(const SetFolder& set_folder, std::uint64_t instance, std::uint64_t publication,
-                          Bytes snapshot) {
+  void place_files(std::uint64_t instance, std::uint64_t publication, Bytes snapshot) const {
+    const auto set_folder = PublisherFolder::open_or_create(directory_.path(), kSet, std::nullopt);
     const std::string live_name = live_file_name(publication);
     write_all(
         set_folder.create_file(live_name, 0640),

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/shm/new_layer.hpp"
+#include "core/shm/live_layer.hpp"
 #include "tools/loader/report/outcome.hpp"
 
 namespace keysieve {

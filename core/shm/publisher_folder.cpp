@@ -1,5 +1,5 @@
-// The half of SetFolder that makes and changes things, for publishers. Apart from the other, so that the PHP
-// extension does not compile it: older musl lacks renameat2.
+#include "core/shm/publisher_folder.hpp"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,7 +10,6 @@
 
 #include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
-#include "core/shm/set_folder.hpp"
 
 namespace keysieve {
 namespace {
@@ -73,8 +72,8 @@ void give_to_group(const FileDescriptor& folder, const std::string& path, std::o
 
 }  // namespace
 
-SetFolder SetFolder::open_or_create(const std::string& directory, std::string_view set_name,
-                                    std::optional<gid_t> group) {
+PublisherFolder PublisherFolder::open_or_create(const std::string& directory, std::string_view set_name,
+                                                std::optional<gid_t> group) {
   const std::string name = checked_set_name(set_name);
   const std::string path = directory + "/" + name;
   const FileDescriptor parent = open_directory(directory);
@@ -86,11 +85,11 @@ SetFolder SetFolder::open_or_create(const std::string& directory, std::string_vi
   if (!folder.is_open()) throw_write_error(path, errno);
   give_to_group(folder, path, group);
   const uid_t owner = stat_of(folder, path).st_uid;
-  return adopt(std::move(folder), path, owner);
+  return PublisherFolder(std::move(folder), path, owner);
 }
 
-FileDescriptor SetFolder::create_file(const std::string& file_name, mode_t mode) const {
-  FileDescriptor file(::openat(folder_.get(), file_name.c_str(),
+FileDescriptor PublisherFolder::create_file(const std::string& file_name, mode_t mode) const {
+  FileDescriptor file(::openat(descriptor().get(), file_name.c_str(),
                                O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!file.is_open()) throw_write_error(path_of(file_name), errno);
   // Not left to umask.
@@ -99,20 +98,20 @@ FileDescriptor SetFolder::create_file(const std::string& file_name, mode_t mode)
   return file;
 }
 
-void SetFolder::rename_file(const std::string& from, const std::string& to) const {
-  if (::renameat2(folder_.get(), from.c_str(), folder_.get(), to.c_str(), RENAME_NOREPLACE) != 0) {
+void PublisherFolder::rename_file(const std::string& from, const std::string& to) const {
+  if (::renameat2(descriptor().get(), from.c_str(), descriptor().get(), to.c_str(), RENAME_NOREPLACE) != 0) {
     throw_write_error(path_of(to) + ": cannot rename " + from + " to it", errno);
   }
 }
 
-void SetFolder::remove_file(const std::string& file_name) const {
-  if (::unlinkat(folder_.get(), file_name.c_str(), 0) != 0 && errno != ENOENT) {
+void PublisherFolder::remove_file(const std::string& file_name) const {
+  if (::unlinkat(descriptor().get(), file_name.c_str(), 0) != 0 && errno != ENOENT) {
     throw_write_error(path_of(file_name) + ": cannot remove", errno);
   }
 }
 
-std::vector<std::string> SetFolder::file_names() const {
-  return names_in(folder_, path_);
+std::vector<std::string> PublisherFolder::file_names() const {
+  return names_in(descriptor(), path());
 }
 
 }  // namespace keysieve

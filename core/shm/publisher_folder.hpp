@@ -1,0 +1,34 @@
+// The folder of one set as its publisher uses it: makes the folder, and creates, names and removes files in
+// it. Not compiled into the PHP extension, which only reads; older musl lacks renameat2.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/shm/set_folder.hpp"
+
+namespace keysieve {
+
+class PublisherFolder : public SetFolder {
+ public:
+  // Whoever owns it, but not writable by group or others. Where it is missing it is created (mode 2750, group
+  // `group`); then the directory must belong to root or the effective uid, since nobody else could publish in
+  // a folder of ours. Throws CannotCreate, Permission, NotTrusted, MissingInput.
+  static PublisherFolder open_or_create(const std::string& directory, std::string_view set_name,
+                                        std::optional<gid_t> group);
+
+  // Creates a file that must not exist, with exactly this mode and the folder's group.
+  [[nodiscard]] FileDescriptor create_file(const std::string& file_name, mode_t mode) const;
+  // Gives a finished file its final name, which must be free.
+  void rename_file(const std::string& from, const std::string& to) const;
+  // Nothing happens when it is not there.
+  void remove_file(const std::string& file_name) const;
+  [[nodiscard]] std::vector<std::string> file_names() const;
+
+ private:
+  using SetFolder::SetFolder;
+};
+
+}  // namespace keysieve
