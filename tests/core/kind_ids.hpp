@@ -1,16 +1,32 @@
-// The ids of the registry, for suites that run over every kind.
+// The kinds of the registry, and shard sizes, as parameters of suites that run over every kind.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/filters/filter_kind.hpp"
 
 namespace keysieve::test {
 
-inline std::vector<std::uint8_t> all_kind_ids() {
+inline auto every_kind_id() {
   std::vector<std::uint8_t> ids;
   for (const FilterKind& kind : filter_kinds()) ids.push_back(kind.id);
-  return ids;
+  return ::testing::ValuesIn(ids);
+}
+inline std::string name_of_kind(const ::testing::TestParamInfo<std::uint8_t>& tested) {
+  return std::string(find_filter_kind(tested.param)->name);
+}
+
+inline auto every_shard_size() {
+  return ::testing::Values(1024U, 2048U, 4096U, 8192U);
+}
+using KindAndShardBytes = std::tuple<std::uint8_t, std::uint32_t>;
+inline std::string name_of_kind_and_size(const ::testing::TestParamInfo<KindAndShardBytes>& tested) {
+  const auto& [id, shard_bytes] = tested.param;
+  return std::string(find_filter_kind(id)->name) + "_" + std::to_string(shard_bytes);
 }
 
 }  // namespace keysieve::test

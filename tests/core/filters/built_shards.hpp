@@ -88,4 +88,15 @@ inline std::vector<KeyHash> hashes_of_numbers(std::uint64_t first, std::uint64_t
   return hashes;
 }
 
+// Keys that a set is built of, that are added to it later, and that it never holds.
+inline std::vector<KeyHash> built_in(std::uint64_t count) {
+  return hashes_of_numbers(0, count);
+}
+inline std::vector<KeyHash> added_later(std::uint64_t count) {
+  return hashes_of_numbers(1'000'000, count);
+}
+inline std::vector<KeyHash> never_added(std::uint64_t count) {
+  return hashes_of_numbers(10'000'000, count);
+}
+
 }  // namespace keysieve::test

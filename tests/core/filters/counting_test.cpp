@@ -10,7 +10,9 @@
 namespace keysieve {
 namespace {
 
-using test::hashes_of_numbers;
+using test::added_later;
+using test::built_in;
+using test::never_added;
 
 // One shard and its counters.
 class CountedShard {
@@ -60,7 +62,7 @@ TEST(Counting, IsKnownToBloom) {
 }
 
 TEST(Counting, SetsTheBitsThatABuildSets) {
-  const auto keys = hashes_of_numbers(0, 500);
+  const auto keys = built_in(500);
   for (const FilterKind* kind : counting_kinds()) {
     const FilterParams params{.shard_bytes = 1024, .hash_count = 7};
     std::vector<std::byte> built(params.shard_bytes);
@@ -74,8 +76,8 @@ TEST(Counting, SetsTheBitsThatABuildSets) {
 }
 
 TEST(Counting, ForgetsWhatIsRemovedAndNothingElse) {
-  const auto kept = hashes_of_numbers(0, 300);
-  const auto gone = hashes_of_numbers(1'000, 300);
+  const auto kept = built_in(300);
+  const auto gone = added_later(300);
   for (const FilterKind* kind : counting_kinds()) {
     CountedShard shard(*kind);
     for (const KeyHash& key : kept) shard.add(key);
@@ -93,10 +95,10 @@ TEST(Counting, ForgetsWhatIsRemovedAndNothingElse) {
 TEST(Counting, ChangesNothingWhereAKeyIsCertainlyNotThere) {
   for (const FilterKind* kind : counting_kinds()) {
     CountedShard shard(*kind);
-    for (const KeyHash& key : hashes_of_numbers(0, 500)) shard.add(key);
+    for (const KeyHash& key : built_in(500)) shard.add(key);
     const std::vector<std::byte> before = shard.counters();
     int refused = 0;
-    for (const KeyHash& key : hashes_of_numbers(10'000, 500)) {
+    for (const KeyHash& key : never_added(500)) {
       if (shard.may_contain(key)) continue;
       EXPECT_FALSE(shard.remove(key));
       ++refused;
@@ -107,7 +109,7 @@ TEST(Counting, ChangesNothingWhereAKeyIsCertainlyNotThere) {
 }
 
 TEST(Counting, NeverLowersWhatIsSaturated) {
-  const KeyHash often = hashes_of_numbers(0, 1).front();
+  const KeyHash often = built_in(1).front();
   for (const FilterKind* kind : counting_kinds()) {
     CountedShard shard(*kind);
     for (std::uint32_t i = 0; i < CounterArray::kSaturated - 1; ++i) shard.add(often);
@@ -125,7 +127,7 @@ TEST(Counting, NeverLowersWhatIsSaturated) {
 // A key whose positions coincide counts there as often as they do.
 TEST(Counting, CountsAPositionAsOftenAsAKeyHasIt) {
   for (const FilterKind* kind : counting_kinds()) {
-    for (const KeyHash& key : hashes_of_numbers(0, 2'000)) {
+    for (const KeyHash& key : built_in(2'000)) {
       CountedShard shard(*kind, {.shard_bytes = 1024, .hash_count = 20});
       shard.add(key);
       EXPECT_TRUE(shard.remove(key));
@@ -139,7 +141,7 @@ RC_GTEST_PROP(Counting, NeverLosesAKeyThatWasAddedAndNotRemoved, ()) {
   const FilterKind& kind = **rc::gen::elementOf(counting_kinds());
   const auto hash_count = *rc::gen::inRange<std::uint8_t>(1, 21);
   CountedShard shard(kind, {.shard_bytes = 1024, .hash_count = hash_count});
-  const auto keys = hashes_of_numbers(0, 40);
+  const auto keys = built_in(40);
   std::map<std::uint64_t, int> copies;
   const auto steps = *rc::gen::container<std::vector<std::pair<std::uint64_t, bool>>>(
       rc::gen::pair(rc::gen::inRange<std::uint64_t>(0, 40), rc::gen::arbitrary<bool>()));

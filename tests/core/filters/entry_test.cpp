@@ -105,10 +105,7 @@ TEST_P(EveryEntry, WithoutFaultIsSafeOverAnyBytes) {
   EXPECT_GT(without_fault, 100);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfEveryKind, EveryEntry, ::testing::ValuesIn(test::all_kind_ids()),
-                         [](const auto& instance) {
-                           return std::string(find_filter_kind(instance.param)->name);
-                         });
+INSTANTIATE_TEST_SUITE_P(OfEveryKind, EveryEntry, test::every_kind_id(), test::name_of_kind);
 
 }  // namespace
 }  // namespace keysieve

@@ -94,8 +94,7 @@ std::string instance_name(const ::testing::TestParamInfo<FalsePositiveRate::Para
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryKind, FalsePositiveRate,
-                         ::testing::Combine(::testing::ValuesIn(test::all_kind_ids()),
-                                            ::testing::Values(1024U, 2048U, 4096U, 8192U),
+                         ::testing::Combine(test::every_kind_id(), test::every_shard_size(),
                                             ::testing::Values(0.01, 0.001, 0.0001)),
                          instance_name);
 

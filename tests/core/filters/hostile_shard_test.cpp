@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "core/filters/sizing.hpp"
 #include "tests/core/filters/built_shards.hpp"
@@ -14,34 +13,25 @@ namespace {
 
 using test::BuiltShards;
 
-class HostileShard : public ::testing::TestWithParam<std::tuple<std::uint8_t, std::uint32_t>> {};
+class HostileShard : public ::testing::TestWithParam<test::KindAndShardBytes> {};
 
 TEST_P(HostileShard, IsAnsweredMaybeForEveryKey) {
   const auto [id, shard_bytes] = GetParam();
   const FilterKind& kind = *find_filter_kind(id);
-  using Pattern = KeyHash (*)(std::uint64_t number);
-  constexpr std::array<Pattern, 5> kPatterns{
-      [](std::uint64_t i) {
-        return KeyHash{i, i};
-      },
-      [](std::uint64_t i) {
-        return KeyHash{i << 48, i};
-      },
-      [](std::uint64_t i) {
-        return KeyHash{~(i << 20), i};
-      },
-      [](std::uint64_t i) {
-        return KeyHash{i % 3, i};
-      },  // hardly any of them differ for the shard
-      [](std::uint64_t i) {
-        return KeyHash{i * 0x100000001, i};
-      },
+  // i % 3: hardly any of them differ for the shard.
+  using Low = std::uint64_t (*)(std::uint64_t number);
+  constexpr std::array<Low, 5> kPatterns{
+      [](std::uint64_t i) { return i; },
+      [](std::uint64_t i) { return i << 48; },
+      [](std::uint64_t i) { return ~(i << 20); },
+      [](std::uint64_t i) { return i % 3; },
+      [](std::uint64_t i) { return i * 0x100000001; },
   };
   const FilterParams params{.shard_bytes = shard_bytes, .hash_count = kind.hash_counts().front()};
-  for (const Pattern pattern : kPatterns) {
+  for (const Low low_of : kPatterns) {
     for (const std::uint64_t count : {1U, 2U, 3U, 64U, 129U, 700U, 5'000U, 20'000U}) {
       std::vector<KeyHash> keys;
-      for (std::uint64_t i = 0; i < count; ++i) keys.push_back(pattern(i));
+      for (std::uint64_t i = 0; i < count; ++i) keys.push_back({low_of(i), i});
       const BuiltShards shards(kind, params, 1, keys);
       ASSERT_EQ(shards.array().entries[0].key_count, count);
       ASSERT_EQ(kind.fault_of(params, shards.array().entries[0]), nullptr);
@@ -52,12 +42,8 @@ TEST_P(HostileShard, IsAnsweredMaybeForEveryKey) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryKind, HostileShard,
-                         ::testing::Combine(::testing::ValuesIn(test::all_kind_ids()),
-                                            ::testing::Values(1024U, 2048U, 4096U, 8192U)),
-                         [](const auto& instance) {
-                           return std::string(find_filter_kind(std::get<0>(instance.param))->name) + "_" +
-                                  std::to_string(std::get<1>(instance.param));
-                         });
+                         ::testing::Combine(test::every_kind_id(), test::every_shard_size()),
+                         test::name_of_kind_and_size);
 
 }  // namespace
 }  // namespace keysieve

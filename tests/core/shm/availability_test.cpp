@@ -5,7 +5,6 @@
 #include "core/base/error.hpp"
 #include "core/shm/set_reader.hpp"
 #include "tests/core/shm/shared_memory.hpp"
-#include "tests/support/forked.hpp"
 
 namespace keysieve {
 namespace {
@@ -27,6 +26,38 @@ class AvailabilityTest : public test::SharedMemory {
         checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(ControlPage, header_checksum)));
   }
 };
+
+TEST_F(AvailabilityTest, IsMissingWhenTheDirectoryIs) {
+  SetReader reader({.directory = directory_ / "gone"}, kSet);
+  expect_missing(reader, AllOf(HasSubstr(directory_ / "gone"), HasSubstr("No such file or directory")));
+}
+
+TEST_F(AvailabilityTest, IsMissingWhenTheSetIs) {
+  expect_missing(AllOf(HasSubstr(folder()), HasSubstr("No such file or directory")));
+}
+
+TEST_F(AvailabilityTest, IsMissingBeforeTheFirstPublication) {
+  [[maybe_unused]] const Publisher publisher = this->publisher();
+  SetReader reader = this->reader();
+  expect_missing(reader, HasSubstr("nothing is published yet"));
+  EXPECT_EQ(reader.trouble(), ErrorKind::MissingInput);
+}
+
+TEST_F(AvailabilityTest, IsMissingWhenTheLivePageIsDamaged) {
+  publish("key");
+  change_byte(file(live_file_name(1)), 20);
+  expect_missing(AllOf(HasSubstr(file(live_file_name(1))), HasSubstr("live page is damaged")));
+}
+
+TEST_F(AvailabilityTest, IsMissingWhenThePublicationHasVanishedBeforeItCouldAttach) {
+  publish("old");
+  std::filesystem::remove(file(snapshot_file_name(1)));
+  SetReader reader = this->reader();
+  EXPECT_FALSE(reader.follow());
+  EXPECT_EQ(reader.availability(), Availability::Missing);
+  publish("new");
+  EXPECT_TRUE(eventually([&] { return publication_seen_by(reader) == 2; }));
+}
 
 TEST_F(AvailabilityTest, IsExpiredPastValidFor) {
   publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now() - 100, .valid_for = 50}));
@@ -79,8 +110,7 @@ TEST_F(AvailabilityTest, IsIncompatibleWithAControlPageOfAnotherAbi) {
 TEST_F(AvailabilityTest, UnderstandsAControlPageOfAHigherMinor) {
   publish("key");
   rewrite_control([](ControlPage& page) { page.abi_minor = 9; });
-  SetReader reader = this->reader();
-  EXPECT_TRUE(reader.follow());
+  EXPECT_TRUE(reader().follow());
 }
 
 TEST_F(AvailabilityTest, IsMissingWhenTheControlPageIsDamaged) {

@@ -61,8 +61,7 @@ TEST_P(EachBypass, IsSeenFromTheNextCallOn) {
 TEST_P(EachBypass, IsNotInForcePastItsEnd) {
   publish("key");
   set(unix_now() - 1);
-  SetReader reader = this->reader();
-  EXPECT_TRUE(reader.follow());
+  EXPECT_TRUE(reader().follow());
 }
 
 TEST_P(EachBypass, EndsWhenItsTimeHasCome) {

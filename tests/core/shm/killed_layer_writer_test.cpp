@@ -125,10 +125,9 @@ TEST_F(KilledLayerWriter, NeverTakesAKeyAway) {
   EXPECT_EQ(shared_->wrong_answers, 0U);
   EXPECT_GT(shared_->added, 1'000U);
 
-  SetReader reader = this->reader();
-  const Attachment* attached = reader.follow();
+  const Attachment& attached = attach();
   int maybe = 0;
-  for (std::uint64_t n = 0; n < 1'000; ++n) maybe += attached->may_contain(hash_of(2 * kKeys + n)) ? 1 : 0;
+  for (std::uint64_t n = 0; n < 1'000; ++n) maybe += attached.may_contain(hash_of(2 * kKeys + n)) ? 1 : 0;
   EXPECT_LT(maybe, 50) << "a layer that answers maybe for everything shows nothing";
 }
 
@@ -136,8 +135,7 @@ using SteppedLayerWriter = KilledLayerWriter;
 
 TEST_F(SteppedLayerWriter, ShowsAKeyFromOneInstructionOnAndNeverTakesItBack) {
   publish_with(empty_layer());
-  SetReader reader = this->reader();
-  const Attachment* attached = reader.follow();
+  const Attachment& attached = attach();
   for (std::uint64_t key = 1; key <= 3; ++key) {
     int instructions = 0;
     bool was_maybe = false;
@@ -148,9 +146,9 @@ TEST_F(SteppedLayerWriter, ShowsAKeyFromOneInstructionOnAndNeverTakesItBack) {
     };
     const bool stepped = test::step_through(adding, [&] {
       ++instructions;
-      const bool is_maybe = attached->may_contain(hash_of(key));
+      const bool is_maybe = attached.may_contain(hash_of(key));
       EXPECT_TRUE(is_maybe || !was_maybe);
-      EXPECT_TRUE(is_maybe || attached->layer().keys() < key);
+      EXPECT_TRUE(is_maybe || attached.layer().keys() < key);
       was_maybe = is_maybe;
     });
     if (!stepped) GTEST_SKIP() << "may not trace a process";

@@ -6,9 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "tests/core/kind_ids.hpp"
-#include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
-#include "tests/support/mounted_tmpfs.hpp"
 
 namespace keysieve {
 namespace {
@@ -35,41 +33,37 @@ TEST_F(LiveLayerTest, KeepsToTheFprItIsSizedFor) {
   NewLayer layer = empty_layer(kLayerKeys);
   for (const std::string& key : numbered_keys("live", kLayerKeys)) layer.add(hash(key));
   publish_with(layer);
-  SetReader reader = this->reader();
-  const Attachment* attached = reader.follow();
+  const Attachment& attached = attach();
   int maybe = 0;
   for (const std::string& key : numbered_keys("absent", 200'000)) {
-    maybe += attached->layer().may_contain(hash(key)) ? 1 : 0;
+    maybe += attached.layer().may_contain(hash(key)) ? 1 : 0;
   }
   const double measured = maybe / 200'000.0;
   EXPECT_LE(measured, kFpr * 1.05);
   EXPECT_NEAR(layer.fill().estimated_fpr, measured, 0.0007);  // three standard deviations
-  EXPECT_EQ(attached->layer().fill().estimated_fpr, layer.fill().estimated_fpr);
+  EXPECT_EQ(attached.layer().fill().estimated_fpr, layer.fill().estimated_fpr);
   EXPECT_GE(layer.live_keys(), kLayerKeys * 99 / 100);  // the rest it took for keys that were there
   EXPECT_LE(layer.live_keys(), kLayerKeys);
 }
 
 TEST_F(LiveLayerTest, AnswersAbsentWhileNothingWasAdded) {
   publish_with(empty_layer());
-  SetReader reader = this->reader();
-  const Attachment* attached = reader.follow();
-  ASSERT_TRUE(attached) << reader.reason();
-  EXPECT_TRUE(attached->may_contain(hash("base1")));
-  EXPECT_FALSE(attached->may_contain(hash("live1")));
-  EXPECT_EQ(attached->layer().keys(), 0U);
-  EXPECT_EQ(attached->layer().fill().fill_ratio, 0.0);
+  const Attachment& attached = attach();
+  EXPECT_TRUE(attached.may_contain(hash("base1")));
+  EXPECT_FALSE(attached.may_contain(hash("live1")));
+  EXPECT_EQ(attached.layer().keys(), 0U);
+  EXPECT_EQ(attached.layer().fill().fill_ratio, 0.0);
 }
 
 TEST_F(LiveLayerTest, IsNoneUnlessItIsPublished) {
   publish_with({});
   EXPECT_EQ(std::filesystem::file_size(file(live_file_name(1))), kPageBytes);
   EXPECT_FALSE(publisher().open_layer());
-  SetReader reader = this->reader();
-  const Attachment* attached = reader.follow();
-  EXPECT_EQ(attached->layer().geometry().shard_count, 0U);
-  EXPECT_EQ(attached->layer().keys(), 0U);
-  EXPECT_EQ(attached->layer().fill().fill_ratio, 0.0);
-  EXPECT_FALSE(attached->may_contain(hash("live1")));
+  const Attachment& attached = attach();
+  EXPECT_EQ(attached.layer().geometry().shard_count, 0U);
+  EXPECT_EQ(attached.layer().keys(), 0U);
+  EXPECT_EQ(attached.layer().fill().fill_ratio, 0.0);
+  EXPECT_FALSE(attached.may_contain(hash("live1")));
 }
 
 TEST_F(LiveLayerTest, CannotBeOpenedBeforeTheFirstPublication) {
@@ -82,26 +76,24 @@ TEST_F(LiveLayerTest, ShowsWhatItWasPublishedWith) {
   for (const std::string& key : keys) layer.add(hash(key));
   publish_with(layer);
   EXPECT_EQ(std::filesystem::file_size(file(live_file_name(1))), kPageBytes + layer.geometry().bytes());
-  SetReader reader = this->reader();
-  const Attachment* attached = reader.follow();
-  for (const std::string& key : keys) EXPECT_TRUE(attached->may_contain(hash(key))) << key;
-  EXPECT_FALSE(attached->may_contain(hash("absent")));
-  EXPECT_EQ(attached->layer().keys(), layer.live_keys());
-  EXPECT_EQ(attached->layer().geometry(), layer.geometry());
+  const Attachment& attached = attach();
+  for (const std::string& key : keys) EXPECT_TRUE(attached.may_contain(hash(key))) << key;
+  EXPECT_FALSE(attached.may_contain(hash("absent")));
+  EXPECT_EQ(attached.layer().keys(), layer.live_keys());
+  EXPECT_EQ(attached.layer().geometry(), layer.geometry());
 }
 
 TEST_F(LiveLayerTest, ShowsAnAddAtTheNextLookup) {
   publish_with(empty_layer());
-  SetReader reader = this->reader();
-  const Attachment* attached = reader.follow();
+  const Attachment& attached = attach();
   const Publisher publisher = this->publisher();
   LayerWriter writer = publisher.open_layer().value();
   for (const std::string& key : numbered_keys("live", 100)) {
-    EXPECT_FALSE(attached->may_contain(hash(key)));
+    EXPECT_FALSE(attached.may_contain(hash(key)));
     EXPECT_TRUE(writer.add(hash(key)));
-    EXPECT_TRUE(attached->may_contain(hash(key)));
+    EXPECT_TRUE(attached.may_contain(hash(key)));
   }
-  EXPECT_EQ(attached->layer().keys(), 100U);
+  EXPECT_EQ(attached.layer().keys(), 100U);
   EXPECT_EQ(writer.live_keys(), 100U);
 }
 
@@ -142,10 +134,9 @@ TEST_F(LiveLayerTest, KeepsItsKeysWhenItIsOpenedAgain) {
   EXPECT_EQ(writer.live_keys(), 1U);
   EXPECT_EQ(writer.geometry(), layer_geometry_for(1'000, kFpr));
   writer.add(hash("live2"));
-  SetReader reader = this->reader();
-  const Attachment* attached = reader.follow();
-  EXPECT_TRUE(attached->may_contain(hash("live1")));
-  EXPECT_TRUE(attached->may_contain(hash("live2")));
+  const Attachment& attached = attach();
+  EXPECT_TRUE(attached.may_contain(hash("live1")));
+  EXPECT_TRUE(attached.may_contain(hash("live2")));
 }
 
 // It set the bits and was killed before it counted the key.
@@ -222,10 +213,7 @@ TEST_F(LiveLayerTest, OfThePreviousPublicationIsAskedNoMoreOnceItCannotBeFilled)
 
 // All pages were written when it was published: a store into one needs no more.
 TEST_F(LiveLayerTest, IsFilledInAFullFileSystem) {
-  if (!test::is_root()) GTEST_SKIP() << "only root can mount a small tmpfs";
-  const test::MountedTmpfs mounted(directory_.path(), "256k");
-  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
-  ASSERT_EQ(mounted.error(), 0);
+  MOUNT_TMPFS_OR_SKIP("256k");
   publish_with(empty_layer(50'000));
   std::ofstream rest(directory_ / "rest");
   while (rest << std::string(1'024, 'x') << std::flush) continue;
@@ -236,9 +224,8 @@ TEST_F(LiveLayerTest, IsFilledInAFullFileSystem) {
               return 0;
             }),
             0);
-  SetReader reader = this->reader();
-  const Attachment* attached = reader.follow();
-  for (const std::string& key : keys) EXPECT_TRUE(attached->may_contain(hash(key)));
+  const Attachment& attached = attach();
+  for (const std::string& key : keys) EXPECT_TRUE(attached.may_contain(hash(key)));
 }
 
 TEST_F(LiveLayerTest, CannotBeOpenedWhenItsFileIsGone) {
@@ -258,16 +245,11 @@ TEST_F(LiveLayerTest, IsNotOpenedBehindASymbolicLink) {
 
 // Whatever the base is, and whether or not anything was added.
 class LiveLayerOver : public LiveLayerTest, public ::testing::WithParamInterface<std::uint8_t> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, LiveLayerOver, ::testing::ValuesIn(test::all_kind_ids()),
-                         [](const auto& tested) {
-                           return std::string(find_filter_kind(tested.param)->name);
-                         });
+INSTANTIATE_TEST_SUITE_P(Kinds, LiveLayerOver, test::every_kind_id(), test::name_of_kind);
 
 TEST_P(LiveLayerOver, AnswersForABatchAsForSingleKeys) {
   publisher().publish(base(*find_filter_kind(GetParam())).get(), 1, empty_layer());
-  SetReader reader = this->reader();
-  const Attachment* attached = reader.follow();
-  ASSERT_TRUE(attached) << reader.reason();
+  const Attachment& attached = attach();
   std::vector<KeyHash> hashes;
   for (const char* prefix : {"base", "live", "absent"}) {
     for (const std::string& key : numbered_keys(prefix, 100)) hashes.push_back(hash(key));
@@ -283,8 +265,8 @@ TEST_P(LiveLayerOver, AnswersForABatchAsForSingleKeys) {
       std::shuffle(hashes.begin(), hashes.end(), random);
       std::array<bool, 300> answers;
       answers.fill(size % 2 == 0);  // what stood there before does not count
-      attached->may_contain_many(std::span(hashes).first(size), answers.data());
-      for (std::size_t i = 0; i < size; ++i) EXPECT_EQ(answers[i], attached->may_contain(hashes[i]));
+      attached.may_contain_many(std::span(hashes).first(size), answers.data());
+      for (std::size_t i = 0; i < size; ++i) EXPECT_EQ(answers[i], attached.may_contain(hashes[i]));
       maybe = static_cast<std::size_t>(std::count(answers.begin(), answers.begin() + 300, true));
     }
     EXPECT_GE(maybe, has_live_keys ? 200U : 100U);

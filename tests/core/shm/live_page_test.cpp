@@ -117,16 +117,10 @@ TEST_F(LivePageTest, IsRefusedByReaderAndWriterWhenTheFileWasCutShortOrGrew) {
 }
 
 TEST_F(LivePageTest, IsRefusedWhenItBelongsToAnotherPublication) {
-  EXPECT_THAT(
-      [&] {
-        check_live_page(page_, kPageBytes + kLayer.bytes(), {kId.instance, 13}, "file");
-      },
-      test::fails(ErrorKind::Data));
-  EXPECT_THAT(
-      [&] {
-        check_live_page(page_, kPageBytes + kLayer.bytes(), {10, kId.publication}, "file");
-      },
-      test::fails(ErrorKind::Data));
+  for (const PublicationId& another : {PublicationId{kId.instance, 13}, PublicationId{10, kId.publication}}) {
+    EXPECT_THAT([&] { check_live_page(page_, kPageBytes + kLayer.bytes(), another, "file"); },
+                test::fails(ErrorKind::Data));
+  }
 }
 
 // The count is not covered by the checksum, since it changes; without a layer nobody looks at it.
@@ -137,11 +131,9 @@ TEST_F(LivePageTest, MayCountKeysOfALayerThatItDoesNotHave) {
     const PublicationId id{writable_control().page().instance, 1};
     LiveFile::open_writable(folder, live_file_name(1), id).writable_page().live_keys = 5;
   }
-  SetReader reader = this->reader();
-  const Attachment* attached = reader.follow();
-  ASSERT_TRUE(attached) << reader.reason();
-  EXPECT_EQ(attached->layer().keys(), 0U);
-  EXPECT_FALSE(attached->may_contain(hash("live1")));
+  const Attachment& attached = attach();
+  EXPECT_EQ(attached.layer().keys(), 0U);
+  EXPECT_FALSE(attached.may_contain(hash("live1")));
 }
 
 TEST_F(LivePageTest, KeepsTheOldPublicationWhenANewLayerIsDamaged) {

@@ -4,9 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
-#include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
-#include "tests/support/mounted_tmpfs.hpp"
 
 namespace keysieve {
 namespace {
@@ -27,20 +25,12 @@ TEST_F(MemoryUseTest, CountsTheFilesOfAllSets) {
   EXPECT_EQ(memory_use(directory_.path()).visible_bytes, 2 * one_set);
 }
 
-TEST_F(MemoryUseTest, NamesADirectoryThatIsNotThere) {
-  EXPECT_THAT([&] { memory_use(directory_ / "gone"); },
-              test::fails(ErrorKind::MissingInput, HasSubstr(directory_ / "gone")));
-}
-
 TEST_F(MemoryUseTest, DoesNotGuessWhatIsPinnedOnASharedFileSystem) {
   EXPECT_EQ(memory_use(directory_.path()).pinned_bytes, std::nullopt);
 }
 
 TEST_F(MemoryUseTest, MeasuresWhatReadersPinOnATmpfsOfItsOwn) {
-  if (!is_root()) GTEST_SKIP() << "only root can mount a tmpfs";
-  const test::MountedTmpfs mounted(directory_.path(), "16m");
-  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
-  ASSERT_EQ(mounted.error(), 0);
+  MOUNT_TMPFS_OR_SKIP("16m");
   const SnapshotBytes large = test::build_snapshot({.set_name = kSet}, test::numbered_keys("old", 100'000));
   publish(large);
   EXPECT_EQ(memory_use(directory_.path()).pinned_bytes, 0U);
@@ -64,6 +54,49 @@ TEST_F(MemoryUseTest, PassesOverFoldersItMayNotEnter) {
   EXPECT_EQ(
       run_as(54'321, 54'322, [&] { return static_cast<int>(memory_use(directory_.path()).visible_bytes); }),
       0);
+}
+
+constexpr std::uint64_t kHugePageBytes = 2 * 1024 * 1024;
+
+class HugePages : public test::SharedMemory {
+ protected:
+  // Of a set of 5 MB that is published in the directory.
+  [[nodiscard]] std::uint64_t huge_bytes_of_a_published_set() {
+    publish(large_snapshot_of("key"));
+    SetReader reader = this->reader();
+    const Attachment* attached = reader.follow();
+    return attached ? huge_page_bytes(attached->snapshot().bytes()).value() : ~std::uint64_t{0};
+  }
+};
+
+TEST_F(HugePages, AreWhatTheMountSays) {
+  for (const std::string policy : {"never", "always", "within_size", "advise"}) {
+    MOUNT_TMPFS_OR_SKIP("16m,huge=" + policy);
+    EXPECT_EQ(huge_page_policy(directory_.path()), policy);
+  }
+}
+
+TEST_F(HugePages, AreNotToBeHadOfAMountThatSaysNothing) {
+  MOUNT_TMPFS_OR_SKIP("16m");
+  EXPECT_EQ(huge_page_policy(directory_.path()), "never");
+  EXPECT_EQ(huge_bytes_of_a_published_set(), 0U);
+}
+
+TEST_F(HugePages, AreNoMatterOfOtherFileSystems) {
+  EXPECT_EQ(huge_page_policy("/proc"), std::nullopt);
+}
+
+TEST_F(HugePages, HoldAPublishedSetWhereTheMountGivesThem) {
+  MOUNT_TMPFS_OR_SKIP("64m,huge=within_size");
+  const std::uint64_t bytes = huge_bytes_of_a_published_set();
+  EXPECT_GE(bytes, kHugePageBytes);
+  EXPECT_EQ(bytes % kHugePageBytes, 0U);
+}
+
+TEST_F(MemoryUseTest, NamesADirectoryThatIsNotThere) {
+  const auto says_which = test::fails(ErrorKind::MissingInput, HasSubstr(directory_ / "gone"));
+  EXPECT_THAT([&] { memory_use(directory_ / "gone"); }, says_which);
+  EXPECT_THAT([&] { huge_page_policy(directory_ / "gone"); }, says_which);
 }
 
 }  // namespace

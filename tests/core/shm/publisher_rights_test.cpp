@@ -107,8 +107,7 @@ TEST_F(PublisherRightsTest, MustRunAsTheOwnerOfTheFolder) {
                      return 0;
                    }),
             exit_status_of(ErrorKind::Permission));
-  SetReader reader = this->reader();
-  EXPECT_TRUE(reader.follow());
+  EXPECT_TRUE(reader().follow());
 }
 
 TEST_F(PublisherRightsTest, FollowsNoSymbolicLinkToItsFolder) {

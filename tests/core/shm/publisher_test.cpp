@@ -9,16 +9,12 @@
 
 #include "core/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
-#include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
-#include "tests/support/mounted_tmpfs.hpp"
 
 namespace keysieve {
 namespace {
 
 using test::exit_status_of;
-using test::is_root;
-using test::may_contain;
 using test::publication_seen_by;
 using test::run_in_process;
 using ::testing::HasSubstr;
@@ -51,18 +47,14 @@ TEST_F(PublisherTest, GoesOnCountingWhereTheLastOneStopped) {
 TEST_F(PublisherTest, PublishesTheBytesThatItWasGiven) {
   const SnapshotBytes snapshot = snapshot_of("key");
   publish(snapshot, 7);
-  SetReader reader = this->reader();
-  const Attachment* attached = reader.follow();
-  ASSERT_TRUE(attached);
-  EXPECT_TRUE(as_text(attached->snapshot().bytes()) == as_text(snapshot.get()));
-  EXPECT_EQ(attached->live().generation, 7U);
-  EXPECT_EQ(attached->live().layer_shard_count, 0U);
+  const Attachment& attached = attach();
+  EXPECT_TRUE(as_text(attached.snapshot().bytes()) == as_text(snapshot.get()));
+  EXPECT_EQ(attached.live().generation, 7U);
+  EXPECT_EQ(attached.live().layer_shard_count, 0U);
 }
 
 TEST_F(PublisherTest, LeavesNobodyWithADamagedPublicationWhoeverPublishesNext) {
-  publish("old");
-  SetReader reader = this->reader(std::chrono::hours(1));
-  EXPECT_EQ(publication_seen_by(reader), 1U);
+  SetReader reader = reader_of_old(std::chrono::hours(1));
   EXPECT_TRUE(publisher().mark_damaged());
   EXPECT_FALSE(publisher().mark_damaged());
   EXPECT_FALSE(reader.follow());
@@ -103,14 +95,10 @@ TEST_F(PublisherTest, NeverUsesANumberTwiceAfterACrash) {
   EXPECT_EQ(publish("key"), 0x101U);
 }
 
-TEST_F(PublisherTest, RefusesASecondPublisherInTheSameProcess) {
+TEST_F(PublisherTest, RefusesASecondPublisherInThisProcessOrAnother) {
   const Publisher first = publisher();
   EXPECT_THAT([&] { publisher(); },
               test::fails(ErrorKind::Locked, AllOf(HasSubstr(file("lock")), HasSubstr("locked"))));
-}
-
-TEST_F(PublisherTest, RefusesASecondPublisherInAnotherProcess) {
-  const Publisher first = publisher();
   EXPECT_EQ(run_in_process([&] {
               publisher();
               return 0;
@@ -173,8 +161,7 @@ TEST_F(PublisherTest, PublishesAgainAfterAFailure) {
   EXPECT_THAT([&] { publisher.publish({}, 1); }, test::fails(ErrorKind::Data));
   publisher.publish(snapshot_of("new").get(), 1);
   SetReader reader = this->reader();
-  EXPECT_TRUE(may_contain(reader, "new1"));
-  EXPECT_FALSE(may_contain(reader, "old1"));
+  EXPECT_TRUE(test::answers_from_new(reader));
 }
 
 TEST_F(PublisherTest, NoticesThatItsLockFileWasReplaced) {
@@ -222,10 +209,7 @@ TEST_F(PublisherTest, RefusesToPassTheLimitOfAllSets) {
 }
 
 TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheFileSystemIsFull) {
-  if (!is_root()) GTEST_SKIP() << "only root can mount a small tmpfs";
-  const test::MountedTmpfs mounted(directory_.path(), "256k");
-  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
-  ASSERT_EQ(mounted.error(), 0);
+  MOUNT_TMPFS_OR_SKIP("256k");
   publish("old");
   const SnapshotBytes large = test::build_snapshot({.set_name = kSet}, test::numbered_keys("new", 250'000));
   EXPECT_THAT(
@@ -236,10 +220,7 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheFileSystemIsFull) {
 }
 
 TEST_F(PublisherTest, KeepsTheOldPublicationWhenThereIsNoRoomForItsLayer) {
-  if (!is_root()) GTEST_SKIP() << "only root can mount a small tmpfs";
-  const test::MountedTmpfs mounted(directory_.path(), "256k");
-  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
-  ASSERT_EQ(mounted.error(), 0);
+  MOUNT_TMPFS_OR_SKIP("256k");
   publish("old");
   const NewLayer large(layer_geometry_for(1'000'000, 0.01));
   EXPECT_THAT([&] { publisher().publish(snapshot_of("new").get(), 1, large); },

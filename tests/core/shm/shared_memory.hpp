@@ -5,10 +5,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <stdexcept>
 
 #include "core/shm/publisher.hpp"
 #include "core/shm/set_reader.hpp"
 #include "tests/core/sample_snapshot.hpp"
+#include "tests/support/forked.hpp"
+#include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {
@@ -50,6 +54,29 @@ class SharedMemory : public ::testing::Test {
     return {{.directory = directory_.path(), .max_jitter = max_jitter}, kSet};
   }
 
+  // A reader that has attached publication 1, whose keys are "old0" to "old99".
+  [[nodiscard]] SetReader reader_of_old(
+      std::chrono::milliseconds max_jitter = std::chrono::milliseconds(0)) const;
+
+  // What a reader that starts now attaches. Valid until the next call.
+  const Attachment& attach() {
+    fresh_.emplace(reader());
+    const Attachment* attachment = fresh_->follow();
+    if (attachment == nullptr) throw std::runtime_error(std::string(fresh_->reason()));
+    return *attachment;
+  }
+
+  // Every lookup answers maybe, for this reason.
+  static void expect_missing(SetReader& reader, const ::testing::Matcher<std::string>& reason) {
+    EXPECT_FALSE(reader.follow());
+    EXPECT_EQ(reader.availability(), Availability::Missing);
+    EXPECT_THAT(std::string(reader.reason()), reason);
+  }
+  void expect_missing(const ::testing::Matcher<std::string>& reason) const {
+    SetReader fresh = reader();
+    expect_missing(fresh, reason);
+  }
+
   [[nodiscard]] std::string folder() const { return directory_ / kSet; }
   [[nodiscard]] std::string file(const std::string& name) const { return folder() + "/" + name; }
   [[nodiscard]] std::vector<std::string> file_names() const {
@@ -88,6 +115,9 @@ class SharedMemory : public ::testing::Test {
   }
 
   TemporaryDirectory directory_;
+
+ private:
+  std::optional<SetReader> fresh_;
 };
 
 // The number that a call would be answered from; 0 when it would be answered maybe.
@@ -101,6 +131,26 @@ inline bool may_contain(SetReader& reader, std::string_view key) {
   const Attachment* attached = reader.follow();
   return !attached || attached->may_contain(hash_key(key, attached->snapshot().seed()));
 }
+
+// Maybe for the keys of "new", absent for those of "old".
+inline bool answers_from_new(SetReader& reader) {
+  return may_contain(reader, "new1") && !may_contain(reader, "old1");
+}
+
+inline SetReader SharedMemory::reader_of_old(std::chrono::milliseconds max_jitter) const {
+  publish("old");
+  SetReader reader = this->reader(max_jitter);
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  return reader;
+}
+
+// Over the directory of a test, which is skipped where that cannot be.
+#define MOUNT_TMPFS_OR_SKIP(options)                                                      \
+  if (!::keysieve::test::is_root()) GTEST_SKIP() << "only root can mount a tmpfs";        \
+  const ::keysieve::test::MountedTmpfs mounted(directory_.path(), options);               \
+  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";                \
+  if (mounted.error() == EINVAL) GTEST_SKIP() << "this kernel does not know " << options; \
+  ASSERT_EQ(mounted.error(), 0)
 
 inline void change_byte(const std::string& path, std::streamoff offset) {
   std::filesystem::permissions(path, std::filesystem::perms::owner_write, std::filesystem::perm_options::add);

@@ -11,6 +11,7 @@
 namespace keysieve {
 namespace {
 
+using test::copy_of;
 using test::decode;
 using test::hash_of;
 using test::kAsOf;
@@ -25,25 +26,23 @@ struct CountingSet {
   SnapshotBytes counters;
 };
 
+BuildSettings counting_settings(std::uint8_t build_id) {
+  return {.set_name = "tags",
+          .kind = &filter_kind_named("bloom"),
+          .growth = 2.0,
+          .shard_bytes = 1024,
+          .seed = kSeed,
+          .as_of = kAsOf,
+          .built_at = 1,
+          .build_id = {build_id}};
+}
+
 CountingSet built(std::span<const std::string> keys, std::uint8_t build_id = 1) {
-  SnapshotBuilder builder({.set_name = "tags",
-                           .kind = &filter_kind_named("bloom"),
-                           .growth = 2.0,
-                           .shard_bytes = 1024,
-                           .seed = kSeed,
-                           .as_of = kAsOf,
-                           .built_at = 1,
-                           .build_id = {build_id}});
+  SnapshotBuilder builder(counting_settings(build_id));
   for (const std::string& key : keys) builder.add(key);
   SnapshotBytes snapshot = builder.finish();
   SnapshotBytes counters = builder.counters(decode(snapshot));
   return {std::move(snapshot), std::move(counters)};
-}
-
-SnapshotBytes copy_of(const SnapshotBytes& bytes) {
-  SnapshotBytes copy(bytes.get().size());
-  std::copy(bytes.get().begin(), bytes.get().end(), copy.get().begin());
-  return copy;
 }
 
 CountersHeader& header_of(SnapshotBytes& counters) {
@@ -69,15 +68,7 @@ TEST(Counters, FitWhatTheyWereCountedFor) {
 TEST(Counters, DoNotChangeTheSnapshot) {
   const auto keys = numbered_keys("key", 5'000);
   const CountingSet set = built(keys);
-  const SnapshotBytes plain = test::build_snapshot({.set_name = "tags",
-                                                    .kind = &filter_kind_named("bloom"),
-                                                    .growth = 2.0,
-                                                    .shard_bytes = 1024,
-                                                    .seed = kSeed,
-                                                    .as_of = kAsOf,
-                                                    .built_at = 1,
-                                                    .build_id = {1}},
-                                                   keys);
+  const SnapshotBytes plain = test::build_snapshot(counting_settings(1), keys);
   EXPECT_TRUE(as_text(plain.get()) == as_text(set.snapshot.get()));
 }
 
@@ -93,7 +84,7 @@ TEST(Counters, AreRefusedForAnotherBuildOrKind) {
 TEST(Counters, AreRefusedWhenAnyByteIsWrong) {
   const CountingSet set = built(numbered_keys("key", 300));
   for (std::size_t at = 0; at < set.counters.get().size(); at += at < 64 ? 1 : 37) {
-    SnapshotBytes damaged = copy_of(set.counters);
+    SnapshotBytes damaged = copy_of(set.counters.get());
     damaged.get()[at] ^= std::byte{0x10};
     EXPECT_THAT(refusal_of(damaged, set.snapshot), HasSubstr("the-source: ")) << at;
   }
@@ -102,7 +93,7 @@ TEST(Counters, AreRefusedWhenAnyByteIsWrong) {
 TEST(Counters, AreRefusedWhenAReservedByteIsNotZero) {
   const CountingSet set = built(numbered_keys("key", 300));
   for (const std::size_t at : {10U, 15U, 48U, 55U}) {
-    SnapshotBytes wrong = copy_of(set.counters);
+    SnapshotBytes wrong = copy_of(set.counters.get());
     wrong.get()[at] = std::byte{1};
     header_of(wrong).header_checksum = checksum(std::as_const(wrong).get().first(56));
     EXPECT_THAT(refusal_of(wrong, set.snapshot), HasSubstr("must be zero")) << at;
@@ -113,15 +104,14 @@ TEST(Counters, AreRefusedWhenCutShort) {
   const CountingSet set = built(numbered_keys("key", 300));
   for (const std::size_t size :
        {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{4000}, set.counters.get().size() - 1}) {
-    SnapshotBytes cut(size);
-    std::copy_n(set.counters.get().begin(), size, cut.get().begin());
-    EXPECT_THAT(refusal_of(cut, set.snapshot), HasSubstr("the-source: ")) << size;
+    EXPECT_THAT(refusal_of(copy_of(set.counters.get().first(size)), set.snapshot), HasSubstr("the-source: "))
+        << size;
   }
 }
 
 TEST(Counters, AreRefusedInAFormatOfTheFuture) {
   const CountingSet set = built(numbered_keys("key", 300));
-  SnapshotBytes newer = copy_of(set.counters);
+  SnapshotBytes newer = copy_of(set.counters.get());
   header_of(newer).format = kCountersFormat + 1;
   EXPECT_THAT([&] { check_counters(std::as_const(newer).get(), decode(set.snapshot), "the-source"); },
               test::fails(ErrorKind::Incompatible));
@@ -131,7 +121,7 @@ TEST(Counters, AreRefusedInAFormatOfTheFuture) {
 // key's bit could be.
 TEST(Counters, AreRefusedWhenTheyDoNotFitTheBits) {
   const CountingSet set = built(numbered_keys("key", 300));
-  SnapshotBytes wrong = copy_of(set.counters);
+  SnapshotBytes wrong = copy_of(set.counters.get());
   const auto first = std::find_if(wrong.get().begin() + 64, wrong.get().end(),
                                   [](std::byte byte) { return byte != std::byte{0}; });
   *first = std::byte{0};
@@ -145,7 +135,7 @@ TEST(CountingEditor, RemovesAndAddsAndKeepsCounting) {
   auto all = kept;
   all.insert(all.end(), gone.begin(), gone.end());
   CountingSet set = built(all);
-  const SnapshotBytes base = copy_of(set.snapshot);
+  const SnapshotBytes base = copy_of(set.snapshot.get());
 
   SnapshotEditor editor(decode(set.snapshot), std::move(set.counters));
   for (const std::string& key : gone) EXPECT_TRUE(editor.remove(hash_of(key))) << key;

@@ -14,6 +14,7 @@ namespace keysieve {
 namespace {
 
 using test::build_snapshot;
+using test::copy_of;
 using test::numbered_keys;
 using ::testing::HasSubstr;
 
@@ -22,19 +23,18 @@ SnapshotBytes small_snapshot() {
                         numbered_keys("key", 50));
 }
 
-// A copy that ends where it ends: the byte behind it is not to be touched.
-SnapshotBytes copy_of(Bytes bytes) {
-  SnapshotBytes copy(bytes.size());
-  std::copy(bytes.begin(), bytes.end(), copy.get().begin());
-  return copy;
-}
-
 SnapshotHeader& writable_header(SnapshotBytes& snapshot) {
   return *reinterpret_cast<SnapshotHeader*>(snapshot.get().data());
 }
 
 void sign_header(SnapshotBytes& snapshot) {
   writable_header(snapshot).header_checksum = header_checksum(writable_header(snapshot));
+}
+
+// Of one shard of 1 KiB.
+void sign_tables(SnapshotBytes& snapshot) {
+  writable_header(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
+  sign_header(snapshot);
 }
 
 struct Refusal {
@@ -74,8 +74,8 @@ TEST(SnapshotDecode, SaysWhereATruncatedSnapshotEnds) {
 }
 
 TEST(SnapshotDecode, RefusesBytesBehindTheEnd) {
-  SnapshotBytes longer(small_snapshot().get().size() + 1);
   const SnapshotBytes whole = small_snapshot();
+  SnapshotBytes longer(whole.get().size() + 1);
   std::copy(whole.get().begin(), whole.get().end(), longer.get().begin());
   EXPECT_THAT(refusal_of(longer)->message, HasSubstr("too long"));
 }
@@ -232,8 +232,7 @@ INSTANTIATE_TEST_SUITE_P(Header, SnapshotDecodeHostile, ::testing::ValuesIn(kHos
 TEST(SnapshotDecode, RefusesAShardTableThatCountsOtherKeys) {
   SnapshotBytes snapshot = small_snapshot();
   reinterpret_cast<ShardEntry*>(snapshot.get().data() + kPageBytes)->key_count = 65535;
-  writable_header(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
-  sign_header(snapshot);
+  sign_tables(snapshot);
   EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("counts 65535 keys, the header 50"));
 }
 
@@ -254,8 +253,7 @@ TEST_P(SnapshotDecodeHostileEntry, IsRefusedBeforeAnyLookup) {
   const std::uint16_t key_count = entry.key_count;
   entry = GetParam().entry;
   entry.key_count = key_count;
-  writable_header(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
-  sign_header(snapshot);
+  sign_tables(snapshot);
   for (const Check check : {Check::Tables, Check::Everything}) {
     const auto refusal = refusal_of(snapshot, check);
     ASSERT_TRUE(refusal);
@@ -297,8 +295,7 @@ TEST(SnapshotDecode, RefusesAHashCountOutOfRangeForEveryKind) {
 TEST(SnapshotDecode, RefusesAChecksumTableThatDoesNotFitTheShards) {
   SnapshotBytes snapshot = small_snapshot();
   snapshot.get()[writable_header(snapshot).checksum_table.offset] ^= std::byte{1};
-  writable_header(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
-  sign_header(snapshot);
+  sign_tables(snapshot);
   EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("shards are damaged"));
 }
 

@@ -34,6 +34,11 @@ BuildSettings settings_of(const FilterKind& kind) {
           .key_profile = "NFC"};
 }
 
+// Of "key0" and so on.
+SnapshotBytes base_of(std::string_view kind, int keys) {
+  return build_snapshot(settings_of(filter_kind_named(kind)), numbered_keys("key", keys));
+}
+
 SnapshotBytes updated(const SnapshotBytes& base, std::span<const std::string> keys,
                       UnixSeconds as_of = kAsOf + 60) {
   SnapshotEditor editor(decode(base));
@@ -73,8 +78,7 @@ TEST(SnapshotEditor, GivesTheShardsAndTheFprThatABuildOfAllKeysGives) {
 }
 
 TEST(SnapshotEditor, CountsTheKeysThatWereCertainlyNew) {
-  const SnapshotBytes base =
-      build_snapshot(settings_of(filter_kind_named("bloom")), numbered_keys("key", 5'000));
+  const SnapshotBytes base = base_of("bloom", 5'000);
   SnapshotEditor editor(decode(base));
   for (const std::string& key : numbered_keys("key", 5'000)) editor.add(hash_of(key));
   EXPECT_EQ(editor.new_keys(), 0U) << "all were there";
@@ -89,16 +93,14 @@ TEST(SnapshotEditor, CountsTheKeysThatWereCertainlyNew) {
 }
 
 TEST(SnapshotEditor, LeavesTheBaseAsItIs) {
-  const SnapshotBytes base =
-      build_snapshot(settings_of(filter_kind_named("bloom")), numbered_keys("key", 50));
+  const SnapshotBytes base = base_of("bloom", 50);
   const std::string before(as_text(base.get()));
   static_cast<void>(updated(base, numbered_keys("new", 50)));
   EXPECT_TRUE(as_text(base.get()) == before);
 }
 
 TEST(SnapshotEditor, ChangesNothingElseThatTheBuildWasTold) {
-  const SnapshotBytes base =
-      build_snapshot(settings_of(filter_kind_named("bloom")), numbered_keys("key", 50));
+  const SnapshotBytes base = base_of("bloom", 50);
   const SnapshotBytes snapshot = updated(base, numbered_keys("new", 50));
   const SnapshotView view = decode(snapshot);
   const SnapshotHeader& header = view.header();
@@ -116,8 +118,7 @@ TEST(SnapshotEditor, ChangesNothingElseThatTheBuildWasTold) {
 }
 
 TEST(SnapshotEditor, DoesNotMakeASetOlder) {
-  const SnapshotBytes base =
-      build_snapshot(settings_of(filter_kind_named("bloom")), numbered_keys("key", 50));
+  const SnapshotBytes base = base_of("bloom", 50);
   EXPECT_EQ(decode(updated(base, {}, kAsOf - 1)).header().as_of, kAsOf);
   EXPECT_THAT([&] { updated(base, {}, -1); }, test::fails(ErrorKind::Usage));
   EXPECT_THAT([&] { updated(base, {}, kFarthestMoment + 1); }, test::fails(ErrorKind::Usage));
@@ -126,8 +127,7 @@ TEST(SnapshotEditor, DoesNotMakeASetOlder) {
 TEST(SnapshotEditor, TakesKeysOfAnyBytesAndLength) {
   using namespace std::string_literals;
   const std::vector<std::string> keys{""s, "\0"s, "\r\n"s, "猫"s, "\xff\xfe"s, std::string(1'000'000, 'x')};
-  const SnapshotBytes base =
-      build_snapshot(settings_of(filter_kind_named("bloom")), numbered_keys("key", 50));
+  const SnapshotBytes base = base_of("bloom", 50);
   const SnapshotBytes snapshot = updated(base, keys);
   for (const std::string& key : keys) EXPECT_TRUE(may_contain(decode(snapshot), key)) << key.substr(0, 20);
 }
@@ -151,8 +151,7 @@ TEST(SnapshotEditor, RemovesKeysAndKeepsTheOthers) {
 }
 
 TEST(SnapshotEditor, LeavesWhatIsCertainlyNotThere) {
-  const auto keys = numbered_keys("key", 1'000);
-  const SnapshotBytes base = build_snapshot(settings_of(filter_kind_named("cuckoo")), keys);
+  const SnapshotBytes base = base_of("cuckoo", 1'000);
   SnapshotEditor editor(decode(base));
   for (const std::string& key : numbered_keys("other", 1'000)) {
     if (may_contain(decode(base), key)) continue;
@@ -164,8 +163,7 @@ TEST(SnapshotEditor, LeavesWhatIsCertainlyNotThere) {
 
 // Two keys may look alike to a filter that removes: each has a place of its own.
 TEST(SnapshotEditor, KeepsAKeyThatWasAddedTwiceAndRemovedOnce) {
-  const SnapshotBytes base =
-      build_snapshot(settings_of(filter_kind_named("cuckoo")), numbered_keys("key", 50));
+  const SnapshotBytes base = base_of("cuckoo", 50);
   SnapshotEditor editor(decode(base));
   editor.add(hash_of("key1"));
   EXPECT_EQ(editor.new_keys(), 1U);
@@ -188,8 +186,7 @@ TEST(SnapshotEditor, SaysWhenAShardHasNoRoomLeft) {
 
 // It would be so however empty its shard were: a larger set does not help.
 TEST(SnapshotEditor, SaysWhenAKeyIsThereAsOftenAsItCanBe) {
-  SnapshotEditor editor(
-      decode(build_snapshot(settings_of(filter_kind_named("cuckoo")), numbered_keys("key", 50))));
+  SnapshotEditor editor(decode(base_of("cuckoo", 50)));
   for (int i = 0; i < 7; ++i) editor.add(hash_of("key1"));
   EXPECT_EQ(editor.new_keys(), 7U);
   EXPECT_THAT([&] { editor.add(hash_of("key1")); },
