@@ -78,16 +78,12 @@ if test "$PHP_KEYSIEVE" != "no"; then
     ext/attached_set.cpp \
     ext/attached_sets.cpp \
     ext/availability.cpp \
-    ext/error_log.cpp \
     ext/functions.cpp \
     ext/info.cpp \
     ext/key.cpp \
-    ext/key_argument.cpp \
     ext/module.cpp \
     ext/set.cpp \
-    ext/sets_by_source.cpp \
-    ext/settings.cpp \
-    ext/unavailable_exception.cpp],
+    ext/settings.cpp],
     [$ext_shared],, [$PHP_KEYSIEVE_CXXFLAGS], [yes])
 
   dnl The object files lie in folders like those of the sources.

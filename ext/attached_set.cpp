@@ -1,8 +1,5 @@
 #include "ext/attached_set.hpp"
 
-#include "ext/error_log.hpp"
-#include "ext/unavailable_exception.hpp"
-
 namespace keysieve {
 namespace {
 

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "ext/availability.hpp"
-#include "ext/key_argument.hpp"
+#include "ext/key.hpp"
 #include "ext/php_keysieve.h"
 
 namespace keysieve {

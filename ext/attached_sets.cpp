@@ -1,5 +1,7 @@
 #include "ext/attached_sets.hpp"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "core/base/set_name.hpp"
@@ -34,6 +36,17 @@ AttachedSet* AttachedSets::add(zend_string* name) noexcept {
   auto* set = new AttachedSet(reader_settings(source_), view_of(name));
   zend_hash_str_add_new_ptr(&sets_, ZSTR_VAL(name), ZSTR_LEN(name), set);  // by a persistent copy of the name
   return set;
+}
+
+// A preload script may ask sets in the master of php-fpm. The workers forget them: each opens the sets by its
+// own rights and from its own root directory, logs what is wrong with them, and counts its own calls.
+AttachedSets& SetsBySource::of_current_settings() noexcept {
+  if (const pid_t process = ::getpid(); process != process_) {
+    tables_.clear();
+    process_ = process;
+  }
+  const SetSource source = current_source();
+  return tables_.try_emplace(source, source).first->second;
 }
 
 }  // namespace keysieve

@@ -1,11 +1,17 @@
-// The sets that this thread has asked of one source, by name.
+// All sets that this thread has asked: one table by name for each source. One worker of php-fpm may serve
+// several sites, each with its own keysieve.directory and keysieve.owner.
 #pragma once
+
+#include <sys/types.h>
+
+#include <map>
 
 #include "ext/attached_set.hpp"
 #include "ext/settings.hpp"
 
 namespace keysieve {
 
+// The sets of one source.
 class AttachedSets {
  public:
   explicit AttachedSets(SetSource source) noexcept;
@@ -33,6 +39,18 @@ class AttachedSets {
 
   HashTable sets_;  // to AttachedSet*; PHP's own table, because its strings know their hash
   SetSource source_;
+};
+
+// Part of the module's globals.
+class SetsBySource {
+ public:
+  // The table of the settings as they are now, for the beginning of a request: no Set object exists then.
+  // Tables stay where they are until this process forks.
+  AttachedSets& of_current_settings() noexcept;
+
+ private:
+  pid_t process_ = 0;  // that asked these sets
+  std::map<SetSource, AttachedSets> tables_;
 };
 
 }  // namespace keysieve

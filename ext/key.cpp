@@ -1,5 +1,7 @@
 #include "ext/key.hpp"
 
+#include <charconv>
+
 namespace keysieve {
 
 zend_class_entry* key_class = nullptr;
@@ -23,6 +25,30 @@ zend_object* clone_key(zend_object* old) {
   return clone;
 }
 
+bool is_constructed(zend_object* key) {
+  if (KeyObject::of(key)->bytes() != nullptr) return true;
+  zend_throw_error(nullptr, "KeySieve\\Key object is not initialized");
+  return false;
+}
+
+bool is_key_object(const zval* value) noexcept {
+  return Z_TYPE_P(value) == IS_OBJECT && Z_OBJCE_P(value) == key_class;
+}
+
+void throw_not_a_key(const zval* value, zend_ulong index, const zend_string* name,
+                     std::uint32_t argument_number) {
+  const char* type = zend_zval_type_name(value);
+  if (Z_TYPE_P(value) == IS_OBJECT) type = ZSTR_VAL(Z_OBJCE_P(value)->name);
+  constexpr const char* kExpected = "must be an array of KeySieve\\Key|string|int";
+  if (name != nullptr) {
+    zend_argument_type_error(argument_number, "%s, %s given at index \"%s\"", kExpected, type,
+                             ZSTR_VAL(name));
+  } else {
+    zend_argument_type_error(argument_number, "%s, %s given at index " ZEND_LONG_FMT, kExpected, type,
+                             static_cast<zend_long>(index));
+  }
+}
+
 }  // namespace
 
 void prepare_key_class(zend_class_entry* registered) {
@@ -31,6 +57,61 @@ void prepare_key_class(zend_class_entry* registered) {
   key_handlers = std_object_handlers;
   key_handlers.offset = XtOffsetOf(KeyObject, std);
   key_handlers.clone_obj = clone_key;
+}
+
+bool coerce_key_slowly(zval* argument, std::uint32_t number) {
+  if (Z_TYPE_P(argument) == IS_LONG) return true;
+  if (is_key_object(argument)) return is_constructed(Z_OBJ_P(argument));
+  if (ZEND_ARG_USES_STRICT_TYPES()) return false;
+  if (Z_TYPE_P(argument) == IS_FALSE || Z_TYPE_P(argument) == IS_TRUE) {
+    ZVAL_LONG(argument, Z_TYPE_P(argument) == IS_TRUE ? 1 : 0);
+    return true;
+  }
+  if (Z_TYPE_P(argument) == IS_DOUBLE && ZEND_DOUBLE_FITS_LONG(Z_DVAL_P(argument))) {
+    const zend_long integer = zend_dval_to_lval(Z_DVAL_P(argument));
+    if (zend_is_long_compatible(Z_DVAL_P(argument), integer)) {
+      ZVAL_LONG(argument, integer);
+      return true;
+    }
+  }
+  zend_string* text = nullptr;
+  if (!zend_parse_arg_str_weak(argument, &text, number)) return false;
+  if (Z_TYPE_P(argument) != IS_STRING) ZVAL_STR(argument, text);  // null stays null in the argument
+  return true;
+}
+
+bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noexcept {
+  ZVAL_DEREF(value);
+  if (Z_TYPE_P(value) == IS_STRING) {
+    hash = hasher(view_of(Z_STR_P(value)));
+  } else if (Z_TYPE_P(value) == IS_LONG) {
+    std::array<char, MAX_LENGTH_OF_LONG> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), Z_LVAL_P(value)).ptr;
+    hash = hasher({digits.data(), static_cast<std::size_t>(end - digits.data())});
+  } else if (is_key_object(value) && KeyObject::of(Z_OBJ_P(value))->bytes() != nullptr) {
+    hash = KeyObject::of(Z_OBJ_P(value))->hash_by(hasher);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool check_keys(HashTable* keys, std::uint32_t argument_number) {
+  zend_ulong index = 0;
+  zend_string* name = nullptr;
+  zval* value = nullptr;
+  ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, value) {
+    ZVAL_DEREF(value);
+    if (EXPECTED(Z_TYPE_P(value) == IS_STRING) || Z_TYPE_P(value) == IS_LONG) continue;
+    if (is_key_object(value)) {
+      if (!is_constructed(Z_OBJ_P(value))) return false;
+      continue;
+    }
+    throw_not_a_key(value, index, name, argument_number);
+    return false;
+  }
+  ZEND_HASH_FOREACH_END();
+  return true;
 }
 
 }  // namespace keysieve

@@ -1,4 +1,5 @@
-// The class KeySieve\Key: a key's bytes and, beside them, the hash it had for the last seed.
+// What PHP code may pass as a key: a string, an int, which counts as its decimal string, or an object of the
+// class KeySieve\Key. Parsing comes first and may run user code; hashing comes later and never does.
 #pragma once
 
 #include "core/hash/key_hash.hpp"
@@ -6,6 +7,7 @@
 
 namespace keysieve {
 
+// A Key: its bytes and, next to them, the hash it had for the last seed.
 struct KeyObject {
   std::uint64_t seed;
   KeyHash hash;
@@ -38,4 +40,39 @@ extern zend_class_entry* key_class;
 // MINIT.
 void prepare_key_class(zend_class_entry* registered);
 
+// Prepares an argument: afterwards it is a string, a long or a constructed Key. Under coercive typing it
+// follows PHP's rules for string|int: an integral float or a bool becomes an int, all else a string. False
+// when it cannot be a key; an exception may be pending.
+[[gnu::cold]] bool coerce_key_slowly(zval* argument, std::uint32_t number);
+
+inline bool coerce_key(zval* argument, std::uint32_t number) {
+  if (EXPECTED(Z_TYPE_P(argument) == IS_STRING)) return true;
+  return coerce_key_slowly(argument, number);
+}
+
+// Whether every element is a key, without any coercion; otherwise throws a TypeError that names the index.
+// Cold: hashing says of itself that it has met what is no key.
+bool check_keys(HashTable* keys, std::uint32_t argument_number);
+
+// Hashes what a key is: a string, a long, a constructed Key, or a reference to one. False: it is none.
+bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noexcept;
+
+// Of what coerce_key() has let pass.
+[[gnu::always_inline]] inline KeyHash hash_of(const zval* key, const KeyHasher& hasher) noexcept {
+  if (EXPECTED(Z_TYPE_P(key) == IS_STRING)) return hasher(view_of(Z_STR_P(key)));
+  KeyHash hash;
+  hash_slowly(key, hasher, hash);
+  return hash;
+}
+
 }  // namespace keysieve
+
+// For ZEND_PARSE_PARAMETERS: string|int|Key into a zval*.
+#define KEYSIEVE_PARAM_KEY(dest)                            \
+  Z_PARAM_PROLOGUE(0, 0);                                   \
+  dest = _arg;                                              \
+  if (UNEXPECTED(!keysieve::coerce_key(_arg, _i))) {        \
+    _error = const_cast<char*>("KeySieve\\Key|string|int"); \
+    _error_code = ZPP_ERROR_WRONG_CLASS;                    \
+    break;                                                  \
+  }

@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "core/snapshot/layout.hpp"
+#include "ext/attached_sets.hpp"
+#include "ext/availability.hpp"
 #include "ext/info.hpp"
 #include "ext/php_keysieve.h"
 #include "ext/set.hpp"
-#include "ext/sets_by_source.hpp"
 #include "ext/settings.hpp"
-#include "ext/unavailable_exception.hpp"
 // After the above: uses PHP's macros
 #include "ext/keysieve_arginfo.h"
 

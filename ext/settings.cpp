@@ -5,7 +5,6 @@
 #include <charconv>
 #include <vector>
 
-#include "ext/error_log.hpp"
 #include "ext/php_keysieve.h"
 
 namespace keysieve {

@@ -6,6 +6,8 @@
 #endif
 
 // C++ headers first: PHP's macros must not meet them.
+#include <syslog.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -30,6 +32,12 @@ namespace keysieve {
 
 inline std::string_view view_of(const zend_string* text) noexcept {
   return {ZSTR_VAL(text), ZSTR_LEN(text)};
+}
+
+// A line for the operator: straight to PHP's error log, or the SAPI's where none is set. Not a PHP warning,
+// which frameworks turn into an exception.
+inline void write_error_log(const std::string& line) {
+  php_log_err_with_severity(line.c_str(), LOG_WARNING);
 }
 
 }  // namespace keysieve
