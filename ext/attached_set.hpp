@@ -1,5 +1,5 @@
 // A set that this thread has asked: its reader, what it has answered, and what of it was logged. Lives as
-// long as the thread, so that objects and requests come and go without mapping anything anew.
+// long as the thread, so that objects and requests come and go without mapping anything again.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class AttachedSet {
   [[nodiscard]] const AnswerCounts& counts() const noexcept { return counts_; }
 
  private:
-  // What answers in this call; nullptr unless the set is Ready. Whoever uses it must not run PHP code, which
+  // What answers in this call; nullptr unless the set is Ready. Its user must not run PHP code, which
   // could ask the same set and so detach it.
   const Attachment* serving(const zend_string* key_profile) noexcept {
     if (UNEXPECTED(!KEYSIEVE_G(enabled))) return nullptr;

@@ -21,8 +21,8 @@ static_assert(state_of(Availability::Expired) == SetState::Expired);
 static_assert(state_of(Availability::Bypassed) == SetState::Bypassed);
 static_assert(state_of(Availability::Incompatible) == SetState::Incompatible);
 
-// Somebody has switched lookups off and wants maybe for an answer, so nothing is thrown and, for Disabled,
-// nothing logged.
+// Lookups were switched off on purpose, and maybe is the answer that was asked for, so nothing is thrown and,
+// for Disabled, nothing logged.
 constexpr bool is_switched_off(SetState state) noexcept {
   return state == SetState::Bypassed || state == SetState::Disabled;
 }

@@ -18,7 +18,7 @@ enum class ErrorKind : std::uint8_t {
   MissingInput,  // a file that must be read is not there or cannot be opened
   CannotCreate,  // something that must be written cannot be
   Permission,    // the system does not allow it
-  NotTrusted,    // belongs to somebody else, or others may write to it
+  NotTrusted,    // belongs to another user, or others may write to it
   Locked,        // another process does the same; try again later
   Superseded,    // by what another process has done meanwhile
   Unavailable,   // a store cannot be reached or does not answer

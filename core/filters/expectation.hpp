@@ -48,7 +48,7 @@ double smooth_poisson_mean(double mean, Function f) {
 // Chance that `probes` random bits are all set after `throws` random bits of `bits` were set: the mean of (X
 // / bits) to the power of probes, X the occupied bits. (1 - (1 - 1/m)^t)^k alone is too low for small m (Bose
 // et al., "On the false-positive rate of Bloom filters", 2008): 1.3 % at m = 512, k = 7. The second-order
-// term mends that.
+// term corrects that.
 inline double chance_all_set(double bits, double throws, double probes) {
   const double empty = std::pow(1.0 - 1.0 / bits, throws);
   const double pair_empty = std::pow(1.0 - 2.0 / bits, throws);

@@ -18,7 +18,7 @@ void change_control(const std::string& directory, std::string_view set_name, Cha
 }
 
 // Sequentially consistent, for Publisher::clear_expired_bypass(). A reader that sees the bit (acquire,
-// SetReader::pin) sees the end as well.
+// SetReader::refresh) sees the end as well.
 void switch_on(const BypassSwitch& bypass, const std::string& directory, std::string_view set_name,
                UnixSeconds until) {
   change_control(directory, set_name, [&bypass, until](ControlPage& page) {

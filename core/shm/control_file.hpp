@@ -85,8 +85,8 @@ static_assert(offsetof(ControlPage, previous) == 448);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(std::atomic<std::int64_t>) == 8);
 
-// An end that is over: stored when a bypass is switched off, so that whoever sets the bit once more, meaning
-// an older bypass, brings nothing back.
+// An end that is over: stored when a bypass is switched off, so that a process that sets the bit once more
+// for an older bypass brings nothing back.
 inline constexpr UnixSeconds kBypassOver = 1;
 
 // One of the two ways to bypass a set until some moment: a bit of `current` and the moment when it ends.

@@ -1,6 +1,6 @@
 // The writing side of the live layer of one publication: sets bits while readers probe. Used by the loader
 // alone, which opens it by Publisher::open_layer() under the set's lock. It may be killed at any moment;
-// whoever opens the layer next adds all keys once more, since nothing says how far the one before had got.
+// the next writer adds all keys again, since nothing says how far the one before had got.
 #pragma once
 
 #include "core/shm/live_file.hpp"

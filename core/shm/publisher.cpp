@@ -108,7 +108,7 @@ void create_control(const PublisherFolder& folder) {
   files.keep();
 }
 
-// A control page that is damaged is replaced, since no reader believes it either; one that cannot be opened,
+// A control page that is damaged is replaced, since no reader trusts it either; one that cannot be opened,
 // for want of descriptors say, is what they all have mapped.
 ControlFile open_or_create_control(const PublisherFolder& folder) {
   try {
@@ -278,8 +278,9 @@ void Publisher::check_total_size(std::uint64_t new_bytes) const {
                   " bytes: restart idle PHP workers to free what they pin, or raise max_total_size");
 }
 
-// Release: pairs with the acquire in SetReader::pin, so a reader that sees the number finds both files
-// complete. Two bypass bits are whoever's last word they were, so they are carried over; damage is not.
+// Release: pairs with the acquire in SetReader::refresh, so a reader that sees the number finds both files
+// complete. The two bypass bits belong to an operator and to the store, so they are carried over; damage is
+// not.
 void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) const {
   std::atomic<std::uint64_t>& current = control_->writable_page().current;
   control_->writable_page().moved_at_ms.store(unix_now_ms(), std::memory_order_relaxed);
@@ -294,7 +295,7 @@ void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) 
                                           std::memory_order_release, std::memory_order_relaxed));
 }
 
-// Somebody may have removed the lock file and locked a new one.
+// Another process may have removed the lock file and locked a new one.
 void Publisher::check_lock_is_ours() const {
   const auto held = stat_of(lock_, folder_.path_of(kLockName));
   const auto named = folder_.status_of(kLockName);

@@ -23,7 +23,7 @@ struct PublisherSettings {
 class Publisher {
  public:
   // Creates folder, lock and control where they are missing. Throws Locked when another process
-  // publishes this set, NotTrusted when the folder belongs to somebody else, CannotCreate,
+  // publishes this set, NotTrusted when the folder belongs to another user, CannotCreate,
   // MissingInput.
   Publisher(PublisherSettings settings, std::string_view set_name);
 

@@ -13,9 +13,9 @@ namespace keysieve {
 
 class PublisherFolder : public SetFolder {
  public:
-  // Whoever owns it, but not writable by group or others. Where it is missing it is created (mode 2750, group
-  // `group`); then the directory must belong to root or the effective uid, since nobody else could publish in
-  // a folder of ours. Throws CannotCreate, Permission, NotTrusted, MissingInput.
+  // Opens the folder of any owner, but not one writable by group or others. Where it is missing it is created
+  // (mode 2750, group `group`); then the directory must belong to root or the effective uid, since nobody
+  // else could publish in a folder of ours. Throws CannotCreate, Permission, NotTrusted, MissingInput.
   static PublisherFolder open_or_create(const std::string& directory, std::string_view set_name,
                                         std::optional<gid_t> group);
 

@@ -26,7 +26,7 @@ std::string live_file_name(std::uint64_t publication);
 // The publication a file name belongs to, with or without a temporary suffix; nothing for other names.
 std::optional<std::uint64_t> publication_of_file(std::string_view file_name);
 
-// Whom the command line believes about a set: the directory's owner, who could replace all of it anyway.
+// The owner whose files the command line trusts: the directory's, who could replace all of it anyway.
 // Where its group or others may write to the directory as well (as to a volume of Kubernetes, which is
 // root's), the owner of the set's folder; nothing while there is none. Throws MissingInput,
 // Permission.

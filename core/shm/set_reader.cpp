@@ -114,7 +114,7 @@ void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
   if (wanted.publication == 0) {
     if (!control_) return answer_once(word);  // a worker that runs for long finds a set that comes later
     attach_trouble_.emplace(Error(ErrorKind::MissingInput, "nothing is published yet"));
-    return answer_while(word);  // a control page made anew: what is mapped goes on serving
+    return answer_while(word);  // a new control page: what is mapped goes on serving
   }
   if (attachment_ && attachment_->id() == wanted) {
     next_.reset();

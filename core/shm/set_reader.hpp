@@ -40,7 +40,7 @@ std::string_view to_string(Availability availability) noexcept;
 
 struct ReaderSettings {
   std::string directory{kDefaultDirectory};
-  std::optional<uid_t> trusted_owner{};       // believed besides root and the effective uid
+  std::optional<uid_t> trusted_owner{};       // trusted besides root and the effective uid
   std::chrono::milliseconds max_jitter{500};  // a new publication is attached within this time
 };
 

@@ -35,11 +35,11 @@ struct BuildSettings {
   std::uint16_t format = newest_snapshot_format();
 
   // Sticky geometry: kept as long as its theoretical FPR for the new keys stays within target_fpr (with the
-  // slack below); else sized anew.
+  // slack below); else the set is sized again.
   std::optional<Geometry> like{};
 };
 
-// How far the theoretical FPR of a sticky geometry may lie above the target before the set is sized anew.
+// How far the theoretical FPR of a sticky geometry may be above the target before the set is sized again.
 inline constexpr double kStickySlack = 1.10;
 
 struct BuildResources {

@@ -1,6 +1,6 @@
 // The counters of a counting set: how many keys set each bit of its snapshot, so that keys can be removed.
-// An object of its own beside the snapshot, for whoever changes the set alone: no loader fetches it and no
-// reader knows of it. docs/snapshot_format.md holds the byte table. Used by builder and editor.
+// An object of its own next to the snapshot, only for programs that change the set: no loader fetches it and
+// no reader knows of it. docs/snapshot_format.md holds the byte table. Used by builder and editor.
 #pragma once
 
 #include <span>
@@ -64,7 +64,7 @@ class CountersWriter {
   std::vector<std::byte> scratch_;   // its bits, which the snapshot has already
 };
 
-// Writes the header, the last step of whoever makes or changes counters.
+// Writes the header, the last step of making or changing counters.
 void seal_counters(MutableBytes counters, const BuildId& build_id);
 
 // Throws Data that names `source` unless these are the counters of this snapshot, whole: of its build

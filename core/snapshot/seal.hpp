@@ -1,5 +1,5 @@
 // What follows from the shards of a snapshot once they are filled: estimated FPR and checksums. The last step
-// of whoever makes or changes one. Used by builder and editor.
+// of making or changing one. Used by builder and editor.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ enum class Check {
   Everything,  // and the checksum of every shard. Reads all bytes.
 };
 
-// A decoded snapshot in bytes that somebody else owns. Cheap to copy; lookups are noexcept and may run in any
+// A decoded snapshot in bytes that it does not own. Cheap to copy; lookups are noexcept and may run in any
 // number of threads and processes at once.
 class SnapshotView {
  public:

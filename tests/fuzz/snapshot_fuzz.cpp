@@ -1,5 +1,5 @@
 // Snapshots: whatever the bytes are, they are refused with an Error, or every lookup stays inside them. They
-// are decoded as they are, and once more with the checksums mended, so that what lies behind those is reached
+// are decoded as they are, and once more with right checksums, so that what lies behind those is reached
 // as well. Input: the snapshot.
 #include <algorithm>
 #include <array>
@@ -50,7 +50,7 @@ void decode(Bytes bytes) {
 }
 
 // Makes the checksums right wherever the layout that the header tells of fits the bytes.
-void mend(MutableBytes bytes) {
+void correct_checksums(MutableBytes bytes) {
   if (bytes.size() < sizeof(SnapshotHeader)) return;
   auto header = load<SnapshotHeader>(bytes.data());
   const SnapshotLayout layout = snapshot_layout(header.shard_count, header.shard_bytes);
@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   keysieve::SnapshotBytes snapshot(size);
   std::copy_n(reinterpret_cast<const std::byte*>(data), size, snapshot.get().begin());
   keysieve::decode(snapshot.get());
-  keysieve::mend(snapshot.get());
+  keysieve::correct_checksums(snapshot.get());
   keysieve::decode(snapshot.get());
   return 0;
 }
