@@ -29,7 +29,7 @@ Hashes random_hashes(std::size_t count, const HashRange& range = {}) {
   return hashes;
 }
 
-TEST(SortHashes, SortsAndDedupesAsThePlainWayDoes) {
+TEST(SortHashes, SortsAndDedupesLikeStdSort) {
   for (const std::size_t count : {0U, 1U, 2U, 3U, 100U, 4095U, 4096U, 30000U, 300000U}) {
     Hashes hashes = random_hashes(count);
     hashes.insert(hashes.end(), hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(count / 3));

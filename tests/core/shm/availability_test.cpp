@@ -59,7 +59,7 @@ TEST_F(AvailabilityTest, IsMissingWhenThePublicationHasVanishedBeforeItCouldAtta
   EXPECT_TRUE(eventually([&] { return publication_seen_by(reader) == 2; }));
 }
 
-TEST_F(AvailabilityTest, IsExpiredPastValidFor) {
+TEST_F(AvailabilityTest, IsExpiredPastValidForUntilAFresherSnapshotIsPublished) {
   publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now() - 100, .valid_for = 50}));
   SetReader reader = this->reader();
   EXPECT_FALSE(reader.follow());
@@ -68,6 +68,8 @@ TEST_F(AvailabilityTest, IsExpiredPastValidFor) {
   EXPECT_EQ(reader.trouble(), std::nullopt) << "it is no error";
   ASSERT_NE(reader.attachment(), nullptr);
   EXPECT_EQ(reader.attachment()->id().publication, 1U);
+  publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now(), .valid_for = 5'000}));
+  EXPECT_EQ(publication_seen_by(reader), 2U);
 }
 
 TEST_F(AvailabilityTest, ExpiresWhileItIsAttached) {
@@ -87,14 +89,6 @@ TEST_F(AvailabilityTest, ExpiresWhileItIsAttached) {
     return !reader.follow();
   }));
   EXPECT_EQ(reader.availability(), Availability::Expired);
-}
-
-TEST_F(AvailabilityTest, IsReadyAgainWhenAFresherSnapshotIsPublished) {
-  publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now() - 100, .valid_for = 50}));
-  SetReader reader = this->reader();
-  EXPECT_FALSE(reader.follow());
-  publish(snapshot_of("key", {.set_name = kSet, .as_of = unix_now(), .valid_for = 5'000}));
-  EXPECT_EQ(publication_seen_by(reader), 2U);
 }
 
 TEST_F(AvailabilityTest, IsIncompatibleWithAControlPageOfAnotherAbi) {

@@ -76,13 +76,13 @@ TEST_F(HugePages, AreWhatTheMountSays) {
   }
 }
 
-TEST_F(HugePages, AreNotToBeHadOfAMountThatSaysNothing) {
+TEST_F(HugePages, AreOffInAMountThatSaysNothing) {
   MOUNT_TMPFS_OR_SKIP("16m");
   EXPECT_EQ(huge_page_policy(directory_.path()), "never");
   EXPECT_EQ(huge_bytes_of_a_published_set(), 0U);
 }
 
-TEST_F(HugePages, AreNoMatterOfOtherFileSystems) {
+TEST_F(HugePages, AreUnknownOnOtherFileSystems) {
   EXPECT_EQ(huge_page_policy("/proc"), std::nullopt);
 }
 

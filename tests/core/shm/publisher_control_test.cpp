@@ -37,7 +37,7 @@ TEST_F(PublisherControlTest, ReplacesAControlFileOfAnotherSize) {
   EXPECT_TRUE(reader().follow());
 }
 
-TEST_F(PublisherControlTest, MakesTheControlFileAnewWhenItWasRemovedMeanwhile) {
+TEST_F(PublisherControlTest, CreatesTheControlFileAgainWhenItWasRemoved) {
   SetReader running = reader_of_old();
   Publisher publisher = this->publisher();
   std::filesystem::remove(file(kControlName));

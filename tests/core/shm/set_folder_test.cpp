@@ -29,7 +29,7 @@ TEST(PublicationFile, TellsItsPublication) {
   EXPECT_EQ(publication_of_file("0000000000000002.ks.tmp"), 2U);
 }
 
-TEST(PublicationFile, IsNothingElse) {
+TEST(PublicationFile, IsNotFoundInOtherNames) {
   for (const std::string name : {"", "lock", "control", "control.tmp", "0000000000000001",
                                  "000000000000001.ks", "00000000000000001.ks", "000000000000000g.ks",
                                  "-000000000000001.ks", "0x00000000000001.ks", " 000000000000001.ks"}) {
@@ -54,8 +54,8 @@ TEST_F(SetFolderTest, IsOpenedOnlyWhereItIs) {
   EXPECT_NO_THROW(SetFolder::open(directory_.path(), "tags", std::nullopt));
 }
 
-TEST_F(SetFolderTest, HasNoNameThatIsNoSetName) {
-  for (const std::string name : {"", ".", "..", "-x", "A", "a/b"}) {
+TEST_F(SetFolderTest, RefusesNamesThatAreNoSetNames) {
+  for (const std::string name : {"", ".", "..", "-x", "A", "a/b", "../tags"}) {
     EXPECT_THAT([&] { SetFolder::open(directory_.path(), name, std::nullopt); },
                 test::fails(ErrorKind::Usage))
         << name;
@@ -63,6 +63,7 @@ TEST_F(SetFolderTest, HasNoNameThatIsNoSetName) {
                 test::fails(ErrorKind::Usage))
         << name;
   }
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
 }
 
 TEST_F(SetFolderTest, CreatesAFileOnlyOnce) {
@@ -73,7 +74,7 @@ TEST_F(SetFolderTest, CreatesAFileOnlyOnce) {
                                   AllOf(HasSubstr(folder.path_of("new")), HasSubstr("File exists"))));
 }
 
-TEST_F(SetFolderTest, RenamesOverNothing) {
+TEST_F(SetFolderTest, NeverRenamesOverAnotherFile) {
   const PublisherFolder folder = created();
   std::ofstream(folder.path_of("a")) << "a";
   std::ofstream(folder.path_of("b")) << "b";
@@ -82,7 +83,7 @@ TEST_F(SetFolderTest, RenamesOverNothing) {
   EXPECT_THAT(folder.file_names(), UnorderedElementsAre("b", "c"));
 }
 
-TEST_F(SetFolderTest, RemovesWhatIsThereAndBearsWhatIsNot) {
+TEST_F(SetFolderTest, RemovesAFileAndIgnoresAMissingOne) {
   const PublisherFolder folder = created();
   std::ofstream(folder.path_of("a")) << "a";
   folder.remove_file("a");
@@ -90,7 +91,7 @@ TEST_F(SetFolderTest, RemovesWhatIsThereAndBearsWhatIsNot) {
   EXPECT_TRUE(folder.file_names().empty());
 }
 
-TEST_F(SetFolderTest, ListsItsFilesEachTimeAnew) {
+TEST_F(SetFolderTest, ListsItsFilesEachTime) {
   const PublisherFolder folder = created();
   EXPECT_TRUE(folder.file_names().empty());
   std::ofstream(folder.path_of("a")) << "a";

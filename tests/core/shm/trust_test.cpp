@@ -112,7 +112,7 @@ TEST_F(TrustTest, RefusesAFolderOfAForeignOwner) {
   expect_refused(folder(), "belongs to uid 54321", kWorker);
 }
 
-TEST_F(TrustTest, BelievesTheTrustedOwner) {
+TEST_F(TrustTest, TrustsTheConfiguredOwner) {
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
   give_all_to(kOtherUser);
   SetReader reader({.directory = directory_.path(), .trusted_owner = kOtherUser}, kSet);

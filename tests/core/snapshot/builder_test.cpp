@@ -201,7 +201,7 @@ TEST(SnapshotBuilder, KeepsTheGeometryItIsToldToBeLike) {
   }
 }
 
-TEST(SnapshotBuilder, SizesAnewWhenTheKeysHaveOutgrownTheGeometry) {
+TEST(SnapshotBuilder, SizesAgainWhenTheKeysHaveOutgrownTheGeometry) {
   BuildSettings settings{.set_name = "tags", .shard_bytes = 1024};
   settings.like = built_geometry(settings, numbered_keys("old", 10'000));
   const Geometry geometry = built_geometry(settings, numbered_keys("new", 20'000));
@@ -209,7 +209,7 @@ TEST(SnapshotBuilder, SizesAnewWhenTheKeysHaveOutgrownTheGeometry) {
   EXPECT_LE(theoretical_fpr(geometry, 20'000), 0.01);
 }
 
-TEST(SnapshotBuilder, SizesAnewForAnotherKindOrShardSize) {
+TEST(SnapshotBuilder, SizesAgainForAnotherKindOrShardSize) {
   const auto keys = numbered_keys("key", 5'000);
   BuildSettings settings{.set_name = "tags", .growth = 8.0, .shard_bytes = 1024};
   const Geometry before = built_geometry(settings, keys);

@@ -124,14 +124,6 @@ TEST(SnapshotEditor, DoesNotMakeASetOlder) {
   EXPECT_THAT([&] { updated(base, {}, kFarthestMoment + 1); }, test::fails(ErrorKind::Usage));
 }
 
-TEST(SnapshotEditor, TakesKeysOfAnyBytesAndLength) {
-  using namespace std::string_literals;
-  const std::vector<std::string> keys{""s, "\0"s, "\r\n"s, "猫"s, "\xff\xfe"s, std::string(1'000'000, 'x')};
-  const SnapshotBytes base = base_of("bloom", 50);
-  const SnapshotBytes snapshot = updated(base, keys);
-  for (const std::string& key : keys) EXPECT_TRUE(may_contain(decode(snapshot), key)) << key.substr(0, 20);
-}
-
 TEST(SnapshotEditor, RemovesKeysAndKeepsTheOthers) {
   const auto kept = numbered_keys("kept", 3'000);
   auto keys = numbered_keys("gone", 2'000);
