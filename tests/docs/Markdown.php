@@ -9,9 +9,10 @@ final class Markdown
 {
     private readonly string $text;
 
-    public function __construct(public readonly string $path)
+    /** @param ?string $part of its text; null: all of it */
+    public function __construct(public readonly string $path, ?string $part = null)
     {
-        $this->text = file_get_contents($path);
+        $this->text = $part ?? file_get_contents($path);
     }
 
     /** @return self[] every page of the repository */
@@ -36,10 +37,30 @@ final class Markdown
         return $links[1];
     }
 
-    /** The test that runs this page's commands itself; null: RecipesTest does. */
-    public function runner(): ?string
+    /**
+     * The parts of the page that RecipesTest runs, each in a machine of its own. "<!-- recipe NAME -->" begins another part;
+     * the first one has the name of the page. "<!-- run by FILE -->" begins one that another test runs.
+     *
+     * @return array<string, self> by the name of their recipe
+     */
+    public function recipes(): array
     {
-        return preg_match('/^<!-- run by (\S+) -->$/m', $this->text, $found) ? $found[1] : null;
+        $marks = '/^<!-- (recipe|run by) (\S+) -->$/m';
+        $texts = preg_split($marks, $this->text, flags: PREG_SPLIT_DELIM_CAPTURE);
+        $recipes = [basename($this->path, '.md') => array_shift($texts)];
+        foreach (array_chunk($texts, 3) as [$mark, $name, $text]) {
+            if ($mark === 'recipe') {
+                $recipes[$name] = ($recipes[$name] ?? '') . $text;
+            }
+        }
+        return array_map(fn (string $text): self => new self($this->path, $text), $recipes);
+    }
+
+    /** @return string[] the tests that run parts of this page themselves */
+    public function runners(): array
+    {
+        preg_match_all('/^<!-- run by (\S+) -->$/m', $this->text, $found);
+        return $found[1];
     }
 
     /**

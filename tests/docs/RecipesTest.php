@@ -7,26 +7,28 @@ namespace KeySieve\Tests\Docs;
 use PHPUnit\Framework\TestCase;
 
 /**
- * Every command of a page is run as it is written, from top to bottom, and each block with a title is the file
- * of that name. A block of text that follows commands at once is what they print. recipes/PAGE says in shell
- * what is there before, given(), and what must hold at the end, expected(). "<!-- not run: why -->" above a
- * block leaves it out, "<!-- run by FILE -->" a page.
+ * Every command of a page is run as it is written, from top to bottom, and each block with a title is the file of that
+ * name. A block of text right after commands is what they print. recipes/PAGE says in shell what is there before,
+ * given(), and what must hold at the end, expected(). "<!-- not run: why -->" above a block leaves it out;
+ * Markdown::recipes() says how a page is divided into several recipes.
  */
 final class RecipesTest extends TestCase
 {
     /** Most of the time they wait: for a poll, for another server to take over. */
     private const AT_A_TIME = 4;
 
-    /** @var DisposableRun[] by path of their page */
+    /** @var DisposableRun[] by name of their recipe */
     private static array $runs = [];
 
-    /** @return iterable<string, array{Markdown}> */
-    public static function pages(): iterable
+    /** @return iterable<string, array{string, Markdown}> */
+    public static function recipes(): iterable
     {
         chdir(__DIR__ . '/../..');
-        foreach (Markdown::all() as $page) {
-            if (self::isRecipe($page) && $page->runner() === null && self::steps($page) !== []) {
-                yield $page->path => [$page];
+        foreach (array_filter(Markdown::all(), self::isRecipe(...)) as $page) {
+            foreach ($page->recipes() as $name => $part) {
+                if (self::steps($part) !== []) {
+                    yield $name => [$name, $part];
+                }
             }
         }
     }
@@ -36,14 +38,20 @@ final class RecipesTest extends TestCase
         self::$runs = [];
     }
 
-    public function testOtherTestsRunThePagesThatSaySo(): void
+    public function testOtherTestsRunThePartsThatSaySo(): void
     {
         foreach (Markdown::all() as $page) {
-            if ($page->runner() !== null) {
-                $runner = file_get_contents($page->runner());
-                self::assertStringContainsString(basename($page->path), $runner, $page->path);
+            foreach ($page->runners() as $runner) {
+                self::assertStringContainsString(basename($page->path), file_get_contents($runner), $page->path);
             }
         }
+    }
+
+    public function testEachRecipeBelongsToAPage(): void
+    {
+        $files = array_map('basename', glob(__DIR__ . '/recipes/*'));
+        $used = array_keys(iterator_to_array(self::recipes()));
+        self::assertEqualsCanonicalizing(['common', ...$used], $files);
     }
 
     /** What looks like a command to the reader must look like one to this test. */
@@ -51,43 +59,43 @@ final class RecipesTest extends TestCase
     {
         foreach (array_filter(Markdown::all(), self::isRecipe(...)) as $page) {
             foreach ($page->blocks() as $block) {
-                $known = ['bash', 'ini', 'nginx', 'php', 'text', 'toml', 'yaml'];
+                $known = ['bash', 'dockerfile', 'ini', 'nginx', 'php', 'text', 'toml', 'yaml'];
                 self::assertContains($block['language'], $known, "$page->path:\n{$block['text']}");
             }
         }
     }
 
-    /** @dataProvider pages */
-    public function testItsCommandsDoWhatItSays(Markdown $page): void
+    /** @dataProvider recipes */
+    public function testItsCommandsDoWhatItSays(string $name, Markdown $part): void
     {
-        self::assertFileExists(self::recipe($page), "$page->path has commands that nobody runs");
-        self::beginFrom($page);
-        $run = self::$runs[$page->path];
+        self::assertFileExists(self::recipe($name), "$part->path has commands that no recipe runs");
+        self::beginFrom($name);
+        $run = self::$runs[$name];
         self::assertSame(0, $run->status(), $run->output());
-        unset(self::$runs[$page->path]);
+        unset(self::$runs[$name]);
     }
 
-    /** Begins this page and those that follow it, unless they have begun. */
-    private static function beginFrom(Markdown $page): void
+    /** Begins this recipe and those that follow it, unless they have begun. */
+    private static function beginFrom(string $name): void
     {
-        $pages = iterator_to_array(self::pages());
-        $from = array_search($page->path, array_keys($pages), true);
-        foreach (array_slice($pages, $from, self::AT_A_TIME) as [$next]) {
+        $recipes = iterator_to_array(self::recipes());
+        $from = array_search($name, array_keys($recipes), true);
+        foreach (array_slice($recipes, $from, self::AT_A_TIME) as [$next, $part]) {
             if (file_exists(self::recipe($next))) {
-                self::$runs[$next->path] ??= new DisposableRun(implode("\n", [
+                self::$runs[$next] ??= new DisposableRun(implode("\n", [
                     file_get_contents(__DIR__ . '/recipes/common'),
                     file_get_contents(self::recipe($next)),
                     'given',
-                    ...self::steps($next),
+                    ...self::steps($part),
                     'expected',
                 ]));
             }
         }
     }
 
-    private static function recipe(Markdown $page): string
+    private static function recipe(string $name): string
     {
-        return __DIR__ . '/recipes/' . basename($page->path, '.md');
+        return __DIR__ . "/recipes/$name";
     }
 
     private static function isRecipe(Markdown $page): bool
