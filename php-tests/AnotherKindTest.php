@@ -12,7 +12,7 @@ use KeySieve\Tests\Support\SharedMemory;
 use PHPUnit\Framework\TestCase;
 
 /**
- * A set moves from kind to kind while keysieved runs and PHP asks, as docs/another_kind.md says: no key is absent at any
+ * A set moves from kind to kind while keysieved runs and PHP asks, as docs/build_sets.md says: no key is absent at any
  * moment, neither one of the list nor one that was added since.
  */
 final class AnotherKindTest extends TestCase

@@ -15,7 +15,7 @@ use PHPUnit\Framework\TestCase;
 
 /**
  * Builder, loader and extension of two snapshot formats, N − 1 and N, in all combinations, and what happens when they are
- * upgraded in another order than docs/upgrade.md says. What is built is of format 1; tests/upgrade links programs of the
+ * upgraded in another order than docs/operate.md says. What is built is of format 1; tests/upgrade links programs of the
  * next two.
  *
  * @group upgrade

@@ -6,7 +6,7 @@ declare(strict_types=1);
 
 function ini_page(string $source): string
 {
-    return "# php.ini\n\nAll settings are of the system level: php.ini, `conf.d/*.ini`, or `php_admin_value` of a php-fpm pool.\n\n"
+    return "# php.ini\n\nSettings are at the system level: php.ini, `conf.d/*.ini`, or `php_admin_value` of a php-fpm pool.\n\n"
         . ini_table($source);
 }
 
