@@ -1,4 +1,4 @@
-// /metrics, for Prometheus. docs/monitoring.md says what each of them means.
+// /metrics, for Prometheus. docs/metrics.md says what each of them means.
 #pragma once
 
 #include <string>

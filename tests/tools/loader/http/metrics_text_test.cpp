@@ -94,9 +94,9 @@ TEST(MetricsInPrometheus, AreAsPrometheusWantsThem) {
 }
 
 TEST(Metrics, AreAllDescribed) {
-  const std::string page = read(KEYSIEVE_SOURCES "/docs/monitoring.md");
+  const std::string page = read(KEYSIEVE_SOURCES "/docs/metrics.md");
   for (const std::string& name : matches(metrics_text(full_view()), "# TYPE ([a-z0-9_]+) ")) {
-    EXPECT_THAT(page, HasSubstr("`" + name)) << "not in docs/monitoring.md";
+    EXPECT_THAT(page, HasSubstr("`" + name)) << "not in docs/metrics.md";
   }
 }
 
