@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Docs;
 
-/** A bash script that runs in a machine of its own (disposable_root), beside this process. Ends with the object. */
+/** A bash script that runs in its own machine (disposable_root), in parallel with this process. Ends with the object. */
 final class DisposableRun
 {
     private readonly string $script;
