@@ -120,7 +120,7 @@ std::uint64_t tables_checksum(Bytes snapshot, const SnapshotLayout& layout) noex
 Bytes checksum_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t index) noexcept;
 
 // The numbers of the snapshot format that a version knows: the newest and the one before. It reads both and
-// can build both, so that a host and its builders need not be upgraded in one moment; docs/upgrade.md says in
+// can build both, so that a host and its builders need not be upgraded in one moment; docs/operate.md says in
 // which order they are.
 //
 // What is built unless another is asked for. Alone in newest_format.cpp, so that the tests can link programs
