@@ -1,20 +1,18 @@
-#include <unistd.h>
-
-#include <filesystem>
-
+// keysieve bypass on this host, and with --store the records that every loader applies to its host.
 #include "core/base/clock.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
+#include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
+constexpr UnixSeconds kTwoHours = 7200;
 
 class Bypass : public KeysieveProgram {
  protected:
-  Bypass() { static_cast<void>(said({"publish", build("tags", "猫\n")})); }
+  Bypass() { publish(build("tags", "猫\n")); }
 
   [[nodiscard]] bool is_bypassed() const { return keysieve({"query", "tags", "犬"}).output == "maybe\n"; }
 };
@@ -27,67 +25,147 @@ TEST_F(Bypass, LastsUntilItIsSwitchedOff) {
   EXPECT_FALSE(is_bypassed());
 }
 
-TEST_F(Bypass, OutlivesAPublication) {
-  static_cast<void>(said({"bypass", "tags"}));
-  static_cast<void>(said({"publish", path("tags.ks")}));
-  EXPECT_TRUE(is_bypassed());
-}
-
 TEST_F(Bypass, CanEndByItself) {
   const UnixSeconds now = unix_now();
   const Json report = json({"bypass", "tags", "--for", "2h"});
-  EXPECT_EQ(report.at("set"), "tags");
-  EXPECT_EQ(report.at("bypass"), true);
-  EXPECT_GE(report.at("bypass_until"), now + 7200);
-  EXPECT_LE(report.at("bypass_until"), unix_now() + 7200);
+  EXPECT_THAT(report, has({{"set", "tags"}, {"bypass", true}}));
+  EXPECT_GE(report.at("bypass_until"), now + kTwoHours);
+  EXPECT_LE(report.at("bypass_until"), unix_now() + kTwoHours);
   EXPECT_TRUE(is_bypassed());
-  EXPECT_EQ(json({"status"}).at("sets").at(0).at("bypass_until"), report.at("bypass_until"));
-  EXPECT_EQ(json({"bypass", "tags", "--off"}).at("bypass"), false);
-}
-
-TEST_F(Bypass, LosesItsEndWhenItIsSetAgain) {
-  static_cast<void>(said({"bypass", "tags", "--for", "2h"}));
-  EXPECT_FALSE(json({"bypass", "tags"}).contains("bypass_until"));
-  EXPECT_EQ(json({"status"}).at("sets").at(0).at("bypass_until"), nullptr);
-}
-
-TEST_F(Bypass, IsNotSwitchedOnAndOffAtOnce) {
-  EXPECT_THAT(refusal(64, {"bypass", "tags", "--for", "2h", "--off"}),
-              AllOf(HasSubstr("--for"), HasSubstr("--off")));
-  EXPECT_FALSE(is_bypassed());
-}
-
-TEST_F(Bypass, RefusesASpanThatIsNone) {
-  for (const char* span : {"0", "0ms", "-1h", "soon", ""}) {
-    EXPECT_THAT(refusal(64, {"bypass", "tags", std::string("--for=") + span}), HasSubstr("--for")) << span;
-  }
-  EXPECT_FALSE(is_bypassed());
-}
-
-TEST_F(Bypass, NamesASetThatIsNotThere) {
-  EXPECT_EQ(refusal(66, {"bypass", "shop"}), shared_memory() + "/shop: No such file or directory");
-  EXPECT_THAT(refusal(66, {"bypass", "--directory", path("none"), "tags"}), HasSubstr(path("none")));
-  EXPECT_THAT(refusal(64, {"bypass", ".."}), HasSubstr("set name \"..\""));
-  EXPECT_THAT(names_in(shared_memory()), ::testing::ElementsAre("tags"));
+  EXPECT_THAT(status_of_set(), has({{"bypass_until", report.at("bypass_until")}}));
+  EXPECT_FALSE(json({"bypass", "tags"}).contains("bypass_until")) << "set again without an end";
+  EXPECT_THAT(status_of_set(), has({{"bypass_until", nullptr}}));
+  EXPECT_THAT(json({"bypass", "tags", "--off"}), has({{"bypass", false}}));
 }
 
 TEST_F(Bypass, IsForTheOwnerAlone) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
-  std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
-  std::filesystem::permissions(shared_memory() + "/tags", std::filesystem::perms(0755));
-  ProgramCall call = call_of({"bypass", "tags"});
-  call.user = kNobody;
-  const ProgramResult result = run_program(call);
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  permit(set_folder(), 0755);
+  const ProgramResult result = keysieve_as_nobody({"bypass", "tags"});
   EXPECT_EQ(result.exit_status, 77);
-  EXPECT_EQ(result.errors, "keysieve: " + shared_memory() + "/tags/control: Permission denied\n");
+  EXPECT_EQ(result.errors, "keysieve: " + set_folder() + "/control: Permission denied\n");
   EXPECT_FALSE(is_bypassed());
 }
 
-TEST_F(Bypass, IsOfOneSetOnThisHost) {
-  EXPECT_THAT(refusal(64, {"bypass"}), HasSubstr("give a set"));
-  EXPECT_THAT(refusal(64, {"bypass", "tags", "--show"}), HasSubstr("--store"));
+TEST_F(Bypass, ChangesNothingWhenItIsWronglyAskedFor) {
+  expect_refusals(64, {
+                          {"bypass", "give a set"},
+                          {"bypass tags --show", "--store"},
+                          {"bypass tags --for 2h --off", "--for excludes --off"},
+                          {"bypass tags --store " + store() + " --off --show", "excludes"},
+                          {"bypass tags --for=0", "--for: \"0\""},
+                          {"bypass tags --for=0ms", "--for: a bypass lasts longer than nothing"},
+                          {"bypass tags --for=-1h", "--for: \"-1h\""},
+                      });
+  EXPECT_EQ(refusal(66, {"bypass", "shop"}), shared_memory() + "/shop: No such file or directory");
   EXPECT_FALSE(is_bypassed());
+  EXPECT_THAT(names_in(shared_memory()), ElementsAre("tags"));
 }
+
+class BypassInStore : public KeysieveWithStore {
+ protected:
+  BypassInStore() { open_store(url_); }
+
+  [[nodiscard]] StoreBypasses stored() const {
+    return read_store_bypasses(*open_store(url_, IfMissing::Refuse), "tags");
+  }
+  [[nodiscard]] Json shown(const Words& set = {"tags"}) const {
+    return json(Words{"bypass", "--store", url_, "--show"} + set);
+  }
+};
+
+TEST_P(BypassInStore, LastsUntilItIsSwitchedOff) {
+  EXPECT_THAT(
+      said({"bypass", "tags", "--store", url_}),
+      AllOf(ContainsRegex("set +tags\n"), HasSubstr("on, until `--off`: every lookup answers maybe\n"),
+            ContainsRegex("of all sets +off\n"), ContainsRegex("loaders +are woken\n")));
+  ASSERT_TRUE(stored().of_set);
+  EXPECT_EQ(stored().of_set->until, 0);
+  EXPECT_NEAR(static_cast<double>(stored().of_set->set_at), static_cast<double>(unix_now()), 60.0);
+  EXPECT_THAT(said({"bypass", "tags", "--store", url_, "--off"}), HasSubstr("off: lookups are answered\n"));
+  EXPECT_FALSE(stored().of_set);
+}
+
+TEST_P(BypassInStore, CanEndByItself) {
+  const UnixSeconds now = unix_now();
+  const Json report = json({"bypass", "tags", "--store", url_, "--for", "2h"});
+  const StoreBypass bypass = stored().of_set.value();
+  EXPECT_GE(bypass.until, now + kTwoHours);
+  EXPECT_LE(bypass.until, unix_now() + kTwoHours);
+  EXPECT_THAT(report, has({{"set", "tags"},
+                           {"bypass", true},
+                           {"bypass_until", bypass.until},
+                           {"of_all", nullptr},
+                           {"loaders_woken", true}}));
+  EXPECT_THAT(report.at("of_set"), has({{"until", bypass.until}, {"set_at", bypass.set_at}}));
+}
+
+TEST_P(BypassInStore, IsOfAllSetsWhenNoneIsNamed) {
+  const Json report = json({"bypass", "--store", url_});
+  EXPECT_THAT(report, has({{"set", nullptr}, {"bypass", true}, {"loaders_woken", true}}));
+  EXPECT_FALSE(report.contains("of_set"));
+  EXPECT_TRUE(stored().of_all);
+  EXPECT_FALSE(stored().of_set);
+  run({"bypass", "tags", "--store", url_});
+  const Json off = json({"bypass", "tags", "--store", url_, "--off"});
+  EXPECT_THAT(off, has({{"bypass", true}, {"of_set", nullptr}})) << "all still are";
+  EXPECT_THAT(off.at("of_all"), has({{"until", nullptr}}));
+  EXPECT_THAT(said({"bypass", "--store", url_, "--off"}), HasSubstr("loaders      are woken\n"));
+  EXPECT_FALSE(stored().of_all);
+}
+
+TEST_P(BypassInStore, WakesTheLoadersOfASetWhenAllAreBypassed) {
+  push(build("tags", "猫\n"), url_);
+  const auto store = open_store(url_);
+  const std::string log = adds_log(*store, "tags");
+  for (const char* how : {"--for=1h", "--off"}) {
+    const auto watch = store->watch();
+    const WatchedLog watched{log, store->end_of(log)};
+    do watch->arm(std::span(&watched, 1));  // a new watch may begin with a hint
+    while (!watch->take().empty());
+    EXPECT_THAT(json({"bypass", "--store", url_, how}), has({{"loaders_woken", true}}));
+    EXPECT_TRUE(eventually([&] { return !watch->take().empty(); })) << how;
+  }
+}
+
+TEST_P(BypassInStore, IsShownWithoutBeingChanged) {
+  EXPECT_THAT(shown(), has({{"bypass", false}}));
+  run({"bypass", "tags", "--store", url_, "--for", "1h"});
+  const Json set = shown();
+  EXPECT_THAT(set, has({{"bypass", true}, {"bypass_until", stored().of_set->until}}));
+  EXPECT_FALSE(set.contains("loaders_woken"));
+  EXPECT_THAT(shown({}), has({{"bypass", false}})) << "one set is not all";
+  set_store_bypass(*open_store(url_), "tags", {.until = unix_now() - 1, .set_at = 5});
+  EXPECT_THAT(shown(), has({{"bypass", false}})) << "its time has passed";
+  EXPECT_THAT(shown().at("of_set"), has({{"set_at", 5}}));
+}
+
+TEST_P(BypassInStore, LeavesTheSwitchOfThisHostAlone) {
+  publish(build("tags", "猫\n"));
+  run({"bypass", "tags", "--store", url_});
+  EXPECT_EQ(answer("犬"), "absent");
+  run({"bypass", "tags"});
+  run({"bypass", "tags", "--store", url_, "--off"});
+  EXPECT_EQ(keysieve({"query", "tags", "犬"}).output, "maybe\n");
+}
+
+// Records of a set and those of the store never meet, whatever a set is called.
+TEST_P(BypassInStore, WorksForSetsThatAreNamedLikeRecords) {
+  const Words names{"adds", "bypass", "current", "seed"};
+  run({"bypass", "--store", url_, "--for", "1h"});
+  for (const std::string& name : names) {
+    push(build(name, name + "\n", {"--store", url_}, name), url_);
+    run({"bypass", name, "--store", url_});
+  }
+  for (const std::string& name : names) {
+    EXPECT_THAT(pull(url_, name), has({{"set", name}}));
+    EXPECT_EQ(read(path("pulled.ks")), read(path(name + ".ks"))) << name;
+    EXPECT_THAT(json({"bypass", name, "--store", url_, "--off"}), has({{"of_set", nullptr}}));
+  }
+  EXPECT_TRUE(stored().of_all);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryStore, BypassInStore, every_store, store_kind_name);
 
 }  // namespace
 }  // namespace keysieve::test

@@ -1,4 +1,4 @@
-// Each code of the doctor, really brought about, beside the same thing in order.
+// Each code of the doctor, brought about for real, next to the same thing in order.
 #include "tools/doctor/findings.hpp"
 
 #include <unistd.h>
@@ -16,12 +16,6 @@
 
 namespace keysieve::test {
 namespace {
-
-using std::filesystem::perms;
-using ::testing::AllOf;
-using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class Doctor : public KeysieveProgram {
  protected:
@@ -64,19 +58,18 @@ class Doctor : public KeysieveProgram {
     EXPECT_EQ(result.errors, "");
     return {result.exit_status, Json::parse(result.output).at("findings")};
   }
-  [[nodiscard]] Answer ask(Words arguments = {}, std::optional<uid_t> user = std::nullopt) const {
-    arguments.insert(arguments.begin(), {"doctor", "--json"});
-    ProgramCall call = call_of(std::move(arguments));
+  [[nodiscard]] Answer ask(const Words& arguments = {}, std::optional<uid_t> user = std::nullopt) const {
+    ProgramCall call = call_of(Words{"doctor", "--json"} + arguments);
     call.user = user;
     return answer_to(call);
   }
   [[nodiscard]] Answer ask_with_config() const { return ask({"--config", path("keysieve.toml")}); }
 
-  void publish(const Words& options = {}, int keys = 100) const {
-    static_cast<void>(said({"publish", build("tags", numbered_lines(keys), options)}));
+  void publish_keys(const Words& options = {}, int keys = 100) const {
+    publish(build("tags", numbered_lines(keys), options));
   }
-  void push(const std::string& url, const Words& options = {}) const {
-    static_cast<void>(said({"push", build("tags", numbered_lines(100), options), url}));
+  void push_keys(const std::string& url, const Words& options = {}) const {
+    push(build("tags", numbered_lines(100), options), url);
   }
   void configure(const std::string& url, const std::string& set_name = "tags") const {
     write("keysieve.toml", "directory = \"" + shared_memory() + "\"\ncache = \"" + path("cache") +
@@ -90,7 +83,7 @@ class Doctor : public KeysieveProgram {
   }
   // A set that a loader has published, with all in order.
   void load(const std::string& url) const {
-    push(url);
+    push_keys(url);
     configure(url);
     load_once();
   }
@@ -102,9 +95,6 @@ class Doctor : public KeysieveProgram {
   // So that another user can look into it.
   void open_to_all() const {
     for (const std::string& folder : {path(""), shared_memory()}) permit(folder, 0755);
-  }
-  static void permit(const std::string& path, unsigned mode) {
-    std::filesystem::permissions(path, perms(mode));
   }
 };
 
@@ -134,14 +124,14 @@ TEST_F(Doctor, PrintsALineForEachFinding) {
                                   ": no set is published here \\(docs/runbook.md#not_published\\)\n")));
 }
 
-TEST_F(Doctor, NamesTheFirstPartOfTheWayThatIsMissing) {
+TEST_F(Doctor, NamesTheFirstPartOfThePathThatIsMissing) {
   EXPECT_EQ(ask({"--directory", path("none/deeper")}).fact("error", "directory", "missing"),
             "directory " + path("none") + ": No such file or directory");
 }
 
-TEST_F(Doctor, NamesTheFolderThatThisUserMayNotPass) {
+TEST_F(Doctor, NamesTheFolderThatThisUserMayNotEnter) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
-  publish();
+  publish_keys();
   permit(path(""), 0700);
   EXPECT_THAT(ask({}, kNobody).fact("error", "directory", "permission"), HasSubstr(": root:root 0700: "));
   EXPECT_EQ(ask().exit_status, 0) << "as root";
@@ -149,68 +139,68 @@ TEST_F(Doctor, NamesTheFolderThatThisUserMayNotPass) {
 
 TEST_F(Doctor, NamesTheSetThatThisUserMayNotRead) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
-  publish();
+  publish_keys();
   open_to_all();
-  permit(shared_memory() + "/tags", 0750);
+  permit(set_folder(), 0750);
   EXPECT_THAT(ask({}, kNobody).fact("error", "set tags", "permission"),
               AllOf(HasSubstr("/tags: Permission denied"), HasSubstr("the folder is root:root 0750")));
-  permit(shared_memory() + "/tags", 0755);
-  for (const auto& file : std::filesystem::directory_iterator(shared_memory() + "/tags")) {
+  permit(set_folder(), 0755);
+  for (const auto& file : std::filesystem::directory_iterator(set_folder())) {
     permit(file.path(), 0644);
   }
   EXPECT_EQ(ask({}, kNobody).codes(), Words{});
 }
 
 TEST_F(Doctor, WarnsOfAFolderThatOthersMayWriteTo) {
-  publish();
+  publish_keys();
   permit(shared_memory(), 0777);
   EXPECT_THAT(ask().fact("warning", "directory", "not_trusted"), HasSubstr(" 0777: others may put"));
   permit(shared_memory(), 01777);
   EXPECT_EQ(ask().codes(), Words{});
 }
 
-TEST_F(Doctor, SaysWhoseASetIsThatIsNotTrusted) {
-  publish();
-  permit(shared_memory() + "/tags", 02770);
+TEST_F(Doctor, SaysWhoOwnsASetThatIsNotTrusted) {
+  publish_keys();
+  permit(set_folder(), 02770);
   EXPECT_THAT(ask().fact("error", "set tags", "not_trusted"),
               AllOf(HasSubstr("may write to it"), HasSubstr("the folder is "), HasSubstr(" 2770")));
 }
 
-TEST_F(Doctor, KnowsADiskFromMemory) {
+TEST_F(Doctor, TellsADiskFromMemory) {
   if (!is_root()) GTEST_SKIP() << "only root can mount";
   const Answer on_disk = ask({"--directory", "/proc"});
   EXPECT_THAT(on_disk.fact("warning", "directory", "not_tmpfs"),
               HasSubstr("/proc: root:root 0555, on a disk"));
   const MountedTmpfs memory(shared_memory(), "1m");
-  if (memory.error() != 0) GTEST_SKIP() << "cannot mount";
+  if (memory.error() != 0) GTEST_SKIP() << "only root may mount";
   EXPECT_THAT(ask().fact("ok", "directory", "ok"), HasSubstr(", a tmpfs"));
 }
 
 TEST_F(Doctor, ComparesChecksumsOfAllThatIsPublished) {
-  publish();
-  damage(shared_memory() + "/tags/" + snapshot_file_name(1), 9'000);
+  publish_keys();
+  damage(set_folder() + "/" + snapshot_file_name(1), 9'000);
   EXPECT_THAT(ask().fact("error", "set tags", "damaged"), HasSubstr("checksum"));
 }
 
-TEST_F(Doctor, TellsWhyASetDoesNotAnswer) {
-  publish();
-  damage(shared_memory() + "/tags/control", 0);
+TEST_F(Doctor, SaysWhyASetDoesNotAnswer) {
+  publish_keys();
+  damage(set_folder() + "/control", 0);
   EXPECT_THAT(ask().fact("error", "set tags", "damaged"), HasSubstr("/control"));
-  damage(shared_memory() + "/tags/control", 0);
-  damage(shared_memory() + "/tags/control", 8);  // the endian mark
+  damage(set_folder() + "/control", 0);
+  damage(set_folder() + "/control", 8);  // the endian mark
   EXPECT_THAT(ask().fact("error", "set tags", "incompatible"), HasSubstr("/control"));
-  std::filesystem::remove(shared_memory() + "/tags/control");
+  std::filesystem::remove(set_folder() + "/control");
   EXPECT_THAT(ask().fact("error", "set tags", "missing"), HasSubstr("No such file or directory"));
 }
 
-TEST_F(Doctor, TellsASetThatIsExpired) {
-  publish({"--as-of", "@1700000000", "--valid-for", "1h"});
+TEST_F(Doctor, SaysThatASetHasExpired) {
+  publish_keys({"--as-of", "@1700000000", "--valid-for", "1h"});
   EXPECT_THAT(ask().fact("error", "set tags", "expired"),
               AllOf(HasSubstr("past valid_for"), HasSubstr("publication 1")));
 }
 
 TEST_F(Doctor, OnlyWarnsOfABypass) {
-  publish();
+  publish_keys();
   set_bypass(shared_memory(), "tags", 0);
   const Answer answer = ask();
   EXPECT_THAT(answer.fact("warning", "set tags", "bypassed"), HasSubstr("by an operator of this host"));
@@ -219,9 +209,9 @@ TEST_F(Doctor, OnlyWarnsOfABypass) {
 
 TEST_F(Doctor, WarnsOfOldKeysThatNeverExpire) {
   const std::string three_days_ago = "@" + std::to_string(unix_now() - 3 * 86'400);
-  publish({"--as-of", three_days_ago});
+  publish_keys({"--as-of", three_days_ago});
   EXPECT_THAT(ask().fact("warning", "set tags", "old_keys"), HasSubstr("3d"));
-  publish({"--as-of", three_days_ago, "--valid-for", "7d"});
+  publish_keys({"--as-of", three_days_ago, "--valid-for", "7d"});
   EXPECT_EQ(ask().codes(), Words{});
 }
 
@@ -237,10 +227,9 @@ TEST_F(Doctor, WatchesTheLoadersSignsOfLife) {
 }
 
 TEST_F(Doctor, SeesThatTheNextPublicationDoesNotFit) {
-  if (!is_root()) GTEST_SKIP() << "only root can mount";
   const MountedTmpfs memory(shared_memory(), "400k");
-  if (memory.error() != 0) GTEST_SKIP() << "cannot mount";
-  publish({}, 100'000);  // 140 KiB
+  if (memory.error() != 0) GTEST_SKIP() << "only root may mount";
+  publish_keys({}, 100'000);  // 140 KiB
   const Answer answer = ask();
   EXPECT_THAT(answer.fact("warning", "room", "no_room"),
               HasSubstr("three publications of every set take 420.0 KiB"));
@@ -251,7 +240,7 @@ TEST_F(Doctor, SeesThatTheNextPublicationDoesNotFit) {
 
 TEST_F(Doctor, SeesThatMemoryIsShort) {
   if (!is_root()) GTEST_SKIP() << "only root can mount";
-  publish();
+  publish_keys();
   const std::string script = "mount --bind \"$0\" /proc/meminfo && exec \"$@\"";
   ProgramCall call = call_of({"--mount", "sh", "-c", script, write("meminfo", "MemAvailable: 10 kB\n"),
                               KEYSIEVE_PROGRAM, "doctor", "--json"});
@@ -284,13 +273,13 @@ TEST_F(Doctor, ComparesTheSetsOfTheConfigurationWithThoseThatArePublished) {
 
 TEST_F(Doctor, ComparesTheGenerationsOfTheStore) {
   load(store());
-  push(store(), {"--like", store()});
+  push_keys(store(), {"--like", store()});
   EXPECT_EQ(ask_with_config().fact("warning", "store main", "behind"),
             store() + ": generation 2 of tags, 1 here");
   load_once();
   EXPECT_EQ(ask_with_config().codes(), Words{});
   const std::string wiped = "dir:" + path("wiped");
-  push(wiped);
+  push_keys(wiped);
   configure(wiped);
   EXPECT_EQ(ask_with_config().fact("warning", "store main", "store_behind"),
             wiped + ": generation 1 of tags, 2 here");
@@ -309,7 +298,7 @@ TEST_F(Doctor, SaysWhyAStoreIsNotReached) {
   EXPECT_FALSE(std::filesystem::exists(path("nowhere"))) << "it makes nothing";
 }
 
-TEST_F(Doctor, LeavesNothingInAStoreOfAnother) {
+TEST_F(Doctor, LeavesNothingInTheStoreOfAnotherUser) {
   if (!is_root()) GTEST_SKIP() << "only root can give files away";
   load(store());
   ASSERT_EQ(::chown(path("store").c_str(), kNobody, kNobody), 0);

@@ -8,150 +8,100 @@ namespace {
 
 using ::testing::UnorderedElementsAreArray;
 
-Words members_of(const Json& object) {
-  Words names;
-  for (const auto& member : object.items()) names.push_back(member.key());
-  return names;
-}
+// Of what several verbs report of a snapshot.
+const std::string kOfSnapshot =
+    " file set build_id kind hash_count key_count shard_count shard_bytes bytes bits_per_key fill_ratio "
+    "target_fpr estimated_fpr";
 
-const Words kSnapshotMembers{"file",       "set",         "build_id",     "kind",  "hash_count",
-                             "key_count",  "shard_count", "shard_bytes",  "bytes", "bits_per_key",
-                             "fill_ratio", "target_fpr",  "estimated_fpr"};
-
-Words snapshot_and(Words others) {
-  others.insert(others.end(), kSnapshotMembers.begin(), kSnapshotMembers.end());
-  return others;
+void expect_members(const Json& object, const std::string& names) {
+  Words members;
+  for (const auto& member : object.items()) members.push_back(member.key());
+  EXPECT_THAT(members, UnorderedElementsAreArray(words_of(names)));
 }
 
 class JsonMembers : public KeysieveProgram {
  protected:
-  void expect_members(const Json& object, const Words& names) const {
-    EXPECT_THAT(members_of(object), UnorderedElementsAreArray(names));
-  }
-
   const std::string keys_ = write("keys.txt", numbered_lines(100));
   const std::string snapshot_ = build("tags", numbered_lines(100));
 };
 
 TEST_F(JsonMembers, OfPlan) {
   const Json plan = json({"plan", "--keys", "100"});
-  expect_members(plan,
-                 {"keys", "target_fpr", "growth", "shard_bytes", "reason", "bound_bits_per_key", "kinds"});
+  expect_members(plan, "keys target_fpr growth shard_bytes reason bound_bits_per_key kinds");
   for (const Json& kind : plan.at("kinds")) {
-    expect_members(kind, {"kind", "recommended", "bits_per_key", "hash_count", "shard_count", "bytes",
-                          "theoretical_fpr", "cache_lines", "can_add", "can_remove", "can_count", "summary"});
+    expect_members(kind,
+                   "kind recommended bits_per_key hash_count shard_count bytes theoretical_fpr cache_lines "
+                   "can_add can_remove can_count summary");
   }
 }
 
-TEST_F(JsonMembers, OfBuildAndInspect) {
+TEST_F(JsonMembers, OfVerbsOfFiles) {
   expect_members(json({"build", "--set", "tags", keys_, "-o", path("new.ks")}),
-                 snapshot_and({"counters_bytes", "keys_read", "as_of"}));
-  const Json inspected = json({"inspect", snapshot_});
-  expect_members(inspected, snapshot_and({"format", "keys_per_shard", "shard_fill_ratios", "seed", "as_of",
-                                          "built_at", "valid_for_seconds", "adds_from", "key_profile"}));
-  expect_members(inspected.at("keys_per_shard"), {"least", "mean", "most"});
-  expect_members(inspected.at("shard_fill_ratios"), {"least", "median", "most"});
+                 "counters_bytes keys_read as_of" + kOfSnapshot);
+  const Json inspected = inspect(snapshot_);
+  expect_members(inspected,
+                 "format keys_per_shard shard_fill_ratios seed as_of built_at valid_for_seconds adds_from "
+                 "key_profile" +
+                     kOfSnapshot);
+  expect_members(inspected.at("keys_per_shard"), "least mean most");
+  expect_members(inspected.at("shard_fill_ratios"), "least median most");
+  const Words verify{"verify", snapshot_, "--keys", keys_};
+  expect_members(json(verify), "false_negatives estimated_fpr target_fpr");
+  expect_members(json(verify + Words{"--absent", write("other.txt", "a\n")}),
+                 "false_negatives estimated_fpr target_fpr measured_fpr absent_keys");
 }
 
-TEST_F(JsonMembers, OfVerify) {
-  const Words usual{"false_negatives", "estimated_fpr", "target_fpr"};
-  expect_members(json({"verify", snapshot_, "--keys", keys_}), usual);
-  expect_members(json({"verify", snapshot_, "--keys", keys_, "--absent", write("other.txt", "a\n")}),
-                 {"false_negatives", "estimated_fpr", "target_fpr", "measured_fpr", "absent_keys"});
-}
-
-TEST_F(JsonMembers, OfPushAndPull) {
-  expect_members(json({"push", snapshot_, store()}), {"store", "generation", "key_count", "bytes"});
-  expect_members(json({"pull", store(), "tags", "-o", path("new.ks")}), snapshot_and({"generation"}));
-}
-
-TEST_F(JsonMembers, OfWhatChangesAStore) {
-  static_cast<void>(said({"push", snapshot_, store()}));
+TEST_F(JsonMembers, OfVerbsOfAStore) {
+  expect_members(json({"push", snapshot_, store()}), "store generation key_count bytes");
+  expect_members(pull(), "generation" + kOfSnapshot);
   expect_members(json({"update", "tags", "--add", keys_, store()}),
-                 {"set", "store", "generation", "keys_read", "new_keys", "keys_to_remove", "removed_keys",
-                  "key_count", "estimated_fpr", "as_of"});
-  expect_members(json({"add", "tags", "a", store()}), {"set", "store", "appended", "last_position"});
+                 "set store generation keys_read new_keys keys_to_remove removed_keys key_count "
+                 "estimated_fpr as_of");
+  expect_members(json({"add", "tags", "a", store()}), "set store appended last_position");
   const Json bypass = json({"bypass", "tags", "--store", store(), "--for", "1h"});
-  expect_members(bypass, {"set", "store", "bypass", "bypass_until", "of_set", "of_all", "loaders_woken"});
-  expect_members(bypass.at("of_set"), {"until", "set_at"});
-  expect_members(json({"bypass", "--store", store(), "--show"}), {"set", "store", "bypass", "of_all"});
-}
-
-TEST_F(JsonMembers, OfRollbackAndGc) {
-  for (const char* name : {"one", "two"}) {
-    static_cast<void>(said({"push", build(name, numbered_lines(100), {"--like", snapshot_}), store()}));
-  }
+  expect_members(bypass, "set store bypass bypass_until of_set of_all loaders_woken");
+  expect_members(bypass.at("of_set"), "until set_at");
+  expect_members(json({"bypass", "--store", store(), "--show"}), "set store bypass of_all");
   const Json kept = json({"rollback", "tags", "--list", store()});
-  expect_members(kept, {"set", "store", "generations"});
+  expect_members(kept, "set store generations");
   expect_members(kept.at("generations").at(0),
-                 {"generation", "current", "restores", "as_of", "key_count", "kind", "bytes", "build_id"});
-  expect_members(
-      json({"rollback", "tags", "--yes", store()}),
-      {"set", "store", "replaces", "restores", "generation", "as_of", "replaced_as_of", "key_count", "kind"});
+                 "generation current restores as_of key_count kind bytes build_id");
+  expect_members(json({"rollback", "tags", "--yes", store()}),
+                 "set store replaces restores generation as_of replaced_as_of key_count kind");
   const Json collected = json({"gc", store()});
-  expect_members(collected, {"store", "dry_run", "sets", "foreign_records"});
-  expect_members(collected.at("sets").at(0), {"set", "kept_generations", "pending_pushes", "removed_pushes",
-                                              "removed_chunks", "adds_trimmed_to", "failure"});
-}
-
-TEST_F(JsonMembers, OfSeed) {
-  static_cast<void>(said({"push", snapshot_, store()}));
+  expect_members(collected, "store dry_run sets foreign_records");
+  expect_members(collected.at("sets").at(0),
+                 "set kept_generations pending_pushes removed_pushes removed_chunks adds_trimmed_to failure");
   for (const Words& options : {Words{}, Words{"--new"}}) {
-    Words arguments{"seed", store()};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    expect_members(json(arguments), {"store", "seed", "sets_of_other_seeds"});
+    expect_members(json(Words{"seed", store()} + options), "store seed sets_of_other_seeds");
   }
 }
 
-TEST_F(JsonMembers, OfPublishQueryAndBypass) {
-  expect_members(json({"publish", snapshot_}), {"set", "publication", "directory", "key_count", "bytes"});
+TEST_F(JsonMembers, OfVerbsOfSharedMemory) {
+  expect_members(json({"publish", snapshot_}), "set publication directory key_count bytes");
   const Json answers = json({"query", "tags", "w1"});
-  expect_members(answers, {"set", "answers"});
-  expect_members(answers.at("answers").at(0), {"key", "answer"});
-  expect_members(json({"bypass", "tags", "--for", "1h"}), {"set", "bypass", "bypass_until"});
-  expect_members(json({"bypass", "tags"}), {"set", "bypass"});
+  expect_members(answers, "set answers");
+  expect_members(answers.at("answers").at(0), "key answer");
+  expect_members(json({"bypass", "tags", "--for", "1h"}), "set bypass bypass_until");
+  expect_members(json({"bypass", "tags"}), "set bypass");
+  const Json doctor = json({"doctor"});
+  expect_members(doctor, "directory severity findings");
+  expect_members(doctor.at("findings").at(0), "severity subject code fact runbook");
 }
 
 TEST_F(JsonMembers, OfStatus) {
-  static_cast<void>(said({"publish", snapshot_}));
+  publish(snapshot_);
   std::filesystem::create_directory(shared_memory() + "/shop");
   const Json status = json({"status", "tags", "shop"});
-  expect_members(status, {"directory", "visible_bytes", "pinned_bytes", "huge_pages", "sets"});
-  expect_members(status.at("sets").at(0), {"set",
-                                           "availability",
-                                           "code",
-                                           "reason",
-                                           "bypass",
-                                           "bypass_until",
-                                           "store_bypass",
-                                           "store_bypass_until",
-                                           "publication",
-                                           "generation",
-                                           "kind",
-                                           "key_profile",
-                                           "key_count",
-                                           "bytes",
-                                           "huge_page_bytes",
-                                           "estimated_fpr",
-                                           "as_of",
-                                           "published_at",
-                                           "valid_until",
-                                           "last_confirmed",
-                                           "heartbeat",
-                                           "live_keys",
-                                           "layer_bytes",
-                                           "layer_fill_ratio",
-                                           "layer_estimated_fpr"});
-  expect_members(status.at("sets").at(1), {"set", "availability", "code", "reason"});
-  expect_members(json({"status", "--readers"}), {"directory", "visible_bytes", "pinned_bytes", "huge_pages",
-                                                 "sets", "readers", "unreadable_processes"});
-}
-
-TEST_F(JsonMembers, OfDoctor) {
-  static_cast<void>(said({"publish", snapshot_}));
-  const Json doctor = json({"doctor"});
-  expect_members(doctor, {"directory", "severity", "findings"});
-  expect_members(doctor.at("findings").at(0), {"severity", "subject", "code", "fact", "runbook"});
+  const std::string of_directory = "directory visible_bytes pinned_bytes huge_pages sets";
+  expect_members(status, of_directory);
+  expect_members(
+      status.at("sets").at(0),
+      "set availability code reason bypass bypass_until store_bypass store_bypass_until publication "
+      "generation kind key_profile key_count bytes huge_page_bytes estimated_fpr as_of published_at "
+      "valid_until last_confirmed heartbeat live_keys layer_bytes layer_fill_ratio layer_estimated_fpr");
+  expect_members(status.at("sets").at(1), "set availability code reason");
+  expect_members(json({"status", "--readers"}), of_directory + " readers unreadable_processes");
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+
+#include "tests/support/forked.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -17,6 +20,18 @@ std::string joined(const Words& words) {
 
 }  // namespace
 
+Words words_of(const std::string& line) {
+  Words words;
+  std::istringstream stream(line);
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+Words operator+(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 KeysieveProgram::KeysieveProgram() {
   std::filesystem::create_directory(shared_memory());
 }
@@ -30,6 +45,13 @@ ProgramCall KeysieveProgram::call_of(Words arguments, std::string input) const {
 
 ProgramResult KeysieveProgram::keysieve(Words arguments, std::string input) const {
   return run_program(call_of(std::move(arguments), std::move(input)));
+}
+
+ProgramResult KeysieveProgram::keysieve_as_nobody(Words arguments) const {
+  ProgramCall call = call_of(std::move(arguments));
+  if (is_root()) call.user = kNobody;
+  permit(directory_.path(), 0755);
+  return run_program(call);
 }
 
 std::string KeysieveProgram::said(Words arguments, const std::string& input) const {
@@ -56,6 +78,13 @@ std::string KeysieveProgram::refusal(int exit_status, Words arguments, const std
   return result.errors.substr(kOwnName.size(), result.errors.size() - kOwnName.size() - 1);
 }
 
+void KeysieveProgram::expect_refusals(int exit_status, const std::vector<Refused>& all,
+                                      const std::string& input) const {
+  for (const auto& [command, reason] : all) {
+    EXPECT_THAT(refusal(exit_status, words_of(command), input), HasSubstr(reason)) << command;
+  }
+}
+
 std::string KeysieveProgram::numbered_lines(int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text.append("w").append(std::to_string(i)).append("\n");
@@ -72,13 +101,21 @@ std::string KeysieveProgram::read(const std::string& path) const {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string KeysieveProgram::build(const std::string& name, const std::string& key_text, Words options,
+std::string KeysieveProgram::build(const std::string& name, const std::string& key_text, const Words& options,
                                    const std::string& set_name) const {
   const std::string snapshot = path(name + ".ks");
-  Words arguments{"build", "--set", set_name, "-o", snapshot, write(name + ".txt", key_text)};
-  arguments.insert(arguments.end(), options.begin(), options.end());
-  static_cast<void>(said(arguments));
+  run(Words{"build", "--set", set_name, "-o", snapshot, write(name + ".txt", key_text)} + options);
   return snapshot;
+}
+
+Json KeysieveProgram::pull(const std::string& url, const std::string& set_name) const {
+  return json({"pull", url, set_name, "-o", path("pulled.ks")});
+}
+
+Json KeysieveProgram::status_of_set() const {
+  const Json sets = json({"status"}).at("sets");
+  EXPECT_EQ(sets.size(), 1U);
+  return sets.at(0);
 }
 
 Words KeysieveProgram::names_in(const std::string& folder) {
@@ -88,6 +125,10 @@ Words KeysieveProgram::names_in(const std::string& folder) {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+void KeysieveProgram::permit(const std::string& path, unsigned mode) {
+  std::filesystem::permissions(path, std::filesystem::perms(mode));
 }
 
 std::string KeysieveProgram::answer(const std::string& key, const std::string& set_name) const {

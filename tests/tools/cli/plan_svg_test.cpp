@@ -7,17 +7,10 @@
 namespace keysieve::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
-
 class PlanSvg : public KeysieveProgram {
  protected:
-  [[nodiscard]] std::string svg(Words options = {}) const {
-    options.insert(options.begin(), {"plan", "--keys", "80000", "--svg", path("fpr.svg")});
-    static_cast<void>(said(options));
+  [[nodiscard]] std::string svg(const Words& options = {}) const {
+    run(Words{"plan", "--keys", "80000", "--svg", path("fpr.svg")} + options);
     return read(path("fpr.svg"));
   }
 };
@@ -49,8 +42,8 @@ TEST_F(PlanSvg, MarksWhatIsPlanned) {
               AllOf(HasSubstr("Dot: planned: 3,333 keys with k = 7."), HasSubstr("<circle class=\"mark\"")));
 }
 
-TEST_F(PlanSvg, SaysWhereAPlanLiesThatIsOutOfThePicture) {
-  static_cast<void>(said({"plan", "--keys", "3", "--svg", path("few.svg")}));
+TEST_F(PlanSvg, SaysWhereThePlanIsWhenItIsOutOfThePicture) {
+  run({"plan", "--keys", "3", "--svg", path("few.svg")});
   EXPECT_THAT(read(path("few.svg")),
               AllOf(HasSubstr("Planned, further left: 3 keys"), Not(HasSubstr("<circle"))));
 }
@@ -71,14 +64,8 @@ TEST_F(PlanSvg, PrintsThePlanAsWithoutIt) {
   EXPECT_EQ(json({"plan", "--keys", "9", "--svg", path("fpr.svg")}), json({"plan", "--keys", "9"}));
 }
 
-TEST_F(PlanSvg, RefusesAPathThatCannotBeWritten) {
-  EXPECT_THAT(refusal(73, {"plan", "--keys", "9", "--svg", path("none/fpr.svg")}),
-              HasSubstr(path("none/fpr.svg")));
-  EXPECT_THAT(refusal(73, {"plan", "--keys", "9", "--svg", directory_.path()}), HasSubstr(directory_.path()));
-}
-
 TEST_F(PlanSvg, WritesNothingForAPlanThatIsRefused) {
-  static_cast<void>(refusal(64, {"plan", "--keys", "9", "--fpr", "0.6", "--svg", path("fpr.svg")}));
+  expect_refusals(64, {{"plan --keys 9 --fpr 0.6 --svg " + path("fpr.svg"), "0.000001 to 0.5"}});
   EXPECT_FALSE(std::filesystem::exists(path("fpr.svg")));
 }
 

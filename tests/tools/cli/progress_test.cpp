@@ -3,11 +3,6 @@
 namespace keysieve::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::MatchesRegex;
-
 constexpr const char* kWipeLine = "\r\x1b[K";
 
 class Progress : public KeysieveProgram {
@@ -23,26 +18,22 @@ class Progress : public KeysieveProgram {
   const Words build_{"build", "--set", "tags", keys_, "-o", path("tags.ks"), "--threads", "1"};
 };
 
-TEST_F(Progress, IsShownOnATerminalAndWiped) {
-  const ProgramResult built = on_terminal(build_);
-  EXPECT_EQ(built.exit_status, 0);
-  EXPECT_THAT(built.errors, AllOf(HasSubstr("reading " + keys_ + ": 4,096 keys"),
-                                  HasSubstr("building tags: 20,000 keys"), EndsWith(kWipeLine)));
-  EXPECT_THAT(on_terminal({"verify", path("tags.ks"), "--keys", keys_}).errors,
-              AllOf(HasSubstr("asking for " + keys_ + ": 4,096 keys"), EndsWith(kWipeLine)));
-  EXPECT_THAT(on_terminal({"push", path("tags.ks"), store()}).errors,
-              AllOf(HasSubstr("pushing to " + store() + ": "), HasSubstr(" %)"), EndsWith(kWipeLine)));
-  EXPECT_THAT(on_terminal({"pull", store(), "tags", "-o", path("pulled.ks")}).errors,
-              AllOf(HasSubstr("pulling from " + store() + ": "), HasSubstr(" %)"), EndsWith(kWipeLine)));
-  EXPECT_THAT(on_terminal({"gc", store()}).errors,
-              AllOf(HasSubstr("looking through " + store() + ": listing"), EndsWith(kWipeLine)));
-}
-
-TEST_F(Progress, IsNotShownElsewhere) {
-  EXPECT_EQ(keysieve(build_).errors, "");
-  EXPECT_EQ(keysieve({"verify", path("tags.ks"), "--keys", keys_}).errors, "");
-  EXPECT_EQ(keysieve({"push", path("tags.ks"), store()}).errors, "");
-  EXPECT_EQ(keysieve({"pull", store(), "tags", "-o", path("pulled.ks")}).errors, "");
+TEST_F(Progress, IsShownOnATerminalAndWipedAndNotShownElsewhere) {
+  const std::string reading = "reading " + keys_ + ": 4,096 keys";
+  const std::vector<std::pair<Words, Words>> calls{
+      {build_, {reading, "building tags: 20,000 keys"}},
+      {{"verify", path("tags.ks"), "--keys", keys_}, {"asking for " + keys_ + ": 4,096 keys"}},
+      {{"push", path("tags.ks"), store()}, {"pushing to " + store() + ": ", " %)"}},
+      {{"pull", store(), "tags", "-o", path("pulled.ks")}, {"pulling from " + store() + ": ", " %)"}},
+      {{"gc", store()}, {"looking through " + store() + ": listing"}},
+  };
+  for (const auto& [call, shown] : calls) {
+    const ProgramResult result = on_terminal(call);
+    EXPECT_EQ(result.exit_status, 0);
+    for (const std::string& text : shown) EXPECT_THAT(result.errors, HasSubstr(text));
+    EXPECT_THAT(result.errors, EndsWith(kWipeLine));
+    run(call);  // not on a terminal: nothing on standard error
+  }
 }
 
 TEST_F(Progress, GivesWayToAnError) {

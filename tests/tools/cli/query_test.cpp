@@ -12,48 +12,41 @@ namespace keysieve::test {
 namespace {
 
 using namespace std::string_literals;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 class Query : public KeysieveProgram {
  protected:
   // One key in a shard of 4 KiB: no other key has a chance worth the name to be taken for it.
-  Query() { publish("猫\n"); }
+  Query() { publish_keys("猫\n"); }
 
-  void publish(const std::string& keys, const Words& options = {}) const {
-    static_cast<void>(said({"publish", build("tags", keys, options)}));
+  void publish_keys(const std::string& keys, const Words& options = {}) const {
+    publish(build("tags", keys, options));
   }
-  [[nodiscard]] int status_of(const Words& arguments, const std::string& input = "") const {
+  void expect_output(const std::string& output, int exit_status, const Words& arguments,
+                     const std::string& input = "") const {
     const ProgramResult result = keysieve(arguments, input);
     EXPECT_EQ(result.errors, "");
-    return result.exit_status;
+    EXPECT_EQ(result.output, output);
+    EXPECT_EQ(result.exit_status, exit_status);
   }
 };
 
-TEST_F(Query, PrintsTheAnswerAndEndsLikeGrep) {
-  const ProgramResult maybe = keysieve({"query", "tags", "猫"});
-  EXPECT_EQ(maybe.exit_status, 0);
-  EXPECT_EQ(maybe.output, "maybe\n");
-  const ProgramResult absent = keysieve({"query", "tags", "犬"});
-  EXPECT_EQ(absent.exit_status, 1);
-  EXPECT_EQ(absent.output, "absent\n");
-}
-
-TEST_F(Query, AnswersForSeveralKeys) {
-  const ProgramResult result = keysieve({"query", "tags", "犬", "猫"});
-  EXPECT_EQ(result.exit_status, 0);
-  EXPECT_EQ(result.output, "absent  犬\nmaybe   猫\n");
-  EXPECT_EQ(status_of({"query", "tags", "犬", "鳥"}), 1);
+TEST_F(Query, PrintsTheAnswersAndEndsLikeGrep) {
+  expect_output("maybe\n", 0, {"query", "tags", "猫"});
+  expect_output("absent\n", 1, {"query", "tags", "犬"});
+  expect_output("absent  犬\nmaybe   猫\n", 0, {"query", "tags", "犬", "猫"});
+  expect_output("absent  犬\nabsent  鳥\n", 1, {"query", "tags", "犬", "鳥"});
+  expect_output("absent\n", 0, {"query", "tags", "-v", "犬"});
+  expect_output("maybe\n", 1, {"query", "tags", "-v", "猫"});
+  expect_output("maybe   猫\nabsent  犬\n", 0, {"query", "tags", "--absent", "猫", "犬"});
 }
 
 TEST_F(Query, AnswersMaybeForWhatWasAddedSince) {
   publish_with_layer(shared_memory(), path("tags.ks"));
   add_live_keys(shared_memory(), "tags", {"犬", "a\nb"});
-  EXPECT_EQ(keysieve({"query", "tags", "犬", "猫", "鳥"}).output, "maybe   犬\nmaybe   猫\nabsent  鳥\n");
-  EXPECT_EQ(keysieve({"query", "tags", "--stdin"}, "犬\n鳥\n猫\n").output, "犬\n猫\n");
-  EXPECT_EQ(status_of({"query", "tags", "a\nb"}), 0);
-  EXPECT_EQ(status_of({"query", "--file", path("tags.ks"), "tags", "犬"}), 1);
+  expect_output("maybe   犬\nmaybe   猫\nabsent  鳥\n", 0, {"query", "tags", "犬", "猫", "鳥"});
+  expect_output("犬\n猫\n", 0, {"query", "tags", "--stdin"}, "犬\n鳥\n猫\n");
+  expect_output("maybe\n", 0, {"query", "tags", "a\nb"});
+  expect_output("absent\n", 1, {"query", "--file", path("tags.ks"), "tags", "犬"});
 }
 
 TEST_F(Query, AnswersAsJson) {
@@ -67,36 +60,25 @@ TEST_F(Query, AnswersAsJson) {
   EXPECT_EQ(Json::parse(result.output), expected);
 }
 
-TEST_F(Query, CanTurnTheAnswerRound) {
-  EXPECT_EQ(status_of({"query", "tags", "-v", "犬"}), 0);
-  EXPECT_EQ(status_of({"query", "tags", "-v", "猫"}), 1);
-  EXPECT_EQ(status_of({"query", "tags", "--absent", "猫", "犬"}), 0);
-}
-
 TEST_F(Query, FiltersStandardInput) {
-  const ProgramResult maybe = keysieve({"query", "tags", "--stdin"}, "犬\n猫\n鳥\n");
-  EXPECT_EQ(maybe.exit_status, 0);
-  EXPECT_EQ(maybe.output, "猫\n");
-  const ProgramResult absent = keysieve({"query", "tags", "--stdin", "-v"}, "犬\n猫\n鳥\n");
-  EXPECT_EQ(absent.exit_status, 0);
-  EXPECT_EQ(absent.output, "犬\n鳥\n");
-  const ProgramResult separated = keysieve({"query", "tags", "--stdin", "-0v"}, "犬\n\0猫\0"s);
-  EXPECT_EQ(separated.output, "犬\n\0"s);
-  EXPECT_EQ(status_of({"query", "tags", "--stdin"}, "犬\n"), 1);
-  EXPECT_EQ(status_of({"query", "tags", "--stdin", "-v"}, "猫\n"), 1);
-  EXPECT_EQ(status_of({"query", "tags", "--stdin"}), 1);
-  EXPECT_EQ(status_of({"query", "tags", "--stdin", "--allow-cr"}, "猫\r\n"), 0);
+  expect_output("猫\n", 0, {"query", "tags", "--stdin"}, "犬\n猫\n鳥\n");
+  expect_output("犬\n鳥\n", 0, {"query", "tags", "--stdin", "-v"}, "犬\n猫\n鳥\n");
+  expect_output("犬\n\0"s, 0, {"query", "tags", "--stdin", "-0v"}, "犬\n\0猫\0"s);
+  expect_output("", 1, {"query", "tags", "--stdin"}, "犬\n");
+  expect_output("", 1, {"query", "tags", "--stdin", "-v"}, "猫\n");
+  expect_output("", 1, {"query", "tags", "--stdin"});
+  expect_output("猫\n", 0, {"query", "tags", "--stdin", "--allow-cr"}, "猫\r\n");
 }
 
 TEST_F(Query, FollowsPublicationsWhileItReadsAStream) {
   PipedProgram query(call_of({"query", "tags", "--stdin"}));
   query.write("犬\n猫\n");
   EXPECT_EQ(query.line(), "猫");
-  publish("犬\n");
+  publish_keys("犬\n");
   query.write("猫\n犬\n");
   EXPECT_EQ(query.line(), "犬");
-  std::filesystem::rename(shared_memory() + "/tags", path("away"));
-  publish("鳥\n");
+  std::filesystem::rename(set_folder(), path("away"));
+  publish_keys("鳥\n");
   query.write("犬\n鳥\n");
   EXPECT_EQ(query.line(), "鳥");
   const ProgramResult result = query.end();
@@ -109,11 +91,11 @@ TEST_F(Query, FollowsABypassWhileItReadsAStream) {
   for (int round = 0; round < 2; ++round) {
     query.write("犬\n猫\n");
     EXPECT_EQ(query.line(), "猫");
-    static_cast<void>(said({"bypass", "tags"}));
+    run({"bypass", "tags"});
     query.write("犬\n鳥\n");
     EXPECT_EQ(query.line(), "犬");
     EXPECT_EQ(query.line(), "鳥");
-    static_cast<void>(said({"bypass", "tags", "--off"}));
+    run({"bypass", "tags", "--off"});
   }
   const std::string note =
       "keysieve: set tags: bypassed by an operator of this host: every answer is maybe\n";
@@ -121,7 +103,7 @@ TEST_F(Query, FollowsABypassWhileItReadsAStream) {
 }
 
 TEST_F(Query, FollowsTheExpiryOfTheSetWhileItReadsAStream) {
-  publish("猫\n", {"--valid-for", "3s"});
+  publish_keys("猫\n", {"--valid-for", "3s"});
   PipedProgram query(call_of({"query", "tags", "--stdin"}));
   EXPECT_TRUE(eventually([&query] {
     query.write("犬\n猫\n");
@@ -135,18 +117,13 @@ TEST_F(Query, EndsWith2WhenTheSetTurnsIncompatibleWhileItReadsAStream) {
   query.write("猫\n");
   EXPECT_EQ(query.line(), "猫");
   // Another major ABI: offset 12 of the control page.
-  std::filesystem::rename(shared_memory() + "/tags", path("away"));
-  publish("犬\n");
-  damage(shared_memory() + "/tags/control", 12);
+  std::filesystem::rename(set_folder(), path("away"));
+  publish_keys("犬\n");
+  damage(set_folder() + "/control", 12);
   query.write("犬\n");
   const ProgramResult result = query.end();
   EXPECT_EQ(result.exit_status, 2);
   EXPECT_EQ(result.output, "");
-}
-
-TEST_F(Query, RefusesAStreamWithCr) {
-  EXPECT_THAT(refusal(2, {"query", "tags", "--stdin"}, "犬\r\n"),
-              StartsWith("standard input: line 1 ends in a CR"));
 }
 
 // What the command-line library might take for something else.
@@ -155,7 +132,7 @@ TEST_F(Query, TakesEveryKeyAsItIs) {
                    "-5",    "--", "++", "-v", "--json", "-x",    "--a=b", "a b",   "a\nb",   "\\n"};
   std::string list;
   for (const std::string& key : keys) list += key + '\0';
-  publish(list, {"-0"});
+  publish_keys(list, {"-0"});
   for (const std::string& key : keys) {
     EXPECT_EQ(keysieve({"query", "tags", "--", key}).output, "maybe\n") << key;
     EXPECT_EQ(keysieve({"query", "--", "tags", key}).output, "maybe\n") << key;
@@ -170,37 +147,29 @@ TEST_F(Query, TakesEveryKeyAsItIs) {
   for (const char* key : {"[a,b]", "{}", "", "%%", "query", "status", "-", "/x", "-5"}) {
     EXPECT_EQ(keysieve({"query", "tags", key}).output, "maybe\n") << key;
   }
-  publish("a\nb\n");
+  publish_keys("a\nb\n");
   EXPECT_EQ(answer("[a,b]"), "absent");
   EXPECT_EQ(answer("a,b"), "absent");
 }
 
 TEST_F(Query, AsksASnapshotFile) {
   const std::string other = build("other", "犬\n");
-  const Words to_file{"query", "--file", other, "tags"};
-  EXPECT_EQ(keysieve({"query", "--file", other, "tags", "犬"}).output, "maybe\n");
-  EXPECT_EQ(keysieve({"query", "--file", other, "tags", "猫"}).output, "absent\n");
+  expect_output("maybe\n", 0, {"query", "--file", other, "tags", "犬"});
+  expect_output("absent\n", 1, {"query", "--file", other, "tags", "猫"});
   EXPECT_EQ(refusal(2, {"query", "--file", other, "shop", "猫"}), other + ": is of set tags");
-  EXPECT_EQ(refusal(2, {"query", "--file", path("none.ks"), "tags", "猫"}),
-            path("none.ks") + ": No such file or directory");
 }
 
 TEST_F(Query, EndsWith2WhenThereIsNoAnswer) {
   EXPECT_THAT(refusal(2, {"query", "shop", "猫"}),
               AllOf(HasSubstr("shop"), HasSubstr("No such file or directory")));
-  EXPECT_THAT(refusal(2, {"query", "--directory", path("none"), "tags", "猫"}), HasSubstr(path("none")));
-  for (const char* name : {".", "..", "A", ""}) {
-    EXPECT_THAT(refusal(2, {"query", name, "猫"}), HasSubstr("set name \"" + std::string(name) + "\""))
-        << name;
-  }
 }
 
 TEST_F(Query, EndsWith2WhenTheQuestionIsWrong) {
-  EXPECT_THAT(refusal(2, {"query"}), HasSubstr("SET"));
-  EXPECT_EQ(refusal(2, {"query", "tags"}), "give keys to ask for, or --stdin");
-  EXPECT_EQ(refusal(2, {"query", "tags", "猫", "--stdin"}), "give keys to ask for, or --stdin");
-  EXPECT_THAT(refusal(2, {"query", "tags", "猫", "--nope"}), HasSubstr("--nope"));
-  EXPECT_THAT(refusal(2, {"query", "tags", "--stdin", "--json"}), HasSubstr("--json"));
+  expect_refusals(2, {{"query", "SET"},
+                      {"query tags", "give keys to ask for, or --stdin"},
+                      {"query tags 猫 --stdin", "give keys to ask for, or --stdin"},
+                      {"query tags 猫 --nope", "--nope"},
+                      {"query tags --stdin --json", "--json"}});
 }
 
 TEST_F(Query, EndsWith2WhenTheAnswerCannotBeWritten) {
@@ -215,37 +184,34 @@ TEST_F(Query, EndsWith2WhenTheAnswerCannotBeWritten) {
   }
 }
 
-TEST_F(Query, AnswersMaybeWithANoteWhenTheSetHasExpired) {
-  publish("猫\n", {"--as-of", "@1700000000", "--valid-for", "1h"});
-  const ProgramResult result = keysieve({"query", "tags", "犬"});
-  EXPECT_EQ(result.exit_status, 0);
-  EXPECT_EQ(result.output, "maybe\n");
-  EXPECT_THAT(result.errors,
-              AllOf(HasSubstr("tags"), HasSubstr("valid_for"), HasSubstr("every answer is maybe")));
+TEST_F(Query, AnswersMaybeWithANoteWhenTheSetIsBypassedOrExpired) {
+  const auto expect_note = [this](const std::string& reason) {
+    const ProgramResult result = keysieve({"query", "tags", "犬"});
+    EXPECT_EQ(result.exit_status, 0);
+    EXPECT_EQ(result.output, "maybe\n");
+    EXPECT_THAT(result.errors,
+                AllOf(HasSubstr("tags"), HasSubstr(reason), HasSubstr("every answer is maybe")));
+  };
+  run({"bypass", "tags"});
+  expect_note("bypassed");
+  run({"bypass", "tags", "--off"});
+  publish_keys("猫\n", {"--as-of", "@1700000000", "--valid-for", "1h"});
+  expect_note("valid_for");
 }
 
-TEST_F(Query, AnswersMaybeWithANoteWhenTheSetIsBypassed) {
-  static_cast<void>(said({"bypass", "tags"}));
-  const ProgramResult result = keysieve({"query", "tags", "犬"});
-  EXPECT_EQ(result.exit_status, 0);
-  EXPECT_EQ(result.output, "maybe\n");
-  EXPECT_THAT(result.errors,
-              AllOf(HasSubstr("tags"), HasSubstr("bypassed"), HasSubstr("every answer is maybe")));
-}
-
-TEST_F(Query, BelievesNoFolderOfAStranger) {
+TEST_F(Query, DoesNotTrustAFolderOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
-  ASSERT_EQ(::chown((shared_memory() + "/tags").c_str(), 54321, 54321), 0);
+  ASSERT_EQ(::chown(set_folder().c_str(), 54321, 54321), 0);
   EXPECT_THAT(refusal(2, {"query", "tags", "猫"}), AllOf(HasSubstr("not trusted"), HasSubstr("uid 54321")));
 }
 
 // As kubelet makes one: it belongs to root, and the group of the pod may write to it.
-TEST_F(Query, BelievesWhoeverPublishesInAVolume) {
+TEST_F(Query, TrustsTheUserWhoPublishesInAVolume) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
-  for (const auto& file : std::filesystem::directory_iterator(shared_memory() + "/tags")) {
+  for (const auto& file : std::filesystem::directory_iterator(set_folder())) {
     ASSERT_EQ(::chown(file.path().c_str(), 54321, 54321), 0);
   }
-  ASSERT_EQ(::chown((shared_memory() + "/tags").c_str(), 54321, 54321), 0);
+  ASSERT_EQ(::chown(set_folder().c_str(), 54321, 54321), 0);
   ASSERT_EQ(::chmod(shared_memory().c_str(), 02777), 0);
   EXPECT_EQ(answer("猫"), "maybe");
   EXPECT_EQ(keysieve({"status", "--json"}).exit_status, 0);

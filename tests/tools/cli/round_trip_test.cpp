@@ -1,7 +1,6 @@
 // The way of the data with the program alone: build, inspect, verify, push, pull, publish, query, status,
 // bypass, for every kind and every store, with keys of every sort. No key may ever be answered absent.
 #include "core/filters/filter_kind.hpp"
-#include "tests/support/store_kinds.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {
@@ -30,30 +29,26 @@ class RoundTrip : public KeysieveProgram,
                   public ::testing::WithParamInterface<std::tuple<std::string, StoreKind>> {
  protected:
   void expect_every_key_to_arrive(const std::string& keys, const Words& format) const {
-    const auto with_format = [&format](Words arguments) {
-      arguments.insert(arguments.end(), format.begin(), format.end());
-      return arguments;
-    };
     const auto& [kind, store_kind] = GetParam();
     const std::string url = store_kind.empty_store(directory_);
-    Words options = with_format(
-        {"--kind", kind, "--shard-size", "1KiB", "--fpr", "0.0001%", "--store", url, "--allow-suspect-keys"});
-    const std::string built = build("tags", keys, options);
-    const Json inspected = json({"inspect", built});
+    const Words options{"--kind",  kind, "--shard-size",        "1KiB", "--fpr", "0.0001%",
+                        "--store", url,  "--allow-suspect-keys"};
+    const std::string built = build("tags", keys, options + format);
+    const Json inspected = inspect(built);
     EXPECT_EQ(inspected.at("kind"), kind);
-    EXPECT_EQ(json(with_format({"verify", built, "--keys", path("tags.txt")})).at("false_negatives"), 0);
+    EXPECT_EQ(json(Words{"verify", built, "--keys", path("tags.txt")} + format).at("false_negatives"), 0);
 
     EXPECT_EQ(json({"push", built, url}).at("generation"), 1);
-    EXPECT_EQ(json({"pull", url, "tags", "-o", path("pulled.ks")}).at("build_id"), inspected.at("build_id"));
+    EXPECT_EQ(pull(url).at("build_id"), inspected.at("build_id"));
     EXPECT_EQ(read(path("pulled.ks")), read(built));
 
     EXPECT_EQ(json({"publish", path("pulled.ks")}).at("publication"), 1);
-    EXPECT_EQ(json({"status"}).at("sets").at(0).at("key_count"), inspected.at("key_count"));
-    const ProgramResult present = keysieve(with_format({"query", "tags", "--stdin"}), keys);
+    EXPECT_EQ(status_of_set().at("key_count"), inspected.at("key_count"));
+    const ProgramResult present = keysieve(Words{"query", "tags", "--stdin"} + format, keys);
     EXPECT_EQ(present.exit_status, 0) << present.errors;
     EXPECT_TRUE(present.output == keys) << "a key is absent";
     EXPECT_EQ(answer("surely nobody has this key"), "absent");
-    static_cast<void>(said({"bypass", "tags"}));
+    run({"bypass", "tags"});
     EXPECT_EQ(keysieve({"query", "tags", "surely nobody has this key"}).output, "maybe\n");
   }
 };

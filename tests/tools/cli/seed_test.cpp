@@ -3,72 +3,61 @@
 namespace keysieve::test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
 class Seed : public KeysieveProgram {
  protected:
-  // Built as a nightly script does.
-  [[nodiscard]] std::string built_like_store(const std::string& set_name) const {
-    return build(set_name, numbered_lines(1000), {"--like", store()}, set_name);
-  }
-  [[nodiscard]] std::string push(const std::string& set_name) const {
-    const ProgramResult result = keysieve({"push", built_like_store(set_name), store()});
+  // Builds as a nightly script does, and pushes; returns the warning.
+  [[nodiscard]] std::string built_and_pushed(const std::string& set_name) const {
+    const std::string snapshot = build(set_name, numbered_lines(1000), {"--like", store()}, set_name);
+    const ProgramResult result = keysieve({"push", snapshot, store()});
     EXPECT_EQ(result.exit_status, 0) << result.errors;
     return result.errors;
   }
-  [[nodiscard]] Json seed_of_file(const std::string& path) const {
-    return json({"inspect", path}).at("seed");
-  }
+  [[nodiscard]] Json seed_of_file(const std::string& name) const { return inspect(path(name)).at("seed"); }
+  [[nodiscard]] Json seed_of_store() const { return json({"seed", store()}).at("seed"); }
+  [[nodiscard]] Json others() const { return json({"seed", store()}).at("sets_of_other_seeds"); }
 };
 
 TEST_F(Seed, IsNoneBeforeTheFirstBuild) {
-  static_cast<void>(said({"push", build("tags", numbered_lines(10)), store()}));
-  EXPECT_EQ(json({"seed", store()}).at("seed"), nullptr);
+  push(build("tags", numbered_lines(10)));
+  EXPECT_EQ(seed_of_store(), nullptr);
   EXPECT_THAT(said({"seed", store()}), HasSubstr("none yet"));
-  EXPECT_EQ(refusal(69, {"seed", "lmdb:" + path("none")}).substr(0, 5), "lmdb:");
-}
-
-TEST_F(Seed, IsThatOfTheSetsOfTheStore) {
-  EXPECT_EQ(push("tags"), "");
-  EXPECT_EQ(json({"seed", store()}).at("seed"), seed_of_file(path("tags.ks")));
-  EXPECT_THAT(json({"seed", store()}).at("sets_of_other_seeds"), IsEmpty());
 }
 
 TEST_F(Seed, IsRenewedSetBySetWhileTheOldOnesAreServed) {
-  for (const char* set_name : {"shop", "tags"}) EXPECT_EQ(push(set_name), "");
-  const Json before = json({"seed", store()}).at("seed");
+  for (const char* set_name : {"shop", "tags"}) EXPECT_EQ(built_and_pushed(set_name), "");
+  const Json before = seed_of_store();
+  EXPECT_EQ(before, seed_of_file("tags.ks"));
+  EXPECT_THAT(others(), IsEmpty());
   const Json renewed = json({"seed", "--new", store()});
   EXPECT_NE(renewed.at("seed"), before);
   EXPECT_THAT(renewed.at("sets_of_other_seeds"), ElementsAre("shop", "tags"));
 
   // What is there goes on with its seed: it can be pulled, changed and published.
-  static_cast<void>(said({"update", "tags", "--add", write("more.txt", "more\n"), store()}));
-  static_cast<void>(said({"pull", store(), "tags", "-o", path("pulled.ks")}));
-  EXPECT_EQ(seed_of_file(path("pulled.ks")), before);
-  static_cast<void>(said({"publish", path("pulled.ks")}));
+  run({"update", "tags", "--add", write("more.txt", "more\n"), store()});
+  EXPECT_THAT(pull(), has({{"generation", 2}}));
+  EXPECT_EQ(seed_of_file("pulled.ks"), before);
+  publish(path("pulled.ks"));
   for (const char* key : {"w0", "w999", "more"}) EXPECT_EQ(answer(key), "maybe");
 
-  EXPECT_THAT(push("tags"), HasSubstr("seed"));
-  EXPECT_EQ(seed_of_file(path("tags.ks")), renewed.at("seed"));
-  EXPECT_THAT(json({"seed", store()}).at("sets_of_other_seeds"), ElementsAre("shop"));
+  EXPECT_THAT(built_and_pushed("tags"), HasSubstr("seed"));
+  EXPECT_EQ(seed_of_file("tags.ks"), renewed.at("seed"));
+  EXPECT_THAT(others(), ElementsAre("shop"));
   EXPECT_THAT(said({"seed", store()}), HasSubstr("shop\n"));
-  static_cast<void>(said({"publish", path("tags.ks")}));
+  publish(path("tags.ks"));
   for (const char* key : {"w0", "w999"}) EXPECT_EQ(answer(key), "maybe");
-  EXPECT_THAT(push("shop"), HasSubstr("seed"));
-  EXPECT_THAT(json({"seed", store()}).at("sets_of_other_seeds"), IsEmpty());
+  EXPECT_THAT(built_and_pushed("shop"), HasSubstr("seed"));
+  EXPECT_THAT(others(), IsEmpty());
 }
 
-TEST_F(Seed, OfTheGenerationThatIsBroughtBackIsItsOwn) {
-  EXPECT_EQ(push("tags"), "");
-  const Json before = seed_of_file(path("tags.ks"));
-  static_cast<void>(said({"seed", "--new", store()}));
-  EXPECT_THAT(push("tags"), HasSubstr("seed"));
-  static_cast<void>(said({"rollback", "tags", "--yes", store()}));
-  static_cast<void>(said({"pull", store(), "tags", "-o", path("pulled.ks")}));
-  EXPECT_EQ(seed_of_file(path("pulled.ks")), before);
-  EXPECT_THAT(json({"seed", store()}).at("sets_of_other_seeds"), ElementsAre("tags"));
+TEST_F(Seed, OfARestoredGenerationIsItsOwn) {
+  EXPECT_EQ(built_and_pushed("tags"), "");
+  const Json before = seed_of_file("tags.ks");
+  run({"seed", "--new", store()});
+  EXPECT_THAT(built_and_pushed("tags"), HasSubstr("seed"));
+  run({"rollback", "tags", "--yes", store()});
+  EXPECT_THAT(pull(), has({{"generation", 3}}));
+  EXPECT_EQ(seed_of_file("pulled.ks"), before);
+  EXPECT_THAT(others(), ElementsAre("tags"));
 }
 
 }  // namespace

@@ -12,22 +12,16 @@
 namespace keysieve::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
-
 class Status : public KeysieveProgram {
  protected:
-  void publish(const std::string& set_name, const Words& options = {}) const {
-    static_cast<void>(said({"publish", build(set_name, numbered_lines(100), options, set_name)}));
+  void publish_set(const std::string& set_name, const Words& options = {}) const {
+    publish(build(set_name, numbered_lines(100), options, set_name));
   }
-  // Of the only set.
-  [[nodiscard]] Json set() const {
-    const Json sets = json({"status"}).at("sets");
-    EXPECT_EQ(sets.size(), 1U);
-    return sets.at(0);
+  // The table says this, and the object of the only set has these members.
+  template <typename Matcher>
+  void expect_status(const Matcher& table, Json::initializer_list_t members) const {
+    EXPECT_THAT(said({"status"}), table);
+    EXPECT_THAT(status_of_set(), has(members));
   }
   // Ten times a second, into a file.
   [[nodiscard]] pid_t start_watch(const std::string& output, const char* option = nullptr) const {
@@ -47,61 +41,52 @@ class Status : public KeysieveProgram {
 TEST_F(Status, SaysThatADirectoryIsEmpty) {
   EXPECT_THAT(said({"status"}), AllOf(HasSubstr(shared_memory() + ": no set is published here\n"),
                                       HasSubstr(shared_memory() + ": 0 B in files")));
-  const Json report = json({"status"});
-  EXPECT_EQ(report.at("directory"), shared_memory());
-  EXPECT_EQ(report.at("visible_bytes"), 0);
-  EXPECT_TRUE(report.contains("pinned_bytes"));
-  EXPECT_TRUE(report.contains("huge_pages"));
-  EXPECT_EQ(report.at("sets"), Json::array());
+  EXPECT_THAT(json({"status"}),
+              has({{"directory", shared_memory()}, {"visible_bytes", 0}, {"sets", Json::array()}}));
 }
 
 TEST_F(Status, ShowsWhatIsPublished) {
-  publish("tags", {"--as-of", "@1700000000", "--key-profile", "nfc-lower"});
-  EXPECT_THAT(said({"status"}), ContainsRegex("tags +ready +1 +file +100 +12.0 KiB +0 % +.* % +- +[0-9]+d "));
-  const Json tags = set();
-  EXPECT_EQ(tags.at("set"), "tags");
-  EXPECT_EQ(tags.at("availability"), "ready");
-  EXPECT_EQ(tags.at("code"), nullptr);
-  EXPECT_EQ(tags.at("reason"), nullptr);
-  EXPECT_EQ(tags.at("bypass"), false);
-  EXPECT_EQ(tags.at("bypass_until"), nullptr);
-  EXPECT_EQ(tags.at("publication"), 1);
-  EXPECT_EQ(tags.at("generation"), 0);
-  EXPECT_EQ(tags.at("kind"), "split_block_bloom");
-  EXPECT_EQ(tags.at("key_profile"), "nfc-lower");
-  EXPECT_EQ(tags.at("key_count"), 100);
-  EXPECT_EQ(tags.at("bytes"), read(path("tags.ks")).size());
-  EXPECT_EQ(tags.at("huge_page_bytes"), 0);
+  publish_set("tags", {"--as-of", "@1700000000", "--key-profile", "nfc-lower"});
+  expect_status(ContainsRegex("tags +ready +1 +file +100 +12.0 KiB +0 % +.* % +- +[0-9]+d "),
+                {{"set", "tags"},
+                 {"availability", "ready"},
+                 {"code", nullptr},
+                 {"reason", nullptr},
+                 {"bypass", false},
+                 {"bypass_until", nullptr},
+                 {"publication", 1},
+                 {"generation", 0},
+                 {"kind", "split_block_bloom"},
+                 {"key_profile", "nfc-lower"},
+                 {"key_count", 100},
+                 {"bytes", read(path("tags.ks")).size()},
+                 {"huge_page_bytes", 0},
+                 {"as_of", 1'700'000'000},
+                 {"valid_until", nullptr},
+                 {"last_confirmed", nullptr},
+                 {"heartbeat", nullptr},
+                 {"live_keys", 0},
+                 {"layer_bytes", 0},
+                 {"layer_fill_ratio", nullptr},
+                 {"layer_estimated_fpr", nullptr}});
+  const Json tags = status_of_set();
   EXPECT_LE(tags.at("estimated_fpr"), 0.01);
-  EXPECT_EQ(tags.at("as_of"), 1'700'000'000);
   EXPECT_NEAR(tags.at("published_at").get<double>(), static_cast<double>(unix_now()), 60.0);
-  EXPECT_EQ(tags.at("valid_until"), nullptr);
-  EXPECT_EQ(tags.at("last_confirmed"), nullptr);
-  EXPECT_EQ(tags.at("heartbeat"), nullptr);
-  EXPECT_EQ(tags.at("live_keys"), 0);
-  EXPECT_EQ(tags.at("layer_bytes"), 0);
-  EXPECT_EQ(tags.at("layer_fill_ratio"), nullptr);
-  EXPECT_EQ(tags.at("layer_estimated_fpr"), nullptr);
 }
 
 TEST_F(Status, ShowsHowManyKeysWereAddedAndHowFullTheLayerIs) {
   publish_with_layer(shared_memory(), build("tags", numbered_lines(100)));
-  EXPECT_THAT(said({"status"}), ContainsRegex(" 0, 0 % full "));
-  EXPECT_EQ(set().at("layer_bytes"), 4'096);
-  EXPECT_EQ(set().at("layer_fill_ratio"), 0.0);
-
+  expect_status(ContainsRegex(" 0, 0 % full "), {{"layer_bytes", 4'096}, {"layer_fill_ratio", 0.0}});
   add_live_keys(shared_memory(), "tags", {"live1", "live2", "live2"});
-  EXPECT_THAT(said({"status"}), ContainsRegex(" 2, 0.0488 % full "));
-  const Json tags = set();
-  EXPECT_EQ(tags.at("live_keys"), 2);
-  EXPECT_DOUBLE_EQ(tags.at("layer_fill_ratio"), 2 * 8 / (8 * 4'096.0));
-  EXPECT_GT(tags.at("layer_estimated_fpr"), 0.0);
-  EXPECT_LT(tags.at("layer_estimated_fpr"), 1e-9);
+  expect_status(ContainsRegex(" 2, 0.0488 % full "),
+                {{"live_keys", 2}, {"layer_fill_ratio", 2 * 8 / (8 * 4'096.0)}});
+  EXPECT_GT(status_of_set().at("layer_estimated_fpr"), 0.0);
+  EXPECT_LT(status_of_set().at("layer_estimated_fpr"), 1e-9);
 }
 
 TEST_F(Status, ShowsAllSetsOrTheNamedOnes) {
-  publish("tags");
-  publish("shop");
+  publish_set("tags");
+  publish_set("shop");
   std::filesystem::create_directory(shared_memory() + "/Not-A-Set");
   std::filesystem::create_symlink("loop", shared_memory() + "/loop");
   EXPECT_THAT(said({"status"}), AllOf(ContainsRegex("\nshop .*\ntags "), Not(HasSubstr("Not-A-Set"))));
@@ -110,13 +95,10 @@ TEST_F(Status, ShowsAllSetsOrTheNamedOnes) {
 }
 
 TEST_F(Status, RefusesASetThatIsNotThere) {
-  publish("tags");
-  for (const Words& arguments :
-       {Words{"status", "nosuch"}, Words{"status", "tags", "nosuch"}, Words{"status", "--json", "nosuch"}}) {
-    EXPECT_EQ(refusal(66, arguments),
-              "directory " + shared_memory() + ": no set \"nosuch\" is published here");
-  }
-  EXPECT_THAT(refusal(64, {"status", "No-Such"}), HasSubstr("set name \"No-Such\""));
+  publish_set("tags");
+  const std::string reason = "directory " + shared_memory() + ": no set \"nosuch\" is published here";
+  expect_refusals(
+      66, {{"status nosuch", reason}, {"status tags nosuch", reason}, {"status --json nosuch", reason}});
 }
 
 TEST_F(Status, SaysWhyASetIsMissing) {
@@ -124,61 +106,47 @@ TEST_F(Status, SaysWhyASetIsMissing) {
   EXPECT_THAT(said({"status", "tags"}),
               AllOf(ContainsRegex("tags +missing "), HasSubstr("No such file or directory")));
   const Json tags = json({"status", "tags"}).at("sets").at(0);
-  EXPECT_EQ(tags.at("availability"), "missing");
-  EXPECT_EQ(tags.at("code"), "missing");
+  EXPECT_THAT(tags, has({{"availability", "missing"}, {"code", "missing"}}));
   EXPECT_THAT(tags.at("reason").get<std::string>(), HasSubstr("No such file or directory"));
 }
 
 TEST_F(Status, SaysThatASetHasExpired) {
-  publish("tags", {"--as-of", "@1700000000", "--valid-for", "1h"});
-  EXPECT_THAT(said({"status"}), AllOf(ContainsRegex("tags +expired "), HasSubstr("past valid_for")));
-  EXPECT_EQ(set().at("availability"), "expired");
-  EXPECT_EQ(set().at("code"), "expired");
-  EXPECT_EQ(set().at("valid_until"), 1'700'003'600);
-}
-
-TEST_F(Status, SaysThatASetIsBypassed) {
-  publish("tags");
-  set_bypass(shared_memory(), "tags", 4'000'000'000);
-  EXPECT_THAT(said({"status"}), HasSubstr("bypassed until 2096-10-02T07:06:40Z"));
-  EXPECT_EQ(set().at("availability"), "bypassed");
-  EXPECT_EQ(set().at("code"), "bypassed");
-  EXPECT_EQ(set().at("bypass"), true);
-  EXPECT_EQ(set().at("bypass_until"), 4'000'000'000);
+  publish_set("tags", {"--as-of", "@1700000000", "--valid-for", "1h"});
+  expect_status(AllOf(ContainsRegex("tags +expired "), HasSubstr("past valid_for")),
+                {{"availability", "expired"}, {"code", "expired"}, {"valid_until", 1'700'003'600}});
 }
 
 TEST_F(Status, ShowsBothWaysToBypassASet) {
-  publish("tags");
+  publish_set("tags");
   set_store_bypass(shared_memory(), "tags", 4'000'000'000);
-  EXPECT_THAT(said({"status"}), AllOf(HasSubstr("bypassed until 2096-10-02T07:06:40Z"),
-                                      HasSubstr("tags: bypassed in the store\n")));
-  Json tags = set();
-  EXPECT_EQ(tags.at("bypass"), false);
-  EXPECT_EQ(tags.at("store_bypass"), true);
-  EXPECT_EQ(tags.at("store_bypass_until"), 4'000'000'000);
-
-  set_bypass(shared_memory(), "tags", 0);  // no end of it is in sight now
-  EXPECT_THAT(said({"status"}), AllOf(ContainsRegex("tags +bypassed "), Not(HasSubstr("until")),
-                                      HasSubstr("by an operator of this host, and in the store")));
-  tags = set();
-  EXPECT_EQ(tags.at("bypass"), true);
-  EXPECT_EQ(tags.at("bypass_until"), nullptr);
-  EXPECT_EQ(tags.at("store_bypass"), true);
-  EXPECT_EQ(tags.at("store_bypass_until"), 4'000'000'000);
+  const auto until = HasSubstr("bypassed until 2096-10-02T07:06:40Z");
+  expect_status(AllOf(until, HasSubstr("tags: bypassed in the store\n")),
+                {{"availability", "bypassed"},
+                 {"code", "bypassed"},
+                 {"bypass", false},
+                 {"store_bypass", true},
+                 {"store_bypass_until", 4'000'000'000}});
+  set_bypass(shared_memory(), "tags", 3'000'000'000);
+  expect_status(until, {{"bypass", true}, {"bypass_until", 3'000'000'000}});
+  set_bypass(shared_memory(), "tags", 0);
+  expect_status(AllOf(ContainsRegex("tags +bypassed "), Not(HasSubstr("until")),
+                      HasSubstr("by an operator of this host, and in the store")),
+                {{"bypass", true},
+                 {"bypass_until", nullptr},
+                 {"store_bypass", true},
+                 {"store_bypass_until", 4'000'000'000}});
 }
 
 TEST_F(Status, CountsABypassThatIsOverAsNone) {
-  publish("tags");
+  publish_set("tags");
   set_bypass(shared_memory(), "tags", 1'700'000'000);
-  EXPECT_THAT(said({"status"}), AllOf(ContainsRegex("tags +ready "), Not(HasSubstr("until"))));
-  EXPECT_EQ(set().at("availability"), "ready");
-  EXPECT_EQ(set().at("bypass"), false);
-  EXPECT_EQ(set().at("bypass_until"), nullptr);
+  expect_status(AllOf(ContainsRegex("tags +ready "), Not(HasSubstr("until"))),
+                {{"availability", "ready"}, {"bypass", false}, {"bypass_until", nullptr}});
 }
 
 TEST_F(Status, FindsDamageThatNoReaderNoticesWhenToldToVerify) {
-  publish("tags");
-  publish("shop");
+  publish_set("tags");
+  publish_set("shop");
   EXPECT_THAT(said({"status", "--verify"}), HasSubstr("ready"));
   damage(shared_memory() + "/tags/" + snapshot_file_name(1), 9'000);
   EXPECT_THAT(said({"status"}), HasSubstr("ready"));
@@ -187,7 +155,8 @@ TEST_F(Status, FindsDamageThatNoReaderNoticesWhenToldToVerify) {
                     Not(HasSubstr("shop"))));
   EXPECT_THAT(refusal(65, {"status", "--verify", "--json", "tags"}), HasSubstr("damaged"));
   EXPECT_THAT(said({"status", "--verify", "shop"}), HasSubstr("ready"));
-  for (const std::size_t offset : {0U, 4'096U}) {  // header and tables: who begins now refuses to attach it
+  for (const std::size_t offset :
+       {0U, 4'096U}) {  // header and tables: a reader that begins now refuses to attach it
     damage(shared_memory() + "/shop/" + snapshot_file_name(1), offset);
     EXPECT_THAT(refusal(65, {"status", "--verify", "shop"}), HasSubstr("set \"shop\" is damaged"));
     damage(shared_memory() + "/shop/" + snapshot_file_name(1), offset);
@@ -195,22 +164,22 @@ TEST_F(Status, FindsDamageThatNoReaderNoticesWhenToldToVerify) {
 }
 
 TEST_F(Status, SaysThatASetIsDamaged) {
-  publish("tags");
-  const std::string control = shared_memory() + "/tags/control";
+  publish_set("tags");
+  const std::string control = set_folder() + "/control";
   damage(control, 0);
   EXPECT_THAT(said({"status"}), AllOf(ContainsRegex("tags +missing "), HasSubstr(control)));
-  EXPECT_EQ(set().at("code"), "damaged");
+  EXPECT_THAT(status_of_set(), has({{"code", "damaged"}}));
   EXPECT_THAT(refusal(65, {"status", "--verify"}), HasSubstr("set \"tags\" is damaged: " + control));
 }
 
-TEST_F(Status, ShowsWhoHasWhatAttachedAndWhoPinsWhatIsGone) {
+TEST_F(Status, ShowsWhichProcessesHaveWhatAttachedOrPinned) {
   EXPECT_FALSE(json({"status"}).contains("readers"));
   EXPECT_THAT(said({"status", "--readers"}), HasSubstr("no process has a set attached\n"));
-  publish("tags");
-  publish("shop");
+  publish_set("tags");
+  publish_set("shop");
   const IdleReader idle(SetReader({.directory = shared_memory()}, "tags"));
-  publish("tags");
-  publish("tags");
+  publish_set("tags");
+  publish_set("tags");
   const IdleReader fresh(SetReader({.directory = shared_memory()}, "tags"));
   const std::string user = "[a-z0-9_-]+ +[0-9]+[smh]";
   EXPECT_THAT(
@@ -220,32 +189,28 @@ TEST_F(Status, ShowsWhoHasWhatAttachedAndWhoPinsWhatIsGone) {
   const Json report = json({"status", "--readers"});
   ASSERT_EQ(report.at("readers").size(), 2U);
   const Json reader = report.at("readers").at(0);
-  EXPECT_EQ(reader.at("set"), "tags");
-  EXPECT_EQ(reader.at("publication"), 1);
-  EXPECT_EQ(reader.at("bytes"), 12 * 1024);
-  EXPECT_EQ(reader.at("pinned"), true);
-  EXPECT_EQ(reader.at("pid"), idle.pid());
+  EXPECT_THAT(reader, has({{"set", "tags"},
+                           {"publication", 1},
+                           {"bytes", 12 * 1024},
+                           {"pinned", true},
+                           {"pid", idle.pid()}}));
   EXPECT_THAT(reader.at("program").get<std::string>(), HasSubstr("cli_test"));
   EXPECT_NEAR(reader.at("started_at").get<double>(), static_cast<double>(unix_now()), 60.0);
-  EXPECT_EQ(report.at("readers").at(1).at("pinned"), false);
+  EXPECT_THAT(report.at("readers").at(1), has({{"pinned", false}}));
   EXPECT_EQ(json({"status", "shop", "--readers"}).at("readers"), Json::array());
 }
 
 TEST_F(Status, SaysWhatIsNeededToLookIntoProcesses) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
-  for (const std::string& folder : {path(""), shared_memory()}) {
-    std::filesystem::permissions(folder, std::filesystem::perms(0755));
-  }
-  ProgramCall call = call_of({"status", "--readers"});
-  call.user = kNobody;
-  EXPECT_THAT(run_program(call).output,
+  permit(shared_memory(), 0755);
+  EXPECT_THAT(keysieve_as_nobody({"status", "--readers"}).output,
               ContainsRegex("could not be looked into: [0-9,]+ \\(needs CAP_SYS_PTRACE\\)\n"));
   EXPECT_THAT(said({"status", "--help"}), AllOf(HasSubstr("have what attached"), Not(HasSubstr("mapped"))));
 }
 
-// Whoever reads the table may be root, and anybody can start a program by any name.
-TEST_F(Status, ShowsAProgramByNoNameThatATerminalObeys) {
-  publish("tags");
+// Root may read the table, and anybody can start a program by any name.
+TEST_F(Status, ShowsNoProgramNameThatATerminalObeys) {
+  publish_set("tags");
   std::array<int, 2> keys{};
   ASSERT_EQ(::pipe2(keys.data(), O_CLOEXEC), 0);
   std::string name = "\033[2J";
@@ -283,12 +248,8 @@ TEST_F(Status, GoesOnWatchingAfterAnError) {
   }
 }
 
-TEST_F(Status, DoesNotWatchWhatIsWronglyAskedFor) {
-  EXPECT_THAT(refusal(64, {"status", "A", "--watch", "100ms"}), HasSubstr("set name \"A\""));
-}
-
 TEST_F(Status, ShowsItAgainAndAgainUntilItIsInterrupted) {
-  publish("tags");
+  publish_set("tags");
   for (const int signal : {SIGINT, SIGTERM}) {
     const std::string output = path("output" + std::to_string(signal));
     const pid_t watch = start_watch(output);
@@ -296,21 +257,6 @@ TEST_F(Status, ShowsItAgainAndAgainUntilItIsInterrupted) {
     ::kill(watch, signal);
     EXPECT_EQ(wait_for(watch), 0);
     EXPECT_THAT(read(output), AllOf(HasSubstr("\n\nset "), Not(HasSubstr("\033"))));
-  }
-}
-
-TEST_F(Status, RefusesToShowItTooOften) {
-  EXPECT_EQ(refusal(64, {"status", "--watch", "1ms"}), "--watch: \"1ms\" is too often: 100ms at least");
-}
-
-TEST_F(Status, NamesADirectoryThatIsMissing) {
-  EXPECT_EQ(refusal(66, {"status", "--directory", path("none")}),
-            "directory " + path("none") + ": No such file or directory");
-}
-
-TEST_F(Status, RefusesWrongSetNames) {
-  for (const char* name : {".", "..", "A", ""}) {
-    EXPECT_THAT(refusal(64, {"status", name}), HasSubstr("set name \"" + std::string(name) + "\"")) << name;
   }
 }
 

@@ -3,9 +3,6 @@
 namespace keysieve::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-
 class Verify : public KeysieveProgram {
  protected:
   const std::string snapshot_ = build("tags", numbered_lines(10'000));
@@ -54,13 +51,6 @@ TEST_F(Verify, RefusesListsWithoutKeys) {
 TEST_F(Verify, TakesAListWithoutKeysForAnEmptySet) {
   EXPECT_THAT(said({"verify", build("empty", "", {"--min-keys", "0"}), "--keys", path("empty.txt")}),
               HasSubstr("none of 0 keys"));
-}
-
-TEST_F(Verify, NamesAListThatIsMissing) {
-  EXPECT_EQ(refusal(66, {"verify", snapshot_, "--keys", path("none.txt")}),
-            path("none.txt") + ": No such file or directory");
-  EXPECT_EQ(refusal(66, {"verify", snapshot_, "--keys", path("tags.txt"), "--absent", path("none.txt")}),
-            path("none.txt") + ": No such file or directory");
 }
 
 }  // namespace
