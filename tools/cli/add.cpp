@@ -77,10 +77,8 @@ void add(AddOptions& options) {
   AddsWriter writer(*store, options.set_name);
   append_all(options, writer);
   if (was_never_pushed(*store, options.set_name)) {
-    fmt::print(
-        stderr,
-        "keysieve: warning: {}: set \"{}\" was never pushed; what is added waits for its first build\n",
-        store->name(), options.set_name);
+    print_warning(store->name() + ": set \"" + options.set_name +
+                  "\" was never pushed; what is added waits for its first build");
   }
   const auto& last = writer.last_position();
   Report report;
@@ -88,7 +86,7 @@ void add(AddOptions& options) {
   report.add("store", store->name(), "store", store->name());
   report.add("appended", format_count(writer.appended()), "appended", writer.appended());
   report.add("last position", last ? to_text(*last) : "none", "last_position",
-             last ? ReportValue(to_text(*last)) : nullptr);
+             last ? Json(to_text(*last)) : Json());
   report.print(options.json);
 }
 

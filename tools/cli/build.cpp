@@ -16,7 +16,6 @@
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
-#include "tools/cli/snapshot_report.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/durable_file.hpp"
 #include "tools/program/units.hpp"

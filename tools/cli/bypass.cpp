@@ -63,7 +63,7 @@ void bypass_here(const BypassOptions& options) {
 void add_record(Report& report, const std::string& label, const std::string& name,
                 const std::optional<StoreBypass>& bypass) {
   if (!bypass) return report.add(label, "off", name, nullptr);
-  const auto moment = [](UnixSeconds at) { return at == 0 ? ReportValue(nullptr) : at; };
+  const auto moment = [](UnixSeconds at) { return at == 0 ? Json() : Json(at); };
   report.add(label,
              (bypass->until == 0 ? "on" : "on, until " + format_moment(bypass->until)) +
                  (bypass->set_at == 0 ? "" : ", set at " + format_moment(bypass->set_at)),
@@ -92,7 +92,7 @@ void change(const BypassOptions& options, Store& store) {
 
 void wake(Report& report, const BypassOptions& options, Store& store) {
   const auto warning = options.set_name ? wake_loaders(store, *options.set_name) : wake_loaders_of_all(store);
-  if (warning) fmt::print(stderr, "keysieve: warning: {}\n", *warning);
+  if (warning) print_warning(*warning);
   const bool woken = !warning;
   report.add("loaders", woken ? "are woken" : "see it at their next poll", "loaders_woken", woken);
 }
@@ -102,7 +102,8 @@ void bypass_in_store(const BypassOptions& options) {
   const auto store = open_store(*options.store_url, IfMissing::Refuse);
   if (!options.show) change(options, *store);
   Report report;
-  report.add("set", options.set_name.value_or("all sets of the store"), "set", options.set_name);
+  report.add("set", options.set_name.value_or("all sets of the store"), "set",
+             options.set_name ? Json(*options.set_name) : Json());
   report.add("store", store->name(), "store", store->name());
   show(report, options, *store);
   if (!options.show) wake(report, options, *store);

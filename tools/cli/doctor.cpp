@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "tools/cli/options.hpp"
-#include "tools/cli/print_json.hpp"
+#include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
 
 namespace keysieve {

@@ -6,7 +6,6 @@
 
 #include "core/base/error.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/print_json.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"

@@ -9,7 +9,6 @@
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
-#include "tools/cli/snapshot_report.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/hex.hpp"

@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/shm/set_folder.hpp"
+#include "tools/cli/report.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -69,8 +70,7 @@ void add_allow_suspect_keys(CLI::App* verb, bool& allow) {
 
 void warn_of_suspect_keys(const std::string& key_path, const KeysRead& read) {
   for (const std::string& suspicion : read.suspicions) {
-    fmt::print(stderr, "keysieve: warning: {}: {} (--allow-suspect-keys if they are meant so)\n",
-               key_source(key_path), suspicion);
+    print_warning(key_source(key_path) + ": " + suspicion + " (--allow-suspect-keys if they are meant so)");
   }
 }
 

@@ -16,6 +16,10 @@ class ProgressLine {
   ~ProgressLine();  // wipes the line
 
   void show_bytes(std::uint64_t done, std::uint64_t total);
+  // What calls show_bytes(), as long as this exists.
+  [[nodiscard]] auto in_bytes() {
+    return [this](std::uint64_t done, std::uint64_t total) { show_bytes(done, total); };
+  }
   void show_keys(std::uint64_t keys);
   // "12 of 345 chunks".
   void show_count(std::uint64_t done, std::uint64_t total, std::string_view what);

@@ -8,7 +8,6 @@
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
-#include "tools/cli/snapshot_report.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/durable_file.hpp"
 #include "tools/transfer/transfer.hpp"
@@ -25,8 +24,7 @@ struct PullOptions {
 
 Pulled pull_set(Store& store, const std::string& set_name) {
   ProgressLine progress("pulling from " + store.name());
-  return pull(store, set_name, 0,
-              [&progress](std::uint64_t done, std::uint64_t total) { progress.show_bytes(done, total); });
+  return pull(store, set_name, 0, progress.in_bytes());
 }
 
 void pull_and_report(const PullOptions& options) {

@@ -48,16 +48,13 @@ PushResult push_file(const PushOptions& options, Store& store) {
   const SnapshotFile file(options.path, Check::Everything);
   const MappedRegion counters = map_counters_beside(options.path, file.view());
   ProgressLine progress("pushing to " + store.name());
-  return push(
-      store, file.view(), guards,
-      [&progress](std::uint64_t done, std::uint64_t total) { progress.show_bytes(done, total); }, unix_now(),
-      bytes_of(counters));
+  return push(store, file.view(), guards, progress.in_bytes(), unix_now(), bytes_of(counters));
 }
 
 void push_and_report(const PushOptions& options) {
   const auto store = open_store(options.store_url);
   const PushResult pushed = push_file(options, *store);
-  for (const std::string& warning : pushed.warnings) fmt::print(stderr, "keysieve: warning: {}\n", warning);
+  print_warnings(pushed.warnings);
   Report report;
   report.add("store", store->name(), "store", store->name());
   report.add("generation", std::to_string(pushed.record.generation), "generation", pushed.record.generation);

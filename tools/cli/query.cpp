@@ -9,7 +9,6 @@
 #include "core/base/error.hpp"
 #include "core/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/print_json.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"

@@ -6,10 +6,8 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
-#include <type_traits>
 
 #include "core/base/error.hpp"
-#include "tools/cli/print_json.hpp"
 
 namespace keysieve {
 namespace {
@@ -18,39 +16,30 @@ bool is_number(const std::string& cell) {
   return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell.front())) != 0 || cell == "-");
 }
 
-Json object_of(const ReportValue::Members& members);
-
-Json json_of(const ReportValue& value) {
-  return value.visit([](const auto& held) -> Json {
-    using Held = std::decay_t<decltype(held)>;
-    if constexpr (std::is_same_v<Held, std::monostate>) {
-      return nullptr;
-    } else if constexpr (std::is_same_v<Held, ReportValue::Members>) {
-      return object_of(held);
-    } else {
-      return held;
-    }
-  });
-}
-
-Json object_of(const ReportValue::Members& members) {
-  Json object = Json::object();
-  for (const ReportMember& member : members) object[member.name] = json_of(member.value);
-  return object;
-}
-
 }  // namespace
 
-void Report::add(std::string label, std::string shown, const std::string& name, ReportValue value) {
+void Report::add(std::string label, std::string shown, const std::string& name, Json value) {
   lines_.push_back({std::move(label), std::move(shown)});
   add_member(name, std::move(value));
 }
 
 void Report::print(bool as_json) const {
-  if (as_json) return print_json(object_of(members_));
+  if (as_json) return print_json(members_);
   std::size_t width = 0;
   for (const Line& line : lines_) width = std::max(width, line.label.size());
   for (const Line& line : lines_) fmt::print("{:<{}}  {}\n", line.label, width, line.shown);
+}
+
+void print_json(const Json& value) {
+  fmt::print("{}\n", value.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void print_warning(const std::string& warning) {
+  fmt::print(stderr, "keysieve: warning: {}\n", warning);
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) print_warning(warning);
 }
 
 void flush_output() {

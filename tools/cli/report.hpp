@@ -1,25 +1,23 @@
-// What a verb has to say, once: printed as aligned lines for people, or as one JSON object with --json. The
-// end of all printing is here too.
+// What a verb has to say, once: printed as aligned lines for people, or as one JSON object with --json.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tools/cli/report_value.hpp"
-
 namespace keysieve {
+
+using Json = nlohmann::ordered_json;
 
 class Report {
  public:
   // One line "<label>  <shown>", and the member `name` of the object. Names carry units: bytes, fpr, unix
   // time.
-  void add(std::string label, std::string shown, const std::string& name, ReportValue value);
+  void add(std::string label, std::string shown, const std::string& name, Json value);
 
   // A member without a line: what is part of another's text.
-  void add_member(const std::string& name, ReportValue value) {
-    members_.push_back({name, std::move(value)});
-  }
+  void add_member(const std::string& name, Json value) { members_[name] = std::move(value); }
 
   void print(bool as_json) const;
 
@@ -29,8 +27,15 @@ class Report {
     std::string shown;
   };
   std::vector<Line> lines_;
-  ReportValue::Members members_;
+  Json members_ = Json::object();
 };
+
+// For an answer that has lists or nested objects; of names and keys what is not UTF-8 is shown as U+FFFD.
+void print_json(const Json& value);
+
+// On standard error, a line each.
+void print_warning(const std::string& warning);
+void print_warnings(const std::vector<std::string>& warnings);
 
 // What was printed counts only once it is written: standard output may be a full disk. Throws
 // CannotCreate.

@@ -11,7 +11,6 @@
 #include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/print_json.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
@@ -91,8 +90,7 @@ bool is_confirmed(const RollbackOptions& options, const Store& store, const Roll
 
 RollbackResult roll_back(const RollbackOptions& options, Store& store, const RollbackPlan& plan) {
   ProgressLine progress("checking what lies in " + store.name());
-  return rollback(store, options.set_name, plan,
-                  [&progress](std::uint64_t done, std::uint64_t total) { progress.show_bytes(done, total); });
+  return rollback(store, options.set_name, plan, progress.in_bytes());
 }
 
 void report(const RollbackOptions& options, const Store& store, const RollbackPlan& plan,
@@ -124,7 +122,7 @@ int run(const RollbackOptions& options) {
     return kExitDeclined;
   }
   const RollbackResult result = roll_back(options, *store, plan);
-  for (const std::string& warning : result.warnings) fmt::print(stderr, "keysieve: warning: {}\n", warning);
+  print_warnings(result.warnings);
   report(options, *store, plan, result.record);
   return 0;
 }

@@ -24,7 +24,7 @@ void show(Store& store, std::optional<std::uint64_t> seed, bool as_json) {
   report.add("store", store.name(), "store", store.name());
   if (!seed) {
     report.add("seed", "none yet; the first build with --store or --like draws one", "seed", nullptr);
-    report.add_member("sets_of_other_seeds", ReportValue::Texts{});
+    report.add_member("sets_of_other_seeds", Json::array());
     return report.print(as_json);
   }
   const std::vector<std::string> others = sets_of_other_seeds(store, *seed);

@@ -1,10 +1,12 @@
-// A snapshot in a file that a user named, mapped and decoded.
+// A snapshot in a file that a user named, mapped and decoded, and what several verbs report of a snapshot.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/base/mapped_region.hpp"
 #include "core/snapshot/snapshot.hpp"
+#include "tools/cli/report.hpp"
 
 namespace keysieve {
 
@@ -21,9 +23,14 @@ class SnapshotFile {
   SnapshotView view_;
 };
 
-// Where the counters of a counting set lie: beside its snapshot.
+// Where the counters of a counting set are: next to its snapshot.
 inline std::string counters_path(const std::string& snapshot_path) {
   return snapshot_path + ".counters";
 }
+
+// Set, kind, keys, shards, size, fill ratio, and the FPRs asked for and estimated. Reads all shards.
+void add_snapshot_summary(Report& report, const SnapshotView& snapshot);
+// The same without reading its shards.
+void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::optional<double> fill_ratio);
 
 }  // namespace keysieve

@@ -1,21 +1,22 @@
 // keysieve status: what is published in a directory, and whether it answers.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <memory>
 
 #include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/print_json.hpp"
-#include "tools/cli/reader_report.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
-#include "tools/cli/watch.hpp"
+#include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/published_sets.hpp"
+#include "tools/status/reader_processes.hpp"
 #include "tools/status/status_json.hpp"
 
 namespace keysieve {
@@ -30,8 +31,12 @@ struct StatusOptions {
   bool json = false;
 };
 
-std::string age(UnixSeconds moment, UnixSeconds now) {
-  return moment == 0 ? "-" : format_duration(std::chrono::seconds(std::max<UnixSeconds>(0, now - moment)));
+std::string format_age(UnixSeconds moment, UnixSeconds now) {
+  return format_duration(std::chrono::seconds(std::max<UnixSeconds>(0, now - moment)));
+}
+
+std::string age_if_any(UnixSeconds moment, UnixSeconds now) {
+  return moment == 0 ? "-" : format_age(moment, now);
 }
 
 // How many keys were added to the layer, and how full that has made it.
@@ -63,12 +68,12 @@ std::vector<std::string> row_of(const SetStatus& set, UnixSeconds now) {
     return row;
   }
   const PublicationStatus& published = *set.published;
-  row.insert(row.end(),
-             {std::to_string(published.publication),
-              published.generation == 0 ? "file" : std::to_string(published.generation),
-              format_count(published.key_count), format_bytes(published.bytes), huge_page_text(published),
-              format_share(published.estimated_fpr), layer_text(published.layer), age(published.as_of, now),
-              age(published.last_confirmed, now), age(published.heartbeat, now)});
+  row.insert(row.end(), {std::to_string(published.publication),
+                         published.generation == 0 ? "file" : std::to_string(published.generation),
+                         format_count(published.key_count), format_bytes(published.bytes),
+                         huge_page_text(published), format_share(published.estimated_fpr),
+                         layer_text(published.layer), age_if_any(published.as_of, now),
+                         age_if_any(published.last_confirmed, now), age_if_any(published.heartbeat, now)});
   return row;
 }
 
@@ -88,6 +93,52 @@ void print_text(const DirectoryStatus& directory, const std::vector<SetStatus>& 
   if (use.pinned_bytes) fmt::print(", {} more pinned by idle workers", format_bytes(*use.pinned_bytes));
   if (directory.huge_pages) fmt::print("; its tmpfs has huge={}", *directory.huge_pages);
   fmt::print("\n");
+}
+
+constexpr std::size_t kShownProgram = 60;
+
+// Of UTF-8, which is cut before a character, never within one.
+std::string shortened(const std::string& program) {
+  if (program.size() <= kShownProgram) return program;
+  std::size_t end = kShownProgram - 1;
+  while (end > 0 && (static_cast<unsigned char>(program[end]) & 0xC0) == 0x80) --end;
+  return program.substr(0, end) + "…";
+}
+
+// Which processes have which publication of the wanted sets attached.
+ReaderProcesses readers_of(const StatusOptions& options) {
+  ReaderProcesses found = reader_processes(options.directory);
+  if (options.set_names.empty()) return found;
+  std::erase_if(found.readers, [&](const ReaderProcess& reader) {
+    return std::ranges::find(options.set_names, reader.set_name) == options.set_names.end();
+  });
+  return found;
+}
+
+void print_text(const ReaderProcesses& found, UnixSeconds now) {
+  fmt::print("\n");
+  if (found.readers.empty()) {
+    fmt::print("no process has a set attached\n");
+  } else {
+    Table table({"set", "publication", "size", "held", "pid", "user", "runs for", "program"});
+    for (const ReaderProcess& reader : found.readers) {
+      table.add({reader.set_name, std::to_string(reader.publication), format_bytes(reader.bytes),
+                 reader.is_removed ? "pinned" : "published", std::to_string(reader.pid),
+                 user_name(reader.uid), format_age(reader.started_at, now), shortened(reader.program)});
+    }
+    table.print();
+  }
+  if (found.unreadable != 0) {
+    fmt::print("processes that could not be looked into: {} (needs CAP_SYS_PTRACE)\n",
+               format_count(found.unreadable));
+  }
+}
+
+Json to_json(const ReaderProcess& reader) {
+  return {{"set", reader.set_name},    {"publication", reader.publication},
+          {"bytes", reader.bytes},     {"pinned", reader.is_removed},
+          {"pid", reader.pid},         {"user", user_name(reader.uid)},
+          {"program", reader.program}, {"started_at", reader.started_at}};
 }
 
 // Of the question, which must be there; else all that are.
@@ -123,25 +174,80 @@ void status(const StatusOptions& options) {
     if (options.verify) sets.back().damage = damage_of(reader);
   }
   check_damage(sets);
-  std::optional<ReaderReport> readers;
-  if (options.readers) readers.emplace(options.directory, options.set_names);
+  std::optional<ReaderProcesses> readers;
+  if (options.readers) readers = readers_of(options);
   const DirectoryStatus directory = directory_status(options.directory);
   if (!options.json) {
     print_text(directory, sets, now);
-    if (readers) readers->print();
+    if (readers) print_text(*readers, now);
     return;
   }
   Json json = to_json(directory);
   json["sets"] = Json::array();
   for (const SetStatus& set : sets) json["sets"].push_back(to_json(set));
-  if (readers) json.update(readers->json());
+  if (readers) {
+    json["readers"] = Json::array();
+    for (const ReaderProcess& reader : readers->readers) json["readers"].push_back(to_json(reader));
+    json["unreadable_processes"] = readers->unreadable;
+  }
   print_json(json);
+}
+
+constexpr std::chrono::milliseconds kLeastInterval{100};
+
+// Their arrival ends a wait and is not an end of the program.
+sigset_t block_stop_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGINT);
+  ::sigaddset(&signals, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+// Whether one came within that time.
+bool is_stopped_within(std::chrono::milliseconds interval, const sigset_t& signals) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(interval);
+  const std::chrono::nanoseconds rest = interval - seconds;
+  const timespec time{.tv_sec = seconds.count(), .tv_nsec = rest.count()};
+  return ::sigtimedwait(&signals, nullptr, &time) > 0;
 }
 
 // In the place of a block, for what may be over by the next one: a directory that is not mounted yet, say.
 void print_error(const Error& error, bool as_json) {
   if (as_json) return print_json({{"error", error.what()}});
   fmt::print("{}\n", error.what());
+}
+
+// Until SIGINT or SIGTERM: on a terminal each time over the last, else one below the other. Errors but those
+// of usage are shown, and it goes on.
+void watch(const StatusOptions& options) {
+  const bool on_terminal = ::isatty(STDOUT_FILENO) != 0;
+  const sigset_t signals = block_stop_signals();
+  do {
+    if (on_terminal) fmt::print("\033[H\033[2J");
+    try {
+      status(options);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::Usage) throw;
+      print_error(error, options.json);
+    }
+    if (!on_terminal) fmt::print("\n");
+    flush_output();
+  } while (!is_stopped_within(*options.watch, signals));
+}
+
+// Nothing unless it is asked for; two seconds when it is asked for without a time.
+void add_watch(CLI::App* verb, std::optional<std::chrono::milliseconds>& interval) {
+  const auto parse = [](const std::string& text) {
+    const auto parsed = parse_duration(text);
+    if (parsed >= kLeastInterval) return parsed;
+    throw Error(ErrorKind::Usage, "\"" + text + "\" is too often: 100ms at least");
+  };
+  add_parsed(verb, "--watch", interval, parse, "Show it again and again, every so often [2s], until Ctrl-C")
+      ->type_name("DURATION")
+      ->expected(0, 1)
+      ->default_str("2s");
 }
 
 }  // namespace
@@ -167,11 +273,7 @@ void add_status(CLI::App& program, Outcome& /*outcome*/) {
       "Read all that is published and compare it with its checksums; exit status 65 if anything differs");
   add_watch(verb, options->watch);
   add_json(verb, options->json);
-  verb->callback([options] {
-    show_or_watch(
-        options->watch, [options] { status(*options); },
-        [options](const Error& error) { print_error(error, options->json); });
-  });
+  verb->callback([options] { options->watch ? watch(*options) : status(*options); });
 }
 
 }  // namespace keysieve

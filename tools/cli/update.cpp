@@ -54,8 +54,7 @@ UpdateResult update_set(const UpdateOptions& options, Store& store, const KeyCha
   Guards guards = options.guards.guards(options.format);
   guards.source = GuardSource::OptionsOfUpdate;
   ProgressLine progress("updating " + options.set_name + " in " + store.name());
-  return update(store, options.set_name, changes, guards,
-                [&progress](std::uint64_t done, std::uint64_t total) { progress.show_bytes(done, total); });
+  return update(store, options.set_name, changes, guards, progress.in_bytes());
 }
 
 void update_and_report(const UpdateOptions& options) {
@@ -64,9 +63,7 @@ void update_and_report(const UpdateOptions& options) {
   const KeyChanges changes = changes_of(options);
   const UpdateResult updated = update_set(options, *store, changes);
   const SnapshotRecord& record = updated.pushed.record;
-  for (const std::string& warning : updated.pushed.warnings) {
-    fmt::print(stderr, "keysieve: warning: {}\n", warning);
-  }
+  print_warnings(updated.pushed.warnings);
   Report report;
   report.add("set", options.set_name, "set", options.set_name);
   report.add("store", store->name(), "store", store->name());

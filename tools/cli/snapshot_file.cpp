@@ -1,4 +1,4 @@
-#include "tools/cli/snapshot_report.hpp"
+#include "tools/cli/snapshot_file.hpp"
 
 #include <fmt/core.h>
 
