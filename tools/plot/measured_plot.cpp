@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/plot/names.hpp"
+#include "tools/plot/frame.hpp"
 
 namespace keysieve {
 namespace {
@@ -94,13 +94,8 @@ std::string bar_plot_svg(const BarPlot& plot) {
   const Axis axis(plot.values.scale, start, last, box.left, box.right);
 
   Svg svg(kWidth, box.bottom + kBelow, plot.title);
-  svg.text({24, box.top - 38}, Anchor::Start, plot.title, "title");
-  svg.text({24, box.top - 16}, Anchor::Start, plot.note, "note");
-  for (const double value : axis.ticks()) {
-    svg.line({axis.pixel(value), box.top}, {axis.pixel(value), box.bottom}, "grid");
-    svg.text({axis.pixel(value), box.bottom + 20}, Anchor::Middle, number_tick(value), "tick");
-  }
-  svg.text({(box.left + box.right) / 2, box.bottom + 46}, Anchor::Middle, axis_title(plot.values), "axis");
+  draw_title(svg, box, 24, plot.title, plot.note);
+  draw_x_axis(svg, box, axis, {axis_title(plot.values), number_tick});
   double y = box.top + kRow / 2 + 4;
   for (const BarPlot::Bar& bar : plot.bars) {
     const double end = axis.pixel(bar.value);

@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/plot/axis.hpp"
-#include "tools/plot/svg.hpp"
+#include "tools/plot/frame.hpp"
 
 namespace keysieve {
 

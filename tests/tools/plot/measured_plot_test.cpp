@@ -9,19 +9,19 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Ends = std::pair<double, double>;
 
-TEST(EndsOfAnAxis, AreRoundAndBeginAtZeroWhenLinear) {
+TEST(AxisEnds, AreRoundAndBeginAtZeroWhenLinear) {
   EXPECT_EQ(ends_of(Scale::Linear, 3, 17), Ends(0, 20));
   EXPECT_EQ(ends_of(Scale::Linear, 3, 50), Ends(0, 50));
   EXPECT_EQ(ends_of(Scale::Linear, -3, 50), Ends(-3, 50));
   EXPECT_EQ(ends_of(Scale::Linear, 0, 0), Ends(0, 1));
 }
 
-TEST(EndsOfAnAxis, AreRoundAndApartWhenLogarithmic) {
+TEST(AxisEnds, AreRoundAndApartWhenLogarithmic) {
   EXPECT_EQ(ends_of(Scale::Log, 3, 1700), Ends(2, 2000));
   EXPECT_EQ(ends_of(Scale::Log, 10, 10), Ends(10, 20));
 }
 
-TEST(ALinePlot, ShowsEveryLineWithItsNameAndItsPoints) {
+TEST(LinePlotSvg, ShowsEveryLineWithItsNameAndItsPoints) {
   const std::string svg =
       line_plot_svg({.title = "cost",
                      .note = "of lookups",
@@ -35,13 +35,13 @@ TEST(ALinePlot, ShowsEveryLineWithItsNameAndItsPoints) {
   EXPECT_THAT(svg, HasSubstr("point curve series-1"));
 }
 
-TEST(ALinePlot, ShowsASinglePoint) {
+TEST(LinePlotSvg, ShowsASinglePoint) {
   const std::string svg =
       line_plot_svg({.x = {"", Scale::Log}, .y = {"", Scale::Log}, .lines = {{"a", {{7, 7}}}}});
   EXPECT_THAT(svg, Not(HasSubstr("nan")));
 }
 
-TEST(ABarPlot, ShowsEveryValueAndSetsOwnBarsApart) {
+TEST(BarPlotSvg, ShowsEveryValueAndSetsOwnBarsApart) {
   const std::string svg = bar_plot_svg(
       {.title = "cost", .values = {"ns"}, .bars = {{"keysieve, batch", 30.5}, {"apcu_exists", 1234}}});
   for (const char* words :
