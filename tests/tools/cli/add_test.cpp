@@ -60,13 +60,13 @@ TEST_P(Add, AddsNothingFromAnEmptyList) {
   EXPECT_THAT(added(), IsEmpty());
 }
 
-TEST_P(Add, BringsALongListCompletelyAndInOrder) {
+TEST_P(Add, AppendsALongListCompletelyAndInOrder) {
   const std::string list = numbered_lines(20'000);
   run({"add", "tags", "--file", write("many.txt", list), url_});
   EXPECT_TRUE(added() == words_of(list));
 }
 
-TEST_P(Add, BringsKeysUpToTheLimitAndNamesTheLineOfALongerOne) {
+TEST_P(Add, TakesKeysUpToTheLimitAndNamesTheLineOfALongerOne) {
   const std::string longest(kMaxLoggedKeyBytes, 'x');
   const std::string list = write("long.txt", "a\n" + longest + "\n" + longest + "y\nb\n");
   EXPECT_EQ(refusal(65, {"add", "tags", "--file", list, url_}),

@@ -37,7 +37,7 @@ class BuildAddsFrom : public KeysieveWithStore {
   }
 };
 
-TEST_P(BuildAddsFrom, TheWholeLogWithoutAddsOrWithoutAStore) {
+TEST_P(BuildAddsFrom, IsTheWholeLogWithoutAddsOrStore) {
   EXPECT_EQ(built({"--store", url_}), LogPosition{});
   EXPECT_EQ(built({"--like", url_}), LogPosition{});
   add();
@@ -48,13 +48,13 @@ TEST_P(BuildAddsFrom, TheWholeLogWithoutAddsOrWithoutAStore) {
   }
 }
 
-TEST_P(BuildAddsFrom, AsLongBeforeTheBuildAsATransactionTakes) {
+TEST_P(BuildAddsFrom, IsAsLongBeforeTheBuildAsATransactionTakes) {
   for (const char* option : {"--store", "--like"}) expect_before_now(kTenMinutesMs, {option, url_});
   expect_before_now(0, {"--store", url_, "--adds-overlap", "0s"});
   expect_before_now(kHourMs, {"--store", url_, "--adds-overlap", "1h"});
 }
 
-TEST_P(BuildAddsFrom, TheMomentOfTheListOrWhereItIsTold) {
+TEST_P(BuildAddsFrom, IsTheMomentOfTheListOrAsTold) {
   add();
   EXPECT_EQ(built({"--store", url_, "--as-of", "@1700000000"}), log_position(1'699'999'400'000, 0));
   EXPECT_EQ(built({"--store", url_, "--adds-from", "5-6"}), log_position(5, 6));

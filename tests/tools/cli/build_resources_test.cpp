@@ -33,7 +33,7 @@ class BuildResources : public KeysieveProgram {
   }
 };
 
-TEST_F(BuildResources, StaysBelowTheLimitOfMemoryAndBuildsTheSame) {
+TEST_F(BuildResources, StaysBelowTheMemoryLimitAndBuildsTheSameSnapshot) {
   const std::string keys = write("keys.txt", numbered_lines(3'000'000));
   run(build_of(keys, {}, "plain"));
   for (const char* threads : {"1", "2", "64"}) {
@@ -45,7 +45,7 @@ TEST_F(BuildResources, StaysBelowTheLimitOfMemoryAndBuildsTheSame) {
   EXPECT_GT(peak_of(build_of(keys, {})), 48 << 20) << "or the limit would show nothing";
 }
 
-TEST_F(BuildResources, BuildsTheSameInAnyNumberOfThreads) {
+TEST_F(BuildResources, BuildsTheSameSnapshotInAnyNumberOfThreads) {
   const std::string keys = write("keys.txt", numbered_lines(300'000));
   run(build_of(keys, {"--kind", "ribbon", "--threads", "1"}, "plain"));
   for (const char* threads : {"2", "5", "64"}) {
@@ -55,7 +55,7 @@ TEST_F(BuildResources, BuildsTheSameInAnyNumberOfThreads) {
   }
 }
 
-TEST_F(BuildResources, KeepsTheSameCountersBelowALimitOfMemory) {
+TEST_F(BuildResources, KeepsTheSameCountersBelowAMemoryLimit) {
   const std::string keys = write("keys.txt", numbered_lines(1'000'000));
   const Words counting{"--kind", "bloom", "--counting"};
   run(build_of(keys, counting, "plain"));

@@ -200,7 +200,7 @@ TEST_F(Build, NamesASnapshotBeforeThatIsOfAnotherSetOrNone) {
               StartsWith(keys_ + ": is not a whole snapshot"));
 }
 
-TEST_F(Build, HoldsEachGuardUnlessItIsLifted) {
+TEST_F(Build, ChecksEachGuardUnlessItIsLifted) {
   const std::string own = write("own.txt", "w7\nw8\n");
   const std::string others = write("others.txt", "w7\n猫\nw8\n");
   const std::string like = "--like " + build("before", numbered_lines(10'000)) + " ";

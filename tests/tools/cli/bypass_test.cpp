@@ -38,7 +38,7 @@ TEST_F(Bypass, CanEndByItself) {
   EXPECT_THAT(json({"bypass", "tags", "--off"}), has({{"bypass", false}}));
 }
 
-TEST_F(Bypass, IsForTheOwnerAlone) {
+TEST_F(Bypass, NeedsTheOwnerOfTheSet) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
   permit(set_folder(), 0755);
   const ProgramResult result = keysieve_as_nobody({"bypass", "tags"});
@@ -47,7 +47,7 @@ TEST_F(Bypass, IsForTheOwnerAlone) {
   EXPECT_FALSE(is_bypassed());
 }
 
-TEST_F(Bypass, ChangesNothingWhenItIsWronglyAskedFor) {
+TEST_F(Bypass, ChangesNothingWhenItIsMisused) {
   expect_refusals(64, {
                           {"bypass", "give a set"},
                           {"bypass tags --show", "--store"},

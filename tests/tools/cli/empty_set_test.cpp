@@ -23,7 +23,7 @@ TEST_P(EmptySet, AnswersAbsentFromBuildToQuery) {
   EXPECT_THAT(said({"status"}), HasSubstr("ready"));
 }
 
-TEST_P(EmptySet, FollowsOneWithKeysAndIsFollowedByOne) {
+TEST_P(EmptySet, CanFollowAndPrecedeASetWithKeys) {
   const std::string before = build("before", numbered_lines(1000), {"--kind", kind_});
   push(before);
   const Words emptying{"--like", store(), "--min-keys", "0", "--allow-shrink"};
@@ -37,8 +37,8 @@ TEST_P(EmptySet, FollowsOneWithKeysAndIsFollowedByOne) {
   EXPECT_EQ(keysieve({"query", "tags", "--stdin"}, numbered_lines(1000)).output, numbered_lines(1000));
 }
 
-TEST_P(EmptySet, TakesAndLosesKeysWhereItsKindCan) {
-  if (!GetParam().can_add()) GTEST_SKIP() << kind_ << " is built anew instead";
+TEST_P(EmptySet, GainsAndLosesKeysWhereItsKindCan) {
+  if (!GetParam().can_add()) GTEST_SKIP() << kind_ << " is built again instead";
   run({"push", "--min-keys", "0", build("bans", "", {"--kind", kind_, "--min-keys", "0"}), store()});
   EXPECT_EQ(json({"update", "tags", "--add", write("new.txt", "w1\n"), store()}).at("key_count"), 1);
   if (!GetParam().can_remove()) return;

@@ -8,7 +8,7 @@
 namespace keysieve::test {
 namespace {
 
-class WrongInput : public KeysieveProgram {
+class EveryVerb : public KeysieveProgram {
  protected:
   const std::string none_ = path("none");
   const std::string new_ = path("new.ks");
@@ -17,7 +17,7 @@ class WrongInput : public KeysieveProgram {
   const std::string build_ = "build --set tags -o " + new_ + " ";
 };
 
-TEST_F(WrongInput, IsAFileThatIsMissingOrAFolder) {
+TEST_F(EveryVerb, NamesAMissingFile) {
   push(tags_);
   for (const std::string& command :
        {build_ + none_, build_ + "--like " + none_ + " " + keys_,
@@ -35,7 +35,7 @@ TEST_F(WrongInput, IsAFileThatIsMissingOrAFolder) {
   EXPECT_THAT(names_in(shared_memory()), IsEmpty());
 }
 
-TEST_F(WrongInput, IsADirectoryThatIsMissing) {
+TEST_F(EveryVerb, NamesAMissingDirectory) {
   const std::string missing = "directory " + none_ + ": No such file or directory";
   EXPECT_EQ(refusal(66, {"publish", "--directory", none_, tags_}), missing);
   EXPECT_EQ(refusal(66, {"status", "--directory", none_}), missing);
@@ -44,7 +44,7 @@ TEST_F(WrongInput, IsADirectoryThatIsMissing) {
   EXPECT_THAT(refusal(66, {"publish", "--directory", tags_, tags_}), HasSubstr("Not a directory"));
 }
 
-TEST_F(WrongInput, IsAStoreThatIsMissingAndIsNotMade) {
+TEST_F(EveryVerb, CreatesNoStoreWhereNoneExists) {
   for (const std::string& url : {"lmdb:" + none_, "dir:" + none_}) {
     const std::string missing = url + ": ";
     expect_refusals(69, {
@@ -62,7 +62,7 @@ TEST_F(WrongInput, IsAStoreThatIsMissingAndIsNotMade) {
   }
 }
 
-TEST_F(WrongInput, IsAServerThatIsMissing) {
+TEST_F(EveryVerb, NamesAServerThatCannotBeReached) {
   const std::string url = "redis://app:s3cret@127.0.0.1:1/2";
   const std::string missing = "redis://app@127.0.0.1:1/2: cannot connect: Connection refused";
   expect_refusals(69, {
@@ -74,7 +74,7 @@ TEST_F(WrongInput, IsAServerThatIsMissing) {
                       });
 }
 
-TEST_F(WrongInput, IsTheUrlOfNoStore) {
+TEST_F(EveryVerb, RefusesAUrlThatIsNoStore) {
   expect_refusals(
       64, {
               {"push " + tags_ + " /var/lib/keysieve",
@@ -93,7 +93,7 @@ TEST_F(WrongInput, IsTheUrlOfNoStore) {
   }
 }
 
-TEST_F(WrongInput, IsANameThatNoSetCanHave) {
+TEST_F(EveryVerb, RefusesAnInvalidSetName) {
   const std::string other_store = "dir:" + path("other");
   push(tags_, other_store);
   for (const std::string& name : {std::string("."), std::string(".."), std::string("A"), std::string(),
@@ -112,7 +112,7 @@ TEST_F(WrongInput, IsANameThatNoSetCanHave) {
   build("longest", "a\n", {}, std::string(64, 'a'));
 }
 
-TEST_F(WrongInput, IsASetThatWasNeverPushed) {
+TEST_F(EveryVerb, NamesASetThatWasNeverPushed) {
   push(tags_);
   const std::string missing = store() + ": set \"shop\" was never pushed";
   expect_refusals(66, {
@@ -124,7 +124,7 @@ TEST_F(WrongInput, IsASetThatWasNeverPushed) {
   EXPECT_FALSE(std::filesystem::exists(new_));
 }
 
-TEST_F(WrongInput, IsALineOfStandardInputThatEndsInACr) {
+TEST_F(EveryVerb, NamesALineThatEndsInACr) {
   push(tags_);
   const std::string reason = "standard input: line 2 ends in a CR";
   expect_refusals(65,
@@ -139,7 +139,7 @@ TEST_F(WrongInput, IsALineOfStandardInputThatEndsInACr) {
   EXPECT_THAT(refusal(2, {"query", "tags", "--stdin"}, "a\r\n"), HasSubstr("line 1 ends in a CR"));
 }
 
-TEST_F(WrongInput, IsOutputThatCannotBeWritten) {
+TEST_F(EveryVerb, NamesOutputThatCannotBeWritten) {
   push(tags_);
   const std::string lost = path("no/new.ks");
   expect_refusals(73, {

@@ -46,7 +46,7 @@ TEST_F(Gc, SaysWhatItWouldRemove) {
   EXPECT_TRUE(exists(orphan_));
 }
 
-TEST_F(Gc, TakesOldPushesForInterruptedAndYoungOnesWhenTold) {
+TEST_F(Gc, TreatsOldPushesAsInterruptedAndYoungerOnesWhenTold) {
   const std::string record = path("folder/keysieve:tags:current");
   Json pointer = Json::parse(read(record));
   pointer["pending"].push_back({{"push_id", std::string(32, 'a')},
@@ -73,7 +73,7 @@ TEST_F(Gc, LeavesAloneWhatItDoesNotKnow) {
   EXPECT_TRUE(exists("other:tags:" + std::string(32, 'a') + ":0"));
 }
 
-TEST_F(Gc, LeavesASetWithADamagedRecordAndDoesTheOthers) {
+TEST_F(Gc, SkipsASetWithADamagedRecordAndDoesTheOthers) {
   const Words before = names_in(path("folder"));
   put("keysieve:tags:current", "{");
   put("keysieve:shop:" + std::string(32, 'a') + ":0");

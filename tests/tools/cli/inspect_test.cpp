@@ -20,7 +20,7 @@ TEST_F(Inspect, ShowsTheHeaderOfASnapshot) {
             ContainsRegex("key profile +nfkc, lower case\n")));
 }
 
-TEST_F(Inspect, SaysTheSameAsJson) {
+TEST_F(Inspect, ShowsTheSameAsJson) {
   const std::string snapshot = build("tags", numbered_lines(20'000),
                                      {"--as-of", "@1700000000", "--valid-for", "2d", "--key-profile", "nfkc",
                                       "--shard-size", "2KiB", "--kind", "bloom", "--fpr", "0.1%"});

@@ -18,7 +18,7 @@ class Progress : public KeysieveProgram {
   const Words build_{"build", "--set", "tags", keys_, "-o", path("tags.ks"), "--threads", "1"};
 };
 
-TEST_F(Progress, IsShownOnATerminalAndWipedAndNotShownElsewhere) {
+TEST_F(Progress, IsShownOnlyOnATerminalAndWiped) {
   const std::string reading = "reading " + keys_ + ": 4,096 keys";
   const std::vector<std::pair<Words, Words>> calls{
       {build_, {reading, "building tags: 20,000 keys"}},

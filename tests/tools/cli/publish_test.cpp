@@ -67,7 +67,7 @@ TEST_F(Publish, GivesFilesToTheGroup) {
   EXPECT_EQ(status.st_gid, ::getgrnam("www-data")->gr_gid);
 }
 
-TEST_F(Publish, IsDoneByOneAtATime) {
+TEST_F(Publish, AllowsOnePublisherAtATime) {
   publish_old();
   const FileDescriptor lock(::open((set_folder() + "/lock").c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(::flock(lock.get(), LOCK_EX | LOCK_NB), 0);

@@ -47,7 +47,7 @@ TEST_F(Push, RefusesAListThatShrankAndKeepsTheOldGeneration) {
   EXPECT_THAT(pull(), has({{"generation", 2}}));
 }
 
-TEST_F(Push, HoldsTheOtherGuardsToo) {
+TEST_F(Push, ChecksTheOtherGuardsToo) {
   const std::string to_store = build("tags", numbered_lines(5000)) + " " + store();
   const std::string others = write("others.txt", "猫\n犬\n鳥\n魚\n虫\n");
   expect_refusals(65, {{"push --min-keys 5001 " + to_store, "fewer than 5,001"},

@@ -75,7 +75,7 @@ TEST_F(Rollback, ChangesNothingUnlessTheAnswerIsYes) {
   EXPECT_EQ(key_count(), 300);
 }
 
-TEST_F(Rollback, SaysWhatItWouldDoWhereNobodyCanBeAsked) {
+TEST_F(Rollback, SaysWhatItWouldDoWithoutATerminal) {
   EXPECT_THAT(refusal(64, {"rollback", "tags", store()}, "y\n"),
               AllOf(StartsWith(store() + ": set \"tags\" would go from generation 3: as of 2023"),
                     HasSubstr(", 300 keys, split_block_bloom back to generation 2: as of "),

@@ -53,11 +53,11 @@ class RoundTrip : public KeysieveProgram,
   }
 };
 
-TEST_P(RoundTrip, BringsEveryLineToSharedMemory) {
+TEST_P(RoundTrip, CarriesEveryLineToSharedMemory) {
   expect_every_key_to_arrive(awkward_lines(), {});
 }
 
-TEST_P(RoundTrip, BringsEveryNulSeparatedKeyToSharedMemory) {
+TEST_P(RoundTrip, CarriesEveryNulSeparatedKeyToSharedMemory) {
   expect_every_key_to_arrive(awkward_list(), {"-0"});
   EXPECT_EQ(json({"query", "--file", path("pulled.ks"), "tags", "", "--"}).at("answers").at(0).at("answer"),
             "maybe");

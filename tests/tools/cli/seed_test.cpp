@@ -49,7 +49,7 @@ TEST_F(Seed, IsRenewedSetBySetWhileTheOldOnesAreServed) {
   EXPECT_THAT(others(), IsEmpty());
 }
 
-TEST_F(Seed, OfARestoredGenerationIsItsOwn) {
+TEST_F(Seed, ComesBackWithARestoredGeneration) {
   EXPECT_EQ(built_and_pushed("tags"), "");
   const Json before = seed_of_file("tags.ks");
   run({"seed", "--new", store()});

@@ -64,7 +64,7 @@ TEST_P(Update, TakesManyListsAndStandardInput) {
   expect_all_maybe(numbered_lines(5'000) + "猫\n犬\n鳥\n");
 }
 
-TEST_P(Update, TakesTheMomentFromWhichTheListIs) {
+TEST_P(Update, TakesTheMomentOfTheList) {
   const std::string added = write("new.txt", "a\n");
   EXPECT_EQ(json({"update", "tags", "--add", added, "--as-of", "@1700000060", url_}).at("as_of"),
             1'700'000'060);
