@@ -45,16 +45,6 @@ TEST_F(BuildResources, StaysBelowTheMemoryLimitAndBuildsTheSameSnapshot) {
   EXPECT_GT(peak_of(build_of(keys, {})), 48 << 20) << "or the limit would show nothing";
 }
 
-TEST_F(BuildResources, BuildsTheSameSnapshotInAnyNumberOfThreads) {
-  const std::string keys = write("keys.txt", numbered_lines(300'000));
-  run(build_of(keys, {"--kind", "ribbon", "--threads", "1"}, "plain"));
-  for (const char* threads : {"2", "5", "64"}) {
-    const Words options{"--kind", "ribbon", "--threads", threads, "--seed-from", path("plain.ks")};
-    run(build_of(keys, options));
-    EXPECT_TRUE(lasting_bytes("new") == lasting_bytes("plain")) << threads;
-  }
-}
-
 TEST_F(BuildResources, KeepsTheSameCountersBelowAMemoryLimit) {
   const std::string keys = write("keys.txt", numbered_lines(1'000'000));
   const Words counting{"--kind", "bloom", "--counting"};

@@ -149,22 +149,6 @@ TEST_P(BypassInStore, LeavesTheSwitchOfThisHostAlone) {
   EXPECT_EQ(keysieve({"query", "tags", "犬"}).output, "maybe\n");
 }
 
-// Records of a set and those of the store never meet, whatever a set is called.
-TEST_P(BypassInStore, WorksForSetsThatAreNamedLikeRecords) {
-  const Words names{"adds", "bypass", "current", "seed"};
-  run({"bypass", "--store", url_, "--for", "1h"});
-  for (const std::string& name : names) {
-    push(build(name, name + "\n", {"--store", url_}, name), url_);
-    run({"bypass", name, "--store", url_});
-  }
-  for (const std::string& name : names) {
-    EXPECT_THAT(pull(url_, name), has({{"set", name}}));
-    EXPECT_EQ(read(path("pulled.ks")), read(path(name + ".ks"))) << name;
-    EXPECT_THAT(json({"bypass", name, "--store", url_, "--off"}), has({{"of_set", nullptr}}));
-  }
-  EXPECT_TRUE(stored().of_all);
-}
-
 INSTANTIATE_TEST_SUITE_P(EveryStore, BypassInStore, every_store, store_kind_name);
 
 }  // namespace

@@ -1,12 +1,7 @@
-#include <fcntl.h>
 #include <grp.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
-
-#include "core/base/file_descriptor.hpp"
 #include "tests/support/live_keys.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
@@ -67,17 +62,6 @@ TEST_F(Publish, GivesFilesToTheGroup) {
   EXPECT_EQ(status.st_gid, ::getgrnam("www-data")->gr_gid);
 }
 
-TEST_F(Publish, AllowsOnePublisherAtATime) {
-  publish_old();
-  const FileDescriptor lock(::open((set_folder() + "/lock").c_str(), O_RDWR | O_CLOEXEC));
-  ASSERT_EQ(::flock(lock.get(), LOCK_EX | LOCK_NB), 0);
-  EXPECT_EQ(refusal(75, {"publish", path("new.ks")}),
-            set_folder() + "/lock: locked: another publisher is at work on set tags");
-  expect_old_is_live();
-  ASSERT_EQ(::flock(lock.get(), LOCK_UN), 0);
-  EXPECT_EQ(json({"publish", path("new.ks")}).at("publication"), 2);
-}
-
 TEST_F(Publish, RefusesToPassTheLimitOfAllSets) {
   publish_old();
   EXPECT_THAT(refusal(73, {"publish", "--max-total-size", "16KiB", path("new.ks")}),
@@ -106,21 +90,6 @@ TEST_F(Publish, NamesADirectoryThatIsReadOnly) {
               AllOf(HasSubstr(set_folder()), HasSubstr("Read-only file system")));
   EXPECT_THAT(refusal(73, {"publish", build("shop", "a\n", {}, "shop")}),
               AllOf(HasSubstr(shared_memory() + "/shop"), HasSubstr("Read-only file system")));
-  expect_old_is_live();
-}
-
-TEST_F(Publish, NeedsADirectoryItMayWrite) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
-  permit(path("new.ks"), 0644);
-  const ProgramResult missing = keysieve_as_nobody({"publish", path("new.ks")});
-  EXPECT_EQ(missing.exit_status, 77);
-  EXPECT_EQ(missing.errors, "keysieve: " + set_folder() + ": Permission denied\n");
-  publish_old();
-  permit(set_folder(), 0755);
-  const ProgramResult foreign = keysieve_as_nobody({"publish", path("new.ks")});
-  EXPECT_EQ(foreign.exit_status, 77);
-  EXPECT_THAT(foreign.errors,
-              HasSubstr(set_folder() + ": belongs to uid 0: only that user may publish here"));
   expect_old_is_live();
 }
 

@@ -20,12 +20,6 @@ TEST_F(Pull, FetchesTheBytesThatWerePushed) {
                            {"build_id", inspect(snapshot).at("build_id")}}));
 }
 
-TEST_F(Pull, FetchesTheNewestGeneration) {
-  for (const char* name : {"one", "two"}) push(build(name, numbered_lines(100), {"--like", store()}));
-  EXPECT_THAT(pull(), has({{"generation", 2}}));
-  EXPECT_EQ(read(path("pulled.ks")), read(path("two.ks")));
-}
-
 TEST_F(Pull, LeavesNoCountersOfTheFileBefore) {
   const Words counting{"--kind", "bloom", "--counting"};
   push(build("tags", numbered_lines(100), counting));

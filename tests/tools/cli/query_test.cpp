@@ -199,12 +199,6 @@ TEST_F(Query, AnswersMaybeWithANoteWhenTheSetIsBypassedOrExpired) {
   expect_note("valid_for");
 }
 
-TEST_F(Query, DoesNotTrustAFolderOfAnotherUser) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
-  ASSERT_EQ(::chown(set_folder().c_str(), 54321, 54321), 0);
-  EXPECT_THAT(refusal(2, {"query", "tags", "猫"}), AllOf(HasSubstr("not trusted"), HasSubstr("uid 54321")));
-}
-
 // As kubelet makes one: it belongs to root, and the group of the pod may write to it.
 TEST_F(Query, TrustsTheUserWhoPublishesInAVolume) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";

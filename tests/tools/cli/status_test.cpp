@@ -137,13 +137,6 @@ TEST_F(Status, ShowsBothWaysToBypassASet) {
                  {"store_bypass_until", 4'000'000'000}});
 }
 
-TEST_F(Status, CountsABypassThatIsOverAsNone) {
-  publish_set("tags");
-  set_bypass(shared_memory(), "tags", 1'700'000'000);
-  expect_status(AllOf(ContainsRegex("tags +ready "), Not(HasSubstr("until"))),
-                {{"availability", "ready"}, {"bypass", false}, {"bypass_until", nullptr}});
-}
-
 TEST_F(Status, FindsDamageThatNoReaderNoticesWhenToldToVerify) {
   publish_set("tags");
   publish_set("shop");
