@@ -44,7 +44,25 @@ function at_most(string $aim, float $limit, float $measured, string $unit = ''):
 
 function at_least(string $aim, float $limit, float $measured): array
 {
-    return ['aim' => $aim, 'wanted' => "≥ $limit", 'measured' => three_digits($measured), 'reached' => $measured >= $limit];
+    return ['wanted' => "≥ $limit", 'reached' => $measured >= $limit] + at_most($aim, $limit, $measured);
+}
+
+/** What $measure gives for each subject, a list by name: they take turns by rounds. */
+function by_turns(int $rounds, array $subjects, callable $measure): array
+{
+    $figures = [];
+    for ($round = 1; $round <= $rounds; ++$round) {
+        foreach ($subjects as $name => $subject) {
+            $figures[$name][] = $measure($subject, $round);
+        }
+    }
+    return $figures;
+}
+
+/** The median of each column. */
+function column_medians(array $rows): array
+{
+    return array_map(fn (int $column): float => median(array_column($rows, $column)), array_keys($rows[0]));
 }
 
 /** @param string[] $columns */

@@ -38,18 +38,15 @@ function cost(string $command): array
     return [$seconds, (float) $user + (float) $system, (float) $kilobytes * 1024 / 1e6];
 }
 
-/** Each method once per round: a command, and what has to be done before, which does not count. */
+/** Of each method: a command, and what has to be done before, which does not count. */
 function median_costs(array $methods, int $rounds): array
 {
-    $costs = [];
-    for ($round = 1; $round <= $rounds; ++$round) {
-        foreach ($methods as $name => [$command, $before]) {
-            fwrite(STDERR, "round $round of $rounds: $name\n");
-            shell($before);
-            $costs[$name][] = cost($command);
-        }
-    }
-    return array_map(fn (array $costs): array => array_map(fn (int $i): float => median(array_column($costs, $i)), [0, 1, 2]), $costs);
+    return array_map(column_medians(...), by_turns($rounds, $methods, function (array $method): array {
+        [$command, $before] = $method;
+        fwrite(STDERR, "$command\n");
+        shell($before);
+        return cost($command);
+    }));
 }
 
 function describe(array $cost, int $keys): array

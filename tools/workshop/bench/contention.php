@@ -23,7 +23,12 @@ if (count(apcu_exists(array_map(strval(...), range(1, $size)))) !== $size) {
     throw new RuntimeException('APCu does not hold all keys: its memory is too small');
 }
 $publish = fn (): string => run("$build/bin/keysieve", 'publish', '--directory', $directory, $snapshot);
-$methods = ['keysieve' => [ready('tags')->mayContainMany(...), $publish], 'APCu' => [apcu_exists(...), $refill_apcu]];
+$methods = [
+    'keysieve, alone' => [ready('tags')->mayContainMany(...), null],
+    'keysieve, beside a writer' => [ready('tags')->mayContainMany(...), $publish],
+    'APCu, alone' => [apcu_exists(...), null],
+    'APCu, beside a writer' => [apcu_exists(...), $refill_apcu],
+];
 
 /** How often it has written until $until. */
 function write_until(callable $write, int $until): int
@@ -34,30 +39,23 @@ function write_until(callable $write, int $until): int
     return $writes;
 }
 
-$figures = []; // of every round, by method and how, in the order of the columns
-for ($round = 1; $round <= (int) $rounds; ++$round) {
-    fwrite(STDERR, "round $round of $rounds\n");
-    foreach ($methods as $name => [$ask, $write]) {
-        foreach (['alone', 'beside a writer'] as $how) {
-            $from = hrtime(true) + WARM_UP;
-            $until = $from + $duration;
-            $works = array_fill(1, READERS, fn (): array => requests($ask, $size, $from, $until)[1]);
-            $writer = fn (): int => $how === 'alone' ? 0 : write_until($write, $until);
-            $results = side_by_side([...$works, $writer]);
-            $writes = array_pop($results);
-            $took = array_merge(...$results);
-            $figures["$name, $how"][] = [
-                count($took) * SECOND / $duration,
-                ...array_map(fn (float $share): float => at_share($took, $share) / 1000, SHARES),
-                $writes * SECOND / ($duration + WARM_UP),
-            ];
-        }
-    }
-}
+/** What the columns show of readers beside a writer. */
+$measure = function (array $method, int $round) use ($size, $duration): array {
+    [$ask, $write] = $method;
+    fwrite(STDERR, "round $round" . ($write === null ? '' : ', beside a writer') . "\n");
+    $from = hrtime(true) + WARM_UP;
+    $until = $from + $duration;
+    $works = array_fill(1, READERS, fn (): array => requests($ask, $size, $from, $until)[1]);
+    $results = side_by_side([...$works, fn (): int => $write === null ? 0 : write_until($write, $until)]);
+    $writes = array_pop($results);
+    $took = array_merge(...$results);
+    $latencies = array_map(fn (float $share): float => at_share($took, $share) / 1000, SHARES);
+    return [count($took) * SECOND / $duration, ...$latencies, $writes * SECOND / ($duration + WARM_UP)];
+};
 
 $rows = $bars = [];
-foreach ($figures as $name => $own) {
-    $medians = array_map(fn (int $column): float => median(array_column($own, $column)), array_keys($own[0]));
+foreach (by_turns((int) $rounds, $methods, $measure) as $name => $own) {
+    $medians = column_medians($own);
     $bars[] = [$name, $medians[0]];
     $refills = array_pop($medians);
     $rows[] = [...explode(', ', $name), ...array_map(three_digits(...), $medians), $refills > 0 ? three_digits($refills) : ''];

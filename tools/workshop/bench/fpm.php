@@ -78,14 +78,12 @@ foreach (preg_grep(LEFT_OUT, array_keys(METHODS), PREG_GREP_INVERT) as $i => $me
     }
 }
 
-$rates = $rows = $bars = [];
 array_map(fn (string $page) => requests_per_second($page, '1'), $urls); // warms up
-for ($round = 1; $round <= (int) $rounds; ++$round) {
-    fwrite(STDERR, "round $round of $rounds\n");
-    foreach ($urls as $name => $page) {
-        $rates[$name][] = requests_per_second($page, $seconds);
-    }
-}
+$rates = by_turns((int) $rounds, $urls, function (string $page, int $round) use ($seconds): float {
+    fwrite(STDERR, "round $round: $page\n");
+    return requests_per_second($page, $seconds);
+});
+$rows = $bars = [];
 foreach ($rates as $name => $own) {
     $relative = median(array_map(fn (float $rate, float $empty): float => $rate / $empty, $own, $rates['an empty script']));
     $rows[] = [$name, three_digits(median($own)), three_digits($relative)];

@@ -36,14 +36,10 @@ function lookup_cost(KeySieve\Set $set, int $size): array
             }
         },
     ];
-    $ns = [];
-    for ($round = 0; $round < ROUNDS; ++$round) {
-        foreach ($ways as $way => $ask) {
-            $requests = fresh_requests($size);
-            $ns[$way][] = time_of(fn () => $ask($requests)) / (REQUESTS * KEYS_OF_A_PAGE);
-        }
-    }
-    return array_map(median(...), $ns);
+    return array_map(median(...), by_turns(ROUNDS, $ways, function (callable $ask) use ($size): float {
+        $requests = fresh_requests($size);
+        return time_of(fn () => $ask($requests)) / (REQUESTS * KEYS_OF_A_PAGE);
+    }));
 }
 
 /** @param int[] $sizes */

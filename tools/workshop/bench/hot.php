@@ -24,7 +24,7 @@ mt_srand(1);
 $keys = page_keys((int) $count);
 $key = key_number((int) $count);
 
-$loops = $ns = [];
+$loops = [];
 foreach (BODIES as $name => $body) {
     write_php("$folder/$name.php", 'return function () use ($set, $floor, $key, $keys): void {
         for ($i = 0; $i < ' . CALLS . "; ++\$i) { $body }
@@ -32,12 +32,7 @@ foreach (BODIES as $name => $body) {
     $loops[$name] = require "$folder/$name.php";
     $loops[$name](); // warms up
 }
-for ($round = 1; $round <= (int) $rounds; ++$round) {
-    foreach ($loops as $name => $loop) {
-        $ns[$name][] = time_of($loop) / CALLS;
-    }
-}
-$medians = array_map(median(...), $ns);
+$medians = array_map(median(...), by_turns((int) $rounds, $loops, fn (callable $loop): float => time_of($loop) / CALLS));
 $above = fn (string $call, string $floor): float => $medians[$call] - $medians[$floor];
 $row = fn (string $text, string $call, string $floor = ''): array =>
     [$text, three_digits($above($call, 'empty loop')), $floor === '' ? '–' : three_digits($above($call, $floor))];

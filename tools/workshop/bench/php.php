@@ -123,7 +123,7 @@ $counts = array_map(intval(...), array_slice($argv, 5));
 $largest = max($counts);
 $needs = $medians = $ratios = [];
 foreach ($counts as $count) {
-    $workers = $times = [];
+    $workers = [];
     foreach (METHODS as $name => [, , $own_settings]) {
         fprintf(STDERR, "%s keys: %s\n", number_format($count), $name);
         $settings = ['memory_limit=-1', 'display_errors=stderr', 'zend_extension=opcache', 'opcache.enable_cli=1', 'opcache.jit=off', 'apc.enable_cli=1',
@@ -132,11 +132,7 @@ foreach ($counts as $count) {
         $workers[$name] = new Worker(PHP_BINARY, '-n', ...$options, ...[__FILE__, 'worker', $name, (string) $count, $folder]);
         $needs[$name] = $workers[$name]->needs; // those of the largest stay
     }
-    for ($round = 1; $round <= (int) $rounds; ++$round) {
-        foreach ($workers as $name => $worker) {
-            $times[$name][] = $worker->nanoseconds_per_page($round);
-        }
-    }
+    $times = by_turns((int) $rounds, $workers, fn (Worker $worker, int $round): float => $worker->nanoseconds_per_page($round));
     foreach ($times as $name => $own) {
         $medians[$count][$name] = median($own) / 1000;
         $ratios[$count][$name] = median(array_map(fn (float $time, float $reference): float => $time / $reference, $own, $times[REFERENCE]));
