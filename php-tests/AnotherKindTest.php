@@ -5,11 +5,10 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Set;
-use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /**
  * A set moves from kind to kind while keysieved runs and PHP asks, as docs/build_sets.md says: no key is absent at any
@@ -42,7 +41,7 @@ final class AnotherKindTest extends TestCase
         $this->start('moved-back');
         $this->push(['--kind', 'ribbon']);
         $this->add('added to ribbon');
-        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'rollback', '--yes', $this->name, $this->loader->store]);
+        Program::keysieve('rollback', '--yes', $this->name, $this->loader->store);
         $this->askUntil(fn (): bool => $this->set->info()->kind === 'split_block_bloom');
     }
 
@@ -77,15 +76,15 @@ final class AnotherKindTest extends TestCase
 
     private function askUntil(callable $isReached): void
     {
-        self::assertTrue(Deadline::reaches(function () use ($isReached): bool {
+        self::assertSoon(function () use ($isReached): bool {
             self::assertSame($this->keys, $this->set->candidates($this->keys));
             return $isReached();
-        }), $this->loader->log());
+        }, $this->loader->log(...));
     }
 
     private function shareOfWrongMaybes(): float
     {
-        $foreign = array_map(static fn (int $number): string => "foreign $number", range(1, 5_000));
+        $foreign = self::keys(5_000, 'foreign');
         return count($this->set->candidates($foreign)) / count($foreign);
     }
 }

@@ -8,7 +8,7 @@ use KeySieve\Availability;
 use KeySieve\Key;
 use KeySieve\Set;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 use function KeySieve\candidate_sets;
 use function KeySieve\may_contain;
@@ -248,6 +248,6 @@ final class AnswersTest extends TestCase
     /** @return string[] */
     private static function foreignKeys(): array
     {
-        return array_map(static fn (int $number): string => "foreign $number", range(1, self::ABSENT));
+        return self::keys(self::ABSENT, 'foreign');
     }
 }

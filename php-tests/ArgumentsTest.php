@@ -8,7 +8,7 @@ use KeySieve\Key;
 use KeySieve\Set;
 use KeySieve\Tests\Support\CoerciveCalls;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 use function KeySieve\candidate_sets;
 use function KeySieve\may_contain;

@@ -10,7 +10,7 @@ use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 use function KeySieve\candidate_sets;
 

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\Program;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** tools/workshop/bench/report.php fills in the page of the benches from what the parts have printed. */
 final class BenchPageTest extends TestCase

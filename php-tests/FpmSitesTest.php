@@ -6,7 +6,7 @@ namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** One worker of php-fpm that serves sites with settings of their own: each is answered from its own sets. */
 final class FpmSitesTest extends TestCase

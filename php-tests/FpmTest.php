@@ -5,10 +5,9 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\Clock;
-use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** Real requests to a real php-fpm, with opcache and JIT; its workers live through all that is published. */
 final class FpmTest extends TestCase
@@ -106,14 +105,14 @@ final class FpmTest extends TestCase
         $before = self::$pool->askBothWorkers('what=keys&set=fpm-reloaded');
         self::$pool->reload();
         $after = [];
-        self::assertTrue(Deadline::reaches(static function () use ($before, &$after): bool {
+        self::assertSoon(static function () use ($before, &$after): bool {
             try {
                 $after = self::$pool->askBothWorkers('what=keys&set=fpm-reloaded');
             } catch (\Exception) {
                 return false; // a connection that the old workers had
             }
             return array_intersect_key($before, $after) === [];
-        }));
+        });
         self::assertSame([[true, false], [true, false]], array_values($after));
     }
 
@@ -121,10 +120,12 @@ final class FpmTest extends TestCase
     private function assertBothWorkersReach(mixed $expected, string $query, array $workers): void
     {
         $answers = [];
-        self::assertTrue(Deadline::reaches(static function () use ($expected, $query, &$answers): bool {
+        self::assertSoon(static function () use ($expected, $query, &$answers): bool {
             $answers = self::$pool->askBothWorkers($query);
             return array_values($answers) === [$expected, $expected];
-        }), json_encode($answers));
+        }, static function () use (&$answers): string {
+            return json_encode($answers);
+        });
         self::assertSame($workers, array_keys($answers), 'none was restarted');
     }
 }

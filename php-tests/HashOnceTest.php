@@ -6,7 +6,7 @@ namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** However many sets of one seed look at a key, it is hashed once: the instructions say so. */
 final class HashOnceTest extends TestCase

@@ -7,7 +7,7 @@ namespace KeySieve\Tests;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** An attached single lookup makes no system call, reads no clock and allocates nothing, from PHP's memory or by malloc. */
 final class HotPathTest extends TestCase

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\Program;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** stubs/keysieve.php says of the extension what reflection says of it. */
 final class IdeStubTest extends TestCase

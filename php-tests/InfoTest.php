@@ -7,7 +7,7 @@ namespace KeySieve\Tests;
 use KeySieve\Set;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** Info and stats(): what can be known of a set and of its use. */
 final class InfoTest extends TestCase

@@ -6,9 +6,8 @@ namespace KeySieve\Tests;
 
 use KeySieve\Key;
 use KeySieve\Set;
-use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 use function KeySieve\candidate_sets;
 use function KeySieve\may_contain;
@@ -46,12 +45,12 @@ final class LiveKeysTest extends TestCase
 
     public function testABatchAnswersAsSingleCallsDo(): void
     {
-        $added = array_map(static fn (int $number): string => "added $number", range(1, 1_000));
+        $added = self::keys(1_000, 'added');
         SharedMemory::putWithLayer('batched', range(1, 1_000));
         SharedMemory::addLive('batched', ...$added);
         $set = new Set('batched');
         self::assertSame(array_fill(0, 1_000, true), $set->mayContainMany($added));
-        $keys = [...$added, ...range(500, 1_500), ...array_map(static fn (int $n): string => "foreign $n", range(1, 2_000))];
+        $keys = [...$added, ...range(500, 1_500), ...self::keys(2_000, 'foreign')];
         foreach ([1, 31, 32, 33, 63, 64, 65, 128, count($keys)] as $size) {
             shuffle($keys);
             $some = array_slice($keys, 0, $size);
@@ -68,7 +67,7 @@ final class LiveKeysTest extends TestCase
         self::assertSame(2, $set->info()->liveKeys);
         self::assertSame(1, $set->info()->keyCount, 'of the snapshot');
         SharedMemory::putWithLayer('counted-live', ['apple', 'pear', 'plum']);
-        self::assertTrue(Deadline::reaches(static fn (): bool => $set->info()->keyCount === 3));
+        self::assertSoon(static fn (): bool => $set->info()->keyCount === 3);
         self::assertSame(0, $set->info()->liveKeys);
     }
 

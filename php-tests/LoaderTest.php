@@ -6,11 +6,10 @@ namespace KeySieve\Tests;
 
 use KeySieve\Key;
 use KeySieve\Set;
-use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** The whole way of the data: key list, snapshot, LMDB, the real keysieved, shared memory, PHP. */
 final class LoaderTest extends TestCase
@@ -36,7 +35,7 @@ final class LoaderTest extends TestCase
         $loader = new Loader([$name]);
         $loader->push(SharedMemory::build($name, $keys, ['--kind', $kind, ...$options]));
         $set = new Set($name);
-        self::assertTrue(Deadline::reaches(static fn (): bool => $set->info() !== null), $loader->log());
+        self::assertSoon(static fn (): bool => $set->info() !== null, $loader->log(...));
 
         self::assertSame($kind, $set->info()->kind);
         self::assertSame(1, $set->info()->generation);
@@ -49,7 +48,7 @@ final class LoaderTest extends TestCase
         foreach (range(-500, 5_000) as $int) {
             self::assertTrue($set->mayContain($int));
         }
-        $foreign = array_map(static fn (int $i): string => "foreign $i", range(1, 2_000));
+        $foreign = self::keys(2_000, 'foreign');
         self::assertLessThan(100, count($set->candidates($foreign))); // 1 % of them are 20
     }
 
@@ -61,7 +60,7 @@ final class LoaderTest extends TestCase
             $loader->push(SharedMemory::build('under-way', [...$always, "generation $generation"]));
         };
         $push(1);
-        self::assertTrue(Deadline::reaches(static fn (): bool => (new Set('under-way'))->info() !== null), $loader->log());
+        self::assertSoon(static fn (): bool => (new Set('under-way'))->info() !== null, $loader->log(...));
         $readers = array_map(fn (): mixed => $this->startReader(), range(1, 3));
         foreach (range(2, 12) as $generation) {
             $push($generation);

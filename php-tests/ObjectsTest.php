@@ -12,8 +12,8 @@ use KeySieve\Set;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\TestCase;
 use KeySieve\UnavailableException;
-use PHPUnit\Framework\TestCase;
 
 /** The classes as such: what they promise to those who hold one. */
 final class ObjectsTest extends TestCase

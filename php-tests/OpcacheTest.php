@@ -6,7 +6,7 @@ namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** Compiled code gets the same answers. */
 final class OpcacheTest extends TestCase

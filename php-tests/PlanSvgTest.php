@@ -6,7 +6,7 @@ namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SvgText;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** The picture of `keysieve plan --svg`, read by a parser of XML and looked at as a reader would. */
 final class PlanSvgTest extends TestCase
@@ -81,7 +81,7 @@ final class PlanSvgTest extends TestCase
     private static function draw(array $options): \DOMDocument
     {
         $path = tempnam(sys_get_temp_dir(), 'keysieve-plan');
-        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'plan', '--svg', $path, ...$options]);
+        Program::keysieve('plan', '--svg', $path, ...$options);
         $svg = new \DOMDocument();
         self::assertTrue($svg->load($path, LIBXML_NONET));  // a fault is a warning, which fails the test
         unlink($path);

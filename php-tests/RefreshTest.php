@@ -8,10 +8,9 @@ use KeySieve\Availability;
 use KeySieve\Set;
 use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\CoerciveCalls;
-use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** A running process follows what is published, also when that happens in the middle of a call. */
 final class RefreshTest extends TestCase
@@ -22,7 +21,7 @@ final class RefreshTest extends TestCase
         $set = new Set('fresh');
         self::assertFalse($set->mayContain('pear'));
         SharedMemory::put('fresh', ['apple', 'pear']);
-        self::assertTrue(Deadline::reaches(static fn (): bool => $set->mayContain('pear')));
+        self::assertSoon(static fn (): bool => $set->mayContain('pear'));
         self::assertTrue($set->mayContain('apple'));
         self::assertSame(2, $set->info()->publication);
         self::assertSame(2, $set->info()->keyCount);
@@ -37,9 +36,9 @@ final class RefreshTest extends TestCase
             $keys = range(1, $count);
             SharedMemory::put('changing', $keys, ['--kind', $kind, '--shard-size', $shardSize]);
             ++$publication;
-            self::assertTrue(Deadline::reaches(static function () use ($set, $publication): bool {
+            self::assertSoon(static function () use ($set, $publication): bool {
                 return $set->info()?->publication === $publication;
-            }));
+            });
             self::assertSame($kind, $set->info()->kind);
             self::assertSame(array_fill(0, $count, true), $set->mayContainMany($keys));
         }
@@ -216,12 +215,12 @@ final class RefreshTest extends TestCase
             self::assertFalse($set->mayContain('pear'));
         }
         SharedMemory::put('vanishing', ['apple', 'pear']);
-        self::assertTrue(Deadline::reaches(static function () use ($set): bool {
+        self::assertSoon(static function () use ($set): bool {
             for ($call = 0; $call < 4_096; ++$call) {
                 $set->mayContain('pear');
             }
             return $set->mayContain('pear');
-        }));
+        });
         self::assertSame(Availability::Ready, $set->availability());
     }
 
@@ -230,7 +229,7 @@ final class RefreshTest extends TestCase
     {
         $before = $set->info()->publication;
         SharedMemory::publish(SharedMemory::directory() . "/$name.ks");
-        self::assertTrue(Deadline::reaches(static fn (): bool => $set->info()->publication === $before + 1));
+        self::assertSoon(static fn (): bool => $set->info()->publication === $before + 1);
     }
 
     private static function mappedSnapshots(string $set): int

@@ -9,7 +9,7 @@ use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** What a running worker cannot use shows at once: in its log, in availability() and in info(). */
 final class TroubleTest extends TestCase

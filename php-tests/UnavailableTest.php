@@ -6,7 +6,7 @@ namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** What an unavailable set tells: one line for the operator, and an exception for those who want one. */
 final class UnavailableTest extends TestCase

@@ -5,13 +5,11 @@ declare(strict_types=1);
 namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\Clock;
-use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
-use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\TestCase;
 use KeySieve\Tests\Support\Tmpfs;
-use PHPUnit\Framework\TestCase;
 
 /**
  * Builder, loader and extension of two snapshot formats, N − 1 and N, in all combinations, and what happens when they are
@@ -120,7 +118,7 @@ final class UpgradeTest extends TestCase
         $refused = Program::run([self::program(3), 'build', '--set', 'tags', '--format', '1', "{$this->memory->path}/keys", '-o', $old]);
         self::assertSame(64, $refused->status);
         self::assertStringContainsString('format 1 is not built by this version, which knows 2 and 3', $refused->errors);
-        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'publish', '--directory', $this->memory->path, $old]);
+        Program::keysieve('publish', '--directory', $this->memory->path, $old);
         self::assertSame('Incompatible true', $this->ask(3)->output);
     }
 
@@ -246,6 +244,6 @@ final class UpgradeTest extends TestCase
     /** @param callable(): bool $condition */
     private function assertReaches(callable $condition, Loader $loader): void
     {
-        self::assertTrue(Deadline::reaches($condition), $loader->log());
+        self::assertSoon($condition, $loader->log(...));
     }
 }

@@ -11,7 +11,7 @@ use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\Nginx;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** The false-positive rate of a page in production: counted in two workers of php-fpm, read as Prometheus does. */
 final class CountedSetTest extends TestCase
@@ -33,7 +33,7 @@ final class CountedSetTest extends TestCase
                 $db->rows('INSERT OR REPLACE INTO products VALUES (?, ?)', [$id, "Product $id"]);
             }
             PHP);
-        $others = array_map(static fn (int $number): string => "other $number", range(1, 20_000));
+        $others = self::keys(20_000, 'other');
         $products = [...range(1, self::PRODUCTS), ...$others];
         SharedMemory::put('products', $products, ['--fpr', '0.1', '--shard-size', '1KiB']);
     }

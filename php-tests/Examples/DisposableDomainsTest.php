@@ -7,7 +7,7 @@ namespace KeySieve\Tests\Examples;
 use KeySieve\Set;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** A blocklist whose "maybe" blocks nobody. */
 final class DisposableDomainsTest extends TestCase

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\Examples;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /**
  * The files for Symfony and Laravel, loaded by the containers of both as Debian has them.

@@ -4,19 +4,18 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Examples;
 
-use KeySieve\Tests\Support\Deadline;
+use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** One worker process that lives through new publications, bypass and idle times. */
 final class LongRunningTest extends TestCase
 {
     private RedisServer $redis;
     private Examples $examples;
-    /** @var resource */
-    private $worker;
+    private Background $worker;
 
     protected function setUp(): void
     {
@@ -28,23 +27,23 @@ final class LongRunningTest extends TestCase
 
     protected function tearDown(): void
     {
-        $this->kill();
-        unset($this->examples, $this->redis);
+        $this->worker->end(SIGKILL);
+        unset($this->worker, $this->examples, $this->redis);
     }
 
     public function testTheSameProcessSeesANewPublicationAndEndsWhenItIsTold(): void
     {
-        $pid = $this->pid();
+        $pid = $this->worker->pid();
         self::assertSame([['猫', 2], [null, 0]], $this->links('猫', '犬'));
         $this->insertDog();
         self::assertSame([null, 0], $this->links('犬')[0], 'absent as of its generation');
         $this->examples->publish('encyclopedia');
-        self::assertTrue(Deadline::reaches(fn (): bool => $this->links('犬') === [['犬', 0]]));
-        self::assertSame($pid, $this->pid());
+        self::assertSoon(fn (): bool => $this->links('犬') === [['犬', 0]]);
+        self::assertSame($pid, $this->worker->pid());
 
-        posix_kill($pid, SIGTERM);
-        self::assertTrue(Deadline::reaches(fn (): bool => !proc_get_status($this->worker)['running']));
-        self::assertMatchesRegularExpression('/^ends: {"encyclopedia":{"calls":\d+/m', file_get_contents($this->log()));
+        $this->worker->signal(SIGTERM);
+        self::assertSoon(fn (): bool => !$this->worker->isRunning());
+        self::assertMatchesRegularExpression('/^ends: {"encyclopedia":{"calls":\d+/m', $this->worker->output());
     }
 
     public function testABypassHoldsAtOnceAndEndsAtOnce(): void
@@ -55,7 +54,7 @@ final class LongRunningTest extends TestCase
         self::assertSame([['犬', 0]], $this->links('犬'));
         SharedMemory::bypass('encyclopedia', '--off');
         self::assertSame([[null, 0]], $this->links('犬'));
-        self::assertMatchesRegularExpression('/is bypassed.*is ready again/s', file_get_contents($this->log()));
+        self::assertMatchesRegularExpression('/is bypassed.*is ready again/s', $this->worker->output());
     }
 
     public function testAnIdleWorkerLetsGoOfWhatWasReplaced(): void
@@ -64,7 +63,7 @@ final class LongRunningTest extends TestCase
         $before = $this->mapped();
         self::assertCount(1, $before);
         $this->examples->publish('encyclopedia');
-        self::assertTrue(Deadline::reaches(fn (): bool => count($this->mapped()) === 1 && $this->mapped() !== $before));
+        self::assertSoon(fn (): bool => count($this->mapped()) === 1 && $this->mapped() !== $before);
     }
 
     public function testMemoryDoesNotGrowWithJobs(): void
@@ -79,8 +78,8 @@ final class LongRunningTest extends TestCase
     {
         $this->query('ALTER TABLE articles RENAME TO away');
         $this->push('{"id": 7, "tags": ["猫"]}');
-        self::assertTrue(Deadline::reaches(fn (): bool => !proc_get_status($this->worker)['running']));
-        self::assertStringContainsString('no such table: articles', file_get_contents($this->log()));
+        self::assertSoon(fn (): bool => !$this->worker->isRunning());
+        self::assertStringContainsString('no such table: articles', $this->worker->output());
         $this->query('ALTER TABLE away RENAME TO articles');
         $this->start();
         self::assertSame([['猫', 2]], $this->nextLinks());
@@ -91,8 +90,8 @@ final class LongRunningTest extends TestCase
     {
         $this->redis->command('ACL', 'SETUSER', 'default', '-rpush');
         $this->redis->command('LPUSH', 'pages', '{"id": 7, "tags": ["猫"]}');
-        self::assertTrue(Deadline::reaches(fn (): bool => !proc_get_status($this->worker)['running']));
-        self::assertStringContainsString('NOPERM', file_get_contents($this->log()));
+        self::assertSoon(fn (): bool => !$this->worker->isRunning());
+        self::assertStringContainsString('NOPERM', $this->worker->output());
         $this->redis->command('ACL', 'SETUSER', 'default', '+rpush');
         $this->start();
         self::assertSame([['猫', 2]], $this->nextLinks());
@@ -110,13 +109,7 @@ final class LongRunningTest extends TestCase
 
     private function start(): void
     {
-        $this->worker = $this->examples->start('long_running/worker.php', $this->log(), '1');
-    }
-
-    private function kill(): void
-    {
-        proc_terminate($this->worker, SIGKILL);
-        proc_close($this->worker);
+        $this->worker = $this->examples->start('long_running/worker.php', '1');
     }
 
     private function push(string ...$pages): void
@@ -130,13 +123,13 @@ final class LongRunningTest extends TestCase
         $page = json_encode(['id' => 7, 'tags' => ['猫', '犬', '2024']], JSON_THROW_ON_ERROR);
         $this->push(...array_fill(0, $pages, $page));
         $isDone = fn (): bool => $this->redis->command('LLEN', 'links') === (string) $pages;
-        self::assertTrue(Deadline::reaches($isDone), file_get_contents($this->log()));
+        self::assertSoon($isDone, $this->worker->output(...));
         $this->redis->command('DEL', 'links');
     }
 
     private function residentKibibytes(): int
     {
-        preg_match('/^VmRSS:\s+(\d+) kB$/m', file_get_contents("/proc/{$this->pid()}/status"), $found);
+        preg_match('/^VmRSS:\s+(\d+) kB$/m', file_get_contents("/proc/{$this->worker->pid()}/status"), $found);
         return (int) $found[1];
     }
 
@@ -162,9 +155,9 @@ final class LongRunningTest extends TestCase
     private function nextLinks(): array
     {
         $answer = '';
-        self::assertTrue(Deadline::reaches(function () use (&$answer): bool {
+        self::assertSoon(function () use (&$answer): bool {
             return ($answer = $this->redis->command('LPOP', 'links')) !== '';
-        }), file_get_contents($this->log()));
+        }, $this->worker->output(...));
         $links = json_decode($answer, true, flags: JSON_THROW_ON_ERROR)['tags'];
         return array_map(static fn (array $link): array => [$link['article'], $link['offers']], $links);
     }
@@ -173,17 +166,7 @@ final class LongRunningTest extends TestCase
     private function mapped(): array
     {
         $folder = preg_quote(SharedMemory::folder('encyclopedia'), '~');
-        preg_match_all("~$folder/\w+\.ks~", file_get_contents("/proc/{$this->pid()}/maps"), $found);
+        preg_match_all("~$folder/\w+\.ks~", file_get_contents("/proc/{$this->worker->pid()}/maps"), $found);
         return array_values(array_unique($found[0]));
-    }
-
-    private function pid(): int
-    {
-        return proc_get_status($this->worker)['pid'];
-    }
-
-    private function log(): string
-    {
-        return "{$this->examples->folder}/worker.log";
     }
 }

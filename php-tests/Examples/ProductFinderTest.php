@@ -5,13 +5,12 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\Clock;
-use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** The guard in front of a real Redis and of SQLite. */
 final class ProductFinderTest extends TestCase
@@ -87,7 +86,7 @@ final class ProductFinderTest extends TestCase
         $loader = new Loader(['products'], $this->redis->url);
         $loader->push($this->examples->build('products', $this->redis->url));
         $absent = "1 ids, Redis asked 0 times, SQL 0 times\n";
-        self::assertTrue(Deadline::reaches(fn (): bool => $this->find('44') === $absent), $loader->log());
+        self::assertSoon(fn (): bool => $this->find('44') === $absent, $loader->log(...));
 
         $this->examples->code(<<<'PHP'
             require FOLDER . '/Database.php';
@@ -95,7 +94,7 @@ final class ProductFinderTest extends TestCase
             PHP);
         self::assertSame($absent, $this->find('44'), 'the row is there, and nobody has added its key');
         $loader->add('products', '44');
-        self::assertTrue(Deadline::reaches(fn (): bool => str_starts_with($this->find('44'), "44: Basket\n")));
+        self::assertSoon(fn (): bool => str_starts_with($this->find('44'), "44: Basket\n"));
 
         $this->examples->code(<<<'PHP'
             require FOLDER . '/Database.php';
@@ -105,7 +104,7 @@ final class ProductFinderTest extends TestCase
             (new App\AddThenCommit((new App\Database())->connection(), $redis, 'keysieve:products:adds'))
                 ->insert(45, 'INSERT INTO products VALUES (?, ?)', [45, 'Brush']);
             PHP);
-        self::assertTrue(Deadline::reaches(fn (): bool => str_starts_with($this->find('45'), "45: Brush\n")));
+        self::assertSoon(fn (): bool => str_starts_with($this->find('45'), "45: Brush\n"));
         unset($loader);
         Program::output(['rm', '-rf', SharedMemory::folder('products')]);
     }
@@ -126,13 +125,13 @@ final class ProductFinderTest extends TestCase
         $pages = $this->examples->pool(page: self::PAGE, clock: $clock);
         $this->redis->freeze();
         $asked = fn (): array => array_values($pages->askBothWorkers());
-        self::assertTrue(Deadline::reaches(static fn (): bool => $asked() === [0, 0]));
+        self::assertSoon(static fn (): bool => $asked() === [0, 0]);
         $this->redis->thaw();
         self::assertSame([0, 0], $asked());
-        self::assertTrue(Deadline::reaches(static function () use ($clock, $asked): bool {
+        self::assertSoon(static function () use ($clock, $asked): bool {
             $clock->advance(5); // for so long they leave it alone
             return $asked() === [2, 2];
-        }));
+        });
     }
 
     public function testWithoutApcuARedisThatHangsCostsEachRequestItsTimeLimitOnce(): void

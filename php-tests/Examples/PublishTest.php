@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\Examples;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** What a batch does with the examples' key lists. */
 final class PublishTest extends TestCase

@@ -6,7 +6,7 @@ namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Program;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** The commands of examples/README.md, run as they are written, print what it says. */
 final class ReadmeTest extends TestCase
@@ -29,7 +29,7 @@ final class ReadmeTest extends TestCase
         $commands = str_replace('127.0.0.1:8099', Examples::freeAddress(), $commands);
         $cleanUp = 'rm -rf "$trial"; kill $(jobs -p) 2>/dev/null || true';
         $examples = new Examples();
-        $this->delayRedis($examples->folder);
+        $this->delayRedis((string) $examples->folder);
         $shell = $examples->shell("{$setUp[1]}trap '$cleanUp' EXIT\n$commands");
         self::assertSame($output, $shell->output, $shell->errors);
     }

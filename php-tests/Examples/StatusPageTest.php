@@ -6,7 +6,7 @@ namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** What a worker of php-fpm tells of its sets, where a process of another user may see others. */
 final class StatusPageTest extends TestCase

@@ -7,7 +7,7 @@ namespace KeySieve\Tests\Examples;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** The page of tags in a real php-fpm. Its sets are so small that they have no false positives. */
 final class TagLinksTest extends TestCase
@@ -49,7 +49,7 @@ final class TagLinksTest extends TestCase
 
     public function testAPageOfAbsentTagsDoesNotEvenConnect(): void
     {
-        $tags = array_map(static fn (int $number): string => "nothing $number", range(1, 20));
+        $tags = self::keys(20, 'nothing');
         $away = self::$examples->database . '.away';
         rename(self::$examples->database, $away);
         try {

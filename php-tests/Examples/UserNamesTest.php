@@ -4,13 +4,12 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Examples;
 
-use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Examples;
 use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /** Names that are free or taken, and registered by add-then-commit: with a Redis that a real keysieved follows. */
 final class UserNamesTest extends TestCase
@@ -27,9 +26,9 @@ final class UserNamesTest extends TestCase
         Program::output(['rm', '-rf', SharedMemory::folder('users')]);
         $this->loader = new Loader(['users'], $this->redis->url);
         $this->loader->push($this->examples->build('users', $this->redis->url));
-        self::assertTrue(Deadline::reaches(function (): bool {
+        self::assertSoon(function (): bool {
             return $this->examples->run('usernames/available.php', 'nobody')->output === "nobody: free\n0 queries\n";
-        }), $this->loader->log());
+        }, $this->loader->log(...));
     }
 
     protected function tearDown(): void
@@ -56,7 +55,7 @@ final class UserNamesTest extends TestCase
         $log = $this->redis->command('XRANGE', 'keysieve:users:adds', '-', '+');
         preg_match_all('/^key\n(.*)$/m', $log, $added);
         self::assertSame(['carol'], $added[1], 'what is refused is not added');
-        self::assertTrue(Deadline::reaches(fn (): bool => $this->available('cArOl') === "cArOl: taken\n1 queries\n"));
+        self::assertSoon(fn (): bool => $this->available('cArOl') === "cArOl: taken\n1 queries\n");
     }
 
     public function testAnErrorThatIsNotAboutTheNameIsNotTaken(): void

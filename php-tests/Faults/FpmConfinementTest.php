@@ -7,8 +7,8 @@ namespace KeySieve\Tests\Faults;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
+use KeySieve\Tests\Support\TestCase;
 use KeySieve\Tests\Support\VerifyingPage;
-use PHPUnit\Framework\TestCase;
 
 /**
  * Pools of php-fpm that may not see or do all: in a chroot, under open_basedir, under several users.

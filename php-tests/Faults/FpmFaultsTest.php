@@ -12,8 +12,8 @@ use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
 use KeySieve\Tests\Support\StandingPublish;
+use KeySieve\Tests\Support\TestCase;
 use KeySieve\Tests\Support\VerifyingPage;
-use PHPUnit\Framework\TestCase;
 
 /**
  * Workers, masters and loaders of a php-fpm that is asked all the time end, are killed and start again.
@@ -37,7 +37,7 @@ final class FpmFaultsTest extends TestCase
                 SharedMemory::publish($snapshot);
                 ++$publications;
             }
-            self::assertTrue(Deadline::reaches(static fn (): bool => count($pool->workers()) === 2));
+            self::assertSoon(static fn (): bool => count($pool->workers()) === 2);
             $victim = $pool->workers()[mt_rand(0, 1)];
             $requests = [$pool->request(), $pool->request(), $pool->request()];
             usleep(mt_rand(0, 6_000));
@@ -55,7 +55,7 @@ final class FpmFaultsTest extends TestCase
             $right += $answered;
             $cut += 3 - $answered;
             // Until it has ended, it may still take a request of the next round.
-            self::assertTrue(Deadline::reaches(static fn (): bool => !posix_kill($victim, 0)));
+            self::assertSoon(static fn (): bool => !posix_kill($victim, 0));
         }
         self::assertSame('', file_get_contents($pool->log));
         self::assertLessThanOrEqual(2, count(glob(SharedMemory::folder('killed') . '/*.ks')));
@@ -102,7 +102,7 @@ final class FpmFaultsTest extends TestCase
         $loader = new Loader(['followed']);
         $build = static fn (): string => SharedMemory::build('followed', VerifyingPage::keys(self::KEYS));
         $loader->push($build());
-        self::assertTrue(Deadline::reaches(static fn (): bool => (new Set('followed'))->info() !== null), $loader->log());
+        self::assertSoon(static fn (): bool => (new Set('followed'))->info() !== null, $loader->log(...));
         $pool = new FpmPool(VerifyingPage::script('followed', self::KEYS));
         $clients = new Clients($pool);
         $rounds = Soak::rounds(4, 400);
@@ -148,10 +148,10 @@ final class FpmFaultsTest extends TestCase
             usleep(20_000);
             $workers += array_flip($fpm->workers());
         }
-        self::assertTrue(Deadline::reaches(static function () use ($fpm, &$workers): bool {
+        self::assertSoon(static function () use ($fpm, &$workers): bool {
             $workers += array_flip($fpm->workers());
             return count($workers) > 4;
-        }), 'workers have ended and others have come');
+        }, 'workers have ended and others have come');
         $this->report($clients, "pm = {$pool['pm']}: $rounds publications, " . count($workers) . ' workers seen');
     }
 
@@ -159,9 +159,9 @@ final class FpmFaultsTest extends TestCase
     private function awaitOthersThan(array $before, FpmPool $pool, callable $do): void
     {
         $do();
-        self::assertTrue(Deadline::reaches(
+        self::assertSoon(
             static fn (): bool => count($pool->workers()) === count($before) && array_intersect($pool->workers(), $before) === [],
-        ));
+        );
     }
 
     private function report(Clients $clients, string $what): void

@@ -4,16 +4,15 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Faults;
 
-use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\Nginx;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
+use KeySieve\Tests\Support\TestCase;
 use KeySieve\Tests\Support\Tmpfs;
 use KeySieve\Tests\Support\VerifyingPage;
-use PHPUnit\Framework\TestCase;
 
 /**
  * nginx and php-fpm under wrk, while a key list is built, pushed and published every second, keys are added all the time,
@@ -60,7 +59,7 @@ final class FpmLoadTest extends TestCase
     {
         $this->tellPages();
         $this->refresh();
-        self::assertTrue(Deadline::reaches(fn (): bool => $this->generation() === 1), $this->loader->log());
+        self::assertSoon(fn (): bool => $this->generation() === 1, $this->loader->log(...));
         $page = VerifyingPage::script(self::SET, self::KEYS, "{$this->folder}/added", mayBeMissing: true);
         $pool = new FpmPool($page, ['pages' => [
             'pm.max_children' => (string) self::WORKERS,
@@ -93,10 +92,12 @@ final class FpmLoadTest extends TestCase
         self::assertSame([], preg_grep($expected, file($pool->log), PREG_GREP_INVERT));
         self::assertMatchesRegularExpression('/\b[1-9]\d* requests in/', $report);
         $generation = 0;
-        self::assertTrue(Deadline::reaches(function () use ($refreshes, &$generation): bool {
+        self::assertSoon(function () use ($refreshes, &$generation): bool {
             $generation = $this->generation();
             return $generation > $refreshes / 2;
-        }), "generation $generation of $refreshes");
+        }, function () use ($refreshes, &$generation): string {
+            return "generation $generation of $refreshes";
+        });
         preg_match('/99%\s+(\S+)[^$]*?(\d+) requests in/', $report, $figures);
         Soak::report(sprintf(
             '%d workers of php-fpm under wrk for %d s: %s requests, %d generations, %d keys added, %d renames and mounts, '
@@ -139,7 +140,7 @@ final class FpmLoadTest extends TestCase
             $keys[] = 'added ' . ++$this->added;
         }
         $this->loader->add(self::SET, ...$keys);
-        self::assertTrue(Deadline::reaches(fn (): bool => $this->areSeen($keys)), $this->loader->log());
+        self::assertSoon(fn (): bool => $this->areSeen($keys), $this->loader->log(...));
         $this->seen = $this->added;
         $this->tellPages();
     }
@@ -172,9 +173,7 @@ final class FpmLoadTest extends TestCase
 
     private function generation(): ?int
     {
-        $status = Program::output([
-            getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'status', '--directory', $this->memory->path, '--json',
-        ]);
+        $status = Program::keysieve('status', '--directory', $this->memory->path, '--json');
         foreach (json_decode($status, true)['sets'] as $set) {
             if ($set['set'] === self::SET && $set['availability'] === 'ready') {
                 return $set['generation'];

@@ -7,7 +7,7 @@ namespace KeySieve\Tests\Faults;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 /**
  * Calls with arguments that nobody should pass, and code of the caller's that runs in the middle of one: the right

@@ -5,12 +5,11 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Faults;
 
 use KeySieve\Set;
-use KeySieve\Tests\Support\Deadline;
 use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
-use PHPUnit\Framework\TestCase;
+use KeySieve\Tests\Support\TestCase;
 
 use function KeySieve\candidate_sets;
 
@@ -33,7 +32,7 @@ final class SeedRotationTest extends TestCase
         $this->loader = new Loader(self::SETS);
         array_map($this->buildAndPush(...), self::SETS);
         foreach (self::SETS as $set) {
-            self::assertTrue(Deadline::reaches(static fn (): bool => (new Set($set))->info() !== null), $this->loader->log());
+            self::assertSoon(static fn (): bool => (new Set($set))->info() !== null, $this->loader->log(...));
         }
         for ($round = 1; $round <= $rounds; ++$round) {
             $this->rotate("added $round");
@@ -65,10 +64,10 @@ final class SeedRotationTest extends TestCase
     /** @param string[] $added */
     private function askUntil(callable $isReached, array $added): void
     {
-        self::assertTrue(Deadline::reaches(function () use ($isReached, $added): bool {
+        self::assertSoon(function () use ($isReached, $added): bool {
             $this->ask($added);
             return $isReached();
-        }), $this->loader->log());
+        }, $this->loader->log(...));
     }
 
     /** @param string[] $added */
@@ -97,6 +96,6 @@ final class SeedRotationTest extends TestCase
 
     private function keysieve(string ...$arguments): string
     {
-        return Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', ...$arguments]);
+        return Program::keysieve(...$arguments);
     }
 }

@@ -19,15 +19,14 @@ final class Examples
         PHP;
 
     public readonly string $database;
-    public readonly string $folder;
+    public readonly Folder $folder;
     /** @var array<string, string> */
     private readonly array $environment;
 
     /** @param array<string, string> $environment */
     public function __construct(array $environment = [])
     {
-        $this->folder = sys_get_temp_dir() . '/keysieve-examples-' . bin2hex(random_bytes(6));
-        mkdir($this->folder, 0700);
+        $this->folder = new Folder('examples');
         $this->database = "{$this->folder}/examples.sqlite";
         $php = implode(' ', array_map(escapeshellarg(...), self::interpreter()));
         $directory = '-d "keysieve.directory=$KEYSIEVE_DIRECTORY"'; // as a command may have set it
@@ -38,12 +37,6 @@ final class Examples
             'KEYSIEVE_DIRECTORY' => SharedMemory::directory(),
             'PATH' => $this->folder . ':' . getenv('KEYSIEVE_BIN_DIR') . ':' . getenv('PATH'),
         ];
-    }
-
-    public function __destruct()
-    {
-        array_map('unlink', glob("{$this->folder}/*"));
-        rmdir($this->folder);
     }
 
     public static function path(string $script): string
@@ -82,11 +75,11 @@ final class Examples
     {
         $keys = "{$this->folder}/$set.keys";
         file_put_contents($keys, $this->output('keys.php', $set));
-        Program::output([
-            getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'build', '-0', '--set', $set, '--fpr', '0.01', '--store', $store,
-            '--key-profile', $this->output('keys.php', '--profile', $set), $keys, '-o', "{$this->folder}/$set.ks",
-        ]);
-        return "{$this->folder}/$set.ks";
+        $profile = $this->output('keys.php', '--profile', $set);
+        $snapshot = "{$this->folder}/$set.ks";
+        $options = ['--set', $set, '--fpr', '0.01', '--store', $store, '--key-profile', $profile];
+        Program::keysieve('build', '-0', ...$options, ...[$keys, '-o', $snapshot]);
+        return $snapshot;
     }
 
     /** Runs a script that must succeed without a word to standard error. */
@@ -104,20 +97,13 @@ final class Examples
         return $this->succeed([...self::interpreter(), self::path($script), ...$arguments]);
     }
 
-    /** Starts a script; its output and errors go to the file. @return resource */
-    public function start(string $script, string $log, string ...$arguments)
+    public function start(string $script, string ...$arguments): Background
     {
-        $output = ['file', $log, 'a'];
-        return proc_open(
-            [...self::interpreter(), self::path($script), ...$arguments],
-            [['file', '/dev/null', 'r'], $output, $output],
-            $pipes,
-            null,
-            $this->environment + getenv(),
-        );
+        $command = [...self::interpreter(), self::path($script), ...$arguments];
+        return new Background($this->folder, $command, $this->environment);
     }
 
-    /** Runs PHP code beside the examples, which it can require from FOLDER. */
+    /** Runs PHP code that can require the examples from FOLDER. */
     public function code(string $code): string
     {
         return $this->succeed([...self::interpreter(), '-r', $this->folder() . $code])->output;

@@ -11,9 +11,8 @@ final class FpmPool
     public readonly string $page;
     /** Of the first pool, a unix socket unless it was told to listen elsewhere. */
     public readonly string $socket;
-    private readonly string $directory;
-    /** @var resource */
-    private $master;
+    private readonly Folder $directory;
+    private Background $master;
 
     /**
      * @param string                               $script    the PHP code that every request runs, without an opening tag
@@ -36,8 +35,7 @@ final class FpmPool
         private readonly ?string $user = null,
         string $ini = '',
     ) {
-        $this->directory = sys_get_temp_dir() . '/keysieve-fpm-' . bin2hex(random_bytes(6));
-        mkdir($this->directory, 0711);
+        $this->directory = new Folder('fpm', 0711);
         $this->log = "{$this->directory}/php.log";
         $this->page = "{$this->directory}/page.php";
         $this->socket = "{$this->directory}/" . array_key_first($pools) . '.sock';
@@ -47,16 +45,9 @@ final class FpmPool
         touch($this->log);
         chmod($this->log, 0666); // pools may be of several users
         if ($user !== null) {
-            chown($this->directory, $user);
+            chown((string) $this->directory, $user);
         }
         $this->start();
-    }
-
-    public function __destruct()
-    {
-        $this->stop(SIGTERM);
-        array_map('unlink', glob("{$this->directory}/*"));
-        rmdir($this->directory);
     }
 
     /**
@@ -96,33 +87,22 @@ final class FpmPool
     /** @return int[] the processes of all workers */
     public function workers(): array
     {
-        $master = $this->process();
+        $master = $this->master->pid();
         preg_match_all('/\d+/', file_get_contents("/proc/$master/task/$master/children"), $found);
         return array_map(intval(...), $found[0]);
     }
 
-    /** Has the master execute itself anew, as `systemctl reload php-fpm` does. */
+    /** Has the master execute itself again, as `systemctl reload php-fpm` does. */
     public function reload(): void
     {
-        posix_kill($this->process(), SIGUSR2);
+        $this->master->signal(SIGUSR2);
     }
 
     /** Lets the workers finish, as `systemctl restart php-fpm` does, and starts another master. */
     public function restart(): void
     {
-        $this->stop(SIGQUIT);
+        $this->master->end(SIGQUIT);
         $this->start();
-    }
-
-    private function process(): int
-    {
-        return proc_get_status($this->master)['pid'];
-    }
-
-    private function stop(int $signal): void
-    {
-        proc_terminate($this->master, $signal);
-        proc_close($this->master);
     }
 
     private function start(): void
@@ -142,25 +122,18 @@ final class FpmPool
         } elseif (posix_geteuid() === 0) {
             $command[] = '--allow-to-run-as-root';
         }
-        $output = ['file', "{$this->directory}/output", 'a'];
-        $files = [['file', '/dev/null', 'r'], $output, $output];
         $environment = ['PHP_INI_SCAN_DIR' => ''] + ($this->clock?->environment() ?? []);
+        $files = [];
         if ($this->listening !== null) {
-            $files[] = $this->listening;
+            $files[3] = $this->listening;
             $environment['FPM_SOCKETS'] = stream_socket_get_name($this->listening, false) . '=3';
         }
-        $this->master = proc_open($command, $files, $pipes, null, $environment + getenv());
-        if (!Deadline::reaches($this->hasStarted(...))) {
-            throw new \RuntimeException('php-fpm did not start: ' . file_get_contents("{$this->directory}/output"));
+        $this->master = new Background($this->directory, $command, $environment, $files);
+        if ($this->listening === null) {
+            $this->master->awaitListening($this->address(array_key_first($this->pools)));
+        } elseif (!Deadline::reaches(fn (): bool => $this->workers() !== [])) { // the socket took connections before
+            throw new \RuntimeException("php-fpm did not start: {$this->master->output()}");
         }
-    }
-
-    /** An inherited socket takes connections before. */
-    private function hasStarted(): bool
-    {
-        return $this->listening === null
-            ? @stream_socket_client($this->address(array_key_first($this->pools))) !== false
-            : $this->workers() !== [];
     }
 
     /** Workers may finish what they have begun when they are told to end. */
@@ -194,11 +167,8 @@ final class FpmPool
     private static function program(): string
     {
         $name = 'php-fpm' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION;
-        foreach ([getenv('PHP_FPM'), "/usr/sbin/$name", "/usr/local/sbin/php-fpm", '/usr/sbin/php-fpm'] as $path) {
-            if ($path !== false && is_executable($path)) {
-                return $path;
-            }
-        }
-        throw new \RuntimeException("$name is not installed; PHP_FPM may name it");
+        $paths = [(string) getenv('PHP_FPM'), "/usr/sbin/$name", '/usr/local/sbin/php-fpm', '/usr/sbin/php-fpm'];
+        return array_values(array_filter($paths, is_executable(...)))[0]
+            ?? throw new \RuntimeException("$name is not installed; PHP_FPM may name it");
     }
 }

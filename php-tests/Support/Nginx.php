@@ -8,48 +8,17 @@ namespace KeySieve\Tests\Support;
 final class Nginx
 {
     public readonly string $url;
-    private readonly string $folder;
-    /** @var resource */
-    private $process;
+    private readonly Folder $folder;
+    private readonly Background $process;
 
     /** @param string $locations more of them, for the same server */
     public function __construct(FpmPool $pool, string $locations = '')
     {
-        $this->folder = sys_get_temp_dir() . '/keysieve-nginx-' . bin2hex(random_bytes(6));
-        mkdir($this->folder, 0700);
-        $probe = stream_socket_server('tcp://127.0.0.1:0');
-        $address = stream_socket_get_name($probe, false);
-        fclose($probe);
+        $this->folder = new Folder('nginx');
+        $address = stream_socket_get_name(stream_socket_server('tcp://127.0.0.1:0'), false);
         $this->url = "http://$address/";
-        file_put_contents("{$this->folder}/nginx.conf", $this->configuration($address, $pool, $locations));
-        $output = ['file', "{$this->folder}/output", 'w'];
-        $this->process = proc_open(
-            [self::program(), '-c', "{$this->folder}/nginx.conf", '-e', "{$this->folder}/log"],
-            [['file', '/dev/null', 'r'], $output, $output],
-            $pipes,
-        );
-        if (!Deadline::reaches(static fn (): bool => @stream_socket_client("tcp://$address") !== false)) {
-            throw new \RuntimeException('nginx did not start: ' . file_get_contents("{$this->folder}/output"));
-        }
-    }
-
-    public function __destruct()
-    {
-        proc_terminate($this->process, SIGTERM);
-        proc_close($this->process);
-        array_map('unlink', glob("{$this->folder}/*"));
-        rmdir($this->folder);
-    }
-
-    public function log(): string
-    {
-        return file_get_contents("{$this->folder}/log");
-    }
-
-    private function configuration(string $address, FpmPool $pool, string $locations): string
-    {
         $user = posix_geteuid() === 0 ? 'user root;' : '';
-        return <<<CONF
+        file_put_contents("{$this->folder}/nginx.conf", <<<CONF
             $user
             daemon off;
             worker_processes 1;
@@ -74,16 +43,15 @@ final class Nginx
               }
             }
 
-            CONF;
+            CONF);
+        $program = array_values(array_filter(['/usr/sbin/nginx', '/usr/local/sbin/nginx'], is_executable(...)))[0] ?? 'nginx';
+        $command = [$program, '-c', "{$this->folder}/nginx.conf", '-e', "{$this->folder}/log"];
+        $this->process = new Background($this->folder, $command);
+        $this->process->awaitListening("tcp://$address");
     }
 
-    private static function program(): string
+    public function log(): string
     {
-        foreach (['/usr/sbin/nginx', '/usr/local/sbin/nginx'] as $path) {
-            if (is_executable($path)) {
-                return $path;
-            }
-        }
-        throw new \RuntimeException('nginx is not installed');
+        return file_get_contents("{$this->folder}/log");
     }
 }

@@ -20,27 +20,18 @@ final class Program
      */
     public static function run(array $command, array $environment = []): self
     {
-        $files = [tmpfile(), tmpfile()];
-        $process = proc_open(
-            $command,
-            [['file', '/dev/null', 'r'], $files[0], $files[1]],
-            $pipes,
-            null,
-            $environment + getenv(),
-        );
+        $files = [['file', '/dev/null', 'r'], tmpfile(), tmpfile()];
+        $process = proc_open($command, $files, $pipes, null, $environment + getenv());
         if ($process === false) {
-            throw new \RuntimeException('cannot start ' . $command[0]);
+            throw new \RuntimeException("cannot start {$command[0]}");
         }
         $status = proc_close($process);
-        $texts = array_map(static function ($file): string {
-            rewind($file);
-            return stream_get_contents($file);
-        }, $files);
-        return new self($status, $texts[0], $texts[1]);
+        $read = static fn ($file): string => rewind($file) ? stream_get_contents($file) : '';
+        return new self($status, $read($files[1]), $read($files[2]));
     }
 
     /**
-     * The same for a program that must succeed; returns what it wrote to standard output.
+     * The same for a program that must succeed. Returns what it wrote to standard output.
      *
      * @param string[] $command
      */
@@ -51,5 +42,11 @@ final class Program
             throw new \RuntimeException(implode(' ', $command) . " ended with {$program->status}: {$program->errors}");
         }
         return $program->output;
+    }
+
+    /** The same for `keysieve`. */
+    public static function keysieve(string ...$arguments): string
+    {
+        return self::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', ...$arguments]);
     }
 }

@@ -29,14 +29,14 @@ final class SharedMemory
         $snapshot = self::directory() . "/$set.ks";
         file_put_contents($list, implode($separator, $keys) . $separator);
         $target = in_array('--fpr', $options, true) ? [] : ['--fpr', '0.01'];
-        self::keysieve('build', '--set', $set, ...$target, ...$options, ...[$list, '-o', $snapshot]);
+        Program::keysieve('build', '--set', $set, ...$target, ...$options, ...[$list, '-o', $snapshot]);
         return $snapshot;
     }
 
     /** @param string[] $options of `keysieve publish` */
     public static function publish(string $snapshot, array $options = []): void
     {
-        self::keysieve('publish', '--directory', self::directory(), ...$options, ...[$snapshot]);
+        Program::keysieve('publish', '--directory', self::directory(), ...$options, ...[$snapshot]);
     }
 
     /**
@@ -59,7 +59,7 @@ final class SharedMemory
     public static function putInto(string $directory, string $set, array $keys, array $options = []): void
     {
         is_dir($directory) || mkdir($directory);
-        self::keysieve('publish', '--directory', $directory, ...$options, ...[self::build($set, $keys)]);
+        Program::keysieve('publish', '--directory', $directory, ...$options, ...[self::build($set, $keys)]);
     }
 
     /**
@@ -82,22 +82,17 @@ final class SharedMemory
     /** @return string[] the names of all filter kinds */
     public static function kinds(): array
     {
-        $plan = self::keysieve('plan', '--keys', '1', '--all', '--json');
+        $plan = Program::keysieve('plan', '--keys', '1', '--all', '--json');
         return array_column(json_decode($plan, true, 512, JSON_THROW_ON_ERROR)['kinds'], 'kind');
     }
 
     public static function bypass(string $set, string ...$options): void
     {
-        self::keysieve('bypass', '--directory', self::directory(), $set, ...$options);
+        Program::keysieve('bypass', '--directory', self::directory(), $set, ...$options);
     }
 
     private static function liveKeys(string ...$arguments): string
     {
         return Program::output([getenv('KEYSIEVE_BIN_DIR') . '/live_keys', ...$arguments]);
-    }
-
-    private static function keysieve(string ...$arguments): string
-    {
-        return Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', ...$arguments]);
     }
 }

@@ -8,13 +8,14 @@ namespace KeySieve\Tests\Support;
 final class Tmpfs
 {
     public readonly string $path;
+    private readonly Folder $folder;
     private int $mounts = 0;
 
     /** @param ?string $options of a mount of its own, which only root can have; else below /dev/shm */
     public function __construct(private readonly ?string $options = null)
     {
-        $this->path = '/dev/shm/keysieve-' . bin2hex(random_bytes(6));
-        mkdir($this->path, 0711);
+        $this->folder = new Folder('sets', 0711, '/dev/shm');
+        $this->path = (string) $this->folder;
         if ($options !== null) {
             $this->mount();
         }
@@ -32,12 +33,5 @@ final class Tmpfs
         while ($this->mounts-- > 0) {
             Program::output(['umount', '--lazy', $this->path]);
         }
-        Program::output(['rm', '-rf', $this->path]);
-    }
-
-    /** @param string[] $options of `keysieve publish` */
-    public function publish(string $snapshot, array $options = []): void
-    {
-        Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'publish', '--directory', $this->path, ...$options, $snapshot]);
     }
 }

@@ -1,0 +1,38 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Support;
+
+/** What every test may use: keys by the thousand, and assertions about errors and about what takes a moment. */
+abstract class TestCase extends \PHPUnit\Framework\TestCase
+{
+    /** @return string[] "$name 1" and so on */
+    public static function keys(int $count, string $name = 'key'): array
+    {
+        return array_map(static fn (int $number): string => "$name $number", range(1, $count));
+    }
+
+    /**
+     * @param callable(): bool $condition is asked again and again
+     * @param string|\Closure  $why       what to show if it never holds, or what gives it then
+     */
+    protected static function assertSoon(callable $condition, string|\Closure $why = ''): void
+    {
+        $holds = Deadline::reaches($condition);
+        self::assertTrue($holds, $why instanceof \Closure ? ($holds ? '' : $why()) : $why);
+    }
+
+    /** @param class-string<\Throwable> $class */
+    protected static function assertThrows(string $class, string $message, callable $call): void
+    {
+        try {
+            $call();
+        } catch (\Throwable $thrown) {
+            self::assertInstanceOf($class, $thrown, (string) $thrown);
+            self::assertStringContainsString($message, $thrown->getMessage());
+            return;
+        }
+        self::fail("no $class");
+    }
+}
