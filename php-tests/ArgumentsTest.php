@@ -17,6 +17,7 @@ use function KeySieve\may_contain;
 final class ArgumentsTest extends TestCase
 {
     private const RULE = '1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit';
+    private const TYPES = 'must be of type KeySieve\Key|string|int, ';
 
     public static function setUpBeforeClass(): void
     {
@@ -39,13 +40,8 @@ final class ArgumentsTest extends TestCase
             static fn () => may_contain($name, 'apple'),
             static fn () => candidate_sets('apple', ['arguments', $name]),
         ] as $call) {
-            try {
-                $call();
-                self::fail('no exception');
-            } catch (\ValueError $error) {
-                self::assertStringContainsString(self::RULE, $error->getMessage());
-                self::assertStringContainsString('"' . strtok($name . "\0", "\0") . '" given', $error->getMessage());
-            }
+            self::assertThrows(\ValueError::class, self::RULE, $call);
+            self::assertThrows(\ValueError::class, '"' . strtok("$name\0", "\0") . '" given', $call);
         }
     }
 
@@ -75,15 +71,8 @@ final class ArgumentsTest extends TestCase
     public function testNamesTheIndexOfAnElementThatIsNoKey(array $keys, string $message): void
     {
         foreach (['mayContainMany', 'candidates'] as $method) {
-            try {
-                (new Set('arguments'))->$method($keys);
-                self::fail('no exception');
-            } catch (\TypeError $error) {
-                self::assertSame(
-                    "KeySieve\\Set::$method(): Argument #1 (\$keys) must be an array of KeySieve\\Key|string|int, $message",
-                    $error->getMessage(),
-                );
-            }
+            $rule = "KeySieve\\Set::$method(): Argument #1 (\$keys) must be an array of KeySieve\\Key|string|int, $message";
+            self::assertThrows(\TypeError::class, $rule, static fn () => (new Set('arguments'))->$method($keys));
         }
     }
 
@@ -99,24 +88,14 @@ final class ArgumentsTest extends TestCase
     public function testRefusesWhatCannotBeAKey(mixed $key): void
     {
         foreach ([CoerciveCalls::mayContain(...), CoerciveCalls::function(...)] as $call) {
-            try {
-                $call('arguments', $key);
-                self::fail('no exception');
-            } catch (\TypeError $error) {
-                self::assertStringContainsString('must be of type KeySieve\Key|string|int, ', $error->getMessage());
-            }
+            self::assertThrows(\TypeError::class, self::TYPES, static fn () => $call('arguments', $key));
         }
     }
 
     public function testStrictTypesLeaveNothingToCoerce(): void
     {
         foreach ([1.0, true, null, new \Exception('apple')] as $key) {
-            try {
-                (new Set('arguments'))->mayContain($key);
-                self::fail('no exception');
-            } catch (\TypeError $error) {
-                self::assertStringContainsString('must be of type KeySieve\Key|string|int, ', $error->getMessage());
-            }
+            self::assertThrows(\TypeError::class, self::TYPES, static fn () => (new Set('arguments'))->mayContain($key));
         }
     }
 
@@ -163,9 +142,8 @@ final class ArgumentsTest extends TestCase
 
     public function testSetNamesMustBeStrings(): void
     {
-        $this->expectException(\TypeError::class);
-        $this->expectExceptionMessage('Argument #2 ($sets) must be an array of strings, int given');
-        candidate_sets('apple', ['arguments', 1]);
+        $message = 'Argument #2 ($sets) must be an array of strings, int given';
+        self::assertThrows(\TypeError::class, $message, static fn () => candidate_sets('apple', ['arguments', 1]));
     }
 
     public function testWrongNumbersOfArgumentsAreErrors(): void
@@ -177,12 +155,7 @@ final class ArgumentsTest extends TestCase
             static fn () => (new Set('arguments'))->mayContain('a', 'b'),
             static fn () => may_contain('arguments'),
         ] as $call) {
-            try {
-                $call();
-                self::fail('no exception');
-            } catch (\ArgumentCountError $error) {
-                self::assertStringContainsString('expects', $error->getMessage());
-            }
+            self::assertThrows(\ArgumentCountError::class, 'expects', $call);
         }
     }
 

@@ -47,12 +47,6 @@ final class InfoTest extends TestCase
         self::assertNull($info->trouble);
     }
 
-    public function testASetWithoutLimitHasNoEnd(): void
-    {
-        SharedMemory::put('endless', ['apple']);
-        self::assertNull((new Set('endless'))->info()->validUntil);
-    }
-
     public function testStatsCountCallsAndKeysPerSet(): void
     {
         SharedMemory::put('counted', ['apple', 'pear']);
@@ -80,6 +74,7 @@ final class InfoTest extends TestCase
     public function testPhpinfoHasARowPerAttachedSet(): void
     {
         SharedMemory::put('shown', ['apple', 'pear']);
+        self::assertNull((new Set('shown'))->info()->validUntil, 'it was built without a limit');
         $script = PhpScript::run(<<<'PHP'
             (new Set('shown'))->mayContain('apple');
             (new Set('not-there'))->mayContain('apple');
@@ -94,29 +89,5 @@ final class InfoTest extends TestCase
             'Set not-there => missing (' . SharedMemory::folder('not-there') . ": No such file or directory)\n",
             $script->output,
         );
-    }
-
-    /** So many sets that the table of them is given back to the system when it has to grow. */
-    public function testAnOutputCallbackMayAskNewSetsInTheMiddleOfPhpinfo(): void
-    {
-        $script = PhpScript::run(<<<'PHP'
-            $ask = static function (int $count): void {
-                for ($set = 0; $set < $count; ++$set) {
-                    new Set("s$set");
-                }
-            };
-            $ask(4_096);
-            $shown = 0;
-            ob_start(static function (string $text) use ($ask, &$shown): string {
-                if (str_starts_with($text, 'Set s') && ++$shown === 1) {
-                    $ask(10_000);
-                }
-                return '';
-            }, 1);
-            (new ReflectionExtension('keysieve'))->info();
-            ob_end_clean();
-            echo $shown, ' ', count(KeySieve\stats());
-            PHP);
-        self::assertSame('4096 10000', $script->output, "status {$script->status} {$script->errors}");
     }
 }

@@ -43,21 +43,6 @@ final class LiveKeysTest extends TestCase
         self::assertSame(array_diff_key($keys, ['absent' => 1]), $set->candidates($keys));
     }
 
-    public function testABatchAnswersAsSingleCallsDo(): void
-    {
-        $added = self::keys(1_000, 'added');
-        SharedMemory::putWithLayer('batched', range(1, 1_000));
-        SharedMemory::addLive('batched', ...$added);
-        $set = new Set('batched');
-        self::assertSame(array_fill(0, 1_000, true), $set->mayContainMany($added));
-        $keys = [...$added, ...range(500, 1_500), ...self::keys(2_000, 'foreign')];
-        foreach ([1, 31, 32, 33, 63, 64, 65, 128, count($keys)] as $size) {
-            shuffle($keys);
-            $some = array_slice($keys, 0, $size);
-            self::assertSame(array_map($set->mayContain(...), $some), $set->mayContainMany($some), "$size keys");
-        }
-    }
-
     public function testInfoCountsLiveKeys(): void
     {
         SharedMemory::putWithLayer('counted-live', ['apple']);

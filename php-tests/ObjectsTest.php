@@ -18,11 +18,6 @@ use KeySieve\UnavailableException;
 /** The classes as such: what they promise to those who hold one. */
 final class ObjectsTest extends TestCase
 {
-    public static function setUpBeforeClass(): void
-    {
-        SharedMemory::put('objects', ['apple']);
-    }
-
     /** @return iterable<string, array{object}> */
     public static function objects(): iterable
     {
@@ -41,14 +36,11 @@ final class ObjectsTest extends TestCase
     /** @dataProvider objects */
     public function testIsNotSerializable(object $object): void
     {
-        try {
-            serialize($object);
-            self::fail('no exception');
-        } catch (\Exception $exception) {
-            self::assertSame("Serialization of '" . $object::class . "' is not allowed", $exception->getMessage());
-        }
-        $this->expectExceptionMessage("Unserialization of '" . $object::class . "' is not allowed");
-        unserialize('O:' . strlen($object::class) . ':"' . $object::class . '":0:{}');
+        $class = $object::class;
+        self::assertThrows(\Exception::class, "Serialization of '$class' is not allowed", static fn () => serialize($object));
+        $serialized = sprintf('O:%d:"%s":0:{}', strlen($class), $class);
+        $unserialize = static fn () => unserialize($serialized);
+        self::assertThrows(\Exception::class, "Unserialization of '$class' is not allowed", $unserialize);
     }
 
     /** @dataProvider objects */
@@ -61,12 +53,8 @@ final class ObjectsTest extends TestCase
     public function testSetAndInfoAreNotCloneable(): void
     {
         foreach ([new Set('objects'), (new Set('objects'))->info()] as $object) {
-            try {
-                clone $object;
-                self::fail('no exception');
-            } catch (\Error $error) {
-                self::assertSame('Trying to clone an uncloneable object of class ' . $object::class, $error->getMessage());
-            }
+            $message = 'Trying to clone an uncloneable object of class ' . $object::class;
+            self::assertThrows(\Error::class, $message, static fn () => clone $object);
         }
     }
 
@@ -80,21 +68,14 @@ final class ObjectsTest extends TestCase
 
     public function testOnlyASetMakesAnInfo(): void
     {
-        $this->expectException(\Error::class);
-        $this->expectExceptionMessage('Call to private KeySieve\Info::__construct()');
-        new Info();
+        self::assertThrows(\Error::class, 'Call to private KeySieve\Info::__construct()', static fn () => new Info());
     }
 
     public function testInfoIsReadOnly(): void
     {
         $info = (new Set('objects'))->info();
         foreach (array_keys(get_object_vars($info)) as $property) {
-            try {
-                $info->$property = 1;
-                self::fail('no exception');
-            } catch (\Error $error) {
-                self::assertStringStartsWith('Cannot modify readonly property', $error->getMessage());
-            }
+            self::assertThrows(\Error::class, 'Cannot modify readonly property', static fn () => $info->$property = 1);
         }
     }
 
@@ -103,19 +84,12 @@ final class ObjectsTest extends TestCase
         $key = new Key('apple');
         foreach ([
             static fn () => $key->__construct('pear'),
-            static function () use ($key): void {
-                $key->bytes = 'pear';
-            },
+            static fn () => $key->bytes = 'pear',
             static function () use ($key): void {
                 unset($key->bytes);
             },
         ] as $change) {
-            try {
-                $change();
-                self::fail('no exception');
-            } catch (\Error $error) {
-                self::assertStringContainsString('readonly property KeySieve\Key::$bytes', $error->getMessage());
-            }
+            self::assertThrows(\Error::class, 'readonly property KeySieve\Key::$bytes', $change);
         }
         self::assertSame('apple', $key->bytes);
         self::assertTrue((new Set('objects'))->mayContain($key));
@@ -131,12 +105,8 @@ final class ObjectsTest extends TestCase
     public function testObjectsWithoutAConstructorCallAreRefused(): void
     {
         foreach ([Set::class, Key::class, Info::class] as $class) {
-            try {
-                (new \ReflectionClass($class))->newInstanceWithoutConstructor();
-                self::fail('no exception');
-            } catch (\ReflectionException $exception) {
-                self::assertStringContainsString($class, $exception->getMessage());
-            }
+            $make = (new \ReflectionClass($class))->newInstanceWithoutConstructor(...);
+            self::assertThrows(\ReflectionException::class, $class, $make);
         }
     }
 
@@ -211,14 +181,23 @@ final class ObjectsTest extends TestCase
         self::assertInstanceOf(\RuntimeException::class, new UnavailableException('message'));
     }
 
-    /** What runs has the signatures of the stub, which is plain PHP when the extension is not loaded. */
-    public function testTheStubSaysWhatTheExtensionHas(): void
+    /** @return iterable<string, array{string}> */
+    public static function stubs(): iterable
+    {
+        yield 'what the extension is made of' => ['ext/keysieve.stub.php'];
+        yield 'what IDEs read' => ['stubs/keysieve.php'];
+    }
+
+    /**
+     * Stubs are plain PHP where the extension is not loaded.
+     *
+     * @dataProvider stubs
+     */
+    public function testStubsDeclareWhatTheExtensionHasAndNothingElse(string $stub): void
     {
         $describe = __DIR__ . '/Support/describe.php';
-        $stub = dirname(__DIR__) . '/ext/keysieve.stub.php';
-        $declared = Program::output([PHP_BINARY, '-n', $describe, $stub]);
         $loaded = Program::output([...PhpScript::interpreter(), $describe]);
         self::assertStringContainsString('mayContainMany', $loaded);
-        self::assertSame($declared, $loaded);
+        self::assertSame($loaded, Program::output([PHP_BINARY, '-n', $describe, dirname(__DIR__) . "/$stub"]));
     }
 }

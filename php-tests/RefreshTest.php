@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
-use KeySieve\Availability;
 use KeySieve\Set;
 use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\CoerciveCalls;
@@ -15,35 +14,6 @@ use KeySieve\Tests\Support\TestCase;
 /** A running process follows what is published, also when that happens in the middle of a call. */
 final class RefreshTest extends TestCase
 {
-    public function testTheSameProcessSeesANewPublication(): void
-    {
-        SharedMemory::put('fresh', ['apple']);
-        $set = new Set('fresh');
-        self::assertFalse($set->mayContain('pear'));
-        SharedMemory::put('fresh', ['apple', 'pear']);
-        self::assertSoon(static fn (): bool => $set->mayContain('pear'));
-        self::assertTrue($set->mayContain('apple'));
-        self::assertSame(2, $set->info()->publication);
-        self::assertSame(2, $set->info()->keyCount);
-    }
-
-    public function testANewPublicationMayHaveAnotherKindAndGeometry(): void
-    {
-        $set = new Set('changing');
-        $publication = 0;
-        foreach ([['bloom', '1KiB', 10], ['split_block_bloom', '8KiB', 20_000], ['blocked_bloom', '2KiB', 500]] as $row) {
-            [$kind, $shardSize, $count] = $row;
-            $keys = range(1, $count);
-            SharedMemory::put('changing', $keys, ['--kind', $kind, '--shard-size', $shardSize]);
-            ++$publication;
-            self::assertSoon(static function () use ($set, $publication): bool {
-                return $set->info()?->publication === $publication;
-            });
-            self::assertSame($kind, $set->info()->kind);
-            self::assertSame(array_fill(0, $count, true), $set->mayContainMany($keys));
-        }
-    }
-
     public function testNoKeyIsEverAbsentWhileManyPublicationsPassBy(): void
     {
         SharedMemory::put('busy', range(1, 300));
@@ -179,49 +149,6 @@ final class RefreshTest extends TestCase
             echo $hits > 1 ? 'hit' : 'missed';
             PHP, environment: $clock->environment());
         self::assertSame('hit', $script->output, "status {$script->status} {$script->errors}");
-    }
-
-    public function testAnOldPublicationGoesOnServingWhenTheNewOneIsDamaged(): void
-    {
-        SharedMemory::put('guarded', ['apple']);
-        $clock = new Clock();
-        $script = PhpScript::run(<<<'PHP'
-            $set = new Set('guarded');
-            $set->mayContain('apple');
-            $directory = ini_get('keysieve.directory');
-            exec(getenv('KEYSIEVE_BIN_DIR') . "/keysieve publish --directory $directory $directory/guarded.ks");
-            $file = fopen("$directory/guarded/0000000000000002.ks", 'r+');
-            fwrite($file, 'X');
-            // Longer than the jitter of a reader.
-            file_put_contents(getenv('FAKETIME_TIMESTAMP_FILE'), (string) (time() + 2));
-            for ($call = 0; $call < 10_000; ++$call) {
-                $answers = $set->mayContainMany(['apple', 'pear']);
-            }
-            echo json_encode([$answers, $set->availability()->name, $set->info()->publication]);
-            PHP, ['error_log' => ''], environment: $clock->environment());
-        self::assertSame('[[true,false],"Ready",1]', $script->output);
-        self::assertStringContainsString('set "guarded" keeps its old publication: ', $script->errors);
-        self::assertStringContainsString('0000000000000002.ks', $script->errors);
-    }
-
-    public function testTheMapSurvivesThatTheFolderVanishes(): void
-    {
-        SharedMemory::put('vanishing', ['apple']);
-        $set = new Set('vanishing');
-        self::assertTrue($set->mayContain('apple'));
-        array_map('unlink', glob(SharedMemory::folder('vanishing') . '/*'));
-        rmdir(SharedMemory::folder('vanishing'));
-        for ($call = 0; $call < 10_000; ++$call) {
-            self::assertFalse($set->mayContain('pear'));
-        }
-        SharedMemory::put('vanishing', ['apple', 'pear']);
-        self::assertSoon(static function () use ($set): bool {
-            for ($call = 0; $call < 4_096; ++$call) {
-                $set->mayContain('pear');
-            }
-            return $set->mayContain('pear');
-        });
-        self::assertSame(Availability::Ready, $set->availability());
     }
 
     /** Publishes the same keys again and asks until this process has attached the new publication. */

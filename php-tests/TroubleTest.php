@@ -124,21 +124,6 @@ final class TroubleTest extends TestCase
         );
     }
 
-    public function testAnotherKeyProfileIsTroubleForThatObjectAlone(): void
-    {
-        SharedMemory::put('normalised', ['apple'], ['--key-profile', 'nfkc-lower']);
-        self::assertSame('built with key profile "nfkc-lower", not "raw"', (new Set('normalised', 'raw'))->info()->trouble);
-        self::assertNull((new Set('normalised', 'nfkc-lower'))->info()->trouble);
-        self::assertNull((new Set('normalised'))->info()->trouble);
-    }
-
-    public function testABypassIsSaid(): void
-    {
-        SharedMemory::put('said', ['apple']);
-        SharedMemory::bypass('said');
-        self::assertSame('bypassed by an operator of this host', (new Set('said'))->info()->trouble);
-    }
-
     private static function ask(FpmPool $pool, string $set): array
     {
         return json_decode($pool->request($set)->body(), true, flags: JSON_THROW_ON_ERROR);

@@ -35,12 +35,7 @@ final class PublishTest extends TestCase
         $examples->setUp('products');
         unlink($examples->database);
         foreach (['products' => 'no such table: products', 'unknown' => 'no set "unknown"'] as $set => $reason) {
-            try {
-                $examples->publish($set);
-                self::fail("$set was published");
-            } catch (\RuntimeException $error) {
-                self::assertStringContainsString($reason, $error->getMessage());
-            }
+            self::assertThrows(\RuntimeException::class, $reason, static fn () => $examples->publish($set));
         }
         $query = 'keysieve query products 42; keysieve query products 44 || true';
         self::assertSame("maybe\nabsent\n", $examples->shell($query)->output);

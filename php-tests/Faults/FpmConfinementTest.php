@@ -62,12 +62,8 @@ final class FpmConfinementTest extends TestCase
         ]);
         $this->assertAllRight($pool, 'pool of the owner', 'owner');
         $this->assertAllRight($pool, 'pool of the group', 'member');
-        try {
-            $pool->request(pool: 'strange')->body();
-            self::fail('a strange user may read the set');
-        } catch (\RuntimeException $exception) {
-            self::assertStringContainsString('shared is Missing', $exception->getMessage());
-        }
+        $strange = static fn () => $pool->request(pool: 'strange')->body();
+        self::assertThrows(\RuntimeException::class, 'shared is Missing', $strange);
         self::assertStringContainsString('Permission denied', file_get_contents($pool->log));
     }
 
