@@ -4,14 +4,20 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\PhpScript;
-use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 
-/** An attached single lookup makes no system call, reads no clock and allocates nothing, from PHP's memory or by malloc. */
+/**
+ * What a lookup costs over an attached set: no system call, no look at the clock, no allocation from PHP's memory or by
+ * malloc; and a key is hashed once, however many sets of one seed look at it.
+ */
 final class HotPathTest extends TestCase
 {
+    private const SETS = 16;
+    private const LONG_KEY_BYTES = 1 << 22;
+
     /** The lookups that are watched: fewer than 4,096, at each of which a reader looks at the clock and its files. */
     private const LOOKUPS = <<<'PHP'
         $set = new Set('hot');
@@ -29,101 +35,107 @@ final class HotPathTest extends TestCase
         for ($call = 0; $call < 500; ++$call) {
             $set->mayContain('to the next look at the clock');
         }
+
         PHP;
 
     public static function setUpBeforeClass(): void
     {
         SharedMemory::putWithLayer('hot', ['apple']);
         SharedMemory::addLive('hot', 'pear');
-    }
-
-    public function testMakesNoSystemCall(): void
-    {
-        $trace = tempnam(sys_get_temp_dir(), 'keysieve-trace-');
-        try {
-            $script = PhpScript::run(
-                self::LOOKUPS . <<<'PHP'
-
-                    file_exists('/marker/before');
-                    $lookUp();
-                    file_exists('/marker/after');
-                    echo json_encode(KeySieve\stats()['hot']);
-                    PHP,
-                wrapper: ['strace', '-f', '-o', $trace],
-            );
-            self::assertSame('', $script->errors);
-            self::assertStringContainsString('"calls":7700,', $script->output);
-            $between = self::between(file_get_contents($trace), '/marker/before', '/marker/after');
-            self::assertSame([], $between);
-            self::assertNotSame([], self::between(file_get_contents($trace), '"control"', '/marker/before'));
-        } finally {
-            unlink($trace);
+        SharedMemory::put('once-1', ['apple']);
+        for ($number = 2; $number <= self::SETS; ++$number) {
+            SharedMemory::put("once-$number", ['apple'], ['--seed-from', SharedMemory::directory() . '/once-1.ks']);
         }
     }
 
-    public function testAllocatesNothingAndReadsNoClock(): void
+    public function testALookupMakesNoSystemCall(): void
     {
-        $counter = self::buildCounter();
+        $folder = new Folder('trace');
         $script = PhpScript::run(
             self::LOOKUPS . <<<'PHP'
-
-                $measure = function (callable $work) {
-                    getenv('KEYSIEVE_COUNT_START');
-                    memory_reset_peak_usage();
-                    $usage = memory_get_usage();
-                    $peak = memory_get_peak_usage();
-                    $work();
-                    $peak = memory_get_peak_usage() - $peak;
-                    $usage = memory_get_usage() - $usage;
-                    getenv('KEYSIEVE_COUNT_STOP');
-                    return [$usage, $peak];
-                };
-                $measure(fn () => 1);
-                echo json_encode($measure($lookUp));
+                file_exists('/marker/before');
+                $lookUp();
+                file_exists('/marker/after');
+                echo json_encode(KeySieve\stats()['hot']);
                 PHP,
-            environment: ['LD_PRELOAD' => $counter, 'USE_ZEND_ALLOC' => '1'],
+            wrapper: ['strace', '-f', '-o', "$folder/trace"],
         );
-        self::assertSame('[0,0]', $script->output);
-        self::assertSame("0 0\n0 0\n", $script->errors, 'allocations by malloc and its like, looks at the clock');
+        self::assertSame('', $script->errors);
+        self::assertStringContainsString('"calls":7700,', $script->output);
+        [$before, $between] = preg_split('~^.*/marker/.*\n~m', file_get_contents("$folder/trace"));
+        self::assertSame('', $between);
+        self::assertStringContainsString('"control"', $before);
     }
 
-    public function testTheCounterCounts(): void
+    public function testALookupAllocatesNothingAndReadsNoClock(): void
     {
+        [$before, $lookUps] = self::profiles(self::LOOKUPS . 'sleep(0); $lookUp(); sleep(0);');
+        $expensive = '/^fn=(_?\w*alloc\w*|\w*memalign|operator new.*|clock_gettime|gettimeofday|time)(@.*)?$/m';
+        self::assertSame(0, preg_match_all($expensive, $lookUps, $found), implode("\n", $found[0]));
+        self::assertStringContainsString('fn=zim_KeySieve_Set_mayContain', $lookUps);
+        foreach (['malloc', '_emalloc', 'clock_gettime'] as $function) {
+            self::assertMatchesRegularExpression("/^fn=$function(@.*)?$/m", $before, 'what attaches the set needs it');
+        }
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function callsForManySets(): iterable
+    {
+        yield 'candidate_sets' => ['KeySieve\candidate_sets($key, $names)'];
+        yield 'a Key' => ['$object = new Key($key); foreach ($names as $name) { KeySieve\may_contain($name, $object); }'];
+    }
+
+    /** @dataProvider callsForManySets */
+    public function testManySetsOfOneSeedHashAKeyOnce(string $call): void
+    {
+        [$one, $many] = self::instructions($call);
+        self::assertGreaterThan(self::LONG_KEY_BYTES / 8, $one, 'the key is hashed');
+        self::assertLessThan(1.5 * $one, $many);
+    }
+
+    public function testCallsOfTheirOwnHashItForEverySet(): void
+    {
+        [$one, $many] = self::instructions('foreach ($names as $name) { KeySieve\may_contain($name, $key); }');
+        self::assertGreaterThan(0.5 * self::SETS * $one, $many);
+    }
+
+    /** @return int[] of the call for a long key with one set and with all, less what it takes with none */
+    private static function instructions(string $call): array
+    {
+        $sets = json_encode(array_map(static fn (int $number): string => "once-$number", range(1, self::SETS)));
+        $profiles = self::profiles(strtr(
+            <<<'PHP'
+                $key = str_repeat('k', BYTES);
+                $ask = static function (array $names) use ($key): void { CALL; };
+                $ask(SETS);
+                foreach ([0, 1, count(SETS)] as $count) {
+                    $names = array_slice(SETS, 0, $count);
+                    sleep(0);
+                    $ask($names);
+                    sleep(0);
+                }
+                PHP,
+            ['BYTES' => (string) self::LONG_KEY_BYTES, 'CALL' => $call, 'SETS' => $sets],
+        ));
+        [$none, $one, $many] = array_map(static function (int $profile) use ($profiles): int {
+            self::assertSame(1, preg_match('/^totals: (\d+)$/m', $profiles[$profile], $found));
+            return (int) $found[1];
+        }, [1, 3, 5]);
+        return [$one - $none, $many - $none];
+    }
+
+    /** @return string[] what callgrind says of the code up to each sleep() from the one before */
+    private static function profiles(string $code): array
+    {
+        $folder = new Folder('profiles');
         $script = PhpScript::run(
-            "getenv('KEYSIEVE_COUNT_START'); (new Set('a-new-one'))->mayContain(''); getenv('KEYSIEVE_COUNT_STOP');",
-            environment: ['LD_PRELOAD' => self::buildCounter()],
-            settings: ['error_log' => '/dev/null'],
+            $code,
+            wrapper: ['valgrind', '--tool=callgrind', '--compress-strings=no', "--callgrind-out-file=$folder/profile", '--dump-before=sleep'],
+            environment: ['KEYSIEVE_INSTRUCTION_SET' => 'avx2'], // all that valgrind knows
         );
-        [$allocations, $clockLooks] = explode(' ', trim($script->errors));
-        self::assertGreaterThan(0, (int) $allocations);
-        self::assertGreaterThan(0, (int) $clockLooks);
-    }
-
-    /** @return string[] the lines between the first one with $begin and the next one with $end */
-    private static function between(string $text, string $begin, string $end): array
-    {
-        $lines = explode("\n", $text);
-        $from = self::indexOf($lines, $begin, 0);
-        return array_slice($lines, $from + 1, self::indexOf($lines, $end, $from) - $from - 1);
-    }
-
-    /** @param string[] $lines */
-    private static function indexOf(array $lines, string $part, int $from): int
-    {
-        foreach (array_slice($lines, $from, preserve_keys: true) as $index => $line) {
-            if (str_contains($line, $part)) {
-                return $index;
-            }
-        }
-        self::fail("no line has $part");
-    }
-
-    private static function buildCounter(): string
-    {
-        $library = SharedMemory::directory() . '/calls.so';
-        if (!file_exists($library)) {
-            Program::output(['cc', '-shared', '-fPIC', '-O1', '-o', $library, __DIR__ . '/Support/calls.c']);
-        }
-        return $library;
+        self::assertSame(0, $script->status, $script->errors);
+        $files = glob("$folder/profile.*");
+        natsort($files);
+        return array_map(file_get_contents(...), array_values($files));
     }
 }
