@@ -70,7 +70,7 @@ final class FpmConfinementTest extends TestCase
     /** @param string[] $options of `keysieve publish` */
     private function publish(string $set, array $options = []): void
     {
-        SharedMemory::publish(SharedMemory::build($set, VerifyingPage::keys(self::KEYS)), $options);
+        SharedMemory::publish(SharedMemory::build($set, self::keys(self::KEYS)), $options);
     }
 
     private function assertAllRight(FpmPool $pool, string $what, ?string $name = null): void

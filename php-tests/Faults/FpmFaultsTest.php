@@ -5,13 +5,14 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Faults;
 
 use KeySieve\Set;
+use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\Clients;
-use KeySieve\Tests\Support\Deadline;
+use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\Loader;
+use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
-use KeySieve\Tests\Support\StandingPublish;
 use KeySieve\Tests\Support\TestCase;
 use KeySieve\Tests\Support\VerifyingPage;
 
@@ -23,23 +24,34 @@ use KeySieve\Tests\Support\VerifyingPage;
 final class FpmFaultsTest extends TestCase
 {
     private const KEYS = 20_000;
+    private const PUBLISH_IS_LOCKED = 75;
 
-    public function testWorkersKilledInTheMiddleOfARequestHarmNobodyElse(): void
+    /** System calls of a publish, by name and number, from its first file to its last rename. */
+    private const MOMENTS_OF_A_PUBLISH
+        = ['fchmod:1', 'write:1', 'fchmod:2', 'ftruncate:1', 'write:2', 'write:3', 'renameat2:1', 'renameat2:2'];
+
+    private string $snapshot;
+    private FpmPool $pool;
+
+    protected function tearDown(): void
     {
-        $snapshot = SharedMemory::build('killed', VerifyingPage::keys(self::KEYS));
-        SharedMemory::publish($snapshot);
-        $pool = new FpmPool(VerifyingPage::script('killed', self::KEYS, milliseconds: 5));
+        unset($this->pool);
+    }
+
+    public function testAKilledWorkerHarmsNoOtherRequest(): void
+    {
+        $this->serve('killed', milliseconds: 5);
         mt_srand(1);
         $rounds = Soak::rounds(30, 1000);
         [$right, $cut, $publications] = [0, 0, 1];
         for ($kills = 0; $cut < $rounds; ++$kills) {
             if ($kills % 10 === 9) {
-                SharedMemory::publish($snapshot);
+                SharedMemory::publish($this->snapshot);
                 ++$publications;
             }
-            self::assertSoon(static fn (): bool => count($pool->workers()) === 2);
-            $victim = $pool->workers()[mt_rand(0, 1)];
-            $requests = [$pool->request(), $pool->request(), $pool->request()];
+            self::assertSoon(fn (): bool => count($this->pool->workers()) === 2);
+            $victim = $this->pool->workers()[mt_rand(0, 1)];
+            $requests = [$this->pool->request(), $this->pool->request(), $this->pool->request()];
             usleep(mt_rand(0, 6_000));
             posix_kill($victim, SIGKILL);
             $answered = 0;
@@ -57,7 +69,7 @@ final class FpmFaultsTest extends TestCase
             // Until it has ended, it may still take a request of the next round.
             self::assertSoon(static fn (): bool => !posix_kill($victim, 0));
         }
-        self::assertSame('', file_get_contents($pool->log));
+        self::assertSame('', file_get_contents($this->pool->log));
         self::assertLessThanOrEqual(2, count(glob(SharedMemory::folder('killed') . '/*.ks')));
         Soak::report("php-fpm workers killed: $cut in the middle of a request, in $publications publications; $right other "
             . 'requests: none failed, none wrong');
@@ -65,34 +77,27 @@ final class FpmFaultsTest extends TestCase
 
     public function testReloadsAndRestartsOfFpmFailNoRequest(): void
     {
-        $snapshot = SharedMemory::build('restarted', VerifyingPage::keys(self::KEYS));
-        SharedMemory::publish($snapshot);
-        $listening = stream_socket_server('tcp://127.0.0.1:0');
-        $pool = new FpmPool(VerifyingPage::script('restarted', self::KEYS), ['pages' => []], $listening);
-        $clients = new Clients($pool);
+        $clients = $this->serveWithoutPause('restarted');
         $rounds = Soak::rounds(2, 200);
         for ($round = 0; $round < $rounds; ++$round) {
-            $this->awaitOthersThan($pool->workers(), $pool, $pool->reload(...));
-            SharedMemory::publish($snapshot);
-            $this->awaitOthersThan($pool->workers(), $pool, $pool->restart(...));
-            SharedMemory::publish($snapshot);
+            $this->replaceWorkers($this->pool->reload(...));
+            SharedMemory::publish($this->snapshot);
+            $this->replaceWorkers($this->pool->restart(...));
+            SharedMemory::publish($this->snapshot);
         }
         $this->report($clients, "php-fpm: $rounds reloads, $rounds restarts");
     }
 
-    public function testReloadsWhileAPublishStandsStill(): void
+    public function testReloadsInTheMiddleOfAPublishFailNoRequest(): void
     {
-        $snapshot = SharedMemory::build('half', VerifyingPage::keys(self::KEYS));
-        SharedMemory::publish($snapshot);
-        $listening = stream_socket_server('tcp://127.0.0.1:0');
-        $pool = new FpmPool(VerifyingPage::script('half', self::KEYS), ['pages' => []], $listening);
-        $clients = new Clients($pool);
-        $rounds = Soak::rounds(count(StandingPublish::MOMENTS), 200);
+        $clients = $this->serveWithoutPause('half');
+        $rounds = Soak::rounds(count(self::MOMENTS_OF_A_PUBLISH), 200);
         for ($round = 0; $round < $rounds; ++$round) {
-            $publish = new StandingPublish($snapshot, StandingPublish::MOMENTS[$round % count(StandingPublish::MOMENTS)]);
-            $this->awaitOthersThan($pool->workers(), $pool, $pool->reload(...));
-            self::assertTrue($publish->isUnderWay());
-            self::assertSame(0, $publish->goOn());
+            $publish = $this->startPublishUntil(self::MOMENTS_OF_A_PUBLISH[$round % count(self::MOMENTS_OF_A_PUBLISH)]);
+            $this->replaceWorkers($this->pool->reload(...));
+            self::assertSame(self::PUBLISH_IS_LOCKED, Program::run($this->publishCommand())->status, 'it is still under way');
+            $publish->signal(SIGCONT);
+            self::assertSame(0, $publish->status());
         }
         $this->report($clients, "php-fpm: $rounds reloads while a publish stood still in its middle");
     }
@@ -100,20 +105,18 @@ final class FpmFaultsTest extends TestCase
     public function testRestartsOfKeysievedFailNoRequest(): void
     {
         $loader = new Loader(['followed']);
-        $build = static fn (): string => SharedMemory::build('followed', VerifyingPage::keys(self::KEYS));
-        $loader->push($build());
+        $push = static fn () => $loader->push(SharedMemory::build('followed', self::keys(self::KEYS)));
+        $push();
         self::assertSoon(static fn (): bool => (new Set('followed'))->info() !== null, $loader->log(...));
-        $pool = new FpmPool(VerifyingPage::script('followed', self::KEYS));
-        $clients = new Clients($pool);
+        $this->pool = new FpmPool(VerifyingPage::script('followed', self::KEYS));
+        $clients = new Clients($this->pool);
         $rounds = Soak::rounds(4, 400);
         for ($round = 0; $round < $rounds; ++$round) {
-            $loader->push($build());
+            $push();
             $loader->restart($round % 2 === 0 ? SIGTERM : SIGKILL);
         }
-        self::assertTrue(
-            Deadline::reaches(static fn (): bool => (new Set('followed'))->info()->generation === $rounds + 1),
-            $loader->log(),
-        );
+        $last = static fn (): bool => (new Set('followed'))->info()->generation === $rounds + 1;
+        self::assertSoon($last, $loader->log(...));
         $this->report($clients, "keysieved under php-fpm: $rounds restarts, every other one by SIGKILL");
     }
 
@@ -132,36 +135,75 @@ final class FpmFaultsTest extends TestCase
     /**
      * @dataProvider processManagers
      *
-     * @param array<string, string> $pool
+     * @param array<string, string> $directives
      */
-    public function testWorkersThatComeAndGo(array $pool): void
+    public function testWorkersThatComeAndGoFailNoRequest(array $directives): void
     {
-        $name = 'come-and-go-' . $pool['pm'];
-        $snapshot = SharedMemory::build($name, VerifyingPage::keys(self::KEYS));
-        SharedMemory::publish($snapshot);
-        $fpm = new FpmPool(VerifyingPage::script($name, self::KEYS), ['pages' => $pool]);
-        $clients = new Clients($fpm);
+        $this->serve('come-and-go-' . $directives['pm'], $directives);
+        $clients = new Clients($this->pool);
         $rounds = Soak::rounds(10, 1000);
         $workers = [];
         for ($round = 0; $round < $rounds; ++$round) {
-            SharedMemory::publish($snapshot);
+            SharedMemory::publish($this->snapshot);
             usleep(20_000);
-            $workers += array_flip($fpm->workers());
+            $workers += array_flip($this->pool->workers());
         }
-        self::assertSoon(static function () use ($fpm, &$workers): bool {
-            $workers += array_flip($fpm->workers());
+        self::assertSoon(function () use (&$workers): bool {
+            $workers += array_flip($this->pool->workers());
             return count($workers) > 4;
         }, 'workers have ended and others have come');
-        $this->report($clients, "pm = {$pool['pm']}: $rounds publications, " . count($workers) . ' workers seen');
+        $this->report($clients, "pm = {$directives['pm']}: $rounds publications, " . count($workers) . ' workers seen');
     }
 
-    /** @param int[] $before */
-    private function awaitOthersThan(array $before, FpmPool $pool, callable $do): void
+    /**
+     * Publishes a set, and starts a php-fpm whose page verifies it.
+     *
+     * @param array<string, string> $directives as of FpmPool
+     * @param resource|null         $listening  as of FpmPool
+     */
+    private function serve(string $set, array $directives = [], $listening = null, int $milliseconds = 0): void
     {
+        $this->snapshot = SharedMemory::build($set, self::keys(self::KEYS));
+        SharedMemory::publish($this->snapshot);
+        $page = VerifyingPage::script($set, self::KEYS, milliseconds: $milliseconds);
+        $this->pool = new FpmPool($page, ['pages' => $directives], $listening);
+    }
+
+    /** The same, and connections are also taken while there is no master. Returns clients that ask all the time. */
+    private function serveWithoutPause(string $set): Clients
+    {
+        $this->serve($set, listening: stream_socket_server('tcp://127.0.0.1:0'));
+        return new Clients($this->pool);
+    }
+
+    private function replaceWorkers(callable $do): void
+    {
+        $before = $this->pool->workers();
         $do();
-        self::assertSoon(
-            static fn (): bool => count($pool->workers()) === count($before) && array_intersect($pool->workers(), $before) === [],
-        );
+        self::assertSoon(function () use ($before): bool {
+            $now = $this->pool->workers();
+            return count($now) === count($before) && array_intersect($now, $before) === [];
+        });
+    }
+
+    /** Starts a publish that stands still (SIGSTOP) behind that system call, with the lock held. */
+    private function startPublishUntil(string $moment): Background
+    {
+        $folder = new Folder('publish');
+        [$call, $number] = explode(':', $moment);
+        // By -D strace is the grandchild, and the publish itself the process that is started here.
+        $strace = ['strace', '-D', '-o', "$folder/trace", '-e', "trace=$call", '-e', "inject=$call:signal=SIGSTOP:when=$number"];
+        touch("$folder/trace");
+        $publish = new Background($folder, [...$strace, ...$this->publishCommand()]);
+        $hasStopped = static fn (): bool => str_contains(file_get_contents("$folder/trace"), '--- stopped by SIGSTOP');
+        self::assertSoon($hasStopped, "no publish has stopped behind $moment");
+        return $publish;
+    }
+
+    /** @return string[] */
+    private function publishCommand(): array
+    {
+        return [getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'publish', '--directory', SharedMemory::directory(), $this->snapshot];
     }
 
     private function report(Clients $clients, string $what): void

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Faults;
 
+use KeySieve\Tests\Support\Background;
+use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\Nginx;
@@ -36,23 +38,20 @@ final class FpmLoadTest extends TestCase
 
     private Tmpfs $memory;
     private Loader $loader;
-    private string $folder;
+    private Folder $folder;
     private int $added = 0;
     private int $seen = 0;
 
     protected function setUp(): void
     {
-        $this->folder = sys_get_temp_dir() . '/keysieve-load-' . bin2hex(random_bytes(6));
-        mkdir($this->folder, 0755);
+        $this->folder = new Folder('load', 0755);
         $this->memory = new Tmpfs(posix_geteuid() === 0 ? 'size=64m' : null);
         $this->loader = new Loader([self::SET], directory: $this->memory->path);
     }
 
     protected function tearDown(): void
     {
-        unset($this->loader, $this->memory);
-        array_map('unlink', glob("{$this->folder}/*"));
-        rmdir($this->folder);
+        unset($this->loader, $this->memory, $this->folder);
     }
 
     public function testEveryAnswerIsRightWhileSetsAreRefreshedAndKeysAreAdded(): void
@@ -68,7 +67,8 @@ final class FpmLoadTest extends TestCase
         $nginx = new Nginx($pool);
 
         $seconds = Soak::seconds(5);
-        [$wrk, $output] = $this->startWrk($nginx->url);
+        $command = ['wrk', '-t', '1', '-c', '16', '-d', self::LONGEST, '--timeout', self::TIMEOUT, '--latency', $nginx->url];
+        $wrk = new Background(new Folder('wrk'), $command);
         $refreshes = 0;
         for ($end = microtime(true) + $seconds; microtime(true) < $end || $this->seen === 0;) {
             $nextRefresh = microtime(true) + 1;
@@ -79,9 +79,8 @@ final class FpmLoadTest extends TestCase
                 usleep(20_000);
             } while (microtime(true) < min($nextRefresh, $end));
         }
-        proc_terminate($wrk, SIGINT); // it ends, and reports
-        $report = stream_get_contents($output);
-        proc_close($wrk);
+        $wrk->end(SIGINT); // it reports
+        $report = $wrk->output();
 
         $all = $report . $nginx->log() . file_get_contents($pool->log);
         self::assertStringNotContainsString('Non-2xx', $report, $all);
@@ -91,13 +90,8 @@ final class FpmLoadTest extends TestCase
             . '|is (up to date|ready) again$/';
         self::assertSame([], preg_grep($expected, file($pool->log), PREG_GREP_INVERT));
         self::assertMatchesRegularExpression('/\b[1-9]\d* requests in/', $report);
-        $generation = 0;
-        self::assertSoon(function () use ($refreshes, &$generation): bool {
-            $generation = $this->generation();
-            return $generation > $refreshes / 2;
-        }, function () use ($refreshes, &$generation): string {
-            return "generation $generation of $refreshes";
-        });
+        $areMostPublished = fn (): bool => $this->generation() > $refreshes / 2;
+        self::assertSoon($areMostPublished, fn (): string => "generation {$this->generation()} of $refreshes");
         preg_match('/99%\s+(\S+)[^$]*?(\d+) requests in/', $report, $figures);
         Soak::report(sprintf(
             '%d workers of php-fpm under wrk for %d s: %s requests, %d generations, %d keys added, %d renames and mounts, '
@@ -105,31 +99,18 @@ final class FpmLoadTest extends TestCase
             self::WORKERS,
             $seconds,
             number_format((int) $figures[2]),
-            $generation,
+            $this->generation(),
             $this->added,
             intdiv($refreshes + 1, 2),
             $figures[1],
         ));
     }
 
-    /** @return array{resource, resource} the process and its output */
-    private function startWrk(string $url): array
-    {
-        $process = proc_open(
-            ['wrk', '-t', '1', '-c', '16', '-d', self::LONGEST, '--timeout', self::TIMEOUT, '--latency', $url],
-            [['file', '/dev/null', 'r'], ['pipe', 'w'], STDERR],
-            $pipes,
-        );
-        return [$process, $pipes[1]];
-    }
-
     /** As a batch would make it. */
     private function refresh(): void
     {
-        $keys = VerifyingPage::keys(self::KEYS);
-        for ($number = 1; $number <= $this->added; ++$number) {
-            $keys[] = "added $number";
-        }
+        $added = $this->added === 0 ? [] : self::keys($this->added, 'added');
+        $keys = [...self::keys(self::KEYS), ...$added];
         $this->loader->push(SharedMemory::build(self::SET, $keys, ['--store', $this->loader->store]));
     }
 
@@ -165,9 +146,8 @@ final class FpmLoadTest extends TestCase
         if ($this->generation() === null) {
             return false;
         }
-        $query = Program::run([
-            getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'query', '--directory', $this->memory->path, '--json', self::SET, ...$keys,
-        ]);
+        $query = [getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'query', '--directory', $this->memory->path, '--json', self::SET];
+        $query = Program::run([...$query, ...$keys]);
         return $query->status === 0 && !str_contains($query->output, 'absent');
     }
 

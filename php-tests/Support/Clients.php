@@ -27,39 +27,32 @@ final class Clients
         echo json_encode($answers);
         PHP;
 
-    /** @var array{resource, resource[]}[] processes and their pipes */
+    /** @var Background[] */
     private array $processes = [];
 
     public function __construct(FpmPool $pool, string $name = 'pages', int $count = 4)
     {
+        $arguments = [__DIR__ . '/FastCgiRequest.php', $pool->address($name), $pool->page];
         for ($i = 0; $i < $count; ++$i) {
-            $process = proc_open(
-                [PHP_BINARY, '-n', '-r', self::LOOP, __DIR__ . '/FastCgiRequest.php', $pool->address($name), $pool->page],
-                [['pipe', 'r'], ['pipe', 'w'], STDERR],
-                $pipes,
-            );
-            $this->processes[] = [$process, $pipes];
+            $command = [PHP_BINARY, '-n', '-r', self::LOOP, ...$arguments];
+            $this->processes[] = new Background(new Folder('client'), $command, files: [['pipe', 'r']]);
         }
     }
 
-    /**
-     * @return array{right: int, wrong: string[], failed: string[]} what was answered to all: as VerifyingPage says, or not
-     *                                                              at all
-     */
+    /** @return array{right: int, wrong: string[], failed: string[]} all answers, and requests that got none */
     public function stop(): array
     {
         $all = ['right' => 0, 'wrong' => [], 'failed' => []];
-        foreach ($this->processes as [, $pipes]) {
-            fclose($pipes[0]);
+        foreach ($this->processes as $process) {
+            fclose($process->pipes[0]);
         }
-        foreach ($this->processes as [$process, $pipes]) {
-            $answers = json_decode(stream_get_contents($pipes[1]), true, flags: JSON_THROW_ON_ERROR);
-            proc_close($process);
+        foreach ($this->processes as $process) {
+            $process->status();
+            $answers = json_decode($process->output(), true, flags: JSON_THROW_ON_ERROR);
             $all['right'] += $answers['right'];
             array_push($all['wrong'], ...$answers['wrong']);
             array_push($all['failed'], ...$answers['failed']);
         }
-        $this->processes = [];
         return $all;
     }
 }

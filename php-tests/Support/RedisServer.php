@@ -29,7 +29,7 @@ final class RedisServer
 
     public function stop(): void
     {
-        $this->process->end(SIGKILL); // works on a frozen one as well
+        $this->process->end(SIGKILL);
     }
 
     /** Keeps all clients waiting, as a host that is out of memory does. */

@@ -4,15 +4,9 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
-/** The keys of a set that php-fpm is asked for, and a page that knows which of them must be maybe. */
+/** A page of php-fpm that knows which keys of a set must be maybe: TestCase::keys(). */
 final class VerifyingPage
 {
-    /** @return string[] "key 1" and so on */
-    public static function keys(int $count): array
-    {
-        return array_map(static fn (int $number): string => "key $number", range(1, $count));
-    }
-
     /**
      * Says "right", or answers 500 and says what is wrong: a set that is not ready, a key of the set that is absent, or
      * none absent that is strange to it.
