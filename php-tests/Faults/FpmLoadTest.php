@@ -13,7 +13,6 @@ use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\Soak;
 use KeySieve\Tests\Support\TestCase;
-use KeySieve\Tests\Support\Tmpfs;
 use KeySieve\Tests\Support\VerifyingPage;
 
 /**
@@ -36,7 +35,9 @@ final class FpmLoadTest extends TestCase
     /** wrk is ended before: when pages have asked for added keys, however long that takes. */
     private const LONGEST = '10h';
 
-    private Tmpfs $memory;
+    /** In memory, as /run is. */
+    private Folder $directory;
+    private int $mounts = 0;
     private Loader $loader;
     private Folder $folder;
     private int $added = 0;
@@ -45,13 +46,18 @@ final class FpmLoadTest extends TestCase
     protected function setUp(): void
     {
         $this->folder = new Folder('load', 0755);
-        $this->memory = new Tmpfs(posix_geteuid() === 0 ? 'size=64m' : null);
-        $this->loader = new Loader([self::SET], directory: $this->memory->path);
+        $this->directory = new Folder('sets', 0711, '/dev/shm');
+        $this->mount();
+        $this->loader = new Loader([self::SET], directory: (string) $this->directory);
     }
 
     protected function tearDown(): void
     {
-        unset($this->loader, $this->memory, $this->folder);
+        unset($this->loader);
+        for (; $this->mounts > 0; --$this->mounts) {
+            Program::output(['umount', '--lazy', (string) $this->directory]);
+        }
+        unset($this->directory, $this->folder);
     }
 
     public function testEveryAnswerIsRightWhileSetsAreRefreshedAndKeysAreAdded(): void
@@ -62,7 +68,7 @@ final class FpmLoadTest extends TestCase
         $page = VerifyingPage::script(self::SET, self::KEYS, "{$this->folder}/added", mayBeMissing: true);
         $pool = new FpmPool($page, ['pages' => [
             'pm.max_children' => (string) self::WORKERS,
-            'php_admin_value[keysieve.directory]' => $this->memory->path,
+            'php_admin_value[keysieve.directory]' => (string) $this->directory,
         ]]);
         $nginx = new Nginx($pool);
 
@@ -130,9 +136,18 @@ final class FpmLoadTest extends TestCase
     private function disturb(int $round): void
     {
         if ($round % 4 === 1 && posix_geteuid() === 0) {
-            $this->memory->mount();
+            $this->mount();
         } elseif ($round % 2 === 1) {
-            rename("{$this->memory->path}/" . self::SET, "{$this->memory->path}/left-$round");
+            rename("{$this->directory}/" . self::SET, "{$this->directory}/left-$round");
+        }
+    }
+
+    /** An empty file system, over what is there. Only root can. */
+    private function mount(): void
+    {
+        if (posix_geteuid() === 0) {
+            Program::output(['mount', '-t', 'tmpfs', '-o', 'size=64m,mode=0711', 'tmpfs', (string) $this->directory]);
+            ++$this->mounts;
         }
     }
 
@@ -146,14 +161,14 @@ final class FpmLoadTest extends TestCase
         if ($this->generation() === null) {
             return false;
         }
-        $query = [getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'query', '--directory', $this->memory->path, '--json', self::SET];
+        $query = [getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'query', '--directory', (string) $this->directory, '--json', self::SET];
         $query = Program::run([...$query, ...$keys]);
         return $query->status === 0 && !str_contains($query->output, 'absent');
     }
 
     private function generation(): ?int
     {
-        $status = Program::keysieve('status', '--directory', $this->memory->path, '--json');
+        $status = Program::keysieve('status', '--directory', (string) $this->directory, '--json');
         foreach (json_decode($status, true)['sets'] as $set) {
             if ($set['set'] === self::SET && $set['availability'] === 'ready') {
                 return $set['generation'];
