@@ -96,37 +96,40 @@ final class AnswersTest extends TestCase
         self::assertSame([true, true, false], (new Set('seven'))->mayContainMany([7, '7', '07']), 'other spellings are other keys');
     }
 
-    public function testABatchKeepsArrayKeysAndOrder(): void
+    /** @return iterable<string, array{array, array}> keys of lines-bloom and foreign ones, and the answers */
+    public static function arrays(): iterable
     {
-        $set = new Set('lines-bloom');
-        $keys = ['z' => 'foreign', 7 => '猫', 'a' => 'foreign too', 3 => 42, '' => 'apple'];
-        self::assertSame(
+        yield 'empty' => [[], []];
+        yield 'list' => [['apple', 'foreign'], [true, false]];
+        yield 'list with holes' => [[1 => 'foreign', 2 => '猫', 3 => 'apple'], [1 => false, 2 => true, 3 => true]];
+        yield 'map' => [
+            ['z' => 'foreign', 7 => '猫', 'a' => 'foreign too', 3 => 42, '' => 'apple'],
             ['z' => false, 7 => true, 'a' => false, 3 => true, '' => true],
-            $set->mayContainMany($keys),
-        );
-        self::assertSame([7 => '猫', 3 => 42, '' => 'apple'], $set->candidates($keys));
-        self::assertSame(['z', 7, 'a', 3, ''], array_keys($keys), 'the argument stays as it was');
+        ];
+        yield 'Key objects' => [
+            ['k' => new Key('apple'), 's' => 'foreign', 'i' => 42, 'f' => new Key('foreign')],
+            ['k' => true, 's' => false, 'i' => true, 'f' => false],
+        ];
     }
 
-    public function testABatchKeepsTheHolesOfAList(): void
+    /**
+     * @dataProvider arrays
+     * @param array<string|int|Key> $keys
+     * @param bool[]                $answers
+     */
+    public function testABatchKeepsArrayKeysAndOrder(array $keys, array $answers): void
     {
-        $keys = ['apple', 'foreign', '猫', 'apple'];
-        unset($keys[0]);
         $set = new Set('lines-bloom');
-        self::assertSame([1 => false, 2 => true, 3 => true], $set->mayContainMany($keys));
-        self::assertSame([2 => '猫', 3 => 'apple'], $set->candidates($keys));
-        self::assertSame([], $set->mayContainMany([]));
-        self::assertSame([], $set->candidates([]));
-    }
-
-    public function testTheResultOfABatchIsAnOrdinaryArray(): void
-    {
-        $answers = (new Set('lines-bloom'))->mayContainMany(['apple', 'foreign']);
-        $answers[] = 'appended';
-        self::assertSame([true, false, 'appended'], $answers);
-        $candidates = (new Set('lines-bloom'))->candidates(['foreign', 'apple']);
-        $candidates[] = 'appended';
-        self::assertSame([1 => 'apple', 2 => 'appended'], $candidates);
+        $indexes = array_keys($keys);
+        $results = $set->mayContainMany($keys);
+        $candidates = $set->candidates($keys);
+        self::assertSame($answers, $results);
+        self::assertSame(array_intersect_key($keys, array_filter($answers)), $candidates);
+        self::assertSame($indexes, array_keys($keys), 'the argument stays as it was');
+        foreach ([[$answers, $results], [array_filter($answers), $candidates]] as [$expected, $array]) {
+            $expected[] = $array[] = 'appended';
+            self::assertSame(array_keys($expected), array_keys($array), 'it is an ordinary array');
+        }
     }
 
     public function testCandidatesOfAListKeepTheirPlacesHoweverFewTheyAre(): void
@@ -167,20 +170,11 @@ final class AnswersTest extends TestCase
         self::assertSame('apple', $present, 'the result holds values, not the references');
     }
 
-    public function testKeysMixWithStringsAndInts(): void
-    {
-        $set = new Set('lines-bloom');
-        $key = new Key('apple');
-        $keys = ['k' => $key, 's' => 'foreign', 'i' => 42, 'f' => new Key('foreign')];
-        self::assertSame(['k' => true, 's' => false, 'i' => true, 'f' => false], $set->mayContainMany($keys));
-        self::assertSame($key, $set->candidates($keys)['k']);
-    }
-
     public function testOneKeyObjectServesSetsOfDifferentSeeds(): void
     {
         $present = new Key('猫');
         $clone = clone $present;
-        $foreign = array_map(static fn (string $bytes): Key => new Key($bytes), array_slice(self::foreignKeys(), 0, 100));
+        $foreign = array_map(static fn (string $bytes): Key => new Key($bytes), self::keys(100, 'foreign'));
         for ($round = 0; $round < 3; ++$round) {
             foreach (self::kinds() as [$kind]) {
                 $set = new Set("lines-$kind");
@@ -197,7 +191,7 @@ final class AnswersTest extends TestCase
     public function testTheFunctionAnswersAsTheMethodDoes(): void
     {
         $set = new Set('lines-bloom');
-        foreach ([...array_slice(self::foreignKeys(), 0, 500), 'apple', 42, new Key('猫')] as $key) {
+        foreach ([...self::keys(500, 'foreign'), 'apple', 42, new Key('猫')] as $key) {
             self::assertSame($set->mayContain($key), may_contain('lines-bloom', $key));
         }
     }
@@ -233,10 +227,7 @@ final class AnswersTest extends TestCase
     {
         $keys = ['apple', '猫', '初音ミク', ' ', "tab\t", "\xff\xfe", 42, 0, -1, 2024];
         array_push($keys, PHP_INT_MAX, PHP_INT_MIN, '1.5', '-0', str_repeat('x', 1 << 20), str_repeat('猫', 350_000));
-        for ($number = 0; $number < 5_000; ++$number) {
-            $keys[] = "key $number";
-        }
-        return $keys;
+        return [...$keys, ...self::keys(5_000)];
     }
 
     /** @return string[] */

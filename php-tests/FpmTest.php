@@ -40,23 +40,23 @@ final class FpmTest extends TestCase
 
     public function testJitIsOn(): void
     {
-        self::assertSame([true, true], array_values(self::$pool->askBothWorkers('what=jit&set=any')));
+        self::assertBothAnswer(true, 'jit', 'any');
     }
 
     public function testTheSameWorkersSeeANewPublication(): void
     {
         SharedMemory::put('fpm-fresh', ['apple']);
-        $before = self::$pool->askBothWorkers('what=keys&set=fpm-fresh');
-        self::assertSame([[true, false], [true, false]], array_values($before));
+        $workers = self::assertBothAnswer([true, false], 'keys', 'fpm-fresh');
         SharedMemory::put('fpm-fresh', ['apple', 'pear']);
-        $this->assertBothWorkersReach([true, true], 'what=keys&set=fpm-fresh', array_keys($before));
+        self::assertSoon(static fn (): bool => self::answers('keys', 'fpm-fresh') === [[true, true], [true, true]]);
+        self::assertSame($workers, self::assertBothAnswer([true, true], 'keys', 'fpm-fresh'), 'none was restarted');
     }
 
     public function testWorkersKeepASetAttachedFromRequestToRequest(): void
     {
         SharedMemory::put('fpm-kept', ['apple']);
-        $workers = array_keys(self::$pool->askBothWorkers('what=keys&set=fpm-kept'));
-        self::$pool->askBothWorkers('what=keys&set=fpm-kept');
+        $workers = self::assertBothAnswer([true, false], 'keys', 'fpm-kept');
+        self::assertBothAnswer([true, false], 'keys', 'fpm-kept');
         $calls = self::$pool->askBothWorkers('what=calls&set=fpm-kept');
         self::assertSame($workers, array_keys($calls));
         self::assertGreaterThanOrEqual(2, min($calls));
@@ -65,12 +65,12 @@ final class FpmTest extends TestCase
     public function testBypassHoldsFromTheNextRequestOn(): void
     {
         SharedMemory::put('fpm-bypassed', ['apple']);
-        self::assertSame(['Ready', 'Ready'], array_values(self::$pool->askBothWorkers('what=state&set=fpm-bypassed')));
+        self::assertBothAnswer('Ready', 'state', 'fpm-bypassed');
         SharedMemory::bypass('fpm-bypassed');
-        self::assertSame(['Bypassed', 'Bypassed'], array_values(self::$pool->askBothWorkers('what=state&set=fpm-bypassed')));
-        self::assertSame([[true, true], [true, true]], array_values(self::$pool->askBothWorkers('what=keys&set=fpm-bypassed')));
+        self::assertBothAnswer('Bypassed', 'state', 'fpm-bypassed');
+        self::assertBothAnswer([true, true], 'keys', 'fpm-bypassed');
         SharedMemory::bypass('fpm-bypassed', '--off');
-        self::assertSame(['Ready', 'Ready'], array_values(self::$pool->askBothWorkers('what=state&set=fpm-bypassed')));
+        self::assertBothAnswer('Ready', 'state', 'fpm-bypassed');
     }
 
     public function testExpiryShowsInRequestsOfFewLookups(): void
@@ -78,54 +78,49 @@ final class FpmTest extends TestCase
         SharedMemory::put('fpm-expiring', ['apple'], ['--valid-for', '1h']);
         $clock = new Clock();
         $pool = new FpmPool(self::PAGE, clock: $clock);
-        $before = $pool->askBothWorkers('what=state&set=fpm-expiring');
-        self::assertSame(['Ready', 'Ready'], array_values($before));
+        $workers = self::assertBothAnswer('Ready', 'state', 'fpm-expiring', $pool);
         $clock->advance(7_200);
-        $after = $pool->askBothWorkers('what=state&set=fpm-expiring');
-        self::assertSame(['Expired', 'Expired'], array_values($after));
-        self::assertSame(array_keys($before), array_keys($after), 'none was restarted');
-        self::assertSame([[true, true], [true, true]], array_values($pool->askBothWorkers('what=keys&set=fpm-expiring')));
+        self::assertSame($workers, self::assertBothAnswer('Expired', 'state', 'fpm-expiring', $pool), 'none was restarted');
+        self::assertBothAnswer([true, true], 'keys', 'fpm-expiring', $pool);
     }
 
     public function testAnUnknownSetIsLoggedOncePerWorkerAndFoundWhenItIsPublished(): void
     {
         for ($round = 0; $round < 10; ++$round) {
-            $answers = self::$pool->askBothWorkers('what=keys&set=fpm-unknown');
-            self::assertSame([[true, true], [true, true]], array_values($answers));
+            $workers = self::assertBothAnswer([true, true], 'keys', 'fpm-unknown');
         }
         self::assertSame(2, substr_count(file_get_contents(self::$pool->log), 'set "fpm-unknown" is missing'));
         SharedMemory::put('fpm-unknown', ['apple']);
-        $this->assertBothWorkersReach([true, false], 'what=keys&set=fpm-unknown', array_keys($answers));
+        self::assertSoon(static fn (): bool => self::answers('keys', 'fpm-unknown') === [[true, false], [true, false]]);
+        self::assertSame($workers, self::assertBothAnswer([true, false], 'keys', 'fpm-unknown'), 'none was restarted');
         self::assertSame(2, substr_count(file_get_contents(self::$pool->log), 'set "fpm-unknown" is ready again'));
     }
 
     public function testAReloadLosesNothing(): void
     {
         SharedMemory::put('fpm-reloaded', ['apple']);
-        $before = self::$pool->askBothWorkers('what=keys&set=fpm-reloaded');
+        $before = self::assertBothAnswer([true, false], 'keys', 'fpm-reloaded');
         self::$pool->reload();
-        $after = [];
-        self::assertSoon(static function () use ($before, &$after): bool {
+        self::assertSoon(static function () use ($before): bool {
             try {
-                $after = self::$pool->askBothWorkers('what=keys&set=fpm-reloaded');
-            } catch (\Exception) {
+                return array_intersect($before, self::assertBothAnswer([true, false], 'keys', 'fpm-reloaded')) === [];
+            } catch (\RuntimeException | \JsonException) {
                 return false; // a connection that the old workers had
             }
-            return array_intersect_key($before, $after) === [];
         });
-        self::assertSame([[true, false], [true, false]], array_values($after));
     }
 
-    /** @param int[] $workers */
-    private function assertBothWorkersReach(mixed $expected, string $query, array $workers): void
+    /** @return int[] the processes of the workers */
+    private static function assertBothAnswer(mixed $expected, string $what, string $set, ?FpmPool $pool = null): array
     {
-        $answers = [];
-        self::assertSoon(static function () use ($expected, $query, &$answers): bool {
-            $answers = self::$pool->askBothWorkers($query);
-            return array_values($answers) === [$expected, $expected];
-        }, static function () use (&$answers): string {
-            return json_encode($answers);
-        });
-        self::assertSame($workers, array_keys($answers), 'none was restarted');
+        $answers = ($pool ?? self::$pool)->askBothWorkers("what=$what&set=$set");
+        self::assertSame([$expected, $expected], array_values($answers));
+        return array_keys($answers);
+    }
+
+    /** @return mixed[] */
+    private static function answers(string $what, string $set): array
+    {
+        return array_values(self::$pool->askBothWorkers("what=$what&set=$set"));
     }
 }

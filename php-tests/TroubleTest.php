@@ -23,6 +23,15 @@ final class TroubleTest extends TestCase
         echo json_encode([$answers, $set->availability()->name, $info->publication, $info->trouble]);
         PHP;
 
+    private string $set;
+    private Clock $clock;
+    private FpmPool $pool;
+
+    protected function tearDown(): void
+    {
+        unset($this->pool, $this->clock);
+    }
+
     /** @return iterable<string, array{callable(string): mixed, string, string, callable(string): mixed}> */
     public static function refusedControlPages(): iterable
     {
@@ -52,51 +61,41 @@ final class TroubleTest extends TestCase
      * @param callable(string): mixed $spoil
      * @param callable(string): mixed $repair
      */
-    public function testARefusedControlPage(callable $spoil, string $state, string $reason, callable $repair): void
+    public function testARefusedControlPageMeansMaybe(callable $spoil, string $state, string $reason, callable $repair): void
     {
         self::assertSame(0, posix_geteuid(), 'only root can give a file away');
         $name = 'control-' . strtolower($this->dataName());
-        SharedMemory::put($name, ['apple']);
-        $clock = new Clock();
-        $pool = new FpmPool(self::PAGE, ['pages' => ['pm.max_children' => '1']], clock: $clock);
-        self::assertSame([[true, false], 'Ready', 1, null], self::ask($pool, $name));
+        $this->serve($name);
         $control = SharedMemory::folder($name) . '/control';
         copy($control, "$control.new");
         $spoil("$control.new");
         rename("$control.new", $control);
 
-        [$answers, $availability, $publication, $trouble] = self::ask($pool, $name);
-        self::assertSame([[true, true], $state, 1], [$answers, $availability, $publication]);
-        self::assertStringContainsString($reason, $trouble);
-        self::assertSame(1, self::linesOf($pool, "set \"$name\" is " . strtolower($state) . ' (' . $trouble));
-
+        $trouble = $this->askInTrouble([[true, true], $state, 1], $reason);
+        $this->assertLogged(1, "set \"$name\" is " . strtolower($state) . ' (' . $trouble);
         $repair($control);
-        $clock->advance(2); // longer than the pause between two tries
-        self::assertSame([[true, false], 'Ready', 1, null], self::ask($pool, $name));
-        self::assertSame(1, self::linesOf($pool, "set \"$name\" is ready again"));
-        self::assertSame(2, self::linesOf($pool, $name));
+        $this->clock->advance(2); // longer than the pause between two tries
+        self::assertSame([[true, false], 'Ready', 1, null], $this->ask());
+        $this->assertLogged(1, "set \"$name\" is ready again");
+        $this->assertLogged(2, $name);
     }
 
-    public function testAPublicationThatCannotBeAttachedWhileTheOneBeforeAnswers(): void
+    public function testAPublicationThatIsRefusedLeavesTheOneBefore(): void
     {
-        SharedMemory::put('kept', ['apple']);
-        $clock = new Clock();
-        $pool = new FpmPool(self::PAGE, ['pages' => ['pm.max_children' => '1']], clock: $clock);
-        self::assertSame([[true, false], 'Ready', 1, null], self::ask($pool, 'kept'));
+        $this->serve('kept');
         SharedMemory::put('kept', ['apple', 'pear']);
-        chmod(SharedMemory::folder('kept') . '/0000000000000002.ks', 0460);
-        $clock->advance(3_600); // longer than the jitter of a reader, since that publication, which another clock dates
+        $refused = SharedMemory::folder('kept') . '/0000000000000002.ks';
+        chmod($refused, 0460);
+        $this->clock->advance(3_600); // longer than the jitter of a reader, since that publication, which another clock dates
         for ($round = 0; $round < 3; ++$round) {
-            [$answers, $availability, $publication, $trouble] = self::ask($pool, 'kept');
-            self::assertSame([[true, false], 'Ready', 1], [$answers, $availability, $publication]);
-            self::assertStringContainsString('0000000000000002.ks: not trusted', $trouble);
-            self::assertSame(1, self::linesOf($pool, "set \"kept\" keeps its old publication: $trouble"));
+            $trouble = $this->askInTrouble([[true, false], 'Ready', 1], '0000000000000002.ks: not trusted');
+            $this->assertLogged(1, "set \"kept\" keeps its old publication: $trouble");
         }
-        chmod(SharedMemory::folder('kept') . '/0000000000000002.ks', 0440);
-        $clock->advance(2); // longer than the pause between two tries
-        self::assertSame([[true, true], 'Ready', 2, null], self::ask($pool, 'kept'));
-        self::assertSame(1, self::linesOf($pool, 'set "kept" is up to date again'));
-        self::assertSame(2, self::linesOf($pool, 'set "kept"'));
+        chmod($refused, 0440);
+        $this->clock->advance(2); // longer than the pause between two tries
+        self::assertSame([[true, true], 'Ready', 2, null], $this->ask());
+        $this->assertLogged(1, 'set "kept" is up to date again');
+        $this->assertLogged(2, 'set "kept"');
     }
 
     public function testIsLoggedBeforeARequestWithoutEndEnds(): void
@@ -124,15 +123,36 @@ final class TroubleTest extends TestCase
         );
     }
 
-    private static function ask(FpmPool $pool, string $set): array
+    /** Publishes a set and starts one worker that has it attached. */
+    private function serve(string $set): void
     {
-        return json_decode($pool->request($set)->body(), true, flags: JSON_THROW_ON_ERROR);
+        SharedMemory::put($set, ['apple']);
+        $this->set = $set;
+        $this->clock = new Clock();
+        $this->pool = new FpmPool(self::PAGE, ['pages' => ['pm.max_children' => '1']], clock: $this->clock);
+        self::assertSame([[true, false], 'Ready', 1, null], $this->ask());
     }
 
-    private static function linesOf(FpmPool $pool, string $text): int
+    /** @return array{bool[], string, int, ?string} answers, availability, publication, trouble */
+    private function ask(): array
     {
-        $lines = explode("\n", file_get_contents($pool->log));
-        return count(array_filter($lines, static fn (string $line): bool => str_contains($line, $text)));
+        return json_decode($this->pool->request($this->set)->body(), true, flags: JSON_THROW_ON_ERROR);
+    }
+
+    /** @return string the trouble */
+    private function askInTrouble(array $expected, string $reason): string
+    {
+        $said = $this->ask();
+        $trouble = array_pop($said);
+        self::assertSame($expected, $said);
+        self::assertStringContainsString($reason, $trouble);
+        return $trouble;
+    }
+
+    private function assertLogged(int $times, string $text): void
+    {
+        $lines = array_filter(file($this->pool->log), static fn (string $line): bool => str_contains($line, $text));
+        self::assertCount($times, $lines, $text);
     }
 
     private static function changeAbi(string $page, int $major): void

@@ -8,7 +8,7 @@ use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 
-/** What an unavailable set tells: one line for the operator, and an exception for those who want one. */
+/** What an unavailable set says: one line for the operator, and an exception where the setting asks for one. */
 final class UnavailableTest extends TestCase
 {
     public function testAnUnknownSetIsLoggedOncePerProcess(): void
@@ -65,29 +65,28 @@ final class UnavailableTest extends TestCase
     public function testTheLogIsThatOfErrorLog(): void
     {
         $log = tempnam(sys_get_temp_dir(), 'keysieve-log-');
-        try {
-            $script = PhpScript::run("KeySieve\\may_contain('nowhere', 'a');", ['error_log' => $log]);
-            self::assertSame('', $script->errors);
-            self::assertStringContainsString('keysieve: set "nowhere" is missing', file_get_contents($log));
-        } finally {
-            unlink($log);
-        }
+        $script = PhpScript::run("KeySieve\\may_contain('nowhere', 'a');", ['error_log' => $log]);
+        self::assertSame('', $script->errors);
+        self::assertStringContainsString('keysieve: set "nowhere" is missing', file_get_contents($log));
     }
 
-    /** @return iterable<string, array{string}> */
+    /** @return iterable<string, array{string, string}> calls, and what they throw */
     public static function calls(): iterable
     {
-        yield 'mayContain' => ["(new Set('nowhere'))->mayContain('a')"];
-        yield 'mayContainMany' => ["(new Set('nowhere'))->mayContainMany(['a', 'x' => 'b'])"];
-        yield 'candidates' => ["(new Set('nowhere'))->candidates(array_fill(0, 1000, 'a'))"];
-        yield 'may_contain' => ["KeySieve\\may_contain('nowhere', 'a')"];
-        yield 'candidate_sets' => ["KeySieve\\candidate_sets('a', ['there', 'nowhere'])"];
+        $missing = 'set "nowhere" is missing (' . SharedMemory::folder('nowhere') . ': No such file or directory)';
+        yield 'mayContain' => ["(new Set('nowhere'))->mayContain('a')", $missing];
+        yield 'mayContainMany' => ["(new Set('nowhere'))->mayContainMany(['a', 'x' => 'b'])", $missing];
+        yield 'candidates' => ["(new Set('nowhere'))->candidates(array_fill(0, 1000, 'a'))", $missing];
+        yield 'may_contain' => ["KeySieve\\may_contain('nowhere', 'a')", $missing];
+        yield 'candidate_sets' => ["KeySieve\\candidate_sets('a', ['there', 'nowhere'])", $missing];
+        $other = 'set "there" was built with key profile "raw", not "lower"';
+        yield 'another key profile' => ["(new Set('there', 'lower'))->mayContain('a')", $other];
     }
 
     /** @dataProvider calls */
-    public function testThrowsForThoseWhoPreferAnException(string $call): void
+    public function testThrowsWhereTheSettingSaysSo(string $call, string $message): void
     {
-        SharedMemory::put('there', ['apple']);
+        SharedMemory::put('there', ['apple'], ['--key-profile', 'raw']);
         $script = PhpScript::run(<<<PHP
             for (\$round = 0; \$round < 3; ++\$round) {
                 try {
@@ -99,21 +98,7 @@ final class UnavailableTest extends TestCase
             }
             echo (new Set('nowhere'))->availability()->name, ' ', json_encode((new Set('there'))->mayContainMany(['apple', 'pear']));
             PHP, ['keysieve.on_unavailable' => 'throw']);
-        $message = 'set "nowhere" is missing (' . SharedMemory::folder('nowhere') . ": No such file or directory)\n";
-        self::assertSame(str_repeat($message, 3) . 'Missing [true,false]', $script->output);
-    }
-
-    public function testThrowsForAnotherKeyProfile(): void
-    {
-        SharedMemory::put('there', ['apple'], ['--key-profile', 'raw']);
-        $script = PhpScript::run(<<<'PHP'
-            try {
-                (new Set('there', 'lower'))->mayContain('a');
-            } catch (UnavailableException $exception) {
-                echo $exception->getMessage();
-            }
-            PHP, ['keysieve.on_unavailable' => 'throw']);
-        self::assertSame('set "there" was built with key profile "raw", not "lower"', $script->output);
+        self::assertSame(str_repeat("$message\n", 3) . 'Missing [true,false]', $script->output);
     }
 
     public function testABypassedSetNeverThrows(): void
@@ -148,11 +133,7 @@ final class UnavailableTest extends TestCase
             PhpScript::run($code, ['keysieve.owner' => 'nobody', 'error_log' => '/dev/null'], $wrapper);
             return substr_count(file_get_contents($trace), '"/etc/passwd"');
         };
-        try {
-            self::assertSame(0, $lookUps('echo 1;'));
-            self::assertSame(1, $lookUps("(new Set('one'))->mayContain(''); (new Set('other'))->mayContain('');"));
-        } finally {
-            unlink($trace);
-        }
+        self::assertSame(0, $lookUps('echo 1;'));
+        self::assertSame(1, $lookUps("(new Set('one'))->mayContain(''); (new Set('other'))->mayContain('');"));
     }
 }
