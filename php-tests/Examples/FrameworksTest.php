@@ -80,18 +80,34 @@ final class FrameworksTest extends TestCase
         $this->examples->setUp('encyclopedia', 'shop');
     }
 
-    public function testSymfonyWiresSetsByTheNamesOfParameters(): void
+    /** @return iterable<string, array{string, string}> code that makes $links, and what the links and their sets are */
+    public static function containers(): iterable
     {
-        $code = <<<'PHP'
+        $ofSets = "猫: 猫 2\n犬:  0\nencyclopedia shop\n";
+        $withFakeShop = "猫: 猫 0\n犬:  0\nencyclopedia\n";
+        yield 'Symfony wires sets by the names of parameters' => [self::SYMFONY . <<<'PHP'
             $container = container(static fn () => null);
             $links = $container->get(App\TagLinks::class);
             $asker = $container->get(Asker::class);
             echo json_encode([$asker->articles->mayContain('犬'), $asker->offers->mayContain('2024')]), "\n";
-            PHP;
-        self::assertSame(
-            "[false,true]\n猫: 猫 2\n犬:  0\nencyclopedia shop\n",
-            $this->examples->code(self::SYMFONY . $code . self::PRINT_LINKS),
-        );
+            PHP, "[false,true]\n$ofSets"];
+        yield 'Symfony passes a fake to tests' => [self::SYMFONY . <<<'PHP'
+            $container = container(static function (ContainerBuilder $container): void {
+                $container->setDefinition('keysieve.shop', new Definition(App\ListedKeys::class, [['犬']]));
+            });
+            $links = $container->get(App\TagLinks::class);
+            PHP, $withFakeShop];
+        yield 'Laravel binds sets of its configuration' => [self::LARAVEL . '$links = $app->make(App\TagLinks::class);', $ofSets];
+        yield 'Laravel passes a fake to tests' => [self::LARAVEL . <<<'PHP'
+            $app->instance('keysieve.shop', new App\ListedKeys(['犬']));
+            $links = $app->make(App\TagLinks::class);
+            PHP, $withFakeShop];
+    }
+
+    /** @dataProvider containers */
+    public function testAContainerPassesTheSetsOfAPage(string $code, string $output): void
+    {
+        self::assertSame($output, $this->examples->code($code . self::PRINT_LINKS));
     }
 
     /** Any set that took the place of the one that was meant would say "absent" of its keys. */
@@ -115,31 +131,6 @@ final class FrameworksTest extends TestCase
         self::assertMatchesRegularExpression(
             '/Cannot autowire service "Misnamed": argument "\$ofers" .*"KeySieve\\\\Membership"/',
             $this->examples->code(self::SYMFONY . $code),
-        );
-    }
-
-    public function testSymfonyTestsCanPassAFake(): void
-    {
-        $code = <<<'PHP'
-            $container = container(static function (ContainerBuilder $container): void {
-                $container->setDefinition('keysieve.shop', new Definition(App\ListedKeys::class, [['犬']]));
-            });
-            $links = $container->get(App\TagLinks::class);
-            PHP;
-        self::assertSame(
-            "猫: 猫 0\n犬:  0\nencyclopedia\n",
-            $this->examples->code(self::SYMFONY . $code . self::PRINT_LINKS),
-        );
-    }
-
-    public function testLaravelBindsSetsOfItsConfiguration(): void
-    {
-        $code = <<<'PHP'
-            $links = $app->make(App\TagLinks::class);
-            PHP;
-        self::assertSame(
-            "猫: 猫 2\n犬:  0\nencyclopedia shop\n",
-            $this->examples->code(self::LARAVEL . $code . self::PRINT_LINKS),
         );
     }
 
@@ -172,18 +163,6 @@ final class FrameworksTest extends TestCase
             "[true,false]\nTarget [KeySieve\\Membership] is not instantiable while building [Untold].\n"
                 . "Target class [keysieve.ofers] does not exist.\n",
             $this->examples->code(self::LARAVEL . $code),
-        );
-    }
-
-    public function testLaravelTestsCanPassAFake(): void
-    {
-        $code = <<<'PHP'
-            $app->instance('keysieve.shop', new App\ListedKeys(['犬']));
-            $links = $app->make(App\TagLinks::class);
-            PHP;
-        self::assertSame(
-            "猫: 猫 0\n犬:  0\nencyclopedia\n",
-            $this->examples->code(self::LARAVEL . $code . self::PRINT_LINKS),
         );
     }
 }

@@ -10,7 +10,7 @@ use KeySieve\Tests\Support\RedisServer;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 
-/** One worker process that lives through new publications, bypass and idle times. */
+/** One worker process that lives through new publications and idle times. */
 final class LongRunningTest extends TestCase
 {
     private RedisServer $redis;
@@ -44,17 +44,6 @@ final class LongRunningTest extends TestCase
         $this->worker->signal(SIGTERM);
         self::assertSoon(fn (): bool => !$this->worker->isRunning());
         self::assertMatchesRegularExpression('/^ends: {"encyclopedia":{"calls":\d+/m', $this->worker->output());
-    }
-
-    public function testABypassHoldsAtOnceAndEndsAtOnce(): void
-    {
-        self::assertSame([[null, 0]], $this->links('犬'));
-        $this->insertDog();
-        SharedMemory::bypass('encyclopedia');
-        self::assertSame([['犬', 0]], $this->links('犬'));
-        SharedMemory::bypass('encyclopedia', '--off');
-        self::assertSame([[null, 0]], $this->links('犬'));
-        self::assertMatchesRegularExpression('/is bypassed.*is ready again/s', $this->worker->output());
     }
 
     public function testAnIdleWorkerLetsGoOfWhatWasReplaced(): void

@@ -92,7 +92,7 @@ final class UserNamesTest extends TestCase
 
     public function testTheAddIsInTheLogBeforeTheRowCanBeSeen(): void
     {
-        $seen = $this->examples->code($this->withClasses(<<<'PHP'
+        $seen = $this->code(<<<'PHP'
             /** Another connection looks for the row at the moment of the add. */
             final class WatchedRedis extends Redis
             {
@@ -105,46 +105,38 @@ final class UserNamesTest extends TestCase
             }
             $redis = new WatchedRedis();
             $redis->connect(getenv('EXAMPLES_REDIS'));
-            $db = new App\Database();
             $db->column('PRAGMA journal_mode = WAL'); // readers do not wait for writers
-            (new App\AddThenCommit($db->connection(), $redis, 'keysieve:users:adds'))
-                ->insert('dave', 'INSERT INTO users VALUES (?, ?)', ['dave', 'dave']);
+            insert('dave', $db, $redis, 'keysieve:users:adds');
             echo $db->column('SELECT count(*) FROM users')[0];
-            PHP));
+            PHP);
         self::assertSame("{\"key\":\"dave\"} 3\n4", $seen);
     }
 
     public function testAnAddThatFailsLeavesNoRow(): void
     {
         $this->redis->command('SET', 'keysieve:wrong:adds', 'is no log');
-        $error = $this->examples->code($this->withClasses(<<<'PHP'
-            $redis = new Redis();
-            $redis->connect(getenv('EXAMPLES_REDIS'));
-            $db = new App\Database();
+        $error = $this->code(<<<'PHP'
             try {
-                (new App\AddThenCommit($db->connection(), $redis, 'keysieve:wrong:adds'))
-                    ->insert('erin', 'INSERT INTO users VALUES (?, ?)', ['erin', 'erin']);
+                insert('erin', $db, $redis, 'keysieve:wrong:adds');
             } catch (Throwable $error) {
                 echo $error->getMessage(), "\n";
             }
             echo $db->column('SELECT count(*) FROM users')[0];
-            PHP));
+            PHP);
         self::assertMatchesRegularExpression('/WRONGTYPE.*\n3$/', $error);
     }
 
     public function testARedisThatHangsLeavesNoRow(): void
     {
         $this->redis->freeze();
-        $this->examples->code($this->withClasses(<<<'PHP'
-            $redis = new Redis();
-            $redis->connect(getenv('EXAMPLES_REDIS'), 0, 0.5, null, 0, 0.5);
+        $this->code(<<<'PHP'
+            $redis->setOption(Redis::OPT_READ_TIMEOUT, 0.5);
             try {
-                (new App\AddThenCommit((new App\Database())->connection(), $redis, 'keysieve:users:adds'))
-                    ->insert('erin', 'INSERT INTO users VALUES (?, ?)', ['erin', 'erin']);
+                insert('erin', $db, $redis, 'keysieve:users:adds');
                 exit(1);
             } catch (RedisException) {
             }
-            PHP));
+            PHP);
         $this->redis->stop(); // keysieved waits for it
         self::assertSame("alice\0bob\0jürgen\0", $this->examples->output('keys.php', 'users'));
     }
@@ -153,13 +145,10 @@ final class UserNamesTest extends TestCase
     private function register(string $name, string $prepare): string
     {
         $name = var_export($name, true);
-        return $this->examples->code($this->withClasses(<<<PHP
+        return $this->code(<<<PHP
             foreach (['NameState', 'UserNameKey', 'UserNames'] as \$class) {
                 require FOLDER . "/usernames/\$class.php";
             }
-            \$redis = new Redis();
-            \$redis->connect(getenv('EXAMPLES_REDIS'));
-            \$db = new App\Database();
             \$connection = \$db->connection();
             $prepare
             \$names = new App\UserNames(new KeySieve\Set('users'), \$db);
@@ -168,16 +157,29 @@ final class UserNamesTest extends TestCase
             } catch (PDOException \$error) {
                 echo "{\$error->getCode()}: {\$error->getMessage()}";
             }
-            PHP));
+            PHP);
+    }
+
+    /** Runs code that has a $db, a $redis and insert(). */
+    private function code(string $code): string
+    {
+        return $this->examples->code(<<<'PHP'
+            require FOLDER . '/Database.php';
+            require FOLDER . '/add_then_commit/AddThenCommit.php';
+            $db = new App\Database();
+            $redis = new Redis();
+            $redis->connect(getenv('EXAMPLES_REDIS'));
+            function insert(string $name, App\Database $db, Redis $redis, string $log): void
+            {
+                (new App\AddThenCommit($db->connection(), $redis, $log))
+                    ->insert($name, 'INSERT INTO users VALUES (?, ?)', [$name, $name]);
+            }
+
+            PHP . $code);
     }
 
     private function available(string ...$names): string
     {
         return $this->examples->output('usernames/available.php', ...$names);
-    }
-
-    private function withClasses(string $code): string
-    {
-        return "require FOLDER . '/Database.php';\nrequire FOLDER . '/add_then_commit/AddThenCommit.php';\n$code";
     }
 }
