@@ -222,6 +222,28 @@ final class AnswersTest extends TestCase
         self::assertSame(['seed-11'], candidate_sets('own 11', $names));
     }
 
+    /** @dataProvider kinds */
+    public function testAnAddedKeyIsMaybeByEveryWayOfAsking(string $kind): void
+    {
+        $name = "added-$kind";
+        SharedMemory::putWithLayer($name, ['apple'], ['--kind', $kind]);
+        $set = new Set($name);
+        $keys = ['old' => 'apple', 'new' => 'pear', 'number' => 42, 'object' => new Key('猫'), 'absent' => 'quince'];
+        $answers = ['old' => true, 'new' => false, 'number' => false, 'object' => false, 'absent' => false];
+        self::assertSame($answers, $set->mayContainMany($keys));
+
+        SharedMemory::addLive($name, 'pear', '42', '猫');
+        foreach ($keys as $index => $key) {
+            $maybe = $index !== 'absent';
+            self::assertSame($maybe, $set->mayContain($key), $index);
+            self::assertSame($maybe, may_contain($name, $key), $index);
+            self::assertSame($maybe ? [$name] : [], candidate_sets($key, [$name]), $index);
+        }
+        $answers = ['old' => true, 'new' => true, 'number' => true, 'object' => true, 'absent' => false];
+        self::assertSame($answers, $set->mayContainMany($keys));
+        self::assertSame(array_diff_key($keys, ['absent' => 1]), $set->candidates($keys));
+    }
+
     /** @return array<string|int> */
     private static function keysInLines(): array
     {

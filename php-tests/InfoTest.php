@@ -90,4 +90,28 @@ final class InfoTest extends TestCase
             $script->output,
         );
     }
+
+    public function testInfoCountsLiveKeys(): void
+    {
+        SharedMemory::putWithLayer('counted-live', ['apple']);
+        $set = new Set('counted-live');
+        self::assertSame(0, $set->info()->liveKeys);
+        SharedMemory::addLive('counted-live', 'pear', 'plum', 'pear');
+        self::assertSame(2, $set->info()->liveKeys);
+        self::assertSame(1, $set->info()->keyCount, 'of the snapshot');
+        SharedMemory::putWithLayer('counted-live', ['apple', 'pear', 'plum']);
+        self::assertSoon(static fn (): bool => $set->info()->keyCount === 3);
+        self::assertSame(0, $set->info()->liveKeys);
+    }
+
+    public function testAddedKeysCountAsMaybeInStats(): void
+    {
+        SharedMemory::putWithLayer('stats-live', ['apple']);
+        SharedMemory::addLive('stats-live', 'pear');
+        (new Set('stats-live'))->mayContainMany(['apple', 'pear', 'quince']);
+        self::assertSame(
+            ['calls' => 1, 'maybe' => 2, 'absent' => 1, 'unavailable' => 0],
+            \KeySieve\stats()['stats-live'],
+        );
+    }
 }

@@ -43,19 +43,13 @@ final class RefreshTest extends TestCase
     {
         SharedMemory::put('thrown', ['apple']);
         $set = new Set('thrown');
+        $handler = static function () use ($set): never {
+            self::replaceUntilAttached($set, 'thrown');
+            throw new \DomainException('from the handler');
+        };
         for ($round = 0; $round < 5; ++$round) {
-            set_error_handler(static function () use ($set): never {
-                self::replaceUntilAttached($set, 'thrown');
-                throw new \DomainException('from the handler');
-            });
-            try {
-                CoerciveCalls::mayContain('thrown', null);
-                self::fail('no exception');
-            } catch (\DomainException $exception) {
-                self::assertSame('from the handler', $exception->getMessage());
-            } finally {
-                restore_error_handler();
-            }
+            $call = static fn () => CoerciveCalls::mayContainNull('thrown', $handler);
+            self::assertThrows(\DomainException::class, 'from the handler', $call);
             self::assertTrue($set->mayContain('apple'));
             self::assertFalse($set->mayContain('pear'));
         }
@@ -67,15 +61,10 @@ final class RefreshTest extends TestCase
     {
         SharedMemory::put('returned', ['', 'apple'], ['-0']);
         $set = new Set('returned');
-        set_error_handler(static function () use ($set): bool {
+        self::assertTrue(CoerciveCalls::mayContainNull('returned', static function () use ($set): bool {
             self::replaceUntilAttached($set, 'returned');
             return true;
-        });
-        try {
-            self::assertTrue(CoerciveCalls::mayContain('returned', null));
-        } finally {
-            restore_error_handler();
-        }
+        }));
         self::assertSame(1, self::mappedSnapshots('returned'));
     }
 

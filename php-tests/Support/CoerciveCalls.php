@@ -18,4 +18,15 @@ final class CoerciveCalls
     {
         return \KeySieve\may_contain($set, $key);
     }
+
+    /** For null, which is deprecated: PHP calls the handler in the middle of the call. */
+    public static function mayContainNull(string $set, callable $handler): bool
+    {
+        set_error_handler($handler);
+        try {
+            return self::mayContain($set, null);
+        } finally {
+            restore_error_handler();
+        }
+    }
 }
