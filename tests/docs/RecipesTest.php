@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Docs;
 
+use KeySieve\Tests\Support\Background;
+use KeySieve\Tests\Support\Folder;
 use PHPUnit\Framework\TestCase;
 
 /**
@@ -17,7 +19,7 @@ final class RecipesTest extends TestCase
     /** Most of the time they wait: for a poll, for another server to take over. */
     private const AT_A_TIME = 4;
 
-    /** @var DisposableRun[] by name of their recipe */
+    /** @var Background[] by name of their recipe */
     private static array $runs = [];
 
     /** @return iterable<string, array{string, Markdown}> */
@@ -82,15 +84,22 @@ final class RecipesTest extends TestCase
         $from = array_search($name, array_keys($recipes), true);
         foreach (array_slice($recipes, $from, self::AT_A_TIME) as [$next, $part]) {
             if (file_exists(self::recipe($next))) {
-                self::$runs[$next] ??= new DisposableRun(implode("\n", [
-                    file_get_contents(__DIR__ . '/recipes/common'),
-                    file_get_contents(self::recipe($next)),
-                    'given',
-                    ...self::steps($part),
-                    'expected',
-                ]));
+                self::$runs[$next] ??= self::start($next, $part);
             }
         }
+    }
+
+    private static function start(string $name, Markdown $part): Background
+    {
+        $folder = new Folder('recipe');
+        file_put_contents("$folder/script", implode("\n", [
+            file_get_contents(__DIR__ . '/recipes/common'),
+            file_get_contents(self::recipe($name)),
+            'given',
+            ...self::steps($part),
+            'expected',
+        ]));
+        return new Background($folder, [__DIR__ . '/disposable_root', "$folder/script"]); // nothing in there survives it
     }
 
     private static function recipe(string $name): string
