@@ -57,8 +57,7 @@ $pool = new FpmPool(
         echo (require \$place->ask)([page_keys($count)], open(\$place), \$place);
     }",
     ['pages' => ['pm.max_children' => trim(shell_exec('nproc'))]],
-    settings: SETTINGS + ['apc.entries_hint' => $count],
-    extensions: [...EXTENSIONS, getenv('KEYSIEVE_EXTENSION')],
+    settings: SETTINGS + ['apc.entries_hint' => $count, 'extension' => EXTENSIONS],
 );
 file_put_contents("$folder/empty.php", '<?php');
 $nginx = new Nginx($pool, "location = /empty {
