@@ -111,12 +111,15 @@ final class AvailabilityTest extends TestCase
             try {
                 new Set('BAD');
             } catch (ValueError) {
-                echo ' names are still checked';
+                echo ' names are still checked,';
             }
+            ob_start();
+            (new ReflectionExtension('keysieve'))->info();
+            echo str_contains(ob_get_clean(), 'keysieve support => disabled') ? ' phpinfo() says so' : '';
             PHP, ['keysieve.enabled' => 0, 'keysieve.on_unavailable' => 'throw']);
         self::assertSame(
             '["Disabled",true,{"0":true,"x":true},{"0":"a","x":"b"},null,true,["ready"],'
-                . '{"calls":5,"maybe":0,"absent":0,"unavailable":7}] names are still checked',
+                . '{"calls":5,"maybe":0,"absent":0,"unavailable":7}] names are still checked, phpinfo() says so',
             $script->output,
         );
         self::assertSame('', $script->errors, 'a wish of the operator is nothing to log');

@@ -21,7 +21,6 @@ final class FpmTest extends TestCase
         echo json_encode(['worker' => getmypid(), 'answer' => match ($query['what']) {
             'keys' => $set->mayContainMany(['apple', 'pear']),
             'state' => $set->availability()->name,
-            'calls' => KeySieve\stats()[$query['set']]['calls'] ?? 0,
             'jit' => opcache_get_status(false)['jit']['on'],
         }]);
         PHP;
@@ -50,27 +49,6 @@ final class FpmTest extends TestCase
         SharedMemory::put('fpm-fresh', ['apple', 'pear']);
         self::assertSoon(static fn (): bool => self::answers('keys', 'fpm-fresh') === [[true, true], [true, true]]);
         self::assertSame($workers, self::assertBothAnswer([true, true], 'keys', 'fpm-fresh'), 'none was restarted');
-    }
-
-    public function testWorkersKeepASetAttachedFromRequestToRequest(): void
-    {
-        SharedMemory::put('fpm-kept', ['apple']);
-        $workers = self::assertBothAnswer([true, false], 'keys', 'fpm-kept');
-        self::assertBothAnswer([true, false], 'keys', 'fpm-kept');
-        $calls = self::$pool->askBothWorkers('what=calls&set=fpm-kept');
-        self::assertSame($workers, array_keys($calls));
-        self::assertGreaterThanOrEqual(2, min($calls));
-    }
-
-    public function testBypassHoldsFromTheNextRequestOn(): void
-    {
-        SharedMemory::put('fpm-bypassed', ['apple']);
-        self::assertBothAnswer('Ready', 'state', 'fpm-bypassed');
-        SharedMemory::bypass('fpm-bypassed');
-        self::assertBothAnswer('Bypassed', 'state', 'fpm-bypassed');
-        self::assertBothAnswer([true, true], 'keys', 'fpm-bypassed');
-        SharedMemory::bypass('fpm-bypassed', '--off');
-        self::assertBothAnswer('Ready', 'state', 'fpm-bypassed');
     }
 
     public function testExpiryShowsInRequestsOfFewLookups(): void

@@ -4,12 +4,10 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
-use KeySieve\Key;
 use KeySieve\Set;
 use KeySieve\Tests\Support\AskedSets;
 use KeySieve\Tests\Support\Background;
 use KeySieve\Tests\Support\Folder;
-use KeySieve\Tests\Support\Loader;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
@@ -18,44 +16,6 @@ use KeySieve\Tests\Support\SharedMemory;
 final class LoaderTest extends AskedSets
 {
     private const GENERATIONS = 12;
-
-    /** @return iterable<string, array{string, string[], string[]}> */
-    public static function formats(): iterable
-    {
-        yield 'lines' => ['lines', [], ["no UTF-8: \xff\xfe", "\x01"]];
-        yield 'NUL-separated' => ['nul', ['-0'], ['', "two\nlines", "\r", "ends with CR\r"]];
-    }
-
-    /**
-     * @dataProvider formats
-     * @param string[] $options of `keysieve build`
-     * @param string[] $special keys that only this format can hold
-     */
-    public function testEveryKeyThatWasBuiltIsMaybe(string $name, array $options, array $special): void
-    {
-        $keys = [
-            ...$special,
-            '初音ミク', 'Café', "Cafe\u{301}", ' ', ' spaces ', '0', '-1', '007', '9223372036854775807', '1e3',
-            str_repeat('a', 1 << 20), str_repeat('猫', 349_525) . 'x',
-            ...array_map(strval(...), range(-500, 5_000)),
-        ];
-        $loader = new Loader([$name]);
-        $loader->push(SharedMemory::build($name, $keys, $options));
-        $set = new Set($name);
-        self::assertSoon(static fn (): bool => $set->info() !== null, $loader->log(...));
-
-        self::assertSame(1, $set->info()->generation);
-        foreach ($keys as $key) {
-            self::assertTrue($set->mayContain($key), substr($key, 0, 40));
-            self::assertTrue($set->mayContain(new Key($key)), substr($key, 0, 40));
-        }
-        self::assertSame(array_fill(0, count($keys), true), $set->mayContainMany($keys));
-        self::assertSame($keys, $set->candidates($keys));
-        foreach (range(-500, 5_000) as $int) {
-            self::assertTrue($set->mayContain($int));
-        }
-        self::assertLessThan(0.05, self::shareOfWrongMaybes($set));
-    }
 
     /** As docs/another_kind.md says. */
     public function testNoKeyIsAbsentWhileASetMovesThroughAllKinds(): void

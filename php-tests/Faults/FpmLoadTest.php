@@ -115,8 +115,7 @@ final class FpmLoadTest extends TestCase
     /** As a batch would make it. */
     private function refresh(): void
     {
-        $added = $this->added === 0 ? [] : self::keys($this->added, 'added');
-        $keys = [...self::keys(self::KEYS), ...$added];
+        $keys = [...self::keys(self::KEYS), ...self::keys($this->added, 'added')];
         $this->loader->push(SharedMemory::build(self::SET, $keys, ['--store', $this->loader->store]));
     }
 

@@ -51,18 +51,6 @@ final class SharedMemory
     }
 
     /**
-     * The same in another directory, which is made where it is missing.
-     *
-     * @param array<string|int> $keys
-     * @param string[]          $options of `keysieve publish`
-     */
-    public static function putInto(string $directory, string $set, array $keys, array $options = []): void
-    {
-        is_dir($directory) || mkdir($directory);
-        Program::keysieve('publish', '--directory', $directory, ...$options, ...[self::build($set, $keys)]);
-    }
-
-    /**
      * Builds and publishes with an empty live layer, as the loader does.
      *
      * @param array<string|int> $keys

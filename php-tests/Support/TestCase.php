@@ -10,7 +10,8 @@ abstract class TestCase extends \PHPUnit\Framework\TestCase
     /** @return string[] "$name 1" and so on */
     public static function keys(int $count, string $name = 'key'): array
     {
-        return array_map(static fn (int $number): string => "$name $number", range(1, $count));
+        $numbers = $count === 0 ? [] : range(1, $count);
+        return array_map(static fn (int $number): string => "$name $number", $numbers);
     }
 
     /**
