@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\TestCase;
 
@@ -16,12 +17,12 @@ final class BenchPageTest extends TestCase
         'series' => [['name' => 'ours', 'points' => [[10, 1.5], [100, 2]]]],
     ];
 
-    private string $folder;
+    private Folder $folder;
 
     protected function setUp(): void
     {
-        $this->folder = sys_get_temp_dir() . '/bench-page.' . bin2hex(random_bytes(4));
-        mkdir("$this->folder/parts", recursive: true);
+        $this->folder = new Folder('bench-page');
+        mkdir("$this->folder/parts");
     }
 
     public function testHoldsTablesWithTheFirstColumnToTheLeft(): void

@@ -4,16 +4,13 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
-use KeySieve\Availability;
 use KeySieve\Info;
 use KeySieve\Key;
-use KeySieve\Membership;
 use KeySieve\Set;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
-use KeySieve\UnavailableException;
 
 /** The classes as such: what they promise to those who hold one. */
 final class ObjectsTest extends TestCase
@@ -25,12 +22,6 @@ final class ObjectsTest extends TestCase
         yield 'Set' => [new Set('objects')];
         yield 'Key' => [new Key('apple')];
         yield 'Info' => [(new Set('objects'))->info()];
-    }
-
-    /** @dataProvider objects */
-    public function testIsFinal(object $object): void
-    {
-        self::assertTrue((new \ReflectionClass($object))->isFinal());
     }
 
     /** @dataProvider objects */
@@ -46,8 +37,8 @@ final class ObjectsTest extends TestCase
     /** @dataProvider objects */
     public function testHasNoDynamicProperties(object $object): void
     {
-        $this->expectExceptionMessage('Cannot create dynamic property ' . $object::class . '::$extra');
-        $object->extra = 1;
+        $message = 'Cannot create dynamic property ' . $object::class . '::$extra';
+        self::assertThrows(\Error::class, $message, static fn () => $object->extra = 1);
     }
 
     public function testSetAndInfoAreNotCloneable(): void
@@ -143,42 +134,6 @@ final class ObjectsTest extends TestCase
                 . str_repeat("KeySieve\\Set object is not initialized\n", 5),
             $script->output,
         );
-    }
-
-    public function testMembershipCanBeFaked(): void
-    {
-        $fake = new class implements Membership {
-            public function mayContain(string|int|Key $key): bool
-            {
-                return $key === 'apple';
-            }
-
-            public function mayContainMany(array $keys): array
-            {
-                return array_map($this->mayContain(...), $keys);
-            }
-
-            public function candidates(array $keys): array
-            {
-                return array_filter($keys, $this->mayContain(...));
-            }
-        };
-        self::assertInstanceOf(Membership::class, new Set('objects'));
-        self::assertSame([true, false], $fake->mayContainMany(['apple', 'pear']));
-    }
-
-    public function testAvailabilityIsAPureEnum(): void
-    {
-        self::assertSame(
-            ['Ready', 'Missing', 'Expired', 'Bypassed', 'Incompatible', 'Disabled'],
-            array_column(Availability::cases(), 'name'),
-        );
-        self::assertNotInstanceOf(\BackedEnum::class, Availability::Ready);
-    }
-
-    public function testTheExceptionIsARuntimeException(): void
-    {
-        self::assertInstanceOf(\RuntimeException::class, new UnavailableException('message'));
     }
 
     /** @return iterable<string, array{string}> */

@@ -66,9 +66,7 @@ final class LongRunningTest extends TestCase
     public function testAJobInWhichTheWorkerDiesIsDoneByTheNext(): void
     {
         $this->query('ALTER TABLE articles RENAME TO away');
-        $this->push('{"id": 7, "tags": ["猫"]}');
-        self::assertSoon(fn (): bool => !$this->worker->isRunning());
-        self::assertStringContainsString('no such table: articles', $this->worker->output());
+        $this->pushFatalPage('no such table: articles');
         $this->query('ALTER TABLE away RENAME TO articles');
         $this->start();
         self::assertSame([['猫', 2]], $this->nextLinks());
@@ -78,9 +76,7 @@ final class LongRunningTest extends TestCase
     public function testAPageStaysWhenRedisRefusesItsLinks(): void
     {
         $this->redis->command('ACL', 'SETUSER', 'default', '-rpush');
-        $this->redis->command('LPUSH', 'pages', '{"id": 7, "tags": ["猫"]}');
-        self::assertSoon(fn (): bool => !$this->worker->isRunning());
-        self::assertStringContainsString('NOPERM', $this->worker->output());
+        $this->pushFatalPage('NOPERM');
         $this->redis->command('ACL', 'SETUSER', 'default', '+rpush');
         $this->start();
         self::assertSame([['猫', 2]], $this->nextLinks());
@@ -94,6 +90,14 @@ final class LongRunningTest extends TestCase
             ['{"id": 7, "tags": [', '0', '{"id": 7}', '{"id": 7, "tags": [[]]}'],
             explode("\n", $this->redis->command('LRANGE', 'pages:refused', '0', '-1')),
         );
+    }
+
+    /** Pushes a page in which the worker dies, and waits for that. */
+    private function pushFatalPage(string $error): void
+    {
+        $this->redis->command('LPUSH', 'pages', '{"id": 7, "tags": ["猫"]}');
+        self::assertSoon(fn (): bool => !$this->worker->isRunning());
+        self::assertStringContainsString($error, $this->worker->output());
     }
 
     private function start(): void

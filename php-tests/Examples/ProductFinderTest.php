@@ -95,16 +95,6 @@ final class ProductFinderTest extends TestCase
         self::assertSame($absent, $this->find('44'), 'the row is there, and nobody has added its key');
         $loader->add('products', '44');
         self::assertSoon(fn (): bool => str_starts_with($this->find('44'), "44: Basket\n"));
-
-        $this->examples->code(<<<'PHP'
-            require FOLDER . '/Database.php';
-            require FOLDER . '/add_then_commit/AddThenCommit.php';
-            $redis = new Redis();
-            $redis->connect(getenv('EXAMPLES_REDIS'));
-            (new App\AddThenCommit((new App\Database())->connection(), $redis, 'keysieve:products:adds'))
-                ->insert(45, 'INSERT INTO products VALUES (?, ?)', [45, 'Brush']);
-            PHP);
-        self::assertSoon(fn (): bool => str_starts_with($this->find('45'), "45: Brush\n"));
         unset($loader);
         Program::output(['rm', '-rf', SharedMemory::folder('products')]);
     }

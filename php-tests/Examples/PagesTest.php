@@ -9,8 +9,8 @@ use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 
-/** The page of tags in a real php-fpm. Its sets are so small that they have no false positives. */
-final class TagLinksTest extends TestCase
+/** The page of tags and the status page in a real php-fpm. The sets are so small that they have no false positives. */
+final class PagesTest extends TestCase
 {
     private static ?Examples $examples;
     private static ?FpmPool $pool;
@@ -91,6 +91,26 @@ final class TagLinksTest extends TestCase
         self::assertStringContainsString('<!-- 2 queries -->', $page->output);
         self::assertStringContainsString('was built with key profile "other-rules", not "tag-', $page->errors);
         $examples->publish('encyclopedia', 'shop');
+    }
+
+    /** A process of another user may see other sets. */
+    public function testTheStatusPageShowsTheStateOfEachSetAndWhyItDoesNotAnswer(): void
+    {
+        SharedMemory::put('seen', ['apple']);
+        SharedMemory::put('writable', ['apple']);
+        chmod(SharedMemory::folder('writable'), 02770);
+        SharedMemory::put('off', ['apple']);
+        SharedMemory::bypass('off');
+        $page = self::$pool->request('page=status_page/status.php&sets=seen,off,writable,never,%3Cb%3E')->body();
+        self::assertMatchesRegularExpression('~^<p>Worker \d+ has uid \d+, groups \d~m', $page);
+        self::assertMatchesRegularExpression('~^<p>seen: Ready, publication \d+, generation 0, keys of 20\d\d-~m', $page);
+        self::assertMatchesRegularExpression('~^<p>off: Bypassed, publication .* \(bypassed by an operator of this host\)</p>$~m', $page);
+        self::assertStringContainsString("<p>writable: Missing</p>\n", $page);
+        self::assertStringContainsString('<p>never: Missing</p>', $page);
+        self::assertStringNotContainsString('<b>', $page);
+        self::assertMatchesRegularExpression('~Set writable.*missing \(.*may write to it\)~', $page);
+        self::assertMatchesRegularExpression('~Set never.*No such file or directory~', $page);
+        self::assertMatchesRegularExpression('~keysieve version.*\d+\.\d+~', $page);
     }
 
     private function page(string ...$tags): string
