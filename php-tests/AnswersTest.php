@@ -60,7 +60,7 @@ final class AnswersTest extends TestCase
     }
 
     /** @dataProvider kinds */
-    public function testABatchAnswersAsSingleCallsDo(string $kind): void
+    public function testABatchAnswersLikeSingleCalls(string $kind): void
     {
         $set = new Set("lines-$kind");
         foreach ([0, 1, 31, 32, 33, 63, 64, 65, 128, 1_000] as $size) {
@@ -73,7 +73,7 @@ final class AnswersTest extends TestCase
         }
     }
 
-    public function testAnIntIsItsDecimalString(): void
+    public function testAnIntegerIsItsDecimalString(): void
     {
         $set = new Set('lines-bloom');
         for ($number = -2_000; $number < 2_000; ++$number) {
@@ -176,7 +176,7 @@ final class AnswersTest extends TestCase
         self::assertSame('猫', $present->bytes);
     }
 
-    public function testTheFunctionAnswersAsTheMethodDoes(): void
+    public function testTheFunctionAnswersLikeTheMethod(): void
     {
         $set = new Set('lines-bloom');
         foreach ([...self::keys(500, 'foreign'), 'apple', 42, new Key('猫')] as $key) {
@@ -198,7 +198,7 @@ final class AnswersTest extends TestCase
         self::assertSame(['never-published', 'fruits'], candidate_sets('pear', ['never-published', 'fruits']));
     }
 
-    public function testCandidateSetsOfManySeeds(): void
+    public function testCandidateSetsMayHaveManySeeds(): void
     {
         $names = [];
         for ($number = 0; $number < 12; ++$number) {

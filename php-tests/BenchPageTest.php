@@ -40,7 +40,7 @@ final class BenchPageTest extends TestCase
         self::assertSame("| aim | wanted | measured | reached |\n|---|---:|---:|---:|\n| faster | ≥ 5 | 5.6 | yes |\n| smaller | ≤ 1 | 2 | **no** |\n", $page);
     }
 
-    public function testShowsPlotsThatLieInTheFolderOfItsName(): void
+    public function testShowsThePlotsInTheFolderOfItsName(): void
     {
         $page = $this->filled('plots settings', ['settings' => ['apcu 5'], 'plots' => [self::BARS, self::LINES]]);
         $today = gmdate('Y-m-d', filemtime("$this->folder/parts/php.json"));
@@ -75,7 +75,7 @@ final class BenchPageTest extends TestCase
     }
 
     /** @dataProvider wrongParts */
-    public function testIsRefusedWithTheReasonAndLeftAlone(array $part, string $reason): void
+    public function testAWrongPartIsRefusedWithTheReasonAndLeavesThePageAlone(array $part, string $reason): void
     {
         file_put_contents("$this->folder/parts/php.json", json_encode($part));
         file_put_contents("$this->folder/page.md", "<!-- begin php tables plots -->\nold\n<!-- end php -->\n");

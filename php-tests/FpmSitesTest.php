@@ -111,7 +111,7 @@ final class FpmSitesTest extends TestCase
      *
      * @dataProvider preloadDirectories
      */
-    public function testWhatAPreloadScriptHasAskedIsNotTheWorkers(string $preloaded): void
+    public function testAPreloadScriptLeavesNothingToTheWorkers(string $preloaded): void
     {
         $script = SharedMemory::directory() . '/preload-sites.php';
         file_put_contents($script, <<<'PHP'

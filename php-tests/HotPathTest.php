@@ -93,7 +93,7 @@ final class HotPathTest extends TestCase
         self::assertLessThan(1.5 * $one, $many);
     }
 
-    public function testCallsOfTheirOwnHashItForEverySet(): void
+    public function testSeparateCallsHashTheKeyForEverySet(): void
     {
         [$one, $many] = self::instructions('foreach ($names as $name) { KeySieve\may_contain($name, $key); }');
         self::assertGreaterThan(0.5 * self::SETS * $one, $many);

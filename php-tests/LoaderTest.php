@@ -31,7 +31,7 @@ final class LoaderTest extends AskedSets
         }
     }
 
-    public function testARollbackBringsTheKindBeforeBack(): void
+    public function testARollbackBringsBackTheOldKind(): void
     {
         $this->start('moved-back');
         $this->add('moved-back', 'added first');

@@ -49,7 +49,7 @@ final class ObjectsTest extends TestCase
         }
     }
 
-    public function testSetsAreEqualToThemselvesAlone(): void
+    public function testASetEqualsOnlyItself(): void
     {
         $set = new Set('objects');
         self::assertTrue($set == $set);

@@ -14,7 +14,7 @@ use KeySieve\Tests\Support\TestCase;
 /** A running process follows what is published, also when that happens in the middle of a call. */
 final class RefreshTest extends TestCase
 {
-    public function testNoKeyIsEverAbsentWhileManyPublicationsPassBy(): void
+    public function testNoKeyIsAbsentWhileManyPublicationsPassBy(): void
     {
         SharedMemory::put('busy', range(1, 300));
         $script = PhpScript::run(<<<'PHP'
@@ -88,7 +88,7 @@ final class RefreshTest extends TestCase
     }
 
     /** The cycle collector runs destructors in the middle of info(), which makes objects. */
-    public function testADestructorThatAttachesANewPublicationInTheMiddleOfInfo(): void
+    public function testADestructorMayAttachANewPublicationInTheMiddleOfInfo(): void
     {
         SharedMemory::put('collected', ['apple'], ['--key-profile', 'as it was built']);
         $clock = new Clock();

@@ -98,7 +98,7 @@ final class TroubleTest extends TestCase
         $this->assertLogged(2, 'set "kept"');
     }
 
-    public function testIsLoggedBeforeARequestWithoutEndEnds(): void
+    public function testTroubleIsLoggedWhileARequestGoesOn(): void
     {
         SharedMemory::put('unending', ['apple']);
         $clock = new Clock();

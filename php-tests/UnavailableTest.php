@@ -125,7 +125,7 @@ final class UnavailableTest extends TestCase
     }
 
     /** Names may come from afar; php-fpm looks before a worker may be in a chroot (Faults/FpmConfinementTest). */
-    public function testTheOwnerIsLookedUpWhenASetIsAskedAndNotBefore(): void
+    public function testTheOwnerIsLookedUpWhenASetIsFirstAsked(): void
     {
         $trace = tempnam(sys_get_temp_dir(), 'keysieve-trace-');
         $lookUps = static function (string $code) use ($trace): int {

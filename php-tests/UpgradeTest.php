@@ -98,7 +98,7 @@ final class UpgradeTest extends TestCase
         }
     }
 
-    public function testNobodyReadsWhatIsTwoFormatsBehind(): void
+    public function testNoProgramReadsWhatIsTwoFormatsBehind(): void
     {
         $old = $this->build(1, ['first']);
         $inspected = Program::run([self::program(3), 'inspect', $old]);

@@ -80,7 +80,7 @@ final class CountedSetTest extends TestCase
     }
 
     /** @group frameworks */
-    public function testPromtoolFindsNothingAmiss(): void
+    public function testPromtoolAcceptsTheMetrics(): void
     {
         $this->ask(7);
         $file = tempnam(sys_get_temp_dir(), 'keysieve-metrics-');
@@ -90,7 +90,7 @@ final class CountedSetTest extends TestCase
         self::assertSame([0, '', ''], [$lint->status, $lint->output, $lint->errors]);
     }
 
-    public function testNginxShowsTheMetricsToNobodyElse(): void
+    public function testNginxShowsTheMetricsToThisHostAlone(): void
     {
         $this->ask(7);
         self::assertSame(1, preg_match('/^```nginx\n(.*?)^```/ms', file_get_contents(Examples::path('README.md')), $found));
@@ -103,7 +103,7 @@ final class CountedSetTest extends TestCase
         self::assertStringContainsString('403 Forbidden', $this->get($nginx, '127.0.0.2'));
     }
 
-    public function testWithoutApcuThePageAnswersAndTheMetricsSayWhyTheyAreNot(): void
+    public function testWithoutApcuThePageAnswersAndTheMetricsSayWhyTheyAreMissing(): void
     {
         self::$pages = self::$examples->pool(['apc.enabled' => '0']);
         self::assertSame("Product 7\n", $this->ask(7));

@@ -20,7 +20,7 @@ final class DisposableDomainsTest extends TestCase
         $this->examples->setUp('disposable');
     }
 
-    public function testListedDomainsAndThoseBelowThemAreRefused(): void
+    public function testListedDomainsAndTheirSubdomainsAreRefused(): void
     {
         $refused = ['me@trash.example', 'me@A.b.TRASH.example.', 'me@müll.example'];
         $welcome = ['me@example.org', 'me@nottrash.example', '"a@trash.example"@example.org', 'me@example', 'me', 'me@'];

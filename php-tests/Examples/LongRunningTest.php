@@ -82,7 +82,7 @@ final class LongRunningTest extends TestCase
         self::assertSame([['猫', 2]], $this->nextLinks());
     }
 
-    public function testWhatIsNoPageIsPutAsideAndTheWorkGoesOn(): void
+    public function testAnInvalidPageIsSetAsideAndTheWorkGoesOn(): void
     {
         $this->push('{"id": 7, "tags": [', '0', '{"id": 7}', '{"id": 7, "tags": [[]]}', '{"id": 7, "tags": ["猫"]}');
         self::assertSame([['猫', 2]], $this->nextLinks());

@@ -28,7 +28,7 @@ final class PagesTest extends TestCase
         self::$examples = null;
     }
 
-    public function testTagsAreLinkedThatHaveSomethingHoweverTheyAreWritten(): void
+    public function testTagsAreLinkedHoweverTheyAreWritten(): void
     {
         $tags = ['猫', "CAFE\u{301}", '2024', "\u{3000}tokyo tower ", '<b>', "\xff", '犬', '02024'];
         self::assertSame(<<<HTML
@@ -80,7 +80,7 @@ final class PagesTest extends TestCase
         self::assertStringContainsString('<!-- 0 queries -->', $this->page('犬'));
     }
 
-    public function testAnswersOfOtherRulesAreNotBelieved(): void
+    public function testASetBuiltByOtherRulesAnswersMaybe(): void
     {
         $examples = new Examples();
         $examples->setUp();

@@ -51,7 +51,7 @@ final class ProductFinderTest extends TestCase
         self::assertSame('{"id":42,"name":"Cat food"}', $this->redis->command('GET', 'product:42'));
     }
 
-    public function testWhoAsksForWhatDoesNotExistReachesNeitherRedisNorSql(): void
+    public function testMissingProductsReachNeitherRedisNorSql(): void
     {
         $ids = array_map(strval(...), range(100_000, 102_999));
         $this->redis->command('CONFIG', 'RESETSTAT');
@@ -80,7 +80,7 @@ final class ProductFinderTest extends TestCase
         self::assertSame(1, substr_count($found->errors, $this->redis->socket));
     }
 
-    public function testANewProductIsFoundFromItsAddOn(): void
+    public function testANewProductIsFoundOnceItIsAdded(): void
     {
         Program::output(['rm', '-rf', SharedMemory::folder('products')]);
         $loader = new Loader(['products'], $this->redis->url);
@@ -99,7 +99,7 @@ final class ProductFinderTest extends TestCase
         Program::output(['rm', '-rf', SharedMemory::folder('products')]);
     }
 
-    public function testARedisThatHangsCostsItsTimeLimitOnce(): void
+    public function testAHangingRedisCostsItsTimeLimitOnce(): void
     {
         $this->redis->freeze();
         $examples = $this->examplesThatWait('0.1', (new Clock())->environment());
@@ -109,7 +109,7 @@ final class ProductFinderTest extends TestCase
         self::assertStringContainsString('read error', $found->errors);
     }
 
-    public function testAllWorkersLeaveARedisAloneThatHangs(): void
+    public function testAllWorkersLeaveAHangingRedisAlone(): void
     {
         $clock = new Clock();
         $pages = $this->examples->pool(page: self::PAGE, clock: $clock);
@@ -124,7 +124,7 @@ final class ProductFinderTest extends TestCase
         });
     }
 
-    public function testWithoutApcuARedisThatHangsCostsEachRequestItsTimeLimitOnce(): void
+    public function testWithoutApcuAHangingRedisCostsEachRequestItsTimeLimitOnce(): void
     {
         $pages = $this->examples->pool(['apc.enabled' => '0'], self::PAGE);
         $this->redis->freeze();

@@ -90,7 +90,7 @@ final class ReadmeTest extends TestCase
     }
 
     /** @group frameworks */
-    public function testPromtoolTakesTheExpressions(): void
+    public function testPromtoolAcceptsTheExpressions(): void
     {
         self::assertSame(2, preg_match_all('/^```promql\n(.*?)^```/ms', self::readme(), $found));
         $rules = [['record' => 'a', 'expr' => $found[1][0]], ['record' => 'b', 'expr' => $found[1][1]]];

@@ -36,7 +36,7 @@ final class UserNamesTest extends TestCase
         unset($this->loader, $this->examples, $this->redis); // the next test's sets are those of another loader
     }
 
-    public function testNamesAreComparedAsPeopleReadThem(): void
+    public function testNamesThatLookTheSameAreTheSame(): void
     {
         self::assertSame(
             "carol: free\nAlice: taken\nＢＯＢ: taken\nJU\u{308}RGEN: taken\n"
@@ -58,7 +58,7 @@ final class UserNamesTest extends TestCase
         self::assertSoon(fn (): bool => $this->available('cArOl') === "cArOl: taken\n1 queries\n");
     }
 
-    public function testAnErrorThatIsNotAboutTheNameIsNotTaken(): void
+    public function testAnErrorThatIsNotAboutTheNameDoesNotMeanTaken(): void
     {
         $error = $this->register('erin', <<<'PHP'
             $db->connection()->exec(<<<'SQL'
@@ -126,7 +126,7 @@ final class UserNamesTest extends TestCase
         self::assertMatchesRegularExpression('/WRONGTYPE.*\n3$/', $error);
     }
 
-    public function testARedisThatHangsLeavesNoRow(): void
+    public function testAHangingRedisLeavesNoRow(): void
     {
         $this->redis->freeze();
         $this->code(<<<'PHP'

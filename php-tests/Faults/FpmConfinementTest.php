@@ -28,7 +28,7 @@ final class FpmConfinementTest extends TestCase
     }
 
     /** The owner is known by a name, which nobody can look up in there. */
-    public function testAChroot(): void
+    public function testAWorkerInAChrootAnswers(): void
     {
         $this->publish('chrooted', ['--group', 'www-data']);
         foreach ([SharedMemory::folder('chrooted'), ...glob(SharedMemory::folder('chrooted') . '/*')] as $path) {
@@ -42,7 +42,7 @@ final class FpmConfinementTest extends TestCase
         $this->assertAllRight($pool, 'chroot');
     }
 
-    public function testOpenBasedir(): void
+    public function testAWorkerUnderOpenBasedirAnswers(): void
     {
         $this->publish('based');
         $script = 'if (@file_get_contents(' . var_export(SharedMemory::folder('based') . '/control', true) . ') !== false) {'
@@ -52,7 +52,7 @@ final class FpmConfinementTest extends TestCase
     }
 
     /** One master, three pools: of the set's owner, in its group, and strange to both, which is told nothing. */
-    public function testPoolsOfSeveralUsers(): void
+    public function testOnlyPoolsOfTheOwnerAndItsGroupReadTheSet(): void
     {
         $this->publish('shared', ['--group', 'www-data']);
         $pool = new FpmPool(VerifyingPage::script('shared', self::KEYS), [

@@ -225,7 +225,7 @@ final class HostileCallsTest extends TestCase
         SharedMemory::put('hostile', ['apple', ...array_map(static fn (int $i) => "key$i", range(1, 100))]);
     }
 
-    public function testGiveTheRightErrorsAndLoseNoMemory(): void
+    public function testHostileCallsGiveTheRightErrorsAndLoseNoMemory(): void
     {
         $many = Soak::rounds(50_000, 1_000_000);
         $script = PhpScript::run(
@@ -250,7 +250,7 @@ final class HostileCallsTest extends TestCase
     }
 
     /** @group soak */
-    public function testLoseNothingUnderValgrind(): void
+    public function testHostileCallsLoseNothingUnderValgrind(): void
     {
         $many = Soak::rounds(500, 1_000_000);
         $this->runUnderValgrind(self::CALLS . "\n\$run();\necho 'done';", $many, 'done');
@@ -281,7 +281,7 @@ final class HostileCallsTest extends TestCase
      *
      * @group soak
      */
-    public function testLoseNothingWhenTheScriptEndsInTheMiddle(string $code, string $output): void
+    public function testAScriptThatEndsInTheMiddleLosesNothing(string $code, string $output): void
     {
         $this->runUnderValgrind(self::CALLS . "\n$code\necho 'not reached';", 10, $output);
         Soak::report($this->dataName() . ': no wrong access, nothing lost');
