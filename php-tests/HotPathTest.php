@@ -10,8 +10,8 @@ use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 
 /**
- * What a lookup costs over an attached set: no system call, no look at the clock, no allocation from PHP's memory or by
- * malloc; and a key is hashed once, however many sets of one seed look at it.
+ * A lookup over an attached set makes no system call, reads no clock, and allocates nothing from PHP's memory or by malloc.
+ * A key is hashed once, however many sets of one seed look at it.
  */
 final class HotPathTest extends TestCase
 {

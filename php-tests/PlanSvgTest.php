@@ -10,7 +10,7 @@ use KeySieve\Tests\Support\TestCase;
 /** The picture of `keysieve plan --svg`, read by a parser of XML and looked at as a reader would. */
 final class PlanSvgTest extends TestCase
 {
-    /** Of the size of the letters: the mean width, and the heights above and below the base line. */
+    /** In sizes of a letter: its mean width, and its heights above and below the base line. */
     private const LETTER_WIDTH = 0.56;
     private const ABOVE = 0.75;
     private const BELOW = 0.22;

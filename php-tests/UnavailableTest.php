@@ -124,7 +124,7 @@ final class UnavailableTest extends TestCase
         }
     }
 
-    /** Names may come from afar; php-fpm looks before a worker may be in a chroot (Faults/FpmConfinementTest). */
+    /** Names may come from another host; php-fpm looks before a worker may be in a chroot (Faults/FpmConfinementTest). */
     public function testTheOwnerIsLookedUpWhenASetIsFirstAsked(): void
     {
         $trace = tempnam(sys_get_temp_dir(), 'keysieve-trace-');

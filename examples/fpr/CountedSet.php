@@ -16,13 +16,13 @@ namespace KeySieve;
  *
  *     production FPR = false positives / (false positives + absent)
  *
- * What a set answers while it is unavailable is no false positive of its filter, and not counted as one. Confirm every
- * key that was answered maybe, and ask such a set through this class alone: else the rate comes out too low.
+ * The maybe of an unavailable set is no false positive of its filter, and is not counted as one. Confirm every key that
+ * was answered maybe, and ask such a set only through this class: else the rate comes out too low.
  *
- * Counts go to APCu, which all workers of a php-fpm share; metrics.php shows them. Where there is no APCu nothing is
- * counted. A process that lives for long calls flush() after each job; where APCu is not shared (command line,
- * RoadRunner) it passes a function that brings the counts elsewhere. It costs some 20 ns more per lookup, and a few
- * microseconds per request and per confirm().
+ * Counts go to APCu, which all workers of a php-fpm share; metrics.php shows them. Without APCu nothing is counted. A
+ * process that lives for long calls flush() after each job; where APCu is not shared (command line, RoadRunner) it
+ * passes a function that brings the counts elsewhere. It costs some 20 ns more per lookup, and a few microseconds per
+ * request and per confirm().
  */
 final class CountedSet implements Membership
 {

@@ -1,6 +1,6 @@
 <?php
 
-// What CountedSet has counted in all workers of this php-fpm, as Prometheus reads it. Let nobody else ask: ../README.md says how.
+// What CountedSet has counted in all workers of this php-fpm, as Prometheus reads it. Close it to others: ../README.md says how.
 
 declare(strict_types=1);
 

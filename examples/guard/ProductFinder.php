@@ -7,9 +7,8 @@ namespace App;
 use KeySieve\Membership;
 
 /**
- * A guard in front of Redis and SQL. Whoever asks for endless products that do not exist (a crawler, an attacker)
- * passes every cache, since what does not exist is not cached. Here only the share that the false-positive rate says
- * gets as far.
+ * A guard in front of Redis and SQL. A crawler or an attacker that asks for endless products that do not exist passes
+ * every cache, since a missing product is not cached. Here only the share that the false-positive rate says gets as far.
  *
  * A product that was inserted since the build is "absent" as well, until its key is added: insert products by
  * AddThenCommit (../add_then_commit). Where that cannot be done, use "absent" only for what may be as old as the build.

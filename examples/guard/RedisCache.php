@@ -9,8 +9,8 @@ use RedisException;
 
 /**
  * Rows in Redis. It is connected to by the first key that may exist. A Redis that is away or hangs costs its time limit
- * once, and is left alone for some seconds: the database answers instead. By APCu all workers of a php-fpm know of it;
- * without APCu each request finds out for itself.
+ * once, and is left alone for some seconds: the database answers instead. APCu tells all workers of a php-fpm; without
+ * APCu each request finds out for itself.
  */
 final class RedisCache
 {

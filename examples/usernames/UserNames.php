@@ -8,10 +8,10 @@ use KeySieve\Membership;
 use PDOException;
 
 /**
- * Says while somebody types whether a name is free. Most names that people try are: those are answered without a query.
+ * Says whether a name is free while it is being typed. Most names that people try are: those are answered without a query.
  *
- * "Absent" means free as of the generation at hand and the adds that this host has received. Good enough to show; who
- * gets the name is decided by the database's unique index alone, when it is inserted.
+ * "Absent" means free as of the generation at hand and the adds that this host has received. That is good enough to
+ * show. The unique index of the database alone decides which insert gets the name.
  */
 final class UserNames
 {

@@ -27,7 +27,7 @@ final class FpmConfinementTest extends TestCase
         }
     }
 
-    /** The owner is known by a name, which nobody can look up in there. */
+    /** The owner is known by a name, which cannot be looked up in there. */
     public function testAWorkerInAChrootAnswers(): void
     {
         $this->publish('chrooted', ['--group', 'www-data']);
@@ -51,7 +51,7 @@ final class FpmConfinementTest extends TestCase
         $this->assertAllRight($pool, 'open_basedir');
     }
 
-    /** One master, three pools: of the set's owner, in its group, and strange to both, which is told nothing. */
+    /** One master, three pools: one runs as the set's owner, one is in its group, one is neither and is told nothing. */
     public function testOnlyPoolsOfTheOwnerAndItsGroupReadTheSet(): void
     {
         $this->publish('shared', ['--group', 'www-data']);

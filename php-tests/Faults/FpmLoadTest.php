@@ -16,9 +16,9 @@ use KeySieve\Tests\Support\TestCase;
 use KeySieve\Tests\Support\VerifyingPage;
 
 /**
- * nginx and php-fpm under wrk, while a key list is built, pushed and published every second, keys are added all the time,
- * and now and then the folder of the set is renamed or an empty file system mounted over the directory. What a process that
- * has just begun has seen of the added keys, no later request may miss.
+ * nginx and php-fpm under wrk. A key list is built, pushed and published every second, and keys are added all the time. Now
+ * and then the folder of the set is renamed, or an empty file system mounted over the directory. Once a new process has
+ * seen an added key, no later request may miss it.
  *
  * @group load
  * @group soak
@@ -131,7 +131,7 @@ final class FpmLoadTest extends TestCase
         $this->tellPages();
     }
 
-    /** Every other time; what lies there then is left behind for good. */
+    /** Every other time; the folder that was there is left behind for good. */
     private function disturb(int $round): void
     {
         if ($round % 4 === 1 && posix_geteuid() === 0) {
@@ -151,7 +151,7 @@ final class FpmLoadTest extends TestCase
     }
 
     /**
-     * By a process of its own, which answers from what is current; maybe for want of a publication does not count.
+     * Asks a process of its own, which answers from what is current; maybe without a publication does not count.
      *
      * @param string[] $keys
      */

@@ -10,8 +10,8 @@ use KeySieve\Tests\Support\Soak;
 use KeySieve\Tests\Support\TestCase;
 
 /**
- * Calls with arguments that nobody should pass, and code of the caller's that runs in the middle of one: the right
- * error or answer, and nothing lost, as valgrind sees it when PHP takes every byte from malloc.
+ * Calls with senseless arguments, and code of the caller that runs in the middle of a call: they get the right error or
+ * answer, and nothing is lost. valgrind sees that, since PHP takes every byte from malloc there.
  *
  * @group faults
  */
@@ -243,7 +243,7 @@ final class HostileCallsTest extends TestCase
             environment: ['MANY' => (string) $many],
         );
         self::assertMatchesRegularExpression('/^\\d+$/', $script->output);
-        // PHP itself keeps a few bytes once; of a call it would be as many each time.
+        // PHP itself keeps a few bytes once; a call that leaks would keep as many each time.
         self::assertLessThan(4 * 20, (int) $script->output);
         self::assertSame('', $script->errors);
         Soak::report('hostile calls from PHP, arrays of ' . number_format($many) . ' keys: right answers and errors, no memory lost');

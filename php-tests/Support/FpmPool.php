@@ -9,7 +9,7 @@ final class FpmPool
 {
     public readonly string $log;
     public readonly string $page;
-    /** Of the first pool, a unix socket unless it was told to listen elsewhere. */
+    /** The unix socket of the first pool, unless that was told to listen elsewhere. */
     public readonly string $socket;
     private readonly Folder $directory;
     private Background $master;

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
-/** Tests of faults run a few rounds beside the other tests, and all rounds by tools/soak. */
+/** Tests of faults run a few rounds with the other tests, and all rounds by tools/soak. */
 final class Soak
 {
     public static function rounds(int $few, int $all): int

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
-/** What every test may use: keys by the thousand, and assertions about errors and about what takes a moment. */
+/** The base of all tests: keys by the thousand, and assertions about errors and about what takes a moment. */
 abstract class TestCase extends \PHPUnit\Framework\TestCase
 {
     /** @return string[] "$name 1" and so on */

@@ -86,7 +86,7 @@ class Pod:
         return f"pod-{name}"
 
     def _make_volume(self, volume: dict) -> None:
-        """With fsGroup, all of a volume belongs to that group, and so does what is made in it."""
+        """With fsGroup, all of a volume belongs to that group, including what is made in it later."""
         path = self.folder / volume["name"]
         path.mkdir(parents=True)
         if "emptyDir" in volume:

@@ -1,6 +1,6 @@
 <?php
-// What a request of the test of the packages is answered: what is said of a key that is in the set and of one
-// that is not, and by which worker. Without the extension: that it is not there.
+// The page of the test of the packages. It prints the answers for a key that is in the set and for one that is not, and
+// which worker answered; without the extension, that it is missing.
 header('Content-Type: text/plain');
 if (!extension_loaded('keysieve')) {
     exit('no extension');
