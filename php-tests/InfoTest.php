@@ -71,26 +71,6 @@ final class InfoTest extends TestCase
         );
     }
 
-    public function testPhpinfoHasARowPerAttachedSet(): void
-    {
-        SharedMemory::put('shown', ['apple', 'pear']);
-        self::assertNull((new Set('shown'))->info()->validUntil, 'it was built without a limit');
-        $script = PhpScript::run(<<<'PHP'
-            (new Set('shown'))->mayContain('apple');
-            (new Set('not-there'))->mayContain('apple');
-            phpinfo(INFO_MODULES);
-            PHP);
-        self::assertStringContainsString('Directory => ' . SharedMemory::directory(), $script->output);
-        self::assertMatchesRegularExpression(
-            '/^Set shown => ready, publication 1, split_block_bloom, 2 keys, \d+ bytes$/m',
-            $script->output,
-        );
-        self::assertStringContainsString(
-            'Set not-there => missing (' . SharedMemory::folder('not-there') . ": No such file or directory)\n",
-            $script->output,
-        );
-    }
-
     public function testInfoCountsLiveKeys(): void
     {
         SharedMemory::putWithLayer('counted-live', ['apple']);
@@ -99,19 +79,9 @@ final class InfoTest extends TestCase
         SharedMemory::addLive('counted-live', 'pear', 'plum', 'pear');
         self::assertSame(2, $set->info()->liveKeys);
         self::assertSame(1, $set->info()->keyCount, 'of the snapshot');
+        self::assertNull($set->info()->validUntil, 'it was built without a limit');
         SharedMemory::putWithLayer('counted-live', ['apple', 'pear', 'plum']);
         self::assertSoon(static fn (): bool => $set->info()->keyCount === 3);
         self::assertSame(0, $set->info()->liveKeys);
-    }
-
-    public function testAddedKeysCountAsMaybeInStats(): void
-    {
-        SharedMemory::putWithLayer('stats-live', ['apple']);
-        SharedMemory::addLive('stats-live', 'pear');
-        (new Set('stats-live'))->mayContainMany(['apple', 'pear', 'quince']);
-        self::assertSame(
-            ['calls' => 1, 'maybe' => 2, 'absent' => 1, 'unavailable' => 0],
-            \KeySieve\stats()['stats-live'],
-        );
     }
 }

@@ -68,25 +68,6 @@ final class RefreshTest extends TestCase
         self::assertSame(1, self::mappedSnapshots('returned'));
     }
 
-    public function testAKeyThatPublishesWhileItBecomesAStringGetsAnAnswer(): void
-    {
-        SharedMemory::put('stringable', ['apple']);
-        $set = new Set('stringable');
-        $key = new class ($set) {
-            public function __construct(private readonly Set $set)
-            {
-            }
-
-            public function __toString(): string
-            {
-                RefreshTest::replaceUntilAttached($this->set, 'stringable');
-                return 'apple';
-            }
-        };
-        self::assertTrue(CoerciveCalls::mayContain('stringable', $key));
-        self::assertSame(2, $set->info()->publication);
-    }
-
     /** The cycle collector runs destructors in the middle of info(), which makes objects. */
     public function testADestructorMayAttachANewPublicationInTheMiddleOfInfo(): void
     {
@@ -141,7 +122,7 @@ final class RefreshTest extends TestCase
     }
 
     /** Publishes the same keys again and asks until this process has attached the new publication. */
-    public static function replaceUntilAttached(Set $set, string $name): void
+    private static function replaceUntilAttached(Set $set, string $name): void
     {
         $before = $set->info()->publication;
         SharedMemory::publish(SharedMemory::directory() . "/$name.ks");

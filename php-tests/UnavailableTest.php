@@ -62,14 +62,6 @@ final class UnavailableTest extends TestCase
             TEXT, $script->errors);
     }
 
-    public function testTheLogIsThatOfErrorLog(): void
-    {
-        $log = tempnam(sys_get_temp_dir(), 'keysieve-log-');
-        $script = PhpScript::run("KeySieve\\may_contain('nowhere', 'a');", ['error_log' => $log]);
-        self::assertSame('', $script->errors);
-        self::assertStringContainsString('keysieve: set "nowhere" is missing', file_get_contents($log));
-    }
-
     /** @return iterable<string, array{string, string}> calls, and what they throw */
     public static function calls(): iterable
     {
