@@ -65,9 +65,9 @@ final class LongRunningTest extends TestCase
 
     public function testAJobInWhichTheWorkerDiesIsDoneByTheNext(): void
     {
-        $this->query('ALTER TABLE articles RENAME TO away');
+        $this->examples->query('ALTER TABLE articles RENAME TO away');
         $this->pushFatalPage('no such table: articles');
-        $this->query('ALTER TABLE away RENAME TO articles');
+        $this->examples->query('ALTER TABLE away RENAME TO articles');
         $this->start();
         self::assertSame([['猫', 2]], $this->nextLinks());
         self::assertSame('', $this->redis->command('KEYS', '*'), 'nothing is left behind');
@@ -128,13 +128,7 @@ final class LongRunningTest extends TestCase
 
     private function insertDog(): void
     {
-        $this->query("INSERT INTO articles VALUES ('犬', '犬')");
-    }
-
-    private function query(string $sql): void
-    {
-        $sql = var_export($sql, true);
-        $this->examples->code("require FOLDER . '/Database.php'; (new App\Database())->rows($sql);");
+        $this->examples->query("INSERT INTO articles VALUES ('犬', '犬')");
     }
 
     /** @return array{?string, int}[] article and offers of each tag, as the worker says */

@@ -88,10 +88,7 @@ final class ProductFinderTest extends TestCase
         $absent = "1 ids, Redis asked 0 times, SQL 0 times\n";
         self::assertSoon(fn (): bool => $this->find('44') === $absent, $loader->log(...));
 
-        $this->examples->code(<<<'PHP'
-            require FOLDER . '/Database.php';
-            (new App\Database())->rows('INSERT INTO products VALUES (?, ?)', [44, 'Basket']);
-            PHP);
+        $this->examples->query("INSERT INTO products VALUES (44, 'Basket')");
         self::assertSame($absent, $this->find('44'), 'the row is there, and nobody has added its key');
         $loader->add('products', '44');
         self::assertSoon(fn (): bool => str_starts_with($this->find('44'), "44: Basket\n"));

@@ -98,7 +98,6 @@ final class ReadmeTest extends TestCase
         $groups = ['groups' => [['name' => 'readme', 'rules' => $rules]]];
         file_put_contents($file, json_encode($groups, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES));
         $check = Program::run(['promtool', 'check', 'rules', $file]);
-        unlink($file);
         self::assertStringContainsString('SUCCESS: 2 rules found', $check->output, $check->errors);
     }
 

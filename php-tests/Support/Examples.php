@@ -67,7 +67,7 @@ final class Examples
 
     public function publish(string ...$sets): void
     {
-        $this->succeed([self::path('publish'), ...$sets]);
+        Program::succeed([self::path('publish'), ...$sets], $this->environment);
     }
 
     /** Builds a set of the database for a store. Gives the snapshot's file, which ends with this object. */
@@ -94,7 +94,7 @@ final class Examples
 
     public function run(string $script, string ...$arguments): Program
     {
-        return $this->succeed([...self::interpreter(), self::path($script), ...$arguments]);
+        return Program::succeed([...self::interpreter(), self::path($script), ...$arguments], $this->environment);
     }
 
     public function start(string $script, string ...$arguments): Background
@@ -106,7 +106,14 @@ final class Examples
     /** Runs PHP code that can require the examples from FOLDER. */
     public function code(string $code): string
     {
-        return $this->succeed([...self::interpreter(), '-r', $this->folder() . $code])->output;
+        return Program::succeed([...self::interpreter(), '-r', $this->folder() . $code], $this->environment)->output;
+    }
+
+    /** Changes the database. */
+    public function query(string $sql): void
+    {
+        $sql = var_export($sql, true);
+        $this->code("require FOLDER . '/Database.php'; (new App\Database())->rows($sql);");
     }
 
     /**
@@ -129,23 +136,13 @@ final class Examples
     /** Runs commands in the folder of the examples. */
     public function shell(string $commands): Program
     {
-        return $this->succeed(['bash', '-euo', 'pipefail', '-c', 'cd ' . escapeshellarg(self::path('.')) . "\n$commands"]);
+        $commands = 'cd ' . escapeshellarg(self::path('.')) . "\n$commands";
+        return Program::succeed(['bash', '-euo', 'pipefail', '-c', $commands], $this->environment);
     }
 
     private function folder(): string
     {
         return 'const FOLDER = ' . var_export(self::path('.'), true) . ";\n";
-    }
-
-    /** @param string[] $command */
-    private function succeed(array $command): Program
-    {
-        $program = Program::run($command, $this->environment);
-        if ($program->status !== 0) {
-            $all = $program->output . $program->errors;
-            throw new \RuntimeException(implode(' ', $command) . " ended with {$program->status}: $all");
-        }
-        return $program;
     }
 
     /** @return string[] */

@@ -31,17 +31,29 @@ final class Program
     }
 
     /**
-     * The same for a program that must succeed. Returns what it wrote to standard output.
+     * The same for a program that must succeed.
+     *
+     * @param string[]              $command
+     * @param array<string, string> $environment
+     */
+    public static function succeed(array $command, array $environment = []): self
+    {
+        $program = self::run($command, $environment);
+        if ($program->status !== 0) {
+            $all = $program->output . $program->errors;
+            throw new \RuntimeException(implode(' ', $command) . " ended with {$program->status}: $all");
+        }
+        return $program;
+    }
+
+    /**
+     * The same; returns what it wrote to standard output.
      *
      * @param string[] $command
      */
     public static function output(array $command): string
     {
-        $program = self::run($command);
-        if ($program->status !== 0) {
-            throw new \RuntimeException(implode(' ', $command) . " ended with {$program->status}: {$program->errors}");
-        }
-        return $program->output;
+        return self::succeed($command)->output;
     }
 
     /** The same for `keysieve`. */
