@@ -81,10 +81,12 @@ final class FpmTest extends TestCase
         self::$pool->reload();
         self::assertSoon(static function () use ($before): bool {
             try {
-                return array_intersect($before, self::assertBothAnswer([true, false], 'keys', 'fpm-reloaded')) === [];
+                $answers = self::$pool->askBothWorkers('what=keys&set=fpm-reloaded');
             } catch (\RuntimeException | \JsonException) {
                 return false; // a connection that the old workers had
             }
+            self::assertSame([[true, false]], array_unique(array_values($answers), SORT_REGULAR));
+            return array_intersect($before, array_keys($answers)) === [];
         });
     }
 

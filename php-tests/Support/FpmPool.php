@@ -64,7 +64,7 @@ final class FpmPool
                 ['worker' => $worker, 'answer' => $answer] = json_decode($request->body(), true, flags: JSON_THROW_ON_ERROR);
                 $answers[$worker] = $answer;
             }
-            return count($answers) === 2;
+            return count($answers) >= 2; // more while workers are replaced
         });
         ksort($answers);
         return $answers;
