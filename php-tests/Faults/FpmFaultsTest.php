@@ -6,7 +6,6 @@ namespace KeySieve\Tests\Faults;
 
 use KeySieve\Set;
 use KeySieve\Tests\Support\Background;
-use KeySieve\Tests\Support\Clients;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\Loader;
@@ -30,12 +29,37 @@ final class FpmFaultsTest extends TestCase
     private const MOMENTS_OF_A_PUBLISH
         = ['fchmod:1', 'write:1', 'fchmod:2', 'ftruncate:1', 'write:2', 'write:3', 'renameat2:1', 'renameat2:2'];
 
+    private const CLIENTS = 4;
+
+    /** A client: asks for the page without a pause until its standard input ends, and prints how that went. */
+    private const CLIENT = <<<'PHP'
+        require $argv[1];
+        $answers = ['right' => 0, 'wrong' => [], 'failed' => []];
+        stream_set_blocking(STDIN, false);
+        while (fread(STDIN, 1) === '' && !feof(STDIN)) {
+            try {
+                $body = (new KeySieve\Tests\Support\FastCgiRequest($argv[2], $argv[3]))->body();
+                if ($body === 'right') {
+                    ++$answers['right'];
+                } else {
+                    $answers['wrong'][] = $body;
+                }
+            } catch (RuntimeException $exception) {
+                $isAnswer = str_contains($exception->getMessage(), 'Status: 500');
+                $answers[$isAnswer ? 'wrong' : 'failed'][] = $exception->getMessage();
+            }
+        }
+        echo json_encode($answers);
+        PHP;
+
     private string $snapshot;
     private FpmPool $pool;
+    /** @var Background[] */
+    private array $clients = [];
 
     protected function tearDown(): void
     {
-        unset($this->pool);
+        unset($this->clients, $this->pool);
     }
 
     public function testAKilledWorkerHarmsNoOtherRequest(): void
@@ -77,7 +101,7 @@ final class FpmFaultsTest extends TestCase
 
     public function testReloadsAndRestartsOfFpmFailNoRequest(): void
     {
-        $clients = $this->serveWithoutPause('restarted');
+        $this->serveWithoutPause('restarted');
         $rounds = Soak::rounds(2, 200);
         for ($round = 0; $round < $rounds; ++$round) {
             $this->replaceWorkers($this->pool->reload(...));
@@ -85,12 +109,12 @@ final class FpmFaultsTest extends TestCase
             $this->replaceWorkers($this->pool->restart(...));
             SharedMemory::publish($this->snapshot);
         }
-        $this->report($clients, "php-fpm: $rounds reloads, $rounds restarts");
+        $this->report("php-fpm: $rounds reloads, $rounds restarts");
     }
 
     public function testReloadsInTheMiddleOfAPublishFailNoRequest(): void
     {
-        $clients = $this->serveWithoutPause('half');
+        $this->serveWithoutPause('half');
         $rounds = Soak::rounds(count(self::MOMENTS_OF_A_PUBLISH), 200);
         for ($round = 0; $round < $rounds; ++$round) {
             $publish = $this->startPublishUntil(self::MOMENTS_OF_A_PUBLISH[$round % count(self::MOMENTS_OF_A_PUBLISH)]);
@@ -99,7 +123,7 @@ final class FpmFaultsTest extends TestCase
             $publish->signal(SIGCONT);
             self::assertSame(0, $publish->status());
         }
-        $this->report($clients, "php-fpm: $rounds reloads while a publish stood still in its middle");
+        $this->report("php-fpm: $rounds reloads while a publish stood still in its middle");
     }
 
     public function testRestartsOfKeysievedFailNoRequest(): void
@@ -109,7 +133,7 @@ final class FpmFaultsTest extends TestCase
         $push();
         self::assertSoon(static fn (): bool => (new Set('followed'))->info() !== null, $loader->log(...));
         $this->pool = new FpmPool(VerifyingPage::script('followed', self::KEYS));
-        $clients = new Clients($this->pool);
+        $this->startClients();
         $rounds = Soak::rounds(4, 400);
         for ($round = 0; $round < $rounds; ++$round) {
             $push();
@@ -117,7 +141,7 @@ final class FpmFaultsTest extends TestCase
         }
         $last = static fn (): bool => (new Set('followed'))->info()->generation === $rounds + 1;
         self::assertSoon($last, $loader->log(...));
-        $this->report($clients, "keysieved under php-fpm: $rounds restarts, every other one by SIGKILL");
+        $this->report("keysieved under php-fpm: $rounds restarts, every other one by SIGKILL");
     }
 
     /** @return iterable<string, array{array<string, string>}> */
@@ -140,7 +164,7 @@ final class FpmFaultsTest extends TestCase
     public function testWorkersThatComeAndGoFailNoRequest(array $directives): void
     {
         $this->serve('come-and-go-' . $directives['pm'], $directives);
-        $clients = new Clients($this->pool);
+        $this->startClients();
         $rounds = Soak::rounds(10, 1000);
         $workers = [];
         for ($round = 0; $round < $rounds; ++$round) {
@@ -152,7 +176,7 @@ final class FpmFaultsTest extends TestCase
             $workers += array_flip($this->pool->workers());
             return count($workers) > 4;
         }, 'workers have ended and others have come');
-        $this->report($clients, "pm = {$directives['pm']}: $rounds publications, " . count($workers) . ' workers seen');
+        $this->report("pm = {$directives['pm']}: $rounds publications, " . count($workers) . ' workers seen');
     }
 
     /**
@@ -169,21 +193,31 @@ final class FpmFaultsTest extends TestCase
         $this->pool = new FpmPool($page, ['pages' => $directives], $listening);
     }
 
-    /** The same, and connections are also taken while there is no master. Returns clients that ask all the time. */
-    private function serveWithoutPause(string $set): Clients
+    /** The same with clients, whose connections are also taken while there is no master. */
+    private function serveWithoutPause(string $set): void
     {
         $this->serve($set, listening: stream_socket_server('tcp://127.0.0.1:0'));
-        return new Clients($this->pool);
+        $this->startClients();
     }
 
+    private function startClients(): void
+    {
+        $script = dirname(__DIR__) . '/Support/FastCgiRequest.php';
+        $command = [PHP_BINARY, '-n', '-r', self::CLIENT, $script, $this->pool->address('pages'), $this->pool->page];
+        for ($i = 0; $i < self::CLIENTS; ++$i) {
+            $this->clients[] = new Background(new Folder('client'), $command, files: [['pipe', 'r']]);
+        }
+    }
+
+    /** Does what makes php-fpm replace both workers, and waits until they are others. */
     private function replaceWorkers(callable $do): void
     {
+        $both = fn (): bool => count($this->pool->workers()) === 2;
+        self::assertSoon($both); // its master takes a moment to start each
         $before = $this->pool->workers();
         $do();
-        self::assertSoon(function () use ($before): bool {
-            $now = $this->pool->workers();
-            return count($now) === count($before) && array_intersect($now, $before) === [];
-        });
+        $workers = fn (): string => implode(' ', $before) . ' before, ' . implode(' ', $this->pool->workers()) . ' now';
+        self::assertSoon(fn (): bool => $both() && array_intersect($this->pool->workers(), $before) === [], $workers);
     }
 
     /** Starts a publish that stands still (SIGSTOP) behind that system call, with the lock held. */
@@ -206,11 +240,19 @@ final class FpmFaultsTest extends TestCase
         return [getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'publish', '--directory', SharedMemory::directory(), $this->snapshot];
     }
 
-    private function report(Clients $clients, string $what): void
+    /** Stops the clients. Every request must have been answered, and rightly. */
+    private function report(string $what): void
     {
-        ['right' => $right, 'wrong' => $wrong, 'failed' => $failed] = $clients->stop();
-        self::assertSame([], $wrong);
-        self::assertSame([], $failed);
+        foreach ($this->clients as $client) {
+            fclose($client->pipes[0]);
+        }
+        $right = 0;
+        foreach ($this->clients as $client) {
+            $client->status();
+            $answers = json_decode($client->output(), true, flags: JSON_THROW_ON_ERROR);
+            self::assertSame(['wrong' => [], 'failed' => []], array_slice($answers, 1));
+            $right += $answers['right'];
+        }
         self::assertGreaterThan(0, $right);
         Soak::report("$what; " . number_format($right) . ' requests: none failed, none wrong');
     }
