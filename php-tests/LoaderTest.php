@@ -36,7 +36,7 @@ final class LoaderTest extends TestCase
         unset($this->loader);
     }
 
-    /** As docs/another_kind.md says. */
+    /** As docs/build_sets.md says. */
     public function testNoKeyIsAbsentWhileASetMovesThroughAllKinds(): void
     {
         $this->start('moved-on');
