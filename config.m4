@@ -78,6 +78,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
     ext/attached_set.cpp \
     ext/attached_sets.cpp \
     ext/availability.cpp \
+    ext/exceptions.cpp \
     ext/functions.cpp \
     ext/info.cpp \
     ext/key.cpp \

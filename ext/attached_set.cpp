@@ -1,5 +1,7 @@
 #include "ext/attached_set.hpp"
 
+#include "ext/exceptions.hpp"
+
 namespace keysieve {
 namespace {
 
@@ -62,17 +64,17 @@ bool probe(const Attachment& attachment, const zval* key) noexcept {
   return attachment.may_contain(attachment.snapshot().hasher()(view_of(Z_STR_P(key))));
 }
 
-std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const zend_string* key_profile,
+std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const Terms& terms,
                                                          std::span<bool> answers) {
-  const Attachment* attachment = serving(key_profile);
-  if (UNEXPECTED(attachment == nullptr || !probe_all(*attachment, keys, answers.data())) &&
-      !check_keys(keys, 1)) {
-    return {};
+  const Attachment* attachment = serving(terms.key_profile);
+  if (UNEXPECTED(attachment == nullptr || !probe_all(*attachment, keys, answers.data()))) {
+    attachment = ask_coerced(keys, terms, answers.data());
+    if (EG(exception) != nullptr) return {};
   }
   ++counts_.calls;
   if (UNEXPECTED(attachment == nullptr)) {
     std::fill(answers.begin(), answers.end(), true);
-    give_up(key_profile, answers.size());
+    give_up(terms, answers.size());
     if (EG(exception) != nullptr) return {};
     return answers.size();
   }
@@ -80,6 +82,16 @@ std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const 
   counts_.answered += answers.size();
   counts_.maybe += maybe;
   return maybe;
+}
+
+// Coercion may run user code, which may ask the same set: so what serves is asked afterwards.
+const Attachment* AttachedSet::ask_coerced(HashTable* keys, const Terms& terms, bool* answers) {
+  HashTable* coerced = coerce_keys(keys, 1);
+  if (coerced == nullptr) return nullptr;
+  const Attachment* attachment = serving(terms.key_profile);
+  if (attachment != nullptr) probe_all(*attachment, coerced, answers);
+  zend_array_destroy(coerced);
+  return attachment;
 }
 
 SetState AttachedSet::state(const zend_string* key_profile) noexcept {
@@ -105,12 +117,15 @@ SetState AttachedSet::why_not_ready() const noexcept {
 }
 
 // True, for maybe: a constant that the caller could see would make it branch on every other answer too.
-bool AttachedSet::give_up(const zend_string* key_profile, std::uint64_t keys) noexcept {
+bool AttachedSet::give_up(const Terms& terms, std::uint64_t keys) noexcept {
   const SetState state = why_not_ready();
   counts_.unavailable += keys;
-  if (is_other_profile(state)) log_other_profile(key_profile);
-  if (KEYSIEVE_G(throw_when_unavailable) && !is_switched_off(state)) {
-    throw_unavailable(reason_for(state, key_profile));
+  if (is_other_profile(state)) log_other_profile(terms.key_profile);
+  const bool throws = terms.on_unavailable == Terms::OnUnavailable::AsConfigured
+                          ? KEYSIEVE_G(throw_when_unavailable)
+                          : terms.on_unavailable == Terms::OnUnavailable::Throw;
+  if (throws && !is_switched_off(state)) {
+    throw_unavailable(reader_.set_name(), state, reason_for(state, terms.key_profile));
   }
   return true;
 }

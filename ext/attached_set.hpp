@@ -20,6 +20,15 @@ struct AnswerCounts {
   std::uint64_t maybe = 0;        // keys
 };
 
+// How one object asks a set.
+struct Terms {
+  enum class OnUnavailable : std::uint8_t { AsConfigured, Maybe, Throw };
+
+  const zend_string* key_profile =
+      nullptr;  // any other makes the set Incompatible; nullptr is content with all
+  OnUnavailable on_unavailable = OnUnavailable::AsConfigured;
+};
+
 // Whether the set may hold what coerce_key() has let pass. Out of line, so that its caller does not have to
 // save the registers that hashing takes.
 bool probe(const Attachment& attachment, const zval* key) noexcept;
@@ -28,28 +37,26 @@ class AttachedSet {
  public:
   AttachedSet(const ReaderSettings& settings, std::string_view name) : reader_(settings, name) {}
 
-  // Answers one key by `ask(attachment)`. Any `key_profile` but that of the snapshot makes the set
-  // Incompatible; nullptr is content with all. May leave an UnavailableException pending.
+  // Answers one key by `ask(attachment)`. May leave an UnavailableException pending.
   template <typename Ask>
-  bool may_contain_by(Ask&& ask, const zend_string* key_profile) noexcept {
+  bool may_contain_by(Ask&& ask, const Terms& terms) noexcept {
     ++counts_.calls;
-    const Attachment* attachment = serving(key_profile);
-    if (UNEXPECTED(attachment == nullptr)) return give_up(key_profile, 1);
+    const Attachment* attachment = serving(terms.key_profile);
+    if (UNEXPECTED(attachment == nullptr)) return give_up(terms, 1);
     // Counted without a branch, which would be mispredicted half of the time.
     const bool maybe = ask(*attachment);
     ++counts_.answered;
     counts_.maybe += static_cast<std::uint64_t>(maybe);
     return maybe;
   }
-  bool may_contain(const zval* key, const zend_string* key_profile) noexcept {
+  bool may_contain(const zval* key, const Terms& terms) noexcept {
     return may_contain_by([key](const Attachment& attachment) noexcept { return probe(attachment, key); },
-                          key_profile);
+                          terms);
   }
 
   // Answers all elements of an argument, in their order and by one publication. How many are maybe; nothing
-  // when an exception is pending, a TypeError of check_keys() or an UnavailableException.
-  std::optional<std::size_t> may_contain_many(HashTable* keys, const zend_string* key_profile,
-                                              std::span<bool> answers);
+  // when an exception is pending, one of coerce_keys() or an UnavailableException.
+  std::optional<std::size_t> may_contain_many(HashTable* keys, const Terms& terms, std::span<bool> answers);
 
   SetState state(const zend_string* key_profile) noexcept;
   // Why every answer is maybe, or why an older publication answers; empty: neither. As of the last call.
@@ -75,7 +82,8 @@ class AttachedSet {
   [[gnu::cold]] void refresh() noexcept;
   static bool has_profile(const Attachment* attachment, const zend_string* key_profile) noexcept;
   [[nodiscard]] SetState why_not_ready() const noexcept;
-  [[gnu::cold]] bool give_up(const zend_string* key_profile, std::uint64_t keys) noexcept;
+  [[gnu::cold]] bool give_up(const Terms& terms, std::uint64_t keys) noexcept;
+  [[gnu::cold]] const Attachment* ask_coerced(HashTable* keys, const Terms& terms, bool* answers);
   void log_change() noexcept;
   void log_other_profile(const zend_string* key_profile);
   [[nodiscard]] bool is_other_profile(SetState state) const noexcept;

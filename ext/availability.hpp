@@ -1,9 +1,5 @@
-// What PHP code is told of a set that does not answer: the enum KeySieve\Availability, which is core's
-// Availability and Disabled, which core does not know; and the class KeySieve\UnavailableException, thrown
-// instead of answering maybe with keysieve.on_unavailable=throw.
+// The enum KeySieve\Availability: core's Availability plus Disabled, which core does not know.
 #pragma once
-
-#include <string>
 
 #include "core/shm/set_reader.hpp"
 #include "ext/zend.hpp"
@@ -30,12 +26,8 @@ constexpr bool is_switched_off(SetState state) noexcept {
 // MINIT.
 void keep_availability_class(zend_class_entry* enum_class);
 
+zend_class_entry* availability_class();
 // The case of the enum; owned by the class.
 zend_object* availability_case(SetState state);
-
-// MINIT.
-void keep_unavailable_exception_class(zend_class_entry* registered);
-
-void throw_unavailable(const std::string& message);
 
 }  // namespace keysieve

@@ -1,5 +1,6 @@
 // The functions of the namespace KeySieve.
 #include "ext/attached_sets.hpp"
+#include "ext/exceptions.hpp"
 #include "ext/set.hpp"
 
 namespace keysieve {
@@ -35,13 +36,14 @@ class HashPerSeed {
 AttachedSet* set_named(const zval* name) {
   ZVAL_DEREF(name);
   if (Z_TYPE_P(name) != IS_STRING) {
-    zend_argument_type_error(2, "must be an array of strings, %s given", zend_zval_type_name(name));
+    zend_argument_type_error(1, "must be an array of strings, %s given", zend_zval_type_name(name));
     return nullptr;
   }
   AttachedSet* set = KEYSIEVE_G(attached_sets)->find(Z_STR_P(name));
   if (set == nullptr) {
-    zend_argument_value_error(2, "must be an array of set names, each %s, \"%.80s\" given", kSetNameRule,
-                              Z_STRVAL_P(name));
+    zend_argument_error(invalid_name_exception_class, 1,
+                        "must be an array of set names, each %s, \"%.80s\" given", kSetNameRule,
+                        Z_STRVAL_P(name));
   }
   return set;
 }
@@ -79,18 +81,18 @@ ZEND_FUNCTION(KeySieve_may_contain) {
 
   keysieve::AttachedSet* set = KEYSIEVE_G(attached_sets)->find(name);
   if (UNEXPECTED(set == nullptr)) {
-    zend_argument_value_error(1, "must be %s, \"%.80s\" given", keysieve::kSetNameRule, ZSTR_VAL(name));
+    keysieve::throw_invalid_name(name);
     RETURN_THROWS();
   }
-  RETURN_BOOL(set->may_contain(key, nullptr));
+  RETURN_BOOL(set->may_contain(key, {}));
 }
 
 ZEND_FUNCTION(KeySieve_candidate_sets) {
   zval* key = nullptr;
   HashTable* names = nullptr;
   ZEND_PARSE_PARAMETERS_START(2, 2)
-    KEYSIEVE_PARAM_KEY(key)
     Z_PARAM_ARRAY_HT(names)
+    KEYSIEVE_PARAM_KEY(key)
   ZEND_PARSE_PARAMETERS_END();
 
   if (!keysieve::check_set_names(names)) RETURN_THROWS();
@@ -103,7 +105,7 @@ ZEND_FUNCTION(KeySieve_candidate_sets) {
         [&hash_per_seed](const keysieve::Attachment& attachment) noexcept {
           return attachment.may_contain(hash_per_seed(attachment.snapshot().hasher()));
         },
-        nullptr);
+        {});
     if (UNEXPECTED(EG(exception) != nullptr)) return;
     if (!maybe) continue;
     Z_TRY_ADDREF_P(name);

@@ -96,30 +96,34 @@ bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noex
   return true;
 }
 
-bool check_keys(HashTable* keys, std::uint32_t argument_number) {
+HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number) {
+  HashTable* coerced = zend_array_dup(keys);
   zend_ulong index = 0;
   zend_string* name = nullptr;
   zval* value = nullptr;
-  ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, value) {
-    ZVAL_DEREF(value);
-    if (EXPECTED(Z_TYPE_P(value) == IS_STRING) || Z_TYPE_P(value) == IS_LONG) continue;
-    if (is_key_object(value)) {
-      if (!is_constructed(Z_OBJ_P(value))) return false;
-      continue;
+  ZEND_HASH_FOREACH_KEY_VAL(coerced, index, name, value) {
+    if (Z_ISREF_P(value)) {
+      zval own;
+      ZVAL_COPY(&own, Z_REFVAL_P(value));
+      zval_ptr_dtor(value);
+      ZVAL_COPY_VALUE(value, &own);
     }
-    throw_not_a_key(value, index, name, argument_number);
-    return false;
+    if (coerce_key(value, argument_number)) continue;
+    if (EG(exception) == nullptr) throw_not_a_key(value, index, name, argument_number);
+    zend_array_destroy(coerced);
+    return nullptr;
   }
   ZEND_HASH_FOREACH_END();
-  return true;
+  return coerced;
 }
 
 }  // namespace keysieve
 
 ZEND_METHOD(KeySieve_Key, __construct) {
   zend_string* bytes = nullptr;
+  zend_long integer = 0;
   ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_STR(bytes)
+    Z_PARAM_STR_OR_LONG(bytes, integer)
   ZEND_PARSE_PARAMETERS_END();
 
   zval* property = OBJ_PROP_NUM(Z_OBJ_P(ZEND_THIS), 0);
@@ -127,5 +131,5 @@ ZEND_METHOD(KeySieve_Key, __construct) {
     zend_throw_error(nullptr, "Cannot modify readonly property KeySieve\\Key::$bytes");
     RETURN_THROWS();
   }
-  ZVAL_STR_COPY(property, bytes);
+  ZVAL_STR(property, bytes == nullptr ? zend_long_to_str(integer) : zend_string_copy(bytes));
 }

@@ -50,9 +50,10 @@ inline bool coerce_key(zval* argument, std::uint32_t number) {
   return coerce_key_slowly(argument, number);
 }
 
-// Whether every element is a key, without any coercion; otherwise throws a TypeError that names the index.
-// Cold: hashing says of itself that it has met what is no key.
-bool check_keys(HashTable* keys, std::uint32_t argument_number);
+// A copy of an argument, to be destroyed, with every element prepared by coerce_key(), which may run user
+// code. nullptr when one cannot be a key: a TypeError that names its index is pending, or what user code
+// threw. Cold: hashing finds out by itself that an element is not a key yet.
+[[gnu::cold]] HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number);
 
 // Hashes what a key is: a string, a long, a constructed Key, or a reference to one. False: it is none.
 bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noexcept;

@@ -20,34 +20,39 @@ namespace KeySieve {
         /**
          * The same for many keys, all answered by one generation. The result has the array keys of the argument, in its order.
          *
-         * @phpstan-param array<string|int|Key> $keys
-         * @return bool[]
+         * @template TKey of array-key
+         * @phpstan-param array<TKey, string|int|Key> $keys
+         * @phpstan-return array<TKey, bool>
          */
         public function mayContainMany(array $keys): array;
 
         /**
-         * The keys worth asking the store about; array keys are kept, like array_filter() does.
+         * The keys worth asking the store about. Array keys are kept, as by array_filter(): pass the result through
+         * array_values() where a list is expected, such as PDOStatement::execute().
          *
-         * @phpstan-param array<string|int|Key> $keys
+         * @template TKey of array-key
+         * @template TValue of string|int|Key
+         * @phpstan-param array<TKey, TValue> $keys
+         * @phpstan-return array<TKey, TValue>
          */
         public function candidates(array $keys): array;
     }
 
     /** Whether a set answers. Everything but Ready means: every answer is maybe. */
-    enum Availability
+    enum Availability: string
     {
         /** Answers by what is attached. */
-        case Ready;
+        case Ready = 'ready';
         /** No such set here, nothing published yet, or not to be trusted. */
-        case Missing;
+        case Missing = 'missing';
         /** Past the valid_for of its snapshot. */
-        case Expired;
+        case Expired = 'expired';
         /** Switched off by `keysieve bypass`. */
-        case Bypassed;
+        case Bypassed = 'bypassed';
         /** Published by a version that this one does not understand, or built with another key profile. */
-        case Incompatible;
+        case Incompatible = 'incompatible';
         /** Switched off by keysieve.enabled. */
-        case Disabled;
+        case Disabled = 'disabled';
     }
 
     /**
@@ -60,7 +65,8 @@ namespace KeySieve {
     {
         public readonly string $bytes;
 
-        public function __construct(string $bytes) {}
+        /** An int counts as its decimal string, as for Set::mayContain(). */
+        public function __construct(string|int $bytes) {}
     }
 
     /**
@@ -71,21 +77,36 @@ namespace KeySieve {
      */
     final class Set implements Membership
     {
-        /**
-         * A key profile names how keys are normalised. When it is given and the set was built with another, the set is
-         * Incompatible for this object.
-         *
-         * @throws \ValueError when the name is not 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit
-         */
-        public function __construct(string $name, ?string $keyProfile = null) {}
+        public readonly string $name;
+        public readonly ?string $keyProfile;
 
-        /** @throws UnavailableException only with keysieve.on_unavailable=throw, and never while Bypassed or Disabled */
+        /**
+         * A key profile names how keys are normalised. If it is given and the set was built with another, the set is
+         * Incompatible for this object. $throw decides what a set that does not answer does: true throws
+         * UnavailableException, false answers maybe, null follows keysieve.on_unavailable.
+         *
+         * @throws InvalidNameException when the name is not 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit
+         */
+        public function __construct(string $name, ?string $keyProfile = null, ?bool $throw = null) {}
+
+        /** @throws UnavailableException if this object or keysieve.on_unavailable says so; never while Bypassed or Disabled */
         public function mayContain(string|int|Key $key): bool {}
 
-        /** @throws UnavailableException as mayContain() */
+        /**
+         * @template TKey of array-key
+         * @phpstan-param array<TKey, string|int|Key> $keys
+         * @phpstan-return array<TKey, bool>
+         * @throws UnavailableException as mayContain()
+         */
         public function mayContainMany(array $keys): array {}
 
-        /** @throws UnavailableException as mayContain() */
+        /**
+         * @template TKey of array-key
+         * @template TValue of string|int|Key
+         * @phpstan-param array<TKey, TValue> $keys
+         * @phpstan-return array<TKey, TValue>
+         * @throws UnavailableException as mayContain()
+         */
         public function candidates(array $keys): array {}
 
         public function availability(): Availability {}
@@ -141,15 +162,30 @@ namespace KeySieve {
         private function __construct() {}
     }
 
-    /** Instead of maybe, with keysieve.on_unavailable=throw. */
-    class UnavailableException extends \RuntimeException
+    /** Everything that this extension itself throws. */
+    interface Exception extends \Throwable
+    {
+    }
+
+    /** Instead of maybe: see Set::__construct() and keysieve.on_unavailable. */
+    class UnavailableException extends \RuntimeException implements Exception
+    {
+        /** Name of the set. */
+        public readonly string $set;
+        public readonly Availability $availability;
+
+        public function __construct(string $set, Availability $availability, string $message = "") {}
+    }
+
+    /** A string that no set can be called. */
+    class InvalidNameException extends \ValueError implements Exception
     {
     }
 
     /**
      * The one-liner for templates: the same answer as `(new Set($set))->mayContain($key)`.
      *
-     * @throws \ValueError for a bad set name
+     * @throws InvalidNameException
      */
     function may_contain(string $set, string|int|Key $key): bool {}
 
@@ -159,9 +195,9 @@ namespace KeySieve {
      *
      * @param string[] $sets
      * @return string[]
-     * @throws \ValueError for a bad set name
+     * @throws InvalidNameException
      */
-    function candidate_sets(string|int|Key $key, array $sets): array {}
+    function candidate_sets(array $sets, string|int|Key $key): array {}
 
     /**
      * What this process has asked of each set: calls (a batch is one), and how many keys were answered maybe, absent, and

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 12df22bff8860e8946014e05c4f3b57609ce1a7f */
+ * Stub hash: 105fef8db5867fd0b8c8b7b8419fdf5756834e86 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
@@ -7,8 +7,8 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_candidate_sets, 0, 2, IS_ARRAY, 0)
-	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
 	ZEND_ARG_TYPE_INFO(0, sets, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, key, KeySieve\\Key, MAY_BE_STRING|MAY_BE_LONG, NULL)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_stats, 0, 0, IS_ARRAY, 0)
@@ -25,12 +25,13 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_KeySieve_Membership_candidates arginfo_class_KeySieve_Membership_mayContainMany
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_Key___construct, 0, 0, 1)
-	ZEND_ARG_TYPE_INFO(0, bytes, IS_STRING, 0)
+	ZEND_ARG_TYPE_MASK(0, bytes, MAY_BE_STRING|MAY_BE_LONG, NULL)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_Set___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, keyProfile, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, throw, _IS_BOOL, 1, "null")
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_KeySieve_Set_mayContain arginfo_class_KeySieve_Membership_mayContain
@@ -48,6 +49,12 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_Info___construct, 0, 0, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_UnavailableException___construct, 0, 0, 2)
+	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
+	ZEND_ARG_OBJ_INFO(0, availability, KeySieve\\Availability, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, message, IS_STRING, 0, "\"\"")
+ZEND_END_ARG_INFO()
+
 
 ZEND_FUNCTION(KeySieve_may_contain);
 ZEND_FUNCTION(KeySieve_candidate_sets);
@@ -60,6 +67,7 @@ ZEND_METHOD(KeySieve_Set, candidates);
 ZEND_METHOD(KeySieve_Set, availability);
 ZEND_METHOD(KeySieve_Set, info);
 ZEND_METHOD(KeySieve_Info, __construct);
+ZEND_METHOD(KeySieve_UnavailableException, __construct);
 
 
 static const zend_function_entry ext_functions[] = {
@@ -106,7 +114,18 @@ static const zend_function_entry class_KeySieve_Info_methods[] = {
 };
 
 
+static const zend_function_entry class_KeySieve_Exception_methods[] = {
+	ZEND_FE_END
+};
+
+
 static const zend_function_entry class_KeySieve_UnavailableException_methods[] = {
+	ZEND_ME(KeySieve_UnavailableException, __construct, arginfo_class_KeySieve_UnavailableException___construct, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_KeySieve_InvalidNameException_methods[] = {
 	ZEND_FE_END
 };
 
@@ -122,19 +141,37 @@ static zend_class_entry *register_class_KeySieve_Membership(void)
 
 static zend_class_entry *register_class_KeySieve_Availability(void)
 {
-	zend_class_entry *class_entry = zend_register_internal_enum("KeySieve\\Availability", IS_UNDEF, class_KeySieve_Availability_methods);
+	zend_class_entry *class_entry = zend_register_internal_enum("KeySieve\\Availability", IS_STRING, class_KeySieve_Availability_methods);
 
-	zend_enum_add_case_cstr(class_entry, "Ready", NULL);
+	zval enum_case_Ready_value;
+	zend_string *enum_case_Ready_value_str = zend_string_init("ready", strlen("ready"), 1);
+	ZVAL_STR(&enum_case_Ready_value, enum_case_Ready_value_str);
+	zend_enum_add_case_cstr(class_entry, "Ready", &enum_case_Ready_value);
 
-	zend_enum_add_case_cstr(class_entry, "Missing", NULL);
+	zval enum_case_Missing_value;
+	zend_string *enum_case_Missing_value_str = zend_string_init("missing", strlen("missing"), 1);
+	ZVAL_STR(&enum_case_Missing_value, enum_case_Missing_value_str);
+	zend_enum_add_case_cstr(class_entry, "Missing", &enum_case_Missing_value);
 
-	zend_enum_add_case_cstr(class_entry, "Expired", NULL);
+	zval enum_case_Expired_value;
+	zend_string *enum_case_Expired_value_str = zend_string_init("expired", strlen("expired"), 1);
+	ZVAL_STR(&enum_case_Expired_value, enum_case_Expired_value_str);
+	zend_enum_add_case_cstr(class_entry, "Expired", &enum_case_Expired_value);
 
-	zend_enum_add_case_cstr(class_entry, "Bypassed", NULL);
+	zval enum_case_Bypassed_value;
+	zend_string *enum_case_Bypassed_value_str = zend_string_init("bypassed", strlen("bypassed"), 1);
+	ZVAL_STR(&enum_case_Bypassed_value, enum_case_Bypassed_value_str);
+	zend_enum_add_case_cstr(class_entry, "Bypassed", &enum_case_Bypassed_value);
 
-	zend_enum_add_case_cstr(class_entry, "Incompatible", NULL);
+	zval enum_case_Incompatible_value;
+	zend_string *enum_case_Incompatible_value_str = zend_string_init("incompatible", strlen("incompatible"), 1);
+	ZVAL_STR(&enum_case_Incompatible_value, enum_case_Incompatible_value_str);
+	zend_enum_add_case_cstr(class_entry, "Incompatible", &enum_case_Incompatible_value);
 
-	zend_enum_add_case_cstr(class_entry, "Disabled", NULL);
+	zval enum_case_Disabled_value;
+	zend_string *enum_case_Disabled_value_str = zend_string_init("disabled", strlen("disabled"), 1);
+	ZVAL_STR(&enum_case_Disabled_value, enum_case_Disabled_value_str);
+	zend_enum_add_case_cstr(class_entry, "Disabled", &enum_case_Disabled_value);
 
 	return class_entry;
 }
@@ -164,6 +201,18 @@ static zend_class_entry *register_class_KeySieve_Set(zend_class_entry *class_ent
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
 	zend_class_implements(class_entry, 1, class_entry_KeySieve_Membership);
+
+	zval property_name_default_value;
+	ZVAL_UNDEF(&property_name_default_value);
+	zend_string *property_name_name = zend_string_init("name", sizeof("name") - 1, 1);
+	zend_declare_typed_property(class_entry, property_name_name, &property_name_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_name_name);
+
+	zval property_keyProfile_default_value;
+	ZVAL_UNDEF(&property_keyProfile_default_value);
+	zend_string *property_keyProfile_name = zend_string_init("keyProfile", sizeof("keyProfile") - 1, 1);
+	zend_declare_typed_property(class_entry, property_keyProfile_name, &property_keyProfile_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
+	zend_string_release(property_keyProfile_name);
 
 	return class_entry;
 }
@@ -298,12 +347,48 @@ static zend_class_entry *register_class_KeySieve_Info(void)
 	return class_entry;
 }
 
-static zend_class_entry *register_class_KeySieve_UnavailableException(zend_class_entry *class_entry_RuntimeException)
+static zend_class_entry *register_class_KeySieve_Exception(zend_class_entry *class_entry_Throwable)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "Exception", class_KeySieve_Exception_methods);
+	class_entry = zend_register_internal_interface(&ce);
+	zend_class_implements(class_entry, 1, class_entry_Throwable);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_KeySieve_UnavailableException(zend_class_entry *class_entry_RuntimeException, zend_class_entry *class_entry_KeySieve_Exception)
 {
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "UnavailableException", class_KeySieve_UnavailableException_methods);
 	class_entry = zend_register_internal_class_ex(&ce, class_entry_RuntimeException);
+	zend_class_implements(class_entry, 1, class_entry_KeySieve_Exception);
+
+	zval property_set_default_value;
+	ZVAL_UNDEF(&property_set_default_value);
+	zend_string *property_set_name = zend_string_init("set", sizeof("set") - 1, 1);
+	zend_declare_typed_property(class_entry, property_set_name, &property_set_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_set_name);
+
+	zend_string *property_availability_class_KeySieve_Availability = zend_string_init("KeySieve\\Availability", sizeof("KeySieve\\Availability")-1, 1);
+	zval property_availability_default_value;
+	ZVAL_UNDEF(&property_availability_default_value);
+	zend_string *property_availability_name = zend_string_init("availability", sizeof("availability") - 1, 1);
+	zend_declare_typed_property(class_entry, property_availability_name, &property_availability_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_availability_class_KeySieve_Availability, 0, 0));
+	zend_string_release(property_availability_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_KeySieve_InvalidNameException(zend_class_entry *class_entry_ValueError, zend_class_entry *class_entry_KeySieve_Exception)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "InvalidNameException", class_KeySieve_InvalidNameException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_ValueError);
+	zend_class_implements(class_entry, 1, class_entry_KeySieve_Exception);
 
 	return class_entry;
 }

@@ -5,7 +5,7 @@
 
 #include "core/snapshot/layout.hpp"
 #include "ext/attached_sets.hpp"
-#include "ext/availability.hpp"
+#include "ext/exceptions.hpp"
 #include "ext/info.hpp"
 #include "ext/php_keysieve.h"
 #include "ext/set.hpp"
@@ -39,8 +39,11 @@ ZEND_MINIT_FUNCTION(keysieve) {
   keysieve::prepare_key_class(register_class_KeySieve_Key());
   keysieve::prepare_set_class(register_class_KeySieve_Set(register_class_KeySieve_Membership()));
   keysieve::prepare_info_class(register_class_KeySieve_Info());
-  keysieve::keep_unavailable_exception_class(
-      register_class_KeySieve_UnavailableException(spl_ce_RuntimeException));
+  zend_class_entry* exception = register_class_KeySieve_Exception(zend_ce_throwable);
+  zend_class_entry* unavailable =
+      register_class_KeySieve_UnavailableException(spl_ce_RuntimeException, exception);
+  keysieve::keep_exception_classes(
+      unavailable, register_class_KeySieve_InvalidNameException(zend_ce_value_error, exception));
   return SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 #include "ext/set.hpp"
 
 #include "ext/attached_sets.hpp"
+#include "ext/exceptions.hpp"
 #include "ext/info.hpp"
 
 namespace keysieve {
@@ -9,9 +10,9 @@ namespace {
 zend_object_handlers set_handlers;
 
 struct SetObject {
-  AttachedSet* set;          // of this thread; nullptr before the constructor has run
-  zend_string* key_profile;  // nullptr: content with all
-  zend_object std;           // last: PHP puts the properties behind it
+  AttachedSet* set;  // of this thread; nullptr before the constructor has run
+  Terms terms;       // its key profile is held by the property
+  zend_object std;   // last: PHP puts the properties behind it
 
   static SetObject* of(zend_object* object) noexcept {
     return reinterpret_cast<SetObject*>(reinterpret_cast<char*>(object) - XtOffsetOf(SetObject, std));
@@ -21,16 +22,11 @@ struct SetObject {
 zend_object* create_set(zend_class_entry* of_class) {
   auto* object = static_cast<SetObject*>(zend_object_alloc(sizeof(SetObject), of_class));
   object->set = nullptr;
-  object->key_profile = nullptr;
+  object->terms = {};
   zend_object_std_init(&object->std, of_class);
   object_properties_init(&object->std, of_class);
   object->std.handlers = &set_handlers;
   return &object->std;
-}
-
-void free_set(zend_object* object) {
-  if (zend_string* key_profile = SetObject::of(object)->key_profile) zend_string_release(key_profile);
-  zend_object_std_dtor(object);
 }
 
 // nullptr, with an Error pending, for an object whose constructor has not run. Other code can see one only
@@ -169,7 +165,7 @@ void answer_many(INTERNAL_FUNCTION_PARAMETERS, Give give) {
   SetObject* object = constructed(ZEND_THIS);
   if (UNEXPECTED(object == nullptr)) RETURN_THROWS();
   Answers answers(keys);
-  const auto maybe = object->set->may_contain_many(keys, object->key_profile, answers.get());
+  const auto maybe = object->set->may_contain_many(keys, object->terms, answers.get());
   if (UNEXPECTED(!maybe)) RETURN_THROWS();
   give(return_value, keys, answers.get(), *maybe);
 }
@@ -180,35 +176,51 @@ void prepare_set_class(zend_class_entry* registered) {
   registered->create_object = create_set;
   set_handlers = std_object_handlers;
   set_handlers.offset = XtOffsetOf(SetObject, std);
-  set_handlers.free_obj = free_set;
   set_handlers.clone_obj = nullptr;
-  // Its state is not in properties: without this any two would be ==.
+  // Two objects of one set may answer differently.
   set_handlers.compare = zend_objects_not_comparable;
 }
 
 }  // namespace keysieve
 
+using OnUnavailable = keysieve::Terms::OnUnavailable;
 using keysieve::constructed;
 using keysieve::SetObject;
 
 ZEND_METHOD(KeySieve_Set, __construct) {
   zend_string* name = nullptr;
   zend_string* key_profile = nullptr;
-  ZEND_PARSE_PARAMETERS_START(1, 2)
+  bool throws = false;
+  bool is_as_configured = true;
+  ZEND_PARSE_PARAMETERS_START(1, 3)
     Z_PARAM_STR(name)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR_OR_NULL(key_profile)
+    Z_PARAM_BOOL_OR_NULL(throws, is_as_configured)
   ZEND_PARSE_PARAMETERS_END();
 
-  keysieve::AttachedSet* set = KEYSIEVE_G(attached_sets)->find(name);
-  if (set == nullptr) {
-    zend_argument_value_error(1, "must be %s, \"%.80s\" given", keysieve::kSetNameRule, ZSTR_VAL(name));
+  SetObject* object = SetObject::of(Z_OBJ_P(ZEND_THIS));
+  if (object->set != nullptr) {
+    zend_throw_error(nullptr, "Cannot modify readonly property KeySieve\\Set::$name");
     RETURN_THROWS();
   }
-  SetObject* object = SetObject::of(Z_OBJ_P(ZEND_THIS));
-  if (object->key_profile != nullptr) zend_string_release(object->key_profile);
-  object->key_profile = key_profile == nullptr ? nullptr : zend_string_copy(key_profile);
+  keysieve::AttachedSet* set = KEYSIEVE_G(attached_sets)->find(name);
+  if (set == nullptr) {
+    keysieve::throw_invalid_name(name);
+    RETURN_THROWS();
+  }
   object->set = set;
+  object->terms.key_profile = key_profile;
+  if (!is_as_configured) {
+    object->terms.on_unavailable = throws ? OnUnavailable::Throw : OnUnavailable::Maybe;
+  }
+  ZVAL_STR_COPY(OBJ_PROP_NUM(&object->std, 0), name);
+  zval* profile_property = OBJ_PROP_NUM(&object->std, 1);
+  if (key_profile == nullptr) {
+    ZVAL_NULL(profile_property);
+  } else {
+    ZVAL_STR_COPY(profile_property, key_profile);
+  }
 }
 
 ZEND_METHOD(KeySieve_Set, mayContain) {
@@ -219,7 +231,7 @@ ZEND_METHOD(KeySieve_Set, mayContain) {
 
   SetObject* object = constructed(ZEND_THIS);
   if (UNEXPECTED(object == nullptr)) RETURN_THROWS();
-  RETURN_BOOL(object->set->may_contain(key, object->key_profile));
+  RETURN_BOOL(object->set->may_contain(key, object->terms));
 }
 
 ZEND_METHOD(KeySieve_Set, mayContainMany) {
@@ -235,7 +247,7 @@ ZEND_METHOD(KeySieve_Set, availability) {
 
   SetObject* object = constructed(ZEND_THIS);
   if (object == nullptr) RETURN_THROWS();
-  RETURN_OBJ_COPY(keysieve::availability_case(object->set->state(object->key_profile)));
+  RETURN_OBJ_COPY(keysieve::availability_case(object->set->state(object->terms.key_profile)));
 }
 
 ZEND_METHOD(KeySieve_Set, info) {
@@ -246,5 +258,5 @@ ZEND_METHOD(KeySieve_Set, info) {
   if (object->set->state(nullptr) == keysieve::SetState::Disabled) RETURN_NULL();
   const keysieve::SetReader& reader = object->set->reader();
   if (reader.attachment() == nullptr) RETURN_NULL();
-  keysieve::make_info(return_value, reader, object->set->trouble(object->key_profile));
+  keysieve::make_info(return_value, reader, object->set->trouble(object->terms.key_profile));
 }

@@ -175,13 +175,13 @@ final class AnswersTest extends TestCase
         SharedMemory::put('fruits', ['apple', 'pear']);
         SharedMemory::put('phones', ['apple', 'pixel'], ['--seed-from', SharedMemory::directory() . '/fruits.ks']);
         $names = ['p' => 'phones', 'f' => 'fruits'];
-        self::assertSame(['phones', 'fruits'], candidate_sets('apple', $names));
-        self::assertSame(['fruits'], candidate_sets('pear', $names));
-        self::assertSame(['phones'], candidate_sets(new Key('pixel'), $names));
-        self::assertSame([], candidate_sets(1, $names));
-        self::assertSame([], candidate_sets('apple', []));
-        self::assertSame(['lines-bloom'], candidate_sets(42, ['fruits', 'lines-bloom', 'phones']), 'other seeds');
-        self::assertSame(['never-published', 'fruits'], candidate_sets('pear', ['never-published', 'fruits']));
+        self::assertSame(['phones', 'fruits'], candidate_sets($names, 'apple'));
+        self::assertSame(['fruits'], candidate_sets($names, 'pear'));
+        self::assertSame(['phones'], candidate_sets($names, new Key('pixel')));
+        self::assertSame([], candidate_sets($names, 1));
+        self::assertSame([], candidate_sets([], 'apple'));
+        self::assertSame(['lines-bloom'], candidate_sets(['fruits', 'lines-bloom', 'phones'], 42), 'other seeds');
+        self::assertSame(['never-published', 'fruits'], candidate_sets(['never-published', 'fruits'], 'pear'));
     }
 
     public function testCandidateSetsMayHaveManySeeds(): void
@@ -191,9 +191,9 @@ final class AnswersTest extends TestCase
             SharedMemory::put("seed-$number", ['shared', "own $number"]);
             $names[] = "seed-$number";
         }
-        self::assertSame($names, candidate_sets('shared', $names));
-        self::assertSame([...$names, ...$names], candidate_sets(new Key('shared'), [...$names, ...$names]));
-        self::assertSame(['seed-11'], candidate_sets('own 11', $names));
+        self::assertSame($names, candidate_sets($names, 'shared'));
+        self::assertSame([...$names, ...$names], candidate_sets([...$names, ...$names], new Key('shared')));
+        self::assertSame(['seed-11'], candidate_sets($names, 'own 11'));
     }
 
     /** @dataProvider kinds */
@@ -211,7 +211,7 @@ final class AnswersTest extends TestCase
             $maybe = $index !== 'absent';
             self::assertSame($maybe, $set->mayContain($key), $index);
             self::assertSame($maybe, may_contain($name, $key), $index);
-            self::assertSame($maybe ? [$name] : [], candidate_sets($key, [$name]), $index);
+            self::assertSame($maybe ? [$name] : [], candidate_sets([$name], $key), $index);
         }
         $answers = ['old' => true, 'new' => true, 'number' => true, 'object' => true, 'absent' => false];
         self::assertSame($answers, $set->mayContainMany($keys));

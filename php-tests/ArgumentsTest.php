@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\InvalidNameException;
 use KeySieve\Key;
 use KeySieve\Set;
 use KeySieve\Tests\Support\CoerciveCalls;
@@ -38,9 +39,9 @@ final class ArgumentsTest extends TestCase
         foreach ([
             static fn () => new Set($name),
             static fn () => may_contain($name, 'apple'),
-            static fn () => candidate_sets('apple', ['arguments', $name]),
+            static fn () => candidate_sets(['arguments', $name], 'apple'),
         ] as $call) {
-            self::assertThrows(\ValueError::class, self::RULE, $call);
+            self::assertThrows(InvalidNameException::class, self::RULE, $call);
             self::assertThrows(\ValueError::class, '"' . strtok("$name\0", "\0") . '" given', $call);
         }
     }
@@ -115,6 +116,35 @@ final class ArgumentsTest extends TestCase
         }));
     }
 
+    /** @return iterable<string, array{mixed, bool}> an element, and whether the set has it as a key */
+    public static function coercedElements(): iterable
+    {
+        yield 'a fraction' => [1.5, true];
+        yield 'an integral float' => [1.0, true];
+        yield 'another float' => [2.5, false];
+        yield 'true' => [true, true];
+        yield 'a Stringable' => [new \SplFileInfo('apple'), true];
+        yield 'another Stringable' => [new \SplFileInfo('pear'), false];
+        $reference = 1.5;
+        yield 'a reference' => [&$reference, true];
+    }
+
+    /** @dataProvider coercedElements */
+    public function testCoercesElementsLikeSingleKeysAndReturnsThemAsTheyWere(mixed $element, bool $isKey): void
+    {
+        $keys = ['first' => 'apple', 'second' => $element, 'third' => 'certainly absent'];
+        $answers = ['first' => true, 'second' => $isKey, 'third' => false];
+        self::assertSame($answers, CoerciveCalls::mayContainMany('arguments', $keys));
+        self::assertSame(array_filter($keys, static fn ($name) => $answers[$name], ARRAY_FILTER_USE_KEY), CoerciveCalls::candidates('arguments', $keys));
+    }
+
+    public function testAKeyIsMadeOfAnInt(): void
+    {
+        self::assertSame('-0', (new Key('-0'))->bytes);
+        self::assertSame('1', (new Key(1))->bytes);
+        self::assertTrue((new Set('arguments'))->mayContain(new Key(1)));
+    }
+
     public function testNullIsTheEmptyStringAndDeprecated(): void
     {
         $messages = [];
@@ -138,8 +168,8 @@ final class ArgumentsTest extends TestCase
 
     public function testSetNamesMustBeStrings(): void
     {
-        $message = 'Argument #2 ($sets) must be an array of strings, int given';
-        self::assertThrows(\TypeError::class, $message, static fn () => candidate_sets('apple', ['arguments', 1]));
+        $message = 'Argument #1 ($sets) must be an array of strings, int given';
+        self::assertThrows(\TypeError::class, $message, static fn () => candidate_sets(['arguments', 1], 'apple'));
     }
 
     public function testWrongNumbersOfArgumentsAreErrors(): void
@@ -157,7 +187,7 @@ final class ArgumentsTest extends TestCase
 
     public function testArgumentsHaveNames(): void
     {
-        self::assertTrue((new Set(name: 'arguments', keyProfile: null))->mayContain(key: 'apple'));
+        self::assertTrue((new Set(name: 'arguments', keyProfile: null, throw: null))->mayContain(key: 'apple'));
         self::assertTrue(may_contain(key: 'apple', set: 'arguments'));
         self::assertSame(['arguments'], candidate_sets(sets: ['arguments'], key: 'apple'));
     }

@@ -21,7 +21,7 @@ final class AvailabilityTest extends TestCase
     {
         $this->assertAnswersMaybe(new Set('unknown'), Availability::Missing);
         self::assertNull((new Set('unknown'))->info());
-        self::assertSame(['unknown'], candidate_sets('pear', ['unknown']));
+        self::assertSame(['unknown'], candidate_sets(['unknown'], 'pear'));
     }
 
     public function testASetPastItsValidityIsExpired(): void
@@ -107,7 +107,7 @@ final class AvailabilityTest extends TestCase
             $set = new Set('ready');
             echo json_encode([$set->availability()->name, $set->mayContain('pear'), $set->mayContainMany(['a', 'x' => 'b']),
                 $set->candidates(['a', 'x' => 'b']), $set->info(), KeySieve\may_contain('ready', 'pear'),
-                KeySieve\candidate_sets('pear', ['ready']), KeySieve\stats()['ready']]);
+                KeySieve\candidate_sets(['ready'], 'pear'), KeySieve\stats()['ready']]);
             try {
                 new Set('BAD');
             } catch (ValueError) {

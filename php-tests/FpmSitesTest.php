@@ -23,7 +23,7 @@ final class FpmSitesTest extends TestCase
             'calls' => array_map(static fn (array $row): int => $row['calls'], KeySieve\stats()),
             'shown' => array_combine($rows[1], $rows[2]),
             'function' => [KeySieve\may_contain('site', 'apple'), KeySieve\may_contain('site', 'pear')],
-            'sets' => [KeySieve\candidate_sets('apple', ['site']), KeySieve\candidate_sets('pear', ['site'])],
+            'sets' => [KeySieve\candidate_sets(['site'], 'apple'), KeySieve\candidate_sets(['site'], 'pear')],
         ]);
         PHP;
 

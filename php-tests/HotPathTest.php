@@ -81,7 +81,7 @@ final class HotPathTest extends TestCase
     /** @return iterable<string, array{string}> */
     public static function callsForManySets(): iterable
     {
-        yield 'candidate_sets' => ['KeySieve\candidate_sets($key, $names)'];
+        yield 'candidate_sets' => ['KeySieve\candidate_sets($names, $key)'];
         yield 'a Key' => ['$object = new Key($key); foreach ($names as $name) { KeySieve\may_contain($name, $object); }'];
     }
 

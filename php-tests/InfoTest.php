@@ -60,7 +60,7 @@ final class InfoTest extends TestCase
             $set->availability();
             $set->info();
             KeySieve\may_contain('uncounted', 'apple');
-            KeySieve\candidate_sets('pear', ['counted', 'uncounted']);
+            KeySieve\candidate_sets(['counted', 'uncounted'], 'pear');
             echo json_encode(KeySieve\stats()), "\n";
             PHP);
         self::assertSame(

@@ -143,7 +143,7 @@ final class LoaderTest extends TestCase
         $sets = array_keys($this->keys);
         $ofAll = $sets === [] ? [] : array_intersect(...array_values($this->keys));
         foreach ([...array_slice($ofAll, 0, 1), ...array_slice($ofAll, -1)] as $key) {
-            self::assertSame($sets, candidate_sets($key, $sets));
+            self::assertSame($sets, candidate_sets($sets, $key));
         }
     }
 

@@ -4,13 +4,17 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\Availability;
+use KeySieve\Exception;
 use KeySieve\Info;
+use KeySieve\InvalidNameException;
 use KeySieve\Key;
 use KeySieve\Set;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use KeySieve\UnavailableException;
 
 /** The classes as such: what they promise to those who hold one. */
 final class ObjectsTest extends TestCase
@@ -86,11 +90,23 @@ final class ObjectsTest extends TestCase
         self::assertTrue((new Set('objects'))->mayContain($key));
     }
 
-    public function testASetCanBeConstructedAgain(): void
+    public function testASetStaysWhatItWasConstructedWith(): void
     {
-        $set = new Set('never-published', 'some profile');
-        $set->__construct('objects');
-        self::assertFalse($set->mayContain('pear'));
+        $set = new Set('objects', 'raw', true);
+        foreach ([static fn () => $set->__construct('other'), static fn () => $set->name = 'other'] as $change) {
+            self::assertThrows(\Error::class, 'Cannot modify readonly property KeySieve\Set::$name', $change);
+        }
+        self::assertSame(['name' => 'objects', 'keyProfile' => 'raw'], get_object_vars($set));
+        self::assertNull((new Set('objects'))->keyProfile);
+    }
+
+    public function testExceptionsOfTheExtensionHaveOneInterface(): void
+    {
+        $unavailable = new UnavailableException('tags', Availability::Missing, 'is not here');
+        self::assertInstanceOf(Exception::class, $unavailable);
+        self::assertSame(['tags', Availability::Missing, 'is not here'], [$unavailable->set, $unavailable->availability, $unavailable->getMessage()]);
+        self::assertInstanceOf(Exception::class, new InvalidNameException());
+        self::assertSame(Availability::Expired, Availability::from('expired'));
     }
 
     public function testObjectsWithoutAConstructorCallAreRefused(): void

@@ -23,7 +23,7 @@ final class OpcacheTest extends TestCase
                 $wrong += (int) ($set->mayContainMany(['p' => $present, 'a' => $absent]) !== ['p' => true, 'a' => false]);
                 $wrong += (int) ($set->candidates([$absent, $present, $absent]) !== [1 => $present]);
                 $wrong += (int) !KeySieve\may_contain('compiled', $present);
-                $wrong += (int) (KeySieve\candidate_sets($present, ['compiled', 'compiled']) !== ['compiled', 'compiled']);
+                $wrong += (int) (KeySieve\candidate_sets(['compiled', 'compiled'], $present) !== ['compiled', 'compiled']);
             }
             return $wrong;
         }

@@ -70,7 +70,7 @@ final class UnavailableTest extends TestCase
         yield 'mayContainMany' => ["(new Set('nowhere'))->mayContainMany(['a', 'x' => 'b'])", $missing];
         yield 'candidates' => ["(new Set('nowhere'))->candidates(array_fill(0, 1000, 'a'))", $missing];
         yield 'may_contain' => ["KeySieve\\may_contain('nowhere', 'a')", $missing];
-        yield 'candidate_sets' => ["KeySieve\\candidate_sets('a', ['there', 'nowhere'])", $missing];
+        yield 'candidate_sets' => ["KeySieve\\candidate_sets(['there', 'nowhere'], 'a')", $missing];
         $other = 'set "there" was built with key profile "raw", not "lower"';
         yield 'another key profile' => ["(new Set('there', 'lower'))->mayContain('a')", $other];
     }
@@ -91,6 +91,28 @@ final class UnavailableTest extends TestCase
             echo (new Set('nowhere'))->availability()->name, ' ', json_encode((new Set('there'))->mayContainMany(['apple', 'pear']));
             PHP, ['keysieve.on_unavailable' => 'throw']);
         self::assertSame(str_repeat("$message\n", 3) . 'Missing [true,false]', $script->output);
+    }
+
+    /** @return iterable<string, array{string, string, string}> setting, argument, what comes of it */
+    public static function choices(): iterable
+    {
+        yield 'throws though the setting says maybe' => ['maybe', 'true', 'nowhere Missing'];
+        yield 'answers maybe though the setting says throw' => ['throw', 'false', 'maybe'];
+        yield 'follows a setting of maybe' => ['maybe', 'null', 'maybe'];
+        yield 'follows a setting of throw' => ['throw', 'null', 'nowhere Missing'];
+    }
+
+    /** @dataProvider choices */
+    public function testAnObjectChoosesWhetherToThrow(string $setting, string $argument, string $outcome): void
+    {
+        $script = PhpScript::run(<<<PHP
+            try {
+                echo (new Set('nowhere', throw: $argument))->candidates(['a']) ? 'maybe' : 'absent';
+            } catch (UnavailableException \$exception) {
+                echo \$exception->set, ' ', \$exception->availability->name;
+            }
+            PHP, ['keysieve.on_unavailable' => $setting]);
+        self::assertSame($outcome, $script->output);
     }
 
     public function testABypassedSetNeverThrows(): void

@@ -19,6 +19,24 @@ final class CoerciveCalls
         return \KeySieve\may_contain($set, $key);
     }
 
+    /**
+     * @param array<mixed> $keys
+     * @return array<bool>
+     */
+    public static function mayContainMany(string $set, array $keys): array
+    {
+        return (new Set($set))->mayContainMany($keys);
+    }
+
+    /**
+     * @param array<mixed> $keys
+     * @return array<mixed>
+     */
+    public static function candidates(string $set, array $keys): array
+    {
+        return (new Set($set))->candidates($keys);
+    }
+
     /** For null, which is deprecated: PHP calls the handler in the middle of the call. */
     public static function mayContainNull(string $set, callable $handler): bool
     {

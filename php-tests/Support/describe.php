@@ -20,6 +20,12 @@ $describe_function = static function (ReflectionFunctionAbstract $function): str
     return "function {$function->getName()}(" . implode(', ', $parameters) . "): {$function->getReturnType()}";
 };
 
+function sorted(array $names): array
+{
+    sort($names);
+    return $names;
+}
+
 $lines = [];
 foreach ([...get_declared_classes(), ...get_declared_interfaces()] as $name) {
     $class = new ReflectionClass($name);
@@ -29,9 +35,10 @@ foreach ([...get_declared_classes(), ...get_declared_interfaces()] as $name) {
     // PHP marks enums of its own code final, but not those of extensions.
     $lines[] = "$name: " . ($class->isEnum() ? 'enum' : $modifiers($class) . ($class->isInterface() ? ' interface' : ' class'))
         . ', parent ' . ($class->getParentClass() ? $class->getParentClass()->getName() : 'none')
-        . ', interfaces ' . implode(' ', $class->getInterfaceNames());
+        . ', interfaces ' . implode(' ', sorted($class->getInterfaceNames()));
     foreach ($class->getReflectionConstants() as $constant) {
-        $lines[] = "$name: {$modifiers($constant)} constant {$constant->getName()}";
+        $value = $constant->getValue() instanceof BackedEnum ? $constant->getValue()->value : '';
+        $lines[] = "$name: {$modifiers($constant)} constant {$constant->getName()} $value";
     }
     $isOwn = static fn ($member): bool => $member->getDeclaringClass()->getName() === $name;
     foreach (array_filter($class->getProperties(), $isOwn) as $property) {

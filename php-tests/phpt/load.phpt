@@ -20,7 +20,9 @@ Array
     [2] => KeySieve\Membership
     [3] => KeySieve\Set
     [4] => KeySieve\Info
-    [5] => KeySieve\UnavailableException
+    [5] => KeySieve\Exception
+    [6] => KeySieve\UnavailableException
+    [7] => KeySieve\InvalidNameException
 )
 Array
 (

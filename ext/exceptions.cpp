@@ -1,0 +1,56 @@
+#include "ext/exceptions.hpp"
+
+namespace keysieve {
+
+zend_class_entry* invalid_name_exception_class = nullptr;
+
+namespace {
+
+zend_class_entry* unavailable_exception_class = nullptr;
+
+void fill_unavailable(zend_object* exception, std::string_view set_name, zend_object* availability,
+                      std::string_view message) {
+  zend_class_entry* scope = unavailable_exception_class;
+  zval value;
+  zend_update_property_stringl(scope, exception, ZEND_STRL("set"), set_name.data(), set_name.size());
+  ZVAL_OBJ(&value, availability);
+  zend_update_property(scope, exception, ZEND_STRL("availability"), &value);
+  zend_update_property_stringl(zend_ce_exception, exception, ZEND_STRL("message"), message.data(),
+                               message.size());
+}
+
+}  // namespace
+
+void keep_exception_classes(zend_class_entry* unavailable, zend_class_entry* invalid_name) {
+  unavailable_exception_class = unavailable;
+  invalid_name_exception_class = invalid_name;
+}
+
+void throw_unavailable(const std::string& set_name, SetState state, const std::string& message) {
+  zval exception;
+  object_init_ex(&exception, unavailable_exception_class);
+  fill_unavailable(Z_OBJ(exception), set_name, availability_case(state), message);
+  zend_throw_exception_object(&exception);
+}
+
+void throw_invalid_name(const zend_string* name) {
+  zend_argument_error(invalid_name_exception_class, 1, "must be %s, \"%.80s\" given", kSetNameRule,
+                      ZSTR_VAL(name));
+}
+
+}  // namespace keysieve
+
+ZEND_METHOD(KeySieve_UnavailableException, __construct) {
+  zend_string* set = nullptr;
+  zend_object* availability = nullptr;
+  zend_string* message = zend_empty_string;
+  ZEND_PARSE_PARAMETERS_START(2, 3)
+    Z_PARAM_STR(set)
+    Z_PARAM_OBJ_OF_CLASS(availability, keysieve::availability_class())
+    Z_PARAM_OPTIONAL
+    Z_PARAM_STR(message)
+  ZEND_PARSE_PARAMETERS_END();
+
+  keysieve::fill_unavailable(Z_OBJ_P(ZEND_THIS), keysieve::view_of(set), availability,
+                             keysieve::view_of(message));
+}

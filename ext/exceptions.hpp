@@ -1,0 +1,22 @@
+// What the extension itself throws: KeySieve\UnavailableException instead of answering maybe, and
+// KeySieve\InvalidNameException for a string that no set can be called.
+#pragma once
+
+#include <string>
+
+#include "ext/availability.hpp"
+
+namespace keysieve {
+
+inline constexpr const char* kSetNameRule = "1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit";
+
+extern zend_class_entry* invalid_name_exception_class;
+
+// MINIT.
+void keep_exception_classes(zend_class_entry* unavailable, zend_class_entry* invalid_name);
+
+void throw_unavailable(const std::string& set_name, SetState state, const std::string& message);
+// For argument 1.
+void throw_invalid_name(const zend_string* name);
+
+}  // namespace keysieve
