@@ -9,7 +9,7 @@
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
-#include "tools/transfer/adds_writer.hpp"
+#include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {

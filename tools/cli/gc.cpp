@@ -11,7 +11,7 @@
 #include "tools/cli/verbs.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
-#include "tools/transfer/collect_garbage.hpp"
+#include "tools/transfer/garbage.hpp"
 
 namespace keysieve {
 namespace {

@@ -11,7 +11,7 @@
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
-#include "tools/transfer/hex.hpp"
+#include "tools/transfer/chunk.hpp"
 
 namespace keysieve {
 namespace {

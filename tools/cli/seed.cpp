@@ -7,7 +7,7 @@
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
-#include "tools/transfer/hex.hpp"
+#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/shared_seed.hpp"
 
 namespace keysieve {

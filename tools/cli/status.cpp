@@ -15,7 +15,7 @@
 #include "tools/cli/verbs.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
-#include "tools/status/published_sets.hpp"
+#include "tools/status/directory_status.hpp"
 #include "tools/status/reader_processes.hpp"
 #include "tools/status/status_json.hpp"
 

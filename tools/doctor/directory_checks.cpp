@@ -12,7 +12,7 @@
 #include "tools/doctor/doctor.hpp"
 #include "tools/loader/config/health_limits.hpp"
 #include "tools/program/units.hpp"
-#include "tools/status/published_sets.hpp"
+#include "tools/status/directory_status.hpp"
 
 namespace keysieve {
 namespace {

@@ -1,8 +1,12 @@
-// A list of keys as blocks of whole entries, which several threads take in turn. Used by key_file.
+// A list of keys as blocks of whole entries, which several threads take in turn and cut into keys. Used by
+// key_file.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +64,34 @@ class KeyBlocks {
   bool has_beginning_ = false;
   std::uint64_t blocks_ = 0;
   bool at_end_ = false;
+};
+
+// Cuts blocks of a list into keys; one in each thread.
+class KeySplitter {
+ public:
+  using OnKeys = std::function<void(std::span<const std::string_view> keys)>;
+
+  KeySplitter(const KeyFileFormat& format, OnKeys on_keys);
+
+  // Hands over all keys of the block, some at a time. Throws WrongEntry when those before it are handed over.
+  void split(const KeyBlocks::Block& block);
+
+  // Of that block so far.
+  [[nodiscard]] std::uint64_t entries() const noexcept { return entries_; }
+  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
+
+ private:
+  void take(std::string_view entry);
+  [[nodiscard]] std::string_view without_cr(std::string_view line);
+  void hand_over();
+  [[noreturn]] void refuse(const WrongEntry& wrong);
+
+  KeyFileFormat format_;
+  OnKeys on_keys_;
+  std::uint64_t entries_ = 0;
+  std::uint64_t keys_ = 0;
+  std::size_t waiting_ = 0;
+  std::array<std::string_view, 256> batch_{};
 };
 
 }  // namespace keysieve

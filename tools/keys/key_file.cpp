@@ -12,7 +12,6 @@
 #include "core/base/file_descriptor.hpp"
 #include "core/base/run_tasks.hpp"
 #include "tools/keys/key_blocks.hpp"
-#include "tools/keys/key_splitter.hpp"
 #include "tools/keys/suspect_lines.hpp"
 
 namespace keysieve {

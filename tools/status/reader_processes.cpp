@@ -15,8 +15,8 @@
 #include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
 #include "core/shm/control_file.hpp"
+#include "tools/status/directory_status.hpp"
 #include "tools/status/process.hpp"
-#include "tools/status/published_sets.hpp"
 
 namespace keysieve {
 namespace {

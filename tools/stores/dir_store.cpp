@@ -149,8 +149,6 @@ class DirStore final : public Store {
     sync_folder();
   }
 
-  bool put_if_absent(const Record& record) override { return compare_and_set(record, std::nullopt); }
-
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
     const FileDescriptor lock = take_lock();
     if (get(record.key) != expected) return false;

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/base/file_descriptor.hpp"
-#include "tools/stores/store_watch.hpp"
+#include "tools/stores/store.hpp"
 
 namespace keysieve {
 

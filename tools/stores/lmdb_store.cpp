@@ -73,8 +73,6 @@ class LmdbStore final : public Store {
     transaction.commit();
   }
 
-  bool put_if_absent(const Record& record) override { return compare_and_set(record, std::nullopt); }
-
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
     LmdbTransaction transaction = begin(0);
     if (transaction.get(record.key) != expected) return false;

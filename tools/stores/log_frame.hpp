@@ -33,7 +33,6 @@ class LogFrameReader {
   // To the next whole frame; false when there is none, though a torn one may follow. Throws Data for
   // damage.
   bool next();
-  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
   [[nodiscard]] std::uint64_t end_offset() const noexcept { return end_; }
   // Valid until next(); never empty.
   [[nodiscard]] std::span<const LogEntryView> entries() const noexcept { return entries_; }

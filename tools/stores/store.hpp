@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/base/log_position.hpp"
-#include "tools/stores/store_watch.hpp"
 
 namespace keysieve {
 
@@ -53,6 +52,27 @@ inline constexpr std::size_t kMaxValueBytes = std::size_t{64} * 1024;
 // Of a key in a log: longer ones can be built into a set, but not be added.
 inline constexpr std::size_t kMaxLoggedKeyBytes = std::size_t{1} << 20;
 
+struct WatchedLog {
+  std::string name;
+  LogPosition seen{};  // what stands up to here is known
+};
+
+// Tells, without polling, that a log of a store has grown or that a record may have changed. A hint that may
+// come too often and, over a network, too late: to miss nothing, look at intervals as well. One thread.
+// Throws as a Store does; a watch that has thrown is of no use any more.
+class StoreWatch {
+ public:
+  virtual ~StoreWatch() = default;
+
+  // Begins to wait for anything behind what was seen. To be called again after each take(), with what was
+  // seen by then. Does not wait.
+  virtual void arm(std::span<const WatchedLog> logs) = 0;
+  // One of them becomes readable when there is something to take.
+  [[nodiscard]] virtual std::vector<int> descriptors() const = 0;
+  // The names, of those armed, that may have something new. Does not wait: empty when nothing has come.
+  virtual std::vector<std::string> take() = 0;
+};
+
 // One connection; one thread. Keys are at most kMaxRecordKeyBytes of [A-Za-z0-9:_.-], values at most
 // kMaxValueBytes. Every call throws Unavailable when the store cannot be reached or does not answer in
 // time (the next call tries again), Login when user or password are wrong or cannot be read,
@@ -69,7 +89,7 @@ class Store {
   // Pipelined. Durable, as far as the store is, when it returns. After an exception any part may be there.
   virtual void put_many(std::span<const Record> records) = 0;
   // False, and nothing changed, when the key is there already.
-  virtual bool put_if_absent(const Record& record) = 0;
+  virtual bool put_if_absent(const Record& record) { return compare_and_set(record, std::nullopt); }
   // Replaces the value only if it is `expected` (nullopt: absent); false, and nothing changed, otherwise.
   // Atomic among all clients. A store that tries again after a failover may answer false, here and to
   // put_if_absent, because it was done the first time and only the answer was lost.

@@ -1,5 +1,5 @@
 // A store's URL taken apart by libcurl's parser, and what each kind of store makes of it: every store's file
-// defines one of the openers below, and open_store.cpp names it beside its schemes.
+// defines one of the openers below, and store.cpp names it beside its schemes.
 #pragma once
 
 #include <chrono>

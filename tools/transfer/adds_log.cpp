@@ -12,6 +12,11 @@ namespace {
 // A key may be long; as a rule the first entries tell.
 constexpr std::size_t kEntriesToLookAt = 16;
 
+// Each call syncs once. `seq 1000000 | keysieve add tags --file - URL` took 0.7 s in a folder and 1.5 s in
+// LMDB, and 7 and 14 s by 1,024 keys per call.
+constexpr std::size_t kBatchKeys = 8192;
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+
 }  // namespace
 
 std::string adds_log(const Store& store, const std::string& set_name) {
@@ -64,6 +69,23 @@ LogPosition adds_from(Store& store, const std::string& set_name, std::int64_t re
   const auto before = static_cast<std::uint64_t>(std::max<std::int64_t>(overlap.count(), 0));
   const std::uint64_t latest = std::min(read_at, milliseconds_of(end));
   return log_position(latest - std::min(latest, before), 0);
+}
+
+AddsWriter::AddsWriter(Store& store, const std::string& set_name)
+    : store_(store), log_(adds_log(store, set_name)) {}
+
+void AddsWriter::add(std::string_view key) {
+  batch_.emplace_back(key);
+  batch_bytes_ += key.size();
+  if (batch_.size() >= kBatchKeys || batch_bytes_ >= kBatchBytes) finish();
+}
+
+void AddsWriter::finish() {
+  if (batch_.empty()) return;
+  last_position_ = store_.append(log_, batch_);
+  appended_ += batch_.size();
+  batch_.clear();
+  batch_bytes_ = 0;
 }
 
 }  // namespace keysieve

@@ -1,5 +1,9 @@
 #include "tools/transfer/chunk.hpp"
 
+#include <fmt/core.h>
+
+#include <charconv>
+
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
 
@@ -52,6 +56,24 @@ Bytes decode_chunk(std::string_view value, std::uint32_t number, std::size_t pay
   }
   if (header.checksum != checksum(payload)) throw Error(ErrorKind::Data, source + ": is damaged (checksum)");
   return payload;
+}
+
+std::string to_hex(std::uint64_t number) {
+  return fmt::format("{:016x}", number);
+}
+
+std::optional<std::uint64_t> parse_hex(std::string_view text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  return to_hex(number) == text ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::array<std::uint8_t, 16>> parse_id(std::string_view text) {
+  std::array<std::uint8_t, 16> id{};
+  for (std::size_t i = 0; i < id.size() && 2 * i + 2 <= text.size(); ++i) {
+    std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, id[i], 16);
+  }
+  return to_hex(id) == text ? std::optional(id) : std::nullopt;
 }
 
 }  // namespace keysieve

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,5 +40,11 @@ std::string encode_chunk(std::uint32_t number, Bytes payload);
 // right.
 Bytes decode_chunk(std::string_view value, std::uint32_t number, std::size_t payload_bytes,
                    const std::string& source);
+
+// Numbers and ids as the hexadecimal text of keys and records: 16 lower-case digits.
+std::string to_hex(std::uint64_t number);
+// Nothing unless it is exactly what to_hex() writes: of a number, of a build id or push id.
+std::optional<std::uint64_t> parse_hex(std::string_view text);
+std::optional<std::array<std::uint8_t, 16>> parse_id(std::string_view text);
 
 }  // namespace keysieve

@@ -1,8 +1,16 @@
-// Removes what a pointer record says is needed no more. Used by push and gc.
+// Removes from a store what pushes have left that nobody needs any more. Used by push and the verb gc.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "core/base/clock.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log_position.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/pointer_record.hpp"
 
@@ -15,5 +23,37 @@ void remove_garbage(Store& store, const std::string& set_name, const PointerReco
 
 // Trims the adds log as far as `pointer` says. Throws as the store does.
 void trim_adds(Store& store, const std::string& set_name, const PointerRecord& pointer);
+
+struct CollectSettings {
+  UnixSeconds now = unix_now();
+  // A push that was announced that long ago is taken for interrupted; one that is not begins again.
+  std::chrono::seconds abandoned_after = kAbandonedAfter;
+  bool dry_run = false;  // changes nothing
+};
+
+struct CollectedSet {
+  std::string set_name;
+  std::uint64_t kept_generations = 0;
+  std::uint64_t pending_pushes = 0;
+  std::uint64_t removed_pushes = 0;  // whose chunks are removed; dry_run: would be
+  std::uint64_t removed_chunks = 0;
+  LogPosition adds_trimmed_to{};
+  std::optional<Error> failure{};  // why the set could not be done, or not to the end
+};
+
+struct Collection {
+  std::vector<CollectedSet> sets;     // by name
+  std::uint64_t foreign_records = 0;  // under the store's prefix, but none of keysieve's: left alone
+};
+
+// Chunks done of chunks in all.
+using CollectProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+// For every set of the store: removes garbage, abandoned pushes, chunks that no record knows (all of them
+// where the record is gone), and trims the adds log. May run at any time beside pushes, rollbacks and other
+// collections. A set whose record is damaged is left alone. Reads the names of all that the store holds.
+// Throws Unavailable, and what the listing throws.
+Collection collect_garbage(Store& store, const CollectSettings& settings = {},
+                           const CollectProgress& progress = {});
 
 }  // namespace keysieve

@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "tools/program/units.hpp"
-#include "tools/transfer/refusal.hpp"
 
 namespace keysieve {
 namespace {

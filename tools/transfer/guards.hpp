@@ -2,11 +2,14 @@
 // Used by build, push and keysieved alike.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/base/error.hpp"
 #include "core/snapshot/snapshot.hpp"
 
 namespace keysieve {
@@ -36,5 +39,14 @@ struct Guards {
 // names the set, the guard, both figures and where the guard is set.
 void check_guards(const Guards& guards, const SnapshotView& snapshot,
                   std::optional<std::uint64_t> previous_keys);
+
+// Why a snapshot of a store is not taken: for metrics and history.
+inline constexpr std::array kRefusals{ErrorKind::Data,    ErrorKind::Incompatible, ErrorKind::Older,
+                                      ErrorKind::MaxSize, ErrorKind::MinKeys,      ErrorKind::MaxShrink,
+                                      ErrorKind::MaxFpr,  ErrorKind::Canaries};
+
+inline bool is_refusal(const Error& error) noexcept {
+  return std::ranges::find(kRefusals, error.kind()) != kRefusals.end();
+}
 
 }  // namespace keysieve

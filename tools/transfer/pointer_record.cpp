@@ -7,7 +7,7 @@
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
 #include "core/snapshot/counters.hpp"
-#include "tools/transfer/hex.hpp"
+#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 
 namespace keysieve {

@@ -1,11 +1,91 @@
+#include <algorithm>
+#include <utility>
+
 #include "core/base/error.hpp"
+#include "core/snapshot/counters.hpp"
 #include "tools/program/units.hpp"
-#include "tools/transfer/fetch.hpp"
-#include "tools/transfer/refusal.hpp"
+#include "tools/transfer/chunk.hpp"
+#include "tools/transfer/pointer_changes.hpp"
+#include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
 namespace {
+
+[[noreturn]] void refuse_as_foreign(const std::string& source) {
+  throw Error(ErrorKind::Data, source + ": the snapshot is not the one that the pointer describes");
+}
+
+// The first chunk holds the whole header. Until it agrees, the size is no more than what a record claims.
+void check_header(Bytes first_payload, const SnapshotRecord& record, const std::string& source) {
+  const auto header = load<SnapshotHeader>(first_payload.data());
+  if (header.file_bytes != record.bytes || header.build_id != record.build_id) refuse_as_foreign(source);
+}
+
+// Some of the chunks of one push: those of a snapshot, or of its counters.
+struct ChunkRange {
+  std::uint32_t first;
+  std::uint32_t end;
+  std::uint64_t bytes;
+};
+
+// Calls take(number, payload) for each in order. Nothing is missing when it returns nothing.
+template <typename Take>
+std::optional<MissingChunk> fetch_chunks(Store& store, const std::string& set_name,
+                                         const SnapshotRecord& record, const ChunkRange& range, Take take) {
+  std::uint64_t done = 0;
+  for (std::uint32_t first = range.first; first < range.end;) {
+    const auto keys = chunk_key_batch(store, set_name, record.push_id, range.end, first);
+    const auto values = store.get_many(keys);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (!values[i]) return MissingChunk{keys[i]};
+      const auto number = first + static_cast<std::uint32_t>(i);
+      const std::size_t expected_bytes = std::min<std::uint64_t>(kChunkPayloadBytes, range.bytes - done);
+      const Bytes payload = decode_chunk(*values[i], number, expected_bytes, store.name() + ": " + keys[i]);
+      take(number - range.first, payload);
+      done += payload.size();
+    }
+    first += static_cast<std::uint32_t>(keys.size());
+  }
+  return std::nullopt;
+}
+
+std::variant<SnapshotBytes, MissingChunk> fetch_snapshot(Store& store, const std::string& set_name,
+                                                         const SnapshotRecord& record,
+                                                         const std::string& source,
+                                                         const Progress& progress) {
+  std::optional<SnapshotBytes> snapshot;
+  std::uint64_t done = 0;
+  const auto missing = fetch_chunks(
+      store, set_name, record, {0, record.chunk_count, record.bytes},
+      [&](std::uint32_t number, Bytes payload) {
+        if (!snapshot) {
+          check_header(payload, record, source);
+          snapshot.emplace(record.bytes);
+        }
+        std::copy(payload.begin(), payload.end(), chunk_payload(snapshot->get(), number).begin());
+        done += payload.size();
+        const bool ends_batch = (number + 1) % kBatchChunks == 0 || number + 1 == record.chunk_count;
+        if (progress && ends_batch) progress(done, record.bytes);
+      });
+  if (missing) return *missing;
+  return std::move(*snapshot);
+}
+
+void check_whole(Bytes snapshot, const std::string& set_name, const SnapshotRecord& record,
+                 const std::string& source) {
+  const SnapshotView view = SnapshotView::decode(snapshot, source, Check::Everything);
+  if (view.set_name() != set_name) {
+    throw Error(ErrorKind::Data,
+                source + ": the snapshot is of set \"" + std::string(view.set_name()) + "\"");
+  }
+  SnapshotRecord found = describe(view);
+  found.generation = record.generation;
+  found.push_id = record.push_id;
+  found.restores = record.restores;
+  found.counters_bytes = record.counters_bytes;
+  if (found != record) refuse_as_foreign(source);
+}
 
 enum class With { Snapshot, Counters };
 
@@ -49,6 +129,34 @@ Pulled pull_all(Store& store, const std::string& set_name, std::uint64_t max_byt
 }
 
 }  // namespace
+
+std::string name_of(const Store& store, const std::string& set_name, const SnapshotRecord& record) {
+  return store.name() + ": set \"" + set_name + "\" generation " + std::to_string(record.generation);
+}
+
+std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string& set_name,
+                                                const SnapshotRecord& record, const Progress& progress) {
+  const std::string source = name_of(store, set_name, record);
+  auto fetched = fetch_snapshot(store, set_name, record, source, progress);
+  if (const auto* snapshot = std::get_if<SnapshotBytes>(&fetched)) {
+    check_whole(snapshot->get(), set_name, record, source);
+  }
+  return fetched;
+}
+
+std::variant<SnapshotBytes, MissingChunk> fetch_counters(Store& store, const std::string& set_name,
+                                                         const SnapshotRecord& record,
+                                                         const SnapshotView& snapshot) {
+  // The snapshot is whole, so the size that the record claims for the counters is that of its bits.
+  SnapshotBytes counters(record.counters_bytes);
+  const ChunkRange range{record.chunk_count, chunks_of(record).chunk_count, record.counters_bytes};
+  const auto missing = fetch_chunks(store, set_name, record, range, [&](std::uint32_t number, Bytes payload) {
+    std::copy(payload.begin(), payload.end(), chunk_payload(counters.get(), number).begin());
+  });
+  if (missing) return *missing;
+  check_counters(std::as_const(counters).get(), snapshot, name_of(store, set_name, record) + ": counters");
+  return counters;
+}
 
 Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes, const Progress& progress) {
   return pull_all(store, set_name, max_bytes, With::Snapshot, progress);

@@ -2,9 +2,9 @@
 
 #include "core/base/error.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/fetch.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
+#include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
 namespace {

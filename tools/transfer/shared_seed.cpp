@@ -2,7 +2,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
-#include "tools/transfer/hex.hpp"
+#include "tools/transfer/chunk.hpp"
 #include "tools/transfer/store_contents.hpp"
 #include "tools/transfer/transfer.hpp"
 

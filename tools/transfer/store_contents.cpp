@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/base/set_name.hpp"
-#include "tools/transfer/hex.hpp"
+#include "tools/transfer/chunk.hpp"
 
 namespace keysieve {
 namespace {

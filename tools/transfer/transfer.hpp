@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/base/error.hpp"
@@ -66,5 +67,23 @@ Pulled pull(Store& store, const std::string& set_name, std::uint64_t max_bytes =
 
 // The same with the counters of a counting set, to change it.
 Pulled pull_with_counters(Store& store, const std::string& set_name, const Progress& progress = {});
+
+// The snapshot of one kept generation, for push, update and rollback.
+struct MissingChunk {
+  std::string key;
+};
+
+// For messages.
+std::string name_of(const Store& store, const std::string& set_name, const SnapshotRecord& record);
+
+// Checks every chunk and the whole, decodes everything, and compares all that the record says of it. Throws
+// Data for what is there but wrong, and as the store does.
+std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string& set_name,
+                                                const SnapshotRecord& record, const Progress& progress);
+
+// Its counters, checked against the snapshot; the record has some. Throws alike.
+std::variant<SnapshotBytes, MissingChunk> fetch_counters(Store& store, const std::string& set_name,
+                                                         const SnapshotRecord& record,
+                                                         const SnapshotView& snapshot);
 
 }  // namespace keysieve

@@ -1,4 +1,4 @@
-#include "tools/transfer/collect_garbage.hpp"
+#include "tools/transfer/garbage.hpp"
 #include "tools/transfer/shared_seed.hpp"
 
 #include <gmock/gmock.h>

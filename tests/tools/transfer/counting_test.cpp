@@ -8,7 +8,7 @@
 #include "tests/support/message_of.hpp"
 #include "tests/tools/transfer/push_fixture.hpp"
 #include "tests/tools/transfer/store_decorator.hpp"
-#include "tools/transfer/collect_garbage.hpp"
+#include "tools/transfer/garbage.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/rollback.hpp"
 #include "tools/transfer/update.hpp"

@@ -9,11 +9,11 @@
 
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
-#include "tools/transfer/collect_garbage.hpp"
-#include "tools/transfer/fetch.hpp"
+#include "tools/transfer/garbage.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/rollback.hpp"
 #include "tools/transfer/stored_pointer.hpp"
+#include "tools/transfer/transfer.hpp"
 
 namespace keysieve::test {
 

@@ -7,7 +7,7 @@
 
 #include "tools/loader/report/outcome.hpp"
 #include "tools/program/units.hpp"
-#include "tools/transfer/refusal.hpp"
+#include "tools/transfer/guards.hpp"
 
 namespace keysieve {
 

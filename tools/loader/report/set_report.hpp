@@ -11,7 +11,7 @@
 
 #include "tools/loader/config/schedule.hpp"
 #include "tools/loader/report/outcome.hpp"
-#include "tools/transfer/refusal.hpp"
+#include "tools/transfer/guards.hpp"
 
 namespace keysieve {
 

@@ -3,8 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "tools/stores/redis/redis_patience.hpp"
-#include "tools/stores/redis/redis_replicas.hpp"
 #include "tools/stores/redis/redis_servers.hpp"
 #include "tools/stores/redis/redis_slots.hpp"
 
@@ -72,21 +70,16 @@ class RedisCluster final : public RedisServers {
  private:
   using Group = std::vector<Leg>;
 
-  // Calls it until it returns true; after an outage looks for the slots anew.
+  // Calls it until it returns true; after an outage looks for the slots again.
   void try_until_done(const std::function<bool()>& attempt) {
-    RedisPatience patience(settings_.failover);
-    for (;;) {
-      try {
-        connect();
-        for (int redirections = 0; redirections <= kMaxRedirections; ++redirections) {
-          if (attempt()) return;
-        }
-        fail("the servers send each other's clients to and fro");
-      } catch (const RedisOutage& outage) {
-        slots_ = RedisSlots();
-        patience.pause(outage.what());
+    const auto follow_redirections = [&] {
+      connect();
+      for (int redirections = 0; redirections <= kMaxRedirections; ++redirections) {
+        if (attempt()) return;
       }
-    }
+      fail("the servers send each other's clients to and fro");
+    };
+    try_through_failover(settings_.failover, follow_redirections, [this] { slots_ = RedisSlots(); });
   }
 
   // Of those that have no reply yet. False when some were sent elsewhere.

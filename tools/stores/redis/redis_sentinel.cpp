@@ -2,8 +2,6 @@
 #include <charconv>
 #include <optional>
 
-#include "tools/stores/redis/redis_patience.hpp"
-#include "tools/stores/redis/redis_replicas.hpp"
 #include "tools/stores/redis/redis_servers.hpp"
 
 namespace keysieve {
@@ -45,17 +43,11 @@ class SentinelRedis final : public RedisServers {
 
  private:
   void try_until_done(const std::function<void()>& attempt) {
-    RedisPatience patience(settings_.failover);
-    for (;;) {
-      try {
-        reach_master();
-        attempt();
-        return;
-      } catch (const RedisOutage& outage) {
-        master_.reset();
-        patience.pause(outage.what());
-      }
-    }
+    const auto reach_and_attempt = [&] {
+      reach_master();
+      attempt();
+    };
+    try_through_failover(settings_.failover, reach_and_attempt, [this] { master_.reset(); });
   }
 
   // Never to the same address again without asking: who was the master may be a replica by now.

@@ -1,7 +1,9 @@
-// Where the commands of a Redis store go. Each command names one key, which decides where there are several
-// servers.
+// Where the commands of a Redis store go, and what becomes of them: to one server, to the master that
+// sentinels name, or to the masters of a cluster. Each command names one key, which decides where there are
+// several servers.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -74,5 +76,44 @@ std::unique_ptr<RedisServers> make_sentinel_redis(const RedisSettings& settings)
 // answers that the value is not the expected one. The masters' addresses are those that the cluster
 // announces.
 std::unique_ptr<RedisServers> make_redis_cluster(const RedisSettings& settings);
+
+// Waits for the logs of a Redis store by blocking reads: over one connection for all logs, or one for each
+// where a command cannot name several. A server that hangs, or whose host is gone, is noticed after seven
+// timeouts and a second.
+std::unique_ptr<StoreWatch> make_redis_watch(std::unique_ptr<RedisServers> servers);
+
+// What follows is for the three ways above.
+
+// Does the work. After each RedisOutage calls `forget` and does it again, after a pause that grows, as long
+// as a failover may take (`?failover=`); then throws the last outage.
+void try_through_failover(std::chrono::milliseconds failover, const std::function<void()>& work,
+                          const std::function<void()>& forget);
+
+// Whether what was written has reached replicas, as `?wait_replicas=` asks: a failover loses what has not.
+class ReplicaDemand {
+ public:
+  // At least so many (0: none need to; nothing: one, of a server that has any), asked of a server within
+  // `timeout`, which is that for each answer.
+  ReplicaDemand(std::optional<int> replicas, std::chrono::milliseconds timeout);
+
+  // Of a server of which it is known whether it has replicas.
+  [[nodiscard]] bool applies_to(Effect effect, bool has_replicas) const noexcept {
+    return effect == Effect::Writes && replicas_ > 0 && (has_replicas || !is_default_);
+  }
+  // WAIT: to be sent after the writes, over the same connection. Refers to this object.
+  [[nodiscard]] RedisCommand command() const { return {"WAIT", replicas_text_, patience_text_}; }
+  // Of the reply to it. Throws Unavailable.
+  void check(const redisReply& reply, const std::string& server_name) const;
+
+ private:
+  bool is_default_;
+  int replicas_;
+  std::string replicas_text_;
+  std::string patience_text_;
+};
+
+// As RedisServers::exchange(), for all who talk to one server at a time.
+std::vector<RedisReply> exchange_with(RedisConnection& connection, std::span<const KeyedCommand> commands,
+                                      Effect effect, const ReplicaDemand& replicas, bool has_replicas);
 
 }  // namespace keysieve

@@ -5,7 +5,6 @@
 
 #include "tools/stores/redis/redis_servers.hpp"
 #include "tools/stores/redis/redis_url.hpp"
-#include "tools/stores/redis/redis_watch.hpp"
 #include "tools/stores/store_error.hpp"
 #include "tools/stores/store_url.hpp"
 

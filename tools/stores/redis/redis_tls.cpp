@@ -1,5 +1,8 @@
 #include "tools/stores/redis/redis_tls.hpp"
 
+#include "core/base/error.hpp"
+
+#ifdef KEYSIEVE_REDIS_TLS
 #include <arpa/inet.h>
 #include <hiredis/hiredis_ssl.h>
 #include <openssl/err.h>
@@ -8,10 +11,12 @@
 
 #include <array>
 #include <new>
-
-#include "core/base/error.hpp"
+#endif
 
 namespace keysieve {
+
+#ifdef KEYSIEVE_REDIS_TLS
+
 namespace {
 
 struct FreeTls {
@@ -90,5 +95,20 @@ std::shared_ptr<const RedisTls> make_redis_tls(const RedisTlsFiles& files) {
   check_redis_tls(files);
   return std::make_shared<OpensslTls>(files);
 }
+
+#else
+
+void check_redis_tls(const RedisTlsFiles& /*files*/) {
+  throw Error(ErrorKind::Usage, "this build has no TLS, since hiredis " + std::to_string(HIREDIS_MAJOR) +
+                                    "." + std::to_string(HIREDIS_MINOR) +
+                                    " came without it; use redis:// through a tunnel, or redis+unix://");
+}
+
+std::shared_ptr<const RedisTls> make_redis_tls(const RedisTlsFiles& files) {
+  check_redis_tls(files);
+  return nullptr;
+}
+
+#endif
 
 }  // namespace keysieve

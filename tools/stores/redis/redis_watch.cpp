@@ -1,5 +1,3 @@
-#include "tools/stores/redis/redis_watch.hpp"
-
 #include <sys/timerfd.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "core/base/file_descriptor.hpp"
+#include "tools/stores/redis/redis_servers.hpp"
 
 namespace keysieve {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/snapshot/builder.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/collect_garbage.hpp"
+#include "tools/transfer/garbage.hpp"
 #include "tools/transfer/rollback.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"

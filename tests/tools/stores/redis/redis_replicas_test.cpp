@@ -6,7 +6,7 @@
 #include "tests/support/message_of.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/waits_cut_short.hpp"
-#include "tools/stores/redis/redis_replicas.hpp"
+#include "tools/stores/redis/redis_servers.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {

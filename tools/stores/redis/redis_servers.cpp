@@ -1,9 +1,59 @@
-#include "tools/stores/redis/redis_replicas.hpp"
+#include "tools/stores/redis/redis_servers.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <thread>
 
 namespace keysieve {
+namespace {
+
+// A failover takes seconds: neither its end is missed for long, nor are the servers flooded meanwhile.
+constexpr std::chrono::milliseconds kFirstPause{20};
+constexpr std::chrono::milliseconds kLongestPause{500};
+
+class SingleRedis final : public RedisServers {
+ public:
+  explicit SingleRedis(const RedisSettings& settings)
+      : connection_(settings.address), replicas_(settings.wait_replicas, settings.address.timeout) {}
+
+  void connect() override { connection_.connect(); }
+
+  std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect) override {
+    return exchange_with(connection_, commands, effect, replicas_, /*has_replicas=*/false);
+  }
+
+  void visit_masters(const std::function<void(RedisConnection&)>& visit) override { visit(connection_); }
+  RedisAddress address_of(std::string_view /*key*/) override { return connection_.address(); }
+  [[nodiscard]] bool keeps_keys_together() const noexcept override { return true; }
+
+ private:
+  RedisConnection connection_;
+  ReplicaDemand replicas_;
+};
+
+}  // namespace
+
+std::unique_ptr<RedisServers> make_single_redis(const RedisSettings& settings) {
+  return std::make_unique<SingleRedis>(settings);
+}
+
+void try_through_failover(std::chrono::milliseconds failover, const std::function<void()>& work,
+                          const std::function<void()>& forget) {
+  const auto end = std::chrono::steady_clock::now() + failover;
+  for (auto pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+    std::string reason;
+    try {
+      return work();
+    } catch (const RedisOutage& outage) {
+      reason = outage.what();
+    }
+    forget();
+    const auto now = std::chrono::steady_clock::now();
+    if (failover.count() == 0) throw RedisOutage(reason);
+    if (now >= end) throw RedisOutage(reason + " (tried for " + std::to_string(failover.count()) + " ms)");
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(pause, end - now));
+  }
+}
 
 // The server must give up well before the connection does, or nobody would hear how many there were: it looks
 // for waits that are over `hz` times per second only, every 100 ms by default.
