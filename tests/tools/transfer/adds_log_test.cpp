@@ -1,23 +1,14 @@
 #include "tools/transfer/adds_log.hpp"
 
-#include <gmock/gmock.h>
-
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
-#include "tests/support/temporary_directory.hpp"
-#include "tests/tools/transfer/store_decorator.hpp"
+#include "tests/tools/transfer/transfer_fixture.hpp"
 
 namespace keysieve::test {
 namespace {
 
 using std::chrono::milliseconds;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Optional;
-using ::testing::UnorderedElementsAre;
 
-constexpr std::int64_t kNow = 1'700'000'000'000;
-constexpr std::uint64_t kNowMs = kNow;
+constexpr std::int64_t kReadAtMs = 1'700'000'000'000;
+constexpr std::uint64_t kNowMs = kReadAtMs;
 constexpr std::uint64_t kTenMinutes = 600'000;
 
 // A store whose log ends where the case says, whatever clock has numbered it.
@@ -25,7 +16,7 @@ class StoreWithLogEnd : public StoreDecorator {
  public:
   StoreWithLogEnd(Store& inner, LogPosition end) : StoreDecorator(inner), end_(end) {}
   LogPosition end_of(const std::string& log) override {
-    EXPECT_EQ(log, "keysieve:tags:adds");
+    EXPECT_EQ(log, kLog);
     return end_;
   }
 
@@ -33,18 +24,12 @@ class StoreWithLogEnd : public StoreDecorator {
   LogPosition end_;
 };
 
-class AddsLog : public ::testing::Test {
- protected:
-  TemporaryDirectory directory_;
-  std::unique_ptr<Store> store_ = open_store("dir:" + directory_ / "store");
-};
-
-class AddsFrom : public AddsLog {
+class AddsFrom : public TransferTest {
  protected:
   [[nodiscard]] LogPosition adds_from_with(const LogPosition& end_of_log,
                                            milliseconds overlap = kDefaultAddsOverlap) const {
     StoreWithLogEnd store(*store_, end_of_log);
-    return adds_from(store, "tags", kNow, overlap);
+    return adds_from(store, "tags", kReadAtMs, overlap);
   }
 };
 
@@ -80,65 +65,48 @@ TEST_F(AddsFrom, DoesNotPassTheBeginning) {
 }
 
 TEST_F(AddsFrom, RefusesAWrongSetName) {
-  EXPECT_THAT([&] { adds_from(*store_, "../x", kNow); }, fails(ErrorKind::Usage));
-  EXPECT_EQ(adds_log(*store_, "tags"), "keysieve:tags:adds");
+  EXPECT_THAT([&] { adds_from(*store_, "../x", kReadAtMs); }, fails(ErrorKind::Usage));
+  EXPECT_EQ(adds_log(*store_, "tags"), kLog);
 }
 
-using WakeLoaders = AddsLog;
-
-// A store that may be written to, but whose watchers cannot be woken.
-class StoreThatWakesNobody : public StoreDecorator {
- public:
-  explicit StoreThatWakesNobody(Store& inner) : StoreDecorator(inner) {}
-  void notify(const std::string& log) override {
-    throw Error(ErrorKind::Permission, "no right to wake " + log);
+class WakeLoaders : public TransferTest {
+ protected:
+  WakeLoaders() {
+    hooked_.before_notify = [this](const std::string& log) {
+      if (log == unwakeable_) throw Error(ErrorKind::Permission, "no right to wake " + log);
+      woken_.push_back(log);
+    };
   }
-};
 
-TEST_F(WakeLoaders, WarnsWhenTheyCannotBeWoken) {
-  StoreThatWakesNobody store(*store_);
-  EXPECT_THAT(wake_loaders(store, "tags"), Optional(AllOf(HasSubstr("\"tags\""), HasSubstr("next poll"),
-                                                          HasSubstr("no right to wake keysieve:tags:adds"))));
-}
-
-// Notes whom it wakes; fails for one set.
-class StoreThatWakesSome : public StoreDecorator {
- public:
-  StoreThatWakesSome(Store& inner, std::string failing)
-      : StoreDecorator(inner), failing_(std::move(failing)) {}
-  void notify(const std::string& log) override {
-    if (log == failing_) throw Error(ErrorKind::Permission, "no right to wake " + log);
-    woken_.push_back(log);
-  }
-  [[nodiscard]] const std::vector<std::string>& woken() const { return woken_; }
-
- private:
-  std::string failing_;
+  std::string unwakeable_;
   std::vector<std::string> woken_;
 };
 
-class WakeLoadersOfAll : public AddsLog {
+TEST_F(WakeLoaders, WarnsWhenTheyCannotBeWoken) {
+  unwakeable_ = kLog;
+  EXPECT_THAT(wake_loaders(hooked_, "tags"), Optional(AllOf(HasSubstr("\"tags\""), HasSubstr("next poll"),
+                                                            HasSubstr("no right to wake " + kLog))));
+}
+
+class WakeLoadersOfAll : public WakeLoaders {
  protected:
   WakeLoadersOfAll() {
     for (const std::string name : {"tags:current", "tags:bypass", "shop:current", "current:current",
                                    "current", "bypass", "other:bypass", "a:b:current", ":current"}) {
-      const Record record{"keysieve:" + name, "{}"};
-      store_->put_many({&record, 1});
+      replace("keysieve:" + name, "{}");
     }
   }
 };
 
 TEST_F(WakeLoadersOfAll, WakesThoseOfEverySetThatWasPushed) {
-  StoreThatWakesSome store(*store_, "");
-  EXPECT_EQ(wake_loaders_of_all(store), std::nullopt);
-  EXPECT_THAT(store.woken(),
-              UnorderedElementsAre("keysieve:tags:adds", "keysieve:shop:adds", "keysieve:current:adds"));
+  EXPECT_EQ(wake_loaders_of_all(hooked_), std::nullopt);
+  EXPECT_THAT(woken_, UnorderedElementsAre(kLog, "keysieve:shop:adds", "keysieve:current:adds"));
 }
 
 TEST_F(WakeLoadersOfAll, WarnsOfASetWhoseLoadersAreNotAndWakesTheOthers) {
-  StoreThatWakesSome store(*store_, "keysieve:shop:adds");
-  EXPECT_THAT(wake_loaders_of_all(store), Optional(HasSubstr("set \"shop\"")));
-  EXPECT_THAT(store.woken(), UnorderedElementsAre("keysieve:tags:adds", "keysieve:current:adds"));
+  unwakeable_ = "keysieve:shop:adds";
+  EXPECT_THAT(wake_loaders_of_all(hooked_), Optional(HasSubstr("set \"shop\"")));
+  EXPECT_THAT(woken_, UnorderedElementsAre(kLog, "keysieve:current:adds"));
 }
 
 // Begins with the notices of many pushes, as a log of Redis may.
@@ -162,7 +130,7 @@ class StoreWithNotices : public StoreDecorator {
   bool has_key_;
 };
 
-using HasAdds = AddsLog;
+using HasAdds = TransferTest;
 
 TEST_F(HasAdds, CountsKeysAndNotNotices) {
   for (const std::uint64_t notices : {0U, 1U, 15U, 16U, 17U, 100U}) {

@@ -1,27 +1,21 @@
 #include "tools/transfer/guards.hpp"
 
-#include <gmock/gmock.h>
-
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 class GuardsTest : public ::testing::Test {
  protected:
   template <ErrorKind Guard = ErrorKind::MaxShrink>
   std::string message(std::optional<std::uint64_t> previous_keys = std::nullopt) const {
-    return test::message_of<Guard>([&] { check_guards(guards_, view_, previous_keys); });
+    return message_of<Guard>([&] { check_guards(guards_, view_, previous_keys); });
   }
 
-  SnapshotBytes snapshot_ = test::build_snapshot({.keys = 1000});
-  SnapshotBytes smaller_ = test::build_snapshot({.keys = 700});
-  SnapshotView view_ = test::view_of(snapshot_);
+  SnapshotBytes snapshot_ = build_snapshot({.keys = 1000});
+  SnapshotBytes smaller_ = build_snapshot({.keys = 700});
+  SnapshotView view_ = view_of(snapshot_);
   Guards guards_;
 };
 
@@ -43,13 +37,13 @@ TEST_F(GuardsTest, AreNamedAsTheConfigurationNamesThem) {
   EXPECT_EQ(message<ErrorKind::MinKeys>(),
             "set \"tags\" has 1,000 keys, fewer than 1,001; min_keys of its [[set]] sets that limit");
   guards_.min_keys = 1;
-  EXPECT_THAT(message(2000), ::testing::EndsWith("; max_shrink of its [[set]] sets that limit"));
+  EXPECT_THAT(message(2000), EndsWith("; max_shrink of its [[set]] sets that limit"));
 }
 
 TEST_F(GuardsTest, LetTheSetShrinkToTheLimit) {
   EXPECT_EQ(message(1250), "") << "20 %";
   guards_.max_shrink = 0.3;
-  view_ = test::view_of(smaller_);
+  view_ = view_of(smaller_);
   EXPECT_EQ(message(1000), "") << "30 %";
   EXPECT_EQ(message(500), "") << "it grew";
   EXPECT_EQ(message(), "") << "nothing before it";
@@ -67,8 +61,8 @@ TEST_F(GuardsTest, LetTheSetShrinkWhenThatIsAllowed) {
 }
 
 TEST_F(GuardsTest, RefuseAnEstimatedFprAboveTheLimit) {
-  const auto fuller = test::build_snapshot({.keys = 10'000});
-  view_ = test::view_of(fuller);
+  const auto fuller = build_snapshot({.keys = 10'000});
+  view_ = view_of(fuller);
   guards_.max_fpr = 0.001;
   EXPECT_THAT(message<ErrorKind::MaxFpr>(),
               AllOf(HasSubstr("set \"tags\" has an estimated FPR of "), HasSubstr("--max-fpr")));
@@ -76,9 +70,9 @@ TEST_F(GuardsTest, RefuseAnEstimatedFprAboveTheLimit) {
 
 TEST_F(GuardsTest, KnowAWayOutOfAnUpdate) {
   guards_ = {.max_fpr = 0.0, .source = GuardSource::OptionsOfUpdate};
-  EXPECT_THAT(message<ErrorKind::MaxFpr>(),
-              ::testing::EndsWith(
-                  "; --max-fpr sets that limit; build the set anew from its whole list, with build --like"));
+  EXPECT_THAT(
+      message<ErrorKind::MaxFpr>(),
+      EndsWith("; --max-fpr sets that limit; build the set anew from its whole list, with build --like"));
 }
 
 TEST(DefaultMaxFpr, IsThreeTimesTheTargetButFelt) {
@@ -103,4 +97,4 @@ TEST_F(GuardsTest, CutALongCanaryShortInTheMessage) {
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -4,27 +4,19 @@
 #include "tests/tools/transfer/shared_store.hpp"
 #include "tests/tools/transfer/stepped_store.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using test::collecting;
-using test::Deed;
-using test::Fault;
-using test::kMoreThanADay;
-using test::one_after_another;
-using test::pushing;
-using test::rolling_back;
 
 // An operator would see the error, and the process may be gone.
 void attempt(const Deed& deed, Store& store) {
   try {
     deed(store);
   } catch (const Error&) {
-  } catch (const test::Crash&) {
+  } catch (const Crash&) {
   }
 }
 
-class Interleaving : public ::testing::TestWithParam<test::StoreKind> {
+class Interleaving : public ::testing::TestWithParam<StoreKind> {
  protected:
   std::unique_ptr<Store> empty_store() {
     std::filesystem::remove_all(directory_ / GetParam().name);
@@ -36,10 +28,10 @@ class Interleaving : public ::testing::TestWithParam<test::StoreKind> {
     auto store = empty_store();
     for (const std::size_t number : {0U, 1U, 2U}) pushing(number)(*store);
     constexpr int kAfterTheChunks = 5;  // read and change the record, two chunks, read the record
-    test::FaultyStore interrupted(*store, Fault::CrashBefore, kAfterTheChunks);
+    FaultyStore interrupted(*store, Fault::CrashBefore, kAfterTheChunks);
     attempt(pushing(3), interrupted);
     constexpr int kAfterThePointerMoved = 7;
-    test::FaultyStore crashed(*store, Fault::CrashBefore, kAfterThePointerMoved);
+    FaultyStore crashed(*store, Fault::CrashBefore, kAfterThePointerMoved);
     attempt(pushing(4), crashed);
     const PointerRecord pointer = read_pointer(*store, "tags").value();
     EXPECT_EQ(pointer.pending.size(), 1U);
@@ -48,23 +40,22 @@ class Interleaving : public ::testing::TestWithParam<test::StoreKind> {
     return store;
   }
 
-  test::TemporaryDirectory directory_{test::fast_folder()};
+  TemporaryDirectory directory_{fast_folder()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, Interleaving,
-                         ::testing::Values(test::kLmdb, test::kDir, test::kRedisUnix, test::kRedisCluster),
-                         test::store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, Interleaving, ::testing::Values(kLmdb, kDir, kRedisUnix, kRedisCluster),
+                         store_kind_name);
 
 // Runs all deeds, one of which meets the fault. False when there are fewer steps.
 bool survives_fault(Store& store, const std::vector<Deed>& deeds, Fault fault, int at) {
   const std::string when =
       "fault " + std::to_string(static_cast<int>(fault)) + " at step " + std::to_string(at);
-  test::FaultyStore faulty(store, fault, at);
+  FaultyStore faulty(store, fault, at);
   for (const Deed& deed : deeds) {
     attempt(deed, faulty);
-    test::expect_usable(store, when);
+    expect_usable(store, when);
   }
-  test::expect_nothing_else_after_a_day(store, when);
+  expect_nothing_else_after_a_day(store, when);
   return faulty.has_failed();
 }
 
@@ -106,14 +97,14 @@ TEST_P(Interleaving, OfTwoAtAnyStepCostsNothingThatIsNeededAndLeavesNothingThatI
         const std::string when =
             std::string(other_name) + " before step " + std::to_string(at) + " of a " + stopped_name;
         const auto store = used_store();
-        test::StoppedStore stopping(*store, at, [&] {
+        StoppedStore stopping(*store, at, [&] {
           other_deed(*store);
-          test::expect_usable(*store, when);
+          expect_usable(*store, when);
         });
         attempt(stopped_deed, stopping);
         if (!stopping.has_stopped()) break;
-        test::expect_usable(*store, when);
-        test::expect_nothing_else_after_a_day(*store, when);
+        expect_usable(*store, when);
+        expect_nothing_else_after_a_day(*store, when);
         if (HasFailure()) return;
       }
     }
@@ -124,7 +115,7 @@ TEST_P(Interleaving, OfTwoAtAnyStepCostsNothingThatIsNeededAndLeavesNothingThatI
 TEST_P(Interleaving, OfASlowPullEndsWithWhatIsCurrentThen) {
   for (int at = 2;; ++at) {
     const auto store = used_store();
-    test::StoppedStore slow(*store, at, [&] {
+    StoppedStore slow(*store, at, [&] {
       one_after_another({pushing(5), pushing(6), pushing(7), pushing(8), collecting(kMoreThanADay)})(*store);
     });
     const SnapshotRecord pulled = pull(slow, "tags").record;
@@ -134,4 +125,4 @@ TEST_P(Interleaving, OfASlowPullEndsWithWhatIsCurrentThen) {
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

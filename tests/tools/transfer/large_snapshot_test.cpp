@@ -15,7 +15,7 @@
 #include "tools/program/durable_file.hpp"
 #include "tools/transfer/transfer.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
 constexpr std::uint32_t kShards = std::uint32_t{1} << 18;  // of 4 KiB
@@ -36,24 +36,24 @@ std::uint64_t private_bytes() {
 // Runs it in a process that cannot get more private memory than that on top.
 template <typename Work>
 int run_with_memory(std::uint64_t bytes, Work work) {
-  return test::run_in_process([&] {
+  return run_in_process([&] {
     const rlim_t most = private_bytes() + bytes;
     const rlimit limit{most, most};
-    if (::setrlimit(RLIMIT_DATA, &limit) != 0) return test::kUnexpected;
+    if (::setrlimit(RLIMIT_DATA, &limit) != 0) return kUnexpected;
     return work();
   });
 }
 
-class LargeSnapshot : public ::testing::TestWithParam<test::StoreKind> {
+class LargeSnapshot : public ::testing::TestWithParam<StoreKind> {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<test::TemporaryDirectory>();
-    const auto built = test::build_snapshot({.shard_count = kShards});
+    folder_ = std::make_unique<TemporaryDirectory>();
+    const auto built = build_snapshot({.shard_count = kShards});
     checksum_ = checksum(built.get());
     write_durable_file(path(), built.get());
   }
   static void TearDownTestSuite() { folder_.reset(); }
-  void TearDown() override { test::shared_redis().command("FLUSHALL"); }
+  void TearDown() override { shared_redis().command("FLUSHALL"); }
 
   static std::string path() { return *folder_ / "large.ks"; }
 
@@ -67,13 +67,13 @@ class LargeSnapshot : public ::testing::TestWithParam<test::StoreKind> {
     return status;
   }
 
-  static inline std::unique_ptr<test::TemporaryDirectory> folder_;
+  static inline std::unique_ptr<TemporaryDirectory> folder_;
   static inline std::uint64_t checksum_ = 0;
-  test::TemporaryDirectory directory_;
+  TemporaryDirectory directory_;
   std::string url_ = GetParam().empty_store(directory_);
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, LargeSnapshot, test::every_store, test::store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, LargeSnapshot, every_store, store_kind_name);
 
 TEST_P(LargeSnapshot, ComesBackAsItWasPushed) {
   EXPECT_EQ(timed("pushed", kWorkingBytes,
@@ -93,15 +93,15 @@ TEST_P(LargeSnapshot, ComesBackAsItWasPushed) {
 }
 
 TEST_P(LargeSnapshot, CannotBePulledIntoLessMemory) {
-  const auto few = test::build_snapshot({.shard_count = test::kShardsOfSomeBatches});
-  push(*open_store(url_), test::view_of(few), {});
+  const auto few = build_snapshot({.shard_count = kShardsOfSomeBatches});
+  push(*open_store(url_), view_of(few), {});
   const auto pull_it = [this] {
     pull(*open_store(url_), "tags");
     return 0;
   };
   EXPECT_EQ(run_with_memory(kWorkingBytes, pull_it), 0);
-  EXPECT_EQ(run_with_memory(few.get().size(), pull_it), test::kUnexpected) << "the limit means something";
+  EXPECT_EQ(run_with_memory(few.get().size(), pull_it), kUnexpected) << "the limit means something";
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

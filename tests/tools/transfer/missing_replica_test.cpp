@@ -1,9 +1,7 @@
 // Pushes and rollbacks that move the pointer while the replica that must have it hangs.
-#include <gmock/gmock.h>
 #include <signal.h>
 
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/waits_cut_short.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
@@ -12,18 +10,14 @@
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/update.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 class MissingReplica : public ::testing::Test {
  protected:
   MissingReplica() {
     master_.flush_with_replicas();
-    keysieve::push(*store_, test::view_of(test::build_snapshot()), {});
+    keysieve::push(*store_, view_of(build_snapshot()), {});
   }
 
   void stop_replica() {
@@ -42,45 +36,30 @@ class MissingReplica : public ::testing::Test {
     return read_stored_pointer(*open_store(replica_.tcp_url()), "tags").value().current.value().generation;
   }
 
-  const test::RedisServer master_{{"--hz", "100"}};
-  const test::RedisServer replica_{{"--replicaof", "127.0.0.1", std::to_string(master_.port())}};
+  const RedisServer master_{{"--hz", "100"}};
+  const RedisServer replica_{{"--replicaof", "127.0.0.1", std::to_string(master_.port())}};
   const std::unique_ptr<Store> store_ = open_store(master_.tcp_url() + "?wait_replicas=1&timeout=2m");
-  std::optional<test::WaitsCutShort> in_vain_;
-  const SnapshotBytes second_ = test::build_snapshot();
-};
-
-// Runs something once the chunks are put.
-class AfterTheChunks : public test::StoreDecorator {
- public:
-  AfterTheChunks(Store& inner, std::function<void()> run) : StoreDecorator(inner), run_(std::move(run)) {}
-
-  void put_many(std::span<const Record> records) override {
-    inner_.put_many(records);
-    run_();
-  }
-
- private:
-  std::function<void()> run_;
+  HookedStore hooked_{*store_};
+  std::optional<WaitsCutShort> in_vain_;
+  const SnapshotBytes second_ = build_snapshot();
 };
 
 TEST_F(MissingReplica, FailsAPushBeforeThePointerMoves) {
   stop_replica();
-  EXPECT_THAT(
-      test::message_of<ErrorKind::Unavailable>([&] { keysieve::push(*store_, test::view_of(second_), {}); }),
-      AllOf(HasSubstr("only 0 of 1 replicas have it"), Not(HasSubstr("is current"))));
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { keysieve::push(*store_, view_of(second_), {}); }),
+              AllOf(HasSubstr("only 0 of 1 replicas have it"), Not(HasSubstr("is current"))));
   EXPECT_EQ(pointer().current->generation, 1U);
   continue_replica();
 }
 
 TEST_F(MissingReplica, FailsAPushWhosePointerItDoesNotHaveUntilItIsPushedAgain) {
-  AfterTheChunks stopping(*store_, [this] { stop_replica(); });
-  EXPECT_THAT(
-      test::message_of<ErrorKind::Unconfirmed>([&] { keysieve::push(stopping, test::view_of(second_), {}); }),
-      AllOf(HasSubstr("set \"tags\": generation 2 is current, but not confirmed: "),
-            HasSubstr(master_.tcp_url() + ": only 0 of 1 replicas have it after 60000 ms")));
+  hooked_.after_put = [this] { stop_replica(); };
+  EXPECT_THAT(message_of<ErrorKind::Unconfirmed>([&] { keysieve::push(hooked_, view_of(second_), {}); }),
+              AllOf(HasSubstr("set \"tags\": generation 2 is current, but not confirmed: "),
+                    HasSubstr(master_.tcp_url() + ": only 0 of 1 replicas have it after 60000 ms")));
   EXPECT_EQ(pointer().current->generation, 2U);
   continue_replica();
-  const PushResult again = keysieve::push(*store_, test::view_of(second_), {});
+  const PushResult again = keysieve::push(*store_, view_of(second_), {});
   EXPECT_EQ(again.record.generation, 2U);
   EXPECT_THAT(again.warnings, IsEmpty());
   EXPECT_EQ(generation_of_replica(), 2U);
@@ -88,10 +67,10 @@ TEST_F(MissingReplica, FailsAPushWhosePointerItDoesNotHaveUntilItIsPushedAgain) 
 }
 
 TEST_F(MissingReplica, MakesAnUpdateSayThatItIsInAllTheSame) {
-  AfterTheChunks stopping(*store_, [this] { stop_replica(); });
+  hooked_.after_put = [this] { stop_replica(); };
   EXPECT_THAT(
-      test::message_of<ErrorKind::Unconfirmed>(
-          [&] { update(stopping, "tags", {.added = {"new"}, .removed = {}, .as_of = unix_now()}, {}); }),
+      message_of<ErrorKind::Unconfirmed>(
+          [&] { update(hooked_, "tags", {.added = {"new"}, .removed = {}, .as_of = unix_now()}, {}); }),
       AllOf(HasSubstr("generation 2 is current, but not confirmed: "),
             HasSubstr("; the update is in it: do not repeat it unless a failover loses generation 2")));
   EXPECT_EQ(pointer().current->generation, 2U);
@@ -100,7 +79,7 @@ TEST_F(MissingReplica, MakesAnUpdateSayThatItIsInAllTheSame) {
 
 TEST_F(MissingReplica, MakesAnUpdateSayThatItMayBeIn) {
   stop_replica();
-  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] {
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] {
                 update(*store_, "tags", {.added = {"new"}, .removed = {}, .as_of = unix_now()}, {});
               }),
               AllOf(HasSubstr("only 0 of 1 replicas have it"),
@@ -111,10 +90,10 @@ TEST_F(MissingReplica, MakesAnUpdateSayThatItMayBeIn) {
 }
 
 TEST_F(MissingReplica, FailsARollbackWhosePointerItDoesNotHave) {
-  keysieve::push(*store_, test::view_of(second_), {});
+  keysieve::push(*store_, view_of(second_), {});
   const RollbackPlan plan = plan_rollback(*store_, "tags");
   stop_replica();
-  EXPECT_THAT(test::message_of<ErrorKind::Unconfirmed>([&] { rollback(*store_, "tags", plan); }),
+  EXPECT_THAT(message_of<ErrorKind::Unconfirmed>([&] { rollback(*store_, "tags", plan); }),
               AllOf(HasSubstr("generation 3 is current, but not confirmed: "),
                     HasSubstr("only 0 of 1 replicas have it")));
   EXPECT_EQ(pointer().current->restores, 1U);
@@ -122,4 +101,4 @@ TEST_F(MissingReplica, FailsARollbackWhosePointerItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -1,18 +1,13 @@
 #include "tools/transfer/pointer_record.hpp"
 
-#include <gmock/gmock.h>
-
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.hpp"
 #include "core/snapshot/counters.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 using Json = nlohmann::json;
 
 SnapshotRecord record_of_generation(std::uint64_t generation) {
@@ -97,7 +92,7 @@ TEST(PointerRecord, OfTheFirstFormatAlwaysNamesACurrentGeneration) {
   Json document = first_format();
   document["current"] = nullptr;
   document["previous"] = Json::array();
-  EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, test::fails(ErrorKind::Data));
+  EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, fails(ErrorKind::Data));
 }
 
 TEST(PointerRecord, IsReadableJson) {
@@ -123,15 +118,15 @@ TEST(PointerRecord, PassesOverMembersOfLaterVersions) {
 TEST(PointerRecord, OfANewerFormatIsIncompatible) {
   Json document = valid_document();
   document["format"] = 3;
-  EXPECT_THAT(test::message_of<ErrorKind::Incompatible>(
-                  [&] { decode_pointer_record(document.dump(), "store: key"); }),
-              StartsWith("store: key: has record format 3"));
+  EXPECT_THAT(
+      message_of<ErrorKind::Incompatible>([&] { decode_pointer_record(document.dump(), "store: key"); }),
+      StartsWith("store: key: has record format 3"));
 }
 
 TEST(PointerRecord, IsRefusedWhenTruncatedAnywhere) {
   const std::string text = encode(valid_record());
   for (std::size_t size = 0; size < text.size(); ++size) {
-    EXPECT_THAT([&] { decode_pointer_record(text.substr(0, size), "source"); }, test::fails(ErrorKind::Data))
+    EXPECT_THAT([&] { decode_pointer_record(text.substr(0, size), "source"); }, fails(ErrorKind::Data))
         << size;
   }
 }
@@ -139,7 +134,7 @@ TEST(PointerRecord, IsRefusedWhenTruncatedAnywhere) {
 TEST(PointerRecord, IsRefusedWhenAMemberWasExchanged) {
   Json document = Json::parse(encode(valid_record()));
   document["current"]["adds_from"] = "0-0";
-  EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
+  EXPECT_EQ(message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
             "source: is damaged (checksum)");
 }
 
@@ -147,7 +142,7 @@ TEST(PointerRecord, IsRefusedWithCountersThatDoNotFitTheShards) {
   Json document = valid_document();
   EXPECT_FALSE(document["current"].contains("counters_bytes")) << "only of counting sets";
   document["previous"][0]["counters_bytes"] = 12;
-  EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
+  EXPECT_EQ(message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
             "source: \"previous\": \"counters_bytes\" does not fit \"shard_count\"");
 }
 
@@ -156,20 +151,19 @@ TEST(PointerRecord, IsRefusedWithoutAnyOfItsMembers) {
   for (const auto& [member, value] : valid.items()) {
     Json document = valid;
     document.erase(member);
-    EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, test::fails(ErrorKind::Data))
-        << member;
+    EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, fails(ErrorKind::Data)) << member;
   }
   for (const auto& [member, value] : valid["current"].items()) {
     Json document = valid;
     document["current"].erase(member);
-    EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
+    EXPECT_EQ(message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
               "source: \"current\": \"" + member + "\" is missing");
   }
   for (const char* list : {"pending", "garbage"}) {
     for (const auto& [member, value] : valid[list][0].items()) {
       Json document = valid;
       document[list][0].erase(member);
-      EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
+      EXPECT_EQ(message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
                 std::string("source: \"") + list + "\": \"" + member + "\" is missing");
     }
   }
@@ -183,7 +177,7 @@ TEST(PointerRecord, IsRefusedWhenAMemberHasAnotherType) {
       if (member == "kind" && wrong.is_string()) continue;  // that is one
       Json document = valid;
       document["current"][member] = wrong;
-      EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, test::fails(ErrorKind::Data))
+      EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, fails(ErrorKind::Data))
           << member << " " << wrong;
     }
   }
@@ -234,9 +228,8 @@ TEST(PointerRecord, IsRefusedWhenAValueIsOutOfRange) {
   for (const WrongValue& wrong : wrong_values) {
     Json document = valid_document();
     document["current"][wrong.member] = wrong.value;
-    EXPECT_THAT(
-        test::message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "store: key"); }),
-        AllOf(StartsWith("store: key: \"current\": "), HasSubstr(wrong.reason)))
+    EXPECT_THAT(message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "store: key"); }),
+                AllOf(StartsWith("store: key: \"current\": "), HasSubstr(wrong.reason)))
         << wrong.member << " " << wrong.value;
   }
 }
@@ -245,7 +238,7 @@ TEST(PointerRecord, IsRefusedWhenTheOlderGenerationsAreWrong) {
   const auto refuses = [](const Json& previous) {
     Json document = valid_document();
     document["previous"] = previous;
-    EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, test::fails(ErrorKind::Data))
+    EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, fails(ErrorKind::Data))
         << previous;
   };
   const Json entry = valid_document()["previous"][0];
@@ -264,7 +257,7 @@ TEST(PointerRecord, IsRefusedWhenTheOlderGenerationsAreWrong) {
 TEST(PointerRecord, IsRefusedWhenItHasOlderGenerationsAndNoCurrentOne) {
   Json document = valid_document();
   document["current"] = nullptr;
-  EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
+  EXPECT_EQ(message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
             "source: \"previous\" is not empty, though nothing is current");
 }
 
@@ -272,7 +265,7 @@ TEST(PointerRecord, IsRefusedWhenItsListsAreWrong) {
   const auto refuses = [](const char* list, const Json& value) {
     Json document = valid_document();
     document[list] = value;
-    EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, test::fails(ErrorKind::Data))
+    EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, fails(ErrorKind::Data))
         << list << " " << value;
   };
   for (const auto& [list, most] : {std::pair{"pending", kMaxPendingPushes}, {"garbage", kMaxGarbage}}) {
@@ -301,7 +294,7 @@ TEST(PointerRecord, IsRefusedWhenChunksThatAreNeededAreGarbage) {
        {valid.current->push_id, valid.previous.at(1).push_id, valid.pending.at(0).push_id}) {
     PointerRecord record = valid;
     record.garbage.back().push_id = needed;
-    EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { decode_pointer_record(encode(record), "source"); }),
+    EXPECT_THAT(message_of<ErrorKind::Data>([&] { decode_pointer_record(encode(record), "source"); }),
                 StartsWith("source: \"garbage\" names a push that is kept or pending: "));
   }
 }
@@ -311,10 +304,9 @@ TEST(PointerRecord, IsRefusedWhenItIsNoRecordAtAll) {
   for (const std::string& text :
        {std::string("[]"), std::string("null"), std::string("{}"), std::string("\0", 1),
         std::string("{\"format\":\"1\"}"), std::string("\xff\xfe"), deep}) {
-    EXPECT_THAT([&] { decode_pointer_record(text, "source"); }, test::fails(ErrorKind::Data))
-        << text.substr(0, 40);
+    EXPECT_THAT([&] { decode_pointer_record(text, "source"); }, fails(ErrorKind::Data)) << text.substr(0, 40);
   }
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

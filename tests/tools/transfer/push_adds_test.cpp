@@ -1,40 +1,22 @@
 // What push does with the adds log.
-#include <gmock/gmock.h>
-
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
-#include "tests/tools/transfer/push_fixture.hpp"
-#include "tests/tools/transfer/store_decorator.hpp"
+#include "tests/tools/transfer/transfer_fixture.hpp"
 #include "tools/transfer/adds_log.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
-class PushAndAdds : public test::PushFixture {
+class PushAndAdds : public TransferTest {
  protected:
   PushAndAdds() {
-    for (const std::string key : {"a", "b", "c", "d", "e"}) {
-      positions_.push_back(store_->append(log_, std::span(&key, 1)));
-    }
+    for (const std::string key : {"a", "b", "c", "d", "e"}) positions_.push_back(append(*store_, {key}));
   }
 
   // A snapshot whose keys hold what was added up to here, and before.
-  SnapshotBytes built_at(const LogPosition& adds_from, std::uint64_t keys = 1000) {
-    return test::build_snapshot({.keys = keys, .adds_from = adds_from});
+  static SnapshotBytes built_at(const LogPosition& adds_from) {
+    return build_snapshot({.adds_from = adds_from});
   }
+  [[nodiscard]] std::vector<std::string> logged_keys() const { return keys_in(*store_); }
 
-  [[nodiscard]] std::vector<std::string> logged_keys() const {
-    std::vector<std::string> keys;
-    for (const LogEntry& entry : store_->read_after(log_, {}, 100)) keys.push_back(entry.key.value_or("-"));
-    return keys;
-  }
-
-  std::string log_ = "keysieve:tags:adds";
   std::vector<LogPosition> positions_;
 };
 
@@ -56,11 +38,11 @@ TEST_F(PushAndAdds, KeepsAllEntriesForAGenerationThatWasBuiltWithoutALookAtTheLo
 TEST_F(PushAndAdds, RefusesASnapshotThatNeedsEntriesWhichAreTrimmed) {
   push(built_at(positions_[3]));
   const auto older = built_at(positions_[1]);
-  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { push(older); }),
+  EXPECT_THAT(message_of<ErrorKind::Data>([&] { push(older); }),
               AllOf(HasSubstr("set \"tags\" needs the keys that were added from "),
                     HasSubstr(url_ + " has trimmed them up to "), HasSubstr("--allow-shrink")));
   EXPECT_FALSE(has_chunks_of(older));
-  EXPECT_EQ(push(older, {.max_shrink = std::nullopt}).record.generation, 2U);
+  EXPECT_EQ(push_any(older).record.generation, 2U);
 }
 
 TEST_F(PushAndAdds, TakesTheMomentOfASnapshotThatWasBuiltWithoutALookAtTheLog) {
@@ -68,74 +50,43 @@ TEST_F(PushAndAdds, TakesTheMomentOfASnapshotThatWasBuiltWithoutALookAtTheLog) {
   const UnixSeconds overlap = std::chrono::seconds(kDefaultAddsOverlap).count();
   const UnixSeconds trimmed_at = static_cast<UnixSeconds>(milliseconds_of(positions_[3]) / 1000);
   for (const UnixSeconds too_early : {UnixSeconds{5}, trimmed_at - 3600, trimmed_at + overlap}) {
-    EXPECT_THAT([&] { push(test::build_snapshot({.as_of = too_early})); }, test::fails(ErrorKind::Data))
-        << too_early;
+    EXPECT_THAT([&] { push(build_snapshot({.as_of = too_early})); }, fails(ErrorKind::Data)) << too_early;
   }
-  EXPECT_EQ(push(test::build_snapshot({.as_of = trimmed_at + overlap + 1})).record.generation, 2U);
+  EXPECT_EQ(push(build_snapshot({.as_of = trimmed_at + overlap + 1})).record.generation, 2U);
 }
 
 TEST_F(PushAndAdds, PushesAKeptBuildAgainWhateverIsTrimmed) {
   const auto first = built_at(positions_[1]);
-  push(first, {});
+  push(first);
   push(built_at(positions_[4]));
   EXPECT_EQ(push(first).record.generation, 3U);
   EXPECT_THAT(logged_keys(), ElementsAre("c", "d", "e"));
 }
 
-// Pushes something else while the chunks are put.
-class PushedMeanwhile : public test::StoreDecorator {
- public:
-  PushedMeanwhile(Store& inner, std::function<void()> rivals)
-      : StoreDecorator(inner), rivals_(std::move(rivals)) {}
-
-  void put_many(std::span<const Record> records) override {
-    inner_.put_many(records);
-    if (rivals_) std::exchange(rivals_, nullptr)();
-  }
-
- private:
-  std::function<void()> rivals_;
-};
-
 TEST_F(PushAndAdds, KeepsTheEntriesThatAPushUnderWayNeeds) {
-  PushedMeanwhile store(*store_, [this] {
+  hooked_.after_put = once([this] {
     for (int i = 0; i < 3; ++i) push(built_at(positions_[3]));
     EXPECT_THAT(logged_keys(), ElementsAre("b", "c", "d", "e"));
   });
-  keysieve::push(store, test::view_of(built_at(positions_[0])), {});
+  push_hooked(built_at(positions_[0]));
   EXPECT_THAT(logged_keys(), ElementsAre("b", "c", "d", "e"));
 }
 
-class CountingNotices : public test::StoreDecorator {
- public:
-  CountingNotices(Store& inner, bool fails) : StoreDecorator(inner), fails_(fails) {}
-
-  void notify(const std::string& log) override {
-    notices_.push_back(log);
-    if (fails_) throw Error(ErrorKind::Unavailable, name() + ": connection lost");
-  }
-  [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
-
- private:
-  bool fails_;
-  std::vector<std::string> notices_;
-};
-
 TEST_F(PushAndAdds, WakesTheLoadersOnceThePointerHasMoved) {
-  CountingNotices store(*store_, /*fails=*/false);
-  EXPECT_THAT(keysieve::push(store, test::view_of(built_at(positions_[0])), {}).warnings, IsEmpty());
-  EXPECT_THAT(store.notices(), ElementsAre(log_));
-  EXPECT_THAT([&] { keysieve::push(store, test::view_of(test::build_snapshot({.keys = 10})), {}); },
-              test::fails(ErrorKind::MaxShrink));
-  EXPECT_THAT(store.notices(), ElementsAre(log_)) << "a refused push wakes nobody";
+  std::vector<std::string> notices;
+  hooked_.before_notify = [&](const std::string& log) { notices.push_back(log); };
+  EXPECT_THAT(push_hooked(built_at(positions_[0])).warnings, IsEmpty());
+  EXPECT_THAT(notices, ElementsAre(kLog));
+  EXPECT_THAT([&] { push_hooked(build_snapshot({.keys = 10})); }, fails(ErrorKind::MaxShrink));
+  EXPECT_THAT(notices, ElementsAre(kLog)) << "a refused push wakes nobody";
 }
 
 TEST_F(PushAndAdds, OnlyWarnsWhenTheLoadersCannotBeWoken) {
-  CountingNotices store(*store_, /*fails=*/true);
-  EXPECT_THAT(keysieve::push(store, test::view_of(built_at(positions_[0])), {}).warnings,
+  hooked_.before_notify = [](const std::string&) { lose_connection(); };
+  EXPECT_THAT(push_hooked(built_at(positions_[0])).warnings,
               ElementsAre(HasSubstr("loaders could not be woken")));
   EXPECT_EQ(current().generation, 1U);
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

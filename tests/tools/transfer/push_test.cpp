@@ -1,29 +1,17 @@
-#include <gmock/gmock.h>
+#include "tests/tools/transfer/transfer_fixture.hpp"
 
-#include <algorithm>
-
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
-#include "tests/tools/transfer/push_fixture.hpp"
-
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-
-using PushTest = test::PushFixture;
+using PushTest = TransferTest;
 
 TEST_F(PushTest, DescribesTheSnapshotInThePointerRecord) {
-  const auto snapshot = test::build_snapshot({.kind = "bloom", .keys = 8000, .seed = 99});
+  const auto snapshot = build_snapshot({.kind = "bloom", .keys = 8000, .seed = 99});
   const PushResult result = push(snapshot);
   const SnapshotRecord record = current();
   EXPECT_EQ(record, result.record);
   EXPECT_THAT(result.warnings, IsEmpty());
-  const SnapshotHeader& header = test::view_of(snapshot).header();
+  const SnapshotHeader& header = view_of(snapshot).header();
   EXPECT_EQ(record.generation, 1U);
   EXPECT_EQ(record.build_id, header.build_id);
   EXPECT_EQ(record.bytes, snapshot.get().size());
@@ -38,39 +26,36 @@ TEST_F(PushTest, DescribesTheSnapshotInThePointerRecord) {
 }
 
 TEST_F(PushTest, AllotsRisingGenerations) {
-  EXPECT_EQ(push(test::build_snapshot()).record.generation, 1U);
-  EXPECT_EQ(push(test::build_snapshot()).record.generation, 2U);
-  EXPECT_EQ(push(test::build_snapshot({.set_name = "shop"})).record.generation, 1U);
-  EXPECT_EQ(push(test::build_snapshot()).record.generation, 3U);
+  EXPECT_EQ(push(build_snapshot()).record.generation, 1U);
+  EXPECT_EQ(push(build_snapshot()).record.generation, 2U);
+  EXPECT_EQ(push(build_snapshot({.set_name = "shop"})).record.generation, 1U);
+  EXPECT_EQ(push(build_snapshot()).record.generation, 3U);
 }
 
 TEST_F(PushTest, KeepsTheLastThreeGenerations) {
   std::vector<SnapshotBytes> snapshots;
   for (int i = 0; i < 5; ++i) {
-    snapshots.push_back(test::build_snapshot());
+    snapshots.push_back(build_snapshot());
     EXPECT_THAT(push(snapshots.back()).warnings, IsEmpty());
   }
   EXPECT_EQ(current().generation, 5U);
-  const auto previous = pointer().previous;
-  ASSERT_THAT(previous, SizeIs(2));
-  EXPECT_EQ(previous[0].generation, 4U);
-  EXPECT_EQ(previous[1].generation, 3U);
+  EXPECT_THAT(older_generations(), ElementsAre(4, 3));
   std::vector<bool> kept;
   for (const auto& snapshot : snapshots) kept.push_back(has_chunks_of(snapshot));
   EXPECT_THAT(kept, ElementsAre(false, false, true, true, true));
 }
 
 TEST_F(PushTest, LeavesNothingOfAGenerationThatFallsOut) {
-  push(test::build_snapshot({.shard_count = test::kShardsOfSomeChunks}));
-  for (int i = 0; i < 3; ++i) push(test::build_snapshot(), {.max_shrink = std::nullopt});
+  push(build_snapshot({.shard_count = kShardsOfSomeChunks}));
+  for (int i = 0; i < 3; ++i) push_any(build_snapshot());
   EXPECT_THAT(keys(), SizeIs(3 + 1)) << "a chunk of each generation, and the pointer";
   EXPECT_THAT(pointer().pending, IsEmpty());
   EXPECT_THAT(pointer().garbage, IsEmpty());
 }
 
 TEST_F(PushTest, OfTheCurrentBuildKeepsItsGeneration) {
-  const auto snapshot = test::build_snapshot();
-  push(test::build_snapshot());
+  const auto snapshot = build_snapshot();
+  push(build_snapshot());
   const PushResult first = push(snapshot);
   const PushResult second = push(snapshot);
   EXPECT_EQ(second.record.generation, first.record.generation);
@@ -79,25 +64,22 @@ TEST_F(PushTest, OfTheCurrentBuildKeepsItsGeneration) {
   EXPECT_THAT(keys(), SizeIs(2 + 1)) << "one chunk of each generation, and the pointer";
 }
 
-TEST_F(PushTest, OfTheCurrentBuildMendsItsChunks) {
-  const auto snapshot = test::build_snapshot();
+TEST_F(PushTest, OfTheCurrentBuildRepairsItsChunks) {
+  const auto snapshot = build_snapshot();
   push(snapshot);
-  store_->remove_many(std::vector{chunk_key("keysieve", "tags", current().push_id, 0)});
-  EXPECT_THAT([&] { pull(*store_, "tags"); }, test::fails(ErrorKind::Data));
+  remove_record(*store_, key_of_chunk(0));
+  EXPECT_THAT([&] { pull(); }, fails(ErrorKind::Data));
   push(snapshot);
-  EXPECT_EQ(pull(*store_, "tags").record.generation, 1U);
+  EXPECT_EQ(pull().record.generation, 1U);
 }
 
 TEST_F(PushTest, OfAnOlderBuildIsANewGenerationOnceMore) {
-  const auto first = test::build_snapshot();
+  const auto first = build_snapshot();
   push(first);
-  for (int i = 0; i < 2; ++i) push(test::build_snapshot());
+  for (int i = 0; i < 2; ++i) push(build_snapshot());
   EXPECT_EQ(push(first).record.generation, 4U);
-  EXPECT_EQ(pull(*store_, "tags").record.generation, 4U);
-  const auto previous = pointer().previous;
-  ASSERT_THAT(previous, SizeIs(2)) << "generation 1 is 4 now";
-  EXPECT_EQ(previous[0].generation, 3U);
-  EXPECT_EQ(previous[1].generation, 2U);
+  EXPECT_EQ(pull().record.generation, 4U);
+  EXPECT_THAT(older_generations(), ElementsAre(3, 2)) << "generation 1 is 4 now";
   EXPECT_THAT(keys(), SizeIs(3 + 1));
 }
 
@@ -111,72 +93,65 @@ TEST_F(PushTest, RefusesOtherBytesUnderTheSameBuildId) {
   SnapshotBuilder other(settings);
   other.add("other");
   const auto forged = other.finish();
-  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { push(forged); }),
+  EXPECT_THAT(message_of<ErrorKind::Data>([&] { push(forged); }),
               HasSubstr("generation 1 has this build id"));
-  EXPECT_EQ(pull(*store_, "tags").record.generation, 1U);
+  EXPECT_EQ(pull().record.generation, 1U);
 }
 
 TEST_F(PushTest, RefusesASnapshotThatWasDamagedInMemory) {
-  auto snapshot = test::build_snapshot();
-  const SnapshotView view = test::view_of(snapshot);
+  auto snapshot = build_snapshot();
+  const SnapshotView view = view_of(snapshot);
   snapshot.get().back() ^= std::byte{1};
-  EXPECT_THAT([&] { keysieve::push(*store_, view, {}); }, test::fails(ErrorKind::Data));
+  EXPECT_THAT([&] { keysieve::push(*store_, view, {}); }, fails(ErrorKind::Data));
   EXPECT_EQ(read_pointer(*store_, "tags"), std::nullopt);
 }
 
 TEST_F(PushTest, ChecksTheGuardsAgainstTheGenerationBefore) {
-  push(test::build_snapshot({.keys = 1000}));
-  const auto smaller = test::build_snapshot({.keys = 700});
-  EXPECT_THAT(test::message_of<ErrorKind::MaxShrink>([&] { push(smaller); }),
+  push(build_snapshot({.keys = 1000}));
+  const auto smaller = build_snapshot({.keys = 700});
+  EXPECT_THAT(message_of<ErrorKind::MaxShrink>([&] { push(smaller); }),
               HasSubstr("set \"tags\" shrank from 1,000 to 700"));
   EXPECT_EQ(current().generation, 1U);
   EXPECT_FALSE(has_chunks_of(smaller)) << "refused before anything was put";
-  EXPECT_EQ(push(smaller, {.max_shrink = std::nullopt}).record.generation, 2U);
+  EXPECT_EQ(push_any(smaller).record.generation, 2U);
 }
 
 TEST_F(PushTest, ChecksTheOtherGuardsToo) {
-  EXPECT_THAT([&] { push(test::build_snapshot(), {.min_keys = 1001}); }, test::fails(ErrorKind::MinKeys));
-  EXPECT_THAT([&] { push(test::build_snapshot({.keys = 10'000}), {.max_fpr = 0.001}); },
-              test::fails(ErrorKind::MaxFpr));
+  EXPECT_THAT([&] { push(build_snapshot(), {.min_keys = 1001}); }, fails(ErrorKind::MinKeys));
+  EXPECT_THAT([&] { push(build_snapshot({.keys = 10'000}), {.max_fpr = 0.001}); }, fails(ErrorKind::MaxFpr));
   EXPECT_THAT(
       [&] {
-        push(test::build_snapshot(), {.canaries = {"key0", "absent1", "absent2", "absent3"}});
+        push(build_snapshot(), {.canaries = {"key0", "absent1", "absent2", "absent3"}});
       },
-      test::fails(ErrorKind::Canaries));
+      fails(ErrorKind::Canaries));
   EXPECT_EQ(read_pointer(*store_, "tags"), std::nullopt);
 }
 
 TEST_F(PushTest, WarnsWhenTheGeometryChanges) {
-  push(test::build_snapshot({.kind = "bloom", .keys = 10'000, .seed = 1}));
-  const auto warnings =
-      push(test::build_snapshot({.kind = "blocked_bloom", .keys = 20'000, .seed = 2})).warnings;
-  EXPECT_THAT(warnings, ::testing::Contains(AllOf(HasSubstr("set \"tags\": kind changed"),
-                                                  HasSubstr("from bloom to blocked_bloom"))));
-  EXPECT_THAT(warnings, ::testing::Contains(HasSubstr("shard count changed")));
-  EXPECT_THAT(warnings, ::testing::Contains(
-                            HasSubstr("seed changed from 0000000000000001 to 0000000000000002; build --like "
-                                      "takes the store's, which keysieve seed --new changes")));
+  push(build_snapshot({.kind = "bloom", .keys = 10'000, .seed = 1}));
+  const auto warnings = push(build_snapshot({.kind = "blocked_bloom", .keys = 20'000, .seed = 2})).warnings;
+  EXPECT_THAT(warnings, Contains(AllOf(HasSubstr("set \"tags\": kind changed"),
+                                       HasSubstr("from bloom to blocked_bloom"))));
+  EXPECT_THAT(warnings, Contains(HasSubstr("shard count changed")));
+  EXPECT_THAT(warnings,
+              Contains(HasSubstr("seed changed from 0000000000000001 to 0000000000000002; build --like "
+                                 "takes the store's, which keysieve seed --new changes")));
 }
 
 TEST_F(PushTest, RefusesToReplaceADamagedPointerRecord) {
-  store_->put_many(std::vector<Record>{{"keysieve:tags:current", "{"}});
-  const auto snapshot = test::build_snapshot();
-  EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { push(snapshot); }),
+  replace(kPointerKey, "{");
+  const auto snapshot = build_snapshot();
+  EXPECT_EQ(message_of<ErrorKind::Data>([&] { push(snapshot); }),
             url_ + ": keysieve:tags:current: is not JSON");
   EXPECT_FALSE(has_chunks_of(snapshot));
 }
 
 TEST_F(PushTest, ReportsProgressUpToTheWhole) {
-  const auto snapshot = test::build_snapshot({.shard_count = test::kShardsOfSomeBatches});
-  std::vector<std::uint64_t> done;
-  keysieve::push(*store_, test::view_of(snapshot), {}, [&](std::uint64_t bytes, std::uint64_t total) {
-    EXPECT_EQ(total, snapshot.get().size());
-    done.push_back(bytes);
-  });
-  EXPECT_GE(done.size(), 2U);
-  EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
-  EXPECT_EQ(done.back(), snapshot.get().size());
+  const auto snapshot = build_snapshot({.shard_count = kShardsOfSomeBatches});
+  ProgressCheck check(snapshot.get().size());
+  keysieve::push(*store_, view_of(snapshot), {}, check.progress());
+  check.expect_done();
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -1,57 +1,47 @@
-#include <gmock/gmock.h>
-
 #include <algorithm>
-#include <functional>
+#include <numeric>
 #include <thread>
 
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
-#include "tests/tools/transfer/push_fixture.hpp"
-#include "tests/tools/transfer/store_decorator.hpp"
+#include "tests/tools/transfer/transfer_fixture.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-
-using RacingPushes = test::PushFixture;
-
-// Lets somebody else go first, right before the pointer moves.
-class LosingRaces : public test::StoreDecorator {
- public:
-  LosingRaces(Store& inner, int races, std::function<void()> rival)
-      : StoreDecorator(inner), races_(races), rival_(std::move(rival)) {}
-
-  void put_many(std::span<const Record> records) override {
-    inner_.put_many(records);
-    has_put_ = true;
+class RacingPushes : public TransferTest {
+ protected:
+  // Somebody else goes first, right before the pointer moves.
+  void lose_races(int races, const std::function<void()>& rival) {
+    hooked_.before_compare_and_set = [this, rival, left = races]() mutable {
+      if (has_put_ && left-- > 0) rival();
+    };
   }
-  bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
-    if (has_put_ && races_-- > 0) rival_();
-    return inner_.compare_and_set(record, expected);
+  // The pointer moves, but the answers are lost, or replicas do not confirm.
+  void lose_answers(int answers) {
+    hooked_.after_compare_and_set = [this, left = answers]() mutable {
+      if (has_put_ && left-- > 0) lose_connection();
+    };
   }
 
  private:
+  void SetUp() override {
+    hooked_.after_put = [this] { has_put_ = true; };
+  }
+
   bool has_put_ = false;
-  int races_;
-  std::function<void()> rival_;
 };
 
 TEST_F(RacingPushes, FollowsTheWinnerOfARace) {
-  LosingRaces racing(*store_, 3, [this] { push(test::build_snapshot()); });
-  const auto snapshot = test::build_snapshot();
-  EXPECT_EQ(keysieve::push(racing, test::view_of(snapshot), {}).record.generation, 4U);
-  EXPECT_TRUE(std::ranges::equal(pull(*store_, "tags").snapshot.get(), snapshot.get()));
+  lose_races(3, [this] { push(build_snapshot()); });
+  const auto snapshot = build_snapshot();
+  EXPECT_EQ(push_hooked(snapshot).record.generation, 4U);
+  expect_current(snapshot);
 }
 
 TEST_F(RacingPushes, ChecksTheGuardsAgainstTheWinnerOfARace) {
-  LosingRaces racing(*store_, 1, [this] { push(test::build_snapshot({.keys = 10'000})); });
-  const auto snapshot = test::build_snapshot({.keys = 1000});
-  EXPECT_THAT(
-      test::message_of<ErrorKind::MaxShrink>([&] { keysieve::push(racing, test::view_of(snapshot), {}); }),
-      HasSubstr("shrank from 10,000 to 1,000"));
+  lose_races(1, [this] { push(build_snapshot({.keys = 10'000})); });
+  const auto snapshot = build_snapshot({.keys = 1000});
+  EXPECT_THAT([&] { push_hooked(snapshot); },
+              fails(ErrorKind::MaxShrink, HasSubstr("shrank from 10,000 to 1,000")));
   EXPECT_EQ(current().key_count, 10'000U);
   EXPECT_FALSE(has_chunks_of(snapshot)) << "it had put them before it lost";
   EXPECT_THAT(pointer().pending, IsEmpty());
@@ -59,67 +49,43 @@ TEST_F(RacingPushes, ChecksTheGuardsAgainstTheWinnerOfARace) {
 }
 
 TEST_F(RacingPushes, AgreesWithARivalThatPushesTheSameBuild) {
-  const auto snapshot = test::build_snapshot();
-  LosingRaces racing(*store_, 1, [&] { push(snapshot); });
-  EXPECT_EQ(keysieve::push(racing, test::view_of(snapshot), {}).record.generation, 1U);
-  EXPECT_TRUE(std::ranges::equal(pull(*store_, "tags").snapshot.get(), snapshot.get()));
+  const auto snapshot = build_snapshot();
+  lose_races(1, [&] { push(snapshot); });
+  EXPECT_EQ(push_hooked(snapshot).record.generation, 1U);
+  expect_current(snapshot);
   EXPECT_THAT(keys(), SizeIs(1 + 1)) << "its chunk once, and the pointer";
 }
 
 TEST_F(RacingPushes, GivesUpWhenItLosesRaceAfterRace) {
-  LosingRaces racing(*store_, 1'000'000, [this] { push(test::build_snapshot({.keys = 10})); });
-  const auto snapshot = test::build_snapshot({.keys = 10});
-  EXPECT_THAT([&] { keysieve::push(racing, test::view_of(snapshot), {}); }, test::fails(ErrorKind::Locked));
+  lose_races(1'000'000, [this] { push(build_snapshot({.keys = 10})); });
+  EXPECT_THAT([&] { push_hooked(build_snapshot({.keys = 10})); }, fails(ErrorKind::Locked));
 }
 
 TEST_F(RacingPushes, KeepsTheChunksOfARefusedBuildThatARivalPublished) {
-  const auto snapshot = test::build_snapshot({.keys = 1000});
+  const auto snapshot = build_snapshot({.keys = 1000});
   // The rival publishes the same build, then a larger one, against which this one shrank.
-  LosingRaces racing(*store_, 1, [&] {
+  lose_races(1, [&] {
     push(snapshot);
-    push(test::build_snapshot({.keys = 10'000}));
+    push(build_snapshot({.keys = 10'000}));
   });
-  EXPECT_THAT([&] { keysieve::push(racing, test::view_of(snapshot), {}); },
-              test::fails(ErrorKind::MaxShrink));
+  EXPECT_THAT([&] { push_hooked(snapshot); }, fails(ErrorKind::MaxShrink));
   EXPECT_TRUE(has_chunks_of(snapshot)) << "generation 1, which is kept";
   EXPECT_THAT(keys(), SizeIs(2 + 1)) << "a chunk of each generation, and the pointer";
 }
 
-// Moves the pointer, but the answers are lost, or replicas do not confirm.
-class LosingAnswers : public test::StoreDecorator {
- public:
-  LosingAnswers(Store& inner, int answers) : StoreDecorator(inner), answers_(answers) {}
-
-  void put_many(std::span<const Record> records) override {
-    inner_.put_many(records);
-    has_put_ = true;
-  }
-  bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
-    const bool is_set = inner_.compare_and_set(record, expected);
-    if (has_put_ && answers_-- > 0) throw Error(ErrorKind::Unavailable, name() + ": connection lost");
-    return is_set;
-  }
-
- private:
-  bool has_put_ = false;
-  int answers_;
-};
-
 TEST_F(RacingPushes, FindOutThatOnlyTheAnswerWasLost) {
-  LosingAnswers losing(*store_, 1);
-  const auto snapshot = test::build_snapshot();
-  EXPECT_EQ(keysieve::push(losing, test::view_of(snapshot), {}).record.generation, 1U);
+  lose_answers(1);
+  EXPECT_EQ(push_hooked(build_snapshot()).record.generation, 1U);
   EXPECT_THAT(pointer().previous, IsEmpty());
   EXPECT_THAT(keys(), SizeIs(1 + 1)) << "its chunk once, and the pointer";
 }
 
 TEST_F(RacingPushes, ClaimNoSuccessThatTheStoreDoesNotConfirm) {
-  LosingAnswers losing(*store_, 1'000'000);
-  const auto snapshot = test::build_snapshot();
-  EXPECT_THAT([&] { keysieve::push(losing, test::view_of(snapshot), {}); },
-              test::fails(ErrorKind::Unconfirmed));
+  lose_answers(1'000'000);
+  const auto snapshot = build_snapshot();
+  EXPECT_THAT([&] { push_hooked(snapshot); }, fails(ErrorKind::Unconfirmed));
   EXPECT_EQ(current().generation, 1U) << "it has moved all the same";
-  EXPECT_TRUE(std::ranges::equal(pull(*store_, "tags").snapshot.get(), snapshot.get()));
+  expect_current(snapshot);
   EXPECT_EQ(push(snapshot).record.generation, 1U);
 }
 
@@ -127,16 +93,15 @@ TEST_F(RacingPushes, AllotEachItsOwnGeneration) {
   constexpr std::size_t kThreads = 4;
   constexpr std::size_t kPushes = 5;
   std::vector<std::vector<SnapshotBytes>> snapshots(kThreads);
-  for (auto& own : snapshots) {
-    for (std::size_t i = 0; i < kPushes; ++i) own.push_back(test::build_snapshot());
-  }
+  for (auto& own : snapshots)
+    std::generate_n(std::back_inserter(own), kPushes, [] { return build_snapshot(); });
   std::vector<std::vector<std::uint64_t>> generations(kThreads);
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < kThreads; ++i) {
     threads.emplace_back([&own = generations[i], &mine = snapshots[i], this] {
       const auto store = open_store(url_);
       for (const SnapshotBytes& snapshot : mine) {
-        own.push_back(keysieve::push(*store, test::view_of(snapshot), {}).record.generation);
+        own.push_back(keysieve::push(*store, view_of(snapshot), {}).record.generation);
       }
     });
   }
@@ -146,11 +111,11 @@ TEST_F(RacingPushes, AllotEachItsOwnGeneration) {
     EXPECT_TRUE(std::is_sorted(own.begin(), own.end()));
     all.insert(all.end(), own.begin(), own.end());
   }
-  std::sort(all.begin(), all.end());
-  ASSERT_THAT(all, SizeIs(kThreads * kPushes));
-  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], i + 1);
-  EXPECT_EQ(pull(*store_, "tags").record.generation, kThreads * kPushes);
+  std::vector<std::uint64_t> expected(kThreads * kPushes);
+  std::iota(expected.begin(), expected.end(), 1);
+  EXPECT_THAT(all, UnorderedElementsAreArray(expected));
+  EXPECT_EQ(pull().record.generation, kThreads * kPushes);
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

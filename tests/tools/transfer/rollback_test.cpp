@@ -1,24 +1,11 @@
 #include "tools/transfer/rollback.hpp"
 
-#include <gmock/gmock.h>
+#include "tests/tools/transfer/transfer_fixture.hpp"
 
-#include <algorithm>
-#include <functional>
-
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
-#include "tests/tools/transfer/push_fixture.hpp"
-#include "tests/tools/transfer/store_decorator.hpp"
-
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-
-class Rollback : public test::PushFixture {
+class Rollback : public TransferTest {
  protected:
   // Generations 1, 2 and 3, of 1000, 1100 and 1200 keys.
   Rollback() {
@@ -29,21 +16,11 @@ class Rollback : public test::PushFixture {
     return rollback(*store_, "tags", plan_rollback(*store_, "tags", to));
   }
 
-  [[nodiscard]] std::vector<std::uint64_t> older_generations() const {
-    std::vector<std::uint64_t> generations;
-    for (const SnapshotRecord& older : pointer().previous) generations.push_back(older.generation);
-    return generations;
-  }
-
-  void expect_current(const SnapshotBytes& snapshot) {
-    EXPECT_TRUE(std::ranges::equal(pull(*store_, "tags").snapshot.get(), snapshot.get()));
-  }
-
   const std::vector<SnapshotBytes> snapshots_ = [] {
     std::vector<SnapshotBytes> snapshots;
-    snapshots.push_back(test::build_snapshot({.keys = 1000, .shard_count = test::kShardsOfSomeChunks}));
-    snapshots.push_back(test::build_snapshot({.keys = 1100}));
-    snapshots.push_back(test::build_snapshot({.keys = 1200}));
+    snapshots.push_back(build_snapshot({.keys = 1000, .shard_count = kShardsOfSomeChunks}));
+    snapshots.push_back(build_snapshot({.keys = 1100}));
+    snapshots.push_back(build_snapshot({.keys = 1200}));
     return snapshots;
   }();
 };
@@ -79,7 +56,7 @@ TEST_F(Rollback, CanItselfBeRolledBack) {
 
 TEST_F(Rollback, IsFollowedByAPushAsAnyGenerationIs) {
   roll_back(1);
-  const auto next = test::build_snapshot();
+  const auto next = build_snapshot();
   EXPECT_EQ(push(next).record.generation, 5U);
   EXPECT_EQ(current().restores, 0U);
   EXPECT_THAT(older_generations(), ElementsAre(4, 3));
@@ -95,16 +72,16 @@ TEST_F(Rollback, StaysOneWhenItsBuildIsPushedAgain) {
 }
 
 TEST_F(Rollback, ToABuildThatIsKeptIsWhatAPushOfItIsToo) {
-  EXPECT_EQ(push(snapshots_[1], {.max_shrink = std::nullopt}).record.generation, 4U);
+  EXPECT_EQ(push_any(snapshots_[1]).record.generation, 4U);
   EXPECT_EQ(current().restores, 0U);
   expect_current(snapshots_[1]);
 }
 
 TEST_F(Rollback, IsRefusedToWhatIsCurrentOrNotKept) {
-  EXPECT_EQ(test::message_of<ErrorKind::Usage>([&] { roll_back(3); }),
+  EXPECT_EQ(message_of<ErrorKind::Usage>([&] { roll_back(3); }),
             url_ + ": set \"tags\": generation 3 is current; kept: 3 (current), 2, 1");
   for (const std::uint64_t other : {0U, 4U}) {
-    EXPECT_EQ(test::message_of<ErrorKind::Usage>([&] { roll_back(other); }),
+    EXPECT_EQ(message_of<ErrorKind::Usage>([&] { roll_back(other); }),
               url_ + ": set \"tags\": generation " + std::to_string(other) +
                   " is not kept; kept: 3 (current), 2, 1");
   }
@@ -112,77 +89,61 @@ TEST_F(Rollback, IsRefusedToWhatIsCurrentOrNotKept) {
 }
 
 TEST_F(Rollback, IsRefusedWhereNothingOlderIsKept) {
-  push(test::build_snapshot({.set_name = "shop"}));
-  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([&] { plan_rollback(*store_, "shop"); }),
+  push(build_snapshot({.set_name = "shop"}));
+  EXPECT_THAT(message_of<ErrorKind::MissingInput>([&] { plan_rollback(*store_, "shop"); }),
               HasSubstr("nothing older is kept; kept: 1 (current)"));
-  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([&] { plan_rollback(*store_, "none"); }),
+  EXPECT_THAT(message_of<ErrorKind::MissingInput>([&] { plan_rollback(*store_, "none"); }),
               HasSubstr("set \"none\" was never pushed"));
 }
 
 TEST_F(Rollback, IsRefusedToADamagedGeneration) {
   const std::string key = chunk_key("keysieve", "tags", pointer().previous.at(1).push_id, 2);
-  std::string damaged = store_->get(key).value();
-  damaged.back() ^= 1;
-  store_->put_many(std::vector<Record>{{key, damaged}});
-  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { roll_back(1); }), HasSubstr("is damaged (checksum)"));
-  store_->remove_many(std::vector{key});
+  damage(key);
+  EXPECT_THAT(message_of<ErrorKind::Data>([&] { roll_back(1); }), HasSubstr("is damaged (checksum)"));
+  remove_record(*store_, key);
   EXPECT_EQ(
-      test::message_of<ErrorKind::Data>([&] { roll_back(1); }),
+      message_of<ErrorKind::Data>([&] { roll_back(1); }),
       url_ + ": set \"tags\" generation 1: is damaged and cannot be rolled back to: " + key + " is missing");
   EXPECT_EQ(current().generation, 3U);
 }
 
 TEST_F(Rollback, IsRefusedWhenSomethingElseBecameCurrentSinceItWasPlanned) {
   const RollbackPlan plan = plan_rollback(*store_, "tags", 2);
-  push(test::build_snapshot({.keys = 1300}));
-  EXPECT_THAT(test::message_of<ErrorKind::Locked>([&] { rollback(*store_, "tags", plan); }),
+  push(build_snapshot({.keys = 1300}));
+  EXPECT_THAT(message_of<ErrorKind::Locked>([&] { rollback(*store_, "tags", plan); }),
               HasSubstr("meanwhile; look again"));
   EXPECT_EQ(current().generation, 4U);
 }
 
 TEST_F(Rollback, IsRefusedWhenItsTargetFellOutSinceItWasPlanned) {
   const RollbackPlan plan = plan_rollback(*store_, "tags", 1);
-  push(test::build_snapshot({.keys = 1300}));
-  EXPECT_THAT([&] { rollback(*store_, "tags", plan); }, test::fails(ErrorKind::Locked));
+  push(build_snapshot({.keys = 1300}));
+  EXPECT_THAT([&] { rollback(*store_, "tags", plan); }, fails(ErrorKind::Locked));
   EXPECT_EQ(current().generation, 4U);
 }
 
-// Lets somebody else go first, right before the pointer moves.
-class LosingTheRace : public test::StoreDecorator {
- public:
-  LosingTheRace(Store& inner, std::function<void()> rival)
-      : StoreDecorator(inner), rival_(std::move(rival)) {}
-
-  bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
-    if (rival_) std::exchange(rival_, nullptr)();
-    return inner_.compare_and_set(record, expected);
-  }
-
- private:
-  std::function<void()> rival_;
-};
-
+// Somebody else goes first, right before the pointer moves.
 TEST_F(Rollback, GoesOnWhenAPushIsOnlyAnnouncedMeanwhile) {
-  LosingTheRace store(*store_, [this] {
-    PointerRecord changed = pointer();
-    changed.pending.push_back({.chunk_count = 1, .started_at = unix_now()});
-    store_->put_many(std::vector<Record>{{"keysieve:tags:current", encode(changed)}});
+  hooked_.before_compare_and_set = once([this] {
+    change_pointer([](PointerRecord& pointer) {
+      pointer.pending.push_back({.chunk_count = 1, .started_at = unix_now()});
+    });
   });
-  EXPECT_EQ(rollback(store, "tags", plan_rollback(store, "tags")).record.generation, 4U);
+  EXPECT_EQ(rollback(hooked_, "tags", plan_rollback(hooked_, "tags")).record.generation, 4U);
   EXPECT_THAT(pointer().pending, SizeIs(1));
 }
 
 TEST_F(Rollback, LosesToAPushThatIsDoneMeanwhile) {
-  LosingTheRace store(*store_, [this] { push(test::build_snapshot({.keys = 1300})); });
-  EXPECT_THAT([&] { rollback(store, "tags", plan_rollback(store, "tags")); }, test::fails(ErrorKind::Locked));
+  hooked_.before_compare_and_set = once([this] { push(build_snapshot({.keys = 1300})); });
+  EXPECT_THAT([&] { rollback(hooked_, "tags", plan_rollback(hooked_, "tags")); }, fails(ErrorKind::Locked));
   EXPECT_EQ(current().generation, 4U);
 }
 
 TEST_F(Rollback, AgreesWithARivalThatDoesTheSame) {
-  LosingTheRace store(*store_, [this] { roll_back(2); });
-  EXPECT_EQ(rollback(store, "tags", plan_rollback(store, "tags", 2)).record.generation, 4U);
+  hooked_.before_compare_and_set = once([this] { roll_back(2); });
+  EXPECT_EQ(rollback(hooked_, "tags", plan_rollback(hooked_, "tags", 2)).record.generation, 4U);
   EXPECT_EQ(current().generation, 4U);
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -1,12 +1,11 @@
 // A store that several pushes, rollbacks and collections share, and what must hold of it whatever they do.
 #pragma once
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <functional>
 
+#include "tests/support/matchers.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
 #include "tools/transfer/garbage.hpp"
@@ -88,8 +87,7 @@ inline void expect_nothing_else_after_a_day(Store& store, const std::string& whe
     const auto keys = chunk_keys_of(store, kept);
     expected.insert(expected.end(), keys.begin(), keys.end());
   }
-  EXPECT_THAT(store.keys_with_prefix(store.prefix() + ":"), ::testing::UnorderedElementsAreArray(expected))
-      << when;
+  EXPECT_THAT(store.keys_with_prefix(store.prefix() + ":"), UnorderedElementsAreArray(expected)) << when;
 }
 
 }  // namespace keysieve::test

@@ -1,10 +1,14 @@
 // Small snapshots for the suites of transfer.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "core/snapshot/builder.hpp"
+#include "tools/transfer/transfer.hpp"
 
 namespace keysieve::test {
 
@@ -45,5 +49,43 @@ inline SnapshotBytes build_snapshot(const SnapshotRecipe& recipe = {}) {
 inline SnapshotView view_of(const SnapshotBytes& snapshot) {
   return SnapshotView::decode(snapshot.get(), "test", Check::Everything);
 }
+
+inline bool answers_maybe(const SnapshotView& view, const std::string& key) {
+  return view.may_contain(hash_key(key, view.seed()));
+}
+
+inline bool are_same(const SnapshotBytes& one, const SnapshotBytes& other) {
+  return std::ranges::equal(one.get(), other.get());
+}
+
+// Of an id of pushes that differ at a glance.
+inline PushId push_id(std::uint8_t number) {
+  PushId id{};
+  id.fill(number);
+  return id;
+}
+
+// Checks that progress only rises, up to `total`, in some steps.
+class ProgressCheck {
+ public:
+  explicit ProgressCheck(std::uint64_t total) : total_(total) {}
+  Progress progress() {
+    return [this](std::uint64_t done, std::uint64_t total) {
+      EXPECT_EQ(total, total_);
+      EXPECT_GT(done, done_);
+      done_ = done;
+      ++steps_;
+    };
+  }
+  void expect_done() const {
+    EXPECT_EQ(done_, total_);
+    EXPECT_GE(steps_, 2);
+  }
+
+ private:
+  std::uint64_t total_;
+  std::uint64_t done_ = 0;
+  int steps_ = 0;
+};
 
 }  // namespace keysieve::test

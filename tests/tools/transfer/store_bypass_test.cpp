@@ -1,9 +1,7 @@
 #include "tools/transfer/store_bypass.hpp"
 
-#include <gmock/gmock.h>
-
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
+#include "tests/support/store_calls.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tools/transfer/shared_seed.hpp"
 #include "tools/transfer/transfer.hpp"
@@ -11,18 +9,10 @@
 namespace keysieve::test {
 namespace {
 
-using ::testing::Optional;
-
 constexpr UnixSeconds kBypassedAt = 1'700'000'000;
 
 class StoreBypassTest : public ::testing::TestWithParam<StoreKind> {
  protected:
-  // Written with any client, as somebody might at 3 a.m.
-  void put(const std::string& key, const std::string& value) {
-    const Record record{key, value};
-    store_->put_many({&record, 1});
-  }
-
   TemporaryDirectory directory_;
   std::unique_ptr<Store> store_ = open_store(GetParam().empty_store(directory_));
 };
@@ -65,17 +55,18 @@ TEST_P(StoreBypassTest, IsGoneWhenItIsCleared) {
   clear_store_bypass(*store_, std::nullopt);  // there is none
 }
 
+// Written with any client, as somebody might at 3 a.m.
 TEST_P(StoreBypassTest, HasNoEndWhenItIsNotUnderstood) {
   for (const char* text : {"", "on", "1", "[]", "{}", "null", R"({"until":-1})", R"({"until":"soon"})",
                            R"({"until":1e300})", R"({"until":18446744073709551615})", R"({"until":1.5})"}) {
-    put("keysieve:tags:bypass", text);
+    put(*store_, "keysieve:tags:bypass", text);
     EXPECT_THAT(read_store_bypasses(*store_, "tags").of_set, Optional(StoreBypass{})) << text;
     EXPECT_THAT(bypassed_until(read_store_bypasses(*store_, "tags"), kBypassedAt), Optional(0)) << text;
   }
 }
 
 TEST_P(StoreBypassTest, IsReadWithMembersOfLaterVersions) {
-  put("keysieve:bypass", R"({"until": 1700000060, "set_at": 1700000000, "by": "a later version"})");
+  put(*store_, "keysieve:bypass", R"({"until": 1700000060, "set_at": 1700000000, "by": "a later version"})");
   EXPECT_THAT(read_bypass_of_all(*store_),
               Optional(StoreBypass{.until = kBypassedAt + 60, .set_at = kBypassedAt}));
 }

@@ -1,6 +1,9 @@
-// A store that lets a suite step in between transfer and the real store behind it.
+// Stores that let a suite step in between transfer and the real store behind them.
 #pragma once
 
+#include <functional>
+
+#include "core/base/error.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve::test {
@@ -37,5 +40,62 @@ class StoreDecorator : public Store {
  protected:
   Store& inner_;
 };
+
+// Calls what a case wants to happen before or after a step; what that throws is what the store throws.
+class HookedStore : public StoreDecorator {
+ public:
+  using StoreDecorator::StoreDecorator;
+
+  std::function<void()> before_get = [] {};
+  std::function<void(std::span<const std::string>)> before_get_many = [](auto) {};
+  std::function<void()> after_get_many = [] {};
+  std::function<void(std::span<const Record>)> before_put = [](auto) {};
+  std::function<void()> after_put = [] {};
+  std::function<void()> before_compare_and_set = [] {};
+  std::function<void()> after_compare_and_set = [] {};
+  std::function<void()> before_remove = [] {};
+  std::function<void(const std::string& log)> before_notify = [](const auto&) {};
+
+  std::optional<std::string> get(const std::string& key) override {
+    before_get();
+    return inner_.get(key);
+  }
+  std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
+    before_get_many(keys);
+    auto values = inner_.get_many(keys);
+    after_get_many();
+    return values;
+  }
+  void put_many(std::span<const Record> records) override {
+    before_put(records);
+    inner_.put_many(records);
+    after_put();
+  }
+  bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
+    before_compare_and_set();
+    const bool is_set = inner_.compare_and_set(record, expected);
+    after_compare_and_set();
+    return is_set;
+  }
+  void remove_many(std::span<const std::string> keys) override {
+    before_remove();
+    inner_.remove_many(keys);
+  }
+  void notify(const std::string& log) override {
+    before_notify(log);
+    inner_.notify(log);
+  }
+};
+
+[[noreturn]] inline void lose_connection() {
+  throw Error(ErrorKind::Unavailable, "connection lost");
+}
+
+// What happens only the first time that it is called.
+inline std::function<void()> once(std::function<void()> event) {
+  return [event = std::move(event), has_happened = false]() mutable {
+    if (!std::exchange(has_happened, true)) event();
+  };
+}
 
 }  // namespace keysieve::test

@@ -10,7 +10,7 @@
 #include "tests/tools/transfer/shared_store.hpp"
 #include "tests/tools/transfer/stepped_store.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
 // Lets one thread at a time take one step.
@@ -24,7 +24,7 @@ class Turns {
     states_[player] = State::Waiting;
     changed_.notify_all();
     changed_.wait(lock, [&] { return states_[player] != State::Waiting; });
-    if (states_[player] == State::Dying) throw test::Crash{};
+    if (states_[player] == State::Dying) throw Crash{};
   }
   void leave(std::size_t player) {
     const std::scoped_lock lock(mutex_);
@@ -57,7 +57,7 @@ class Turns {
   std::vector<State> states_;
 };
 
-class TurnStore : public test::SteppedStore {
+class TurnStore : public SteppedStore {
  public:
   TurnStore(Store& inner, Turns& turns, std::size_t player)
       : SteppedStore(inner), turns_(turns), player_(player) {}
@@ -69,9 +69,9 @@ class TurnStore : public test::SteppedStore {
   std::size_t player_;
 };
 
-class TakingTurns : public ::testing::TestWithParam<test::StoreKind> {
+class TakingTurns : public ::testing::TestWithParam<StoreKind> {
  protected:
-  void play(const std::vector<test::Deed>& deeds, unsigned seed) {
+  void play(const std::vector<Deed>& deeds, unsigned seed) {
     Turns turns(deeds.size());
     std::vector<std::thread> players;
     for (std::size_t player = 0; player < deeds.size(); ++player) {
@@ -81,7 +81,7 @@ class TakingTurns : public ::testing::TestWithParam<test::StoreKind> {
           TurnStore store(*connection, turns, player);
           deeds[player](store);
         } catch (const Error&) {
-        } catch (const test::Crash&) {
+        } catch (const Crash&) {
         }
         turns.leave(player);
       });
@@ -92,7 +92,7 @@ class TakingTurns : public ::testing::TestWithParam<test::StoreKind> {
 
   std::string url_;
   std::unique_ptr<Store> store_;
-  test::TemporaryDirectory directory_{test::fast_folder()};
+  TemporaryDirectory directory_{fast_folder()};
 
  private:
   void give_turns(Turns& turns, unsigned seed) {
@@ -102,30 +102,28 @@ class TakingTurns : public ::testing::TestWithParam<test::StoreKind> {
       const bool to_die = random() % kStepsPerDeath == 0;
       turns.give_turn(waiting[random() % waiting.size()], to_die);
       static_cast<void>(turns.waiting());
-      test::expect_whole(*store_, "seed " + std::to_string(seed));
+      expect_whole(*store_, "seed " + std::to_string(seed));
     }
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, TakingTurns,
-                         ::testing::Values(test::kLmdb, test::kDir, test::kRedisUnix, test::kRedisCluster),
-                         test::store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, TakingTurns, ::testing::Values(kLmdb, kDir, kRedisUnix, kRedisCluster),
+                         store_kind_name);
 
 TEST_P(TakingTurns, CostsNothingThatIsNeededAndLeavesNothingThatIsNot) {
-  const std::vector<test::Deed> deeds{test::pushing(5),     test::pushing(6),
-                                      test::pushing(2),     test::rolling_back(),
-                                      test::collecting(),   test::collecting(test::kMoreThanADay),
-                                      test::rolling_back(), test::pushing(5)};
+  const std::vector<Deed> deeds{pushing(5),     pushing(6),   pushing(2),
+                                rolling_back(), collecting(), collecting(kMoreThanADay),
+                                rolling_back(), pushing(5)};
   for (unsigned seed = 1; seed <= 15 && !HasFailure(); ++seed) {
     store_.reset();
     std::filesystem::remove_all(directory_ / GetParam().name);
     url_ = GetParam().empty_store(directory_);
     store_ = open_store(url_);
-    for (const std::size_t number : {0U, 1U, 2U}) test::pushing(number)(*store_);
+    for (const std::size_t number : {0U, 1U, 2U}) pushing(number)(*store_);
     play(deeds, seed);
-    test::expect_nothing_else_after_a_day(*store_, "seed " + std::to_string(seed));
+    expect_nothing_else_after_a_day(*store_, "seed " + std::to_string(seed));
   }
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test
