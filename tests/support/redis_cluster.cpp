@@ -153,7 +153,7 @@ void RedisCluster::form() {
 std::string RedisCluster::url() const {
   std::string url = "redis-cluster://";
   for (const auto& node : nodes_) {
-    url.append(node == nodes_[0] ? "" : ",").append("127.0.0.1:").append(std::to_string(node->port()));
+    url.append(node == nodes_[0] ? "" : ",").append(node->address());
   }
   return url;
 }

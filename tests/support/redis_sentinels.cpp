@@ -7,10 +7,6 @@
 
 namespace keysieve::test {
 
-std::string address_of(const RedisServer& server) {
-  return "127.0.0.1:" + std::to_string(server.port());
-}
-
 std::unique_ptr<RedisServer> start_sentinel(const RedisServer& master, int quorum,
                                             std::vector<std::string> options) {
   const std::string name = kMasterName;
@@ -28,8 +24,8 @@ std::unique_ptr<RedisServer> start_sentinel(const RedisServer& master, int quoru
 }
 
 RedisSentinels::RedisSentinels(std::size_t replicas, std::size_t sentinels) {
-  const std::vector<std::string> follow{"--replicaof", "127.0.0.1", std::to_string(master_.port())};
-  for (std::size_t i = 0; i < replicas; ++i) replicas_.push_back(std::make_unique<RedisServer>(follow));
+  for (std::size_t i = 0; i < replicas; ++i)
+    replicas_.push_back(std::make_unique<RedisServer>(following(master_)));
   if (replicas > 0) master_.flush_with_replicas(replicas);
   const int majority = static_cast<int>(sentinels / 2 + 1);
   for (std::size_t i = 0; i < sentinels; ++i) sentinels_.push_back(start_sentinel(master_, majority));
@@ -49,14 +45,11 @@ void RedisSentinels::lose_master() {
 bool RedisSentinels::knows_what_replicas_have(const RedisServer& sentinel) const {
   const std::string known = sentinel.reply(std::string("SENTINEL REPLICAS ") + kMasterName);
   return std::all_of(replicas_.begin(), replicas_.end(), [&](const auto& replica) {
-    const std::string replication = replica->text("INFO replication");
-    const std::string name = "slave_repl_offset:";
-    const std::size_t at = replication.find(name) + name.size();
-    const std::string offset = replication.substr(at, replication.find('\r', at) - at);
-    const std::size_t entry = known.find("\r\n" + address_of(*replica) + "\r\n");
+    const std::string offset = std::to_string(info_of(*replica, "replication", "slave_repl_offset:"));
+    const std::size_t entry = known.find("\r\n" + replica->address() + "\r\n");
     const std::string expected =
         "slave-repl-offset\r\n$" + std::to_string(offset.size()) + "\r\n" + offset + "\r\n";
-    return replication.find("master_link_status:down") != std::string::npos &&
+    return replica->text("INFO replication").find("master_link_status:down") != std::string::npos &&
            known.find(expected, entry) < known.find("\r\nname\r\n", entry);
   });
 }
@@ -64,7 +57,7 @@ bool RedisSentinels::knows_what_replicas_have(const RedisServer& sentinel) const
 std::string RedisSentinels::url() const {
   std::string url = "redis-sentinel://";
   for (const auto& sentinel : sentinels_) {
-    url.append(sentinel == sentinels_[0] ? "" : ",").append(address_of(*sentinel));
+    url.append(sentinel == sentinels_[0] ? "" : ",").append(sentinel->address());
   }
   return url.append("/").append(kMasterName);
 }

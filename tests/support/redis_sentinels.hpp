@@ -11,8 +11,6 @@ namespace keysieve::test {
 
 inline constexpr const char* kMasterName = "mymaster";
 
-std::string address_of(const RedisServer& server);
-
 // One that monitors the server as kMasterName; so many sentinels must agree that it is lost.
 std::unique_ptr<RedisServer> start_sentinel(const RedisServer& master, int quorum,
                                             std::vector<std::string> options = {});

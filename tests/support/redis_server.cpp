@@ -171,11 +171,18 @@ void RedisServer::kill() {
   pid_ = -1;
 }
 
+std::vector<std::string> following(const RedisServer& master) {
+  return {"--replicaof", "127.0.0.1", std::to_string(master.port())};
+}
+
+std::uint64_t info_of(const RedisServer& server, const std::string& section, const std::string& name) {
+  const std::string facts = server.text("INFO " + section);
+  const std::size_t at = facts.find("\n" + name);
+  return at == std::string::npos ? 0 : std::stoull(facts.substr(at + 1 + name.size()));
+}
+
 int calls_of(const RedisServer& server, const std::string& command) {
-  const std::string statistics = server.text("INFO commandstats");
-  const std::string name = "cmdstat_" + command + ":calls=";
-  const std::size_t at = statistics.find(name);
-  return at == std::string::npos ? 0 : std::stoi(statistics.substr(at + name.size()));
+  return static_cast<int>(info_of(server, "commandstats", "cmdstat_" + command + ":calls="));
 }
 
 RedisServer& shared_redis() {

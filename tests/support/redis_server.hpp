@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,11 @@ class RedisServer {
   [[nodiscard]] int port() const noexcept { return port_; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   [[nodiscard]] std::string socket_path() const { return directory_ / "redis.sock"; }
-  [[nodiscard]] std::string tcp_url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  // `login`: "user:password@" or nothing.
+  [[nodiscard]] std::string tcp_url(const std::string& login = "") const {
+    return "redis://" + login + address();
+  }
   [[nodiscard]] std::string unix_url() const { return "redis+unix://" + socket_path(); }
 
  private:
@@ -54,6 +59,11 @@ class RedisServer {
   pid_t pid_ = -1;
 };
 
+// The options of a server that is this one's replica.
+std::vector<std::string> following(const RedisServer& master);
+
+// The number behind that name in INFO's section; 0 when it is not there.
+std::uint64_t info_of(const RedisServer& server, const std::string& section, const std::string& name);
 // How often the server has carried out that command, in lower case.
 int calls_of(const RedisServer& server, const std::string& command);
 

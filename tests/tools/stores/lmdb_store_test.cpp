@@ -1,6 +1,4 @@
-#include <gmock/gmock.h>
 #include <sched.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -8,30 +6,20 @@
 #include <fstream>
 
 #include "core/base/clock.hpp"
-#include "core/base/error.hpp"
 #include "tests/support/forked.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
-#include "tests/support/sample_log.hpp"
+#include "tests/support/store_calls.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/stores/lmdb_environment.hpp"
 #include "tools/stores/store.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using test::kLog;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Optional;
 
 class LmdbStore : public ::testing::Test {
  protected:
   std::unique_ptr<Store> open(const std::string& query = "") { return open_store("lmdb:" + folder_ + query); }
-  static void put(Store& store, const Record& record) { store.put_many(std::span(&record, 1)); }
-  static LogPosition append(Store& store, const std::vector<std::string>& keys) {
-    return store.append(kLog, keys);
-  }
   // Past the store, none of which may be open: LMDB opens a file once in a process.
   void put_raw(const std::string& key, const std::string& value) const {
     const auto environment = LmdbEnvironment::shared(folder_, std::uint64_t{1} << 20, folder_);
@@ -40,133 +28,116 @@ class LmdbStore : public ::testing::Test {
     transaction.commit();
   }
 
-  test::TemporaryDirectory directory_;
+  TemporaryDirectory directory_;
   std::string folder_ = directory_ / "store";
 };
 
-TEST_F(LmdbStore, IsUnavailableWithoutAParentFolder) {
-  folder_ = directory_ / "missing/store";
-  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>([&] { open(); }),
-            "lmdb:" + folder_ + ": cannot create the folder: No such file or directory");
-}
-
-TEST_F(LmdbStore, IsNotCreatedByWhoOnlyReads) {
-  const auto read = [&] { open_store("lmdb:" + folder_, IfMissing::Refuse); };
-  const std::string missing = "lmdb:" + folder_ + ": cannot open: No such file or directory";
-  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>(read), missing);
-  EXPECT_FALSE(std::filesystem::exists(folder_));
-  std::filesystem::create_directory(folder_);  // as a mount point whose file system is not there
-  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>(read), missing);
+// As a mount point whose file system is not there.
+TEST_F(LmdbStore, IsNotCreatedInAnEmptyFolderByWhoOnlyReads) {
+  std::filesystem::create_directory(folder_);
+  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { open_store("lmdb:" + folder_, IfMissing::Refuse); }),
+            "lmdb:" + folder_ + ": cannot open: No such file or directory");
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
-  put(*open(), {"a", "1"});
-  EXPECT_THAT(open_store("lmdb:" + folder_, IfMissing::Refuse)->get("a"), Optional(std::string("1")));
 }
 
 TEST_F(LmdbStore, RefusesAFileThatIsNotLmdb) {
   std::filesystem::create_directory(folder_);
   std::ofstream(folder_ + "/data.mdb") << std::string(8192, 'x');
-  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { open(); }),
+  EXPECT_THAT(message_of<ErrorKind::Data>([&] { open(); }),
               HasSubstr("lmdb:" + folder_ + ": cannot open: MDB_INVALID"));
 }
 
 TEST_F(LmdbStore, SaysWhatToDoWhenItIsFull) {
   const auto store = open("?map_size=1MiB");
-  put(*store, {"kept", "1"});
-  std::vector<Record> records;
-  for (int i = 0; i < 32; ++i) records.push_back({std::to_string(i), std::string(kMaxValueBytes, 'x')});
-  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] { store->put_many(records); }),
+  put(*store, "kept", "1");
+  const std::vector<Record> records = records_of(numbered("", 32), std::string(kMaxValueBytes, 'x'));
+  EXPECT_THAT(message_of<ErrorKind::CannotCreate>([&] { store->put_many(records); }),
               HasSubstr("?map_size="));
   EXPECT_EQ(store->get("0"), std::nullopt) << "a batch is one transaction";
-  EXPECT_THAT(store->get("kept"), Optional(std::string("1")));
+  EXPECT_EQ(store->get("kept"), "1");
 }
 
 TEST_F(LmdbStore, TakesNoMoreDiskThanItHolds) {
-  put(*open(), {"a", std::string(kMaxValueBytes, 'x')});
+  put(*open(), "a", std::string(kMaxValueBytes, 'x'));
   EXPECT_LT(std::filesystem::file_size(folder_ + "/data.mdb"), std::uint64_t{1} << 20);
 }
 
 TEST_F(LmdbStore, ServesOthersOfItsProcessAfterOneIsClosed) {
   auto first = open();
   const auto second = open("?prefix=shop");
-  put(*first, {"a", "1"});
+  put(*first, "a", "1");
   first.reset();
-  EXPECT_THAT(second->get("a"), Optional(std::string("1")));
-  put(*second, {"a", "2"});
-  EXPECT_THAT(open()->get("a"), Optional(std::string("2")));
+  EXPECT_EQ(second->get("a"), "1");
+  put(*second, "a", "2");
+  EXPECT_EQ(open()->get("a"), "2");
 }
 
 TEST_F(LmdbStore, KeepsWhatWasPutWhenTheWriterIsKilled) {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const pid_t child = start_process([this]() -> int {
     const auto store = open();
-    for (int i = 0;; ++i) put(*store, {"a", std::to_string(i)});
-  }
+    for (int i = 0;; ++i) put(*store, "a", std::to_string(i));
+  });
   // The child puts and puts until it is killed, most likely in the middle of a transaction.
   while (!std::filesystem::exists(folder_ + "/data.mdb")) ::usleep(1000);
   std::optional<std::string> seen;
   while (!seen) seen = open()->get("a");
   ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
+  wait_for(child);
   const auto store = open();
   EXPECT_GE(std::stoi(store->get("a").value_or("-1")), std::stoi(*seen));
-  put(*store, {"a", "after"});
-  EXPECT_THAT(store->get("a"), Optional(std::string("after")));
+  put(*store, "a", "after");
+  EXPECT_EQ(store->get("a"), "after");
 }
 
 // The loader may be a user who can read the file but not write it; as root, the case becomes one.
 TEST_F(LmdbStore, CanBeReadWithoutTheRightToWrite) {
-  put(*open(), {"a", "1"});
+  put(*open(), "a", "1");
   std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
   std::filesystem::permissions(folder_, std::filesystem::perms(0755));
   std::filesystem::permissions(folder_ + "/data.mdb", std::filesystem::perms(0444));
   std::filesystem::permissions(folder_ + "/lock.mdb", std::filesystem::perms(0666));
-  const pid_t child = ::fork();
-  if (child == 0) {
-    constexpr uid_t kNobody = 65534;
-    if (::geteuid() == 0 && ::setuid(kNobody) != 0) ::_exit(2);
-    const auto store = open();
-    const bool can_read = store->get("a") == "1" && store->keys_with_prefix("").size() == 1 &&
-                          store->end_of(kLog) == LogPosition{} && store->read_after(kLog, {}, 1).empty();
-    const bool is_refused = test::message_of<ErrorKind::Permission>([&] {
-                              put(*store, {"a", "2"});
-                            }).starts_with("lmdb:" + folder_);
-    ::_exit(can_read && is_refused ? 0 : 1);
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(run_in_process([&] {
+              constexpr uid_t kNobody = 65534;
+              if (is_root() && ::setuid(kNobody) != 0) return kUnexpected;
+              const auto store = open();
+              const bool can_read = store->get("a") == "1" && store->keys_with_prefix("").size() == 1 &&
+                                    store->end_of(kLog) == kBeforeAll && keys_in(*store).empty();
+              const auto is_refused = message_of<ErrorKind::Permission>([&] { put(*store, "a", "2"); });
+              return can_read && is_refused.starts_with("lmdb:" + folder_) ? 0 : 1;
+            }),
+            0);
 }
 
 TEST_F(LmdbStore, CanBeReadOnAReadOnlyFileSystem) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can mount";
   std::filesystem::create_directory(folder_);
-  const test::MountedTmpfs mounted(folder_, "1m");
+  const MountedTmpfs mounted(folder_, "1m");
   if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
   ASSERT_EQ(mounted.error(), 0);
-  put(*open(), {"a", "1"});
+  put(*open(), "a", "1");
   ASSERT_EQ(::mount(nullptr, folder_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr), 0);
   const auto store = open_store("lmdb:" + folder_, IfMissing::Refuse);
-  EXPECT_THAT(store->get("a"), Optional(std::string("1")));
+  EXPECT_EQ(store->get("a"), "1");
   EXPECT_EQ(store->end_of(kLog), LogPosition{});
   store->watch();
   const std::string refused = "lmdb:" + folder_;
-  EXPECT_THAT(test::message_of<ErrorKind::Permission>([&] { put(*store, {"a", "2"}); }), HasSubstr(refused));
-  EXPECT_THAT(test::message_of<ErrorKind::Permission>([&] { append(*store, {"b"}); }), HasSubstr(refused));
+  EXPECT_THAT(message_of<ErrorKind::Permission>([&] { put(*store, "a", "2"); }), HasSubstr(refused));
+  EXPECT_THAT(message_of<ErrorKind::Permission>([&] { append(*store, {"b"}); }), HasSubstr(refused));
 }
 
 // Runs `work` as the first process of a PID namespace of its own, as the program of a container.
 template <typename Work>
 pid_t start_in_container(Work work) {
-  return test::start_process([&] {
-    if (::unshare(CLONE_NEWPID) != 0) return test::kUnexpected;
-    return test::run_in_process([&] { return ::getpid() == 1 ? work() : test::kUnexpected; });
+  return start_process([&] {
+    if (::unshare(CLONE_NEWPID) != 0) return kUnexpected;
+    return run_in_process([&] { return ::getpid() == 1 ? work() : kUnexpected; });
   });
 }
 
 TEST_F(LmdbStore, IsNotOpenedByTwoProcessesOfOneIdInDifferentContainers) {
-  if (!test::is_root()) GTEST_SKIP() << "only root can make a PID namespace";
-  if (test::wait_for(start_in_container([] { return 0; })) != 0) GTEST_SKIP() << "this root may not";
-  put(*open(), {"a", "1"});
+  if (!is_root()) GTEST_SKIP() << "only root can make a PID namespace";
+  if (wait_for(start_in_container([] { return 0; })) != 0) GTEST_SKIP() << "this root may not";
+  put(*open(), "a", "1");
   std::array<int, 2> opened{};
   std::array<int, 2> closing{};
   ASSERT_EQ(::pipe(opened.data()), 0);
@@ -179,27 +150,17 @@ TEST_F(LmdbStore, IsNotOpenedByTwoProcessesOfOneIdInDifferentContainers) {
   });
   ASSERT_EQ(::read(opened[0], &byte, 1), 1);
   const auto refusal_in_container = [&] {
-    return test::wait_for(start_in_container([&] {
-      const std::string reason = test::message_of<ErrorKind::Unavailable>([&] { put(*open(), {"a", "2"}); });
+    return wait_for(start_in_container([&] {
+      const std::string reason = message_of<ErrorKind::Unavailable>([&] { put(*open(), "a", "2"); });
       return reason.find("with the id 1 as this one") != std::string::npos ? 0 : 1;
     }));
   };
   EXPECT_EQ(refusal_in_container(), 0);
-  EXPECT_THAT(open()->get("a"), Optional(std::string("1"))) << "this process has another id";
+  EXPECT_EQ(open()->get("a"), "1") << "this process has another id";
   ASSERT_EQ(::write(closing[1], "c", 1), 1);
-  EXPECT_EQ(test::wait_for(loader), 0);
-  EXPECT_EQ(test::wait_for(start_in_container([&] { return open()->get("a") == "1" ? 0 : 1; })), 0);
+  EXPECT_EQ(wait_for(loader), 0);
+  EXPECT_EQ(wait_for(start_in_container([&] { return open()->get("a") == "1" ? 0 : 1; })), 0);
   for (const int end : {opened[0], opened[1], closing[0], closing[1]}) ::close(end);
-}
-
-TEST_F(LmdbStore, KeepsALogBesideTheRecords) {
-  const auto store = open();
-  append(*store, {"a"});
-  put(*store, {kLog, "a record of the same name"});
-  append(*store, {"b"});
-  EXPECT_THAT(store->get(kLog), Optional(std::string("a record of the same name")));
-  EXPECT_EQ(store->read_after(kLog, {}, 10).size(), 2U);
-  EXPECT_THAT(store->keys_with_prefix(""), ElementsAre(kLog));
 }
 
 // As the next writer of a log finds it whose clock is behind; with it, the keys of a log are pinned.
@@ -218,16 +179,16 @@ TEST_F(LmdbStore, NamesALogThatHoldsAWrongPosition) {
   put_raw('\0' + kLog + '\0', "short");
   const auto store = open();
   const std::string expected = "lmdb:" + folder_ + ": " + kLog + ": holds a wrong position";
-  EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { store->end_of(kLog); }), expected);
-  EXPECT_EQ(test::message_of<ErrorKind::Data>([&] { append(*store, {"a"}); }), expected);
-  put(*store, {"a", "1"});
-  EXPECT_THAT(store->get("a"), Optional(std::string("1")));
+  EXPECT_EQ(message_of<ErrorKind::Data>([&] { store->end_of(kLog); }), expected);
+  EXPECT_EQ(message_of<ErrorKind::Data>([&] { append(*store, {"a"}); }), expected);
+  put(*store, "a", "1");
+  EXPECT_EQ(store->get("a"), "1");
 }
 
 TEST_F(LmdbStore, AppendsAllOrNothingWhenItIsFull) {
   const auto store = open("?map_size=1MiB");
   const LogPosition last = append(*store, {"a"});
-  EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] {
+  EXPECT_THAT(message_of<ErrorKind::CannotCreate>([&] {
                 append(*store, {"b", std::string(kMaxLoggedKeyBytes, 'x')});
               }),
               HasSubstr("?map_size="));
@@ -244,13 +205,5 @@ TEST_F(LmdbStore, UsesTheRoomOfWhatWasTrimmedAgain) {
   EXPECT_LT(std::filesystem::file_size(folder_ + "/data.mdb"), std::uint64_t{4} << 20);
 }
 
-TEST_F(LmdbStore, WatchEndsWithTheFolder) {
-  const auto store = open();
-  const auto watch = store->watch();
-  std::filesystem::rename(folder_, folder_ + ".old");
-  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] { watch->take(); }),
-              HasSubstr("lmdb:" + folder_ + ": cannot watch: No such file"));
-}
-
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -1,41 +1,19 @@
 // What every store must do with logs, and when it lists records beside them, run over each of them.
-#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <numeric>
 #include <thread>
 
 #include "core/base/clock.hpp"
-#include "core/base/error.hpp"
 #include "tests/support/forked.hpp"
-#include "tests/support/message_of.hpp"
-#include "tests/support/sample_log.hpp"
+#include "tests/support/matchers.hpp"
+#include "tests/support/store_calls.hpp"
 #include "tests/tools/stores/store_conformance.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
-using test::kBeforeAll;
-using test::kLog;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
-using ::testing::UnorderedElementsAreArray;
-
 constexpr std::size_t kPlenty = 100'000;
-
-std::vector<std::string> keys_of(const std::vector<LogEntry>& entries) {
-  std::vector<std::string> keys;
-  for (const LogEntry& entry : entries) keys.push_back(entry.key.value_or("a notice"));
-  return keys;
-}
-
-std::vector<std::string> numbered(const std::string& name, int count) {
-  std::vector<std::string> keys;
-  for (int i = 0; i < count; ++i) keys.push_back(name + std::to_string(i));
-  return keys;
-}
 
 bool only_rises(const std::vector<LogEntry>& entries) {
   return std::adjacent_find(entries.begin(), entries.end(), [](const LogEntry& one, const LogEntry& next) {
@@ -43,14 +21,9 @@ bool only_rises(const std::vector<LogEntry>& entries) {
          }) == entries.end();
 }
 
-class LogConformance : public test::StoreConformance {
- protected:
-  [[nodiscard]] std::vector<std::string> all_keys(Store& store, const std::string& log = kLog) const {
-    return keys_of(store.read_after(log, kBeforeAll, kPlenty));
-  }
-};
+class LogConformance : public StoreConformance {};
 
-INSTANTIATE_TEST_SUITE_P(Stores, LogConformance, test::every_store_and_sentinel, test::store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, LogConformance, every_store_and_sentinel, store_kind_name);
 
 TEST_P(LogConformance, IsEmptyBeforeAnythingWasAppended) {
   const auto store = open();
@@ -62,8 +35,8 @@ TEST_P(LogConformance, IsEmptyBeforeAnythingWasAppended) {
 
 TEST_P(LogConformance, GivesBackWhatWasAppendedInItsOrder) {
   const auto store = open();
-  append(*store, kLog, {"c", "a"});
-  const LogPosition last = append(*store, kLog, {"b"});
+  append(*store, {"c", "a"});
+  const LogPosition last = append(*store, {"b"});
   const auto entries = store->read_after(kLog, kBeforeAll, kPlenty);
   EXPECT_THAT(keys_of(entries), ElementsAre("c", "a", "b"));
   EXPECT_TRUE(only_rises(entries));
@@ -73,7 +46,7 @@ TEST_P(LogConformance, GivesBackWhatWasAppendedInItsOrder) {
 
 TEST_P(LogConformance, NumbersByTheClock) {
   const auto before = static_cast<std::uint64_t>(unix_now_ms());
-  const LogPosition position = append(*open(), kLog, {"a"});
+  const LogPosition position = append(*open(), {"a"});
   const auto after = static_cast<std::uint64_t>(unix_now_ms());
   EXPECT_GE(milliseconds_of(position), before);
   EXPECT_LE(milliseconds_of(position), after);
@@ -81,19 +54,19 @@ TEST_P(LogConformance, NumbersByTheClock) {
 
 TEST_P(LogConformance, ReadsOnBehindAPosition) {
   const auto store = open();
-  const LogPosition first = append(*store, kLog, {"a", "b"});
-  append(*store, kLog, {"c"});
+  const LogPosition first = append(*store, {"a", "b"});
+  append(*store, {"c"});
   EXPECT_THAT(keys_of(store->read_after(kLog, first, kPlenty)), ElementsAre("c"));
   EXPECT_THAT(store->read_after(kLog, store->end_of(kLog), kPlenty), IsEmpty());
   const LogPosition between = log_position(milliseconds_of(first) + 1'000'000, 7);
   EXPECT_THAT(store->read_after(kLog, between, kPlenty), IsEmpty()) << "a position that no entry has";
-  EXPECT_THAT(all_keys(*store), ElementsAre("a", "b", "c")) << "and back again";
+  EXPECT_THAT(keys_in(*store), ElementsAre("a", "b", "c")) << "and back again";
 }
 
 TEST_P(LogConformance, ReadsNoMoreThanAskedFor) {
   const auto store = open();
   const auto keys = numbered("key", 25);
-  append(*store, kLog, keys);
+  append(*store, keys);
   std::vector<std::string> read;
   LogPosition seen{};
   for (const std::size_t expected : {10U, 10U, 5U, 0U}) {
@@ -109,7 +82,7 @@ TEST_P(LogConformance, ReadsNoMoreThanAskedFor) {
 TEST_P(LogConformance, CarriesManyEntriesAtOnce) {
   const auto keys = numbered("a key of some length ", 30'000);
   const auto store = open();
-  const LogPosition last = append(*store, kLog, keys);
+  const LogPosition last = append(*store, keys);
   const auto entries = open()->read_after(kLog, kBeforeAll, kPlenty);
   EXPECT_TRUE(keys_of(entries) == keys);
   EXPECT_TRUE(only_rises(entries));
@@ -120,28 +93,28 @@ TEST_P(LogConformance, KeepsAnyByteOfAKey) {
   std::string all_bytes(256, '\0');
   std::iota(all_bytes.begin(), all_bytes.end(), '\0');
   const auto store = open();
-  append(*store, kLog, {all_bytes, "", std::string(1, '\0'), "猫"});
-  EXPECT_THAT(all_keys(*store), ElementsAre(all_bytes, "", std::string(1, '\0'), "猫"));
+  append(*store, {all_bytes, "", std::string(1, '\0'), "猫"});
+  EXPECT_THAT(keys_in(*store), ElementsAre(all_bytes, "", std::string(1, '\0'), "猫"));
 }
 
 TEST_P(LogConformance, TellsAnEmptyKeyFromANotice) {
   const auto store = open();
-  append(*store, kLog, {""});
+  append(*store, {""});
   EXPECT_EQ(store->read_after(kLog, kBeforeAll, kPlenty).front().key, std::optional<std::string>(""));
 }
 
 TEST_P(LogConformance, KeepsKeysOfOneMiB) {
   const std::string longest(kMaxLoggedKeyBytes, '\xff');
   const auto store = open();
-  append(*store, kLog, {"before", longest, "after"});
-  EXPECT_TRUE(all_keys(*store) == (std::vector<std::string>{"before", longest, "after"}));
+  append(*store, {"before", longest, "after"});
+  EXPECT_TRUE(keys_in(*store) == (std::vector<std::string>{"before", longest, "after"}));
 }
 
 TEST_P(LogConformance, RefusesKeysThatAreTooLong) {
   const auto store = open();
   const std::string too_long(kMaxLoggedKeyBytes + 1, 'x');
-  EXPECT_EQ(test::message_of<ErrorKind::Usage>([&] {
-              append(*store, kLog, {"kept out too", too_long});
+  EXPECT_EQ(message_of<ErrorKind::Usage>([&] {
+              append(*store, {"kept out too", too_long});
             }),
             store->name() + ": " + kLog +
                 ": a key of 1048577 bytes cannot be added, only built into a set; 1048576 bytes at most can");
@@ -152,86 +125,86 @@ TEST_P(LogConformance, RefusesNamesThatNoLogCanHave) {
   const auto store = open();
   for (const std::string& name : {std::string(), std::string("a/b"), std::string("a b"), std::string("a%"),
                                   std::string("a\0b", 3), std::string(kMaxRecordKeyBytes + 1, 'a')}) {
-    EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { append(*store, name, {"key"}); }),
+    EXPECT_THAT(message_of<ErrorKind::Usage>([&] { append(*store, {"key"}, name); }),
                 HasSubstr("a log's name is 1 to 200 of"));
-    EXPECT_THAT([&] { store->read_after(name, kBeforeAll, 1); }, test::fails(ErrorKind::Usage));
-    EXPECT_THAT([&] { store->end_of(name); }, test::fails(ErrorKind::Usage));
-    EXPECT_THAT([&] { store->trim(name, kBeforeAll); }, test::fails(ErrorKind::Usage));
-    EXPECT_THAT([&] { store->notify(name); }, test::fails(ErrorKind::Usage));
+    EXPECT_THAT([&] { store->read_after(name, kBeforeAll, 1); }, fails(ErrorKind::Usage));
+    EXPECT_THAT([&] { store->end_of(name); }, fails(ErrorKind::Usage));
+    EXPECT_THAT([&] { store->trim(name, kBeforeAll); }, fails(ErrorKind::Usage));
+    EXPECT_THAT([&] { store->notify(name); }, fails(ErrorKind::Usage));
   }
 }
 
 TEST_P(LogConformance, AppendsNothingWhenGivenNothing) {
   const auto store = open();
-  EXPECT_EQ(append(*store, kLog, {}), kBeforeAll);
-  const LogPosition last = append(*store, kLog, {"a"});
-  EXPECT_EQ(append(*store, kLog, {}), last);
-  EXPECT_THAT(all_keys(*store), ElementsAre("a"));
+  EXPECT_EQ(append(*store, {}), kBeforeAll);
+  const LogPosition last = append(*store, {"a"});
+  EXPECT_EQ(append(*store, {}), last);
+  EXPECT_THAT(keys_in(*store), ElementsAre("a"));
 }
 
 TEST_P(LogConformance, KeepsLogsApart) {
   const auto store = open();
   const std::vector<std::string> names{
       "a", "a:", "a:b", "A", ".", "a.", std::string(kMaxRecordKeyBytes, 'a')};
-  for (const std::string& name : names) append(*store, name, {"of " + name});
-  for (const std::string& name : names) EXPECT_THAT(all_keys(*store, name), ElementsAre("of " + name));
+  for (const std::string& name : names) append(*store, {"of " + name}, name);
+  for (const std::string& name : names) EXPECT_THAT(keys_in(*store, name), ElementsAre("of " + name));
   store->trim("a", store->end_of("a"));
-  EXPECT_THAT(all_keys(*store, "a"), IsEmpty());
-  EXPECT_THAT(all_keys(*store, "a:"), ElementsAre("of a:"));
+  EXPECT_THAT(keys_in(*store, "a"), IsEmpty());
+  EXPECT_THAT(keys_in(*store, "a:"), ElementsAre("of a:"));
 }
 
 TEST_P(LogConformance, ShowsAnEntryToOtherClientsAtOnce) {
   const auto writer = open();
   const auto reader = open();
-  const LogPosition first = append(*writer, kLog, {"a"});
-  EXPECT_THAT(all_keys(*reader), ElementsAre("a"));
-  append(*writer, kLog, {"b"});
+  const LogPosition first = append(*writer, {"a"});
+  EXPECT_THAT(keys_in(*reader), ElementsAre("a"));
+  append(*writer, {"b"});
   EXPECT_THAT(keys_of(reader->read_after(kLog, first, kPlenty)), ElementsAre("b"));
 }
 
 TEST_P(LogConformance, KeepsEntriesAfterItWasClosed) {
-  const LogPosition last = append(*open(), kLog, {"a"});
+  const LogPosition last = append(*open(), {"a"});
   EXPECT_EQ(open()->end_of(kLog), last);
-  EXPECT_THAT(all_keys(*open()), ElementsAre("a"));
+  EXPECT_THAT(keys_in(*open()), ElementsAre("a"));
 }
 
 TEST_P(LogConformance, TrimsUpToAPositionAndItself) {
   const auto store = open();
-  append(*store, kLog, {"a", "b"});
-  const LogPosition up_to = append(*store, kLog, {"c"});
-  const LogPosition last = append(*store, kLog, {"d", "e"});
+  append(*store, {"a", "b"});
+  const LogPosition up_to = append(*store, {"c"});
+  const LogPosition last = append(*store, {"d", "e"});
   store->trim(kLog, up_to);
-  EXPECT_THAT(all_keys(*store), ElementsAre("d", "e"));
-  EXPECT_THAT(all_keys(*open()), ElementsAre("d", "e"));
+  EXPECT_THAT(keys_in(*store), ElementsAre("d", "e"));
+  EXPECT_THAT(keys_in(*open()), ElementsAre("d", "e"));
   EXPECT_EQ(store->end_of(kLog), last);
 }
 
 TEST_P(LogConformance, TrimsNothingBelowTheFirstEntry) {
   const auto store = open();
-  append(*store, kLog, {"a", "b"});
+  append(*store, {"a", "b"});
   store->trim(kLog, kBeforeAll);
-  EXPECT_THAT(all_keys(*store), ElementsAre("a", "b"));
+  EXPECT_THAT(keys_in(*store), ElementsAre("a", "b"));
 }
 
 TEST_P(LogConformance, RemembersItsEndWhenAllIsTrimmed) {
   const auto store = open();
-  const LogPosition last = append(*store, kLog, {"a", "b"});
+  const LogPosition last = append(*store, {"a", "b"});
   const LogPosition far = log_position(milliseconds_of(last) + 86'400'000, 0);
   for (int i = 0; i < 2; ++i) store->trim(kLog, far);
-  EXPECT_THAT(all_keys(*store), IsEmpty());
+  EXPECT_THAT(keys_in(*store), IsEmpty());
   EXPECT_EQ(store->end_of(kLog), last) << "the last position given out, not the one trimmed up to";
   EXPECT_EQ(open()->end_of(kLog), last);
-  EXPECT_GT(append(*store, kLog, {"c"}), last);
-  EXPECT_THAT(all_keys(*store), ElementsAre("c"));
+  EXPECT_GT(append(*store, {"c"}), last);
+  EXPECT_THAT(keys_in(*store), ElementsAre("c"));
   EXPECT_THAT(keys_of(store->read_after(kLog, last, kPlenty)), ElementsAre("c"));
 }
 
 TEST_P(LogConformance, TrimsThousandsInTheMiddleOfARead) {
   const auto writer = open();
   const auto reader = open();
-  append(*writer, kLog, numbered("old", 8'000));
+  append(*writer, numbered("old", 8'000));
   const LogPosition up_to = writer->end_of(kLog);
-  append(*writer, kLog, numbered("new", 8'000));
+  append(*writer, numbered("new", 8'000));
   const auto begun = reader->read_after(kLog, kBeforeAll, 100);
   writer->trim(kLog, up_to);
   EXPECT_TRUE(keys_of(reader->read_after(kLog, begun.back().position, kPlenty)) == numbered("new", 8'000));
@@ -241,7 +214,7 @@ TEST_P(LogConformance, TrimsThousandsInTheMiddleOfARead) {
 std::vector<std::string> follow(Store& store, std::size_t count) {
   std::vector<std::string> keys;
   LogPosition seen{};
-  test::eventually([&] {
+  eventually([&] {
     for (const LogEntry& entry : store.read_after(kLog, seen, 7)) {
       keys.push_back(*entry.key);
       seen = entry.position;
@@ -277,20 +250,20 @@ TEST_P(LogConformance, HidesNoEntryOfRacingThreadsFromAFollower) {
   const auto seen = follow(*open(), expected.size());
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(seen, UnorderedElementsAreArray(expected));
-  EXPECT_EQ(seen, all_keys(*open()));
+  EXPECT_EQ(seen, keys_in(*open()));
 }
 
 TEST_P(LogConformance, HidesNoEntryOfRacingProcessesFromAFollower) {
   const auto expected = all_writers_keys(3, 30);
   std::vector<pid_t> children;
   for (int i = 0; i < 3; ++i) {
-    children.push_back(test::start_process([&, i] {
+    children.push_back(start_process([&, i] {
       append_numbered(url_, std::to_string(i) + ":", 30);
       return 0;
     }));
   }
   const auto seen = follow(*open(), expected.size());
-  for (const pid_t child : children) EXPECT_EQ(test::wait_for(child), 0);
+  for (const pid_t child : children) EXPECT_EQ(wait_for(child), 0);
   EXPECT_THAT(seen, UnorderedElementsAreArray(expected));
   EXPECT_TRUE(only_rises(open()->read_after(kLog, kBeforeAll, kPlenty)));
 }
@@ -301,7 +274,7 @@ TEST_P(LogConformance, HidesNothingFromAFollowerWhileItIsTrimmed) {
   const auto store = open();
   const auto trimmer = open();
   LogPosition seen{};
-  EXPECT_TRUE(test::eventually([&] {
+  EXPECT_TRUE(eventually([&] {
     for (const LogEntry& entry : store->read_after(kLog, seen, 7)) {
       keys.push_back(*entry.key);
       seen = entry.position;
@@ -338,28 +311,22 @@ TEST_P(LogConformance, TakesNoByteOfAPrefixForAPattern) {
 
 TEST_P(LogConformance, ListsNoLogsAndNothingThatWasRemoved) {
   const auto store = open();
-  append(*store, "keysieve:tags:adds", {"a"});
-  append(*store, "keysieve", {"a"});
+  append(*store, {"a"});
+  append(*store, {"a"}, "keysieve");
   put(*store, "keysieve:tags:current", "{}");
   put(*store, "keysieve:tags:0", "chunk");
-  const std::string removed = "keysieve:tags:0";
-  store->remove_many(std::span(&removed, 1));
+  remove_record(*store, "keysieve:tags:0");
   EXPECT_THAT(store->keys_with_prefix("keysieve"), ElementsAre("keysieve:tags:current"));
   EXPECT_THAT(store->keys_with_prefix(""), ElementsAre("keysieve:tags:current"));
 }
 
 TEST_P(LogConformance, ListsMoreThanAThousandRecords) {
   const auto store = open();
-  std::vector<Record> records;
-  for (const std::string& key : numbered("keysieve:tags:0123:", 1'200)) records.push_back({key, "chunk"});
-  store->put_many(records);
+  const auto expected = numbered("keysieve:tags:0123:", 1'200);
+  store->put_many(records_of(expected, "chunk"));
   put(*store, "keysieve:tags:0124:0", "of another build");
-  auto keys = store->keys_with_prefix("keysieve:tags:0123:");
-  std::sort(keys.begin(), keys.end());
-  auto expected = numbered("keysieve:tags:0123:", 1'200);
-  std::sort(expected.begin(), expected.end());
-  EXPECT_TRUE(keys == expected);
+  EXPECT_THAT(store->keys_with_prefix("keysieve:tags:0123:"), UnorderedElementsAreArray(expected));
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

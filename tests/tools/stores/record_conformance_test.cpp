@@ -1,25 +1,18 @@
 // What every store must do with records, run over each of them.
-#include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <numeric>
 #include <thread>
 
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/forked.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/tools/stores/store_conformance.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::Optional;
+class RecordConformance : public StoreConformance {};
 
-class RecordConformance : public test::StoreConformance {};
-
-INSTANTIATE_TEST_SUITE_P(Stores, RecordConformance, test::every_store_and_sentinel, test::store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, RecordConformance, every_store_and_sentinel, store_kind_name);
 
 TEST_P(RecordConformance, AnswersNothingForAKeyThatIsNotThere) {
   EXPECT_EQ(open()->get("keysieve:seed"), std::nullopt);
@@ -28,14 +21,14 @@ TEST_P(RecordConformance, AnswersNothingForAKeyThatIsNotThere) {
 TEST_P(RecordConformance, GivesBackWhatWasPut) {
   const auto store = open();
   put(*store, "keysieve:seed", "0123456789abcdef");
-  EXPECT_THAT(store->get("keysieve:seed"), Optional(std::string("0123456789abcdef")));
+  EXPECT_EQ(store->get("keysieve:seed"), "0123456789abcdef");
 }
 
 TEST_P(RecordConformance, ReplacesAValueByAShorterOne) {
   const auto store = open();
   put(*store, "a", std::string(100, 'x'));
   put(*store, "a", "y");
-  EXPECT_THAT(store->get("a"), Optional(std::string("y")));
+  EXPECT_EQ(store->get("a"), "y");
 }
 
 TEST_P(RecordConformance, KeepsAnyByteOfAValue) {
@@ -128,7 +121,7 @@ TEST_P(RecordConformance, PutsIfAbsentOnlyOnce) {
   const auto store = open();
   EXPECT_TRUE(store->put_if_absent({"seed", "first"}));
   EXPECT_FALSE(store->put_if_absent({"seed", "second"}));
-  EXPECT_THAT(store->get("seed"), Optional(std::string("first")));
+  EXPECT_EQ(store->get("seed"), "first");
 }
 
 TEST_P(RecordConformance, ReplacesOnlyTheExpectedValue) {
@@ -138,9 +131,9 @@ TEST_P(RecordConformance, ReplacesOnlyTheExpectedValue) {
   EXPECT_TRUE(store->compare_and_set({"a", "first"}, std::nullopt));
   EXPECT_FALSE(store->compare_and_set({"a", "second"}, std::nullopt));
   EXPECT_FALSE(store->compare_and_set({"a", "second"}, "firs"));
-  EXPECT_THAT(store->get("a"), Optional(std::string("first")));
+  EXPECT_EQ(store->get("a"), "first");
   EXPECT_TRUE(store->compare_and_set({"a", "second"}, "first"));
-  EXPECT_THAT(store->get("a"), Optional(std::string("second")));
+  EXPECT_EQ(store->get("a"), "second");
 }
 
 TEST_P(RecordConformance, RemovesManyAndPassesOverKeysThatAreNotThere) {
@@ -156,29 +149,29 @@ TEST_P(RecordConformance, RemovesManyAndPassesOverKeysThatAreNotThere) {
 
 TEST_P(RecordConformance, KeepsRecordsAfterItWasClosed) {
   put(*open(), "a", "1");
-  EXPECT_THAT(open()->get("a"), Optional(std::string("1")));
+  EXPECT_EQ(open()->get("a"), "1");
 }
 
 TEST_P(RecordConformance, ShowsARecordToOtherClientsAtOnce) {
   const auto writer = open();
   const auto reader = open();
   put(*writer, "a", "1");
-  EXPECT_THAT(reader->get("a"), Optional(std::string("1")));
+  EXPECT_EQ(reader->get("a"), "1");
   put(*writer, "a", "2");
-  EXPECT_THAT(reader->get("a"), Optional(std::string("2")));
+  EXPECT_EQ(reader->get("a"), "2");
 }
 
 TEST_P(RecordConformance, HasThePrefixOfItsUrl) {
   EXPECT_EQ(open()->prefix(), "keysieve");
-  EXPECT_EQ(open_store(test::with_parameter(url_, "prefix=Shop_1.a-b"))->prefix(), "Shop_1.a-b");
+  EXPECT_EQ(open_store(with_parameter(url_, "prefix=Shop_1.a-b"))->prefix(), "Shop_1.a-b");
 }
 
 TEST_P(RecordConformance, IsNamedAsItsUrlWithoutTheQuery) {
-  EXPECT_EQ(open_store(test::with_parameter(url_, "prefix=shop"))->name(), test::store_name(url_));
+  EXPECT_EQ(open_store(with_parameter(url_, "prefix=shop"))->name(), store_name(url_));
 }
 
 TEST_P(RecordConformance, RefusesAParameterItDoesNotKnow) {
-  EXPECT_THAT([&] { open_store(test::with_parameter(url_, "prefx=shop")); }, test::fails(ErrorKind::Usage));
+  EXPECT_THAT([&] { open_store(with_parameter(url_, "prefx=shop")); }, fails(ErrorKind::Usage));
 }
 
 // Adds one to a counter so often; every lost race is tried again.
@@ -195,24 +188,19 @@ TEST_P(RecordConformance, LosesNoUpdateOfRacingThreads) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) threads.emplace_back(count_up, url_, 25);
   for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(open()->get("counter"), Optional(std::string("100")));
+  EXPECT_EQ(open()->get("counter"), "100");
 }
 
 TEST_P(RecordConformance, LosesNoUpdateOfRacingProcesses) {
   std::vector<pid_t> children;
   for (int i = 0; i < 3; ++i) {
-    children.push_back(::fork());
-    if (children.back() == 0) {
+    children.push_back(start_process([this] {
       count_up(url_, 25);
-      ::_exit(0);
-    }
+      return 0;
+    }));
   }
-  for (const pid_t child : children) {
-    int status = -1;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
-  EXPECT_THAT(open()->get("counter"), Optional(std::string("75")));
+  for (const pid_t child : children) EXPECT_EQ(wait_for(child), 0);
+  EXPECT_EQ(open()->get("counter"), "75");
 }
 
 TEST_P(RecordConformance, LetsOneOfRacingWritersPutIfAbsent) {
@@ -228,4 +216,4 @@ TEST_P(RecordConformance, LetsOneOfRacingWritersPutIfAbsent) {
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -1,16 +1,8 @@
-#include <gmock/gmock.h>
-
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
 #include "tools/stores/store_url.hpp"
+#include "tests/support/matchers.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::Optional;
 
 TEST(StoreUrl, TakesAPathApart) {
   const StoreUrl url = parse_store_url("lmdb:/var/lib/key%20sieve?map_size=1GiB&prefix=shop");
@@ -30,7 +22,7 @@ TEST(StoreUrl, KeepsAPathAsItIs) {
 TEST(StoreUrl, TakesAHostApart) {
   const StoreUrl url = parse_store_url("redis://app:p%40s%3As@cache.example:6380/3");
   EXPECT_EQ(url.user, "app");
-  EXPECT_THAT(url.password, Optional(std::string("p@s:s")));
+  EXPECT_EQ(url.password, "p@s:s");
   EXPECT_THAT(url.hosts, ElementsAre(StoreHost{"cache.example", 6380}));
   EXPECT_EQ(url.path, "/3");
   EXPECT_EQ(url.prefix, "keysieve");
@@ -40,7 +32,7 @@ TEST(StoreUrl, TakesAHostApart) {
 TEST(StoreUrl, KnowsAPasswordWithoutAUser) {
   const StoreUrl url = parse_store_url("redis://:s3cret@cache");
   EXPECT_EQ(url.user, "");
-  EXPECT_THAT(url.password, Optional(std::string("s3cret")));
+  EXPECT_EQ(url.password, "s3cret");
   EXPECT_EQ(url.name, "redis://cache");
 }
 
@@ -54,7 +46,7 @@ TEST(StoreUrl, TakesSeveralHostsApart) {
   const StoreUrl url = parse_store_url("redis-cluster://app:a,b@one:7000,two,[::1]:7002/0?timeout=1s");
   EXPECT_THAT(url.hosts, ElementsAre(StoreHost{"one", 7000}, StoreHost{"two", 0}, StoreHost{"::1", 7002}));
   EXPECT_EQ(url.user, "app");
-  EXPECT_THAT(url.password, Optional(std::string("a,b")));
+  EXPECT_EQ(url.password, "a,b");
   EXPECT_EQ(url.path, "/0");
   EXPECT_EQ(url.name, "redis-cluster://app@one:7000,two,[::1]:7002/0");
 }
@@ -65,7 +57,7 @@ TEST(StoreUrl, TakesAUnixSocketApart) {
   EXPECT_EQ(plain.name, "redis+unix:///run/redis.sock");
   const StoreUrl signed_in = parse_store_url("redis+unix://app:s3cret@/run/redis.sock");
   EXPECT_EQ(signed_in.user, "app");
-  EXPECT_THAT(signed_in.password, Optional(std::string("s3cret")));
+  EXPECT_EQ(signed_in.password, "s3cret");
   EXPECT_EQ(signed_in.path, "/run/redis.sock");
   EXPECT_TRUE(signed_in.hosts.empty());
   EXPECT_EQ(signed_in.name, "redis+unix://app@/run/redis.sock");
@@ -141,8 +133,7 @@ TEST(StoreUrl, IsRefusedWithTheReason) {
       {"rediss://a,b", "one host must follow rediss://"},
   };
   for (const Refusal& refusal : refusals) {
-    EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { open_store(refusal.url); }),
-                HasSubstr(refusal.reason))
+    EXPECT_THAT(message_of<ErrorKind::Usage>([&] { open_store(refusal.url); }), HasSubstr(refusal.reason))
         << refusal.url;
   }
 }
@@ -179,11 +170,11 @@ TEST(StoreUrl, NeverShowsAPasswordInARefusal) {
            "redis+unix:///app:s3cret@/run/redis.sock?unknown=1",
            "redis:/#app:s3cret@127.0.0.1",
        }) {
-    const std::string message = test::message_of<ErrorKind::Usage>([&] { open_store(url); });
+    const std::string message = message_of<ErrorKind::Usage>([&] { open_store(url); });
     EXPECT_THAT(message, Not(HasSubstr("s3cret"))) << url;
     EXPECT_NE(message, "") << url;
   }
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -1,27 +1,24 @@
 // What every store must do that tells when it changes, run over each of them.
-#include <gmock/gmock.h>
 #include <poll.h>
 
 #include <thread>
 
 #include "tests/support/forked.hpp"
-#include "tests/support/sample_log.hpp"
+#include "tests/support/matchers.hpp"
+#include "tests/support/store_calls.hpp"
 #include "tests/tools/stores/store_conformance.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using test::kLog;
-using ::testing::Contains;
-using ::testing::IsEmpty;
 
 const std::string kOtherLog = "keysieve:shop:adds";
 // So long nothing must come, where nothing should.
 constexpr std::chrono::milliseconds kQuiet{50};
 
-class WatchConformance : public test::StoreConformance {
+class WatchConformance : public StoreConformance {
  protected:
-  static void arm(StoreWatch& watch, Store& store, const std::vector<std::string>& logs = {kLog}) {
+  // With what has come so far.
+  static void arm_at_end(StoreWatch& watch, Store& store, const std::vector<std::string>& logs = {kLog}) {
     std::vector<WatchedLog> watched;
     for (const std::string& log : logs) watched.push_back({log, store.end_of(log)});
     watch.arm(watched);
@@ -34,8 +31,7 @@ class WatchConformance : public test::StoreConformance {
   }
 
   // As a loader waits, which sleeps until a descriptor is readable; empty when nothing has come.
-  static std::vector<std::string> wait(StoreWatch& watch,
-                                       std::chrono::milliseconds timeout = test::kDeadline) {
+  static std::vector<std::string> wait(StoreWatch& watch, std::chrono::milliseconds timeout = kDeadline) {
     const auto end = std::chrono::steady_clock::now() + timeout;
     for (;;) {
       const auto left =
@@ -48,17 +44,17 @@ class WatchConformance : public test::StoreConformance {
   // Armed, with all that has come so far taken.
   static std::unique_ptr<StoreWatch> quiet_watch(Store& store) {
     auto watch = store.watch();
-    do arm(*watch, store);
+    do arm_at_end(*watch, store);
     while (!wait(*watch, kQuiet).empty());
     return watch;
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, WatchConformance, test::every_store_and_sentinel, test::store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, WatchConformance, every_store_and_sentinel, store_kind_name);
 
 TEST_P(WatchConformance, IsQuietWhileNothingChanges) {
   const auto store = open();
-  const LogPosition last = append(*store, kLog, {"a"});
+  const LogPosition last = append(*store, {"a"});
   const auto watch = quiet_watch(*store);
   EXPECT_EQ(store->end_of(kLog), last);
   store->get("keysieve:tags:current");
@@ -70,7 +66,7 @@ TEST_P(WatchConformance, IsQuietWhileNothingChanges) {
 
 TEST_P(WatchConformance, WakesWhenAnotherClientAppends) {
   const auto watch = quiet_watch(*open());
-  append(*open(), kLog, {"a"});
+  append(*open(), {"a"});
   EXPECT_THAT(wait(*watch), Contains(kLog));
 }
 
@@ -78,9 +74,9 @@ TEST_P(WatchConformance, WakesAgainWhenArmedAgain) {
   const auto store = open();
   const auto watch = quiet_watch(*store);
   for (int i = 0; i < 3; ++i) {
-    append(*open(), kLog, {"a"});
+    append(*open(), {"a"});
     EXPECT_THAT(wait(*watch), Contains(kLog));
-    arm(*watch, *store);
+    arm_at_end(*watch, *store);
   }
 }
 
@@ -92,7 +88,7 @@ TEST_P(WatchConformance, WakesWhenARecordHasChanged) {
   put(*writer, "keysieve:tags:current", "1");
   writer->notify(kLog);
   EXPECT_THAT(wait(*watch), Contains(kLog));
-  arm(*watch, *store);
+  arm_at_end(*watch, *store);
   ASSERT_TRUE(writer->compare_and_set({"keysieve:tags:current", "2"}, "1"));
   writer->notify(kLog);
   EXPECT_THAT(wait(*watch), Contains(kLog));
@@ -103,7 +99,7 @@ TEST_P(WatchConformance, WakesWhenARecordIsRemoved) {
   const auto writer = open();
   put(*writer, key, "1");
   const auto watch = quiet_watch(*open());
-  writer->remove_many(std::span(&key, 1));
+  remove_record(*writer, key);
   writer->notify(kLog);
   EXPECT_THAT(wait(*watch), Contains(kLog));
 }
@@ -111,19 +107,18 @@ TEST_P(WatchConformance, WakesWhenARecordIsRemoved) {
 TEST_P(WatchConformance, TellsOfAnyOfManyLogs) {
   const auto store = open();
   const auto watch = store->watch();
-  arm(*watch, *store, {kLog, kOtherLog});
-  while (!wait(*watch, kQuiet).empty()) arm(*watch, *store, {kLog, kOtherLog});
-  append(*open(), kOtherLog, {"a"});
+  arm_at_end(*watch, *store, {kLog, kOtherLog});
+  while (!wait(*watch, kQuiet).empty()) arm_at_end(*watch, *store, {kLog, kOtherLog});
+  append(*open(), {"a"}, kOtherLog);
   EXPECT_THAT(wait(*watch), Contains(kOtherLog));
 }
 
 TEST_P(WatchConformance, WakesForWhatCameBeforeItWasArmed) {
   const auto store = open();
-  const LogPosition seen = append(*store, kLog, {"a"});
-  append(*store, kLog, {"b"});
+  const LogPosition seen = append(*store, {"a"});
+  append(*store, {"b"});
   const auto watch = store->watch();
-  const WatchedLog log{kLog, seen};
-  watch->arm(std::span(&log, 1));
+  arm(*watch, {{kLog, seen}});
   EXPECT_THAT(wait(*watch), Contains(kLog));
 }
 
@@ -131,11 +126,10 @@ TEST_P(WatchConformance, WakesForALogThatIsArmedLater) {
   const auto store = open();
   const LogPosition seen = store->end_of(kOtherLog);
   const auto watch = store->watch();
-  arm(*watch, *store, {kLog});
-  append(*store, kOtherLog, {"b"});
-  while (!wait(*watch, kQuiet).empty()) arm(*watch, *store, {kLog});
-  const std::vector<WatchedLog> both{{kLog, store->end_of(kLog)}, {kOtherLog, seen}};
-  watch->arm(both);
+  arm_at_end(*watch, *store, {kLog});
+  append(*store, {"b"}, kOtherLog);
+  while (!wait(*watch, kQuiet).empty()) arm_at_end(*watch, *store, {kLog});
+  arm(*watch, {{kLog, store->end_of(kLog)}, {kOtherLog, seen}});
   EXPECT_THAT(wait(*watch), Contains(kOtherLog));
 }
 
@@ -143,7 +137,7 @@ TEST_P(WatchConformance, LivesOnWithoutItsConnection) {
   auto store = open();
   const auto watch = quiet_watch(*store);
   store.reset();
-  append(*open(), kLog, {"a"});
+  append(*open(), {"a"});
   EXPECT_THAT(wait(*watch), Contains(kLog));
 }
 
@@ -155,8 +149,8 @@ TEST_P(WatchConformance, LosesNoWakeUpBetweenLooks) {
   std::thread writer([&] {
     const auto store = open();
     for (int i = 0; i < kRounds; ++i) {
-      append(*store, kLog, {std::to_string(i)});
-      if (!test::eventually([&] { return seen_count > i; })) return;  // as a follower that has no more to do
+      append(*store, {std::to_string(i)});
+      if (!eventually([&] { return seen_count > i; })) return;  // as a follower that has no more to do
     }
   });
   const auto store = open();
@@ -168,8 +162,7 @@ TEST_P(WatchConformance, LosesNoWakeUpBetweenLooks) {
       seen = entry.position;
       ++seen_count;
     }
-    const WatchedLog log{kLog, seen};
-    watch->arm(std::span(&log, 1));
+    arm(*watch, {{kLog, seen}});
     woken = seen_count == kRounds || !wait(*watch).empty();
   }
   EXPECT_EQ(seen_count, kRounds);
@@ -178,8 +171,8 @@ TEST_P(WatchConformance, LosesNoWakeUpBetweenLooks) {
 
 TEST_P(WatchConformance, WakesForOtherProcesses) {
   const auto watch = [this] { return quiet_watch(*open()); }();
-  EXPECT_EQ(test::run_in_process([this] {
-              append(*open(), kLog, {"a"});
+  EXPECT_EQ(run_in_process([this] {
+              append(*open(), {"a"});
               return 0;
             }),
             0);
@@ -187,4 +180,4 @@ TEST_P(WatchConformance, WakesForOtherProcesses) {
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -1,24 +1,17 @@
 // What becomes of a store when a server of a cluster is lost.
-#include <gmock/gmock.h>
 #include <signal.h>
 
-#include "core/base/error.hpp"
 #include "tests/support/forked.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/redis_cluster.hpp"
+#include "tests/support/store_calls.hpp"
 #include "tests/support/waits_cut_short.hpp"
 #include "tests/support/when_available.hpp"
 #include "tools/stores/redis/redis_slots.hpp"
 #include "tools/stores/store.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::AnyOf;
-using ::testing::Each;
-using ::testing::HasSubstr;
-using ::testing::Optional;
 
 class RedisFailover : public ::testing::Test {
  protected:
@@ -26,25 +19,17 @@ class RedisFailover : public ::testing::Test {
     return open_store(cluster_.url() + query);
   }
 
-  static std::vector<Record> records_with(const std::string& value) {
-    std::vector<Record> records;
-    for (int i = 0; i < 100; ++i) records.push_back({"key" + std::to_string(i), value});
-    return records;
-  }
-  static std::vector<std::string> all_keys() {
-    std::vector<std::string> keys;
-    for (const Record& record : records_with("")) keys.push_back(record.key);
-    return keys;
-  }
+  static std::vector<std::string> all_keys() { return numbered("key", 100); }
+  static std::vector<Record> records_with(const std::string& value) { return records_of(all_keys(), value); }
 
   // Its replica takes its place once it is missed.
-  void lose(test::RedisServer& master) {
+  void lose(RedisServer& master) {
     cluster_.replace_when_missed(master);
     master.kill();
   }
 
-  const std::unique_ptr<test::RedisCluster> own_ = test::RedisCluster::take();
-  test::RedisCluster& cluster_ = *own_;
+  const std::unique_ptr<RedisCluster> own_ = RedisCluster::take();
+  RedisCluster& cluster_ = *own_;
 };
 
 TEST_F(RedisFailover, IsWaitedFor) {
@@ -56,8 +41,7 @@ TEST_F(RedisFailover, IsWaitedFor) {
   writer->put_many(records_with("after"));
   EXPECT_THAT(store->get_many(all_keys()), Each(Optional(std::string("after"))));
   EXPECT_EQ(store->keys_with_prefix("key").size(), 100U);
-  const std::string key = "foo";
-  EXPECT_GT(writer->append("log", std::span(&key, 1)), LogPosition{});
+  EXPECT_GT(append(*writer, {"foo"}), LogPosition{});
 }
 
 TEST_F(RedisFailover, IsFoundWhereAMasterHangs) {
@@ -73,13 +57,13 @@ TEST_F(RedisFailover, LeavesTooFewReplicas) {
   open("?wait_replicas=1&timeout=2m")->put_many(records_with("before"));
   const auto store = open("?wait_replicas=1&timeout=4m&failover=2m");
   {
-    const test::WaitsCutShort in_vain(cluster_.replica_of(cluster_.node(2)));
+    const WaitsCutShort in_vain(cluster_.replica_of(cluster_.node(2)));
     lose(cluster_.node(2));
-    EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] { store->put_many(records_with("after")); }),
+    EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->put_many(records_with("after")); }),
                 HasSubstr("only 0 of 1 replicas have it"));
   }
   cluster_.node(2).start();
-  test::when_available([&] {
+  when_available([&] {
     store->put_many(records_with("after"));  // what comes back becomes a replica
     return true;
   });
@@ -90,24 +74,24 @@ TEST_F(RedisFailover, LeavesMastersWithoutAReplicaThatNeedNone) {
   cluster_.node(3).kill();
   cluster_.notice_losses_soon();
   {
-    const test::WaitsCutShort in_vain(cluster_.node(0));
-    test::when_available([&] {
+    const WaitsCutShort in_vain(cluster_.node(0));
+    when_available([&] {
       open("?timeout=2m")->put_many(records_with("a"));  // once the cluster knows that the replica is lost
       return true;
     });
   }
   const auto store = open("?timeout=2m");
-  const int waits_before = test::calls_of(cluster_.node(0), "wait");
+  const int waits_before = calls_of(cluster_.node(0), "wait");
   store->put_many(records_with("b"));
-  EXPECT_EQ(test::calls_of(cluster_.node(0), "wait"), waits_before);
+  EXPECT_EQ(calls_of(cluster_.node(0), "wait"), waits_before);
 }
 
 TEST_F(RedisFailover, SaysHowToWriteWithoutReplicas) {
   cluster_.wait_until_replicas_are_named();
-  const test::WaitsCutShort in_vain(cluster_.node(0));
+  const WaitsCutShort in_vain(cluster_.node(0));
   const auto store = open("?timeout=2m");
   ::kill(cluster_.node(3).pid(), SIGSTOP);
-  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] { store->put_many(records_with("a")); }),
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->put_many(records_with("a")); }),
               HasSubstr("only 0 of 1 replicas have it after 60000 ms (with ?wait_replicas=0 none needs to)"));
   ::kill(cluster_.node(3).pid(), SIGCONT);
 }
@@ -119,12 +103,12 @@ TEST_F(RedisFailover, IsGivenUpWhenAMasterIsLostWithItsReplica) {
   cluster_.node(3).kill();
   cluster_.notice_losses_soon();
   EXPECT_THAT(
-      test::message_of<ErrorKind::Unavailable>([&] { store->get_many(all_keys()); }),
+      message_of<ErrorKind::Unavailable>([&] { store->get_many(all_keys()); }),
       AllOf(HasSubstr(cluster_.url() + ": "), HasSubstr("(tried for 500 ms)"),
             AnyOf(HasSubstr("Connection refused"), HasSubstr("CLUSTERDOWN"), HasSubstr("has no master"))));
   // A cluster that lacks slots serves none; foo is of another master.
-  EXPECT_TRUE(test::eventually([&] {
-    return test::message_of<ErrorKind::Unavailable>([&] {
+  EXPECT_TRUE(eventually([&] {
+    return message_of<ErrorKind::Unavailable>([&] {
              store->get("foo");
            }).find("CLUSTERDOWN The cluster is down") != std::string::npos;
   }));
@@ -133,8 +117,8 @@ TEST_F(RedisFailover, IsGivenUpWhenAMasterIsLostWithItsReplica) {
 TEST_F(RedisFailover, IsGivenUpWhenAllAreLost) {
   const auto store = open("?failover=500ms&timeout=2m");
   const auto lost = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < 2 * test::RedisCluster::kMasters; ++i) cluster_.node(i).kill();
-  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] { store->get("a"); }),
+  for (std::size_t i = 0; i < 2 * RedisCluster::kMasters; ++i) cluster_.node(i).kill();
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("a"); }),
               HasSubstr("Connection refused (tried for 500 ms)"));
   EXPECT_LT(std::chrono::steady_clock::now() - lost, std::chrono::minutes(1));
 }
@@ -143,8 +127,8 @@ TEST_F(RedisFailover, IsNotWaitedForUnlessThereIsPatience) {
   const auto store = open("?failover=0s&timeout=2m");
   store->put_many(records_with("before"));
   cluster_.node(0).kill();
-  EXPECT_THAT([&] { store->get_many(all_keys()); }, test::fails(ErrorKind::Unavailable));
+  EXPECT_THAT([&] { store->get_many(all_keys()); }, fails(ErrorKind::Unavailable));
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

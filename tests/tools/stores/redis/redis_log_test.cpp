@@ -1,28 +1,20 @@
 // What is particular to logs in Redis: they are streams that any client can append to.
-#include <gmock/gmock.h>
 
-#include "core/base/error.hpp"
 #include "tests/support/forked.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
-#include "tools/stores/store.hpp"
+#include "tests/support/store_calls.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-
-constexpr LogPosition kBeginning{};
 
 class RedisLog : public ::testing::Test {
  protected:
   RedisLog() { server_.command("FLUSHALL"); }
 
-  LogPosition append(const std::string& key) { return store_->append("log", std::span(&key, 1)); }
-  std::vector<LogEntry> all() { return store_->read_after("log", kBeginning, 100); }
+  std::vector<LogEntry> all() { return store_->read_after("log", kBeforeAll, 100); }
 
-  test::RedisServer& server_ = test::shared_redis();
+  RedisServer& server_ = shared_redis();
   std::unique_ptr<Store> store_ = open_store(server_.tcp_url());
 };
 
@@ -69,25 +61,23 @@ TEST_F(RedisLog, IsRefusedBeforeMoreHasComeThanManyOfTheLongestKeys) {
                     " do redis.call('XADD', 'log', i .. '-0', 'key', string.rep('x', " +
                     std::to_string(bytes << 20) + ")) end\" 0");
     const auto refused = HasSubstr("log: is larger than a record can be");
-    EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { all(); }), refused) << entries;
+    EXPECT_THAT(message_of<ErrorKind::Data>([&] { all(); }), refused) << entries;
     EXPECT_EQ(store_->get("other"), std::nullopt) << "the next command is answered";
     if (entries > 1) continue;
-    EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { store_->end_of("log"); }), refused);
-    const WatchedLog log{"log", kBeginning};
-    watch->arm(std::span(&log, 1));
-    EXPECT_THAT(test::message_of<ErrorKind::Data>(
-                    [&] { EXPECT_TRUE(test::eventually([&] { return !watch->take().empty(); })); }),
-                refused);
+    EXPECT_THAT(message_of<ErrorKind::Data>([&] { store_->end_of("log"); }), refused);
+    arm(*watch, {{"log", kBeforeAll}});
+    EXPECT_THAT(
+        message_of<ErrorKind::Data>([&] { EXPECT_TRUE(eventually([&] { return !watch->take().empty(); })); }),
+        refused);
   }
   server_.command("FLUSHALL");
 }
 
 TEST_F(RedisLog, ReadsEntriesThatAreMoreThanOneReplyHolds) {
-  const std::string key(300'000, 'x');
-  const std::vector<std::string> keys(300, key);
+  const std::vector<std::string> keys(300, std::string(300'000, 'x'));
   store_->append("log", keys);
-  EXPECT_EQ(store_->read_after("log", kBeginning, 1000).size(), keys.size());
-  const auto some = store_->read_after("log", kBeginning, 130);
+  EXPECT_EQ(store_->read_after("log", kBeforeAll, 1000).size(), keys.size());
+  const auto some = store_->read_after("log", kBeforeAll, 130);
   ASSERT_EQ(some.size(), 130U);
   EXPECT_EQ(store_->read_after("log", some.back().position, 1000).size(), 170U);
   server_.command("FLUSHALL");
@@ -96,27 +86,26 @@ TEST_F(RedisLog, ReadsEntriesThatAreMoreThanOneReplyHolds) {
 TEST_F(RedisLog, RefusesToListNamesThatAreTooLongForRecords) {
   server_.command(
       "EVAL \"for i = 1, 40 do redis.call('SET', 'a' .. i .. string.rep('x', 1000000), '') end\" 0");
-  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { store_->keys_with_prefix("a"); }),
+  EXPECT_THAT(message_of<ErrorKind::Data>([&] { store_->keys_with_prefix("a"); }),
               HasSubstr("a*: is larger than a record can be"));
   server_.command("FLUSHALL");
 }
 
 TEST_F(RedisLog, HasAnEndThatFallsWhenTheServerLosesItsData) {
-  append("a");
+  append(*store_, {"a"}, "log");
   server_.command("FLUSHALL");
-  EXPECT_EQ(store_->end_of("log"), kBeginning);
+  EXPECT_EQ(store_->end_of("log"), kBeforeAll);
 }
 
 TEST_F(RedisLog, IsNotARecord) {
-  append("a");
+  append(*store_, {"a"}, "log");
   server_.command("SET record 1");
   server_.command("SET log2 1");
   EXPECT_THAT(store_->keys_with_prefix("log"), ElementsAre("log2"));
-  EXPECT_THAT(test::message_of<ErrorKind::Data>([&] { store_->get("log"); }), HasSubstr("WRONGTYPE"));
-  const std::string key = "a";
-  EXPECT_THAT([&] { store_->append("record", std::span(&key, 1)); }, test::fails(ErrorKind::Data));
-  EXPECT_THAT([&] { store_->read_after("record", kBeginning, 1); }, test::fails(ErrorKind::Data));
-  EXPECT_THAT([&] { store_->end_of("record"); }, test::fails(ErrorKind::Data));
+  EXPECT_THAT(message_of<ErrorKind::Data>([&] { store_->get("log"); }), HasSubstr("WRONGTYPE"));
+  EXPECT_THAT([&] { append(*store_, {"a"}, "record"); }, fails(ErrorKind::Data));
+  EXPECT_THAT([&] { store_->read_after("record", kBeforeAll, 1); }, fails(ErrorKind::Data));
+  EXPECT_THAT([&] { store_->end_of("record"); }, fails(ErrorKind::Data));
 }
 
 TEST_F(RedisLog, ListsRecordsWhosePrefixWouldBeAPattern) {
@@ -130,4 +119,4 @@ TEST_F(RedisLog, ListsRecordsWhosePrefixWouldBeAPattern) {
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -1,18 +1,12 @@
 #include "tools/stores/redis/redis_slots.hpp"
 
-#include <gmock/gmock.h>
-
 #include <random>
 
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/redis_cluster.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::Pointee;
-using ::testing::StartsWith;
 
 const RedisHost kAsked{"10.0.0.9", 7000};
 
@@ -25,30 +19,14 @@ RedisReply reply_of(const std::string& bytes) {
   return RedisReply(static_cast<redisReply*>(reply));
 }
 
-TEST(RedisSlotOf, IsTheCrc16OfTheKey) {
-  EXPECT_EQ(slot_of("123456789"), 0x31c3U) << "the specification's example";
-  EXPECT_EQ(slot_of(""), 0U);
-  EXPECT_EQ(slot_of("foo"), 12182U);
-  EXPECT_EQ(slot_of("bar"), 5061U);
-}
-
-TEST(RedisSlotOf, GoesByWhatStandsInBraces) {
-  EXPECT_EQ(slot_of("{user1000}.following"), slot_of("user1000"));
-  EXPECT_EQ(slot_of("{user1000}.followers"), slot_of("user1000"));
-  EXPECT_EQ(slot_of("foo{{bar}}zap"), slot_of("{bar"));
-  EXPECT_EQ(slot_of("foo{bar}{zap}"), slot_of("bar"));
-  EXPECT_EQ(slot_of("}{bar}"), slot_of("bar"));
-  EXPECT_NE(slot_of("foo{}{bar}"), slot_of("bar")) << "nothing stands in the first braces";
-  EXPECT_NE(slot_of("{bar"), slot_of("bar"));
-}
-
+// Braces and all: CRC16 of the key, or of what stands in the first braces if anything does.
 TEST(RedisClusterSlotOf, IsWhatAServerSays) {
   std::mt19937 random(1);
   const std::string letters = "ab:{}-.";
   for (int i = 0; i < 500; ++i) {
     std::string key(1 + random() % 12, 'x');
     for (char& letter : key) letter = letters[random() % letters.size()];
-    EXPECT_EQ(test::shared_redis_cluster().node(0).command("CLUSTER KEYSLOT " + key),
+    EXPECT_EQ(shared_redis_cluster().node(0).command("CLUSTER KEYSLOT " + key),
               ":" + std::to_string(slot_of(key)));
   }
 }
@@ -127,11 +105,11 @@ TEST(RedisSlots, RefuseWhatIsNoSlots) {
         "*1\r\n*3\r\n:0\r\n:1\r\n$1\r\na\r\n", "*1\r\n*3\r\n:0\r\n:1\r\n*1\r\n$1\r\na\r\n",
         "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\na\r\n$1\r\n1\r\n"}) {
     EXPECT_THAT(
-        test::message_of<ErrorKind::Data>([&] { RedisSlots(*reply_of(bytes), kAsked, "redis-cluster://a"); }),
+        message_of<ErrorKind::Data>([&] { RedisSlots(*reply_of(bytes), kAsked, "redis-cluster://a"); }),
         StartsWith("redis-cluster://a: "))
         << bytes;
   }
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

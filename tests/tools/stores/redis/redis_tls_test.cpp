@@ -1,20 +1,14 @@
 // TLS: real servers with certificates that openssl makes. Built where hiredis has TLS.
-#include <gmock/gmock.h>
 #include <poll.h>
 
-#include "core/base/error.hpp"
 #include "tests/support/free_port.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/run_program.hpp"
-#include "tools/stores/store.hpp"
+#include "tests/support/store_calls.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Optional;
 
 // <name>.crt and <name>.key, signed by ca.crt.
 class Certificates {
@@ -36,21 +30,20 @@ class Certificates {
              path(name + ".crt")});
   }
   static void openssl(std::vector<std::string> arguments) {
-    const test::ProgramResult result = test::run_program({"/usr/bin/openssl", std::move(arguments)});
+    const ProgramResult result = run_program({"/usr/bin/openssl", std::move(arguments)});
     EXPECT_EQ(result.exit_status, 0) << result.errors;
   }
 
-  test::TemporaryDirectory directory_;
+  TemporaryDirectory directory_;
 };
 
 class RedisTls : public ::testing::Test {
  protected:
-  [[nodiscard]] test::RedisServer server_with(const std::string& name,
-                                              const std::string& asks_clients) const {
-    return test::RedisServer({"--tls-port", std::to_string(tls_port_), "--tls-cert-file",
-                              certificates_.path(name + ".crt"), "--tls-key-file",
-                              certificates_.path(name + ".key"), "--tls-ca-cert-file",
-                              certificates_.path("ca.crt"), "--tls-auth-clients", asks_clients});
+  [[nodiscard]] RedisServer server_with(const std::string& name, const std::string& asks_clients) const {
+    return RedisServer({"--tls-port", std::to_string(tls_port_), "--tls-cert-file",
+                        certificates_.path(name + ".crt"), "--tls-key-file",
+                        certificates_.path(name + ".key"), "--tls-ca-cert-file", certificates_.path("ca.crt"),
+                        "--tls-auth-clients", asks_clients});
   }
   [[nodiscard]] std::string name_of(const std::string& host) const {
     return "rediss://" + host + ":" + std::to_string(tls_port_);
@@ -58,28 +51,25 @@ class RedisTls : public ::testing::Test {
   [[nodiscard]] std::string url_of(const std::string& host) const {
     return name_of(host) + "?ca_file=" + certificates_.path("ca.crt");
   }
-  static void put(Store& store, const Record& record) { store.put_many(std::span(&record, 1)); }
 
   Certificates certificates_;
-  const int tls_port_ = test::free_port();
+  const int tls_port_ = free_port();
 };
 
 TEST_F(RedisTls, CarriesRecordsLogsAndWatches) {
-  const test::RedisServer server = server_with("server", "no");
+  const RedisServer server = server_with("server", "no");
   for (const std::string host : {"127.0.0.1", "localhost"}) {
     const auto store = open_store(url_of(host));
     const std::string large(kMaxValueBytes, 'x');
-    put(*store, {host, large});
+    put(*store, host, large);
     EXPECT_THAT(store->get(host), Optional(large));
   }
   EXPECT_EQ(server.command("STRLEN localhost"), ":" + std::to_string(kMaxValueBytes));
   const auto store = open_store(url_of("127.0.0.1"));
   const auto watch = store->watch();
-  const WatchedLog log{"log", {}};
-  watch->arm(std::span(&log, 1));
+  arm(*watch, {{"log", {}}});
   EXPECT_THAT(watch->take(), IsEmpty());
-  const std::string key(kMaxLoggedKeyBytes, 'x');
-  store->append("log", std::span(&key, 1));
+  append(*store, {std::string(kMaxLoggedKeyBytes, 'x')}, "log");
   std::vector<std::string> names;
   while (names.empty()) {
     std::vector<pollfd> polled;
@@ -91,51 +81,51 @@ TEST_F(RedisTls, CarriesRecordsLogsAndWatches) {
 }
 
 TEST_F(RedisTls, KeepsItsConnection) {
-  const test::RedisServer server = server_with("server", "no");
+  const RedisServer server = server_with("server", "no");
   const auto store = open_store(url_of("127.0.0.1"));
-  for (int i = 0; i < 10; ++i) put(*store, {"a", std::to_string(i)});
+  for (int i = 0; i < 10; ++i) put(*store, "a", std::to_string(i));
   const std::string stats = server.text("INFO stats");
   // The first is the server's own check that it has started, the last is this question.
   EXPECT_THAT(stats, HasSubstr("total_connections_received:3")) << stats;
 }
 
 TEST_F(RedisTls, SignsIn) {
-  const test::RedisServer server = server_with("server", "no");
+  const RedisServer server = server_with("server", "no");
   EXPECT_EQ(server.command("CONFIG SET requirepass s3cret"), "+OK");
   const std::string signed_in = "rediss://:s3cret@127.0.0.1:" + std::to_string(tls_port_);
-  put(*open_store(signed_in + "?ca_file=" + certificates_.path("ca.crt")), {"a", "1"});
-  EXPECT_THAT(test::message_of<ErrorKind::Login>([&] { open_store(url_of("127.0.0.1"))->get("a"); }),
+  put(*open_store(signed_in + "?ca_file=" + certificates_.path("ca.crt")), "a", "1");
+  EXPECT_THAT(message_of<ErrorKind::Login>([&] { open_store(url_of("127.0.0.1"))->get("a"); }),
               HasSubstr("NOAUTH"));
 }
 
 TEST_F(RedisTls, RefusesACertificateOfAnother) {
-  const test::RedisServer server = server_with("other", "no");
-  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>([&] { open_store(url_of("127.0.0.1")); }),
+  const RedisServer server = server_with("other", "no");
+  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { open_store(url_of("127.0.0.1")); }),
             name_of("127.0.0.1") + ": no TLS: the certificate of 127.0.0.1 is refused: IP address mismatch");
-  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>([&] { open_store(url_of("localhost")); }),
+  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { open_store(url_of("localhost")); }),
             name_of("localhost") + ": no TLS: the certificate of localhost is refused: hostname mismatch");
 }
 
 TEST_F(RedisTls, RefusesACertificateOfAnUnknownAuthority) {
-  const test::RedisServer server = server_with("server", "no");
-  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] { open_store(name_of("127.0.0.1")); }),
+  const RedisServer server = server_with("server", "no");
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { open_store(name_of("127.0.0.1")); }),
               HasSubstr("the certificate of 127.0.0.1 is refused: "));
 }
 
 TEST_F(RedisTls, ShowsACertificateWhereTheServerAsksForOne) {
-  const test::RedisServer server = server_with("server", "yes");
+  const RedisServer server = server_with("server", "yes");
   put(*open_store(url_of("127.0.0.1") + "&cert_file=" + certificates_.path("other.crt") +
                   "&key_file=" + certificates_.path("other.key")),
-      {"a", "1"});
-  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] { open_store(url_of("127.0.0.1")); }),
+      "a", "1");
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { open_store(url_of("127.0.0.1")); }),
               HasSubstr(name_of("127.0.0.1") + ": "));
 }
 
 TEST_F(RedisTls, IsNotSpokenInTheClear) {
-  const test::RedisServer server;
-  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>(
-                  [&] { open_store("rediss://127.0.0.1:" + std::to_string(server.port()) + "?timeout=2m"); }),
-              HasSubstr(": no TLS: "));
+  const RedisServer server;
+  EXPECT_THAT(
+      message_of<ErrorKind::Unavailable>([&] { open_store("rediss://" + server.address() + "?timeout=2m"); }),
+      HasSubstr(": no TLS: "));
 }
 
 TEST_F(RedisTls, NamesAFileThatIsOfNoUse) {
@@ -148,10 +138,10 @@ TEST_F(RedisTls, NamesAFileThatIsOfNoUse) {
       {"?cert_file=" + certificate + "&key_file=" + certificates_.path("other.key"), "key_file "},
       {"?cert_file=" + certificate, "cert_file and key_file need each other"}};
   for (const auto& [query, reason] : refusals) {
-    EXPECT_THAT(test::message_of<ErrorKind::Usage>([&] { open_store(url + query); }),
+    EXPECT_THAT(message_of<ErrorKind::Usage>([&] { open_store(url + query); }),
                 HasSubstr(url + ": " + reason));
   }
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

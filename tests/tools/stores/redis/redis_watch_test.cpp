@@ -1,24 +1,17 @@
 // What is particular to a watch in Redis: it is a blocking read on a connection of its own.
-#include <gmock/gmock.h>
 #include <poll.h>
 #include <signal.h>
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
+#include "tests/support/store_calls.hpp"
 #include "tests/support/when_available.hpp"
 #include "tools/stores/redis/redis_connection.hpp"
-#include "tools/stores/store.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 
 constexpr int kPatienceMs = 120'000;  // of a loaded machine
 constexpr int kNothingComesMs = 50;
@@ -31,7 +24,15 @@ bool becomes_readable(const StoreWatch& watch, int patience_ms = kPatienceMs) {
 
 class RedisWatch : public ::testing::Test {
  protected:
-  static std::unique_ptr<StoreWatch> watch_of(const std::string& url) { return open_store(url)->watch(); }
+  std::unique_ptr<StoreWatch> open(const std::string& query = "") {
+    return open_store(server_.tcp_url() + query)->watch();
+  }
+
+  // What has come, once something has.
+  static std::vector<std::string> taken_from(StoreWatch& watch) {
+    return becomes_readable(watch) ? watch.take() : std::vector<std::string>{"nothing has come"};
+  }
+  std::vector<std::string> taken() { return taken_from(*watch_); }
 
   // The identity of the one client that waits in a blocking read; empty when there is none.
   std::string blocked_client() {
@@ -49,150 +50,107 @@ class RedisWatch : public ::testing::Test {
     return found;
   }
 
-  test::RedisServer server_;
+  RedisServer server_;
+  std::unique_ptr<StoreWatch> watch_ = open();
 };
 
 TEST_F(RedisWatch, WaitsForAllLogsOnOneConnection) {
-  const auto watch = watch_of(server_.tcp_url());
-  const std::vector<WatchedLog> logs{{"a", {}}, {"b", {}}, {"c", {}}};
-  watch->arm(logs);
-  EXPECT_FALSE(becomes_readable(*watch, kNothingComesMs));
+  arm(*watch_, {{"a", {}}, {"b", {}}, {"c", {}}});
+  EXPECT_FALSE(becomes_readable(*watch_, kNothingComesMs));
   EXPECT_NE(blocked_client(), "");
   server_.command("XADD b * key x");
-  ASSERT_TRUE(becomes_readable(*watch));
-  EXPECT_THAT(watch->take(), ElementsAre("b"));
+  EXPECT_THAT(taken(), ElementsAre("b"));
 }
 
 TEST_F(RedisWatch, TellsAtOnceWhatCameBeforeItWasArmed) {
-  server_.command("XADD a 5-0 key x");
-  server_.command("XADD b 6-0 key x");
-  server_.command("XADD c 7-0 key x");
-  const auto watch = watch_of(server_.tcp_url());
-  const std::vector<WatchedLog> logs{{"a", log_position(4, 9)}, {"b", log_position(6, 0)}, {"c", {}}};
-  watch->arm(logs);
-  ASSERT_TRUE(becomes_readable(*watch));
-  EXPECT_THAT(watch->take(), UnorderedElementsAre("a", "c"));
+  for (const char* entry : {"a 5-0", "b 6-0", "c 7-0"}) {
+    server_.command("XADD " + std::string(entry) + " key x");
+  }
+  arm(*watch_, {{"a", log_position(4, 9)}, {"b", log_position(6, 0)}, {"c", {}}});
+  EXPECT_THAT(taken(), UnorderedElementsAre("a", "c"));
 }
 
 TEST_F(RedisWatch, GoesOnWaitingWhereMoreWasSeenMeanwhile) {
-  const auto watch = watch_of(server_.tcp_url());
-  std::vector<WatchedLog> logs{{"a", log_position(5, 0)}, {"b", {}}};
-  watch->arm(logs);
+  arm(*watch_, {{"a", log_position(5, 0)}, {"b", {}}});
   const std::string client = blocked_client();
-  logs[1].seen = log_position(9, 0);
-  watch->arm(logs);
+  arm(*watch_, {{"a", log_position(5, 0)}, {"b", log_position(9, 0)}});
   EXPECT_EQ(blocked_client(), client);
   server_.command("XADD a 6-0 key x");
-  ASSERT_TRUE(becomes_readable(*watch));
-  EXPECT_THAT(watch->take(), ElementsAre("a"));
+  EXPECT_THAT(taken(), ElementsAre("a"));
 }
 
 TEST_F(RedisWatch, WaitsFromAnEarlierPositionWhereTheServerHasLostEntries) {
-  const auto watch = watch_of(server_.tcp_url());
-  std::vector<WatchedLog> logs{{"a", log_position(5, 0)}};
-  watch->arm(logs);
+  arm(*watch_, {{"a", log_position(5, 0)}});
   server_.command("XADD a 3-0 key x");
-  EXPECT_FALSE(becomes_readable(*watch, kNothingComesMs));
-  logs[0].seen = LogPosition{};
-  watch->arm(logs);
-  ASSERT_TRUE(becomes_readable(*watch));
-  EXPECT_THAT(watch->take(), ElementsAre("a"));
+  EXPECT_FALSE(becomes_readable(*watch_, kNothingComesMs));
+  arm(*watch_, {{"a", {}}});
+  EXPECT_THAT(taken(), ElementsAre("a"));
 }
 
 TEST_F(RedisWatch, WaitsForOtherLogsWhenArmedWithThem) {
-  const auto watch = watch_of(server_.tcp_url());
-  const std::vector<WatchedLog> before{{"a", {}}, {"b", {}}};
-  watch->arm(before);
-  const std::vector<WatchedLog> after{{"b", {}}, {"c", {}}};
-  watch->arm(after);
+  arm(*watch_, {{"a", {}}, {"b", {}}});
+  arm(*watch_, {{"b", {}}, {"c", {}}});
   server_.command("XADD a * key x");
-  EXPECT_FALSE(becomes_readable(*watch, kNothingComesMs));
+  EXPECT_FALSE(becomes_readable(*watch_, kNothingComesMs));
   server_.command("XADD c * key x");
-  ASSERT_TRUE(becomes_readable(*watch));
-  EXPECT_THAT(watch->take(), ElementsAre("c"));
-  watch->arm({});
-  EXPECT_TRUE(watch->descriptors().empty());
-  EXPECT_THAT(watch->take(), IsEmpty());
+  EXPECT_THAT(taken(), ElementsAre("c"));
+  arm(*watch_, {});
+  EXPECT_TRUE(watch_->descriptors().empty());
+  EXPECT_THAT(watch_->take(), IsEmpty());
 }
 
-TEST_F(RedisWatch, IsArmedAnewOverTheSameConnection) {
-  const auto watch = watch_of(server_.tcp_url());
-  std::vector<WatchedLog> logs{{"a", {}}};
-  watch->arm(logs);
+TEST_F(RedisWatch, IsArmedAgainOverTheSameConnection) {
+  arm(*watch_, {{"a", {}}});
   const std::string client = blocked_client();
   server_.command("XADD a 1-0 key x");
-  ASSERT_TRUE(becomes_readable(*watch));
-  EXPECT_THAT(watch->take(), ElementsAre("a"));
-  EXPECT_THAT(watch->take(), IsEmpty());
-  logs[0].seen = log_position(1, 0);
-  watch->arm(logs);
+  EXPECT_THAT(taken(), ElementsAre("a"));
+  EXPECT_THAT(watch_->take(), IsEmpty());
+  arm(*watch_, {{"a", log_position(1, 0)}});
   EXPECT_EQ(blocked_client(), client);
-  EXPECT_FALSE(becomes_readable(*watch, kNothingComesMs));
+  EXPECT_FALSE(becomes_readable(*watch_, kNothingComesMs));
 }
 
 TEST_F(RedisWatch, TakesNothingWhenTheServerEndsAReadThatWasInVain) {
-  const auto watch = watch_of(server_.tcp_url() + "?timeout=2m");
-  const std::vector<WatchedLog> logs{{"a", {}}};
+  const auto watch = open("?timeout=2m");
   for (int i = 0; i < 3; ++i) {
-    watch->arm(logs);
+    arm(*watch, {{"a", {}}});
     // As it does when the time is over; "id=7".
     EXPECT_EQ(server_.command("CLIENT UNBLOCK " + blocked_client().substr(3) + " TIMEOUT"), ":1");
-    ASSERT_TRUE(becomes_readable(*watch));
-    EXPECT_THAT(watch->take(), IsEmpty());
+    EXPECT_THAT(taken_from(*watch), IsEmpty());
   }
   server_.command("XADD a * notice x");
-  watch->arm(logs);
-  ASSERT_TRUE(becomes_readable(*watch));
-  EXPECT_THAT(watch->take(), ElementsAre("a"));
+  arm(*watch, {{"a", {}}});
+  EXPECT_THAT(taken_from(*watch), ElementsAre("a"));
 }
 
 TEST_F(RedisWatch, TakesALargeKeyThatComesInPieces) {
-  const auto store = open_store(server_.tcp_url());
-  const auto watch = store->watch();
-  const std::vector<WatchedLog> logs{{"a", {}}};
-  watch->arm(logs);
-  const std::string key(kMaxLoggedKeyBytes, 'x');
-  store->append("a", std::span(&key, 1));
+  arm(*watch_, {{"a", {}}});
+  append(*open_store(server_.tcp_url()), {std::string(kMaxLoggedKeyBytes, 'x')}, "a");
   std::vector<std::string> names;
-  while (names.empty()) {
-    ASSERT_TRUE(becomes_readable(*watch));
-    names = watch->take();
-  }
+  while (names.empty()) names = taken();
   EXPECT_THAT(names, ElementsAre("a"));
 }
 
 TEST_F(RedisWatch, NoticesThatTheServerIsGone) {
-  const auto watch = watch_of(server_.tcp_url());
-  const std::vector<WatchedLog> logs{{"a", {}}};
-  watch->arm(logs);
+  arm(*watch_, {{"a", {}}});
   server_.kill();
-  ASSERT_TRUE(becomes_readable(*watch));
-  EXPECT_THAT(test::message_of<ErrorKind::Unavailable>([&] { watch->take(); }), HasSubstr(server_.tcp_url()));
-  EXPECT_THAT([&] { watch->arm(logs); }, test::fails(ErrorKind::Unavailable));
+  ASSERT_TRUE(becomes_readable(*watch_));
+  EXPECT_THAT([&] { watch_->take(); }, fails(ErrorKind::Unavailable, HasSubstr(server_.tcp_url())));
+  EXPECT_THAT([&] { arm(*watch_, {{"a", {}}}); }, fails(ErrorKind::Unavailable));
 }
 
 TEST_F(RedisWatch, NoticesThatTheServerHangs) {
-  const std::vector<WatchedLog> logs{{"a", {}}};
-  const auto watch = test::when_available([&] {
-    auto opened = watch_of(server_.tcp_url() + "?timeout=50ms");
-    opened->arm(logs);
+  const auto watch = when_available([&] {
+    auto opened = open("?timeout=50ms");
+    arm(*opened, {{"a", {}}});
     return opened;
   });
   ::kill(server_.pid(), SIGSTOP);
   EXPECT_THAT(watch->take(), IsEmpty()) << "it may only have nothing to say";
   ASSERT_TRUE(becomes_readable(*watch));
-  EXPECT_EQ(test::message_of<ErrorKind::Unavailable>([&] { watch->take(); }),
+  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { watch->take(); }),
             server_.tcp_url() + ": no answer to a blocking read");
 }
 
-TEST_F(RedisWatch, RefusesALogOfAnotherType) {
-  server_.command("SET a 1");
-  const auto watch = watch_of(server_.tcp_url());
-  const std::vector<WatchedLog> logs{{"a", {}}};
-  watch->arm(logs);
-  ASSERT_TRUE(becomes_readable(*watch));
-  EXPECT_THAT([&] { watch->take(); }, test::fails(ErrorKind::Data));
-}
-
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test
