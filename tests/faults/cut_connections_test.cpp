@@ -1,18 +1,15 @@
 // A store that goes away, hangs or lets its bytes drip in the middle of a push and of a pull, after any
 // number of bytes.
-#include <gmock/gmock.h>
 
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/relay.hpp"
 #include "tests/support/soak.hpp"
 #include "tests/tools/transfer/shared_store.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-using How = test::RelayCut::How;
+using How = RelayCut::How;
 
 struct Cut {
   const char* name;
@@ -35,15 +32,15 @@ class CutConnection : public ::testing::TestWithParam<Cut> {
   // Does the deed over a connection that is cut after one byte, then after more and more, until it is not cut
   // any more. Returns how often it was.
   template <typename Prepare, typename Check>
-  unsigned cut_everywhere(const Prepare& prepare, const test::Deed& deed, const Check& check) {
-    const auto step = test::soak_rounds(static_cast<unsigned>(GetParam().few_step),
-                                        static_cast<unsigned>(GetParam().all_step));
+  unsigned cut_everywhere(const Prepare& prepare, const Deed& deed, const Check& check) {
+    const auto step =
+        soak_rounds(static_cast<unsigned>(GetParam().few_step), static_cast<unsigned>(GetParam().all_step));
     unsigned cuts = 0;
     for (std::uint64_t at = 1; !HasFailure();) {
       prepare();
       const std::string when = "cut after " + std::to_string(at) + " bytes";
-      test::Relay relay(directory_ / "relay", redis_.socket_path(), test::RelayCut{at, GetParam().how});
-      const std::string message = test::message_of<ErrorKind::Unavailable>([&] {
+      Relay relay(directory_ / "relay", redis_.socket_path(), RelayCut{at, GetParam().how});
+      const std::string message = message_of<ErrorKind::Unavailable>([&] {
         deed(*open_store("redis+unix://" + directory_ / "relay" + "?timeout=" + GetParam().timeout));
       });
       check(message.empty(), when);
@@ -59,12 +56,12 @@ class CutConnection : public ::testing::TestWithParam<Cut> {
   }
   static void report(const std::string& what, unsigned cuts) {
     EXPECT_GT(cuts, 1U);
-    test::soak_report("Redis " + std::string(GetParam().name) + " in the middle of a " + what + ": " +
-                      std::to_string(cuts) + " times");
+    soak_report("Redis " + std::string(GetParam().name) + " in the middle of a " + what + ": " +
+                std::to_string(cuts) + " times");
   }
 
-  test::TemporaryDirectory directory_{test::fast_folder()};
-  test::RedisServer& redis_ = test::shared_redis();
+  TemporaryDirectory directory_{fast_folder()};
+  RedisServer& redis_ = shared_redis();
   std::unique_ptr<Store> store_ = open_store(redis_.unix_url());
 };
 
@@ -72,31 +69,31 @@ TEST_P(CutConnection, InAPushLeavesTheOldOrTheNewGeneration) {
   const unsigned cuts = cut_everywhere(
       [&] {
         redis_.command("FLUSHALL");
-        test::pushing(0)(*store_);
+        pushing(0)(*store_);
       },
-      test::pushing(1),
+      pushing(1),
       [&](bool is_done, const std::string& when) {
-        test::expect_usable(*store_, when);
+        expect_usable(*store_, when);
         const std::uint64_t generation = read_pointer(*store_, "tags")->current->generation;
         EXPECT_TRUE(generation == 2 || !is_done) << when;
-        test::pushing(1)(*store_);
+        pushing(1)(*store_);
         const Pulled pulled = pull(*store_, "tags");
         EXPECT_EQ(pulled.record.generation, 2U) << when;
-        EXPECT_TRUE(std::ranges::equal(pulled.snapshot.get(), test::numbered_snapshot(1).get())) << when;
-        test::expect_nothing_else_after_a_day(*store_, when);
+        EXPECT_TRUE(std::ranges::equal(pulled.snapshot.get(), numbered_snapshot(1).get())) << when;
+        expect_nothing_else_after_a_day(*store_, when);
       });
   report("push", cuts);
 }
 
 TEST_P(CutConnection, InAPullGivesAllOrNothing) {
   redis_.command("FLUSHALL");
-  test::pushing(0)(*store_);
+  pushing(0)(*store_);
   bool is_whole = false;
   const unsigned cuts =
       cut_everywhere([&] { is_whole = false; },
                      [&](Store& store) {
                        const Pulled pulled = pull(store, "tags");
-                       is_whole = std::ranges::equal(pulled.snapshot.get(), test::numbered_snapshot(0).get());
+                       is_whole = std::ranges::equal(pulled.snapshot.get(), numbered_snapshot(0).get());
                      },
                      [&](bool is_done, const std::string& when) { EXPECT_EQ(is_done, is_whole) << when; });
   report("pull", cuts);
@@ -108,4 +105,4 @@ std::string cut_name(const ::testing::TestParamInfo<Cut>& of) {
 INSTANTIATE_TEST_SUITE_P(Cuts, CutConnection, ::testing::Values(kGoesAway, kHangs, kDrips), cut_name);
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -19,6 +19,27 @@ class DamagedPages : public LiveLayers {
     std::ofstream(file("replacement"), std::ios::binary) << bytes;
     std::filesystem::rename(file("replacement"), file(name));
   }
+  // Calls meet(bytes, whether they must be refused) for every changed byte and every other length; the header
+  // up to its checksum must be as it is. Returns how many that were.
+  template <typename Header, typename Meet>
+  static std::uint64_t for_each_damage(const std::string& good, std::size_t bytes, const Meet& meet) {
+    std::uint64_t tried = 0;
+    for (std::size_t at = 0; at < bytes; ++at) {
+      const bool is_header = at < offsetof(Header, header_checksum) + sizeof(std::uint64_t);
+      for (unsigned round = 0; round < soak_rounds(1, 255) && !HasFailure(); ++round, ++tried) {
+        SCOPED_TRACE("offset " + std::to_string(at));
+        meet(changed(good, at, round), is_header);
+      }
+    }
+    for (std::size_t size = 0; size < good.size() && !HasFailure(); ++size, ++tried) {
+      SCOPED_TRACE("size " + std::to_string(size));
+      meet(good.substr(0, size), true);
+    }
+    meet(good + '\0', true);
+    return tried + 1;
+  }
+
+ private:
   // To each of the 255 other values, in rounds; the first ones differ with the offset.
   static std::string changed(std::string bytes, std::size_t at, unsigned round) {
     bytes[at] = static_cast<char>(static_cast<unsigned char>(bytes[at]) ^ (1 + (round + at) % 255));
@@ -28,12 +49,10 @@ class DamagedPages : public LiveLayers {
 
 // Who had attached serves on, with `absent` only for what is absent, or says why not; so does who comes now.
 TEST_F(DamagedPages, OfControlLeaveReadersWithWhatTheyHaveOrWithAReason) {
-  const unsigned rounds = soak_rounds(1, 255);
   publish("old");
   const std::string good = bytes_of_file(kControlName);
   ASSERT_EQ(good.size(), kPageBytes);
   std::uint64_t refused = 0;
-  std::uint64_t tried = 0;
   const auto meet = [&](const std::string& bytes, bool must_refuse) {
     SetReader reader = this->reader();
     ASSERT_EQ(publication_seen_by(reader), 1U);
@@ -49,21 +68,9 @@ TEST_F(DamagedPages, OfControlLeaveReadersWithWhatTheyHaveOrWithAReason) {
     } else {
       EXPECT_FALSE(must_refuse);
     }
-    ++tried;
     replace(kControlName, good);
   };
-  for (std::size_t at = 0; at < good.size(); ++at) {
-    const bool is_header = at < offsetof(ControlPage, header_checksum) + sizeof(std::uint64_t);
-    for (unsigned round = 0; round < rounds; ++round) {
-      meet(changed(good, at, round), is_header);
-      ASSERT_FALSE(HasFailure()) << "offset " << at;
-    }
-  }
-  for (std::size_t size = 0; size < good.size(); ++size) {
-    meet(good.substr(0, size), true);
-    ASSERT_FALSE(HasFailure()) << "size " << size;
-  }
-  meet(good + '\0', true);
+  const std::uint64_t tried = for_each_damage<ControlPage>(good, good.size(), meet);
   soak_report("control pages, a byte changed or cut short: " + std::to_string(tried) + ", " +
               std::to_string(refused) + " refused; readers keep what they have or answer maybe");
 }
@@ -71,7 +78,6 @@ TEST_F(DamagedPages, OfControlLeaveReadersWithWhatTheyHaveOrWithAReason) {
 // The page's header names its publication and the layer behind it. The count of keys and the layer's bits
 // change all the time and have no checksum.
 TEST_F(DamagedPages, OfALiveLayerLeaveReadersWithThePublicationBefore) {
-  const unsigned rounds = soak_rounds(1, 255);
   publish_with({});
   NewLayer layer = empty_layer(100);
   layer.add(hash("live1"));
@@ -94,19 +100,7 @@ TEST_F(DamagedPages, OfALiveLayerLeaveReadersWithThePublicationBefore) {
       ++refused;
     }
   };
-  std::uint64_t tried = 0;
-  for (std::size_t at = 0; at < sizeof(LivePage); ++at) {
-    const bool is_header = at < offsetof(LivePage, header_checksum) + sizeof(std::uint64_t);
-    for (unsigned round = 0; round < rounds; ++round, ++tried) {
-      meet(changed(good, at, round), is_header);
-      ASSERT_FALSE(HasFailure()) << "offset " << at;
-    }
-  }
-  for (std::size_t size = 0; size < good.size(); ++size, ++tried) {
-    meet(good.substr(0, size), true);
-    ASSERT_FALSE(HasFailure()) << "size " << size;
-  }
-  meet(good + '\0', true);
+  const std::uint64_t tried = for_each_damage<LivePage>(good, sizeof(LivePage), meet);
   soak_report("live pages, a byte changed or cut short: " + std::to_string(tried) + ", " +
               std::to_string(refused) + " refused by readers, which keep the publication before");
 }

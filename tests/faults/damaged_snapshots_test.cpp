@@ -2,16 +2,12 @@
 // bytes is read (AddressSanitizer watches), and readers go on with the publication before.
 #include <random>
 
-#include "core/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/soak.hpp"
 
 namespace keysieve::test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-using ::testing::ThrowsMessage;
 
 constexpr const char* kSource = "the-source";
 

@@ -1,12 +1,10 @@
 // What a store hands out and what an operator writes: chunks, pointer records, configurations, with a byte
 // changed or cut short. Refused with a reason, or it means the same; never a password in the reason.
-#include <gmock/gmock.h>
 
 #include <fstream>
 
-#include "core/base/error.hpp"
 #include "tests/core/sample_snapshot.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/soak.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/loader/config/config.hpp"
@@ -16,10 +14,6 @@
 
 namespace keysieve::test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 // Calls visit(text) with every text that has one byte changed, in `rounds` ways, and then with every
 // beginning. Returns how many.

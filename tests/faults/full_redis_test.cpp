@@ -1,51 +1,45 @@
 // A Redis that is full: it refuses what is written, or evicts what it has.
-#include <gmock/gmock.h>
 
 #include "core/base/random.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/soak.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tests/tools/transfer/shared_store.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-
-std::uint64_t used_memory(const test::RedisServer& redis) {
-  const std::string memory = redis.text("INFO memory");
-  const std::string name = "used_memory:";
-  return std::stoull(memory.substr(memory.find(name) + name.size()));
+std::uint64_t used_memory(const RedisServer& redis) {
+  return info_of(redis, "memory", "used_memory:");
 }
 
 // From no room at all to enough, in steps that are smaller than a chunk.
 TEST(FullRedis, RefusesAPushAndKeepsTheOldGeneration) {
-  test::RedisServer redis;
+  RedisServer redis;
   const auto store = open_store(redis.unix_url());
-  const std::uint64_t step = test::soak_rounds(40'000, 2'000);
+  const std::uint64_t step = soak_rounds(40'000, 2'000);
   unsigned refusals = 0;
   std::string message;
   for (std::uint64_t room = 1;; room += step, ++refusals) {
     redis.command("CONFIG SET maxmemory 0");
     redis.command("FLUSHALL");
-    test::pushing(0)(*store);
+    pushing(0)(*store);
     redis.command("CONFIG SET maxmemory " + std::to_string(used_memory(redis) + room));
-    message = test::message_of<ErrorKind::CannotCreate>([&] { test::pushing(1)(*store); });
+    message = message_of<ErrorKind::CannotCreate>([&] { pushing(1)(*store); });
     if (message.empty()) break;
     EXPECT_THAT(message, AllOf(HasSubstr(redis.unix_url() + ": keysieve:tags:"), HasSubstr("OOM")));
     redis.command("CONFIG SET maxmemory 0");
-    test::expect_usable(*store, message);
+    expect_usable(*store, message);
     EXPECT_EQ(read_pointer(*store, "tags")->current->generation, 1U);
-    test::pushing(1)(*store);
-    test::expect_nothing_else_after_a_day(*store, message);
+    pushing(1)(*store);
+    expect_nothing_else_after_a_day(*store, message);
   }
   EXPECT_GT(refusals, 1U);
-  test::soak_report("full Redis (noeviction): " + std::to_string(refusals) +
-                    " pushes refused, the old generation kept each time");
+  soak_report("full Redis (noeviction): " + std::to_string(refusals) +
+              " pushes refused, the old generation kept each time");
 }
 
-class EvictingRedis : public test::SetRefresherTest {
+class EvictingRedis : public SetRefresherTest {
  protected:
   // Other users of the server write until one of our records is gone.
   void evict() {
@@ -60,13 +54,13 @@ class EvictingRedis : public test::SetRefresherTest {
     redis_.command("EVAL \"for _, k in ipairs(redis.call('KEYS', 'other*')) do redis.call('DEL', k) end\" 0");
   }
 
-  test::RedisServer redis_{{"--maxmemory-policy", "allkeys-random"}};
+  RedisServer redis_{{"--maxmemory-policy", "allkeys-random"}};
 };
 
 // Pointer, chunks, seed or log: whatever goes, what is live stays, with all that was added.
 TEST_F(EvictingRedis, CostsNothingThatIsLive) {
   url_ = redis_.unix_url();
-  const unsigned rounds = test::soak_rounds(5, 300);
+  const unsigned rounds = soak_rounds(5, 300);
   unsigned refused = 0;
   int keys = 1000;
   site_.push("tags", {0, keys}, url_);
@@ -88,9 +82,9 @@ TEST_F(EvictingRedis, CostsNothingThatIsLive) {
     EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
     EXPECT_TRUE(site_.knows("tags", {0, keys})) << round;
   }
-  test::soak_report("Redis evicts records: " + std::to_string(rounds) + " times, " + std::to_string(refused) +
-                    " times the loader had to refuse; nothing lost, the next push followed each time");
+  soak_report("Redis evicts records: " + std::to_string(rounds) + " times, " + std::to_string(refused) +
+              " times the loader had to refuse; nothing lost, the next push followed each time");
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -1,6 +1,5 @@
 // Workers that sit idle keep the publications that they used last: how much that is, who says so, and what is
 // refused because of it.
-#include <gmock/gmock.h>
 
 #include <atomic>
 
@@ -8,17 +7,14 @@
 #include "tests/core/shm/generations.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/support/shared_page.hpp"
 #include "tests/support/soak.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 constexpr unsigned kPublications = 20;
 constexpr std::uint64_t kOther = 16 * kPageBytes;  // lock, control, folders
@@ -32,23 +28,23 @@ struct IdleCounts {
   std::atomic<bool> stop{false};
 };
 
-class IdleWorkers : public test::SharedMemory {
+class IdleWorkers : public SharedMemory {
  protected:
   void TearDown() override {
     shared_->stop = true;
-    for (const pid_t worker : workers_) EXPECT_EQ(test::wait_for(worker), 0);
+    for (const pid_t worker : workers_) EXPECT_EQ(wait_for(worker), 0);
   }
 
   void start_workers(unsigned count) {
-    for (unsigned i = 0; i < count; ++i) workers_.push_back(test::start_process([this] { return work(); }));
-    ASSERT_TRUE(test::eventually([this] { return shared_->attached == workers_.size(); }));
+    for (unsigned i = 0; i < count; ++i) workers_.push_back(start_process([this] { return work(); }));
+    ASSERT_TRUE(eventually([this] { return shared_->attached == workers_.size(); }));
   }
 
   [[nodiscard]] static std::uint64_t pinned_in(const std::string& directory) {
     return memory_use(directory).pinned_bytes.value_or(0);
   }
 
-  const test::SharedPage<IdleCounts> shared_;
+  const SharedPage<IdleCounts> shared_;
   std::vector<pid_t> workers_;
 
  private:
@@ -68,20 +64,20 @@ class IdleWorkers : public test::SharedMemory {
     for (int lookup = 0; lookup < kLookups; ++lookup) {
       const Attachment* attached = reader.follow();
       const bool is_right = attached && attached->id().publication >= at_least &&
-                            test::may_contain(attached->snapshot(), "key" + std::to_string(lookup));
+                            may_contain(attached->snapshot(), "key" + std::to_string(lookup));
       if (!is_right) ++shared_->wrong;
     }
   }
 };
 
 TEST_F(IdleWorkers, PinWhatIsMeasuredReportedAndRefusedOverTheLimit) {
-  if (!test::is_root()) GTEST_SKIP() << "only root can mount a tmpfs";
-  const test::MountedTmpfs mounted(directory_.path(), "512m");
+  if (!is_root()) GTEST_SKIP() << "only root can mount a tmpfs";
+  const MountedTmpfs mounted(directory_.path(), "512m");
   if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
   ASSERT_EQ(mounted.error(), 0);
   const SnapshotBytes large =
-      test::build_snapshot({.set_name = kSet, .growth = 20.0}, test::numbered_keys("key", 40'000));
-  const unsigned each = test::soak_rounds(3, 25);
+      build_snapshot({.set_name = kSet, .growth = 20.0}, numbered_keys("key", 40'000));
+  const unsigned each = soak_rounds(3, 25);
   for (unsigned i = 1; i <= kPublications; ++i) {
     publish(large, i);
     ASSERT_NO_FATAL_FAILURE(start_workers(each));
@@ -95,25 +91,25 @@ TEST_F(IdleWorkers, PinWhatIsMeasuredReportedAndRefusedOverTheLimit) {
   const std::uint64_t limit = kPublications * one + kOther;
   const PublisherSettings limited{.directory = directory_.path(), .max_total_bytes = limit};
   EXPECT_THAT([&] { Publisher(limited, kSet).publish(large.get(), kPublications + 1); },
-              test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr("visible and "), HasSubstr(" pinned"),
-                                                         HasSubstr("restart idle PHP workers"))));
+              fails(ErrorKind::CannotCreate, AllOf(HasSubstr("visible and "), HasSubstr(" pinned"),
+                                                   HasSubstr("restart idle PHP workers"))));
   const std::uint64_t pinned = pinned_in(directory_.path());
   EXPECT_EQ(pinned, pinned_before + one);
-  const auto status = test::run_program(
+  const auto status = run_program(
       {.program = KEYSIEVE_PROGRAM, .arguments = {"status", "--json", "--directory", directory_.path()}});
   EXPECT_THAT(status.output, HasSubstr("\"pinned_bytes\": " + std::to_string(pinned))) << status.errors;
 
   shared_->ask = true;
-  EXPECT_TRUE(test::eventually([this] { return shared_->answered == workers_.size(); }));
+  EXPECT_TRUE(eventually([this] { return shared_->answered == workers_.size(); }));
   EXPECT_EQ(shared_->wrong, 0U);
   EXPECT_LE(pinned_in(directory_.path()), kOther);
   EXPECT_EQ(Publisher(limited, kSet).publish(large.get(), kPublications + 1), kPublications + 1);
-  test::soak_report(std::to_string(workers_.size()) + " idle workers over " + std::to_string(kPublications) +
-                    " publications: " + std::to_string(pinned) + " bytes pinned, which is " +
-                    std::to_string(kPublications - 1) +
-                    " of them, measured, shown by status and refused over max_total_size; 0 after the next "
-                    "request of each");
+  soak_report(std::to_string(workers_.size()) + " idle workers over " + std::to_string(kPublications) +
+              " publications: " + std::to_string(pinned) + " bytes pinned, which is " +
+              std::to_string(kPublications - 1) +
+              " of them, measured, shown by status and refused over max_total_size; 0 after the next "
+              "request of each");
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

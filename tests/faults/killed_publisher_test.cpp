@@ -7,20 +7,14 @@
 #include <csignal>
 #include <random>
 
-#include "tests/core/shm/generations.hpp"
-#include "tests/core/shm/shared_memory.hpp"
+#include "tests/faults/published_generations.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/shared_page.hpp"
-#include "tests/support/soak.hpp"
-#include "tests/support/traced_process.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
 using std::chrono::milliseconds;
-using test::Generations;
-using test::start_process;
-using test::wait_for;
 
 constexpr std::uint64_t kGenerationsPerPublisher = 1'000'000;
 constexpr int kPassesOfAReader = 50;  // then it is opened anew, as by a worker that starts
@@ -35,13 +29,11 @@ struct KillCounts {
   std::atomic<std::uint64_t> outages{0};  // an attached set that stopped answering
 };
 
-class KilledPublisher : public test::SharedMemory {
+class KilledPublisher : public PublishedGenerations {
  protected:
-  KilledPublisher() : SharedMemory(test::parent_in_memory()) {}
-
   void SetUp() override {
-    publisher().publish(generations_.snapshot(0), 0);
-    for (unsigned i = 0; i < test::soak_rounds(8, 32); ++i) {
+    publish_generation(0);
+    for (unsigned i = 0; i < soak_rounds(8, 32); ++i) {
       readers_.push_back(start_process([&] { return read(milliseconds(static_cast<int>(i % 2))); }));
     }
   }
@@ -52,10 +44,7 @@ class KilledPublisher : public test::SharedMemory {
 
   // Kills a publisher at one of the moments before and behind its system calls, another one each time.
   void kill_inside_a_publish(std::uint64_t generation) {
-    test::TracedProcess publisher([&] {
-      this->publisher().publish(generations_.snapshot(generation), generation);
-      return 0;
-    });
+    TracedProcess publisher(publishing(generation));
     for (std::uint64_t stop = 0; stop <= next_stop_; ++stop) {
       if (publisher.step()) continue;
       ASSERT_EQ(publisher.finish(), 0);
@@ -64,7 +53,7 @@ class KilledPublisher : public test::SharedMemory {
       return;
     }
     publisher.kill();
-    next_stop_ += test::soak_rounds(3, 1);
+    next_stop_ += soak_rounds(3, 1);
     ++kills_inside_;
   }
 
@@ -77,18 +66,10 @@ class KilledPublisher : public test::SharedMemory {
     ++kills_at_random_;
   }
 
-  // What a worker that starts now is answered.
-  [[nodiscard]] bool is_served_rightly() const {
-    SetReader reader = this->reader();
-    const Attachment* attached = reader.follow();
-    return attached && generations_.answers_rightly(*attached);
-  }
-
   // On a busy machine it takes more kills for that.
   [[nodiscard]] bool seen_enough() const { return shared_->passes > 1'000 && shared_->attachments > 100; }
 
-  const Generations generations_{kSet};
-  const test::SharedPage<KillCounts> shared_;
+  const SharedPage<KillCounts> shared_;
   std::uint64_t stops_ = 0;  // in one publish
   std::uint64_t kills_inside_ = 0;
   std::uint64_t kills_at_random_ = 0;
@@ -121,9 +102,7 @@ class KilledPublisher : public test::SharedMemory {
 
   // Until it is killed.
   [[noreturn]] int publish_for_ever(std::uint64_t first_generation) const {
-    for (std::uint64_t generation = first_generation;; ++generation) {
-      publisher().publish(generations_.snapshot(generation), generation);
-    }
+    for (std::uint64_t generation = first_generation;; ++generation) publish_generation(generation);
   }
 
   std::uint64_t next_stop_ = 0;
@@ -133,31 +112,30 @@ class KilledPublisher : public test::SharedMemory {
 };
 
 TEST_F(KilledPublisher, NeverMakesAReaderAnswerWrongly) {
-  const std::uint64_t kills = test::soak_rounds(75, 1'000);
+  const std::uint64_t kills = soak_rounds(75, 1'000);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(10);
   for (std::uint64_t kill = 1; kills_inside_ + kills_at_random_ < kills ||
                                (!seen_enough() && std::chrono::steady_clock::now() < deadline);
        ++kill) {
-    const bool inside = test::can_trace() && kill % 3 != 0;
+    const bool inside = can_trace() && kill % 3 != 0;
     if (inside) {
       ASSERT_NO_FATAL_FAILURE(kill_inside_a_publish(kill * kGenerationsPerPublisher));
     } else {
       ASSERT_NO_FATAL_FAILURE(kill_a_publisher(kill * kGenerationsPerPublisher));
     }
-    ASSERT_TRUE(is_served_rightly()) << "after kill " << kill;
+    ASSERT_TRUE(served()) << "after kill " << kill;
   }
   EXPECT_EQ(shared_->wrong_answers, 0U);
   EXPECT_EQ(shared_->numbers_fell, 0U);
   EXPECT_EQ(shared_->outages, 0U);
   EXPECT_TRUE(seen_enough()) << shared_->passes << " passes, " << shared_->attachments << " attachments";
-  test::soak_report(
-      "publisher killed " + std::to_string(kills_inside_) +
-      " times before or behind a system call of a publish, " + std::to_string(kills_at_random_) +
-      " times at random, beside " + std::to_string(test::soak_rounds(8, 32)) +
-      " readers: " + std::to_string(shared_->passes) + " passes over all keys and " +
-      std::to_string(shared_->attachments) + " attachments, " + std::to_string(shared_->wrong_answers) +
-      " wrong answers, " + std::to_string(shared_->outages) + " outages; one publish has " +
-      std::to_string(stops_) + " such moments");
+  soak_report("publisher killed " + std::to_string(kills_inside_) +
+              " times before or behind a system call of a publish, " + std::to_string(kills_at_random_) +
+              " times at random, beside " + std::to_string(soak_rounds(8, 32)) +
+              " readers: " + std::to_string(shared_->passes) + " passes over all keys and " +
+              std::to_string(shared_->attachments) + " attachments, " +
+              std::to_string(shared_->wrong_answers) + " wrong answers, " + std::to_string(shared_->outages) +
+              " outages; one publish has " + std::to_string(stops_) + " such moments");
 }
 
 TEST_F(KilledPublisher, LeavesTheSetReadyForTheNextOne) {
@@ -165,14 +143,10 @@ TEST_F(KilledPublisher, LeavesTheSetReadyForTheNextOne) {
     ASSERT_NO_FATAL_FAILURE(kill_a_publisher(kill * kGenerationsPerPublisher));
   }
   const std::uint64_t highest = publication_of(writable_control().page().current);
-  EXPECT_GT(publisher().publish(generations_.snapshot(1), 1), highest);
-  SetReader reader = this->reader();
-  const Attachment* attached = reader.follow();
-  ASSERT_TRUE(attached);
-  EXPECT_EQ(attached->live().generation, 1U);
-  EXPECT_TRUE(generations_.answers_rightly(*attached));
+  EXPECT_GT(publish_generation(1), highest);
+  EXPECT_EQ(served(), 1U);
   EXPECT_LE(file_names().size(), 2U + 3 * 2U);  // lock, control, three publications
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/soak.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
@@ -10,9 +11,6 @@
 
 namespace keysieve::test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr const char* kSecret = "s3cret-77";
 
@@ -69,7 +67,7 @@ std::string file_of_process(pid_t process, const char* name) {
 
 TEST_F(Secrets, AreInNothingThatKeysievePrints) {
   RedisServer server({"--requirepass", kSecret});
-  const std::string address = "127.0.0.1:" + std::to_string(server.port());
+  const std::string address = server.address();
   build("tags", numbered_lines(100));
   int runs = 0;
   for (const Way& way : ways(address, kSecret)) EXPECT_GE(run_all(way, runs), 16) << way.name;
@@ -83,7 +81,7 @@ TEST_F(Secrets, AreInNothingThatKeysievePrints) {
 // With everything logged, through a refresh, a reload and the loss of the server.
 TEST_F(Secrets, AreNeitherInTheLogNorInTheListOfProcesses) {
   RedisServer server({"--requirepass", kSecret});
-  const std::string address = "127.0.0.1:" + std::to_string(server.port());
+  const std::string address = server.address();
   build("tags", numbered_lines(100));
   std::filesystem::create_directory(path("cache"));
   for (const Way& way : ways(address, kSecret)) {

@@ -1,33 +1,18 @@
 // A reader that is stopped before and behind each of its system calls while others publish.
-#include <gtest/gtest.h>
+#include "tests/faults/published_generations.hpp"
 
-#include "tests/core/shm/generations.hpp"
-#include "tests/core/shm/shared_memory.hpp"
-#include "tests/support/soak.hpp"
-#include "tests/support/traced_process.hpp"
-
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using test::TracedProcess;
 
 constexpr int kRight = 0;
 constexpr int kWrong = 1;
 constexpr int kNotServed = 2;
 
-class StoppedReader : public test::SharedMemory {
+class StoppedReader : public TracedGenerations {
  protected:
-  StoppedReader() : SharedMemory(test::parent_in_memory()) {}
+  void prepare() override { publish_next(); }
 
-  void SetUp() override {
-    if (!test::can_trace()) GTEST_SKIP() << "may not trace a process";
-    publish_next();
-  }
-
-  void publish_next() {
-    ++generation_;
-    publisher().publish(generations_.snapshot(generation_), generation_);
-  }
+  void publish_next() { publish_generation(++generation_); }
 
   // A worker that starts, and answers some requests.
   [[nodiscard]] int serve() const {
@@ -41,14 +26,13 @@ class StoppedReader : public test::SharedMemory {
     return kRight;
   }
 
-  const test::Generations generations_{kSet};
   std::uint64_t generation_ = 0;
 };
 
 TEST_F(StoppedReader, IsServedRightlyHoweverMuchIsPublishedMeanwhile) {
   unsigned rounds = 0;
   for (int publications = 1; publications <= 4; ++publications) {
-    for (unsigned stop = 1;; stop += test::soak_rounds(5, 1)) {
+    for (unsigned stop = 1;; stop += soak_rounds(5, 1)) {
       TracedProcess reader([this] { return serve(); });
       if (!reader.steps(stop)) break;
       for (int i = 0; i < publications; ++i) publish_next();
@@ -56,22 +40,18 @@ TEST_F(StoppedReader, IsServedRightlyHoweverMuchIsPublishedMeanwhile) {
       ++rounds;
     }
   }
-  test::soak_report("reader stopped at each of its steps while 1 to 4 publications pass: " +
-                    std::to_string(rounds) + " times, all served rightly");
+  soak_report("reader stopped at each of its steps while 1 to 4 publications pass: " +
+              std::to_string(rounds) + " times, all served rightly");
 }
 
 TEST_F(StoppedReader, IsServedRightlyByAPublisherThatIsStoppedTwice) {
-  const unsigned stride = test::soak_rounds(23, 1);
+  const unsigned stride = soak_rounds(23, 1);
   unsigned rounds = 0;
   bool reader_has_more = true;
   for (unsigned stop = 1; reader_has_more; stop += stride) {
     bool publisher_has_more = true;
     for (unsigned until = 1; publisher_has_more && reader_has_more; until += stride) {
-      ++generation_;
-      TracedProcess publisher([this] {
-        this->publisher().publish(generations_.snapshot(generation_), generation_);
-        return 0;
-      });
+      TracedProcess publisher(publishing(++generation_));
       TracedProcess reader([this] { return serve(); });
       reader_has_more = reader.steps(stop);
       publisher_has_more = publisher.steps(until);
@@ -80,9 +60,9 @@ TEST_F(StoppedReader, IsServedRightlyByAPublisherThatIsStoppedTwice) {
       ++rounds;
     }
   }
-  test::soak_report("reader and publisher stopped at each pair of their steps: " + std::to_string(rounds) +
-                    " times, all served rightly");
+  soak_report("reader and publisher stopped at each pair of their steps: " + std::to_string(rounds) +
+              " times, all served rightly");
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -1,64 +1,43 @@
 // Two publishers of one set: each is stopped before and behind every system call while the other one works,
 // and the lock file is removed meanwhile.
-#include <gmock/gmock.h>
 
-#include "tests/core/shm/generations.hpp"
-#include "tests/core/shm/shared_memory.hpp"
-#include "tests/support/soak.hpp"
-#include "tests/support/traced_process.hpp"
+#include "tests/faults/published_generations.hpp"
+#include "tests/support/matchers.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using test::exit_status_of;
-using test::TracedProcess;
-using ::testing::AnyOf;
-using ::testing::ElementsAre;
 
 const int kLocked = exit_status_of(ErrorKind::Locked);
 
-class TwoPublishers : public test::SharedMemory {
+class TwoPublishers : public TracedGenerations {
  protected:
-  TwoPublishers() : SharedMemory(test::parent_in_memory()) {}
-
-  void SetUp() override {
-    if (!test::can_trace()) GTEST_SKIP() << "may not trace a process";
-    publisher().publish(generations_.snapshot(0), 0);
+  void prepare() override {
+    publish_generation(0);
     ASSERT_TRUE(worker_.follow());
-  }
-
-  [[nodiscard]] std::function<int()> publishing(std::uint64_t generation) const {
-    return [this, generation] {
-      publisher().publish(generations_.snapshot(generation), generation);
-      return 0;
-    };
   }
 
   // Of a worker that runs, and of one that starts now.
   void expect_served(const std::string& when) {
     SetReader starting = reader();
     for (SetReader* served : {&worker_, &starting}) {
-      const Attachment* attached = served->follow();
-      ASSERT_TRUE(attached) << when << ": " << served->reason();
-      EXPECT_TRUE(generations_.answers_rightly(*attached)) << when;
+      EXPECT_TRUE(served_to(*served)) << when << ": " << served->reason();
     }
   }
 
   [[nodiscard]] std::uint64_t current() const { return publication_of(writable_control().page().current); }
 
-  const test::Generations generations_{kSet};
   SetReader worker_ = reader();
 };
 
 TEST_F(TwoPublishers, AreNeverBothAtWork) {
-  const unsigned stride = test::soak_rounds(7, 1);
+  const unsigned stride = soak_rounds(7, 1);
   std::uint64_t generation = 0;
   unsigned refused = 0;
   unsigned stop = 1;
   for (;; stop += stride) {
     TracedProcess first(publishing(++generation));
     if (!first.steps(stop)) break;
-    const int second = test::run_in_process(publishing(++generation));
+    const int second = run_in_process(publishing(++generation));
     if (second == kLocked) ++refused;
     expect_served("stopped at " + std::to_string(stop));
     const int status = first.finish();
@@ -68,15 +47,14 @@ TEST_F(TwoPublishers, AreNeverBothAtWork) {
     if (HasFailure()) return;
   }
   EXPECT_GT(refused, stop / stride / 2);
-  test::soak_report("publisher stopped at each of " + std::to_string(stop) +
-                    " moments while another one came: " + std::to_string(refused) +
-                    " times that was refused, never both; all served");
+  soak_report("publisher stopped at each of " + std::to_string(stop) + " moments while another one came: " +
+              std::to_string(refused) + " times that was refused, never both; all served");
 }
 
 // The second one is stopped as well, and the first goes on first. Neither may take away what the other has
 // made current.
 TEST_F(TwoPublishers, NeverSpoilThePublicationWhoeverRemovesTheLockFile) {
-  const unsigned stride = test::soak_rounds(23, 1);
+  const unsigned stride = soak_rounds(23, 1);
   std::uint64_t generation = 0;
   unsigned rounds = 0;
   unsigned lost = 0;
@@ -101,12 +79,12 @@ TEST_F(TwoPublishers, NeverSpoilThePublicationWhoeverRemovesTheLockFile) {
       ++rounds;
     }
   }
-  publisher().publish(generations_.snapshot(generation + 1), generation + 1);
+  publish_generation(generation + 1);
   expect_served("afterwards");
-  test::soak_report(
+  soak_report(
       "lock file removed at each step of a publish, and a second publisher stopped at each of its own: " +
       std::to_string(rounds) + " pairs, in " + std::to_string(lost) + " one of them gave up; all served");
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

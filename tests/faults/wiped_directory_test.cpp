@@ -6,13 +6,11 @@
 #include <array>
 #include <atomic>
 
-#include "tests/core/shm/generations.hpp"
-#include "tests/core/shm/shared_memory.hpp"
+#include "tests/faults/published_generations.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/shared_page.hpp"
-#include "tests/support/soak.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -30,31 +28,29 @@ struct WipeCounts {
   std::atomic<std::uint64_t> outages{0};
 };
 
-class WipedDirectory : public test::SharedMemory {
+class WipedDirectory : public PublishedGenerations {
  protected:
-  WipedDirectory() : SharedMemory(test::parent_in_memory()) {}
-
   void SetUp() override {
     publish_next();
     for (unsigned i = 0; i < kWorkers; ++i) {
-      workers_.push_back(test::start_process([this, i] { return serve_requests(i); }));
+      workers_.push_back(start_process([this, i] { return serve_requests(i); }));
     }
     ASSERT_TRUE(all_have_seen_it());
   }
   void TearDown() override {
     shared_->stop = true;
-    for (const pid_t worker : workers_) EXPECT_EQ(test::wait_for(worker), 0);
+    for (const pid_t worker : workers_) EXPECT_EQ(wait_for(worker), 0);
   }
 
   std::uint64_t publish_next() {
     const std::uint64_t generation = shared_->generation + 1;
-    const std::uint64_t publication = publisher().publish(generations_.snapshot(generation), generation);
+    const std::uint64_t publication = publish_generation(generation);
     shared_->generation = generation;
     return publication;
   }
 
   [[nodiscard]] bool all_have_seen_it() const {
-    return test::eventually([this] {
+    return eventually([this] {
       return std::all_of(shared_->seen.begin(), shared_->seen.end(),
                          [this](const auto& seen) { return seen == shared_->generation; });
     });
@@ -63,7 +59,7 @@ class WipedDirectory : public test::SharedMemory {
   // Each worker serves so many requests more.
   [[nodiscard]] bool go_on(std::uint64_t requests) const {
     std::vector<std::uint64_t> before(shared_->requests.begin(), shared_->requests.end());
-    return test::eventually([&] {
+    return eventually([&] {
       for (std::size_t i = 0; i < kWorkers; ++i) {
         if (shared_->requests[i] < before[i] + requests) return false;
       }
@@ -71,8 +67,7 @@ class WipedDirectory : public test::SharedMemory {
     });
   }
 
-  const test::Generations generations_{kSet};
-  const test::SharedPage<WipeCounts> shared_;
+  const SharedPage<WipeCounts> shared_;
 
  private:
   // With the jitter that PHP has. What is seen is of the last publication or of the one before.
@@ -99,8 +94,8 @@ class WipedDirectory : public test::SharedMemory {
 };
 
 TEST_F(WipedDirectory, IsServedFromUntilTheNextPublicationAndThatIsSeenSoon) {
-  const unsigned rounds = test::soak_rounds(2, 100);
-  const milliseconds limit = test::soak_rounds(0, 1) == 1 ? kRecovered : test::kDeadline;
+  const unsigned rounds = soak_rounds(2, 100);
+  const milliseconds limit = soak_rounds(0, 1) == 1 ? kRecovered : kDeadline;
   milliseconds slowest{0};
   for (unsigned round = 0; round < rounds; ++round) {
     std::filesystem::remove_all(round % 2 == 0 ? folder() : file(kControlName));
@@ -116,29 +111,26 @@ TEST_F(WipedDirectory, IsServedFromUntilTheNextPublicationAndThatIsSeenSoon) {
     EXPECT_EQ(shared_->outages, 0U);
     if (HasFailure()) return;
   }
-  test::soak_report("directory, or the control page alone, removed " + std::to_string(rounds) +
-                    " times beside " + std::to_string(kWorkers) +
-                    " workers: 0 outages, 0 wrong answers, the next publication seen by all after " +
-                    std::to_string(slowest.count()) + " ms at most");
+  soak_report("directory, or the control page alone, removed " + std::to_string(rounds) + " times beside " +
+              std::to_string(kWorkers) +
+              " workers: 0 outages, 0 wrong answers, the next publication seen by all after " +
+              std::to_string(slowest.count()) + " ms at most");
 }
 
 // What lies in it has the number that an idle worker knows, and other keys.
 TEST_F(WipedDirectory, GivesNumbersAnewThatDoNotConfuseAnIdleWorker) {
-  for (unsigned round = 0; round < test::soak_rounds(10, 200); ++round) {
+  for (unsigned round = 0; round < soak_rounds(10, 200); ++round) {
     SetReader idle = reader();
-    const std::uint64_t known = test::publication_seen_by(idle);
+    const std::uint64_t known = publication_seen_by(idle);
     std::filesystem::remove_all(folder());
     while (publish_next() < known) {
     }
     idle.check_soon();
-    const Attachment* attached = idle.follow();
-    ASSERT_TRUE(attached);
-    EXPECT_EQ(attached->id().publication, known);
-    EXPECT_EQ(attached->live().generation, shared_->generation);
-    EXPECT_TRUE(generations_.answers_rightly(*attached));
+    EXPECT_EQ(served_to(idle), shared_->generation);
+    EXPECT_EQ(publication_seen_by(idle), known);
     if (round % 3 == 0) publish_next();
   }
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

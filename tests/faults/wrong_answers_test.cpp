@@ -1,37 +1,35 @@
 // A store whose answers are too large, short, damaged, old, or of another set.
-#include <gmock/gmock.h>
 #include <sys/resource.h>
 
 #include <filesystem>
 #include <random>
 
 #include "tests/support/forked.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/soak.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tests/tools/transfer/shared_store.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::Values;
 
 constexpr std::size_t kLarge = std::size_t{64} << 20;
 constexpr long kFewKilobytes = 16 * 1024;
 
 struct LargeValue {
-  test::StoreKind kind;
-  void (*put)(const test::TemporaryDirectory& directory, const std::string& key);
+  StoreKind kind;
+  void (*put)(const TemporaryDirectory& directory, const std::string& key);
 
   // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
   friend void PrintTo(const LargeValue& value, std::ostream* out) { *out << value.kind.name; }
 };
 
-void put_into_redis(const test::TemporaryDirectory&, const std::string& key) {
-  test::shared_redis().command("SETRANGE " + key + " " + std::to_string(kLarge - 1) + " x");
+void put_into_redis(const TemporaryDirectory&, const std::string& key) {
+  shared_redis().command("SETRANGE " + key + " " + std::to_string(kLarge - 1) + " x");
 }
-void put_into_folder(const test::TemporaryDirectory& directory, const std::string& key) {
+void put_into_folder(const TemporaryDirectory& directory, const std::string& key) {
   std::filesystem::resize_file(directory / "dir/" + key, kLarge);
 }
 
@@ -44,17 +42,17 @@ long peak_kilobytes() {
 class TooLargeAnswer : public ::testing::TestWithParam<LargeValue> {};
 
 TEST_P(TooLargeAnswer, IsRefusedBeforeItHasAllCome) {
-  const test::TemporaryDirectory directory{test::fast_folder()};
+  const TemporaryDirectory directory{fast_folder()};
   const std::string url = GetParam().kind.empty_store(directory);
   const auto store = open_store(url);
-  test::pushing(0)(*store);
+  pushing(0)(*store);
   const SnapshotRecord record = read_pointer(*store, "tags")->current.value();
-  for (const std::string& key : {test::chunk_keys_of(*store, record).front(), pointer_key(*store, "tags")}) {
+  for (const std::string& key : {chunk_keys_of(*store, record).front(), pointer_key(*store, "tags")}) {
     GetParam().put(directory, key);
-    EXPECT_EQ(test::run_in_process([&] {
+    EXPECT_EQ(run_in_process([&] {
                 const auto fresh = open_store(url);
                 const long before = peak_kilobytes();
-                const auto message = test::message_of<ErrorKind::Data>([&] { pull(*fresh, "tags"); });
+                const auto message = message_of<ErrorKind::Data>([&] { pull(*fresh, "tags"); });
                 if (message != fresh->name() + ": " + key + ": is larger than a record can be") return 1;
                 return peak_kilobytes() - before < kFewKilobytes ? 0 : 2;
               }),
@@ -67,13 +65,12 @@ std::string value_name(const ::testing::TestParamInfo<LargeValue>& of) {
   return of.param.kind.name;
 }
 INSTANTIATE_TEST_SUITE_P(Stores, TooLargeAnswer,
-                         Values(LargeValue{test::kRedisUnix, put_into_redis},
-                                LargeValue{test::kRedisTcp, put_into_redis},
-                                LargeValue{test::kDir, put_into_folder}),
+                         Values(LargeValue{kRedisUnix, put_into_redis}, LargeValue{kRedisTcp, put_into_redis},
+                                LargeValue{kDir, put_into_folder}),
                          value_name);
 
 // Tells the truth about two records of three.
-class LyingStore : public test::StoreDecorator {
+class LyingStore : public StoreDecorator {
  public:
   struct Lies {
     std::mt19937 random{1};
@@ -121,7 +118,7 @@ class LyingStore : public test::StoreDecorator {
   Lies& lies_;
 };
 
-class WrongAnswers : public test::SetRefresherTest {
+class WrongAnswers : public SetRefresherTest {
  protected:
   WrongAnswers() {
     lying_.try_again_now();
@@ -130,12 +127,12 @@ class WrongAnswers : public test::SetRefresherTest {
 
   LyingStore::Lies lies_;
   StoreConnection lying_{[this] { return std::make_unique<LyingStore>(open_store(url_), lies_); },
-                         "the store", test::kPollInterval};
+                         "the store", kPollInterval};
 };
 
 // Every generation holds one key more. Whatever is live is one that was pushed, whole, and never goes back.
 TEST_F(WrongAnswers, NeverGoLive) {
-  const unsigned rounds = test::soak_rounds(50, 2000);
+  const unsigned rounds = soak_rounds(50, 2000);
   site_.push("shop", {0, 1000});
   unsigned refused = 0;
   std::uint64_t live = 0;
@@ -161,10 +158,9 @@ TEST_F(WrongAnswers, NeverGoLive) {
   lies_.has_begun = false;
   EXPECT_EQ(trouble(), Trouble::None);
   EXPECT_EQ(site_.live_generation("tags"), rounds);
-  test::soak_report("wrong answers of a store: " + std::to_string(lies_.told) + " in " +
-                    std::to_string(rounds) + " looks, " + std::to_string(refused) +
-                    " looks refused, none went live");
+  soak_report("wrong answers of a store: " + std::to_string(lies_.told) + " in " + std::to_string(rounds) +
+              " looks, " + std::to_string(refused) + " looks refused, none went live");
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

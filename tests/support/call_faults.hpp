@@ -2,6 +2,9 @@
 // fault at each of its calls on files and sockets in turn.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <functional>
@@ -21,9 +24,20 @@ inline constexpr std::array kCallFaults{CallFault{"ENOSPC", ENOSPC}, CallFault{"
                                         CallFault{"EINTR", EINTR}, CallFault{"EMFILE", EMFILE},
                                         CallFault{"half of the bytes", 0}};
 
-// In few rounds a call meets one fault, the next call another.
-inline bool is_of_this_round(std::size_t fault, int at) {
-  return soak_rounds(0, 1) == 1 || static_cast<std::size_t>(at) % kCallFaults.size() == fault;
+// Has the work meet each fault at each of its calls, from 1 on: calls `meet`, which returns false when there
+// are fewer calls. In few rounds a call meets one fault, the next call another. Stops at the first failure.
+// Returns how many calls there are.
+inline int for_each_call_fault(const std::function<bool(const CallFault& fault, int at)>& meet) {
+  int calls = 0;
+  for (std::size_t i = 0; i < kCallFaults.size(); ++i) {
+    for (int at = 1; !::testing::Test::HasFailure(); ++at) {
+      if (soak_rounds(0, 1) == 0 && static_cast<std::size_t>(at) % kCallFaults.size() != i) continue;
+      SCOPED_TRACE(std::string(kCallFaults[i].name) + " at call " + std::to_string(at));
+      if (!meet(kCallFaults[i], at)) break;
+      calls = std::max(calls, at);
+    }
+  }
+  return calls;
 }
 
 // How it ended for who had asked for it.
