@@ -1,28 +1,20 @@
 #include "tools/keys/key_file.hpp"
 
 #include <fcntl.h>
-#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/error.hpp"
 #include "core/base/file_descriptor.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_directory.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
 using namespace std::string_literals;
-using test::message_of;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 using Keys = std::vector<std::string>;
 
 constexpr KeyFileFormat kNulSeparated{.nul_separated = true};
@@ -46,8 +38,11 @@ class KeyFile : public ::testing::Test {
   Keys keys_in(const std::string& text, const KeyFileFormat& format = {}) const {
     return read(file_with(text), format);
   }
+  std::string refusal_of(const std::string& text, const KeyFileFormat& format = {}) const {
+    return message_of<ErrorKind::Data>([&] { keys_in(text, format); });
+  }
 
-  test::TemporaryDirectory directory_;
+  TemporaryDirectory directory_;
 };
 
 TEST_F(KeyFile, HoldsOneKeyPerLine) {
@@ -82,18 +77,17 @@ TEST_F(KeyFile, HoldsAnyByteButNulAndTheLineEnd) {
 }
 
 TEST_F(KeyFile, RefusesANulInALineAndNamesTheLine) {
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in("a\n\nb\0c\0\nd\n"s); }),
+  EXPECT_THAT(refusal_of("a\n\nb\0c\0\nd\n"s),
               AllOf(HasSubstr(directory_ / "keys.txt: line 3 holds a NUL"), HasSubstr("-0")));
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in("a\0b\0"s); }), HasSubstr("line 1 holds a NUL"));
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in("a\n\0"s); }), HasSubstr("line 2 holds a NUL"));
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in(std::string(300'000, '\n') + "a\0"s); }),
-              HasSubstr("line 300001 holds a NUL"));
+  EXPECT_THAT(refusal_of("a\0b\0"s), HasSubstr("line 1 holds a NUL"));
+  EXPECT_THAT(refusal_of("a\n\0"s), HasSubstr("line 2 holds a NUL"));
+  EXPECT_THAT(refusal_of(std::string(300'000, '\n') + "a\0"s), HasSubstr("line 300001 holds a NUL"));
 }
 
 TEST_F(KeyFile, RefusesAListWithoutNulWhereKeysEndWithNul) {
   for (const KeyFileFormat& format :
        {kNulSeparated, KeyFileFormat{.nul_separated = true, .max_key_bytes = 4}}) {
-    EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in("a\nb\nc\n", format); }),
+    EXPECT_THAT(refusal_of("a\nb\nc\n", format),
                 AllOf(HasSubstr(directory_ / "keys.txt: holds no NUL"), HasSubstr("-0")))
         << format.max_key_bytes;
   }
@@ -104,18 +98,17 @@ TEST_F(KeyFile, RefusesCompressedData) {
        {std::pair{"\x1F\x8B\x08\x08\n"s, "gzip"}, std::pair{"\x28\xB5\x2F\xFD\x04"s, "zstd"},
         std::pair{"\xFD"s + "7zXZ\0\0"s, "xz"}}) {
     for (const KeyFileFormat& format : {KeyFileFormat{}, kNulSeparated}) {
-      EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in(beginning + "more\0"s, format); }),
+      EXPECT_THAT(refusal_of(beginning + "more\0"s, format),
                   HasSubstr(directory_ / "keys.txt: is compressed by " + name));
     }
-    EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in("a\n" + beginning); }),
-                Not(HasSubstr("compressed")));
+    EXPECT_THAT(refusal_of("a\n" + beginning), Not(HasSubstr("compressed")));
   }
 }
 
 TEST_F(KeyFile, RefusesUtf16) {
   for (const KeyFileFormat& format : {KeyFileFormat{}, kNulSeparated}) {
     for (const std::string& text : {"\xFF\xFE"s + "a\0\n\0"s, "\xFE\xFF"s + "\0a\0\n"s}) {
-      EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in(text, format); }),
+      EXPECT_THAT(refusal_of(text, format),
                   HasSubstr(directory_ / "keys.txt: begins with a UTF-16 byte order mark"));
     }
   }
@@ -127,10 +120,10 @@ TEST_F(KeyFile, HoldsCrInTheMiddleOfALine) {
 }
 
 TEST_F(KeyFile, RefusesACrAtTheEndOfALineAndNamesTheLine) {
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in("a\n\nb\r\nc\r\n"); }),
+  EXPECT_THAT(refusal_of("a\n\nb\r\nc\r\n"),
               AllOf(HasSubstr(directory_ / "keys.txt: line 3 ends in a CR"), HasSubstr("--allow-cr")));
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in("a\n\r\n"); }), HasSubstr("line 2 ends in a CR"));
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in("a\nlast\r"); }), HasSubstr("line 2 ends in a CR"));
+  EXPECT_THAT(refusal_of("a\n\r\n"), HasSubstr("line 2 ends in a CR"));
+  EXPECT_THAT(refusal_of("a\nlast\r"), HasSubstr("line 2 ends in a CR"));
 }
 
 TEST_F(KeyFile, StripsOneCrWhereThatIsAllowed) {
@@ -157,18 +150,15 @@ TEST_F(KeyFile, HoldsKeysLargerThanOneRead) {
 TEST_F(KeyFile, RefusesKeysBeyondTheLimitAndNamesTheLine) {
   constexpr KeyFileFormat kFour{.max_key_bytes = 4};
   EXPECT_THAT(keys_in("four\n\n猫\nfour", kFour), ElementsAre("four", "猫", "four"));
-  EXPECT_EQ(message_of<ErrorKind::Data>([&] { keys_in("four\n\nfive5\nsix\n", kFour); }),
+  EXPECT_EQ(refusal_of("four\n\nfive5\nsix\n", kFour),
             directory_ / "keys.txt" + ": line 3 is longer than 4 bytes, the limit of a key here");
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in("a\nfive5", kFour); }),
-              HasSubstr(": line 2 is longer"));
+  EXPECT_THAT(refusal_of("a\nfive5", kFour), HasSubstr(": line 2 is longer"));
   constexpr KeyFileFormat kFourWithCr{.allow_cr = true, .max_key_bytes = 4};
   EXPECT_THAT(keys_in("four\r\nfour\r", kFourWithCr), ElementsAre("four", "four"));
-  EXPECT_THAT([&] { keys_in("five5\r\n", kFourWithCr); }, test::fails(ErrorKind::Data));
+  EXPECT_NE(refusal_of("five5\r\n", kFourWithCr), "");
   constexpr KeyFileFormat kFourWithNul{.nul_separated = true, .max_key_bytes = 4};
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in("a\0four\r\0"s, kFourWithNul); }),
-              HasSubstr(": key 2 is"));
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in("a\0four\r"s, kFourWithNul); }),
-              HasSubstr(": key 2 is"));
+  EXPECT_THAT(refusal_of("a\0four\r\0"s, kFourWithNul), HasSubstr(": key 2 is"));
+  EXPECT_THAT(refusal_of("a\0four\r"s, kFourWithNul), HasSubstr(": key 2 is"));
 }
 
 // A pipe that says yes for ever without a line end: refused at once, and not when memory is full.
@@ -179,7 +169,7 @@ TEST_F(KeyFile, RefusesAKeyWithoutEndBeforeAllOfItIsRead) {
 }
 
 TEST_F(KeyFile, RefusesAByteOrderMarkAtTheBeginningOnly) {
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in("\xEF\xBB\xBFkey\n"); }),
+  EXPECT_THAT(refusal_of("\xEF\xBB\xBFkey\n"),
               AllOf(HasSubstr(directory_ / "keys.txt"), HasSubstr("byte order mark")));
   EXPECT_THAT(keys_in("key\n\xEF\xBB\xBFkey\n"), ElementsAre("key", "\xEF\xBB\xBFkey"));
   EXPECT_THAT(keys_in("\xEF\xBB\xBF\0"s, kNulSeparated), ElementsAre("\xEF\xBB\xBF"));
@@ -220,7 +210,7 @@ TEST_F(KeyFile, PassesOnWhatItsReceiverThrows) {
       [&] {
         read_keys(file_with("a\nb\n"), {}, [](std::string_view) { throw Error(ErrorKind::Data, "enough"); });
       },
-      test::fails(ErrorKind::Data));
+      fails(ErrorKind::Data));
 }
 
 TEST_F(KeyFile, IsReadWholeInAnyNumberOfThreads) {
@@ -264,9 +254,9 @@ TEST_F(KeyFile, PassesOnWhatAReceiverInAnyThreadThrows) {
           read_keys_in_threads(path, {}, threads,
                                [](auto, auto) { throw Error(ErrorKind::Permission, "enough"); });
         },
-        test::fails(ErrorKind::Permission));
+        fails(ErrorKind::Permission));
   }
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -1,21 +1,13 @@
 #include "tools/keys/suspect_lines.hpp"
 
-#include <gmock/gmock.h>
-
 #include <fstream>
 
+#include "tests/support/matchers.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/keys/key_file.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
 
 TEST(SuspectLines, AreNotThoseOfAnOrdinaryList) {
   for (const char* text : {"", "\n\n", "猫", "猫\n犬\n", "a,b", "a,b\nc\n", "a,b\nc,d,e\n",
@@ -61,7 +53,7 @@ TEST(SuspectLines, AreShownInShort) {
 }
 
 TEST(SuspectLines, AreLookedForAmongTheFirstOfAList) {
-  const test::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory / "keys.txt";
   const auto suspicions_in = [&path](const std::string& text, const KeyFileFormat& format) {
     std::ofstream(path, std::ios::binary) << text;
@@ -78,4 +70,4 @@ TEST(SuspectLines, AreLookedForAmongTheFirstOfAList) {
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -2,10 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
 TEST(Group, IsFoundByItsName) {
@@ -14,15 +13,15 @@ TEST(Group, IsFoundByItsName) {
 
 TEST(Group, MayBeANumberWithoutAName) {
   EXPECT_EQ(group_named("54322"), 54322U);
-  EXPECT_THAT([&] { group_named("54322x"); }, test::fails(ErrorKind::Usage));
-  EXPECT_THAT([&] { group_named("-1"); }, test::fails(ErrorKind::Usage));
-  EXPECT_THAT([&] { group_named("99999999999"); }, test::fails(ErrorKind::Usage));
+  EXPECT_THAT([&] { group_named("54322x"); }, fails(ErrorKind::Usage));
+  EXPECT_THAT([&] { group_named("-1"); }, fails(ErrorKind::Usage));
+  EXPECT_THAT([&] { group_named("99999999999"); }, fails(ErrorKind::Usage));
 }
 
 TEST(Group, IsNamedWhenTheSystemDoesNotKnowIt) {
-  EXPECT_EQ(test::message_of<ErrorKind::Usage>([] { group_named("no-such-group"); }),
+  EXPECT_EQ(message_of<ErrorKind::Usage>([] { group_named("no-such-group"); }),
             "group \"no-such-group\": no such group");
-  EXPECT_THAT([&] { group_named(""); }, test::fails(ErrorKind::Usage));
+  EXPECT_THAT([&] { group_named(""); }, fails(ErrorKind::Usage));
 }
 
 TEST(Accounts, HaveNamesWhereTheSystemKnowsThem) {
@@ -33,4 +32,4 @@ TEST(Accounts, HaveNamesWhereTheSystemKnowsThem) {
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

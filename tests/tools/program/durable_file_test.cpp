@@ -1,6 +1,5 @@
 #include "tools/program/durable_file.hpp"
 
-#include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,17 +7,12 @@
 #include <fstream>
 #include <new>
 
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/temporary_directory.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using test::message_of;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class DurableFile : public ::testing::Test {
  protected:
@@ -37,7 +31,7 @@ class DurableFile : public ::testing::Test {
     return found;
   }
 
-  test::TemporaryDirectory directory_;
+  TemporaryDirectory directory_;
 };
 
 TEST_F(DurableFile, IsWrittenWhole) {
@@ -116,17 +110,17 @@ TEST_F(DurableFile, NeverReplacesAFolderOrADevice) {
   EXPECT_EQ(message_of<ErrorKind::CannotCreate>([&] { write("folder", "text"); }),
             directory_ / "folder" + ": is there already and is not an ordinary file");
   ASSERT_EQ(::mkfifo((directory_ / "pipe").c_str(), 0600), 0);
-  EXPECT_THAT([&] { write("pipe", "text"); }, test::fails(ErrorKind::CannotCreate));
+  EXPECT_THAT([&] { write("pipe", "text"); }, fails(ErrorKind::CannotCreate));
   EXPECT_TRUE(std::filesystem::is_fifo(directory_ / "pipe"));
   std::filesystem::create_symlink("/dev/null", directory_ / "null");
-  EXPECT_THAT([&] { write("null", "text"); }, test::fails(ErrorKind::CannotCreate));
+  EXPECT_THAT([&] { write("null", "text"); }, fails(ErrorKind::CannotCreate));
   EXPECT_TRUE(std::filesystem::is_symlink(directory_ / "null"));
   EXPECT_EQ(names().size(), 3U);
 }
 
 TEST_F(DurableFile, LeavesTheOldOneAndNothingElseWhenTheFileSystemIsFull) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small tmpfs";
-  const test::MountedTmpfs mounted(directory_.path(), "64k");
+  const MountedTmpfs mounted(directory_.path(), "64k");
   if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
   ASSERT_EQ(mounted.error(), 0);
   write("a.ks", "old");
@@ -138,7 +132,7 @@ TEST_F(DurableFile, LeavesTheOldOneAndNothingElseWhenTheFileSystemIsFull) {
 
 TEST_F(DurableFile, NamesItselfOnAReadOnlyFileSystem) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small tmpfs";
-  const test::MountedTmpfs mounted(directory_.path(), "64k", MS_RDONLY);
+  const MountedTmpfs mounted(directory_.path(), "64k", MS_RDONLY);
   if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";
   ASSERT_EQ(mounted.error(), 0);
   EXPECT_EQ(message_of<ErrorKind::CannotCreate>([&] { write("a.ks", "text"); }),
@@ -147,4 +141,4 @@ TEST_F(DurableFile, NamesItselfOnAReadOnlyFileSystem) {
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -1,19 +1,13 @@
 #include "tools/program/units.hpp"
 
-#include <gmock/gmock.h>
-
 #include <limits>
 
-#include "core/base/error.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
 using namespace std::chrono_literals;
-using test::message_of;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
@@ -136,11 +130,8 @@ TEST(Moments, RefuseDatesThatAreNoneAndWhatLiesBefore1970) {
                   "1969-12-31T23:59:59Z",
                   "26-11-21T07:00:00Z"},
                  "as 2026-11-21T07:00:00Z");
-  EXPECT_THAT(
-      [&] {
-        parse_moment({"2026-11-21T07:00:00Z", 21});
-      },
-      test::fails(ErrorKind::Usage));  // with its NUL
+  EXPECT_THAT([&] { parse_moment({"2026-11-21T07:00:00Z", 21}); },
+              fails(ErrorKind::Usage));  // with its NUL
 }
 
 TEST(Sizes, AreShownWithOneDecimal) {
@@ -194,4 +185,4 @@ TEST(Counts, AreShownWithThousandsApart) {
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

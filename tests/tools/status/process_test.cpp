@@ -1,24 +1,21 @@
 #include "tools/status/process.hpp"
 
 #include <fcntl.h>
-#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <array>
 
 #include "tests/support/forked.hpp"
+#include "tests/support/matchers.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
-
-using ::testing::Contains;
-using ::testing::StartsWith;
 
 // A program that waits to be killed, under a name of the caller's.
 pid_t start_as(const std::string& name) {
   std::array<int, 2> started{};
   if (::pipe2(started.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe");
-  const pid_t pid = test::start_process([&] { return ::execl("/bin/sleep", name.c_str(), "1000", nullptr); });
+  const pid_t pid = start_process([&] { return ::execl("/bin/sleep", name.c_str(), "1000", nullptr); });
   ::close(started[1]);
   char byte = 0;
   static_cast<void>(::read(started[0], &byte, 1));  // ends when the program has taken the process over
@@ -30,7 +27,7 @@ std::string program_of(const std::string& name) {
   const pid_t pid = start_as(name);
   const auto facts = facts_of(pid);
   ::kill(pid, SIGKILL);
-  test::wait_for(pid);
+  wait_for(pid);
   return facts ? facts->program : "";
 }
 
@@ -58,12 +55,12 @@ TEST(Process, HasAUserAndAStart) {
 
 // Between two looks at it.
 TEST(Process, HasNoFactsOnceItHasEnded) {
-  const pid_t pid = test::start_process([] { return 0; });
+  const pid_t pid = start_process([] { return 0; });
   siginfo_t end{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED | WNOWAIT), 0);
   EXPECT_FALSE(facts_of(pid));
   EXPECT_TRUE(files_mapped_by(pid));
-  EXPECT_EQ(test::wait_for(pid), 0);
+  EXPECT_EQ(wait_for(pid), 0);
   EXPECT_FALSE(facts_of(pid));
   ASSERT_TRUE(files_mapped_by(pid));
   EXPECT_TRUE(files_mapped_by(pid)->empty());
@@ -77,4 +74,4 @@ TEST(Process, HasItsOwnProgramMapped) {
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -1,21 +1,14 @@
 #include "tools/status/reader_processes.hpp"
 
-#include <gmock/gmock.h>
-
-#include "core/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/idle_reader.hpp"
-#include "tests/support/message_of.hpp"
+#include "tests/support/matchers.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 
-namespace keysieve {
+namespace keysieve::test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-
-class ReaderProcessesTest : public test::SharedMemory {};
+class ReaderProcessesTest : public SharedMemory {};
 
 TEST_F(ReaderProcessesTest, AreNoneWhereNobodyReads) {
   publish("key");
@@ -24,7 +17,7 @@ TEST_F(ReaderProcessesTest, AreNoneWhereNobodyReads) {
 
 TEST_F(ReaderProcessesTest, AreFoundWithWhatTheyHaveMapped) {
   publish("key");
-  const test::IdleReader idle(reader());
+  const IdleReader idle(reader());
   const auto found = reader_processes(directory_.path()).readers;
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].pid, idle.pid());
@@ -39,10 +32,10 @@ TEST_F(ReaderProcessesTest, AreFoundWithWhatTheyHaveMapped) {
 
 TEST_F(ReaderProcessesTest, ThatSitIdleKeepWhatWasRemoved) {
   publish("first");
-  const test::IdleReader first(reader());
+  const IdleReader first(reader());
   publish("second");
   publish("third");
-  const test::IdleReader third(reader());
+  const IdleReader third(reader());
   const auto found = reader_processes(directory_.path()).readers;
   ASSERT_THAT(found, SizeIs(2));
   EXPECT_EQ(found[0].pid, first.pid());
@@ -55,23 +48,23 @@ TEST_F(ReaderProcessesTest, ThatSitIdleKeepWhatWasRemoved) {
 
 TEST_F(ReaderProcessesTest, OfOtherDirectoriesAreNotCounted) {
   publish("key");
-  const test::IdleReader idle(reader());
-  const test::TemporaryDirectory other;
+  const IdleReader idle(reader());
+  const TemporaryDirectory other;
   EXPECT_THAT(reader_processes(other.path()).readers, IsEmpty());
 }
 
 // As in a pool with a chroot, into which the directory is mounted.
 TEST_F(ReaderProcessesTest, AreFoundBehindABindMountAndKeepWhatWasRemoved) {
-  const test::TemporaryDirectory there;
+  const TemporaryDirectory there;
   if (::mount(directory_.path().c_str(), there.path().c_str(), nullptr, MS_BIND, nullptr) != 0) {
     GTEST_SKIP() << "only root can mount";
   }
   publish("first");
   {
-    const test::IdleReader first(SetReader({.directory = there.path(), .max_jitter = {}}, kSet));
+    const IdleReader first(SetReader({.directory = there.path(), .max_jitter = {}}, kSet));
     publish("second");
     publish("third");
-    const test::IdleReader third(SetReader({.directory = there.path(), .max_jitter = {}}, kSet));
+    const IdleReader third(SetReader({.directory = there.path(), .max_jitter = {}}, kSet));
     const auto found = reader_processes(directory_.path()).readers;
     EXPECT_THAT(found, SizeIs(2));
     if (found.size() == 2) {
@@ -87,8 +80,8 @@ TEST_F(ReaderProcessesTest, AreFoundBehindABindMountAndKeepWhatWasRemoved) {
 
 TEST_F(ReaderProcessesTest, OfAnotherFileSystemUnderTheSamePathAreNotCounted) {
   publish("first");
-  const test::IdleReader hidden(reader());
-  const test::MountedTmpfs mounted(directory_.path(), "16m");
+  const IdleReader hidden(reader());
+  const MountedTmpfs mounted(directory_.path(), "16m");
   if (mounted.error() != 0) GTEST_SKIP() << "only root can mount";
   publish("second");
   EXPECT_THAT(reader_processes(directory_.path()).readers, IsEmpty());
@@ -96,7 +89,7 @@ TEST_F(ReaderProcessesTest, OfAnotherFileSystemUnderTheSamePathAreNotCounted) {
 
 TEST_F(ReaderProcessesTest, AreFoundWhenTheirSetWasWipedAway) {
   publish("first");
-  const test::IdleReader idle(reader());
+  const IdleReader idle(reader());
   std::filesystem::remove_all(folder());
   EXPECT_THAT(reader_processes(directory_.path()).readers, SizeIs(1));
   publish("second");
@@ -105,35 +98,35 @@ TEST_F(ReaderProcessesTest, AreFoundWhenTheirSetWasWipedAway) {
 
 // As in a container into which the directory is mounted.
 TEST_F(ReaderProcessesTest, AreFoundUnderAnotherPathOfTheSameMount) {
-  const test::TemporaryDirectory there;
-  const test::MountedTmpfs mounted(directory_.path(), "16m");
+  const TemporaryDirectory there;
+  const MountedTmpfs mounted(directory_.path(), "16m");
   if (mounted.error() != 0) GTEST_SKIP() << "only root can mount";
   publish("key");
   ASSERT_EQ(::mount(directory_.path().c_str(), there.path().c_str(), nullptr, MS_BIND, nullptr), 0);
   {
-    const test::IdleReader idle(SetReader({.directory = there.path(), .max_jitter = {}}, kSet));
+    const IdleReader idle(SetReader({.directory = there.path(), .max_jitter = {}}, kSet));
     EXPECT_EQ(::umount2(there.path().c_str(), MNT_DETACH), 0);
     EXPECT_THAT(reader_processes(directory_.path()).readers, SizeIs(1));
   }
 }
 
 TEST_F(ReaderProcessesTest, OfOtherUsersAreCountedAsUnreadable) {
-  if (!test::is_root()) GTEST_SKIP() << "only root can become another user";
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
   publish("key");
   std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
-  const test::IdleReader idle(reader());
-  EXPECT_EQ(test::run_as(54'321, 54'322,
-                         [&] {
-                           const ReaderProcesses found = reader_processes(directory_.path());
-                           return found.readers.empty() && found.unreadable > 0 ? 0 : 1;
-                         }),
+  const IdleReader idle(reader());
+  EXPECT_EQ(run_as(54'321, 54'322,
+                   [&] {
+                     const ReaderProcesses found = reader_processes(directory_.path());
+                     return found.readers.empty() && found.unreadable > 0 ? 0 : 1;
+                   }),
             0);
 }
 
 TEST_F(ReaderProcessesTest, NeedADirectory) {
   EXPECT_THAT([&] { reader_processes(directory_ / "gone"); },
-              test::fails(ErrorKind::MissingInput, HasSubstr(directory_ / "gone")));
+              fails(ErrorKind::MissingInput, HasSubstr(directory_ / "gone")));
 }
 
 }  // namespace
-}  // namespace keysieve
+}  // namespace keysieve::test

@@ -37,7 +37,7 @@ TEST_F(AddsFrom, IsTheWholeLogOfASetThatHasNoneOrHasLostIt) {
   EXPECT_EQ(adds_from_with(LogPosition{}), LogPosition{});
 }
 
-TEST_F(AddsFrom, LiesTheOverlapBeforeNow) {
+TEST_F(AddsFrom, BeginsTheOverlapBeforeNow) {
   const LogPosition end = log_position(kNowMs, 7);
   EXPECT_EQ(adds_from_with(end), log_position(kNowMs - kTenMinutes, 0));
   EXPECT_EQ(adds_from_with(end, milliseconds(1)), log_position(kNowMs - 1, 0));

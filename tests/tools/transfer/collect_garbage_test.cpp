@@ -49,7 +49,7 @@ TEST_F(CollectGarbage, FinishesARemovalThatWasInterrupted) {
   EXPECT_THAT(pointer().garbage, IsEmpty());
 }
 
-TEST_F(CollectGarbage, TakesAPushOfADayForInterrupted) {
+TEST_F(CollectGarbage, TreatsAPushAsInterruptedAfterADay) {
   const UnixSeconds start = unix_now();
   push(build_snapshot());
   put_chunks(1, 3);
@@ -62,7 +62,7 @@ TEST_F(CollectGarbage, TakesAPushOfADayForInterrupted) {
   EXPECT_THAT(pointer().garbage, IsEmpty());
 }
 
-TEST_F(CollectGarbage, TakesAnotherAgeWhenTold) {
+TEST_F(CollectGarbage, TreatsItAsInterruptedAfterAnotherAgeWhenTold) {
   const UnixSeconds start = unix_now();
   push(build_snapshot());
   change_pointer([&](PointerRecord& pointer) { pointer.pending.push_back({push_id(1), 3, start, {}}); });

@@ -15,13 +15,9 @@ struct CountingSet {
 };
 
 CountingSet build_counting(std::uint64_t keys, double target_fpr = 0.0001) {
-  SnapshotBuilder builder({.set_name = "tags",
-                           .kind = &filter_kind_named("bloom"),
-                           .target_fpr = target_fpr,
-                           .growth = 2.0,
-                           .seed = 7,
-                           .as_of = 1'700'000'000});
-  for (std::uint64_t i = 0; i < keys; ++i) builder.add("key" + std::to_string(i));
+  SnapshotBuilder builder(
+      settings_of({.kind = "bloom", .keys = keys, .target_fpr = target_fpr, .growth = 2.0}));
+  add_keys(builder, keys);
   SnapshotBytes snapshot = builder.finish();
   SnapshotBytes counters = builder.counters(view_of(snapshot));
   return {std::move(snapshot), std::move(counters)};
@@ -56,7 +52,7 @@ class Counting : public TransferTest {
   const CountingSet set_ = build_counting(kKeys);
 };
 
-TEST_F(Counting, IsCarriedToWhoeverUpdates) {
+TEST_F(Counting, IsPulledForAnUpdate) {
   push_counting(set_);
   EXPECT_EQ(current().counters_bytes, set_.counters.get().size());
   const Pulled pulled = pull_with_counters(*store_, "tags");

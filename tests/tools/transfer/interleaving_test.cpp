@@ -59,7 +59,7 @@ bool survives_fault(Store& store, const std::vector<Deed>& deeds, Fault fault, i
   return faulty.has_failed();
 }
 
-TEST_P(Interleaving, OfAnyFaultCostsNothingThatIsNeededAndLeavesNothingThatIsNot) {
+TEST_P(Interleaving, AnyFaultAtAnyStepLosesNothingAndLeaksNothing) {
   const std::vector<Deed> deeds{pushing(0),     pushing(1), pushing(2),   pushing(3),
                                 rolling_back(), pushing(4), collecting(), pushing(4)};
   for (const Fault fault : {Fault::CrashBefore, Fault::CrashAfter, Fault::NotReached, Fault::AnswerLost,
@@ -75,7 +75,7 @@ struct NamedDeed {
   Deed deed;
 };
 
-TEST_P(Interleaving, OfTwoAtAnyStepCostsNothingThatIsNeededAndLeavesNothingThatIsNot) {
+TEST_P(Interleaving, TwoOperationsInterleavedAtEveryStepLoseNothingAndLeakNothing) {
   const std::vector<NamedDeed> stopped{{"push", pushing(5)},
                                        {"push of an older build", pushing(2)},
                                        {"push of the current build", pushing(4)},
@@ -112,7 +112,7 @@ TEST_P(Interleaving, OfTwoAtAnyStepCostsNothingThatIsNeededAndLeavesNothingThatI
 }
 
 // The loader is at its chunks while its generation falls out of the kept ones, and its chunks go.
-TEST_P(Interleaving, OfASlowPullEndsWithWhatIsCurrentThen) {
+TEST_P(Interleaving, ASlowPullEndsWithWhatIsCurrentThen) {
   for (int at = 2;; ++at) {
     const auto store = used_store();
     StoppedStore slow(*store, at, [&] {

@@ -90,7 +90,7 @@ TEST_F(InterruptedPush, LeavesChunksThatAPushOfTheNextDayRemoves) {
   EXPECT_THAT(keys(), SizeIs(2 + 1)) << "two generations of one chunk, and the pointer";
 }
 
-TEST_F(InterruptedPush, IsToldFromARivalThatStartedLater) {
+TEST_F(InterruptedPush, IsNotMistakenForARivalThatStartedLater) {
   const auto interrupted = build_snapshot();
   const auto rival = build_snapshot();
   interrupt_push(interrupted, kStart);
@@ -100,7 +100,7 @@ TEST_F(InterruptedPush, IsToldFromARivalThatStartedLater) {
   EXPECT_TRUE(has_chunks_of(rival));
 }
 
-TEST_F(InterruptedPush, CostsAKeptGenerationOfTheSameBuildNoChunks) {
+TEST_F(InterruptedPush, LeavesTheChunksOfAKeptGenerationOfTheSameBuild) {
   const auto snapshot = build_snapshot();
   interrupt_push(snapshot, kStart);
   push_at(snapshot, kStart + 1);

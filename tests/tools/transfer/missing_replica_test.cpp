@@ -37,7 +37,7 @@ class MissingReplica : public ::testing::Test {
   }
 
   const RedisServer master_{{"--hz", "100"}};
-  const RedisServer replica_{{"--replicaof", "127.0.0.1", std::to_string(master_.port())}};
+  const RedisServer replica_{following(master_)};
   const std::unique_ptr<Store> store_ = open_store(master_.tcp_url() + "?wait_replicas=1&timeout=2m");
   HookedStore hooked_{*store_};
   std::optional<WaitsCutShort> in_vain_;

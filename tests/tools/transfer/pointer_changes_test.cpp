@@ -61,7 +61,7 @@ TEST(Discard, MovesAPendingPushToTheGarbageOnce) {
   EXPECT_THAT(pointer.garbage, ElementsAre(garbage));
 }
 
-TEST(DiscardAbandoned, TakesAClockThatIsAheadForNow) {
+TEST(DiscardAbandoned, TreatsAClockThatIsAheadAsNow) {
   PointerRecord pointer;
   announce(pointer, pending_push(1, kNow + 100));
   EXPECT_FALSE(discard_abandoned(pointer, kNow, std::chrono::seconds{1}));

@@ -4,6 +4,7 @@
 
 #include "core/snapshot/counters.hpp"
 #include "tests/support/matchers.hpp"
+#include "tests/tools/transfer/snapshots.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -31,17 +32,11 @@ SnapshotRecord record_of_generation(std::uint64_t generation) {
   return record;
 }
 
-PushId push_id_of(std::uint8_t byte) {
-  PushId push_id{};
-  push_id.fill(byte);
-  return push_id;
-}
-
 PointerRecord valid_record() {
   return {.current = record_of_generation(9),
           .previous = {record_of_generation(8), record_of_generation(5)},
-          .pending = {{push_id_of(0xab), 12, 1'700'000'000, log_position(5, 6)}},
-          .garbage = {{push_id_of(0xcd), 13}, {push_id_of(0xef), 14}},
+          .pending = {{push_id(0xab), 12, 1'700'000'000, log_position(5, 6)}},
+          .garbage = {{push_id(0xcd), 13}, {push_id(0xef), 14}},
           .adds_trimmed_to = log_position(1'699'999'990'000, 0)};
 }
 
@@ -62,6 +57,14 @@ Json first_format() {
     for (Json& older : document["previous"]) older.erase(later);
   }
   return document;
+}
+
+// Why it is refused; empty when it is not.
+std::string refusal_of(const std::string& text) {
+  return message_of<ErrorKind::Data>([&] { decode_pointer_record(text, "source"); });
+}
+std::string refusal_of(const Json& document) {
+  return refusal_of(document.dump());
 }
 
 TEST(PointerRecord, ComesBackAsItWasEncoded) {
@@ -92,7 +95,7 @@ TEST(PointerRecord, OfTheFirstFormatAlwaysNamesACurrentGeneration) {
   Json document = first_format();
   document["current"] = nullptr;
   document["previous"] = Json::array();
-  EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, fails(ErrorKind::Data));
+  EXPECT_NE(refusal_of(document), "");
 }
 
 TEST(PointerRecord, IsReadableJson) {
@@ -126,45 +129,34 @@ TEST(PointerRecord, OfANewerFormatIsIncompatible) {
 TEST(PointerRecord, IsRefusedWhenTruncatedAnywhere) {
   const std::string text = encode(valid_record());
   for (std::size_t size = 0; size < text.size(); ++size) {
-    EXPECT_THAT([&] { decode_pointer_record(text.substr(0, size), "source"); }, fails(ErrorKind::Data))
-        << size;
+    EXPECT_NE(refusal_of(text.substr(0, size)), "") << size;
   }
 }
 
 TEST(PointerRecord, IsRefusedWhenAMemberWasExchanged) {
   Json document = Json::parse(encode(valid_record()));
   document["current"]["adds_from"] = "0-0";
-  EXPECT_EQ(message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
-            "source: is damaged (checksum)");
+  EXPECT_EQ(refusal_of(document), "source: is damaged (checksum)");
 }
 
 TEST(PointerRecord, IsRefusedWithCountersThatDoNotFitTheShards) {
   Json document = valid_document();
   EXPECT_FALSE(document["current"].contains("counters_bytes")) << "only of counting sets";
   document["previous"][0]["counters_bytes"] = 12;
-  EXPECT_EQ(message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
-            "source: \"previous\": \"counters_bytes\" does not fit \"shard_count\"");
+  EXPECT_EQ(refusal_of(document), "source: \"previous\": \"counters_bytes\" does not fit \"shard_count\"");
 }
 
 TEST(PointerRecord, IsRefusedWithoutAnyOfItsMembers) {
   const Json valid = valid_document();
-  for (const auto& [member, value] : valid.items()) {
-    Json document = valid;
-    document.erase(member);
-    EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, fails(ErrorKind::Data)) << member;
-  }
-  for (const auto& [member, value] : valid["current"].items()) {
-    Json document = valid;
-    document["current"].erase(member);
-    EXPECT_EQ(message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
-              "source: \"current\": \"" + member + "\" is missing");
-  }
-  for (const char* list : {"pending", "garbage"}) {
-    for (const auto& [member, value] : valid[list][0].items()) {
+  for (const auto& [path, name] : {std::pair("", ""),
+                                   {"/current", "\"current\": "},
+                                   {"/pending/0", "\"pending\": "},
+                                   {"/garbage/0", "\"garbage\": "}}) {
+    const Json::json_pointer object(path);
+    for (const auto& [member, value] : valid.at(object).items()) {
       Json document = valid;
-      document[list][0].erase(member);
-      EXPECT_EQ(message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
-                std::string("source: \"") + list + "\": \"" + member + "\" is missing");
+      document.at(object).erase(member);
+      EXPECT_EQ(refusal_of(document), std::string("source: ") + name + "\"" + member + "\" is missing");
     }
   }
 }
@@ -177,8 +169,7 @@ TEST(PointerRecord, IsRefusedWhenAMemberHasAnotherType) {
       if (member == "kind" && wrong.is_string()) continue;  // that is one
       Json document = valid;
       document["current"][member] = wrong;
-      EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, fails(ErrorKind::Data))
-          << member << " " << wrong;
+      EXPECT_NE(refusal_of(document), "") << member << " " << wrong;
     }
   }
 }
@@ -228,8 +219,7 @@ TEST(PointerRecord, IsRefusedWhenAValueIsOutOfRange) {
   for (const WrongValue& wrong : wrong_values) {
     Json document = valid_document();
     document["current"][wrong.member] = wrong.value;
-    EXPECT_THAT(message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "store: key"); }),
-                AllOf(StartsWith("store: key: \"current\": "), HasSubstr(wrong.reason)))
+    EXPECT_THAT(refusal_of(document), AllOf(StartsWith("source: \"current\": "), HasSubstr(wrong.reason)))
         << wrong.member << " " << wrong.value;
   }
 }
@@ -238,8 +228,7 @@ TEST(PointerRecord, IsRefusedWhenTheOlderGenerationsAreWrong) {
   const auto refuses = [](const Json& previous) {
     Json document = valid_document();
     document["previous"] = previous;
-    EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, fails(ErrorKind::Data))
-        << previous;
+    EXPECT_NE(refusal_of(document), "") << previous;
   };
   const Json entry = valid_document()["previous"][0];
   Json same_generation = entry;
@@ -257,16 +246,14 @@ TEST(PointerRecord, IsRefusedWhenTheOlderGenerationsAreWrong) {
 TEST(PointerRecord, IsRefusedWhenItHasOlderGenerationsAndNoCurrentOne) {
   Json document = valid_document();
   document["current"] = nullptr;
-  EXPECT_EQ(message_of<ErrorKind::Data>([&] { decode_pointer_record(document.dump(), "source"); }),
-            "source: \"previous\" is not empty, though nothing is current");
+  EXPECT_EQ(refusal_of(document), "source: \"previous\" is not empty, though nothing is current");
 }
 
 TEST(PointerRecord, IsRefusedWhenItsListsAreWrong) {
   const auto refuses = [](const char* list, const Json& value) {
     Json document = valid_document();
     document[list] = value;
-    EXPECT_THAT([&] { decode_pointer_record(document.dump(), "source"); }, fails(ErrorKind::Data))
-        << list << " " << value;
+    EXPECT_NE(refusal_of(document), "") << list << " " << value;
   };
   for (const auto& [list, most] : {std::pair{"pending", kMaxPendingPushes}, {"garbage", kMaxGarbage}}) {
     const Json entry = valid_document()[list][0];
@@ -294,7 +281,7 @@ TEST(PointerRecord, IsRefusedWhenChunksThatAreNeededAreGarbage) {
        {valid.current->push_id, valid.previous.at(1).push_id, valid.pending.at(0).push_id}) {
     PointerRecord record = valid;
     record.garbage.back().push_id = needed;
-    EXPECT_THAT(message_of<ErrorKind::Data>([&] { decode_pointer_record(encode(record), "source"); }),
+    EXPECT_THAT(refusal_of(encode(record)),
                 StartsWith("source: \"garbage\" names a push that is kept or pending: "));
   }
 }
@@ -304,7 +291,7 @@ TEST(PointerRecord, IsRefusedWhenItIsNoRecordAtAll) {
   for (const std::string& text :
        {std::string("[]"), std::string("null"), std::string("{}"), std::string("\0", 1),
         std::string("{\"format\":\"1\"}"), std::string("\xff\xfe"), deep}) {
-    EXPECT_THAT([&] { decode_pointer_record(text, "source"); }, fails(ErrorKind::Data)) << text.substr(0, 40);
+    EXPECT_NE(refusal_of(text), "") << text.substr(0, 40);
   }
 }
 

@@ -17,6 +17,7 @@ struct SnapshotRecipe {
   std::string_view kind = kDefaultKindName;
   std::uint64_t keys = 1000;  // "key0", "key1", ...
   double target_fpr = 0.01;
+  double growth = 1.0;
   std::uint32_t shard_count = 0;  // 0: as many as the keys need
   std::uint64_t seed = 7;
   UnixSeconds as_of = 1'700'000'000;
@@ -28,12 +29,12 @@ inline constexpr std::uint32_t kShardsOfSomeChunks = 44;
 // 4.7 MiB: more than the 64 chunks of one batch.
 inline constexpr std::uint32_t kShardsOfSomeBatches = 1200;
 
-// Every call has another build id.
-inline SnapshotBytes build_snapshot(const SnapshotRecipe& recipe = {}) {
+inline BuildSettings settings_of(const SnapshotRecipe& recipe) {
   BuildSettings settings;
   settings.set_name = recipe.set_name;
   settings.kind = &filter_kind_named(recipe.kind);
   settings.target_fpr = recipe.target_fpr;
+  settings.growth = recipe.growth;
   settings.seed = recipe.seed;
   settings.as_of = recipe.as_of;
   settings.adds_from = recipe.adds_from;
@@ -41,8 +42,16 @@ inline SnapshotBytes build_snapshot(const SnapshotRecipe& recipe = {}) {
     settings.like = size_filter(*settings.kind, {.keys = recipe.keys, .target_fpr = recipe.target_fpr});
     settings.like->shard_count = recipe.shard_count;
   }
-  SnapshotBuilder builder(std::move(settings));
-  for (std::uint64_t i = 0; i < recipe.keys; ++i) builder.add("key" + std::to_string(i));
+  return settings;
+}
+inline void add_keys(SnapshotBuilder& builder, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) builder.add("key" + std::to_string(i));
+}
+
+// Every call has another build id.
+inline SnapshotBytes build_snapshot(const SnapshotRecipe& recipe = {}) {
+  SnapshotBuilder builder(settings_of(recipe));
+  add_keys(builder, recipe.keys);
   return builder.finish();
 }
 

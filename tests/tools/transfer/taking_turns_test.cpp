@@ -110,7 +110,7 @@ class TakingTurns : public ::testing::TestWithParam<StoreKind> {
 INSTANTIATE_TEST_SUITE_P(Stores, TakingTurns, ::testing::Values(kLmdb, kDir, kRedisUnix, kRedisCluster),
                          store_kind_name);
 
-TEST_P(TakingTurns, CostsNothingThatIsNeededAndLeavesNothingThatIsNot) {
+TEST_P(TakingTurns, LosesNothingAndLeaksNothing) {
   const std::vector<Deed> deeds{pushing(5),     pushing(6),   pushing(2),
                                 rolling_back(), collecting(), collecting(kMoreThanADay),
                                 rolling_back(), pushing(5)};

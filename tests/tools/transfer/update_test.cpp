@@ -7,23 +7,13 @@ namespace {
 
 class UpdateTest : public TransferTest {
  protected:
-  // Of set "tags", with keys "key0" and so on, and room for twice as many.
+  // With room for twice as many.
   void push_keys(std::uint64_t keys, LogPosition adds_from = {}, std::string_view kind = kDefaultKindName) {
-    BuildSettings settings{.set_name = "tags",
-                           .kind = &filter_kind_named(kind),
-                           .growth = 2.0,
-                           .seed = 7,
-                           .as_of = 1'700'000'000,
-                           .adds_from = adds_from};
-    SnapshotBuilder builder(settings);
-    for (std::uint64_t i = 0; i < keys; ++i) builder.add("key" + std::to_string(i));
-    push_any(builder.finish());
+    push_any(build_snapshot({.kind = kind, .keys = keys, .growth = 2.0, .adds_from = adds_from}));
   }
 
   static KeyChanges adding(int count) {
-    KeyChanges changes{.added = {}, .removed = {}, .as_of = 1'700'000'060};
-    for (int i = 0; i < count; ++i) changes.added.push_back("new" + std::to_string(i));
-    return changes;
+    return {.added = numbered("new", count), .removed = {}, .as_of = 1'700'000'060};
   }
 
   UpdateResult update(const KeyChanges& changes, const Guards& guards = {}) {
@@ -156,7 +146,7 @@ TEST_F(UpdateTest, AddsAKeyOnceThatIsListedOften) {
 TEST_F(UpdateTest, AddsToTheRoomThatItsRemovalsLeave) {
   push_keys(5'000, {}, "cuckoo");
   KeyChanges changes = adding(9'800);
-  for (int i = 0; i < 4'900; ++i) changes.removed.push_back("key" + std::to_string(i));
+  changes.removed = numbered("key", 4'900);
   EXPECT_EQ(update(changes).pushed.record.key_count, 9'900U);
   expect_all_maybe(5'000, changes, 4'900);
 }
