@@ -17,7 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kGenerationsPerPublisher = 1'000'000;
-constexpr int kPassesOfAReader = 50;  // then it is opened anew, as by a worker that starts
+constexpr int kPassesOfAReader = 50;  // then it is opened again, as by a worker that starts
 
 // What the processes tell each other, in memory that they share.
 struct KillCounts {

@@ -19,7 +19,7 @@ class PushCallFaults : public ::testing::TestWithParam<StoreKind> {
     if (!can_trace()) GTEST_SKIP() << "may not trace a process";
   }
 
-  // As the program does it: the store is opened anew.
+  // As the program does it: the store is opened each time.
   void push_to_store(const SnapshotBytes& snapshot) const {
     keysieve::push(*open_store(url_), view_of(snapshot), {});
   }

@@ -2,17 +2,42 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <limits>
 
 #include "core/shm/memory_use.hpp"
 #include "core/shm/set_reader.hpp"
 #include "tests/support/redis_server.hpp"
-#include "tests/support/resources.hpp"
 #include "tests/support/shared_page.hpp"
 #include "tests/support/soak.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
 
 namespace keysieve::test {
 namespace {
+
+// What a process holds.
+struct Resources {
+  std::int64_t files = 0;
+  std::int64_t mapped_files = 0;  // anonymous mappings are the allocator's own; their bytes count below
+  std::int64_t resident_bytes = 0;
+};
+
+Resources resources_of(pid_t pid) {
+  const std::string process = "/proc/" + std::to_string(pid);
+  Resources held;
+  for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator(process + "/fd")) ++held.files;
+  std::ifstream maps(process + "/maps");
+  for (std::string line; std::getline(maps, line);) held.mapped_files += line.find('/') != std::string::npos;
+  std::ifstream status(process + "/status");
+  for (std::string name; status >> name; status.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
+    if (name != "VmRSS:") continue;
+    std::int64_t kibibytes = 0;
+    status >> kibibytes;
+    held.resident_bytes = kibibytes * 1024;
+  }
+  return held;
+}
 
 constexpr unsigned kWorkers = 4;
 constexpr unsigned kWarm = 20;  // refreshes until everything has been used once

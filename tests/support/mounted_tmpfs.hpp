@@ -5,6 +5,7 @@
 #include <sys/mount.h>
 
 #include <cerrno>
+#include <stdexcept>
 #include <string>
 
 namespace keysieve::test {
@@ -21,6 +22,11 @@ class MountedTmpfs {
     if (error_ == 0) ::umount2(path_.c_str(), MNT_DETACH);
   }
 
+  // False where this user may not mount. Throws when it cannot be mounted for another reason.
+  [[nodiscard]] bool is_there() const {
+    if (error_ != 0 && error_ != EPERM) throw std::runtime_error("cannot mount a tmpfs at " + path_);
+    return error_ == 0;
+  }
   // errno of the mount; 0: mounted.
   [[nodiscard]] int error() const noexcept { return error_; }
 

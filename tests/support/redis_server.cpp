@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -11,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
@@ -18,6 +18,7 @@
 #include "core/base/file_descriptor.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/free_port.hpp"
+#include "tests/support/run_program.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -30,25 +31,6 @@ FileDescriptor connect_to(const std::string& socket_path) {
   socket_path.copy(address.sun_path, sizeof address.sun_path - 1);
   if (::connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) client.close();
   return client;
-}
-
-// Runs it as a child that dies with its parent, so that a crashed test leaves nothing behind.
-pid_t run(std::vector<std::string> arguments, const std::string& log_path) {
-  std::vector<char*> pointers;
-  pointers.reserve(arguments.size() + 1);
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  const pid_t parent = ::getpid();
-  const pid_t child = ::vfork();  // from here on, system calls alone
-  if (child < 0) throw std::runtime_error("cannot fork for redis-server");
-  if (child > 0) return child;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);
-  const int log = ::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  ::dup2(log, STDOUT_FILENO);
-  ::dup2(log, STDERR_FILENO);
-  ::execvp(pointers[0], pointers.data());
-  ::_exit(127);
 }
 
 // Reads what ends with a carriage return, and its line feed.
@@ -77,15 +59,17 @@ RedisServer::RedisServer(std::vector<std::string> options, const std::string& co
 }
 
 void RedisServer::start() {
-  std::vector<std::string> arguments{"redis-server", directory_ / "redis.conf", "--port",
-                                     std::to_string(port_), "--bind", "127.0.0.1", "--unixsocket",
-                                     socket_path(), "--dir", directory_.path(), "--save", "", "--appendonly",
-                                     "no", "--io-threads", "1",
-                                     // A replica that has loaded what it got without a file is sent nothing
-                                     // for up to a second, though WAIT counts it.
-                                     "--repl-diskless-sync", "no", "--databases", "4"};
-  arguments.insert(arguments.end(), options_.begin(), options_.end());
-  pid_ = run(std::move(arguments), directory_ / "log");
+  ProgramCall call{.program = "redis-server"};
+  call.arguments = {directory_ / "redis.conf", "--port", std::to_string(port_), "--bind", "127.0.0.1",
+                    "--unixsocket", socket_path(), "--dir", directory_.path(), "--save", "", "--appendonly",
+                    "no", "--io-threads", "1",
+                    // A replica that has loaded what it got without a file is sent nothing
+                    // for up to a second, though WAIT counts it.
+                    "--repl-diskless-sync", "no", "--databases", "4"};
+  call.arguments.insert(call.arguments.end(), options_.begin(), options_.end());
+  const FileDescriptor log(
+      ::open((directory_ / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  pid_ = start_program(call, {STDIN_FILENO, log.get(), log.get()});
   wait_until_it_accepts();
 }
 
@@ -184,6 +168,29 @@ std::uint64_t info_of(const RedisServer& server, const std::string& section, con
 int calls_of(const RedisServer& server, const std::string& command) {
   return static_cast<int>(info_of(server, "commandstats", "cmdstat_" + command + ":calls="));
 }
+
+namespace {
+
+// "id=7 addr=... flags=b ... cmd=wait ..."
+void end_waits(const RedisServer& server, std::size_t replicas) {
+  std::istringstream clients(server.text("CLIENT LIST"));
+  for (std::string client; std::getline(clients, client);) {
+    if (client.find(" cmd=wait ") == std::string::npos) continue;
+    if (replicas > 0) server.wait_for_replicas(replicas);
+    const std::string id = client.substr(3, client.find(' ') - 3);
+    server.command("CLIENT UNBLOCK " + id + " TIMEOUT");
+  }
+}
+
+}  // namespace
+
+WaitsCutShort::WaitsCutShort(const RedisServer& server, std::size_t replicas)
+    : thread_([&server, replicas](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+          end_waits(server, replicas);
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+      }) {}
 
 RedisServer& shared_redis() {
   static RedisServer server;

@@ -5,7 +5,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/base/file_descriptor.hpp"
@@ -69,5 +71,17 @@ int calls_of(const RedisServer& server, const std::string& command);
 
 // The one of this test binary, started by the first case that asks for it.
 RedisServer& shared_redis();
+
+// Replicas that are waited for in vain, without the waiting: ends every WAIT that the server holds, as the
+// server does when its time has passed, until the object is gone. What suites allow a write whose replica is
+// missing can then be as long as a busy machine needs for all that must not fail.
+class WaitsCutShort {
+ public:
+  // Each once so many replicas have what was written before it.
+  explicit WaitsCutShort(const RedisServer& server, std::size_t replicas = 0);
+
+ private:
+  std::jthread thread_;
+};
 
 }  // namespace keysieve::test

@@ -1,6 +1,7 @@
 #include "tests/support/run_program.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -12,9 +13,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <sstream>
 #include <stdexcept>
 
-#include "core/base/file_descriptor.hpp"
+#include "tests/support/forked.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -84,26 +86,67 @@ std::vector<std::string> environment_of(const ProgramCall& call) {
   return all;
 }
 
+// As execvp(3) finds it.
+std::string path_of(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return folder + "/" + program;
+  }
+  throw std::runtime_error(program + " is not installed");
+}
+
 // Runs in the child of vfork(), which has the parent's memory: system calls alone. Those of the C library
 // that change the user would tell the parent's threads.
-[[noreturn]] void become(const ProgramCall& call, const FileDescriptor& program, char* const* arguments,
-                         char* const* environment, const std::array<int, 3>& streams) {
+[[noreturn]] void become(const std::optional<uid_t>& user, unsigned most_seconds,
+                         const FileDescriptor& program, char* const* arguments, char* const* environment,
+                         const std::array<int, 3>& streams, pid_t parent) {
   for (int i = 0; i < 3; ++i) ::dup2(streams[static_cast<std::size_t>(i)], i);
-  if (call.user && (::syscall(SYS_setgroups, 0, nullptr) != 0 || ::syscall(SYS_setgid, *call.user) != 0 ||
-                    ::syscall(SYS_setuid, *call.user) != 0)) {
+  if (user && (::syscall(SYS_setgroups, 0, nullptr) != 0 || ::syscall(SYS_setgid, *user) != 0 ||
+               ::syscall(SYS_setuid, *user) != 0)) {
     ::_exit(kCannotStart);
   }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::alarm(kTimeoutSeconds);
+  if (::getppid() != parent) ::_exit(kCannotStart);
+  ::alarm(most_seconds);
   // Opened before, because another user may not reach the path.
   ::fexecve(program.get(), arguments, environment);
   ::_exit(kCannotStart);
 }
 
+struct PipeEnds {
+  FileDescriptor reading;
+  FileDescriptor writing;
+};
+
+PipeEnds open_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
 }  // namespace
 
+pid_t start_program(const ProgramCall& call, const std::array<int, 3>& streams, unsigned most_seconds) {
+  const FileDescriptor program =
+      opened(::open(path_of(call.program).c_str(), O_RDONLY | O_CLOEXEC), call.program);
+  std::vector<std::string> words{call.program};
+  words.insert(words.end(), call.arguments.begin(), call.arguments.end());
+  const std::vector<char*> arguments = pointers_to(words);
+  const std::vector<std::string> variables = environment_of(call);
+  const std::vector<char*> environment = pointers_to(variables);
+  const pid_t parent = ::getpid();
+  // fork() copies the tables of all pages, 13 ms for 200 MB under AddressSanitizer; vfork() takes 2 ms.
+  const pid_t child = ::vfork();
+  if (child < 0) throw std::runtime_error("cannot fork for " + call.program);
+  if (child == 0) {
+    become(call.user, most_seconds, program, arguments.data(), environment.data(), streams, parent);
+  }
+  return child;
+}
+
 ProgramResult run_program(const ProgramCall& call) {
-  const FileDescriptor program = opened(::open(call.program.c_str(), O_RDONLY | O_CLOEXEC), call.program);
   const FileDescriptor input = unnamed_file();
   write_all(input, as_bytes(call.input), "standard input");
   ::lseek(input.get(), 0, SEEK_SET);
@@ -120,17 +163,9 @@ ProgramResult run_program(const ProgramCall& call) {
   }
   if (call.typed) write_all(terminal.here, as_bytes(*call.typed), "what is typed");
 
-  std::vector<std::string> words{call.program};
-  words.insert(words.end(), call.arguments.begin(), call.arguments.end());
-  const std::vector<char*> arguments = pointers_to(words);
   const std::array streams{call.typed ? terminal.there.get() : input.get(), output.get(),
                            on_terminal ? terminal.there.get() : errors.get()};
-  const std::vector<std::string> variables = environment_of(call);
-  const std::vector<char*> environment = pointers_to(variables);
-  // fork() copies the tables of all pages, 13 ms for 200 MB under AddressSanitizer; vfork() takes 2 ms.
-  const pid_t child = ::vfork();
-  if (child < 0) throw std::runtime_error("cannot fork for " + call.program);
-  if (child == 0) become(call, program, arguments.data(), environment.data(), streams);
+  const pid_t child = start_program(call, streams, kTimeoutSeconds);
 
   ProgramResult result;
   if (on_terminal) {
@@ -143,6 +178,49 @@ ProgramResult run_program(const ProgramCall& call) {
   result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   if (!call.output_to) result.output = read_all(output);
   if (!on_terminal) result.errors = read_all(errors);
+  return result;
+}
+
+PipedProgram::PipedProgram(const ProgramCall& call) : errors_(unnamed_file()) {
+  PipeEnds input = open_pipe();
+  PipeEnds output = open_pipe();
+  pid_ = start_program(call, {input.reading.get(), output.writing.get(), errors_.get()});
+  input_ = std::move(input.writing);
+  output_ = std::move(output.reading);
+}
+
+PipedProgram::~PipedProgram() {
+  if (pid_ < 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+}
+
+void PipedProgram::write(const std::string& text) const {
+  write_all(input_, as_bytes(text), "standard input");
+}
+
+std::string PipedProgram::line() {
+  for (;;) {
+    const std::size_t end = unread_.find('\n');
+    if (end != std::string::npos) {
+      const std::string line = unread_.substr(0, end);
+      unread_.erase(0, end + 1);
+      return line;
+    }
+    pollfd output{.fd = output_.get(), .events = POLLIN, .revents = 0};
+    std::array<char, 4096> buffer{};
+    const int ready = ::poll(&output, 1, static_cast<int>(std::chrono::milliseconds(kDeadline).count()));
+    const ssize_t count = ready == 1 ? ::read(output_.get(), buffer.data(), buffer.size()) : 0;
+    if (count <= 0) throw std::runtime_error("the program prints no line");
+    unread_.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+}
+
+ProgramResult PipedProgram::end() {
+  input_.close();
+  unread_ += read_to_end(output_);
+  ProgramResult result{.exit_status = wait_for(pid_), .output = unread_, .errors = read_all(errors_)};
+  pid_ = -1;
   return result;
 }
 

@@ -1,17 +1,19 @@
-// Runs a program to its end, as a shell would: arguments, environment and standard input in; exit status and
-// everything it has printed out. Used by suites that test a program as its users see it.
+// Runs programs as a shell would. Used by suites that test a program as its users see it, and for servers.
 #pragma once
 
 #include <sys/types.h>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/base/file_descriptor.hpp"
+
 namespace keysieve::test {
 
 struct ProgramCall {
-  std::string program;  // path
+  std::string program;  // path, or a name that PATH leads to
   std::vector<std::string> arguments{};
   std::vector<std::string> environment{};  // "NAME=value", added to that of the test
   std::string input{};
@@ -29,6 +31,34 @@ struct ProgramResult {
   std::string errors;
 };
 
+// To its end: arguments, environment and standard input in; exit status and everything it has printed out.
 ProgramResult run_program(const ProgramCall& call);
+
+// Only starts it, with these descriptors as its standard streams. The caller waits for it; it does not
+// outlive the caller, nor so many seconds (0: no limit).
+pid_t start_program(const ProgramCall& call, const std::array<int, 3>& streams, unsigned most_seconds = 0);
+
+// Runs while the test goes on: what it reads is written, and what it prints is read, a line at a time.
+class PipedProgram {
+ public:
+  // Takes program, arguments, environment and user of the call.
+  explicit PipedProgram(const ProgramCall& call);
+  PipedProgram(const PipedProgram&) = delete;
+  PipedProgram& operator=(const PipedProgram&) = delete;
+  ~PipedProgram();
+
+  void write(const std::string& text) const;
+  // The next line that it prints, without its end; throws when none comes within kDeadline.
+  [[nodiscard]] std::string line();
+  // Closes its standard input, waits for its end, returns what it has printed since the last line().
+  [[nodiscard]] ProgramResult end();
+
+ private:
+  FileDescriptor input_;
+  FileDescriptor output_;
+  FileDescriptor errors_;
+  pid_t pid_ = -1;
+  std::string unread_;  // of its output
+};
 
 }  // namespace keysieve::test

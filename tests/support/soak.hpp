@@ -1,4 +1,4 @@
-// Tests of faults run a few rounds beside the other tests, and all rounds by tools/soak.
+// Tests of faults run a few rounds with the other tests, and all rounds by tools/soak.
 #pragma once
 
 #include <cstdlib>

@@ -1,9 +1,13 @@
 // What suites ask of stores again and again, in one call each.
 #pragma once
 
+#include <poll.h>
+
+#include <chrono>
 #include <string>
 #include <vector>
 
+#include "tests/support/forked.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve::test {
@@ -34,6 +38,21 @@ inline std::vector<std::string> keys_in(Store& store, const std::string& log = k
 
 inline void arm(StoreWatch& watch, const std::vector<WatchedLog>& logs) {
   watch.arm(logs);
+}
+inline bool is_readable(const StoreWatch& watch, std::chrono::milliseconds timeout = kDeadline) {
+  std::vector<pollfd> descriptors;
+  for (const int descriptor : watch.descriptors()) descriptors.push_back({descriptor, POLLIN, 0});
+  return ::poll(descriptors.data(), descriptors.size(), static_cast<int>(timeout.count())) > 0;
+}
+// As a loader waits, which sleeps until a descriptor is readable; empty when nothing has come.
+inline std::vector<std::string> wait(StoreWatch& watch, std::chrono::milliseconds timeout = kDeadline) {
+  const auto end = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() < 0 || !is_readable(watch, left)) return {};
+    if (auto names = watch.take(); !names.empty()) return names;
+  }
 }
 
 inline std::vector<std::string> numbered(const std::string& name, int count) {

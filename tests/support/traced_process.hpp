@@ -1,7 +1,12 @@
 // A child process that stands still before and after each of its system calls, where it can be looked at,
-// killed, or made to believe that the call has failed. x86-64 only, and only where a process may be traced.
+// killed, or told that the call has failed; and one that is stopped after each of its instructions. x86-64
+// only, and only where a process may be traced.
 #pragma once
 
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -32,7 +37,7 @@ class TracedProcess {
   bool step();
   bool steps(unsigned count);
 
-  // The call that it stands before is not made, but ends with this error. Only close(2) is made nonetheless,
+  // The call that it stands before is not made, but ends with this error. Only close(2) is made all the same,
   // since a descriptor is gone whatever that says.
   void fail_call(int error_number);
   // Whether the call that it stands before is read(2) or write(2) or one of their kin, for two bytes or more,
@@ -53,5 +58,28 @@ class TracedProcess {
   bool is_before_a_call_ = false;
   std::optional<int> ended_;
 };
+
+// In a process of its own, carries out what `prepare` returns, instruction by instruction. `look` is called
+// before each, in this process. False when this one may not trace another.
+template <typename Prepare, typename Look>
+bool step_through(Prepare prepare, Look look) {
+  const pid_t child = start_process([&] {
+    const auto deed = prepare();
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) return 1;
+    ::raise(SIGSTOP);
+    deed();
+    ::raise(SIGSTOP);
+    return 0;
+  });
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return false;
+  do {
+    look();
+    ::ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr);
+  } while (::waitpid(child, &status, 0) == child && WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
+  ::kill(child, SIGKILL);
+  wait_for(child);
+  return true;
+}
 
 }  // namespace keysieve::test

@@ -7,7 +7,7 @@
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
-#include "tests/support/stepped.hpp"
+#include "tests/support/traced_process.hpp"
 
 namespace keysieve {
 namespace {

@@ -10,7 +10,7 @@
 #include "tests/core/shm/live_layer.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/shared_page.hpp"
-#include "tests/support/stepped.hpp"
+#include "tests/support/traced_process.hpp"
 
 namespace keysieve {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tests/support/forked.hpp"
 #include "tests/support/live_keys.hpp"
-#include "tests/support/piped_program.hpp"
+#include "tests/support/run_program.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {

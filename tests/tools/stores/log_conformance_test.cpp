@@ -1,4 +1,4 @@
-// What every store must do with logs, and when it lists records beside them, run over each of them.
+// What every store must do with logs, and when it lists the records next to them, run over each of them.
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,4 @@
 // What every store must do that tells when it changes, run over each of them.
-#include <poll.h>
-
 #include <thread>
 
 #include "tests/support/forked.hpp"
@@ -22,23 +20,6 @@ class WatchConformance : public StoreConformance {
     std::vector<WatchedLog> watched;
     for (const std::string& log : logs) watched.push_back({log, store.end_of(log)});
     watch.arm(watched);
-  }
-
-  static bool is_readable(const StoreWatch& watch, std::chrono::milliseconds timeout) {
-    std::vector<pollfd> descriptors;
-    for (const int descriptor : watch.descriptors()) descriptors.push_back({descriptor, POLLIN, 0});
-    return ::poll(descriptors.data(), descriptors.size(), static_cast<int>(timeout.count())) > 0;
-  }
-
-  // As a loader waits, which sleeps until a descriptor is readable; empty when nothing has come.
-  static std::vector<std::string> wait(StoreWatch& watch, std::chrono::milliseconds timeout = kDeadline) {
-    const auto end = std::chrono::steady_clock::now() + timeout;
-    for (;;) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-      if (left.count() < 0 || !is_readable(watch, left)) return {};
-      if (auto names = watch.take(); !names.empty()) return names;
-    }
   }
 
   // Armed, with all that has come so far taken.

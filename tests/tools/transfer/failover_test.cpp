@@ -1,10 +1,10 @@
 // Pushes and pulls that lose a server in their middle: a master of a Redis Cluster, or the one that sentinels
 // name.
+#include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_cluster.hpp"
 #include "tests/support/redis_sentinels.hpp"
-#include "tests/support/waits_cut_short.hpp"
-#include "tests/support/when_available.hpp"
+#include "tests/support/redis_server.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
 #include "tools/stores/redis/redis_slots.hpp"
 

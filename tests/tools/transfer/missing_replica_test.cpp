@@ -3,7 +3,6 @@
 
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
-#include "tests/support/waits_cut_short.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
 #include "tests/tools/transfer/store_decorator.hpp"
 #include "tools/transfer/rollback.hpp"

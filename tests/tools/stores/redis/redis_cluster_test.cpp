@@ -7,9 +7,8 @@
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_cluster.hpp"
+#include "tests/support/redis_server.hpp"
 #include "tests/support/store_calls.hpp"
-#include "tests/support/waits_cut_short.hpp"
-#include "tests/support/when_available.hpp"
 #include "tools/stores/redis/redis_slots.hpp"
 #include "tools/stores/store.hpp"
 
@@ -259,7 +258,7 @@ TEST_F(RedisClusterStore, EndsAWatchWhoseLogMovesToAnotherMaster) {
   const auto next_watch = store->watch();
   arm(*next_watch, {{"foo", {}}});
   store->notify("foo");
-  EXPECT_TRUE(eventually([&] { return !next_watch->take().empty(); }));
+  EXPECT_THAT(wait(*next_watch), Not(IsEmpty()));
 }
 
 }  // namespace

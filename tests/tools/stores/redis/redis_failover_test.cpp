@@ -4,9 +4,8 @@
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_cluster.hpp"
+#include "tests/support/redis_server.hpp"
 #include "tests/support/store_calls.hpp"
-#include "tests/support/waits_cut_short.hpp"
-#include "tests/support/when_available.hpp"
 #include "tools/stores/redis/redis_slots.hpp"
 #include "tools/stores/store.hpp"
 

@@ -6,7 +6,6 @@
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/store_calls.hpp"
-#include "tests/support/waits_cut_short.hpp"
 #include "tools/stores/redis/redis_servers.hpp"
 #include "tools/stores/store.hpp"
 

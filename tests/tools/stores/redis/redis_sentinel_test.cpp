@@ -95,7 +95,7 @@ TEST_F(RedisSentinelFailover, IsWaitedFor) {
   const auto next_watch = store->watch();
   arm(*next_watch, {{"log", {}}});
   writer->notify("log");
-  EXPECT_TRUE(eventually([&] { return !next_watch->take().empty(); }));
+  EXPECT_THAT(wait(*next_watch), Not(IsEmpty()));
 }
 
 TEST_F(RedisSentinelFailover, LosesNothingThatAReplicaHasByDefault) {

@@ -11,7 +11,6 @@
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/store_calls.hpp"
-#include "tests/support/when_available.hpp"
 
 namespace keysieve::test {
 namespace {

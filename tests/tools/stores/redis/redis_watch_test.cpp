@@ -1,26 +1,18 @@
 // What is particular to a watch in Redis: it is a blocking read on a connection of its own.
-#include <poll.h>
 #include <signal.h>
 
 #include <algorithm>
 
+#include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/store_calls.hpp"
-#include "tests/support/when_available.hpp"
 #include "tools/stores/redis/redis_connection.hpp"
 
 namespace keysieve::test {
 namespace {
 
-constexpr int kPatienceMs = 120'000;  // of a loaded machine
-constexpr int kNothingComesMs = 50;
-
-bool becomes_readable(const StoreWatch& watch, int patience_ms = kPatienceMs) {
-  std::vector<pollfd> polled;
-  for (const int descriptor : watch.descriptors()) polled.push_back({descriptor, POLLIN, 0});
-  return ::poll(polled.data(), polled.size(), patience_ms) > 0;
-}
+constexpr std::chrono::milliseconds kNothingComes{50};
 
 class RedisWatch : public ::testing::Test {
  protected:
@@ -30,7 +22,7 @@ class RedisWatch : public ::testing::Test {
 
   // What has come, once something has.
   static std::vector<std::string> taken_from(StoreWatch& watch) {
-    return becomes_readable(watch) ? watch.take() : std::vector<std::string>{"nothing has come"};
+    return is_readable(watch) ? watch.take() : std::vector<std::string>{"nothing has come"};
   }
   std::vector<std::string> taken() { return taken_from(*watch_); }
 
@@ -56,7 +48,7 @@ class RedisWatch : public ::testing::Test {
 
 TEST_F(RedisWatch, WaitsForAllLogsOnOneConnection) {
   arm(*watch_, {{"a", {}}, {"b", {}}, {"c", {}}});
-  EXPECT_FALSE(becomes_readable(*watch_, kNothingComesMs));
+  EXPECT_FALSE(is_readable(*watch_, kNothingComes));
   EXPECT_NE(blocked_client(), "");
   server_.command("XADD b * key x");
   EXPECT_THAT(taken(), ElementsAre("b"));
@@ -82,7 +74,7 @@ TEST_F(RedisWatch, GoesOnWaitingWhereMoreWasSeenMeanwhile) {
 TEST_F(RedisWatch, WaitsFromAnEarlierPositionWhereTheServerHasLostEntries) {
   arm(*watch_, {{"a", log_position(5, 0)}});
   server_.command("XADD a 3-0 key x");
-  EXPECT_FALSE(becomes_readable(*watch_, kNothingComesMs));
+  EXPECT_FALSE(is_readable(*watch_, kNothingComes));
   arm(*watch_, {{"a", {}}});
   EXPECT_THAT(taken(), ElementsAre("a"));
 }
@@ -91,7 +83,7 @@ TEST_F(RedisWatch, WaitsForOtherLogsWhenArmedWithThem) {
   arm(*watch_, {{"a", {}}, {"b", {}}});
   arm(*watch_, {{"b", {}}, {"c", {}}});
   server_.command("XADD a * key x");
-  EXPECT_FALSE(becomes_readable(*watch_, kNothingComesMs));
+  EXPECT_FALSE(is_readable(*watch_, kNothingComes));
   server_.command("XADD c * key x");
   EXPECT_THAT(taken(), ElementsAre("c"));
   arm(*watch_, {});
@@ -107,7 +99,7 @@ TEST_F(RedisWatch, IsArmedAgainOverTheSameConnection) {
   EXPECT_THAT(watch_->take(), IsEmpty());
   arm(*watch_, {{"a", log_position(1, 0)}});
   EXPECT_EQ(blocked_client(), client);
-  EXPECT_FALSE(becomes_readable(*watch_, kNothingComesMs));
+  EXPECT_FALSE(is_readable(*watch_, kNothingComes));
 }
 
 TEST_F(RedisWatch, TakesNothingWhenTheServerEndsAReadThatWasInVain) {
@@ -134,7 +126,7 @@ TEST_F(RedisWatch, TakesALargeKeyThatComesInPieces) {
 TEST_F(RedisWatch, NoticesThatTheServerIsGone) {
   arm(*watch_, {{"a", {}}});
   server_.kill();
-  ASSERT_TRUE(becomes_readable(*watch_));
+  ASSERT_TRUE(is_readable(*watch_));
   EXPECT_THAT([&] { watch_->take(); }, fails(ErrorKind::Unavailable, HasSubstr(server_.tcp_url())));
   EXPECT_THAT([&] { arm(*watch_, {{"a", {}}}); }, fails(ErrorKind::Unavailable));
 }
@@ -147,7 +139,7 @@ TEST_F(RedisWatch, NoticesThatTheServerHangs) {
   });
   ::kill(server_.pid(), SIGSTOP);
   EXPECT_THAT(watch->take(), IsEmpty()) << "it may only have nothing to say";
-  ASSERT_TRUE(becomes_readable(*watch));
+  ASSERT_TRUE(is_readable(*watch));
   EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { watch->take(); }),
             server_.tcp_url() + ": no answer to a blocking read");
 }
