@@ -116,17 +116,6 @@ TEST_F(PushTest, ChecksTheGuardsAgainstTheGenerationBefore) {
   EXPECT_EQ(push_any(smaller).record.generation, 2U);
 }
 
-TEST_F(PushTest, ChecksTheOtherGuardsToo) {
-  EXPECT_THAT([&] { push(build_snapshot(), {.min_keys = 1001}); }, fails(ErrorKind::MinKeys));
-  EXPECT_THAT([&] { push(build_snapshot({.keys = 10'000}), {.max_fpr = 0.001}); }, fails(ErrorKind::MaxFpr));
-  EXPECT_THAT(
-      [&] {
-        push(build_snapshot(), {.canaries = {"key0", "absent1", "absent2", "absent3"}});
-      },
-      fails(ErrorKind::Canaries));
-  EXPECT_EQ(read_pointer(*store_, "tags"), std::nullopt);
-}
-
 TEST_F(PushTest, WarnsWhenTheGeometryChanges) {
   push(build_snapshot({.kind = "bloom", .keys = 10'000, .seed = 1}));
   const auto warnings = push(build_snapshot({.kind = "blocked_bloom", .keys = 20'000, .seed = 2})).warnings;

@@ -85,18 +85,6 @@ TEST_F(UpdateTest, IsRefusedWhenTheSetIsFull) {
   EXPECT_EQ(message_with({.max_fpr = 1.0}), "") << "who asks for it gets it";
 }
 
-TEST_F(UpdateTest, HoldsTheOtherGuardsToo) {
-  push_keys(1'000);
-  EXPECT_THAT([&] { update(adding(1), {.min_keys = 2'000}); }, fails(ErrorKind::MinKeys));
-  EXPECT_THAT(
-      [&] {
-        update(adding(1), {.canaries = {"new0", "surely not", "nor this", "nor that"}});
-      },
-      fails(ErrorKind::Canaries));
-  EXPECT_EQ(current().generation, 1U);
-  update(adding(1), {.canaries = {"new0", "key0"}});
-}
-
 TEST_F(UpdateTest, RemovesNothingWhereTheKindCannot) {
   push_keys(1'000);
   EXPECT_THAT(

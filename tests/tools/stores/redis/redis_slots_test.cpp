@@ -73,31 +73,6 @@ TEST(RedisSlots, TakeTheAskedServerForOneWithoutAddress) {
   }
 }
 
-TEST(RedisSlots, MoveOneByOne) {
-  RedisSlots slots(*reply_of("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$1\r\na\r\n:1\r\n"), kAsked,
-                   "redis-cluster://a");
-  slots.move({7, {"b", 2}});
-  EXPECT_THAT(slots.master_of(7), Pointee(RedisHost{"b", 2}));
-  EXPECT_THAT(slots.master_of(6), Pointee(RedisHost{"a", 1}));
-  EXPECT_THAT(slots.master_of(8), Pointee(RedisHost{"a", 1}));
-  EXPECT_THAT(slots.masters(), ElementsAre(RedisHost{"a", 1}, RedisHost{"b", 2}));
-}
-
-TEST(RedisSlots, KnowWhichMastersHaveReplicas) {
-  const RedisSlots slots(*reply_of("*2\r\n*4\r\n:0\r\n:7\r\n*2\r\n$1\r\na\r\n:1\r\n*2\r\n$1\r\nc\r\n:3\r\n"
-                                   "*3\r\n:8\r\n:9\r\n*2\r\n$1\r\nb\r\n:2\r\n"),
-                         kAsked, "redis-cluster://a");
-  EXPECT_TRUE(slots.has_replicas({"a", 1}));
-  EXPECT_FALSE(slots.has_replicas({"b", 2}));
-  EXPECT_FALSE(slots.has_replicas({"c", 3})) << "is one itself";
-}
-
-TEST(RedisSlots, HaveNoMasterAtFirst) {
-  EXPECT_EQ(RedisSlots().master_of(0), nullptr);
-  EXPECT_EQ(RedisSlots().unserved(), kRedisSlots);
-  EXPECT_TRUE(RedisSlots(*reply_of("*0\r\n"), kAsked, "redis-cluster://a").masters().empty());
-}
-
 TEST(RedisSlots, RefuseWhatIsNoSlots) {
   for (const char* bytes :
        {"*1\r\n:1\r\n", "*1\r\n*2\r\n:0\r\n:1\r\n", "*1\r\n*3\r\n:0\r\n:16384\r\n*2\r\n$1\r\na\r\n:1\r\n",

@@ -1,0 +1,58 @@
+// What both programs share in a few lines each: exit statuses, accounts, text inside markup.
+#include "tools/program/program.hpp"
+
+#include "tests/support/matchers.hpp"
+#include "tools/program/accounts.hpp"
+#include "tools/program/markup_text.hpp"
+
+namespace keysieve::test {
+namespace {
+
+TEST(ExitStatus, FollowsSysexits) {
+  for (const auto& [kind, status] : {std::pair(ErrorKind::Usage, 64),
+                                     {ErrorKind::Data, 65},
+                                     {ErrorKind::Incompatible, 65},
+                                     {ErrorKind::MissingInput, 66},
+                                     {ErrorKind::Unavailable, 69},
+                                     {ErrorKind::CannotCreate, 73},
+                                     {ErrorKind::Locked, 75},
+                                     {ErrorKind::Permission, 77},
+                                     {ErrorKind::Login, 77},
+                                     {ErrorKind::Config, 78}}) {
+    EXPECT_EQ(keysieve::exit_status_of(kind), status) << to_string(kind);
+  }
+  EXPECT_EQ(kExitInternal, 70);
+}
+
+TEST(Group, IsFoundByItsName) {
+  EXPECT_EQ(group_named("root"), 0U);
+}
+
+TEST(Group, MayBeANumberWithoutAName) {
+  EXPECT_EQ(group_named("54322"), 54322U);
+  for (const char* text : {"54322x", "-1", "99999999999"}) {
+    EXPECT_THAT([&] { group_named(text); }, fails(ErrorKind::Usage)) << text;
+  }
+}
+
+TEST(Group, IsNamedWhenTheSystemDoesNotKnowIt) {
+  EXPECT_EQ(message_of<ErrorKind::Usage>([] { group_named("no-such-group"); }),
+            "group \"no-such-group\": no such group");
+  EXPECT_THAT([&] { group_named(""); }, fails(ErrorKind::Usage));
+}
+
+TEST(Accounts, HaveNamesWhereTheSystemKnowsThem) {
+  EXPECT_EQ(user_name(0), "root");
+  EXPECT_EQ(group_name(0), "root");
+  EXPECT_EQ(user_name(3'999'999'999), "3999999999");
+  EXPECT_EQ(group_name(3'999'999'999), "3999999999");
+}
+
+TEST(MarkupText, LeavesNothingThatCouldBeMarkup) {
+  EXPECT_EQ(markup_text("<b a='1' c=\"2\">&amp;</b>"),
+            "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;amp;&lt;/b&gt;");
+  EXPECT_EQ(markup_text("猫 and dogs"), "猫 and dogs");
+}
+
+}  // namespace
+}  // namespace keysieve::test
