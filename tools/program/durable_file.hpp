@@ -10,10 +10,9 @@ namespace keysieve {
 
 class MappedRegion;
 
-// A file in the making: without a name as far as the file system has such files, else beside its path under a
-// temporary name; gone again unless it is committed.
-// Mode 0640 less the umask. All throw CannotCreate or Permission that names the file; an older file
-// is untouched until commit().
+// A file in the making: without a name as far as the file system has such files, else next to its path under
+// a temporary name; gone again unless it is committed. Mode 0640 less the umask. All throw CannotCreate or
+// Permission that names the file; an older file is untouched until commit().
 class DurableFile {
  public:
   explicit DurableFile(std::string path);

@@ -64,7 +64,7 @@ LmdbEnvironment::LmdbEnvironment(const std::string& folder, std::uint64_t map_by
 // The first reader of a process locks the byte of its process id in the lock file, until the environment is
 // closed. So two containers whose programs both have the id 1 cannot both read. Writers are not held back,
 // and that is worse: when one of them is killed while it waits, the kernel takes the lock of the other, which
-// has the same id, for its own, and lets a third write beside it. Hence the lock comes first.
+// has the same id, for its own, and lets a third write at the same time. Hence the lock comes first.
 void LmdbEnvironment::claim_process_id(const std::string& store_name) const {
   MDB_txn* reader = nullptr;
   const int code = mdb_txn_begin(environment_.get(), nullptr, MDB_RDONLY, &reader);

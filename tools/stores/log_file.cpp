@@ -162,7 +162,7 @@ void LogFile::append_frame(std::span<const LogEntry> entries) {
     write_all(file_, as_bytes(frame), path_);
     sync(file_, path_);
   } catch (const Error&) {
-    // The next append would find it torn and have to write all of the file anew, on a disk that may be full.
+    // The next append would find it torn and have to write the whole file again, on a disk that may be full.
     [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(end_.offset));
     throw;
   }

@@ -1,5 +1,5 @@
 // A store's URL taken apart by libcurl's parser, and what each kind of store makes of it: every store's file
-// defines one of the openers below, and store.cpp names it beside its schemes.
+// defines one of the openers below, and store.cpp names it next to its schemes.
 #pragma once
 
 #include <chrono>
@@ -48,7 +48,7 @@ void refuse_other_parameters(const StoreUrl& url);
 // The folder of a store that is a path alone.
 std::string take_folder(StoreUrl& url);
 
-// Opens one store, each time anew.
+// Opens one store; another connection each time.
 using StoreOpener = std::function<std::unique_ptr<Store>(IfMissing if_missing, Patience patience)>;
 
 // Throw Usage for what is wrong with the URL itself; nothing is opened or read before the opener is

@@ -15,9 +15,9 @@
 
 namespace keysieve {
 
-// Each push puts its chunks under a random id of its own, which is never used again. So whoever removes the
-// chunks of one push, however late (a process may be stopped for days between two steps), cannot hit those of
-// another, though it be of the same build.
+// Each push puts its chunks under a random id of its own, which is never used again. So a process that
+// removes the chunks of one push, however late (a process may be stopped for days between two steps), cannot
+// hit those of another, though it be of the same build.
 using PushId = std::array<std::uint8_t, 16>;
 
 inline constexpr std::size_t kChunkHeaderBytes = 16;

@@ -18,7 +18,7 @@ namespace keysieve {
 
 // Removes the chunks that `pointer` lists as garbage, then strikes them off the record in the store. May be
 // repeated, and done by several at once. Throws as change_pointer() and the store do; the rest is left to
-// whoever comes next.
+// the next one.
 void remove_garbage(Store& store, const std::string& set_name, const PointerRecord& pointer);
 
 // Trims the adds log as far as `pointer` says. Throws as the store does.
@@ -50,7 +50,7 @@ struct Collection {
 using CollectProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 // For every set of the store: removes garbage, abandoned pushes, chunks that no record knows (all of them
-// where the record is gone), and trims the adds log. May run at any time beside pushes, rollbacks and other
+// where the record is gone), and trims the adds log. May run at the same time as pushes, rollbacks and other
 // collections. A set whose record is damaged is left alone. Reads the names of all that the store holds.
 // Throws Unavailable, and what the listing throws.
 Collection collect_garbage(Store& store, const CollectSettings& settings = {},

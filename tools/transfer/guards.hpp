@@ -22,7 +22,7 @@ double default_max_fpr(double target_fpr) noexcept;
 // Where the caller's user sets the guards, and so how a message names them.
 enum class GuardSource {
   Options,
-  OptionsOfUpdate,  // where a full set is to be built anew
+  OptionsOfUpdate,  // where a full set is to be built again
   Configuration,
 };
 

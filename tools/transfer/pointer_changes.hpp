@@ -2,7 +2,7 @@
 //   - A push is pending before its first chunk is put, and only a pending one becomes current. What was
 //     discarded meanwhile therefore never does, however late its push comes.
 //   - Chunks are removed once their push is garbage, and it stays listed until they are gone. So a crash at
-//     any point is finished by whoever comes next.
+//     any point is finished by the next push or gc.
 //   - Entries of the adds log that a kept generation or a pending push needs are not trimmed.
 #pragma once
 

@@ -38,7 +38,7 @@ struct PushResult {
 // that fall out of the last three. Interrupted before the compare-and-set, nothing changes for readers; what
 // it has put is removed by the first push or gc that comes kAbandonedAfter later (when it fails or is
 // refused, it removes that itself). Who was stopped for so long that others did that begins again. Pushing
-// the build that is current already replaces its chunks, which mends a damaged generation, and returns its
+// the build that is current already replaces its chunks, which repairs a damaged generation, and returns its
 // record. Throws Data (guard, damaged pointer record), Locked (too many races), and as the store
 // does.
 // `counters`: those of a counting set, empty for others.
