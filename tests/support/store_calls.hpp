@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/support/forked.hpp"
+#include "tests/support/message_of.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve::test {
@@ -15,6 +16,13 @@ namespace keysieve::test {
 // The adds log of the set "tags", and the position before its first entry.
 inline const std::string kLog = "keysieve:tags:adds";
 inline constexpr LogPosition kBeforeAll{};
+
+// Why a store cannot be opened, or not if it is missing: the message of the error of that kind; empty when it
+// can.
+template <ErrorKind Kind>
+std::string refusal_to_open(const std::string& url, IfMissing if_missing = IfMissing::Create) {
+  return message_of<Kind>([&] { open_store(url, if_missing); });
+}
 
 inline void put(Store& store, const std::string& key, const std::string& value) {
   const Record record{key, value};

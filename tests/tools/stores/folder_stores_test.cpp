@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, FolderStore, ::testing::Values(kLmdb, kDir), st
 
 TEST_P(FolderStore, IsUnavailableWithoutAParentFolder) {
   const std::string url = std::string(GetParam().name) + ":" + directory_ / "missing/store";
-  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { open_store(url); }),
+  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>(url),
             url + ": cannot create the folder: No such file or directory");
 }
 

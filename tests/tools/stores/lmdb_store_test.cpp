@@ -35,7 +35,7 @@ class LmdbStore : public ::testing::Test {
 // As a mount point whose file system is not there.
 TEST_F(LmdbStore, IsNotCreatedInAnEmptyFolderByWhoOnlyReads) {
   std::filesystem::create_directory(folder_);
-  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { open_store("lmdb:" + folder_, IfMissing::Refuse); }),
+  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("lmdb:" + folder_, IfMissing::Refuse),
             "lmdb:" + folder_ + ": cannot open: No such file or directory");
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }

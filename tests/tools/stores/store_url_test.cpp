@@ -1,5 +1,6 @@
 #include "tools/stores/store_url.hpp"
 #include "tests/support/matchers.hpp"
+#include "tests/support/store_calls.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -133,8 +134,7 @@ TEST(StoreUrl, IsRefusedWithTheReason) {
       {"rediss://a,b", "one host must follow rediss://"},
   };
   for (const Refusal& refusal : refusals) {
-    EXPECT_THAT(message_of<ErrorKind::Usage>([&] { open_store(refusal.url); }), HasSubstr(refusal.reason))
-        << refusal.url;
+    EXPECT_THAT(refusal_to_open<ErrorKind::Usage>(refusal.url), HasSubstr(refusal.reason)) << refusal.url;
   }
 }
 
@@ -170,7 +170,7 @@ TEST(StoreUrl, NeverShowsAPasswordInARefusal) {
            "redis+unix:///app:s3cret@/run/redis.sock?unknown=1",
            "redis:/#app:s3cret@127.0.0.1",
        }) {
-    const std::string message = message_of<ErrorKind::Usage>([&] { open_store(url); });
+    const std::string message = refusal_to_open<ErrorKind::Usage>(url);
     EXPECT_THAT(message, Not(HasSubstr("s3cret"))) << url;
     EXPECT_NE(message, "") << url;
   }

@@ -116,22 +116,20 @@ TEST_F(RedisClusterStore, SpreadsRecordsOverAllMasters) {
 TEST_F(RedisClusterStore, IsFoundFromAnyOfItsNodes) {
   put(*open(), "a", "1");
   for (std::size_t i = 0; i < 2 * RedisCluster::kMasters; ++i) {
-    EXPECT_THAT(open_store("redis-cluster://" + address(i))->get("a"), Optional(std::string("1")));
+    EXPECT_EQ(open_store("redis-cluster://" + address(i))->get("a"), "1");
   }
-  EXPECT_THAT(open_store("redis-cluster://127.0.0.1:1," + address(4))->get("a"), Optional(std::string("1")))
+  EXPECT_EQ(open_store("redis-cluster://127.0.0.1:1," + address(4))->get("a"), "1")
       << "nobody listens at the first";
 }
 
 TEST_F(RedisClusterStore, IsUnavailableWhenNoneOfItsNodesAnswers) {
-  EXPECT_EQ(message_of<ErrorKind::Unavailable>(
-                [] { open_store("redis-cluster://:s3cret@127.0.0.1:2,127.0.0.1:1"); }),
+  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("redis-cluster://:s3cret@127.0.0.1:2,127.0.0.1:1"),
             "redis-cluster://127.0.0.1:2,127.0.0.1:1: 127.0.0.1:1: cannot connect: Connection refused");
 }
 
 TEST_F(RedisClusterStore, IsNotMistakenForASingleServer) {
   const std::string url = "redis-cluster://127.0.0.1:" + std::to_string(shared_redis().port());
-  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { open_store(url); }),
-              HasSubstr("cluster support disabled"));
+  EXPECT_THAT(refusal_to_open<ErrorKind::Unavailable>(url), HasSubstr("cluster support disabled"));
 }
 
 TEST_F(RedisClusterStore, SignsInAtEveryNode) {
@@ -141,7 +139,7 @@ TEST_F(RedisClusterStore, SignsInAtEveryNode) {
   const auto store = open_store("redis-cluster://app:s3cret@" + address(0));
   for (const char* key : {"foo", "bar", "hello"}) put(*store, key, "1");
   EXPECT_EQ(store->name(), "redis-cluster://app@" + address(0));
-  EXPECT_EQ(message_of<ErrorKind::Login>([&] { open_store("redis-cluster://app:wr0ng@" + address(0)); }),
+  EXPECT_EQ(refusal_to_open<ErrorKind::Login>("redis-cluster://app:wr0ng@" + address(0)),
             "redis-cluster://app@" + address(0) + ": " + address(0) +
                 ": the server refuses user or password (WRONGPASS)");
 }

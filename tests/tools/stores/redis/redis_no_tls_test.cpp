@@ -1,4 +1,5 @@
 #include "tests/support/matchers.hpp"
+#include "tests/support/store_calls.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve::test {
@@ -8,7 +9,7 @@ TEST(RedisTls, IsRefusedByABuildWithoutIt) {
   for (const std::string url :
        {"rediss://127.0.0.1:1", "rediss-cluster://127.0.0.1:1", "rediss-sentinel://127.0.0.1:1/mymaster"}) {
     EXPECT_THAT(
-        message_of<ErrorKind::Usage>([&] { open_store(url + "?ca_file=/ca.crt"); }),
+        refusal_to_open<ErrorKind::Usage>(url + "?ca_file=/ca.crt"),
         AllOf(StartsWith(url + ": this build has no TLS, since hiredis "), HasSubstr("redis+unix://")));
   }
 }

@@ -23,7 +23,7 @@ TEST_F(RedisSentinel, NamesTheMaster) {
   const auto store = open_store(url_ + "/2");
   put(*store, "a", "1");
   EXPECT_EQ(store->name(), url_ + "/2");
-  EXPECT_THAT(open_store(master_.tcp_url() + "/2")->get("a"), Optional(std::string("1")));
+  EXPECT_EQ(open_store(master_.tcp_url() + "/2")->get("a"), "1");
 }
 
 TEST_F(RedisSentinel, DoesNotWaitForReplicasOfAMasterThatHasNone) {
@@ -35,15 +35,14 @@ TEST_F(RedisSentinel, DoesNotWaitForReplicasOfAMasterThatHasNone) {
 TEST_F(RedisSentinel, IsOneOfSeveral) {
   put(*open_store("redis-sentinel://127.0.0.1:1," + sentinel_.address() + "/mymaster"), "a", "1");
   EXPECT_EQ(master_.command("STRLEN a"), ":1");
-  EXPECT_EQ(message_of<ErrorKind::Unavailable>(
-                [] { open_store("redis-sentinel://127.0.0.1:2,127.0.0.1:1/mymaster"); }),
+  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("redis-sentinel://127.0.0.1:2,127.0.0.1:1/mymaster"),
             "redis-sentinel://127.0.0.1:2,127.0.0.1:1/mymaster: 127.0.0.1:1: cannot connect: "
             "Connection refused");
 }
 
 TEST_F(RedisSentinel, KnowsNoOtherName) {
   const std::string other = "redis-sentinel://" + sentinel_.address() + "/other";
-  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { open_store(other); }),
+  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>(other),
             other + ": no sentinel knows a master of that name");
 }
 
@@ -51,7 +50,7 @@ TEST_F(RedisSentinel, IsNotBelievedWhereItNamesAReplica) {
   const RedisServer replica(following(master_));
   const auto mistaken = start_sentinel(replica, 1);
   const std::string wrong = "redis-sentinel://" + mistaken->address() + "/mymaster";
-  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { open_store(wrong + "?failover=100ms"); }),
+  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>(wrong + "?failover=100ms"),
             wrong + ": " + replica.address() + ": is no master (tried for 100 ms)");
 }
 
@@ -123,12 +122,12 @@ TEST(RedisSentinelPassword, IsThatOfTheMasterWhereASentinelAsksForOne) {
     EXPECT_EQ(open_store("redis-sentinel://:s3cret@" + sentinel->address() + "/mymaster")->get("a"),
               std::nullopt);
   }
-  EXPECT_THAT(message_of<ErrorKind::Login>(
-                  [&] { open_store("redis-sentinel://" + closed_sentinel->address() + "/mymaster"); }),
-              HasSubstr("NOAUTH"));
-  EXPECT_THAT(message_of<ErrorKind::Login>(
-                  [&] { open_store("redis-sentinel://:wr0ng@" + open_sentinel->address() + "/mymaster"); }),
-              HasSubstr(master.address() + ": the server refuses user or password (WRONGPASS)"));
+  EXPECT_THAT(
+      refusal_to_open<ErrorKind::Login>("redis-sentinel://" + closed_sentinel->address() + "/mymaster"),
+      HasSubstr("NOAUTH"));
+  EXPECT_THAT(
+      refusal_to_open<ErrorKind::Login>("redis-sentinel://:wr0ng@" + open_sentinel->address() + "/mymaster"),
+      HasSubstr(master.address() + ": the server refuses user or password (WRONGPASS)"));
 }
 
 }  // namespace

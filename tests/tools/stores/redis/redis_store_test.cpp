@@ -28,12 +28,10 @@ class RedisStore : public ::testing::Test {
 };
 
 TEST_F(RedisStore, NamesTheUrlWithoutPasswordWhenNobodyListens) {
-  EXPECT_EQ(
-      message_of<ErrorKind::Unavailable>([] { open_store("redis://app:s3cret@127.0.0.1:1/2?prefix=a"); }),
-      "redis://app@127.0.0.1:1/2: cannot connect: Connection refused");
-  EXPECT_EQ(
-      message_of<ErrorKind::Unavailable>([] { open_store("redis+unix://:s3cret@/nowhere/redis.sock"); }),
-      "redis+unix:///nowhere/redis.sock: cannot connect: No such file or directory");
+  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("redis://app:s3cret@127.0.0.1:1/2?prefix=a"),
+            "redis://app@127.0.0.1:1/2: cannot connect: Connection refused");
+  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("redis+unix://:s3cret@/nowhere/redis.sock"),
+            "redis+unix:///nowhere/redis.sock: cannot connect: No such file or directory");
 }
 
 TEST_F(RedisStore, SignsInWithUserAndPassword) {
@@ -41,12 +39,11 @@ TEST_F(RedisStore, SignsInWithUserAndPassword) {
   put(*store, "a", "1");
   EXPECT_THAT(server_.command("ACL LOG"), "*0");
   EXPECT_EQ(store->name(), server_.tcp_url("app@"));
-  EXPECT_THAT(open_store("redis+unix://app:s3cret@" + server_.socket_path())->get("a"),
-              Optional(std::string("1")));
+  EXPECT_EQ(open_store("redis+unix://app:s3cret@" + server_.socket_path())->get("a"), "1");
 }
 
 TEST_F(RedisStore, SaysThatThePasswordIsWrongWithoutShowingIt) {
-  EXPECT_EQ(message_of<ErrorKind::Login>([&] { open_store(server_.tcp_url("app:wr0ng@")); }),
+  EXPECT_EQ(refusal_to_open<ErrorKind::Login>(server_.tcp_url("app:wr0ng@")),
             server_.tcp_url("app@") + ": the server refuses user or password (WRONGPASS)");
   server_.command("ACL LOG RESET");
 }
@@ -71,7 +68,7 @@ TEST_F(RedisStore, IsUnavailableWhereTheServerHasNoRoomToSignIn) {
 
 TEST_F(RedisStore, BlamesUserAndPasswordWhereTheServerKnowsNone) {
   const RedisServer server;
-  EXPECT_THAT(message_of<ErrorKind::Login>([&] { open_store(server.tcp_url(":s3cret@")); }),
+  EXPECT_THAT(refusal_to_open<ErrorKind::Login>(server.tcp_url(":s3cret@")),
               HasSubstr("the server refuses user or password (ERR)"));
 }
 
@@ -79,10 +76,10 @@ TEST_F(RedisStore, TakesThePasswordFromAFile) {
   const TemporaryDirectory directory;
   std::ofstream(directory / "password") << "s3cret\n";
   put(*open_store(server_.tcp_url("app@") + "?password_file=" + directory / "password"), "a", "1");
-  EXPECT_EQ(message_of<ErrorKind::Login>(
-                [&] { open_store(server_.tcp_url("app@") + "?password_file=" + directory / "missing"); }),
-            server_.tcp_url("app@") + ": cannot read the password: " + directory / "missing" +
-                ": No such file or directory");
+  EXPECT_EQ(
+      refusal_to_open<ErrorKind::Login>(server_.tcp_url("app@") + "?password_file=" + directory / "missing"),
+      server_.tcp_url("app@") + ": cannot read the password: " + directory / "missing" +
+          ": No such file or directory");
 }
 
 TEST_F(RedisStore, TakesThePasswordFromTheEnvironmentLast) {
@@ -90,20 +87,20 @@ TEST_F(RedisStore, TakesThePasswordFromTheEnvironmentLast) {
   put(*open_store(server_.tcp_url("app@")), "a", "1");
   ::setenv("KEYSIEVE_REDIS_PASSWORD", "wr0ng", 1);
   put(*open_store(server_.tcp_url("app:s3cret@")), "a", "2");
-  EXPECT_THAT(message_of<ErrorKind::Login>([&] { open_store(server_.tcp_url("app@")); }),
+  EXPECT_THAT(refusal_to_open<ErrorKind::Login>(server_.tcp_url("app@")),
               AllOf(HasSubstr("WRONGPASS"), Not(HasSubstr("wr0ng"))));
 }
 
 TEST_F(RedisStore, KeepsDatabasesApart) {
   put(*open_store(server_.tcp_url() + "/1"), "a", "one");
   put(*open_store(server_.tcp_url() + "/2"), "a", "two");
-  EXPECT_THAT(open_store(server_.unix_url() + "?db=1")->get("a"), Optional(std::string("one")));
-  EXPECT_THAT(open_store(server_.unix_url() + "?db=2")->get("a"), Optional(std::string("two")));
+  EXPECT_EQ(open_store(server_.unix_url() + "?db=1")->get("a"), "one");
+  EXPECT_EQ(open_store(server_.unix_url() + "?db=2")->get("a"), "two");
   EXPECT_EQ(open_store(server_.tcp_url())->get("a"), std::nullopt);
 }
 
 TEST_F(RedisStore, SaysThatADatabaseIsNotThere) {
-  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { open_store(server_.tcp_url() + "/77"); }),
+  EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>(server_.tcp_url() + "/77"),
             server_.tcp_url() + "/77: database 77: ERR DB index is out of range");
 }
 
