@@ -133,7 +133,7 @@ class WrongAnswers : public SetRefresherTest {
 // Every generation holds one key more. Whatever is live is one that was pushed, whole, and never goes back.
 TEST_F(WrongAnswers, NeverGoLive) {
   const unsigned rounds = soak_rounds(50, 2000);
-  site_.push("shop", {0, 1000});
+  site_.push("shop", kKeys);
   unsigned refused = 0;
   std::uint64_t live = 0;
   for (unsigned round = 0; round < rounds && !HasFailure(); ++round) {
