@@ -1,5 +1,5 @@
-// Views over bytes. Snapshots, control pages and live pages are little-endian and are used as they lie in
-// memory, so a big-endian host is refused at compile time instead of being served wrong numbers.
+// Views over bytes. Snapshots, control pages and live pages are little-endian and are used in place, so a
+// big-endian host is refused at compile time instead of being served wrong numbers.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
-// XXH3-64, unseeded: guards against damage, not against forgery (who may write is decided by owner and mode).
-// Out of line, because it is never called on the lookup path and xxHash's header is long.
+// XXH3-64, unseeded: guards against damage, not against forgery (owner and mode decide who may write). Out of
+// line, because it is never called on the lookup path and xxHash's header is long.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace keysieve {
 
 std::uint64_t checksum(Bytes bytes) noexcept;
 
-// The same for bytes that come piece by piece.
+// The same for bytes that arrive piece by piece.
 class RunningChecksum {
  public:
   RunningChecksum();

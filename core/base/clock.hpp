@@ -7,7 +7,7 @@ namespace keysieve {
 
 using UnixSeconds = std::int64_t;
 
-// Moments and spans lie between 0 and this: the year 33,658. Keeps their sums from overflowing.
+// Moments and spans are between 0 and this, the year 33,658, so that their sums do not overflow.
 inline constexpr UnixSeconds kFarthestMoment = 1'000'000'000'000;
 constexpr bool is_moment(UnixSeconds seconds) noexcept {
   return seconds >= 0 && seconds <= kFarthestMoment;

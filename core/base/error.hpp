@@ -1,6 +1,6 @@
-// The errors of cold paths. Every message names the file, set or URL concerned and, where the system said no,
-// its errno text; the kind is what decides. Comments say "throws Data" of an Error of that kind. The lookup
-// path throws nothing.
+// The errors of cold paths. Every message names the file, set or URL concerned and, where a system call
+// failed, its errno text. Callers decide by the kind. "Throws Data" in a comment means an Error of that kind.
+// The lookup path throws nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ enum class ErrorKind : std::uint8_t {
   Usage,         // the caller asked for something out of range
   Config,        // a configuration file is wrong
   Data,          // bytes that were read are wrong: key list, snapshot, record
-  Incompatible,  // well formed, but of a format or kind this build does not know
+  Incompatible,  // well formed, but in a format or kind that this build does not support
   MissingInput,  // a file that must be read is not there or cannot be opened
   CannotCreate,  // something that must be written cannot be
   Permission,    // the system does not allow it
   NotTrusted,    // belongs to another user, or others may write to it
-  Locked,        // another process does the same; try again later
-  Superseded,    // by what another process has done meanwhile
+  Locked,        // another process is doing the same; try again later
+  Superseded,    // another process has made this obsolete meanwhile
   Unavailable,   // a store cannot be reached or does not answer
-  Unconfirmed,   // what was asked for is done, but a store does not confirm it
-  Login,         // a server refuses user or password, or the password cannot be read
-  // A snapshot that is whole and not wanted:
-  Older,    // than what was there already
+  Unconfirmed,   // the request was carried out, but a store does not confirm it
+  Login,         // a server refuses the user or password, or the password cannot be read
+  // A snapshot that is intact but not wanted:
+  Older,    // than the one that is there already
   MaxSize,  // the guards, by the names of their settings
   MinKeys,
   MaxShrink,
@@ -33,7 +33,7 @@ enum class ErrorKind : std::uint8_t {
   Canaries,
 };
 
-// "cannot_create"; Data is "damaged". For JSON and labels of metrics.
+// For example "cannot_create"; Data is "damaged". For JSON and labels of metrics.
 std::string_view to_string(ErrorKind kind) noexcept;
 
 class Error : public std::runtime_error {
@@ -41,7 +41,7 @@ class Error : public std::runtime_error {
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
 
-  // A store did not do all that it was asked for, or does not say so.
+  // A store did not do everything it was asked to, or did not confirm it.
   [[nodiscard]] bool is_outage() const noexcept {
     return kind_ == ErrorKind::Unavailable || kind_ == ErrorKind::Unconfirmed;
   }

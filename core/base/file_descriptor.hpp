@@ -1,4 +1,4 @@
-// An open file, which closes itself, and what is read from and written to one. mapped_region.hpp maps it.
+// An open file that closes itself, and functions to read and write one. mapped_region.hpp maps it.
 #pragma once
 
 #include <sys/stat.h>
@@ -30,7 +30,7 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// Which file it is, whatever its name. The numbers are not used again while it is open or mapped.
+// Identifies a file whatever its name. The numbers are not reused while it is open or mapped.
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
@@ -44,7 +44,7 @@ inline FileIdentity identity_of(const struct stat& status) noexcept {
 // fstat; throws MissingInput naming the file.
 struct stat stat_of(const FileDescriptor& file, const std::string& path);
 
-// Whether it lies on a tmpfs, where nothing needs syncing. Throws MissingInput naming the file.
+// Whether the file is on a tmpfs, where nothing needs syncing. Throws MissingInput naming the file.
 bool is_in_memory(const FileDescriptor& file, const std::string& path);
 
 // Writes all bytes by write(2), so that a full file system is ENOSPC here and not SIGBUS later.
@@ -52,8 +52,7 @@ void write_all(const FileDescriptor& file, Bytes bytes, const std::string& path)
 // The same from `offset` on; several threads may write to a file at once.
 void write_all_at(const FileDescriptor& file, std::uint64_t offset, Bytes bytes, const std::string& path);
 
-// Reads exactly as many bytes, from `offset` on. Throws MissingInput, Data when the file is
-// shorter.
+// Reads exactly that many bytes, from `offset` on. Throws MissingInput, or Data when the file is shorter.
 void read_all_at(const FileDescriptor& file, std::uint64_t offset, MutableBytes bytes,
                  const std::string& path);
 

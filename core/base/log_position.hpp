@@ -1,6 +1,6 @@
-// Where an entry stands in an adds log: the millisecond it was appended at and a number within that
-// millisecond, as Redis numbers the entries of a stream. Both big-endian, so that positions compare as their
-// bytes do; all zero is before the first entry.
+// The position of an entry in an adds log: the millisecond it was appended at and a number within that
+// millisecond, numbered as Redis numbers the entries of a stream. Both are big-endian, so that positions
+// compare as their bytes do; all zero is before the first entry.
 #pragma once
 
 #include <array>
@@ -20,10 +20,10 @@ std::uint64_t number_of(const LogPosition& position) noexcept;
 
 // "<milliseconds>-<number>", as XADD prints it.
 std::string to_text(const LogPosition& position);
-// Nothing for text of another form.
+// Returns nothing for text of another form.
 std::optional<LogPosition> parse_log_position(std::string_view text) noexcept;
 
-// The position of the next entry: now, or right after `last` where the clock has not moved on, or went back.
+// The position of the next entry: now, or right after `last` if the clock has not moved on or went back.
 LogPosition next_log_position(const LogPosition& last, std::uint64_t now_milliseconds) noexcept;
 
 }  // namespace keysieve

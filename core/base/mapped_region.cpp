@@ -13,8 +13,8 @@
 namespace keysieve {
 namespace {
 
-// An open file, as boost::interprocess::mapped_region asks for it. Boost's own file_mapping opens by path and
-// follows symbolic links; here the caller has opened and checked the file first.
+// An open file, in the form boost::interprocess::mapped_region expects. Boost's own file_mapping opens by
+// path and follows symbolic links; here the caller has opened and checked the file first.
 struct OpenFile {
   int fd;
 

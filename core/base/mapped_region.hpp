@@ -1,6 +1,6 @@
 // A file's bytes, mapped into this process until the object is destroyed. Snapshots, control pages and live
 // files are read through it. Boost.Interprocess maps them; only the .cpp includes it, because its headers are
-// as long as all others here together.
+// as long as all the others here together.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class MappedRegion {
   MappedRegion& operator=(MappedRegion&& other) noexcept;
   ~MappedRegion();
 
-  // Stays the same when the object is moved. Read from the object itself: no call, no further load.
+  // Stays the same when the object is moved. Read from the object itself: no call and no extra load.
   [[nodiscard]] std::byte* address() const noexcept { return bytes_.data(); }
   [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
 
@@ -42,7 +42,7 @@ class MappedRegion {
   MutableBytes bytes_;
 };
 
-// Maps the first `bytes` bytes, which must be there; `path` is for the message. Throws CannotCreate.
+// Maps the first `bytes` bytes, which must exist; `path` is for the message. Throws CannotCreate.
 MappedRegion map_region(const FileDescriptor& file, MapAccess access, std::size_t bytes,
                         const std::string& path);
 

@@ -1,5 +1,5 @@
-// Memory straight from the system, which has it back as soon as it is not needed: what keeps to a limit must
-// know what it holds.
+// Memory taken straight from the system and returned as soon as it is not needed: code that keeps to a memory
+// limit must know how much it holds.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace keysieve {
 
-enum class Pages { Small, Huge };  // Huge: where the system has them; all of such a page is resident at once
+enum class Pages { Small, Huge };  // Huge: where the system has them; resident as a whole
 
 class PageMemory {
  public:
   PageMemory() = default;
-  // Zeroed, aligned to pages, resident as it is touched. Throws std::bad_alloc.
+  // Zeroed, page-aligned, becomes resident as it is touched. Throws std::bad_alloc.
   explicit PageMemory(std::size_t bytes, Pages pages = Pages::Small);
   PageMemory(PageMemory&& other) noexcept
       : address_(std::exchange(other.address_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}

@@ -1,4 +1,4 @@
-// Text of others, for a terminal or a log.
+// Makes foreign text safe for a terminal or a log.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace keysieve {
 
-// The text, with U+FFFD for what is no printable UTF-8, ends of lines too: a terminal takes it for orders.
+// The text, with U+FFFD for everything that is not printable UTF-8, line ends included: a terminal could take
+// it for commands.
 std::string printable(std::string_view text);
 
 }  // namespace keysieve

@@ -1,4 +1,5 @@
-// The system's randomness, for what must not be guessed or must not repeat: seeds, build ids, instances.
+// The system's randomness, for values that must not be guessed or must not repeat: seeds, build ids,
+// instances.
 #pragma once
 
 #include <span>
@@ -8,7 +9,7 @@
 
 namespace keysieve {
 
-// Throws MissingInput where the system has no randomness to give.
+// Throws MissingInput if the system cannot provide randomness.
 void fill_random(MutableBytes bytes);
 
 template <typename T>

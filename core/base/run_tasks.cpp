@@ -45,7 +45,7 @@ void run_tasks(unsigned threads, std::size_t tasks,
         others.emplace_back(work, thread);
       }
     } catch (const std::system_error&) {
-      // As many as the system gives do the work.
+      // The threads that the system gave do all the work.
     }
     work(0);
   }

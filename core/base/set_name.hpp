@@ -1,5 +1,5 @@
-// The name of a set: [a-z0-9][a-z0-9_-]{0,63}. It becomes a folder and a part of store keys, so nothing else
-// may pass.
+// The name of a set: [a-z0-9][a-z0-9_-]{0,63}. It becomes a folder name and part of store keys, so nothing
+// else may pass.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Binary fuse filter: an xor filter whose positions lie in neighbouring segments, so that keys can be taken
-// away from both ends of the table: denser. Source: Graf, Lemire, "Binary fuse filters: fast and smaller than
-// xor filters" (2022). Nothing can be added; here for comparison.
+// Binary fuse filter: an xor filter whose positions are in neighbouring segments, so that keys can be peeled
+// from both ends of the table, which makes it denser. Source: Graf, Lemire, "Binary fuse filters: fast and
+// smaller than xor filters" (2022). Keys cannot be added; here for comparison.
 #pragma once
 
 #include "core/filters/peeled_kind.hpp"
@@ -27,8 +27,8 @@ struct BinaryFuse {
       return starts_ + static_cast<std::uint32_t>(kPositions - 1) * length_;
     }
 
-    // The first by the upper half of the hash; the others one, two and three segments later, moved inside
-    // theirs.
+    // The upper half of the hash gives the first position; the others are one, two and three segments later,
+    // each moved inside its segment.
     [[nodiscard]] peeled::Positions<kPositions> positions(std::uint64_t mixed) const noexcept {
       const std::uint32_t first = reduce(mixed >> 32, starts_);
       std::uint64_t inside = mixed * kA;
@@ -46,8 +46,8 @@ struct BinaryFuse {
     std::uint32_t length_;  // of a segment
   };
 
-  // Segments shorter than the source's, which are meant for large tables. Measured with 3 and 4 positions at
-  // 300 to 8,000 keys: half of the seeds work with 1.25 and 1.21 slots per key and 64 more.
+  // Segments are shorter than the source's, which are meant for large tables. Measured with 3 and 4 positions
+  // at 300 to 8,000 keys: half of the seeds work with 1.25 and 1.21 slots per key and 64 more.
   static bool size(ShardEntry& entry, const FilterParams& params, std::uint32_t slots) noexcept {
     entry.shape = entry.key_count < 600 ? 5 : entry.key_count < 3000 ? 6 : entry.key_count < 7000 ? 7 : 8;
     const std::uint32_t segments = slots >> entry.shape;

@@ -1,6 +1,6 @@
-// The kinds of the Bloom family: bits that are set one key at a time, in any order, and nothing in the
-// shard's entry but the key count. A policy says which bits are a key's and what they are worth;
-// ScatteredBits and Blocks (blocks.hpp) are what policies are made of.
+// The kinds of the Bloom family: bits are set one key at a time, in any order, and the shard's entry holds
+// nothing but the key count. A policy says which bits belong to a key and what they are worth; policies are
+// made of ScatteredBits and Blocks (blocks.hpp).
 #pragma once
 
 #include "core/filters/bits.hpp"
@@ -56,8 +56,8 @@ struct BitKind : Policy {
   }
 };
 
-// Where a key is looked up whose bits lie anywhere in the shard: the shard's address, of which nothing has
-// been read.
+// Prepares the lookup of a key whose bits may be anywhere in the shard: holds the shard's address, and has
+// read nothing from it.
 template <typename Policy>
 struct ShardProbe {
   const std::byte* shard;
@@ -75,7 +75,8 @@ struct ShardProbe {
   }
 };
 
-// What a kind does whose keys set k bits anywhere in the shard: a class of positions says which, one by one.
+// What kinds whose keys set k bits anywhere in the shard have in common: a class of positions gives the bits,
+// one by one.
 template <typename PositionsOfKey>
 struct ScatteredBits {
   using Positions = PositionsOfKey;

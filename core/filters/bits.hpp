@@ -38,12 +38,12 @@ inline bool test_bit(const std::byte* bytes, std::uint64_t position) noexcept {
 
 inline constexpr std::uint32_t kWidestField = 32;
 
-// Numbers of one width, packed one after the other from the front of a shard. Reads and writes whole words,
-// never outside the shard, as long as the field itself lies inside.
+// Numbers of one width, packed one after the other from the start of a shard. Reads and writes whole words,
+// but never outside the shard as long as the field itself is inside.
 class PackedFields {
  public:
   PackedFields() = default;
-  // `width`: 0 to kWidestField bits; fields of no bits are all 0.
+  // `width`: 0 to kWidestField bits; fields of zero bits are all 0.
   PackedFields(std::uint32_t shard_bytes, std::uint32_t width) noexcept
       : last_word_(shard_bytes - kWordBytes), width_(width) {}
 
@@ -52,7 +52,7 @@ class PackedFields {
     return static_cast<std::uint32_t>((std::uint64_t{1} << width_) - 1);
   }
 
-  // Byte of the shard where the word with the field begins.
+  // Offset in the shard of the word that holds the field.
   [[nodiscard]] std::uint32_t word_of(std::uint32_t index) const noexcept {
     return std::min(index * width_ / 8, last_word_);
   }

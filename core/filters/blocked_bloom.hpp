@@ -1,4 +1,4 @@
-// Blocked Bloom filter: all k bits of a key in one 512-bit block, so a lookup touches one cache line.
+// Blocked Bloom filter: all k bits of a key are in one 512-bit block, so a lookup touches one cache line.
 // Source: Putze, Sanders, Singler, "Cache-, hash- and space-efficient Bloom filters" (2007).
 #pragma once
 
@@ -12,18 +12,18 @@
 namespace keysieve {
 
 struct BlockedBloom : Blocks<64> {
-  static constexpr std::uint8_t kId = 9;  // 3 had its bits at other places
+  static constexpr std::uint8_t kId = 9;  // id 3 had its bits at other places
   static constexpr std::string_view kName = "blocked_bloom";
   static constexpr std::string_view kSummary = "k bits in one cache line: one line per lookup at fewer bits";
   static constexpr auto& kHashCountChoice = kBloomHashCounts;
 
-  // The topmost bits of `low` choose the block. Eight bits come from each word of 32 bits: the first word is
-  // the lower half of `low`, the next ones are the upper halves of low * G, low * G^2 and so on.
+  // The topmost bits of `low` choose the block. Each word of 32 bits gives eight bits: the first word is the
+  // lower half of `low`, the next ones are the upper halves of low * G, low * G^2 and so on.
   static constexpr std::uint32_t kBitsOfWord = 8;
 
-  // Where bit i of a word is, in the 16 lanes of 32 bits of a block: the lane is the top 4 bits of the word's
-  // product with a salt, the bit of the lane, counted from its topmost, the next 5. That, and salts from the
-  // last one on, spare vectors two instructions.
+  // The place of bit i of a word in the block's 16 lanes of 32 bits. The word is multiplied by a salt: the
+  // top 4 bits of the product are the lane, the next 5 the bit of the lane, counted from its topmost.
+  // Counting that way, and using the salts from the last one on, saves two vector instructions.
   struct Place {
     static constexpr auto& kSalts = SplitBlock::kSalts;
 
@@ -45,7 +45,8 @@ struct BlockedBloom : Blocks<64> {
     std::uint32_t product_;
   };
 
-  // Whether `all_set(word, bits)` is true of all words, each with the number of bits that come from it.
+  // Whether `all_set(word, bits)` is true for all words; `bits` is the number of bits that come from the
+  // word.
   template <typename AllSet>
   static bool of_all_words(const FilterParams& params, std::uint64_t low, AllSet all_set) noexcept {
     std::uint32_t bits = params.hash_count;
@@ -95,7 +96,7 @@ struct BlockedBloom : Blocks<64> {
 };
 
 #if KEYSIEVE_X86_64
-// A lane of 32 bits per bit of a word.
+// Uses a lane of 32 bits for each bit of a word.
 struct BlockedBloom::Avx2 : BlockedBloom {
   KEYSIEVE_AVX2 static bool may_contain(const std::byte* block, const FilterParams& params,
                                         std::uint64_t low) noexcept {
@@ -105,7 +106,7 @@ struct BlockedBloom::Avx2 : BlockedBloom {
   }
 
  private:
-  // Apart, so that the usual k need no loop.
+  // A separate function, so that the usual k need no loop.
   KEYSIEVE_AVX2 [[gnu::noinline]] static bool others_set(const std::byte* block, std::uint64_t low,
                                                          std::uint32_t bits) noexcept {
     do {
@@ -115,12 +116,11 @@ struct BlockedBloom::Avx2 : BlockedBloom {
     return true;
   }
 
-  // Whether the first `bits` that come from the word are set, or all eight.
+  // Whether the first `bits` bits of the word are set, or all eight.
   KEYSIEVE_AVX2 static bool all_set(const std::byte* block, std::uint32_t word, std::uint32_t bits) noexcept {
     const __m256i places =
         _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(word)), load(Place::kSalts.data()));
-    const __m256i lane =
-        _mm256_srli_epi32(places, 32 - 4);  // of which the permutations take the lower 3 bits
+    const __m256i lane = _mm256_srli_epi32(places, 32 - 4);  // the permutations use the lower 3 bits
     const __m256 first = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(load(block), lane));
     const __m256 second =
         _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(load(block + kBlockBytes / 2), lane));
@@ -131,7 +131,7 @@ struct BlockedBloom::Avx2 : BlockedBloom {
     return _mm256_testc_ps(_mm256_castsi256_ps(tested), _mm256_castsi256_ps(wanted)) != 0;
   }
 
-  // The last n lanes of the eight that begin at n, or all eight.
+  // The last n of the eight lanes that begin at n, or all eight.
   static constexpr auto kWanted = [] {
     std::array<std::uint32_t, kHashCountChoice.back() + kBitsOfWord> lanes{};
     std::fill(lanes.begin() + kBitsOfWord, lanes.end(), ~std::uint32_t{0});

@@ -1,5 +1,5 @@
-// What a kind does whose keys set all their bits in one block of the shard: a lookup reads one cache line.
-// The block of the default kind stands here too, because the live layer is made of such blocks.
+// What kinds whose keys set all their bits in one block of the shard have in common: a lookup reads one cache
+// line. The block of the default kind is here too, because the live layer is made of such blocks.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace keysieve {
 
-// Where one key is looked up: the address of its block, of which nothing has been read.
+// Prepares the lookup of one key: holds the address of its block, and has read nothing from it.
 template <typename Policy>
 struct BlockProbe {
   const std::byte* block;
@@ -27,7 +27,7 @@ struct BlockProbe {
   }
 };
 
-// A power of two of bytes.
+// A block of a power of two bytes.
 template <std::uint32_t kBytes>
 struct Blocks {
   static constexpr std::uint32_t kBlockBytes = kBytes;
@@ -35,7 +35,7 @@ struct Blocks {
   template <typename Policy>
   using Probe = BlockProbe<Policy>;
 
-  // Byte of the shard where a key's block begins: the topmost bits of `low` choose it.
+  // Offset in the shard of a key's block: the topmost bits of `low` choose it.
   static constexpr std::uint64_t block_offset(int offset_shift, std::uint64_t low) noexcept {
     return low >> offset_shift & ~std::uint64_t{kBytes - 1};
   }
@@ -50,13 +50,13 @@ struct Blocks {
 };
 
 // The block of a split block Bloom filter: which of its bits belong to a key. Used by that kind and by the
-// live layer; a reader of a set needs no more of the kind than this.
+// live layer; a reader of a set needs only this part of the kind.
 struct SplitBlock : Blocks<32> {
   static constexpr std::size_t kLaneBytes = 4;
   static constexpr std::uint32_t kLanes = 8;
 
   // The topmost bits of `low` choose the block; the bit of lane i is the top 5 bits of lower half *
-  // kSalts[i]. The odd salts are those of the Parquet format, which are known to serve.
+  // kSalts[i]. The odd salts are those of the Parquet format, which are known to work well.
   static constexpr std::array<std::uint32_t, kLanes> kSalts{0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                                             0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
 
@@ -68,7 +68,7 @@ struct SplitBlock : Blocks<32> {
   }
 
   // Whether the block whose lane i is `lane_at(i)` has all bits of the key. No early exit: a branch per lane
-  // would be mispredicted half of the time. Written out, because as a loop it takes twice the instructions
+  // would be mispredicted half of the time. Unrolled by hand, because the loop takes twice the instructions
   // (gcc 12, -O2 and -O3).
   template <typename LaneAt>
   static bool has_all_bits(std::uint64_t low, LaneAt lane_at) noexcept {

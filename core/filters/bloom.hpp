@@ -1,14 +1,13 @@
-// Classic Bloom filter over a whole shard: k bits anywhere in it. Smallest of the mutable kinds, k cache
-// lines at most per lookup. Source: Bloom, "Space/time trade-offs in hash coding with allowable errors"
-// (1970).
+// Classic Bloom filter over a whole shard: k bits anywhere in it. Smallest of the mutable kinds; at most k
+// cache lines per lookup. Source: Bloom, "Space/time trade-offs in hash coding with allowable errors" (1970).
 #pragma once
 
 #include "core/filters/bit_kind.hpp"
 
 namespace keysieve {
 
-// Position i is the top bits of low * G^i: each probe is remixed. Plain double hashing measured 1.17 times
-// the theoretical FPR at 0.1 % in 1 KiB shards (docs/filters.md).
+// Position i is the top bits of low * G^i, so each probe is mixed again. Plain double hashing measured 1.17
+// times the theoretical FPR at 0.1 % in 1 KiB shards (docs/filters.md).
 class BloomPositions {
  public:
   BloomPositions(const FilterParams& params, std::uint64_t low) noexcept

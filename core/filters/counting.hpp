@@ -1,6 +1,6 @@
-// Counters of a Bloom filter's bits, 4 for each: how many keys set it. With them keys can be removed. They
-// stand beside a shard, never in it, so a lookup knows nothing of them. Source: Fan, Cao, Almeida, Broder,
-// "Summary cache" (2000).
+// Counters for the bits of a Bloom filter, 4 bits each: how many keys set that bit. They make it possible to
+// remove keys. They are stored next to a shard, never in it, so lookups do not see them. Source: Fan, Cao,
+// Almeida, Broder, "Summary cache" (2000).
 #pragma once
 
 #include "core/filters/bits.hpp"
@@ -8,11 +8,11 @@
 
 namespace keysieve {
 
-// The counters of one shard; counter i is half of byte i / 2, the lower one for even i.
+// The counters of one shard; counter i is half of byte i / 2, the lower half for even i.
 class CounterArray {
  public:
-  // A saturated counter has lost count: it stays, and so does its bit. By chance it is rare: at the best k a
-  // bit is set by 0.7 keys on average, and by 15 or more with probability 1.6e-15.
+  // A saturated counter has lost count, so it is never lowered, and its bit stays set. This is rare: at the
+  // best k a bit is set by 0.7 keys on average, and by 15 or more with probability 1.6e-15.
   static constexpr std::uint32_t kSaturated = 15;
 
   explicit CounterArray(MutableBytes counters) noexcept : counters_(counters) {}
@@ -23,7 +23,7 @@ class CounterArray {
   void raise(std::uint64_t bit) noexcept {
     if (at(bit) != kSaturated) counters_[bit / 2] = change(bit, 1);
   }
-  // The counter must not be 0. False: it is saturated, and stays.
+  // The counter must not be 0. Returns false when it is saturated and stays as it is.
   bool lower(std::uint64_t bit) noexcept {
     if (at(bit) == kSaturated) return false;
     counters_[bit / 2] = change(bit, -1);
@@ -70,7 +70,7 @@ struct CountingOf {
   }
 
  private:
-  // The first so many of a key's counters, as they were before they were lowered.
+  // Puts the first `count` of a key's counters back to what they were before they were lowered.
   static void restore(CounterArray& array, const FilterParams& params, KeyHash hash, int count) noexcept {
     typename Policy::Positions positions(params, hash.low);
     for (int i = 0; i < count; ++i) array.raise(positions.next());

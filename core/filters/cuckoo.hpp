@@ -1,7 +1,7 @@
 // Cuckoo filter: a fingerprint of each key in one of two buckets of four slots. Keys can be added and
 // removed. Source: Fan, Andersen, Kaminsky, Mitzenmacher, "Cuckoo filter: practically better than Bloom"
-// (2014). What is different here: any number of buckets, and a shard with more keys than its slots can take
-// has narrower fingerprints in more slots, so that no build loops or fails.
+// (2014). Differs from it in two ways: the number of buckets can be any, and a shard with more keys than its
+// slots can take gets narrower fingerprints in more slots, so that no build loops or fails.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ struct Cuckoo {
   static constexpr std::string_view kName = "cuckoo";
   static constexpr std::string_view kSummary = "fingerprints in buckets of four: keys can be removed";
 
-  // Bits of a fingerprint, in shards whose keys leave room for as many.
+  // Bits of a fingerprint, in shards whose keys leave room for that many.
   static std::span<const std::uint8_t> hash_counts() noexcept {
     return kHashCounts<4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26>;
   }
@@ -84,7 +84,7 @@ struct Cuckoo {
   }
 
   // Prefetches nothing of the shard: without a branch between the buckets the processor overlaps the lookups
-  // of a batch by itself, and prefetching one bucket or both took twice the time (512 MB,
+  // of a batch on its own, and prefetching one bucket or both took twice the time (512 MB,
   // tools/workshop/bench/run lookup).
   struct Probe {
     static constexpr bool kReadsEntry = true;
@@ -92,7 +92,7 @@ struct Cuckoo {
     const std::byte* shard;
     PackedFields fields;
     cuckoo::Place place;
-    bool is_overfull;  // has more keys than fit, so no table: every key is answered maybe
+    bool is_overfull;  // more keys than fit, so no table: every lookup answers maybe
 
     [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
                                                KeyHash hash) noexcept {
@@ -105,7 +105,7 @@ struct Cuckoo {
       is_overfull = entry.width == 0 && entry.key_count != 0;
     }
 
-    // Looks into both buckets in any case: whether the first has it, nothing foretells.
+    // Always looks into both buckets: a branch on the first could not be predicted.
     [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& /*array*/,
                                                               KeyHash /*hash*/) const noexcept {
       const std::uint32_t width = fields.width();
@@ -117,10 +117,10 @@ struct Cuckoo {
     }
 
    private:
-    static constexpr std::uint32_t kWidestOfOneWord = 15;  // four fields, begun inside a byte
+    static constexpr std::uint32_t kWidestOfOneWord = 15;  // four fields that may begin inside a byte
 
-    // Sets the topmost bit of each field of the bucket that is the fingerprint, if any is: subtracting 1
-    // borrows from it only where the difference was 0, or a field below was.
+    // Sets the topmost bit of each field of the bucket that equals the fingerprint, if any does: subtracting
+    // 1 borrows from it only if the difference was 0, or if a field below was.
     [[nodiscard]] std::uint64_t matches(std::uint32_t bucket, std::uint64_t ones) const noexcept {
       const std::uint32_t first = bucket * cuckoo::kBucketSlots;
       const std::uint32_t word = fields.word_of(first);
@@ -129,7 +129,7 @@ struct Cuckoo {
       return (differences - ones) & ~differences;
     }
 
-    // Apart, and without the probe's address, so that the probe stays in registers.
+    // A separate function that does not take the probe's address, so that the probe stays in registers.
     [[gnu::noinline]] static bool holds_wide(const std::byte* shard, PackedFields fields,
                                              cuckoo::Place place) noexcept {
       bool found = false;
@@ -153,12 +153,12 @@ struct Cuckoo {
   static constexpr std::uint8_t kTries = 4;  // per width
   static constexpr double kFullestLoad = 0.95;
 
-  // 0 after the narrowest: the shard is overfull.
+  // Returns 0 after the narrowest width: the shard is overfull.
   static std::uint32_t narrower(std::uint32_t width) noexcept {
     return width > cuckoo::kNarrowest ? width - 1 : 0;
   }
 
-  // Of at most the set's width, the one that leaves so many keys room.
+  // The widest fingerprint, up to the set's width, that leaves room for that many keys.
   static std::uint32_t widest_for(const FilterParams& params, double keys) noexcept {
     std::uint32_t width = params.hash_count;
     while (width != 0 && keys > kFullestLoad * cuckoo::Table(params.shard_bytes, width).slots())
@@ -171,7 +171,7 @@ struct Cuckoo {
     return fpr_at(width, width == 0 ? 1.0 : keys / cuckoo::Table(params.shard_bytes, width).slots());
   }
 
-  // An absent key is compared with all that lies in two buckets.
+  // An absent key is compared with every fingerprint in two buckets.
   static double fpr_at(std::uint32_t width, double fill_ratio) {
     const double fingerprints = std::ldexp(1.0, static_cast<int>(width)) - 1.0;
     if (fingerprints <= 1.0) return 1.0;

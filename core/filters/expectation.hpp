@@ -1,20 +1,20 @@
 // The two expectations behind every theoretical FPR: over how many keys fall into a block, and over how many
-// bits those keys leave set.
+// bits those keys set.
 #pragma once
 
 #include <cmath>
 
 namespace keysieve {
 
-// Mean of f(n) where n is Poisson distributed: the keys of one block when many keys are spread by a hash.
-// Sums the range that holds all but 1e-15 of the mass, from the mode to both sides: there each weight follows
-// from its neighbour by one multiplication.
+// Mean of f(n) for a Poisson distributed n: the keys of one block when many keys are spread by a hash. Sums
+// the range that holds all but 1e-15 of the mass, from the mode to both sides, because there each weight
+// follows from its neighbour by one multiplication.
 template <typename Function>
 double poisson_mean(double mean, Function f) {
   if (mean <= 0.0) return f(0.0);
   const double reach = 10.0 * std::sqrt(mean) + 20.0;
   const double mode = std::floor(mean);
-  int sign = 1;  // lgamma() keeps it in a global, which is a race
+  int sign = 1;  // lgamma() stores it in a global, which is a race
   const double highest = std::exp(mode * std::log(mean) - mean - ::lgamma_r(mode + 1.0, &sign));
   double sum = 0.0;
   double weight = highest;
@@ -30,8 +30,8 @@ double poisson_mean(double mean, Function f) {
   return sum;
 }
 
-// The same for an f without jumps, from 80 values of it and a few. Steps of a quarter of the standard
-// deviation sum a bell curve to within e^(-32 pi^2), far below what is rounded away.
+// The same for an f without jumps, from about 80 values of it. Sums a bell curve in steps of a quarter of the
+// standard deviation, which is exact to within e^(-32 pi^2), far below rounding.
 template <typename Function>
 double smooth_poisson_mean(double mean, Function f) {
   const double step = std::floor(std::sqrt(mean) / 4.0);
@@ -46,9 +46,9 @@ double smooth_poisson_mean(double mean, Function f) {
 }
 
 // Chance that `probes` random bits are all set after `throws` random bits of `bits` were set: the mean of (X
-// / bits) to the power of probes, X the occupied bits. (1 - (1 - 1/m)^t)^k alone is too low for small m (Bose
-// et al., "On the false-positive rate of Bloom filters", 2008): 1.3 % at m = 512, k = 7. The second-order
-// term corrects that.
+// / bits)^probes, where X is the number of set bits. (1 - (1 - 1/m)^t)^k alone is too low for small m, by 1.3
+// % at m = 512, k = 7; the second-order term corrects that. See Bose et al., "On the false-positive rate of
+// Bloom filters" (2008).
 inline double chance_all_set(double bits, double throws, double probes) {
   const double empty = std::pow(1.0 - 1.0 / bits, throws);
   const double pair_empty = std::pow(1.0 - 2.0 / bits, throws);

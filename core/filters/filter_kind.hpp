@@ -1,5 +1,5 @@
-// What a filter kind is: a const table of functions over shards. One file per kind defines its policy, one
-// line in registry.cpp makes it known to builder, loader, command line and PHP.
+// A filter kind is a const table of functions over shards. One file per kind defines its policy; one line in
+// registry.cpp makes it known to the builder, the loader, the command line and PHP.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ inline constexpr std::uint32_t kMinShardBytes = 1024;
 inline constexpr std::uint32_t kMaxShardBytes = 8192;
 inline constexpr std::uint32_t kDefaultShardBytes = 4096;
 
-// Of one set. A process that attaches it checks the table of its shards in one go, which takes 3.5 ms for so
-// many; in shards of 4 KiB they hold 4 GiB.
+// Most shards of a set. A process that attaches it checks the whole shard table at once, which takes 3.5 ms
+// for that many; in shards of 4 KiB they hold 4 GiB.
 inline constexpr std::uint32_t kMaxShards = 1U << 20;
 
 // 1024, 2048, 4096 or 8192.
@@ -32,26 +32,26 @@ struct FilterParams {
   std::uint8_t hash_count = 0;  // k: bits, positions or slots that one lookup combines
 };
 
-// One row of a snapshot's dense shard table. It stands beside the shards, not inside them: measured, a seed
-// inside the shard costs a dependent cache miss. What a kind does not need is zero.
+// One row of a snapshot's dense shard table. The table is stored apart from the shards: measured, a seed
+// inside the shard costs a dependent cache miss. Fields that a kind does not need are zero.
 struct ShardEntry {
   std::uint16_t key_count = 0;
-  std::uint8_t seed = 0;          // of kinds that try again with another one
-  std::uint8_t width = 0;         // bits that each key is compared by
-  std::uint16_t block_count = 0;  // of kinds that size their table by the shard's keys
-  std::uint16_t shape = 0;        // what else such a kind must know of its table
+  std::uint8_t seed = 0;          // for kinds that try again with another one
+  std::uint8_t width = 0;         // bits by which each key is compared
+  std::uint16_t block_count = 0;  // for kinds that size their table by the shard's keys
+  std::uint16_t shape = 0;        // anything else such a kind must know about its table
 };
 static_assert(sizeof(ShardEntry) == 8);
 
 inline constexpr std::uint32_t kMaxKeysPerShard = UINT16_MAX;  // ShardEntry::key_count
 
-// All that a lookup needs of a snapshot. Does not own what it points to.
+// Everything a lookup needs from a snapshot. Does not own what it points to.
 struct ShardArray {
   const std::byte* shards = nullptr;
   const ShardEntry* entries = nullptr;
-  std::uint64_t shard_count = 0;  // fits 32 bits; of the hash's width, so that no lookup has to widen it
+  std::uint64_t shard_count = 0;  // fits 32 bits; as wide as the hash, so that no lookup has to widen it
   int shard_shift = 0;            // shard_bytes is a power of two: lookups shift where they would multiply
-  int offset_shift = 0;           // the bits of a number from there on are a byte of a shard
+  int offset_shift = 0;           // shifting a number right by this gives an offset in a shard
   FilterParams params;
 
   ShardArray() = default;
@@ -80,12 +80,13 @@ struct Lookup {
   void (*may_contain_many)(const ShardArray& array, std::span<const KeyHash> hashes, bool* results) noexcept;
 };
 
-// Adds and removes keys where counters stand beside the shard, 4 bits for each of its bits:
-// counters_bytes_of() it. The bits that are set are those whose counter is not 0.
+// Adds and removes keys where counters are kept next to the shard, 4 bits for each of its bits:
+// counters_bytes_of() it. A bit is set exactly when its counter is not 0.
 struct Counting {
   void (*add)(MutableBytes shard, MutableBytes counters, const FilterParams& params, KeyHash hash) noexcept;
 
-  // False: it is not there, or its counters are all full; nothing has changed. Else as FilterKind::remove.
+  // Returns false when the key is not there, or its counters are all saturated; nothing has changed then.
+  // Otherwise works as FilterKind::remove.
   bool (*remove)(MutableBytes shard, MutableBytes counters, const FilterParams& params,
                  KeyHash hash) noexcept;
 };
@@ -99,48 +100,48 @@ struct FilterKind {
   std::string_view name;
   std::string_view summary;  // one line for `keysieve plan` and --help
 
-  // What FilterParams::hash_count may be, ascending; sizing chooses from it.
+  // Valid values of FilterParams::hash_count, ascending; sizing chooses from them.
   std::span<const std::uint8_t> (*hash_counts)() noexcept;
 
-  // The speed class of a kind: how many 64-byte cache lines of a shard a lookup of an absent key fetches,
-  // fields that lie across two lines aside.
+  // The speed class of a kind: how many 64-byte cache lines of a shard a lookup of an absent key fetches, not
+  // counting fields that cross a line.
   std::uint32_t (*cache_lines)(const FilterParams& params, double keys_per_shard) noexcept;
 
   // Expected FPR of a set whose shards hold `keys_per_shard` keys on average.
   double (*theoretical_fpr)(const FilterParams& params, double keys_per_shard);
 
-  // How many keys fit into a shard by adding; nullptr where the FPR alone sets a limit, or nothing can be
-  // added.
+  // How many keys can be added to a shard before it is full; nullptr if only the FPR sets a limit, or if keys
+  // cannot be added.
   double (*capacity)(const FilterParams& params) noexcept;
 
-  // Why no shard can have such an entry, nullptr when one can. What it lets pass never leads a lookup out of
-  // the shard, whatever the shard's bytes are.
+  // Why such an entry is invalid; nullptr when it is valid. A valid entry never leads a lookup out of the
+  // shard, whatever the shard's bytes are.
   const char* (*fault_of)(const FilterParams& params, const ShardEntry& entry) noexcept;
 
   // Fills a zeroed shard and its entry. The keys' hashes are distinct and at most kMaxKeysPerShard.
   void (*build)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                 std::span<const KeyHash> keys);
 
-  // Adds one key to a shard that was built; nullptr where the kind cannot. False: there is no room for it,
-  // and nothing has changed. The entry's key count is left to the caller.
+  // Adds one key to a shard that was built; nullptr if the kind cannot. Returns false if there is no room for
+  // it; nothing has changed then. The caller updates the entry's key count.
   bool (*add)(MutableBytes shard, const ShardEntry& entry, const FilterParams& params, KeyHash hash) noexcept;
 
-  // Takes one key away that was built in or added; nullptr where the kind cannot. False: no such key is
-  // there, and nothing has changed. Of a key that is not there but answered maybe, it takes away another: the
-  // caller must know that it is. The entry's key count is left to the caller.
+  // Removes one key that was built in or added; nullptr if the kind cannot. Returns false if there is no such
+  // key; nothing has changed then. Removing a key that is a false positive removes another key instead, so
+  // the caller must know that the key is there. The caller updates the entry's key count.
   bool (*remove)(MutableBytes shard, const ShardEntry& entry, const FilterParams& params,
                  KeyHash hash) noexcept;
 
-  // With counters beside the shards; nullptr where the kind has none.
+  // For sets with counters next to the shards; nullptr if the kind has none.
   const Counting* counting;
 
-  // Share of bits set, or of places taken; nullptr where it says nothing of what the shard holds.
+  // Share of bits set, or of slots taken; nullptr if it says nothing about what the shard holds.
   double (*fill_ratio)(Bytes shard, const ShardEntry& entry, const FilterParams& params);
 
-  // From the bytes of one shard, per block: the FPR of an absent key that is looked up there.
+  // From the bytes of one shard, per block: the FPR for an absent key that is looked up there.
   double (*estimated_fpr)(Bytes shard, const ShardEntry& entry, const FilterParams& params);
 
-  // The fastest lookups for such a set that the instruction set can run.
+  // The fastest lookups for such a set that these instructions allow.
   Lookup (*lookup)(const FilterParams& params, InstructionSet instructions) noexcept;
 
   [[nodiscard]] bool can_add() const noexcept { return add != nullptr; }
@@ -157,7 +158,7 @@ std::span<const FilterKind> filter_kinds() noexcept;
 const FilterKind* find_filter_kind(std::uint8_t id) noexcept;
 const FilterKind* find_filter_kind(std::string_view name) noexcept;
 
-// The names of those for which `is_wanted` is true, with ", " between them; "none".
+// The names of the kinds for which `is_wanted` is true, joined by ", "; "none" if there are none.
 std::string kind_names(bool (*is_wanted)(const FilterKind& kind));
 
 // Throws Usage that lists the known names.

@@ -1,12 +1,12 @@
-// Which vector instructions lookups may use, found out once per process. All sets give the same answers, bit
-// by bit; the scalar one is the reference that tests compare with.
+// Which vector instructions lookups may use, detected once per process. All of them give the same answers,
+// bit by bit; the scalar one is the reference that tests compare with.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-// Attributes of functions compiled for more than the baseline; they run only where best_instruction_set()
-// says so.
+// Attributes of functions compiled for more than the baseline; they run only if best_instruction_set() allows
+// it.
 #if defined(__x86_64__)
 #define KEYSIEVE_X86_64 1
 #define KEYSIEVE_AVX2 [[gnu::target("avx2,bmi,bmi2,popcnt")]]
@@ -22,9 +22,8 @@ enum class InstructionSet : std::uint8_t {
   Avx512,  // F, BW, DQ, VL, VBMI2 and VPOPCNTDQ: Ice Lake and Zen 4 onwards
 };
 
-// The best that this processor and its system can run, or the one that the environment variable
-// KEYSIEVE_INSTRUCTION_SET (scalar, avx2, avx512) names, where that is less: for comparing, and for tools
-// that know no newer instructions.
+// The best that this processor and its system can run. The environment variable KEYSIEVE_INSTRUCTION_SET
+// (scalar, avx2, avx512) can lower it, for comparisons and for tools that do not know newer instructions.
 InstructionSet best_instruction_set() noexcept;
 
 // All that this processor can run, Scalar first.

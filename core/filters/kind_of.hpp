@@ -1,5 +1,5 @@
-// Makes the table of functions of a kind from a struct of stateless static functions. What all kinds share
-// (which shard, its address, prefetching a batch, a copy for each instruction set) is written here once.
+// Makes a kind's table of functions from a struct of stateless static functions. What all kinds share (which
+// shard, its address, prefetching a batch, a copy for each instruction set) is written here once.
 #pragma once
 
 #include <algorithm>
@@ -9,19 +9,18 @@
 
 namespace keysieve {
 
-// Keys in flight between prefetch and probe: the lines of 32 keys fit any first-level cache, and 20, the
-// keys of a page, go in one round.
+// Keys in flight between prefetch and probe. The lines of 32 keys fit any first-level cache, and the 20 keys
+// of a page need one round.
 inline constexpr std::size_t kBatch = 32;
 
-// A shard table of 32 KiB stays in the nearest caches by itself.
+// A shard table of up to 32 KiB stays in the nearest caches without prefetching.
 inline constexpr std::uint32_t kCachedEntries = 4096;
 
-// A set of at most so many bytes is taken to lie in the second-level cache, where prefetching only costs.
+// Sets of at most this size are assumed to be in the second-level cache, where prefetching only costs.
 inline constexpr std::uint64_t kCachedBytes = std::uint64_t{512} << 10;
 
 // Inlined into functions of every instruction set, so that the probe can be inlined into them as well. Its
-// prefetch() must be always_inline: gcc 12 takes a call of it that is left for one without effect, and drops
-// it.
+// prefetch() must be always_inline: gcc 12 assumes that a call to it has no effect, and drops it.
 template <typename Probe>
 [[gnu::always_inline]] inline bool look_up(const ShardArray& array, KeyHash hash) noexcept {
   Probe probe;

@@ -1,5 +1,5 @@
 // Partitioned Bloom filter: the shard is cut into k equal partitions, and each key sets one bit in each. A
-// little larger than the classic one, and its k bits are independent; here for comparison. Source: Kirsch,
+// little larger than the classic one, but its k bits are independent; here for comparison. Source: Kirsch,
 // Mitzenmacher, "Less hashing, same performance: building a better Bloom filter" (2006).
 #pragma once
 
@@ -7,10 +7,10 @@
 
 namespace keysieve {
 
-// The bit in partition i is that of the top 32 bits of low * G^(i + 1), reduced to the partition's bits.
+// The bit in partition i: the top 32 bits of low * G^(i + 1), reduced to the number of bits of a partition.
 class PartitionedPositions {
  public:
-  // Whole bytes; what does not divide by k is left over at the end.
+  // Whole bytes; the remainder after dividing by k is left over at the end.
   static std::uint32_t partition_bytes(const FilterParams& params) noexcept {
     return params.shard_bytes / params.hash_count;
   }

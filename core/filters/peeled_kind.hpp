@@ -1,7 +1,7 @@
 // The kinds whose fingerprint is the exclusive or of k fields at k positions (xor, binary_fuse). A build
-// takes away, one after the other, keys that are alone at one of their positions, and fills the fields in the
-// opposite order; when it gets stuck it tries another seed. Each shard has as many bits per field as its keys
-// leave room for.
+// peels the keys: again and again it takes away a key that is alone at one of its positions, then fills the
+// fields in the opposite order. When it gets stuck, it tries another seed. Each shard has as many bits per
+// field as its keys leave room for.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ struct Peeled {
   std::uint32_t position;
 };
 
-// Empty when some keys cannot be taken away.
+// Empty if some keys cannot be taken away.
 template <std::size_t kPositions>
 std::vector<Peeled> peel(std::span<const Positions<kPositions>> keys, std::uint32_t slots) {
   struct Slot {
@@ -106,8 +106,8 @@ struct Probe {
 
 }  // namespace peeled
 
-// Policy::size(entry, params, slots): gives the entry a table of at most that many slots that should do for
-// its keys; false when none does. Policy::Table<k>: that table.
+// Policy::size(entry, params, slots) gives the entry a table of at most that many slots that should be enough
+// for its keys, or returns false if there is none. Policy::Table<k> is that table.
 template <typename Policy>
 struct PeeledKind : Policy {
   static std::span<const std::uint8_t> hash_counts() noexcept { return Policy::kHashCountChoice; }
@@ -153,7 +153,7 @@ struct PeeledKind : Policy {
   }
 
  private:
-  // The widest fields, up to `widest`, of which there is room for enough.
+  // Chooses the widest fields, up to `widest`, for which there is enough room.
   static void size_table(ShardEntry& entry, const FilterParams& params, std::uint32_t widest) {
     for (std::uint32_t width = widest; width > 0; --width) {
       entry.width = static_cast<std::uint8_t>(width);
@@ -162,7 +162,7 @@ struct PeeledKind : Policy {
     entry = {.key_count = entry.key_count};
   }
 
-  // At worst the fields have no bits, and the shard answers maybe.
+  // At worst the fields have no bits, and lookups in the shard answer maybe.
   template <typename Table>
   static void build_with(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                          std::span<const KeyHash> keys) {

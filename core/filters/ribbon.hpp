@@ -1,8 +1,7 @@
-// Ribbon filter: each key is a linear equation over a short window of slots, and the slots are their
-// solution. Smallest of all kinds; nothing can be added. Source: Dillinger, Walzer, "Ribbon filter:
-// practically smaller than Bloom and Xor" (2021). What is different here, and brings it within 2 % of the
-// bound in shards of 4 KiB: levels (ribbon/row.hpp) and exemption from the last column
-// (ribbon/exemption.hpp).
+// Ribbon filter: each key is a linear equation over a short window of slots, and the slots are the solution.
+// Smallest of all kinds; keys cannot be added. Source: Dillinger, Walzer, "Ribbon filter: practically smaller
+// than Bloom and Xor" (2021). Two additions bring it within 2 % of the bound in shards of 4 KiB: levels
+// (ribbon/row.hpp) and exemption from the last column (ribbon/exemption.hpp).
 #pragma once
 
 #include "core/filters/expectation.hpp"
@@ -18,7 +17,7 @@ struct Ribbon {
   static constexpr std::string_view kName = "ribbon";
   static constexpr std::string_view kSummary = "solved linear equations: smallest, a little over the bound";
 
-  // Slots that one lookup combines.
+  // Number of slots that one lookup combines.
   static std::span<const std::uint8_t> hash_counts() noexcept { return kHashCounts<ribbon::kWindow>; }
 
   static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& /*params*/,
@@ -36,7 +35,7 @@ struct Ribbon {
     return bytes <= params.shard_bytes ? nullptr : "its slots reach beyond the shard";
   }
 
-  // Those of the blocks: only keys that they let pass are looked up in the last column.
+  // Counts those of the blocks: only keys that pass all of them are looked up in the last column.
   static std::uint32_t cache_lines(const FilterParams& params, double keys_per_shard) noexcept {
     using namespace ribbon;
     const std::uint32_t words = (kWindow / kBlockSlots + 1) * columns_for(params, keys_per_shard);
@@ -69,7 +68,7 @@ struct Ribbon {
     return std::ldexp((1.0 + share / ribbon::kWholeShare) / 2.0, -columns);
   }
 
-  // Of a shard whose keys are built at the first try.
+  // Blocks of a shard whose keys are built at the first try.
   static std::uint32_t blocks_for(double keys) noexcept {
     return ribbon::ShardBuilder::first_blocks_for(static_cast<std::uint64_t>(keys));
   }

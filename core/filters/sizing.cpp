@@ -10,7 +10,7 @@
 namespace keysieve {
 namespace {
 
-// Shows also what is very small, as std::to_string() does not.
+// Also shows very small values, which std::to_string() does not.
 std::string text_of(double value) {
   std::ostringstream text;
   text << value;
@@ -31,7 +31,7 @@ void check(const SizingRequest& request) {
   }
 }
 
-// Where an FPR stays the same over some range of loads, rounding must not decide.
+// Rounding must not decide where an FPR is constant over a range of loads.
 constexpr double kRoundingSlack = 1.0 + 1e-9;
 
 bool meets_target(const FilterKind& kind, const FilterParams& params, double keys_per_shard,
@@ -39,8 +39,8 @@ bool meets_target(const FilterKind& kind, const FilterParams& params, double key
   return kind.theoretical_fpr(params, keys_per_shard) <= target_fpr * kRoundingSlack;
 }
 
-// The most keys per shard, on average, that leave room for what adding brings: a shard that is filled by
-// chance to more than five standard deviations above the mean is one of 3.5 million.
+// The most keys per shard, on average, that leave room for the keys that are added: one shard in 3.5 million
+// is filled by chance to more than five standard deviations above the mean.
 double keys_per_shard_within(double capacity) {
   constexpr double kSigmas = 5.0;
   const double root = std::sqrt(capacity + kSigmas * kSigmas / 4.0) - kSigmas / 2.0;

@@ -1,4 +1,4 @@
-// Split block Bloom filter: a 256-bit block of eight 32-bit lanes, one bit of a key in each lane. Fastest
+// Split block Bloom filter: a 256-bit block of eight 32-bit lanes, one bit of a key in each lane. The fastest
 // kind, and the default. Source: the Parquet format's Bloom filter; Apple, "Split block Bloom filters"
 // (2021).
 #pragma once
@@ -58,13 +58,13 @@ struct SplitBlockBloom : SplitBlock {
 };
 
 #if KEYSIEVE_X86_64
-// The eight lanes in one register: a bit that is missing from the block is left over by the and-not.
+// Keeps the eight lanes in one register: and-not leaves the bits that the block lacks.
 struct SplitBlockBloom::Avx2 : SplitBlockBloom {
   KEYSIEVE_AVX2 static bool may_contain(const std::byte* block, const FilterParams& /*params*/,
                                         std::uint64_t low) noexcept {
     const __m256i salts = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kSalts.data()));
     const __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(low)), salts);
-    // As a constant it would be put together in a general register: three instructions.
+    // gcc would build a constant in a general register: three instructions.
     const __m256i one = _mm256_abs_epi32(_mm256_cmpeq_epi32(product, product));
     const __m256i bits = _mm256_sllv_epi32(one, _mm256_srli_epi32(product, 27));
     return _mm256_testc_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(block)), bits) != 0;

@@ -1,5 +1,5 @@
 // Xor filter: one position in each third of the table. Source: Graf, Lemire, "Xor filters: faster and smaller
-// than Bloom and cuckoo filters" (2020). Nothing can be added; here for comparison.
+// than Bloom and cuckoo filters" (2020). Keys cannot be added; here for comparison.
 #pragma once
 
 #include "core/filters/peeled_kind.hpp"
@@ -21,7 +21,7 @@ struct Xor {
 
     [[nodiscard]] std::uint32_t slots() const noexcept { return kPositions * third_; }
 
-    // 21 bits of the hash for each.
+    // Each position uses 21 bits of the hash.
     [[nodiscard]] peeled::Positions<kPositions> positions(std::uint64_t mixed) const noexcept {
       peeled::Positions<kPositions> positions;
       for (std::size_t i = 0; i < kPositions; ++i, mixed >>= 21) {
@@ -34,7 +34,7 @@ struct Xor {
     std::uint32_t third_;
   };
 
-  // The source's 1.23 keys and 32 more.
+  // 1.23 slots per key, as in the source, and 32 more.
   static bool size(ShardEntry& entry, const FilterParams& /*params*/, std::uint32_t slots) noexcept {
     entry.block_count = static_cast<std::uint16_t>(slots / 3);
     return 3 * (slots / 3) * 100 >= entry.key_count * 123U + 3200;

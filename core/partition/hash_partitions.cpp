@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kChunksPerSlab = 64;
 
-// What messages name: the file has lost its own name.
+// For messages: the file no longer has a name of its own.
 std::string temporary_file_in(const std::string& folder) {
   return "temporary file in " + folder;
 }
@@ -56,7 +56,7 @@ void HashPartitions::Writer::make_room(std::size_t partition) {
   chunk.end = chunk.begin + owner_->plan_.chunk_hashes;
 }
 
-// The first chunks of all partitions may remain nearly empty; huge pages would make them resident.
+// The first chunks of all partitions may stay nearly empty; huge pages would make them resident.
 KeyHash* HashPartitions::new_chunk() {
   const std::lock_guard lock(mutex_);
   const std::size_t chunk_bytes = plan_.chunk_hashes * sizeof(KeyHash);

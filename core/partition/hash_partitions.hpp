@@ -1,6 +1,6 @@
-// The hashes of a list of keys, dealt out by their first bits while the keys are read: 256 partitions, each
-// of which can be sorted on its own, and which are in shard order one behind the other. They lie in memory as
-// far as the plan allows, and the rest in temporary files that are written and read from front to back.
+// The hashes of a list of keys, split by their first bits while the keys are read. Each of the 256 partitions
+// can be sorted on its own, and their order is shard order. As many stay in memory as the plan allows; the
+// rest go to temporary files that are written and read from front to back.
 #pragma once
 
 #include <array>
@@ -31,17 +31,17 @@ constexpr std::size_t partition_of(const KeyHash& hash) noexcept {
   return hash.high >> kShift;
 }
 
-// A temporary file of the hashes that memory has no room for: appended to, then read from its beginning. It
-// has no name and goes with the process, whatever happens to that.
+// A temporary file of the hashes that do not fit into memory: appended to, then read from its beginning. It
+// has no name, so it disappears with the process, even after a crash.
 class SpillFile {
  public:
-  // Any thread. The file is made in `folder` when it is first needed. Throws CannotCreate or
-  // Permission that names the folder.
+  // Any thread. The file is created in `folder` when it is first needed. Throws CannotCreate or Permission
+  // that names the folder.
   void append(std::span<const KeyHash> hashes, const std::string& folder);
 
-  // Of all that was appended; not while anybody appends.
+  // Size of everything appended so far; must not be called during an append.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  // Hashes from number `first` on: fills `hashes`, or up to the end of the file; returns how many.
+  // Reads hashes from number `first` on until `hashes` is full or the file ends; returns how many.
   std::size_t read(std::uint64_t first, std::span<KeyHash> hashes, const std::string& folder) const;
 
  private:
@@ -53,14 +53,14 @@ class SpillFile {
 struct Partition {
   std::vector<std::span<KeyHash>> in_memory;
   SpillFile spilled;
-  bool is_sorted = false;  // then all of it is in memory, in shard order and without duplicates
+  bool is_sorted = false;  // if so, all of it is in memory, in shard order and without duplicates
 
   [[nodiscard]] std::uint64_t size() const noexcept;
 };
 
 class HashPartitions {
  public:
-  // Temporary files are made in `temporary_folder`.
+  // Temporary files are created in `temporary_folder`.
   HashPartitions(const MemoryPlan& plan, std::string temporary_folder);
 
   // Takes the hashes of one thread.
@@ -90,10 +90,10 @@ class HashPartitions {
     std::array<std::vector<KeyHash*>, kPartitions> full_{};
   };
 
-  // One thread uses one number, below plan.threads.
+  // Each thread uses its own number, below plan.threads.
   [[nodiscard]] Writer& writer(unsigned thread) { return *writers_[thread]; }
 
-  // Once, after the last hash was added.
+  // Call once, after the last hash was added.
   void finish_writing();
 
   [[nodiscard]] Partition& partition(std::size_t index) noexcept { return partitions_[index]; }
@@ -108,7 +108,7 @@ class HashPartitions {
   std::vector<std::unique_ptr<Writer>> writers_;
   std::array<Partition, kPartitions> partitions_{};
 
-  std::mutex mutex_;  // for the two below
+  std::mutex mutex_;  // guards the two below
   std::vector<PageMemory> slabs_;
   std::size_t chunks_left_ = 0;  // in the last slab
 };

@@ -13,17 +13,18 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMostChunkBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kLeastChunkBytes = std::uint64_t{4} << 10;
 
-// What nobody counts one by one: the tables of the snapshot, code that is yet to be loaded, the allocator.
+// For what is not counted separately: the tables of the snapshot, code that is yet to be loaded, the
+// allocator.
 constexpr std::uint64_t kReserveBytes = 4 * kMiB;
-// Of each thread: stack, the keys it reads (most_key_bytes of a key and what is read behind it), the shard it
-// builds.
+// For each thread: its stack, the keys it reads (most_key_bytes of a key and the bytes read behind it), and
+// the shard it builds.
 constexpr std::uint64_t kThreadBytes = 2 * kMiB;
 constexpr std::size_t kMostKeyBytes = kMiB / 4;
 constexpr std::uint64_t kLeastSortBytes = kMiB;
 constexpr std::uint64_t kLeastPerThread = kThreadBytes + kPartitions * kLeastChunkBytes + kLeastSortBytes;
 
-// More than this per thread is better kept for hashes that then need not be spilled, unless it is a small
-// part of all: the tables of a large snapshot are taken from it.
+// Memory beyond this per thread is better kept for hashes, which then need not be spilled, unless it is a
+// small part of the whole: the tables of a large snapshot are taken from it.
 constexpr std::uint64_t kMostSortBytes = 192 * kMiB;
 constexpr std::uint64_t kSmallPart = 8;
 // A hash to be sorted, its copy in order, and its share of the counts.
@@ -36,7 +37,7 @@ MemoryPlan plan_memory(std::uint64_t limit_bytes, std::uint64_t resident, unsign
   if (limit_bytes == kNoMemoryLimit) return plan;
   const std::uint64_t fixed = resident + kReserveBytes;
   if (limit_bytes < fixed + kLeastPerThread) {
-    // One more than that: what is resident differs a little from run to run.
+    // One more than needed: the resident size differs a little from run to run.
     throw Error(ErrorKind::Usage, "memory limit of " + std::to_string(limit_bytes / kMiB) +
                                       "M is too small: needs " +
                                       std::to_string((fixed + kLeastPerThread) / kMiB + 2) + "M or more");

@@ -1,4 +1,4 @@
-// How the memory that a build may take is shared out. Used by the builder and by hash_partitions.
+// How a build divides the memory it may use. Used by the builder and by hash_partitions.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,18 @@ inline constexpr std::uint64_t kNoMemoryLimit = UINT64_MAX;
 struct MemoryPlan {
   unsigned threads = 1;
   std::size_t chunk_hashes = 4096;              // each thread fills one chunk per partition: 64 KiB
-  std::uint64_t kept_chunks = kNoMemoryLimit;   // full ones that stay in memory; the rest is spilled
-  std::uint64_t piece_hashes = kNoMemoryLimit;  // that a thread sorts at a time
-  std::size_t most_key_bytes = SIZE_MAX;        // a longer key has no room
+  std::uint64_t kept_chunks = kNoMemoryLimit;   // full chunks that stay in memory; the rest is spilled
+  std::uint64_t piece_hashes = kNoMemoryLimit;  // hashes that a thread sorts at a time
+  std::size_t most_key_bytes = SIZE_MAX;        // there is no room for a longer key
 
-  // The same when `bytes` of the memory for sorting are needed for something else. Throws Usage when
+  // The same plan when `bytes` of the memory for sorting are needed for something else. Throws Usage when
   // that is more than half of it.
   [[nodiscard]] MemoryPlan less(std::uint64_t bytes) const;
 };
 
-// Of at most `threads` threads, fewer where the limit has no room for them. `limit_bytes` counts all that the
-// process holds, `resident` is what it holds already. Throws Usage that says how much one thread needs.
+// Plans for at most `threads` threads, or fewer if the limit has no room for them. `limit_bytes` covers
+// everything that the process holds; `resident` is what it holds already. Throws Usage that says how much one
+// thread needs.
 MemoryPlan plan_memory(std::uint64_t limit_bytes, std::uint64_t resident, unsigned threads);
 
 }  // namespace keysieve

@@ -7,7 +7,7 @@
 namespace keysieve {
 namespace {
 
-constexpr std::size_t kReadHashes = std::size_t{16} * 1024;  // 256 KiB, which stay in the nearest caches
+constexpr std::size_t kReadHashes = std::size_t{16} * 1024;  // 256 KiB, which fits the nearest caches
 
 }  // namespace
 
@@ -47,7 +47,7 @@ std::uint64_t PartitionReader::count_distinct(std::size_t index) {
 std::span<const KeyHash> PartitionReader::sort_piece(const Partition& partition, HashRange& range) {
   reserve(std::min(partition.size(), most_hashes_));
   count_ = 0;
-  // What another reader has sorted may be more than this one has room for.
+  // Another reader may have sorted more than this one has room for.
   if (partition.is_sorted && partition.size() <= room_) return copy_sorted(partition, range);
   take_memory(partition, range);
   take_spilled(partition, range);

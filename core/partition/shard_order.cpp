@@ -7,14 +7,15 @@
 namespace keysieve {
 namespace {
 
-// So many are sorted inside a second-level cache of 1 MiB, in 4 ns each; one step for 400,000 takes 24.
+// This many are sorted inside a second-level cache of 1 MiB, in 4 ns each; sorting 400,000 in one step takes
+// 24 ns each.
 constexpr std::size_t kCachedHashes = std::size_t{16} * 1024;
-constexpr std::ptrdiff_t kFewHashes = 24;  // more of them std::sort sorts faster
+constexpr std::ptrdiff_t kFewHashes = 24;  // for more than this, std::sort is faster
 
-// Buckets of equal width over a range.
+// Divides a range into buckets of equal width.
 class Buckets {
  public:
-  // At most twice as many as wanted.
+  // At most twice as many buckets as wanted.
   Buckets(const HashRange& range, std::size_t wanted) noexcept
       : range_(range), shift_(std::clamp(bits_of(width()) - bits_of(wanted), 0, 63)) {}
 
@@ -35,7 +36,7 @@ class Buckets {
   int shift_;
 };
 
-// Copies bucket by bucket; `ends` says where each one ends.
+// Copies the hashes bucket by bucket; `ends` is where each bucket ends.
 void deal_out(std::span<const KeyHash> hashes, const Buckets& buckets, KeyHash* dealt,
               std::vector<std::uint32_t>& ends) {
   ends.assign(buckets.count(), 0);
@@ -54,7 +55,8 @@ void sort_few(KeyHash* begin, KeyHash* end) noexcept {
   }
 }
 
-// Into `sorted`; returns how many are left. One bucket per hash or two: most hold one or none.
+// Sorts into `sorted`; returns how many are left. One or two buckets per hash, so that most hold one hash or
+// none.
 std::size_t sort_cached(std::span<const KeyHash> hashes, const HashRange& range, KeyHash* sorted,
                         std::vector<std::uint32_t>& ends) {
   if (hashes.empty()) return 0;

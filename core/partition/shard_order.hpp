@@ -1,5 +1,5 @@
-// Hashes in shard order: ranges of them, and sorting. Used by partitions; updates and live layers sort their
-// few keys by it too.
+// Hashes in shard order: ranges of them, and sorting. Used by partitions; updates and live layers use it to
+// sort their few keys too.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace keysieve {
 
 inline constexpr std::uint64_t kMostHash = UINT64_MAX;
 
-// Both ends belong to the range, so that the last hash there is needs no case of its own.
+// Both ends belong to the range, so that the last hash of all needs no special case.
 struct HashRange {
   KeyHash first{0, 0};
   KeyHash last{kMostHash, kMostHash};
@@ -24,14 +24,14 @@ struct HashRange {
   friend bool operator==(const HashRange&, const HashRange&) = default;
 };
 
-// The next one in shard order; `hash` is not the last there is.
+// The next hash in shard order; `hash` is not the last one.
 inline KeyHash hash_after(const KeyHash& hash) noexcept {
   return {hash.low + 1, hash.high + (hash.low == kMostHash ? 1 : 0)};
 }
 
 // All hashes of the shards from `begin` to before `end`; begin < end <= shard_count.
 inline HashRange range_of_shards(std::uint32_t begin, std::uint32_t end, std::uint32_t shard_count) noexcept {
-  // The smallest `high` of which shard_of() says `shard`.
+  // The smallest `high` for which shard_of() returns `shard`.
   const auto first_high = [shard_count](std::uint32_t shard) {
     return static_cast<std::uint64_t>(((static_cast<Uint128>(shard) << 64) + shard_count - 1) / shard_count);
   };
@@ -40,10 +40,10 @@ inline HashRange range_of_shards(std::uint32_t begin, std::uint32_t end, std::ui
   return range;
 }
 
-// Sorts `hashes`, all inside `range`, and keeps each once. By counting: hashes are evenly spread, so that
-// each falls close to its place at once. The result lies at the front of `hashes` or of `scratch`, which has
-// as much room; the other holds nothing any more. `counts` is scratch too, of at most 8 bytes per hash.
-// Hashes that are not evenly spread only take longer.
+// Sorts `hashes`, all inside `range`, and keeps each once. Sorts by counting: hashes are evenly spread, so
+// each one is close to its final place at once; if they are not, it only takes longer. The result is at the
+// front of `hashes` or of `scratch`, which has as much room; the contents of the other are lost. `counts` is
+// scratch too, of at most 8 bytes per hash.
 std::span<KeyHash> sort_distinct(std::span<KeyHash> hashes, const HashRange& range, KeyHash* scratch,
                                  std::vector<std::uint32_t>& counts);
 

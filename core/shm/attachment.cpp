@@ -44,7 +44,7 @@ Attachment::Attachment(const SetFolder& folder, const FileNames& files, std::str
   }
 }
 
-// Out of line: a set to which nothing was added shall not pay for the layer's code.
+// Out of line: a set without added keys must not pay for the layer's code.
 bool Attachment::may_contain_with_layer(KeyHash hash) const noexcept {
   return snapshot_.may_contain(hash) || layer_.may_contain(hash);
 }
@@ -57,7 +57,8 @@ bool Attachment::let_go_of_some(std::size_t bytes) noexcept {
   return advise_next(let_go_bytes_, bytes, MADV_DONTNEED);
 }
 
-// What the kernel does not know (MADV_POPULATE_READ came with Linux 5.14) is done without.
+// Succeeds without effect if the kernel does not support the advice (MADV_POPULATE_READ came with Linux
+// 5.14).
 bool Attachment::advise_next(std::size_t& done, std::size_t bytes, int advice) const noexcept {
   const std::size_t size = snapshot_region_.size();
   const std::size_t piece = std::min(bytes, size - done);

@@ -13,11 +13,11 @@ namespace keysieve {
 
 class Attachment {
  public:
-  // Checks owner and mode, exact size, header and tables, set name, live page. Throws MissingInput when
-  // it is not there (any more), Data, Incompatible, Permission, NotTrusted.
+  // Checks owner and mode, exact size, header and tables, set name, live page. Throws MissingInput when it is
+  // not there (any more), Data, Incompatible, Permission, NotTrusted.
   Attachment(const SetFolder& folder, std::string_view set_name, const PublicationId& id);
 
-  // The same over files that have no final name yet: the publisher's look through a reader's eyes.
+  // The same for files that have no final name yet: the publisher uses it to check them as a reader would.
   struct FileNames {
     std::string snapshot;
     std::string live;
@@ -40,12 +40,12 @@ class Attachment {
     layer_.may_contain_many(hashes, results);
   }
 
-  // Makes the next `bytes` of the snapshot present in this process's page table, ahead of the lookups that
-  // would fault on them; true when all are. `bytes` is a multiple of a page in both.
+  // Makes the next `bytes` of the snapshot present in this process's page table, before lookups fault on
+  // them; true when all are. `bytes` is a multiple of a page in both.
   bool warm_some(std::size_t bytes) noexcept;
-  // Lets go of the next `bytes` of it; true when all are gone. For what no lookup will use again, ahead of
-  // the destructor, which then has little to do. Not by munmap(2) of a part, for which the kernel locks the
-  // file's mappings in all processes.
+  // Drops the next `bytes` of it from the page table; true when all are gone. For a publication without
+  // further lookups, ahead of the destructor, which then has little to do. Does not munmap(2) a part, because
+  // the kernel then locks the file's mappings in all processes.
   bool let_go_of_some(std::size_t bytes) noexcept;
 
   [[nodiscard]] const PublicationId& id() const noexcept { return id_; }

@@ -5,7 +5,7 @@
 namespace keysieve {
 namespace {
 
-// Calls `change` with the control page in force; again, should that have been replaced meanwhile.
+// Calls `change` with the current control page; calls it again if that page has been replaced meanwhile.
 template <typename Change>
 void change_control(const std::string& directory, std::string_view set_name, Change change) {
   for (;;) {

@@ -1,5 +1,5 @@
-// The switch for 3 a.m.: while a set is bypassed, every lookup answers maybe, from the reader's next call on.
-// Two switches do that, and neither touches the other: an operator's on this host, and one in the store.
+// The emergency switch: while a set is bypassed, every lookup answers maybe, from the reader's next call on.
+// There are two independent switches: an operator's on this host, and one in the store.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace keysieve {
 
-// The operator's switch. Until `until` (Unix seconds), or until cleared when that is 0. Needs no lock, so it
-// works while a publisher runs or hangs, and survives its publications. Must run as the owner of the set's
-// folder, or root. Throws MissingInput when the set was never published here, Permission.
+// The operator's switch. Lasts until `until` (Unix seconds), or until cleared when that is 0. Needs no lock,
+// so it works while a publisher runs or hangs, and survives its publications. Must run as the owner of the
+// set's folder, or root. Throws MissingInput when the set was never published here, Permission.
 void set_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until);
 void clear_bypass(const std::string& directory, std::string_view set_name);
 
-// The same for the switch that stands in the store, which the loader applies here. The set is bypassed while
-// either is on.
+// The same for the switch in the store, which the loader applies here. The set is bypassed while either is
+// on.
 void set_store_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until);
 void clear_store_bypass(const std::string& directory, std::string_view set_name);
 

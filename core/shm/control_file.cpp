@@ -81,7 +81,7 @@ bool ControlFile::is_removed() const noexcept {
   return ::fstat(file_.get(), &status) == 0 && status.st_nlink == 0;
 }
 
-// A worker that can open the page can lock it for reading, which must not keep a publisher back.
+// A worker that can open the page can lock it for reading; that must not block a publisher.
 bool ControlFile::hold(const std::string& path) const {
   struct flock lock {};
   lock.l_type = F_WRLCK;

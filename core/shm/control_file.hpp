@@ -1,5 +1,5 @@
 // The control file of a set is one page, which says which publication is current. Written by the loader (and
-// by `keysieve bypass`), mapped read-only by every reader. Atomics lie on cache lines of their own.
+// by `keysieve bypass`), mapped read-only by every reader. Each atomic has a cache line of its own.
 #pragma once
 
 #include <sys/types.h>
@@ -20,16 +20,16 @@ namespace keysieve {
 
 inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T', 'R', 'L'};
 inline constexpr std::uint32_t kEndianMark = 0x01020304;
-inline constexpr std::uint16_t kControlAbiMajor = 1;  // another major is not understood
+inline constexpr std::uint16_t kControlAbiMajor = 1;  // readers refuse another major
 // A higher minor only adds. 1: the store's bypass; 2: `previous`.
 inline constexpr std::uint16_t kControlAbiMinor = 2;
 
-// `current` is a publication number; its three top bits say that the set is bypassed: by an operator of this
-// host, in the store, or by the loader, because the bytes of this publication have changed. None lifts
-// another's. 0: nothing published yet.
+// `current` is a publication number. Its three top bits say that the set is bypassed: by an operator of this
+// host, in the store, or by the loader because the bytes of this publication have changed. Clearing one
+// leaves the others. 0: nothing published yet.
 inline constexpr std::uint64_t kBypassBit = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t kStoreBypassBit = std::uint64_t{1} << 62;
-inline constexpr std::uint64_t kDamagedBit = std::uint64_t{1} << 61;  // the next publication is without it
+inline constexpr std::uint64_t kDamagedBit = std::uint64_t{1} << 61;  // the next publication clears it
 inline constexpr std::uint64_t kBypassBits = kBypassBit | kStoreBypassBit | kDamagedBit;
 constexpr std::uint64_t publication_of(std::uint64_t word) noexcept {
   return word & ~kBypassBits;
@@ -52,22 +52,22 @@ struct ControlPage {
   // Stored before the bypass bit is set (release, through `current`) or cleared; Unix seconds, 0: until
   // switched off.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> bypass_until;
-  // When the loader last saw that the store has nothing newer than what is current. Relaxed: information
-  // only.
+  // When the loader last saw that the store has nothing newer than the current publication. Relaxed:
+  // information only.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> last_confirmed;
   // The loader's last sign of life. Relaxed: information only.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> heartbeat;
 
-  // When `current` was last moved to another publication, in Unix milliseconds. Stored before `current`
-  // (release), so that a reader that has slept through it knows that its jitter is long over.
+  // When `current` last moved to another publication, in Unix milliseconds. Stored before `current`
+  // (release), so that a reader that was idle during the move knows that its jitter is long over.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> moved_at_ms;
 
-  // As bypass_until, for the store's bypass.
+  // Like bypass_until, for the store's bypass.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> store_bypass_until;
 
   // The publication before `current`, as long as keys are added to its live layer too: a reader may still
-  // answer from it. 0: there is none. Release-stored before `current` and before a key is added to one layer
-  // alone; acquire-loaded by readers after `current`.
+  // answer from it. 0: there is none. Release-stored before `current` and before a key is added to only one
+  // layer; acquire-loaded by readers after `current`.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> previous;
 
   alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 8 * kCacheLineBytes> reserved;
@@ -85,11 +85,11 @@ static_assert(offsetof(ControlPage, previous) == 448);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(std::atomic<std::int64_t>) == 8);
 
-// An end that is over: stored when a bypass is switched off, so that a process that sets the bit once more
-// for an older bypass brings nothing back.
+// An end in the past. Stored when a bypass is switched off, so that a process that sets the bit again for an
+// older bypass has no effect.
 inline constexpr UnixSeconds kBypassOver = 1;
 
-// One of the two ways to bypass a set until some moment: a bit of `current` and the moment when it ends.
+// One of the two ways to bypass a set until some moment: a bit of `current`, and the end of the bypass.
 struct BypassSwitch {
   std::uint64_t bit;
   std::atomic<std::int64_t> ControlPage::*until;
@@ -98,7 +98,7 @@ inline constexpr BypassSwitch kOperatorBypass{kBypassBit, &ControlPage::bypass_u
 inline constexpr BypassSwitch kStoreBypass{kStoreBypassBit, &ControlPage::store_bypass_until};
 inline constexpr std::array kBypassSwitches{kOperatorBypass, kStoreBypass};
 
-// Which bits of `word`, loaded from `current` (acquire), stand for a bypass that is not over.
+// Returns the bits of `word`, loaded from `current` (acquire), whose bypass has not ended.
 inline std::uint64_t bypasses_in_force(const ControlPage& page, std::uint64_t word,
                                        UnixSeconds now) noexcept {
   std::uint64_t in_force = word & kDamagedBit;
@@ -125,23 +125,23 @@ class ControlFile {
   [[nodiscard]] const ControlPage& page() const noexcept {
     return *reinterpret_cast<const ControlPage*>(region_.address());
   }
-  // Only of a writable one.
+  // Requires a writable file.
   [[nodiscard]] ControlPage& writable_page() const noexcept {
     return *reinterpret_cast<ControlPage*>(region_.address());
   }
 
   // What a path leads to, by device and inode: this file, none, or another one, as after a rename or a mount.
-  // Throws Permission, MissingInput where that cannot be told.
+  // Throws Permission, MissingInput if it cannot find out.
   enum class Found : std::uint8_t { This, None, Another };
   [[nodiscard]] Found found_at(const std::string& path) const;
 
   [[nodiscard]] const FileIdentity& identity() const noexcept { return identity_; }
 
-  // Of a writable one: whether the file has lost its name, having been removed or replaced.
+  // Whether the file was removed or replaced and so has lost its name. Requires a writable file.
   [[nodiscard]] bool is_removed() const noexcept;
 
-  // Of a writable one: keeps other publishers away as long as this object lives; false while another does.
-  // `path` is for the message. Throws CannotCreate, Permission.
+  // Keeps other publishers away as long as this object lives; false while another one holds it. Requires a
+  // writable file. `path` is for the message. Throws CannotCreate, Permission.
   [[nodiscard]] bool hold(const std::string& path) const;
 
  private:

@@ -1,13 +1,13 @@
-// The writing side of the live layer of one publication: sets bits while readers probe. Used by the loader
-// alone, which opens it by Publisher::open_layer() under the set's lock. It may be killed at any moment;
-// the next writer adds all keys again, since nothing says how far the one before had got.
+// The writing side of the live layer of one publication: sets bits while readers probe. Only the loader uses
+// it; it opens the layer by Publisher::open_layer() under the set's lock. The loader may be killed at any
+// moment. The next writer adds all keys again, because the file does not say how far the last one got.
 #pragma once
 
 #include "core/shm/live_file.hpp"
 
 namespace keysieve {
 
-// One thread. Allocates nothing after opening. No store can fail for want of memory, since publishing has
+// One thread. Allocates nothing after opening. Storing cannot run out of memory, because publishing has
 // written every page of the file.
 class LayerWriter {
  public:
@@ -17,8 +17,8 @@ class LayerWriter {
   // From now on every lookup of the key answers maybe, in every process. The hash must have been made with
   // seed(). Returns whether any bit was new; only such keys are counted.
   //
-  // A writer before this one may have been killed after it set the bits and before it counted the key. Nobody
-  // looks at the bits while nothing is counted, so the first key counts whether its bits are new or not.
+  // An earlier writer may have been killed after it set the bits and before it counted the key. Readers do
+  // not look at the bits while the count is 0, so the first key counts whether its bits are new or not.
   bool add(KeyHash hash) noexcept {
     const bool is_new = set_layer_bits(file_.writable_lanes(), file_.geometry(), hash);
     const std::uint64_t keys = live_keys();
@@ -27,10 +27,10 @@ class LayerWriter {
     return is_new;
   }
 
-  // Waits until the bits lie on the disk, where the directory is on one.
+  // Waits until the bits are on the disk, if the directory is on one.
   void sync() noexcept { file_.sync(); }
 
-  // By which its keys are hashed.
+  // The seed for hashing its keys.
   [[nodiscard]] std::uint64_t seed() const noexcept { return file_.page().seed; }
   [[nodiscard]] LayerGeometry geometry() const noexcept { return file_.geometry(); }
   [[nodiscard]] std::uint64_t live_keys() const noexcept {

@@ -1,6 +1,6 @@
-// The live file of a publication: a page with what is known of it only on this host, and behind that the live
-// layer. Written before the publication becomes current; afterwards only its atomics change, by the loader
-// alone. Readers map it read-only.
+// The live file of a publication: a page with facts that only this host knows, followed by the live layer.
+// Written before the publication becomes current; afterwards only its atomics change, and only the loader
+// changes them. Readers map it read-only.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace keysieve {
 
 inline constexpr std::array<char, 8> kLiveMagic{'K', 'S', 'L', 'I', 'V', 'E', '0', '2'};
 
-// Which publication of which control page.
+// Identifies a publication of a control page.
 struct PublicationId {
   std::uint64_t instance = 0;
   std::uint64_t publication = 0;
@@ -32,13 +32,13 @@ struct LivePage {
   std::uint64_t publication;  // on this host, from 1
   std::uint64_t generation;   // in the store; 0: published from a file
   UnixSeconds published_at;
-  std::uint64_t seed;               // of the snapshot: the layer's keys are hashed by it too
+  std::uint64_t seed;               // of the snapshot; the layer's keys are hashed with it too
   std::uint32_t layer_shard_count;  // 0: no layer
   std::uint32_t layer_shard_bytes;
   std::uint64_t header_checksum;  // XXH3-64 of the bytes before it
 
-  // Keys in the layer. Release-stored after their bits, by LayerWriter::add; acquire-loaded by readers at
-  // every lookup.
+  // Number of keys in the layer. Release-stored after their bits, by LayerWriter::add; acquire-loaded by
+  // readers at every lookup.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> live_keys;
 
   alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 2 * kCacheLineBytes> reserved;
@@ -48,7 +48,7 @@ static_assert(sizeof(LivePage) == kPageBytes && std::is_standard_layout_v<LivePa
 static_assert(offsetof(LivePage, header_checksum) == 56);
 static_assert(offsetof(LivePage, live_keys) == 64);
 
-// What a live page begins with.
+// The first fields of a live page.
 struct PublicationStamp {
   std::uint64_t instance = 0;
   std::uint64_t publication = 0;
@@ -61,14 +61,14 @@ struct PublicationStamp {
 
 std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp);
 
-// Throws Data unless the page is whole, belongs to that publication, and is followed by exactly the
-// layer that it tells of: `file_bytes` is the size of both.
+// Throws Data unless the page is intact, belongs to that publication, and is followed by exactly the layer
+// that it describes. `file_bytes` is the size of both.
 void check_live_page(const LivePage& page, std::uint64_t file_bytes, const PublicationId& id,
                      std::string_view path);
 
 class LiveFile {
  public:
-  // `file_name` is that of the publication's live file, or a temporary one. Throw MissingInput,
+  // `file_name` is that of the publication's live file, or a temporary one. Both throw MissingInput,
   // Permission, NotTrusted, Data; all name the file.
   static LiveFile open_read_only(const SetFolder& folder, const std::string& file_name,
                                  const PublicationId& id);
@@ -83,13 +83,13 @@ class LiveFile {
     return geometry_.shard_count == 0 ? LiveLayer() : LiveLayer(lanes_, geometry_, &page().live_keys);
   }
 
-  // Only of a writable one.
+  // Requires a writable file.
   [[nodiscard]] LivePage& writable_page() const noexcept {
     return *reinterpret_cast<LivePage*>(region_.address());
   }
   [[nodiscard]] LayerLane* writable_lanes() const noexcept { return lanes_; }
-  // Waits until what was stored lies on the disk; in memory there is nothing to wait for. Should it fail, a
-  // power cut may take some of it away.
+  // Waits until all stores are on the disk; in memory there is nothing to wait for. If this fails, a power
+  // cut may lose some of them.
   void sync() noexcept {
     if (!is_in_memory_) region_.flush();
   }

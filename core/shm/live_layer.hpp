@@ -1,7 +1,7 @@
 // The live layer of a publication: a split block Bloom filter of the keys that were added since its snapshot
 // was built. It is filled in memory first (NewLayer); once it is published, one process sets bits
-// (LayerWriter) while any number of readers probe (LiveLayer), by atomics on both sides. A bit that is set
-// stays set. The argument is in docs/concurrency.md.
+// (LayerWriter) while any number of readers probe (LiveLayer), with atomics on both sides. A set bit stays
+// set. docs/concurrency.md explains why this is correct.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ struct LayerGeometry {
   friend bool operator==(const LayerGeometry&, const LayerGeometry&) = default;
 };
 
-// A lane as it lies in memory: readers load it relaxed, the writer sets bits of it relaxed.
+// A lane in shared memory: readers load it relaxed, the writer sets bits of it relaxed.
 using LayerLane = std::atomic<std::uint32_t>;
 static_assert(sizeof(LayerLane) == SplitBlock::kLaneBytes && LayerLane::is_always_lock_free);
 
@@ -37,32 +37,32 @@ inline std::uint64_t first_lane_of(KeyHash hash, LayerGeometry geometry) noexcep
 
 struct LayerFill {
   double fill_ratio = 0.0;     // mean share of bits set
-  double estimated_fpr = 0.0;  // from the bytes, per block: of a key that base and source do not hold
+  double estimated_fpr = 0.0;  // from the bytes, per block: for a key that neither base nor source holds
 };
 
-// Reads all shards, as they are while a writer may be at work. All zero without a layer.
+// Reads all shards, even while a writer is at work. All zero without a layer.
 LayerFill layer_fill(const LayerLane* lanes, LayerGeometry geometry) noexcept;
 
 // The reading side. Does not own what it points to; cheap to copy. Lookups are noexcept and may run in any
-// number of threads and processes beside the writer.
+// number of threads and processes while the writer works.
 class LiveLayer {
  public:
   // No layer: every key is absent, at the cost of a layer without keys.
   LiveLayer() = default;
-  // `keys` counts what was added; stored (release) after the bits of those keys.
+  // `keys` counts the added keys; it is stored (release) after their bits.
   LiveLayer(const LayerLane* lanes, LayerGeometry geometry, const std::atomic<std::uint64_t>* keys) noexcept
       : lanes_(lanes), keys_(keys), geometry_(geometry) {}
 
   [[nodiscard]] LayerGeometry geometry() const noexcept { return geometry_; }
-  // Keys that were added and not answered maybe before. The bits of as many are there to be seen: acquire,
-  // with the release in LayerWriter::add.
+  // Number of keys that were added and were new to the layer. The bits of that many keys are visible:
+  // acquire, with the release in LayerWriter::add.
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_->load(std::memory_order_acquire); }
 
-  // One load while nothing was added, else one cache line more. False: no such key was added, as far as
-  // keys() says.
+  // Costs one load if nothing was added, else one more cache line. False: no such key was added, as far as
+  // keys() counts.
   [[nodiscard]] bool may_contain(KeyHash hash) const noexcept { return keys() != 0 && has_bits(hash); }
 
-  // Probes those whose result is false so far. One load for all while nothing was added.
+  // Probes those whose result is still false. One load for all of them if nothing was added.
   void may_contain_many(std::span<const KeyHash> hashes, bool* results) const noexcept {
     if (keys() == 0) return;
     for (std::size_t i = 0; i < hashes.size(); ++i) {
@@ -70,7 +70,7 @@ class LiveLayer {
     }
   }
 
-  // Reads all of it, as it is while the writer may be at work.
+  // Reads all of it, even while the writer is at work.
   [[nodiscard]] LayerFill fill() const noexcept { return layer_fill(lanes_, geometry_); }
 
  private:
@@ -87,8 +87,8 @@ class LiveLayer {
   LayerGeometry geometry_;
 };
 
-// Sets the bits of a key; whether any of them was new. Bits are or-ed in, so that a second writer, which
-// there should not be, could not take any away.
+// Sets the bits of a key; returns whether any of them was new. Bits are or-ed in, so that even a second
+// writer, which there should not be, could not clear any.
 inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash hash) noexcept {
   LayerLane* block = lanes + first_lane_of(hash, geometry);
   bool any_new = false;
@@ -101,22 +101,22 @@ inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash has
   return any_new;
 }
 
-// The smallest layer, of at least one shard, that keeps its own FPR at `keys` keys within `fpr`, which is
+// The smallest layer, of at least one shard, whose own FPR with `keys` keys stays within `fpr`; that FPR is
 // added to the base's. Throws Usage for an FPR outside kMinFpr to kMaxFpr.
 LayerGeometry layer_geometry_for(std::uint64_t keys, double fpr);
 
-// A live layer that is not published yet: sized for its keys and filled from the adds log in memory of its
-// own, before the publication becomes current. Used by the loader; Publisher::publish writes it. One thread.
+// A live layer that is not published yet: sized for its keys and filled from the adds log in private memory,
+// before the publication becomes current. Used by the loader; Publisher::publish writes it. One thread.
 class NewLayer {
  public:
   // No layer.
   NewLayer() = default;
-  // Empty, but with room.
+  // Empty, but with room for keys.
   explicit NewLayer(LayerGeometry geometry)
       : geometry_(geometry), lanes_(geometry.bytes() / sizeof(LayerLane)) {}
 
   // The hash must have been made with the snapshot's seed, and there must be room (at least one shard).
-  // Whether any bit was new; only such keys are counted.
+  // Returns whether any bit was new; only such keys are counted.
   bool add(KeyHash hash) noexcept {
     const bool is_new = set_layer_bits(lanes_.data(), geometry_, hash);
     if (is_new) ++keys_;

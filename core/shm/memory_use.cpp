@@ -19,7 +19,8 @@ namespace {
 std::uint64_t visible_bytes(const std::string& directory) {
   std::uint64_t bytes = 0;
   std::error_code failure;
-  // Files come and go meanwhile, and some folders are another user's; what cannot be read is not counted.
+  // Files may come and go during the count, and some folders belong to another user; files that cannot be
+  // read are not counted.
   constexpr auto kOptions = std::filesystem::directory_options::skip_permission_denied;
   for (std::filesystem::recursive_directory_iterator at(directory, kOptions, failure), end; at != end;
        at.increment(failure)) {
@@ -76,8 +77,8 @@ std::string chosen_in(const std::string& choices) {
   return begin < end && end != std::string::npos ? choices.substr(begin + 1, end - begin - 1) : "";
 }
 
-// The options of the mounted file system with this device number, as in "36 35 0:32 / /run rw - tmpfs tmpfs
-// rw,huge=always"; nothing when it is no tmpfs, or nobody tells.
+// The mount options of the tmpfs with this device number, as in "36 35 0:32 / /run rw - tmpfs tmpfs
+// rw,huge=always"; nothing if it is not a tmpfs, or if that cannot be found out.
 std::optional<std::string> tmpfs_options(dev_t device) {
   std::ifstream mounts(kMountInfo);
   const std::string wanted = std::to_string(major(device)) + ":" + std::to_string(minor(device));

@@ -33,14 +33,14 @@ void check_owner(const SetFolder& folder) {
                                          std::to_string(::geteuid()));
 }
 
-// Memory needs no fsync; on a disk a publication that is named must also be there after a crash.
+// Memory needs no fsync; on a disk a publication that has its name must also survive a crash.
 void sync_unless_memory(const FileDescriptor& file, const std::string& path) {
   if (is_in_memory(file, path)) return;
   if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
 }
 
-// Files being made: removed again unless kept. Only what this object has created, since after a lost lock
-// another publisher may work under the same names.
+// Files being made: removed again unless kept. Removes only files that this object has created, because after
+// a lost lock another publisher may work under the same names.
 class NewFiles {
  public:
   explicit NewFiles(const PublisherFolder& folder) : folder_(folder) {}
@@ -50,20 +50,20 @@ class NewFiles {
     for (const std::string& name : names_) ::unlinkat(folder_.descriptor().get(), name.c_str(), 0);
   }
 
-  // The parts one after the other.
+  // Writes the parts one after the other.
   void write(const std::string& name, std::initializer_list<Bytes> parts, mode_t mode) {
     const FileDescriptor file = create(name, mode);
     for (const Bytes part : parts) write_all(file, part, folder_.path_of(name));
     sync_unless_memory(file, folder_.path_of(name));
   }
 
-  // Each stretch of shards is read back and checked as soon as it is written, while it lies in the
-  // processor's caches: reading all of it afterwards takes half as long again.
+  // Each stretch of shards is read back and checked as soon as it is written, while it is in the processor's
+  // caches: checking everything afterwards makes this take half as long again.
   void write_snapshot(const std::string& name, const SnapshotView& snapshot, std::string_view source) {
     const FileDescriptor file = create(name, kSnapshotMode);
     const std::string path = folder_.path_of(name);
     const Bytes bytes = snapshot.bytes();
-    // Where a tmpfs has huge pages within a file's size, that must be known before the first is filled.
+    // A tmpfs with huge=within_size must know the size before the first byte is written.
     if (::ftruncate(file.get(), static_cast<off_t>(bytes.size())) != 0) throw_write_error(path, errno);
     const SnapshotLayout layout =
         snapshot_layout(snapshot.header().shard_count, snapshot.header().shard_bytes);
@@ -108,8 +108,8 @@ void create_control(const PublisherFolder& folder) {
   files.keep();
 }
 
-// A control page that is damaged is replaced, since no reader trusts it either; one that cannot be opened,
-// for want of descriptors say, is what they all have mapped.
+// A damaged control page is replaced, since no reader trusts it either. One that cannot be opened (out of
+// descriptors, for example) is not, because readers have it mapped.
 ControlFile open_or_create_control(const PublisherFolder& folder) {
   try {
     if (folder.status_of(kControlName)) return ControlFile::open_writable(folder);
@@ -144,7 +144,7 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
   if (view.set_name() != set_name_) {
     throw Error(ErrorKind::Data, source + ": is of set " + std::string(view.set_name()));
   }
-  if (control_->is_removed()) take_control();  // nobody would see the old one
+  if (control_->is_removed()) take_control();  // readers would not see the old one
   const std::uint64_t previous = current().publication;
   const PublicationStamp stamp{.instance = control_->page().instance,
                                .publication = next_publication(),
@@ -161,7 +161,7 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
   NewFiles files(folder_);
   files.write(temporary(live_name), {new_live_page(stamp), layer.bytes()}, kLiveMode);
   files.write_snapshot(temporary(snapshot_name), view, source);
-  // Throws unless a reader would take it.
+  // Throws unless a reader would accept it.
   const Attachment attachment(folder_, {temporary(snapshot_name), temporary(live_name)}, set_name_,
                               {stamp.instance, stamp.publication});
   check_lock_is_ours();
@@ -194,7 +194,7 @@ std::optional<LayerWriter> Publisher::open_previous_layer() {
   try {
     if (auto layer = open_layer_of(previous)) return layer;
   } catch (const Error&) {
-    // no reader may answer from it, then
+    // then no reader may answer from it
   }
   keep_previous(0);
   return std::nullopt;
@@ -208,8 +208,8 @@ std::optional<LayerWriter> Publisher::open_layer_of(std::uint64_t publication) c
   return LayerWriter(std::move(file));
 }
 
-// Release: pairs with the acquire in SetReader::is_behind. Who has seen a key in one layer alone also sees
-// that the other's publication is not to be answered from.
+// Release: pairs with the acquire in SetReader::is_behind. A reader that has seen a key in only one layer
+// also sees that it must not answer from the other publication.
 void Publisher::keep_previous(std::uint64_t publication) const noexcept {
   control_->writable_page().previous.store(publication, std::memory_order_release);
 }
@@ -222,10 +222,10 @@ void Publisher::beat(UnixSeconds now) noexcept {
   control_->writable_page().heartbeat.store(now, std::memory_order_relaxed);
 }
 
-// Who bypasses the set stores a new end before the bit. Should that happen between the look and the clearing,
-// the end is another afterwards, and the bit is set again; should it happen later, they set it. Who switches
-// it off stores an end that is over before clearing the bit, so the bit that is set again after that means
-// nothing. All sequentially consistent, with bypass.cpp.
+// set_bypass writes the new end first and the bit second. If it runs between the look and the clearing here,
+// the end has changed afterwards, and this function sets the bit again; if it runs later, it sets the bit
+// itself. Switching a bypass off stores an end in the past before clearing the bit, so a bit that is set
+// again after that means nothing. All sequentially consistent, with bypass.cpp.
 void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
   ControlPage& page = control_->writable_page();
   for (const BypassSwitch& bypass : kBypassSwitches) {
@@ -236,8 +236,8 @@ void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
   }
 }
 
-// The lock file may be removed, and another one locked, at a moment when this publisher does not look any
-// more. The control page cannot go unnoticed, so who writes to it holds it as well.
+// While this publisher is not looking, the lock file may be removed and another one locked. A replaced
+// control page cannot go unnoticed, so every process that writes to the page holds it as well.
 void Publisher::take_control() {
   ControlFile control = open_or_create_control(folder_);
   if (!control.hold(folder_.path_of(kControlName))) {
@@ -255,8 +255,8 @@ std::uint64_t Publisher::next_publication() const {
   return highest + 1;
 }
 
-// Keeps the current publication alone: a reader that has yet to attach an older one looks again when it is
-// gone. What is above the current one was never current: its publisher died before the last step.
+// Keeps only the current publication: a reader that has yet to attach an older one looks again when it is
+// gone. Publications above the current one were never current: their publisher died before the last step.
 void Publisher::remove_leftovers() const {
   const std::uint64_t kept = current().publication;
   for (const std::string& name : folder_.file_names()) {
@@ -279,8 +279,8 @@ void Publisher::check_total_size(std::uint64_t new_bytes) const {
 }
 
 // Release: pairs with the acquire in SetReader::refresh, so a reader that sees the number finds both files
-// complete. The two bypass bits belong to an operator and to the store, so they are carried over; damage is
-// not.
+// complete. The two bypass bits belong to an operator and to the store, so they are carried over; the damaged
+// bit is not.
 void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) const {
   std::atomic<std::uint64_t>& current = control_->writable_page().current;
   control_->writable_page().moved_at_ms.store(unix_now_ms(), std::memory_order_relaxed);

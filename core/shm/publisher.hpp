@@ -1,5 +1,5 @@
 // The writing side of shared memory: one publisher per set and host at a time. A crash before the last step
-// leaves the old publication live, a crash after it the new one. The argument is in docs/concurrency.md.
+// leaves the old publication live, a crash after it the new one. docs/concurrency.md explains why.
 #pragma once
 
 #include <optional>
@@ -16,47 +16,46 @@ namespace keysieve {
 struct PublisherSettings {
   std::string directory{kDefaultDirectory};
   std::optional<gid_t> group{};       // group of the PHP workers; default: that of the directory's creator
-  std::uint64_t max_total_bytes = 0;  // of all sets and what idle workers still pin; 0: no limit
+  std::uint64_t max_total_bytes = 0;  // all sets and what idle workers still pin; 0: no limit
 };
 
 // Owns the set's lock for its lifetime; runs as the folder's owner.
 class Publisher {
  public:
-  // Creates folder, lock and control where they are missing. Throws Locked when another process
-  // publishes this set, NotTrusted when the folder belongs to another user, CannotCreate,
-  // MissingInput.
+  // Creates folder, lock and control file if they are missing. Throws Locked when another process publishes
+  // this set, NotTrusted when the folder belongs to another user, CannotCreate, MissingInput.
   Publisher(PublisherSettings settings, std::string_view set_name);
 
-  // Publishes a snapshot of this set with its live layer; returns its publication number. Validates all of it
-  // with the reader's own checks first. On any exception the old publication stays live. Readers go on
-  // answering from that one for a while if it is `still_right`: whole, and all that `layer` holds is in its
-  // own too. Else they attach the new one at their next call.
+  // Publishes a snapshot of this set with its live layer; returns its publication number. First validates all
+  // of it with the reader's own checks. On any exception the old publication stays live. If the old one is
+  // `still_right` (intact, and its own layer has every key of `layer`), readers go on answering from it for a
+  // while; if not, they attach the new one at their next call.
   std::uint64_t publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer = {},
                         const PublicationId& still_right = {});
 
   [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
   [[nodiscard]] const SetFolder& folder() const noexcept { return folder_; }
-  // Of publication 0: nothing is published.
+  // Publication 0 means that nothing is published.
   [[nodiscard]] PublicationId current() const noexcept;
-  // Which file that stands in: a copy of the folder has the same numbers.
+  // Identifies the control file: a copy of the folder has the same numbers.
   [[nodiscard]] FileIdentity control_identity() const noexcept { return control_->identity(); }
-  // The bytes of what is current are not those that were published: every lookup answers maybe until the next
-  // publication. False when that was known.
+  // Reports that the bytes of the current publication have changed since it was published: every lookup
+  // answers maybe until the next publication. Returns false if that was known.
   bool mark_damaged() noexcept;
 
-  // The live layer of what is current, to add keys to while this publisher lives. Nothing when nothing is
-  // published, or without a layer. Throws MissingInput, Data, Permission.
+  // The live layer of the current publication, for adding keys while this publisher lives. Nothing if nothing
+  // is published, or without a layer. Throws MissingInput, Data, Permission.
   [[nodiscard]] std::optional<LayerWriter> open_layer() const;
-  // That of the publication before it, from which readers may still answer: each key must be added to it
-  // first. Where it cannot be, returns nothing, and no reader answers from that publication from its next
-  // call on.
+  // The layer of the publication before it, from which readers may still answer: each key must be added to it
+  // first. If it cannot be opened, returns nothing, and readers stop answering from that publication at their
+  // next call.
   [[nodiscard]] std::optional<LayerWriter> open_previous_layer();
 
-  // The loader has looked at the store and found nothing newer.
+  // Records that the loader has looked at the store and found nothing newer.
   void confirm(UnixSeconds now) noexcept;
-  // The loader is alive.
+  // Records that the loader is alive.
   void beat(UnixSeconds now) noexcept;
-  // Ends each bypass whose time is over, the operator's and the store's; until then readers pay for a look at
+  // Ends each bypass whose time is over, the operator's and the store's; until then readers have to look at
   // the clock at every call.
   void clear_expired_bypass(UnixSeconds now) noexcept;
 

@@ -31,8 +31,8 @@ std::vector<std::string> names_in(const FileDescriptor& folder, const std::strin
   return names;
 }
 
-// With all files in it, since readers of that group must reach what is current. The folder comes last, so
-// that what was interrupted is done again.
+// Includes all files in it, since readers of that group must reach the current publication. The folder comes
+// last, so that an interrupted change is done again.
 void change_group(const FileDescriptor& folder, const std::string& path, gid_t group) {
   constexpr auto kSameOwner = static_cast<uid_t>(-1);
   for (const std::string& name : names_in(folder, path)) {
@@ -59,8 +59,7 @@ void create_folder(const FileDescriptor& parent, const std::string& name, const 
     throw_write_error(path, errno);
 }
 
-// A new folder is the creator's own; an existing one gets the group that was asked for, if it is the
-// caller's.
+// A new folder is the creator's own; an existing one gets the requested group, if it belongs to the caller.
 void give_to_group(const FileDescriptor& folder, const std::string& path, std::optional<gid_t> group) {
   const auto status = stat_of(folder, path);
   if (status.st_uid != ::geteuid()) return;
@@ -92,7 +91,7 @@ FileDescriptor PublisherFolder::create_file(const std::string& file_name, mode_t
   FileDescriptor file(::openat(descriptor().get(), file_name.c_str(),
                                O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!file.is_open()) throw_write_error(path_of(file_name), errno);
-  // Not left to umask.
+  // Set here, because umask must not decide.
   if (::fchmod(file.get(), mode) != 0)
     throw_write_error(path_of(file_name) + ": cannot change the mode", errno);
   return file;

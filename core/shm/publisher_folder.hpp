@@ -13,9 +13,9 @@ namespace keysieve {
 
 class PublisherFolder : public SetFolder {
  public:
-  // Opens the folder of any owner, but not one writable by group or others. Where it is missing it is created
-  // (mode 2750, group `group`); then the directory must belong to root or the effective uid, since nobody
-  // else could publish in a folder of ours. Throws CannotCreate, Permission, NotTrusted, MissingInput.
+  // Opens the folder of any owner, but not one that is writable by group or others. Creates it (mode 2750,
+  // group `group`) if it is missing; then the directory must belong to root or the effective uid, since no
+  // other user may replace our folder. Throws CannotCreate, Permission, NotTrusted, MissingInput.
   static PublisherFolder open_or_create(const std::string& directory, std::string_view set_name,
                                         std::optional<gid_t> group);
 
@@ -23,7 +23,7 @@ class PublisherFolder : public SetFolder {
   [[nodiscard]] FileDescriptor create_file(const std::string& file_name, mode_t mode) const;
   // Gives a finished file its final name, which must be free.
   void rename_file(const std::string& from, const std::string& to) const;
-  // Nothing happens when it is not there.
+  // Does nothing if the file is not there.
   void remove_file(const std::string& file_name) const;
   [[nodiscard]] std::vector<std::string> file_names() const;
 

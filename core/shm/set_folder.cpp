@@ -84,7 +84,7 @@ SetFolder::SetFolder(FileDescriptor folder, std::string path, std::optional<uid_
 }
 
 FileDescriptor SetFolder::open_file(const std::string& file_name, int flags) const {
-  // O_NONBLOCK: were it a pipe, open() would wait for its other end.
+  // O_NONBLOCK: opening a pipe would wait for its other end.
   FileDescriptor file(::openat(folder_.get(), file_name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
                                S_IRUSR | S_IWUSR));
   if (!file.is_open()) {

@@ -1,6 +1,6 @@
 // The folder of one set below the directory, opened once and used through openat(2): no path is walked twice,
-// no symbolic link is followed, and the folder's owner decides whether its files are trusted. This is what
-// readers need; publisher_folder.hpp adds what a publisher does to it.
+// no symbolic link is followed, and the folder's owner decides whether its files are trusted. Readers need
+// only this; publisher_folder.hpp adds what a publisher does to it.
 #pragma once
 
 #include <sys/types.h>
@@ -26,16 +26,15 @@ std::string live_file_name(std::uint64_t publication);
 // The publication a file name belongs to, with or without a temporary suffix; nothing for other names.
 std::optional<std::uint64_t> publication_of_file(std::string_view file_name);
 
-// The owner whose files the command line trusts: the directory's, who could replace all of it anyway.
-// Where its group or others may write to the directory as well (as to a volume of Kubernetes, which is
-// root's), the owner of the set's folder; nothing while there is none. Throws MissingInput,
-// Permission.
+// The uid whose files the command line trusts: normally the directory's owner, who could replace all of it
+// anyway. If group or others may write to the directory as well (as to a volume of Kubernetes, which belongs
+// to root), the owner of the set's folder; nothing while there is none. Throws MissingInput, Permission.
 std::optional<uid_t> believed_owner(const std::string& directory, const std::string& set_name);
 
 class SetFolder {
  public:
-  // Opens <directory>/<set>. Throws MissingInput when it is not there, NotTrusted when it is not to
-  // be trusted: owned by none of root, the effective uid and `trusted_owner`, or writable by group or others.
+  // Opens <directory>/<set>. Throws MissingInput when it is not there, and NotTrusted when it is writable by
+  // group or others, or belongs to none of root, the effective uid and `trusted_owner`.
   static SetFolder open(const std::string& directory, std::string_view set_name,
                         std::optional<uid_t> trusted_owner);
 
@@ -44,11 +43,11 @@ class SetFolder {
   [[nodiscard]] uid_t owner() const noexcept { return owner_; }
   [[nodiscard]] const FileDescriptor& descriptor() const noexcept { return folder_; }
 
-  // Opens a regular file of the folder's owner that group and others cannot write; `flags` are those of
-  // open(2). Throws as open() does.
+  // Opens a regular file that belongs to the folder's owner and that group and others cannot write; `flags`
+  // are those of open(2). Throws as open() does.
   [[nodiscard]] FileDescriptor open_file(const std::string& file_name, int flags) const;
 
-  // Nothing when there is no such file. Throws MissingInput, Permission when it cannot be told.
+  // Nothing when there is no such file. Throws MissingInput, Permission if it cannot find out.
   [[nodiscard]] std::optional<struct stat> status_of(const std::string& file_name) const;
 
  protected:
@@ -57,7 +56,7 @@ class SetFolder {
 
   // Throws MissingInput, Permission.
   static FileDescriptor open_directory(const std::string& directory);
-  // Not open where that fails; errno says why.
+  // Not open if that fails; errno says why.
   static FileDescriptor open_folder(const FileDescriptor& directory, const std::string& set_name);
 
  private:

@@ -54,8 +54,8 @@ SetReader::SetReader(ReaderSettings settings, std::string_view set_name)
       set_name_(checked_set_name(set_name)),
       control_path_(settings_.directory + "/" + set_name_ + "/" + kControlName) {}
 
-// The slow path: at the first call, at every check, whenever `current` is not what it was, and as long as
-// there is something to detach. Only memory can run out here without a reason to show.
+// The slow path: runs at the first call, at every check, whenever `current` has changed, and as long as there
+// is something to detach. Only running out of memory leaves no reason to show.
 void SetReader::refresh() noexcept {
   try {
     const SteadyTime now = std::chrono::steady_clock::now();
@@ -74,9 +74,9 @@ void SetReader::refresh() noexcept {
   }
 }
 
-// Opens the control page that its path leads to now. Where there is none any more, what is mapped goes on
-// serving, unless it was too old even for the page before. Where it is another, which cannot be taken,
-// something may have been published there.
+// Opens the control page that the path leads to now. If there is none any more, the mapped publication goes
+// on serving, unless it was too old even for the page before. If there is another one that cannot be opened,
+// something newer may have been published there.
 void SetReader::follow_control(SteadyTime now) {
   for (int tries = 1;; ++tries) {
     try {
@@ -85,7 +85,7 @@ void SetReader::follow_control(SteadyTime now) {
       control_trouble_.reset();
       return;
     } catch (const Error& failure) {
-      // What was found may be gone again.
+      // A file that was found may be gone again.
       if (control_ && failure.kind() == ErrorKind::MissingInput && tries < kAttachTries) continue;
       retry_at_ = now + kRetryDelay;
       control_trouble_.emplace(failure);
@@ -103,7 +103,7 @@ void SetReader::open_control() {
   attach_trouble_.reset();
   next_.reset();
   refused_ = {};
-  // A copy of the folder has the same numbers and other files.
+  // A copy of the folder has the same numbers but other files.
   const bool is_copy = attachment_ && control_->page().instance == before.instance;
   if (was_behind || is_copy) retired_.push_back(std::move(attachment_));
 }
@@ -112,9 +112,9 @@ void SetReader::follow_current(std::uint64_t word, SteadyTime now) {
   const PublicationId wanted = named_by(word);
   is_behind_ = is_behind(wanted);
   if (wanted.publication == 0) {
-    if (!control_) return answer_once(word);  // a worker that runs for long finds a set that comes later
+    if (!control_) return answer_once(word);  // a long-running worker finds a set that comes later
     attach_trouble_.emplace(Error(ErrorKind::MissingInput, "nothing is published yet"));
-    return answer_while(word);  // a new control page: what is mapped goes on serving
+    return answer_while(word);  // a new control page: the mapped publication goes on serving
   }
   if (attachment_ && attachment_->id() == wanted) {
     next_.reset();
@@ -131,18 +131,18 @@ PublicationId SetReader::named_by(std::uint64_t word) const noexcept {
   return {control_ ? control_->page().instance : 0, publication_of(word)};
 }
 
-// Keys are added to the layers of the current publication and of the one before it, to that one first. What
-// is older than both does not know them. Acquire: pairs with the release in Publisher::keep_previous; what
-// was loaded from `current` before is at most as new.
+// Keys are added to the layers of the current publication and of the one before it, to that one first. Older
+// publications miss them. Acquire: pairs with the release in Publisher::keep_previous; the value loaded from
+// `current` before is at most as new.
 bool SetReader::is_behind(const PublicationId& current) const noexcept {
   if (!attachment_ || current.publication == 0 || attachment_->id() == current) return false;
   const std::uint64_t previous = control_->page().previous.load(std::memory_order_acquire);
   return attachment_->id() != PublicationId{current.instance, previous};
 }
 
-// At once when nothing can serve meanwhile, or when the publication is older than any jitter; else after half
-// the jitter, so that the workers of a host do not all touch a new publication's pages at the same moment.
-// The other half is for warming it.
+// Yes if nothing can serve meanwhile, or if the publication is older than any jitter. Otherwise only after
+// half the jitter, so that the workers of a host do not all touch a new publication's pages at once. The
+// other half is for warming it.
 bool SetReader::may_attach_now(SteadyTime now) {
   if (!mismatch_since_) mismatch_since_ = now;
   if (now < retry_at_) return false;
@@ -150,7 +150,7 @@ bool SetReader::may_attach_now(SteadyTime now) {
   return now - *mismatch_since_ >= jitter() / 2;
 }
 
-// Asks once more how old the publication is: a newer one may have come since.
+// Checks again how old the publication is: a newer one may have come since.
 bool SetReader::must_switch(SteadyTime now) const noexcept {
   return !attachment_ || is_behind_ || is_older_than_any_jitter() || now - *mismatch_since_ >= jitter();
 }
@@ -189,7 +189,8 @@ void SetReader::attach(std::uint64_t word, SteadyTime now) {
   }
 }
 
-// A slice at each call, until all is warm or the jitter is over: a new publication is not kept back for it.
+// Warms a slice at each call, until everything is warm or the jitter is over: warming never delays a new
+// publication further.
 void SetReader::warm(std::uint64_t word, SteadyTime now) {
   const bool is_warm = do_for_a_slice([this](std::size_t bytes) { return next_->warm_some(bytes); });
   if (!is_warm && !must_switch(now)) return answer_once(word);
@@ -197,8 +198,8 @@ void SetReader::warm(std::uint64_t word, SteadyTime now) {
   answer_while(word);
 }
 
-// What is still being detached by now is detached at once, so that a worker with few calls does not collect
-// publications.
+// A publication that is still being detached is detached at once, so that a worker with few calls does not
+// collect publications.
 void SetReader::take(std::unique_ptr<Attachment> attachment) {
   retired_.clear();
   if (attachment_) retired_.push_back(std::move(attachment_));
@@ -215,8 +216,8 @@ void SetReader::answer_while(std::uint64_t word) noexcept {
   bypassed_by_ = control_ ? bypasses_in_force(control_->page(), word, now) : 0;
   availability_ = availability_at(now);
   serving_ = availability_ == Availability::Ready ? attachment_.get() : nullptr;
-  // What is retired waits for calls to detach it. Past the end of a bypass the bit may stand for a while; a
-  // new bypass would leave the word as it is.
+  // Later calls have to detach retired publications. The bit may stay set for a while after the end of a
+  // bypass, and a new bypass would leave the word unchanged.
   const bool may_change =
       !retired_.empty() || control_trouble_ || (is_bypassed(word) && availability_ != Availability::Bypassed);
   expected_word_ = may_change ? kUnsettled : word;
@@ -244,7 +245,7 @@ void SetReader::detach_some() noexcept {
   });
 }
 
-// Larger and larger pieces until there are no more, which is true, or the time is over: with huge pages a
+// Does larger and larger pieces until there are no more (returns true) or the time is over: with huge pages a
 // piece costs little, whatever its size.
 template <typename DoPiece>
 bool SetReader::do_for_a_slice(DoPiece do_piece) noexcept {

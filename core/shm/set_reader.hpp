@@ -27,7 +27,7 @@ namespace keysieve {
 // Everything but Ready means: the answer is maybe.
 enum class Availability : std::uint8_t {
   Ready,
-  Missing,       // no such set here, nothing published yet, not to be trusted, or not to be attached
+  Missing,       // no such set here, nothing published yet, not trusted, or cannot be attached
   Expired,       // past the snapshot's valid_for
   Bypassed,      // switched off, by an operator of this host or in the store
   Incompatible,  // published by a version this reader does not understand
@@ -40,7 +40,7 @@ std::string_view to_string(Availability availability) noexcept;
 
 struct ReaderSettings {
   std::string directory{kDefaultDirectory};
-  std::optional<uid_t> trusted_owner{};       // trusted besides root and the effective uid
+  std::optional<uid_t> trusted_owner{};       // trusted in addition to root and the effective uid
   std::chrono::milliseconds max_jitter{500};  // a new publication is attached within this time
 };
 
@@ -49,24 +49,25 @@ class SetReader {
   // Opens nothing yet. The name must be a set name.
   SetReader(ReaderSettings settings, std::string_view set_name);
 
-  // What the set answers from now; nullptr unless Ready. Valid until the next call. One acquire load when
-  // nothing has changed.
+  // The publication from which to answer now; nullptr unless Ready. Valid until the next call. One acquire
+  // load when nothing has changed.
   const Attachment* follow() noexcept {
     if (begin_call()) [[unlikely]]
       refresh();
     return serving_;
   }
 
-  // The parts of follow(), for the extension, which logs what refresh() finds. Each call begins with
-  // begin_call(), and refreshes when that is true; what serving() gives is valid until the next refresh().
+  // The parts of follow(), for the extension, which logs what refresh() finds. Each call starts with
+  // begin_call(), and calls refresh() if that returns true; the result of serving() is valid until the next
+  // refresh().
   [[nodiscard]] bool begin_call() noexcept {
     return --calls_until_check_ == 0 || current_->load(std::memory_order_acquire) != expected_word_;
   }
   void refresh() noexcept;
   [[nodiscard]] const Attachment* serving() const noexcept { return serving_; }
 
-  // The next call looks at the clock and at what the path of the control page leads to, as every 4,096th
-  // does. For the start of a request.
+  // Makes the next call look at the clock and at the file behind the control page's path, as every 4,096th
+  // does. Meant for the start of a request.
   void check_soon() noexcept { calls_until_check_ = 1; }
 
   // As of the last refresh().
@@ -78,9 +79,10 @@ class SetReader {
   // expired or an operator has bypassed it, which is no error. Data: the bytes were read and are wrong.
   [[nodiscard]] std::optional<ErrorKind> trouble() const noexcept;
   [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
-  // nullptr as long as none was found.
+  // nullptr until a control page was found.
   [[nodiscard]] const ControlPage* control() const noexcept { return control_ ? &control_->page() : nullptr; }
-  // What is mapped, even when expired or bypassed; nullptr when nothing is. Valid until the next refresh().
+  // The mapped publication, even when expired or bypassed; nullptr when there is none. Valid until the next
+  // refresh().
   [[nodiscard]] const Attachment* attachment() const noexcept { return attachment_.get(); }
 
  private:
@@ -88,13 +90,13 @@ class SetReader {
   static constexpr std::uint32_t kCallsBetweenChecks = 4096;
   static constexpr int kAttachTries = 3;
   static constexpr std::chrono::seconds kRetryDelay{1};
-  // A worker changes over to a new publication bit by bit, since touching and letting go of 80 MB in 4 KiB
-  // pages took 9 ms each: about so long in one call, one piece at least.
+  // A worker changes over to a new publication in slices, because touching and dropping 80 MB in 4 KiB pages
+  // took 9 ms each. This is about the time one call spends on it, at least one piece.
   static constexpr std::chrono::microseconds kSliceTime{10};
   static constexpr std::size_t kFirstPieceBytes = 16 * kPageBytes;
-  // Never a word of a control page: every call takes the slow path.
+  // Never a word of a control page, so every call takes the slow path.
   static constexpr std::uint64_t kUnsettled = ~std::uint64_t{0};
-  // Stands in for a control page that is not there.
+  // Used while there is no control page.
   static constexpr std::atomic<std::uint64_t> kNothingPublished{0};
 
   // Why the set does not answer, or not from the newest publication.
@@ -108,7 +110,7 @@ class SetReader {
     }
   };
 
-  // What the control page, or else the publication, is in; nullptr when in none.
+  // The trouble with the control page, or else with the publication; nullptr when there is none.
   [[nodiscard]] const Trouble* worst_trouble() const noexcept;
   void follow_control(SteadyTime now);
   void open_control();
@@ -149,8 +151,8 @@ class SetReader {
   std::uint64_t bypassed_by_ = 0;  // bits of the word that were in force
   std::optional<SteadyTime> mismatch_since_;
   SteadyTime retry_at_{};
-  std::optional<Trouble> control_trouble_;  // there is a control page, or none yet, that cannot be taken
-  std::optional<Trouble> attach_trouble_;   // nothing is published, or what is cannot be attached
+  std::optional<Trouble> control_trouble_;  // the control page cannot be opened, or there is none yet
+  std::optional<Trouble> attach_trouble_;   // nothing is published, or it cannot be attached
 };
 
 }  // namespace keysieve

@@ -33,7 +33,7 @@ void check(const BuildSettings& settings) {
                                       " is not built by this version, which knows " +
                                       snapshot_formats_text());
   }
-  // Sizing checks the rest; done here so that a wrong setting fails before a long list is read.
+  // Sizing checks the rest; called here so that a wrong setting fails before a long list is read.
   size_filter(*settings.kind, {.keys = 1,
                                .target_fpr = settings.target_fpr,
                                .growth = settings.growth,

@@ -1,8 +1,8 @@
-// From keys to the bytes of a snapshot, in three passes: hash the keys and deal them out to partitions; sort
-// each partition, which counts the distinct keys, and size the set by that count; fill the shards. Memory: 16
-// bytes per key given and some 15 MB per thread, unless a limit is set, and what finish() returns. The same
-// keys and settings give the same bytes, whatever the order of the keys, the number of threads and the
-// memory.
+// Builds the bytes of a snapshot from keys, in three passes: hash the keys and split them into partitions;
+// sort each partition, which counts the distinct keys, and size the set by that count; fill the shards.
+// Memory: 16 bytes per given key and some 15 MB per thread, unless a limit is set, plus the result of
+// finish(). The same keys and settings give the same bytes, whatever the order of the keys, the number of
+// threads and the memory.
 #pragma once
 
 #include <functional>
@@ -31,11 +31,11 @@ struct BuildSettings {
   UnixSeconds built_at = 0;   // 0: now
   BuildId build_id{};         // all zero: random
   std::string key_profile{};  // at most kKeyProfileBytes bytes without NUL
-  // The one before is for hosts whose readers are not upgraded yet.
+  // Choose the one before for hosts whose readers are not upgraded yet.
   std::uint16_t format = newest_snapshot_format();
 
   // Sticky geometry: kept as long as its theoretical FPR for the new keys stays within target_fpr (with the
-  // slack below); else the set is sized again.
+  // slack below); otherwise the set is sized again.
   std::optional<Geometry> like{};
 };
 
@@ -44,11 +44,11 @@ inline constexpr double kStickySlack = 1.10;
 
 struct BuildResources {
   unsigned threads = 1;  // at most; 1 to kMostThreads
-  // All that the process may hold, what it holds already included; kept by temporary files. It holds for
-  // write(): what finish() returns comes on top.
+  // Everything the process may hold, including what it holds already; kept by using temporary files. Applies
+  // to write(): the result of finish() comes on top.
   std::uint64_t memory_bytes = kNoMemoryLimit;
   std::string temporary_folder = ".";
-  // Called now and then by the thread that called size() or write(): 12 of 256 `what`.
+  // Called now and then by the thread that called size() or write(): for example 12 of 256 `what`.
   std::function<void(std::uint64_t done, std::uint64_t total, std::string_view what)> progress{};
 };
 
@@ -57,31 +57,32 @@ class SnapshotBuilder {
   // Throws Usage for a setting out of range, or a memory limit that is too small.
   explicit SnapshotBuilder(BuildSettings settings, BuildResources resources = {});
 
-  // What the resources allow: so many threads may add keys at once, each with a number of its own from 0 on,
-  // and no longer keys than this.
+  // What the resources allow: that many threads may add keys at once, each with its own number from 0 on, and
+  // keys up to that length.
   [[nodiscard]] unsigned threads() const noexcept { return plan_.threads; }
   [[nodiscard]] std::size_t most_key_bytes() const noexcept { return plan_.most_key_bytes; }
 
-  // Throw CannotCreate or Permission when a temporary file cannot be written.
+  // Both throw CannotCreate or Permission when a temporary file cannot be written.
   void add(std::string_view key) { add(0, {&key, 1}); }
   void add(unsigned thread, std::span<const std::string_view> keys);
 
-  // Keys given so far, duplicates counted. Any thread.
+  // Number of keys given so far, including duplicates. Any thread.
   [[nodiscard]] std::uint64_t keys_given() const noexcept { return keys_given_; }
 
-  // After the last key: counts the distinct ones and chooses the geometry; returns how large the snapshot
-  // will be. A set may have no keys; the guards of those who publish it decide.
+  // Call after the last key: counts the distinct keys and chooses the geometry; returns the size of the
+  // snapshot. A set may have no keys; the publisher's guards decide whether to accept that.
   std::uint64_t size();
-  // Then builds: hands over each byte of the snapshot once, the header last. `write_at` is called by several
-  // threads at once. Throws Data for an overfull shard.
+  // Builds the snapshot: hands over each byte of it once, the header last. Several threads call `write_at` at
+  // once. Throws Data for an overfull shard.
   void write(const WriteAt& write_at);
-  // Of what was written, as SnapshotView::fill_ratio().
+  // The fill ratio of the snapshot that was written, as SnapshotView::fill_ratio().
   [[nodiscard]] std::optional<double> fill_ratio() const;
 
-  // size() and write() into memory. Call once, as the last.
+  // size() and write() into memory. Must be the last call, and only once.
   SnapshotBytes finish();
 
-  // The counters of what was built; its kind must be one that can count. One call after the other.
+  // The counters of what was built; the kind must be able to count. Calls `write_at` one call after the
+  // other.
   void write_counters(const SnapshotView& built, const WriteAt& write_at);
   [[nodiscard]] SnapshotBytes counters(const SnapshotView& built);
 

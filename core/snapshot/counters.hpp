@@ -1,6 +1,6 @@
-// The counters of a counting set: how many keys set each bit of its snapshot, so that keys can be removed.
-// An object of its own next to the snapshot, only for programs that change the set: no loader fetches it and
-// no reader knows of it. docs/snapshot_format.md holds the byte table. Used by builder and editor.
+// The counters of a counting set: how many keys set each bit of its snapshot, so that keys can be removed. An
+// object of its own next to the snapshot, only for programs that change the set: loaders do not fetch it and
+// readers do not need it. docs/snapshot_format.md has the byte table. Used by builder and editor.
 #pragma once
 
 #include <span>
@@ -35,7 +35,7 @@ static_assert(offsetof(CountersHeader, bytes) == 32);
 static_assert(offsetof(CountersHeader, checksum) == 40);
 static_assert(offsetof(CountersHeader, header_checksum) == 56);
 
-// Of the whole object: four times the shards, and the header.
+// Size of the whole object: four times the shards, and the header.
 constexpr std::uint64_t counters_bytes_of(const SnapshotLayout& layout) {
   return sizeof(CountersHeader) + counters_bytes_of(layout.shards.bytes);
 }
@@ -43,14 +43,14 @@ constexpr std::uint64_t counters_bytes_of(const SnapshotLayout& layout) {
 // The counters of shard `index`.
 MutableBytes shard_counters(MutableBytes counters, std::uint64_t index, std::uint32_t shard_bytes) noexcept;
 
-// Makes the counters of a snapshot shard by shard, in order. Its kind can count.
+// Makes the counters of a snapshot shard by shard, in order. Its kind must be able to count.
 class CountersWriter {
  public:
   CountersWriter(const SnapshotView& snapshot, WriteAt write_at);
 
-  // All keys of the next shard, without duplicates.
+  // Takes all keys of the next shard, without duplicates.
   void add_shard(std::span<const KeyHash> keys);
-  // After the last shard.
+  // Call after the last shard.
   void finish();
 
  private:
@@ -61,15 +61,14 @@ class CountersWriter {
   std::uint64_t written_ = sizeof(CountersHeader);
   RunningChecksum checksum_;
   std::vector<std::byte> counters_;  // of one shard
-  std::vector<std::byte> scratch_;   // its bits, which the snapshot has already
+  std::vector<std::byte> scratch_;   // its bits, which the snapshot already has
 };
 
-// Writes the header, the last step of making or changing counters.
+// Writes the header; the last step of making or changing counters.
 void seal_counters(MutableBytes counters, const BuildId& build_id);
 
-// Throws Data that names `source` unless these are the counters of this snapshot, whole: of its build
-// id and size, with the right checksums, and 0 for exactly the bits that are not set. Reads all bytes of
-// both.
+// Throws Data that names `source` unless these are the intact counters of this snapshot: right build id, size
+// and checksums, and a counter of 0 for exactly the bits that are not set. Reads all bytes of both.
 void check_counters(Bytes counters, const SnapshotView& snapshot, std::string_view source);
 
 }  // namespace keysieve

@@ -1,6 +1,6 @@
 // The bytes of a snapshot, the same in file, store and memory: header page, shard table, checksum table,
-// padding to a page boundary, shards. docs/snapshot_format.md holds the byte tables; golden files pin them.
-// And the numbers of that format which this version knows.
+// padding to a page boundary, shards. docs/snapshot_format.md has the byte tables; golden files pin them.
+// Also the format numbers that this version knows.
 #pragma once
 
 #include <algorithm>
@@ -47,11 +47,11 @@ struct SnapshotHeader {
   std::array<std::uint8_t, 15> reserved_params;
   double target_fpr;
   double estimated_fpr;
-  std::int64_t as_of;      // Unix seconds, as all moments 0 to kFarthestMoment
+  std::int64_t as_of;      // Unix seconds; like all moments 0 to kFarthestMoment
   std::int64_t built_at;   // Unix seconds
   std::int64_t valid_for;  // seconds after as_of; 0: no limit
   BuildId build_id;
-  LogPosition adds_from;                           // what the adds log holds up to here is in the shards
+  LogPosition adds_from;                           // the shards hold all entries of the adds log up to here
   std::array<char, kMaxSetNameBytes> set_name;     // padded with NUL
   std::array<char, kKeyProfileBytes> key_profile;  // padded with NUL
   std::uint64_t file_bytes;
@@ -91,7 +91,7 @@ static_assert(offsetof(SnapshotHeader, tables_checksum) == 312);
 static_assert(offsetof(SnapshotHeader, reserved) == 320);
 static_assert(offsetof(SnapshotHeader, header_checksum) == 4088);
 
-// Where everything lies follows from the geometry alone.
+// All offsets follow from the geometry alone.
 struct SnapshotLayout {
   TableSpan shard_table;
   TableSpan checksum_table;
@@ -112,26 +112,26 @@ constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, std::uint64_
   return {shard_table, checksum_table, shards, shards.offset + shards.bytes};
 }
 
-// The three checksums of a snapshot, as builder and decoder both need them. `snapshot` is the whole, of
-// exactly layout.file_bytes.
+// The three checksums of a snapshot, which both builder and decoder need. `snapshot` is the whole, of exactly
+// layout.file_bytes.
 std::uint64_t header_checksum(const SnapshotHeader& header) noexcept;
 std::uint64_t tables_checksum(Bytes snapshot, const SnapshotLayout& layout) noexcept;
 // The bytes of shards that entry `index` of the checksum table covers.
 Bytes checksum_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t index) noexcept;
 
-// The numbers of the snapshot format that a version knows: the newest and the one before. It reads both and
-// can build both, so that a host and its builders need not be upgraded in one moment; docs/operate.md says in
-// which order they are.
+// The numbers of the snapshot format that a version knows: the newest and the one before. It can read and
+// build both, so that a host and its builders need not be upgraded at the same moment; docs/operate.md gives
+// the order.
 //
-// What is built unless another is asked for. Alone in newest_format.cpp, so that the tests can link programs
-// of the next number.
+// The format that is built by default. In a file of its own, newest_format.cpp, so that the tests can link
+// programs of the next number.
 std::uint16_t newest_snapshot_format() noexcept;
 std::uint16_t oldest_snapshot_format() noexcept;
 
 // "1", or "1 and 2".
 std::string snapshot_formats_text();
 
-// Throws Incompatible that begins with `source` and says what to do about another.
+// Throws Incompatible that begins with `source` and says how to handle another format.
 void check_snapshot_format(std::uint16_t format, const std::string& source);
 
 }  // namespace keysieve

@@ -1,5 +1,5 @@
-// What follows from the shards of a snapshot once they are filled: estimated FPR and checksums. The last step
-// of making or changing one. Used by builder and editor.
+// Everything that follows from the shards of a snapshot once they are filled: estimated FPR and checksums.
+// The last step of making or changing one. Used by builder and editor.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace keysieve {
 
-// `snapshot` holds shards and shard table, `header` everything but estimated FPR and checksums: completes it,
-// and writes it and the checksum table. Reads all bytes twice.
+// `snapshot` holds shards and shard table, `header` everything but estimated FPR and checksums. Completes the
+// header, and writes it and the checksum table. Reads all bytes twice.
 void seal(MutableBytes snapshot, const FilterKind& kind, SnapshotHeader header);
 
-// The last part of that, where estimated FPR and checksum table are known already. `front` is the snapshot up
-// to its shards.
+// The last part of that, for when estimated FPR and checksum table are known already. `front` is the snapshot
+// up to its shards.
 void seal_front(MutableBytes front, SnapshotHeader header);
 
 // Throws Data when a shard cannot count that many keys.

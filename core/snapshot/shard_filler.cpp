@@ -9,8 +9,8 @@
 namespace keysieve {
 namespace {
 
-// A part reads the partitions at both its ends again, which where they are spilled means sorting them again:
-// two of about 32 with so many parts and two threads.
+// A part reads the partitions at both its ends again; if they are spilled, that means sorting them again.
+// With this many parts and two threads that is two partitions of about 32.
 constexpr std::size_t kTasksPerThread = 4;
 
 double mean(const std::vector<double>& values) {

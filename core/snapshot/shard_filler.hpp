@@ -21,13 +21,13 @@ class ShardCutter {
  public:
   using OnShard = std::function<void(std::uint32_t shard, std::span<const KeyHash> keys)>;
 
-  // Calls on_shard for the shards from `begin` to before `end`, in order, those without keys too.
+  // Calls on_shard for the shards from `begin` to before `end`, in order, including those without keys.
   ShardCutter(std::uint32_t begin, std::uint32_t end, std::uint32_t shard_count, OnShard on_shard)
       : next_(begin), end_(end), shard_count_(shard_count), on_shard_(std::move(on_shard)) {}
 
-  // Distinct hashes of these shards, all of them behind those of the call before.
+  // Takes distinct hashes of these shards, all of them after those of the call before.
   void feed(std::span<const KeyHash> hashes);
-  // After the last piece.
+  // Call after the last piece.
   void finish();
 
  private:
@@ -37,26 +37,26 @@ class ShardCutter {
   std::uint32_t end_;
   std::uint32_t shard_count_;
   OnShard on_shard_;
-  std::vector<KeyHash> open_;  // of shard next_, of which more may come
+  std::vector<KeyHash> open_;  // of shard next_; more may come
 };
 
-// Builds the shards of a snapshot, in parts that several threads fill at once, and keeps what stands in front
-// of them: shard table, checksums, estimated FPR.
+// Builds the shards of a snapshot, in parts that several threads fill at once, and keeps everything that
+// comes before them: shard table, checksums, estimated FPR.
 class ShardFiller {
  public:
   ShardFiller(const Geometry& geometry, std::string set_name);
 
-  // Memory that it takes for tables.
+  // Memory that its tables take.
   [[nodiscard]] std::uint64_t table_bytes() const noexcept;
 
-  // How many parts to fill, so that the threads end at about the same time.
+  // Returns how many parts to fill, so that the threads end at about the same time.
   std::size_t choose_tasks(unsigned threads);
-  // Fills one of them and hands over its shards, a stretch of 64 KiB at a time. Different parts may be filled
-  // by different threads at once. Throws Data for an overfull shard.
+  // Fills one part and hands over its shards, a stretch of 64 KiB at a time. Several threads may fill
+  // different parts at once. Throws Data for an overfull shard.
   void fill(std::size_t task, PartitionReader& reader, const WriteAt& write_at);
 
-  // When all are filled: means over the shards, and all that stands before them. The header lacks nothing but
-  // its checksums.
+  // Call when all parts are filled: means over the shards, and everything that comes before them. The header
+  // must be complete except for its checksums.
   [[nodiscard]] double estimated_fpr() const;
   [[nodiscard]] std::optional<double> fill_ratio() const;
   [[nodiscard]] Bytes front(const SnapshotHeader& header);

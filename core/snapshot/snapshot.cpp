@@ -29,7 +29,7 @@ void check_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t i
                   std::to_string(layout.shards.offset + index * kChecksumStretchBytes) + ")");
 }
 
-// One decoding: each step relies on what the steps before it have checked.
+// Decodes once: each step relies on what the steps before it have checked.
 class Decoder {
  public:
   Decoder(Bytes bytes, std::string_view source) : bytes_(bytes), source_(source) {}

@@ -1,5 +1,5 @@
-// Decoding: from untrusted bytes to something that can be queried. Everything is checked before it is used,
-// and nothing is allocated by a length that was not checked.
+// Decoding: turns untrusted bytes into something that can be queried. Everything is checked before it is
+// used, and no unchecked length decides an allocation.
 #pragma once
 
 #include <memory>
@@ -12,16 +12,16 @@
 namespace keysieve {
 
 enum class Check {
-  Tables,      // header and tables: what steers addresses. A few microseconds.
-  Everything,  // and the checksum of every shard. Reads all bytes.
+  Tables,      // header and tables, which decide addresses. A few microseconds.
+  Everything,  // also the checksum of every shard. Reads all bytes.
 };
 
 // A decoded snapshot in bytes that it does not own. Cheap to copy; lookups are noexcept and may run in any
 // number of threads and processes at once.
 class SnapshotView {
  public:
-  // `source` names the bytes in messages: a path or URL. Throws Data that says what is wrong and where,
-  // or Incompatible for a format or kind of another version.
+  // `source` names the bytes in messages: a path or URL. Throws Data that says what is wrong and where, or
+  // Incompatible for a format or kind of another version.
   static SnapshotView decode(Bytes bytes, std::string_view source, Check check);
 
   [[nodiscard]] const SnapshotHeader& header() const noexcept { return *header_; }
@@ -29,7 +29,7 @@ class SnapshotView {
   [[nodiscard]] const ShardArray& shards() const noexcept { return array_; }
   [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t seed() const noexcept { return hasher_.seed(); }
-  // What hashes keys for this snapshot: by seed().
+  // Hashes keys for this snapshot, with seed().
   [[nodiscard]] const KeyHasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] std::string_view set_name() const noexcept;
   [[nodiscard]] std::string_view key_profile() const noexcept;
@@ -38,13 +38,13 @@ class SnapshotView {
   [[nodiscard]] UnixSeconds valid_until() const noexcept;
   // Bytes of the file times 8 over keys; 0 for an empty set.
   [[nodiscard]] double bits_per_key() const noexcept;
-  // Mean over the shards, as FilterKind::fill_ratio; nothing where the kind has none. Reads all shards.
+  // Mean over the shards, as FilterKind::fill_ratio; nothing if the kind has none. Reads all shards.
   [[nodiscard]] std::optional<double> fill_ratio() const;
   [[nodiscard]] std::optional<double> fill_ratio(std::uint32_t shard) const;
 
-  // A snapshot that lies in stretches somewhere else: throws Data, which names `source`, unless
-  // `stretch` is what checksum_stretch() gave for `index` when the snapshot was built. `index` is below
-  // the layout's stretch_count().
+  // For a snapshot that is stored elsewhere in stretches: throws Data, which names `source`, unless `stretch`
+  // is what checksum_stretch() gave for `index` when the snapshot was built. `index` is below the layout's
+  // stretch_count().
   void check_stretch(std::uint64_t index, Bytes stretch, std::string_view source) const;
 
   // The hash must have been made with seed(). False: certainly absent.
@@ -65,7 +65,7 @@ class SnapshotView {
   Bytes bytes_;
 };
 
-// Page-aligned bytes of a whole snapshot, zeroed when made.
+// Page-aligned bytes of a whole snapshot, initially zero.
 class SnapshotBytes {
  public:
   explicit SnapshotBytes(std::size_t size);

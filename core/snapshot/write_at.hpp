@@ -1,4 +1,4 @@
-// Where the bytes of a snapshot or of counters go while they are made, in any order: memory or a file.
+// Receives the bytes of a snapshot or of counters while they are made, in any order: memory or a file.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace keysieve {
 
-// `offset` counts from the first byte of the whole. What it throws ends the build and is passed on.
+// `offset` counts from the first byte of the whole. An exception from it ends the build and is passed on.
 using WriteAt = std::function<void(std::uint64_t offset, Bytes bytes)>;
 
 }  // namespace keysieve

@@ -1,4 +1,4 @@
-// The buckets of a cuckoo shard: where a fingerprint may lie, and how room is made for one more by moving
+// The buckets of a cuckoo shard: where a fingerprint may be, and how to make room for one more by moving
 // others from one of their buckets to the other.
 #pragma once
 
@@ -30,14 +30,15 @@ inline constexpr auto kReciprocals = all_reciprocals();  // 2^32 / width
 
 }  // namespace detail
 
-// 8 * shard_bytes / (kBucketSlots * width), without the division: lookups ask, and shard_bytes is a power of
-// two.
+// 8 * shard_bytes / (kBucketSlots * width), without the division: lookups call this, and shard_bytes is a
+// power of two.
 constexpr std::uint32_t bucket_count(std::uint32_t shard_bytes, std::uint32_t width) noexcept {
   static_assert(8 / kBucketSlots == 2);
   return static_cast<std::uint32_t>(std::uint64_t{shard_bytes} * detail::kReciprocals[width] >> 31);
 }
 
-// The two buckets of a key and what lies in one of them. 0 is an empty slot: no fingerprint is 0.
+// The two buckets of a key and the fingerprint to be found in one of them. 0 is an empty slot: no fingerprint
+// is 0.
 struct Place {
   std::uint32_t fingerprint;
   std::uint32_t bucket;
@@ -59,7 +60,7 @@ class Table {
     return {fingerprint, bucket, other_bucket(bucket, fingerprint)};
   }
 
-  // False: no room could be made, and nothing has changed.
+  // Returns false if no room could be made; nothing has changed then.
   bool insert(std::byte* shard, const Place& place) const noexcept {
     for (const std::uint32_t bucket : {place.bucket, place.other}) {
       const std::uint32_t slot = find(shard, bucket, 0);
@@ -70,7 +71,7 @@ class Table {
     return make_room(shard, place);
   }
 
-  // False: no such fingerprint is there.
+  // Returns false if there is no such fingerprint.
   bool erase(std::byte* shard, const Place& place) const noexcept {
     for (const std::uint32_t bucket : {place.bucket, place.other}) {
       const std::uint32_t slot = find(shard, bucket, place.fingerprint);
@@ -84,7 +85,8 @@ class Table {
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  // The two buckets of a fingerprint add up to a number that it decides, so each gives the other.
+  // The two buckets of a fingerprint add up to a number that depends on the fingerprint alone, so each gives
+  // the other.
   [[nodiscard]] std::uint32_t other_bucket(std::uint32_t bucket, std::uint32_t fingerprint) const noexcept {
     const std::uint32_t sum = reduce(fold(fingerprint, kA) >> 32, buckets_);
     return sum >= bucket ? sum - bucket : sum + buckets_ - bucket;
@@ -102,13 +104,13 @@ class Table {
   struct Step {
     std::uint32_t bucket;
     std::uint32_t from_slot;
-    std::uint32_t parent;  // step that leads to that slot's bucket; kNone: it is one of the key's own
+    std::uint32_t parent;  // step that leads to that slot's bucket; kNone: the bucket is one of the key's own
   };
   // Measured while 1,800 tables of 1 to 8 KiB were loaded to 95 %: of 670,000 searches that found room, 999
   // of 1,000 listed at most 134 steps, and none more than 299.
   static constexpr std::uint32_t kMostSteps = 1024;
 
-  // Breadth first, so along a shortest way; nothing moves before the way is known.
+  // Searches breadth first, so it finds a shortest way; nothing is moved before the way is known.
   bool make_room(std::byte* shard, const Place& place) const noexcept {
     std::array<Step, kMostSteps> steps;
     std::uint32_t count = 0;
@@ -135,7 +137,7 @@ class Table {
     return false;
   }
 
-  // Each fingerprint of the way one step on, the last into the empty slot.
+  // Moves each fingerprint on the way one step on, the last one into the empty slot.
   void move_along(std::byte* shard, const Step* steps, Step last, std::uint32_t empty) const noexcept {
     for (;;) {
       fields_.set(shard, empty, fields_.get(shard, last.from_slot));

@@ -1,6 +1,6 @@
-// Builds one ribbon shard. Tries seeds until the rows of all columns fit, gives more slots when none of them
-// does, and puts what room is left into the last column; never fails, at worst only the last column is left
-// and nearly all keys are exempt from it.
+// Builds one ribbon shard. Tries seeds until the rows of all columns fit, adds slots when none of them works,
+// and gives the remaining room to the last column. Never fails: at worst only the last column is left, and
+// nearly all keys are exempt from it.
 #pragma once
 
 #include <algorithm>
@@ -29,22 +29,22 @@ class ShardBuilder {
     }
   }
 
-  // What a build begins with, and mostly ends with.
+  // The number of blocks a build begins with, and mostly ends with.
   static std::uint32_t first_blocks_for(std::uint64_t keys) noexcept {
     const std::uint64_t slots = std::max<std::uint64_t>(keys + spare_slots_for(keys), kWindow);
     return static_cast<std::uint32_t>(slots / kBlockSlots + 1);  // one slot more than `slots`
   }
 
  private:
-  // Random rows that fill all slots are independent with probability 0.29; each spare slot halves the rest.
-  // In large shards the random walk outgrows a window of 64 in spite of the levels: measured, shards of 9,700
-  // keys need 20 slots more, of 20,000 keys 290.
+  // Random rows that fill all slots are independent with probability 0.29; each spare slot halves the chance
+  // of failure. In large shards the random walk outgrows a window of 64 in spite of the levels: measured,
+  // shards of 9,700 keys need 20 slots more, of 20,000 keys 290.
   static std::uint64_t spare_slots_for(std::uint64_t keys) noexcept {
     constexpr std::uint64_t kForgiven = 6000;
     if (keys <= kForgiven) return 2;
     return 2 + (keys - kForgiven) * (keys - kForgiven) / 500'000;
   }
-  // With as many slots, at most that many forecasts, and eliminations where the forecast is good.
+  // For each number of slots: at most this many forecasts, and this many eliminations with a good forecast.
   static constexpr std::uint32_t kForecasts = 16;
   static constexpr std::uint32_t kEliminations = 4;
   static constexpr std::uint32_t kBlocksPerStep = 256;
@@ -91,7 +91,7 @@ class ShardBuilder {
     return counts;
   }
 
-  // Ordered by their start; the value is made of `columns` bits of the fingerprint from `first_column` on.
+  // Ordered by their start; the value consists of `columns` bits of the fingerprint, from `first_column` on.
   std::span<const Equation> equations(std::span<const RowHash> hashes, const Line& line, int first_column,
                                       std::uint32_t columns) {
     std::vector<std::uint32_t>& ends = ends_;
@@ -160,7 +160,7 @@ class ShardBuilder {
   ShardEntry& entry_;
   std::span<const KeyHash> keys_;
   std::vector<RowHash> hashes_;
-  std::vector<RowHash> held_;  // by the last column: not exempt
+  std::vector<RowHash> held_;  // keys that the last column holds: not exempt
   std::vector<std::uint32_t> ends_;
   std::vector<Equation> equations_;
   System system_;

@@ -1,7 +1,7 @@
-// Which keys need not pass the last column. A fixed share of all keys is let off, members or not; absent ones
-// then get past it the more often. But which ones is decided by a seed per group of neighbouring keys, and
-// the builder takes of 256 seeds the one that lets off the most members: so the last column has to hold fewer
-// keys than its false-positive rate says. Saves 0.05 bits per key at 1 %.
+// Which keys need not pass the last column. A fixed share of all keys is exempt, members or not, so more
+// absent keys get past it. But a seed per group of neighbouring keys decides which ones, and the builder
+// takes the one of 256 seeds that exempts the most members: the last column then has to hold fewer keys than
+// its false-positive rate suggests. Saves 0.05 bits per key at 1 %.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline constexpr std::uint32_t kWholeShare = 256;  // shares count in 1 / 256
 
 namespace detail {
 
-// Odd numbers of 16 bits, from the finaliser of MurmurHash3.
+// Odd numbers of 16 bits, made with the finaliser of MurmurHash3.
 constexpr std::uint16_t multiplier_of(std::uint32_t seed) {
   std::uint64_t x = (seed + 1) * kG;
   x = (x ^ x >> 33) * 0xFF51AFD7ED558CCD;
@@ -44,9 +44,9 @@ inline bool is_exempt(std::uint16_t number, std::uint8_t seed, std::uint32_t sha
   return product < share * (0x10000 / kWholeShare);
 }
 
-// The lowest share that should leave at most `slots` of `keys` keys, in so many groups, to the last column:
-// the best of 256 seeds exempts 2.82 standard deviations more of a group than its share, the mean of the
-// highest of 256 normal numbers. In integers: every machine builds the same bytes.
+// The lowest share that should leave at most `slots` of `keys` keys to the last column, with that many
+// groups. The best of 256 seeds exempts 2.82 standard deviations more of a group than its share: the mean of
+// the highest of 256 normal numbers. In integers, so that every machine builds the same bytes.
 inline std::uint32_t share_for(std::uint64_t keys, std::uint64_t groups, std::uint64_t slots) noexcept {
   std::uint32_t share = 0;
   for (std::uint32_t step = kWholeShare / 2; step != 0; step /= 2) {
@@ -85,7 +85,7 @@ KEYSIEVE_AVX2 inline std::uint8_t best_seed_avx2(std::span<const std::uint16_t> 
 
 }  // namespace detail
 
-// The seed that exempts the most of a group, the lowest of equals.
+// The seed that exempts the most keys of a group; the lowest if several do.
 inline std::uint8_t best_seed(std::span<const std::uint16_t> numbers, std::uint32_t share) noexcept {
 #if KEYSIEVE_X86_64
   if (best_instruction_set() != InstructionSet::Scalar) return detail::best_seed_avx2(numbers, share);

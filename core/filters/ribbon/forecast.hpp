@@ -1,6 +1,6 @@
-// Chooses the levels of a shard and foretells whether its rows will fit, from a count of positions alone:
-// much cheaper than elimination, so that seeds which cannot work are passed over. All in integers: every
-// machine builds the same bytes.
+// Chooses the levels of a shard and predicts whether its rows will fit, just by counting positions. This is
+// much cheaper than elimination, so seeds that cannot work are skipped. In integers, so that every machine
+// builds the same bytes.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ namespace keysieve::ribbon {
 
 struct Forecast {
   std::uint16_t levels;
-  // The most keys that rows are ahead of slots anywhere, in a measure that a window forgives up to its width:
-  // measured at w = 64 and 4,850 keys, 9 of 10 builds succeed below 54 and none above 66.
+  // The most by which rows are ahead of slots at any place, scaled so that a window tolerates up to its
+  // width. Measured at w = 64 and 4,850 keys: 9 of 10 builds succeed below 54 and none above 66.
   std::int32_t pressure;
 };
 
@@ -40,7 +40,7 @@ class PositionCounts {
  private:
   static constexpr int kBinBits = 8;
   static constexpr std::int32_t kScale = 1 << (kBinBits - 2);  // bins of a quarter
-  // Below, the walk is short, and levels could meet.
+  // With fewer, the walk is short, and levels could meet.
   static constexpr std::uint32_t kFewestSlots = 1024;
 
   using Levels = std::array<std::int32_t, kLevelCount>;  // steps behind the even place
@@ -70,8 +70,8 @@ class PositionCounts {
     return levels;
   }
 
-  // Rows ahead of slots, in units of 1 / kScale: at the front and at the back, where only half a window
-  // forgives them, twice; in between, from any place to any later one.
+  // Rows ahead of slots, in units of 1 / kScale: from any place to any later one. Counted twice at the front
+  // and at the back, where only half a window tolerates them.
   [[nodiscard]] std::int32_t pressure(std::uint32_t slots, const Levels& levels) const noexcept {
     const Line line(slots, packed(levels));
     std::int32_t highest = 0;

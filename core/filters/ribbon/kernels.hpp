@@ -1,4 +1,4 @@
-// The columns of a window compared with vector instructions: a lane per column. Loads are masked, so that
+// Compares the columns of a window with vector instructions: a lane per column. Loads are masked, so that
 // nothing is read beyond the columns of the last block, which may end with the mapping.
 #pragma once
 
@@ -32,7 +32,7 @@ struct Avx2Kernel {
   }
 
  private:
-  // The next `wanted` columns, as far as there are lanes for them.
+  // Checks the next `wanted` columns, as far as there are lanes for them.
   KEYSIEVE_AVX2 static bool lanes_pass(const std::byte* word, std::uint32_t wanted, std::uint32_t columns,
                                        std::uint32_t skip, Row row, std::uint32_t fingerprint) noexcept {
     const __m128i right = _mm_cvtsi32_si128(static_cast<int>(skip));
@@ -61,7 +61,7 @@ struct Avx2Kernel {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMasks.data() + (kLanes - lanes)));
   }
 
-  // The topmost bit of each lane gathers the parity of the others.
+  // The topmost bit of each lane collects the parity of the others.
   KEYSIEVE_AVX2 static std::uint32_t parities(__m256i sum) noexcept {
     sum = _mm256_xor_si256(sum, _mm256_slli_epi32(sum, 16));
     sum = _mm256_xor_si256(sum, _mm256_slli_epi32(sum, 8));
@@ -88,7 +88,7 @@ struct Avx512Kernel {
   }
 
  private:
-  // The next `wanted` columns, as far as there are lanes for them.
+  // Checks the next `wanted` columns, as far as there are lanes for them.
   KEYSIEVE_AVX512 static bool lanes_pass(const std::byte* word, std::uint32_t wanted, std::uint32_t columns,
                                          std::uint32_t skip, Row row, std::uint32_t fingerprint) noexcept {
     const std::uint32_t lanes = _bzhi_u32(0xffff, wanted);

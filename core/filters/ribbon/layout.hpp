@@ -1,9 +1,11 @@
 // How a ribbon uses the bytes of its shard. Blocks of 32 slots come first: r words each, one per column, and
-// as many blocks as the shard's keys need. What is left holds one column more, the last, at one bit per slot:
+// as many blocks as the shard's keys need. The remaining bytes hold one more column, the last, at one bit per
+// slot:
 //
 //   | block 0: r words | block 1 | … | last column: bits | seeds of exemption | levels: 2 | share: 1 |
 //
-// There are fewer bits left than keys, so most shards exempt some keys from the last column: exemption.hpp.
+// Fewer bits are left than there are keys, so most shards exempt some keys from the last column:
+// exemption.hpp.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +19,8 @@ inline constexpr std::uint32_t kBlockSlots = 32;
 inline constexpr std::uint32_t kWordBytes = 4;
 inline constexpr std::uint32_t kMostColumns = 24;
 
-// The last slot of the last block is left out: so a window that begins anywhere ends inside its last word.
+// The last slot of the last block is left out, so that a window that begins anywhere ends inside its last
+// word.
 constexpr std::uint32_t slots_in(std::uint32_t blocks) noexcept {
   return blocks * kBlockSlots - 1;
 }
@@ -27,7 +30,7 @@ constexpr std::size_t bytes_of_words(std::uint32_t words) noexcept {
   return std::size_t{words} * kWordBytes;
 }
 
-// What follows the blocks.
+// The part after the blocks.
 struct Layout {
   std::uint32_t tail_offset;
   std::uint32_t seeds;       // one byte for each group of keys
@@ -35,7 +38,7 @@ struct Layout {
 
   static constexpr std::uint32_t kTrailerBytes = 3;
 
-  // Of an entry without fault.
+  // The entry must be valid.
   static Layout of(std::uint32_t shard_bytes, const ShardEntry& entry) noexcept {
     const std::uint32_t tail_offset = std::uint32_t{entry.block_count} * entry.width * kWordBytes;
     const std::uint32_t tail_bytes = shard_bytes - tail_offset;
@@ -56,12 +59,12 @@ struct Layout {
   }
 
  private:
-  // A window of slots, the seeds, and something to gain; fixed by the format.
+  // A window of slots, the seeds, and enough to gain something; fixed by the format.
   static constexpr std::uint32_t kFewestTailBytes = 64;
 
-  // A seed pays as long as what it saves, 2.82 standard deviations of the group's exempt keys, grows by more
-  // than its own 8 bits when the group shrinks: groups of (2 * 8 / (2.82 s))^2 = 32 / s^2 keys, s^2 = share
-  // (1 - share). In 32 bits, since lookups divide here: the product stays below 2^30.
+  // A seed saves 2.82 standard deviations of the group's exempt keys. Smaller groups pay as long as that
+  // saving grows by more than the 8 bits of one more seed: groups of (2 * 8 / (2.82 s))^2 = 32 / s^2 keys,
+  // s^2 = share (1 - share). In 32 bits, since lookups divide here: the product stays below 2^30.
   static std::uint32_t seeds_for(std::uint32_t keys, std::uint32_t bits) noexcept {
     if (keys <= bits) return 0;
     return std::min(bits * (keys - bits) / (32 * keys), bits / 32);

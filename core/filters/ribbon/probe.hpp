@@ -1,5 +1,5 @@
-// Looks one key up in a ribbon shard. Absent keys end in the blocks, where a kernel compares all columns; the
-// last column is asked only of keys that every column there let pass.
+// Looks one key up in a ribbon shard. For absent keys the lookup ends in the blocks, where a kernel compares
+// all columns; only keys that pass every column there are looked up in the last column.
 #pragma once
 
 #include "core/filters/ribbon/exemption.hpp"
@@ -9,8 +9,7 @@
 
 namespace keysieve::ribbon {
 
-// The window of a row over bits that lie one after the other. Reads whole bytes, at most one behind the
-// window.
+// The window of a row over consecutive bits. Reads whole bytes, at most one behind the window.
 inline Row window_of_bits(const std::byte* bits, std::uint32_t start) noexcept {
   const std::byte* first = bits + start / 8;
   const auto skip = static_cast<int>(start % 8);
@@ -19,8 +18,8 @@ inline Row window_of_bits(const std::byte* bits, std::uint32_t start) noexcept {
   return low | static_cast<Row>(high << 1 << (kWindow - 1 - skip));
 }
 
-// Whether the shard's last column lets a key pass that its blocks have let pass; false for every key of a
-// shard without keys.
+// Whether a key that passed the shard's blocks passes its last column too; false for every key of a shard
+// without keys.
 inline bool passes_last_column(const ShardArray& array, std::uint64_t index, RowHash hash) noexcept {
   const std::byte* const shard = array.shard(index);
   const ShardEntry& entry = array.entries[index];
@@ -33,14 +32,14 @@ inline bool passes_last_column(const ShardArray& array, std::uint64_t index, Row
   const std::uint32_t start = line.start_of(hash.position());
   const auto window = window_of_bits(shard + layout.tail_offset, start);
   const bool wanted = hash.fingerprint() >> RowHash::kLastColumnBit != 0;
-  // No branch on `exempt`, which would be mispredicted for every other key of the set.
+  // No branch on `exempt`, because it would be mispredicted for every other key of the set.
   return static_cast<bool>(exempt | (parity(window & hash.row()) == wanted));
 }
 
 // The columns of one window: `first` is the word of column 0 in the first block that it touches, `skip`
 // counts the slots of that block before it. A column passes when column j gives bit j of the fingerprint. The
-// first kLanes columns are compared in line, the others apart: few absent keys get there. The scalar kernel
-// is the reference; the others are in kernels.hpp.
+// first kLanes columns are compared inline, the others in a separate function, because few absent keys get
+// there. The scalar kernel is the reference; the others are in kernels.hpp.
 struct ScalarKernel {
   static constexpr std::uint32_t kLanes = kMostColumns;
 
@@ -107,7 +106,7 @@ struct Probe {
     skip = start % kBlockSlots;
   }
 
-  // Few absent keys come here, so what it needs is found again instead of being kept at hand.
+  // Few absent keys get here, so the values it needs are computed again instead of being kept.
   [[gnu::noinline]] static bool passes_rest(const ShardArray& array, std::uint64_t index,
                                             RowHash hash) noexcept {
     return (array.entries[index].width <= Kernel::kLanes || others_pass(array, index, hash)) &&

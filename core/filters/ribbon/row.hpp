@@ -12,12 +12,13 @@ namespace keysieve::ribbon {
 inline constexpr int kWindow = 64;
 using Row = std::uint64_t;
 
-// What a ribbon makes of a key: a position on the line of slots, the coefficients of its row, the bits it is
-// compared by, and the number that decides whether the last column may let it off. All from `low` alone.
+// What a ribbon derives from a key: a position on the line of slots, the coefficients of its row, the bits it
+// is compared by, and the number that decides whether the key may be exempt from the last column. All of it
+// from `low` alone.
 class RowHash {
  public:
   RowHash() = default;
-  // A key falls elsewhere with every seed.
+  // Each seed moves a key to another place.
   RowHash(std::uint64_t low, std::uint8_t seed) noexcept : mixed_(remix(low, seed)) {}
 
   [[nodiscard]] std::uint32_t position() const noexcept { return static_cast<std::uint32_t>(mixed_ >> 32); }
@@ -25,7 +26,7 @@ class RowHash {
   // The first coefficient is always 1, so that elimination knows where a row begins.
   [[nodiscard]] Row row() const noexcept { return mixed_ * kA | 1; }
 
-  // Bit j is the parity that column j must give; the topmost is that of the last column.
+  // Bit j is the parity that column j must give; the topmost bit is for the last column.
   [[nodiscard]] std::uint32_t fingerprint() const noexcept {
     return static_cast<std::uint32_t>(mixed_ * kC >> 32);
   }
@@ -39,14 +40,14 @@ class RowHash {
   std::uint64_t mixed_;
 };
 
-// Where rows start. A ribbon is full when at some place more rows have come than there are slots; how many
-// come is a random walk, and a window of w slots forgives it only about w / 2. So positions are not spread
-// evenly: the line of slots is cut at three levels, chosen per shard so that each quarter of the positions
-// gets as many slots as it has keys. This takes most of the walk away, and with it nearly all the slack that
-// a ribbon needs.
+// Where rows start. A ribbon is full when, at some place, more rows have come than there are slots. The
+// number of rows is a random walk, and a window of w slots tolerates only about w / 2 of it. So positions are
+// not spread evenly: the line of slots is cut at three levels, chosen per shard so that each quarter of the
+// positions gets as many slots as it has keys. This removes most of the walk, and with it nearly all the
+// slack that a ribbon needs.
 //
-// Fifteen bits: three numbers of five, by how many steps the end of each quarter lies behind its even place,
-// plus 16.
+// Stored in fifteen bits: three numbers of five bits, each 16 more than the steps by which the end of a
+// quarter is behind its even place.
 inline constexpr int kLevelBits = 5;
 inline constexpr int kLevelCount = 3;
 inline constexpr std::int32_t kEvenLevel = 16;
@@ -56,7 +57,7 @@ inline constexpr std::uint16_t kEvenLevels =
     kEvenLevel | kEvenLevel << kLevelBits | kEvenLevel << 2 * kLevelBits;
 inline constexpr std::uint16_t kHighestLevels = (1 << kLevelCount * kLevelBits) - 1;
 
-// The slots of one system of equations, and how positions are laid over them.
+// The slots of one system of equations, and how positions are spread over them.
 class Line {
  public:
   Line(std::uint32_t slots, std::uint16_t levels) noexcept
@@ -66,18 +67,18 @@ class Line {
 
   [[nodiscard]] std::uint32_t slots() const noexcept { return slots_; }
 
-  // First slot of a quarter; that of the fourth is the end of the line, but for up to three slots. The
-  // outermost are always even.
+  // First slot of a quarter. The value for the fourth is the end of the line, give or take up to three slots.
+  // The outermost are always even.
   [[nodiscard]] std::int32_t level(std::uint32_t quarter) const noexcept {
     const auto field = static_cast<std::int32_t>(fields_ >> quarter * kLevelBits & kFieldMask);
     return static_cast<std::int32_t>(slots_ / 4 * quarter) + (field - kEvenLevel) * kStepSlots;
   }
 
-  // First slot of a row: half a window before the key's place, but inside the line, for every position and
-  // whatever the levels say.
+  // First slot of a row: half a window before the key's place, but always inside the line, for every position
+  // and any levels.
   [[nodiscard, gnu::always_inline]] inline std::uint32_t start_of(std::uint32_t position) const noexcept {
     const std::uint32_t quarter = position >> 30;
-    const std::uint32_t fields = fields_ >> quarter * kLevelBits;  // the quarter's and the next one's
+    const std::uint32_t fields = fields_ >> quarter * kLevelBits;  // of this quarter and the next
     const std::uint32_t from = slots_ / 4 * quarter + (fields & kFieldMask) * kStepSlots;
     const std::uint32_t length =
         slots_ / 4 + ((fields >> kLevelBits & kFieldMask) - (fields & kFieldMask)) * kStepSlots;

@@ -1,6 +1,7 @@
-// The equations of a ribbon: the slots under a key's row, taken where its coefficients are 1, must give its
-// value, one bit per column. Rows are made upper triangular as they come, then solved from the last slot to
-// the first. Source: Dillinger, Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021).
+// The equations of a ribbon: the slots under a key's row, taken where its coefficients are 1, must add up to
+// its value, one bit per column. Rows are made upper triangular as they arrive, then solved from the last
+// slot to the first. Source: Dillinger, Walzer, "Ribbon filter: practically smaller than Bloom and Xor"
+// (2021).
 #pragma once
 
 #include <bit>
@@ -24,8 +25,8 @@ class System {
     std::uint32_t value;
   };
 
-  // Equations ordered by their start need fewest steps. False: they contradict each other; then solve()
-  // must not be called. Every row lies inside the slots.
+  // Equations ordered by their start need the fewest steps. Returns false if they contradict each other; then
+  // solve() must not be called. Every row is inside the slots.
   bool eliminate(std::span<const Equation> equations, std::uint32_t slots) {
     rows_.assign(slots, 0);
     values_.assign(slots, 0);
