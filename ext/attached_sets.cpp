@@ -30,16 +30,17 @@ AttachedSet* AttachedSets::find(zend_string* name) noexcept {
   return add(name);
 }
 
-// Out of line: find() would save the registers that only this needs.
+// Out of line: inlined, find() would save registers that only this needs.
 AttachedSet* AttachedSets::add(zend_string* name) noexcept {
   if (!is_set_name(view_of(name))) return nullptr;
   auto* set = new AttachedSet(reader_settings(source_), view_of(name));
-  zend_hash_str_add_new_ptr(&sets_, ZSTR_VAL(name), ZSTR_LEN(name), set);  // by a persistent copy of the name
+  zend_hash_str_add_new_ptr(&sets_, ZSTR_VAL(name), ZSTR_LEN(name), set);  // copies the name persistently
   return set;
 }
 
-// A preload script may ask sets in the master of php-fpm. The workers forget them: each opens the sets by its
-// own rights and from its own root directory, logs what is wrong with them, and counts its own calls.
+// A preload script may ask sets in the master of php-fpm. The workers start with an empty table: each opens
+// the sets with its own rights and from its own root directory, logs what is wrong with them, and counts its
+// own calls.
 AttachedSets& SetsBySource::of_current_settings() noexcept {
   if (const pid_t process = ::getpid(); process != process_) {
     tables_.clear();

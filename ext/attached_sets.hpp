@@ -1,4 +1,4 @@
-// All sets that this thread has asked: one table by name for each source. One worker of php-fpm may serve
+// All sets that this thread has asked: one table by name for each source. One php-fpm worker may serve
 // several sites, each with its own keysieve.directory and keysieve.owner.
 #pragma once
 
@@ -19,8 +19,8 @@ class AttachedSets {
   AttachedSets& operator=(const AttachedSets&) = delete;
   ~AttachedSets();
 
-  // Makes the entry when it is new; opens nothing. nullptr when that is not a set name. Entries stay where
-  // they are.
+  // Creates the entry if it is new, but opens nothing. Returns nullptr for an invalid set name. Entries never
+  // move.
   AttachedSet* find(zend_string* name) noexcept;
 
   // `function` must not run PHP code, which could ask new sets.
@@ -37,19 +37,19 @@ class AttachedSets {
  private:
   [[gnu::noinline, gnu::cold]] AttachedSet* add(zend_string* name) noexcept;
 
-  HashTable sets_;  // to AttachedSet*; PHP's own table, because its strings know their hash
+  HashTable sets_;  // of AttachedSet*; PHP's own table, because PHP strings carry their hash
   SetSource source_;
 };
 
 // Part of the module's globals.
 class SetsBySource {
  public:
-  // The table of the settings as they are now, for the beginning of a request: no Set object exists then.
-  // Tables stay where they are until this process forks.
+  // The table for the current settings; called at the beginning of a request, when no Set object exists yet.
+  // Tables never move until this process forks.
   AttachedSets& of_current_settings() noexcept;
 
  private:
-  pid_t process_ = 0;  // that asked these sets
+  pid_t process_ = 0;  // the process that asked these sets
   std::map<SetSource, AttachedSets> tables_;
 };
 

@@ -81,7 +81,7 @@ void prepare_info_class(zend_class_entry* registered) {
 
 void make_info(zval* result, const SetReader& reader, const std::string& trouble) {
   // Everything is copied before the first object is made. Making one can start PHP's cycle collector, which
-  // runs destructors; such code may ask the same set, and so unmap what is read here.
+  // runs destructors; a destructor may ask the same set, and so unmap what is read here.
   const Attachment& attachment = *reader.attachment();
   const SnapshotView& snapshot = attachment.snapshot();
   const SnapshotHeader header = snapshot.header();
@@ -121,7 +121,7 @@ void make_info(zval* result, const SetReader& reader, const std::string& trouble
 
 }  // namespace keysieve
 
-// Private: only a Set makes one.
+// Private: only Set creates objects of this class.
 ZEND_METHOD(KeySieve_Info, __construct) {
   ZEND_PARSE_PARAMETERS_NONE();
 }

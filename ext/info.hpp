@@ -1,4 +1,4 @@
-// The class KeySieve\Info: what is known of an attached set.
+// The class KeySieve\Info: facts about an attached set.
 #pragma once
 
 #include "core/shm/set_reader.hpp"
@@ -9,8 +9,8 @@ namespace keysieve {
 // MINIT.
 void prepare_info_class(zend_class_entry* registered);
 
-// Of what the reader has attached, which must not be nothing; `trouble` may be empty. Reads all shards for
-// the fill ratio.
+// Describes the set that the reader has attached; there must be one. `trouble` may be empty. Reads all shards
+// for the fill ratio.
 void make_info(zval* result, const SetReader& reader, const std::string& trouble);
 
 }  // namespace keysieve

@@ -1,5 +1,5 @@
-// The module: what PHP calls at its beginning and end, at those of a thread and of a request, and for
-// phpinfo().
+// The module: functions that PHP calls when it starts and stops, when a thread and a request start and stop,
+// and for phpinfo().
 #include <utility>
 #include <vector>
 
@@ -10,7 +10,7 @@
 #include "ext/php_keysieve.h"
 #include "ext/set.hpp"
 #include "ext/settings.hpp"
-// After the above: uses PHP's macros
+// After the headers above, because it uses PHP's macros
 #include "ext/keysieve_arginfo.h"
 
 ZEND_DECLARE_MODULE_GLOBALS(keysieve)
@@ -52,7 +52,7 @@ ZEND_MSHUTDOWN_FUNCTION(keysieve) {
   return SUCCESS;
 }
 
-// Expiry, the end of a bypass and a removed control file show from the first call of a request on.
+// The first call of a request already notices an expiry, the end of a bypass or a removed control file.
 ZEND_RINIT_FUNCTION(keysieve) {
 #if defined(ZTS) && defined(COMPILE_DL_KEYSIEVE)
   ZEND_TSRMLS_CACHE_UPDATE();
@@ -79,7 +79,7 @@ std::string description_of(const AttachedSet& set) {
 }
 
 ZEND_MINFO_FUNCTION(keysieve) {
-  // Copied before anything is printed: an output callback may ask new sets, which makes the table grow.
+  // Copied before anything is printed: an output callback may ask new sets, which can reallocate the table.
   std::vector<std::pair<std::string, std::string>> rows;
   rows.emplace_back("Directory", keysieve::view_of(KEYSIEVE_G(directory)));
   KEYSIEVE_G(attached_sets)->for_each([&rows](zend_string* name, const AttachedSet& set) {

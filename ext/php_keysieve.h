@@ -1,7 +1,7 @@
-// What PHP needs to know of the module: its version, its entry and its per-thread globals.
+// What PHP needs from the module: its version, its entry and its per-thread globals.
 #pragma once
 
-// PHP's headers are C and not warning-free; they are included here alone.
+// PHP's headers are C and not free of warnings; they are included only here.
 #include "ext/zend.hpp"
 
 #include <sys/types.h>
@@ -26,12 +26,12 @@ ZEND_BEGIN_MODULE_GLOBALS(keysieve)
   bool throw_when_unavailable;
   zend_string* directory;
   zend_string* owner;
-  std::optional<uid_t> owner_uid;  // of the owner in php.ini, where php-fpm has looked it up at its start
-  keysieve::SetsBySource* sets_by_source;  // made with the globals
-  keysieve::AttachedSets* attached_sets;   // of the settings of this request
+  std::optional<uid_t> owner_uid;  // of the owner in php.ini, if php-fpm looked it up when it started
+  keysieve::SetsBySource* sets_by_source;  // created with the globals
+  keysieve::AttachedSets* attached_sets;   // for the settings of this request
 ZEND_END_MODULE_GLOBALS(keysieve)
 
-// Hidden, as -fvisibility=hidden makes definitions alone: its address need not be looked up.
+// Hidden, so that its address need not be looked up; -fvisibility=hidden affects only definitions.
 #pragma GCC visibility push(hidden)
 ZEND_EXTERN_MODULE_GLOBALS(keysieve)
 #pragma GCC visibility pop

@@ -40,8 +40,9 @@ std::optional<uid_t> uid_of(const std::string& owner) {
   return uid_of_name(owner.c_str());
 }
 
-// A worker of php-fpm may come to live in a chroot, where there are no names, so its master looks the owner
-// up. Everybody else does when a set is asked: names may come from afar, and most processes ask none.
+// A worker of php-fpm may later enter a chroot, where users cannot be looked up, so its master looks the
+// owner up. All others do it when a set is asked: the lookup may go over the network, and most processes ask
+// no set.
 bool must_look_up_early(int stage) {
   return stage == ZEND_INI_STAGE_STARTUP && std::string_view(sapi_module.name) == "fpm-fcgi";
 }
@@ -79,7 +80,7 @@ PHP_INI_BEGIN()
   PHP_INI_ENTRY_EX("keysieve.enabled", "1", PHP_INI_SYSTEM, update_enabled, zend_ini_boolean_displayer_cb)
   // where the loader publishes
   PHP_INI_ENTRY("keysieve.directory", "/run/keysieve", PHP_INI_SYSTEM, update_directory)
-  // user (name or uid) whose files are believed, besides root and PHP's own user
+  // user (name or uid) whose files PHP trusts, besides root and PHP's own user
   PHP_INI_ENTRY("keysieve.owner", "keysieve", PHP_INI_SYSTEM, update_owner)
   // `throw`: `KeySieve\UnavailableException` instead of maybe, unless the set is bypassed or keysieve
   // disabled

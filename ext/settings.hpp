@@ -18,14 +18,14 @@ void register_settings(int type, int module_number);
 void unregister_settings(int type, int module_number);
 void print_settings(zend_module_entry* module);
 
-// keysieve.directory and keysieve.owner: where sets come from, and whose files are believed. PHP may
-// change them between two requests (PHP_ADMIN_VALUE, and [HOST=] and [PATH=] in php.ini), never within one.
+// keysieve.directory and keysieve.owner: where sets come from, and whose files are trusted. PHP may change
+// them between two requests (PHP_ADMIN_VALUE, and [HOST=] and [PATH=] in php.ini), never within one.
 struct SetSource {
   std::string directory;
   std::string owner;
-  std::optional<uid_t> owner_uid;  // once looked up
+  std::optional<uid_t> owner_uid;  // set after the lookup
 
-  // The uid is that of the name.
+  // The name decides the uid, so it need not be compared.
   friend auto operator<=>(const SetSource& one, const SetSource& other) {
     return std::tie(one.directory, one.owner) <=> std::tie(other.directory, other.owner);
   }
@@ -33,8 +33,8 @@ struct SetSource {
 
 SetSource current_source();
 
-// How the sets of a source are read. Looks the owner up if that has not been done. An unknown owner is
-// logged, unless it is the default; then only root and PHP's own user are trusted.
+// How to read the sets of a source. Looks the owner up if that has not been done. An unknown owner is logged,
+// unless it is the default; then only root and PHP's own user are trusted.
 ReaderSettings reader_settings(SetSource& source);
 
 }  // namespace keysieve

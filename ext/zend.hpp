@@ -1,11 +1,11 @@
-// PHP's own headers, in the order they want, for every file of the extension.
+// PHP's own headers, in the order they require, for every file of the extension.
 #pragma once
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 
-// C++ headers first: PHP's macros must not meet them.
+// C++ headers first: PHP's macros must not affect them.
 #include <syslog.h>
 
 #include <array>
@@ -23,7 +23,7 @@
 #include "ext/spl/spl_exceptions.h"
 #include "ext/standard/info.h"
 #include "php_ini.h"
-// Says extern "C" for a part of its functions only.
+// This header declares only some of its functions extern "C".
 extern "C" {
 #include "ext/date/php_date.h"
 }
@@ -34,8 +34,8 @@ inline std::string_view view_of(const zend_string* text) noexcept {
   return {ZSTR_VAL(text), ZSTR_LEN(text)};
 }
 
-// A line for the operator: straight to PHP's error log, or the SAPI's where none is set. Not a PHP warning,
-// which frameworks turn into an exception.
+// Writes a line for the operator: straight to PHP's error log, or to the SAPI's if none is set. Not a PHP
+// warning, which frameworks turn into an exception.
 inline void write_error_log(const std::string& line) {
   php_log_err_with_severity(line.c_str(), LOG_WARNING);
 }
