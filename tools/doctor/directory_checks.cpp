@@ -1,4 +1,4 @@
-// The directory and what is published in it: facts that any user of the host may look at.
+// The directory and what is published in it: facts that any user of the host may see.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/statvfs.h>
@@ -17,7 +17,7 @@
 namespace keysieve {
 namespace {
 
-constexpr std::uint64_t kPublicationsThatFit = 3;  // the current one, the next, and one that is still read
+constexpr std::uint64_t kPublicationsThatFit = 3;  // the current one, the next, and one still being read
 constexpr UnixSeconds kOldKeys = 172'800;          // 48 h, as the alert KeysieveKeysOld
 constexpr UnixSeconds kClockTolerance = 5;
 
@@ -25,7 +25,7 @@ std::string age(UnixSeconds moment, UnixSeconds now) {
   return format_duration(std::chrono::seconds(std::max<UnixSeconds>(0, now - moment))) + " ago";
 }
 
-// Write permission does not count where a sticky bit keeps everybody to their own files, or the mount is
+// Write permission does not count if a sticky bit keeps users to their own files, or if the mount is
 // read-only for this process.
 bool others_may_write(const std::string& folder, const struct stat& status) {
   const bool by_group = (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0;
@@ -35,7 +35,7 @@ bool others_may_write(const std::string& folder, const struct stat& status) {
   return ::statvfs(folder.c_str(), &mounted) != 0 || (mounted.f_flag & ST_RDONLY) == 0;
 }
 
-// From the root on. Throws MissingInput, Permission for the first folder that this user cannot pass.
+// Starts at the root. Throws MissingInput, Permission for the first folder that this user cannot enter.
 void check_way(const std::string& directory, Findings& findings) {
   std::filesystem::path part;
   for (const auto& name : std::filesystem::absolute(directory)) {
@@ -113,7 +113,7 @@ void check_ages(const std::string& subject, const PublicationStatus& set, const 
   }
 }
 
-// "MemAvailable:   12345 kB"; nothing where /proc does not tell.
+// "MemAvailable:   12345 kB"; nothing if /proc does not say.
 std::optional<std::uint64_t> available_memory() {
   std::ifstream file("/proc/meminfo");
   for (std::string line; std::getline(file, line);) {

@@ -1,5 +1,6 @@
-// The doctor: looks at a directory, and at what a loader's configuration names, as the user who runs it, and
-// says what is there. It changes nothing and becomes nobody else. Used by `keysieve doctor`.
+// The doctor: looks at a directory, and at everything a loader's configuration names, with the rights of the
+// user who runs it, and reports what it finds. It changes nothing and never switches users. Used by `keysieve
+// doctor`.
 #pragma once
 
 #include <optional>
@@ -19,28 +20,29 @@ struct PublishedSets {
 
   // nullptr when there is no such set.
   [[nodiscard]] const SetStatus* find(const std::string& set_name) const;
-  // Of the largest snapshot, and of all; 0 when there is none.
+  // Size of the largest snapshot, and of all together; 0 when there is none.
   [[nodiscard]] std::uint64_t largest_bytes() const;
   [[nodiscard]] std::uint64_t total_bytes() const;
 };
 
-// The directory: each folder on the way to it, its file system, its sets with all their checksums, room and
-// memory. Without a configuration, which says how often its loader looks, silence is only a warning.
+// Checks the directory: each folder on the way to it, its file system, its sets with all their checksums,
+// room and memory. A silent loader is only a warning without a configuration, which says how often the loader
+// looks.
 PublishedSets check_directory(const std::string& directory, const LoaderConfig* config, Findings& findings);
 
-// What the configuration names, compared with what is published: sets, cache, stores.
+// Compares what the configuration names with what is published: sets, cache, stores.
 void check_loader(const LoaderConfig& config, const PublishedSets& published, Findings& findings);
 
 // "keysieve:www-data 0750". Throws MissingInput, Permission.
 std::string owner_and_mode(const std::string& path);
 
-// How much is free where the folder lies; `fact` says what folder that is. no_room is an error if
+// Checks how much is free where the folder is; `fact` says which folder that is. no_room is an error if
 // `next_bytes` are not free, and a warning if the whole file system is smaller than `wanted_bytes` (0:
 // never).
 void check_room(const std::string& subject, const std::string& folder, std::string fact,
                 std::uint64_t next_bytes, std::uint64_t wanted_bytes, Findings& findings);
 
-// All of that; the directory alone without a configuration.
+// Runs all checks; without a configuration only those of the directory.
 Findings examine(const std::string& directory, const std::optional<std::string>& config_path);
 
 }  // namespace keysieve

@@ -1,5 +1,5 @@
-// What a doctor has found: facts, one line each. The code says what kind of fact it is, and docs/runbook.md
-// has a section under that name: what it means, where to look, and what to do.
+// What the doctor has found: facts, one line each. The code gives the kind of fact, and docs/runbook.md has a
+// section of that name: what it means, where to look, and what to do.
 #pragma once
 
 #include <array>
@@ -16,26 +16,26 @@ namespace keysieve {
 enum class Severity : std::uint8_t {
   Ok,
   Warning,  // works, but not as well as it could, or not for long
-  Error,    // lookups are answered maybe, or refreshes do not come
+  Error,    // lookups come back as maybe, or refreshes do not come
 };
 
 std::string_view to_string(Severity severity) noexcept;
 
-// A finding that comes from an Error has the name of its kind as its code; these are the codes of the others.
+// A finding that comes from an Error has the name of its kind as its code; these are the codes of all others.
 enum class FactCode : std::uint8_t {
   Ok,
   Expired,         // the set is past valid_for
   Bypassed,        // the set is switched off, on this host or in the store
   OldKeys,         // the keys are older than a nightly build leaves them
-  LoaderSilent,    // the loader gives no sign of life
+  LoaderSilent,    // the loader shows no sign of life
   Clock,           // something was written in the future
-  NotTmpfs,        // the directory lies on a disk
+  NotTmpfs,        // the directory is on a disk
   NoRoom,          // the next publications do not fit
   NoMemory,        // there is less memory than the next publication takes
   OtherDirectory,  // the configuration publishes elsewhere
   NotPublished,    // configured, or expected, but not published here
   NotConfigured,   // published here, but not configured
-  NotPushed,       // the store holds no snapshot of the set
+  NotPushed,       // the store has no snapshot of the set
   Behind,          // the store has a newer generation than is published here
   StoreBehind,     // the store has an older generation than is published here
   NotLookedAt,     // looking would leave files that keep the loader out
@@ -75,7 +75,7 @@ class Findings {
   void fail(std::string subject, const Error& error) {
     add(Severity::Error, std::move(subject), to_string(error.kind()), error.what());
   }
-  // Stores may say anything, and root's terminal shows it: the fact is made printable().
+  // Makes the fact printable(), because stores may say anything, and root's terminal shows it.
   void add(Severity severity, std::string subject, std::string_view code, std::string_view fact);
 
   [[nodiscard]] const std::vector<Finding>& list() const noexcept { return list_; }

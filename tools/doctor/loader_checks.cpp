@@ -1,4 +1,5 @@
-// What a loader's configuration names: its sets, its cache and its stores, as the user who asks reaches them.
+// What a loader's configuration names: its sets, its cache and its stores, with the rights of the user who
+// runs the doctor.
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,7 +41,7 @@ void check_cache(const std::string& cache, const PublishedSets& published, Findi
   check_room("cache", cache, fact, published.largest_bytes(), 0, findings);
 }
 
-// LMDB makes its lock file, with the rights of whoever opens the store first: that must not be root.
+// LMDB makes its lock file with the rights of the first user that opens the store: that must not be root.
 bool would_make_a_file(const StoreConfig& store) {
   StoreUrl url = parse_store_url(store.url);
   if (url.scheme != "lmdb") return false;

@@ -12,7 +12,7 @@ namespace keysieve {
 namespace {
 
 constexpr double kMostTicks = 8.0;
-constexpr double kRounding = 1e-9;  // a tick on the very end of the axis is on it
+constexpr double kRounding = 1e-9;  // counts a tick at the very end of the axis
 constexpr double kGap = 19;         // pixels between base lines
 constexpr std::size_t kColours = 8;
 
@@ -144,7 +144,7 @@ std::vector<double> spread(const std::vector<double>& wanted, double gap, double
   std::stable_sort(order.begin(), order.end(),
                    [&wanted](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
 
-  // Upwards from the lowest each keeps clear of the one before; then downwards from the highest.
+  // Going up from the lowest, each keeps clear of the one before; then going down from the highest.
   std::vector<double> places(wanted.size());
   double free_from = lowest;
   for (const std::size_t i : order) {

@@ -14,7 +14,7 @@ constexpr double kWidth = 960;
 constexpr double kTop = 70;  // title and note above
 constexpr double kBelow = 70;
 
-// 1, 2 or 5 times a power of ten: the greatest not above a value.
+// Returns the greatest number of the form 1, 2 or 5 times a power of ten that is not above the value.
 double round_down(double value) {
   const double power = std::pow(10.0, std::floor(std::log10(value)));
   for (const double digit : {5.0, 2.0}) {
@@ -89,7 +89,7 @@ std::string bar_plot_svg(const BarPlot& plot) {
   const auto [least, most] =
       std::ranges::minmax(plot.bars, {}, [](const BarPlot::Bar& bar) { return bar.value; });
   const auto [first, last] = ends_of(plot.values.scale, least.value, most.value);
-  // A bar of no length would say nothing of the least.
+  // A bar of no length would not show the lowest value.
   const double start = plot.values.scale == Scale::Log ? first / 2 : first;
   const Axis axis(plot.values.scale, start, last, box.left, box.right);
 

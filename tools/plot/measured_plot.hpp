@@ -1,5 +1,5 @@
-// Plots of what was measured: lines of points, or one bar for each of several things. Each is an SVG file
-// that needs nothing else. Numbers on a logarithmic scale must be above 0.
+// Plots of measurements: lines of points, or one bar for each of several things. Each is a self-contained SVG
+// file. Numbers on a logarithmic scale must be above 0.
 #pragma once
 
 #include <string>
@@ -45,7 +45,7 @@ std::string line_plot_svg(const LinePlot& plot);
 // Bars whose name begins with "keysieve" stand out.
 std::string bar_plot_svg(const BarPlot& plot);
 
-// The ends of an axis for such values: round, and 0 where the scale is linear.
+// The ends of an axis for these values: round numbers, and 0 if the scale is linear.
 std::pair<double, double> ends_of(Scale scale, double lowest, double highest);
 
 }  // namespace keysieve

@@ -16,7 +16,7 @@ constexpr double kPlanHeight = 1080;
 constexpr Box kUpper{80, 70, 930, 470};
 constexpr Box kLower{80, 600, 740, 1010};  // names of kinds to the right
 
-// The plot shows loads whose FPR at the best k lies in a range about the target.
+// The plot shows loads whose FPR at the best k is in a range about the target.
 constexpr double kLowestToTarget = 1.0 / 40.0;
 constexpr double kHighestToTarget = 40.0;
 constexpr double kHighest = 0.7;
@@ -31,7 +31,7 @@ Window window_about(double target_fpr) {
           std::min(target_fpr * kHighestToTarget, kHighest)};
 }
 
-// 1 and 3 times the powers of ten within the window, and the target; without what would crowd it.
+// 1 and 3 times the powers of ten within the window, and the target; leaves out levels that would crowd it.
 std::vector<double> levels_in(const Window& window, double target_fpr) {
   std::vector<double> levels{target_fpr};
   for (double power = 1e-8; power < 1.0; power *= 10) {
@@ -44,7 +44,7 @@ std::vector<double> levels_in(const Window& window, double target_fpr) {
   return levels;
 }
 
-// Where the FPR of one kind is `fpr`: the keys per shard for each k, ascending.
+// A contour of one kind, where its FPR is `fpr`: the keys per shard for each k, ascending.
 struct Contour {
   double fpr;
   std::vector<Point> points;
@@ -75,7 +75,7 @@ void draw_best(Frame& frame, const std::vector<Contour>& contours) {
   frame.curve(best, "guide");
 }
 
-// Each contour passes each k once: its label stands where it passes `row`.
+// Each contour crosses each k once: its label goes where it crosses `row`.
 void draw_labels(Frame& frame, const std::vector<Contour>& contours, double row) {
   constexpr double kHalfLabel = 24;
   for (const Contour& contour : contours) {
@@ -87,8 +87,8 @@ void draw_labels(Frame& frame, const std::vector<Contour>& contours, double row)
   }
 }
 
-// Contours of the FPR over keys per shard and k, for one kind and shard size: which k serves which load.
-// `planned` is marked as it is with `keys` keys.
+// Contours of the FPR over keys per shard and k, for one kind and shard size: they show which k suits which
+// load. `planned` is marked at its load with `keys` keys.
 void draw_contours(Svg& svg, const Box& box, const Geometry& planned, double keys, double target_fpr) {
   const Window window = window_about(target_fpr);
   const int most_k = planned.kind->hash_counts().back();
@@ -125,7 +125,7 @@ struct Series {
   std::vector<Point> points;  // (FPR, bits per key), ascending bits
 };
 
-// The lowest FPR that the kind reaches with so many keys, whatever k.
+// The lowest FPR that the kind reaches with that many keys, with any k.
 double least_fpr(const FilterKind& kind, const SizingRequest& request, double keys_per_shard) {
   double least = 1.0;
   for (const std::uint8_t k : kind.hash_counts()) {
@@ -135,7 +135,7 @@ double least_fpr(const FilterKind& kind, const SizingRequest& request, double ke
   return least;
 }
 
-// From few bits per key on until the FPR is out of sight.
+// Starts at few bits per key and stops when the FPR is out of sight.
 std::vector<Point> points_of(const FilterKind& kind, const SizingRequest& request, double last_fpr) {
   constexpr double kStep = 1.02;
   constexpr double kMostBits = 200;
@@ -180,7 +180,7 @@ std::vector<CurveName> names_of(const Frame& frame, const std::vector<Series>& a
 }
 
 // Bits per key against FPR for every kind, with the bound that no filter can pass: what a lower FPR costs.
-// The names of the kinds stand to the right of the box.
+// The names of the kinds are to the right of the box.
 void draw_bits_per_key(Svg& svg, const Box& box, const SizingRequest& request,
                        bool (*is_usual)(const FilterKind& kind)) {
   const double target_fpr = request.target_fpr;

@@ -1,5 +1,4 @@
-// The picture of `keysieve plan --svg`: two plots, one above the other, in one SVG file that needs nothing
-// else.
+// The picture of `keysieve plan --svg`: two plots, one above the other, in one self-contained SVG file.
 #pragma once
 
 #include <string>
@@ -8,8 +7,8 @@
 
 namespace keysieve {
 
-// FPR contours of `bloom`, the kind in which k is free, and bits per key of every kind; those for which
-// `is_usual` is false are dashed. Throws Usage for a value out of range.
+// FPR contours of `bloom`, the kind in which k is free, and bits per key of every kind, dashed where
+// `is_usual` is false. Throws Usage for a value out of range.
 std::string plan_svg(const SizingRequest& request, bool (*is_usual)(const FilterKind& kind));
 
 }  // namespace keysieve

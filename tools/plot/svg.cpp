@@ -9,7 +9,8 @@
 namespace keysieve {
 namespace {
 
-// Each filter kind has a colour of its own, series-0 to series-7: told apart on white and on near black.
+// Each filter kind has its own colour, series-0 to series-7; they can be told apart on white and on near
+// black.
 constexpr std::string_view kStyle = R"(<style>
   :root { color-scheme: light dark; }
   .page { fill: #ffffff; }

@@ -1,5 +1,5 @@
-// A drawing as the text of an SVG file: shapes with a class each, and one style sheet that gives the classes
-// their colours, on light and on dark pages. Lengths are pixels, y grows downwards.
+// A drawing as the text of an SVG file: each shape has a class, and one style sheet gives the classes their
+// colours, on light and on dark pages. Lengths are pixels, y grows downwards.
 #pragma once
 
 #include <span>
@@ -28,16 +28,16 @@ class Svg {
   Svg(double width, double height, std::string_view title);
 
   void line(Point from, Point to, std::string_view style);
-  // A line through all points; what lies outside of `window` is not shown.
+  // Draws a line through all points; the parts outside `window` are not shown.
   void curve(std::span<const Point> points, const Box& window, std::string_view style);
   void dot(Point at, double radius, std::string_view style);
   void rectangle(const Box& box, std::string_view style);
   // Any UTF-8 text; `at` is the anchor's point on the base line.
   void text(Point at, Anchor anchor, std::string_view text, std::string_view style);
-  // The same, read upwards.
+  // The same, turned to read upwards.
   void upward_text(Point at, std::string_view text, std::string_view style);
 
-  // The whole file. Nothing can be drawn after it.
+  // Returns the whole file. Nothing can be drawn after it.
   std::string finish();
 
  private:

@@ -1,5 +1,5 @@
-// What a directory has: its sets, the memory that they take, and how its file system gives it. For those who
-// look after a host; a reader knows the name of its set.
+// What a directory holds: its sets, the memory they take, and whether its file system gives huge pages. For
+// operators; a reader knows the name of its set.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace keysieve {
 struct DirectoryStatus {
   std::string directory;
   MemoryUse memory;
-  std::optional<std::string> huge_pages;  // what its tmpfs gives; nothing on any other file system
+  std::optional<std::string> huge_pages;  // the policy of its tmpfs; nothing on any other file system
 };
 
 // Throws MissingInput, Permission.

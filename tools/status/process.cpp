@@ -30,8 +30,8 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A line as "7f00-7f20 r--s 00000000 00:19 1234      /run/keysieve/tags/0000000000000001.ks (deleted)";
-// nothing where the memory is of no file.
+// Parses a line such as "7f00-7f20 r--s 00000000 00:19 1234      /run/keysieve/tags/0000000000000001.ks
+// (deleted)"; nothing if the memory does not belong to a file.
 std::optional<MappedFile> mapped_file(const std::string& line) {
   std::istringstream words(line);
   MappedFile file;
@@ -70,8 +70,8 @@ UnixSeconds boot_time() {
   return moment;
 }
 
-// Behind the name in brackets: first the state, 20th the start in ticks since the host's. Nothing when there
-// is no such process, or only its exit status is left of it.
+// Reads behind the name in brackets: the state comes first, and 20th the start, in ticks since the host's.
+// Nothing when there is no such process, or only its exit status is left.
 std::optional<UnixSeconds> start_of(pid_t pid) {
   const std::string stat = text_of(folder_of(pid) + "/stat");
   std::istringstream words(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
@@ -117,7 +117,7 @@ std::optional<ProcessFacts> facts_of(pid_t pid) {
   struct stat status {};
   if (::stat(folder_of(pid).c_str(), &status) != 0) return std::nullopt;
   ProcessFacts facts{.uid = status.st_uid, .program = program_of(pid)};
-  const auto started_at = start_of(pid);  // last: it ran until then, so the rest is of it
+  const auto started_at = start_of(pid);  // last: it ran until then, so the rest belongs to it
   if (!started_at) return std::nullopt;
   facts.started_at = *started_at;
   return facts;

@@ -1,4 +1,4 @@
-// What /proc tells of a process.
+// Facts about a process, from /proc.
 #pragma once
 
 #include <sys/types.h>
@@ -13,8 +13,8 @@
 
 namespace keysieve {
 
-// A file as the kernel names it where it lists mappings. On some file systems, Btrfs for one, the device is
-// another than that of stat(2).
+// Identifies a file the way the kernel does when it lists mappings. On some file systems, Btrfs for one, the
+// device differs from that of stat(2).
 struct FileId {
   dev_t device = 0;
   std::uint64_t inode = 0;
@@ -31,20 +31,20 @@ struct MappedFile {
 
 struct ProcessFacts {
   uid_t uid = 0;
-  // Its command line, which names the pool of a worker of php-fpm. What is no printable UTF-8 in it is
-  // U+FFFD: anybody can start a process by a name that a terminal takes for orders.
+  // Its command line, which names the pool of a php-fpm worker. Everything that is not printable UTF-8
+  // becomes U+FFFD: any user can start a process whose name a terminal takes for commands.
   std::string program;
   UnixSeconds started_at = 0;
 };
 
-// All that run now. Throws MissingInput, Permission.
+// All processes that run now. Throws MissingInput, Permission.
 std::vector<pid_t> process_ids();
 
-// Those of the kernel and those that have ended have none. Nothing: it is another user's, and the caller has
-// no CAP_SYS_PTRACE.
+// Empty for kernel threads and processes that have ended. Nothing if the process belongs to another user and
+// the caller has no CAP_SYS_PTRACE.
 std::optional<std::vector<MappedFile>> files_mapped_by(pid_t pid);
 
-// Nothing: it has ended.
+// Nothing if it has ended.
 std::optional<ProcessFacts> facts_of(pid_t pid);
 
 }  // namespace keysieve

@@ -21,23 +21,23 @@
 namespace keysieve {
 namespace {
 
-// How a mapping of the directory is told from one of another. A process in another root, mount namespace or
-// bind mount has it under another path, and the same path may be another file system there.
+// Tells a mapping of the directory from one of another. A process in another root, mount namespace or bind
+// mount sees it under another path, and the same path may be another file system there.
 struct Place {
   std::string path;                        // with a slash at its end
-  std::optional<dev_t> own_device;         // where the directory is a mount of its own
-  std::set<dev_t> devices;                 // that its files have, as stat(2) and as the mappings have it
-  std::map<FileId, std::string> controls;  // of its sets, each of which is mapped by all readers of the set
+  std::optional<dev_t> own_device;         // if the directory is a mount of its own
+  std::set<dev_t> devices;                 // of its files, as stat(2) and the mappings give them
+  std::map<FileId, std::string> controls;  // of its sets; all readers of a set map its control page
 };
 
-// A folder as one process has it, and the name of its set.
+// A folder as one process sees it, and the name of its set.
 using Folders = std::map<std::pair<dev_t, std::string>, std::string>;
 
 std::pair<dev_t, std::string> folder_of(const MappedFile& file) {
   return {file.id.device, std::filesystem::path(file.path).parent_path()};
 }
 
-// Mapped here, so that the kernel names them as it does for the readers.
+// Maps them here, so that the kernel names them as it does for the readers.
 void add_controls(Place& place, const std::string& directory) {
   std::map<std::uint64_t, std::string> names;
   std::vector<ControlFile> controls;
@@ -46,7 +46,7 @@ void add_controls(Place& place, const std::string& directory) {
       controls.push_back(
           ControlFile::open_read_only(SetFolder::open(directory, name, believed_owner(directory, name))));
       names[reinterpret_cast<std::uintptr_t>(&controls.back().page())] = name;
-    } catch (const Error&) {  // no reader trusts it either, or has attached it by that
+    } catch (const Error&) {  // no reader trusts it either, or has attached the set through it
     }
   }
   const auto files = files_mapped_by(::getpid());
@@ -74,7 +74,7 @@ Place place_of(const std::string& directory) {
   return place;
 }
 
-// Those that hold a control page of the place.
+// Folders that hold a control page of the place.
 Folders folders_of(const std::vector<MappedFile>& files, const Place& place) {
   Folders folders;
   for (const MappedFile& file : files) {
@@ -84,7 +84,8 @@ Folders folders_of(const std::vector<MappedFile>& files, const Place& place) {
   return folders;
 }
 
-// Without a control page in its folder it may still be of the place: one that was wiped away since.
+// A file may belong to the place even if its folder has no control page, because that may have been removed
+// since.
 std::optional<std::string> set_of(const MappedFile& file, const Folders& folders, const Place& place) {
   const auto known = folders.find(folder_of(file));
   if (known != folders.end()) return known->second;
@@ -136,7 +137,7 @@ auto order_of(const ReaderProcess& reader) {
   return std::tie(reader.set_name, reader.publication, reader.pid);
 }
 
-// A process with several readers of a set has it mapped several times.
+// A process with several readers of a set maps it several times.
 void sort_once_each(std::vector<ReaderProcess>& readers) {
   std::sort(readers.begin(), readers.end(),
             [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });

@@ -39,7 +39,7 @@ struct PublicationStatus {
   UnixSeconds last_confirmed = 0;  // 0: never
   UnixSeconds heartbeat = 0;       // 0: never
   LayerStatus layer;
-  std::optional<std::uint64_t> huge_page_bytes;  // nothing: not looked at, or cannot be told
+  std::optional<std::uint64_t> huge_page_bytes;  // nothing: not looked at, or unknown
 };
 
 struct SetStatus {
@@ -47,29 +47,30 @@ struct SetStatus {
   Availability availability = Availability::Missing;
   std::optional<ErrorKind> trouble;        // as SetReader::trouble()
   std::string reason;                      // empty: nothing is wrong
-  std::optional<BypassesStatus> bypasses;  // nothing: there is no control page to say so
+  std::optional<BypassesStatus> bypasses;  // nothing: there is no control page
   std::optional<PublicationStatus> published;
-  std::optional<std::string> damage;  // as damage_of(), by who has asked that
+  std::optional<std::string> damage;  // as damage_of(), if the caller asked for it
 };
 
-// A reader that believes the directory's owner and takes a new publication at once.
+// A reader that trusts the directory's owner and takes a new publication at once.
 SetReader status_reader(const std::string& directory, const std::string& set_name);
 
 // Counting huge pages reads all of a snapshot.
 enum class HugePages { Skip, Count };
 
-// Of what the reader has found by its last pin(). Reads all of the live layer.
+// Describes what the reader found by its last follow(). Reads all of the live layer.
 SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pages);
 
-// Reads all of what the reader has found by its last pin(), and compares it with its checksums; of the live
-// layer the header alone has one. What is wrong, also where it cannot be attached; nothing when nothing is.
+// Reads everything that the reader found by its last follow(), and compares it with its checksums; in the
+// live layer only the header has one. Returns what is wrong, even if the publication cannot be attached;
+// nothing when all is well.
 std::optional<std::string> damage_of(const SetReader& reader);
 
-// One word for what `reason` says: the name of the trouble, or else of the availability ("ready", "expired",
+// One word for `reason`: the name of the trouble, or else of the availability ("ready", "expired",
 // "bypassed"). docs/runbook.md has a section for each.
 std::string_view code_of(const SetStatus& status) noexcept;
 
-// When the last of the bypasses in force ends; 0: none is, or one has no end.
+// When the last of the bypasses in force ends; 0 if there is none, or if one has no end.
 UnixSeconds bypassed_until(const BypassesStatus& bypasses) noexcept;
 
 }  // namespace keysieve

@@ -1,4 +1,4 @@
-// The state of sets as JSON: what `keysieve status --json` prints, and keysieved serves.
+// The state of sets as JSON, for `keysieve status --json` and for keysieved's server.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,7 +8,7 @@
 
 namespace keysieve {
 
-// Members of what is not published are left out; what has no value is null.
+// Members of sets that are not published are left out; members without a value are null.
 nlohmann::ordered_json to_json(const SetStatus& status);
 // Without its sets.
 nlohmann::ordered_json to_json(const DirectoryStatus& status);
