@@ -29,7 +29,7 @@ function rounded(float $value): float
     return $value == 0 ? 0.0 : round($value, 2 - (int) floor(log10(abs($value))));
 }
 
-/** In three significant digits. */
+/** A number with three significant digits. */
 function three_digits(float $value): string
 {
     $decimals = $value == 0 ? 0 : max(0, 2 - (int) floor(log10(abs(rounded($value)))));
@@ -47,7 +47,7 @@ function at_least(string $aim, float $limit, float $measured): array
     return ['wanted' => "≥ $limit", 'reached' => $measured >= $limit] + at_most($aim, $limit, $measured);
 }
 
-/** What $measure gives for each subject, a list by name: they take turns by rounds. */
+/** The results of $measure for each subject, lists by name; the subjects take turns in each round. */
 function by_turns(int $rounds, array $subjects, callable $measure): array
 {
     $figures = [];
@@ -91,7 +91,7 @@ function print_part(array $settings, array $tables, array $plots, array $checks 
     echo json_encode($part, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRETTY_PRINT), "\n";
 }
 
-/** What a command prints. */
+/** The output of a command. */
 function run(string ...$command): string
 {
     exec(implode(' ', array_map(escapeshellarg(...), $command)), $lines, $status);
@@ -109,14 +109,14 @@ function time_of(callable $work): int
     return hrtime(true) - $began;
 }
 
-/** What /proc says of this process's memory. */
+/** The memory of this process, from /proc. */
 function memory_kib(string $field, string $file = 'smaps_rollup'): int
 {
     preg_match("/^$field:\s+(\d+) kB/m", file_get_contents("/proc/self/$file"), $found);
     return (int) $found[1];
 }
 
-/** A file of PHP that opcache takes at once: it leaves alone what is newer than two seconds. */
+/** A PHP file that opcache caches at once: it skips files that are newer than two seconds. */
 function write_php(string $file, string $code): void
 {
     file_put_contents($file, "<?php $code");
@@ -132,7 +132,7 @@ function ready(string $name): KeySieve\Set
     return $set;
 }
 
-/** A key of 20 bytes, of which the first N are in the set; a fresh string each time, so that PHP has not hashed it yet. */
+/** A key of 20 bytes; the first N are in the set. A fresh string each time, so that PHP has not hashed it yet. */
 function key_number(int $number): string
 {
     return 'tag:' . hash('xxh3', pack('P', $number));

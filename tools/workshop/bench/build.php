@@ -1,7 +1,7 @@
 <?php
 
-// What it takes to build from a list of keys, in time and memory: every method in turn, in rounds; medians.
-// php build.php FOLDER_OF_PROGRAMS WORK_FOLDER KEYS "SIZE..." ROUNDS; in the work folder a Redis listens at redis.sock.
+// Time and memory of a build from a list of keys: every method in turn, in rounds; medians.
+// php build.php FOLDER_OF_PROGRAMS WORK_FOLDER KEYS "SIZE..." ROUNDS; a Redis listens at redis.sock in the work folder.
 
 declare(strict_types=1);
 
@@ -38,7 +38,7 @@ function cost(string $command): array
     return [$seconds, (float) $user + (float) $system, (float) $kilobytes * 1024 / 1e6];
 }
 
-/** Of each method: a command, and what has to be done before, which does not count. */
+/** For each method: a command, and its preparation, which does not count. */
 function median_costs(array $methods, int $rounds): array
 {
     return array_map(column_medians(...), by_turns($rounds, $methods, function (array $method): array {
@@ -60,7 +60,7 @@ function make_keys(string $programs, string $file, int $count): void
     shell("$programs/key_list $count >$file; cat $file >/dev/null");
 }
 
-// What the peers read: made once, not counted.
+// Input of the peers: made once, not measured.
 make_keys($programs, 'keys', $keys);
 shell("sed 's/$/ 1/' keys >keys.cdb");
 shell('awk \'NR % ' . KEYS_PER_COMMAND . ' == 1 { printf "%sSADD tags", (NR > 1 ? "\n" : "") } { printf " %s", $0 } END { print "" }\' keys >keys.redis');

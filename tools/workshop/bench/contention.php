@@ -1,6 +1,6 @@
 <?php
 
-// Requests per second and latency of readers, alone and beside a writer that refills what they read.
+// Requests per second and latency of readers, alone and next to a writer that refills the data they read.
 // php contention.php BUILD_DIRECTORY DIRECTORY SNAPSHOT KEYS SECONDS ROUNDS; DIRECTORY holds the set "tags" of SNAPSHOT.
 
 declare(strict_types=1);
@@ -9,7 +9,7 @@ require __DIR__ . '/readers.php';
 
 const READERS = 4;
 const WARM_UP = SECOND / 10;
-const ENTRIES_AT_A_TIME = 1000; // that APCu's writer stores in one call
+const ENTRIES_AT_A_TIME = 1000; // stored by APCu's writer in one call
 const SHARES = [0.5, 0.99, 0.999];
 
 [, $build, $directory, $snapshot, $size, $seconds, $rounds] = $argv;
@@ -30,7 +30,7 @@ $methods = [
     'APCu, beside a writer' => [apcu_exists(...), $refill_apcu],
 ];
 
-/** How often it has written until $until. */
+/** Writes until $until; returns how often. */
 function write_until(callable $write, int $until): int
 {
     for ($writes = 0; hrtime(true) < $until; ++$writes) {
@@ -39,7 +39,7 @@ function write_until(callable $write, int $until): int
     return $writes;
 }
 
-/** What the columns show of readers beside a writer. */
+/** The columns of the table of readers next to a writer. */
 $measure = function (array $method, int $round) use ($size, $duration): array {
     [$ask, $write] = $method;
     fwrite(STDERR, "round $round" . ($write === null ? '' : ', beside a writer') . "\n");

@@ -1,13 +1,13 @@
 <?php
 
-// Adds keys to a set by XADD, asks keysieve until the answer is maybe, and prints how long each took:
+// Adds keys to a set with XADD, asks keysieve until the answer is maybe, and prints how long each took:
 // php delivery.php SOCKET SET SAMPLES
 
 declare(strict_types=1);
 
 require __DIR__ . '/bench.php';
 
-const PAUSE_US = 50;        // between two looks, so that the loader has a processor
+const PAUSE_US = 50;        // between two lookups, so that the loader gets a processor
 const DEADLINE_NS = 10 * SECOND;
 const BETWEEN_ADDS_US = 20_000;
 
@@ -20,7 +20,7 @@ $took = [];
 while (count($took) < (int) $samples) {
     $key = 'added-' . bin2hex(random_bytes(8));
     if ($set->mayContain($key)) {
-        continue; // a false positive tells nothing
+        continue; // a false positive proves nothing
     }
     $began = hrtime(true);
     $redis->xAdd("keysieve:$name:adds", '*', ['key' => $key]);

@@ -1,4 +1,4 @@
-// Draws what tools/workshop/bench/report.php has for it: bench_draw FOLDER reads a JSON array of plots, as
+// Draws the plots of tools/workshop/bench/report.php: bench_draw FOLDER reads a JSON array of plots, as
 // tools/workshop/bench/README.md describes them, and writes an SVG file of each into the folder.
 #include <fstream>
 #include <iostream>

@@ -1,5 +1,5 @@
-// Measures every filter kind in every shard size for three target FPRs and prints a table in Markdown, as it
-// stands in docs/filters.md. tools/workshop/bench/filters runs it: filters_bench [--quick]
+// Measures every filter kind in every shard size for three target FPRs and prints the Markdown table of
+// docs/filters.md. tools/workshop/bench/filters runs it: filters_bench [--quick]
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,28 +19,28 @@ constexpr std::array kTargets{0.01, 0.001, 0.0001};
 constexpr std::array<std::uint32_t, 4> kShardBytes{1024, 2048, 4096, 8192};
 constexpr std::uint64_t kSeed = 20141119;
 
-// Each build is timed so often, and the shortest time counts.
+// Number of times each build is timed; the shortest time counts.
 constexpr int kBuilds = 3;
 
 struct Amount {
   std::uint64_t keys = 1'000'000;
-  std::uint64_t absent = 10'000'000;  // at the least
-  // Expected at the least: the measured FPR's standard deviation is 1.4 %.
+  std::uint64_t absent = 10'000'000;  // at least
+  // Expected, at least: the measured FPR's standard deviation is then 1.4 %.
   std::uint64_t false_positives = 5'000;
 };
 constexpr Amount kQuick{.keys = 100'000, .absent = 100'000, .false_positives = 100};
 
-// Keys are numbers as 8 bytes: members from 0 on, absent ones from there on.
+// Keys are numbers as 8 bytes: members first, from 0 on, absent keys after them.
 std::string_view key_of(const std::uint64_t& number) {
   return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
-// Of this process alone: other work on the machine does not count.
+// Time of this process alone: other work on the machine does not count.
 double cpu_nanoseconds() {
   return 1e9 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-// How many of the keys [first, first + count) answer maybe.
+// How many of the keys [first, first + count) come back as maybe.
 std::uint64_t count_maybe(const SnapshotView& view, std::uint64_t first, std::uint64_t count) {
   constexpr std::uint64_t kBatch = 1024;
   std::array<KeyHash, kBatch> hashes;
@@ -57,7 +57,7 @@ std::uint64_t count_maybe(const SnapshotView& view, std::uint64_t first, std::ui
   return maybe;
 }
 
-// Per shard; a dash: none has needed a second one.
+// Mean per shard; a dash if no shard needed a second try.
 std::string mean_tries(const ShardArray& shards) {
   std::uint64_t further = 0;
   for (std::uint32_t i = 0; i < shards.shard_count; ++i) further += shards.entries[i].seed;

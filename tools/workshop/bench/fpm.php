@@ -1,7 +1,7 @@
 <?php
 
-// Lets pages with all methods take turns under load: php fpm.php FOLDER COUNT ROUNDS SECONDS, with the php-fpm and the nginx
-// of the tests; in the folder are the stores of tools/workshop/bench/run, with so many keys.
+// Lets pages with all methods take turns under load, with the php-fpm and the nginx of the tests.
+// php fpm.php FOLDER COUNT ROUNDS SECONDS; FOLDER has the stores of tools/workshop/bench/run, with COUNT keys.
 
 declare(strict_types=1);
 
@@ -18,7 +18,7 @@ const SETTINGS = [
 ];
 const CONNECTIONS = 8;
 
-/** Methods of the part `php` that are not compared here, and what others are called. */
+/** Methods of the part `php` that are not compared here, and new names for some others. */
 const LEFT_OUT = '/sum$|private|apcu_exists\(\), 20 calls|default/';
 const NAMES = [
     'empty foreach over the keys' => 'a script that makes 20 keys and asks nobody',

@@ -1,16 +1,16 @@
 <?php
 
-// What lookups cost in sets of growing size, in a growing number of sets, and in a growing number of workers.
+// Cost of lookups in sets of growing size, in a growing number of sets, and in a growing number of workers.
 // php growth.php "SIZE..." "NUMBER OF SETS..." SECONDS; the sets are those of the part `growth` of tools/workshop/bench/run.
 
 declare(strict_types=1);
 
 require __DIR__ . '/readers.php';
 
-const REQUESTS = 500;      // of one round; their strings fit the second-level cache
+const REQUESTS = 500;      // in one round; their strings fit the second-level cache
 const ROUNDS = 41;
-const SET_KEYS = 1000;     // of each of many sets
-const LOOKUPS = 20_000;    // of one round over many sets
+const SET_KEYS = 1000;     // in each of many sets
+const LOOKUPS = 20_000;    // in one round over many sets
 const WORKERS = [1, 2, 4, 8, 16, 32, 64];
 
 /** @return string[][] */
@@ -110,7 +110,7 @@ function growth_with_sets(array $counts): array
     ];
 }
 
-/** Requests of 20 keys per second that this process answers from a moment on, at which all workers begin. */
+/** Requests of 20 keys per second that this process answers; all workers start at the same moment. */
 function busy_worker(int $size, int $begin, float $seconds): array
 {
     $set = ready("split_block_bloom-$size");
@@ -122,7 +122,7 @@ function busy_worker(int $size, int $begin, float $seconds): array
             $set->mayContainMany($keys);
         }
         $took = (hrtime(true) - $begin) / SECOND;
-        if ($memory === [] && $took > $seconds / 2) { // while all others run as well
+        if ($memory === [] && $took > $seconds / 2) { // while all others still run
             $memory = ['rss' => memory_kib('Rss'), 'pss' => memory_kib('Pss')];
         }
     }

@@ -1,7 +1,7 @@
 <?php
 
-// What hot calls cost beside calls that do nothing: php hot.php FOLDER COUNT ROUNDS, with the extensions keysieve and floor, and
-// the set of that many keys. What is measured takes turns.
+// Cost of hot calls next to calls that do nothing; the calls take turns.
+// php hot.php FOLDER COUNT ROUNDS, with the extensions keysieve and floor, and the set of that many keys.
 
 declare(strict_types=1);
 

@@ -1,6 +1,6 @@
 // Runs each hot path a fixed number of times under callgrind, which writes the instructions of each into a
-// dump of the path's name. tools/workshop/bench/instructions runs it, and has only the functions counted that
-// it names.
+// dump named after the path. tools/workshop/bench/instructions runs it, and counts only the functions that it
+// names.
 #include <fmt/core.h>
 #include <valgrind/callgrind.h>
 
@@ -13,7 +13,7 @@ constexpr std::size_t kLookups = 2000;
 constexpr std::size_t kBatch = 20;
 constexpr std::array kKinds{"split_block_bloom", "blocked_bloom", "bloom", "cuckoo", "ribbon"};
 
-// Builds few shards: under callgrind all is fifty times slower.
+// Builds few shards, because callgrind makes everything fifty times slower.
 constexpr std::uint32_t kDistinctShards = 4;
 
 volatile bool answer;

@@ -1,4 +1,4 @@
-// Prints a list of distinct keys of 20 bytes, a line each, as fast as a pipe takes it: key_list COUNT. The
+// Prints a list of distinct keys of 20 bytes, one per line, as fast as a pipe takes it: key_list COUNT. The
 // part `build` of tools/workshop/bench/run reads it.
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kBytesPerWrite = 1 << 18;
 
-// "key-" and 16 hexadecimal digits of i times an odd number, which are as distinct as i is.
+// "key-" and 16 hexadecimal digits of i times an odd number, so that keys are as distinct as i.
 void print(std::uint64_t count) {
   fmt::memory_buffer lines;
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -1,6 +1,6 @@
-// Measures lookups of every filter kind with every instruction set, in sets that lie in the second-level
-// cache, in the third and in memory, and builds of single shards; prints nanoseconds per key as JSON, of
-// which tools/workshop/bench/lookup.php makes tables. lookup_bench [--quick]
+// Measures lookups of every filter kind with every instruction set, in sets that fit the second-level cache,
+// the third, and only memory; and builds of single shards. Prints nanoseconds per key as JSON;
+// tools/workshop/bench/lookup.php makes tables of it. lookup_bench [--quick]
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -24,19 +24,19 @@ constexpr std::size_t kBatch = 20;
 constexpr std::array kSetBytes{std::uint64_t{256} << 10, std::uint64_t{16} << 20, std::uint64_t{512} << 20};
 
 struct Amount {
-  double seconds = 0.02;  // of one measurement
-  int rounds = 9;         // of which the median counts
+  double seconds = 0.02;  // per measurement
+  int rounds = 9;         // the median counts
   std::uint32_t distinct_shards = UINT32_MAX;
 };
 constexpr Amount kQuick{.seconds = 0.005, .rounds = 3, .distinct_shards = 512};
 
-// The compiler must make this value.
+// Keeps the compiler from removing the computation of this value.
 template <typename Value>
 void keep(const Value& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
-// What is measured takes turns, in another order each round. Times are those of this process alone.
+// The measured functions take turns, in another order each round. Times are those of this process alone.
 class Rounds {
  public:
   using Repeat = std::function<void(std::size_t times)>;
@@ -65,7 +65,7 @@ class Rounds {
     std::vector<double> nanoseconds;
   };
 
-  // Repeats twice as often until it takes long enough; all before has warmed up.
+  // Doubles the repetitions until they take long enough; the earlier ones serve as warm-up.
   static double nanoseconds(const Repeat& repeat, double least_seconds) {
     for (std::size_t times = 1;; times *= 2) {
       const std::clock_t began = std::clock();
@@ -78,8 +78,8 @@ class Rounds {
   std::vector<Entry> entries_;
 };
 
-// The floor under every lookup: reading one cache line after the other, of which each holds the address of
-// the next; all lines of an array in one cycle of random order.
+// The floor under every lookup: reading one cache line after the other, where each holds the address of the
+// next; all lines of an array form one cycle of random order.
 struct alignas(kCacheLineBytes) Line {
   std::uint32_t next;
 };
@@ -93,7 +93,7 @@ std::vector<Line> cycle_of_lines(std::uint64_t bytes) {
   return lines;
 }
 
-// Those for which a kind has other lookups than for the one before.
+// Instruction sets for which a kind has its own lookups, different from those for the one before.
 std::vector<InstructionSet> instruction_sets_of(const FilterKind& kind) {
   std::vector<InstructionSet> sets;
   const auto function = [&](InstructionSet set) { return kind.lookup(sample_params(kind), set).may_contain; };
@@ -103,8 +103,8 @@ std::vector<InstructionSet> instruction_sets_of(const FilterKind& kind) {
   return sets;
 }
 
-// How many keys are looked up in turn: more than a cache keeps lines of, and than a branch predictor learns
-// by heart.
+// How many keys are looked up in turn: more than a cache keeps lines, and more than a branch predictor can
+// learn.
 std::uint64_t query_count(std::uint64_t bytes) {
   return std::clamp<std::uint64_t>(bytes / kCacheLineBytes, 1 << 14, 1 << 22);
 }
@@ -126,7 +126,7 @@ struct Subject {
 
 void add_lookups(Rounds& rounds, const std::string& name, const Lookup& lookup, const Subject& subject,
                  const AbsentKeys& absent) {
-  // `look_up` takes the number of the first of kBatch keys: from 0 on and over again.
+  // `look_up` takes the number of the first of kBatch keys, going round from 0.
   const auto add = [&, count = absent.hashes.size()](const char* mode, auto look_up) {
     rounds.add(name + mode, [=](std::size_t times) {
       for (std::size_t first = 0; times-- > 0; first = first + 2 * kBatch > count ? 0 : first + kBatch)
@@ -157,7 +157,7 @@ void add_lookups(Rounds& rounds, const std::string& name, const Lookup& lookup, 
   });
 }
 
-// Nanoseconds per key, of the floor and of every kind and instruction set.
+// Nanoseconds per key, for the floor and for every kind and instruction set.
 Json lookups(std::uint64_t bytes, const Amount& amount) {
   const AbsentKeys absent(query_count(bytes));
   const std::vector<Line> cycle = cycle_of_lines(bytes);
@@ -184,7 +184,7 @@ Json lookups(std::uint64_t bytes, const Amount& amount) {
   return result;
 }
 
-// Nanoseconds per key of builds, of one shard after the other, from keys that are ready.
+// Nanoseconds per key for builds of one shard after the other, from keys that are ready.
 Json builds(const Amount& amount) {
   constexpr std::uint32_t kShards = 64;
   Rounds rounds;

@@ -10,13 +10,13 @@ const MODES = ['single, absent', 'single, present', 'batch of 20', '20 bytes, si
 const INSTRUCTIONS = ['scalar', 'AVX2', 'AVX-512'];
 const SIZES = ['L2', 'L3', 'DRAM'];
 
-/** What is wanted of the kinds' best instructions, in ns per key, by size and in the order of MODES; 0: nothing. */
+/** The aims for the kinds' best instructions, in ns per key, by size and in the order of MODES; 0: no aim. */
 const AIMS = [
     'L2' => ['blocked_bloom' => [1.2, 0, 1.5, 4, 0], 'split_block_bloom' => [1.2, 0, 1.5, 4, 0], 'ribbon' => [4, 0, 4, 9, 0]],
     'L3' => [],
     'DRAM' => ['blocked_bloom' => [15, 0, 12, 50, 20], 'split_block_bloom' => [15, 0, 12, 50, 20], 'ribbon' => [45, 0, 25, 85, 35]],
 ];
-/** The same of building one shard. */
+/** The same for building one shard. */
 const BUILD_AIMS = ['blocked_bloom' => 3.33, 'split_block_bloom' => 3.33, 'ribbon' => 41.7];
 
 $measured = json_decode(file_get_contents($argv[1]), true, flags: JSON_THROW_ON_ERROR);
@@ -31,7 +31,7 @@ foreach ($measured['sizes'] as $i => $size) {
             $of_modes = array_map(fn (string $mode): float => $ns["$kind|$set|$mode"], MODES);
             $rows[] = ["$kind, " . INSTRUCTIONS[$set], number_format($bits_per_key[$kind], 2), ...array_map(three_digits(...), [...$of_modes, $of_modes[0] / $ns['floor']])];
         }
-        foreach ([3, 4] as $mode) { // of the last set, which is the best
+        foreach ([3, 4] as $mode) { // of the last set, which is the best one
             $bars[] = ["$kind, " . MODES[$mode], rounded($of_modes[$mode])];
         }
         foreach (array_filter(AIMS[$name][$kind] ?? []) as $mode => $aim) {

@@ -1,21 +1,21 @@
 <?php
 
-// All ways to ask whether keys exist that the parts `php` and `fpm` compare, and how each makes its store.
+// All methods of asking whether keys exist that the parts `php` and `fpm` compare, and how each makes its store.
 
 declare(strict_types=1);
 
 require_once __DIR__ . '/bench.php';
 
-const APCU = ['extension=apcu', 'apc.entries_hint=%d']; // %d: how many keys there are
+const APCU = ['extension=apcu', 'apc.entries_hint=%d']; // %d: number of keys
 const REDIS = ['extension=igbinary', 'extension=redis'];
 const MEMCACHED = ['extension=igbinary', 'extension=msgpack', 'extension=memcached'];
 const LARGE_ARRAY = ['opcache.memory_consumption=1024', 'opcache.interned_strings_buffer=128'];
 const LMDB_BYTES = 1 << 30;
-const BITS_PER_KEY = 10; // of the Bloom filter in Redis
-const PROBES = 6;        // of the same
+const BITS_PER_KEY = 10; // for the Bloom filter in Redis
+const PROBES = 6;        // for the same
 
 /**
- * Each method: its store, which open() gives as $it; what finds keys there; and what it needs of PHP's settings. What finds
+ * Each method has a store, which open() returns as $it; code that finds keys there; and the PHP settings it needs. The code
  * is text, which write_ask_file() puts into a loop, since a call for each page would cost more than some methods do. It says
  * whether $key may exist, or how many of $keys, all of a page.
  */
@@ -40,14 +40,14 @@ const METHODS = [
     'memcached, getMulti()' => ['memcached', 'count($it->getMulti($keys))', MEMCACHED],
 ];
 
-/** What a method needs to know: how many keys there are, and the folder of files and sockets. */
+/** The place where a method runs: the number of keys, and the folder of files and sockets. */
 final class Place
 {
-    /** Of the store. */
+    /** The name of the store. */
     public readonly string $id;
     public readonly string $file;
     public readonly string $store;
-    /** A file of PHP that returns a function of pages, $it and the place: how many of the pages' keys may exist. */
+    /** A PHP file that returns a function of pages, $it and the place: how many of the pages' keys may exist. */
     public readonly string $ask;
 
     public function __construct(public readonly string $method, public readonly int $count, public readonly string $folder)
@@ -70,7 +70,7 @@ function write_ask_file(Place $place): void
     };");
 }
 
-/** Makes the store, which all processes share; keysieve's sets are made by tools/workshop/bench/run. */
+/** Makes the store, which all processes share; tools/workshop/bench/run makes keysieve's sets. */
 function fill(Place $place): void
 {
     match ($place->store) {
@@ -167,7 +167,7 @@ function set_bits(string &$bytes, array $bits): void
     }
 }
 
-/** Bloom filters in shards, as a site without an extension of its own has built them in 2014: crc32, bits tested by PHP. */
+/** Bloom filters in shards, as one site built them in 2014 without an extension: crc32, bits tested by PHP. */
 final class Shards
 {
     private const PROBES = 6;

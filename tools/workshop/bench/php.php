@@ -1,7 +1,7 @@
 <?php
 
-// Lets all methods take turns at a page of 20 keys, each in a process of its own:
-// php php.php FOLDER EXTENSION SETS_DIRECTORY ROUNDS COUNT...; in the folder is what hot.php has printed, hot.json
+// Lets all methods take turns at a page of 20 keys, each in a process of its own.
+// php php.php FOLDER EXTENSION SETS_DIRECTORY ROUNDS COUNT...; FOLDER has the output of hot.php, hot.json
 
 declare(strict_types=1);
 
@@ -54,7 +54,7 @@ function short(int $count): string
     return $count % 1_000_000 === 0 ? $count / 1_000_000 . 'M' : $count / 1000 . 'k';
 }
 
-/** What PHP with some extensions says, which this process need not have. */
+/** The output of PHP with some extensions, which this process need not have. */
 function said_by_php(string $code, string ...$extensions): string
 {
     $options = array_merge(...array_map(fn (string $name): array => ['-d', "extension=$name"], $extensions));
@@ -73,7 +73,7 @@ function pages_from(int $first): array
     return array_chunk(array_map(key_number(...), range($first, $first + CHECKED_KEYS - 1)), KEYS_OF_A_PAGE);
 }
 
-/** Nanoseconds per page; keys are made while no time is taken. */
+/** Nanoseconds per page; making the keys is not timed. */
 function ask_for(callable $ask, int $count, int $nanoseconds): float
 {
     for ($taken = $asked = 0; $taken < $nanoseconds; $asked += PAGES_AT_A_TIME) {
@@ -84,7 +84,7 @@ function ask_for(callable $ask, int $count, int $nanoseconds): float
 }
 
 /**
- * A process that asks by one method. It says what it needs once it is ready, then answers each line on standard input, the
+ * A process that asks with one method. It reports its needs once it is ready, then answers each line on standard input, the
  * seed of a round, with the nanoseconds that a page of keys took.
  */
 function ask_by_turns(Place $place): void
@@ -113,7 +113,7 @@ function ask_by_turns(Place $place): void
     }
 }
 
-if ($argv[1] === 'worker') { // as this calls itself
+if ($argv[1] === 'worker') { // as this script calls itself
     ask_by_turns(new Place($argv[2], (int) $argv[3], $argv[4]));
     exit(0);
 }
@@ -130,7 +130,7 @@ foreach ($counts as $count) {
             'apc.shm_size=1G', "extension=$extension", "keysieve.directory=$sets", ...$own_settings];
         $options = array_map(fn (string $setting): string => '-d' . sprintf($setting, $count), $settings);
         $workers[$name] = new Worker(PHP_BINARY, '-n', ...$options, ...[__FILE__, 'worker', $name, (string) $count, $folder]);
-        $needs[$name] = $workers[$name]->needs; // those of the largest stay
+        $needs[$name] = $workers[$name]->needs; // keeps those of the largest
     }
     $times = by_turns((int) $rounds, $workers, fn (Worker $worker, int $round): float => $worker->nanoseconds_per_page($round));
     foreach ($times as $name => $own) {

@@ -1,4 +1,4 @@
-// What the bench programs share: main(), and what is said of the machine.
+// Shared by the bench programs: main(), and facts about the machine.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace keysieve {
 
-// The main() of a program that is called as `usage` says, such as "key_list COUNT": an optional argument
-// stands in brackets. `run` takes argv; what it throws ends the program with one line that names it, and
-// status 1.
+// The main() of a program that is called as `usage` says, such as "key_list COUNT": optional arguments are in
+// brackets. `run` takes argv; an exception from it ends the program with one line that names it, and status
+// 1.
 template <typename Run>
 int run_main(const std::string& usage, int argc, char** argv, Run run) {
   const auto most = std::count(usage.begin(), usage.end(), ' ') + 1;

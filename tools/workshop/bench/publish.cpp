@@ -1,6 +1,6 @@
-// How long a publication of a snapshot takes: publish_bench DIRECTORY SNAPSHOT PUBLICATIONS prints
-// milliseconds of each as JSON: "remove", of the publication that has to go; "publish", of the rest (copy,
-// read back, check, make current); "write", of nothing but the bytes into a file beside.
+// Measures how long a publication of a snapshot takes. publish_bench DIRECTORY SNAPSHOT PUBLICATIONS prints
+// milliseconds of each as JSON: "remove", removing the old publication; "publish", the rest (copy, read back,
+// check, make current); "write", only writing the bytes to another file.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>

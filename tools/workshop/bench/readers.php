@@ -1,7 +1,7 @@
 <?php
 
-// Processes side by side that ask for 20 keys again and again, and note how long each request took. Of refresh.php,
-// contention.php and growth.php, whose sets hold the numbers from 1 on: such keys are made in no time.
+// Parallel processes that ask for 20 keys again and again, and note how long each request took. Used by refresh.php,
+// contention.php and growth.php, whose sets hold the numbers from 1 on: such keys cost nothing to make.
 
 declare(strict_types=1);
 
@@ -42,7 +42,7 @@ function requests(callable $ask, int $size, int $from, int $until, int $pause_us
     return [$began, $took];
 }
 
-/** What each returns, in a process of its own, while this one does $meanwhile. */
+/** The results of all, each in a process of its own, while this one does $meanwhile. */
 function side_by_side(array $works, ?callable $meanwhile = null): array
 {
     $files = $results = [];

@@ -8,8 +8,8 @@ declare(strict_types=1);
 require __DIR__ . '/readers.php';
 
 const SIZE = 600_000;           // keys of the set
-const PAUSE_US = 5000;          // of a reader after each request; without it the scheduler is what is measured
-const WARM_UP = 3 * SECOND;     // until a reader has mapped what it had before
+const PAUSE_US = 5000;          // pause of a reader after each request; without it this would measure the scheduler
+const WARM_UP = 3 * SECOND;     // until a reader has mapped the publication it starts with
 const BEFORE = SECOND;
 const DURING = SECOND;          // half of it is the workers' jitter
 const AFTER = 2 * SECOND;
@@ -56,7 +56,7 @@ function p99_over_time(array $requests): array
     return $points;
 }
 
-if ($argv[1] === 'readers') { // as this calls itself
+if ($argv[1] === 'readers') { // as this script calls itself
     [, , $build, $directory, $snapshot, $readers] = $argv;
     echo serialize(refresh($build, $directory, $snapshot, (int) $readers));
     exit(0);
@@ -72,7 +72,7 @@ foreach (array_slice($argv, 6) as $place) {
 for ($round = 1; $round <= (int) $refreshes; ++$round) {
     foreach ($places as $pages => $directory) {
         fwrite(STDERR, "refresh $round of $refreshes, $readers readers, pages of $pages\n");
-        // Keysieve's settings are the system's: each directory is measured by a process of its own.
+        // Keysieve's settings apply to a whole process, so each directory is measured by a process of its own.
         $output = run(PHP_BINARY, '-n', '-d', "extension=$build/ext/keysieve.so", '-d', 'memory_limit=2G', '-d', "keysieve.directory=$directory", __FILE__, 'readers', $build, $directory, $snapshot, $readers);
         $around[$pages] = array_map(array_merge(...), $around[$pages], unserialize($output));
     }

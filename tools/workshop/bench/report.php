@@ -1,8 +1,8 @@
 <?php
 
-// Fills in the page of all benches: php report.php PAGE PARTS DRAW. Between "<!-- begin PART WHAT... -->" and "<!-- end PART -->" it
-// puts what PARTS/PART.json holds: tables, plots, checks, settings. The program DRAW writes the plots into the folder
-// beside the page that has its name. A part that was not measured is named in its place.
+// Fills in the page of all benches: php report.php PAGE PARTS DRAW. Between "<!-- begin PART WHAT... -->" and "<!-- end PART
+// -->" it puts the contents of PARTS/PART.json: tables, plots, checks, settings. The program DRAW writes the plots into the
+// folder next to the page that has its name. A part that was not measured is named in its place.
 
 declare(strict_types=1);
 
@@ -22,7 +22,7 @@ function table_markdown(array $columns, array $rows): string
     return row($columns) . '|---' . str_repeat('|---:', count($columns) - 1) . "|\n" . implode('', array_map(row(...), $rows));
 }
 
-/** Each in a paragraph of its own, and one of settings in a line of its own. */
+/** Each in its own paragraph; settings in a line of their own. */
 function markdown(array $part, string $what, string $folder, string $date): string
 {
     return match ($what) {

@@ -17,7 +17,7 @@ namespace {
 constexpr double kTargetFpr = 0.01;
 
 std::uint64_t low_of(std::uint32_t shard, std::uint32_t key) {
-  return fold((std::uint64_t{shard} << 32 | key) ^ kA, 0x8EBC6AF09C88C6E3);  // of the secret of wyhash, too
+  return fold((std::uint64_t{shard} << 32 | key) ^ kA, 0x8EBC6AF09C88C6E3);  // from the secret of wyhash, too
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // A set of a wanted size for lookup benchmarks: every shard is built by its kind from as many keys as it is
-// sized for. Keys are numbers whose hash comes from a mixer, so that hundreds of millions are quickly made.
+// sized for. Keys are numbers whose hash comes from a mixer, so that hundreds of millions can be made
+// quickly.
 #pragma once
 
 #include <span>
@@ -13,7 +14,7 @@ namespace keysieve {
 
 class SampleSet {
  public:
-  // `distinct_shards`: so many are built, the others are copies of them with keys of their own.
+  // `distinct_shards`: how many are built; the others are copies of them with keys of their own.
   SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t distinct_shards);
 
   [[nodiscard]] ShardArray array() const noexcept;
@@ -33,7 +34,7 @@ class SampleSet {
   std::vector<ShardEntry> entries_;
 };
 
-// Texts of kTextBytes bytes each that are keys of no set, one after the other, and their hashes.
+// Texts of kTextBytes bytes each that belong to no set, one after the other, and their hashes.
 struct AbsentKeys {
   static constexpr std::size_t kTextBytes = 20;
   static constexpr std::uint64_t kSeed = 20141119;
@@ -49,7 +50,7 @@ struct AbsentKeys {
   std::vector<KeyHash> hashes;
 };
 
-// Of a set with a target FPR of 1 %, and how many keys one of its shards is sized for.
+// Parameters of a set with a target FPR of 1 %, and the number of keys that one of its shards is sized for.
 FilterParams sample_params(const FilterKind& kind);
 std::uint32_t sample_keys_per_shard(const FilterKind& kind, const FilterParams& params);
 

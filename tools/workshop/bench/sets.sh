@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2154
 # Sets in shared memory, for tools/workshop/bench/run and tools/workshop/bench/instructions. To be sourced; wants $work, $build and $here.
 
-# publish SET [OPTION OF BUILD]...: the keys on standard input, into $work/sets.
+# publish SET [OPTION OF BUILD]...: publishes the keys on standard input into $work/sets.
 publish() {
   mkdir -p "$work/sets"
   "$build/bin/keysieve" build --set "$1" --fpr 0.01 "${@:2}" - -o "$work/set.ks" >/dev/null
   "$build/bin/keysieve" publish --directory "$work/sets" "$work/set.ks" >/dev/null
 }
 
-# The set keys-COUNT of the keys of bench.php.
+# Publishes the set keys-COUNT with the keys of bench.php.
 publish_keys() {
   php -n -r 'require $argv[1]; foreach (keys_by_thousand((int) $argv[2]) as $keys) echo implode("\n", $keys), "\n";' \
     "$here/bench.php" "$1" | publish "keys-$1"

@@ -1,6 +1,6 @@
 <?php
-// Counts and times lookups in a php-fpm worker: the request's body names a set, a file of keys that are in it, and a
-// file of keys that are not, one per line. Answers with one `name=value` per line.
+// Counts and times lookups in a php-fpm worker. The request's body names a set, a file of keys that are in it, and a file of
+// keys that are not, one per line. Answers with one `name=value` per line.
 
 declare(strict_types=1);
 
@@ -12,7 +12,7 @@ function lines(string $path): array
     return file($path, FILE_IGNORE_NEW_LINES);
 }
 
-/** Nanoseconds per lookup, the loop around it taken off; the best of five rounds, since the machine does other things too. */
+/** Nanoseconds per lookup, without the loop around it; the best of five rounds, since the machine does other things too. */
 function nanosecondsPerLookup(callable $round, callable $emptyRound, int $lookups): float
 {
     $best = INF;

@@ -1,6 +1,6 @@
 <?php
-// A page of ten tags: which of them have an article, which a product? Tags come in the request's body, one per line;
-// the answers go out as tab-separated text. tools/quickstart asks it through php-fpm.
+// A page of ten tags: which of them have an article, which a product? Tags come in the request's body, one per line; the
+// answers are tab-separated text. tools/quickstart calls it through php-fpm.
 
 declare(strict_types=1);
 

@@ -1,6 +1,6 @@
 <?php
 
-// The reference of the programs, made of what their --help says.
+// Makes the reference of the programs from their --help.
 
 declare(strict_types=1);
 
@@ -52,7 +52,7 @@ function closing_words(array $help): string
 }
 
 /**
- * What a program says of itself: description, "Usage: ...", sections of entries, examples, closing words.
+ * What a program prints as its help: description, "Usage: ...", sections of entries, examples, closing words.
  *
  * @return array{text: string, usage: string, entries: array<string, string[][]>, examples: string[], footer: string}
  */
@@ -83,7 +83,7 @@ function help(string $program, string ...$verb): array
     return $help;
 }
 
-/** A term has 28 characters before its text, or a line of its own. */
+/** A term takes 28 characters before its text, or a line of its own. */
 function entry(string $line, string $next): array
 {
     $has_own_line = str_starts_with($next, str_repeat(' ', 30));

@@ -1,6 +1,6 @@
 <?php
 
-// The reference of the settings in php.ini, made of the entries in ext/settings.cpp and the comments above them.
+// Makes the reference of the settings in php.ini from the entries in ext/settings.cpp and the comments above them.
 
 declare(strict_types=1);
 

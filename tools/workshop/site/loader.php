@@ -1,6 +1,6 @@
 <?php
 
-// The reference of keysieved's configuration, made of the file that is shipped as an example.
+// Makes the reference of keysieved's configuration from the file that is shipped as an example.
 
 declare(strict_types=1);
 

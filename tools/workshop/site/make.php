@@ -1,6 +1,6 @@
 <?php
 
-// Makes the folder of Markdown that mkdocs turns into the site: pages as they lie in the repository, and the references.
+// Makes the folder of Markdown that mkdocs turns into the site: the pages of the repository as they are, and the references.
 // usage: php tools/workshop/site/make.php FOLDER_OF_PROGRAMS FOLDER_TO_MAKE, from the top of the repository
 
 declare(strict_types=1);
@@ -12,7 +12,7 @@ require __DIR__ . '/ini.php';
 require __DIR__ . '/loader.php';
 require __DIR__ . '/php_interface.php';
 
-// In the repository pages link to the sources, in the site to what is made of them.
+// In the repository pages link to the sources, in the site to the pages made from them.
 const REFERENCES = [
     'ext/keysieve.stub.php' => 'docs/reference/php.md',
     'ext/settings.cpp' => 'docs/reference/ini.md',

@@ -1,6 +1,6 @@
 <?php
 
-// The pages of the repository, found by their links. Links to other files lead to pages that show those.
+// Finds the pages of the repository by their links. Links to other files lead to pages that show those.
 
 declare(strict_types=1);
 
@@ -8,9 +8,9 @@ const LANGUAGES = ['php' => 'php', 'cpp' => 'cpp', 'hpp' => 'cpp', 'toml' => 'to
 const SHOWN_BY_BROWSERS = ['svg', 'png'];
 
 /**
- * All that is reached from a page, path => text.
+ * All pages that links reach from a page, path => text.
  *
- * @param array<string, string> $references path of a source => page that is made of it
+ * @param array<string, string> $references path of a source => page that is made from it
  * @return array<string, string>
  */
 function linked_pages(string $first, array $references): array
@@ -42,7 +42,7 @@ function source_page(string $path): string
     return "# $path\n\n" . code_block($language, $text);
 }
 
-/** The text with links as they are in the site; what they lead to in the repository is added to $coming. */
+/** The text with links for the site; their targets in the repository are added to $coming. */
 function with_links(string $text, string $path, array $references, array &$coming): string
 {
     $link = '/(?<=\]\()(?!https?:|mailto:|#)([^)#\s]+)(?=[#)])/';
@@ -60,7 +60,7 @@ function with_links(string $text, string $path, array $references, array &$comin
     }, $text);
 }
 
-/** In narrow columns browsers break lines behind hyphens, which options must not be broken at. */
+/** Browsers break lines after hyphens in narrow columns; options must not be broken. */
 function with_whole_options(string $text): string
 {
     $whole = static fn (string $code): string => preg_replace('/(?<!\S)-[\w-]+/', '<span class="whole">$0</span>', $code);

@@ -1,6 +1,6 @@
 <?php
 
-// The reference of the extension, made of ext/keysieve.stub.php and its comments.
+// Makes the reference of the extension from ext/keysieve.stub.php and its comments.
 
 declare(strict_types=1);
 
@@ -46,7 +46,7 @@ function members(Stmt\ClassLike $type, array $types): string
     return ($rows === [] ? '' : table([$type instanceof Stmt\Enum_ ? 'case' : 'property', 'meaning'], $rows)) . $text;
 }
 
-/** What the interface says of a method. */
+/** Describes a method, from the comments of the interface. */
 function inherited_text(Stmt\ClassLike $type, Stmt\ClassMethod $method, array $types): string
 {
     foreach ($type instanceof Stmt\Class_ ? $type->implements : [] as $interface) {

@@ -18,7 +18,7 @@ function write_file(string $path, string $text): void
     }
 }
 
-/** As it is: what Markdown would read into it is escaped. */
+/** Plain text: Markdown's special characters are escaped. */
 function literal(string $text): string
 {
     $escapes = ['|' => '&#124;', '*' => '&#42;', '_' => '&#95;', '[' => '&#91;', ']' => '&#93;', '`' => '&#96;'];
