@@ -1,5 +1,5 @@
-// Counts what operator new gives out, in executables that link allocations.cpp: shows that lookups allocate
-// nothing, and decoding nothing large.
+// Counts the memory that operator new hands out, in executables that link allocations.cpp: shows that lookups
+// allocate nothing, and decoding nothing large.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace keysieve::test {
 
-// What was allocated since it was made. One at a time; all threads count.
+// Allocations since it was created. Only one may exist at a time; it counts all threads.
 class AllocationWatch {
  public:
   AllocationWatch() noexcept;

@@ -30,7 +30,7 @@ inline SnapshotBytes build_snapshot(const BuildSettings& settings, std::span<con
   return builder.finish();
 }
 
-// A copy that ends where it ends: AddressSanitizer sees who touches the byte behind it.
+// A copy without slack at its end: AddressSanitizer catches any access to the byte behind it.
 inline SnapshotBytes copy_of(Bytes bytes) {
   SnapshotBytes copy(bytes.size());
   std::copy(bytes.begin(), bytes.end(), copy.get().begin());

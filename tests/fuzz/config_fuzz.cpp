@@ -1,4 +1,4 @@
-// Configurations of keysieved: they are loaded or refused with an Error. Input: the TOML file.
+// Configurations of keysieved are loaded or refused with an Error. Input: the TOML file.
 #include "core/base/error.hpp"
 #include "tests/fuzz/memory_file.hpp"
 #include "tools/loader/config/config.hpp"

@@ -1,5 +1,4 @@
-// Lists of keys: a list that is accepted yields exactly the stretches between its separators. Input: the
-// list.
+// A list of keys that is accepted yields exactly the stretches between its separators. Input: the list.
 #include <string>
 #include <vector>
 
@@ -10,7 +9,7 @@
 namespace keysieve {
 namespace {
 
-// The same by another way: nothing here knows of buffers.
+// Computes the same in another way, without buffers.
 std::vector<std::string> stretches_of(std::string text, const KeyFileFormat& format) {
   std::vector<std::string> keys;
   const char separator = format.nul_separated ? '\0' : '\n';

@@ -1,4 +1,4 @@
-// The input of a fuzz target as a file that has a path, without a disk: for readers that open what they read.
+// The input of a fuzz target as a file that has a path, without a disk: for readers that open their input.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
-// Snapshots: whatever the bytes are, they are refused with an Error, or every lookup stays inside them. They
-// are decoded as they are, and once more with right checksums, so that what lies behind those is reached
-// as well. Input: the snapshot.
+// Whatever the bytes of a snapshot are, they are refused with an Error, or every lookup stays inside them.
+// They are decoded as they are, and again with corrected checksums, so that the checks behind those are
+// reached as well. Input: the snapshot.
 #include <algorithm>
 #include <array>
 
@@ -49,7 +49,7 @@ void decode(Bytes bytes) {
   }
 }
 
-// Makes the checksums right wherever the layout that the header tells of fits the bytes.
+// Corrects the checksums if the layout in the header fits the bytes.
 void correct_checksums(MutableBytes bytes) {
   if (bytes.size() < sizeof(SnapshotHeader)) return;
   auto header = load<SnapshotHeader>(bytes.data());
@@ -70,7 +70,8 @@ void correct_checksums(MutableBytes bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  // Aligned as a mapping is, and ending where the input ends, so that AddressSanitizer sees a byte too much.
+  // Aligned like a mapping, and ending where the input ends, so that AddressSanitizer sees any access beyond
+  // it.
   keysieve::SnapshotBytes snapshot(size);
   std::copy_n(reinterpret_cast<const std::byte*>(data), size, snapshot.get().begin());
   keysieve::decode(snapshot.get());

@@ -1,5 +1,5 @@
-// What a store hands out: chunks and pointer records are decoded or refused with an Error; a pointer record
-// that is accepted means the same after it was written and read again. Input: the value.
+// Chunks and pointer records from a store are decoded or refused with an Error; an accepted pointer record
+// means the same after it was written and read again. Input: the value.
 #include <cstdint>
 #include <string_view>
 

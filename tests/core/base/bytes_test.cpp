@@ -34,7 +34,7 @@ TEST(Bytes, ViewTextAndBack) {
   EXPECT_TRUE(as_bytes("").empty());
 }
 
-// Known answers of XXH3-64: every snapshot that was ever written depends on them.
+// Known answers of XXH3-64: every existing snapshot depends on them.
 TEST(Checksum, IsXxh3OfTheBytes) {
   EXPECT_EQ(checksum({}), 0x2d06800538d394c2U);
   EXPECT_EQ(checksum(as_bytes("keysieve")), 0xde04fc2c65c8f542U);

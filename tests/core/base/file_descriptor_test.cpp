@@ -41,7 +41,7 @@ TEST(FileDescriptor, MovesWithoutClosing) {
   EXPECT_TRUE(is_open_in_process(fd));
 }
 
-TEST(FileDescriptor, ClosesWhatItHeldWhenAnotherMovesIn) {
+TEST(FileDescriptor, ClosesItsOldFileWhenAnotherIsMovedIn) {
   FileDescriptor file = open_null();
   const int first = file.get();
   file = open_null();

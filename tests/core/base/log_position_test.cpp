@@ -11,7 +11,7 @@ TEST(LogPosition, ComparesByMillisecondThenByNumber) {
   EXPECT_LT(log_position(255, UINT64_MAX), log_position(256, 0));
 }
 
-TEST(LogPosition, GivesBackItsNumbers) {
+TEST(LogPosition, ReturnsItsNumbers) {
   const LogPosition position = log_position(1'700'000'000'123, 42);
   EXPECT_EQ(milliseconds_of(position), 1'700'000'000'123U);
   EXPECT_EQ(number_of(position), 42U);
@@ -30,7 +30,7 @@ TEST(LogPosition, RefusesTextOfAnotherForm) {
   }
 }
 
-TEST(LogPosition, RisesWithTheClockAndWithoutIt) {
+TEST(LogPosition, RisesEvenWhenTheClockDoesNot) {
   const LogPosition last = log_position(1000, 7);
   EXPECT_EQ(next_log_position(last, 1001), log_position(1001, 0));
   EXPECT_EQ(next_log_position(last, 1000), log_position(1000, 8));

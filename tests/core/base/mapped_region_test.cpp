@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// mincore(2) knows no page that is not mapped.
+// mincore(2) fails for a page that is not mapped.
 bool is_mapped_in_process(std::byte* address) {
   unsigned char is_resident = 0;
   return ::mincore(address, 1, &is_resident) == 0;
@@ -55,7 +55,7 @@ TEST_F(MappedRegionTest, UnmapsAtTheEndOfItsScope) {
   EXPECT_FALSE(is_mapped_in_process(address));
 }
 
-TEST_F(MappedRegionTest, KeepsItsBytesWhereTheyAreWhenItMoves) {
+TEST_F(MappedRegionTest, KeepsItsAddressWhenItIsMoved) {
   MappedRegion from = map_text("the bytes");
   const std::byte* address = from.address();
   const MappedRegion to = std::move(from);
@@ -63,7 +63,7 @@ TEST_F(MappedRegionTest, KeepsItsBytesWhereTheyAreWhenItMoves) {
   EXPECT_EQ(as_text(bytes_of(to)), "the bytes");
 }
 
-TEST_F(MappedRegionTest, UnmapsWhatItHeldWhenAnotherMovesIn) {
+TEST_F(MappedRegionTest, UnmapsItsOldFileWhenAnotherIsMovedIn) {
   MappedRegion region = map_text("the bytes");
   std::byte* address = region.address();
   region = MappedRegion();
@@ -71,7 +71,7 @@ TEST_F(MappedRegionTest, UnmapsWhatItHeldWhenAnotherMovesIn) {
   EXPECT_TRUE(bytes_of(region).empty());
 }
 
-TEST_F(MappedRegionTest, StoresInTheFileWhatIsWrittenThroughIt) {
+TEST_F(MappedRegionTest, WritesThroughToTheFile) {
   std::ofstream(path_of("file")) << "the bytes";
   const FileDescriptor file(::open(path_of("file").c_str(), O_RDWR | O_CLOEXEC));
   MappedRegion region = map_region(file, MapAccess::ReadWrite, 9, "the-file");

@@ -17,7 +17,7 @@ namespace {
 using ::testing::StrEq;
 using ::testing::ThrowsMessage;
 
-TEST(RunTasks, RunsEachTaskOnceHoweverManyThreadsThereAre) {
+TEST(RunTasks, RunsEachTaskOnceWithAnyNumberOfThreads) {
   for (const unsigned threads : {1U, 2U, 7U, kMostThreads}) {
     std::vector<std::atomic<int>> runs(100);
     run_tasks(threads, runs.size(), [&](unsigned thread, std::size_t task) {
@@ -41,7 +41,7 @@ TEST(RunTasks, UsesTheCallingThreadAsNumber0) {
   EXPECT_LE(seen_as_0.size(), 1U);
 }
 
-TEST(RunTasks, ThrowsWhatTheFirstTaskThatFailsHasThrown) {
+TEST(RunTasks, RethrowsTheExceptionOfTheFirstFailedTask) {
   for (const unsigned threads : {1U, 2U, 8U}) {
     std::atomic<int> late{0};
     const auto run = [&](unsigned /*thread*/, std::size_t task) {
@@ -54,7 +54,7 @@ TEST(RunTasks, ThrowsWhatTheFirstTaskThatFailsHasThrown) {
   }
 }
 
-TEST(RunTasks, KnowsAtLeastOneProcessor) {
+TEST(RunTasks, FindsAtLeastOneProcessor) {
   EXPECT_GE(usable_processors(), 1U);
   EXPECT_LE(usable_processors(), kMostThreads);
 }

@@ -18,7 +18,7 @@ TEST(SetName, AcceptsLettersDigitsUnderscoreAndHyphen) {
   EXPECT_TRUE(is_set_name(std::string(64, 'a')));
 }
 
-TEST(SetName, RefusesWhatCouldLeaveItsFolderOrBreakAKey) {
+TEST(SetName, RefusesNamesThatCouldLeaveTheFolderOrBreakAStoreKey) {
   using namespace std::string_literals;
   for (const std::string& name :
        {""s, "."s, ".."s, "-x"s, "_x"s, "A"s, "tagS"s, "a/b"s, "../a"s, "a b"s, "a."s, "a:b"s, "a\0b"s, "\0"s,

@@ -1,4 +1,4 @@
-// Shards of one kind built from hashes, without a snapshot around them: what the suites of filters probe.
+// Shards of one kind built from hashes, without a snapshot around them; the filter suites probe them.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class BuiltShards {
   BuiltShards(const FilterKind& kind, const Geometry& geometry, std::vector<KeyHash> hashes)
       : BuiltShards(kind, geometry.params, geometry.shard_count, std::move(hashes)) {}
 
-  // FilterKind::add and remove, with the key count that they leave to their caller.
+  // FilterKind::add and remove, and the update of the key count that they leave to their caller.
   bool add(KeyHash hash) { return change(kind_->add, hash, 1); }
   bool remove(KeyHash hash) { return change(kind_->remove, hash, -1); }
 
@@ -52,7 +52,7 @@ class BuiltShards {
     for (std::uint32_t i = 0; i < entries_.size(); ++i) sum += estimated_fpr(i);
     return sum / static_cast<double>(entries_.size());
   }
-  // Standard error of that mean, for as many shards of other keys.
+  // Standard error of that mean, for the same number of shards of other keys.
   [[nodiscard]] double fpr_error() const {
     const double mean = estimated_fpr();
     double squares = 0.0;
@@ -88,7 +88,7 @@ inline std::vector<KeyHash> hashes_of_numbers(std::uint64_t first, std::uint64_t
   return hashes;
 }
 
-// Keys that a set is built of, that are added to it later, and that it never holds.
+// Keys that a set is built from, keys that are added to it later, and keys that it never holds.
 inline std::vector<KeyHash> built_in(std::uint64_t count) {
   return hashes_of_numbers(0, count);
 }

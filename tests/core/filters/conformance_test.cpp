@@ -1,4 +1,5 @@
-// What every filter kind must do, at every shard size. A new kind is tested here by its line in the registry.
+// What every filter kind must do, at every shard size. A new kind is tested here as soon as it is in the
+// registry.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -74,7 +75,7 @@ TEST_P(FilterConformance, AnswersABatchAsItAnswersSingleKeys) {
   }
 }
 
-// Small sets are not prefetched, and of large ones the shard table is prefetched as well.
+// Small sets are not prefetched; large ones prefetch the shard table as well.
 TEST_P(FilterConformance, AnswersABatchAsItAnswersSingleKeysInSetsOfEverySize) {
   constexpr std::uint64_t kKeys = 5'000;
   constexpr std::size_t kProbes = 500;
@@ -94,7 +95,7 @@ TEST_P(FilterConformance, AnswersABatchAsItAnswersSingleKeysInSetsOfEverySize) {
   }
 }
 
-TEST_P(FilterConformance, AnswersAlikeWithEveryInstructionSet) {
+TEST_P(FilterConformance, GivesTheSameAnswersWithEveryInstructionSet) {
   constexpr std::uint64_t kKeys = 3'000;
   const auto keys = built_in(kKeys);
   const auto probes = hashes_of_numbers(kKeys / 2, 20'000);
@@ -172,7 +173,7 @@ TEST_P(FilterConformance, KeepsToOneShardWhenAllKeysFallThere) {
   }
 }
 
-TEST_P(FilterConformance, TakesInWhatIsAdded) {
+TEST_P(FilterConformance, AnswersMaybeForAddedKeys) {
   if (!kind().can_add()) GTEST_SKIP();
   const auto built = built_in(1'000);
   const auto added = added_later(1'000);
@@ -183,7 +184,7 @@ TEST_P(FilterConformance, TakesInWhatIsAdded) {
   EXPECT_LT(count_maybe(shards, never_added(10'000)), 300U) << "1 % is 100";
 }
 
-TEST_P(FilterConformance, ForgetsWhatIsRemovedAndNothingElse) {
+TEST_P(FilterConformance, ForgetsOnlyTheRemovedKeys) {
   if (!kind().can_remove()) GTEST_SKIP();
   const auto kept = built_in(1'000);
   const auto removed = added_later(1'000);
@@ -197,7 +198,7 @@ TEST_P(FilterConformance, ForgetsWhatIsRemovedAndNothingElse) {
   EXPECT_EQ(count_set_bits(shards.bytes()), 0U);
 }
 
-TEST_P(FilterConformance, RefusesToRemoveWhatIsCertainlyNotThere) {
+TEST_P(FilterConformance, RefusesToRemoveAKeyThatIsCertainlyAbsent) {
   if (!kind().can_remove()) GTEST_SKIP();
   BuiltShards shards(kind(), geometry_for(1'000), built_in(1'000));
   const std::vector<std::byte> before(shards.bytes().begin(), shards.bytes().end());
@@ -208,7 +209,7 @@ TEST_P(FilterConformance, RefusesToRemoveWhatIsCertainlyNotThere) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), shards.bytes().begin()));
 }
 
-TEST_P(FilterConformance, SaysWhenAShardIsFullAndLeavesItAsItIs) {
+TEST_P(FilterConformance, ReportsAFullShardAndLeavesItUnchanged) {
   if (kind().capacity == nullptr) GTEST_SKIP();
   const Geometry geometry = geometry_for(100);
   BuiltShards shards(kind(), {&kind(), geometry.params, 1}, {});
@@ -225,20 +226,20 @@ TEST_P(FilterConformance, SaysWhenAShardIsFullAndLeavesItAsItIs) {
   EXPECT_EQ(count_maybe(shards, added), added.size());
 }
 
-TEST_P(FilterConformance, StaysInsideTheShardsForTheOutermostHashes) {
+TEST_P(FilterConformance, StaysInsideTheShardsForExtremeHashes) {
   const std::vector<KeyHash> outermost{
       {0, 0}, {UINT64_MAX, 0}, {0, UINT64_MAX}, {UINT64_MAX, UINT64_MAX}, {UINT32_MAX, 1}};
   const BuiltShards shards = build({&kind(), geometry_for(100).params, 2}, outermost);
   EXPECT_EQ(count_maybe(shards, outermost), outermost.size());
 }
 
-TEST_P(FilterConformance, EstimatesThatAFullShardAnswersMaybeToAll) {
+TEST_P(FilterConformance, EstimatesAnFprOf1ForAFullShard) {
   if (!is_bit_kind()) GTEST_SKIP();
   const std::vector<std::byte> full(shard_bytes(), std::byte{0xff});
   EXPECT_DOUBLE_EQ(kind().estimated_fpr(full, {}, geometry_for(1).params), 1.0);
 }
 
-TEST_P(FilterConformance, ExpectsAHigherFprOfMoreKeys) {
+TEST_P(FilterConformance, ExpectsAHigherFprWithMoreKeys) {
   const FilterParams params = geometry_for(1).params;
   double before = 0.0;
   EXPECT_EQ(kind().theoretical_fpr(params, 0.0), 0.0);

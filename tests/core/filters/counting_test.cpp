@@ -1,4 +1,4 @@
-// Counters beside the shards of each kind that can count.
+// Counters next to the shards of each kind that can count.
 #include "core/filters/counting.hpp"
 
 #include <rapidcheck/gtest.h>
@@ -56,7 +56,7 @@ std::vector<const FilterKind*> counting_kinds() {
   return kinds;
 }
 
-TEST(Counting, IsKnownToBloom) {
+TEST(Counting, IsSupportedByBloom) {
   EXPECT_TRUE(filter_kind_named("bloom").can_count());
   for (const FilterKind* kind : counting_kinds()) EXPECT_TRUE(kind->can_add()) << kind->name;
 }
@@ -75,7 +75,7 @@ TEST(Counting, SetsTheBitsThatABuildSets) {
   }
 }
 
-TEST(Counting, ForgetsWhatIsRemovedAndNothingElse) {
+TEST(Counting, ForgetsOnlyTheRemovedKeys) {
   const auto kept = built_in(300);
   const auto gone = added_later(300);
   for (const FilterKind* kind : counting_kinds()) {
@@ -92,7 +92,7 @@ TEST(Counting, ForgetsWhatIsRemovedAndNothingElse) {
   }
 }
 
-TEST(Counting, ChangesNothingWhereAKeyIsCertainlyNotThere) {
+TEST(Counting, ChangesNothingWhenTheKeyIsCertainlyAbsent) {
   for (const FilterKind* kind : counting_kinds()) {
     CountedShard shard(*kind);
     for (const KeyHash& key : built_in(500)) shard.add(key);
@@ -108,7 +108,7 @@ TEST(Counting, ChangesNothingWhereAKeyIsCertainlyNotThere) {
   }
 }
 
-TEST(Counting, NeverLowersWhatIsSaturated) {
+TEST(Counting, NeverLowersASaturatedCounter) {
   const KeyHash often = built_in(1).front();
   for (const FilterKind* kind : counting_kinds()) {
     CountedShard shard(*kind);
@@ -124,7 +124,7 @@ TEST(Counting, NeverLowersWhatIsSaturated) {
   }
 }
 
-// A key whose positions coincide counts there as often as they do.
+// If some positions of a key are equal, the key counts there that many times.
 TEST(Counting, CountsAPositionAsOftenAsAKeyHasIt) {
   for (const FilterKind* kind : counting_kinds()) {
     for (const KeyHash& key : built_in(2'000)) {
@@ -149,7 +149,7 @@ RC_GTEST_PROP(Counting, NeverLosesAKeyThatWasAddedAndNotRemoved, ()) {
     if (!is_removal) {
       shard.add(keys[number]);
       ++copies[number];
-    } else if (copies[number] > 0) {  // as the contract asks: only what is there
+    } else if (copies[number] > 0) {  // the contract allows only keys that are there
       RC_ASSERT(shard.remove(keys[number]));
       --copies[number];
     }

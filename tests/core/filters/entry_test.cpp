@@ -1,5 +1,5 @@
-// Entries of the shard table that nobody has built. What a kind's fault_of() lets pass must never lead a
-// lookup out of the shard, whatever the shard's bytes are; AddressSanitizer watches, each shard being an
+// Shard table entries that no build has made. An entry that passes a kind's fault_of() must never lead a
+// lookup out of the shard, whatever the shard's bytes are; AddressSanitizer watches, because each shard is an
 // allocation of its own.
 #include <gmock/gmock.h>
 

@@ -28,13 +28,13 @@ constexpr double kSigmas = 4.0;
 constexpr double kTheoreticalSlack = 1.05;
 constexpr double kEstimateSlack = 0.01;
 
-// Enough for 3,000 false positives at the least: sigma is 1.8 % of the rate.
+// Enough for at least 3,000 false positives: sigma is 1.8 % of the rate.
 std::uint64_t query_count(double target_fpr) {
   const double queries = std::fmax(2e6, 4'000.0 / target_fpr);
   return static_cast<std::uint64_t>(kFullSize ? queries : queries / 20);
 }
 
-// 8-byte keys, so that hashing does not rule the time; members below kKeys, all others absent.
+// 8-byte keys, so that hashing does not dominate the time; members below kKeys, all others absent.
 KeyHash hash_of(std::uint64_t number) {
   std::array<char, sizeof number> key;
   std::memcpy(key.data(), &number, sizeof number);
@@ -63,7 +63,7 @@ double measured_fpr(const test::BuiltShards& shards, std::uint64_t queries) {
 
 class FalsePositiveRate : public ::testing::TestWithParam<std::tuple<std::uint8_t, std::uint32_t, double>> {};
 
-TEST_P(FalsePositiveRate, IsWhatTheoryAndTheBytesSay) {
+TEST_P(FalsePositiveRate, AgreesWithTheoryAndTheEstimateFromTheBytes) {
   const auto [id, shard_bytes, target] = GetParam();
   const FilterKind& kind = *find_filter_kind(id);
   const Geometry geometry =
@@ -78,7 +78,7 @@ TEST_P(FalsePositiveRate, IsWhatTheoryAndTheBytesSay) {
   const double sigma = std::sqrt(theoretical * (1.0 - theoretical) / static_cast<double>(queries));
   RecordProperty("measured_to_theoretical", std::to_string(measured / theoretical));
   RecordProperty("measured_to_estimated", std::to_string(measured / estimated));
-  // Kinds that choose a width for each shard: which shards get a narrower one is chance as well.
+  // For kinds that choose a width for each shard, chance also decides which shards get a narrower one.
   const double spread = kind.can_add() && !kind.can_remove() ? 0.0 : 2.0 * shards.fpr_error();
   EXPECT_LE(measured, kTheoreticalSlack * theoretical + spread + (kFullSize ? 0.0 : kSigmas * sigma))
       << "measured / theoretical = " << measured / theoretical;

@@ -1,5 +1,5 @@
-// Random histories of one set, of every kind that keys can be added to, beside an exact one: what is in the
-// set is never answered absent, whatever was built, added and removed before.
+// Random histories of a set of every kind that supports adding, compared with an exact set: a key in the set
+// never comes back as absent, whatever was built, added and removed before.
 #include <rapidcheck/gtest.h>
 
 #include <ostream>
@@ -32,7 +32,7 @@ const FilterKind& drawn_kind(bool (*is_wanted)(const FilterKind& kind)) {
   return **rc::gen::elementOf(kinds);
 }
 
-// For about as many keys.
+// For about that many keys.
 Geometry drawn_geometry(const FilterKind& kind, std::uint64_t keys) {
   const auto shard_bytes =
       *rc::gen::weightedElement<std::uint32_t>({{3, 1024}, {1, 2048}, {1, 4096}, {1, 8192}});
@@ -45,7 +45,7 @@ Geometry drawn_geometry(const FilterKind& kind, std::uint64_t keys) {
 
 struct Step {
   bool is_removal;
-  std::size_t number;  // of one that is there, or of a new one
+  std::size_t number;  // of a key that is there, or of a new one
 
   friend std::ostream& operator<<(std::ostream& out, const Step& step) {
     return out << (step.is_removal ? "remove " : "add ") << step.number;
@@ -64,7 +64,7 @@ RC_GTEST_PROP(History, NeverLosesAKeyThatWasBuiltIn, ()) {
   for (const KeyHash& key : keys) RC_ASSERT(shards.may_contain(key));
 }
 
-// A key may be there more than once. As the contract asks, only what is there is removed.
+// A key may be there more than once. The contract allows removing only keys that are there.
 RC_GTEST_PROP(History, NeverLosesAKeyThatWasAddedAndNotRemoved, ()) {
   const FilterKind& kind = drawn_kind([](const FilterKind& any) { return any.can_add(); });
   std::vector<KeyHash> there = drawn_keys();

@@ -1,5 +1,5 @@
 // Hashes that no good hash function gives, in numbers that leave a shard too little room: no build fails.
-// Optimised, since the kinds that are built by trial try in vain for long.
+// Built with optimisation, since kinds that build by trial try in vain for a long time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,10 +15,10 @@ using test::BuiltShards;
 
 class HostileShard : public ::testing::TestWithParam<test::KindAndShardBytes> {};
 
-TEST_P(HostileShard, IsAnsweredMaybeForEveryKey) {
+TEST_P(HostileShard, AnswersMaybeForEveryKey) {
   const auto [id, shard_bytes] = GetParam();
   const FilterKind& kind = *find_filter_kind(id);
-  // i % 3: hardly any of them differ for the shard.
+  // i % 3: hardly any of them differ within the shard.
   using Low = std::uint64_t (*)(std::uint64_t number);
   constexpr std::array<Low, 5> kPatterns{
       [](std::uint64_t i) { return i; },

@@ -11,8 +11,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Ids stand in snapshots: they never change and are never given away again.
-TEST(Registry, KnowsEachKindByItsId) {
+// Snapshots store ids: they never change and are never reused.
+TEST(Registry, FindsEachKindByItsId) {
   EXPECT_EQ(find_filter_kind(std::uint8_t{1})->name, "bloom");
   EXPECT_EQ(find_filter_kind(std::uint8_t{2})->name, "partitioned_bloom");
   EXPECT_EQ(find_filter_kind(std::uint8_t{9})->name, "blocked_bloom");
@@ -23,7 +23,7 @@ TEST(Registry, KnowsEachKindByItsId) {
   EXPECT_EQ(find_filter_kind(std::uint8_t{8})->name, "ribbon");
 }
 
-TEST(Registry, KnowsEachKindByItsName) {
+TEST(Registry, FindsEachKindByItsName) {
   for (const FilterKind& kind : filter_kinds()) {
     EXPECT_EQ(find_filter_kind(kind.name), &kind);
     EXPECT_EQ(find_filter_kind(kind.id), &kind);
@@ -31,12 +31,12 @@ TEST(Registry, KnowsEachKindByItsName) {
   }
 }
 
-TEST(Registry, GivesNoIdTwiceNorOneThatWasGivenUp) {
+TEST(Registry, GivesEachKindItsOwnIdAndReusesNone) {
   std::set<unsigned> ids{0, 3};
   for (const FilterKind& kind : filter_kinds()) EXPECT_TRUE(ids.insert(kind.id).second) << kind.name;
 }
 
-TEST(Registry, GivesNoNameTwice) {
+TEST(Registry, GivesEachKindItsOwnName) {
   std::set<std::string_view> names;
   for (const FilterKind& kind : filter_kinds()) EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
 }
@@ -74,7 +74,7 @@ TEST(Registry, ListsTheKnownNamesWhenAskedForAnother) {
                                           HasSubstr("blocked_bloom"), HasSubstr("split_block_bloom"))));
 }
 
-TEST(Registry, NamesTheKindsThatAreWanted) {
+TEST(Registry, ListsTheWantedKinds) {
   EXPECT_EQ(kind_names([](const FilterKind& kind) { return kind.id == 1; }), "bloom");
   EXPECT_THAT(
       kind_names([](const FilterKind& kind) { return kind.cache_lines({.hash_count = 8}, 3'000) == 1; }),

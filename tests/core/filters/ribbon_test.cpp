@@ -1,4 +1,4 @@
-// What ribbons promise beyond what every kind does: their size, with everything in the file counted but the
+// What ribbons promise beyond what every kind does: their size, counting everything in the file except the
 // header page. The bound at these rates is 6.64 and 9.97 bits per key.
 #include "core/filters/ribbon.hpp"
 

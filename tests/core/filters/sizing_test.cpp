@@ -65,8 +65,8 @@ struct BitsPerKey {
   double bits;
 };
 
-// The table of filter kinds promises these.
-TEST(Sizing, NeedsTheBitsPerKeyThatAreDocumented) {
+// The table of filter kinds in the docs promises these.
+TEST(Sizing, NeedsTheDocumentedBitsPerKey) {
   constexpr std::array<BitsPerKey, 6> kDocumented{{{"bloom", 0.01, 9.6},
                                                    {"bloom", 0.001, 14.4},
                                                    {"blocked_bloom", 0.01, 9.9},
@@ -149,14 +149,14 @@ TEST(Expectation, AveragesSmoothFunctionsInSteps) {
   }
 }
 
-TEST(Expectation, KnowsTheChanceThatAllProbedBitsAreSet) {
+TEST(Expectation, ComputesTheChanceThatAllProbedBitsAreSet) {
   EXPECT_EQ(chance_all_set(512, 0, 3), 0.0);
   EXPECT_NEAR(chance_all_set(512, 1e6, 8), 1.0, 1e-9);
   EXPECT_NEAR(chance_all_set(512, 300, 1), 1.0 - std::pow(1.0 - 1.0 / 512, 300), 1e-12);
 }
 
 // 2 throws into 2 bits: both bits in half of the cases, so two probes succeed with 1/2 + 1/2 * 1/4.
-TEST(Expectation, CountsThatOccupancyVaries) {
+TEST(Expectation, AccountsForVaryingOccupancy) {
   EXPECT_NEAR(chance_all_set(2, 2, 2), 0.625, 1e-12);
 }
 

@@ -16,7 +16,7 @@ struct KnownAnswer {
   KeyHash hash;
 };
 
-// XXH3-128 of xxHash 0.8. Should one of these ever change, no existing snapshot can be read.
+// XXH3-128 of xxHash 0.8. If one of these ever changed, no existing snapshot could be read.
 TEST(KeyHash, GivesTheKnownAnswers) {
   const std::vector<KnownAnswer> known{
       {"", 0, {0x6001c324468d497f, 0x99aa06d3014798d8}},
@@ -36,7 +36,7 @@ TEST(KeyHash, GivesTheKnownAnswers) {
   }
 }
 
-TEST(KeyHasher, GivesWhatXxHashGivesForEveryLength) {
+TEST(KeyHasher, AgreesWithXxHashForEveryLength) {
   std::string key;
   for (std::size_t length = 0; length <= 300; ++length) {
     for (const std::uint64_t seed : {UINT64_C(0), UINT64_C(1), UINT64_C(0x0123456789abcdef), UINT64_MAX}) {
@@ -74,7 +74,7 @@ TEST(ShardOf, NeverFallsInShardOrder) {
   }
 }
 
-TEST(ShardOrder, TellsHashesWithTheSameHighHalfApart) {
+TEST(ShardOrder, DistinguishesHashesWithTheSameHighHalf) {
   EXPECT_TRUE(in_shard_order({1, 5}, {2, 5}));
   EXPECT_FALSE(in_shard_order({2, 5}, {1, 5}));
   EXPECT_FALSE(in_shard_order({1, 5}, {1, 5}));

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kResident = 11 * kMiB;
 
-// What the plan lets hashes take while they are dealt out and sorted.
+// The memory that the plan lets hashes take while they are partitioned and sorted.
 std::uint64_t bytes_of(const MemoryPlan& plan) {
   const std::uint64_t chunk_bytes = plan.chunk_hashes * sizeof(KeyHash);
   return plan.threads * kPartitions * chunk_bytes + plan.kept_chunks * chunk_bytes +
@@ -33,18 +33,18 @@ TEST(MemoryPlan, StaysBelowTheLimit) {
   }
 }
 
-TEST(MemoryPlan, TakesFewerThreadsWhereThereIsNoRoomForAll) {
+TEST(MemoryPlan, UsesFewerThreadsWhenThereIsNoRoomForAll) {
   EXPECT_EQ(plan_memory(20 * kMiB, kResident, 64).threads, 1U);
   EXPECT_EQ(plan_memory(800 * kMiB, kResident, 64).threads, 64U);
 }
 
-TEST(MemoryPlan, SaysHowMuchIsNeeded) {
+TEST(MemoryPlan, SaysHowMuchMemoryIsNeeded) {
   EXPECT_THAT([] { plan_memory(10 * kMiB, kResident, 2); },
               test::fails(ErrorKind::Usage, "memory limit of 10M is too small: needs 21M or more"));
   EXPECT_NO_THROW(plan_memory(20 * kMiB, kResident, 2));
 }
 
-TEST(MemoryPlan, HasNoLimitsUnlessThereIsOne) {
+TEST(MemoryPlan, HasNoLimitsByDefault) {
   const MemoryPlan plan = plan_memory(kNoMemoryLimit, kResident, 2);
   EXPECT_EQ(plan.kept_chunks, kNoMemoryLimit);
   EXPECT_EQ(plan.piece_hashes, kNoMemoryLimit);

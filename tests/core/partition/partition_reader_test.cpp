@@ -25,7 +25,7 @@ constexpr MemoryPlan kSpilledInPieces{.threads = 2, .chunk_hashes = 8, .kept_chu
 
 class Partitions : public ::testing::Test {
  protected:
-  // Each of these 30,000 hashes once or more.
+  // Holds each of these 30,000 hashes once or more.
   Partitions() {
     std::mt19937_64 random(1);
     for (int i = 0; i < 30'000; ++i) hashes_.push_back({random(), random()});
@@ -60,7 +60,7 @@ class Partitions : public ::testing::Test {
   Hashes sorted_;
 };
 
-TEST_F(Partitions, GiveBackEachHashOnceAndInOrder) {
+TEST_F(Partitions, ReturnEachHashOnceAndInOrder) {
   for (const MemoryPlan& plan : {kInMemory, kPartlySpilled, kSpilledInPieces}) {
     const auto partitions = partitioned(plan);
     PartitionReader reader(*partitions, plan.piece_hashes);
@@ -72,7 +72,7 @@ TEST_F(Partitions, GiveBackEachHashOnceAndInOrder) {
   }
 }
 
-TEST_F(Partitions, AreReadByOneWithLessRoomThanTheOneThatSortedThem) {
+TEST_F(Partitions, CanBeReadWithLessRoomThanTheyWereSortedWith) {
   const auto partitions = partitioned(kInMemory);
   PartitionReader sorting(*partitions, 100'000);
   for (std::size_t i = 0; i < kPartitions; ++i) sorting.count_distinct(i);
@@ -97,7 +97,7 @@ TEST_F(Partitions, CanBeReadFromAndToAnyHash) {
   }
 }
 
-TEST_F(Partitions, SpillOnlyWhatHasNoRoom) {
+TEST_F(Partitions, SpillOnlyHashesThatDoNotFit) {
   const auto spilled = [](HashPartitions& partitions) {
     std::uint64_t hashes = 0;
     for (std::size_t i = 0; i < kPartitions; ++i) hashes += partitions.partition(i).spilled.size();
@@ -115,7 +115,7 @@ TEST_F(Partitions, LeaveNoNameInTheirFolder) {
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
 }
 
-TEST_F(Partitions, NameAFolderThatTakesNoFiles) {
+TEST_F(Partitions, NameAFolderInWhichNoFileCanBeCreated) {
   HashPartitions partitions(kSpilledInPieces, directory_ / "none");
   EXPECT_THAT(test::message_of<ErrorKind::CannotCreate>([&] {
                 for (const KeyHash& hash : hashes_) partitions.writer(0).add(hash);

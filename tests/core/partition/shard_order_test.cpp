@@ -48,8 +48,8 @@ TEST(SortHashes, SortsInsideNarrowRanges) {
   }
 }
 
-// A list may have one key a million times, and seeds are known to those who make keys.
-TEST(SortHashes, SortsWhatIsNotEvenlySpread) {
+// A list may hold one key a million times, and attackers who make keys may know the seed.
+TEST(SortHashes, SortsHashesThatAreNotEvenlySpread) {
   Hashes alternating;
   for (std::uint64_t i = 0; i < 300'000; ++i) alternating.push_back({i % 2, 7});
   EXPECT_EQ(sorted(alternating), (Hashes{{0, 7}, {1, 7}}));

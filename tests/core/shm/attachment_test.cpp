@@ -19,7 +19,7 @@ class AttachmentTest : public test::SharedMemory {
 
   [[nodiscard]] std::uint64_t snapshot_bytes() const { return attachment_->snapshot().bytes().size(); }
 
-  // What of the snapshot stands in this process's page table.
+  // Bytes of the snapshot that are in this process's page table.
   [[nodiscard]] std::uint64_t present_bytes() const {
     std::ifstream smaps("/proc/self/smaps");
     std::uint64_t kib = 0;
@@ -42,7 +42,7 @@ TEST_F(AttachmentTest, WarmsPieceByPiece) {
   EXPECT_EQ(present_bytes(), snapshot_bytes());
 }
 
-TEST_F(AttachmentTest, LetsGoPieceByPiece) {
+TEST_F(AttachmentTest, DetachesPieceByPiece) {
   while (!attachment_->warm_some(kPieceBytes)) continue;
   EXPECT_FALSE(attachment_->let_go_of_some(kPieceBytes));
   EXPECT_EQ(present_bytes(), snapshot_bytes() - kPieceBytes);
@@ -50,7 +50,7 @@ TEST_F(AttachmentTest, LetsGoPieceByPiece) {
   EXPECT_EQ(present_bytes(), 0U);
 }
 
-TEST_F(AttachmentTest, AnswersWarmAsItDoesCold) {
+TEST_F(AttachmentTest, GivesTheSameAnswersWarmAndCold) {
   while (!attachment_->warm_some(kPieceBytes)) continue;
   for (const std::string& key : test::numbered_keys("key", 100)) {
     EXPECT_TRUE(attachment_->may_contain(hash_key(key, attachment_->snapshot().seed())));

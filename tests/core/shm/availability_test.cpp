@@ -1,4 +1,4 @@
-// When a set answers, and what it says of itself when it does not.
+// When a set answers, and the reason it gives when it does not.
 #include <gmock/gmock.h>
 
 #include "core/base/checksum.hpp"
@@ -49,7 +49,7 @@ TEST_F(AvailabilityTest, IsMissingWhenTheLivePageIsDamaged) {
   expect_missing(AllOf(HasSubstr(file(live_file_name(1))), HasSubstr("live page is damaged")));
 }
 
-TEST_F(AvailabilityTest, IsMissingWhenThePublicationHasVanishedBeforeItCouldAttach) {
+TEST_F(AvailabilityTest, IsMissingWhenThePublicationVanishesBeforeItIsAttached) {
   publish("old");
   std::filesystem::remove(file(snapshot_file_name(1)));
   SetReader reader = this->reader();
@@ -74,7 +74,7 @@ TEST_F(AvailabilityTest, IsExpiredPastValidForUntilAFresherSnapshotIsPublished) 
 
 TEST_F(AvailabilityTest, ExpiresWhileItIsAttached) {
   SetReader reader = this->reader();
-  // A busy machine may need more time than this for one look.
+  // A busy machine may need more time than this for one lookup.
   for (UnixSeconds seconds = 2;; seconds *= 2) {
     const UnixSeconds as_of = unix_now();
     publish(snapshot_of("key", {.set_name = kSet, .as_of = as_of, .valid_for = seconds}));
@@ -101,7 +101,7 @@ TEST_F(AvailabilityTest, IsIncompatibleWithAControlPageOfAnotherAbi) {
   EXPECT_EQ(reader.trouble(), ErrorKind::Incompatible);
 }
 
-TEST_F(AvailabilityTest, UnderstandsAControlPageOfAHigherMinor) {
+TEST_F(AvailabilityTest, AcceptsAControlPageOfAHigherMinorVersion) {
   publish("key");
   rewrite_control([](ControlPage& page) { page.abi_minor = 9; });
   EXPECT_TRUE(reader().follow());

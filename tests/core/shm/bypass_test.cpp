@@ -20,7 +20,7 @@ class BypassTest : public test::SharedMemory {
   [[nodiscard]] std::uint64_t current() const { return writable_control().page().current.load(); }
 };
 
-// What holds for either switch, whoever throws it.
+// True of either switch, the operator's and the store's.
 struct Switch {
   const char* name;
   void (*set)(const std::string&, std::string_view, UnixSeconds);
@@ -58,10 +58,10 @@ TEST_P(EachBypass, IsSeenFromTheNextCallOn) {
   EXPECT_EQ(reader.availability(), Availability::Ready);
 }
 
-TEST_P(EachBypass, EndsWhenItsTimeHasCome) {
+TEST_P(EachBypass, EndsOnTime) {
   publish("key");
   SetReader reader = this->reader();
-  // A busy machine may need more time than this for one look.
+  // A busy machine may need more time than this for one lookup.
   for (UnixSeconds seconds = 1;; seconds *= 2) {
     const UnixSeconds end = unix_now() + seconds;
     set(end);
@@ -97,7 +97,7 @@ TEST_P(EachBypass, WorksForRootInAnyonesFolder) {
   EXPECT_EQ(control.page().current.load(), GetParam().bit | 1U);
 }
 
-TEST_P(EachBypass, NeedsASetThatWasPublished) {
+TEST_P(EachBypass, NeedsAPublishedSet) {
   EXPECT_THAT([&] { set(0); }, test::fails(ErrorKind::MissingInput));
   EXPECT_THAT([&] { clear(); }, test::fails(ErrorKind::MissingInput));
   EXPECT_FALSE(std::filesystem::exists(folder()));
@@ -153,7 +153,7 @@ TEST_F(BypassTest, LastsUntilBothSwitchesAreOff) {
   EXPECT_TRUE(reader.follow());
 }
 
-TEST_F(BypassTest, LetsEachSwitchEndByItself) {
+TEST_F(BypassTest, EndsEachSwitchSeparately) {
   publish("key");
   SetReader reader = this->reader();
   set_bypass(directory_.path(), kSet, unix_now() - 1);
@@ -165,16 +165,16 @@ TEST_F(BypassTest, LetsEachSwitchEndByItself) {
 
   set_bypass(directory_.path(), kSet, unix_now() + 100);
   set_store_bypass(directory_.path(), kSet, unix_now() - 1);
-  reader.check_soon();  // the word is again what it was, and only the ends are others
+  reader.check_soon();  // the word is what it was before; only the ends differ
   EXPECT_FALSE(reader.follow());
   EXPECT_EQ(reader.reason(), "bypassed by an operator of this host");
   publisher().clear_expired_bypass(unix_now());
   EXPECT_EQ(current(), kBypassBit | 1U);
 }
 
-// The loader clears a bypass that is over. Right after it has done so an operator sets a new one, which is
-// switched off again `gap` instructions later.
-TEST_F(BypassTest, DoesNotComeBackWhenItIsSwitchedOffWhileTheLoaderClearsTheOneBefore) {
+// The loader clears an expired bypass. Right after that an operator sets a new one, which is switched off
+// again `gap` instructions later.
+TEST_F(BypassTest, StaysOffWhenItIsSwitchedOffWhileTheLoaderClearsTheOneBefore) {
   publish("key");
   const ControlFile control = writable_control();
   const auto is_on = [&] { return is_bypassed(control.page().current); };

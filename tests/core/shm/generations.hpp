@@ -1,4 +1,4 @@
-// A few snapshots whose exact answers are known, for readers that verify while somebody publishes. Each holds
+// A few snapshots whose exact answers are known, for readers that verify while a publisher runs. Each holds
 // the keys common to all and marker keys of its own, so that an answer mixed from two would be noticed.
 #pragma once
 
@@ -23,13 +23,12 @@ class Generations {
     for (std::size_t i = 0; i < kVariants; ++i) add_variant(set_name, i, keys);
   }
 
-  // The snapshot that stands for a generation in a store.
+  // The snapshot for a generation of a store.
   [[nodiscard]] Bytes snapshot(std::uint64_t generation) const {
     return std::as_const(variants_[generation % kVariants].snapshot).get();
   }
 
-  // Whether every answer, for keys and absent keys alike, is that of the generation which the live page
-  // names.
+  // Whether every answer, for keys and absent keys alike, is that of the generation in the live page.
   [[nodiscard]] bool answers_rightly(const Attachment& attachment) const {
     const Variant& variant = variants_[attachment.live().generation % kVariants];
     std::vector<char> answers;

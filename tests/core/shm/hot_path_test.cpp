@@ -1,5 +1,5 @@
-// What a lookup over an attached set does not do: allocate, call the system, read a clock. An executable of
-// its own, since it counts what operator new gives out.
+// What a lookup in an attached set must not do: allocate, call the system, read a clock. An executable of its
+// own, since it counts the memory that operator new hands out.
 #include <gmock/gmock.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -16,7 +16,7 @@ namespace {
 using ::testing::AnyOf;
 
 constexpr std::size_t kBatch = 33;
-constexpr std::size_t kMaybe = 2 * kBatch / 3 * 2;  // of a batch and of as many single lookups
+constexpr std::size_t kMaybe = 2 * kBatch / 3 * 2;  // in a batch and in as many single lookups
 constexpr int kCallsBelowACheck = 4'000;
 constexpr int kCallsOverAFewChecks = 20'000;
 
@@ -30,10 +30,10 @@ class HotPath : public test::LiveLayers {
       keys_.push_back((i % 3 == 0 ? "base" : i % 3 == 1 ? "live" : "absent") + std::to_string(i));
       if (i % 3 == 1) writer.add(hash(keys_.back()));
     }
-    ASSERT_EQ(look_up(), kMaybe);  // attached, and what the sanitizers do once is done
+    ASSERT_EQ(look_up(), kMaybe);  // attached, and the sanitizers have done their one-time work
   }
 
-  // Single and batch lookups, as a request makes them; how many keys were answered maybe.
+  // Single and batch lookups, as a request makes them; returns how many keys came back as maybe.
   [[nodiscard]] std::size_t look_up() {
     std::array<KeyHash, kBatch> hashes;
     std::array<bool, kBatch> results{};
@@ -47,8 +47,8 @@ class HotPath : public test::LiveLayers {
     return count;
   }
 
-  // What ends a process that does `work` and may meanwhile neither call the system nor read the processor's
-  // clock. A trap at the end is the way out that is left.
+  // How a process ends that does `work` and meanwhile may neither call the system nor read the processor's
+  // clock. A trap at the end is its only way out.
   static constexpr int kKeptQuiet = -SIGILL;
   template <typename Work>
   static int run_confined(Work work) {
@@ -58,7 +58,7 @@ class HotPath : public test::LiveLayers {
 #ifdef __x86_64__
       ::prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
 #endif
-      ::prctl(PR_SET_DUMPABLE, 0);  // no core file of what ends here
+      ::prctl(PR_SET_DUMPABLE, 0);  // no core file of this process
       ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
       work();
       __builtin_trap();
@@ -77,7 +77,7 @@ TEST_F(HotPath, AllocatesNothing) {
   EXPECT_EQ(maybe, kMaybe * kCallsOverAFewChecks);
 }
 
-TEST_F(HotPath, IsWatchedByACounterThatCounts) {
+TEST_F(HotPath, IsWatchedByAnAllocationCounterThatWorks) {
   const test::AllocationWatch allocations;
   const std::vector<char> bytes(1'000);
   EXPECT_EQ(allocations.count(), 1U);
@@ -92,7 +92,7 @@ TEST_F(HotPath, MakesNoSystemCallAndReadsNoClock) {
             kKeptQuiet);
 }
 
-TEST_F(HotPath, IsConfinedSoThatAClockOrASystemCallIsNoticed) {
+TEST_F(HotPath, WouldBeKilledForAClockReadOrASystemCall) {
   EXPECT_THAT(run_confined([] { unix_now(); }), AnyOf(-SIGSEGV, -SIGKILL));
   EXPECT_EQ(run_confined([] { ::getppid(); }), -SIGKILL);
 }

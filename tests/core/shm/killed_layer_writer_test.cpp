@@ -1,5 +1,5 @@
-// Keys are added while readers in processes of their own ask for them, and whoever adds them is killed again
-// and again: what a reader may count on, and where the next one goes on.
+// Adds keys while readers in other processes ask for them, and kills the writer again and again: what a
+// reader may count on, and where the next writer goes on.
 #include <sys/resource.h>
 
 #include <atomic>
@@ -20,7 +20,7 @@ using test::wait_for;
 
 constexpr int kReaders = 8;
 constexpr int kKills = 60;
-constexpr std::uint64_t kKeys = 1'000'000;  // what the layer has room for, more than the writers get to
+constexpr std::uint64_t kKeys = 1'000'000;  // the layer has room for these, more than the writers reach
 constexpr std::uint64_t kAgain = 1'000;     // added once more by each writer, for time: the loader adds all
 constexpr std::size_t kBatch = 64;
 
@@ -49,7 +49,7 @@ class KilledLayerWriter : public test::LiveLayers {
     for (const pid_t reader : readers_) EXPECT_EQ(wait_for(reader), 0);
   }
 
-  // As the loader does: all that was added before once more, then new keys.
+  // Works like the loader: adds all earlier keys again, then new ones.
   int add_until_killed() const {
     const Publisher publisher = this->publisher();
     LayerWriter writer = publisher.open_layer().value();
@@ -60,7 +60,7 @@ class KilledLayerWriter : public test::LiveLayers {
     for (;;) ::pause();
   }
 
-  // What a reader finds of the keys from `first` on.
+  // Checks what a reader finds of the keys from `first` on.
   void expect_nothing_lost(std::uint64_t first) const {
     SetReader reader = this->reader();
     const Attachment* attached = reader.follow();
@@ -74,8 +74,8 @@ class KilledLayerWriter : public test::LiveLayers {
   const test::SharedPage<Shared> shared_;
 
  private:
-  // Until it is told to stop. Knows of a key that it is there from who has added it, from the number of live
-  // keys (they are added in order), and from having been answered maybe before.
+  // Runs until it is told to stop. It knows that a key is there because the writer has added it, because of
+  // the number of live keys (they are added in order), or because it came back as maybe before.
   int read(std::uint64_t seed) const {
     ::setpriority(PRIO_PROCESS, 0, 10);  // there are more readers than processors
     std::mt19937_64 random(seed);
@@ -107,7 +107,7 @@ class KilledLayerWriter : public test::LiveLayers {
   std::vector<pid_t> readers_;
 };
 
-TEST_F(KilledLayerWriter, NeverTakesAKeyAway) {
+TEST_F(KilledLayerWriter, NeverTakesAKeyBack) {
   publish_with(empty_layer(kKeys));
   start_readers();
   std::mt19937 random(1);

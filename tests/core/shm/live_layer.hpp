@@ -1,5 +1,5 @@
-// Publications with a live layer, for the suites of the layer: what the base and what the layer holds is
-// known by the names of the keys.
+// Publications with a live layer, for the suites of the layer: the names of the keys say whether base or
+// layer holds them.
 #pragma once
 
 #include "tests/core/shm/shared_memory.hpp"

@@ -1,5 +1,5 @@
-// The live layer from both sides: what is added is answered maybe beside the snapshot, by every way of
-// asking.
+// The live layer from both sides: an added key comes back as maybe together with the snapshot's, by every way
+// of asking.
 #include "tests/core/shm/live_layer.hpp"
 
 #include <random>
@@ -23,7 +23,7 @@ TEST_F(LiveLayerTest, HasAtLeastOneShard) {
   EXPECT_EQ(layer_geometry_for(3'200, kFpr).shard_count, 2U);
 }
 
-TEST_F(LiveLayerTest, CannotBeSizedForAnyFpr) {
+TEST_F(LiveLayerTest, RefusesAnFprOutOfRange) {
   EXPECT_THAT([&] { layer_geometry_for(1'000, 0.0); }, test::fails(ErrorKind::Usage));
   EXPECT_THAT([&] { layer_geometry_for(1'000, 1.0); }, test::fails(ErrorKind::Usage));
 }
@@ -42,7 +42,7 @@ TEST_F(LiveLayerTest, KeepsToTheFprItIsSizedFor) {
   EXPECT_LE(measured, kFpr * 1.05);
   EXPECT_NEAR(layer.fill().estimated_fpr, measured, 0.0007);  // three standard deviations
   EXPECT_EQ(attached.layer().fill().estimated_fpr, layer.fill().estimated_fpr);
-  EXPECT_GE(layer.live_keys(), kLayerKeys * 99 / 100);  // the rest it took for keys that were there
+  EXPECT_GE(layer.live_keys(), kLayerKeys * 99 / 100);  // the others were false positives
   EXPECT_LE(layer.live_keys(), kLayerKeys);
 }
 
@@ -55,7 +55,7 @@ TEST_F(LiveLayerTest, AnswersAbsentWhileNothingWasAdded) {
   EXPECT_EQ(attached.layer().fill().fill_ratio, 0.0);
 }
 
-TEST_F(LiveLayerTest, IsNoneUnlessItIsPublished) {
+TEST_F(LiveLayerTest, IsThereOnlyIfItWasPublished) {
   EXPECT_FALSE(publisher().open_layer()) << "nothing is";
   publish_with({});
   EXPECT_EQ(std::filesystem::file_size(file(live_file_name(1))), kPageBytes);
@@ -67,7 +67,7 @@ TEST_F(LiveLayerTest, IsNoneUnlessItIsPublished) {
   EXPECT_FALSE(attached.may_contain(hash("live1")));
 }
 
-TEST_F(LiveLayerTest, ShowsWhatItWasPublishedWith) {
+TEST_F(LiveLayerTest, HoldsTheKeysItWasPublishedWith) {
   NewLayer layer = empty_layer(5'000);
   const auto keys = numbered_keys("live", 5'000);
   for (const std::string& key : keys) layer.add(hash(key));
@@ -107,7 +107,7 @@ TEST_F(LiveLayerTest, CountsAKeyOnce) {
   EXPECT_EQ(writer.live_keys(), 2U);
 }
 
-TEST_F(LiveLayerTest, IsFilledTheSameBeforeAndAfterItIsPublished) {
+TEST_F(LiveLayerTest, GetsTheSameBitsBeforeAndAfterPublication) {
   NewLayer before = empty_layer(500);
   publish_with(before);
   LayerWriter after = publisher().open_layer().value();
@@ -136,7 +136,7 @@ TEST_F(LiveLayerTest, KeepsItsKeysWhenItIsOpenedAgain) {
   EXPECT_TRUE(attached.may_contain(hash("live2")));
 }
 
-// It set the bits and was killed before it counted the key.
+// Its writer set the bits and was killed before it counted the key.
 TEST_F(LiveLayerTest, ShowsAKeyWhoseBitsWereSetButNotCounted) {
   publish_with(empty_layer());
   {
@@ -162,7 +162,7 @@ TEST_F(LiveLayerTest, BelongsToOnePublication) {
   EXPECT_TRUE(reader.follow()->may_contain(hash("live2")));
 }
 
-TEST_F(LiveLayerTest, IsStillThereForAReaderThatIsLate) {
+TEST_F(LiveLayerTest, IsStillThereForALateReader) {
   publish_with(empty_layer());
   publisher().open_layer()->add(hash("live1"));
   SetReader reader = this->reader(std::chrono::hours(1));
@@ -187,7 +187,7 @@ TEST_F(LiveLayerTest, OfThePreviousPublicationGetsKeysToo) {
   EXPECT_TRUE(test::may_contain(late, "live1"));
 }
 
-TEST_F(LiveLayerTest, IsNotAskedWhereItLacksKeysOfTheNextOne) {
+TEST_F(LiveLayerTest, IsNotUsedWhenItLacksKeysOfTheNextOne) {
   publish_with(empty_layer());
   SetReader late = this->reader(std::chrono::hours(1));
   EXPECT_EQ(test::publication_seen_by(late), 1U);
@@ -198,7 +198,7 @@ TEST_F(LiveLayerTest, IsNotAskedWhereItLacksKeysOfTheNextOne) {
   EXPECT_EQ(test::publication_seen_by(late), 2U);
 }
 
-TEST_F(LiveLayerTest, OfThePreviousPublicationIsNotAskedOnceItCannotBeFilled) {
+TEST_F(LiveLayerTest, OfThePreviousPublicationIsNotUsedOnceItCannotBeFilled) {
   publish_with({});
   SetReader late = this->reader(std::chrono::hours(1));
   EXPECT_EQ(test::publication_seen_by(late), 1U);
@@ -208,8 +208,8 @@ TEST_F(LiveLayerTest, OfThePreviousPublicationIsNotAskedOnceItCannotBeFilled) {
   EXPECT_EQ(test::publication_seen_by(late), 2U);
 }
 
-// All pages were written when it was published: a store into one needs no more.
-TEST_F(LiveLayerTest, IsFilledInAFullFileSystem) {
+// All pages were written during publication, so a later store needs no more space.
+TEST_F(LiveLayerTest, CanBeFilledInAFullFileSystem) {
   MOUNT_TMPFS_OR_SKIP("256k");
   publish_with(empty_layer(50'000));
   std::ofstream rest(directory_ / "rest");
@@ -240,7 +240,7 @@ TEST_F(LiveLayerTest, IsNotOpenedBehindASymbolicLink) {
               test::fails(ErrorKind::MissingInput, HasSubstr("Too many levels of symbolic links")));
 }
 
-// Whatever the base is, and whether or not anything was added.
+// For every kind of base, with and without added keys.
 class LiveLayerOver : public LiveLayerTest, public ::testing::WithParamInterface<std::uint8_t> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, LiveLayerOver, test::every_kind_id(), test::name_of_kind);
 
@@ -261,7 +261,7 @@ TEST_P(LiveLayerOver, AnswersForABatchAsForSingleKeys) {
     for (const std::size_t size : {0U, 1U, 20U, 31U, 32U, 33U, 64U, 65U, 300U}) {
       std::shuffle(hashes.begin(), hashes.end(), random);
       std::array<bool, 300> answers;
-      answers.fill(size % 2 == 0);  // what stood there before does not count
+      answers.fill(size % 2 == 0);  // earlier contents must not matter
       attached.may_contain_many(std::span(hashes).first(size), answers.data());
       for (std::size_t i = 0; i < size; ++i) EXPECT_EQ(answers[i], attached.may_contain(hashes[i]));
       maybe = static_cast<std::size_t>(std::count(answers.begin(), answers.begin() + 300, true));

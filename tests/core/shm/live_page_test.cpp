@@ -1,5 +1,5 @@
-// A live page and the layer behind it are believed only when every number agrees with the file's size, and
-// before any address is made of them.
+// A live page and the layer behind it are trusted only if every number agrees with the file's size, and
+// before any address is computed from them.
 #include "core/shm/live_file.hpp"
 
 #include "core/base/checksum.hpp"
@@ -30,7 +30,7 @@ class LivePageTest : public test::LiveLayers {
     std::memcpy(static_cast<void*>(&page_), bytes.data(), bytes.size());
   }
 
-  // A header of somebody who knows how to make one.
+  // A header made by an attacker who knows the format.
   template <typename Change>
   static void rewrite_header(LivePage& page, Change change) {
     change(page);
@@ -46,7 +46,7 @@ class LivePageTest : public test::LiveLayers {
   LivePage page_{};
 };
 
-TEST_F(LivePageTest, HoldsWhatItWasMadeOf) {
+TEST_F(LivePageTest, HoldsTheValuesItWasMadeFrom) {
   EXPECT_NO_THROW(check(kPageBytes + kLayer.bytes()));
   EXPECT_EQ(page_.generation, 7U);
   EXPECT_EQ(page_.published_at, 8);
@@ -66,7 +66,7 @@ TEST_F(LivePageTest, IsRefusedWhenAnyByteOfItsHeaderIsWrong) {
   EXPECT_NO_THROW(check(kPageBytes + kLayer.bytes()));
 }
 
-TEST_F(LivePageTest, IsRefusedWhenTheFileIsNotAsLongAsTheLayerMakesIt) {
+TEST_F(LivePageTest, IsRefusedWhenTheFileSizeDoesNotFitTheLayer) {
   const std::uint64_t right = kPageBytes + kLayer.bytes();
   for (const std::uint64_t size : {kPageBytes, kPageBytes + 4'096, right - 1}) {
     expect_refused(size,
@@ -78,7 +78,7 @@ TEST_F(LivePageTest, IsRefusedWhenTheFileIsNotAsLongAsTheLayerMakesIt) {
   }
 }
 
-TEST_F(LivePageTest, IsRefusedWhenItTellsOfMoreOrFewerShards) {
+TEST_F(LivePageTest, IsRefusedWhenItClaimsMoreOrFewerShards) {
   for (const std::uint32_t count : {1U, 2U, 4U, UINT32_MAX}) {
     rewrite_header(page_, [&](LivePage& page) { page.layer_shard_count = count; });
     expect_refused(kPageBytes + kLayer.bytes(), count < 3 ? "is too long" : "is cut short");
@@ -123,8 +123,8 @@ TEST_F(LivePageTest, IsRefusedWhenItBelongsToAnotherPublication) {
   }
 }
 
-// The count is not covered by the checksum, since it changes; without a layer nobody looks at it.
-TEST_F(LivePageTest, MayCountKeysOfALayerThatItDoesNotHave) {
+// The checksum does not cover the count, since it changes; without a layer no reader uses it.
+TEST_F(LivePageTest, MayHaveAKeyCountWithoutALayer) {
   publish_with({});
   {
     const SetFolder folder = SetFolder::open(directory_.path(), kSet, std::nullopt);

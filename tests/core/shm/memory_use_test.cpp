@@ -25,7 +25,7 @@ TEST_F(MemoryUseTest, CountsTheFilesOfAllSets) {
   EXPECT_EQ(memory_use(directory_.path()).visible_bytes, 2 * one_set);
 }
 
-TEST_F(MemoryUseTest, DoesNotGuessWhatIsPinnedOnASharedFileSystem) {
+TEST_F(MemoryUseTest, DoesNotGuessPinnedBytesOnASharedFileSystem) {
   EXPECT_EQ(memory_use(directory_.path()).pinned_bytes, std::nullopt);
 }
 
@@ -47,7 +47,7 @@ TEST_F(MemoryUseTest, MeasuresWhatReadersPinOnATmpfsOfItsOwn) {
 }
 
 // Another user's set must not keep this one from being published.
-TEST_F(MemoryUseTest, PassesOverFoldersItMayNotEnter) {
+TEST_F(MemoryUseTest, SkipsFoldersItMayNotEnter) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
   publish("key");
   std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
@@ -60,7 +60,7 @@ constexpr std::uint64_t kHugePageBytes = 2 * 1024 * 1024;
 
 class HugePages : public test::SharedMemory {
  protected:
-  // Of a set of 5 MB that is published in the directory.
+  // For a set of 5 MB that is published in the directory.
   [[nodiscard]] std::uint64_t huge_bytes_of_a_published_set() {
     publish(large_snapshot_of("key"));
     SetReader reader = this->reader();
@@ -69,14 +69,14 @@ class HugePages : public test::SharedMemory {
   }
 };
 
-TEST_F(HugePages, AreWhatTheMountSays) {
+TEST_F(HugePages, FollowTheMountOption) {
   for (const std::string policy : {"never", "always", "within_size", "advise"}) {
     MOUNT_TMPFS_OR_SKIP("16m,huge=" + policy);
     EXPECT_EQ(huge_page_policy(directory_.path()), policy);
   }
 }
 
-TEST_F(HugePages, AreOffInAMountThatSaysNothing) {
+TEST_F(HugePages, AreOffWithoutAMountOption) {
   MOUNT_TMPFS_OR_SKIP("16m");
   EXPECT_EQ(huge_page_policy(directory_.path()), "never");
   EXPECT_EQ(huge_bytes_of_a_published_set(), 0U);
@@ -86,7 +86,7 @@ TEST_F(HugePages, AreUnknownOnOtherFileSystems) {
   EXPECT_EQ(huge_page_policy("/proc"), std::nullopt);
 }
 
-TEST_F(HugePages, HoldAPublishedSetWhereTheMountGivesThem) {
+TEST_F(HugePages, HoldAPublishedSetWhenTheMountAllowsThem) {
   MOUNT_TMPFS_OR_SKIP("64m,huge=within_size");
   const std::uint64_t bytes = huge_bytes_of_a_published_set();
   EXPECT_GE(bytes, kHugePageBytes);

@@ -48,7 +48,7 @@ TEST_F(PublisherControlTest, CreatesTheControlFileAgainWhenItWasRemoved) {
   EXPECT_TRUE(answers_from_new(fresh));
 }
 
-TEST_F(PublisherControlTest, PublishesNothingByAControlFileThatAnotherHolds) {
+TEST_F(PublisherControlTest, PublishesNothingWhileAnotherHoldsTheControlFile) {
   publish("old");
   Publisher publisher = this->publisher();
   std::filesystem::copy_file(file(kControlName), file("copy"));

@@ -1,4 +1,4 @@
-// Who may publish, to whom the files belong, and that a publisher follows no link.
+// Who may publish, who owns the files, and that a publisher does not follow links.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -31,14 +31,14 @@ class PublisherRightsTest : public test::SharedMemory {
   }
 };
 
-TEST_F(PublisherRightsTest, CreatesNoFolderThatTheOwnerOfTheDirectoryCouldNotPublishIn) {
+TEST_F(PublisherRightsTest, CreatesNoFolderInWhichTheDirectorysOwnerCouldNotPublish) {
   if (!is_root()) GTEST_SKIP() << "only root can give a directory to another user";
   ASSERT_EQ(::chown(directory_.path().c_str(), 12345, static_cast<gid_t>(-1)), 0);
   EXPECT_THAT([this] { publisher(); }, test::fails(ErrorKind::NotTrusted, HasSubstr("belongs to uid 12345")));
   EXPECT_FALSE(std::filesystem::exists(folder()));
 }
 
-TEST_F(PublisherRightsTest, SetsModesWhateverTheUmask) {
+TEST_F(PublisherRightsTest, SetsTheSameModesWithAnyUmask) {
   for (const mode_t mask : {0U, 022U, 077U}) {
     const mode_t before = ::umask(mask);
     publish("key");
@@ -60,7 +60,7 @@ TEST_F(PublisherRightsTest, GivesFolderAndFilesToTheGroup) {
   for (const std::string& name : file_names()) EXPECT_EQ(group_of(file(name)), kWorkerGroup) << name;
 }
 
-TEST_F(PublisherRightsTest, GivesWhatIsThereToAnotherGroup) {
+TEST_F(PublisherRightsTest, GivesExistingFilesToAnotherGroup) {
   if (!is_root()) GTEST_SKIP() << "only root can give files to any group";
   publish("key");
   { const Publisher publisher({.directory = directory_.path(), .group = kWorkerGroup}, kSet); }
@@ -69,7 +69,7 @@ TEST_F(PublisherRightsTest, GivesWhatIsThereToAnotherGroup) {
   for (const std::string& name : file_names()) EXPECT_EQ(group_of(file(name)), kWorkerGroup) << name;
 }
 
-TEST_F(PublisherRightsTest, NeedsADirectoryItMayWrite) {
+TEST_F(PublisherRightsTest, NeedsAWritableDirectory) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
   std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
   EXPECT_EQ(run_as(kOtherUser, kWorkerGroup,
@@ -89,7 +89,7 @@ TEST_F(PublisherRightsTest, RefusesAFolderOfAnotherUser) {
               test::fails(ErrorKind::NotTrusted, AllOf(HasSubstr(folder()), HasSubstr("uid 54321"))));
 }
 
-// Root's folder is trusted for reading, yet only root may publish into it.
+// Root's folder is trusted for reading, but only root may publish into it.
 TEST_F(PublisherRightsTest, MustRunAsTheOwnerOfTheFolder) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
   Publisher({.directory = directory_.path(), .group = kWorkerGroup}, kSet)

@@ -22,7 +22,7 @@ using ::testing::UnorderedElementsAre;
 
 class PublisherTest : public test::SharedMemory {
  protected:
-  // The old publication is live, and nothing of a failed one is left.
+  // The old publication is live, and nothing is left of a failed one.
   void expect_only_the_first_publication() {
     SetReader reader = this->reader();
     EXPECT_EQ(publication_seen_by(reader), 1U) << reader.reason();
@@ -31,7 +31,7 @@ class PublisherTest : public test::SharedMemory {
   }
 };
 
-TEST_F(PublisherTest, NumbersPublicationsFromOneAndTheNextPublisherGoesOn) {
+TEST_F(PublisherTest, NumbersPublicationsFrom1AcrossPublishers) {
   {
     Publisher publisher = this->publisher();
     for (std::uint64_t expected = 1; expected <= 5; ++expected) {
@@ -42,7 +42,7 @@ TEST_F(PublisherTest, NumbersPublicationsFromOneAndTheNextPublisherGoesOn) {
   EXPECT_EQ(publish("key"), 7U);
 }
 
-TEST_F(PublisherTest, PublishesTheBytesThatItWasGiven) {
+TEST_F(PublisherTest, PublishesTheGivenBytes) {
   const SnapshotBytes snapshot = snapshot_of("key");
   publish(snapshot, 7);
   const Attachment& attached = attach();
@@ -66,7 +66,7 @@ TEST_F(PublisherTest, KeepsThePreviousPublicationAndRemovesOlderOnes) {
                                                  snapshot_file_name(5), live_file_name(5)));
 }
 
-TEST_F(PublisherTest, RemovesWhatACrashHasLeft) {
+TEST_F(PublisherTest, RemovesTheLeftoversOfACrash) {
   publish("key");
   for (const std::string& name : {snapshot_file_name(2), live_file_name(2), snapshot_file_name(3) + ".tmp",
                                   live_file_name(3) + ".tmp"}) {
@@ -104,12 +104,12 @@ TEST_F(PublisherTest, RefusesASecondPublisherInThisProcessOrAnother) {
             exit_status_of(ErrorKind::Locked));
 }
 
-TEST_F(PublisherTest, LetsTheNextOneInWhenItEnds) {
+TEST_F(PublisherTest, ReleasesTheSetWhenItEnds) {
   { const Publisher first = publisher(); }
   EXPECT_NO_THROW(publisher());
 }
 
-TEST_F(PublisherTest, LetsOtherSetsBePublishedMeanwhile) {
+TEST_F(PublisherTest, DoesNotBlockOtherSets) {
   const Publisher tags = publisher();
   EXPECT_NO_THROW(Publisher({.directory = directory_.path()}, "shop"));
 }
@@ -117,7 +117,7 @@ TEST_F(PublisherTest, LetsOtherSetsBePublishedMeanwhile) {
 TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsCorrupt) {
   publish("old");
   SnapshotBytes corrupt = snapshot_of("new");
-  corrupt.get().back() ^= std::byte{1};  // in a shard: only the look at everything finds it
+  corrupt.get().back() ^= std::byte{1};  // in a shard: only a check of everything finds it
   EXPECT_THAT([&] { publish(corrupt); },
               test::fails(ErrorKind::Data, AllOf(HasSubstr(folder()), HasSubstr("shards are damaged"))));
   expect_only_the_first_publication();
@@ -174,8 +174,8 @@ TEST_F(PublisherTest, NoticesThatItsLockFileWasReplaced) {
   expect_only_the_first_publication();
 }
 
-// Whoever may read the control page may do that.
-TEST_F(PublisherTest, IsNotKeptBackByAWorkerThatLocksTheControlPage) {
+// Every process that may read the control page may lock it.
+TEST_F(PublisherTest, IsNotBlockedByAWorkerThatLocksTheControlPage) {
   publish("old");
   const FileDescriptor worker(::open(file("control").c_str(), O_RDONLY | O_CLOEXEC));
   struct flock lock {};
@@ -194,7 +194,7 @@ TEST_F(PublisherTest, NoticesThatItsLockFileWasRemoved) {
   EXPECT_THAT([&] { publisher.publish(snapshot_of("new").get(), 1); }, test::fails(ErrorKind::Locked));
 }
 
-TEST_F(PublisherTest, RefusesToPassTheLimitOfAllSets) {
+TEST_F(PublisherTest, RefusesToExceedTheLimitOfAllSets) {
   publish("old");
   PublisherSettings settings{.directory = directory_.path(), .max_total_bytes = 25'000};
   EXPECT_THAT([&] { Publisher(settings, kSet).publish(snapshot_of("new").get(), 1); },
@@ -227,7 +227,7 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenThereIsNoRoomForItsLayer) {
   expect_only_the_first_publication();
 }
 
-TEST_F(PublisherTest, CountsTheLayerForTheLimitOfAllSets) {
+TEST_F(PublisherTest, CountsTheLayerTowardsTheLimitOfAllSets) {
   publish("old");
   PublisherSettings settings{.directory = directory_.path(), .max_total_bytes = 500'000};
   const NewLayer large(layer_geometry_for(1'000'000, 0.01));
@@ -237,7 +237,8 @@ TEST_F(PublisherTest, CountsTheLayerForTheLimitOfAllSets) {
   EXPECT_EQ(Publisher(settings, kSet).publish(snapshot_of("new").get(), 1), 2U);
 }
 
-// SIGXFSZ ignored, a file over the limit fails in the middle of write(2), as on a full disk.
+// With SIGXFSZ ignored, writing beyond the file size limit fails in the middle of write(2), as on a full
+// disk.
 TEST_F(PublisherTest, KeepsTheOldPublicationWhenAFileCannotBeWrittenInFull) {
   publish("old");
   const SnapshotBytes large = test::build_snapshot({.set_name = kSet}, test::numbered_keys("new", 20'000));

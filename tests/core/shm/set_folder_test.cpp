@@ -23,13 +23,13 @@ TEST(PublicationFile, IsNamedBy16HexadecimalDigits) {
   EXPECT_EQ(snapshot_file_name(UINT64_MAX), "ffffffffffffffff.ks");
 }
 
-TEST(PublicationFile, TellsItsPublication) {
+TEST(PublicationFile, GivesItsPublicationNumber) {
   EXPECT_EQ(publication_of_file("0000000000000001.ks"), 1U);
   EXPECT_EQ(publication_of_file("0000000000abcdef.live"), 0xabcdefU);
   EXPECT_EQ(publication_of_file("0000000000000002.ks.tmp"), 2U);
 }
 
-TEST(PublicationFile, IsNotFoundInOtherNames) {
+TEST(PublicationFile, IsNotRecognisedInOtherNames) {
   for (const std::string name : {"", "lock", "control", "control.tmp", "0000000000000001",
                                  "000000000000001.ks", "00000000000000001.ks", "000000000000000g.ks",
                                  "-000000000000001.ks", "0x00000000000001.ks", " 000000000000001.ks"}) {
@@ -46,7 +46,7 @@ class SetFolderTest : public ::testing::Test {
   test::TemporaryDirectory directory_;
 };
 
-TEST_F(SetFolderTest, IsOpenedOnlyWhereItIs) {
+TEST_F(SetFolderTest, IsOpenedOnlyIfItExists) {
   EXPECT_THAT([&] { SetFolder::open(directory_.path(), "tags", std::nullopt); },
               test::fails(ErrorKind::MissingInput, HasSubstr(directory_ / "tags")));
   const PublisherFolder folder = created();
@@ -99,7 +99,7 @@ TEST_F(SetFolderTest, ListsItsFilesEachTime) {
   EXPECT_THAT(folder.file_names(), UnorderedElementsAre("a"));
 }
 
-TEST_F(SetFolderTest, StaysTheOneItOpened) {
+TEST_F(SetFolderTest, KeepsUsingTheFolderItOpened) {
   const PublisherFolder folder = created();
   std::filesystem::rename(directory_ / "tags", directory_ / "moved");
   std::filesystem::create_directory(directory_ / "tags");
@@ -108,7 +108,7 @@ TEST_F(SetFolderTest, StaysTheOneItOpened) {
   EXPECT_TRUE(std::filesystem::is_empty(directory_ / "tags"));
 }
 
-TEST_F(SetFolderTest, ClosesItsFilesWhenAnotherProgramIsRun) {
+TEST_F(SetFolderTest, ClosesItsFilesOnExec) {
   const PublisherFolder folder = created();
   const FileDescriptor file = folder.create_file("new", 0640);
   EXPECT_NE(::fcntl(folder.descriptor().get(), F_GETFD) & FD_CLOEXEC, 0);

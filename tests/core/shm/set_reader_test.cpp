@@ -19,7 +19,7 @@ using test::numbered_keys;
 using test::publication_seen_by;
 using ::testing::HasSubstr;
 
-// More calls than go by between two checks of clock and control file.
+// More calls than there are between two checks of clock and control file.
 constexpr int kCallsOverACheck = 4'200;
 
 class SetReaderTest : public test::SharedMemory {
@@ -82,7 +82,7 @@ TEST_F(SetReaderTest, KeepsTheOldPublicationUntilItsJitterHasPassed) {
   EXPECT_EQ(reader.availability(), Availability::Ready);
 }
 
-TEST_F(SetReaderTest, AttachesAtOnceWhatWasPublishedLongerAgoThanAnyJitter) {
+TEST_F(SetReaderTest, AttachesAPublicationOlderThanAnyJitterAtOnce) {
   SetReader reader = reader_of_old(milliseconds(50));
   publish("new");
   std::this_thread::sleep_for(milliseconds(60));
@@ -92,7 +92,7 @@ TEST_F(SetReaderTest, AttachesAtOnceWhatWasPublishedLongerAgoThanAnyJitter) {
 TEST_F(SetReaderTest, AttachesTheNewPublicationOnceItsJitterHasPassed) {
   SetReader reader = reader_of_old(milliseconds(30));
   publish("new");
-  publication_seen_by(reader);  // the first mismatch, from which the jitter counts
+  publication_seen_by(reader);  // the first mismatch starts the jitter
   std::this_thread::sleep_for(milliseconds(40));
   EXPECT_EQ(publication_seen_by(reader), 2U);
 }
@@ -102,7 +102,7 @@ std::string mapped_files() {
   return {std::istreambuf_iterator<char>(maps), {}};
 }
 
-TEST_F(SetReaderTest, UnmapsTheOldPublicationWhenItHasAttachedTheNew) {
+TEST_F(SetReaderTest, UnmapsTheOldPublicationAfterAttachingTheNew) {
   SetReader reader = reader_of_old();
   EXPECT_THAT(mapped_files(), HasSubstr(file(snapshot_file_name(1))));
   publish("new");
@@ -118,7 +118,7 @@ int mapped_snapshots() {
   return count;
 }
 
-TEST_F(SetReaderTest, UnmapsALargePublicationInTheNextCalls) {
+TEST_F(SetReaderTest, UnmapsALargePublicationOverTheNextCalls) {
   publish(large_snapshot_of("old"));
   SetReader reader = this->reader();
   EXPECT_EQ(publication_seen_by(reader), 1U);
@@ -127,7 +127,7 @@ TEST_F(SetReaderTest, UnmapsALargePublicationInTheNextCalls) {
   EXPECT_THAT(mapped_files(), Not(HasSubstr(file(snapshot_file_name(1)))));
 }
 
-TEST_F(SetReaderTest, CollectsNoLargePublicationsWhenItIsSeldomAsked) {
+TEST_F(SetReaderTest, DoesNotPileUpLargePublicationsWhenItIsSeldomAsked) {
   SetReader reader = this->reader();
   for (std::uint64_t publication = 1; publication <= 5; ++publication) {
     publish(large_snapshot_of("key"));
@@ -136,7 +136,7 @@ TEST_F(SetReaderTest, CollectsNoLargePublicationsWhenItIsSeldomAsked) {
   }
 }
 
-TEST_F(SetReaderTest, AnswersFromOneOfBothWhileItChangesOver) {
+TEST_F(SetReaderTest, AnswersFromOneOfTheTwoWhileItChangesOver) {
   publish(large_snapshot_of("key"));
   SetReader reader = this->reader(milliseconds(200));
   EXPECT_EQ(publication_seen_by(reader), 1U);
@@ -148,7 +148,7 @@ TEST_F(SetReaderTest, AnswersFromOneOfBothWhileItChangesOver) {
   }));
 }
 
-TEST_F(SetReaderTest, ForgetsWhatItWasWarmingWhenSomethingNewerIsPublished) {
+TEST_F(SetReaderTest, StopsWarmingAPublicationWhenANewerOneComes) {
   publish(large_snapshot_of("old"));
   SetReader reader = this->reader(milliseconds(200));
   EXPECT_EQ(publication_seen_by(reader), 1U);
@@ -260,7 +260,7 @@ TEST_F(SetReaderTest, KeepsServingWhileANewControlPageHasNothingPublished) {
   EXPECT_TRUE(answers_from_new(reader));
 }
 
-TEST_F(SetReaderTest, AnswersMaybeWhileItCannotTakeTheControlPageThatIsThere) {
+TEST_F(SetReaderTest, AnswersMaybeWhileTheNewControlPageIsDamaged) {
   SetReader reader = reader_of_old();
   std::filesystem::copy_file(file(kControlName), file("copy"));
   std::filesystem::rename(file("copy"), file(kControlName));
@@ -293,8 +293,7 @@ TEST_F(SetReaderTest, FollowsAFolderThatReplacedTheRenamedOne) {
   EXPECT_TRUE(answers_from_new(reader));
 }
 
-// As after a move to another file system: the same numbers in other files, to which keys are added from then
-// on.
+// As after a move to another file system: the same numbers in other files, which get all later keys.
 TEST_F(SetReaderTest, AttachesACopyThatReplacedTheFolder) {
   SetReader reader = reader_of_old(hours(1));
   std::filesystem::copy(folder(), directory_ / "copy", std::filesystem::copy_options::recursive);
@@ -319,7 +318,7 @@ TEST_F(SetReaderTest, KeepsNoFileOpen) {
   EXPECT_EQ(open_files(), before);
 }
 
-TEST_F(SetReaderTest, AttachesAtOnceWhatIsTwoPublicationsAhead) {
+TEST_F(SetReaderTest, CatchesUpAtOnceWhenItIsTwoPublicationsBehind) {
   SetReader reader = reader_of_old(hours(1));
   publish("new");
   EXPECT_EQ(publication_seen_by(reader), 1U);
@@ -342,7 +341,7 @@ TEST_F(SetReaderTest, StopsAnsweringFromAPublicationThatIsNoLongerPrevious) {
   EXPECT_EQ(publication_seen_by(reader), 2U);
 }
 
-TEST_F(SetReaderTest, ShowsWhatTheLoaderConfirms) {
+TEST_F(SetReaderTest, ShowsTheTimesThatTheLoaderStores) {
   publish("key");
   SetReader reader = this->reader();
   EXPECT_EQ(reader.control(), nullptr);

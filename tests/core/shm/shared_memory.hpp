@@ -1,4 +1,4 @@
-// A directory of shared memory for one test, with the set "tags" in it. What every suite of shm starts from.
+// A directory of shared memory for one test, with the set "tags" in it. Every suite of shm starts from it.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@
 
 namespace keysieve::test {
 
-// Where a process that is killed soon gets far: a disk makes it wait for its syncs.
+// In memory, so that a process that is killed soon gets far; on a disk it would wait for its syncs.
 inline std::filesystem::path parent_in_memory() {
   return std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
 }
@@ -58,7 +58,7 @@ class SharedMemory : public ::testing::Test {
   [[nodiscard]] SetReader reader_of_old(
       std::chrono::milliseconds max_jitter = std::chrono::milliseconds(0)) const;
 
-  // What a reader that starts now attaches. Valid until the next call.
+  // What a new reader attaches. Valid until the next call.
   const Attachment& attach() {
     fresh_.emplace(reader());
     const Attachment* attachment = fresh_->follow();
@@ -91,7 +91,7 @@ class SharedMemory : public ::testing::Test {
     return ControlFile::open_writable(SetFolder::open(directory_.path(), kSet, std::nullopt));
   }
 
-  // Puts a publication there without the publisher's checks, and makes it current.
+  // Writes a publication without the publisher's checks, and makes it current.
   void publish_by_hand(std::uint64_t publication, Bytes snapshot) const {
     const ControlFile control = writable_control();
     place_files(control.page().instance, publication, snapshot);
@@ -120,7 +120,7 @@ class SharedMemory : public ::testing::Test {
   std::optional<SetReader> fresh_;
 };
 
-// The number that a call would be answered from; 0 when it would be answered maybe.
+// The publication that a call would be answered from; 0 if the answer would be maybe.
 inline std::uint64_t publication_seen_by(SetReader& reader) {
   const Attachment* attached = reader.follow();
   return attached ? attached->id().publication : 0;
@@ -144,7 +144,7 @@ inline SetReader SharedMemory::reader_of_old(std::chrono::milliseconds max_jitte
   return reader;
 }
 
-// Over the directory of a test, which is skipped where that cannot be.
+// Mounts over the directory of a test, or skips the test if that is not possible.
 #define MOUNT_TMPFS_OR_SKIP(options)                                                      \
   if (!::keysieve::test::is_root()) GTEST_SKIP() << "only root can mount a tmpfs";        \
   const ::keysieve::test::MountedTmpfs mounted(directory_.path(), options);               \

@@ -1,5 +1,5 @@
 // The protocol between threads: each has its own reader, one publishes. For ThreadSanitizer, which does not
-// see processes.
+// see other processes.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -37,7 +37,7 @@ class PublishingBesideThreads : public test::SharedMemory {
   std::atomic<std::uint64_t> passes_{0};
 };
 
-TEST_F(PublishingBesideThreads, GivesEachReaderWholePublicationsInTheirOrder) {
+TEST_F(PublishingBesideThreads, GivesEachReaderWholePublicationsInOrder) {
   Publisher publisher = this->publisher();
   publisher.publish(generations_.snapshot(1), 1);
   std::vector<std::thread> readers;
@@ -52,7 +52,7 @@ TEST_F(PublishingBesideThreads, GivesEachReaderWholePublicationsInTheirOrder) {
   EXPECT_GE(passes_, std::uint64_t{kReadingThreads});
 }
 
-TEST_F(PublishingBesideThreads, LeavesNoBypassBehindWhenItIsSwitchedMeanwhile) {
+TEST_F(PublishingBesideThreads, LeavesNoBypassBehindWhenSwitchedMeanwhile) {
   Publisher publisher = this->publisher();
   publisher.publish(generations_.snapshot(0), 0);
   std::thread operator_at_work([this] {
@@ -76,7 +76,8 @@ TEST_F(PublishingBesideThreads, LeavesNoBypassBehindWhenItIsSwitchedMeanwhile) {
   EXPECT_EQ(writable_control().page().current, last);
 }
 
-// Readers and writer use one mapping: ThreadSanitizer takes two of the same file for different memory.
+// Readers and writer use one mapping, because ThreadSanitizer treats two mappings of a file as different
+// memory.
 class AddingBesideThreads : public test::LiveLayers {
  protected:
   static constexpr std::uint64_t kKeys = 20'000;
@@ -85,7 +86,7 @@ class AddingBesideThreads : public test::LiveLayers {
     return hash_key(as_text(std::as_bytes(std::span(&n, 1))), kSeed);
   }
 
-  // A reader that has seen the number of keys, added in order, sees that many of them.
+  // A reader that has seen the number of keys, added in order, sees at least that many of them.
   void read(const LiveLayer& layer) {
     std::uint64_t keys = 0;
     while (keys < enough_) {
@@ -104,7 +105,7 @@ class AddingBesideThreads : public test::LiveLayers {
   std::atomic<int> failures_{0};
 };
 
-TEST_F(AddingBesideThreads, ShowsEachReaderWhatWasCounted) {
+TEST_F(AddingBesideThreads, ShowsEachReaderAllCountedKeys) {
   publish_with(empty_layer(kKeys));
   LiveFile file = LiveFile::open_writable(SetFolder::open(directory_.path(), kSet, std::nullopt),
                                           live_file_name(1), {writable_control().page().instance, 1});

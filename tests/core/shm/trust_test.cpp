@@ -1,4 +1,4 @@
-// What a reader believes: files of a trusted owner that nobody else can write, reached without a symbolic
+// What a reader trusts: files of a trusted owner that no other user can write, reached without a symbolic
 // link. Everything else answers maybe, at once and with a reason.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -22,13 +22,13 @@ class TrustTest : public test::SharedMemory {
  protected:
   void SetUp() override { publish("key"); }
 
-  // A reader that starts now answers maybe, for this reason.
+  // A new reader answers maybe, for this reason.
   void expect_refused(const std::string& path, const std::string& reason,
                       std::optional<uid_t> trusted_owner = std::nullopt) const {
     SetReader reader({.directory = directory_.path(), .trusted_owner = trusted_owner}, kSet);
     expect_missing(reader, AllOf(HasSubstr(path), HasSubstr(reason)));
   }
-  // All of the set's files and its folder, as if that user had published.
+  // Gives all of the set's files and its folder to a user, as if that user had published.
   void give_all_to(uid_t user) const {
     for (const std::string& name : file_names()) give_to(file(name), user);
     give_to(folder(), user);
@@ -78,7 +78,7 @@ TEST_F(TrustTest, RefusesAFolderBehindASymbolicLink) {
   expect_refused(folder(), "");
 }
 
-// In the order from the last that a reader opens to the first.
+// From the last one that a reader opens to the first.
 TEST_F(TrustTest, RefusesFilesBehindASymbolicLink) {
   for (const std::string& path : {live_, snapshot_, control_}) {
     replace_by_link(path);
@@ -129,7 +129,7 @@ TEST_F(TrustTest, RefusesFilesOfAnotherOwnerThanTheFolders) {
   }
 }
 
-TEST_F(TrustTest, RefusesRootsFilesInTheFolderOfAnother) {
+TEST_F(TrustTest, RefusesRootsFilesInAnotherUsersFolder) {
   if (!is_root()) GTEST_SKIP() << "only root can give files to another user";
   give_to(folder(), kOtherUser);
   expect_refused(control_, "it belongs to uid 0, the folder to uid 54321", kOtherUser);
@@ -139,7 +139,7 @@ TEST_F(TrustTest, LetsWorkersOfTheGroupRead) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
   set_mode(directory_.path(), 0755);
   give_all_to(kOtherUser);
-  set_mode(folder(), 02750);  // chown takes the set-group-id bit away
+  set_mode(folder(), 02750);  // chown clears the set-group-id bit
   const auto publication_seen = [&] {
     SetReader reader({.directory = directory_.path(), .trusted_owner = kOtherUser}, kSet);
     return static_cast<int>(publication_seen_by(reader));
@@ -148,7 +148,7 @@ TEST_F(TrustTest, LetsWorkersOfTheGroupRead) {
   EXPECT_EQ(run_as(kWorker, kWorkerGroup + 1, publication_seen), 0);
 }
 
-TEST_F(TrustTest, LeavesWorkersNoWayToWrite) {
+TEST_F(TrustTest, GivesWorkersNoWayToWrite) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
   set_mode(directory_.path(), 0755);
   give_all_to(kOtherUser);

@@ -22,7 +22,7 @@ using test::numbered_keys;
 using ::testing::Each;
 using ::testing::HasSubstr;
 
-TEST(SnapshotBuilder, SizesForTheKeysItWasGiven) {
+TEST(SnapshotBuilder, SizesForTheGivenKeys) {
   const BuildSettings settings{.set_name = "tags", .target_fpr = 0.001, .growth = 1.5};
   const SnapshotBytes snapshot = build_snapshot(settings, numbered_keys("key", 20'000));
   const Geometry expected = size_filter(*settings.kind, {.keys = 20'000, .target_fpr = 0.001, .growth = 1.5});
@@ -43,7 +43,7 @@ TEST(SnapshotBuilder, EstimatesTheFprFromTheBytes) {
   EXPECT_NEAR(view.bits_per_key(), 8.0 * static_cast<double>(snapshot.get().size()) / 50'000, 1e-9);
 }
 
-TEST(SnapshotBuilder, HasAFillRatioWhereItSaysSomething) {
+TEST(SnapshotBuilder, HasAFillRatioWhereItIsMeaningful) {
   for (const FilterKind& kind : filter_kinds()) {
     SnapshotBuilder builder({.set_name = "tags", .kind = &kind});
     for (const std::string& key : numbered_keys("key", 20'000)) builder.add(key);
@@ -111,7 +111,7 @@ TEST(SnapshotBuilder, BuildsTheSameBytesFromAnyOrderAndWithDuplicates) {
   }
 }
 
-TEST(SnapshotBuilder, BuildsTheSameBytesInAnyNumberOfThreadsAndWithALimitOfMemory) {
+TEST(SnapshotBuilder, BuildsTheSameBytesWithAnyNumberOfThreadsAndMemoryLimit) {
   const auto keys = numbered_keys("key", 200'000);
   const std::vector<std::string_view> views(keys.begin(), keys.end());
   const std::span<const std::string_view> all(views);
@@ -152,7 +152,7 @@ TEST(SnapshotBuilder, HandsOverEachByteOnceAndTheHeaderLast) {
   EXPECT_THAT(times, Each(1));
 }
 
-TEST(SnapshotBuilder, PassesOnWhatItsReceiverThrows) {
+TEST(SnapshotBuilder, PassesOnExceptionsOfItsReceiver) {
   for (const unsigned threads : {1U, 4U}) {
     SnapshotBuilder builder({.set_name = "tags"}, {.threads = threads});
     for (const std::string& key : numbered_keys("key", 100'000)) builder.add(key);
@@ -166,7 +166,7 @@ TEST(SnapshotBuilder, PassesOnWhatItsReceiverThrows) {
   }
 }
 
-TEST(SnapshotBuilder, GivesEachBuildAnIdAndATimeOfItsOwn) {
+TEST(SnapshotBuilder, GivesEachBuildItsOwnIdAndTime) {
   const auto keys = numbered_keys("key", 10);
   const SnapshotBytes first = build_snapshot({.set_name = "tags"}, keys);
   const SnapshotBytes second = build_snapshot({.set_name = "tags"}, keys);
@@ -191,7 +191,7 @@ Geometry built_geometry(const BuildSettings& settings, const std::vector<std::st
   return geometry_of(decode(build_snapshot(settings, keys)));
 }
 
-TEST(SnapshotBuilder, KeepsTheGeometryItIsToldToBeLike) {
+TEST(SnapshotBuilder, KeepsTheGeometryOfLike) {
   BuildSettings settings{.set_name = "tags", .growth = 2.0, .shard_bytes = 1024};
   settings.like = built_geometry(settings, numbered_keys("old", 10'000));
   settings.growth = 1.0;
@@ -259,7 +259,7 @@ TEST(SnapshotBuilder, RefusesSettingsOutOfRange) {
   expect_refused({.set_name = "tags", .key_profile = std::string("a\0b", 3)}, "key profile");
 }
 
-TEST(SnapshotBuilder, RefusesMomentsThatNoReaderTakes) {
+TEST(SnapshotBuilder, RefusesMomentsThatReadersWouldRefuse) {
   constexpr UnixSeconds kTooFar = std::numeric_limits<UnixSeconds>::max();
   expect_refused({.set_name = "tags", .as_of = kTooFar}, "as_of");
   expect_refused({.set_name = "tags", .as_of = -kTooFar}, "as_of");

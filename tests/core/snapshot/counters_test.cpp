@@ -49,7 +49,7 @@ CountersHeader& header_of(SnapshotBytes& counters) {
   return *reinterpret_cast<CountersHeader*>(counters.get().data());
 }
 
-// What is wrong with them, "" for nothing.
+// What is wrong with them; "" if nothing is.
 std::string refusal_of(const SnapshotBytes& counters, const SnapshotBytes& snapshot) {
   try {
     check_counters(counters.get(), decode(snapshot), "the-source");
@@ -59,7 +59,7 @@ std::string refusal_of(const SnapshotBytes& counters, const SnapshotBytes& snaps
   return "";
 }
 
-TEST(Counters, FitWhatTheyWereCountedFor) {
+TEST(Counters, FitTheSnapshotTheyWereCountedFor) {
   const CountingSet set = built(numbered_keys("key", 5'000));
   EXPECT_EQ(set.counters.get().size(), 64 + 4 * shards_of(set.snapshot).size());
   EXPECT_EQ(refusal_of(set.counters, set.snapshot), "");
@@ -109,7 +109,7 @@ TEST(Counters, AreRefusedWhenCutShort) {
   }
 }
 
-TEST(Counters, AreRefusedInAFormatOfTheFuture) {
+TEST(Counters, AreRefusedInALaterFormat) {
   const CountingSet set = built(numbered_keys("key", 300));
   SnapshotBytes newer = copy_of(set.counters.get());
   header_of(newer).format = kCountersFormat + 1;
@@ -117,7 +117,7 @@ TEST(Counters, AreRefusedInAFormatOfTheFuture) {
               test::fails(ErrorKind::Incompatible));
 }
 
-// Right checksums do not help: a set bit whose counter is 0 would never be cleared, the other way round a
+// Right checksums do not help: a set bit whose counter is 0 would never be cleared; in the opposite case a
 // key's bit could be.
 TEST(Counters, AreRefusedWhenTheyDoNotFitTheBits) {
   const CountingSet set = built(numbered_keys("key", 300));
@@ -156,7 +156,7 @@ TEST(CountingEditor, RemovesAndAddsAndKeepsCounting) {
   EXPECT_EQ(refusal_of(*again.take_counters(), twice), "");
 }
 
-TEST(CountingEditor, LeavesWhatIsCertainlyNotThere) {
+TEST(CountingEditor, ChangesNothingForAnAbsentKey) {
   CountingSet set = built(numbered_keys("key", 1'000));
   SnapshotEditor editor(decode(set.snapshot), std::move(set.counters));
   for (const std::string& key : numbered_keys("other", 1'000)) {
@@ -166,7 +166,7 @@ TEST(CountingEditor, LeavesWhatIsCertainlyNotThere) {
   EXPECT_TRUE(as_text(shards_of(editor.finish(kAsOf))) == as_text(shards_of(set.snapshot)));
 }
 
-TEST(CountingEditor, TakesNoKeyOffTheCountWhereNothingIsLowered) {
+TEST(CountingEditor, KeepsTheKeyCountWhenNoCounterIsLowered) {
   CountingSet set = built(numbered_keys("key", 100));
   SnapshotEditor editor(decode(set.snapshot), std::move(set.counters));
   for (int i = 0; i < 20; ++i) editor.add(hash_of("often"));

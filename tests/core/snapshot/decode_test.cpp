@@ -1,5 +1,5 @@
-// Decoding what is not a good snapshot: every damage is refused, with a message that names the source, and
-// nothing is read beyond the bytes (AddressSanitizer watches) or allocated by a length that they claim.
+// Decodes bytes that are not a good snapshot: all damage is refused, with a message that names the source,
+// and nothing is read beyond the bytes (AddressSanitizer watches) or allocated by a length that they claim.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ void sign_header(SnapshotBytes& snapshot) {
   writable_header(snapshot).header_checksum = header_checksum(writable_header(snapshot));
 }
 
-// Of one shard of 1 KiB.
+// For one shard of 1 KiB.
 void sign_tables(SnapshotBytes& snapshot) {
   writable_header(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
   sign_header(snapshot);
@@ -42,7 +42,7 @@ struct Refusal {
   std::string message;
 };
 
-// Nothing when it was accepted.
+// Nothing if it was accepted.
 std::optional<Refusal> refusal_of(const SnapshotBytes& snapshot, Check check = Check::Everything) {
   try {
     SnapshotView::decode(snapshot.get(), "the-source", check);
@@ -73,7 +73,7 @@ TEST(SnapshotDecode, SaysWhereATruncatedSnapshotEnds) {
               HasSubstr("cut short: 9000 bytes instead of 9216"));
 }
 
-TEST(SnapshotDecode, RefusesBytesBehindTheEnd) {
+TEST(SnapshotDecode, RefusesBytesAfterTheEnd) {
   const SnapshotBytes whole = small_snapshot();
   SnapshotBytes longer(whole.get().size() + 1);
   std::copy(whole.get().begin(), whole.get().end(), longer.get().begin());
@@ -104,7 +104,7 @@ TEST(SnapshotDecode, FindsDamageInEvery64KiBOfShards) {
   EXPECT_TRUE(refusal_of(snapshot));
 }
 
-TEST(SnapshotDecode, LeavesShardsUnreadWhenAskedForTheTables) {
+TEST(SnapshotDecode, ReadsNoShardWhenItChecksOnlyTheTables) {
   SnapshotBytes snapshot = small_snapshot();
   snapshot.get().back() ^= std::byte{1};
   EXPECT_FALSE(refusal_of(snapshot, Check::Tables));
@@ -122,7 +122,7 @@ void set_text(std::array<char, kMaxSetNameBytes>& field, std::string_view text) 
   std::copy(text.begin(), text.end(), field.begin());
 }
 
-// A header whose tables agree with a geometry that the file does not have.
+// Makes a header whose tables agree with a geometry that the file does not have.
 void claim_geometry(SnapshotHeader& header, std::uint32_t shard_count, std::uint32_t shard_bytes) {
   const SnapshotLayout layout = snapshot_layout(shard_count, shard_bytes);
   header.shard_count = shard_count;
@@ -238,13 +238,13 @@ TEST(SnapshotDecode, RefusesAShardTableThatCountsOtherKeys) {
 
 struct HostileEntry {
   std::string kind;
-  ShardEntry entry;  // but for the key count
+  ShardEntry entry;  // except for the key count
   std::string reason;
 };
 
 class SnapshotDecodeHostileEntry : public ::testing::TestWithParam<HostileEntry> {};
 
-// Its parameters steer addresses: they are refused before any lookup, although all checksums are right.
+// Its parameters decide addresses: they are refused before any lookup, although all checksums are right.
 TEST_P(SnapshotDecodeHostileEntry, IsRefusedBeforeAnyLookup) {
   SnapshotBytes snapshot =
       build_snapshot({.set_name = "tags", .kind = find_filter_kind(GetParam().kind), .shard_bytes = 1024},

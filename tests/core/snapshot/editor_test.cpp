@@ -34,7 +34,7 @@ BuildSettings settings_of(const FilterKind& kind) {
           .key_profile = "NFC"};
 }
 
-// Of "key0" and so on.
+// A set of "key0" and so on.
 SnapshotBytes base_of(std::string_view kind, int keys) {
   return build_snapshot(settings_of(filter_kind_named(kind)), numbered_keys("key", keys));
 }
@@ -59,8 +59,8 @@ TEST(SnapshotEditor, AnswersMaybeForEveryOldAndNewKey) {
   }
 }
 
-// What holds for the Bloom family: bits do not know in which order they were set.
-TEST(SnapshotEditor, GivesTheShardsAndTheFprThatABuildOfAllKeysGives) {
+// True for the Bloom family, where the order in which bits were set does not matter.
+TEST(SnapshotEditor, GivesTheSameShardsAndFprAsABuildOfAllKeys) {
   auto keys = numbered_keys("old", 5'000);
   for (const char* name : {"bloom", "blocked_bloom", "split_block_bloom"}) {
     BuildSettings settings = settings_of(filter_kind_named(name));
@@ -92,14 +92,14 @@ TEST(SnapshotEditor, CountsTheKeysThatWereCertainlyNew) {
   EXPECT_EQ(decode(snapshot).header().key_count, 5'000 + new_keys);
 }
 
-TEST(SnapshotEditor, LeavesTheBaseAsItIs) {
+TEST(SnapshotEditor, LeavesTheBaseUnchanged) {
   const SnapshotBytes base = base_of("bloom", 50);
   const std::string before(as_text(base.get()));
   static_cast<void>(updated(base, numbered_keys("new", 50)));
   EXPECT_TRUE(as_text(base.get()) == before);
 }
 
-TEST(SnapshotEditor, ChangesNothingElseThatTheBuildWasTold) {
+TEST(SnapshotEditor, KeepsAllOtherBuildSettings) {
   const SnapshotBytes base = base_of("bloom", 50);
   const SnapshotBytes snapshot = updated(base, numbered_keys("new", 50));
   const SnapshotView view = decode(snapshot);
@@ -117,7 +117,7 @@ TEST(SnapshotEditor, ChangesNothingElseThatTheBuildWasTold) {
   EXPECT_EQ(geometry_of(view).shard_count, geometry_of(decode(base)).shard_count);
 }
 
-TEST(SnapshotEditor, DoesNotMakeASetOlder) {
+TEST(SnapshotEditor, NeverMovesAsOfBack) {
   const SnapshotBytes base = base_of("bloom", 50);
   EXPECT_EQ(decode(updated(base, {}, kAsOf - 1)).header().as_of, kAsOf);
   EXPECT_THAT([&] { updated(base, {}, -1); }, test::fails(ErrorKind::Usage));
@@ -142,7 +142,7 @@ TEST(SnapshotEditor, RemovesKeysAndKeepsTheOthers) {
             60);
 }
 
-TEST(SnapshotEditor, LeavesWhatIsCertainlyNotThere) {
+TEST(SnapshotEditor, ChangesNothingForAnAbsentKey) {
   const SnapshotBytes base = base_of("cuckoo", 1'000);
   SnapshotEditor editor(decode(base));
   for (const std::string& key : numbered_keys("other", 1'000)) {
@@ -153,7 +153,7 @@ TEST(SnapshotEditor, LeavesWhatIsCertainlyNotThere) {
   EXPECT_TRUE(as_text(shards_of(editor.finish(kAsOf))) == as_text(shards_of(base)));
 }
 
-// Two keys may look alike to a filter that removes: each has a place of its own.
+// Two keys may have the same fingerprint in a filter that removes: each has a place of its own.
 TEST(SnapshotEditor, KeepsAKeyThatWasAddedTwiceAndRemovedOnce) {
   const SnapshotBytes base = base_of("cuckoo", 50);
   SnapshotEditor editor(decode(base));
@@ -165,7 +165,7 @@ TEST(SnapshotEditor, KeepsAKeyThatWasAddedTwiceAndRemovedOnce) {
   EXPECT_EQ(decode(edited).header().key_count, 50U);
 }
 
-TEST(SnapshotEditor, SaysWhenAShardHasNoRoomLeft) {
+TEST(SnapshotEditor, ReportsAShardThatHasNoRoomLeft) {
   BuildSettings settings = settings_of(filter_kind_named("cuckoo"));
   settings.growth = 1.0;
   SnapshotEditor editor(decode(build_snapshot(settings, numbered_keys("key", 700))));
@@ -176,8 +176,8 @@ TEST(SnapshotEditor, SaysWhenAShardHasNoRoomLeft) {
                                                        HasSubstr("--growth"))));
 }
 
-// It would be so however empty its shard were: a larger set does not help.
-TEST(SnapshotEditor, SaysWhenAKeyIsThereAsOftenAsItCanBe) {
+// This happens however empty the shard is; a larger set does not help.
+TEST(SnapshotEditor, ReportsAKeyThatIsThereAsOftenAsItCanBe) {
   SnapshotEditor editor(decode(base_of("cuckoo", 50)));
   for (int i = 0; i < 7; ++i) editor.add(hash_of("key1"));
   EXPECT_EQ(editor.new_keys(), 7U);
@@ -190,7 +190,7 @@ TEST(SnapshotEditor, SaysWhenAKeyIsThereAsOftenAsItCanBe) {
   EXPECT_FALSE(editor.remove(hash_of("key1")));
 }
 
-// One bit per key: the only way to more new keys than an entry can count.
+// One bit per key: the only way to get more new keys than an entry can count.
 TEST(SnapshotEditor, RefusesMoreKeysThanAShardCanCount) {
   BuildSettings settings = settings_of(filter_kind_named("bloom"));
   settings.shard_bytes = 8192;
@@ -216,7 +216,7 @@ TEST(SnapshotEditor, SaysWhichKindsCanBeAddedTo) {
                 HasSubstr("split_block_bloom"), HasSubstr("build --like"))));
 }
 
-TEST(SnapshotEditor, SaysWhatToDoWhereNothingCanBeRemoved) {
+TEST(SnapshotEditor, SaysWhatToDoWhenKeysCannotBeRemoved) {
   const auto check = [] { check_can_remove(filter_kind_named("bloom"), "tags", false); };
   EXPECT_THAT(
       check,

@@ -50,7 +50,7 @@ TEST(Axis, HasAPowerOfTenAtEachTickOfALongLogarithmicScale) {
   expect_ticks({Scale::Log, 0.2, 1e-4, 0, 1}, {1e-4, 1e-3, 1e-2, 1e-1});
 }
 
-TEST(Axis, HasMultiplesOfThemOnAShortOne) {
+TEST(Axis, HasMultiplesOfPowersOfTenOnAShortLogarithmicScale) {
   expect_ticks({Scale::Log, 1900, 12000, 0, 1}, {2000, 3000, 5000, 10000});
   expect_ticks({Scale::Log, 1900, 3100, 0, 1}, {2000, 2500, 3000});
 }
@@ -76,7 +76,7 @@ TEST(Spread, KeepsTheOrderOfEquals) {
   EXPECT_THAT(spread({7, 7, 7}, 2, 0, 100), ElementsAre(7, 9, 11));
 }
 
-TEST(Spread, PlacesNothing) {
+TEST(Spread, AcceptsNoLabels) {
   EXPECT_THAT(spread({}, 10, 0, 100), IsEmpty());
 }
 
@@ -94,7 +94,7 @@ TEST(Ticks, WriteCountsWithThousands) {
   EXPECT_EQ(count_tick(12345.4), "12,345");
 }
 
-TEST(Ticks, WriteMeasuredNumbersShortly) {
+TEST(Ticks, AbbreviateMeasuredNumbers) {
   EXPECT_EQ(number_tick(0.25), "0.25");
   EXPECT_EQ(number_tick(-0.0), "0");
   EXPECT_EQ(number_tick(12345), "12,345");
@@ -108,7 +108,7 @@ TEST(Frame, PutsValuesIntoItsBox) {
   EXPECT_DOUBLE_EQ(frame.at({4, 3}).y, 50);
 }
 
-TEST(Frame, NamesItselfAndItsAxes) {
+TEST(Frame, ShowsItsTitleAndTheNamesOfItsAxes) {
   Svg svg(100, 100, "");
   Frame frame(svg, {10, 20, 90, 80}, {Scale::Linear, 0, 8, 10, 90}, {Scale::Log, 0.1, 0.01, 80, 20});
   frame.draw("cost", "of everything", {"bits", count_tick}, {"FPR", share_tick});

@@ -41,7 +41,7 @@ TEST(LinePlotSvg, ShowsASinglePoint) {
   EXPECT_THAT(svg, Not(HasSubstr("nan")));
 }
 
-TEST(BarPlotSvg, ShowsEveryValueAndSetsOwnBarsApart) {
+TEST(BarPlotSvg, ShowsEveryValueAndHighlightsKeysieve) {
   const std::string svg = bar_plot_svg(
       {.title = "cost", .values = {"ns"}, .bars = {{"keysieve, batch", 30.5}, {"apcu_exists", 1234}}});
   for (const char* words :

@@ -11,7 +11,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST(Svg, IsAFileOfTheSizeThatWasAskedFor) {
+TEST(Svg, IsAFileOfTheGivenSize) {
   Svg svg(640, 480, "a plot");
   const std::string text = svg.finish();
   EXPECT_THAT(text, StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 480\" "

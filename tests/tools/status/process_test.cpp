@@ -11,14 +11,14 @@
 namespace keysieve::test {
 namespace {
 
-// A program that waits to be killed, under a name of the caller's.
+// A program that waits to be killed, under a name of the caller's choice.
 pid_t start_as(const std::string& name) {
   std::array<int, 2> started{};
   if (::pipe2(started.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe");
   const pid_t pid = start_process([&] { return ::execl("/bin/sleep", name.c_str(), "1000", nullptr); });
   ::close(started[1]);
   char byte = 0;
-  static_cast<void>(::read(started[0], &byte, 1));  // ends when the program has taken the process over
+  static_cast<void>(::read(started[0], &byte, 1));  // ends when the process has executed the program
   ::close(started[0]);
   return pid;
 }
@@ -35,11 +35,11 @@ TEST(Process, IsNamedByItsCommandLine) {
   EXPECT_EQ(program_of("php-fpm: pool café 猫"), "php-fpm: pool café 猫 1000");
 }
 
-TEST(Process, HasNothingInItsNameThatATerminalObeys) {
+TEST(Process, HasNoControlCharactersInItsName) {
   EXPECT_EQ(program_of("a\033[2Jb\nc\x7F\xC2\x9Bz"), "a\uFFFD[2Jb\uFFFDc\uFFFD\uFFFDz 1000");
 }
 
-TEST(Process, HasUtf8InItsNameWhateverItIsCalled) {
+TEST(Process, AlwaysHasUtf8InItsName) {
   EXPECT_EQ(program_of("a\xC3(\xFF\xED\xA0\x80"), "a\uFFFD(\uFFFD\uFFFD\uFFFD\uFFFD 1000");
   EXPECT_EQ(program_of("\xE7\x8C"), "\uFFFD\uFFFD 1000");
 }
@@ -53,7 +53,7 @@ TEST(Process, HasAUserAndAStart) {
   EXPECT_THAT(process_ids(), Contains(::getpid()));
 }
 
-// Between two looks at it.
+// Between two lookups of it.
 TEST(Process, HasNoFactsOnceItHasEnded) {
   const pid_t pid = start_process([] { return 0; });
   siginfo_t end{};

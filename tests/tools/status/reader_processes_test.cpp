@@ -10,12 +10,12 @@ namespace {
 
 class ReaderProcessesTest : public SharedMemory {};
 
-TEST_F(ReaderProcessesTest, AreNoneWhereNobodyReads) {
+TEST_F(ReaderProcessesTest, AreNoneWithoutReaders) {
   publish("key");
   EXPECT_THAT(reader_processes(directory_.path()).readers, IsEmpty());
 }
 
-TEST_F(ReaderProcessesTest, AreFoundWithWhatTheyHaveMapped) {
+TEST_F(ReaderProcessesTest, AreFoundWithTheirMappings) {
   publish("key");
   const IdleReader idle(reader());
   const auto found = reader_processes(directory_.path()).readers;
@@ -30,7 +30,7 @@ TEST_F(ReaderProcessesTest, AreFoundWithWhatTheyHaveMapped) {
   EXPECT_NEAR(static_cast<double>(found[0].started_at), static_cast<double>(unix_now()), 60.0);
 }
 
-TEST_F(ReaderProcessesTest, ThatSitIdleKeepWhatWasRemoved) {
+TEST_F(ReaderProcessesTest, KeepRemovedPublicationsWhileTheyAreIdle) {
   publish("first");
   const IdleReader first(reader());
   publish("second");
@@ -54,7 +54,7 @@ TEST_F(ReaderProcessesTest, OfOtherDirectoriesAreNotCounted) {
 }
 
 // As in a pool with a chroot, into which the directory is mounted.
-TEST_F(ReaderProcessesTest, AreFoundBehindABindMountAndKeepWhatWasRemoved) {
+TEST_F(ReaderProcessesTest, AreFoundBehindABindMountAndKeepRemovedPublications) {
   const TemporaryDirectory there;
   if (::mount(directory_.path().c_str(), there.path().c_str(), nullptr, MS_BIND, nullptr) != 0) {
     GTEST_SKIP() << "only root can mount";
@@ -87,7 +87,7 @@ TEST_F(ReaderProcessesTest, OfAnotherFileSystemUnderTheSamePathAreNotCounted) {
   EXPECT_THAT(reader_processes(directory_.path()).readers, IsEmpty());
 }
 
-TEST_F(ReaderProcessesTest, AreFoundWhenTheirSetWasWipedAway) {
+TEST_F(ReaderProcessesTest, AreFoundAfterTheirSetWasRemoved) {
   publish("first");
   const IdleReader idle(reader());
   std::filesystem::remove_all(folder());
