@@ -7,12 +7,12 @@ namespace App;
 use PDO;
 
 /**
- * The source of truth of these examples: SQLite, in the file that EXAMPLES_DB names. It is opened by the first query: a
- * page all of whose keys are absent never connects.
+ * The source of truth of these examples: SQLite, in the file that EXAMPLES_DB names. The first query opens it: a page all of
+ * whose keys are absent never connects.
  */
 final class Database
 {
-    /** How many queries this object has made. */
+    /** Number of queries that this object has made. */
     public int $queries = 0;
     private ?PDO $connection = null;
 
@@ -52,7 +52,7 @@ final class Database
         return $this->rows(str_replace('(?)', $places, $sql), $values);
     }
 
-    /** A time limit: SQLite waits so long for a lock, MySQL and PostgreSQL for a connection. */
+    /** A time limit: how long SQLite waits for a lock, and MySQL and PostgreSQL for a connection. */
     public function connection(): PDO
     {
         $file = $this->file ?? (string) getenv('EXAMPLES_DB');

@@ -1,7 +1,7 @@
 <?php
 
-// The keys of a set as a batch lists them, each ended by a NUL: php keys.php SET
-// With --profile: the name of the rules by which they are normalised. Lookups use the same classes.
+// Lists the keys of a set for a batch, each ended by a NUL: php keys.php SET
+// With --profile: prints the name of the rules by which they are normalised. Lookups use the same classes.
 
 declare(strict_types=1);
 
@@ -23,7 +23,7 @@ const SETS = [
     'disposable' => ['SELECT domain FROM disposable_domains', DomainKey::class],
 ];
 
-ini_set('display_errors', 'stderr'); // a message is no key
+ini_set('display_errors', 'stderr'); // a message is not a key
 $set = end($argv);
 if (!isset(SETS[$set])) {
     fwrite(STDERR, "keys.php: no set \"$set\"\n");
@@ -35,5 +35,5 @@ if ($argv[1] === '--profile') {
 }
 foreach ((new Database())->connection()->query($query, PDO::FETCH_COLUMN, 0) as $name) { // row by row
     $key = $rules === null ? $name : $rules::of($name);
-    echo $key === null ? '' : "$key\0"; // null: nobody can ask for it
+    echo $key === null ? '' : "$key\0"; // null: no lookup can ask for it
 }

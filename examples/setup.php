@@ -1,6 +1,6 @@
 <?php
 
-// Makes the database of these examples, with a few rows: php setup.php
+// Creates the database of these examples, with a few rows: php setup.php
 
 declare(strict_types=1);
 

@@ -10,11 +10,11 @@ use RuntimeException;
 use Throwable;
 
 /**
- * Inserts a row whose key is in a set. The key is in the set's adds log before the row can be seen. A transaction that
- * is rolled back after its add costs a "maybe" now and then until the next build.
+ * Inserts a row whose key is in a set. The key is in the set's adds log before the row can be seen. A transaction that is
+ * rolled back after its add costs a "maybe" now and then until the next build.
  *
- * The key must be what lookups ask for. The options OPT_SERIALIZER and OPT_PREFIX of the connection to Redis must be as
- * they are by default.
+ * The key must be the one that lookups ask for. The connection to Redis must have the defaults of OPT_SERIALIZER and
+ * OPT_PREFIX.
  */
 final class AddThenCommit
 {
@@ -27,7 +27,7 @@ final class AddThenCommit
     }
 
     /**
-     * The insert comes first: what a unique index refuses is not added.
+     * The insert comes first: a row that a unique index refuses must not be added.
      *
      * @param array<string|int> $values
      */
@@ -46,7 +46,7 @@ final class AddThenCommit
         }
     }
 
-    /** An add that fails fails the transaction: else the row would be there, and its key absent until the next build. */
+    /** A failed add fails the transaction; otherwise the row would be there, and its key absent until the next build. */
     private function add(string|int $key): void
     {
         if ($this->redis->xAdd($this->log, '*', ['key' => $key]) === false) {

@@ -17,7 +17,7 @@ require __DIR__ . '/../usernames/UserNameKey.php';
 require __DIR__ . '/../usernames/UserNames.php';
 require __DIR__ . '/AddThenCommit.php';
 
-// The transaction is open while Redis is asked, so a Redis that hangs must not hold it for long.
+// The transaction is open during the request to Redis, so a Redis that hangs must not hold it for long.
 $redis = new Redis();
 $redis->connect((string) getenv('EXAMPLES_REDIS'), 0, 2.0, null, 0, 2.0);
 

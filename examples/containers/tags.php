@@ -1,5 +1,5 @@
 <?php
-// Which of the tags may exist? They come as ?tags=a,b; the answer is JSON, with what is known of the set.
+// Which of the tags may exist? They come as ?tags=a,b; the answer is JSON, with facts about the set.
 
 declare(strict_types=1);
 

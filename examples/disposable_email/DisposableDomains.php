@@ -8,11 +8,11 @@ use KeySieve\Membership;
 use PDOException;
 
 /**
- * Is an address at a domain that gives mailboxes to everybody for ten minutes?
+ * Is an address at a domain that gives anyone a mailbox for ten minutes?
  *
- * "Maybe" must block nobody: one honest domain in a hundred (the false-positive rate) would be locked out, and always
- * the same one. So the exact list has the last word, and nobody is blocked while it cannot be asked. The set spares the
- * list the question for nearly all honest addresses.
+ * "Maybe" must block no one: one honest domain in a hundred (the false-positive rate) would be locked out, and always the
+ * same one. So the exact list has the last word, and no address is blocked while the list is unavailable. The set saves the
+ * list from nearly all questions about honest addresses.
  */
 final class DisposableDomains
 {
@@ -29,7 +29,7 @@ final class DisposableDomains
     }
 
     /**
-     * The address's domain and those above it, but no top-level one: a.b.example, b.example.
+     * The address's domain and its parent domains except the top-level one: a.b.example, b.example.
      *
      * @return string[]
      */

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace App;
 
-/** A domain as the DNS knows it: lower case, in ASCII, without the dot at its end. */
+/** A domain in the form of the DNS: lower case, in ASCII, without the dot at its end. */
 final class DomainKey
 {
     public const PROFILE = 'domain-ascii-v1';

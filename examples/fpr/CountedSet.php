@@ -16,13 +16,13 @@ namespace KeySieve;
  *
  *     production FPR = false positives / (false positives + absent)
  *
- * The maybe of an unavailable set is no false positive of its filter, and is not counted as one. Confirm every key that
- * was answered maybe, and ask such a set only through this class: else the rate comes out too low.
+ * An answer of an unavailable set is not a false positive of its filter, and is not counted as one. Confirm every key that
+ * came back as maybe, and ask such a set only through this class; otherwise the rate comes out too low.
  *
  * Counts go to APCu, which all workers of a php-fpm share; metrics.php shows them. Without APCu nothing is counted. A
- * process that lives for long calls flush() after each job; where APCu is not shared (command line, RoadRunner) it
- * passes a function that brings the counts elsewhere. It costs some 20 ns more per lookup, and a few microseconds per
- * request and per confirm().
+ * long-running process calls flush() after each job; where APCu is not shared (command line, RoadRunner) it passes a function
+ * that sends the counts elsewhere. This costs some 20 ns more per lookup, and a few microseconds per request and per
+ * confirm().
  */
 final class CountedSet implements Membership
 {
@@ -63,8 +63,8 @@ final class CountedSet implements Membership
     }
 
     /**
-     * Null for an absent key, which the store is not asked about. For any other what $find returns: null when the
-     * store does not have it. When $find throws nothing is known, and nothing confirmed.
+     * Returns null for an absent key, without asking the store. For any other key returns the result of $find: null when the
+     * store does not have it. When $find throws, nothing is confirmed.
      *
      * @template T
      * @param callable(string|int|Key): ?T $find
@@ -81,10 +81,10 @@ final class CountedSet implements Membership
     }
 
     /**
-     * The store was asked about keys that had been answered maybe, and had those found.
+     * Reports that the store was asked about keys that came back as maybe, and which of them it found.
      *
-     * @param array<string|int|Key> $asked a key as often as it was answered maybe: all of candidates()
-     * @param array<string|int|Key> $found written as they were asked for; of a key with several rows once or more
+     * @param array<string|int|Key> $asked a key as often as it came back as maybe: all of candidates()
+     * @param array<string|int|Key> $found written as they were asked for; a key with several rows once or more
      */
     public function confirm(array $asked, array $found): void
     {
@@ -100,7 +100,7 @@ final class CountedSet implements Membership
         $this->count('false_positive', count($asked) - $hits);
     }
 
-    /** Counts what was asked since the last time. The end of a request does it too. */
+    /** Adds the counts since the last call. The end of a request does this too. */
     public function flush(): void
     {
         $asked = self::asked($this->name);

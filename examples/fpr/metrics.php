@@ -1,6 +1,7 @@
 <?php
 
-// What CountedSet has counted in all workers of this php-fpm, as Prometheus reads it. Close it to others: ../README.md says how.
+// The counts of CountedSet from all workers of this php-fpm, for Prometheus. Deny access to all others: ../README.md says
+// how.
 
 declare(strict_types=1);
 

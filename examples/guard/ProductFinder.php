@@ -7,11 +7,11 @@ namespace App;
 use KeySieve\Membership;
 
 /**
- * A guard in front of Redis and SQL. A crawler or an attacker that asks for endless products that do not exist passes
- * every cache, since a missing product is not cached. Here only the share that the false-positive rate says gets as far.
+ * A guard in front of Redis and SQL. Endless requests for products that do not exist (from a crawler, an attacker) pass every
+ * cache, since a missing product is not cached. Here only a small share of them gets that far: the false-positive rate.
  *
- * A product that was inserted since the build is "absent" as well, until its key is added: insert products by
- * AddThenCommit (../add_then_commit). Where that cannot be done, use "absent" only for what may be as old as the build.
+ * A product that was inserted since the build is "absent" as well, until its key is added: insert products with AddThenCommit
+ * (../add_then_commit). If you cannot do that, use "absent" only for data that may be as old as the build.
  */
 final class ProductFinder
 {
@@ -25,7 +25,8 @@ final class ProductFinder
     /** @return ?array<string, mixed> */
     public function find(string $id): ?array
     {
-        // "42", "+42" and "42 " are one row for SQL, but three keys for a set: ask for what was built, the number.
+        // "42", "+42" and "42 " are one row for SQL, but three keys for a set: ask for the number, which the set was built
+        // from.
         $number = filter_var($id, FILTER_VALIDATE_INT);
         if ($number === false || !$this->products->mayContain($number)) {
             return null;
@@ -34,8 +35,7 @@ final class ProductFinder
     }
 
     /**
-     * That a product is not there is not cached: it may be inserted at this moment, and would stay away until that
-     * entry ends.
+     * A missing product is not cached: it may be inserted at this moment, and would stay hidden until that entry expires.
      *
      * @return ?array<string, mixed>
      */

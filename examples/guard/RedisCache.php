@@ -8,16 +8,16 @@ use Redis;
 use RedisException;
 
 /**
- * Rows in Redis. It is connected to by the first key that may exist. A Redis that is away or hangs costs its time limit
- * once, and is left alone for some seconds: the database answers instead. APCu tells all workers of a php-fpm; without
- * APCu each request finds out for itself.
+ * Rows in Redis. The first key that may exist opens the connection. A Redis that is down or hangs costs its time limit once,
+ * and is then left alone for some seconds: the database answers instead. With APCu all workers of a php-fpm share this
+ * knowledge; without it each request finds out for itself.
  */
 final class RedisCache
 {
     private const SECONDS_TO_KEEP = 300;
     private const SECONDS_TO_LEAVE_ALONE = 5;
 
-    /** How often Redis was asked, to read, to write, or in vain. */
+    /** Number of requests to Redis: reads, writes and failures. */
     public int $asked = 0;
     private ?Redis $connection = null;
     private int $leftAloneUntil = 0;

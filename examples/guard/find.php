@@ -1,7 +1,7 @@
 <?php
 
-// Finds products and says who was asked: php find.php ID...    or one per line on standard input
-// EXAMPLES_REDIS_SECONDS is how long it waits for Redis.
+// Finds products and shows which store was asked: php find.php ID...    or one per line on standard input
+// EXAMPLES_REDIS_SECONDS is the time limit for Redis.
 
 declare(strict_types=1);
 

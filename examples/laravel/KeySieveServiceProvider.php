@@ -12,14 +12,14 @@ use KeySieve\Membership;
 use KeySieve\Set;
 
 /**
- * Binds each set of config/keysieve.php as "keysieve.<name>", and TagLinks, which is that of ../tag_links as it is.
+ * Binds each set of config/keysieve.php as "keysieve.<name>", and TagLinks, the unchanged class of ../tag_links.
  *
- * A bare Membership is not bound: a class that nobody told its set would get that one without a word, and "absent" for
- * keys of another. Tell a class with one set:
+ * A bare Membership is not bound: a class without a chosen set would silently get that one, and "absent" for keys of another.
+ * Choose the set of a class with:
  *
  *     $this->app->when(Shelf::class)->needs(Membership::class)->give('keysieve.shop');
  *
- * Singletons are right under Octane as well: a set keeps nothing of a request, and follows new publications by itself.
+ * Singletons are right under Octane as well: a set keeps nothing of a request, and follows new publications on its own.
  */
 final class KeySieveServiceProvider extends ServiceProvider
 {

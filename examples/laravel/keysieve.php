@@ -1,6 +1,6 @@
 <?php
 
-// config/keysieve.php: each set with the rules that its keys are normalised by (null: any).
+// config/keysieve.php: each set with the rules by which its keys are normalised (null: any).
 
 declare(strict_types=1);
 

@@ -1,19 +1,19 @@
 <?php
 
-// A worker that lives for long: takes pages from the list `pages` in Redis, {"id": 7, "tags": ["猫", …]}, and appends
-// the links of their tags to the list `links`. It is never restarted for a new publication: php worker.php NAME
+// A long-running worker: takes pages from the list `pages` in Redis, {"id": 7, "tags": ["猫", …]}, and appends the links of
+// their tags to the list `links`. It needs no restart for a new publication: php worker.php NAME
 //
-// - A page stays in the list `pages:taken:NAME` until its links are there. What a worker that died has left behind, the
-//   next one of that name does: give each worker that runs at a time another (systemd: worker@NAME.service, %i).
-//   Queues such as Messenger's have the like built in, as acknowledgement.
-// - Nothing is to be attached or refreshed: a lookup sees a new publication within half a second, an add, `keysieve
+// - A page stays in the list `pages:taken:NAME` until its links are there. If a worker dies, the next one of that name
+//   finishes its pages: give workers that run at the same time different names (systemd: worker@NAME.service, %i).
+//   Queues such as Messenger's have something like this built in, as acknowledgement.
+// - You need not attach or refresh anything: a lookup sees a new publication within half a second; an add, `keysieve
 //   bypass` and its end at once. Keep the Set as long as you like.
 // - Expiry, the end of a timed bypass and a directory that was emptied are noticed by a request's first lookup and
 //   every 4,096 lookups. A worker like this one is one request, so it ends after an hour, and its supervisor
-//   (systemd: Restart=always) starts another. So it does when Redis or the database is away.
-// - While it idles it asks for the availability. Else it would hold the memory of a publication that was replaced.
-// - A set that is unavailable answers maybe: right, but slow. The extension says so in the error log when it changes.
-// - CountedSet (../fpr) needs flush() after each job, and a function that brings its counts to where they are shown.
+//   (systemd: Restart=always) starts another. It also ends when Redis or the database is down.
+// - While it idles it asks for the availability. Otherwise it would hold the memory of a publication that was replaced.
+// - A set that is unavailable answers maybe: right, but slow. The extension logs every change in the error log.
+// - CountedSet (../fpr) needs flush() after each job, and a function that sends its counts to where they are shown.
 
 declare(strict_types=1);
 
@@ -27,7 +27,7 @@ require __DIR__ . '/../tag_links/TagKey.php';
 require __DIR__ . '/../tag_links/TagLinks.php';
 
 const SECONDS_TO_LIVE = 3600;
-const BYTES_TO_USE = 64 << 20; // of PHP's own memory; sets are not counted by it
+const BYTES_TO_USE = 64 << 20; // of PHP's own memory, which does not include sets
 const SECONDS_TO_WAIT = 1;
 
 if ($argc !== 2) {
@@ -52,7 +52,7 @@ while (is_string($redis->rawCommand('LMOVE', $taken, 'pages', 'RIGHT', 'LEFT')))
 
 $end = hrtime(true) + SECONDS_TO_LIVE * 1_000_000_000;
 while (!$stopped && hrtime(true) < $end && memory_get_usage() < BYTES_TO_USE) {
-    if ($redis->getLastError() !== null) { // its memory is full, say: end, and leave the page where it is
+    if ($redis->getLastError() !== null) { // its memory is full, for example: end, and leave the page where it is
         throw new RedisException($redis->getLastError());
     }
     $page = $redis->rawCommand('BLMOVE', 'pages', $taken, 'LEFT', 'RIGHT', SECONDS_TO_WAIT); // blMove() in phpredis 6
@@ -64,7 +64,7 @@ while (!$stopped && hrtime(true) < $end && memory_get_usage() < BYTES_TO_USE) {
     try {
         ['id' => $id, 'tags' => $tags] = json_decode($page, true, flags: JSON_THROW_ON_ERROR);
         [$list, $done] = ['links', json_encode(['id' => $id, 'tags' => $links->of($tags)], JSON_THROW_ON_ERROR)];
-    } catch (JsonException | TypeError $error) { // this page would fail for ever; any other error ends the worker
+    } catch (JsonException | TypeError $error) { // this page would always fail; any other error ends the worker
         error_log("pages:refused: {$error->getMessage()}");
         [$list, $done] = ['pages:refused', $page];
     }

@@ -1,6 +1,7 @@
 <?php
 
-// Shows what this worker sees of ?sets=tags,shop, and the extension's part of phpinfo(). Close it to others: ../README.md says how.
+// Shows what this worker sees of ?sets=tags,shop, and the extension's part of phpinfo(). Deny access to others: ../README.md
+// says how.
 
 declare(strict_types=1);
 
@@ -23,4 +24,4 @@ foreach (explode(',', $_GET['sets'] ?? '') as $name) {
     }
     echo '<p>', htmlspecialchars($info?->trouble === null ? $text : "$text ($info->trouble)"), "</p>\n";
 }
-(new ReflectionExtension('keysieve'))->info(); // for each of these sets why it does not answer
+(new ReflectionExtension('keysieve'))->info(); // also says for each of these sets why it does not answer

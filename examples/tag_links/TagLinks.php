@@ -8,8 +8,8 @@ use KeySieve\Key;
 use KeySieve\Membership;
 
 /**
- * Which tags of a page have an article in the encyclopedia, which sell something in the shop? Most have neither, and
- * the database hears nothing of those: one query per set for the few that may exist, or none at all.
+ * Which tags of a page have an article in the encyclopedia, which sell something in the shop? Most have neither, and the
+ * database is not asked about those: one query per set for the few that may exist, or none at all.
  */
 final class TagLinks
 {

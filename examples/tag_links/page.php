@@ -1,6 +1,6 @@
 <?php
 
-// The tags of a page, each with the links that lead somewhere: /page.php?tags=猫,桜 or php page.php 猫 桜
+// The tags of a page, each with links that lead to a result: /page.php?tags=猫,桜 or php page.php 猫 桜
 
 declare(strict_types=1);
 

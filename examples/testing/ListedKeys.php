@@ -8,8 +8,8 @@ use KeySieve\Key;
 use KeySieve\Membership;
 
 /**
- * A set for the tests of your code: no extension's set, no shared memory, just these keys. Give it a key that your
- * database does not have, and you see what your code does about a false positive.
+ * A set for the tests of your code: no extension, no shared memory, just these keys. Give it a key that your database does
+ * not have to see how your code handles a false positive.
  */
 final class ListedKeys implements Membership
 {

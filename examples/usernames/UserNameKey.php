@@ -6,7 +6,7 @@ namespace App;
 
 use Normalizer;
 
-/** What counts as the same name. Stricter than for tags: nobody may be `Ａlice` beside `alice`. */
+/** Defines which names are the same. Stricter than for tags: `Ａlice` must not exist next to `alice`. */
 final class UserNameKey
 {
     public const PROFILE = 'user-nfkc-casefold-v1';

@@ -8,10 +8,10 @@ use KeySieve\Membership;
 use PDOException;
 
 /**
- * Says whether a name is free while it is being typed. Most names that people try are: those are answered without a query.
+ * Says while a user types whether a name is free. Most names that people try are free, and need no query.
  *
- * "Absent" means free as of the generation at hand and the adds that this host has received. That is good enough to
- * show. The unique index of the database alone decides which insert gets the name.
+ * "Absent" means free according to the current generation and the adds that this host has received. Good enough to show; only
+ * the database's unique index decides who gets the name, when it is inserted.
  */
 final class UserNames
 {
@@ -32,7 +32,7 @@ final class UserNames
     }
 
     /**
-     * Does not look at the set: a name that was taken a moment ago may still be absent here.
+     * Does not ask the set: a name that was taken a moment ago may still be absent here.
      *
      * @return NameState never Free: Registered, Taken or Invalid
      */
@@ -45,7 +45,7 @@ final class UserNames
         try {
             $addThenCommit->insert($key, 'INSERT INTO users (name_key, name) VALUES (?, ?)', [$key, $name]);
         } catch (PDOException $exception) {
-            // SQLSTATE 23: integrity constraints, of which the unique index is one.
+            // SQLSTATE 23: integrity constraints; the unique index is one.
             if (str_starts_with((string) $exception->getCode(), '23') && $this->isTaken($key)) {
                 return NameState::Taken;
             }

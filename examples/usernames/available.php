@@ -1,6 +1,6 @@
 <?php
 
-// Says which names are free: php available.php NAME...
+// Shows which names are free: php available.php NAME...
 
 declare(strict_types=1);
 
