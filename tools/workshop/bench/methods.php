@@ -87,7 +87,7 @@ function fill(Place $place): void
     };
 }
 
-/** What a process asks. */
+/** Opens the store in this process. */
 function open(Place $place): mixed
 {
     return match ($place->store) {

@@ -46,7 +46,7 @@ function members(Stmt\ClassLike $type, array $types): string
     return ($rows === [] ? '' : table([$type instanceof Stmt\Enum_ ? 'case' : 'property', 'meaning'], $rows)) . $text;
 }
 
-/** Describes a method, from the comments of the interface. */
+/** The text about a method in the interface that declares it. */
 function inherited_text(Stmt\ClassLike $type, Stmt\ClassMethod $method, array $types): string
 {
     foreach ($type instanceof Stmt\Class_ ? $type->implements : [] as $interface) {
