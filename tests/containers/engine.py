@@ -1,4 +1,4 @@
-"""Podman with storage, networks and settings of its own in one folder: the machine's are not touched."""
+"""Podman with its own storage, networks and settings in one folder: those of the machine stay untouched."""
 
 import json
 import os
@@ -25,7 +25,7 @@ driver = "overlay"
 graphroot = "{work}/storage"
 runroot = "{work}/run"
 """
-# A name without a registry is that of an image made here.
+# A name without a registry refers to an image made here.
 REGISTRIES = """
 unqualified-search-registries = ["localhost"]
 short-name-mode = "disabled"
@@ -56,7 +56,7 @@ class Engine:
 
     @staticmethod
     def _limits() -> str:
-        """Within those of this process: Podman's own are higher, and root may not raise its own everywhere."""
+        """Limits within this process's: Podman's are higher, and root cannot raise its own everywhere."""
         held = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC}
         limits = {
             name: min(hard, MOST) if (hard := resource.getrlimit(kind)[1]) >= 0 else MOST
@@ -65,7 +65,7 @@ class Engine:
         return ", ".join(f'"{name}={limit}:{limit}"' for name, limit in limits.items())
 
     def run(self, *command: str, folder=None, text=None, fails=False) -> str:
-        """What the command printed. Throws Failed with all it said if it fails, or should and does not."""
+        """The output of the command. Throws Failed with it if the command fails, or should and does not."""
         done = subprocess.run(
             command,
             cwd=folder,
@@ -83,7 +83,7 @@ class Engine:
         return self.run("podman", *arguments, **options)
 
     def add_program(self, name: str, text: str) -> None:
-        """For all that run() runs."""
+        """Adds a program for the commands of run()."""
         programs = self.work / "programs"
         programs.mkdir(exist_ok=True)
         (programs / name).write_text(text)
@@ -91,7 +91,7 @@ class Engine:
         self.environment["PATH"] = f"{programs}:{os.environ['PATH']}"
 
     def serve(self) -> None:
-        """Docker's programming interface, for docker-compose."""
+        """Serves Docker's API, for docker-compose."""
         if self.service:
             return
         self.service = subprocess.Popen(
@@ -118,7 +118,7 @@ class Engine:
 
 
 def reached(condition, seconds: float = 60) -> bool:
-    """Whether it comes true in time."""
+    """Whether the condition comes true in time."""
     end = time.monotonic() + seconds
     while not (is_true := condition()) and time.monotonic() < end:
         time.sleep(0.2)

@@ -1,5 +1,5 @@
-"""Runs the pod of a Kubernetes manifest: the volumes as a kubelet makes them, each container with its user,
-groups, rights and limits, sidecars first, each until its startup probe succeeds."""
+"""Runs the pod of a Kubernetes manifest: volumes as a kubelet makes them, and each container with its user,
+groups, rights and limits. Sidecars start first, each until its startup probe succeeds."""
 
 import base64
 import pathlib
@@ -31,7 +31,7 @@ class Pod:
     def start(self) -> None:
         for volume in self.spec["volumes"]:
             self._make_volume(volume)
-        # What all containers share, the network, is nobody's who may die.
+        # The network, which all containers share, belongs to a container that does not end.
         self.engine.podman(
             "run",
             "--detach",
@@ -54,7 +54,7 @@ class Pod:
         return self.engine.podman("exec", self._id(name), *command, **options)
 
     def kill(self, name: str) -> None:
-        """As when a container dies: the pod stays, and its volumes with it."""
+        """Acts like a container that dies: the pod and its volumes stay."""
         container = next(each for each in self._containers() if each["name"] == name)
         self.engine.podman("kill", self._id(name))
         self.engine.podman("start", self._id(name))
@@ -67,7 +67,7 @@ class Pod:
 
     @property
     def process(self) -> int:
-        """One that is in the pod's network."""
+        """The id of a process in the pod's network."""
         return int(self.engine.podman("inspect", "--format", "{{.State.Pid}}", self._id("network")))
 
     def end(self) -> None:
@@ -78,7 +78,7 @@ class Pod:
             subprocess.run(["umount", str(mount)], check=True)
 
     def _containers(self) -> list:
-        """Sidecars first."""
+        """All containers, sidecars first."""
         return self.spec["initContainers"] + self.spec["containers"]
 
     @staticmethod
@@ -86,7 +86,7 @@ class Pod:
         return f"pod-{name}"
 
     def _make_volume(self, volume: dict) -> None:
-        """With fsGroup, all of a volume belongs to that group, including what is made in it later."""
+        """With fsGroup, a volume and all files created in it belong to that group."""
         path = self.folder / volume["name"]
         path.mkdir(parents=True)
         if "emptyDir" in volume:

@@ -1,13 +1,12 @@
 #!/bin/bash
-# Asks bash what it would complete: completion.bash FILE BIN_DIRECTORY, where the file is
-# tools/packaging/completions/keysieve.
+# Prints what bash would complete: completion.bash FILE BIN_DIRECTORY, where the file is tools/packaging/completions/keysieve.
 set -eu
 . /usr/share/bash-completion/bash_completion
 . "$1"
 PATH=$2:$PATH
 cases=$("$(dirname "$0")/completion_cases")
 
-# completed LINE: what would be offered at its end, in one line
+# completed LINE: what bash offers at its end, in one line
 completed() {
   read -ra COMP_WORDS <<<"$1"
   [[ $1 != *' ' ]] || COMP_WORDS+=('')

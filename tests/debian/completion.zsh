@@ -1,5 +1,5 @@
 #!/usr/bin/zsh -f
-# Asks zsh what it would complete: completion.zsh FOLDER BIN_DIRECTORY, where the folder holds
+# Prints what zsh would complete: completion.zsh FOLDER BIN_DIRECTORY, where the folder holds
 # tools/packaging/completions/_keysieve.
 emulate zsh -o err_exit -o extended_glob
 zmodload zsh/zpty
@@ -13,7 +13,7 @@ trap "rm -rf $PWD" EXIT
 mkdir -p sets/tags sets/users
 touch tags.ks
 
-# A shell on a terminal of its own, whose completion writes down what it offers.
+# A shell on its own terminal, whose completion writes down what it offers.
 cat >setup <<'SETUP'
 export PATH=$1:$PATH KEYSIEVE_DIRECTORY=$PWD/sets
 PS1= fpath=($2 $fpath)
@@ -22,7 +22,7 @@ compinit -u -d dump
 compadd() {
   setopt local_options extended_glob
   local -a offered
-  if [[ " $* " != *' '-[a-zA-Z]#[OAD]' '* ]]; then # which would only fill an array
+  if [[ " $* " != *' '-[a-zA-Z]#[OAD]' '* ]]; then # this would only fill an array
     builtin compadd -A offered "$@"
     print -rl -- $offered >>offers
   fi
@@ -46,7 +46,7 @@ await() {
 }
 await ready 'the shell'
 
-# completed LINE: what is offered at its end, in one line
+# completed LINE: what zsh offers at its end, in one line
 completed() {
   rm -f offers offered
   zpty -w -n shell $'\x15'"$1"$'\t'

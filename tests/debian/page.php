@@ -1,6 +1,6 @@
 <?php
-// The page of the test of the packages. It prints the answers for a key that is in the set and for one that is not, and
-// which worker answered; without the extension, that it is missing.
+// Answers a request of the packages' test: the result for a key that is in the set and for one that is not, and the worker's
+// pid. Without the extension: that it is not there.
 header('Content-Type: text/plain');
 if (!extension_loaded('keysieve')) {
     exit('no extension');

@@ -1,6 +1,6 @@
 <?php
 
-// validate.php FILE.json SCHEMA.json: says what is wrong, and ends with 1 then. By Debian's php-json-schema.
+// validate.php FILE.json SCHEMA.json: prints what is wrong, and then ends with status 1. Uses Debian's php-json-schema.
 
 require '/usr/share/php/JsonSchema/autoload.php';
 

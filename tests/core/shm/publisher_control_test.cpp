@@ -1,4 +1,4 @@
-// What a publisher does about a control page that is not as it should be.
+// A publisher repairs or refuses a control page that is not as it should be.
 #include <gmock/gmock.h>
 
 #include "core/base/error.hpp"

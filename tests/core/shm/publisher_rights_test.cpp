@@ -1,4 +1,4 @@
-// Who may publish, who owns the files, and that a publisher does not follow links.
+// Rights: who may publish, who owns the files, and that a publisher does not follow links.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 

@@ -1,7 +1,7 @@
 // The bytes of the snapshot format, in tests/golden: one file of few keys per kind, full shards of kinds that
-// fill them in ways of their own, and the counters of a counting set. A file that no longer matches means
-// that snapshots already in stores are read differently: that takes a new format number. For a new kind, the
-// variable KEYSIEVE_WRITE_GOLDEN=1 has its file written.
+// fill them in a special way, and the counters of a counting set. A file that no longer matches means that
+// snapshots already in stores are read differently, which requires a new format number. For a new kind, set
+// KEYSIEVE_WRITE_GOLDEN=1 to write its file.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -102,7 +102,7 @@ TEST_P(GoldenSnapshot, IsReadWithAllItsFields) {
 INSTANTIATE_TEST_SUITE_P(EveryFile, GoldenSnapshot, ::testing::ValuesIn(golden_files()),
                          [](const auto& instance) { return instance.param.name; });
 
-// Its bits are at places where nobody looks any more: keys would be absent.
+// Its bits are at places where no lookup looks any more: keys would be absent.
 TEST(GoldenRetiredKind, IsRefused) {
   const std::string path = golden_path("retired_kind_3");
   const MappedRegion region = map_file(path);
@@ -119,7 +119,7 @@ TEST(GoldenCounters, AreCountedByteByByte) {
   expect_golden(counters.get(), golden_path(file.name) + ".counters");
 }
 
-// Else they would pin no more than the files of few keys do.
+// Without this they would pin no more than the files of few keys do.
 class GoldenFullShards : public ::testing::Test {
  protected:
   static std::vector<ShardEntry> entries_of(const std::string& name) {
@@ -135,7 +135,7 @@ class GoldenFullShards : public ::testing::Test {
 
 TEST_F(GoldenFullShards, OfRibbonHaveUnevenLevelsAndExemption) {
   for (const ShardEntry& entry : entries_of("ribbon_full")) EXPECT_NE(entry.shape, ribbon::kEvenLevels);
-  // Between what 7 and 6 whole columns give: the last column has a share of the keys alone.
+  // Between the FPRs of 7 and 6 whole columns: the last column holds only a share of the keys.
   EXPECT_GT(estimated_fpr_of("ribbon_full"), 1.05 / 128);
   EXPECT_LT(estimated_fpr_of("ribbon_full"), 0.95 / 64);
 }
