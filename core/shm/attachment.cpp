@@ -57,8 +57,7 @@ bool Attachment::let_go_of_some(std::size_t bytes) noexcept {
   return advise_next(let_go_bytes_, bytes, MADV_DONTNEED);
 }
 
-// Succeeds without effect if the kernel does not support the advice (MADV_POPULATE_READ came with Linux
-// 5.14).
+// Counts as done if the kernel does not support the advice (MADV_POPULATE_READ came with Linux 5.14).
 bool Attachment::advise_next(std::size_t& done, std::size_t bytes, int advice) const noexcept {
   const std::size_t size = snapshot_region_.size();
   const std::size_t piece = std::min(bytes, size - done);

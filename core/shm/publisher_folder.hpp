@@ -14,8 +14,9 @@ namespace keysieve {
 class PublisherFolder : public SetFolder {
  public:
   // Opens the folder of any owner, but not one that is writable by group or others. Creates it (mode 2750,
-  // group `group`) if it is missing; then the directory must belong to root or the effective uid, since no
-  // other user may replace our folder. Throws CannotCreate, Permission, NotTrusted, MissingInput.
+  // group `group`) if it is missing; then the directory must belong to root or the effective uid, since
+  // its owner could not publish in a folder of ours. Throws CannotCreate, Permission, NotTrusted,
+  // MissingInput.
   static PublisherFolder open_or_create(const std::string& directory, std::string_view set_name,
                                         std::optional<gid_t> group);
 
