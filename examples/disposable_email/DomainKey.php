@@ -9,7 +9,7 @@ final class DomainKey
 {
     public const PROFILE = 'domain-ascii-v1';
 
-    /** @return ?string null for what is no domain */
+    /** @return ?string null if it is not a domain */
     public static function of(string $domain): ?string
     {
         $domain = rtrim($domain, '.');
