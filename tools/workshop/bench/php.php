@@ -67,7 +67,7 @@ function version_of(string $program): string
     return $found[0];
 }
 
-/** @return string[][] pages of so many keys from $first on */
+/** @return string[][] pages of that many keys from $first on */
 function pages_from(int $first): array
 {
     return array_chunk(array_map(key_number(...), range($first, $first + CHECKED_KEYS - 1)), KEYS_OF_A_PAGE);
