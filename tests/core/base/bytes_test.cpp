@@ -28,7 +28,7 @@ TEST(Bytes, LoadsAndStoresLittleEndianAtAnyAddress) {
   EXPECT_EQ(load<std::uint64_t>(bytes.data() + 1), 0x04030201U);
 }
 
-TEST(Bytes, ViewTextAndBack) {
+TEST(Bytes, ViewTextAsBytesAndBack) {
   using namespace std::string_view_literals;
   EXPECT_EQ(as_text(as_bytes("a\0b"sv)), "a\0b"sv);
   EXPECT_TRUE(as_bytes("").empty());
@@ -46,7 +46,7 @@ TEST(Random, FillsAllOfALongStretch) {
   for (const auto& stretch : words) EXPECT_NE(stretch, (std::array<std::uint64_t, 8>{}));
 }
 
-TEST(Random, GivesAnotherValueEachTime) {
+TEST(Random, GivesADifferentValueEachTime) {
   EXPECT_NE(random_value<std::uint64_t>(), random_value<std::uint64_t>());
 }
 

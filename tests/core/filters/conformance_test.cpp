@@ -160,7 +160,7 @@ TEST_P(FilterConformance, DoesNotDependOnTheOrderOfKeys) {
   EXPECT_EQ(forward, backward);
 }
 
-TEST_P(FilterConformance, KeepsToOneShardWhenAllKeysFallThere) {
+TEST_P(FilterConformance, FillsOnlyOneShardWhenAllKeysBelongThere) {
   constexpr std::uint32_t kShards = 8;
   constexpr std::uint32_t kFull = 3;
   auto keys = built_in(4'000);

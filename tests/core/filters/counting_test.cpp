@@ -61,7 +61,7 @@ TEST(Counting, IsSupportedByBloom) {
   for (const FilterKind* kind : counting_kinds()) EXPECT_TRUE(kind->can_add()) << kind->name;
 }
 
-TEST(Counting, SetsTheBitsThatABuildSets) {
+TEST(Counting, SetsTheSameBitsAsABuild) {
   const auto keys = built_in(500);
   for (const FilterKind* kind : counting_kinds()) {
     const FilterParams params{.shard_bytes = 1024, .hash_count = 7};

@@ -67,7 +67,7 @@ TEST(Registry, FindsNothingForUnknownIdsAndNames) {
   EXPECT_EQ(find_filter_kind("Bloom"), nullptr);
 }
 
-TEST(Registry, ListsTheKnownNamesWhenAskedForAnother) {
+TEST(Registry, ListsTheKnownNamesForAnUnknownOne) {
   EXPECT_THAT(
       [] { filter_kind_named("blom"); },
       test::fails(ErrorKind::Usage, AllOf(HasSubstr("\"blom\""), HasSubstr("bloom"),

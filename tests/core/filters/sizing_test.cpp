@@ -90,7 +90,7 @@ TEST(Sizing, LeavesRoomForGrowth) {
   }
 }
 
-TEST(Sizing, LeavesRoomInTheFullestShardWhereAddingNeedsIt) {
+TEST(Sizing, LeavesRoomForAddsInTheFullestShard) {
   for (const FilterKind& kind : filter_kinds()) {
     if (kind.capacity == nullptr) continue;
     const Geometry geometry = size_filter(kind, {.keys = 50'000, .growth = 2.0});
@@ -121,7 +121,7 @@ TEST(Sizing, RefusesAGrowthOutOfRange) {
   }
 }
 
-TEST(Sizing, RefusesAnotherShardSize) {
+TEST(Sizing, RefusesAnUnsupportedShardSize) {
   for (const std::uint32_t bytes : {0U, 512U, 3000U, 16384U, UINT32_MAX}) {
     expect_refused({.keys = 1, .shard_bytes = bytes}, "1024, 2048, 4096 or 8192");
   }

@@ -77,7 +77,7 @@ TEST_P(EachBypass, EndsOnTime) {
   }));
 }
 
-TEST_P(EachBypass, IsSeenAtTheNextCallAfterOneThatHasEnded) {
+TEST_P(EachBypass, IsSeenAtTheNextCallAfterAnEarlierOneHasEnded) {
   publish("key");
   set(unix_now() - 1);
   SetReader reader = this->reader();
@@ -103,7 +103,7 @@ TEST_P(EachBypass, NeedsAPublishedSet) {
   EXPECT_FALSE(std::filesystem::exists(folder()));
 }
 
-TEST_P(EachBypass, OutlastsAPublication) {
+TEST_P(EachBypass, SurvivesAPublication) {
   publish("old");
   SetReader reader = this->reader();
   set(0);

@@ -235,7 +235,7 @@ TEST(SnapshotBuilder, RefusesAnOverfullShard) {
               test::fails(ErrorKind::Data, AllOf(HasSubstr("tags"), HasSubstr("shard 1 is overfull"))));
 }
 
-TEST(SnapshotBuilder, TakesASetNameAndAKeyProfileOf64Bytes) {
+TEST(SnapshotBuilder, AcceptsASetNameAndAKeyProfileOf64Bytes) {
   const std::string name(kMaxSetNameBytes, 'n');
   const std::string profile(kKeyProfileBytes, 'p');
   const SnapshotBytes snapshot =

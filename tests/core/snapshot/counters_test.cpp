@@ -193,7 +193,7 @@ TEST(CountingEditor, RefusesCountersOfAnotherBuild) {
               test::fails(ErrorKind::Data));
 }
 
-TEST(CountingEditor, SaysWhichKindsCanCount) {
+TEST(CountingEditor, SaysWhichKindsSupportCounting) {
   EXPECT_NO_THROW(check_can_count(filter_kind_named("bloom"), "tags"));
   EXPECT_THAT(
       [] { check_can_count(filter_kind_named("ribbon"), "tags"); },

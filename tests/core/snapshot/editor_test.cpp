@@ -203,7 +203,7 @@ TEST(SnapshotEditor, RefusesMoreKeysThanAShardCanCount) {
   EXPECT_THAT(fill, test::fails(ErrorKind::Data, HasSubstr("overfull with 65536 keys")));
 }
 
-TEST(SnapshotEditor, SaysWhichKindsCanBeAddedTo) {
+TEST(SnapshotEditor, SaysWhichKindsSupportAdding) {
   FilterKind kind = filter_kind_named("bloom");
   EXPECT_NO_THROW(check_can_add(kind, "tags"));
   kind.add = nullptr;
