@@ -131,7 +131,7 @@ struct BlockedBloom::Avx2 : BlockedBloom {
     return _mm256_testc_ps(_mm256_castsi256_ps(tested), _mm256_castsi256_ps(wanted)) != 0;
   }
 
-  // Of eight lanes read from index n, the last n are set; from 8 on all eight.
+  // Eight lanes read from index n have their last n set; from 8 on all eight.
   static constexpr auto kWanted = [] {
     std::array<std::uint32_t, kHashCountChoice.back() + kBitsOfWord> lanes{};
     std::fill(lanes.begin() + kBitsOfWord, lanes.end(), ~std::uint32_t{0});

@@ -32,7 +32,7 @@ struct MappedFile {
 struct ProcessFacts {
   uid_t uid = 0;
   // Its command line, which names the pool of a php-fpm worker. Everything that is not printable UTF-8
-  // becomes U+FFFD: any user can start a process whose name a terminal takes for commands.
+  // becomes U+FFFD: any user can start a process whose name holds terminal commands.
   std::string program;
   UnixSeconds started_at = 0;
 };

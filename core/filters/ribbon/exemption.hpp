@@ -1,6 +1,6 @@
 // Which keys need not pass the last column. A fixed share of all keys is exempt, members or not, so more
 // absent keys get past it. But a seed per group of neighbouring keys decides which ones, and the builder
-// takes the one of 256 seeds that exempts the most members: the last column then has to hold fewer keys than
+// takes the one of 256 seeds that exempts the most members. The last column then has to hold fewer keys than
 // its false-positive rate suggests. Saves 0.05 bits per key at 1 %.
 #pragma once
 

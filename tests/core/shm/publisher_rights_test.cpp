@@ -1,4 +1,4 @@
-// Rights: who may publish, who owns the files, and that a publisher does not follow links.
+// A publisher checks who may publish, gives the files the right owner, and does not follow links.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
