@@ -26,7 +26,7 @@ ZEND_BEGIN_MODULE_GLOBALS(keysieve)
   bool throw_when_unavailable;
   zend_string* directory;
   zend_string* owner;
-  std::optional<uid_t> owner_uid;  // of the owner in php.ini, if php-fpm looked it up when it started
+  std::optional<uid_t> owner_uid;          // of the owner in php.ini, if php-fpm looked it up when it started
   keysieve::SetsBySource* sets_by_source;  // created with the globals
   keysieve::AttachedSets* attached_sets;   // for the settings of this request
 ZEND_END_MODULE_GLOBALS(keysieve)

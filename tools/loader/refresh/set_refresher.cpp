@@ -85,7 +85,7 @@ Outcome SetRefresher::follow_pointer(Publisher& publisher, const StoreRecords& r
   if (records.pointer_error) return refused(*records.pointer_error);
   if (!records.pointer || !records.pointer->current) return never_pushed(store_.name());
   const PointerRecord& pointer = *records.pointer;
-  const Outcome outcome = is_live(*pointer.current) ? Outcome{} : replace(publisher, pointer, now);
+  Outcome outcome = is_live(*pointer.current) ? Outcome{} : replace(publisher, pointer, now);
   if (outcome.is_good()) {
     put_off_.reset();
     backoff_.reset();
