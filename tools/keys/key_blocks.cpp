@@ -13,13 +13,14 @@
 namespace keysieve {
 namespace {
 
-// At least: less costs more system calls, more does not stay in the nearest caches until its keys are hashed.
+// Bytes per read, at least. Less costs more system calls; more leaves the nearest caches before its keys
+// are hashed.
 constexpr std::size_t kReadBytes = std::size_t{256} * 1024;
 
-// Some thousand lines: what a list looks like shows in fewer.
+// Some thousand lines, more than enough to see what a list looks like.
 constexpr std::size_t kBeginningBytes = std::size_t{64} * 1024;
 
-// Those before the first line that holds a NUL.
+// Returns the lines before the first one that holds a NUL.
 std::string_view lines_without_nul(std::string_view lines) {
   const std::size_t nul = lines.find('\0');
   return nul == std::string_view::npos ? lines : lines.substr(0, lines.substr(0, nul).rfind('\n') + 1);
@@ -50,7 +51,7 @@ bool KeyBlocks::take(Block& block) {
     const std::string_view text(block.buffer.data(), filled);
     const auto last = text.substr(searched).rfind(format_.nul_separated ? '\0' : '\n');
     if (last == std::string_view::npos) {
-      // A CR at its end may be no part of the key.
+      // A CR at the end need not be part of the key.
       if (text.size() - (text.ends_with('\r') ? 1 : 0) > format_.max_key_bytes) throw without_end();
       continue;
     }
@@ -67,7 +68,7 @@ bool KeyBlocks::take(Block& block) {
   return true;
 }
 
-// Of an entry whose separator has not come.
+// Describes an entry that is too long and still has no separator.
 WrongEntry KeyBlocks::without_end() const {
   if (!format_.nul_separated || blocks_ > 1) return too_long(format_, 1);
   return {.number = 1,
@@ -79,7 +80,7 @@ void KeyBlocks::keep_beginning(std::string_view entries) {
   if (has_beginning_ || format_.nul_separated) return;
   const std::size_t room = kBeginningBytes - beginning_.size();
   has_beginning_ = entries.size() >= room;
-  // Keys that are cut short look like others.
+  // Drops the last, partial line: a key cut short looks like another key.
   if (entries.size() > room) entries = entries.substr(0, entries.substr(0, room).rfind('\n') + 1);
   beginning_ += entries;
 }

@@ -1,5 +1,5 @@
-// A list of keys as blocks of whole entries, which several threads take in turn and cut into keys. Used by
-// key_file.
+// Reads a list of keys in blocks of whole entries. Threads take blocks in turn and split them into keys.
+// Used by key_file.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@
 
 namespace keysieve {
 
-// What is wrong with an entry: which one of the list it is shows only when those of all blocks before are
+// Says what is wrong with an entry. Its number in the whole list is known only once all earlier blocks are
 // counted.
 struct WrongEntry {
   std::uint64_t number;  // in its block, from 1 on
   std::string reason;
-  bool is_whole_list = false;  // then its number says nothing
+  bool is_whole_list = false;  // then its number means nothing
 };
 
 WrongEntry too_long(const KeyFileFormat& format, std::uint64_t number);
@@ -37,18 +37,18 @@ class KeyBlocks {
   // Throws MissingInput, Permission.
   KeyBlocks(const std::string& path, const KeyFileFormat& format);
 
-  // What has arrived of the list, so that keys typed or piped slowly do not wait for more; false at the end,
-  // or when somebody has called stop(). Any thread. Throws MissingInput, or WrongEntry for an entry
-  // without end.
+  // Takes the entries that have arrived, so that keys typed or piped slowly do not wait for more. Returns
+  // false at the end, or after stop(). Any thread. Throws MissingInput, or WrongEntry for an entry without
+  // end.
   bool take(Block& block);
   void stop();
 
-  // The first whole lines, 64 KiB at most; when all threads have ended. Empty where keys end with NUL, which
-  // may look like anything.
+  // The first whole lines, 64 KiB at most. Call it when all threads have ended. Empty if keys end with NUL:
+  // such keys may look like anything.
   [[nodiscard]] std::string_view beginning() const noexcept { return beginning_; }
 
  private:
-  // Appends to what is in the block; false at the end of the list.
+  // Appends more bytes to the block; returns false at the end of the list.
   bool read_more(Block& block, std::size_t& filled);
   void keep_beginning(std::string_view entries);
   [[nodiscard]] WrongEntry without_end() const;
@@ -58,25 +58,26 @@ class KeyBlocks {
   FileDescriptor file_;
   int descriptor_;
 
-  std::mutex mutex_;  // for what follows
-  std::string rest_;  // the beginning of an entry whose end was not read yet
+  std::mutex mutex_;  // guards the members below
+  std::string rest_;  // the beginning of an entry whose end is not read yet
   std::string beginning_;
   bool has_beginning_ = false;
   std::uint64_t blocks_ = 0;
   bool at_end_ = false;
 };
 
-// Cuts blocks of a list into keys; one in each thread.
+// Splits blocks of a list into keys. Each thread has its own.
 class KeySplitter {
  public:
   using OnKeys = std::function<void(std::span<const std::string_view> keys)>;
 
   KeySplitter(const KeyFileFormat& format, OnKeys on_keys);
 
-  // Hands over all keys of the block, some at a time. Throws WrongEntry when those before it are handed over.
+  // Passes all keys of the block to on_keys, some at a time. Throws WrongEntry after passing the keys
+  // before it.
   void split(const KeyBlocks::Block& block);
 
-  // Of that block so far.
+  // Counts of the current block so far.
   [[nodiscard]] std::uint64_t entries() const noexcept { return entries_; }
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
 

@@ -17,7 +17,7 @@
 namespace keysieve {
 namespace {
 
-// What the threads have found in their blocks.
+// Collects what the threads find in their blocks.
 class Findings {
  public:
   void add_block(std::uint64_t number, std::uint64_t entries, std::uint64_t keys) {
@@ -36,8 +36,8 @@ class Findings {
     wrong_block_ = std::min(wrong_block_, block);
   }
 
-  // When all threads have ended. Blocks are taken in order, so all before the first wrong one are counted,
-  // and none behind it.
+  // Call it when all threads have ended. Blocks are taken in order, so all blocks before the first wrong
+  // one are counted, and none after it.
   [[nodiscard]] std::uint64_t keys(const std::string& source, const KeyFileFormat& format) const {
     if (!wrong_) return keys_;
     if (wrong_->is_whole_list) throw Error(ErrorKind::Data, source + ": " + wrong_->reason);
@@ -47,8 +47,8 @@ class Findings {
 
  private:
   std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> counted_;  // entries of blocks that a block before is not counted of
-  std::uint64_t blocks_ = 0;                        // of all before this one the entries are added up
+  std::map<std::uint64_t, std::uint64_t> counted_;  // entries of blocks after one that is not counted yet
+  std::uint64_t blocks_ = 0;                        // entries_ covers all blocks before this one
   std::uint64_t entries_ = 0;
   std::uint64_t keys_ = 0;
   std::optional<WrongEntry> wrong_;

@@ -16,7 +16,7 @@ constexpr std::size_t kExampleBytes = 40;
 
 using Lines = std::span<const std::string_view>;
 
-// Without the empty ones and without CR, as keys are read.
+// Leaves out empty lines and CRs, as the reader does.
 std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -57,7 +57,7 @@ std::optional<std::string> quotes(Lines lines) {
 }
 
 bool has_space_at_an_edge(std::string_view line) {
-  // Of ASCII, no-break, ideographic.
+  // ASCII space and tab, no-break space, ideographic space.
   constexpr std::array<std::string_view, 4> kSpaces{" ", "\t", "\u00A0", "\u3000"};
   return std::ranges::any_of(
       kSpaces, [line](std::string_view space) { return line.starts_with(space) || line.ends_with(space); });
@@ -96,13 +96,13 @@ struct Signature {
   std::string_view remedy;
 };
 
-// RFC 1952, RFC 8878, and the .xz file format: the first bytes of each, the gzip method (8) included.
+// The first bytes of each format (RFC 1952, RFC 8878, the .xz file format), including the gzip method (8).
 constexpr std::array<Signature, 3> kCompressed{{{"\x1F\x8B\x08", "gzip", "zcat"},
                                                 {"\x28\xB5\x2F\xFD", "zstd", "zstdcat"},
                                                 {{"\xFD\x37\x7A\x58\x5A\x00", 6}, "xz", "xzcat"}}};
 
-// Two bytes alone may begin a key that is not text. Such keys need -0; there the NUL of a first letter below
-// U+0100 must follow.
+// A key that is not text may begin with these two bytes. Such keys need -0, so with -0 the list is UTF-16
+// only if the NUL of a first letter below U+0100 follows.
 bool is_utf16(std::string_view text, const KeyFileFormat& format) {
   const bool is_little_endian = text.starts_with("\xFF\xFE");
   if (!is_little_endian && !text.starts_with("\xFE\xFF")) return false;
