@@ -9,7 +9,7 @@
 namespace keysieve {
 namespace {
 
-// A key may be long; as a rule the first entries tell.
+// Keys may be long, so has_adds() reads few entries at a time; the first ones usually suffice.
 constexpr std::size_t kEntriesToLookAt = 16;
 
 // Each call syncs once. `seq 1000000 | keysieve add tags --file - URL` took 0.7 s in a folder and 1.5 s in

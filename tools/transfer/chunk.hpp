@@ -16,16 +16,17 @@
 namespace keysieve {
 
 // Each push puts its chunks under a random id of its own, which is never used again. So a process that
-// removes the chunks of one push, however late (a process may be stopped for days between two steps), cannot
-// hit those of another, though it be of the same build.
+// removes the chunks of one push cannot hit those of another push of the same build, however late it is (a
+// process may be stopped for days between two steps).
 using PushId = std::array<std::uint8_t, 16>;
 
 inline constexpr std::size_t kChunkHeaderBytes = 16;
 inline constexpr std::size_t kChunkPayloadBytes = 65504;
 
-// Of a snapshot, or of its counters.
+// Returns how many chunks a snapshot, or its counters, of that size need.
 std::uint64_t chunk_count_of(std::uint64_t bytes);
-// The part of the snapshot that chunk `number`, below its chunk count, carries. The last may be shorter.
+// Returns the part of the snapshot that chunk `number` carries (below its chunk count). The last may be
+// shorter.
 template <typename Span>
 Span chunk_payload(Span snapshot, std::uint32_t number) {
   const std::size_t offset = std::size_t{number} * kChunkPayloadBytes;
@@ -36,14 +37,15 @@ std::string chunk_key(std::string_view prefix, std::string_view set_name, const 
                       std::uint32_t number);
 
 std::string encode_chunk(std::uint32_t number, Bytes payload);
-// The payload inside `value`. Throws Data naming `source` unless magic, number, size and checksum are
-// right.
+// Returns the payload inside `value`. Throws Data naming `source` unless magic, number, size and checksum
+// are right.
 Bytes decode_chunk(std::string_view value, std::uint32_t number, std::size_t payload_bytes,
                    const std::string& source);
 
 // Numbers and ids as the hexadecimal text of keys and records: 16 lower-case digits.
 std::string to_hex(std::uint64_t number);
-// Nothing unless it is exactly what to_hex() writes: of a number, of a build id or push id.
+// Parse a number, and a build id or push id. Return nothing unless the text is exactly what to_hex()
+// writes.
 std::optional<std::uint64_t> parse_hex(std::string_view text);
 std::optional<std::array<std::uint8_t, 16>> parse_id(std::string_view text);
 

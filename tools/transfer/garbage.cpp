@@ -25,8 +25,8 @@ class Collector {
       : store_(store), settings_(settings), progress_(progress) {}
 
   Collection run() {
-    // Names first and records later: a push whose chunks were seen was announced before. Where no record
-    // knows it now, it can never become current any more.
+    // Reads the names first and the records later. A push is announced before it puts chunks, so a push
+    // whose chunks were seen and that no record lists now can never become current.
     const StoreContents contents = contents_of(store_);
     for (const auto& [set_name, pushes] : contents.sets) {
       for (const auto& [push_id, numbers] : pushes) total_ += numbers.size();
@@ -54,7 +54,7 @@ class Collector {
         show_progress(numbers.size());
       }
       if (settings_.dry_run) return set;
-      remove_garbage(store_, set_name, pointer);  // also what the listing has missed
+      remove_garbage(store_, set_name, pointer);  // also chunks that the listing has missed
       trim_adds(store_, set_name, pointer);
     } catch (const Error& error) {
       if (error.is_outage()) throw;
@@ -63,7 +63,7 @@ class Collector {
     return set;
   }
 
-  // What nobody needs is garbage from here on.
+  // Makes abandoned pushes garbage and releases the adds that no generation needs.
   PointerRecord release(const std::string& set_name) {
     const PointerChange change = [this](PointerRecord& pointer) {
       const bool any_abandoned = discard_abandoned(pointer, settings_.now, settings_.abandoned_after);

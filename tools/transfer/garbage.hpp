@@ -1,4 +1,4 @@
-// Removes from a store what pushes have left that nobody needs any more. Used by push and the verb gc.
+// Removes what pushes have left in a store and no longer need. Used by push and the verb gc.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,9 @@
 
 namespace keysieve {
 
-// Removes the chunks that `pointer` lists as garbage, then strikes them off the record in the store. May be
-// repeated, and done by several at once. Throws as change_pointer() and the store do; the rest is left to
-// the next one.
+// Removes the chunks that `pointer` lists as garbage, then drops them from the record in the store. May be
+// repeated, and called by several processes at once. Throws as change_pointer() and the store do; the next
+// call then removes the rest.
 void remove_garbage(Store& store, const std::string& set_name, const PointerRecord& pointer);
 
 // Trims the adds log as far as `pointer` says. Throws as the store does.
@@ -26,7 +26,7 @@ void trim_adds(Store& store, const std::string& set_name, const PointerRecord& p
 
 struct CollectSettings {
   UnixSeconds now = unix_now();
-  // A push that was announced that long ago is taken for interrupted; one that is not begins again.
+  // A push that was announced that long ago counts as interrupted. If it is still running, it begins again.
   std::chrono::seconds abandoned_after = kAbandonedAfter;
   bool dry_run = false;  // changes nothing
 };
@@ -38,7 +38,7 @@ struct CollectedSet {
   std::uint64_t removed_pushes = 0;  // whose chunks are removed; dry_run: would be
   std::uint64_t removed_chunks = 0;
   LogPosition adds_trimmed_to{};
-  std::optional<Error> failure{};  // why the set could not be done, or not to the end
+  std::optional<Error> failure{};  // why the set was skipped, or not finished
 };
 
 struct Collection {
@@ -49,10 +49,10 @@ struct Collection {
 // Chunks done of chunks in all.
 using CollectProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-// For every set of the store: removes garbage, abandoned pushes, chunks that no record knows (all of them
-// where the record is gone), and trims the adds log. May run at the same time as pushes, rollbacks and other
-// collections. A set whose record is damaged is left alone. Reads the names of all that the store holds.
-// Throws Unavailable, and what the listing throws.
+// For every set of the store: removes garbage, abandoned pushes and chunks that no record lists (all chunks
+// if the record is gone), and trims the adds log. May run at the same time as pushes, rollbacks and other
+// collections. Skips a set whose record is damaged. Reads the names of all records in the store. Throws
+// Unavailable, and as the listing does.
 Collection collect_garbage(Store& store, const CollectSettings& settings = {},
                            const CollectProgress& progress = {});
 

@@ -11,15 +11,15 @@ namespace {
 
 constexpr std::size_t kShownKeyBytes = 80;
 
-// The default limit of the estimated FPR: a rate that would be felt and is far from the target means that
-// something is wrong. Chance alone makes a small set of a kind with blocks differ a lot from a low target:
-// measured over 4,200 seeds at 200 to 3,000 keys, up to 1.4 times 0.1 %, and up to 14 times 0.0001 %.
+// The default limit of the estimated FPR: a rate that users would notice and that is far from the target
+// means that something is wrong. A small set of a kind with blocks can miss a low target by chance.
+// Measured over 4,200 seeds at 200 to 3,000 keys: up to 1.4 times 0.1 %, and up to 14 times 0.0001 %.
 constexpr double kDefaultFprSlack = 3.0;
 constexpr double kUnfeltFpr = 0.001;
 
 constexpr double kRounding = 1e-9;  // a set that shrank by just the limit passes
 
-// A key may hold any byte, a message may not.
+// Escapes the key: it may hold any byte, a message may not.
 std::string quoted(std::string_view key) {
   std::string text = "\"";
   for (const char c : key.substr(0, kShownKeyBytes)) {

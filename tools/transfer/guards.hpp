@@ -16,10 +16,10 @@ namespace keysieve {
 
 inline constexpr double kDefaultMaxShrink = 0.20;
 
-// The limit of the estimated FPR of a set of this target, where none is asked for.
+// The limit of the estimated FPR of a set with this target, if the user sets none.
 double default_max_fpr(double target_fpr) noexcept;
 
-// Where the caller's user sets the guards, and so how a message names them.
+// Where users set the guards, which decides how a message names them.
 enum class GuardSource {
   Options,
   OptionsOfUpdate,  // where a full set is to be built again
@@ -35,12 +35,12 @@ struct Guards {
   GuardSource source = GuardSource::Options;
 };
 
-// `previous_keys`: key count of the generation before, nothing if there is none. Throws Refused that
-// names the set, the guard, both figures and where the guard is set.
+// `previous_keys`: key count of the generation before, nothing if there is none. Throws Refused; the
+// message names the set, the guard, both figures and where the guard is set.
 void check_guards(const Guards& guards, const SnapshotView& snapshot,
                   std::optional<std::uint64_t> previous_keys);
 
-// Why a snapshot of a store is not taken: for metrics and history.
+// The reasons to refuse a snapshot of a store, for metrics and history.
 inline constexpr std::array kRefusals{ErrorKind::Data,    ErrorKind::Incompatible, ErrorKind::Older,
                                       ErrorKind::MaxSize, ErrorKind::MinKeys,      ErrorKind::MaxShrink,
                                       ErrorKind::MaxFpr,  ErrorKind::Canaries};

@@ -1,8 +1,8 @@
-// What push, rollback and gc make of a pointer record; no store is touched here. Together these keep to:
-//   - A push is pending before its first chunk is put, and only a pending one becomes current. What was
-//     discarded meanwhile therefore never does, however late its push comes.
-//   - Chunks are removed once their push is garbage, and it stays listed until they are gone. So a crash at
-//     any point is finished by the next push or gc.
+// Changes that push, rollback and gc make to a pointer record; no store is touched here. Their rules:
+//   - A push is pending before its first chunk is put, and only a pending push becomes current. So a push
+//     that was discarded never becomes current, however late it comes.
+//   - Chunks are removed only once their push is garbage, and the push stays listed until they are gone. So
+//     the next push or gc finishes after a crash at any point.
 //   - Entries of the adds log that a kept generation or a pending push needs are not trimmed.
 #pragma once
 
@@ -20,25 +20,26 @@ Garbage chunks_of(const SnapshotRecord& record);
 
 // Newest first; none before the first push.
 std::vector<SnapshotRecord> kept_generations(const PointerRecord& pointer);
-// The kept generation that this push brought; nothing when there is none.
+// The kept generation of this push; nothing if it has none.
 std::optional<SnapshotRecord> find_kept(const PointerRecord& pointer, const PushId& push_id);
 bool is_pending(const PointerRecord& pointer, const PushId& push_id);
 bool is_garbage(const PointerRecord& pointer, const PushId& push_id);
 
-// Where the list is full, the oldest push is discarded: it will notice, and begin again.
+// Lists the push as pending. If the list is full, discards the oldest push, which will notice and begin
+// again.
 void announce(PointerRecord& pointer, const PendingPush& push);
-// Pushes that were announced that long before `now`. True when there were any.
+// Discards pushes that were announced that long before `now`. Returns true if there were any.
 bool discard_abandoned(PointerRecord& pointer, UnixSeconds now, std::chrono::seconds abandoned_after);
-// The push must not be kept. Where the list of garbage is full, the oldest entry is forgotten: gc finds what
-// no record knows.
+// Makes the push garbage; it must not be kept. If the list of garbage is full, forgets its oldest entry: gc
+// finds chunks that no record lists.
 void discard(PointerRecord& pointer, const Garbage& push);
 
-// Makes `record` current, under the next generation, and the one before the first of the previous ones; what
-// falls out of the kept generations is garbage. A build that is kept already moves to the front; one that is
-// current already keeps its generation, and only gets the chunks of this push.
+// Makes `record` current under the next generation; the current one becomes the first of the previous ones.
+// Generations that are no longer kept become garbage. A build that is kept already moves to the front. A
+// build that is current already keeps its generation and only gets the chunks of this push.
 void make_current(PointerRecord& pointer, SnapshotRecord record);
 
-// Raises adds_trimmed_to as far as nobody needs the entries. True when it rose.
+// Raises adds_trimmed_to up to the first entry that is still needed. Returns true if it rose.
 bool release_adds(PointerRecord& pointer);
 
 }  // namespace keysieve

@@ -15,16 +15,16 @@ namespace {
 
 using Json = nlohmann::json;
 
-// 1 named chunks after their build, and had neither pending pushes nor garbage.
+// Format 1 named chunks after their build, and had neither pending pushes nor garbage.
 constexpr std::uint64_t kRecordFormat = 2;
 constexpr std::size_t kMaxKindBytes = 32;
 
-// The record's checksum, of its whole text with zeros in place of these digits. Records of earlier versions
-// have none.
+// The record's checksum covers its whole text, with zeros in place of these digits. Records of earlier
+// versions have none.
 constexpr std::string_view kChecksumMember = "\"record_checksum\":\"";
 constexpr std::size_t kChecksumDigits = 16;
 
-// The text with the checksum that it should have.
+// Returns the text with the right checksum.
 std::string sealed(std::string text, std::size_t member) {
   const std::size_t digits = member + kChecksumMember.size();
   text.replace(digits, kChecksumDigits, kChecksumDigits, '0');
@@ -38,7 +38,7 @@ void check_checksum(std::string_view text, const std::string& source) {
   }
 }
 
-// Seeds and checksums are hexadecimal text: many readers of JSON know numbers to 53 bits only.
+// Seeds and checksums are hexadecimal text: many JSON readers keep only 53 bits of a number.
 Json to_json(const SnapshotRecord& record) {
   Json json{{"generation", record.generation},
             {"build_id", to_hex(record.build_id)},
@@ -77,7 +77,7 @@ Json to_json(const std::vector<Entry>& entries) {
   return list;
 }
 
-// Takes members out of one object of the record; every wrong one is a Data that names it.
+// Reads the members of one object of the record. Throws Data that names the wrong member.
 class MemberReader {
  public:
   MemberReader(const Json& object, std::string source) : object_(object), source_(std::move(source)) {
@@ -99,7 +99,7 @@ class MemberReader {
   template <typename Number>
   [[nodiscard]] Number number(const std::string& member, Number least = 0) const {
     const Json& value = at(member);
-    // A negative number is signed; whatever does not fit 64 bits is a float.
+    // The parser makes negative numbers signed, and numbers that do not fit 64 bits floats.
     if (!value.is_number_unsigned()) refuse(member, "is not a whole number");
     const auto number = value.get<std::uint64_t>();
     if (number < static_cast<std::uint64_t>(least) ||
@@ -196,7 +196,7 @@ Garbage garbage_of(const Json& object, const std::string& source) {
   return {reader.id("push_id"), reader.number<std::uint32_t>("chunk_count", 1)};
 }
 
-// The generations that the record keeps.
+// Reads the generations that the record keeps.
 void read_generations(const MemberReader& reader, PointerRecord& record, const std::string& source,
                       std::uint64_t format) {
   const Json& current = reader.at("current");

@@ -1,6 +1,7 @@
-// The pointer record <prefix>:<set>:current: says which snapshot is the current generation, which older ones
-// are kept for rollback, which pushes are under way, and which chunks are to be removed. The one record of a
-// set that push, rollback and gc change. JSON text, so that it can be read with any client of the store.
+// The pointer record <prefix>:<set>:current says which snapshot is the current generation, which older ones
+// are kept for rollback, which pushes are under way, and which chunks are to be removed. It is the only
+// record of a set that push, rollback and gc change. It is JSON text, so that any client of the store can
+// read it.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,10 @@ struct SnapshotRecord {
   UnixSeconds as_of = 0;
   LogPosition adds_from{};
   std::uint64_t key_count = 0;
-  std::uint64_t restores = 0;        // the generation that a rollback brought back; 0: this is none
+  std::uint64_t restores = 0;        // the generation that a rollback brought back; 0: no rollback
   std::uint64_t counters_bytes = 0;  // of a counting set, in the chunks after the snapshot's; 0: it has none
 
-  // What the next build keeps to, see current_geometry().
+  // The next build keeps these, see current_geometry().
   std::string kind;  // by name, which a reader need not know
   std::uint8_t hash_count = 0;
   std::uint32_t shard_bytes = 0;
@@ -48,7 +49,7 @@ struct PendingPush {
   friend bool operator==(const PendingPush&, const PendingPush&) = default;
 };
 
-// Chunks that nobody needs any more.
+// Chunks that are no longer needed.
 struct Garbage {
   PushId push_id{};
   std::uint32_t chunk_count = 0;
@@ -57,7 +58,8 @@ struct Garbage {
 };
 
 inline constexpr std::size_t kKeptGenerations = 3;  // the current one and two before it
-// Far more than ever push at once, and together with the garbage less than half of the largest value.
+// Far more than the pushes that ever run at once. With the garbage, less than half of the largest value of
+// a store.
 inline constexpr std::size_t kMaxPendingPushes = 64;
 inline constexpr std::size_t kMaxGarbage = 256;
 
@@ -66,12 +68,12 @@ struct PointerRecord {
   std::vector<SnapshotRecord> previous{};   // newest first, at most kKeptGenerations - 1
   std::vector<PendingPush> pending{};       // oldest first, at most kMaxPendingPushes
   std::vector<Garbage> garbage{};           // oldest first, at most kMaxGarbage
-  LogPosition adds_trimmed_to{};            // what the adds log holds up to here may be gone
+  LogPosition adds_trimmed_to{};            // entries of the adds log up to here may be gone
 
   friend bool operator==(const PointerRecord&, const PointerRecord&) = default;
 };
 
-// Of the generation before the current one, which push has measured it by; nothing where none is kept.
+// Returns the key count of the generation before the current one, for the guards; nothing if none is kept.
 std::optional<std::uint64_t> keys_before(const PointerRecord& record) noexcept;
 
 std::string encode(const PointerRecord& record);

@@ -16,7 +16,7 @@ namespace {
   throw Error(ErrorKind::Data, source + ": the snapshot is not the one that the pointer describes");
 }
 
-// The first chunk holds the whole header. Until it agrees, the size is no more than what a record claims.
+// The first chunk holds the whole header. Until that agrees, the size is only a claim of the record.
 void check_header(Bytes first_payload, const SnapshotRecord& record, const std::string& source) {
   const auto header = load<SnapshotHeader>(first_payload.data());
   if (header.file_bytes != record.bytes || header.build_id != record.build_id) refuse_as_foreign(source);
@@ -29,7 +29,8 @@ struct ChunkRange {
   std::uint64_t bytes;
 };
 
-// Calls take(number, payload) for each in order. Nothing is missing when it returns nothing.
+// Calls take(number, payload) for each chunk in order. Returns the first missing chunk; nothing if all are
+// there.
 template <typename Take>
 std::optional<MissingChunk> fetch_chunks(Store& store, const std::string& set_name,
                                          const SnapshotRecord& record, const ChunkRange& range, Take take) {
@@ -147,7 +148,8 @@ std::variant<SnapshotBytes, MissingChunk> fetch(Store& store, const std::string&
 std::variant<SnapshotBytes, MissingChunk> fetch_counters(Store& store, const std::string& set_name,
                                                          const SnapshotRecord& record,
                                                          const SnapshotView& snapshot) {
-  // The snapshot is whole, so the size that the record claims for the counters is that of its bits.
+  // The snapshot agrees with the record, whose size of the counters fits its shards. So that size is safe
+  // to allocate.
   SnapshotBytes counters(record.counters_bytes);
   const ChunkRange range{record.chunk_count, chunks_of(record).chunk_count, record.counters_bytes};
   const auto missing = fetch_chunks(store, set_name, record, range, [&](std::uint32_t number, Bytes payload) {

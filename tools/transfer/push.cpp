@@ -14,7 +14,7 @@
 namespace keysieve {
 namespace {
 
-// Who discards a push that is under way takes it for abandoned; so often in a row is no accident.
+// Another process discards a running push if it looks abandoned. So often in a row is no accident.
 constexpr int kMaxTries = 3;
 
 void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, const SnapshotRecord& now,
@@ -38,7 +38,7 @@ void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, 
   }
 }
 
-// Of a snapshot that was built without a look at the log.
+// The adds_from of a snapshot that was built without looking at the log.
 LogPosition adds_from_of(UnixSeconds as_of) {
   const UnixSeconds overlap = std::chrono::seconds(kDefaultAddsOverlap).count();
   return log_position(static_cast<std::uint64_t>(std::max<UnixSeconds>(as_of - overlap, 0)) * 1000, 0);
@@ -47,7 +47,7 @@ LogPosition adds_from_of(UnixSeconds as_of) {
 // One push of one snapshot.
 class Push {
  public:
-  // `base`: nullptr where it may replace any generation.
+  // `base`: nullptr if the push may replace any generation.
   Push(Store& store, const SnapshotView& snapshot, Bytes counters, const Guards& guards,
        const SnapshotRecord* base)
       : store_(store),
@@ -80,8 +80,8 @@ class Push {
   }
 
  private:
-  // Where the same build is kept with counters, they may be the only ones. What is missing or damaged there
-  // nobody has.
+  // If the store keeps the same build with counters, takes those over: they may be the only copy. Missing
+  // or damaged counters are lost.
   void keep_counters() {
     const auto pointer = read_stored_pointer(store_, set_name_);
     for (const SnapshotRecord& kept : kept_generations(pointer.value_or(PointerRecord{}))) {
@@ -96,7 +96,7 @@ class Push {
     if (kept_counters_) counters_ = kept_counters_->get();
   }
 
-  // Before the first chunk; removes what earlier pushes left, which may make the room for this one.
+  // Runs before the first chunk. Removes the leftovers of earlier pushes, which may make room for this one.
   void announce(UnixSeconds now) {
     const PointerRecord pointer = change_pointer(store_, set_name_, [&](PointerRecord& changed) {
       if (is_pending(changed, record_.push_id)) return false;
@@ -125,7 +125,8 @@ class Push {
     check_adds(pointer);
   }
 
-  // A key that was added after this snapshot's keys were read and then trimmed would be in neither.
+  // A key that was added after this snapshot's keys were read, and then trimmed, would be in neither of
+  // them.
   void check_adds(const PointerRecord& pointer) const {
     const bool has_looked = record_.adds_from != LogPosition{};
     const LogPosition needed = has_looked ? record_.adds_from : adds_from_of(record_.as_of);
@@ -162,7 +163,7 @@ class Push {
                           : chunk_payload(counters_, number - record_.chunk_count);
   }
 
-  // Nothing when the push was discarded meanwhile.
+  // Returns nothing if the push was discarded meanwhile.
   std::optional<PointerRecord> move_pointer() {
     PointerRecord pointer = move_current(store_, set_name_, record_.push_id, [&](PointerRecord& changed) {
       if (!is_pending(changed, record_.push_id)) return false;
@@ -203,8 +204,8 @@ class Push {
     }
   }
 
-  // So that nothing stays of a push that failed. Where only the answer was lost the pointer has moved, or
-  // never will: it was to move from a record that lists this push.
+  // Removes everything of a push that failed. If only the answer was lost, the pointer has moved already or
+  // never will: it can move only from a record that lists this push.
   void withdraw() {
     try {
       const PointerRecord pointer = change_pointer(store_, set_name_, [this](PointerRecord& changed) {
@@ -213,7 +214,7 @@ class Push {
         return true;
       });
       tidy_up(pointer);
-    } catch (const Error&) {  // why the push failed is what the caller must hear
+    } catch (const Error&) {  // the caller must hear why the push failed
     }
   }
 

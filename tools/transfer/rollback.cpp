@@ -38,7 +38,7 @@ SnapshotBytes fetch_whole(Store& store, const std::string& set_name, const Rollb
               source + ": is damaged and cannot be rolled back to: " + missing->key + " is missing");
 }
 
-// Why its counters are of no use; nothing where it has none, or they are whole.
+// Says why the counters of the generation cannot be used; nothing if it has none, or they are whole.
 std::optional<std::string> loss_of_counters(Store& store, const std::string& set_name,
                                             const SnapshotRecord& record, Bytes snapshot) {
   if (record.counters_bytes == 0) return std::nullopt;

@@ -15,9 +15,9 @@ struct RollbackPlan {
   SnapshotRecord target;
 };
 
-// `to` is a generation that the store keeps; nothing: the one before the current. Throws MissingInput
-// when the set was never pushed or nothing older is kept, Usage (which lists what is kept) for a
-// generation that is current or is not kept, Data, and as the store does.
+// `to` is a generation that the store keeps; nothing: the one before the current. Throws MissingInput if
+// the set was never pushed or no older generation is kept, Usage (lists the kept ones) if the generation is
+// current or not kept, Data, and as the store does.
 RollbackPlan plan_rollback(Store& store, const std::string& set_name, std::optional<std::uint64_t> to = {});
 
 struct RollbackResult {
@@ -25,12 +25,12 @@ struct RollbackResult {
   std::vector<std::string> warnings;
 };
 
-// Fetches and checks the whole target (counters that are lost are left out, with a warning: only updates need
-// them), then makes it current by compare-and-set, and wakes the loaders. What
-// was current becomes the newest of the previous ones. Adds since the target's adds_from stay: a loader
-// builds its layer from there. Throws Data when the target is damaged, Locked when something else
-// became current since the plan was made, and as the store does; then nothing has changed, unless it is
-// Unavailable: then it may have.
+// Fetches and checks the whole target, makes it current by compare-and-set, and wakes the loaders. Lost
+// counters are left out, with a warning: only updates need them. The generation that was current becomes
+// the newest of the previous ones. Adds since the target's adds_from stay: a loader builds its layer from
+// there. Throws Data if the target is damaged, Locked if something else became current since the plan was
+// made, and as the store does. After Unavailable the rollback may be done; after any other error nothing
+// has changed.
 RollbackResult rollback(Store& store, const std::string& set_name, const RollbackPlan& plan,
                         const Progress& progress = {});
 

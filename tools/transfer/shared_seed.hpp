@@ -10,14 +10,14 @@
 
 namespace keysieve {
 
-// Nothing when the store has none yet. Throws Data for a damaged record.
+// Returns nothing if the store has no seed yet. Throws Data for a damaged record.
 std::optional<std::uint64_t> find_shared_seed(Store& store);
 
-// Created at random by put-if-absent and read back, so that racing builders agree.
+// Returns the seed. Creates a random one by put-if-absent and reads it back, so that racing builders agree.
 std::uint64_t shared_seed(Store& store);
 
-// Draws another one, for the builds that come. What is built already goes on with its own. Throws Locked
-// when somebody else does the same at the same moment.
+// Draws another seed for later builds. Existing builds keep theirs. Throws Locked if another process does
+// the same at the same moment.
 std::uint64_t renew_shared_seed(Store& store);
 
 // The sets whose current generation has another seed than this one, by name.

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// One colon after the prefix or two: "bypass" may be a set's name all the same.
+// One colon after the prefix here, two in the record of a set: so a set may be named "bypass".
 std::string key_of_all(const Store& store) {
   return store.prefix() + ":bypass";
 }
@@ -18,7 +18,7 @@ std::string key_of(const Store& store, const std::optional<std::string>& set_nam
   return set_name ? store.prefix() + ":" + checked_set_name(*set_name) + ":bypass" : key_of_all(store);
 }
 
-// 0 for what is no moment.
+// Returns 0 for a value that is no moment.
 UnixSeconds moment_in(const Json& document, const char* member) {
   if (!document.is_object()) return 0;
   const auto found = document.find(member);

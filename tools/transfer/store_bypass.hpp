@@ -1,5 +1,6 @@
-// Bypass for all hosts that follow a store: the records <prefix>:<set>:bypass of one set and <prefix>:bypass
-// of all its sets. Set by `keysieve bypass --store`, applied by every loader to its host's control pages.
+// The bypass of all hosts that follow a store: record <prefix>:<set>:bypass for one set, and
+// <prefix>:bypass for all its sets. `keysieve bypass --store` sets it, and every loader applies it to its
+// host's control pages.
 #pragma once
 
 #include <array>
@@ -19,9 +20,9 @@ struct StoreBypass {
   friend bool operator==(const StoreBypass&, const StoreBypass&) = default;
 };
 
-// No set name: all sets of the store. Replaces one that is there. Both throw Usage for a wrong set name,
-// and as the store does. Loaders are to be woken afterwards, see wake_loaders() and
-// wake_loaders_of_all().
+// Set and clear the bypass of one set, or of all sets of the store if there is no name. Setting replaces an
+// existing one. Both throw Usage for a wrong set name, and as the store does. Wake the loaders afterwards,
+// see wake_loaders() and wake_loaders_of_all().
 void set_store_bypass(Store& store, const std::optional<std::string>& set_name, const StoreBypass& bypass);
 void clear_store_bypass(Store& store, const std::optional<std::string>& set_name);
 
@@ -30,18 +31,18 @@ struct StoreBypasses {
   std::optional<StoreBypass> of_all;
 };
 
-// Both in one call of the store. A record that is not understood is one without end: whoever wrote it by hand
-// at 3 a.m. meant it.
+// Reads both in one call of the store. A record that cannot be parsed counts as a bypass without end: an
+// operator who wrote it by hand at 3 a.m. meant it.
 StoreBypasses read_store_bypasses(Store& store, const std::string& set_name);
-// For who reads them along with other records: texts[i] belongs to keys[i].
+// For callers that read them together with other records: texts[i] belongs to keys[i].
 std::array<std::string, 2> store_bypass_keys(const Store& store, const std::string& set_name);
 StoreBypasses decode_store_bypasses(std::span<const std::optional<std::string>, 2> texts);
 std::optional<StoreBypass> decode_store_bypass(const std::optional<std::string>& text);
-// That of all sets alone.
+// Reads only the bypass of all sets.
 std::optional<StoreBypass> read_bypass_of_all(Store& store);
 
-// When what is in force at `now` ends: 0 for without end, nothing when nothing is in force. Of two the later
-// end counts.
+// Returns when the bypass that is in force at `now` ends: 0 if it has no end, nothing if none is in force.
+// If both are, the later end counts.
 std::optional<UnixSeconds> bypassed_until(const StoreBypasses& bypasses, UnixSeconds now) noexcept;
 
 }  // namespace keysieve

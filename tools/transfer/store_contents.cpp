@@ -16,7 +16,7 @@ struct ChunkName {
   std::uint32_t number = 0;
 };
 
-// Of "<push id>:<number>" as chunk_key() writes it.
+// Parses "<push id>:<number>" as chunk_key() writes it.
 std::optional<ChunkName> parse_chunk_name(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
@@ -35,7 +35,7 @@ bool is_record_of_set(std::string_view name) {
   return name == "current" || name == "bypass";
 }
 
-// Takes what follows the prefix; false for a name of another kind.
+// `name` is the part after the prefix. Returns false if it is not a name of keysieve's.
 bool take(std::string_view name, StoreContents& contents) {
   const std::size_t colon = name.find(':');
   if (colon == std::string_view::npos) return is_record_of_store(name);

@@ -1,4 +1,4 @@
-// What lies in a store, by the names of its records. Used by gc.
+// Lists the contents of a store by the names of its records. Used by gc.
 #pragma once
 
 #include <cstdint>

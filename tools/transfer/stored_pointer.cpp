@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kPointerSuffix = ":current";
 
-// A lost race means that somebody else's change went through; so many in a row are no accident.
+// A lost race means that another process's change went through; so many in a row are no accident.
 constexpr int kMaxRaces = 32;
 
 struct StoredText {
@@ -31,7 +31,7 @@ StoredText read_text(Store& store, const std::string& set_name) {
   return stored;
 }
 
-// As read_text(); where the store is away, and an answer was lost before, that is what the caller must hear.
+// As read_text(). If the store is away and an answer was lost before, throws the error of the lost answer.
 StoredText read_text_after(const std::exception_ptr& lost_answer, Store& store, const std::string& set_name) {
   try {
     return read_text(store, set_name);
@@ -41,7 +41,7 @@ StoredText read_text_after(const std::exception_ptr& lost_answer, Store& store, 
   }
 }
 
-// Nothing when another push's snapshot is current, or the store does not tell.
+// Returns nothing if another push's snapshot is current, or the store cannot be read.
 std::optional<std::uint64_t> current_generation_of(Store& store, const std::string& set_name,
                                                    const PushId& push_id) {
   try {
@@ -90,8 +90,8 @@ PointerRecord change_pointer(Store& store, const std::string& set_name, const Po
   for (int races = 0; races < kMaxRaces; ++races) {
     auto [text, pointer] = read_text_after(lost_answer, store, set_name);
     const bool is_done = !change(pointer);
-    // Done by this call, perhaps, and then only the answer was lost. To put the same once more makes the
-    // store say that it is as durable, or as far replicated, as it has to be.
+    // This call may have made the change, and only the answer was lost. Putting the same text again makes
+    // the store confirm that it is durable, or replicated, as required.
     const bool is_certain = is_done && (!has_tried || !text);
     if (is_certain) return pointer;
     has_tried = true;

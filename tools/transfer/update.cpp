@@ -11,10 +11,10 @@
 namespace keysieve {
 namespace {
 
-// Each means that a whole push of somebody else went through while this one was at work.
+// Each try means that another process completed a whole push while this one was at work.
 constexpr int kMaxUpdates = 8;
 
-// A set may be large: its kind is known before it is fetched.
+// Checks the kind before the set is fetched, which may be large.
 void check_kind(Store& store, const std::string& set_name, const KeyChanges& changes) {
   const auto pointer = read_pointer(store, set_name);
   const FilterKind* kind = pointer ? find_filter_kind(pointer->current->kind) : nullptr;
@@ -41,8 +41,8 @@ void warn_of_keys_that_stay(const std::string& set_name, UpdateResult& result) {
       "were added so often that it has lost count of them");
 }
 
-// An update that is repeated though it was done counts keys twice, or removes others: whoever is told that it
-// failed must know which it was.
+// Repeating an update that was done would count keys twice, or remove others. So the error must say whether
+// the update may be done.
 PushResult push_update(Store& store, const SnapshotRecord& base, const SnapshotView& view,
                        const Guards& guards, const Progress& progress, Bytes counters) {
   const std::string next = "generation " + std::to_string(base.generation + 1);
@@ -83,7 +83,7 @@ UpdateResult update_once(Store& store, const std::string& set_name, const KeyCha
   return result;
 }
 
-// Whether it is to be there in the end, nobody could tell.
+// Refuses a key in both lists: it is unclear whether it should be in the set in the end.
 void check_lists(const std::string& set_name, const KeyChanges& changes) {
   const std::unordered_set<std::string_view> removed(changes.removed.begin(), changes.removed.end());
   const auto both = std::find_if(changes.added.begin(), changes.added.end(),
