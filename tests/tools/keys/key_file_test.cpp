@@ -28,7 +28,7 @@ class KeyFile : public ::testing::Test {
     return path;
   }
 
-  // Also holds read_keys to the number that it returns.
+  // Also checks the number of keys that read_keys returns.
   static Keys read(const std::string& path, const KeyFileFormat& format = {}) {
     Keys keys;
     const KeysRead read = read_keys(path, format, [&](std::string_view key) { keys.emplace_back(key); });
@@ -68,7 +68,7 @@ TEST_F(KeyFile, KeepsDuplicatesAndTheirOrder) {
   EXPECT_THAT(keys_in("b\na\nb\n"), ElementsAre("b", "a", "b"));
 }
 
-TEST_F(KeyFile, HoldsAnyByteButNulAndTheLineEnd) {
+TEST_F(KeyFile, MayHoldAnyByteButNulAndTheLineEnd) {
   std::string key;
   for (int byte = 1; byte < 256; ++byte) {
     if (byte != '\n') key += static_cast<char>(byte);
@@ -84,7 +84,7 @@ TEST_F(KeyFile, RefusesANulInALineAndNamesTheLine) {
   EXPECT_THAT(refusal_of(std::string(300'000, '\n') + "a\0"s), HasSubstr("line 300001 holds a NUL"));
 }
 
-TEST_F(KeyFile, RefusesAListWithoutNulWhereKeysEndWithNul) {
+TEST_F(KeyFile, RefusesAListWithoutNulWhenKeysEndWithNul) {
   for (const KeyFileFormat& format :
        {kNulSeparated, KeyFileFormat{.nul_separated = true, .max_key_bytes = 4}}) {
     EXPECT_THAT(refusal_of("a\nb\nc\n", format),
@@ -115,7 +115,7 @@ TEST_F(KeyFile, RefusesUtf16) {
   EXPECT_THAT(keys_in("\xFF\xFE\xFF\xFE\0"s, kNulSeparated), ElementsAre("\xFF\xFE\xFF\xFE"));
 }
 
-TEST_F(KeyFile, HoldsCrInTheMiddleOfALine) {
+TEST_F(KeyFile, MayHoldACrInTheMiddleOfALine) {
   EXPECT_THAT(keys_in("a\rb\n\rc\n"), ElementsAre("a\rb", "\rc"));
 }
 
@@ -126,7 +126,7 @@ TEST_F(KeyFile, RefusesACrAtTheEndOfALineAndNamesTheLine) {
   EXPECT_THAT(refusal_of("a\nlast\r"), HasSubstr("line 2 ends in a CR"));
 }
 
-TEST_F(KeyFile, StripsOneCrWhereThatIsAllowed) {
+TEST_F(KeyFile, StripsOneCrWhenAllowed) {
   EXPECT_THAT(keys_in("a\r\nb\n\r\nc\r\r\nd\r", kAllowCr), ElementsAre("a", "b", "c\r", "d"));
 }
 
@@ -141,7 +141,7 @@ TEST_F(KeyFile, CountsEmptyKeysWhenSeparatedByNul) {
 }
 
 // One read takes 256 KiB.
-TEST_F(KeyFile, HoldsKeysLargerThanOneRead) {
+TEST_F(KeyFile, MayHoldKeysLargerThanOneRead) {
   const std::string large = std::string(1'048'576, 'x') + "猫";
   EXPECT_THAT(keys_in("a\n" + large + "\nb\n" + large), ElementsAre("a", large, "b", large));
   EXPECT_THAT(keys_in(large + "\0\0"s + large, kNulSeparated), ElementsAre(large, "", large));
@@ -161,7 +161,7 @@ TEST_F(KeyFile, RefusesKeysBeyondTheLimitAndNamesTheLine) {
   EXPECT_THAT(refusal_of("a\0four\r"s, kFourWithNul), HasSubstr(": key 2 is"));
 }
 
-// A pipe that says yes for ever without a line end: refused at once, and not when memory is full.
+// An endless pipe without a line end is refused at once, and not when memory is full.
 TEST_F(KeyFile, RefusesAKeyWithoutEndBeforeAllOfItIsRead) {
   constexpr KeyFileFormat kLimited{.max_key_bytes = 1'048'576};
   EXPECT_THAT(message_of<ErrorKind::Data>([&] { read("/dev/zero", kLimited); }),
@@ -175,8 +175,8 @@ TEST_F(KeyFile, RefusesAByteOrderMarkAtTheBeginningOnly) {
   EXPECT_THAT(keys_in("\xEF\xBB\xBF\0"s, kNulSeparated), ElementsAre("\xEF\xBB\xBF"));
 }
 
-// Keys, line ends and a CR lie on every side of the boundary between two reads.
-TEST_F(KeyFile, IsCutRightWhereverAReadEnds) {
+// Keys, line ends and a CR are on every side of the boundary between two reads.
+TEST_F(KeyFile, IsSplitCorrectlyWhereverAReadEnds) {
   constexpr std::size_t kBufferBytes = 256 * 1024;
   for (std::size_t before = kBufferBytes - 4; before <= kBufferBytes + 2; ++before) {
     const std::string first(before, 'x');
@@ -205,7 +205,7 @@ TEST_F(KeyFile, CannotBeAFolder) {
             directory_.path() + ": Is a directory");
 }
 
-TEST_F(KeyFile, PassesOnWhatItsReceiverThrows) {
+TEST_F(KeyFile, PassesOnExceptionsOfItsReceiver) {
   EXPECT_THAT(
       [&] {
         read_keys(file_with("a\nb\n"), {}, [](std::string_view) { throw Error(ErrorKind::Data, "enough"); });
@@ -246,7 +246,7 @@ TEST_F(KeyFile, NamesTheFirstOfSeveralWrongLinesHoweverManyThreadsReadIt) {
   }
 }
 
-TEST_F(KeyFile, PassesOnWhatAReceiverInAnyThreadThrows) {
+TEST_F(KeyFile, PassesOnExceptionsOfAReceiverInAnyThread) {
   const std::string path = file_with(std::string(1'000'000, '\n') + "a\n");
   for (const unsigned threads : {1U, 2U, 8U}) {
     EXPECT_THAT(

@@ -9,7 +9,7 @@
 namespace keysieve::test {
 namespace {
 
-TEST(SuspectLines, AreNotThoseOfAnOrdinaryList) {
+TEST(SuspectLines, AreNotFoundInAnOrdinaryList) {
   for (const char* text : {"", "\n\n", "猫", "猫\n犬\n", "a,b", "a,b\nc\n", "a,b\nc,d,e\n",
                            "it's\n\"a\" or b\n", "\"a\"\nb\n", "a b\nc d\n", "'\n", "\r\n"}) {
     EXPECT_THAT(suspicions_about(text), IsEmpty()) << text;
@@ -47,12 +47,12 @@ TEST(SuspectLines, MayBeSuspectInSeveralWays) {
   EXPECT_THAT(suspicions_about("\"1\", \"a\"\n\"2\", \"b\"\n \"3\", \"c\"\n"), SizeIs(2));
 }
 
-TEST(SuspectLines, AreShownInShort) {
+TEST(SuspectLines, AreShortenedInTheMessage) {
   EXPECT_THAT(suspicions_about(std::string(100, 'x') + " \n"),
               ElementsAre(AllOf(HasSubstr(": \"" + std::string(40, 'x') + "...\""), Not(HasSubstr("\n")))));
 }
 
-TEST(SuspectLines, AreLookedForAmongTheFirstOfAList) {
+TEST(SuspectLines, AreSearchedOnlyAtTheBeginningOfAList) {
   const TemporaryDirectory directory;
   const std::string path = directory / "keys.txt";
   const auto suspicions_in = [&path](const std::string& text, const KeyFileFormat& format) {
@@ -63,7 +63,7 @@ TEST(SuspectLines, AreLookedForAmongTheFirstOfAList) {
   EXPECT_THAT(suspicions_in("a \n" + std::string(1'000'000, 'x') + "\n", {}), SizeIs(1));
   EXPECT_THAT(suspicions_in(std::string(1'000'000, 'x') + "\na \n", {}), IsEmpty());
   EXPECT_THAT(suspicions_in({"a,b\0c,d \0", 9}, {.nul_separated = true}), IsEmpty());
-  // The line that the first 64 KiB end in is as wide as all others.
+  // The line that the 64 KiB cut off must not count as narrower than the others.
   std::string table;
   while (table.size() < 200'000) table += "id,name,price\n";
   EXPECT_THAT(suspicions_in(table, {}), ElementsAre(HasSubstr("3 columns")));
