@@ -11,7 +11,7 @@ constexpr std::int64_t kReadAtMs = 1'700'000'000'000;
 constexpr std::uint64_t kNowMs = kReadAtMs;
 constexpr std::uint64_t kTenMinutes = 600'000;
 
-// A store whose log ends where the case says, whatever clock has numbered it.
+// A store whose log ends where the case says, no matter which clock numbered it.
 class StoreWithLogEnd : public StoreDecorator {
  public:
   StoreWithLogEnd(Store& inner, LogPosition end) : StoreDecorator(inner), end_(end) {}
@@ -33,7 +33,7 @@ class AddsFrom : public TransferTest {
   }
 };
 
-TEST_F(AddsFrom, IsTheWholeLogOfASetThatHasNoneOrHasLostIt) {
+TEST_F(AddsFrom, IsTheWholeLogWhenASetHasNoneOrHasLostIt) {
   EXPECT_EQ(adds_from_with(LogPosition{}), LogPosition{});
 }
 
@@ -47,19 +47,19 @@ TEST_F(AddsFrom, IsTheMillisecondOfTheEndWithoutOverlap) {
   EXPECT_EQ(adds_from_with(log_position(kNowMs - 5, 7), milliseconds(0)), log_position(kNowMs - 5, 0));
 }
 
-TEST_F(AddsFrom, GoesByOurClockWhereTheStoresIsAhead) {
+TEST_F(AddsFrom, UsesOurClockWhenTheStoresClockIsAhead) {
   EXPECT_EQ(adds_from_with(log_position(2 * kNowMs, 0)), log_position(kNowMs - kTenMinutes, 0));
 }
 
-// Its entry of a minute ago is numbered an hour and a minute ago.
-TEST_F(AddsFrom, GoesByTheStoresClockWhereThatIsBehind) {
+// The store's clock is an hour behind: it numbers an entry of a minute ago as 61 minutes old.
+TEST_F(AddsFrom, UsesTheStoresClockWhenItIsBehind) {
   const std::uint64_t minute_ago = kNowMs - 61 * 60'000;
   const LogPosition position = adds_from_with(log_position(minute_ago, 3));
   EXPECT_LT(position, log_position(minute_ago, 0));
   EXPECT_EQ(position, log_position(minute_ago - kTenMinutes, 0));
 }
 
-TEST_F(AddsFrom, DoesNotPassTheBeginning) {
+TEST_F(AddsFrom, StopsAtTheBeginning) {
   EXPECT_EQ(adds_from_with(log_position(kTenMinutes - 1, 9)), LogPosition{});
   EXPECT_EQ(adds_from_with(log_position(kNowMs, 0), milliseconds::max()), LogPosition{});
 }
@@ -98,18 +98,18 @@ class WakeLoadersOfAll : public WakeLoaders {
   }
 };
 
-TEST_F(WakeLoadersOfAll, WakesThoseOfEverySetThatWasPushed) {
+TEST_F(WakeLoadersOfAll, WakesTheLoadersOfEveryPushedSet) {
   EXPECT_EQ(wake_loaders_of_all(hooked_), std::nullopt);
   EXPECT_THAT(woken_, UnorderedElementsAre(kLog, "keysieve:shop:adds", "keysieve:current:adds"));
 }
 
-TEST_F(WakeLoadersOfAll, WarnsOfASetWhoseLoadersAreNotAndWakesTheOthers) {
+TEST_F(WakeLoadersOfAll, WarnsOfASetItCannotWakeAndWakesTheOthers) {
   unwakeable_ = "keysieve:shop:adds";
   EXPECT_THAT(wake_loaders_of_all(hooked_), Optional(HasSubstr("set \"shop\"")));
   EXPECT_THAT(woken_, UnorderedElementsAre(kLog, "keysieve:current:adds"));
 }
 
-// Begins with the notices of many pushes, as a log of Redis may.
+// The log begins with the notices of many pushes, as a Redis log may.
 class StoreWithNotices : public StoreDecorator {
  public:
   StoreWithNotices(Store& inner, std::uint64_t notices, bool has_key)
@@ -132,7 +132,7 @@ class StoreWithNotices : public StoreDecorator {
 
 using HasAdds = TransferTest;
 
-TEST_F(HasAdds, CountsKeysAndNotNotices) {
+TEST_F(HasAdds, IgnoresNotices) {
   for (const std::uint64_t notices : {0U, 1U, 15U, 16U, 17U, 100U}) {
     StoreWithNotices without(*store_, notices, /*has_key=*/false);
     EXPECT_FALSE(has_adds(without, "tags")) << notices;

@@ -11,7 +11,7 @@ class CollectGarbage : public TransferTest {
   void put_chunks(std::uint8_t id, std::uint32_t count, const std::string& set_name = "tags") {
     for (std::uint32_t i = 0; i < count; ++i) replace(chunk_key("keysieve", set_name, push_id(id), i), "x");
   }
-  // Of the set "tags", which is the only one.
+  // Returns the result for the set "tags", the only one.
   CollectedSet collect(CollectSettings settings = {}) {
     const Collection collection = collect_garbage(*store_, settings);
     EXPECT_THAT(collection.sets, SizeIs(1));
@@ -24,7 +24,7 @@ TEST_F(CollectGarbage, FindsNothingInAnEmptyStore) {
   EXPECT_THAT(collect_garbage(*store_).sets, IsEmpty());
 }
 
-TEST_F(CollectGarbage, LeavesWhatIsNeeded) {
+TEST_F(CollectGarbage, LeavesEverythingThatIsNeeded) {
   for (int i = 0; i < 3; ++i) push(build_snapshot({.shard_count = kShardsOfSomeChunks}));
   shared_seed(*store_);
   set_store_bypass(*store_, "tags", {});
@@ -61,7 +61,7 @@ TEST_F(CollectGarbage, TreatsAPushAsInterruptedAfterADay) {
   EXPECT_THAT(pointer().garbage, IsEmpty());
 }
 
-TEST_F(CollectGarbage, TreatsItAsInterruptedAfterAnotherAgeWhenTold) {
+TEST_F(CollectGarbage, TreatsAPushAsInterruptedAfterTheGivenAge) {
   const UnixSeconds start = unix_now();
   push(build_snapshot());
   change_pointer([&](PointerRecord& pointer) { pointer.pending.push_back({push_id(1), 3, start, {}}); });
@@ -69,7 +69,7 @@ TEST_F(CollectGarbage, TreatsItAsInterruptedAfterAnotherAgeWhenTold) {
   EXPECT_EQ(collect({.now = start + 60, .abandoned_after = std::chrono::minutes{1}}).pending_pushes, 0U);
 }
 
-TEST_F(CollectGarbage, RemovesChunksThatNoRecordKnows) {
+TEST_F(CollectGarbage, RemovesChunksThatNoRecordLists) {
   push(build_snapshot());
   put_chunks(1, 70);
   put_chunks(2, 1);
@@ -100,7 +100,7 @@ TEST_F(CollectGarbage, ChangesNothingInADryRun) {
   EXPECT_EQ(store_->get(kPointerKey), record);
 }
 
-TEST_F(CollectGarbage, LeavesAndCountsWhatIsNotOfKeysieve) {
+TEST_F(CollectGarbage, LeavesAndCountsForeignRecords) {
   push(build_snapshot());
   const std::string id(32, 'a');
   std::vector<std::string> foreign{"keysieve:sessions", "keysieve:tags:cache", "keysieve:Tags:current",
@@ -117,7 +117,7 @@ TEST_F(CollectGarbage, LeavesAndCountsWhatIsNotOfKeysieve) {
   EXPECT_EQ(store_->get("other:tags:" + id + ":0"), "x");
 }
 
-TEST_F(CollectGarbage, LeavesASetWithADamagedRecordAloneAndDoesTheOthers) {
+TEST_F(CollectGarbage, SkipsASetWithADamagedRecordAndCollectsTheOthers) {
   const auto snapshot = build_snapshot();
   push(snapshot);
   replace(kPointerKey, "{");
@@ -131,7 +131,7 @@ TEST_F(CollectGarbage, LeavesASetWithADamagedRecordAloneAndDoesTheOthers) {
   EXPECT_TRUE(has_chunks_of(snapshot));
 }
 
-TEST_F(CollectGarbage, LeavesASetOfANewerVersionAlone) {
+TEST_F(CollectGarbage, SkipsASetOfANewerVersion) {
   const auto snapshot = build_snapshot();
   push(snapshot);
   replace(kPointerKey, R"({"format": 99})");
@@ -151,7 +151,7 @@ TEST_F(CollectGarbage, TrimsTheAddsLogUpToTheOldestKeptGeneration) {
   EXPECT_EQ(pointer().adds_trimmed_to, first);
 }
 
-TEST_F(CollectGarbage, ReportsProgressUpToTheWhole) {
+TEST_F(CollectGarbage, ReportsProgressUpToTheTotal) {
   push(build_snapshot({.shard_count = kShardsOfSomeChunks}));
   put_chunks(1, 3);
   std::vector<std::uint64_t> done;

@@ -1,4 +1,4 @@
-// The counters of a counting set in a store: in chunks of their own, which only update fetches.
+// The counters of a counting set have chunks of their own in a store, which only update fetches.
 #include "core/snapshot/counters.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 #include "tools/transfer/garbage.hpp"
@@ -70,7 +70,7 @@ TEST_F(Counting, IsNotFetchedByAPull) {
   EXPECT_THAT(fetched, Not(Contains(chunk_of_counters(0))));
 }
 
-TEST_F(Counting, LetsKeysBeRemovedTimeAndAgain) {
+TEST_F(Counting, LetsKeysBeRemovedRepeatedly) {
   push_counting(set_);
   const UpdateResult first = update({"new1"}, {"key1", "key2", "surely nobody has this"});
   EXPECT_EQ(first.removed_keys, 2U);
@@ -88,8 +88,8 @@ TEST_F(Counting, LetsKeysBeRemovedTimeAndAgain) {
   expect_all_maybe_from(4);
 }
 
-// A second removal would lower what other keys share with it.
-TEST_F(Counting, LetsAKeyBeRemovedOnceThatIsListedTwice) {
+// A second removal would lower counters that other keys share with it.
+TEST_F(Counting, RemovesAKeyListedTwiceOnlyOnce) {
   push_counting(build_counting(kKeys, 0.1));
   std::vector<std::string> removed;
   for (int i = 0; i < 14'000; ++i) removed.push_back("key" + std::to_string(i % 7'000));
@@ -97,7 +97,7 @@ TEST_F(Counting, LetsAKeyBeRemovedOnceThatIsListedTwice) {
   expect_all_maybe_from(7'000);
 }
 
-TEST_F(Counting, StaysWhenTheCurrentBuildIsPushedAgainWithout) {
+TEST_F(Counting, StaysWhenTheCurrentBuildIsPushedAgainWithoutCounters) {
   push_counting(set_);
   EXPECT_THAT(push(set_.snapshot).warnings, IsEmpty());
   EXPECT_EQ(current().generation, 1U);
@@ -105,7 +105,7 @@ TEST_F(Counting, StaysWhenTheCurrentBuildIsPushedAgainWithout) {
   EXPECT_EQ(update({}, {"key1"}).removed_keys, 1U);
 }
 
-TEST_F(Counting, StaysWhenAKeptBuildIsPushedAgainWithout) {
+TEST_F(Counting, StaysWhenAKeptBuildIsPushedAgainWithoutCounters) {
   push_counting(set_);
   push_counting(build_counting(kKeys));
   EXPECT_THAT(push(set_.snapshot).warnings, IsEmpty());
@@ -113,7 +113,7 @@ TEST_F(Counting, StaysWhenAKeptBuildIsPushedAgainWithout) {
   EXPECT_EQ(update({}, {"key1"}).removed_keys, 1U);
 }
 
-TEST_F(Counting, EndsWhenABuildIsPushedAgainWhoseCountersAreDamaged) {
+TEST_F(Counting, IsLostWhenABuildWithDamagedCountersIsPushedAgain) {
   push_counting(set_);
   remove_record(*store_, chunk_of_counters(1));
   EXPECT_THAT(push(set_.snapshot).warnings, ElementsAre(HasSubstr("no counters any more")));
@@ -121,7 +121,7 @@ TEST_F(Counting, EndsWhenABuildIsPushedAgainWhoseCountersAreDamaged) {
   EXPECT_TRUE(answers_maybe("key1"));
 }
 
-TEST_F(Counting, ComesBackWithTheGenerationThatARollbackBrings) {
+TEST_F(Counting, ComesBackWithARollback) {
   push_counting(set_);
   update({}, {"key1"});
   rollback(*store_, "tags", plan_rollback(*store_, "tags", {}));
@@ -130,7 +130,7 @@ TEST_F(Counting, ComesBackWithTheGenerationThatARollbackBrings) {
   EXPECT_EQ(update({}, {"key1", "key4"}).removed_keys, 2U);
 }
 
-TEST_F(Counting, DoesNotKeepARollbackFromAGenerationWhenItIsLostOrDamaged) {
+TEST_F(Counting, DoesNotPreventARollbackWhenLostOrDamaged) {
   for (const bool is_lost : {true, false}) {
     push_counting(build_counting(kKeys));
     const std::string key = chunk_of_counters(1);
@@ -150,7 +150,7 @@ TEST_F(Counting, DoesNotKeepARollbackFromAGenerationWhenItIsLostOrDamaged) {
   }
 }
 
-TEST_F(Counting, IsMissedWhenAGenerationHasNone) {
+TEST_F(Counting, IsReportedMissingWhenAGenerationHasNone) {
   push_counting(set_);
   const PushResult pushed = push(build_counting(kKeys).snapshot);
   EXPECT_THAT(pushed.warnings,

@@ -1,4 +1,4 @@
-// Pushes and pulls that lose a server in their middle: a master of a Redis Cluster, or the one that sentinels
+// Pushes and pulls that lose a server halfway: a master of a Redis Cluster, or the master that sentinels
 // name.
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 const std::size_t kSlotOfThePointer = slot_of("keysieve:tags:current");
 
-// A server that can be lost, and which another one replaces.
+// A server that can be lost and is then replaced by another one.
 template <bool HasThePointer>
 class ClusterMaster {
  public:
@@ -22,7 +22,7 @@ class ClusterMaster {
 
   [[nodiscard]] std::string url() const { return cluster_->url(); }
   [[nodiscard]] RedisServer& losable() { return lost_; }
-  // Its replica takes its place once it is missed.
+  // Once the cluster misses the server, its replica takes its place.
   void lose() {
     if (lost_.pid() < 0) return;
     cluster_->replace_when_missed(lost_);
@@ -54,14 +54,14 @@ class TransferOverALostMaster : public ::testing::Test {
  protected:
   TransferOverALostMaster() { push("&wait_replicas=" + std::to_string(Servers::kReplicas), old_snapshot_); }
 
-  // `query`: "&name=value", added to that of the URL, which has patience with a busy machine.
+  // `query`: "&name=value", appended to the URL, whose timeouts allow for a busy machine.
   PushResult push(const std::string& query, const SnapshotBytes& snapshot, const Progress& progress = {}) {
     return keysieve::push(*open_store(url_ + query), view_of(snapshot), {}, progress);
   }
   Pulled pull(const Progress& progress = {}) {
     return keysieve::pull(*open_store(url_), "tags", 0, progress);
   }
-  // After the first batch.
+  // Loses the server after the first batch.
   Progress lose() {
     return [this](std::uint64_t done, std::uint64_t total) {
       if (done < total) servers_.lose();
@@ -86,13 +86,13 @@ using ClusterMasters = ::testing::Types<ClusterMaster<true>, ClusterMaster<false
 using AllMasters = ::testing::Types<ClusterMaster<true>, ClusterMaster<false>, SentinelMaster>;
 TYPED_TEST_SUITE(TransferOverALostMaster, AllMasters, NameOfServers);
 
-TYPED_TEST(TransferOverALostMaster, PullsOnFromItsReplica) {
+TYPED_TEST(TransferOverALostMaster, ContinuesAPullFromItsReplica) {
   EXPECT_TRUE(are_same(this->pull(this->lose()).snapshot, this->old_snapshot_));
   this->expect_lost();
 }
 
-// What was written last may be lost with the master: the pull says so, and the next push repairs it.
-TYPED_TEST(TransferOverALostMaster, PushesOnToItsReplica) {
+// The last writes may be lost with the master. Then the pull says so, and the next push repairs it.
+TYPED_TEST(TransferOverALostMaster, ContinuesAPushToItsReplica) {
   EXPECT_EQ(this->push("", this->new_snapshot_, this->lose()).record.generation, 2U);
   this->expect_lost();
   try {
@@ -107,7 +107,7 @@ TYPED_TEST(TransferOverALostMaster, PushesOnToItsReplica) {
 
 using TransferOverSentinels = TransferOverALostMaster<SentinelMaster>;
 
-// One of two replicas remains, and becomes the master's: nothing that was confirmed is lost.
+// One of the two replicas becomes master, and the other remains: nothing that was confirmed is lost.
 TEST_F(TransferOverSentinels, LosesNothingThatAReplicaHasConfirmed) {
   EXPECT_EQ(push("&wait_replicas=1", new_snapshot_, lose()).record.generation, 2U);
   expect_lost();
@@ -118,7 +118,7 @@ template <typename Master>
 using TransferOverACluster = TransferOverALostMaster<Master>;
 TYPED_TEST_SUITE(TransferOverACluster, ClusterMasters, NameOfServers);
 
-TYPED_TEST(TransferOverACluster, LeavesTheOldGenerationWhereReplicasAreWaitedForInVain) {
+TYPED_TEST(TransferOverACluster, KeepsTheOldGenerationWhenReplicasDoNotConfirm) {
   const std::string query = "&wait_replicas=1";
   {
     const WaitsCutShort in_vain(this->servers_.replica());

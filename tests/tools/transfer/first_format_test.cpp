@@ -1,4 +1,4 @@
-// A set whose record is of the first format, which a push finds.
+// A push to a set whose record has the first format.
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/transfer/transfer_fixture.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using FirstFormat = TransferTest;
 
-TEST_F(FirstFormat, IsTakenOverByAPush) {
+TEST_F(FirstFormat, IsUpgradedByAPush) {
   const auto old_snapshot = build_snapshot();
   SnapshotRecord old_record = describe(view_of(old_snapshot));
   old_record.generation = 5;

@@ -68,14 +68,14 @@ TEST_F(GuardsTest, RefuseAnEstimatedFprAboveTheLimit) {
               AllOf(HasSubstr("set \"tags\" has an estimated FPR of "), HasSubstr("--max-fpr")));
 }
 
-TEST_F(GuardsTest, KnowAWayOutOfAnUpdate) {
+TEST_F(GuardsTest, AdviseARebuildWhenAnUpdateIsRefused) {
   guards_ = {.max_fpr = 0.0, .source = GuardSource::OptionsOfUpdate};
   EXPECT_THAT(
       message<ErrorKind::MaxFpr>(),
       EndsWith("; --max-fpr sets that limit; build the set anew from its whole list, with build --like"));
 }
 
-TEST(DefaultMaxFpr, IsThreeTimesTheTargetButFelt) {
+TEST(DefaultMaxFpr, IsThreeTimesTheTargetButAtLeastOneInAThousand) {
   EXPECT_DOUBLE_EQ(default_max_fpr(0.01), 0.03);
   EXPECT_DOUBLE_EQ(default_max_fpr(0.000001), 0.001);
   EXPECT_DOUBLE_EQ(default_max_fpr(0.5), 1.0);
@@ -83,7 +83,7 @@ TEST(DefaultMaxFpr, IsThreeTimesTheTargetButFelt) {
 
 TEST_F(GuardsTest, RefuseASetThatLacksACanary) {
   guards_.canaries = {"key0"};
-  // Which absent key answers maybe depends on the seed; one of these does not.
+  // The seed decides which absent keys come back as maybe; at least one of these does not.
   for (int i = 0; i < 20; ++i) guards_.canaries.push_back("absent\n" + std::to_string(i));
   EXPECT_THAT(
       message<ErrorKind::Canaries>(),

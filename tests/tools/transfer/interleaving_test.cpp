@@ -1,4 +1,4 @@
-// Pushes, rollbacks and collections of one set that crash, lose answers, or are stopped, at every step.
+// Pushes, rollbacks and collections of one set that crash, lose answers or are stopped, at every step.
 #include <gmock/gmock.h>
 
 #include "tests/tools/transfer/shared_store.hpp"
@@ -7,7 +7,7 @@
 namespace keysieve::test {
 namespace {
 
-// An operator would see the error, and the process may be gone.
+// Ignores the error, which an operator would see, and the end of the process.
 void attempt(const Deed& deed, Store& store) {
   try {
     deed(store);
@@ -23,7 +23,7 @@ class Interleaving : public ::testing::TestWithParam<StoreKind> {
     return open_store(GetParam().empty_store(directory_));
   }
 
-  // Three generations, one push that was interrupted, and garbage that its push did not live to remove.
+  // A store with three generations, an interrupted push, and garbage that a crash has left.
   std::unique_ptr<Store> used_store() {
     auto store = empty_store();
     for (const std::size_t number : {0U, 1U, 2U}) pushing(number)(*store);
@@ -46,7 +46,7 @@ class Interleaving : public ::testing::TestWithParam<StoreKind> {
 INSTANTIATE_TEST_SUITE_P(Stores, Interleaving, ::testing::Values(kLmdb, kDir, kRedisUnix, kRedisCluster),
                          store_kind_name);
 
-// Runs all deeds, one of which meets the fault. False when there are fewer steps.
+// Runs all deeds, one of which meets the fault. Returns false if there are fewer steps.
 bool survives_fault(Store& store, const std::vector<Deed>& deeds, Fault fault, int at) {
   const std::string when =
       "fault " + std::to_string(static_cast<int>(fault)) + " at step " + std::to_string(at);
@@ -111,8 +111,8 @@ TEST_P(Interleaving, TwoOperationsInterleavedAtEveryStepLoseNothingAndLeakNothin
   }
 }
 
-// The loader is at its chunks while its generation falls out of the kept ones, and its chunks go.
-TEST_P(Interleaving, ASlowPullEndsWithWhatIsCurrentThen) {
+// While the loader fetches chunks, its generation is dropped and the chunks are removed.
+TEST_P(Interleaving, ASlowPullReturnsTheGenerationThatIsCurrentByThen) {
   for (int at = 2;; ++at) {
     const auto store = used_store();
     StoppedStore slow(*store, at, [&] {

@@ -10,7 +10,7 @@ class InterruptedPush : public TransferTest {
  protected:
   static constexpr UnixSeconds kStart = 1'700'000'000;
 
-  // The store works for so many records, then is away for good, in the middle of a batch, as a network is.
+  // The store takes that many records and then fails for good in the middle of a batch, as a network does.
   void interrupt_push(const SnapshotBytes& snapshot, UnixSeconds now, std::size_t records = 1) {
     HookedStore failing(*store_);
     const auto refuse_when_away = [&] {
@@ -34,7 +34,7 @@ class InterruptedPush : public TransferTest {
   }
 };
 
-TEST_F(InterruptedPush, LeavesTheOldGeneration) {
+TEST_F(InterruptedPush, KeepsTheOldGeneration) {
   const auto old_snapshot = build_snapshot({.shard_count = kShardsOfSomeChunks});
   push(old_snapshot);
   const auto new_snapshot = build_snapshot({.shard_count = kShardsOfSomeChunks});
@@ -49,7 +49,7 @@ TEST_F(InterruptedPush, LeavesTheOldGeneration) {
   expect_current(new_snapshot);
 }
 
-TEST_F(InterruptedPush, TakesItsChunksAwayWhenTheStoreIsStillThere) {
+TEST_F(InterruptedPush, RemovesItsChunksWhenTheStoreStillAnswers) {
   hooked_.before_put = [this](std::span<const Record> records) {
     store_->put_many(records.first(records.size() / 2));
     throw Error(ErrorKind::CannotCreate, "full");
@@ -60,7 +60,7 @@ TEST_F(InterruptedPush, TakesItsChunksAwayWhenTheStoreIsStillThere) {
   EXPECT_EQ(pointer(), PointerRecord{});
 }
 
-TEST_F(InterruptedPush, OnlyWarnsWhenOldChunksCannotBeRemovedAndTheNextOneDoes) {
+TEST_F(InterruptedPush, OnlyWarnsWhenOldChunksCannotBeRemovedUntilTheNextPush) {
   const auto oldest = build_snapshot();
   push(oldest);
   for (int i = 0; i < 2; ++i) push(build_snapshot());
@@ -109,7 +109,7 @@ TEST_F(InterruptedPush, LeavesTheChunksOfAKeptGenerationOfTheSameBuild) {
   EXPECT_THAT(keys(), SizeIs(2 + 1));
 }
 
-TEST_F(InterruptedPush, CanBeDoneAgainTheNextDay) {
+TEST_F(InterruptedPush, CanBeRepeatedTheNextDay) {
   const auto snapshot = build_snapshot();
   interrupt_push(snapshot, kStart);
   push_at(snapshot, kStart + kDay);

@@ -1,5 +1,5 @@
-// A snapshot of 1 GiB to and from every store, by processes whose memory is bounded. Takes minutes, 3 GiB of
-// disk and as much memory: not among ctest's cases; `tools/test large` runs it.
+// Pushes a snapshot of 1 GiB to every store and pulls it, in processes with bounded memory. It takes
+// minutes, 3 GiB of disk and as much memory, so ctest leaves it out; `tools/test large` runs it.
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
@@ -20,10 +20,10 @@ namespace {
 
 constexpr std::uint32_t kShards = std::uint32_t{1} << 18;  // of 4 KiB
 constexpr std::uint64_t kSnapshotBytes = std::uint64_t{kShards} * 4096;
-// What a push or a pull may take besides the snapshot: two batches of 64 chunks and the connection's buffers.
+// What a push or pull may use besides the snapshot: two batches of 64 chunks and the connection's buffers.
 constexpr std::uint64_t kWorkingBytes = std::uint64_t{64} << 20;
 
-// Private memory that this process has asked for.
+// The private memory that this process has asked for.
 std::uint64_t private_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string name; status >> name;) {
@@ -33,7 +33,7 @@ std::uint64_t private_bytes() {
   return 0;
 }
 
-// Runs it in a process that cannot get more private memory than that on top.
+// Runs it in a process that can get only that much more private memory.
 template <typename Work>
 int run_with_memory(std::uint64_t bytes, Work work) {
   return run_in_process([&] {

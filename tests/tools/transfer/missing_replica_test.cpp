@@ -1,4 +1,4 @@
-// Pushes and rollbacks that move the pointer while the replica that must have it hangs.
+// Pushes and rollbacks that move the pointer while a required replica hangs.
 #include <signal.h>
 
 #include "tests/support/matchers.hpp"
@@ -30,7 +30,7 @@ class MissingReplica : public ::testing::Test {
 
   [[nodiscard]] PointerRecord pointer() const { return read_stored_pointer(*store_, "tags").value(); }
 
-  // As a failover to the replica would find it.
+  // The generation after a failover to the replica.
   [[nodiscard]] std::uint64_t generation_of_replica() const {
     return read_stored_pointer(*open_store(replica_.tcp_url()), "tags").value().current.value().generation;
   }
@@ -51,7 +51,7 @@ TEST_F(MissingReplica, FailsAPushBeforeThePointerMoves) {
   continue_replica();
 }
 
-TEST_F(MissingReplica, FailsAPushWhosePointerItDoesNotHaveUntilItIsPushedAgain) {
+TEST_F(MissingReplica, FailsAPushWhosePointerItMissesUntilTheBuildIsPushedAgain) {
   hooked_.after_put = [this] { stop_replica(); };
   EXPECT_THAT(message_of<ErrorKind::Unconfirmed>([&] { keysieve::push(hooked_, view_of(second_), {}); }),
               AllOf(HasSubstr("set \"tags\": generation 2 is current, but not confirmed: "),
@@ -65,7 +65,7 @@ TEST_F(MissingReplica, FailsAPushWhosePointerItDoesNotHaveUntilItIsPushedAgain) 
   EXPECT_THAT(pointer().garbage, IsEmpty());
 }
 
-TEST_F(MissingReplica, MakesAnUpdateSayThatItIsInAllTheSame) {
+TEST_F(MissingReplica, MakesAnUpdateSayThatItIsDone) {
   hooked_.after_put = [this] { stop_replica(); };
   EXPECT_THAT(
       message_of<ErrorKind::Unconfirmed>(
@@ -76,7 +76,7 @@ TEST_F(MissingReplica, MakesAnUpdateSayThatItIsInAllTheSame) {
   continue_replica();
 }
 
-TEST_F(MissingReplica, MakesAnUpdateSayThatItMayBeIn) {
+TEST_F(MissingReplica, MakesAnUpdateSayThatItMayBeDone) {
   stop_replica();
   EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] {
                 update(*store_, "tags", {.added = {"new"}, .removed = {}, .as_of = unix_now()}, {});
@@ -88,7 +88,7 @@ TEST_F(MissingReplica, MakesAnUpdateSayThatItMayBeIn) {
   continue_replica();
 }
 
-TEST_F(MissingReplica, FailsARollbackWhosePointerItDoesNotHave) {
+TEST_F(MissingReplica, FailsARollbackWhosePointerItMisses) {
   keysieve::push(*store_, view_of(second_), {});
   const RollbackPlan plan = plan_rollback(*store_, "tags");
   stop_replica();

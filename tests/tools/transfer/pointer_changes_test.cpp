@@ -1,5 +1,5 @@
-// Of the changes of a pointer record what pushes, rollbacks and collections over a real store do not come to:
-// what they do is tested there.
+// Tests the changes of a pointer record that pushes, rollbacks and collections do not reach in their own
+// tests.
 #include "tools/transfer/pointer_changes.hpp"
 
 #include "tests/support/matchers.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr UnixSeconds kNow = 1'700'000'000;
 
-// Build and push bear the same number, and their keys were read at that millisecond.
+// Build id and push id have the same number, and the keys were read at that millisecond.
 SnapshotRecord record_of(std::uint8_t number) {
   SnapshotRecord record;
   record.build_id = push_id(number);

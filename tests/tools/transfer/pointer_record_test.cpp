@@ -40,14 +40,14 @@ PointerRecord valid_record() {
           .adds_trimmed_to = log_position(1'699'999'990'000, 0)};
 }
 
-// Without a checksum, as earlier versions wrote it: what is changed in it is looked at.
+// A record without a checksum, as earlier versions wrote it, so that changed members are checked.
 Json valid_document() {
   Json document = Json::parse(encode(valid_record()));
   document.erase("record_checksum");
   return document;
 }
 
-// As the first version of the format wrote it.
+// A record as the first version of the format wrote it.
 Json first_format() {
   Json document = valid_document();
   document["format"] = 1;
@@ -59,7 +59,7 @@ Json first_format() {
   return document;
 }
 
-// Why it is refused; empty when it is not.
+// Returns why the record is refused; empty if it is not.
 std::string refusal_of(const std::string& text) {
   return message_of<ErrorKind::Data>([&] { decode_pointer_record(text, "source"); });
 }
@@ -111,7 +111,7 @@ TEST(PointerRecord, IsReadableJson) {
   EXPECT_EQ(valid_document()["adds_trimmed_to"], "1699999990000-0");
 }
 
-TEST(PointerRecord, PassesOverMembersOfLaterVersions) {
+TEST(PointerRecord, IgnoresMembersOfLaterVersions) {
   Json document = valid_document();
   document["later"] = true;
   document["current"]["later"] = Json::array({1, 2});
@@ -133,7 +133,7 @@ TEST(PointerRecord, IsRefusedWhenTruncatedAnywhere) {
   }
 }
 
-TEST(PointerRecord, IsRefusedWhenAMemberWasExchanged) {
+TEST(PointerRecord, IsRefusedWhenAMemberWasChanged) {
   Json document = Json::parse(encode(valid_record()));
   document["current"]["adds_from"] = "0-0";
   EXPECT_EQ(refusal_of(document), "source: is damaged (checksum)");
@@ -243,7 +243,7 @@ TEST(PointerRecord, IsRefusedWhenTheOlderGenerationsAreWrong) {
   refuses(Json::array({entry, valid_document()["previous"][1], third}));
 }
 
-TEST(PointerRecord, IsRefusedWhenItHasOlderGenerationsAndNoCurrentOne) {
+TEST(PointerRecord, IsRefusedWhenItHasOlderGenerationsButNoCurrentOne) {
   Json document = valid_document();
   document["current"] = nullptr;
   EXPECT_EQ(refusal_of(document), "source: \"previous\" is not empty, though nothing is current");

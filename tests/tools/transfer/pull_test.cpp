@@ -7,12 +7,12 @@ class PullTest : public TransferTest {
  protected:
   PullTest() { push(snapshot_); }
 
-  // What pulling says; empty when it works.
+  // Returns the error message of a pull; empty if it works.
   std::string message() {
     return message_of<ErrorKind::Data>([&] { pull(); });
   }
 
-  // Moves the pointer to a record that somebody changed.
+  // Changes the current record in the store by hand.
   void change_record(const std::function<void(SnapshotRecord&)>& change) {
     change_pointer([&](PointerRecord& pointer) { change(*pointer.current); });
   }
@@ -32,7 +32,7 @@ TEST_F(PullTest, SaysThatASetWasNeverPushed) {
   EXPECT_EQ(read_pointer(*store_, "shop"), std::nullopt);
 }
 
-TEST_F(PullTest, RefusesWhatIsNoSetName) {
+TEST_F(PullTest, RefusesAWrongSetName) {
   for (const char* name : {"", ".", "..", "-x", "A", "a:b", "a/b"}) {
     EXPECT_THAT([&] { keysieve::pull(*store_, name); }, fails(ErrorKind::Usage)) << name;
   }
@@ -45,8 +45,8 @@ TEST_F(PullTest, RefusesASnapshotAboveTheLimit) {
               AllOf(StartsWith(url_ + ": set \"tags\" generation 1: is "), HasSubstr("above the limit of ")));
 }
 
-TEST_F(PullTest, AllocatesNothingForASizeThatIsOnlyClaimed) {
-  // 32 TiB; the first chunk is there and right.
+TEST_F(PullTest, AllocatesNothingForAClaimedSize) {
+  // The record claims 32 TiB; the first chunk exists and is right.
   change_record([](SnapshotRecord& record) {
     record.shard_bytes = 8192;
     record.shard_count = UINT32_MAX;
@@ -118,7 +118,7 @@ TEST_F(PullTest, RefusesADamagedPointerRecord) {
   EXPECT_THAT([&] { read_pointer(*store_, "tags"); }, fails(ErrorKind::Data));
 }
 
-TEST_F(PullTest, ReportsProgressUpToTheWhole) {
+TEST_F(PullTest, ReportsProgressUpToTheTotal) {
   const auto snapshot = build_snapshot({.shard_count = kShardsOfSomeBatches});
   push(snapshot);
   ProgressCheck check(snapshot.get().size());
@@ -126,8 +126,8 @@ TEST_F(PullTest, ReportsProgressUpToTheWhole) {
   check.expect_done();
 }
 
-// Pushes happen between the pointer and the chunks.
-TEST_F(PullTest, StartsAgainWhenItsGenerationFellOutMeanwhile) {
+// Other pushes run between reading the pointer and reading the chunks.
+TEST_F(PullTest, StartsAgainWhenItsGenerationIsDroppedMeanwhile) {
   SnapshotBytes newest = build_snapshot();
   hooked_.before_get_many = [&, times = 3](auto) mutable {
     if (times-- <= 0) return;

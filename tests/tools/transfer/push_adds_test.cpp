@@ -1,4 +1,4 @@
-// What push does with the adds log.
+// Push and the adds log.
 #include "tests/tools/transfer/transfer_fixture.hpp"
 #include "tools/transfer/adds_log.hpp"
 
@@ -11,7 +11,7 @@ class PushAndAdds : public TransferTest {
     for (const std::string key : {"a", "b", "c", "d", "e"}) positions_.push_back(append(*store_, {key}));
   }
 
-  // A snapshot whose keys hold what was added up to here, and before.
+  // A snapshot that holds all keys added up to this position.
   static SnapshotBytes built_at(const LogPosition& adds_from) {
     return build_snapshot({.adds_from = adds_from});
   }
@@ -29,13 +29,13 @@ TEST_F(PushAndAdds, KeepsTheEntriesThatAnyKeptGenerationNeeds) {
   EXPECT_EQ(current().adds_from, positions_[4]);
 }
 
-TEST_F(PushAndAdds, KeepsAllEntriesForAGenerationThatWasBuiltWithoutALookAtTheLog) {
+TEST_F(PushAndAdds, KeepsAllEntriesForAGenerationBuiltWithoutTheLog) {
   EXPECT_THAT(push(built_at({})).warnings, ElementsAre(HasSubstr("build with --like URL")));
   EXPECT_THAT(push(built_at(positions_[4])).warnings, IsEmpty());
   EXPECT_THAT(logged_keys(), ElementsAre("a", "b", "c", "d", "e"));
 }
 
-TEST_F(PushAndAdds, RefusesASnapshotThatNeedsEntriesWhichAreTrimmed) {
+TEST_F(PushAndAdds, RefusesASnapshotThatNeedsTrimmedEntries) {
   push(built_at(positions_[3]));
   const auto older = built_at(positions_[1]);
   EXPECT_THAT(message_of<ErrorKind::Data>([&] { push(older); }),
@@ -45,7 +45,7 @@ TEST_F(PushAndAdds, RefusesASnapshotThatNeedsEntriesWhichAreTrimmed) {
   EXPECT_EQ(push_any(older).record.generation, 2U);
 }
 
-TEST_F(PushAndAdds, TakesTheMomentOfASnapshotThatWasBuiltWithoutALookAtTheLog) {
+TEST_F(PushAndAdds, GoesByTheAsOfOfASnapshotBuiltWithoutTheLog) {
   push(built_at(positions_[3]));
   const UnixSeconds overlap = std::chrono::seconds(kDefaultAddsOverlap).count();
   const UnixSeconds trimmed_at = static_cast<UnixSeconds>(milliseconds_of(positions_[3]) / 1000);
@@ -63,7 +63,7 @@ TEST_F(PushAndAdds, PushesAKeptBuildAgainWhateverIsTrimmed) {
   EXPECT_THAT(logged_keys(), ElementsAre("c", "d", "e"));
 }
 
-TEST_F(PushAndAdds, KeepsTheEntriesThatAPushUnderWayNeeds) {
+TEST_F(PushAndAdds, KeepsTheEntriesThatARunningPushNeeds) {
   hooked_.after_put = once([this] {
     for (int i = 0; i < 3; ++i) push(built_at(positions_[3]));
     EXPECT_THAT(logged_keys(), ElementsAre("b", "c", "d", "e"));

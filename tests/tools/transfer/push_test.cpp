@@ -45,7 +45,7 @@ TEST_F(PushTest, KeepsTheLastThreeGenerations) {
   EXPECT_THAT(kept, ElementsAre(false, false, true, true, true));
 }
 
-TEST_F(PushTest, LeavesNothingOfAGenerationThatFallsOut) {
+TEST_F(PushTest, LeavesNothingOfADroppedGeneration) {
   push(build_snapshot({.shard_count = kShardsOfSomeChunks}));
   for (int i = 0; i < 3; ++i) push_any(build_snapshot());
   EXPECT_THAT(keys(), SizeIs(3 + 1)) << "a chunk of each generation, and the pointer";
@@ -73,7 +73,7 @@ TEST_F(PushTest, OfTheCurrentBuildRepairsItsChunks) {
   EXPECT_EQ(pull().record.generation, 1U);
 }
 
-TEST_F(PushTest, OfAnOlderBuildIsANewGenerationOnceMore) {
+TEST_F(PushTest, OfAnOlderBuildMakesANewGeneration) {
   const auto first = build_snapshot();
   push(first);
   for (int i = 0; i < 2; ++i) push(build_snapshot());
@@ -135,7 +135,7 @@ TEST_F(PushTest, RefusesToReplaceADamagedPointerRecord) {
   EXPECT_FALSE(has_chunks_of(snapshot));
 }
 
-TEST_F(PushTest, ReportsProgressUpToTheWhole) {
+TEST_F(PushTest, ReportsProgressUpToTheTotal) {
   const auto snapshot = build_snapshot({.shard_count = kShardsOfSomeBatches});
   ProgressCheck check(snapshot.get().size());
   keysieve::push(*store_, view_of(snapshot), {}, check.progress());

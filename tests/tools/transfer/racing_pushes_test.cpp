@@ -9,13 +9,13 @@ namespace {
 
 class RacingPushes : public TransferTest {
  protected:
-  // Somebody else goes first, right before the pointer moves.
+  // Another process goes first, right before the pointer moves.
   void lose_races(int races, const std::function<void()>& rival) {
     hooked_.before_compare_and_set = [this, rival, left = races]() mutable {
       if (has_put_ && left-- > 0) rival();
     };
   }
-  // The pointer moves, but the answers are lost, or replicas do not confirm.
+  // The pointer moves, but the answer is lost or replicas do not confirm.
   void lose_answers(int answers) {
     hooked_.after_compare_and_set = [this, left = answers]() mutable {
       if (has_put_ && left-- > 0) lose_connection();
@@ -30,14 +30,14 @@ class RacingPushes : public TransferTest {
   bool has_put_ = false;
 };
 
-TEST_F(RacingPushes, FollowsTheWinnerOfARace) {
+TEST_F(RacingPushes, FollowTheWinnerOfARace) {
   lose_races(3, [this] { push(build_snapshot()); });
   const auto snapshot = build_snapshot();
   EXPECT_EQ(push_hooked(snapshot).record.generation, 4U);
   expect_current(snapshot);
 }
 
-TEST_F(RacingPushes, ChecksTheGuardsAgainstTheWinnerOfARace) {
+TEST_F(RacingPushes, CheckTheGuardsAgainstTheWinnerOfARace) {
   lose_races(1, [this] { push(build_snapshot({.keys = 10'000})); });
   const auto snapshot = build_snapshot({.keys = 1000});
   EXPECT_THAT([&] { push_hooked(snapshot); },
@@ -48,7 +48,7 @@ TEST_F(RacingPushes, ChecksTheGuardsAgainstTheWinnerOfARace) {
   EXPECT_THAT(pointer().garbage, IsEmpty());
 }
 
-TEST_F(RacingPushes, AgreesWithARivalThatPushesTheSameBuild) {
+TEST_F(RacingPushes, AgreeWhenTheyPushTheSameBuild) {
   const auto snapshot = build_snapshot();
   lose_races(1, [&] { push(snapshot); });
   EXPECT_EQ(push_hooked(snapshot).record.generation, 1U);
@@ -56,14 +56,14 @@ TEST_F(RacingPushes, AgreesWithARivalThatPushesTheSameBuild) {
   EXPECT_THAT(keys(), SizeIs(1 + 1)) << "its chunk once, and the pointer";
 }
 
-TEST_F(RacingPushes, GivesUpWhenItLosesRaceAfterRace) {
+TEST_F(RacingPushes, GiveUpAfterManyLostRaces) {
   lose_races(1'000'000, [this] { push(build_snapshot({.keys = 10})); });
   EXPECT_THAT([&] { push_hooked(build_snapshot({.keys = 10})); }, fails(ErrorKind::Locked));
 }
 
-TEST_F(RacingPushes, KeepsTheChunksOfARefusedBuildThatARivalPublished) {
+TEST_F(RacingPushes, KeepTheChunksOfARefusedBuildThatARivalPublished) {
   const auto snapshot = build_snapshot({.keys = 1000});
-  // The rival publishes the same build, then a larger one, against which this one shrank.
+  // The rival publishes the same build, then a larger one, so that this one shrinks the set.
   lose_races(1, [&] {
     push(snapshot);
     push(build_snapshot({.keys = 10'000}));

@@ -54,7 +54,7 @@ TEST_F(Rollback, CanItselfBeRolledBack) {
   EXPECT_THAT(older_generations(), ElementsAre(5, 4));
 }
 
-TEST_F(Rollback, IsFollowedByAPushAsAnyGenerationIs) {
+TEST_F(Rollback, IsFollowedByAPushLikeAnyGeneration) {
   roll_back(1);
   const auto next = build_snapshot();
   EXPECT_EQ(push(next).record.generation, 5U);
@@ -64,20 +64,20 @@ TEST_F(Rollback, IsFollowedByAPushAsAnyGenerationIs) {
   expect_current(snapshots_[0]);
 }
 
-TEST_F(Rollback, StaysOneWhenItsBuildIsPushedAgain) {
+TEST_F(Rollback, StaysARollbackWhenItsBuildIsPushedAgain) {
   roll_back(1);
   EXPECT_EQ(push(snapshots_[0]).record.generation, 4U);
   EXPECT_EQ(current().restores, 1U);
   expect_current(snapshots_[0]);
 }
 
-TEST_F(Rollback, ToABuildThatIsKeptIsWhatAPushOfItIsToo) {
+TEST_F(Rollback, IsAlsoPossibleByPushingAKeptBuild) {
   EXPECT_EQ(push_any(snapshots_[1]).record.generation, 4U);
   EXPECT_EQ(current().restores, 0U);
   expect_current(snapshots_[1]);
 }
 
-TEST_F(Rollback, IsRefusedToWhatIsCurrentOrNotKept) {
+TEST_F(Rollback, IsRefusedToTheCurrentOrAnUnknownGeneration) {
   EXPECT_EQ(message_of<ErrorKind::Usage>([&] { roll_back(3); }),
             url_ + ": set \"tags\": generation 3 is current; kept: 3 (current), 2, 1");
   for (const std::uint64_t other : {0U, 4U}) {
@@ -88,7 +88,7 @@ TEST_F(Rollback, IsRefusedToWhatIsCurrentOrNotKept) {
   EXPECT_EQ(current().generation, 3U);
 }
 
-TEST_F(Rollback, IsRefusedWhereNothingOlderIsKept) {
+TEST_F(Rollback, IsRefusedWhenNothingOlderIsKept) {
   push(build_snapshot({.set_name = "shop"}));
   EXPECT_THAT(message_of<ErrorKind::MissingInput>([&] { plan_rollback(*store_, "shop"); }),
               HasSubstr("nothing older is kept; kept: 1 (current)"));
@@ -115,15 +115,15 @@ TEST_F(Rollback, IsRefusedWhenSomethingElseBecameCurrentSinceItWasPlanned) {
   EXPECT_EQ(current().generation, 4U);
 }
 
-TEST_F(Rollback, IsRefusedWhenItsTargetFellOutSinceItWasPlanned) {
+TEST_F(Rollback, IsRefusedWhenItsTargetWasDroppedSinceItWasPlanned) {
   const RollbackPlan plan = plan_rollback(*store_, "tags", 1);
   push(build_snapshot({.keys = 1300}));
   EXPECT_THAT([&] { rollback(*store_, "tags", plan); }, fails(ErrorKind::Locked));
   EXPECT_EQ(current().generation, 4U);
 }
 
-// Somebody else goes first, right before the pointer moves.
-TEST_F(Rollback, GoesOnWhenAPushIsOnlyAnnouncedMeanwhile) {
+// Another process goes first, right before the pointer moves.
+TEST_F(Rollback, ContinuesWhenAPushIsOnlyAnnouncedMeanwhile) {
   hooked_.before_compare_and_set = once([this] {
     change_pointer([](PointerRecord& pointer) {
       pointer.pending.push_back({.chunk_count = 1, .started_at = unix_now()});
@@ -133,7 +133,7 @@ TEST_F(Rollback, GoesOnWhenAPushIsOnlyAnnouncedMeanwhile) {
   EXPECT_THAT(pointer().pending, SizeIs(1));
 }
 
-TEST_F(Rollback, LosesToAPushThatIsDoneMeanwhile) {
+TEST_F(Rollback, LosesToAPushThatCompletesMeanwhile) {
   hooked_.before_compare_and_set = once([this] { push(build_snapshot({.keys = 1300})); });
   EXPECT_THAT([&] { rollback(hooked_, "tags", plan_rollback(hooked_, "tags")); }, fails(ErrorKind::Locked));
   EXPECT_EQ(current().generation, 4U);

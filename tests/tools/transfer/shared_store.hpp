@@ -1,4 +1,4 @@
-// A store that several pushes, rollbacks and collections share, and what must hold of it whatever they do.
+// Pushes, rollbacks and collections that share a store, and checks that must hold whatever they do.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 
 namespace keysieve::test {
 
-// What somebody does with a store; may throw.
+// One operation on a store; may throw.
 using Deed = std::function<void(Store&)>;
 
 inline constexpr UnixSeconds kMoreThanADay = std::chrono::seconds(kAbandonedAfter).count() + 3600;
 inline constexpr std::uint32_t kShardsOfTwoChunks = 20;
 
-// Of the set "tags"; the same number is the same build.
+// A snapshot of the set "tags"; the same number is the same build.
 inline const SnapshotBytes& numbered_snapshot(std::size_t number) {
   static std::vector<SnapshotBytes> snapshots = [] {
     std::vector<SnapshotBytes> built;
@@ -53,7 +53,7 @@ inline std::vector<std::string> chunk_keys_of(const Store& store, const Snapshot
   return chunk_key_batch(store, "tags", record.push_id, record.chunk_count, 0);
 }
 
-// At every moment: what is current or kept has all its chunks.
+// Holds at every moment: all chunks of the current and the kept generations are there.
 inline void expect_whole(Store& store, const std::string& when) {
   const auto pointer = read_stored_pointer(store, "tags").value_or(PointerRecord{});
   for (const SnapshotRecord& kept : kept_generations(pointer)) {
@@ -64,7 +64,7 @@ inline void expect_whole(Store& store, const std::string& when) {
   }
 }
 
-// What is current can be pulled, and what is kept be rolled back to.
+// The current generation can be pulled, and a kept one can be rolled back to.
 inline void expect_usable(Store& store, const std::string& when) {
   const auto pointer = read_pointer(store, "tags");
   if (!pointer) return;
@@ -75,7 +75,7 @@ inline void expect_usable(Store& store, const std::string& when) {
   }
 }
 
-// Once everybody is done and a day has passed: a collection leaves the chunks of what is kept, and no others.
+// Holds once all are done and a day has passed: a collection leaves only the chunks of kept generations.
 inline void expect_nothing_else_after_a_day(Store& store, const std::string& when) {
   collecting(kMoreThanADay)(store);
   expect_usable(store, when);

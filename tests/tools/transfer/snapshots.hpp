@@ -48,7 +48,7 @@ inline void add_keys(SnapshotBuilder& builder, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) builder.add("key" + std::to_string(i));
 }
 
-// Every call has another build id.
+// Each call makes a new build id.
 inline SnapshotBytes build_snapshot(const SnapshotRecipe& recipe = {}) {
   SnapshotBuilder builder(settings_of(recipe));
   add_keys(builder, recipe.keys);
@@ -67,14 +67,14 @@ inline bool are_same(const SnapshotBytes& one, const SnapshotBytes& other) {
   return std::ranges::equal(one.get(), other.get());
 }
 
-// Of an id of pushes that differ at a glance.
+// Makes a push id that is easy to tell from others.
 inline PushId push_id(std::uint8_t number) {
   PushId id{};
   id.fill(number);
   return id;
 }
 
-// Checks that progress only rises, up to `total`, in some steps.
+// Checks that progress rises to `total` in at least two steps.
 class ProgressCheck {
  public:
   explicit ProgressCheck(std::uint64_t total) : total_(total) {}

@@ -1,5 +1,5 @@
-// Stores that are stopped or fail at one chosen step. A step is one call, or one record of a call for many:
-// what a network or a crash can cut in two.
+// Stores that stop or fail at one chosen step. A step is one call, or one record of a call for many: the
+// points at which a network or a process may fail.
 #pragma once
 
 #include <functional>
@@ -43,7 +43,7 @@ class SteppedStore : public StoreDecorator {
  protected:
   virtual void before_step() {}
   virtual void after_step() {}
-  // Of a compare-and-set.
+  // Decides what a compare-and-set returns.
   virtual bool answer(bool truth) { return truth; }
 
  private:
@@ -61,7 +61,8 @@ class SteppedStore : public StoreDecorator {
   }
 };
 
-// The process is gone: nothing in it may clean up. So it is no Error, which the code under test would handle.
+// The process is gone, so nothing in it may clean up. Hence no Error, which the code under test would
+// handle.
 struct Crash {};
 
 enum class Fault { CrashBefore, CrashAfter, NotReached, AnswerLost, FalseThoughDone };
@@ -102,7 +103,7 @@ class FaultyStore : public SteppedStore {
   bool has_failed_ = false;
 };
 
-// Lets others go on while it stands before one step.
+// Lets others run while it waits before one step.
 class StoppedStore : public SteppedStore {
  public:
   // `at`: number of the step, from 1.

@@ -17,14 +17,14 @@ class StoreBypassTest : public ::testing::TestWithParam<StoreKind> {
   std::unique_ptr<Store> store_ = open_store(GetParam().empty_store(directory_));
 };
 
-TEST_P(StoreBypassTest, IsNotThereUntilItIsSet) {
+TEST_P(StoreBypassTest, IsAbsentUntilItIsSet) {
   const StoreBypasses bypasses = read_store_bypasses(*store_, "tags");
   EXPECT_EQ(bypasses.of_set, std::nullopt);
   EXPECT_EQ(bypasses.of_all, std::nullopt);
   EXPECT_EQ(read_bypass_of_all(*store_), std::nullopt);
 }
 
-TEST_P(StoreBypassTest, IsOfOneSetOrOfAll) {
+TEST_P(StoreBypassTest, AppliesToOneSetOrToAll) {
   const StoreBypass of_tags{.until = kBypassedAt + 60, .set_at = kBypassedAt};
   const StoreBypass of_all{.until = 0, .set_at = kBypassedAt + 1};
   set_store_bypass(*store_, "tags", of_tags);
@@ -55,8 +55,8 @@ TEST_P(StoreBypassTest, IsGoneWhenItIsCleared) {
   clear_store_bypass(*store_, std::nullopt);  // there is none
 }
 
-// Written with any client, as somebody might at 3 a.m.
-TEST_P(StoreBypassTest, HasNoEndWhenItIsNotUnderstood) {
+// An operator may write the record with any client at 3 a.m.
+TEST_P(StoreBypassTest, HasNoEndWhenItCannotBeParsed) {
   for (const char* text : {"", "on", "1", "[]", "{}", "null", R"({"until":-1})", R"({"until":"soon"})",
                            R"({"until":1e300})", R"({"until":18446744073709551615})", R"({"until":1.5})"}) {
     put(*store_, "keysieve:tags:bypass", text);
@@ -65,14 +65,14 @@ TEST_P(StoreBypassTest, HasNoEndWhenItIsNotUnderstood) {
   }
 }
 
-TEST_P(StoreBypassTest, IsReadWithMembersOfLaterVersions) {
+TEST_P(StoreBypassTest, IgnoresMembersOfLaterVersions) {
   put(*store_, "keysieve:bypass", R"({"until": 1700000060, "set_at": 1700000000, "by": "a later version"})");
   EXPECT_THAT(read_bypass_of_all(*store_),
               Optional(StoreBypass{.until = kBypassedAt + 60, .set_at = kBypassedAt}));
 }
 
-// No record of one set, nor of the store, may be another's.
-TEST_P(StoreBypassTest, KeepsApartSetsThatAreNamedLikeRecords) {
+// No record of a set may have the key of another set's record, or of the store's.
+TEST_P(StoreBypassTest, DistinguishesSetsNamedLikeRecords) {
   set_store_bypass(*store_, std::nullopt, {.until = 1});
   const std::uint64_t seed = shared_seed(*store_);
   UnixSeconds until = 2;

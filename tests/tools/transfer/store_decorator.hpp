@@ -1,4 +1,4 @@
-// Stores that let a suite step in between transfer and the real store behind them.
+// Stores that let a test step in between transfer and the real store.
 #pragma once
 
 #include <functional>
@@ -41,7 +41,7 @@ class StoreDecorator : public Store {
   Store& inner_;
 };
 
-// Calls what a case wants to happen before or after a step; what that throws is what the store throws.
+// Calls the hooks of a case before or after a step. If a hook throws, the store throws that.
 class HookedStore : public StoreDecorator {
  public:
   using StoreDecorator::StoreDecorator;
@@ -91,7 +91,7 @@ class HookedStore : public StoreDecorator {
   throw Error(ErrorKind::Unavailable, "connection lost");
 }
 
-// What happens only the first time that it is called.
+// Returns a function that calls `event` only the first time.
 inline std::function<void()> once(std::function<void()> event) {
   return [event = std::move(event), has_happened = false]() mutable {
     if (!std::exchange(has_happened, true)) event();

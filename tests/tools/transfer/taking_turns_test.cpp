@@ -1,4 +1,4 @@
-// Many at once, each a thread with a connection of its own, that take their steps in random order.
+// Many threads, each with a connection of its own, take their steps in random order.
 #include <gmock/gmock.h>
 
 #include <condition_variable>
@@ -18,7 +18,7 @@ class Turns {
  public:
   explicit Turns(std::size_t players) : states_(players, State::AtWork) {}
 
-  // Of a player, before each step: returns when it is its turn. Throws Crash when it is to die there.
+  // Called by a player before each step; returns at its turn. Throws Crash if the player must die here.
   void wait_for_turn(std::size_t player) {
     std::unique_lock lock(mutex_);
     states_[player] = State::Waiting;
@@ -32,7 +32,7 @@ class Turns {
     changed_.notify_all();
   }
 
-  // Of the one that gives turns: who waits, once nobody is at work.
+  // Returns the waiting players, once none is at work. For the thread that gives turns.
   std::vector<std::size_t> waiting() {
     std::unique_lock lock(mutex_);
     const auto is_at_work = [](State state) { return state == State::AtWork || state == State::Dying; };

@@ -1,4 +1,4 @@
-// Transfers of the set "tags" to and from a store of plain files, and what lies in it then.
+// Moves the set "tags" to and from a store of plain files, and looks into that store.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@ class TransferTest : public ::testing::Test {
   PushResult push(const SnapshotBytes& snapshot, const Guards& guards = {}) {
     return keysieve::push(*store_, view_of(snapshot), guards);
   }
-  // Where a set may shrink.
+  // Pushes a snapshot that may shrink the set.
   PushResult push_any(const SnapshotBytes& snapshot) { return push(snapshot, {.max_shrink = std::nullopt}); }
-  // Over the store in which the case steps in.
+  // Pushes to the store with the hooks of the case.
   PushResult push_hooked(const SnapshotBytes& snapshot) {
     return keysieve::push(hooked_, view_of(snapshot), {});
   }
@@ -36,16 +36,16 @@ class TransferTest : public ::testing::Test {
     value.back() ^= 1;
     replace(key, value);
   }
-  // As somebody else might.
+  // Changes the record as another process might.
   void change_pointer(const std::function<void(PointerRecord&)>& change) {
     PointerRecord changed = pointer();
     change(changed);
     replace(kPointerKey, encode(changed));
   }
 
-  // Of all records.
+  // The keys of all records.
   [[nodiscard]] std::vector<std::string> keys() const { return store_->keys_with_prefix("keysieve:"); }
-  // Of the current generation.
+  // The key of a chunk of the current generation.
   [[nodiscard]] std::string key_of_chunk(std::uint32_t number) const {
     return chunk_key("keysieve", "tags", current().push_id, number);
   }
@@ -61,7 +61,7 @@ class TransferTest : public ::testing::Test {
 
   [[nodiscard]] PointerRecord pointer() const { return read_stored_pointer(*store_, "tags").value(); }
   [[nodiscard]] SnapshotRecord current() const { return pointer().current.value(); }
-  // Those that a rollback could bring back.
+  // The generations that a rollback could bring back.
   [[nodiscard]] std::vector<std::uint64_t> older_generations() const {
     std::vector<std::uint64_t> generations;
     for (const SnapshotRecord& older : pointer().previous) generations.push_back(older.generation);

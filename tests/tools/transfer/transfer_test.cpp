@@ -1,4 +1,4 @@
-// Transfer over every store, and what sets of one store share.
+// Transfer over every store, and the seed and geometry that a store gives to builds.
 #include "tools/transfer/transfer.hpp"
 
 #include <set>
@@ -65,7 +65,7 @@ TEST_F(CurrentGeometry, IsNothingBeforeTheFirstPush) {
   EXPECT_FALSE(current_geometry(*store_, "tags").has_value());
 }
 
-TEST_F(CurrentGeometry, IsThatOfThePushedSnapshot) {
+TEST_F(CurrentGeometry, MatchesThePushedSnapshot) {
   const auto snapshot = build_snapshot({.kind = "blocked_bloom", .keys = 50'000});
   push(snapshot);
   const Geometry geometry = current_geometry(*store_, "tags").value();

@@ -7,7 +7,7 @@ namespace {
 
 class UpdateTest : public TransferTest {
  protected:
-  // With room for twice as many.
+  // Pushes a set with room for twice as many keys.
   void push_keys(std::uint64_t keys, LogPosition adds_from = {}, std::string_view kind = kDefaultKindName) {
     push_any(build_snapshot({.kind = kind, .keys = keys, .growth = 2.0, .adds_from = adds_from}));
   }
@@ -20,7 +20,7 @@ class UpdateTest : public TransferTest {
     return keysieve::update(hooked_, "tags", changes, guards);
   }
 
-  // The keys from `first` on, and those that were added.
+  // Checks the keys from `first` on, and the added ones.
   void expect_all_maybe(std::uint64_t keys, const KeyChanges& changes, std::uint64_t first = 0) {
     const Pulled pulled = pull();
     const SnapshotView view = view_of(pulled.snapshot);
@@ -46,7 +46,7 @@ TEST_F(UpdateTest, MakesTheNextGenerationFromTheCurrentOne) {
   expect_all_maybe(5'000, changes);
 }
 
-TEST_F(UpdateTest, AddsToWhatAPushInBetweenBrought) {
+TEST_F(UpdateTest, AddsToAPushThatCameInBetween) {
   push_keys(1'000);
   hooked_.after_get_many = once([this] { push_keys(2'000); });
   const KeyChanges changes = adding(100);
@@ -54,7 +54,7 @@ TEST_F(UpdateTest, AddsToWhatAPushInBetweenBrought) {
   expect_all_maybe(2'000, changes);
 }
 
-TEST_F(UpdateTest, AddsToWhatAPushBroughtWhileChunksWerePut) {
+TEST_F(UpdateTest, AddsToAPushThatCameWhileChunksWerePut) {
   push_keys(1'000);
   hooked_.before_put = [meanwhile = once([this] { push_keys(2'000); })](auto) { meanwhile(); };
   const KeyChanges changes = adding(100);
@@ -85,7 +85,7 @@ TEST_F(UpdateTest, IsRefusedWhenTheSetIsFull) {
   EXPECT_EQ(message_with({.max_fpr = 1.0}), "") << "who asks for it gets it";
 }
 
-TEST_F(UpdateTest, RemovesNothingWhereTheKindCannot) {
+TEST_F(UpdateTest, RefusesToRemoveKeysOfAKindThatCannot) {
   push_keys(1'000);
   EXPECT_THAT(
       message_of<ErrorKind::Usage>([this] { update({.added = {}, .removed = {"key1"}, .as_of = 0}); }),
@@ -93,7 +93,7 @@ TEST_F(UpdateTest, RemovesNothingWhereTheKindCannot) {
   EXPECT_EQ(current().generation, 1U);
 }
 
-TEST_F(UpdateTest, RemovesAndAddsAtOnceWhereTheKindCan) {
+TEST_F(UpdateTest, RemovesAndAddsAtOnceWhenTheKindCan) {
   push_keys(1'000, {}, "cuckoo");
   KeyChanges changes = adding(100);
   changes.removed = {"key1", "key2", "surely nobody has this"};
@@ -110,8 +110,8 @@ TEST_F(UpdateTest, RemovesAndAddsAtOnceWhereTheKindCan) {
   expect_all_maybe(1'000, changes, 3);
 }
 
-// A second removal would take keys away that look alike.
-TEST_F(UpdateTest, RemovesAKeyOnceThatIsListedTwice) {
+// A second removal would remove other keys with the same fingerprint.
+TEST_F(UpdateTest, RemovesAKeyListedTwiceOnlyOnce) {
   push_keys(20'000, {}, "cuckoo");
   KeyChanges changes = adding(0);
   for (int i = 0; i < 16'000; ++i) changes.removed.push_back("key" + std::to_string(i % 8'000));
@@ -123,7 +123,7 @@ TEST_F(UpdateTest, RemovesAKeyOnceThatIsListedTwice) {
   expect_all_maybe(20'000, changes, 8'000);
 }
 
-TEST_F(UpdateTest, AddsAKeyOnceThatIsListedOften) {
+TEST_F(UpdateTest, AddsAKeyListedOftenOnlyOnce) {
   push_keys(1'000, {}, "cuckoo");
   KeyChanges changes = adding(0);
   changes.added.assign(9, "new");
@@ -131,7 +131,7 @@ TEST_F(UpdateTest, AddsAKeyOnceThatIsListedOften) {
   EXPECT_EQ(current().key_count, 1'001U);
 }
 
-TEST_F(UpdateTest, AddsToTheRoomThatItsRemovalsLeave) {
+TEST_F(UpdateTest, AddsIntoTheRoomOfItsRemovals) {
   push_keys(5'000, {}, "cuckoo");
   KeyChanges changes = adding(9'800);
   changes.removed = numbered("key", 4'900);
@@ -154,7 +154,7 @@ TEST_F(UpdateTest, NeedsASetThatWasPushed) {
               HasSubstr("set \"tags\" was never pushed"));
 }
 
-// What was damaged in the store must not be passed on under new checksums.
+// Data that was damaged in the store must not get new checksums.
 TEST_F(UpdateTest, RefusesADamagedBase) {
   push_keys(1'000);
   damage(key_of_chunk(0));
