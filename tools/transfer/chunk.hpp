@@ -25,8 +25,7 @@ inline constexpr std::size_t kChunkPayloadBytes = 65504;
 
 // Returns how many chunks a snapshot, or its counters, of that size need.
 std::uint64_t chunk_count_of(std::uint64_t bytes);
-// Returns the part of the snapshot that chunk `number` carries (below its chunk count). The last may be
-// shorter.
+// Returns the payload of chunk `number`, below the chunk count. The last one may be shorter.
 template <typename Span>
 Span chunk_payload(Span snapshot, std::uint32_t number) {
   const std::size_t offset = std::size_t{number} * kChunkPayloadBytes;
@@ -44,8 +43,7 @@ Bytes decode_chunk(std::string_view value, std::uint32_t number, std::size_t pay
 
 // Numbers and ids as the hexadecimal text of keys and records: 16 lower-case digits.
 std::string to_hex(std::uint64_t number);
-// Parse a number, and a build id or push id. Return nothing unless the text is exactly what to_hex()
-// writes.
+// Parse a number, a build id or a push id. Nothing unless the text is exactly what to_hex() writes.
 std::optional<std::uint64_t> parse_hex(std::string_view text);
 std::optional<std::array<std::uint8_t, 16>> parse_id(std::string_view text);
 

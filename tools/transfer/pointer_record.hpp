@@ -73,7 +73,7 @@ struct PointerRecord {
   friend bool operator==(const PointerRecord&, const PointerRecord&) = default;
 };
 
-// Returns the key count of the generation before the current one, for the guards; nothing if none is kept.
+// The key count of the generation before the current one, for the guards; nothing if none is kept.
 std::optional<std::uint64_t> keys_before(const PointerRecord& record) noexcept;
 
 std::string encode(const PointerRecord& record);

@@ -29,8 +29,7 @@ struct ChunkRange {
   std::uint64_t bytes;
 };
 
-// Calls take(number, payload) for each chunk in order. Returns the first missing chunk; nothing if all are
-// there.
+// Calls take(number, payload) for each chunk in order. Returns the first missing one; nothing if none is.
 template <typename Take>
 std::optional<MissingChunk> fetch_chunks(Store& store, const std::string& set_name,
                                          const SnapshotRecord& record, const ChunkRange& range, Take take) {

@@ -17,8 +17,7 @@ namespace keysieve {
 // Chunks per call of the store: 4 MiB in flight.
 inline constexpr std::uint32_t kBatchChunks = 64;
 
-// Returns the keys of chunk `first` (below the push's chunk count) and the following ones, at most
-// kBatchChunks.
+// Returns the keys of chunk `first`, below the chunk count, and the following ones, at most kBatchChunks.
 std::vector<std::string> chunk_key_batch(const Store& store, const std::string& set_name,
                                          const PushId& push_id, std::uint32_t chunk_count,
                                          std::uint32_t first);
