@@ -73,7 +73,7 @@ void add(AddOptions& options) {
   check_keys(options);
   checked_set_name(options.set_name);  // before a store is touched under that name
   // A store that is not there is not made: whoever mistypes its path would never see his keys.
-  const auto store = open_store(url, IfMissing::Refuse);
+  const auto store = open_given_store(url, IfMissing::Refuse);
   AddsWriter writer(*store, options.set_name);
   append_all(options, writer);
   if (was_never_pushed(*store, options.set_name)) {

@@ -87,8 +87,8 @@ Predecessor predecessor_in_store(Store& store, const std::string& set_name) {
 
 // That of --like or --store; nullptr without one.
 std::unique_ptr<Store> store_of(const BuildOptions& options) {
-  if (!options.store_url.empty()) return open_store(options.store_url);
-  return is_store_url(options.like) ? open_store(options.like) : nullptr;
+  if (!options.store_url.empty()) return open_given_store(options.store_url);
+  return is_store_url(options.like) ? open_given_store(options.like) : nullptr;
 }
 
 Predecessor predecessor_of(const BuildOptions& options, Store* store) {

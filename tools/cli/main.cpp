@@ -2,13 +2,18 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
+#include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
+#include "tools/program/nearest_name.hpp"
 #include "tools/program/program.hpp"
 
 namespace keysieve {
@@ -23,7 +28,7 @@ constexpr const char* kDescription =
     "keys --build--> snapshot --push--> store --keysieved--> shared memory --> PHP";
 
 constexpr const char* kFooter =
-    "\n`keysieve VERB --help` shows options and examples.\n"
+    "\n`keysieve VERB --help` or `keysieve help VERB` shows options and examples.\n"
     "Exit status: 0; of sysexits: 64 usage, 65 wrong data or a guard, 66 input missing, 69 store "
     "unreachable,\n"
     "73 cannot create, 75 locked, 77 permission. query: 0 maybe, 1 absent, 2 error; doctor: 1 it has "
@@ -33,27 +38,95 @@ void complain(const std::string& message) {
   fmt::print(stderr, "keysieve: {}\n", message);
 }
 
-std::string what_is_wrong(const CLI::App& program, const CLI::ParseError& error) {
+using Words = std::vector<std::string>;
+
+// `help`, `help VERB` and `version` are options by another name.
+Words with_options_for_verbs(Words words) {
+  const bool asks_for_help = !words.empty() && words.front() == "help";
+  if (asks_for_help) words.erase(words.begin());
+  if (!words.empty() && words.front() == "help") words.clear();
+  if (!words.empty() && words.front() == "version") words = {"--version"};
+  if (asks_for_help) words.emplace_back("--help");
+  return words;
+}
+
+// A URL may hold a password.
+std::string shown(const std::string& word) {
+  return is_store_url(word) ? word.substr(0, word.find(':')) + ":..." : word;
+}
+
+[[noreturn]] void refuse_unknown(const std::string& word, const std::string& what, const Words& known,
+                                 const std::string& help) {
+  const auto nearest = nearest_name(word, known);
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is not {}; {}", shown(word), what,
+                                            nearest ? "did you mean " + *nearest + "?" : "see " + help));
+}
+
+// Before anything else is read: no --help may hide a wrong verb.
+void check_verb(const CLI::App& program, const std::string& word) {
+  if (word.starts_with('-')) return;
+  Words names;
+  for (const CLI::App* verb : program.get_subcommands({})) names.push_back(verb->get_name());
+  if (std::ranges::find(names, word) != names.end()) return;
+  refuse_unknown(word, "a verb", names, "keysieve --help");
+}
+
+Words option_names(const CLI::App& app) {
+  Words names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+// The first option among these words, without the value after its equals sign; empty if there is none.
+std::string option_among(const Words& words) {
+  for (const std::string& word : words) {
+    if (word.starts_with('-') && word != "-" && word != "--") return word.substr(0, word.find('='));
+  }
+  return "";
+}
+
+// An unknown option comes first: what else is wrong may only follow from it.
+[[noreturn]] void refuse(const CLI::App& program, const CLI::ParseError& error) {
+  if (const std::string option = option_among(program.remaining()); !option.empty()) {
+    refuse_unknown(option, "an option of keysieve itself, and those of a verb come after it",
+                   option_names(program), "keysieve --help");
+  }
   const auto verbs = program.get_subcommands();
-  if (!verbs.empty())
-    return fmt::format("{}; see keysieve {} --help", error.what(), verbs.front()->get_name());
-  const auto words = program.remaining();
-  return fmt::format("\"{}\" is not a verb; see keysieve --help", words.empty() ? "" : words.front());
+  if (verbs.empty()) throw Error(ErrorKind::Usage, "a verb is missing; see keysieve --help");
+  const CLI::App& verb = *verbs.front();
+  const std::string help = fmt::format("keysieve {} --help", verb.get_name());
+  const Words rest = verb.remaining();
+  if (const std::string option = option_among(rest); !option.empty()) {
+    refuse_unknown(option, "an option of " + verb.get_name(), option_names(verb), help);
+  }
+  if (!rest.empty()) {
+    throw Error(ErrorKind::Usage,
+                fmt::format("\"{}\" is one argument too many; see {}", shown(rest.front()), help));
+  }
+  const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const std::string missing = is_missing ? missing_argument(verb) : "";
+  throw Error(ErrorKind::Usage,
+              fmt::format("{}; see {}", missing.empty() ? error.what() : missing + " is required", help));
 }
 
 // Returns the exit status.
 int run(int argc, char** argv, Outcome& outcome) {
   CLI::App program(kDescription, "keysieve");
   program.footer(kFooter);
-  program.set_version_flag("--version", "keysieve " + std::string(kVersion));
+  program.set_version_flag("-V,--version", "keysieve " + std::string(kVersion));
   program.require_subcommand(1);
   for (const auto add : kVerbs) add(program, outcome);
-  if (argc < 2) {
+  Words words = with_options_for_verbs({argv + std::min(argc, 1), argv + argc});
+  if (words.empty()) {
     fmt::print(stderr, "{}", program.help());
     return exit_status_of(ErrorKind::Usage);
   }
   try {
-    program.parse(argc, argv);
+    check_verb(program, words.front());
+    std::reverse(words.begin(), words.end());  // as the library wants it
+    program.parse(std::move(words));
     flush_output();
     return outcome.exit_status;
   } catch (const CLI::CallForHelp& help) {
@@ -61,7 +134,7 @@ int run(int argc, char** argv, Outcome& outcome) {
   } catch (const CLI::CallForVersion& version) {
     return program.exit(version);
   } catch (const CLI::ParseError& error) {
-    throw Error(ErrorKind::Usage, what_is_wrong(program, error));
+    refuse(program, error);
   }
 }
 

@@ -45,6 +45,28 @@ LogPosition parse_position(const std::string& text) {
                   "\" is not understood: a position is <milliseconds>-<number>, as `keysieve add` prints it");
 }
 
+void add_argument_and_url(CLI::App* verb, const std::string& name, std::string& argument,
+                          const std::string& help, std::string& url) {
+  verb->add_option(name, argument, help)->required();
+  verb->add_option("URL", url, store_help())->required();
+}
+
+void put_url_last(std::string& argument, std::string& url) {
+  if (is_store_url(argument) && !is_store_url(url)) std::swap(argument, url);
+}
+
+std::string missing_argument(const CLI::App& verb) {
+  const CLI::Option* url = verb.get_option_no_throw("URL");
+  if (url == nullptr || url->count() != 0) return "";
+  for (const char* name : {"SET", "FILE"}) {
+    const CLI::Option* argument = verb.get_option_no_throw(name);
+    if (argument != nullptr && argument->count() == 1) {
+      return is_store_url(argument->results().front()) ? name : "URL";
+    }
+  }
+  return "";
+}
+
 void add_json(CLI::App* verb, bool& json) {
   verb->add_flag("--json", json, "Print JSON instead of text");
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,13 @@ namespace keysieve {
 // Of the option or argument that is a store's URL.
 inline std::string store_help() {
   return "Store: " + store_schemes();
+}
+
+// Opens a store by its URL on the command line, where lmdb: and dir: may have a path relative to the working
+// directory.
+inline std::unique_ptr<Store> open_given_store(const std::string& url,
+                                               IfMissing if_missing = IfMissing::Create) {
+  return open_store(absolute_store_url(url), if_missing);
 }
 
 // Adds a verb; examples end its --help.
@@ -50,6 +58,15 @@ std::uint32_t parse_shard_bytes(const std::string& text);
 // "<milliseconds>-<number>"; Usage otherwise.
 LogPosition parse_position(const std::string& text);
 
+// Two required arguments, NAME (SET or FILE) and URL, which are taken in either order: the verb calls
+// put_url_last() with them before it uses them.
+void add_argument_and_url(CLI::App* verb, const std::string& name, std::string& argument,
+                          const std::string& help, std::string& url);
+void put_url_last(std::string& argument, std::string& url);
+
+// The name of the argument that is missing if only one of those two was given; else empty.
+std::string missing_argument(const CLI::App& verb);
+
 void add_json(CLI::App* verb, bool& json);
 // --directory, KEYSIEVE_DIRECTORY, /run/keysieve.
 void add_directory(CLI::App* verb, std::string& directory);
@@ -58,7 +75,7 @@ void add_key_format(CLI::App* verb, KeyFileFormat& format);
 // --allow-suspect-keys, for verbs that put a list of keys into a set, and the warning that it silences.
 void add_allow_suspect_keys(CLI::App* verb, bool& allow);
 void warn_of_suspect_keys(const std::string& key_path, const KeysRead& read);
-// --as-of, which cannot lie in the future.
+// --as-of, which cannot be in the future.
 void add_as_of(CLI::App* verb, std::optional<UnixSeconds>& as_of, const std::string& help);
 
 struct GuardOptions {

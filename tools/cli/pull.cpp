@@ -28,7 +28,7 @@ Pulled pull_set(Store& store, const std::string& set_name) {
 }
 
 void pull_and_report(const PullOptions& options) {
-  const auto store = open_store(options.store_url, IfMissing::Refuse);
+  const auto store = open_given_store(options.store_url, IfMissing::Refuse);
   const Pulled pulled = pull_set(*store, checked_set_name(options.set_name));
   write_durable_file(options.output_path, pulled.snapshot.get());
   remove_file(counters_path(options.output_path));  // of the file before: push would refuse them
@@ -45,15 +45,17 @@ void pull_and_report(const PullOptions& options) {
 void add_pull(CLI::App& program, Outcome& /*outcome*/) {
   auto options = std::make_shared<PullOptions>();
   CLI::App* verb = add_verb(program, "pull", "Fetch the current generation of a set from a store into a file",
-                            "  keysieve pull lmdb:/var/lib/keysieve tags -o tags.ks\n"
-                            "  keysieve pull redis://cache:6379/2 tags -o tags.ks --json");
-  verb->add_option("URL", options->store_url, store_help())->required();
-  verb->add_option("SET", options->set_name, "Name of the set")->required();
+                            "  keysieve pull tags lmdb:/var/lib/keysieve -o tags.ks\n"
+                            "  keysieve pull tags redis://cache:6379/2 -o tags.ks --json");
+  add_argument_and_url(verb, "SET", options->set_name, "Name of the set", options->store_url);
   verb->add_option("-o,--output", options->output_path, "Snapshot file to write")
       ->required()
       ->type_name("FILE.ks");
   add_json(verb, options->json);
-  verb->callback([options] { pull_and_report(*options); });
+  verb->callback([options] {
+    put_url_last(options->set_name, options->store_url);
+    pull_and_report(*options);
+  });
 }
 
 }  // namespace keysieve

@@ -52,7 +52,7 @@ PushResult push_file(const PushOptions& options, Store& store) {
 }
 
 void push_and_report(const PushOptions& options) {
-  const auto store = open_store(options.store_url);
+  const auto store = open_given_store(options.store_url);
   const PushResult pushed = push_file(options, *store);
   print_warnings(pushed.warnings);
   Report report;
@@ -75,12 +75,14 @@ void add_push(CLI::App& program, Outcome& /*outcome*/) {
                "  keysieve push --canaries must-be-there.txt tags.ks redis+unix:///run/redis/redis.sock\n"
                "  keysieve push --allow-shrink tags.ks "
                "'redis://builder@cache:6379/2?password_file=/etc/keysieve/builder.password'");
-  verb->add_option("FILE", options->path, "Snapshot file")->required();
-  verb->add_option("URL", options->store_url, store_help())->required();
+  add_argument_and_url(verb, "FILE", options->path, "Snapshot file", options->store_url);
   add_guards(verb, options->guards);
   add_key_format(verb, options->format);
   add_json(verb, options->json);
-  verb->callback([options] { push_and_report(*options); });
+  verb->callback([options] {
+    put_url_last(options->path, options->store_url);
+    push_and_report(*options);
+  });
 }
 
 }  // namespace keysieve

@@ -111,7 +111,7 @@ void report(const RollbackOptions& options, const Store& store, const RollbackPl
 // Returns the exit status.
 int run(const RollbackOptions& options) {
   checked_set_name(options.set_name);
-  const auto store = open_store(options.store_url, IfMissing::Refuse);
+  const auto store = open_given_store(options.store_url, IfMissing::Refuse);
   if (options.list) {
     list_kept(options, *store);
     return 0;
@@ -138,14 +138,16 @@ void add_rollback(CLI::App& program, Outcome& outcome) {
                "  keysieve rollback tags --to 41 --yes redis://cache:6379/2\n"
                "Every loader that follows the store takes it at once, fewer keys or not. Keys that were\n"
                "added since it was built stay. Asks on a terminal; exit status 1 when you say no.");
-  verb->add_option("SET", options->set_name, "Name of the set")->required();
-  verb->add_option("URL", options->store_url, store_help())->required();
+  add_argument_and_url(verb, "SET", options->set_name, "Name of the set", options->store_url);
   auto* to = add_parsed(verb, "--to", options->to, parse_count, "Go back to this one [the one before]")
                  ->type_name("GENERATION");
   auto* list = verb->add_flag("--list", options->list, "Show what is kept, and change nothing")->excludes(to);
   verb->add_flag("-y,--yes", options->yes, "Do not ask")->excludes(list);
   add_json(verb, options->json);
-  verb->callback([options, &outcome] { outcome.exit_status = run(*options); });
+  verb->callback([options, &outcome] {
+    put_url_last(options->set_name, options->store_url);
+    outcome.exit_status = run(*options);
+  });
 }
 
 }  // namespace keysieve

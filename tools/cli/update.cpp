@@ -59,7 +59,7 @@ UpdateResult update_set(const UpdateOptions& options, Store& store, const KeyCha
 
 void update_and_report(const UpdateOptions& options) {
   checked_set_name(options.set_name);
-  const auto store = open_store(options.store_url, IfMissing::Refuse);
+  const auto store = open_given_store(options.store_url, IfMissing::Refuse);
   const KeyChanges changes = changes_of(options);
   const UpdateResult updated = update_set(options, *store, changes);
   const SnapshotRecord& record = updated.pushed.record;
@@ -110,8 +110,7 @@ void add_update(CLI::App& program, Outcome& /*outcome*/) {
       "estimates.\n"
       "The estimated FPR rises with every key, until --max-fpr refuses: then build anew with build --like.\n"
       "A push that comes in between is not undone: the keys are added to what it brought.");
-  verb->add_option("SET", options->set_name, "Name of the set")->required();
-  verb->add_option("URL", options->store_url, store_help())->required();
+  add_argument_and_url(verb, "SET", options->set_name, "Name of the set", options->store_url);
   add_lists(verb, "--add", options->add_paths, "Add the keys of this list; - reads standard input");
   add_lists(verb, "--remove", options->remove_paths,
             "Remove the keys of this list, for kinds that can: " + kind_names([](const FilterKind& kind) {
@@ -127,7 +126,10 @@ void add_update(CLI::App& program, Outcome& /*outcome*/) {
   verb->get_option("--max-fpr")
       ->description("Refuse a set whose estimated FPR is higher [three times its target, at least 0.1%]");
   add_json(verb, options->json);
-  verb->callback([options] { update_and_report(*options); });
+  verb->callback([options] {
+    put_url_last(options->set_name, options->store_url);
+    update_and_report(*options);
+  });
 }
 
 }  // namespace keysieve

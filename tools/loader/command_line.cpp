@@ -28,7 +28,7 @@ LoaderCommandLine parse_command_line(int argc, const char* const* argv) {
   LoaderCommandLine line;
   CLI::App app(kDescription, "keysieved");
   app.footer(kFooter);
-  app.set_version_flag("--version", "keysieved " + std::string(kVersion));
+  app.set_version_flag("-V,--version", "keysieved " + std::string(kVersion));
   app.add_option("--config", line.config_path, "Configuration file; conf.d/*.toml beside it is included")
       ->type_name("FILE")
       ->capture_default_str();

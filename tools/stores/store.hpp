@@ -146,6 +146,10 @@ std::string store_schemes();
 std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing = IfMissing::Create,
                                   Patience patience = Patience::OfUrl);
 
+// The same URL with an absolute path: "lmdb:store" and "dir:store" are in the working directory. Any other is
+// returned as it is.
+std::string absolute_store_url(const std::string& url);
+
 // Throws Usage for a URL that open_store() would not understand either. Opens and reads nothing: whether
 // the store, a password or a certificate is there is not known afterwards.
 void check_store_url(const std::string& url);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <string_view>
 
 #include "core/base/error.hpp"
@@ -169,6 +170,31 @@ std::string name_of(const StoreUrl& url) {
   return name.append(url.path);
 }
 
+// A path as a URL has it.
+std::string encoded(const std::string& path) {
+  std::string text;
+  for (const char c : path) {
+    if (c == '%') {
+      text += "%25";
+    } else if (c == '?') {
+      text += "%3F";
+    } else if (c == '#') {
+      text += "%23";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+std::string working_directory() {
+  try {
+    return std::filesystem::current_path().string();
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw Error(ErrorKind::MissingInput, "working directory: " + error.code().message());
+  }
+}
+
 }  // namespace
 
 StoreUrl parse_store_url(const std::string& url) {
@@ -185,7 +211,7 @@ StoreUrl parse_store_url(const std::string& url) {
   parsed.password = part(CURLUPART_PASSWORD);
   if (one.has_host) parsed.hosts.push_back(host_of(handle, url));
   for (const std::string& further : one.further_hosts) {
-    if (parsed.hosts.empty() || further.empty()) refuse_text(url, "a host is missing beside a comma");
+    if (parsed.hosts.empty() || further.empty()) refuse_text(url, "a host is missing next to a comma");
     parsed.hosts.push_back(host_of(parsed_by_libcurl(parsed.scheme + "://" + further, url), url));
   }
   parsed.path = part(CURLUPART_PATH).value_or("");
@@ -198,6 +224,14 @@ StoreUrl parse_store_url(const std::string& url) {
   parsed.parameters = parameters_of(part_of(handle, CURLUPART_QUERY, 0, url).value_or(""), url);
   parsed.prefix = checked_prefix(parsed, take_parameter(parsed, "prefix").value_or("keysieve"));
   return parsed;
+}
+
+std::string absolute_store_url(const std::string& url) {
+  const std::size_t path = url.find(':') + 1;
+  const std::string_view scheme = std::string_view(url).substr(0, path);
+  if (scheme != "lmdb:" && scheme != "dir:") return url;
+  if (path == url.size() || std::string_view("/?#").find(url[path]) != std::string_view::npos) return url;
+  return std::string(scheme) + encoded(working_directory()) + "/" + url.substr(path);
 }
 
 void refuse(const StoreUrl& url, const std::string& reason) {

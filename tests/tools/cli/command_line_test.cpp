@@ -50,12 +50,34 @@ std::vector<Words> examples_in(const std::string& help) {
 }
 
 TEST_F(CommandLine, PrintsItsVersion) {
-  EXPECT_EQ(said({"--version"}), "keysieve " KEYSIEVE_VERSION "\n");
+  for (const char* word : {"--version", "-V", "version"}) {
+    EXPECT_EQ(said({word}), "keysieve " KEYSIEVE_VERSION "\n") << word;
+  }
 }
 
 TEST_F(CommandLine, ListsEveryVerbInItsHelp) {
   const std::string help = said({"--help"});
   for (const std::string& verb : kVerbs) EXPECT_THAT(help, HasSubstr("\n  " + verb + " "));
+}
+
+TEST_F(CommandLine, ShowsHelpByTheWordHelpToo) {
+  const std::string help = said({"--help"});
+  EXPECT_EQ(said({"help"}), help);
+  EXPECT_EQ(said({"help", "help"}), help);
+  EXPECT_EQ(said({"help", "push"}), said({"push", "--help"}));
+}
+
+TEST_F(CommandLine, SuggestsTheVerbOrOptionThatWasMeant) {
+  const auto verb = [](const std::string& word, const std::string& meant) {
+    return "\"" + word + "\" is not a verb; did you mean " + meant + "?";
+  };
+  expect_refusals(64, {{"puplish tags.ks", verb("puplish", "publish")},
+                       {"psuh --help", verb("psuh", "push")},
+                       {"help psuh", verb("psuh", "push")},
+                       {"stat", verb("stat", "status")},
+                       {"status --jsn", "\"--jsn\" is not an option of status; did you mean --json?"},
+                       {"build --sett=tags", "\"--sett\" is not an option of build; did you mean --set?"},
+                       {"--hlep", "did you mean --help?"}});
 }
 
 TEST_F(CommandLine, ShowsItsHelpWhenNothingIsAsked) {
@@ -92,18 +114,25 @@ TEST_F(CommandLine, SaysInTheHelpOfAddHowOtherClientsDoIt) {
 TEST_F(CommandLine, NamesWhatIsUnknownMissingOrWrong) {
   const std::string added = write("new.txt", "a\n");
   expect_refusals(64, {
-                          {"puplish tags.ks", "\"puplish\" is not a verb; see keysieve --help"},
-                          {"--jsn", "--jsn"},
-                          {"status --jsn", "--jsn; see keysieve status --help"},
-                          {"inspect a.ks b.ks", "b.ks"},
+                          {"remove tags", "\"remove\" is not a verb; see keysieve --help"},
+                          {"redis://app:s3cret@h", "\"redis:...\" is not a verb"},
+                          {"--force", "\"--force\" is not an option of keysieve itself"},
+                          {"--json status", "\"--json\" is not an option of keysieve itself"},
+                          {"--", "a verb is missing"},
+                          {"status --force", "\"--force\" is not an option of status; see keysieve status"},
+                          {"inspect a.ks b.ks", "\"b.ks\" is one argument too many; see keysieve inspect"},
+                          {"gc lmdb:/a redis://app:s3cret@h", "\"redis:...\" is one argument too many"},
                           {"inspect", "FILE"},
                           {"build --set tags tags.txt", "--output"},
                           {"build tags.txt -o tags.ks", "--set"},
                           {"build --set tags -o tags.ks", "KEYFILE"},
                           {"build --fpr", "--fpr"},
                           {"verify tags.ks", "--keys"},
-                          {"push tags.ks", "URL"},
-                          {"pull " + store(), "SET"},
+                          {"push tags.ks", "URL is required"},
+                          {"push " + store(), "FILE is required"},
+                          {"pull -o tags.ks " + store(), "SET is required"},
+                          {"pull -o tags.ks tags", "URL is required"},
+                          {"pull " + store() + " tags", "--output is required"},
                           {"add tags", "KEY"},
                           {"add tags " + store(), "give keys to add"},
                           {"add tags 猫", "the last argument is the store's URL, "},

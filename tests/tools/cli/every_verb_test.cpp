@@ -74,13 +74,38 @@ TEST_F(EveryVerb, NamesAServerThatCannotBeReached) {
                       });
 }
 
+TEST_F(EveryVerb, TakesTheUrlBeforeOrAfterItsOtherArgument) {
+  run({"push", store(), tags_});
+  for (const Words& call :
+       {Words{"pull", store(), "tags", "-o", new_}, Words{"pull", "tags", store(), "-o", new_},
+        Words{"update", store(), "tags", "--add", keys_}, Words{"rollback", store(), "tags", "--list"}}) {
+    run(call);
+  }
+}
+
+TEST_F(EveryVerb, FindsAStoreByAPathRelativeToTheWorkingDirectory) {
+  const std::string above = std::filesystem::relative("/", std::filesystem::current_path());
+  for (const std::string scheme : {"lmdb:", "dir:"}) {
+    const std::string folder = path(scheme == "dir:" ? "files" : "store");
+    const std::string url = scheme + above + folder;
+    push(tags_, url);
+    EXPECT_EQ(pull(scheme + folder).at("generation"), 1);
+    for (const std::string& command :
+         {build_ + "--like " + url + " " + keys_, build_ + "--store " + url + " " + keys_,
+          "pull tags -o " + new_ + " " + url, "add tags a " + url, "update tags --add " + keys_ + " " + url,
+          "bypass tags --off --store " + url, "rollback tags --list " + url, "gc " + url, "seed " + url}) {
+      EXPECT_EQ(keysieve(words_of(command)).exit_status, 0) << command;
+    }
+  }
+}
+
 TEST_F(EveryVerb, RefusesAUrlThatIsNoStore) {
   expect_refusals(
       64, {
               {"push " + tags_ + " /var/lib/keysieve",
                "a store's URL begins with lmdb:, dir:, redis:, redis+unix:, redis-cluster:, redis-sentinel:, "
                "rediss:, rediss-cluster: or rediss-sentinel:"},
-              {"push " + tags_ + " lmdb:relative", "lmdb:relative: "},
+              {"push " + tags_ + " lmdb:", "lmdb:: an absolute path or //host must follow"},
               {"push " + tags_ + " dir:/tmp?prefx=a", "parameter prefx is not known"},
               {"update tags --add " + keys_ + " " + keys_, "a store's URL begins with"},
               {"gc tags.ks", "tags.ks"},

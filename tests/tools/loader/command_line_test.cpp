@@ -8,9 +8,11 @@ namespace keysieve::test {
 namespace {
 
 TEST(KeysievedCommandLine, PrintsItsVersion) {
-  KeysievedProcess keysieved({"--version"});
-  EXPECT_EQ(keysieved.exit_status(), 0);
-  EXPECT_EQ(keysieved.standard_output(), "keysieved " KEYSIEVE_VERSION "\n");
+  for (const char* option : {"--version", "-V"}) {
+    KeysievedProcess keysieved({option});
+    EXPECT_EQ(keysieved.exit_status(), 0);
+    EXPECT_EQ(keysieved.standard_output(), "keysieved " KEYSIEVE_VERSION "\n");
+  }
 }
 
 TEST(KeysievedCommandLine, ShowsExamplesInItsHelp) {

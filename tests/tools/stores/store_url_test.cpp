@@ -1,6 +1,10 @@
 #include "tools/stores/store_url.hpp"
+
+#include <filesystem>
+
 #include "tests/support/matchers.hpp"
 #include "tests/support/store_calls.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -18,6 +22,24 @@ TEST(StoreUrl, TakesAPathApart) {
 TEST(StoreUrl, KeepsAPathAsItIs) {
   EXPECT_EQ(parse_store_url("dir:/srv/../初音ミク/./a b").path, "/srv/../初音ミク/./a b");
   EXPECT_EQ(parse_store_url("dir:///srv/a").path, "/srv/a");
+}
+
+TEST(StoreUrl, BecomesAbsoluteFromTheWorkingDirectory) {
+  const test::TemporaryDirectory directory;
+  const std::string folder = directory / "50% #1?";
+  std::filesystem::create_directory(folder);
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder);
+  EXPECT_EQ(parse_store_url(absolute_store_url("lmdb:store?prefix=shop")).name, "lmdb:" + folder + "/store");
+  EXPECT_EQ(parse_store_url(absolute_store_url("dir:../a%20b/c")).path, folder + "/../a b/c");
+  for (const char* url : {"lmdb:/store", "dir:///store", "lmdb:", "dir:?prefix=a", "redis:store",
+                          "redis+unix:store", "tags.ks", "store"}) {
+    EXPECT_EQ(absolute_store_url(url), url);
+  }
+  std::filesystem::remove(folder);
+  EXPECT_THAT(test::message_of<ErrorKind::MissingInput>([] { absolute_store_url("lmdb:store"); }),
+              HasSubstr("working directory: "));
+  std::filesystem::current_path(before);
 }
 
 TEST(StoreUrl, TakesAHostApart) {
@@ -106,9 +128,9 @@ TEST(StoreUrl, IsRefusedWithTheReason) {
       {"redis:///0", "one host must follow"},
       {"redis://a,b", "one host must follow"},
       {"redis-cluster:///0", "hosts must follow"},
-      {"redis-cluster://a,,b", "a host is missing beside a comma"},
-      {"redis-cluster://,b", "a host is missing beside a comma"},
-      {"redis-cluster://a,", "a host is missing beside a comma"},
+      {"redis-cluster://a,,b", "a host is missing next to a comma"},
+      {"redis-cluster://,b", "a host is missing next to a comma"},
+      {"redis-cluster://a,", "a host is missing next to a comma"},
       {"redis-cluster://a,b:99999", "ort number"},
       {"redis-cluster://a,b/1", "a cluster has database 0 alone"},
       {"redis-cluster://a?failover=soon", "failover \"soon\" is not understood"},
