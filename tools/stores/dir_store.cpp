@@ -27,11 +27,11 @@ namespace {
 
 constexpr mode_t kFileMode = 0660;  // less the umask
 constexpr std::chrono::milliseconds kLockPollInterval{2};
-// From so many records on, the whole file system is synced once and not each file. Measured on ext4, on a
-// disk that flushes in 4 ms: 64 records take 10 ms instead of 300 ms. Errors are told since Linux 5.8.
+// From this many records on, the whole file system is synced once instead of each file. Measured on ext4,
+// on a disk that flushes in 4 ms: 64 records take 10 ms instead of 300 ms. Linux reports errors since 5.8.
 constexpr std::size_t kSyncTogetherFrom = 4;
 
-// Neither hidden nor a path, whatever the key; files that begin with a dot are the store's own.
+// The name is neither hidden nor a path, whatever the key. Files that begin with a dot are the store's own.
 std::string file_name_of(const std::string& key) {
   std::string name;
   for (const char c : key) {
@@ -48,7 +48,7 @@ std::string file_name_of(const std::string& key) {
   return name;
 }
 
-// The key of the record that lies in a file of that name; nothing when none does.
+// The key of the record in a file of that name; nothing when it holds none.
 std::optional<std::string> key_of(const std::string& file_name) {
   std::string key;
   for (std::size_t i = 0; i < file_name.size(); ++i) {
@@ -66,7 +66,7 @@ constexpr std::string_view kTemporaryPrefix = ".put-";
 constexpr std::string_view kLogPrefix = ".log-";
 constexpr std::string_view kLockFile = ".lock";
 
-// Of writers that were killed. What cannot be removed now is left to the next writer.
+// Removes the files of killed writers. The next writer retries those that cannot be removed now.
 void remove_abandoned_files(const std::string& folder) {
   namespace fs = std::filesystem;
   const auto abandoned_before = fs::file_time_type::clock::now() - kAbandonedAfter;
@@ -79,7 +79,7 @@ void remove_abandoned_files(const std::string& folder) {
   }
 }
 
-// A file that is removed again unless it was moved to its place.
+// A file that is removed again unless it was moved into place.
 class TemporaryFile {
  public:
   TemporaryFile(const std::string& folder, const std::string& store_name)
@@ -217,7 +217,7 @@ class DirStore final : public Store {
     file_of(log).trim(up_to);
   }
 
-  void notify(const std::string& log) override { check_log(log); }  // a file that changes wakes by itself
+  void notify(const std::string& log) override { check_log(log); }  // a changed file wakes watches by itself
 
   std::unique_ptr<StoreWatch> watch() override {
     return std::make_unique<FolderWatch>(folder_, name(), [](std::string_view file_name) {
@@ -235,7 +235,7 @@ class DirStore final : public Store {
   }
 
   void put_together(std::span<const Record> records) const {
-    const FileDescriptor folder = open_folder();  // before the writes, whose errors syncfs then tells
+    const FileDescriptor folder = open_folder();  // before the writes: syncfs then reports their errors
     std::deque<TemporaryFile> files;
     for (const Record& record : records) {
       TemporaryFile& file = files.emplace_back(folder_, name());
@@ -264,7 +264,7 @@ class DirStore final : public Store {
     return folder;
   }
 
-  // A rename is durable when the folder is.
+  // A rename is durable once its folder is synced.
   void sync_folder() const {
     if (::fsync(open_folder().get()) != 0) throw_store_error(name() + ": cannot write the folder", errno);
   }
@@ -284,7 +284,8 @@ class DirStore final : public Store {
     return value;
   }
 
-  // Held until the returned file is closed. flock works over NFS too, where the file is open for writing.
+  // The lock is held until the returned file is closed. flock works over NFS too if the file is open for
+  // writing.
   FileDescriptor take_lock() const {
     const std::string path = folder_ + "/" + std::string(kLockFile);
     FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kFileMode));

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t kChangesOfFiles = IN_MODIFY | IN_ATTRIB | IN_MOVED_TO | IN_DELETE;
 constexpr std::uint32_t kFolderIsGone = IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED;
-// Of one read; one event of the longest name fits many times.
+// Bytes of one read: room for 16 events with the longest name.
 constexpr std::size_t kEventBytes = 16 * (sizeof(inotify_event) + NAME_MAX + 1);
 
 [[noreturn]] void throw_watch_error(const std::string& store_name, int error_number) {

@@ -1,5 +1,5 @@
-// The watch of the stores that lie in a folder: inotify tells what is written there, by whichever process of
-// this host. Of what other hosts write, on a network file system, it tells nothing.
+// The watch of the stores in a folder: inotify reports what any process of this host writes there. It does
+// not see what other hosts write on a network file system.
 #pragma once
 
 #include <string_view>
@@ -17,11 +17,11 @@ class FolderWatch final : public StoreWatch {
   // Throws Unavailable, or Permission, "<store>: cannot watch: <reason>".
   FolderWatch(const std::string& folder, std::string store_name, IsOfStore is_of_store);
 
-  // A name that was not armed before counts as changed: what was seen of it may be older than the watch.
+  // A name that was not armed before counts as changed: it may have been read before the watch began.
   void arm(std::span<const WatchedLog> logs) override;
   [[nodiscard]] std::vector<int> descriptors() const override;
-  // All names, or none: which file holds which log or record is not known here. Throws Unavailable when
-  // the folder is gone, or is another.
+  // All names or none: the watch does not know which file holds which log or record. Throws Unavailable
+  // when the folder is gone or was replaced.
   std::vector<std::string> take() override;
 
  private:

@@ -42,8 +42,8 @@ std::string_view value_text(const MDB_val& value) {
   return {static_cast<const char*>(value.mv_data), value.mv_size};
 }
 
-// LMDB tells that a commit has come into the file before it lets readers see it: who watches the file would
-// look too early. So it is touched once more, which is a hint and may fail.
+// A commit changes the file before LMDB lets readers see it, so a watch of the file would look too early.
+// So the file is touched once more; this is only a hint and may fail.
 void wake_watches(MDB_env* environment) {
   int file = -1;
   if (mdb_env_get_fd(environment, &file) == MDB_SUCCESS) ::futimens(file, nullptr);
@@ -62,9 +62,9 @@ LmdbEnvironment::LmdbEnvironment(const std::string& folder, std::uint64_t map_by
 }
 
 // The first reader of a process locks the byte of its process id in the lock file, until the environment is
-// closed. So two containers whose programs both have the id 1 cannot both read. Writers are not held back,
-// and that is worse: when one of them is killed while it waits, the kernel takes the lock of the other, which
-// has the same id, for its own, and lets a third write at the same time. Hence the lock comes first.
+// closed. So programs in two containers cannot both read if both have the id 1. Writers are not held back,
+// which is worse: if one is killed while it waits, the kernel mistakes the other's lock for its own,
+// because their ids are equal, and a third can write at the same time. Hence this lock comes first.
 void LmdbEnvironment::claim_process_id(const std::string& store_name) const {
   MDB_txn* reader = nullptr;
   const int code = mdb_txn_begin(environment_.get(), nullptr, MDB_RDONLY, &reader);
@@ -171,7 +171,7 @@ void LmdbCursor::next() {
 
 void LmdbCursor::remove_and_next() {
   transaction_.check(mdb_cursor_del(cursor_.get(), 0));
-  move(MDB_NEXT);  // to the one behind the removed one
+  move(MDB_NEXT);  // to the key behind the removed one
 }
 
 void LmdbCursor::move(MDB_cursor_op operation) {

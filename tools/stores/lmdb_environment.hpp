@@ -1,5 +1,5 @@
-// LMDB's environment, transaction and cursor for the store that lies in one: what is opened is closed, what
-// fails throws and names the store.
+// LMDB's environment, transaction and cursor for the LMDB store. They close what they open; a failure
+// throws and names the store.
 #pragma once
 
 #include <lmdb.h>
@@ -12,11 +12,11 @@
 
 namespace keysieve {
 
-// LMDB forbids to open one file twice in a process (closing either drops the locks of both), so the stores of
-// a process share it. Any thread.
+// LMDB forbids opening one file twice in a process (closing either drops the locks of both), so the stores
+// of a process share it. Any thread.
 class LmdbEnvironment {
  public:
-  // Opened read-only where it may not be written. Throws as a Store does.
+  // Opens it read-only if writing is not allowed. Throws as a Store does.
   static std::shared_ptr<LmdbEnvironment> shared(const std::string& folder, std::uint64_t map_bytes,
                                                  const std::string& store_name);
 
@@ -33,7 +33,7 @@ class LmdbEnvironment {
   std::unique_ptr<MDB_env, Close> environment_;
 };
 
-// Aborted unless committed. Outlived by the environment and the name.
+// Aborted unless committed. The environment and the name must outlive it.
 class LmdbTransaction {
  public:
   // MDB_RDONLY or 0.
@@ -59,14 +59,14 @@ class LmdbTransaction {
   MDB_dbi records_ = 0;
 };
 
-// Goes over the keys of a transaction in the order of their bytes. Outlived by it, and gone before it
-// commits.
+// Goes over the keys of a transaction in the order of their bytes. It must be gone before the transaction
+// ends or commits.
 class LmdbCursor {
  public:
-  // At the first key that is not below `from`, which is not empty.
+  // Starts at the first key that is not below `from`, which is not empty.
   LmdbCursor(const LmdbTransaction& transaction, std::string_view from);
 
-  // Whether it stands at a key, which can be asked and removed then; false behind the last.
+  // Whether it is at a key, which can then be read or removed; false behind the last.
   [[nodiscard]] bool at_key() const noexcept { return at_key_; }
   // Valid until the transaction writes.
   [[nodiscard]] std::string_view key() const noexcept;

@@ -30,8 +30,8 @@ void check_database(const std::string& folder, const std::string& store_name) {
   }
 }
 
-// The keys of a log, between zero bytes, which no record's key has: the end of the log under "\0<log>\0", and
-// each entry's key under that and its position, whose bytes compare as positions do.
+// A log's name is between zero bytes, which no record's key has. "\0<log>\0" holds the end of the log. The
+// same text plus a position, whose bytes compare as positions do, holds an entry's key.
 std::string end_key_of(const std::string& log) {
   std::string key(1, '\0');
   return key.append(log).append(1, '\0');
@@ -140,7 +140,7 @@ class LmdbStore final : public Store {
     transaction.commit();
   }
 
-  void notify(const std::string& log) override { check_log(log); }  // a commit wakes by itself
+  void notify(const std::string& log) override { check_log(log); }  // a commit wakes watches by itself
 
   std::unique_ptr<StoreWatch> watch() override {
     return std::make_unique<FolderWatch>(

@@ -34,7 +34,7 @@ void sync(const FileDescriptor& file, const std::string& path) {
   if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
 }
 
-// A file that was made or renamed is there after a crash when its folder is synced.
+// A new or renamed file survives a crash once its folder is synced.
 void sync_folder_of(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   const std::string folder = parent.empty() ? "." : parent;
@@ -62,7 +62,8 @@ LogEntry copy_of(const LogEntryView& entry) {
   return {entry.position, std::string(*entry.key)};
 }
 
-// Adds those above `after`, `max_entries` in all at most; false when there was no room for all of them.
+// Adds the entries above `after`, at most `max_entries` in all; false when there was no room for all of
+// them.
 bool take_entries(std::span<const LogEntryView> from, const LogPosition& after, std::size_t max_entries,
                   std::vector<LogEntry>& entries) {
   for (const LogEntryView& entry : from) {
@@ -75,8 +76,8 @@ bool take_entries(std::span<const LogEntryView> from, const LogPosition& after, 
 
 }  // namespace
 
-// What stood before a remembered offset may have been taken back, by a writer whose disk failed, and be
-// something else by now: that is only damage if it looks so from the beginning too.
+// A writer whose disk failed may have taken back and replaced bytes before a remembered offset. So it is
+// damage only if a read from the beginning finds it too.
 template <typename Read>
 auto LogFile::reading(Read read) {
   try {
@@ -130,7 +131,7 @@ void LogFile::trim(const LogPosition& up_to) {
   rewrite_above(up_to);
 }
 
-// False, and everything forgotten, when there is no file.
+// Forgets everything and returns false when there is no file.
 bool LogFile::open(int flags) {
   FileDescriptor opened(::open(path_.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, file_mode_));
   const bool may_be_missing = (flags & O_CREAT) == 0;
@@ -162,7 +163,7 @@ void LogFile::append_frame(std::span<const LogEntry> entries) {
     write_all(file_, as_bytes(frame), path_);
     sync(file_, path_);
   } catch (const Error&) {
-    // The next append would find it torn and have to write the whole file again, on a disk that may be full.
+    // The next append would find the frame torn and rewrite the whole file, on a disk that may be full.
     [[maybe_unused]] const int ignored = ::ftruncate(file_.get(), static_cast<off_t>(end_.offset));
     throw;
   }

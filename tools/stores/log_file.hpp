@@ -1,6 +1,6 @@
 // A log in one file: an adds log of a dir: store, and the loader's mirror of what it has read from one.
 //
-// The file is frames, one behind the other, each appended and synced as a whole and none ever changed:
+// The file is a sequence of frames. Each is appended and synced as a whole and never changed:
 //
 //   offset  bytes
 //        0      8  magic "KEYSLOG1"
@@ -12,8 +12,8 @@
 //
 //   entry: position (16 bytes), length of the key (4 bytes; 0xffffffff: no key), key
 //
-// Numbers are little-endian, positions are not. The last frame may be torn: a crash, or a full disk, came in
-// between. It counts as not there, and the next append does away with it. Any other wrong byte is damage.
+// Numbers are little-endian, positions are not. A crash or a full disk may leave the last frame torn. It
+// counts as missing, and the next append removes it. Any other wrong byte is damage.
 #pragma once
 
 #include <sys/types.h>
@@ -28,28 +28,29 @@
 
 namespace keysieve {
 
-// One thread. One writer of a file at a time: its callers hold a lock; readers need none. A file that is not
-// there is an empty log. Everything throws Unavailable or Permission, writing CannotCreate
-// too, and Data for damage, all naming the file.
+// One thread. A file has one writer at a time: callers hold a lock. Readers need none. A missing file is an
+// empty log. Every call throws Unavailable or Permission, or Data for damage; writes may also throw
+// CannotCreate. All errors name the file.
 class LogFile {
  public:
   explicit LogFile(std::string path, mode_t mode = kSharedMode) : path_(std::move(path)), file_mode_(mode) {}
 
-  // Positions rise, from above end(); Usage otherwise. Durable when it returns; after an exception a
-  // first part may be there. An entry without a key is not read back: it says how far the log has come.
+  // Positions must rise, from above end(); throws Usage otherwise. Durable when it returns; after an
+  // exception a first part may be there. An entry without a key is not read back: it says how far the log
+  // has come.
   void append(std::span<const LogEntry> entries);
   // The entries above `after`, oldest first. Goes on where the last call stopped if `after` is not below what
   // that returned; else it reads the file from the beginning.
   std::vector<LogEntry> read_after(const LogPosition& after, std::size_t max_entries);
-  // The highest position ever appended. The first call reads the whole file, later ones what has come since.
+  // The highest position ever appended. The first call reads the whole file, later ones only what is new.
   LogPosition end();
-  // Removes the entries up to `up_to`, by writing the others to a new file in its place.
+  // Removes the entries up to `up_to` by writing the others to a new file in its place.
   void trim(const LogPosition& up_to);
 
  private:
   static constexpr mode_t kSharedMode = 0660;  // less the umask
 
-  struct Known {  // what lies before the offset is whole, and not above the position
+  struct Known {  // all before the offset is whole, and not above the position
     std::uint64_t offset = 0;
     LogPosition position{};
   };
@@ -64,7 +65,7 @@ class LogFile {
   void write_above(const LogPosition& up_to, const FileDescriptor& to, const std::string& to_path) const;
 
   std::string path_;
-  mode_t file_mode_;     // of one that is made
+  mode_t file_mode_;     // of a new file
   FileDescriptor file_;  // kept open: no other file can have its inode meanwhile
   Known read_;
   Known end_;

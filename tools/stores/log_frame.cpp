@@ -13,12 +13,12 @@
 namespace keysieve {
 namespace {
 
-// Headers never lie across two pages, which a crash may part.
+// A header never spans two pages, since a crash may lose one of them.
 constexpr std::size_t kFrameAlignment = 32;
 constexpr std::uint64_t kMagic = 0x31474f4c5359454b;  // "KEYSLOG1"
 constexpr std::uint32_t kNoKey = 0xffffffff;
 constexpr std::size_t kEntryHeadBytes = sizeof(LogPosition) + sizeof(std::uint32_t);
-// Of a payload with more than one entry: what is read again by who stops within a frame.
+// Limit of a payload with several entries: a reader that stops inside a frame re-reads at most this much.
 constexpr std::size_t kFullFrameBytes = std::size_t{256} * 1024;
 constexpr std::size_t kReadBytes = std::size_t{256} * 1024;
 
@@ -53,7 +53,7 @@ bool is_zero(Bytes bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// A file system that crashed may keep the file's new size and lose pages of it, which then are zero.
+// After a crash a file system may keep the file's new size but lose pages of it, which are then zero.
 bool has_lost_page(Bytes bytes, std::uint64_t offset) {
   while (!bytes.empty()) {
     const Bytes page = bytes.first(std::min<std::size_t>(bytes.size(), kPageBytes - offset % kPageBytes));
@@ -118,7 +118,7 @@ bool LogFrameReader::next() {
   return true;
 }
 
-// What was read of them, fewer only at the end of the file. Valid until the next call.
+// Returns the bytes, fewer only at the end of the file. Valid until the next call.
 Bytes LogFrameReader::at(std::uint64_t offset, std::size_t bytes) {
   const std::uint64_t buffer_end = buffer_offset_ + buffer_.size();
   if (offset < buffer_offset_ || offset + bytes > buffer_end) {
@@ -139,7 +139,7 @@ Bytes LogFrameReader::at(std::uint64_t offset, std::size_t bytes) {
   return known.first(std::min(bytes, known.size()));
 }
 
-// Whether a frame begins there or behind: then what lies before it was whole once.
+// Whether a frame begins there or later: then everything before it was whole once.
 bool LogFrameReader::is_followed(std::uint64_t offset) {
   for (;; offset += kFrameAlignment) {
     const Bytes head = at(offset, sizeof(FrameHeader));

@@ -1,5 +1,4 @@
-// The frames that a log file is made of: their bytes, and reading one after the other. The format stands in
-// log_file.hpp.
+// The frames of a log file: their bytes, and reading one after the other. log_file.hpp has the format.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +25,11 @@ struct LogEntryView {
 
 class LogFrameReader {
  public:
-  // From the beginning of a frame on. Both are kept by reference.
+  // Reads from `offset`, where a frame begins. Keeps references to the file and the path.
   LogFrameReader(const FileDescriptor& file, const std::string& path, std::uint64_t offset)
       : file_(file), path_(path), end_(offset) {}
 
-  // To the next whole frame; false when there is none, though a torn one may follow. Throws Data for
+  // Moves to the next whole frame; false when there is none, though a torn one may follow. Throws Data for
   // damage.
   bool next();
   [[nodiscard]] std::uint64_t end_offset() const noexcept { return end_; }

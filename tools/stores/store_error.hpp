@@ -1,4 +1,4 @@
-// How stores report a system call that failed, and what is no record.
+// How stores report a failed system call, and a value that is no record.
 #pragma once
 
 #include <string>

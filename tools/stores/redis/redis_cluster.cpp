@@ -9,7 +9,7 @@
 namespace keysieve {
 namespace {
 
-// A slot that moves sends us on twice at most; more often only where servers disagree for a moment.
+// A slot that moves redirects us at most twice; more often only while servers disagree for a moment.
 constexpr int kMaxRedirections = 5;
 
 const RedisCommand asking_command{"ASKING"};
@@ -18,7 +18,7 @@ const RedisCommand asking_command{"ASKING"};
 struct Passage {
   const KeyedCommand* command;
   RedisReply reply{};
-  std::optional<RedisHost> asked_at{};  // in the next try alone, while its slot moves there
+  std::optional<RedisHost> asked_at{};  // in the next try only, while its slot moves there
 };
 
 // What goes to one server in one try.
@@ -49,7 +49,7 @@ class RedisCluster final : public RedisServers {
     return replies;
   }
 
-  // Asks for the masters first: one that is new may have keys that nobody has looked for yet. A key that
+  // Asks for the masters first: a new one may have keys that this client has not looked for yet. A key that
   // moves from one master to another meanwhile may be missed.
   void visit_masters(const std::function<void(RedisConnection&)>& visit) override {
     slots_ = RedisSlots();
@@ -70,7 +70,7 @@ class RedisCluster final : public RedisServers {
  private:
   using Group = std::vector<Leg>;
 
-  // Calls it until it returns true; after an outage looks for the slots again.
+  // Calls `attempt` until it returns true; after an outage looks for the slots again.
   void try_until_done(const std::function<bool()>& attempt) {
     const auto follow_redirections = [&] {
       connect();
@@ -82,7 +82,7 @@ class RedisCluster final : public RedisServers {
     try_through_failover(settings_.failover, follow_redirections, [this] { slots_ = RedisSlots(); });
   }
 
-  // Of those that have no reply yet. False when some were sent elsewhere.
+  // Carries out the commands that have no reply yet. False when some were redirected.
   bool carry(std::vector<Passage>& passages, Effect effect) {
     std::optional<RedisOutage> outage;
     const bool is_impatient = settings_.failover.count() == 0;  // one silent master is enough
@@ -133,7 +133,7 @@ class RedisCluster final : public RedisServers {
     connection_to(host).send(words);
   }
 
-  // What was written counts when the replicas have it: no reply is given out before.
+  // Hands out no reply before the replicas have the writes.
   void receive(const RedisHost& host, const Group& group, Effect effect) {
     RedisConnection& connection = connection_to(host);
     std::vector<RedisReply> replies;
@@ -180,7 +180,7 @@ class RedisCluster final : public RedisServers {
   void find_slots() {
     std::string reason;
     for (const RedisHost& host : std::vector(candidates_)) {
-      ask_last(host);  // the next time: it may be silent, or not know of what others know already
+      ask_last(host);  // the next time: it may be silent, or behind the others
       try {
         RedisConnection& connection = connection_to(host);
         take_slots(RedisSlots(*connection.exchange({"CLUSTER", "SLOTS"}), host, connection.address().name));

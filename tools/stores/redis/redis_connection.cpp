@@ -19,8 +19,8 @@ timeval timeval_of(std::chrono::milliseconds duration) {
   return value;
 }
 
-// A server that lets its bytes drip would keep us for ever, as the timeouts of the socket are for each read
-// and write: within each timeout so much must pass, or all that is left.
+// The socket's timeouts apply to each read and write, so a server that drips bytes would keep us forever.
+// Within each timeout this much must pass, or all that is left.
 class Pace {
  public:
   explicit Pace(std::chrono::milliseconds timeout) : timeout_(timeout) {}
@@ -43,8 +43,8 @@ class Pace {
   std::size_t bytes_ = 0;
 };
 
-// hiredis 0.14 writes by write(2), which raises SIGPIPE when the server is gone. Holds that signal back in
-// this thread, and takes it away if it came.
+// hiredis 0.14 uses write(2), which raises SIGPIPE when the server is gone. Blocks that signal in this
+// thread, and discards it if it came.
 class SigpipeBlock {
  public:
   SigpipeBlock() {
@@ -72,7 +72,7 @@ class SigpipeBlock {
 
 constexpr std::array kLoginCodes{"NOAUTH", "WRONGPASS"};
 constexpr std::string_view kPermissionCode = "NOPERM";
-// Those of a server that is no master (any more), has just started, or has lost its cluster.
+// Errors of a server that is no master (any more), has just started, or has lost its cluster.
 constexpr std::array kOutageCodes{"LOADING",  "READONLY", "MASTERDOWN", "CLUSTERDOWN",
                                   "TRYAGAIN", "MOVED",    "ASK",        "UNBLOCKED"};
 
@@ -111,8 +111,8 @@ void RedisConnection::connect() {
   sign_in();
 }
 
-// The server's session tickets come before its first reply: once that is there, nothing can be read where no
-// reply is due, as without TLS.
+// The server sends its session tickets before its first reply. After that reply nothing is readable while
+// no reply is due, as without TLS.
 void RedisConnection::begin_tls() {
   if (const std::string reason = address_.tls->begin(*context_, address_.host); !reason.empty()) {
     context_.reset();
@@ -120,10 +120,10 @@ void RedisConnection::begin_tls() {
   }
   append({"PING"});
   const RedisReply reply = receive();
-  if (!refuses_user(*reply)) check_greeting(*reply);  // nobody has signed in yet
+  if (!refuses_user(*reply)) check_greeting(*reply);  // we have not signed in yet
 }
 
-// Where no reply is due, what can be read is the server's goodbye.
+// If no reply is due, anything readable means that the server is closing the connection.
 bool RedisConnection::is_usable() const noexcept {
   if (context_ == nullptr || replies_due_ > 0) return false;
   pollfd state{context_->fd, POLLIN, 0};
@@ -136,7 +136,7 @@ void RedisConnection::sign_in() {
                                  : RedisCommand{"AUTH", address_.user, address_.password});
     const RedisReply reply = receive();
     if (refuses_user(*reply) || text_of(*reply).find(address_.password) != std::string_view::npos) {
-      // Of the server's words only the first: some servers repeat the command with its arguments.
+      // Shows only the first word of the server: some servers repeat the command with its arguments.
       const std::string code(code_of(*reply));
       context_.reset();
       throw Error(ErrorKind::Login, address_.name + ": the server refuses user or password (" + code + ")");
@@ -180,7 +180,8 @@ RedisReply RedisConnection::receive_if_there(std::string_view key, std::size_t m
   }
 }
 
-// Of what has come; nullptr when it is not whole yet. An array's elements leave hiredis' buffer as they come.
+// Takes a reply from what has come; nullptr when it is not whole yet. An array's elements leave hiredis'
+// buffer as they come.
 RedisReply RedisConnection::next_reply(std::string_view key, std::size_t max_bytes) {
   void* reply = nullptr;
   if (redisGetReplyFromReader(context_.get(), &reply) != REDIS_OK) fail("no answer", errno);

@@ -1,5 +1,5 @@
 // One connection to a Redis or Valkey server: connects when it is used, signs in, exchanges pipelines of
-// commands for replies, and connects again after anything went wrong. Used by all that talk to Redis.
+// commands for replies, and connects again after a failure. Everything that talks to Redis uses it.
 #pragma once
 
 #include <hiredis/hiredis.h>
@@ -19,27 +19,27 @@
 
 namespace keysieve {
 
-// A reply of a server, and what its errors mean to a store.
+// A server's reply, and what its errors mean to a store.
 struct FreeRedisReply {
   void operator()(redisReply* reply) const noexcept { freeReplyObject(reply); }
 };
 using RedisReply = std::unique_ptr<redisReply, FreeRedisReply>;
 
-// The connection is lost, or the server says that it cannot serve now: another one may, or this one later.
+// The connection is lost, or the server says that it cannot serve now. Another may, or this one later.
 class RedisOutage : public Error {
  public:
   explicit RedisOutage(const std::string& message) : Error(ErrorKind::Unavailable, message) {}
 };
 
 std::string_view text_of(const redisReply& reply) noexcept;
-// Of an array; empty for any other reply.
+// The elements of an array; empty for any other reply.
 std::span<redisReply* const> elements_of(const redisReply& reply) noexcept;
 
-// Of an error: its first word, in capitals, which says of what kind it is.
+// The kind of an error: its first word, in capitals.
 std::string_view code_of(const redisReply& error) noexcept;
-// An error that user, password or rights are to blame for; in reply to AUTH also older servers' words for it.
+// Whether user, password or rights caused the error. Knows older servers' replies to AUTH too.
 bool refuses_user(const redisReply& reply) noexcept;
-// What XINFO says of a stream that is not there: no failure.
+// Whether XINFO says that the stream is missing, which is not a failure.
 bool is_missing_key(const redisReply& reply) noexcept;
 
 // Throws, for an error other than a missing key, the exception that fits it:
@@ -67,29 +67,29 @@ struct RedisAddress {
   std::shared_ptr<const RedisTls> tls{};  // none: in the clear
 };
 
-// Of another server of the same store, which differs in host and port.
+// The address of another server of the same store: only host and port differ.
 RedisAddress address_at(RedisAddress store, const RedisHost& host);
 
 using RedisCommand = std::vector<std::string_view>;
 
 inline constexpr std::size_t kAnyReplyBytes = SIZE_MAX;
 
-// Throws RedisOutage when the connection fails, and from then on is as one that was never used.
+// Throws RedisOutage when the connection fails; after that it is like one that was never used.
 class RedisConnection {
  public:
   explicit RedisConnection(RedisAddress address) : address_(std::move(address)) {}
 
-  // Unless connected and usable. Throws RedisOutage, Login, Permission.
+  // Does nothing if connected and usable. Throws RedisOutage, Login, Permission.
   void connect();
 
-  // Connected, and as far as is known the server is still there.
+  // Whether it is connected and, as far as it knows, the server is still there.
   [[nodiscard]] bool is_usable() const noexcept;
 
-  // Connects if need be. Between two calls it may be another connection, also where replies are still due:
-  // what must hold together is one call.
+  // Connects if needed. Two calls may use two connections, even while replies are due: send commands that
+  // belong together in one call.
   void send(std::span<const RedisCommand> commands);
-  // The reply to the oldest command that has none yet; it may be an error. Throws Data, which names the
-  // key that it is about, as soon as more than `max_bytes` of it have come.
+  // The reply to the oldest command that has none yet; it may be an error. Throws Data, naming the key, as
+  // soon as more than `max_bytes` of it have come.
   RedisReply receive(std::string_view key = {}, std::size_t max_bytes = kAnyReplyBytes);
   // The same without waiting: nullptr when it is not all there yet.
   RedisReply receive_if_there(std::string_view key = {}, std::size_t max_bytes = kAnyReplyBytes);
@@ -98,7 +98,7 @@ class RedisConnection {
   std::vector<RedisReply> exchange(std::span<const RedisCommand> commands);
   RedisReply exchange(const RedisCommand& command);
 
-  // Whether a command was sent whose reply was not received.
+  // Whether a reply to a sent command is still missing.
   [[nodiscard]] bool is_reply_due() const noexcept { return context_ != nullptr && replies_due_ > 0; }
   // Readable when a reply comes; -1 when not connected.
   [[nodiscard]] int descriptor() const noexcept { return context_ == nullptr ? -1 : context_->fd; }
@@ -107,7 +107,7 @@ class RedisConnection {
  private:
   void begin_tls();
   void sign_in();
-  // A connection whose first words were answered by an error is of no use.
+  // A connection is useless if the reply to its first command is an error.
   void check_greeting(const redisReply& reply, const std::string& subject = "");
   void append(const RedisCommand& command);
   void flush();
@@ -123,7 +123,7 @@ class RedisConnection {
   RedisAddress address_;
   std::unique_ptr<redisContext, FreeContext> context_;
   std::size_t replies_due_ = 0;
-  std::size_t reply_bytes_ = 0;  // that have come of the oldest of them
+  std::size_t reply_bytes_ = 0;  // received of the oldest of them
 };
 
 }  // namespace keysieve

@@ -14,7 +14,7 @@ class SentinelRedis final : public RedisServers {
         replicas_(settings.wait_replicas, settings.address.timeout),
         sentinels_(settings.hosts) {}
 
-  // Waits for a failover that is under way, but not for sentinels of which none answers.
+  // Waits for a failover in progress, but gives up when no sentinel answers.
   void connect() override {
     try {
       reach_master();
@@ -50,12 +50,12 @@ class SentinelRedis final : public RedisServers {
     try_through_failover(settings_.failover, reach_and_attempt, [this] { master_.reset(); });
   }
 
-  // Never to the same address again without asking: who was the master may be a replica by now.
+  // Never connects to the same address again without asking: the old master may be a replica by now.
   void reach_master() {
     if (!master_ || !master_->is_usable()) find_master();
   }
 
-  // Asks one sentinel after the other. Who was of no help is asked last the next time.
+  // Asks one sentinel after the other. A sentinel that did not help is asked last the next time.
   void find_master() {
     master_.reset();
     is_named_ = false;
@@ -77,7 +77,7 @@ class SentinelRedis final : public RedisServers {
     throw Error(ErrorKind::Unavailable, settings_.address.name + ": no sentinel knows a master of that name");
   }
 
-  // Nothing when it knows no such master.
+  // Nothing when the sentinel knows no such master.
   [[nodiscard]] std::optional<RedisHost> ask(const RedisHost& sentinel) const {
     const RedisCommand question{"SENTINEL", "get-master-addr-by-name", settings_.master_name};
     RedisAddress address = address_at(settings_.address, sentinel);
@@ -101,7 +101,7 @@ class SentinelRedis final : public RedisServers {
     return RedisHost{std::string(text_of(*parts[0])), port};
   }
 
-  // A sentinel may not know yet that it is a replica by now.
+  // The server may be a replica by now, and the sentinel may not know it yet.
   RedisConnection connection_to_master(const RedisHost& host) {
     RedisConnection connection(address_at(settings_.address, host));
     const RedisReply reply = connection.exchange({"ROLE"});
@@ -116,7 +116,7 @@ class SentinelRedis final : public RedisServers {
   RedisSettings settings_;
   ReplicaDemand replicas_;
   std::vector<RedisHost> sentinels_;
-  bool is_named_ = false;  // a sentinel knows of a master, reached or not
+  bool is_named_ = false;  // a sentinel has named a master, reached or not
   std::optional<RedisConnection> master_;
   bool has_replicas_ = false;  // of the master, when it was reached
 };

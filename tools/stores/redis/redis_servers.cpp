@@ -7,7 +7,7 @@
 namespace keysieve {
 namespace {
 
-// A failover takes seconds: neither its end is missed for long, nor are the servers flooded meanwhile.
+// A failover takes seconds. These pauses notice its end soon and do not flood the servers.
 constexpr std::chrono::milliseconds kFirstPause{20};
 constexpr std::chrono::milliseconds kLongestPause{500};
 
@@ -55,8 +55,8 @@ void try_through_failover(std::chrono::milliseconds failover, const std::functio
   }
 }
 
-// The server must give up well before the connection does, or nobody would hear how many there were: it looks
-// for waits that are over `hz` times per second only, every 100 ms by default.
+// The server must give up well before the connection does, or its count of replicas would be lost. It looks
+// for expired waits only `hz` times per second, every 100 ms by default.
 ReplicaDemand::ReplicaDemand(std::optional<int> replicas, std::chrono::milliseconds timeout)
     : is_default_(!replicas),
       replicas_(replicas.value_or(1)),

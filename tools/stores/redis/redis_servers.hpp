@@ -1,6 +1,5 @@
-// Where the commands of a Redis store go, and what becomes of them: to one server, to the master that
-// sentinels name, or to the masters of a cluster. Each command names one key, which decides where there are
-// several servers.
+// Sends the commands of a Redis store to one server, to the master that sentinels name, or to the masters
+// of a cluster. Each command names one key, which chooses among several servers.
 #pragma once
 
 #include <chrono>
@@ -17,10 +16,10 @@
 
 namespace keysieve {
 
-// What the protocol puts around a value, and around an entry of a log.
+// Bytes that the protocol adds around a value, and around an entry of a log.
 inline constexpr std::size_t kReplyFrameBytes = 64;
-// Entries of a log in one reply, and what their keys may have in all. Any client can append more than a key
-// may have: that is read and passed over, unless it is more than this.
+// Limits of one reply with entries of a log: their number, and their bytes in all. Any client can append a
+// key that is too long: it is read and passed over, unless it exceeds the limit of all.
 inline constexpr std::size_t kLogReplyEntries = 64;
 inline constexpr std::size_t kMaxLogReplyBytes = kLogReplyEntries * (kMaxLoggedKeyBytes + kReplyFrameBytes);
 
@@ -34,14 +33,14 @@ enum class Effect { Reads, Writes };
 
 class RedisServers;
 
-// What a URL says.
+// The settings in a URL.
 struct RedisSettings {
   std::unique_ptr<RedisServers> (*make)(const RedisSettings& settings) = nullptr;  // one of those below
-  RedisAddress address;                  // of a server; the others differ from it in host and port
-  std::vector<RedisHost> hosts;          // those that are asked for the others
-  std::string master_name;               // that sentinels know it by
-  std::optional<int> wait_replicas{};    // what was written must have reached so many, each time
-  std::chrono::milliseconds failover{};  // for so long what a failover interrupts is tried again
+  RedisAddress address;                  // one server's; the others differ in host and port
+  std::vector<RedisHost> hosts;          // servers to ask for the others
+  std::string master_name;               // the master's name, as sentinels know it
+  std::optional<int> wait_replicas{};    // how many each write must reach
+  std::chrono::milliseconds failover{};  // how long to retry after an outage
 };
 
 // One thread. Throws as a Store does.
@@ -49,32 +48,33 @@ class RedisServers {
  public:
   virtual ~RedisServers() = default;
 
-  // Unless connected and usable.
+  // Does nothing if connected and usable.
   virtual void connect() = 0;
-  // One reply for each, unless check_reply() throws for one. What is written has then reached as many
-  // replicas as the settings ask for (by default, where servers replace each other: one, of a master that
-  // has any); throws Unavailable where it has not, but may.
+  // Returns one reply for each, unless check_reply() throws for one. The writes have then reached as many
+  // replicas as the settings ask for (by default, where servers replace each other: one, if the master has
+  // any). Throws Unavailable if they have not in time; they still may later.
   virtual std::vector<RedisReply> exchange(std::span<const KeyedCommand> commands, Effect effect) = 0;
-  // Calls it for each server that takes writes; where one fails, perhaps once more for all.
+  // Calls `visit` for each server that takes writes; if one fails, perhaps again for all.
   virtual void visit_masters(const std::function<void(RedisConnection&)>& visit) = 0;
-  // Of the server that the key is written to.
+  // The address of the server that the key is written to.
   virtual RedisAddress address_of(std::string_view key) = 0;
   // Whether one command may name several keys.
   [[nodiscard]] virtual bool keeps_keys_together() const noexcept = 0;
 };
 
-// All commands go to one server, once. Which is not asked for replicas: by default, none is waited for.
+// All commands go to one server, once. It is not asked for its replicas: by default, no write waits for
+// one.
 std::unique_ptr<RedisServers> make_single_redis(const RedisSettings& settings);
 
-// All commands go to the server that sentinels say is the master; again, as long as the failover may take, to
-// the next one where it is lost or has become a replica. So a command may be carried out twice, as below.
+// All commands go to the server that sentinels name as the master. If it is lost or becomes a replica, they
+// are repeated on the next master, as long as the failover may take. So a command may be carried out twice,
+// as below.
 std::unique_ptr<RedisServers> make_sentinel_redis(const RedisSettings& settings);
 
-// Each command goes to the master that has its key, in a pipeline per master, all of which are sent before a
-// reply is read; again, as long as the failover may take, where a master is lost, has not all its data yet,
-// or the slot moves. So a command may be carried out twice: a compare-and-set whose first reply was lost
-// answers that the value is not the expected one. The masters' addresses are those that the cluster
-// announces.
+// Each command goes to the master that has its key. Each master gets one pipeline; all are sent before a
+// reply is read. If a master is lost or still lacks data, or the slot moves, commands are repeated as long
+// as the failover may take. So a command may be carried out twice: a compare-and-set whose first reply was
+// lost answers that the value is not the expected one. The cluster announces its masters' addresses.
 std::unique_ptr<RedisServers> make_redis_cluster(const RedisSettings& settings);
 
 // Waits for the logs of a Redis store by blocking reads: over one connection for all logs, or one for each
@@ -82,27 +82,28 @@ std::unique_ptr<RedisServers> make_redis_cluster(const RedisSettings& settings);
 // timeouts and a second.
 std::unique_ptr<StoreWatch> make_redis_watch(std::unique_ptr<RedisServers> servers);
 
-// What follows is for the three ways above.
+// The three ways above share the rest.
 
-// Does the work. After each RedisOutage calls `forget` and does it again, after a pause that grows, as long
+// Does the work. After each RedisOutage calls `forget`, pauses (longer each time) and tries again, as long
 // as a failover may take (`?failover=`); then throws the last outage.
 void try_through_failover(std::chrono::milliseconds failover, const std::function<void()>& work,
                           const std::function<void()>& forget);
 
-// Whether what was written has reached replicas, as `?wait_replicas=` asks: a failover loses what has not.
+// Checks that writes have reached replicas, as `?wait_replicas=` asks: a failover loses those that have
+// not.
 class ReplicaDemand {
  public:
-  // At least so many (0: none need to; nothing: one, of a server that has any), asked of a server within
-  // `timeout`, which is that for each answer.
+  // Requires at least so many (0: none; nothing: one, if the server has any). The server must answer within
+  // `timeout`, the limit for each answer.
   ReplicaDemand(std::optional<int> replicas, std::chrono::milliseconds timeout);
 
-  // Of a server of which it is known whether it has replicas.
+  // Whether to wait for the replicas of a server.
   [[nodiscard]] bool applies_to(Effect effect, bool has_replicas) const noexcept {
     return effect == Effect::Writes && replicas_ > 0 && (has_replicas || !is_default_);
   }
   // WAIT: to be sent after the writes, over the same connection. Refers to this object.
   [[nodiscard]] RedisCommand command() const { return {"WAIT", replicas_text_, patience_text_}; }
-  // Of the reply to it. Throws Unavailable.
+  // Checks the reply to WAIT. Throws Unavailable.
   void check(const redisReply& reply, const std::string& server_name) const;
 
  private:
@@ -112,7 +113,7 @@ class ReplicaDemand {
   std::string patience_text_;
 };
 
-// As RedisServers::exchange(), for all who talk to one server at a time.
+// Same as RedisServers::exchange(), for callers that talk to one server at a time.
 std::vector<RedisReply> exchange_with(RedisConnection& connection, std::span<const KeyedCommand> commands,
                                       Effect effect, const ReplicaDemand& replicas, bool has_replicas);
 

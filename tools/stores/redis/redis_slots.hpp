@@ -14,10 +14,10 @@ namespace keysieve {
 
 inline constexpr std::size_t kRedisSlots = 16384;
 
-// CRC16 of the key, or of what stands between its first { and the } that follows, if anything does.
+// CRC16 of the key, or of the text between its first { and the next }, unless that is empty.
 std::size_t slot_of(std::string_view key) noexcept;
 
-// MOVED and ASK: what the server, which was `asked`, says of a slot that it has not.
+// MOVED and ASK: where the `asked` server redirects to for a slot that it does not have.
 struct RedisRedirection {
   std::size_t slot = 0;
   RedisHost host;
@@ -28,7 +28,7 @@ class RedisSlots {
  public:
   // No slot has a master.
   RedisSlots() : masters_(kRedisSlots, kNone) {}
-  // Of the reply to CLUSTER SLOTS. A node without an address is the one that was `asked`. Throws Data
+  // Reads the reply to CLUSTER SLOTS. A node without an address is the server that was `asked`. Throws Data
   // "<server's name>: <reason>".
   RedisSlots(const redisReply& reply, const RedisHost& asked, const std::string& server_name);
 
@@ -36,12 +36,12 @@ class RedisSlots {
   [[nodiscard]] const RedisHost* master_of(std::size_t slot) const noexcept;
   void move(const RedisRedirection& moved);
 
-  // Each once.
+  // Every master once.
   [[nodiscard]] std::vector<RedisHost> masters() const;
   // Masters first, then replicas.
   [[nodiscard]] const std::vector<RedisHost>& nodes() const noexcept { return nodes_; }
   [[nodiscard]] std::size_t unserved() const noexcept;
-  // Whether the cluster knows a replica of that master which lives.
+  // Whether the cluster knows a live replica of that master.
   [[nodiscard]] bool has_replicas(const RedisHost& master) const noexcept;
 
  private:

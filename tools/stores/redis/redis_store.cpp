@@ -11,13 +11,13 @@
 namespace keysieve {
 namespace {
 
-// Of one round trip, which both sides buffer.
+// Bytes of one round trip, which both sides buffer.
 constexpr std::size_t kPipelineBytes = std::size_t{4} << 20;
 constexpr std::size_t kPipelineCommands = 1024;
 constexpr std::size_t kMaxReplyBytes = kMaxValueBytes + kReplyFrameBytes;
-// Names that SCAN looks at per round trip; the server serves nobody else meanwhile.
+// Names that SCAN looks at per round trip; the server serves no other client meanwhile.
 constexpr std::string_view kScanCount = "1000";
-// Generous: the server may give some more, and some with names that are too long for records.
+// Generous: the server may return a few more, and some names may be too long for records.
 constexpr std::size_t kMaxScanReplyBytes = std::size_t{16} << 20;
 
 // A log's entry is a key, or a notice.
@@ -25,8 +25,8 @@ constexpr std::string_view kKeyField = "key";
 constexpr std::string_view kNoticeField = "notice";
 constexpr std::size_t kShownFieldBytes = 64;
 
-// One command and no WATCH and MULTI, which a connection that is lost between them would tear apart. A key
-// that is not there is false, as is an argument that was not given.
+// One command instead of WATCH and MULTI: a connection may be lost between those two. In the script a
+// missing key is false, and so is an argument that was not given.
 constexpr std::string_view kCompareAndSetScript =
     "if redis.call('GET', KEYS[1]) ~= (ARGV[2] or false) then return 0 end "
     "redis.call('SET', KEYS[1], ARGV[1]) "
@@ -166,7 +166,7 @@ class RedisStore final : public Store {
     return std::move(servers_->exchange(std::span(&command, 1), effect).front());
   }
 
-  // Whether there may be more.
+  // Returns whether there may be more.
   bool take_entries(const std::string& log, const LogPosition& after, std::size_t max_entries,
                     std::vector<LogEntry>& entries) {
     const LogPosition from = next_log_position(after, 0);
@@ -179,7 +179,7 @@ class RedisStore final : public Store {
     return taken.size() == max_entries;
   }
 
-  // In pipelines; bytes_of tells what an item adds to one, on its way there or back.
+  // Sends pipelines; bytes_of returns the bytes that an item adds to one, on its way there or back.
   template <typename T, typename ToCommand, typename BytesOf>
   std::vector<RedisReply> exchange_all(std::span<T> all, Effect effect, ToCommand to_command,
                                        BytesOf bytes_of) {

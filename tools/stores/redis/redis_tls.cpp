@@ -38,7 +38,7 @@ bool is_ip_address(const std::string& host) {
          ::inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
 }
 
-// hiredis itself asks for a server by name, but does not look whether the certificate has it.
+// hiredis asks for a server by name, but does not check that the certificate has that name.
 bool expect_host(SSL* session, const std::string& host) {
   if (is_ip_address(host)) {
     return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host.c_str()) == 1;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kRedisPort = 6379;
 constexpr int kSentinelPort = 26379;
-// The default of cluster-node-timeout is 15 s: so long until a master is found to be lost, and then its
-// replicas vote.
+// The default of cluster-node-timeout is 15 s: a master counts as lost after that, and then its replicas
+// vote.
 constexpr std::chrono::seconds kDefaultFailover{30};
 constexpr int kMaxDatabase = 65535;
 constexpr int kMaxWaitReplicas = 1000;

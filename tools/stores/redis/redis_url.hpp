@@ -12,7 +12,7 @@ class RedisUrl {
   explicit RedisUrl(StoreUrl url);
 
   [[nodiscard]] const StoreUrl& url() const noexcept { return url_; }
-  // With the password and the certificates, which are read now. Throws Usage, and as files do.
+  // Reads the password and the certificates now. Throws Usage, and the errors of reading files.
   [[nodiscard]] RedisSettings settings() const;
 
  private:

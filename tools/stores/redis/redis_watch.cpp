@@ -13,9 +13,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A server answers after that many timeouts, though nothing has come: one that does not is gone.
+// A server answers after this many timeouts even if nothing has come. One that does not is gone.
 constexpr int kTimeoutsPerRead = 6;
-// The server looks for reads whose time is over `hz` times per second, which is 1 at least.
+// The server looks for expired reads `hz` times per second, at least once.
 constexpr std::chrono::seconds kServerTick{1};
 
 // Readable when the time is over; timerfd counts on the same clock as steady_clock.
@@ -93,8 +93,8 @@ class BlockedRead {
     return names;
   }
 
-  // What is behind the new positions is behind those that are waited for. A position goes back where the
-  // store has lost entries.
+  // Whether this read finds everything behind the new positions. A position goes back when the store has
+  // lost entries.
   [[nodiscard]] bool covers(std::span<const WatchedLog> logs) const {
     return reads(logs) &&
            std::ranges::equal(armed_, logs, std::ranges::less_equal{}, &WatchedLog::seen, &WatchedLog::seen);
