@@ -1,5 +1,5 @@
-// Faults at system calls: a piece of work is done in a process of its own again and again, and meets one
-// fault at each of its calls on files and sockets in turn.
+// Faults at system calls: a process of its own does a piece of work again and again, and meets one fault at
+// each of its calls on files and sockets in turn.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ inline constexpr std::array kCallFaults{CallFault{"ENOSPC", ENOSPC}, CallFault{"
                                         CallFault{"EINTR", EINTR}, CallFault{"EMFILE", EMFILE},
                                         CallFault{"half of the bytes", 0}};
 
-// Has the work meet each fault at each of its calls, from 1 on: calls `meet`, which returns false when there
-// are fewer calls. In few rounds a call meets one fault, the next call another. Stops at the first failure.
+// Calls `meet` for each fault at each call of the work, from 1 on, until it returns false because there are
+// fewer calls. In short runs a call meets one fault, the next call another. Stops at the first failure.
 // Returns how many calls there are.
 inline int for_each_call_fault(const std::function<bool(const CallFault& fault, int at)>& meet) {
   int calls = 0;
@@ -40,7 +40,7 @@ inline int for_each_call_fault(const std::function<bool(const CallFault& fault, 
   return calls;
 }
 
-// How it ended for who had asked for it.
+// How the work ended for its caller.
 struct FaultyEnd {
   bool has_met_fault;  // else there are fewer calls
   bool is_done;
@@ -50,8 +50,8 @@ struct FaultyEnd {
 
 class CallFaults {
  public:
-  // Does the work, whose call number `at` on files, from 1, meets the fault. Bytes can be halved only where a
-  // call moves some.
+  // Does the work, whose call number `at` on files, from 1, meets the fault. Only a call that moves bytes
+  // can move half of them.
   FaultyEnd meet(const CallFault& fault, int at, const std::function<void()>& work) {
     TracedProcess process([&] {
       try {

@@ -54,7 +54,7 @@ int run_in_process(Work work) {
 inline constexpr uid_t kOtherUser = 54'321;
 inline constexpr gid_t kWorkerGroup = 54'322;
 
-// As another user, with no group but `group`. Only root can.
+// Works as another user, whose only group is `group`. Only root can do that.
 template <typename Work>
 int run_as(uid_t user, gid_t group, Work work) {
   return run_in_process([&] {
@@ -67,7 +67,8 @@ inline bool is_root() {
   return ::geteuid() == 0;
 }
 
-// For what must happen: a busy machine is no failure. What fails takes this long, what passes never does.
+// Time limit for things that must happen: a busy machine is not a failure. Only a failing test takes this
+// long.
 inline constexpr std::chrono::seconds kDeadline{120};
 
 // Looks again and again until `holds` returns true, for at most kDeadline.
@@ -81,8 +82,8 @@ bool eventually(Predicate holds) {
   return true;
 }
 
-// For stores with a short time limit, which a busy machine may exceed where a case is not about that.
-// What `ask` returns, once it does not throw Unavailable; for at most kDeadline, then it throws that.
+// For stores with a short time limit, which a busy machine may exceed in a case that is not about the
+// limit. Retries while `ask` throws Unavailable, for at most kDeadline, then throws it. Returns its result.
 template <typename Ask>
 auto when_available(const Ask& ask) {
   const auto end = std::chrono::steady_clock::now() + kDeadline;

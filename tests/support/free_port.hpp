@@ -10,7 +10,7 @@
 
 namespace keysieve::test {
 
-// Of 127.0.0.1, free at this moment. Throws std::runtime_error.
+// Returns a port of 127.0.0.1 that is free at this moment. Throws std::runtime_error.
 inline int free_port() {
   const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};

@@ -1,1 +1,1 @@
-// Nothing: a target needs a source to precompile the headers of all suites with.
+// Empty: a target needs a source to precompile the headers of all suites.

@@ -1,4 +1,4 @@
-// A process that has attached a set, as a worker of PHP does at its first lookup, and sits idle since.
+// A process that has attached a set, as a PHP worker does at its first lookup, and has been idle since.
 #pragma once
 
 #include <unistd.h>

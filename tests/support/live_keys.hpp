@@ -1,5 +1,5 @@
-// Live keys without a store and a loader: publishes a snapshot with room for them, and adds them, as the
-// loader does with what it finds in an adds log.
+// Live keys without a store and a loader: publishes a snapshot with room for them and adds them, as the
+// loader does with the keys of an adds log.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The matchers that the suites use, under their own names; and those of messages and errors.
+// Imports the matchers that the suites use, and those of messages and errors.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// For cases that check which error is thrown, and what it says.
+// For cases that check the kind and the message of an error.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// A tmpfs of its own, of a given size: what a full file system and unlinked memory are tested on. Needs the
-// right to mount.
+// A new tmpfs of a given size, for tests of a full file system and of unlinked memory. Needs the right to
+// mount.
 #pragma once
 
 #include <sys/mount.h>
@@ -12,7 +12,7 @@ namespace keysieve::test {
 
 class MountedTmpfs {
  public:
-  // `size`: as in mount(8), "256k"; `flags`: of mount(2), as MS_RDONLY.
+  // `size` is that of mount(8), for example "256k"; `flags` are those of mount(2), for example MS_RDONLY.
   MountedTmpfs(std::string path, const std::string& size, unsigned long flags = 0) : path_(std::move(path)) {
     if (::mount("tmpfs", path_.c_str(), "tmpfs", flags, ("size=" + size).c_str()) != 0) error_ = errno;
   }
@@ -22,7 +22,7 @@ class MountedTmpfs {
     if (error_ == 0) ::umount2(path_.c_str(), MNT_DETACH);
   }
 
-  // False where this user may not mount. Throws when it cannot be mounted for another reason.
+  // False if this user may not mount. Throws when mounting fails for another reason.
   [[nodiscard]] bool is_there() const {
     if (error_ != 0 && error_ != EPERM) throw std::runtime_error("cannot mount a tmpfs at " + path_);
     return error_ == 0;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kSlots = 16384;
 constexpr std::chrono::milliseconds kBetweenLooks{10};
-// Of nodes, in milliseconds: twice as often they tell each other what they know. Who does not answer for so
-// long is taken for lost.
+// cluster-node-timeout in milliseconds. A node that does not answer for so long counts as lost; nodes
+// exchange what they know twice in that time.
 constexpr const char* kShortTimeout = "1000";
 constexpr const char* kLongTimeout = "600000";
 
@@ -70,7 +70,7 @@ NodeLine parse_node_line(const std::string& line) {
   return node;
 }
 
-// "5461-10922" or "5461"; in brackets stands what is moving.
+// "5461-10922" or "5461"; moving slots are in brackets.
 bool has_slot(const NodeLine& node, std::size_t slot) {
   return std::any_of(node.slots.begin(), node.slots.end(), [slot](const std::string& range) {
     if (range.starts_with('[')) return false;
@@ -80,7 +80,7 @@ bool has_slot(const NodeLine& node, std::size_t slot) {
   });
 }
 
-// Of the master that the witness takes for the slot's.
+// The line of the slot's master, as the witness sees it.
 NodeLine owner_of(std::size_t slot, const RedisServer& witness) {
   std::istringstream lines(witness.text("CLUSTER NODES"));
   for (std::string line; std::getline(lines, line);) {
@@ -118,8 +118,8 @@ RedisCluster::RedisCluster(Launched, const std::vector<std::string>& options) {
   meet();
 }
 
-// Not themselves: a node that is told by its own packet of before that it is a master would believe it,
-// though it has become a replica meanwhile.
+// A node never meets itself: it would trust its own old packet, which says that it is a master, although it
+// has become a replica since.
 void RedisCluster::meet() const {
   for (const auto& node : nodes_) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -130,7 +130,7 @@ void RedisCluster::meet() const {
   }
 }
 
-// A node forgets whom it has met when that one does not answer within a second.
+// A node forgets another that it has met if that one does not answer within a second.
 void RedisCluster::form() {
   constexpr int kLooksBetweenMeetings = 300;
   int looks = 0;
@@ -190,7 +190,7 @@ void RedisCluster::notice_losses_soon() {
   set_node_timeout(kShortTimeout);
 }
 
-// What was taken for lost meanwhile is to be found again before: with the long time it would not be.
+// Nodes that counted as lost meanwhile must be found again first: with the long timeout they would not be.
 template <typename Work>
 void RedisCluster::while_they_talk(const Work& work) {
   set_node_timeout(kShortTimeout);

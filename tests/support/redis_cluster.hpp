@@ -1,5 +1,5 @@
 // A real Redis Cluster on loopback: three masters, each with a replica, for one test or one test binary. No
-// server is taken for lost because the machine is slow: a test says when a replica takes over.
+// server counts as lost because the machine is slow: a test says when a replica takes over.
 #pragma once
 
 #include <array>
@@ -16,11 +16,12 @@ class RedisCluster {
  public:
   static constexpr std::size_t kMasters = 3;
 
-  // Further options of every server. Returns when every node takes commands and the replicas are in step.
+  // `options` are added to those of every server. Returns when every node takes commands and the replicas
+  // are in step.
   explicit RedisCluster(const std::vector<std::string>& options = {});
 
-  // A new one for one case, whose servers have been starting since the case before: a master takes no command
-  // in its first two seconds.
+  // Takes a new cluster for one case. Its servers have been starting since the case before: a master takes
+  // no command in its first two seconds.
   static std::unique_ptr<RedisCluster> take();
 
   // The first three are the masters of the first, middle and last third of the slots, until one is lost; the
@@ -29,20 +30,20 @@ class RedisCluster {
   RedisServer& replica_of(const RedisServer& master);
   // Names all nodes.
   [[nodiscard]] std::string url() const;
-  // The node that has the slot, as the first node that lives sees it.
+  // The node that has the slot, as the first live node sees it.
   RedisServer& master_of(std::size_t slot);
-  // Returns when every node that lives says so, and by which epoch: who has not heard of it would not begin a
-  // newer one with the next move, and be overruled for ever.
+  // Returns when every live node names that master, and its epoch. A node that missed the epoch would not
+  // begin a newer one with the next move, and would be overruled forever.
   void wait_until_all_know(const RedisServer& master, std::size_t slot);
 
-  // To be called right before the master is lost. Its replica takes its place as soon as somebody has missed
-  // it, and asks the others who has the slots now.
+  // Call it right before the master is lost. Its replica takes over as soon as a client misses the master
+  // and asks the other nodes which one has the slots now.
   void replace_when_missed(const RedisServer& master);
-  // From now on nodes that do not answer for a second are taken for lost, busy or not.
+  // From now on nodes that do not answer for a second count as lost, busy or not.
   void notice_losses_soon();
 
-  // CLUSTER SLOTS leaves a replica out until the nodes have told each other what it has. Returns when every
-  // node names each master's.
+  // CLUSTER SLOTS omits a replica until the nodes have told each other what it has. Returns when every node
+  // names every replica.
   void wait_until_replicas_are_named();
 
   void flush();
@@ -52,7 +53,7 @@ class RedisCluster {
   explicit RedisCluster(Launched, const std::vector<std::string>& options);
   void meet() const;
   void form();
-  // Runs it while nodes talk to each other often.
+  // Runs `work` while the nodes talk to each other often.
   template <typename Work>
   void while_they_talk(const Work& work);
   void set_node_timeout(const std::string& milliseconds) const;
@@ -64,7 +65,8 @@ class RedisCluster {
   std::optional<std::jthread> successor_;  // ends before the nodes do
 };
 
-// The one of this test binary, started by the first case that asks for it, which takes some three seconds.
+// The cluster of this test binary. The first case that asks for it starts it, which takes about three
+// seconds.
 RedisCluster& shared_redis_cluster();
 
 }  // namespace keysieve::test

@@ -10,15 +10,15 @@ namespace keysieve::test {
 std::unique_ptr<RedisServer> start_sentinel(const RedisServer& master, int quorum,
                                             std::vector<std::string> options) {
   const std::string name = kMasterName;
-  // So long that on a busy machine no server is taken for lost that only is slow.
+  // The timeout is so long that a server which is only slow, on a busy machine, never counts as lost.
   const std::string configuration = "sentinel monitor " + name + " 127.0.0.1 " +
                                     std::to_string(master.port()) + " " + std::to_string(quorum) +
                                     "\nsentinel down-after-milliseconds " + name +
                                     " 600000\nsentinel failover-timeout " + name + " 600000\n";
   options.insert(options.begin(), "--sentinel");
   auto sentinel = std::make_unique<RedisServer>(std::move(options), configuration);
-  // Asks and tells ten times per second, not every ten, one or two seconds; and does not stop acting for half
-  // a minute when it got no processor for two seconds.
+  // Exchanges news ten times per second, not every ten, one or two seconds. Does not stop acting for half a
+  // minute after two seconds without a processor.
   sentinel->command("SENTINEL DEBUG INFO-PERIOD 100 PING-PERIOD 100 PUBLISH-PERIOD 100 TILT-TRIGGER 600000");
   return sentinel;
 }
@@ -32,8 +32,8 @@ RedisSentinels::RedisSentinels(std::size_t replicas, std::size_t sentinels) {
   wait_until_sentinels_know_all();
 }
 
-// By itself a sentinel would notice after a while, which is either long or too short for a busy machine. It
-// chooses the replica that had most when it last asked.
+// A sentinel alone would notice after a time that is either long or too short for a busy machine. It
+// chooses the replica that had the most data when it last asked.
 void RedisSentinels::lose_master() {
   if (master_.pid() < 0) return;
   master_.kill();

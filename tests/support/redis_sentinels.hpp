@@ -1,4 +1,4 @@
-// Redis Sentinel on loopback, real processes: a master that sentinels watch.
+// A real Redis Sentinel on loopback: a master that sentinels watch.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace keysieve::test {
 
 inline constexpr const char* kMasterName = "mymaster";
 
-// One that monitors the server as kMasterName; so many sentinels must agree that it is lost.
+// Starts a sentinel that monitors the server as kMasterName; `quorum` sentinels must agree that it is lost.
 std::unique_ptr<RedisServer> start_sentinel(const RedisServer& master, int quorum,
                                             std::vector<std::string> options = {});
 
@@ -23,8 +23,8 @@ class RedisSentinels {
   [[nodiscard]] RedisServer& master() noexcept { return master_; }
   [[nodiscard]] RedisServer& replica() { return *replicas_.at(0); }
   [[nodiscard]] RedisServer& sentinel(std::size_t index = 0) { return *sentinels_.at(index); }
-  // Kills the master, unless that was done, and has the first sentinel replace it by a replica; returns when
-  // it has begun to.
+  // Kills the master, unless it is dead already, and makes the first sentinel replace it with a replica.
+  // Returns when that has begun.
   void lose_master();
   // Names all sentinels.
   [[nodiscard]] std::string url() const;
@@ -38,8 +38,8 @@ class RedisSentinels {
   std::vector<std::unique_ptr<RedisServer>> sentinels_;
 };
 
-// The one of this test binary, started by the first case that asks for it: a master, and a sentinel that
-// knows it.
+// The instance of this test binary, started by the first case that asks for it: a master, and a sentinel
+// that knows it.
 RedisSentinels& shared_redis_sentinels();
 
 }  // namespace keysieve::test

@@ -23,7 +23,7 @@
 namespace keysieve::test {
 namespace {
 
-// Not open when nobody listens.
+// The result is not open when no server listens.
 FileDescriptor connect_to(const std::string& socket_path) {
   FileDescriptor client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
@@ -33,7 +33,7 @@ FileDescriptor connect_to(const std::string& socket_path) {
   return client;
 }
 
-// Reads what ends with a carriage return, and its line feed.
+// Reads a line up to its carriage return and line feed.
 std::string read_line(const FileDescriptor& client) {
   std::string line;
   char byte = 0;
@@ -63,8 +63,8 @@ void RedisServer::start() {
   call.arguments = {directory_ / "redis.conf", "--port", std::to_string(port_), "--bind", "127.0.0.1",
                     "--unixsocket", socket_path(), "--dir", directory_.path(), "--save", "", "--appendonly",
                     "no", "--io-threads", "1",
-                    // A replica that has loaded what it got without a file is sent nothing
-                    // for up to a second, though WAIT counts it.
+                    // After a sync without a file the master sends a replica nothing for up to a second,
+                    // though WAIT counts it.
                     "--repl-diskless-sync", "no", "--databases", "4"};
   call.arguments.insert(call.arguments.end(), options_.begin(), options_.end());
   const FileDescriptor log(
@@ -123,8 +123,8 @@ std::string RedisServer::reply(const std::string& line) const {
   return all.substr(0, all.size() - kEnd.size());
 }
 
-// Twice: before the replica is connected, WAIT counts it as soon as it is. On one connection: WAIT waits for
-// what was written over its own.
+// Flushes twice: WAIT counts a replica as soon as it has connected. Uses one connection: WAIT waits only
+// for writes over its own.
 void RedisServer::flush_with_replicas(std::size_t count) const {
   const FileDescriptor client = connect_to(socket_path());
   for (int times = 0; times < 2; ++times) {
@@ -132,8 +132,8 @@ void RedisServer::flush_with_replicas(std::size_t count) const {
   }
 }
 
-// WAIT knows of writes over its own connection alone: one that changes nothing comes after those of all
-// others, and any server of a cluster takes it.
+// WAIT covers only the writes of its own connection. So it follows a write that changes nothing, which
+// comes after all others and which any server of a cluster takes.
 void RedisServer::wait_for_replicas(std::size_t count) const {
   write_with_replicas(connect_to(socket_path()), "FUNCTION FLUSH", count);
 }

@@ -17,8 +17,8 @@ namespace keysieve::test {
 
 class RedisServer {
  public:
-  // Further command-line options of redis-server, for example {"--requirepass", "secret"}, and what stands in
-  // its configuration file, which a sentinel needs. Returns when the server accepts connections.
+  // Takes further command-line options of redis-server, for example {"--requirepass", "secret"}, and the
+  // text of its configuration file, which a sentinel needs. Returns when the server accepts connections.
   explicit RedisServer(std::vector<std::string> options = {}, const std::string& configuration = "");
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
@@ -28,17 +28,17 @@ class RedisServer {
   void kill();
   void start();
 
-  // Sends one inline command, as ACL SETUSER or FLUSHALL, over the unix socket; the first line of the reply.
+  // Sends one inline command, for example FLUSHALL, over the unix socket; returns the first line of the
+  // reply.
   std::string command(const std::string& line) const;
-  // The same, for a reply that is a text of several lines, as that of INFO.
+  // The same, for a reply of several lines, for example that of INFO.
   std::string text(const std::string& line) const;
   // The whole reply as it was sent, whatever its type.
   std::string reply(const std::string& line) const;
 
-  // Empties it. Returns when its replicas, so many, have done so too and are sent all that is written from
-  // now on.
+  // Empties it. Returns when `count` replicas are empty too and are sent every write from now on.
   void flush_with_replicas(std::size_t count = 1) const;
-  // Returns when so many replicas have all that was written so far, by any client.
+  // Returns when `count` replicas have everything that any client has written so far.
   void wait_for_replicas(std::size_t count) const;
 
   [[nodiscard]] int port() const noexcept { return port_; }
@@ -55,7 +55,7 @@ class RedisServer {
   void wait_until_it_accepts();
   void write_with_replicas(const FileDescriptor& client, const std::string& line, std::size_t count) const;
 
-  TemporaryDirectory directory_{fast_folder()};  // a node that waits for a disk is taken for lost
+  TemporaryDirectory directory_{fast_folder()};  // a node that waits for a disk counts as lost
   std::vector<std::string> options_;
   int port_ = 0;
   pid_t pid_ = -1;
@@ -64,20 +64,20 @@ class RedisServer {
 // The options of a server that is this one's replica.
 std::vector<std::string> following(const RedisServer& master);
 
-// The number behind that name in INFO's section; 0 when it is not there.
+// The number behind that name in INFO's section; 0 when it is missing.
 std::uint64_t info_of(const RedisServer& server, const std::string& section, const std::string& name);
-// How often the server has carried out that command, in lower case.
+// How often the server has carried out the command; its name is in lower case.
 int calls_of(const RedisServer& server, const std::string& command);
 
-// The one of this test binary, started by the first case that asks for it.
+// The server of this test binary, started by the first case that asks for it.
 RedisServer& shared_redis();
 
-// Replicas that are waited for in vain, without the waiting: ends every WAIT that the server holds, as the
-// server does when its time has passed, until the object is gone. What suites allow a write whose replica is
-// missing can then be as long as a busy machine needs for all that must not fail.
+// Tests writes whose replica is missing without waiting for it: until the object is gone, ends every WAIT
+// that the server holds, as the server does when its time is over. So suites can use a timeout that is long
+// enough for a busy machine.
 class WaitsCutShort {
  public:
-  // Each once so many replicas have what was written before it.
+  // Ends each WAIT once `replicas` replicas have the writes before it.
   explicit WaitsCutShort(const RedisServer& server, std::size_t replicas = 0);
 
  private:

@@ -78,7 +78,7 @@ class Passage {
   std::atomic<bool>& was_cut_;
 };
 
-// Returns never: the process is killed.
+// Never returns: the process is killed.
 [[noreturn]] void pass_everything_on(const FileDescriptor& listening, const std::string& target,
                                      Passage passage) {
   std::vector<Connection> connections;

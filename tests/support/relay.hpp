@@ -1,5 +1,5 @@
-// What lies between a client and a server on unix sockets: it can be cut in the ways a network can. A process
-// of its own, gone when the object is.
+// A relay between a client and a server on unix sockets, which can be cut in the ways a network can. It is
+// a process of its own, gone when the object is.
 #pragma once
 
 #include <signal.h>
@@ -14,7 +14,7 @@
 
 namespace keysieve::test {
 
-// What becomes of all connections after so many bytes, in both directions together.
+// What happens to all connections after so many bytes, in both directions together.
 struct RelayCut {
   enum class How { HangUp, Stall, Drip };
 
@@ -30,13 +30,13 @@ class Relay {
   Relay& operator=(const Relay&) = delete;
   ~Relay() { hang_up(); }
 
-  // Nothing passes any more, and nobody is told; until resume().
+  // Passes nothing on, without an error at either end, until resume().
   void stall() const { ::kill(pid_, SIGSTOP); }
   void resume() const { ::kill(pid_, SIGCONT); }
-  // All connections end, and no new ones are taken; until start().
+  // Ends all connections and takes no new ones until start().
   void hang_up();
   void start();
-  // By the RelayCut.
+  // Whether the RelayCut has happened.
   [[nodiscard]] bool was_cut() const { return shared_->was_cut; }
 
  private:

@@ -38,7 +38,7 @@ std::string read_to_end(const FileDescriptor& file) {
   std::string text;
   std::array<char, 65536> buffer;
   ssize_t count = 0;
-  // A terminal says EIO when nobody has it open any more.
+  // A terminal returns EIO once no process has it open any more.
   while ((count = ::read(file.get(), buffer.data(), buffer.size())) > 0) {
     text.append(buffer.data(), static_cast<std::size_t>(count));
   }
@@ -72,7 +72,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// This process' environment with the variables of the call, "NAME=value", in the place of those of the same
+// This process' environment, in which the variables of the call, "NAME=value", replace those of the same
 // name.
 std::vector<std::string> environment_of(const ProgramCall& call) {
   const auto name_of = [](const std::string& variable) { return variable.substr(0, variable.find('=') + 1); };
@@ -86,7 +86,7 @@ std::vector<std::string> environment_of(const ProgramCall& call) {
   return all;
 }
 
-// As execvp(3) finds it.
+// Finds it as execvp(3) does.
 std::string path_of(const std::string& program) {
   if (program.find('/') != std::string::npos) return program;
   const char* path = std::getenv("PATH");
@@ -97,8 +97,8 @@ std::string path_of(const std::string& program) {
   throw std::runtime_error(program + " is not installed");
 }
 
-// Runs in the child of vfork(), which has the parent's memory: system calls alone. Those of the C library
-// that change the user would tell the parent's threads.
+// Runs in the child of vfork(), which has the parent's memory, so it makes only system calls. The C
+// library's functions that change the user would change the parent's threads too.
 [[noreturn]] void become(const std::optional<uid_t>& user, unsigned most_seconds,
                          const FileDescriptor& program, char* const* arguments, char* const* environment,
                          const std::array<int, 3>& streams, pid_t parent) {
@@ -110,7 +110,7 @@ std::string path_of(const std::string& program) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kCannotStart);
   ::alarm(most_seconds);
-  // Opened before, because another user may not reach the path.
+  // The program was opened before, because another user may not reach the path.
   ::fexecve(program.get(), arguments, environment);
   ::_exit(kCannotStart);
 }

@@ -1,4 +1,4 @@
-// Runs programs as a shell would. Used by suites that test a program as its users see it, and for servers.
+// Runs programs as a shell would, for suites that test a program as its users see it, and for servers.
 #pragma once
 
 #include <sys/types.h>
@@ -13,11 +13,11 @@
 namespace keysieve::test {
 
 struct ProgramCall {
-  std::string program;  // path, or a name that PATH leads to
+  std::string program;  // a path, or a name to find in PATH
   std::vector<std::string> arguments{};
   std::vector<std::string> environment{};  // "NAME=value", added to that of the test
   std::string input{};
-  std::optional<uid_t> user{};      // the caller's, unless it is root and says another
+  std::optional<uid_t> user{};      // the caller's, unless root asks for another
   bool errors_on_terminal = false;  // standard error is a terminal
   // Standard input and standard error are a terminal, on which this is typed; "\4" at its end closes the
   // input.
@@ -31,17 +31,17 @@ struct ProgramResult {
   std::string errors;
 };
 
-// To its end: arguments, environment and standard input in; exit status and everything it has printed out.
+// Runs it to its end: arguments, environment and standard input in; exit status and output out.
 ProgramResult run_program(const ProgramCall& call);
 
-// Only starts it, with these descriptors as its standard streams. The caller waits for it; it does not
-// outlive the caller, nor so many seconds (0: no limit).
+// Only starts it, with these descriptors as its standard streams. The caller waits for it. It is killed
+// with the caller, or after so many seconds (0: no limit).
 pid_t start_program(const ProgramCall& call, const std::array<int, 3>& streams, unsigned most_seconds = 0);
 
-// Runs while the test goes on: what it reads is written, and what it prints is read, a line at a time.
+// A program that runs while the test goes on. The test writes its input and reads its output, line by line.
 class PipedProgram {
  public:
-  // Takes program, arguments, environment and user of the call.
+  // Uses program, arguments, environment and user of the call.
   explicit PipedProgram(const ProgramCall& call);
   PipedProgram(const PipedProgram&) = delete;
   PipedProgram& operator=(const PipedProgram&) = delete;

@@ -1,4 +1,4 @@
-// What processes of a test tell each other, in memory that they share.
+// Memory that the processes of a test share, to tell each other things.
 #pragma once
 
 #include <sys/mman.h>

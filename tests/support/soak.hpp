@@ -1,4 +1,4 @@
-// Tests of faults run a few rounds with the other tests, and all rounds by tools/soak.
+// Fault tests run a few rounds with the other tests, and all rounds in tools/soak.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What suites ask of stores again and again, in one call each.
+// Calls to stores that suites make again and again.
 #pragma once
 
 #include <poll.h>
@@ -17,7 +17,7 @@ namespace keysieve::test {
 inline const std::string kLog = "keysieve:tags:adds";
 inline constexpr LogPosition kBeforeAll{};
 
-// Why a store cannot be opened, or not if it is missing: the message of the error of that kind; empty when it
+// Why a store cannot be opened with that `if_missing`: the message of the error of that kind; empty when it
 // can.
 template <ErrorKind Kind>
 std::string refusal_to_open(const std::string& url, IfMissing if_missing = IfMissing::Create) {
@@ -52,7 +52,7 @@ inline bool is_readable(const StoreWatch& watch, std::chrono::milliseconds timeo
   for (const int descriptor : watch.descriptors()) descriptors.push_back({descriptor, POLLIN, 0});
   return ::poll(descriptors.data(), descriptors.size(), static_cast<int>(timeout.count())) > 0;
 }
-// As a loader waits, which sleeps until a descriptor is readable; empty when nothing has come.
+// Waits as a loader does: sleeps until a descriptor is readable. Empty when nothing has come.
 inline std::vector<std::string> wait(StoreWatch& watch, std::chrono::milliseconds timeout = kDeadline) {
   const auto end = std::chrono::steady_clock::now() + timeout;
   for (;;) {

@@ -22,16 +22,16 @@ struct StoreKind {
   friend void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
 };
 
-// The URL with a parameter more, as "prefix=ours".
+// The URL with one more parameter, for example "prefix=ours".
 inline std::string with_parameter(const std::string& url, const std::string& parameter) {
   return url + (url.find('?') == std::string::npos ? "?" : "&") + parameter;
 }
-// As the store of that URL calls itself.
+// The name of the store with that URL.
 inline std::string store_name(const std::string& url) {
   return url.substr(0, url.find('?'));
 }
 
-// A server that only is slow is waited for.
+// Waits for a server that is only slow.
 inline std::string patient(const std::string& url) {
   return with_parameter(url, "timeout=2m");
 }
@@ -59,7 +59,7 @@ inline const StoreKind kRedisSentinel{"redis_sentinel", [](const TemporaryDirect
                                       }};
 
 inline const auto every_store = ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster);
-// For suites of what depends on how a store is reached.
+// For suites that depend on how a store is reached.
 inline const auto every_store_and_sentinel =
     ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kRedisSentinel);
 

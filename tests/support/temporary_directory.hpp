@@ -1,4 +1,4 @@
-// A directory of its own for one test, removed with everything in it. Used by every suite that touches files.
+// A directory for one test, removed with everything in it. Every suite that touches files uses one.
 #pragma once
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-// Memory, where there is such a folder: for suites that write too often to wait for a disk each time.
+// A folder in memory, if there is one: for suites that write too often to wait for a disk each time.
 inline std::filesystem::path fast_folder() {
   return std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path();
 }

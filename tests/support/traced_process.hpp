@@ -1,6 +1,6 @@
-// A child process that stands still before and after each of its system calls, where it can be looked at,
-// killed, or told that the call has failed; and one that is stopped after each of its instructions. x86-64
-// only, and only where a process may be traced.
+// A child process that stops before and after each of its system calls. There a test can look at it, kill
+// it, or make the call fail. Another one stops after each of its instructions. Only on x86-64, and only if
+// a process may be traced.
 #pragma once
 
 #include <sys/ptrace.h>
@@ -16,34 +16,33 @@
 
 namespace keysieve::test {
 
-// Whether this machine lets a test do that.
+// Whether this machine allows tracing.
 bool can_trace();
 
 class TracedProcess {
  public:
-  // Begins to `work` in a process of its own, as start_process() does, and stops it there.
+  // Starts `work` in a process of its own, as start_process() does, and stops it there.
   explicit TracedProcess(const std::function<int()>& work);
   TracedProcess(const TracedProcess&) = delete;
   TracedProcess& operator=(const TracedProcess&) = delete;
   ~TracedProcess() { kill(); }
 
-  // Runs on until it stands before its next system call, the number of which is returned; nothing when its
-  // work is done instead.
+  // Runs until the next system call and returns its number; nothing when its work is done instead.
   std::optional<std::uint64_t> next_call();
-  // As next_call(), for the calls on files and sockets alone: not those that a program has its memory, the
-  // time or its own number from.
+  // Like next_call(), but only for calls on files and sockets, not for those that get memory, the time or
+  // the process id.
   std::optional<std::uint64_t> next_call_on_files();
-  // Runs on until it stands before or behind a call; false when its work is done instead.
+  // Runs until it is before or behind a call; false when its work is done instead.
   bool step();
   bool steps(unsigned count);
 
-  // The call that it stands before is not made, but ends with this error. Only close(2) is made all the same,
-  // since a descriptor is gone whatever that says.
+  // Skips the call that it is before and returns this error from it. Only close(2) is made all the same:
+  // the descriptor is gone whatever close returns.
   void fail_call(int error_number);
-  // Whether the call that it stands before is read(2) or write(2) or one of their kin, for two bytes or more,
-  // or for two buffers or more.
+  // Whether the call that it is before is read(2), write(2) or a variant of them, for at least two bytes or
+  // two buffers.
   [[nodiscard]] bool moves_bytes() const;
-  // Such a call is asked for half as many bytes, or buffers.
+  // Makes such a call ask for half as many bytes, or buffers.
   void halve_call();
 
   // Lets it run to its end: its exit status, or minus the signal that ended it.
@@ -51,7 +50,7 @@ class TracedProcess {
   void kill();
 
  private:
-  // How it went on: stopped at a system call, or ended.
+  // Continues; true when it has stopped at a system call, false when it has ended.
   bool resume();
 
   pid_t pid_;
@@ -59,8 +58,8 @@ class TracedProcess {
   std::optional<int> ended_;
 };
 
-// In a process of its own, carries out what `prepare` returns, instruction by instruction. `look` is called
-// before each, in this process. False when this one may not trace another.
+// Runs what `prepare` returns in a process of its own, instruction by instruction. Calls `look` before
+// each, in this process. False when this process may not trace another.
 template <typename Prepare, typename Look>
 bool step_through(Prepare prepare, Look look) {
   const pid_t child = start_process([&] {
