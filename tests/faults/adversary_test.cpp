@@ -1,6 +1,6 @@
-// Somebody who knows the code, but not the seed, chooses the keys: under the seed they are no worse than
-// random ones. The bound, for n keys in s shards with a mean of m = n / s: no shard has more than
-// m + 7 √m + 7, which random keys exceed once in 10^9 shards.
+// An adversary that knows the code, but not the seed, chooses the keys: under the seed they are no worse
+// than random ones. The bound, for n keys in s shards with a mean of m = n / s: no shard has more than m +
+// 7 √m + 7, which random keys exceed once in 10^9 shards.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::uint32_t fullest_shard(const Keys& keys, std::uint64_t seed) {
   return *std::ranges::max_element(counts);
 }
 
-// The first keys, of as many as it takes, that fulfil it.
+// Tries keys in order and returns the first ones that fulfil the predicate.
 template <typename Predicate>
 Keys chosen(Predicate is_wanted) {
   Keys keys;
@@ -42,12 +42,13 @@ Keys chosen(Predicate is_wanted) {
   return keys;
 }
 
-// All in one shard, were this the seed.
+// Keys that would all be in one shard if this were the seed.
 Keys overfilling(std::uint64_t seed) {
   return chosen([seed](const std::string& key) { return shard_of(hash_key(key, seed), kShards) == 0; });
 }
 
-// As often in the first quarter of the shards under 8 seeds as can be found: what most seeds have in common.
+// Keys that are often in the first quarter of the shards under 8 seeds: attacks what most seeds have in
+// common.
 Keys overfilling_many() {
   return chosen([](const std::string& key) {
     int found = 0;
@@ -58,7 +59,7 @@ Keys overfilling_many() {
   });
 }
 
-// One long text in which one or two bits differ: what a weak hash does not mix.
+// One long text in which one or two bits differ, which a weak hash does not mix.
 Keys almost_equal(std::size_t bytes) {
   Keys keys;
   for (int number = 0; number < kKeys; ++number) {
@@ -95,7 +96,7 @@ TEST(Adversary, OverfillsAShardOnlyUnderTheSeedThatHeKnows) {
     const Keys keys = choice.keys();
     std::mt19937_64 random(11);
     for (unsigned round = 0; round < seeds; ++round) {
-      // Close to what was known, too.
+      // Also tries seeds close to the known one.
       const std::uint64_t seed = round < 8 ? kKnownSeed ^ (std::uint64_t{1} << (round * 9)) : random();
       const std::uint32_t fullest = fullest_shard(keys, seed);
       ASSERT_LE(fullest, bound()) << choice.name << " under seed " << seed;

@@ -1,5 +1,5 @@
-// A store that goes away, hangs or lets its bytes drip in the middle of a push and of a pull, after any
-// number of bytes.
+// A store that goes away, hangs or drips bytes in the middle of a push and of a pull, after any number of
+// bytes.
 
 #include "tests/support/matchers.hpp"
 #include "tests/support/relay.hpp"
@@ -29,8 +29,8 @@ const Cut kDrips{"drips", How::Drip, "100ms", "timed out after 100 ms", 40'009, 
 
 class CutConnection : public ::testing::TestWithParam<Cut> {
  protected:
-  // Does the deed over a connection that is cut after one byte, then after more and more, until it is not cut
-  // any more. Returns how often it was.
+  // Works over a connection that is cut after one byte, then after more and more, until it is not cut any
+  // more. Returns how often it was cut.
   template <typename Prepare, typename Check>
   unsigned cut_everywhere(const Prepare& prepare, const Deed& deed, const Check& check) {
     const auto step =

@@ -1,5 +1,6 @@
-// Control and live pages with a changed byte or cut short, met by a reader that serves a publication already:
-// it goes on with that, or answers maybe, or the byte says nothing. Never an answer of neither.
+// Control and live pages with a changed byte or cut short, met by a reader that already serves a
+// publication. It keeps serving that, or answers maybe, or the byte has no meaning; it never answers
+// anything else.
 #include "tests/core/shm/live_layer.hpp"
 #include "tests/support/soak.hpp"
 
@@ -14,13 +15,13 @@ class DamagedPages : public LiveLayers {
     std::ifstream stream(file(name), std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
-  // Not over the old bytes, which are mapped.
+  // Does not overwrite the old bytes, which are mapped.
   void replace(const std::string& name, const std::string& bytes) const {
     std::ofstream(file("replacement"), std::ios::binary) << bytes;
     std::filesystem::rename(file("replacement"), file(name));
   }
-  // Calls meet(bytes, whether they must be refused) for every changed byte and every other length; the header
-  // up to its checksum must be as it is. Returns how many that were.
+  // Calls meet(bytes, whether they must be refused) for every changed byte and every other length. Any
+  // change of the header up to its checksum must be refused. Returns the number of calls.
   template <typename Header, typename Meet>
   static std::uint64_t for_each_damage(const std::string& good, std::size_t bytes, const Meet& meet) {
     std::uint64_t tried = 0;
@@ -40,14 +41,15 @@ class DamagedPages : public LiveLayers {
   }
 
  private:
-  // To each of the 255 other values, in rounds; the first ones differ with the offset.
+  // Changes the byte to another of the 255 values in each round; the first ones differ with the offset.
   static std::string changed(std::string bytes, std::size_t at, unsigned round) {
     bytes[at] = static_cast<char>(static_cast<unsigned char>(bytes[at]) ^ (1 + (round + at) % 255));
     return bytes;
   }
 };
 
-// Who had attached serves on, with `absent` only for what is absent, or says why not; so does who comes now.
+// A reader that had attached, or attaches now, either gives a reason or answers `absent` only for absent
+// keys.
 TEST_F(DamagedPages, OfControlLeaveReadersWithWhatTheyHaveOrWithAReason) {
   publish("old");
   const std::string good = bytes_of_file(kControlName);

@@ -1,5 +1,5 @@
-// Snapshots with a changed byte, cut short, or damaged at random: refused with a reason, nothing beyond the
-// bytes is read (AddressSanitizer watches), and readers go on with the publication before.
+// Snapshots with a changed byte, cut short, or damaged at random are refused with a reason. Nothing reads
+// beyond the bytes (AddressSanitizer watches), and readers keep the publication before.
 #include <random>
 
 #include "tests/core/shm/shared_memory.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kSource = "the-source";
 
-// Every change of a byte, or the first few that differ with the offset.
+// Every change of a byte, or the first few, which differ with the offset.
 std::byte change_number(unsigned round, std::size_t offset) {
   return static_cast<std::byte>(1 + (round + offset) % 255);
 }
@@ -32,7 +32,8 @@ bool is_refused(Bytes bytes, Check check = Check::Everything) {
   }
 }
 
-// What a reader does with it, who leaves the shards unread: any answer, from these bytes.
+// Looks up keys as a reader that does not check the shards: any answer is right, but it must come from
+// these bytes.
 void look_up_in(Bytes bytes) {
   const SnapshotView view = SnapshotView::decode(bytes, kSource, Check::Tables);
   std::array<KeyHash, 8> hashes;
@@ -60,7 +61,7 @@ TEST_F(DamagedSnapshots, AreRefusedAtEveryLengthButTheRightOne) {
     const SnapshotBytes whole = small_snapshot_of(kind);
     ASSERT_FALSE(is_refused(whole.get()));
     for (std::size_t size = 0; size < whole.get().size(); ++size, ++lengths) {
-      // An allocation of its own for each: AddressSanitizer sees the first byte that is read behind it.
+      // Each has its own allocation: AddressSanitizer sees the first byte that is read behind it.
       const SnapshotBytes cut = copy_of(whole.get().first(size));
       ASSERT_TRUE(is_refused(cut.get().first(size))) << kind.name << " " << size;
     }
@@ -135,7 +136,7 @@ TEST_F(DamagedSnapshots, AreNotPublished) {
               ", all refused, the publication before stays live");
 }
 
-// By somebody who does not check: what a publisher's memory or a disk has damaged afterwards.
+// Publishes without checks, as if a publisher's memory or a disk had damaged the snapshot afterwards.
 TEST_F(DamagedSnapshots, LeaveReadersWithThePublicationBefore) {
   const std::size_t step = soak_rounds(211, 1);
   const std::uint64_t before = publish("old");

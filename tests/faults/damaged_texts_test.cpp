@@ -1,5 +1,5 @@
-// What a store hands out and what an operator writes: chunks, pointer records, configurations, with a byte
-// changed or cut short. Refused with a reason, or it means the same; never a password in the reason.
+// Texts from a store or an operator (chunks, pointer records, configurations) with a byte changed or cut
+// short. They are refused with a reason or mean the same; the reason never shows a password.
 
 #include <fstream>
 
@@ -15,8 +15,8 @@
 namespace keysieve::test {
 namespace {
 
-// Calls visit(text) with every text that has one byte changed, in `rounds` ways, and then with every
-// beginning. Returns how many.
+// Calls visit(text) with every text that has one byte changed, in `rounds` ways, then with every beginning.
+// Returns the number of calls.
 template <typename Visit>
 std::uint64_t for_each_damage(const std::string& text, unsigned rounds, Visit visit) {
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -46,7 +46,7 @@ TEST(DamagedTexts, OfAChunkAreRefused) {
   soak_report("chunks, a byte changed or cut short: " + std::to_string(tried) + ", all refused");
 }
 
-// Whoever changes the name of the checksum has changed nothing else.
+// A change of the checksum's own name changes nothing else.
 TEST(DamagedTexts, OfAPointerRecordAreRefusedOrMeanTheSame) {
   const SnapshotBytes snapshot = small_snapshot();
   PointerRecord record;
@@ -88,7 +88,7 @@ max_shrink = "20%"
 min_keys = 10
 )";
 
-// The daemon keeps the configuration that it has: Keysieved.KeepsTheOldConfigurationWhenTheNewOneIsWrong.
+// The daemon keeps its old configuration: Keysieved.KeepsTheOldConfigurationWhenTheNewOneIsWrong.
 TEST(DamagedTexts, OfAConfigurationAreRefusedOrMeanSomethingElse) {
   const TemporaryDirectory directory(fast_folder());
   const std::string path = directory / "keysieve.toml";

@@ -1,4 +1,4 @@
-// A Redis that is full: it refuses what is written, or evicts what it has.
+// A full Redis, which refuses writes or evicts records.
 
 #include "core/base/random.hpp"
 #include "tests/support/matchers.hpp"
@@ -13,7 +13,7 @@ std::uint64_t used_memory(const RedisServer& redis) {
   return info_of(redis, "memory", "used_memory:");
 }
 
-// From no room at all to enough, in steps that are smaller than a chunk.
+// The room grows from none to enough, in steps that are smaller than a chunk.
 TEST(FullRedis, RefusesAPushAndKeepsTheOldGeneration) {
   RedisServer redis;
   const auto store = open_store(redis.unix_url());
@@ -57,7 +57,7 @@ class EvictingRedis : public SetRefresherTest {
   RedisServer redis_{{"--maxmemory-policy", "allkeys-random"}};
 };
 
-// Pointer, chunks, seed or log: whatever goes, what is live stays, with all that was added.
+// The live set stays, with all added keys, whether pointer, chunks, seed or log are evicted.
 TEST_F(EvictingRedis, CostsNothingThatIsLive) {
   url_ = redis_.unix_url();
   const unsigned rounds = soak_rounds(5, 300);

@@ -1,5 +1,5 @@
-// Workers that sit idle keep the publications that they used last: how much that is, who says so, and what is
-// refused because of it.
+// Idle workers keep the publications that they used last: how much memory that is, where it is reported,
+// and what is refused because of it.
 
 #include <atomic>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned kPublications = 20;
 constexpr std::uint64_t kOther = 16 * kPageBytes;  // lock, control, folders
-constexpr int kLookups = 50;                       // of a request; in so many it lets go of what was replaced
+constexpr int kLookups = 50;                       // of a request; within these it releases what was replaced
 
 struct IdleCounts {
   std::atomic<bool> ask{false};
@@ -48,7 +48,7 @@ class IdleWorkers : public SharedMemory {
   std::vector<pid_t> workers_;
 
  private:
-  // One request at once, one when it is asked for; idle before and behind it.
+  // Serves one request at once and one when it is asked for; idle before and after it.
   int work() const {
     SetReader reader = this->reader();
     answer(reader, 1);
@@ -85,7 +85,8 @@ TEST_F(IdleWorkers, PinWhatIsMeasuredReportedAndRefusedOverTheLimit) {
   EXPECT_GE(pinned_before, (kPublications - 2) * one);
   EXPECT_LE(pinned_before, (kPublications - 2) * one + kOther);
 
-  // What is refused has taken the name of the publication before the current one: that is pinned alone now.
+  // The refused publish has removed the name of the publication before the current one, so that one now
+  // counts as pinned.
   const std::uint64_t limit = kPublications * one + kOther;
   const PublisherSettings limited{.directory = directory_.path(), .max_total_bytes = limit};
   EXPECT_THAT([&] { Publisher(limited, kSet).publish(large.get(), kPublications + 1); },

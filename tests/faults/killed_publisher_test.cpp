@@ -1,5 +1,5 @@
-// Readers in processes of their own verify every answer while the publisher is killed again and again: before
-// and behind each of its system calls in turn, and at random moments.
+// Readers in processes of their own verify every answer while the publisher is killed again and again:
+// before and after each of its system calls in turn, and at random moments.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -17,9 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kGenerationsPerPublisher = 1'000'000;
-constexpr int kPassesOfAReader = 50;  // then it is opened again, as by a worker that starts
+constexpr int kPassesOfAReader = 50;  // then it opens the set again, like a worker that starts
 
-// What the processes tell each other, in memory that they share.
+// Counts in memory that the processes share.
 struct KillCounts {
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> passes{0};       // of verification
@@ -42,14 +42,14 @@ class KilledPublisher : public PublishedGenerations {
     for (const pid_t reader : readers_) EXPECT_EQ(wait_for(reader), 0);
   }
 
-  // Kills a publisher at one of the moments before and behind its system calls, another one each time.
+  // Kills a publisher before or after one of its system calls, at the next moment each time.
   void kill_inside_a_publish(std::uint64_t generation) {
     TracedProcess publisher(publishing(generation));
     for (std::uint64_t stop = 0; stop <= next_stop_; ++stop) {
       if (publisher.step()) continue;
       ASSERT_EQ(publisher.finish(), 0);
       stops_ = next_stop_;
-      next_stop_ = 0;  // there are no more: from the first one on again
+      next_stop_ = 0;  // there are no more: start again at the first
       return;
     }
     publisher.kill();
@@ -57,7 +57,7 @@ class KilledPublisher : public PublishedGenerations {
     ++kills_inside_;
   }
 
-  // Starts a publisher, which ends somewhere in its work.
+  // Starts a publisher, and kills it somewhere in its work.
   void kill_a_publisher(std::uint64_t first_generation) {
     const pid_t child = start_process([&] { return publish_for_ever(first_generation); });
     ::usleep(moment_(random_));
@@ -75,9 +75,9 @@ class KilledPublisher : public PublishedGenerations {
   std::uint64_t kills_at_random_ = 0;
 
  private:
-  // Until it is told to stop.
+  // Reads until it is told to stop.
   int read(milliseconds max_jitter) const {
-    // There are more readers than processors, and the publisher is to get somewhere.
+    // There are more readers than processors, and the publisher must make progress.
     ::setpriority(PRIO_PROCESS, 0, 10);
     std::uint64_t highest = 0;
     while (!shared_->stop) {
@@ -85,7 +85,7 @@ class KilledPublisher : public PublishedGenerations {
       bool answered = false;
       for (int pass = 0; pass < kPassesOfAReader && !shared_->stop; ++pass) {
         const Attachment* attached = reader.follow();
-        // At the very first look every try to attach may come too late; once attached, never.
+        // At the very first look every attempt to attach may be too late. Once attached, none is.
         if (!attached && answered) ++shared_->outages;
         if (!attached) continue;
         answered = true;
@@ -100,7 +100,7 @@ class KilledPublisher : public PublishedGenerations {
     return 0;
   }
 
-  // Until it is killed.
+  // Publishes until it is killed.
   [[noreturn]] int publish_for_ever(std::uint64_t first_generation) const {
     for (std::uint64_t generation = first_generation;; ++generation) publish_generation(generation);
   }

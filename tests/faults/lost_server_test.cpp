@@ -12,7 +12,7 @@
 namespace keysieve::test {
 namespace {
 
-// What it has confirmed is on the disk.
+// The server has every write that it confirmed on its disk.
 TEST(LostServer, InAPushHasTheOldOrTheNewGeneration) {
   RedisServer redis({"--appendonly", "yes", "--appendfsync", "always"});
   pushing(0)(*open_store(redis.unix_url()));
@@ -49,7 +49,7 @@ TEST(LostServer, InAPushHasTheOldOrTheNewGeneration) {
 
 class LostServerUnderKeysieved : public Keysieved {};
 
-// It comes back empty each time.
+// The server comes back empty each time.
 TEST_F(LostServerUnderKeysieved, IsFoundAgain) {
   RedisServer redis;
   const std::string url = redis.unix_url();

@@ -1,5 +1,5 @@
-// The clock of a host is moved by a day, forwards and backwards, under everything that runs there: builder,
-// push, writer of adds, keysieved and reader.
+// A host's clock moves by a day, forwards and backwards, while everything runs there: builder, push, writer
+// of adds, keysieved and reader.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -22,7 +22,7 @@ std::string libfaketime() {
 
 class MovedClock : public Keysieved {
  protected:
-  // "+1d", "-1d" or "+0d", from now on.
+  // Sets the clock to "+1d", "-1d" or "+0d" from now on.
   void move_clock(const std::string& by) {
     if (clock_ != by) ++moves_;
     clock_ = by;

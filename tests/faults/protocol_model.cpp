@@ -85,7 +85,8 @@ class Model {
     --s_.kills;
   }
 
-  // One step of the reader; whether it `attaches` what is new although it may still answer from the old.
+  // One step of the reader. `attaches`: it takes the new publication although it may still answer from the
+  // old.
   void read(bool attaches) {
     ModelReader& r = s_.reader;
     switch (r.look) {
@@ -116,7 +117,7 @@ class Model {
   }
 
   void log_the_key() { s_.logged = 1; }
-  // What a process sees that begins now.
+  // What a process that begins now sees.
   void look_from_outside() {
     const std::uint8_t current = s_.current[s_.control];
     if (s_.control != 0 && current != 0 && has_key(s_.control, current)) s_.seen = 1;
@@ -166,7 +167,8 @@ class Model {
     return number != 0 && is_here(p) && live.writer != 0 && live.instance == p.instance;
   }
 
-  // A reader that has slept through a page's whole life, from a wipe to the next removal, cannot know of it.
+  // A reader that sleeps through a page's whole life, from a wipe to the next removal, has never seen that
+  // page.
   void forget_what_only_others_saw() {
     if (s_.control != s_.reader.instance) s_.seen = 0;
   }
@@ -176,7 +178,7 @@ class Model {
     p.knows = s_.received;
     next(p);
   }
-  // Nobody answers from a publication that the key cannot be added to.
+  // No reader answers from a publication that the key cannot be added to.
   void fill_previous(ModelPublisher& p) {
     next(p);
     if (p.knows == 0 || !protocol_.adds_to_previous) return;
@@ -198,7 +200,7 @@ class Model {
     p.filled = current;
   }
 
-  // What is mapped goes on serving where nothing is published; unless it was too old even for the page
+  // A mapped publication keeps serving while nothing is published, unless it was too old even for the page
   // before.
   void look_at_path() {
     ModelReader& r = s_.reader;
@@ -216,7 +218,7 @@ class Model {
     if (!protocol_.asks_previous_at_most) return true;
     return r.serving == s_.previous[r.instance] && r.serving_instance == r.instance;
   }
-  // Of the added key. Who has nothing to answer from says maybe.
+  // Answers for the added key. A reader that has no publication answers maybe.
   void answer() {
     ModelReader& r = s_.reader;
     r.look = Look::Idle;
@@ -262,7 +264,7 @@ class Model {
     ++p.created;
     next(p);
   }
-  // Into the file that it has opened, whether it still has its name or not.
+  // Writes to the file that it has opened, whether that still has its name or not.
   void write(ModelPublisher& p, ModelFile& file, std::uint8_t self) {
     if (is_here(p) && file.writer == self) file.whole = 1;
     next(p);
@@ -281,14 +283,14 @@ class Model {
     s_.made_by[p.instance][p.number] = self;
     return true;
   }
-  // By name: what another publisher has put there goes as well.
+  // Removes by name, so also a file that another publisher has put there.
   void clean_up(ModelPublisher& p, std::uint8_t index) {
     if (is_here(p) && p.created > 0) (p.named > 0 ? names_of(p).live : names_of(p).live_tmp) = {};
     if (is_here(p) && p.created > 1) (p.named > 1 ? names_of(p).snapshot : names_of(p).snapshot_tmp) = {};
     end(p, index);
   }
 
-  // Both files are open: what SetReader takes, and what it must be.
+  // Both files are open. Checks that SetReader takes the right ones.
   void take(const ModelFile& live) {
     ModelReader& r = s_.reader;
     if (live.writer == 0) return;
@@ -331,7 +333,7 @@ std::vector<ModelState> successors(const ModelState& state, const Protocol& prot
   for (std::uint8_t i = 0; i < kPublishers; ++i) {
     const ModelPublisher& p = state.publishers[i];
     if (p.step == Step::Ended) continue;
-    // They are alike: which one begins first does not matter.
+    // The publishers are alike, so it does not matter which one begins first.
     if (p.step == Step::Begin && i > 0 && state.publishers[i - 1U].step == Step::Begin) continue;
     if (p.step == Step::Remove && p.doomed != 0) {
       for (std::uint8_t number = 1; number < kNumbers; ++number) {

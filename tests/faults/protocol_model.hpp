@@ -1,6 +1,6 @@
-// The protocol of publishing, adding and reading (docs/concurrency.md) as a model whose every step is one
-// system call or one atomic access: a state, and what can come next. Readers write nothing, so that one
-// stands for all; every key is added alike, so that one stands for all of them too.
+// A model of the protocol of publishing, adding and reading (docs/concurrency.md): a state, and what can
+// come next. Each step is one system call or one atomic access. Readers write nothing, so one stands for
+// all. Every key is added alike, so one stands for all.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ inline constexpr std::uint8_t kPublishers = 3;
 inline constexpr std::uint8_t kNumbers = 5;    // publications 1 to 4
 inline constexpr std::uint8_t kInstances = 4;  // of control pages 1 to 3
 
-// What can be left out of the protocol, to see that the model notices.
+// Parts that a test can leave out of the protocol, to see that the model notices.
 struct Protocol {
   bool holds_control = true;
   bool names_before_current = true;
@@ -22,10 +22,10 @@ struct Protocol {
   bool checks_instance = true;
   bool asks_previous_at_most = true;  // else a reader answers from whatever it has
   bool adds_to_previous = true;
-  bool fills_before_publishing = true;  // adds what the new layer holds to the live ones first
+  bool fills_before_publishing = true;  // first adds the keys of the new layer to the live ones
 };
 
-// A file: 0 is none. Its writer is the publisher, from 1; `whole` once all is written.
+// A file. `writer` is its publisher, from 1; 0: no file. `whole` once everything is written.
 struct ModelFile {
   std::uint8_t writer = 0;
   std::uint8_t whole = 0;
@@ -76,7 +76,7 @@ struct ModelPublisher {
   std::uint8_t filled = 0;  // the publication whose layer it has added it to
 };
 
-// A call: it looks at the path, loads `current`, then `previous`, and answers or attaches first.
+// A call looks at the path, loads `current`, then `previous`, and answers, or attaches first.
 enum class Look : std::uint8_t { Idle, HasControl, HasCurrent, Attaching, HasSnapshot };
 
 struct ModelReader {
@@ -95,7 +95,7 @@ struct ModelState {
   std::array<std::uint8_t, kInstances> previous{};
   std::array<std::uint8_t, kInstances> with_key{};  // bits of publications whose layer has it
   std::array<std::uint8_t, kInstances> holder{};
-  // Who made each publication of each control page current.
+  // The publisher that made each publication of each control page current.
   std::array<std::array<std::uint8_t, kNumbers>, kInstances> made_by{};
   std::array<ModelPublisher, kPublishers> publishers{};
   ModelReader reader;
@@ -104,11 +104,11 @@ struct ModelState {
   std::uint8_t locks = 0;  // made so far
   std::uint8_t control = 0;
   std::uint8_t controls = 0;
-  std::uint8_t kills = 0;  // that are left, as the other deeds from outside
+  std::uint8_t kills = 0;  // kills that are left, like the other events from outside
   std::uint8_t lock_removals = 0;
   std::uint8_t control_removals = 0;
   std::uint8_t wipes = 0;
-  std::uint8_t logged = 0;    // the key stands in the log,
+  std::uint8_t logged = 0;    // the key is in the log,
   std::uint8_t received = 0;  // in the host's mirror of it,
   std::uint8_t seen = 0;      // and was maybe for a process that had just begun
   std::uint8_t is_wrong = 0;  // a reader has taken what it must not

@@ -17,12 +17,12 @@ struct Found {
   std::uint64_t states = 0;
   std::uint64_t steps = 0;
   bool is_wrong = false;    // a reader took what was removed, used again, half written, or older
-  bool is_lost = false;     // a reader called the key absent after somebody had seen it
+  bool is_lost = false;     // a reader called the key absent after another had seen it
   bool is_neither = false;  // what is current is not there
   std::uint64_t attached = 0;
 };
 
-// States are told apart by their hashes of 64 bits.
+// Compares states by their 64-bit hashes.
 enum class Neither { Ends, IsBorne };
 Found explore(const ModelState& first, const Protocol& protocol = {}, Neither neither = Neither::Ends) {
   Found found;
@@ -50,14 +50,14 @@ Found explore(const ModelState& first, const Protocol& protocol = {}, Neither ne
   return found;
 }
 
-// With so many publishers that have not begun.
+// A state with so many publishers that have not begun.
 ModelState state_with(std::uint8_t publishers) {
   ModelState state;
   for (std::size_t i = publishers; i < kPublishers; ++i) state.publishers[i].step = Step::Ended;
   return state;
 }
 
-// What happens from outside, each at any moment and so often.
+// Events from outside, each at any moment and this often.
 struct Deeds {
   std::uint8_t kills = 0;
   std::uint8_t lock_removals = 0;
@@ -86,7 +86,7 @@ class ProtocolModel : public ::testing::Test {
     return found;
   }
 
-  // In few rounds the third publisher stays away.
+  // In short runs the third publisher is left out.
   std::uint8_t publishers_ = static_cast<std::uint8_t>(soak_rounds(2, kPublishers));
   std::uint64_t states_ = 0;
   std::uint64_t steps_ = 0;
@@ -108,15 +108,15 @@ TEST_F(ProtocolModel, ShowsNoReaderWhatIsRemovedUsedAgainOrHalfWritten) {
               "was seen; what is current is there");
 }
 
-// Who removes the lock file and the control page and leaves the folder lets in a second publisher, and one of
-// them may take away what the other has just made current. That costs workers that start then their answers
-// until the next publication, and nobody gets a wrong one.
+// If an operator removes the lock file and the control page but not the folder, a second publisher gets in.
+// One of the two may remove what the other has just made current. Workers that start then get no answers
+// until the next publication, but never wrong ones.
 TEST_F(ProtocolModel, ShowsNoReaderAnythingWrongWhereBothGuardsAreRemovedByHand) {
   const Deeds both{.kills = 1, .lock_removals = 1, .control_removals = 1, .wipes = 1};
   EXPECT_TRUE(explore_all(state_with(publishers_, both), Neither::IsBorne).is_neither);
 }
 
-// The model would notice.
+// Without a safeguard the model finds an error.
 TEST_F(ProtocolModel, ShowsWhatEachSafeguardIsFor) {
   const ModelState killed = state_with(2, {.kills = 1});
   EXPECT_TRUE(explore(state_with(2, {.lock_removals = 1}), {.holds_control = false}).is_neither);

@@ -1,5 +1,4 @@
-// A publish that meets a fault at any of its system calls: the old publication stays, or the new one is
-// there.
+// A publish that meets a fault at any of its system calls leaves the old publication or the new one.
 
 #include <system_error>
 
@@ -10,7 +9,7 @@
 namespace keysieve::test {
 namespace {
 
-// Memory, and a disk, where a publish syncs.
+// Memory, or a disk, where a publish syncs.
 struct Place {
   const char* name;
   std::filesystem::path (*parent)();
@@ -26,7 +25,7 @@ class PublishCallFaults : public TracedGenerations, public ::testing::WithParamI
     return faults_.meet(fault, at, [&] { publish_generation(generation); });
   }
 
-  // What a publish that met the fault has left behind, and what its error said.
+  // Checks what a publish that met the fault has left behind, and its error.
   void expect_old_or_new(const FaultyEnd& end, const CallFault& fault, std::optional<std::uint64_t> before,
                          std::uint64_t generation) {
     EXPECT_EQ(served(), end.is_done ? generation : before) << end.message;

@@ -1,4 +1,4 @@
-// A set published in memory, generation after generation, whose readers can check every answer.
+// A set in memory, published generation after generation. Readers can check every answer.
 #pragma once
 
 #include "tests/core/shm/generations.hpp"
@@ -24,14 +24,14 @@ class PublishedGenerations : public SharedMemory {
     };
   }
 
-  // Which generation the reader is answered from; nothing when it is answered maybe.
+  // The generation that the reader's answers come from; nothing when every answer is maybe.
   std::optional<std::uint64_t> served_to(SetReader& reader) const {
     const Attachment* attached = reader.follow();
     if (!attached) return std::nullopt;
     EXPECT_TRUE(generations_.answers_rightly(*attached));
     return attached->live().generation;
   }
-  // A worker that starts now.
+  // The same for a worker that starts now.
   [[nodiscard]] std::optional<std::uint64_t> served() const {
     SetReader reader = this->reader();
     return served_to(reader);

@@ -1,5 +1,5 @@
-// A push that meets a fault at any of its system calls: the store holds the old generation whole, or the new
-// one.
+// After a push that meets a fault at any of its system calls, the store holds the whole old generation or
+// the whole new one.
 
 #include <system_error>
 
@@ -19,7 +19,7 @@ class PushCallFaults : public ::testing::TestWithParam<StoreKind> {
     if (!can_trace()) GTEST_SKIP() << "may not trace a process";
   }
 
-  // As the program does it: the store is opened each time.
+  // Opens the store each time, as the program does.
   void push_to_store(const SnapshotBytes& snapshot) const {
     keysieve::push(*open_store(url_), view_of(snapshot), {});
   }
@@ -33,7 +33,7 @@ class PushCallFaults : public ::testing::TestWithParam<StoreKind> {
     return view_of(pull(*open_store(url_), "tags").snapshot).header().build_id;
   }
 
-  // A store may have done what it could not confirm.
+  // A store may have made a change that it could not confirm.
   void expect_old_or_new(const FaultyEnd& end, const CallFault& fault, const SnapshotBytes& old_one,
                          const SnapshotBytes& new_one) {
     const BuildId before = view_of(old_one).header().build_id;
@@ -42,7 +42,7 @@ class PushCallFaults : public ::testing::TestWithParam<StoreKind> {
     EXPECT_TRUE(found == after || (found == before && !end.is_done)) << end.message;
     ++(end.is_done ? done_ : found == after ? unconfirmed_ : failed_);
     if (end.is_done) return;
-    // LMDB takes a write that was cut short for an error.
+    // LMDB treats a write that was cut short as an error.
     EXPECT_TRUE(fault.error_number != 0 || GetParam().name == std::string(kLmdb.name)) << end.message;
     const std::string reason =
         fault.error_number != 0 ? std::generic_category().message(fault.error_number) : "";

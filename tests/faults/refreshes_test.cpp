@@ -1,4 +1,4 @@
-// Refreshes without end: what keysieved and the workers hold stays as it was.
+// Many refreshes in a row: keysieved and the workers hold no more than at first.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -42,7 +42,7 @@ Resources resources_of(pid_t pid) {
 constexpr unsigned kWorkers = 4;
 constexpr unsigned kWarm = 20;  // refreshes until everything has been used once
 constexpr int kKeys = 5'000;
-// Of the allocator, whatever the number of refreshes. AddressSanitizer keeps what was freed.
+// Slack for the allocator, whatever the number of refreshes. AddressSanitizer keeps freed memory.
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::int64_t kSlackBytes = 300 << 20;
 #else
@@ -51,7 +51,7 @@ constexpr std::int64_t kSlackBytes = 1 << 20;
 
 struct RefreshCounts {
   std::atomic<bool> stop{false};
-  std::array<std::atomic<std::uint64_t>, kWorkers> generation{};  // that each worker is answered from
+  std::array<std::atomic<std::uint64_t>, kWorkers> generation{};  // that each worker's answers come from
   std::atomic<std::uint64_t> wrong_answers{0};
 };
 
@@ -82,7 +82,7 @@ class Refreshes : public Keysieved {
     })) << log();
   }
 
-  // Once everybody has let go of what was replaced.
+  // Waits until every process has released what was replaced.
   void expect_no_more_than(const Resources& before, pid_t pid, const std::string& who) {
     Resources now;
     EXPECT_TRUE(eventually([&] {

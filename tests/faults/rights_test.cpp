@@ -1,5 +1,5 @@
-// Another Unix user, one of the workers' group and one of no group at all: cannot change, replace, create in
-// advance or stall anything that readers and the loader use. Run as root, which can become others.
+// Another Unix user, in the workers' group or in no group at all, cannot change, replace, create in advance
+// or stall anything that readers and the loader use. Runs as root, which can become other users.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ bool opens(const std::string& path, int flags) {
   return FileDescriptor(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666)).is_open();
 }
 
-// What is readable must not become writable by another way.
+// A readable file must not become writable in another way.
 bool writes_through_a_reader(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open()) return false;
@@ -43,7 +43,7 @@ bool writes_through_a_reader(const std::string& path) {
          ::fchmod(file.get(), 0777) == 0 || ::ftruncate(file.get(), 0) == 0;
 }
 
-// On a file that is there, or a folder.
+// Attempts on an existing file or folder.
 const std::vector<Attempt> kOnWhatIsThere{
     {"open for writing", [](const auto& path) { return opens(path, O_WRONLY); }},
     {"open for both", [](const auto& path) { return opens(path, O_RDWR); }},
@@ -60,7 +60,7 @@ const std::vector<Attempt> kOnWhatIsThere{
     {"write through a reader", writes_through_a_reader},
 };
 
-// Of a name that is not there yet.
+// Attempts to create a name that does not exist yet.
 const std::vector<Attempt> kOnWhatIsNot{
     {"create", [](const auto& path) { return opens(path, O_WRONLY | O_CREAT | O_EXCL); }},
     {"mkdir", [](const auto& path) { return ::mkdir(path.c_str(), 0777) == 0; }},
@@ -79,7 +79,7 @@ class OtherUser : public LiveLayers {
 
   void SetUp() override {
     if (!is_root()) GTEST_SKIP() << "only root can become another user";
-    // As systemd makes them: 0755 and 0750, the loader's.
+    // The folders are as systemd makes them: 0755 and 0750, owned by the loader.
     ASSERT_EQ(::chmod(directory_.path().c_str(), 0755), 0);
     ASSERT_EQ(::mkdir(cache().c_str(), 0750), 0);
     for (const std::string& path : {directory_.path(), cache()}) {
@@ -94,7 +94,7 @@ class OtherUser : public LiveLayers {
               0);
   }
 
-  // A member of the workers' group, to which it gives what it publishes.
+  // The loader is a member of the workers' group and gives its publications to that group.
   template <typename Work>
   static int as_loader(Work work) {
     return run_in_process([&] {
@@ -122,7 +122,7 @@ class OtherUser : public LiveLayers {
 
   [[nodiscard]] std::string cache() const { return directory_ / "cache"; }
 
-  // All that there is, folders included.
+  // Everything in the directory, folders included.
   [[nodiscard]] std::vector<std::string> all_paths() const {
     std::vector<std::string> paths{directory_.path()};
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_.path())) {
@@ -130,7 +130,7 @@ class OtherUser : public LiveLayers {
     }
     return paths;
   }
-  // Names that publisher and loader are going to use.
+  // Names that publisher and loader will use.
   [[nodiscard]] std::vector<std::string> coming_paths() const {
     return {file(snapshot_file_name(3)),
             file(snapshot_file_name(3) + ".tmp"),
@@ -143,7 +143,7 @@ class OtherUser : public LiveLayers {
             cache() + "/tags.adds.tmp." + std::to_string(::getpid())};
   }
 
-  // For each other user; what went through is said.
+  // Does the work as each other user; a failure names the attempts that succeeded.
   void for_each_other(const std::function<int()>& work) {
     for (const gid_t group : {kWorkerGroup, kLoaderGroup + 1})
       EXPECT_EQ(run_as(kOther, group, work), 0) << group;
@@ -178,14 +178,15 @@ TEST_F(OtherUser, CanPutNothingInPlaceOfWhatComes) {
               " attempts to create, link or make a folder or pipe in advance, none went through");
 }
 
-// So that nothing above fails for another reason.
+// Shows that nothing above fails for another reason.
 TEST_F(OtherUser, OwnerCanAllOfThat) {
   EXPECT_EQ(as_loader([this] { return count_successes({file(kControlName)}, kOnWhatIsThere) > 5 ? 1 : 0; }),
             1);
   EXPECT_EQ(as_loader([this] { return count_successes({file("new")}, kOnWhatIsNot) > 1 ? 1 : 0; }), 1);
 }
 
-// Locks, of both kinds, on everything that opens; held while the loader publishes and saves.
+// Another user holds both kinds of lock on every file that it can open, while the loader publishes and
+// saves.
 TEST_F(OtherUser, CannotStallByHoldingLocks) {
   const std::vector<std::string> paths = all_paths();
   int publication = 2;

@@ -1,5 +1,5 @@
-// A password of a store, given by URL, file or environment: in nothing that either program prints, whatever
-// goes wrong, and, given by file or environment, in no list of processes.
+// A store's password, given by URL, file or environment. Neither program prints it, whatever goes wrong.
+// Given by file or environment, it is in no list of processes either.
 #include <filesystem>
 #include <fstream>
 
@@ -78,7 +78,7 @@ TEST_F(Secrets, AreInNothingThatKeysievePrints) {
               std::to_string(runs) + " runs of keysieve, none prints one");
 }
 
-// With everything logged, through a refresh, a reload and the loss of the server.
+// Logs everything, through a refresh, a reload and the loss of the server.
 TEST_F(Secrets, AreNeitherInTheLogNorInTheListOfProcesses) {
   RedisServer server({"--requirepass", kSecret});
   const std::string address = server.address();

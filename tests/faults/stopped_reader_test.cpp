@@ -1,4 +1,4 @@
-// A reader that is stopped before and behind each of its system calls while others publish.
+// A reader is stopped before and after each of its system calls while others publish.
 #include "tests/faults/published_generations.hpp"
 
 namespace keysieve::test {
@@ -14,7 +14,7 @@ class StoppedReader : public TracedGenerations {
 
   void publish_next() { publish_generation(++generation_); }
 
-  // A worker that starts, and answers some requests.
+  // Starts as a worker does and answers some requests.
   [[nodiscard]] int serve() const {
     SetReader reader = this->reader();
     for (int request = 0; request < 3; ++request) {

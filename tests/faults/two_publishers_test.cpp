@@ -1,4 +1,4 @@
-// Two publishers of one set: each is stopped before and behind every system call while the other one works,
+// Two publishers of one set: each is stopped before and after every system call while the other one works,
 // and the lock file is removed meanwhile.
 
 #include "tests/faults/published_generations.hpp"
@@ -16,7 +16,7 @@ class TwoPublishers : public TracedGenerations {
     ASSERT_TRUE(worker_.follow());
   }
 
-  // Of a worker that runs, and of one that starts now.
+  // Checks the answers of a running worker, and of one that starts now.
   void expect_served(const std::string& when) {
     SetReader starting = reader();
     for (SetReader* served : {&worker_, &starting}) {
@@ -51,7 +51,7 @@ TEST_F(TwoPublishers, AreNeverBothAtWork) {
               std::to_string(refused) + " times that was refused, never both; all served");
 }
 
-// The second one is stopped as well, and the first goes on first. Neither may take away what the other has
+// The second publisher is stopped too, and the first continues first. Neither may remove what the other has
 // made current.
 TEST_F(TwoPublishers, NeverSpoilThePublicationWhoeverRemovesTheLockFile) {
   const unsigned stride = soak_rounds(23, 1);

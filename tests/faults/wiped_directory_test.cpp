@@ -1,5 +1,5 @@
-// The directory is wiped while readers look, as by a reboot of a container that keeps its workers;
-// publications are numbered from 1 again.
+// The directory is wiped while readers use it, as when a container restarts but its workers do not.
+// Publications start at 1 again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr unsigned kWorkers = 8;
-constexpr milliseconds kRecovered{2'000};  // on an idle machine, as tools/soak wants it
+constexpr milliseconds kRecovered{2'000};  // on an idle machine, as tools/soak requires
 
 struct WipeCounts {
   std::atomic<bool> stop{false};
@@ -56,7 +56,7 @@ class WipedDirectory : public PublishedGenerations {
     });
   }
 
-  // Each worker serves so many requests more.
+  // Waits until each worker has served so many more requests.
   [[nodiscard]] bool go_on(std::uint64_t requests) const {
     std::vector<std::uint64_t> before(shared_->requests.begin(), shared_->requests.end());
     return eventually([&] {
@@ -70,7 +70,7 @@ class WipedDirectory : public PublishedGenerations {
   const SharedPage<WipeCounts> shared_;
 
  private:
-  // With the jitter that PHP has. What is seen is of the last publication or of the one before.
+  // Has the jitter of PHP. Every answer must come from the last publication or from the one before.
   int serve_requests(unsigned number) const {
     SetReader reader({.directory = directory_.path()}, kSet);
     while (!shared_->stop) {
@@ -117,7 +117,7 @@ TEST_F(WipedDirectory, IsServedFromUntilTheNextPublicationAndThatIsSeenSoon) {
               std::to_string(slowest.count()) + " ms at most");
 }
 
-// What lies in it has the number that an idle worker knows, and other keys.
+// The new publication has the number that an idle worker knows, but other keys.
 TEST_F(WipedDirectory, GivesNumbersAnewThatDoNotConfuseAnIdleWorker) {
   for (unsigned round = 0; round < soak_rounds(10, 200); ++round) {
     SetReader idle = reader();

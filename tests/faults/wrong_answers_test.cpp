@@ -130,7 +130,8 @@ class WrongAnswers : public SetRefresherTest {
                          "the store", kPollInterval};
 };
 
-// Every generation holds one key more. Whatever is live is one that was pushed, whole, and never goes back.
+// Every generation holds one more key. The live set is always a whole pushed generation and never goes
+// back.
 TEST_F(WrongAnswers, NeverGoLive) {
   const unsigned rounds = soak_rounds(50, 2000);
   site_.push("shop", kKeys);
