@@ -88,7 +88,7 @@ const std::array kChoices{
     Choice{"of 1,000 bytes, almost equal", [] { return almost_equal(1'000); }},
 };
 
-TEST(Adversary, OverfillsAShardOnlyUnderTheSeedThatHeKnows) {
+TEST(Adversary, OverfillsAShardOnlyUnderTheSeedItKnows) {
   EXPECT_EQ(fullest_shard(overfilling(kKnownSeed), kKnownSeed), std::uint32_t{kKeys});
   const unsigned seeds = soak_rounds(20, 2'000);
   std::uint32_t worst = 0;
@@ -114,7 +114,7 @@ double estimated_fpr(const FilterKind& kind, const Keys& keys, std::uint64_t see
       .estimated_fpr;
 }
 
-TEST(Adversary, GetsASetOfEveryKindWithTheFprOfRandomKeys) {
+TEST(Adversary, CannotRaiseTheFprOfAnyKindAboveThatOfRandomKeys) {
   const unsigned seeds = soak_rounds(1, 20);
   const Keys keys = overfilling(kKnownSeed);
   const Keys others = numbered_keys("other", kKeys);

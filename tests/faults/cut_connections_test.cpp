@@ -65,7 +65,7 @@ class CutConnection : public ::testing::TestWithParam<Cut> {
   std::unique_ptr<Store> store_ = open_store(redis_.unix_url());
 };
 
-TEST_P(CutConnection, InAPushLeavesTheOldOrTheNewGeneration) {
+TEST_P(CutConnection, DuringAPushLeavesTheOldOrTheNewGeneration) {
   const unsigned cuts = cut_everywhere(
       [&] {
         redis_.command("FLUSHALL");
@@ -85,7 +85,7 @@ TEST_P(CutConnection, InAPushLeavesTheOldOrTheNewGeneration) {
   report("push", cuts);
 }
 
-TEST_P(CutConnection, InAPullGivesAllOrNothing) {
+TEST_P(CutConnection, DuringAPullGivesAllOrNothing) {
   redis_.command("FLUSHALL");
   pushing(0)(*store_);
   bool is_whole = false;

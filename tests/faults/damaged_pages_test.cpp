@@ -50,7 +50,7 @@ class DamagedPages : public LiveLayers {
 
 // A reader that had attached, or attaches now, either gives a reason or answers `absent` only for absent
 // keys.
-TEST_F(DamagedPages, OfControlLeaveReadersWithWhatTheyHaveOrWithAReason) {
+TEST_F(DamagedPages, ControlPageLeavesReadersTheirPublicationOrAReason) {
   publish("old");
   const std::string good = bytes_of_file(kControlName);
   ASSERT_EQ(good.size(), kPageBytes);
@@ -79,7 +79,7 @@ TEST_F(DamagedPages, OfControlLeaveReadersWithWhatTheyHaveOrWithAReason) {
 
 // The page's header names its publication and the layer behind it. The count of keys and the layer's bits
 // change all the time and have no checksum.
-TEST_F(DamagedPages, OfALiveLayerLeaveReadersWithThePublicationBefore) {
+TEST_F(DamagedPages, LiveLayerLeavesReadersThePublicationBefore) {
   publish_with({});
   NewLayer layer = empty_layer(100);
   layer.add(hash("live1"));

@@ -94,7 +94,7 @@ TEST_F(DamagedSnapshots, AreRefusedWithAnyByteChanged) {
               " of them in shards, looked up in without leaving the bytes");
 }
 
-TEST_F(DamagedSnapshots, AreRefusedWhenTheyAreLargeAndDamagedAtRandom) {
+TEST_F(DamagedSnapshots, AreRefusedWhenLargeAndDamagedAtRandom) {
   const unsigned rounds = soak_rounds(20, 2'000);
   std::mt19937_64 random(7);
   for (const FilterKind& kind : filter_kinds()) {

@@ -35,7 +35,7 @@ SnapshotBytes small_snapshot() {
   return build_snapshot({.set_name = "tags", .shard_bytes = kMinShardBytes}, numbered_keys("key", 50));
 }
 
-TEST(DamagedTexts, OfAChunkAreRefused) {
+TEST(DamagedTexts, AreRefusedAsChunks) {
   const SnapshotBytes snapshot = small_snapshot();
   const std::string chunk = encode_chunk(3, snapshot.get());
   const std::uint64_t tried = for_each_damage(chunk, soak_rounds(1, 255), [&](const std::string& damaged) {
@@ -47,7 +47,7 @@ TEST(DamagedTexts, OfAChunkAreRefused) {
 }
 
 // A change of the checksum's own name changes nothing else.
-TEST(DamagedTexts, OfAPointerRecordAreRefusedOrMeanTheSame) {
+TEST(DamagedTexts, AreRefusedOrMeanTheSameAsPointerRecords) {
   const SnapshotBytes snapshot = small_snapshot();
   PointerRecord record;
   record.current = describe(decode(snapshot));
@@ -89,7 +89,7 @@ min_keys = 10
 )";
 
 // The daemon keeps its old configuration: Keysieved.KeepsTheOldConfigurationWhenTheNewOneIsWrong.
-TEST(DamagedTexts, OfAConfigurationAreRefusedOrMeanSomethingElse) {
+TEST(DamagedTexts, AreRefusedOrMeanSomethingElseAsConfigurations) {
   const TemporaryDirectory directory(fast_folder());
   const std::string path = directory / "keysieve.toml";
   std::uint64_t refused = 0;

@@ -58,7 +58,7 @@ class EvictingRedis : public SetRefresherTest {
 };
 
 // The live set stays, with all added keys, whether pointer, chunks, seed or log are evicted.
-TEST_F(EvictingRedis, CostsNothingThatIsLive) {
+TEST_F(EvictingRedis, LosesNoLiveKey) {
   url_ = redis_.unix_url();
   const unsigned rounds = soak_rounds(5, 300);
   unsigned refused = 0;

@@ -70,7 +70,7 @@ class IdleWorkers : public SharedMemory {
   }
 };
 
-TEST_F(IdleWorkers, PinWhatIsMeasuredReportedAndRefusedOverTheLimit) {
+TEST_F(IdleWorkers, PinMemoryThatIsMeasuredReportedAndLimited) {
   const MountedTmpfs mounted(directory_.path(), "512m");
   if (!mounted.is_there()) GTEST_SKIP() << "this user may not mount";
   const SnapshotBytes large =

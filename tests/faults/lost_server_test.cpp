@@ -13,7 +13,7 @@ namespace keysieve::test {
 namespace {
 
 // The server has every write that it confirmed on its disk.
-TEST(LostServer, InAPushHasTheOldOrTheNewGeneration) {
+TEST(LostServer, DuringAPushHasTheOldOrTheNewGeneration) {
   RedisServer redis({"--appendonly", "yes", "--appendfsync", "always"});
   pushing(0)(*open_store(redis.unix_url()));
   std::mt19937 random(1);

@@ -55,7 +55,7 @@ class MovedClock : public Keysieved {
   unsigned moves_ = 0;
 };
 
-TEST_F(MovedClock, LosesNoKeyAndKeepsNothingBack) {
+TEST_F(MovedClock, LosesNoKeyAndDelaysNone) {
   site_.configure(tags_set);
   move_clock("+0d");
   int keys = 1000;
@@ -85,7 +85,7 @@ TEST_F(MovedClock, LosesNoKeyAndKeepsNothingBack) {
               std::to_string(generation) + " generations and as many adds followed at once, no key lost");
 }
 
-TEST_F(MovedClock, ExpiresByTheClockThatTheHostHas) {
+TEST_F(MovedClock, ExpiresSetsByTheHostsClock) {
   constexpr int kMaybe = 0;
   constexpr int kAbsent = 1;
   move_clock("+0d");

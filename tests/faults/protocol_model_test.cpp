@@ -17,7 +17,7 @@ struct Found {
   std::uint64_t states = 0;
   std::uint64_t steps = 0;
   bool is_wrong = false;    // a reader took what was removed, used again, half written, or older
-  bool is_lost = false;     // a reader called the key absent after another had seen it
+  bool is_lost = false;     // a reader called the key absent after it had been seen
   bool is_neither = false;  // what is current is not there
   std::uint64_t attached = 0;
 };
@@ -111,13 +111,13 @@ TEST_F(ProtocolModel, ShowsNoReaderWhatIsRemovedUsedAgainOrHalfWritten) {
 // If an operator removes the lock file and the control page but not the folder, a second publisher gets in.
 // One of the two may remove what the other has just made current. Workers that start then get no answers
 // until the next publication, but never wrong ones.
-TEST_F(ProtocolModel, ShowsNoReaderAnythingWrongWhereBothGuardsAreRemovedByHand) {
+TEST_F(ProtocolModel, ShowsNoReaderAnythingWrongWhenBothGuardsAreRemovedByHand) {
   const Deeds both{.kills = 1, .lock_removals = 1, .control_removals = 1, .wipes = 1};
   EXPECT_TRUE(explore_all(state_with(publishers_, both), Neither::IsBorne).is_neither);
 }
 
 // Without a safeguard the model finds an error.
-TEST_F(ProtocolModel, ShowsWhatEachSafeguardIsFor) {
+TEST_F(ProtocolModel, FindsAnErrorWithoutEachSafeguard) {
   const ModelState killed = state_with(2, {.kills = 1});
   EXPECT_TRUE(explore(state_with(2, {.lock_removals = 1}), {.holds_control = false}).is_neither);
   EXPECT_TRUE(explore(killed, {.names_before_current = false}).is_neither);

@@ -162,7 +162,7 @@ int count_successes(const std::vector<std::string>& paths, const std::vector<Att
   return successes;
 }
 
-TEST_F(OtherUser, CanChangeNothingThatIsThere) {
+TEST_F(OtherUser, CannotChangeAnyExistingFile) {
   const std::vector<std::string> paths = all_paths();
   ASSERT_GE(paths.size(), 12U) << "directory, set, lock, control, 2 publications, cache and its 3 files";
   for_each_other([&] { return count_successes(paths, kOnWhatIsThere); });
@@ -171,7 +171,7 @@ TEST_F(OtherUser, CanChangeNothingThatIsThere) {
               " attempts to open for writing, cut, remove, rename, chmod, map, lease, none went through");
 }
 
-TEST_F(OtherUser, CanPutNothingInPlaceOfWhatComes) {
+TEST_F(OtherUser, CannotTakeTheNameOfAnyFutureFile) {
   for_each_other([this] { return count_successes(coming_paths(), kOnWhatIsNot); });
   ASSERT_EQ(as_loader([this] { return publish_as_loader(); }), 3);
   soak_report("another user: " + std::to_string(2 * coming_paths().size() * kOnWhatIsNot.size()) +
@@ -179,7 +179,7 @@ TEST_F(OtherUser, CanPutNothingInPlaceOfWhatComes) {
 }
 
 // Shows that nothing above fails for another reason.
-TEST_F(OtherUser, OwnerCanAllOfThat) {
+TEST_F(OtherUser, MakesAttemptsThatSucceedForTheOwner) {
   EXPECT_EQ(as_loader([this] { return count_successes({file(kControlName)}, kOnWhatIsThere) > 5 ? 1 : 0; }),
             1);
   EXPECT_EQ(as_loader([this] { return count_successes({file("new")}, kOnWhatIsNot) > 1 ? 1 : 0; }), 1);

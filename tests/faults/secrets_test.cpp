@@ -65,7 +65,7 @@ std::string file_of_process(pid_t process, const char* name) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-TEST_F(Secrets, AreInNothingThatKeysievePrints) {
+TEST_F(Secrets, AreNeverPrintedByKeysieve) {
   RedisServer server({"--requirepass", kSecret});
   const std::string address = server.address();
   build("tags", numbered_lines(100));
@@ -79,7 +79,7 @@ TEST_F(Secrets, AreInNothingThatKeysievePrints) {
 }
 
 // Logs everything, through a refresh, a reload and the loss of the server.
-TEST_F(Secrets, AreNeitherInTheLogNorInTheListOfProcesses) {
+TEST_F(Secrets, AreNeitherInTheLogNorInTheProcessList) {
   RedisServer server({"--requirepass", kSecret});
   const std::string address = server.address();
   build("tags", numbered_lines(100));

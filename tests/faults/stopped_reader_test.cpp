@@ -29,7 +29,7 @@ class StoppedReader : public TracedGenerations {
   std::uint64_t generation_ = 0;
 };
 
-TEST_F(StoppedReader, IsServedRightlyHoweverMuchIsPublishedMeanwhile) {
+TEST_F(StoppedReader, AnswersRightlyHoweverMuchIsPublishedMeanwhile) {
   unsigned rounds = 0;
   for (int publications = 1; publications <= 4; ++publications) {
     for (unsigned stop = 1;; stop += soak_rounds(5, 1)) {
@@ -44,7 +44,7 @@ TEST_F(StoppedReader, IsServedRightlyHoweverMuchIsPublishedMeanwhile) {
               std::to_string(rounds) + " times, all served rightly");
 }
 
-TEST_F(StoppedReader, IsServedRightlyByAPublisherThatIsStoppedTwice) {
+TEST_F(StoppedReader, AnswersRightlyWhenThePublisherIsStoppedTwice) {
   const unsigned stride = soak_rounds(23, 1);
   unsigned rounds = 0;
   bool reader_has_more = true;

@@ -53,7 +53,7 @@ TEST_F(TwoPublishers, AreNeverBothAtWork) {
 
 // The second publisher is stopped too, and the first continues first. Neither may remove what the other has
 // made current.
-TEST_F(TwoPublishers, NeverSpoilThePublicationWhoeverRemovesTheLockFile) {
+TEST_F(TwoPublishers, NeverSpoilThePublicationWhenTheLockFileIsRemoved) {
   const unsigned stride = soak_rounds(23, 1);
   std::uint64_t generation = 0;
   unsigned rounds = 0;

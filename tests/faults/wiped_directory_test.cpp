@@ -93,7 +93,7 @@ class WipedDirectory : public PublishedGenerations {
   std::vector<pid_t> workers_;
 };
 
-TEST_F(WipedDirectory, IsServedFromUntilTheNextPublicationAndThatIsSeenSoon) {
+TEST_F(WipedDirectory, ServesUntilTheNextPublicationWhichIsSeenSoon) {
   const unsigned rounds = soak_rounds(2, 100);
   const milliseconds limit = soak_rounds(0, 1) == 1 ? kRecovered : kDeadline;
   milliseconds slowest{0};
@@ -118,7 +118,7 @@ TEST_F(WipedDirectory, IsServedFromUntilTheNextPublicationAndThatIsSeenSoon) {
 }
 
 // The new publication has the number that an idle worker knows, but other keys.
-TEST_F(WipedDirectory, GivesNumbersAnewThatDoNotConfuseAnIdleWorker) {
+TEST_F(WipedDirectory, ReusesNumbersWithoutConfusingAnIdleWorker) {
   for (unsigned round = 0; round < soak_rounds(10, 200); ++round) {
     SetReader idle = reader();
     const std::uint64_t known = publication_seen_by(idle);

@@ -41,7 +41,7 @@ long peak_kilobytes() {
 
 class TooLargeAnswer : public ::testing::TestWithParam<LargeValue> {};
 
-TEST_P(TooLargeAnswer, IsRefusedBeforeItHasAllCome) {
+TEST_P(TooLargeAnswer, IsRefusedBeforeAllOfItArrives) {
   const TemporaryDirectory directory{fast_folder()};
   const std::string url = GetParam().kind.empty_store(directory);
   const auto store = open_store(url);
