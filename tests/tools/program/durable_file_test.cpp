@@ -48,7 +48,7 @@ TEST_F(DurableFile, IsWrittenInParts) {
   EXPECT_EQ(text_of("a.ks"), "one two");
 }
 
-TEST_F(DurableFile, LeavesTheOlderOneWhereAPartCannotBeMade) {
+TEST_F(DurableFile, KeepsTheOldFileWhenAPartCannotBeMade) {
   write("a.ks", "old");
   EXPECT_THROW(write_durable_file(directory_ / "a.ks",
                                   [](const WritePart& write_part) {
@@ -73,12 +73,12 @@ TEST_F(DurableFile, MayBeEmpty) {
   EXPECT_THAT(names(), ElementsAre("a.ks"));
 }
 
-TEST_F(DurableFile, TakesThePlaceOfAnOlderOne) {
+TEST_F(DurableFile, ReplacesAnOlderFile) {
   write("a.ks", "a long old text");
   std::ifstream reader(directory_ / "a.ks");
   write("a.ks", "new");
   EXPECT_EQ(text_of("a.ks"), "new");
-  // Whoever has the old one open goes on reading the old one.
+  // A reader that has the old file open keeps reading the old one.
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(reader), {}), "a long old text");
 }
 
@@ -93,7 +93,7 @@ TEST_F(DurableFile, IsForItsOwnerAndGroupWithinTheUmask) {
   EXPECT_EQ(std::filesystem::status(directory_ / "b.ks").permissions(), perms(0600));
 }
 
-TEST_F(DurableFile, ReplacesWhatACrashHasLeft) {
+TEST_F(DurableFile, ReplacesTheLeftoversOfACrash) {
   std::ofstream(directory_ / ("a.ks.tmp." + std::to_string(::getpid()))) << "half";
   write("a.ks", "whole");
   EXPECT_EQ(text_of("a.ks"), "whole");
@@ -118,7 +118,7 @@ TEST_F(DurableFile, NeverReplacesAFolderOrADevice) {
   EXPECT_EQ(names().size(), 3U);
 }
 
-TEST_F(DurableFile, LeavesTheOldOneAndNothingElseWhenTheFileSystemIsFull) {
+TEST_F(DurableFile, LeavesOnlyTheOldFileWhenTheFileSystemIsFull) {
   const MountedTmpfs mounted(directory_.path(), "64k");
   if (!mounted.is_there()) GTEST_SKIP() << "this user may not mount";
   write("a.ks", "old");

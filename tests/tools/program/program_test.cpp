@@ -1,4 +1,4 @@
-// What both programs share in a few lines each: exit statuses, accounts, text inside markup.
+// Small parts that both programs share: exit statuses, accounts, text inside markup.
 #include "tools/program/program.hpp"
 
 #include "tests/support/matchers.hpp"

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
-// Refused, and the message quotes the text and says what is accepted.
+// The text is refused, and the message quotes it and says what is accepted.
 template <typename Parse>
 void expect_refused(Parse parse, std::initializer_list<std::string_view> texts, const std::string& accepted) {
   for (const std::string_view text : texts) {
@@ -49,7 +49,7 @@ TEST(Sizes, AreBytesOrPowersOf1024) {
   EXPECT_EQ(parse_bytes("8589934591GiB"), 8'589'934'591U << 30U);
 }
 
-TEST(Sizes, RefuseOtherUnitsFractionsAndWhatIsTooLarge) {
+TEST(Sizes, RefuseOtherUnitsFractionsAndTooLargeValues) {
   expect_refused(parse_bytes,
                  {"", "KiB", "4 KiB", "4KB", "4kb", "4kib", "1.5MiB", "-1", "+1", "1TiB", "4096x",
                   "9223372036854775808", "8589934592GiB", "18446744073709551616"},
@@ -66,7 +66,7 @@ TEST(Durations, HaveAUnit) {
   EXPECT_EQ(parse_duration("9223372036854775807ms").count(), std::numeric_limits<std::int64_t>::max());
 }
 
-TEST(Durations, RefuseOtherUnitsFractionsAndWhatIsTooLong) {
+TEST(Durations, RefuseOtherUnitsFractionsAndTooLongTimes) {
   expect_refused(parse_duration,
                  {"", "ms", "s", "0", "5", "90", "1.5h", "-5s", "5 s", "5sec", "1w", "5M",
                   "9223372036854775808ms", "9223372036854775807s", "106751991168d"},
@@ -84,7 +84,7 @@ TEST(Shares, AreFractionsOrPercentages) {
   EXPECT_EQ(parse_share("100%"), 1.0);
 }
 
-TEST(Shares, RefuseWhatIsNotBetween0And1) {
+TEST(Shares, RefuseValuesNotBetween0And1) {
   expect_refused(parse_share,
                  {"", "%", "2", "1.0001", "-0.1", "101%", "nan", "inf", "-1%", "0.2x", "20%%", "20  %"},
                  "as 0.2 or 20%");
@@ -105,7 +105,7 @@ TEST(Moments, CanBeNow) {
   EXPECT_LE(now, unix_now());
 }
 
-TEST(Moments, RefuseDatesThatAreNoneAndWhatLiesBefore1970) {
+TEST(Moments, RefuseInvalidDatesAndThoseBefore1970) {
   expect_refused(parse_moment,
                  {"",
                   "@",
@@ -166,7 +166,7 @@ TEST(Moments, AreShownInUtc) {
   EXPECT_EQ(parse_moment(format_moment(1'795'244'400)), 1'795'244'400);
 }
 
-TEST(Shares, AreShownWithThreeDigitsThatCount) {
+TEST(Shares, AreShownWithThreeSignificantDigits) {
   EXPECT_EQ(format_share(0.0), "0 %");
   EXPECT_EQ(format_share(1.0), "100 %");
   EXPECT_EQ(format_share(0.2), "20.0 %");
@@ -176,7 +176,7 @@ TEST(Shares, AreShownWithThreeDigitsThatCount) {
   EXPECT_EQ(format_share(1e-6), "0.000100 %");
 }
 
-TEST(Counts, AreShownWithThousandsApart) {
+TEST(Counts, AreShownWithThousandsSeparated) {
   EXPECT_EQ(format_count(0), "0");
   EXPECT_EQ(format_count(999), "999");
   EXPECT_EQ(format_count(1000), "1,000");
