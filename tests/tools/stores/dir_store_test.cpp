@@ -33,13 +33,13 @@ class DirStore : public ::testing::Test {
   std::string folder_ = directory_ / "store";
 };
 
-TEST_F(DirStore, IsUnavailableWhereAFileLies) {
+TEST_F(DirStore, IsUnavailableWhenItsPathIsAFile) {
   std::ofstream(folder_) << "a file";
   EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] { open(); }),
             "dir:" + folder_ + ": cannot open the folder: Not a directory");
 }
 
-TEST_F(DirStore, DoesNotMistakeAFolderThatIsGoneForAnEmptyOne) {
+TEST_F(DirStore, DoesNotMistakeAMissingFolderForAnEmptyOne) {
   const auto store = open();
   put(*store, "a", "1");
   fs::remove_all(folder_);
@@ -77,7 +77,7 @@ TEST_F(DirStore, LeavesNoTemporaryFiles) {
   expect_no_temporary_files();
 }
 
-TEST_F(DirStore, RemovesTheTemporaryFilesOfWritersThatWereKilled) {
+TEST_F(DirStore, RemovesTheTemporaryFilesOfKilledWriters) {
   put(*open(), "a", "1");
   for (const char* name : {".put-1", ".put-2"}) std::ofstream(folder_ + "/" + name) << "part";
   const auto long_ago = fs::file_time_type::clock::now() - kAbandonedAfter - std::chrono::minutes(1);
@@ -102,7 +102,7 @@ TEST_F(DirStore, GivesUpOnALockThatIsHeldTooLong) {
   EXPECT_EQ(store->get("a"), "1") << "reading needs no lock";
 }
 
-TEST_F(DirStore, LeavesNothingOfManyRecordsWhenOneCannotBePut) {
+TEST_F(DirStore, LeavesNoTemporaryFilesWhenOneOfManyRecordsCannotBePut) {
   const auto store = open();
   fs::create_directory(folder_ + "/taken");
   std::vector<Record> records = records_of(numbered("key", 50), "1");
@@ -111,7 +111,7 @@ TEST_F(DirStore, LeavesNothingOfManyRecordsWhenOneCannotBePut) {
   expect_no_temporary_files();
 }
 
-TEST_F(DirStore, PutsMoreRecordsAtOnceThanItMayHaveFilesOpen) {
+TEST_F(DirStore, PutsMoreRecordsAtOnceThanItMayOpenFiles) {
   EXPECT_EQ(run_in_process([this] {
               const rlimit limit{30, 30};
               if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return kUnexpected;
@@ -122,7 +122,7 @@ TEST_F(DirStore, PutsMoreRecordsAtOnceThanItMayHaveFilesOpen) {
             0);
 }
 
-TEST_F(DirStore, DoesNotMistakeAFolderThatIsGoneForAnEmptyLog) {
+TEST_F(DirStore, DoesNotMistakeAMissingFolderForAnEmptyLog) {
   const auto store = open();
   append(*store, {"a"});
   fs::remove_all(folder_);
@@ -150,7 +150,7 @@ TEST_F(DirStore, PositionsRiseWhenTheClockGoesBack) {
   EXPECT_EQ(append(*open(), {"c"}), log_position(milliseconds_of(ahead), 8)) << "after a trim, too";
 }
 
-TEST_F(DirStore, ListsNoFilesThatAreNoRecords) {
+TEST_F(DirStore, ListsOnlyFilesThatAreRecords) {
   const auto store = open();
   put(*store, "a", "1");
   for (const char* name : {"a b", "%2e", "%", "%zz", ".hidden", "b%2"})
@@ -159,7 +159,7 @@ TEST_F(DirStore, ListsNoFilesThatAreNoRecords) {
   EXPECT_THAT(store->keys_with_prefix(""), ElementsAre("a"));
 }
 
-TEST_F(DirStore, WatchPassesOverFilesThatAreBeingWritten) {
+TEST_F(DirStore, WatchIgnoresFilesThatAreBeingWritten) {
   const auto store = open();
   const auto watch = store->watch();
   arm(*watch, {{kLog, {}}});

@@ -1,4 +1,4 @@
-// What the stores that lie in a folder have in common beyond what every store does.
+// What the stores in a folder have in common, beyond the behaviour of every store.
 #include <filesystem>
 
 #include "tests/support/matchers.hpp"
@@ -22,7 +22,7 @@ TEST_P(FolderStore, IsUnavailableWithoutAParentFolder) {
             url + ": cannot create the folder: No such file or directory");
 }
 
-TEST_P(FolderStore, IsNotCreatedByWhoOnlyReads) {
+TEST_P(FolderStore, IsNotCreatedByAReader) {
   const auto read = [this] { return open_store(url_, IfMissing::Refuse)->get("a"); };
   EXPECT_THAT(message_of<ErrorKind::Unavailable>(read),
               AllOf(StartsWith(url_ + ": cannot open"), EndsWith(": No such file or directory")));
@@ -31,7 +31,7 @@ TEST_P(FolderStore, IsNotCreatedByWhoOnlyReads) {
   EXPECT_EQ(read(), "1");
 }
 
-TEST_P(FolderStore, KeepsALogBesideTheRecords) {
+TEST_P(FolderStore, KeepsALogApartFromARecordOfTheSameName) {
   const auto store = open();
   append(*store, {"a"});
   put(*store, kLog, "a record of the same name");

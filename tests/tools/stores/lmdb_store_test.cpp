@@ -20,7 +20,7 @@ namespace {
 class LmdbStore : public ::testing::Test {
  protected:
   std::unique_ptr<Store> open(const std::string& query = "") { return open_store("lmdb:" + folder_ + query); }
-  // Past the store, none of which may be open: LMDB opens a file once in a process.
+  // Bypasses the store. No store may be open: LMDB opens a file only once in a process.
   void put_raw(const std::string& key, const std::string& value) const {
     const auto environment = LmdbEnvironment::shared(folder_, std::uint64_t{1} << 20, folder_);
     LmdbTransaction transaction(*environment, 0, folder_);
@@ -32,8 +32,8 @@ class LmdbStore : public ::testing::Test {
   std::string folder_ = directory_ / "store";
 };
 
-// As a mount point whose file system is not there.
-TEST_F(LmdbStore, IsNotCreatedInAnEmptyFolderByWhoOnlyReads) {
+// Like a mount point whose file system is missing.
+TEST_F(LmdbStore, IsNotCreatedInAnEmptyFolderByAReader) {
   std::filesystem::create_directory(folder_);
   EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("lmdb:" + folder_, IfMissing::Refuse),
             "lmdb:" + folder_ + ": cannot open: No such file or directory");
@@ -62,7 +62,7 @@ TEST_F(LmdbStore, TakesNoMoreDiskThanItHolds) {
   EXPECT_LT(std::filesystem::file_size(folder_ + "/data.mdb"), std::uint64_t{1} << 20);
 }
 
-TEST_F(LmdbStore, ServesOthersOfItsProcessAfterOneIsClosed) {
+TEST_F(LmdbStore, ServesOtherStoresOfTheProcessAfterOneIsClosed) {
   auto first = open();
   const auto second = open("?prefix=shop");
   put(*first, "a", "1");
@@ -72,12 +72,12 @@ TEST_F(LmdbStore, ServesOthersOfItsProcessAfterOneIsClosed) {
   EXPECT_EQ(open()->get("a"), "2");
 }
 
-TEST_F(LmdbStore, KeepsWhatWasPutWhenTheWriterIsKilled) {
+TEST_F(LmdbStore, KeepsRecordsWhenTheWriterIsKilled) {
   const pid_t child = start_process([this]() -> int {
     const auto store = open();
     for (int i = 0;; ++i) put(*store, "a", std::to_string(i));
   });
-  // The child puts and puts until it is killed, most likely in the middle of a transaction.
+  // The child keeps writing until it is killed, most likely in the middle of a transaction.
   while (!std::filesystem::exists(folder_ + "/data.mdb")) ::usleep(1000);
   std::optional<std::string> seen;
   while (!seen) seen = open()->get("a");
@@ -89,7 +89,7 @@ TEST_F(LmdbStore, KeepsWhatWasPutWhenTheWriterIsKilled) {
   EXPECT_EQ(store->get("a"), "after");
 }
 
-// The loader may be a user who can read the file but not write it; as root, the case becomes one.
+// The loader may be a user that can read the file but not write it. As root, the case becomes such a user.
 TEST_F(LmdbStore, CanBeReadWithoutTheRightToWrite) {
   put(*open(), "a", "1");
   std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
@@ -123,7 +123,7 @@ TEST_F(LmdbStore, CanBeReadOnAReadOnlyFileSystem) {
   EXPECT_THAT(message_of<ErrorKind::Permission>([&] { append(*store, {"b"}); }), HasSubstr(refused));
 }
 
-// Runs `work` as the first process of a PID namespace of its own, as the program of a container.
+// Runs `work` as the first process of its own PID namespace, like the program of a container.
 template <typename Work>
 pid_t start_in_container(Work work) {
   return start_process([&] {
@@ -132,7 +132,7 @@ pid_t start_in_container(Work work) {
   });
 }
 
-TEST_F(LmdbStore, IsNotOpenedByTwoProcessesOfOneIdInDifferentContainers) {
+TEST_F(LmdbStore, IsNotOpenedByProcessesWithTheSameIdInTwoContainers) {
   if (!is_root()) GTEST_SKIP() << "only root can make a PID namespace";
   if (wait_for(start_in_container([] { return 0; })) != 0) GTEST_SKIP() << "this root may not";
   put(*open(), "a", "1");
@@ -161,7 +161,7 @@ TEST_F(LmdbStore, IsNotOpenedByTwoProcessesOfOneIdInDifferentContainers) {
   for (const int end : {opened[0], opened[1], closing[0], closing[1]}) ::close(end);
 }
 
-// As the next writer of a log finds it whose clock is behind; with it, the keys of a log are pinned.
+// The log is as a writer finds it whose clock is behind. This also fixes the names of a log's keys.
 TEST_F(LmdbStore, PositionsRiseWhenTheClockGoesBack) {
   open();
   const LogPosition ahead = log_position(static_cast<std::uint64_t>(unix_now_ms()) + 3'600'000, 5);
@@ -194,7 +194,7 @@ TEST_F(LmdbStore, AppendsAllOrNothingWhenItIsFull) {
   EXPECT_EQ(store->read_after(kLog, {}, 10).size(), 1U);
 }
 
-TEST_F(LmdbStore, UsesTheRoomOfWhatWasTrimmedAgain) {
+TEST_F(LmdbStore, ReusesTheSpaceOfTrimmedEntries) {
   const auto store = open("?map_size=4MiB");
   for (int round = 0; round < 20; ++round) {
     const LogPosition last = append(*store, std::vector<std::string>(500, std::string(1000, 'x')));

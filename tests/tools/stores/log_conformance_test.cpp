@@ -1,4 +1,4 @@
-// What every store must do with logs, and when it lists the records next to them, run over each of them.
+// What every store must do with logs, and when it lists the records next to them. Runs over each store.
 
 #include <algorithm>
 #include <numeric>
@@ -33,7 +33,7 @@ TEST_P(LogConformance, IsEmptyBeforeAnythingWasAppended) {
   EXPECT_EQ(store->end_of(kLog), kBeforeAll);
 }
 
-TEST_P(LogConformance, GivesBackWhatWasAppendedInItsOrder) {
+TEST_P(LogConformance, GivesBackEntriesInOrder) {
   const auto store = open();
   append(*store, {"c", "a"});
   const LogPosition last = append(*store, {"b"});
@@ -44,7 +44,7 @@ TEST_P(LogConformance, GivesBackWhatWasAppendedInItsOrder) {
   EXPECT_EQ(store->end_of(kLog), last);
 }
 
-TEST_P(LogConformance, NumbersByTheClock) {
+TEST_P(LogConformance, TakesPositionsFromTheClock) {
   const auto before = static_cast<std::uint64_t>(unix_now_ms());
   const LogPosition position = append(*open(), {"a"});
   const auto after = static_cast<std::uint64_t>(unix_now_ms());
@@ -97,7 +97,7 @@ TEST_P(LogConformance, KeepsAnyByteOfAKey) {
   EXPECT_THAT(keys_in(*store), ElementsAre(all_bytes, "", std::string(1, '\0'), "猫"));
 }
 
-TEST_P(LogConformance, TellsAnEmptyKeyFromANotice) {
+TEST_P(LogConformance, DistinguishesAnEmptyKeyFromANotice) {
   const auto store = open();
   append(*store, {""});
   EXPECT_EQ(store->read_after(kLog, kBeforeAll, kPlenty).front().key, std::optional<std::string>(""));
@@ -121,7 +121,7 @@ TEST_P(LogConformance, RefusesKeysThatAreTooLong) {
   EXPECT_EQ(store->end_of(kLog), kBeforeAll);
 }
 
-TEST_P(LogConformance, RefusesNamesThatNoLogCanHave) {
+TEST_P(LogConformance, RefusesInvalidLogNames) {
   const auto store = open();
   for (const std::string& name : {std::string(), std::string("a/b"), std::string("a b"), std::string("a%"),
                                   std::string("a\0b", 3), std::string(kMaxRecordKeyBytes + 1, 'a')}) {
@@ -210,7 +210,7 @@ TEST_P(LogConformance, TrimsThousandsInTheMiddleOfARead) {
   EXPECT_TRUE(keys_of(reader->read_after(kLog, begun.back().position, kPlenty)) == numbered("new", 8'000));
 }
 
-// Reads on and on until it has seen so many entries; whatever it once passed over it will never see.
+// Keeps reading until it has seen so many entries. It never sees an entry that it once passed over.
 std::vector<std::string> follow(Store& store, std::size_t count) {
   std::vector<std::string> keys;
   LogPosition seen{};
@@ -301,7 +301,7 @@ TEST_P(LogConformance, ListsTheRecordsThatBeginWithAPrefix) {
   EXPECT_EQ(store->keys_with_prefix("").size(), 7U);
 }
 
-TEST_P(LogConformance, TakesNoByteOfAPrefixForAPattern) {
+TEST_P(LogConformance, TreatsNoByteOfAPrefixAsAPattern) {
   const auto store = open();
   for (const char* key : {"a.b", "axb", "a-b"}) put(*store, key, "1");
   EXPECT_THAT(store->keys_with_prefix("a."), UnorderedElementsAre("a.b"));
@@ -309,7 +309,7 @@ TEST_P(LogConformance, TakesNoByteOfAPrefixForAPattern) {
     EXPECT_THAT(store->keys_with_prefix(prefix), IsEmpty());
 }
 
-TEST_P(LogConformance, ListsNoLogsAndNothingThatWasRemoved) {
+TEST_P(LogConformance, ListsNeitherLogsNorRemovedRecords) {
   const auto store = open();
   append(*store, {"a"});
   append(*store, {"a"}, "keysieve");

@@ -68,14 +68,14 @@ TEST_F(LogFileTest, RefusesPositionsThatDoNotRise) {
   EXPECT_THAT(keys_in_file(), ElementsAre("a", "b"));
 }
 
-TEST_F(LogFileTest, ReadsNothingBackWhereNoKeyIs) {
+TEST_F(LogFileTest, DoesNotReadBackEntriesWithoutAKey) {
   const std::vector<LogEntry> given{{log_position(1, 0), "a"}, {log_position(2, 0), std::nullopt}};
   file_.append(given);
   EXPECT_THAT(keys_in_file(), ElementsAre("a"));
   EXPECT_EQ(LogFile(path_).end(), log_position(2, 0));
 }
 
-TEST_F(LogFileTest, GoesOnWhereItStopped) {
+TEST_F(LogFileTest, ContinuesWhereItStopped) {
   std::vector<std::string> keys;
   for (int i = 0; i < 50'000; ++i) keys.push_back("a key of some length " + std::to_string(i));
   file_.append(entries(keys));  // several frames
@@ -91,7 +91,7 @@ TEST_F(LogFileTest, GoesOnWhereItStopped) {
   EXPECT_TRUE(keys_in(reader) == keys) << "and from the beginning again";
 }
 
-// A kernel's count of the bytes that this process has read.
+// The kernel's count of the bytes that this process has read.
 std::uint64_t bytes_read_so_far() {
   std::ifstream io("/proc/self/io");
   std::string name;
@@ -100,7 +100,7 @@ std::uint64_t bytes_read_so_far() {
   return bytes;
 }
 
-TEST_F(LogFileTest, ReadsOnlyWhatHasComeSinceTheLastRead) {
+TEST_F(LogFileTest, ReadsOnlyWhatIsNewSinceTheLastRead) {
   file_.append(entries({std::string(8'000'000, 'x')}));
   LogFile reader(path_);
   ASSERT_THAT(reader.read_after(kBeforeAll, kAllBytes), SizeIs(1));
@@ -112,7 +112,7 @@ TEST_F(LogFileTest, ReadsOnlyWhatHasComeSinceTheLastRead) {
   EXPECT_LT(bytes_read_so_far() - before, 10'000U);
 }
 
-TEST_F(LogFileTest, SeesNoTornEntryAndAppendsInItsPlaceWhereverItIsCut) {
+TEST_F(LogFileTest, IgnoresATornEntryAndAppendsInItsPlaceWhereverItIsCut) {
   file_.append(entries({"a", "b"}));
   const std::size_t whole = bytes().size();
   file_.append(entries({"c", "d"}, 2));
@@ -139,7 +139,7 @@ TEST_F(LogFileTest, AppendsInPlaceOfATornFirstEntry) {
   }
 }
 
-// What a file system may leave that crashed: the file has grown, a page of what was written is zero.
+// A crash of the file system may leave this: the file has grown, but a page of the new bytes is zero.
 TEST_F(LogFileTest, AppendsInPlaceOfAnEntryThatHasLostAPage) {
   file_.append(entries({"a"}));
   const std::size_t whole = bytes().size();
@@ -177,7 +177,7 @@ TEST_F(LogFileTest, SaysWhereAByteIsWrong) {
   }
 }
 
-TEST_F(LogFileTest, TakesNoZeroedEntryInTheMiddleForATornOne) {
+TEST_F(LogFileTest, DoesNotMistakeAZeroedEntryInTheMiddleForATornOne) {
   file_.append(entries({"a"}));
   const std::size_t second = bytes().size();
   file_.append(entries({"b"}, 2));
@@ -189,7 +189,7 @@ TEST_F(LogFileTest, TakesNoZeroedEntryInTheMiddleForATornOne) {
   EXPECT_THAT(message_of<ErrorKind::Data>([&] { keys_in_file(); }), HasSubstr(std::to_string(second)));
 }
 
-TEST_F(LogFileTest, RefusesAFileThatIsNoLog) {
+TEST_F(LogFileTest, RefusesAFileThatIsNotALog) {
   write("a text that somebody has put here by mistake, longer than a header");
   EXPECT_EQ(message_of<ErrorKind::Data>([&] { keys_in_file(); }), path_ + ": is damaged at byte 0");
 }
@@ -201,7 +201,7 @@ TEST_F(LogFileTest, FollowsNoSymbolicLink) {
   EXPECT_THAT([&] { file_.append(entries({"b"}, 2)); }, fails(ErrorKind::Unavailable));
 }
 
-TEST_F(LogFileTest, TakesBackWhatAFullDiskCutShort) {
+TEST_F(LogFileTest, TakesBackAnAppendThatAFullDiskCutShort) {
   file_.append(entries({"a"}));
   const std::size_t whole = bytes().size();
   EXPECT_EQ(run_in_process([&] {
@@ -256,7 +256,7 @@ TEST_F(LogFileTest, LeavesTheFileAloneWhenThereIsNothingToTrim) {
   EXPECT_FALSE(fs::exists(directory_ / "missing"));
 }
 
-TEST_F(LogFileTest, GetsSmallerWhenItIsTrimmed) {
+TEST_F(LogFileTest, ShrinksWhenItIsTrimmed) {
   for (std::uint64_t i = 1; i <= 100; ++i) file_.append(entries({std::string(1000, 'x')}, i));
   file_.trim(log_position(99, 0));
   EXPECT_LT(bytes().size(), 1'200U);
@@ -265,7 +265,7 @@ TEST_F(LogFileTest, GetsSmallerWhenItIsTrimmed) {
   EXPECT_EQ(LogFile(path_).end(), log_position(100, 0));
 }
 
-TEST_F(LogFileTest, LeavesOneFileAlone) {
+TEST_F(LogFileTest, LeavesOnlyOneFile) {
   file_.append(entries({"a", "b"}));
   std::ofstream(path_ + "~") << "what a crash in the middle of a trim has left";
   file_.trim(log_position(1, 0));
@@ -273,8 +273,8 @@ TEST_F(LogFileTest, LeavesOneFileAlone) {
   EXPECT_THAT(keys_in_file(), ElementsAre("b"));
 }
 
-// A writer that appends and appends is killed: what it was told is appended, is there.
-TEST_F(LogFileTest, KeepsWhatWasAppendedWhenTheWriterIsKilled) {
+// A writer is killed while it keeps appending: every confirmed entry is there.
+TEST_F(LogFileTest, KeepsEntriesWhenTheWriterIsKilled) {
   for (int round = 0; round < 5; ++round) {
     const LogPosition before = LogFile(path_).end();
     const pid_t child = start_process([&] {

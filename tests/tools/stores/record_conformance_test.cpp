@@ -1,4 +1,4 @@
-// What every store must do with records, run over each of them.
+// What every store must do with records. Runs over each store.
 #include <atomic>
 #include <numeric>
 #include <thread>
@@ -14,7 +14,7 @@ class RecordConformance : public StoreConformance {};
 
 INSTANTIATE_TEST_SUITE_P(Stores, RecordConformance, every_store_and_sentinel, store_kind_name);
 
-TEST_P(RecordConformance, AnswersNothingForAKeyThatIsNotThere) {
+TEST_P(RecordConformance, ReturnsNothingForAMissingKey) {
   EXPECT_EQ(open()->get("keysieve:seed"), std::nullopt);
 }
 
@@ -39,7 +39,7 @@ TEST_P(RecordConformance, KeepsAnyByteOfAValue) {
   EXPECT_EQ(store->get("a"), all_bytes);
 }
 
-TEST_P(RecordConformance, TellsAnEmptyValueFromNone) {
+TEST_P(RecordConformance, DistinguishesAnEmptyValueFromNone) {
   const auto store = open();
   put(*store, "a", "");
   EXPECT_EQ(store->get("a"), "");
@@ -79,7 +79,7 @@ TEST_P(RecordConformance, KeepsEveryAllowedKeyApart) {
   for (const Record& record : records) EXPECT_EQ(store->get(record.key), record.value);
 }
 
-TEST_P(RecordConformance, AnswersManyInTheOrderAsked) {
+TEST_P(RecordConformance, ReturnsManyInTheOrderOfTheRequest) {
   const auto store = open();
   std::vector<Record> records;
   std::vector<std::string> keys;
@@ -110,7 +110,7 @@ TEST_P(RecordConformance, CarriesManyLargeValuesAtOnce) {
   for (std::size_t i = 0; i < values.size(); ++i) EXPECT_TRUE(values[i] == records[i].value) << keys[i];
 }
 
-TEST_P(RecordConformance, DoesNothingWithNothing) {
+TEST_P(RecordConformance, DoesNothingWhenGivenNothing) {
   const auto store = open();
   store->put_many({});
   store->remove_many({});
@@ -136,7 +136,7 @@ TEST_P(RecordConformance, ReplacesOnlyTheExpectedValue) {
   EXPECT_EQ(store->get("a"), "second");
 }
 
-TEST_P(RecordConformance, RemovesManyAndPassesOverKeysThatAreNotThere) {
+TEST_P(RecordConformance, RemovesManyAndSkipsMissingKeys) {
   const auto store = open();
   put(*store, "a", "1");
   put(*store, "b", "2");
@@ -174,7 +174,7 @@ TEST_P(RecordConformance, RefusesAParameterItDoesNotKnow) {
   EXPECT_THAT([&] { open_store(with_parameter(url_, "prefx=shop")); }, fails(ErrorKind::Usage));
 }
 
-// Adds one to a counter so often; every lost race is tried again.
+// Adds one to a counter so many times; retries every lost race.
 void count_up(const std::string& url, int times) {
   const auto store = open_store(url);
   while (times > 0) {
@@ -203,7 +203,7 @@ TEST_P(RecordConformance, LosesNoUpdateOfRacingProcesses) {
   EXPECT_EQ(open()->get("counter"), "75");
 }
 
-TEST_P(RecordConformance, LetsOneOfRacingWritersPutIfAbsent) {
+TEST_P(RecordConformance, LetsOnlyOneRacingWriterPutIfAbsent) {
   std::atomic<int> winners = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

@@ -1,4 +1,4 @@
-// What the suites of records, of logs and of watches share, which run over every kind of store.
+// Shared by the suites of records, logs and watches, which run over every kind of store.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What every store must do that tells when it changes, run over each of them.
+// What every store that notifies of changes must do. Runs over each of them.
 #include <thread>
 
 #include "tests/support/forked.hpp"
@@ -10,19 +10,19 @@ namespace keysieve::test {
 namespace {
 
 const std::string kOtherLog = "keysieve:shop:adds";
-// So long nothing must come, where nothing should.
+// How long nothing may come when nothing should.
 constexpr std::chrono::milliseconds kQuiet{50};
 
 class WatchConformance : public StoreConformance {
  protected:
-  // With what has come so far.
+  // Arms the watch with everything that has come so far.
   static void arm_at_end(StoreWatch& watch, Store& store, const std::vector<std::string>& logs = {kLog}) {
     std::vector<WatchedLog> watched;
     for (const std::string& log : logs) watched.push_back({log, store.end_of(log)});
     watch.arm(watched);
   }
 
-  // Armed, with all that has come so far taken.
+  // A watch that is armed, with everything that has come so far taken.
   static std::unique_ptr<StoreWatch> quiet_watch(Store& store) {
     auto watch = store.watch();
     do arm_at_end(*watch, store);
@@ -61,7 +61,8 @@ TEST_P(WatchConformance, WakesAgainWhenArmedAgain) {
   }
 }
 
-// What a writer does who has changed records of a set: most stores wake by themselves, Redis by the notice.
+// Does what a writer does after changing records of a set. Redis needs the notice, other stores wake
+// without it.
 TEST_P(WatchConformance, WakesWhenARecordHasChanged) {
   const auto store = open();
   const auto watch = quiet_watch(*store);
@@ -85,7 +86,7 @@ TEST_P(WatchConformance, WakesWhenARecordIsRemoved) {
   EXPECT_THAT(wait(*watch), Contains(kLog));
 }
 
-TEST_P(WatchConformance, TellsOfAnyOfManyLogs) {
+TEST_P(WatchConformance, ReportsAnyOfManyLogs) {
   const auto store = open();
   const auto watch = store->watch();
   arm_at_end(*watch, *store, {kLog, kOtherLog});
@@ -114,7 +115,7 @@ TEST_P(WatchConformance, WakesForALogThatIsArmedLater) {
   EXPECT_THAT(wait(*watch), Contains(kOtherLog));
 }
 
-TEST_P(WatchConformance, LivesOnWithoutItsConnection) {
+TEST_P(WatchConformance, OutlivesItsStoresConnection) {
   auto store = open();
   const auto watch = quiet_watch(*store);
   store.reset();
@@ -122,8 +123,8 @@ TEST_P(WatchConformance, LivesOnWithoutItsConnection) {
   EXPECT_THAT(wait(*watch), Contains(kLog));
 }
 
-// Sleeps until it is woken, looks, and sleeps again: one wake-up that was lost, or came before the entry
-// could be seen, and it would not see the entry before the next.
+// Sleeps until it is woken, looks, and sleeps again. If a wake-up were lost, or came before the entry could
+// be seen, it would not see the entry before the next wake-up.
 TEST_P(WatchConformance, LosesNoWakeUpBetweenLooks) {
   constexpr int kRounds = 200;
   std::atomic<int> seen_count = 0;
@@ -131,7 +132,7 @@ TEST_P(WatchConformance, LosesNoWakeUpBetweenLooks) {
     const auto store = open();
     for (int i = 0; i < kRounds; ++i) {
       append(*store, {std::to_string(i)});
-      if (!eventually([&] { return seen_count > i; })) return;  // as a follower that has no more to do
+      if (!eventually([&] { return seen_count > i; })) return;  // like a follower that is done
     }
   });
   const auto store = open();

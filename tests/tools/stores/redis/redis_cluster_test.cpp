@@ -1,4 +1,4 @@
-// The store over a cluster whose masters all live: where commands go, and how they find slots that move.
+// The store over a cluster whose masters are all up: where commands go, and how they find slots that move.
 
 #include <algorithm>
 #include <atomic>
@@ -29,7 +29,7 @@ class RedisClusterStore : public ::testing::Test {
     return static_cast<int>(info_of(server, "errorstats", "errorstat_" + code + ":count="));
   }
 
-  // Of all masters.
+  // The sum over all masters.
   template <typename Number>
   int sum(const Number& number_of, std::size_t first = 0) {
     int all = 0;
@@ -46,7 +46,7 @@ class RedisClusterStore : public ::testing::Test {
   RedisCluster& cluster_ = shared_redis_cluster();
 };
 
-// One slot on its way from its master to the next one; there at last when the object is gone.
+// One slot on its way from its master to the next one; it has arrived when the object is gone.
 class MovingSlot {
  public:
   MovingSlot(RedisCluster& cluster, std::size_t slot)
@@ -69,7 +69,7 @@ class MovingSlot {
     expect_ok(from_, "MIGRATE 127.0.0.1 " + std::to_string(to_.port()) + " \"\" 0 120000 KEYS " + key);
   }
 
-  // It stays where it was.
+  // The slot stays where it was.
   void call_off() {
     is_done_ = true;
     expect_ok(from_, "CLUSTER SETSLOT " + slot_name_ + " STABLE");
@@ -181,7 +181,7 @@ TEST_F(RedisClusterStore, AsksTheOtherMasterWhileASlotMoves) {
   EXPECT_GT(count_of_errors(slot.from(), "ASK"), asked_before + 2) << "it has not moved for good";
 }
 
-TEST_F(RedisClusterStore, AsksTheFirstMasterAgainWhereTheOtherOneIsSilent) {
+TEST_F(RedisClusterStore, AsksTheFirstMasterAgainWhenTheOtherOneIsSilent) {
   const auto store = when_available([this] { return open("?timeout=200ms&failover=2m"); });
   EXPECT_EQ(store->get("{foo}nowhere"), std::nullopt);
   MovingSlot slot(cluster_, slot_of("foo"));

@@ -1,4 +1,4 @@
-// What becomes of a store when a server of a cluster is lost.
+// What happens to a store when a server of a cluster is lost.
 #include <signal.h>
 
 #include "tests/support/forked.hpp"
@@ -21,7 +21,7 @@ class RedisFailover : public ::testing::Test {
   static std::vector<std::string> all_keys() { return numbered("key", 100); }
   static std::vector<Record> records_with(const std::string& value) { return records_of(all_keys(), value); }
 
-  // Its replica takes its place once it is missed.
+  // Its replica takes over once a client misses the master.
   void lose(RedisServer& master) {
     cluster_.replace_when_missed(master);
     master.kill();
@@ -43,7 +43,7 @@ TEST_F(RedisFailover, IsWaitedFor) {
   EXPECT_GT(append(*writer, {"foo"}), LogPosition{});
 }
 
-TEST_F(RedisFailover, IsFoundWhereAMasterHangs) {
+TEST_F(RedisFailover, IsNoticedWhenAMasterHangs) {
   open("?wait_replicas=1&timeout=2m")->put_many(records_with("before"));
   const auto store = open("?timeout=500ms&failover=2m");
   cluster_.replace_when_missed(cluster_.node(1));
@@ -68,7 +68,7 @@ TEST_F(RedisFailover, LeavesTooFewReplicas) {
   });
 }
 
-TEST_F(RedisFailover, LeavesMastersWithoutAReplicaThatNeedNone) {
+TEST_F(RedisFailover, NeedsNoReplicaOnceAMasterHasNone) {
   cluster_.wait_until_replicas_are_named();
   cluster_.node(3).kill();
   cluster_.notice_losses_soon();
@@ -105,7 +105,7 @@ TEST_F(RedisFailover, IsGivenUpWhenAMasterIsLostWithItsReplica) {
       message_of<ErrorKind::Unavailable>([&] { store->get_many(all_keys()); }),
       AllOf(HasSubstr(cluster_.url() + ": "), HasSubstr("(tried for 500 ms)"),
             AnyOf(HasSubstr("Connection refused"), HasSubstr("CLUSTERDOWN"), HasSubstr("has no master"))));
-  // A cluster that lacks slots serves none; foo is of another master.
+  // A cluster that lacks slots serves none; foo belongs to another master.
   EXPECT_TRUE(eventually([&] {
     return message_of<ErrorKind::Unavailable>([&] {
              store->get("foo");

@@ -1,4 +1,4 @@
-// What is particular to logs in Redis: they are streams that any client can append to.
+// Behaviour of logs in Redis only: they are streams that any client can append to.
 
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
@@ -18,13 +18,13 @@ class RedisLog : public ::testing::Test {
   std::unique_ptr<Store> store_ = open_store(server_.tcp_url());
 };
 
-TEST_F(RedisLog, TakesWhatAnyClientAppends) {
+TEST_F(RedisLog, ReadsWhatAnyClientAppends) {
   server_.command("XADD log 5-1 key \xe7\x8c\xab");
   EXPECT_THAT(all(), ElementsAre(LogEntry{log_position(5, 1), "猫"}));
   EXPECT_EQ(store_->end_of("log"), log_position(5, 1));
 }
 
-TEST_F(RedisLog, TakesAnEntryThatSaysSoForANotice) {
+TEST_F(RedisLog, TreatsAnEntryWithANoticeFieldAsANotice) {
   server_.command("XADD log 5-1 by app notice x");
   server_.command("XADD log 6-1 by app key a key b");
   store_->notify("log");
@@ -52,8 +52,8 @@ TEST_F(RedisLog, ReadsOnBehindTheLastNumberOfAMillisecond) {
   EXPECT_TRUE(store_->read_after("log", log_position(last_number, last_number), 9).empty());
 }
 
-// By many entries as well as by one, which no buffer of one value would tell.
-TEST_F(RedisLog, IsRefusedBeforeMoreHasComeThanManyOfTheLongestKeys) {
+// Many entries can exceed the limit as well as one; a limit on each value would miss that.
+TEST_F(RedisLog, IsRefusedOnceAReplyExceedsTheLimit) {
   const auto watch = store_->watch();
   for (const auto& [entries, bytes] : {std::pair(1, 70), std::pair(40, 2)}) {
     server_.command("FLUSHALL");
@@ -73,7 +73,7 @@ TEST_F(RedisLog, IsRefusedBeforeMoreHasComeThanManyOfTheLongestKeys) {
   server_.command("FLUSHALL");
 }
 
-TEST_F(RedisLog, ReadsEntriesThatAreMoreThanOneReplyHolds) {
+TEST_F(RedisLog, ReadsMoreEntriesThanOneReplyHolds) {
   const std::vector<std::string> keys(300, std::string(300'000, 'x'));
   store_->append("log", keys);
   EXPECT_EQ(store_->read_after("log", kBeforeAll, 1000).size(), keys.size());
@@ -108,7 +108,7 @@ TEST_F(RedisLog, IsNotARecord) {
   EXPECT_THAT([&] { store_->end_of("record"); }, fails(ErrorKind::Data));
 }
 
-TEST_F(RedisLog, ListsRecordsWhosePrefixWouldBeAPattern) {
+TEST_F(RedisLog, ListsRecordsWhosePrefixLooksLikeAPattern) {
   for (const char* key : {"a*b:1", "axb:2", "a?b:3", "a[x]b:4", "a\\\\b:5"}) {
     server_.command("SET \"" + std::string(key) + "\" 1");
   }

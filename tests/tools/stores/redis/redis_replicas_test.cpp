@@ -20,7 +20,7 @@ class RedisReplicas : public ::testing::Test {
     return open_store(master_.tcp_url() + query);
   }
 
-  // What an exception of every kind of write says; nothing where one is none.
+  // The error messages of every kind of write; nothing for a write that succeeds.
   static std::vector<std::string> messages_of_writes(Store& store) {
     const std::vector<Record> records(200, {"a", "1"});
     const std::vector<std::string> keys(200, "a");

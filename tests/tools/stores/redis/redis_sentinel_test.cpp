@@ -1,4 +1,4 @@
-// The store behind sentinels, which say who is the master.
+// The store behind sentinels, which name the master.
 
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
@@ -9,7 +9,7 @@
 namespace keysieve::test {
 namespace {
 
-// One that knows a master alone.
+// A sentinel that knows only a master.
 class RedisSentinel : public ::testing::Test {
  protected:
   RedisSentinel() { master_.command("FLUSHALL"); }
@@ -46,7 +46,7 @@ TEST_F(RedisSentinel, KnowsNoOtherName) {
             other + ": no sentinel knows a master of that name");
 }
 
-TEST_F(RedisSentinel, IsNotBelievedWhereItNamesAReplica) {
+TEST_F(RedisSentinel, IsNotTrustedWhenItNamesAReplica) {
   const RedisServer replica(following(master_));
   const auto mistaken = start_sentinel(replica, 1);
   const std::string wrong = "redis-sentinel://" + mistaken->address() + "/mymaster";
@@ -54,7 +54,7 @@ TEST_F(RedisSentinel, IsNotBelievedWhereItNamesAReplica) {
             wrong + ": " + replica.address() + ": is no master (tried for 100 ms)");
 }
 
-TEST_F(RedisSentinel, IsAskedAgainWhereTheMasterHasBecomeAReplica) {
+TEST_F(RedisSentinel, IsAskedAgainWhenTheMasterHasBecomeAReplica) {
   const RedisServer before;
   const RedisServer after;
   const auto sentinel = start_sentinel(before, 1);
@@ -114,7 +114,7 @@ TEST_F(RedisSentinelFailover, IsGivenUpWhenNoReplicaIsLeft) {
               HasSubstr("Connection refused (tried for 500 ms)"));
 }
 
-TEST(RedisSentinelPassword, IsThatOfTheMasterWhereASentinelAsksForOne) {
+TEST(RedisSentinelPassword, IsThatOfTheMasterWhenASentinelAsksForOne) {
   const RedisServer master({"--requirepass", "s3cret"});
   const auto open_sentinel = start_sentinel(master, 1);
   const auto closed_sentinel = start_sentinel(master, 1, {"--requirepass", "s3cret"});

@@ -19,8 +19,8 @@ RedisReply reply_of(const std::string& bytes) {
   return RedisReply(static_cast<redisReply*>(reply));
 }
 
-// Braces and all: CRC16 of the key, or of what stands in the first braces if anything does.
-TEST(RedisClusterSlotOf, IsWhatAServerSays) {
+// CRC16 of the key, or of the text in the first braces unless that is empty.
+TEST(RedisClusterSlotOf, AgreesWithAServer) {
   std::mt19937 random(1);
   const std::string letters = "ab:{}-.";
   for (int i = 0; i < 500; ++i) {
@@ -64,7 +64,7 @@ TEST(RedisSlots, KnowMastersAndReplicas) {
   EXPECT_EQ(slots.unserved(), 1U);
 }
 
-TEST(RedisSlots, TakeTheAskedServerForOneWithoutAddress) {
+TEST(RedisSlots, UseTheAskedServerForANodeWithoutAddress) {
   for (const char* address : {"$0\r\n\r\n", "$-1\r\n"}) {
     const RedisSlots slots(
         *reply_of("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n" + std::string(address) + ":7001\r\n"), kAsked,
@@ -73,7 +73,7 @@ TEST(RedisSlots, TakeTheAskedServerForOneWithoutAddress) {
   }
 }
 
-TEST(RedisSlots, RefuseWhatIsNoSlots) {
+TEST(RedisSlots, RefuseInvalidReplies) {
   for (const char* bytes :
        {"*1\r\n:1\r\n", "*1\r\n*2\r\n:0\r\n:1\r\n", "*1\r\n*3\r\n:0\r\n:16384\r\n*2\r\n$1\r\na\r\n:1\r\n",
         "*1\r\n*3\r\n:2\r\n:1\r\n*2\r\n$1\r\na\r\n:1\r\n", "*1\r\n*3\r\n:-1\r\n:1\r\n*2\r\n$1\r\na\r\n:1\r\n",

@@ -27,7 +27,7 @@ class RedisStore : public ::testing::Test {
   RedisServer& server_ = shared_redis();
 };
 
-TEST_F(RedisStore, NamesTheUrlWithoutPasswordWhenNobodyListens) {
+TEST_F(RedisStore, NamesTheUrlWithoutPasswordWhenNoServerListens) {
   EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("redis://app:s3cret@127.0.0.1:1/2?prefix=a"),
             "redis://app@127.0.0.1:1/2: cannot connect: Connection refused");
   EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("redis+unix://:s3cret@/nowhere/redis.sock"),
@@ -56,7 +56,7 @@ TEST_F(RedisStore, SignsInWithAPasswordAlone) {
               AllOf(HasSubstr(server.tcp_url()), HasSubstr("NOAUTH")));
 }
 
-TEST_F(RedisStore, IsUnavailableWhereTheServerHasNoRoomToSignIn) {
+TEST_F(RedisStore, IsUnavailableWhenTheServerHasNoRoomToSignIn) {
   const RedisServer server;
   server.command("ACL SETUSER app reset on >s3cret ~* +@all");
   const std::string url = server.tcp_url("app:s3cret@");
@@ -66,7 +66,7 @@ TEST_F(RedisStore, IsUnavailableWhereTheServerHasNoRoomToSignIn) {
   EXPECT_EQ(first->get("a"), std::nullopt);
 }
 
-TEST_F(RedisStore, BlamesUserAndPasswordWhereTheServerKnowsNone) {
+TEST_F(RedisStore, BlamesUserAndPasswordWhenTheServerHasNone) {
   const RedisServer server;
   EXPECT_THAT(refusal_to_open<ErrorKind::Login>(server.tcp_url(":s3cret@")),
               HasSubstr("the server refuses user or password (ERR)"));
@@ -122,7 +122,7 @@ TEST_F(RedisStore, RefusesAKeyOfAnotherType) {
   EXPECT_EQ(store->get("a"), std::nullopt) << "and goes on";
 }
 
-TEST_F(RedisStore, ChangesNothingWhereScriptsAreRefused) {
+TEST_F(RedisStore, ChangesNothingWhenScriptsAreRefused) {
   server_.command("ACL SETUSER app -eval");
   const auto store = open_store(server_.tcp_url("app:s3cret@"));
   put(*store, "a", "1");
@@ -142,14 +142,14 @@ TEST_F(RedisStore, SaysThatTheServerIsFull) {
   put(*store, "a", "1");
 }
 
-TEST_F(RedisStore, ConnectsAnewAfterTheServerHasClosedAnIdleConnection) {
+TEST_F(RedisStore, ReconnectsAfterTheServerHasClosedAnIdleConnection) {
   const auto store = open_store(server_.tcp_url());
   put(*store, "a", "1");
   EXPECT_EQ(server_.command("CLIENT KILL TYPE normal SKIPME yes")[0], ':');
   EXPECT_EQ(store->get("a"), "1");
 }
 
-// What was told to have been set, by a client that counts up however often it loses its connection.
+// Counts up, however often the connection is lost; returns the values that the store confirmed.
 std::vector<int> count_up_through_failures(const std::string& url, int times) {
   const auto store = open_store(url);
   std::vector<int> told;
@@ -158,7 +158,7 @@ std::vector<int> count_up_through_failures(const std::string& url, int times) {
       const auto before = store->get("counter");
       const int after = std::stoi(before.value_or("0")) + 1;
       if (store->compare_and_set({"counter", std::to_string(after)}, before)) told.push_back(after);
-    } catch (const Error& error) {  // whether it was set is unknown: look again
+    } catch (const Error& error) {  // it is unknown whether it was set: look again
       if (!error.is_outage()) throw;
     }
   }

@@ -76,7 +76,7 @@ TEST_F(RedisTls, KeepsItsConnection) {
   const auto store = open_store(url_of("127.0.0.1"));
   for (int i = 0; i < 10; ++i) put(*store, "a", std::to_string(i));
   const std::string stats = server.text("INFO stats");
-  // The first is the server's own check that it has started, the last is this question.
+  // The first is the check that the server has started, the last is this question.
   EXPECT_THAT(stats, HasSubstr("total_connections_received:3")) << stats;
 }
 
@@ -89,7 +89,7 @@ TEST_F(RedisTls, SignsIn) {
               HasSubstr("NOAUTH"));
 }
 
-TEST_F(RedisTls, RefusesACertificateOfAnother) {
+TEST_F(RedisTls, RefusesACertificateOfAnotherHost) {
   const RedisServer server = server_with("other", "no");
   EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>(url_of("127.0.0.1")),
             name_of("127.0.0.1") + ": no TLS: the certificate of 127.0.0.1 is refused: IP address mismatch");
@@ -103,7 +103,7 @@ TEST_F(RedisTls, RefusesACertificateOfAnUnknownAuthority) {
               HasSubstr("the certificate of 127.0.0.1 is refused: "));
 }
 
-TEST_F(RedisTls, ShowsACertificateWhereTheServerAsksForOne) {
+TEST_F(RedisTls, ShowsACertificateWhenTheServerAsksForOne) {
   const RedisServer server = server_with("server", "yes");
   put(*open_store(url_of("127.0.0.1") + "&cert_file=" + certificates_.path("other.crt") +
                   "&key_file=" + certificates_.path("other.key")),
@@ -112,13 +112,13 @@ TEST_F(RedisTls, ShowsACertificateWhereTheServerAsksForOne) {
               HasSubstr(name_of("127.0.0.1") + ": "));
 }
 
-TEST_F(RedisTls, IsNotSpokenInTheClear) {
+TEST_F(RedisTls, IsNeverReplacedByPlainText) {
   const RedisServer server;
   EXPECT_THAT(refusal_to_open<ErrorKind::Unavailable>("rediss://" + server.address() + "?timeout=2m"),
               HasSubstr(": no TLS: "));
 }
 
-TEST_F(RedisTls, NamesAFileThatIsOfNoUse) {
+TEST_F(RedisTls, NamesAnUnusableFile) {
   const std::string url = "rediss://127.0.0.1:1";
   const std::string certificate = certificates_.path("server.crt");
   const std::vector<std::pair<std::string, std::string>> refusals{

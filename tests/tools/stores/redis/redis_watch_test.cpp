@@ -1,4 +1,4 @@
-// What is particular to a watch in Redis: it is a blocking read on a connection of its own.
+// Behaviour of a watch in Redis only: it is a blocking read on its own connection.
 #include <signal.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class RedisWatch : public ::testing::Test {
     return open_store(server_.tcp_url() + query)->watch();
   }
 
-  // What has come, once something has.
+  // Waits until something has come and returns it.
   static std::vector<std::string> taken_from(StoreWatch& watch) {
     return is_readable(watch) ? watch.take() : std::vector<std::string>{"nothing has come"};
   }
@@ -54,7 +54,7 @@ TEST_F(RedisWatch, WaitsForAllLogsOnOneConnection) {
   EXPECT_THAT(taken(), ElementsAre("b"));
 }
 
-TEST_F(RedisWatch, TellsAtOnceWhatCameBeforeItWasArmed) {
+TEST_F(RedisWatch, ReportsAtOnceWhatCameBeforeItWasArmed) {
   for (const char* entry : {"a 5-0", "b 6-0", "c 7-0"}) {
     server_.command("XADD " + std::string(entry) + " key x");
   }
@@ -62,7 +62,7 @@ TEST_F(RedisWatch, TellsAtOnceWhatCameBeforeItWasArmed) {
   EXPECT_THAT(taken(), UnorderedElementsAre("a", "c"));
 }
 
-TEST_F(RedisWatch, GoesOnWaitingWhereMoreWasSeenMeanwhile) {
+TEST_F(RedisWatch, KeepsWaitingWhenMoreWasSeenMeanwhile) {
   arm(*watch_, {{"a", log_position(5, 0)}, {"b", {}}});
   const std::string client = blocked_client();
   arm(*watch_, {{"a", log_position(5, 0)}, {"b", log_position(9, 0)}});
@@ -71,7 +71,7 @@ TEST_F(RedisWatch, GoesOnWaitingWhereMoreWasSeenMeanwhile) {
   EXPECT_THAT(taken(), ElementsAre("a"));
 }
 
-TEST_F(RedisWatch, WaitsFromAnEarlierPositionWhereTheServerHasLostEntries) {
+TEST_F(RedisWatch, WaitsFromAnEarlierPositionWhenTheServerHasLostEntries) {
   arm(*watch_, {{"a", log_position(5, 0)}});
   server_.command("XADD a 3-0 key x");
   EXPECT_FALSE(is_readable(*watch_, kNothingComes));
@@ -102,11 +102,11 @@ TEST_F(RedisWatch, IsArmedAgainOverTheSameConnection) {
   EXPECT_FALSE(is_readable(*watch_, kNothingComes));
 }
 
-TEST_F(RedisWatch, TakesNothingWhenTheServerEndsAReadThatWasInVain) {
+TEST_F(RedisWatch, ReportsNothingWhenTheServerEndsAReadInVain) {
   const auto watch = open("?timeout=2m");
   for (int i = 0; i < 3; ++i) {
     arm(*watch, {{"a", {}}});
-    // As it does when the time is over; "id=7".
+    // The server does this too when the time is over; "id=7".
     EXPECT_EQ(server_.command("CLIENT UNBLOCK " + blocked_client().substr(3) + " TIMEOUT"), ":1");
     EXPECT_THAT(taken_from(*watch), IsEmpty());
   }
