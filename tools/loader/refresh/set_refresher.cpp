@@ -4,11 +4,11 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 
 #include "core/base/error.hpp"
 #include "core/shm/bypass.hpp"
-#include "tools/loader/refresh/stopwatch.hpp"
 #include "tools/program/program.hpp"
 
 namespace keysieve {
@@ -32,6 +32,16 @@ Outcome bypassed_without_end(const Error& error) {
 SnapshotHeader header_of(const Candidate& candidate) {
   return SnapshotView::decode(candidate.snapshot.get(), "snapshot", Check::Tables).header();
 }
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const noexcept {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+  }
+
+ private:
+  SteadyTime started_ = std::chrono::steady_clock::now();
+};
 
 }  // namespace
 
