@@ -67,7 +67,7 @@ bool probe(const Attachment& attachment, const zval* key) noexcept {
 std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const Terms& terms,
                                                          std::span<bool> answers) {
   const Attachment* attachment = serving(terms.key_profile);
-  if (UNEXPECTED(attachment == nullptr || !probe_all(*attachment, keys, answers.data()))) {
+  if (UNEXPECTED(attachment == nullptr ? !are_keys(keys) : !probe_all(*attachment, keys, answers.data()))) {
     attachment = ask_coerced(keys, terms, answers.data());
     if (EG(exception) != nullptr) return {};
   }

@@ -1,5 +1,5 @@
-// A set that this thread has asked: its reader, what it has answered, and what of it was logged. Lives as
-// long as the thread, so that objects and requests come and go without mapping anything again.
+// A set that this thread has asked: its reader, what it has answered, and what has been logged. Lives as long
+// as the thread, so a new object or request does not map anything again.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace keysieve {
 
 struct AnswerCounts {
   std::uint64_t calls = 0;        // a batch is one
-  std::uint64_t unavailable = 0;  // keys answered maybe because the set was not Ready
+  std::uint64_t unavailable = 0;  // keys that came back as maybe because the set was not Ready
   std::uint64_t answered = 0;     // keys asked of a set that was Ready; what is not maybe is absent
   std::uint64_t maybe = 0;        // keys
 };
@@ -24,13 +24,12 @@ struct AnswerCounts {
 struct Terms {
   enum class OnUnavailable : std::uint8_t { AsConfigured, Maybe, Throw };
 
-  const zend_string* key_profile =
-      nullptr;  // any other makes the set Incompatible; nullptr is content with all
+  const zend_string* key_profile = nullptr;  // any other makes the set Incompatible; nullptr accepts all
   OnUnavailable on_unavailable = OnUnavailable::AsConfigured;
 };
 
-// Whether the set may hold what coerce_key() has let pass. Out of line, so that its caller does not have to
-// save the registers that hashing takes.
+// Whether the set may hold a key that coerce_key() has accepted. Out of line, so that its caller does not
+// have to save the registers that hashing uses.
 bool probe(const Attachment& attachment, const zval* key) noexcept;
 
 class AttachedSet {
@@ -54,8 +53,8 @@ class AttachedSet {
                           terms);
   }
 
-  // Answers all elements of an argument, in their order and by one publication. How many are maybe; nothing
-  // when an exception is pending, one of coerce_keys() or an UnavailableException.
+  // Answers all elements of an argument, in their order and by one publication. Returns the number of maybes,
+  // or nothing if an exception is pending (from coerce_keys(), or an UnavailableException).
   std::optional<std::size_t> may_contain_many(HashTable* keys, const Terms& terms, std::span<bool> answers);
 
   SetState state(const zend_string* key_profile) noexcept;
@@ -77,8 +76,8 @@ class AttachedSet {
     return has_profile(attachment, key_profile) ? attachment : nullptr;
   }
 
-  // What follows is noexcept because no C++ exception may cross into PHP: where memory runs out, the process
-  // ends, as PHP's own persistent allocations end it.
+  // These functions are noexcept, because no C++ exception may cross into PHP. If memory runs out, the
+  // process aborts, as it does in PHP's persistent allocator.
   [[gnu::cold]] void refresh() noexcept;
   static bool has_profile(const Attachment* attachment, const zend_string* key_profile) noexcept;
   [[nodiscard]] SetState why_not_ready() const noexcept;

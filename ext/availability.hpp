@@ -23,7 +23,7 @@ constexpr bool is_switched_off(SetState state) noexcept {
   return state == SetState::Bypassed || state == SetState::Disabled;
 }
 
-// MINIT.
+// Called from MINIT.
 void keep_availability_class(zend_class_entry* enum_class);
 
 zend_class_entry* availability_class();

@@ -8,11 +8,13 @@ namespace {
 
 zend_class_entry* unavailable_exception_class = nullptr;
 
+// An exception that is constructed twice keeps what it has: its properties are read-only.
 void fill_unavailable(zend_object* exception, std::string_view set_name, zend_object* availability,
                       std::string_view message) {
   zend_class_entry* scope = unavailable_exception_class;
   zval value;
   zend_update_property_stringl(scope, exception, ZEND_STRL("set"), set_name.data(), set_name.size());
+  if (EG(exception) != nullptr) return;
   ZVAL_OBJ(&value, availability);
   zend_update_property(scope, exception, ZEND_STRL("availability"), &value);
   zend_update_property_stringl(zend_ce_exception, exception, ZEND_STRL("message"), message.data(),
@@ -44,13 +46,18 @@ ZEND_METHOD(KeySieve_UnavailableException, __construct) {
   zend_string* set = nullptr;
   zend_object* availability = nullptr;
   zend_string* message = zend_empty_string;
-  ZEND_PARSE_PARAMETERS_START(2, 3)
+  zval* previous = nullptr;
+  ZEND_PARSE_PARAMETERS_START(2, 4)
     Z_PARAM_STR(set)
     Z_PARAM_OBJ_OF_CLASS(availability, keysieve::availability_class())
     Z_PARAM_OPTIONAL
     Z_PARAM_STR(message)
+    Z_PARAM_OBJECT_OF_CLASS_OR_NULL(previous, zend_ce_throwable)
   ZEND_PARSE_PARAMETERS_END();
 
   keysieve::fill_unavailable(Z_OBJ_P(ZEND_THIS), keysieve::view_of(set), availability,
                              keysieve::view_of(message));
+  if (previous != nullptr && EG(exception) == nullptr) {
+    zend_update_property(zend_ce_exception, Z_OBJ_P(ZEND_THIS), ZEND_STRL("previous"), previous);
+  }
 }

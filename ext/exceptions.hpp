@@ -8,11 +8,12 @@
 
 namespace keysieve {
 
-inline constexpr const char* kSetNameRule = "1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit";
+inline constexpr const char* kSetNameRule =
+    "1 to 64 characters a-z, 0-9, _ or -, beginning with a letter or digit";
 
 extern zend_class_entry* invalid_name_exception_class;
 
-// MINIT.
+// Called from MINIT.
 void keep_exception_classes(zend_class_entry* unavailable, zend_class_entry* invalid_name);
 
 void throw_unavailable(const std::string& set_name, SetState state, const std::string& message);

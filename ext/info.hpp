@@ -6,7 +6,7 @@
 
 namespace keysieve {
 
-// MINIT.
+// Called from MINIT.
 void prepare_info_class(zend_class_entry* registered);
 
 // Describes the set that the reader has attached; there must be one. `trouble` may be empty. Reads all shards

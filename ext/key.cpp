@@ -35,6 +35,10 @@ bool is_key_object(const zval* value) noexcept {
   return Z_TYPE_P(value) == IS_OBJECT && Z_OBJCE_P(value) == key_class;
 }
 
+bool is_constructed_key(const zval* value) noexcept {
+  return is_key_object(value) && KeyObject::of(Z_OBJ_P(value))->bytes() != nullptr;
+}
+
 void throw_not_a_key(const zval* value, zend_ulong index, const zend_string* name,
                      std::uint32_t argument_number) {
   const char* type = zend_zval_type_name(value);
@@ -80,6 +84,17 @@ bool coerce_key_slowly(zval* argument, std::uint32_t number) {
   return true;
 }
 
+bool are_keys(HashTable* keys) noexcept {
+  zval* value = nullptr;
+  ZEND_HASH_FOREACH_VAL(keys, value) {
+    ZVAL_DEREF(value);
+    const bool is_text = Z_TYPE_P(value) == IS_STRING || Z_TYPE_P(value) == IS_LONG;
+    if (!is_text && !is_constructed_key(value)) return false;
+  }
+  ZEND_HASH_FOREACH_END();
+  return true;
+}
+
 bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noexcept {
   ZVAL_DEREF(value);
   if (Z_TYPE_P(value) == IS_STRING) {
@@ -88,7 +103,7 @@ bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noex
     std::array<char, MAX_LENGTH_OF_LONG> digits;
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), Z_LVAL_P(value)).ptr;
     hash = hasher({digits.data(), static_cast<std::size_t>(end - digits.data())});
-  } else if (is_key_object(value) && KeyObject::of(Z_OBJ_P(value))->bytes() != nullptr) {
+  } else if (is_constructed_key(value)) {
     hash = KeyObject::of(Z_OBJ_P(value))->hash_by(hasher);
   } else {
     return false;

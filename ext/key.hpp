@@ -37,7 +37,7 @@ struct KeyObject {
 
 extern zend_class_entry* key_class;
 
-// MINIT.
+// Called from MINIT.
 void prepare_key_class(zend_class_entry* registered);
 
 // Prepares an argument: afterwards it is a string, a long or a constructed Key. Under coercive typing it
@@ -50,15 +50,20 @@ inline bool coerce_key(zval* argument, std::uint32_t number) {
   return coerce_key_slowly(argument, number);
 }
 
-// A copy of an argument, to be destroyed, with every element prepared by coerce_key(), which may run user
-// code. nullptr when one cannot be a key: a TypeError that names its index is pending, or what user code
-// threw. Cold: hashing finds out by itself that an element is not a key yet.
+// Returns a copy of an argument with every element coerced, which may run user code; the caller destroys the
+// copy. Returns nullptr if an element cannot be a key or user code threw; an exception is then pending.
+// Called only if hashing met an element that is not a key yet.
 [[gnu::cold]] HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number);
 
-// Hashes what a key is: a string, a long, a constructed Key, or a reference to one. False: it is none.
+// Whether each element is what hash_slowly() takes. For a set that does not answer, whose keys are not
+// hashed.
+[[gnu::cold]] bool are_keys(HashTable* keys) noexcept;
+
+// Hashes what a key is: a string, a long, a constructed Key, or a reference to one. Returns false if it is
+// none.
 bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noexcept;
 
-// Of what coerce_key() has let pass.
+// Hashes a key that coerce_key() has accepted.
 [[gnu::always_inline]] inline KeyHash hash_of(const zval* key, const KeyHasher& hasher) noexcept {
   if (EXPECTED(Z_TYPE_P(key) == IS_STRING)) return hasher(view_of(Z_STR_P(key)));
   KeyHash hash;

@@ -12,7 +12,7 @@ namespace KeySieve {
     interface Membership
     {
         /**
-         * False: certainly absent as of this generation. True: maybe, ask the store. Ints count as their decimal strings.
+         * False: certainly absent as of this generation. True: maybe, ask your database. Ints count as their decimal strings.
          * Cost: one hash and one shard; no allocation, lock, clock or system call.
          */
         public function mayContain(string|int|Key $key): bool;
@@ -27,7 +27,7 @@ namespace KeySieve {
         public function mayContainMany(array $keys): array;
 
         /**
-         * The keys worth asking the store about. Array keys are kept, as by array_filter(): pass the result through
+         * The keys worth a query to your database. Array keys are kept, as by array_filter(): pass the result through
          * array_values() where a list is expected, such as PDOStatement::execute().
          *
          * @template TKey of array-key
@@ -41,9 +41,9 @@ namespace KeySieve {
     /** Whether a set answers. Everything but Ready means: every answer is maybe. */
     enum Availability: string
     {
-        /** Answers by what is attached. */
+        /** Lookups are answered. */
         case Ready = 'ready';
-        /** No such set here, nothing published yet, or not to be trusted. */
+        /** No such set on this host, nothing published yet, or its files are not trusted. */
         case Missing = 'missing';
         /** Past the valid_for of its snapshot. */
         case Expired = 'expired';
@@ -56,7 +56,7 @@ namespace KeySieve {
     }
 
     /**
-     * A key that is asked of several sets, or more than once: hashed once per seed.
+     * A key to look up in several sets, or repeatedly. It is hashed once per seed.
      *
      * @strict-properties
      * @not-serializable
@@ -82,10 +82,10 @@ namespace KeySieve {
 
         /**
          * A key profile names how keys are normalised. If it is given and the set was built with another, the set is
-         * Incompatible for this object. $throw decides what a set that does not answer does: true throws
-         * UnavailableException, false answers maybe, null follows keysieve.on_unavailable.
+         * Incompatible for this object. While the set is unavailable, $throw = true throws UnavailableException, false answers
+         * maybe, and null does what keysieve.on_unavailable says.
          *
-         * @throws InvalidNameException when the name is not 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit
+         * @throws InvalidNameException unless the name is 1 to 64 characters a-z, 0-9, _ or -, beginning with a letter or digit
          */
         public function __construct(string $name, ?string $keyProfile = null, ?bool $throw = null) {}
 
@@ -111,7 +111,10 @@ namespace KeySieve {
 
         public function availability(): Availability {}
 
-        /** What is attached, even when expired or bypassed; null when nothing is. Reads all shards: not for every request. */
+        /**
+         * Describes what is attached, even if it is expired or bypassed; null if nothing is. Reads all shards: not for every
+         * request.
+         */
         public function info(): ?Info {}
     }
 
@@ -133,24 +136,24 @@ namespace KeySieve {
         public readonly int $keyCount;
         public readonly int $shardCount;
         public readonly int $shardBytes;
-        /** Of the whole snapshot. */
+        /** Size of the snapshot. */
         public readonly int $sizeBytes;
-        /** Of the whole snapshot. */
+        /** Of the whole snapshot, with header and tables. */
         public readonly float $bitsPerKey;
-        /** As the build was asked for. */
+        /** The rate that the build was asked for. */
         public readonly float $targetFalsePositiveRate;
-        /** As the bits of the snapshot say. */
+        /** Computed from the snapshot's bits. */
         public readonly float $estimatedFalsePositiveRate;
-        /** Share of bits set; null for kinds that set none. */
+        /** Share of bits set, in cuckoo of slots taken; null for kinds to which no keys can be added. */
         public readonly ?float $fillRatio;
         /** What `build --key-profile` said; empty: nothing. */
         public readonly string $keyProfile;
         /** When the keys began to be read from their source. */
         public readonly \DateTimeImmutable $asOf;
         public readonly \DateTimeImmutable $builtAt;
-        /** On this host. */
+        /** When it was published on this host. */
         public readonly \DateTimeImmutable $publishedAt;
-        /** When the loader last saw that the store has nothing newer; null: no loader has looked. */
+        /** When the loader last confirmed that the store has nothing newer; null: never. */
         public readonly ?\DateTimeImmutable $lastConfirmedAt;
         /** From then on the set is Expired; null: never. */
         public readonly ?\DateTimeImmutable $validUntil;
@@ -162,7 +165,7 @@ namespace KeySieve {
         private function __construct() {}
     }
 
-    /** Everything that this extension itself throws. */
+    /** Implemented by the exceptions of this extension. Arguments of a wrong type throw PHP's own TypeError. */
     interface Exception extends \Throwable
     {
     }
@@ -174,10 +177,10 @@ namespace KeySieve {
         public readonly string $set;
         public readonly Availability $availability;
 
-        public function __construct(string $set, Availability $availability, string $message = "") {}
+        public function __construct(string $set, Availability $availability, string $message = "", ?\Throwable $previous = null) {}
     }
 
-    /** A string that no set can be called. */
+    /** The string cannot be the name of a set. */
     class InvalidNameException extends \ValueError implements Exception
     {
     }
@@ -186,22 +189,24 @@ namespace KeySieve {
      * The one-liner for templates: the same answer as `(new Set($set))->mayContain($key)`.
      *
      * @throws InvalidNameException
+     * @throws UnavailableException if keysieve.on_unavailable says so
      */
     function may_contain(string $set, string|int|Key $key): bool {}
 
     /**
      * Names of the sets that may contain the key, as a list. The key is hashed once per seed. Sets that are not available
-     * are included.
+     * are included, unless keysieve.on_unavailable is throw.
      *
      * @param string[] $sets
      * @return string[]
      * @throws InvalidNameException
+     * @throws UnavailableException if keysieve.on_unavailable says so
      */
     function candidate_sets(array $sets, string|int|Key $key): array {}
 
     /**
-     * What this process has asked of each set: calls (a batch is one), and how many keys were answered maybe, absent, and
-     * maybe only because the set was unavailable. Only sets of the keysieve.directory and keysieve.owner of this request.
+     * Counts the lookups of this process per set: calls (a batch counts once), and keys that came back as maybe, as absent,
+     * or as maybe because the set was unavailable. Only for sets of this request's keysieve.directory and keysieve.owner.
      *
      * @phpstan-return array<string, array{calls: int, maybe: int, absent: int, unavailable: int}>
      */

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 105fef8db5867fd0b8c8b7b8419fdf5756834e86 */
+ * Stub hash: f1c010edc23d534ea7c8cdfcb5f9e47160605eec */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
@@ -53,6 +53,7 @@ ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_UnavailableException___construct, 
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
 	ZEND_ARG_OBJ_INFO(0, availability, KeySieve\\Availability, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, message, IS_STRING, 0, "\"\"")
+	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, previous, Throwable, 1, "null")
 ZEND_END_ARG_INFO()
 
 

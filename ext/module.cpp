@@ -70,7 +70,8 @@ std::string description_of(const AttachedSet& set) {
     const keysieve::SnapshotView& snapshot = attachment->snapshot();
     text += ", publication " + std::to_string(attachment->id().publication) + ", " +
             std::string(snapshot.kind().name) + ", " + std::to_string(snapshot.header().key_count) +
-            " keys, " + std::to_string(snapshot.header().file_bytes) + " bytes";
+            (snapshot.header().key_count == 1 ? " key, " : " keys, ") +
+            std::to_string(snapshot.header().file_bytes) + " bytes";
   }
   if (const std::string_view reason = reader.reason(); !reason.empty()) {
     text += " (" + std::string(reason) + ")";

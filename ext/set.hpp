@@ -5,7 +5,7 @@
 
 namespace keysieve {
 
-// MINIT.
+// Called from MINIT.
 void prepare_set_class(zend_class_entry* registered);
 
 }  // namespace keysieve

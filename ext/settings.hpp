@@ -13,7 +13,7 @@
 
 namespace keysieve {
 
-// MINIT, MSHUTDOWN and phpinfo().
+// Called from MINIT, MSHUTDOWN and phpinfo().
 void register_settings(int type, int module_number);
 void unregister_settings(int type, int module_number);
 void print_settings(zend_module_entry* module);

@@ -17,7 +17,7 @@ use function KeySieve\may_contain;
 /** What may be passed, and what is said about the rest. */
 final class ArgumentsTest extends TestCase
 {
-    private const RULE = '1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit';
+    private const RULE = '1 to 64 characters a-z, 0-9, _ or -, beginning with a letter or digit';
     private const TYPES = 'must be of type KeySieve\Key|string|int, ';
 
     public static function setUpBeforeClass(): void

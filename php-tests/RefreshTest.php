@@ -68,6 +68,26 @@ final class RefreshTest extends TestCase
         self::assertSame(1, self::mappedSnapshots('returned'));
     }
 
+    public function testAKeyThatPublishesWhileItBecomesAStringGetsAnAnswer(): void
+    {
+        SharedMemory::put('stringable', ['apple']);
+        $set = new Set('stringable');
+        $key = new class ($set) {
+            public function __construct(private readonly Set $set)
+            {
+            }
+
+            public function __toString(): string
+            {
+                RefreshTest::replaceUntilAttached($this->set, 'stringable');
+                return 'apple';
+            }
+        };
+        self::assertTrue(CoerciveCalls::mayContain('stringable', $key));
+        self::assertSame([true, false, true], CoerciveCalls::mayContainMany('stringable', ['apple', 'pear', $key]));
+        self::assertSame(1, self::mappedSnapshots('stringable'));
+    }
+
     /** The cycle collector runs destructors in the middle of info(), which makes objects. */
     public function testADestructorMayAttachANewPublicationInTheMiddleOfInfo(): void
     {
@@ -122,7 +142,7 @@ final class RefreshTest extends TestCase
     }
 
     /** Publishes the same keys again and asks until this process has attached the new publication. */
-    private static function replaceUntilAttached(Set $set, string $name): void
+    public static function replaceUntilAttached(Set $set, string $name): void
     {
         $before = $set->info()->publication;
         SharedMemory::publish(SharedMemory::directory() . "/$name.ks");

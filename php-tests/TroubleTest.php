@@ -118,7 +118,7 @@ final class TroubleTest extends TestCase
             PHP, ['error_log' => $log], environment: $clock->environment());
         self::assertStringStartsWith("1\n", $script->output);
         self::assertMatchesRegularExpression(
-            '~^Set unending => ready, publication 1, split_block_bloom, 1 keys, \d+ bytes \(.*/0000000000000002\.ks: not trusted: .*\)$~m',
+            '~^Set unending => ready, publication 1, split_block_bloom, 1 key, \d+ bytes \(.*/0000000000000002\.ks: not trusted: .*\)$~m',
             $script->output,
         );
     }

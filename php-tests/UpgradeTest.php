@@ -21,7 +21,7 @@ use KeySieve\Tests\Support\TestCase;
  */
 final class UpgradeTest extends TestCase
 {
-    private const TOO_OLD = 'has snapshot format 1, this version reads 2 and 3: damaged, or written by an older version; build it anew';
+    private const TOO_OLD = 'has snapshot format 1, this version reads 2 and 3: damaged, or written by an older version; build it again';
     private const TOO_NEW = 'has snapshot format 2, this version reads 1: damaged, or written by a newer version';
     private const OLD_ONE_IS_LIVE = ['publication' => 1, 'second' => false];
     private const NEW_ONE_IS_LIVE = ['publication' => 2, 'second' => true];

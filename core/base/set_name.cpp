@@ -23,7 +23,7 @@ std::string checked_set_name(std::string_view name) {
   if (is_set_name(name)) return std::string(name);
   throw Error(ErrorKind::Usage,
               "set name \"" + std::string(name) +
-                  "\" is not valid: 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit");
+                  "\" is not valid: 1 to 64 characters a-z, 0-9, _ or -, beginning with a letter or digit");
 }
 
 }  // namespace keysieve

@@ -17,8 +17,8 @@ inline constexpr std::uint32_t kMinShardBytes = 1024;
 inline constexpr std::uint32_t kMaxShardBytes = 8192;
 inline constexpr std::uint32_t kDefaultShardBytes = 4096;
 
-// Most shards of a set. A process that attaches it checks the whole shard table at once, which takes 3.5 ms
-// for that many; in shards of 4 KiB they hold 4 GiB.
+// Maximum number of shards in a set. A process that attaches it checks the whole shard table at once, which
+// takes 3.5 ms for that many; in shards of 4 KiB they hold 4 GiB.
 inline constexpr std::uint32_t kMaxShards = 1U << 20;
 
 // 1024, 2048, 4096 or 8192.
@@ -81,7 +81,7 @@ struct Lookup {
 };
 
 // Adds and removes keys where counters are kept next to the shard, 4 bits for each of its bits:
-// counters_bytes_of() it. A bit is set exactly when its counter is not 0.
+// counters_bytes_of(shard bytes). A bit is set exactly when its counter is not 0.
 struct Counting {
   void (*add)(MutableBytes shard, MutableBytes counters, const FilterParams& params, KeyHash hash) noexcept;
 
@@ -135,7 +135,8 @@ struct FilterKind {
   // For sets with counters next to the shards; nullptr if the kind has none.
   const Counting* counting;
 
-  // Share of bits set, or of slots taken; nullptr if it says nothing about what the shard holds.
+  // Share of bits set, or of slots taken; nullptr for kinds in which it does not depend on the number of
+  // keys.
   double (*fill_ratio)(Bytes shard, const ShardEntry& entry, const FilterParams& params);
 
   // From the bytes of one shard, per block: the FPR for an absent key that is looked up there.
@@ -151,7 +152,7 @@ struct FilterKind {
   [[nodiscard]] bool takes_hash_count(std::uint8_t hash_count) const noexcept;
 };
 
-// Every kind, in the order of their ids.
+// Every kind, in the order of registry.cpp.
 std::span<const FilterKind> filter_kinds() noexcept;
 
 // nullptr when unknown.

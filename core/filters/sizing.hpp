@@ -32,8 +32,8 @@ struct Geometry {
 // The smallest geometry whose theoretical FPR meets the target. Throws Usage for a value out of range.
 Geometry size_filter(const FilterKind& kind, const SizingRequest& request);
 
-// The most keys per shard, on average, that keep the theoretical FPR at the target; `low` keys are known to
-// keep it.
+// The most keys per shard, on average, that keep the theoretical FPR at the target; `low` is a number of keys
+// that is known to keep it.
 double most_keys_per_shard(const FilterKind& kind, const FilterParams& params, double target_fpr,
                            double low = 0.0);
 

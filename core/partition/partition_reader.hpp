@@ -36,7 +36,8 @@ class PartitionReader {
   void take_memory(const Partition& partition, HashRange& range);
   void take_spilled(const Partition& partition, HashRange& range);
   void reserve(std::uint64_t hashes);
-  // Keeps each hash once; if half of the room is still taken, keeps the first half and shortens the range.
+  // Removes duplicates. If the room is still more than half full, drops the upper half and shortens the range
+  // to match.
   void make_room(HashRange& range);
   void sort_taken(const HashRange& range);
 

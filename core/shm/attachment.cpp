@@ -38,10 +38,7 @@ Attachment::Attachment(const SetFolder& folder, const FileNames& files, std::str
       snapshot_(
           SnapshotView::decode(bytes_of(snapshot_region_), folder.path_of(files.snapshot), Check::Tables)),
       layer_(live_.layer()) {
-  if (snapshot_.set_name() != set_name) {
-    throw Error(ErrorKind::Data,
-                folder.path_of(files.snapshot) + ": is of set " + std::string(snapshot_.set_name()));
-  }
+  snapshot_.check_set_name(set_name, folder.path_of(files.snapshot));
 }
 
 // Out of line: a set without added keys must not pay for the layer's code.

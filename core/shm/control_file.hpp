@@ -21,7 +21,7 @@ namespace keysieve {
 inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T', 'R', 'L'};
 inline constexpr std::uint32_t kEndianMark = 0x01020304;
 inline constexpr std::uint16_t kControlAbiMajor = 1;  // readers refuse another major
-// A higher minor only adds. 1: the store's bypass; 2: `previous`.
+// A higher minor only adds fields: 1 added store_bypass_until, 2 `previous`.
 inline constexpr std::uint16_t kControlAbiMinor = 2;
 
 // `current` is a publication number. Its three top bits say that the set is bypassed: by an operator of this
@@ -65,9 +65,9 @@ struct ControlPage {
   // Like bypass_until, for the store's bypass.
   alignas(kCacheLineBytes) std::atomic<std::int64_t> store_bypass_until;
 
-  // The publication before `current`, as long as keys are added to its live layer too: a reader may still
-  // answer from it. 0: there is none. Release-stored before `current` and before a key is added to only one
-  // layer; acquire-loaded by readers after `current`.
+  // The publication before `current`, from which readers may still answer while keys are added to its live
+  // layer too; 0 if they must not. The publisher stores it (release) before `current`. The loader stores 0
+  // (release) before it adds a key to the current layer alone. Readers load it (acquire) after `current`.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> previous;
 
   alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 8 * kCacheLineBytes> reserved;

@@ -36,8 +36,9 @@ inline std::uint64_t first_lane_of(KeyHash hash, LayerGeometry geometry) noexcep
 }
 
 struct LayerFill {
-  double fill_ratio = 0.0;     // mean share of bits set
-  double estimated_fpr = 0.0;  // from the bytes, per block: for a key that neither base nor source holds
+  double fill_ratio = 0.0;  // mean share of bits set
+  double estimated_fpr =
+      0.0;  // from the bytes, per block: for a key that is neither in the snapshot nor added
 };
 
 // Reads all shards, even while a writer is at work. All zero without a layer.
@@ -47,7 +48,7 @@ LayerFill layer_fill(const LayerLane* lanes, LayerGeometry geometry) noexcept;
 // number of threads and processes while the writer works.
 class LiveLayer {
  public:
-  // No layer: every key is absent, at the cost of a layer without keys.
+  // Without a layer. Every key is absent, after one load.
   LiveLayer() = default;
   // `keys` counts the added keys; it is stored (release) after their bits.
   LiveLayer(const LayerLane* lanes, LayerGeometry geometry, const std::atomic<std::uint64_t>* keys) noexcept
@@ -58,8 +59,8 @@ class LiveLayer {
   // acquire, with the release in LayerWriter::add.
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_->load(std::memory_order_acquire); }
 
-  // Costs one load if nothing was added, else one more cache line. False: no such key was added, as far as
-  // keys() counts.
+  // Costs one load if nothing was added, else one more cache line. False: the key is not among the first
+  // keys() added keys.
   [[nodiscard]] bool may_contain(KeyHash hash) const noexcept { return keys() != 0 && has_bits(hash); }
 
   // Probes those whose result is still false. One load for all of them if nothing was added.
@@ -101,8 +102,8 @@ inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash has
   return any_new;
 }
 
-// The smallest layer, of at least one shard, whose own FPR with `keys` keys stays within `fpr`; that FPR is
-// added to the base's. Throws Usage for an FPR outside kMinFpr to kMaxFpr.
+// The smallest layer, of at least one shard, whose own FPR with `keys` keys stays within `fpr`; that FPR
+// comes on top of the snapshot's. Throws Usage for an FPR outside kMinFpr to kMaxFpr.
 LayerGeometry layer_geometry_for(std::uint64_t keys, double fpr);
 
 // A live layer that is not published yet: sized for its keys and filled from the adds log in private memory,

@@ -141,9 +141,7 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
                                  const PublicationId& still_right) {
   const std::string source = "snapshot for " + folder_.path();
   const SnapshotView view = SnapshotView::decode(snapshot, source, Check::Tables);
-  if (view.set_name() != set_name_) {
-    throw Error(ErrorKind::Data, source + ": is of set " + std::string(view.set_name()));
-  }
+  view.check_set_name(set_name_, source);
   if (control_->is_removed()) take_control();  // readers would not see the old one
   const std::uint64_t previous = current().publication;
   const PublicationStamp stamp{.instance = control_->page().instance,
@@ -272,8 +270,8 @@ void Publisher::check_total_size(std::uint64_t new_bytes) const {
   if (use.visible_bytes + pinned + new_bytes <= settings_.max_total_bytes) return;
   throw Error(ErrorKind::CannotCreate,
               settings_.directory + ": set " + set_name_ + ": publishing " + std::to_string(new_bytes) +
-                  " bytes beside " + std::to_string(use.visible_bytes) + " visible and " +
-                  std::to_string(pinned) + " pinned ones would pass the limit of " +
+                  " bytes next to " + std::to_string(use.visible_bytes) + " visible and " +
+                  std::to_string(pinned) + " pinned bytes would exceed the limit of " +
                   std::to_string(settings_.max_total_bytes) +
                   " bytes: restart idle PHP workers to free what they pin, or raise max_total_size");
 }

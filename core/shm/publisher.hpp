@@ -37,7 +37,7 @@ class Publisher {
   [[nodiscard]] const SetFolder& folder() const noexcept { return folder_; }
   // Publication 0 means that nothing is published.
   [[nodiscard]] PublicationId current() const noexcept;
-  // Identifies the control file: a copy of the folder has the same numbers.
+  // Tells the control file from one in a copy of the folder, where publications have the same numbers.
   [[nodiscard]] FileIdentity control_identity() const noexcept { return control_->identity(); }
   // Reports that the bytes of the current publication have changed since it was published: every lookup
   // answers maybe until the next publication. Returns false if that was known.
@@ -55,8 +55,8 @@ class Publisher {
   void confirm(UnixSeconds now) noexcept;
   // Records that the loader is alive.
   void beat(UnixSeconds now) noexcept;
-  // Ends each bypass whose time is over, the operator's and the store's; until then readers have to look at
-  // the clock at every call.
+  // Ends each bypass whose time is over, the operator's and the store's. While one with a limit is on,
+  // readers read the clock at every call.
   void clear_expired_bypass(UnixSeconds now) noexcept;
 
  private:

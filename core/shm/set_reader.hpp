@@ -66,8 +66,8 @@ class SetReader {
   void refresh() noexcept;
   [[nodiscard]] const Attachment* serving() const noexcept { return serving_; }
 
-  // Makes the next call look at the clock and at the file behind the control page's path, as every 4,096th
-  // does. Meant for the start of a request.
+  // Makes the next call check the clock, and whether the control page was replaced. Call it at the start of a
+  // request; otherwise every 4,096th call checks.
   void check_soon() noexcept { calls_until_check_ = 1; }
 
   // As of the last refresh().
@@ -75,8 +75,8 @@ class SetReader {
   // One line for the log when availability() is not Ready; also while a new publication cannot be attached.
   // Valid until the next refresh().
   [[nodiscard]] std::string_view reason() const noexcept;
-  // The kind of that reason: decide by it, not by the text. Nothing when all is well, and when the set is
-  // expired or an operator has bypassed it, which is no error. Data: the bytes were read and are wrong.
+  // The kind of error behind reason(), for code that must decide. Nothing if the set is Ready, expired, or
+  // bypassed by an operator. Data: the bytes were read and are wrong.
   [[nodiscard]] std::optional<ErrorKind> trouble() const noexcept;
   [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
   // nullptr until a control page was found.

@@ -31,7 +31,7 @@ struct BuildSettings {
   UnixSeconds built_at = 0;   // 0: now
   BuildId build_id{};         // all zero: random
   std::string key_profile{};  // at most kKeyProfileBytes bytes without NUL
-  // Choose the one before for hosts whose readers are not upgraded yet.
+  // Use the one before while some hosts still run older readers.
   std::uint16_t format = newest_snapshot_format();
 
   // Sticky geometry: kept as long as its theoretical FPR for the new keys stays within target_fpr (with the
@@ -48,7 +48,8 @@ struct BuildResources {
   // to write(): the result of finish() comes on top.
   std::uint64_t memory_bytes = kNoMemoryLimit;
   std::string temporary_folder = ".";
-  // Called now and then by the thread that called size() or write(): for example 12 of 256 `what`.
+  // Called now and then by the thread that called size() or write(): for example done = 12, total = 256, what
+  // = "partitions sorted".
   std::function<void(std::uint64_t done, std::uint64_t total, std::string_view what)> progress{};
 };
 

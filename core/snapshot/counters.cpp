@@ -83,7 +83,7 @@ void check_counters(Bytes counters, const SnapshotView& snapshot, std::string_vi
     refuse("filter kind " + std::string(snapshot.kind().name) + " has no counters");
   if (counters.size() < sizeof(CountersHeader)) refuse("is too short for counters");
   const auto header = load<CountersHeader>(counters.data());
-  if (header.magic != kCountersMagic) refuse("is no file of counters");
+  if (header.magic != kCountersMagic) refuse("is not a counters file");
   if (header.format != kCountersFormat) {
     throw Error(ErrorKind::Incompatible,
                 std::string(source) + ": has counters of format " + std::to_string(header.format));

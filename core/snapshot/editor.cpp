@@ -22,7 +22,7 @@ std::string cannot(const FilterKind& kind, std::string_view set_name, const std:
                    const std::string& kinds) {
   return "set \"" + std::string(set_name) + "\": keys cannot be " + change + " filter kind " +
          std::string(kind.name) + " (kinds that can: " + kinds +
-         "); build the set anew from its whole list, with build --like";
+         "); build the set again from its whole list, with build --like";
 }
 
 }  // namespace
@@ -108,12 +108,12 @@ std::string SnapshotEditor::why_no_room(std::uint64_t index, const ShardEntry& e
     kind.add(alike, entry, params, hash);
   const std::string set = "set \"" + std::string(view_.set_name()) + "\": ";
   if (!kind.add(alike, entry, params, hash)) {
-    return set + "a key to add is there " + std::to_string(copies) +
-           " times already, as often as one can be; add only keys that are new, or build the set anew from " +
+    return set + "a key to add is already there " + std::to_string(copies) +
+           " times, the most that can be counted; add only new keys, or build the set again from " +
            "its whole list";
   }
   return set + "shard " + std::to_string(index) + " is full with " + std::to_string(entry.key_count) +
-         " keys; build the set anew from its whole list, with build --growth";
+         " keys; build the set again from its whole list, with build --growth";
 }
 
 ShardEntry SnapshotEditor::entry_of(std::uint64_t index) const {

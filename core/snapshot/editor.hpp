@@ -27,14 +27,14 @@ class SnapshotEditor {
 
   // Throws Data for an overfull shard, and in kinds with a capacity also for a full one. Where keys can be
   // removed, a key that seems to be there already is added again, because the one that is there may be
-  // another with the same fingerprint. A cuckoo shard has room for eight keys with the same fingerprint, or
-  // four, and throws Data for one more.
+  // another with the same fingerprint. The two buckets of a cuckoo key hold eight keys with its fingerprint
+  // (four if both are the same bucket); one more throws Data.
   void add(KeyHash hash);
 
   // Returns whether such a key was there; if not, nothing has changed. Remove only keys that were built in or
-  // added, and each only once. Removing any other key that comes back as maybe removes another key, or what a
-  // counting set shares with others, and those keys turn absent. A key that was added twice must be removed
-  // twice. Throws as check_can_remove().
+  // added, and each only once. Removing any other key that comes back as maybe removes another key (cuckoo)
+  // or clears bits that other keys need (counting), and those keys become absent. A key that was added twice
+  // must be removed twice. Throws as check_can_remove().
   bool remove(KeyHash hash);
 
   // Whether each key is stored separately, so that one of two keys with the same fingerprint can be removed.

@@ -50,7 +50,7 @@ void check_snapshot_format(std::uint16_t format, const std::string& source) {
                     std::to_string(newest_snapshot_format()));
   }
   throw Error(ErrorKind::Incompatible, source + ": has snapshot format " + known +
-                                           "damaged, or written by an older version; build it anew");
+                                           "damaged, or written by an older version; build it again");
 }
 
 }  // namespace keysieve

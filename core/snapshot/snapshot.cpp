@@ -75,7 +75,7 @@ class Decoder {
     if (!same(header_->shard_table, layout.shard_table) ||
         !same(header_->checksum_table, layout.checksum_table) || !same(header_->shards, layout.shards) ||
         header_->file_bytes != layout.file_bytes) {
-      fail("tables do not lie where " + std::to_string(header_->shard_count) + " shards put them");
+      fail("tables are not where " + std::to_string(header_->shard_count) + " shards put them");
     }
     if (bytes_.size() != layout.file_bytes) {
       fail("is " + (bytes_.size() < layout.file_bytes ? std::string("cut short") : std::string("too long")) +
@@ -168,6 +168,12 @@ SnapshotView SnapshotView::decode(Bytes bytes, std::string_view source, Check ch
 
 std::string_view SnapshotView::set_name() const noexcept {
   return padded_text(header_->set_name);
+}
+
+void SnapshotView::check_set_name(std::string_view expected, const std::string& source) const {
+  if (set_name() == expected) return;
+  throw Error(ErrorKind::Data, source + " holds set \"" + std::string(set_name()) + "\", not \"" +
+                                   std::string(expected) + "\"");
 }
 std::string_view SnapshotView::key_profile() const noexcept {
   return padded_text(header_->key_profile);

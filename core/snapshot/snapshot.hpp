@@ -42,10 +42,12 @@ class SnapshotView {
   [[nodiscard]] std::optional<double> fill_ratio() const;
   [[nodiscard]] std::optional<double> fill_ratio(std::uint32_t shard) const;
 
-  // For a snapshot that is stored elsewhere in stretches: throws Data, which names `source`, unless `stretch`
-  // is what checksum_stretch() gave for `index` when the snapshot was built. `index` is below the layout's
-  // stretch_count().
+  // Checks a stretch of a copy of the snapshot: throws Data, which names `source`, unless `stretch` has the
+  // checksum of stretch `index` (below the layout's stretch_count()).
   void check_stretch(std::uint64_t index, Bytes stretch, std::string_view source) const;
+
+  // Throws Data, which names `source`, unless the snapshot holds the set of that name.
+  void check_set_name(std::string_view expected, const std::string& source) const;
 
   // The hash must have been made with seed(). False: certainly absent.
   [[nodiscard]] bool may_contain(KeyHash hash) const noexcept { return lookup_.may_contain(array_, hash); }

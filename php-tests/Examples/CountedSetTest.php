@@ -122,7 +122,7 @@ final class CountedSetTest extends TestCase
             $products->lookup(5, fn (int $id) => "row $id");
             unset($products);
             try {
-                $other->lookup(5, fn () => throw new RuntimeException('the store is away'));
+                $other->lookup(5, fn () => throw new RuntimeException('the store is unreachable'));
             } catch (RuntimeException $error) {
                 $counts[] = $error->getMessage();
             }
@@ -133,7 +133,7 @@ final class CountedSetTest extends TestCase
             'products maybe 100',
             'products found 1',
             'products maybe 1',
-            'the store is away',
+            'the store is unreachable',
         ], explode("\n", $counted));
     }
 

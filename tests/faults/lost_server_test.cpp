@@ -64,8 +64,9 @@ TEST_F(LostServerUnderKeysieved, IsFoundAgain) {
     EXPECT_TRUE(eventually([&] { return site_.knows("tags", {0, keys + 10}); })) << log();
     keys += 10;
     redis.kill();
-    EXPECT_TRUE(eventually([&] { return keysieved_->lines_with("the store is away: " + url) > int(round); }))
-        << log();
+    EXPECT_TRUE(eventually([&] {
+      return keysieved_->lines_with("the store is unreachable: " + url) > int(round);
+    })) << log();
     EXPECT_TRUE(site_.knows("tags", {0, keys})) << log();
     redis.start();
     keys += 10;

@@ -107,7 +107,7 @@ TEST_F(Secrets, AreNeitherInTheLogNorInTheProcessList) {
     keysieved.send(SIGHUP);
     EXPECT_TRUE(keysieved.says("configuration reloaded")) << keysieved.standard_error();
     server.kill();
-    EXPECT_TRUE(keysieved.says("the store is away")) << keysieved.standard_error();
+    EXPECT_TRUE(keysieved.says("the store is unreachable")) << keysieved.standard_error();
     EXPECT_EQ(keysieved.stop(), 0);
     EXPECT_THAT(keysieved.standard_error() + keysieved.standard_output(), Not(HasSubstr(kSecret)));
     EXPECT_THAT(said({"status", "tags"}) + json({"status", "tags"}).dump(), Not(HasSubstr(kSecret)));

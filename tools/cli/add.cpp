@@ -94,19 +94,18 @@ void add(AddOptions& options) {
 
 void add_add(CLI::App& program, Outcome& /*outcome*/) {
   auto options = std::make_shared<AddOptions>();
-  CLI::App* verb =
-      add_verb(program, "add", "Add keys to a set between two builds",
-               "  keysieve add tags 猫 lmdb:/var/lib/keysieve\n"
-               "  keysieve add tags 猫 犬 redis://cache:6379/2 --json\n"
-               "  keysieve add tags --file new.txt redis+unix:///run/redis/redis.sock\n"
-               "Add, then commit: add the key before the transaction that inserts its row commits, or\n"
-               "it is answered absent for a moment though the row is there. An add too many is a maybe.\n"
-               "With Redis any client will do: XADD keysieve:tags:adds * key 猫");
+  CLI::App* verb = add_verb(
+      program, "add", "Add keys to a set between two builds",
+      "  keysieve add tags 猫 lmdb:/var/lib/keysieve\n"
+      "  keysieve add tags 猫 犬 redis://cache:6379/2 --json\n"
+      "  keysieve add tags --file new.txt redis+unix:///run/redis/redis.sock\n"
+      "Add, then commit: add the key before the transaction that inserts its row commits, or\n"
+      "lookups answer absent for a moment although the row is there. One add too many only costs a maybe.\n"
+      "With Redis any client will do: XADD keysieve:tags:adds * key 猫");
   verb->add_option("SET", options->set_name, "Name of the set")->required();
   // As in query: the library would take "[a,b]" for two keys.
-  verb->add_option(
-          "KEY", options->keys_and_url,
-          "Keys to add, and last the store: " + store_schemes() + ". After -- a key may be any bytes")
+  verb->add_option("KEY", options->keys_and_url,
+                   "Keys to add, then the store: " + store_schemes() + ". After -- a key may be any bytes")
       ->required()
       ->expected(CLI::detail::expected_max_vector_size, CLI::detail::expected_max_vector_size)
       ->allow_extra_args(false)

@@ -54,8 +54,8 @@ void check_inputs_outlive(const BuildOptions& options) {
   for (const std::string& input : {options.key_path, options.guards.canaries_path}) {
     for (const std::string& output : {options.output_path, counters_path(options.output_path)}) {
       if (input.empty() || !is_same_file(input, output)) continue;
-      throw Error(ErrorKind::Usage, output + ": would be overwritten, but is the same file as " +
-                                        key_source(input) + ", which is to be read");
+      throw Error(ErrorKind::Usage,
+                  output + ": would overwrite " + key_source(input) + ", which must be read");
     }
   }
 }
@@ -69,10 +69,7 @@ struct Predecessor {
 
 Predecessor predecessor_in_file(const std::string& path, const std::string& set_name) {
   const SnapshotFile file(path, Check::Tables);
-  if (file.view().set_name() != set_name) {
-    throw Error(ErrorKind::Data,
-                path + ": is of set " + std::string(file.view().set_name()) + ", not of " + set_name);
-  }
+  file.view().check_set_name(set_name, path);
   return {geometry_of(file.view()), file.view().seed(), file.view().header().key_count};
 }
 
@@ -214,7 +211,7 @@ void build(const BuildOptions& options) {
   };
   SnapshotBuilder builder(settings, resources);
   read_all_keys(options, builder);
-  progress.announce(format_count(builder.keys_given()) + " keys");
+  progress.announce(format_count_of(builder.keys_given(), "key"));
   Written written(options.output_path, builder);
   check_guards(guards, *written.view, before.key_count);
   const std::uint64_t counters_bytes = commit(options, builder, written);
@@ -239,7 +236,7 @@ void add_source_options(CLI::App* verb, BuildOptions& options) {
   auto* position =
       add_parsed(
           verb, "--adds-from", options.adds_from, parse_position,
-          "Position in the adds log from which on adds may be missing in the list [--adds-overlap before "
+          "Position in the adds log after which adds may be missing from the list [--adds-overlap before "
           "--as-of, in the log of the store of --like or --store; without a store 0-0, the whole log]")
           ->type_name("POSITION");
   add_parsed(
@@ -268,13 +265,11 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
   verb->add_option("--growth", options.settings.growth, "Room for that many times the keys: 1 to 100")
       ->type_name("FACTOR")
       ->capture_default_str();
-  auto* like =
-      verb->add_option(
-              "--like", options.like,
-              "Keep kind, shard count and seed of this snapshot, or of the current generation in this "
-              "store (whose seed counts, once renewed), as long as the keys fit; --max-shrink compares with "
-              "it")
-          ->type_name("FILE|URL");
+  auto* like = verb->add_option("--like", options.like,
+                                "Keep the kind, shard count and seed of this snapshot, or of the current "
+                                "generation in this store (with the store's seed if that was renewed), as "
+                                "long as the keys fit; --max-shrink compares with it")
+                   ->type_name("FILE|URL");
   auto* store = verb->add_option("--store", options.store_url, "Share the seed of the sets in this store")
                     ->type_name("URL")
                     ->excludes(like);
@@ -300,8 +295,8 @@ void add_resource_options(CLI::App* verb, BuildOptions& options) {
       ->group(group);
   add_parsed(
       verb, "--memory", options.memory_bytes, parse_bytes,
-      "Hold no more than this, 800M for example, and put hashes that have no room into temporary files, "
-      "16 bytes per key; then a key is at most 256 KiB [no limit: 16 bytes per key and 15 MB per thread]")
+      "Use at most this much memory, 800M for example; hashes that do not fit go to temporary files, 16 "
+      "bytes per key, and a key may be at most 256 KiB [no limit: 16 bytes per key and 15 MB per thread]")
       ->type_name("SIZE")
       ->group(group);
   verb->add_option("--temp-dir", options.temporary_folder,
@@ -318,14 +313,14 @@ void add_label_options(CLI::App* verb, BuildOptions& options) {
         // Rounded up: 0 would be no limit.
         return std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
       },
-      "From as-of on; past it every answer is maybe: 12h, 2d [no limit]")
+      "How long after --as-of the set is valid; then every answer is maybe: 12h, 2d [no limit]")
       ->type_name("DURATION");
   verb->add_option("--key-profile", options.settings.key_profile,
                    "Names how keys are normalised, at most 64 bytes; PHP can ask for it")
       ->type_name("TEXT");
   verb->add_option("--format", options.settings.format,
                    "Snapshot format, of " + snapshot_formats_text() +
-                       ": the older one for hosts that are not upgraded yet")
+                       ": the older one is for hosts that are not upgraded yet")
       ->type_name("N")
       ->capture_default_str();
 }
@@ -340,7 +335,7 @@ void add_build(CLI::App& program, Outcome& /*outcome*/) {
       "  mysql -BNe 'SELECT name FROM tags' shop | keysieve build --set tags --min-keys 50000 - -o tags.ks\n"
       "  keysieve build --set tags --like lmdb:/var/lib/keysieve --valid-for 2d tags.txt -o tags.ks\n"
       "  keysieve build --set users --memory 800M --temp-dir /var/tmp users.txt -o users.ks\n"
-      "In a script begin with `set -o pipefail`, or a query that fails half-way builds a short set.");
+      "In a script, use `set -o pipefail`: otherwise a query that fails half-way builds an incomplete set.");
   verb->add_option("--set", options->settings.set_name, "Name of the set: [a-z0-9][a-z0-9_-]{0,63}")
       ->required()
       ->type_name("NAME");

@@ -29,7 +29,7 @@ struct BypassOptions {
 };
 
 std::string state_text(const std::optional<UnixSeconds>& until) {
-  if (!until) return "off: lookups are answered";
+  if (!until) return "off: lookups answer normally";
   return *until == 0 ? "on, until `--off`: every lookup answers maybe"
                      : "on, until " + format_moment(*until) + ": every lookup answers maybe";
 }
@@ -114,15 +114,16 @@ void bypass_in_store(const BypassOptions& options) {
 
 void add_bypass(CLI::App& program, Outcome& /*outcome*/) {
   auto options = std::make_shared<BypassOptions>();
-  CLI::App* verb = add_verb(
-      program, "bypass", "Make every lookup in a set answer maybe, from the next call on",
-      "  keysieve bypass tags\n"
-      "  keysieve bypass tags --for 2h\n"
-      "  keysieve bypass tags --off\n"
-      "  keysieve bypass tags --store redis://cache:6379/2 --for 2h\n"
-      "  keysieve bypass --store redis://cache:6379/2\n"
-      "  keysieve bypass --store redis://cache:6379/2 --show\n"
-      "The switch of a host and those of a store are apart: each must be off for lookups to be answered.");
+  CLI::App* verb =
+      add_verb(program, "bypass", "Make every lookup in a set answer maybe, from the next call on",
+               "  keysieve bypass tags\n"
+               "  keysieve bypass tags --for 2h\n"
+               "  keysieve bypass tags --off\n"
+               "  keysieve bypass tags --store redis://cache:6379/2 --for 2h\n"
+               "  keysieve bypass --store redis://cache:6379/2\n"
+               "  keysieve bypass --store redis://cache:6379/2 --show\n"
+               "The switches of a host and of a store are independent: lookups answer normally only when all "
+               "are off.");
   verb->add_option("SET", options->set_name, "Name of the set; without it all sets of the --store");
   add_directory(verb, options->directory);
   auto* store =
@@ -133,14 +134,13 @@ void add_bypass(CLI::App& program, Outcome& /*outcome*/) {
                     verb, "--for", options->for_seconds,
                     [](const std::string& text) {
                       const auto span = std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
-                      if (span == 0)
-                        throw Error(ErrorKind::Usage, "a bypass lasts longer than nothing; --off ends it");
+                      if (span == 0) throw Error(ErrorKind::Usage, "must be above 0; --off ends a bypass");
                       return span;
                     },
-                    "End it by itself after this time: 30m, 2h [until --off]")
+                    "End it automatically after this time: 30m, 2h [until --off]")
                     ->type_name("DURATION");
   auto* off = verb->add_flag("--off", options->off, "Answer again")->excludes(limit);
-  verb->add_flag("--show", options->show, "Change nothing, show what stands in the --store")
+  verb->add_flag("--show", options->show, "Change nothing, show what the --store says")
       ->needs(store)
       ->excludes(limit)
       ->excludes(off);

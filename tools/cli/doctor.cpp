@@ -43,12 +43,12 @@ void add_doctor(CLI::App& program, Outcome& outcome) {
                "  sudo -u www-data keysieve doctor\n"
                "  sudo -u keysieve keysieve doctor --config /etc/keysieve/keysieve.toml\n"
                "  keysieve doctor --json | jq '.findings[] | select(.severity != \"ok\")'\n"
-               "It looks as the user who runs it: run it as a worker of PHP, and as the loader's user. Exit "
-               "status: 0\n"
-               "nothing is wrong, though there may be warnings; 1 something is.");
+               "It sees what its user may see: run it as the PHP workers' user and as the loader's user. "
+               "Exit status:\n"
+               "0 without errors (there may be warnings), 1 with errors.");
   add_directory(verb, options->directory);
   verb->add_option("--config", options->config_path,
-                   "Look also at sets, cache and stores of this configuration of keysieved")
+                   "Also check the sets, the cache and the stores in this configuration of keysieved")
       ->type_name("FILE");
   add_json(verb, options->json);
   verb->callback([options, &outcome] { doctor(*options, outcome); });

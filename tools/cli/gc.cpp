@@ -88,17 +88,19 @@ int gc(const GcOptions& options) {
 
 void add_gc(CLI::App& program, Outcome& outcome) {
   auto options = std::make_shared<GcOptions>();
-  CLI::App* verb = add_verb(
-      program, "gc", "Remove from a store what interrupted pushes have left",
-      "  keysieve gc lmdb:/var/lib/keysieve\n"
-      "  keysieve gc redis://cache:6379/2 --dry-run --json\n"
-      "  keysieve gc lmdb:/var/lib/keysieve --older-than 1h\n"
-      "Pushes tidy up by themselves; this finds what they cannot see. Reads the names of all records of\n"
-      "the store: once per day or week is enough. May run at any time, beside pushes and loaders.");
+  CLI::App* verb =
+      add_verb(program, "gc", "Remove what interrupted pushes left in a store",
+               "  keysieve gc lmdb:/var/lib/keysieve\n"
+               "  keysieve gc redis://cache:6379/2 --dry-run --json\n"
+               "  keysieve gc lmdb:/var/lib/keysieve --older-than 1h\n"
+               "Pushes clean up after themselves; gc finds what they cannot see. It reads the names of all "
+               "records in\n"
+               "the store, so once per day or week is enough. It is safe at any time, even during a push.");
   verb->add_option("URL", options->store_url, store_help())->required();
   verb->add_flag("--dry-run", options->dry_run, "Say what would be removed, and change nothing");
-  add_parsed(verb, "--older-than", options->older_than, parse_duration,
-             "A push that began that long ago is taken for interrupted; if it is not, it begins again [24h]")
+  add_parsed(
+      verb, "--older-than", options->older_than, parse_duration,
+      "Treat a push that began this long ago as interrupted; if it is still running, it starts again [24h]")
       ->type_name("DURATION");
   add_json(verb, options->json);
   verb->callback([options, &outcome] { outcome.exit_status = gc(*options); });

@@ -86,7 +86,7 @@ void inspect(const InspectOptions& options) {
 
 void add_inspect(CLI::App& program, Outcome& /*outcome*/) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App* verb = add_verb(program, "inspect", "Check a snapshot file and show what it says of itself",
+  CLI::App* verb = add_verb(program, "inspect", "Check a snapshot file and show its header and fill",
                             "  keysieve inspect tags.ks\n"
                             "  keysieve inspect tags.ks --json | jq .estimated_fpr");
   verb->add_option("FILE", options->path, "Snapshot file")->required();

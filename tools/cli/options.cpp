@@ -92,7 +92,7 @@ void add_allow_suspect_keys(CLI::App* verb, bool& allow) {
 
 void warn_of_suspect_keys(const std::string& key_path, const KeysRead& read) {
   for (const std::string& suspicion : read.suspicions) {
-    print_warning(key_source(key_path) + ": " + suspicion + " (--allow-suspect-keys if they are meant so)");
+    print_warning(key_source(key_path) + ": " + suspicion + " (--allow-suspect-keys if that is intended)");
   }
 }
 
@@ -123,7 +123,7 @@ void add_guards(CLI::App* verb, GuardOptions& options) {
       ->type_name("N")
       ->group(group);
   add_parsed(verb, "--max-shrink", options.max_shrink, parse_share,
-             "Refuse a set that has lost more than this share of the keys of the generation before [20%]")
+             "Refuse a set that has lost more than this share of the previous generation's keys [20%]")
       ->type_name("SHARE")
       ->group(group);
   verb->add_flag("--allow-shrink", options.allow_shrink, "Lift --max-shrink")->group(group);

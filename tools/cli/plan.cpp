@@ -113,10 +113,6 @@ const PlannedKind* fastest_that_fits(Candidates candidates) {
   return fastest_of(candidates);
 }
 
-std::string format_cache_lines(std::uint32_t lines) {
-  return fmt::format("{} cache {}", lines, lines == 1 ? "line" : "lines");
-}
-
 std::string_view superlative_of(bool is_only, bool is_smallest, bool is_fastest) {
   if (is_only) return "the only one";
   if (is_smallest) return is_fastest ? "the smallest and fastest" : "the smallest";
@@ -134,11 +130,11 @@ std::string reason_for(const PlannedKind* choice, const Candidates& candidates, 
   };
   std::string reason =
       fmt::format("{}{} ({} per lookup)", superlative_of(candidates.size() == 1, is_smallest, is_fastest),
-                  description_of(need), format_cache_lines(choice->cache_lines));
+                  description_of(need), format_count_of(choice->cache_lines, "cache line"));
   if (need == Need::Deletes && !choice->kind().can_remove()) reason += ", built with --counting";
   if (!is_fastest) {
     reason += fmt::format("; {} would be faster ({}) but take {} % more memory", fastest->kind().name,
-                          format_cache_lines(fastest->cache_lines), percent_of_choice(fastest));
+                          format_count_of(fastest->cache_lines, "cache line"), percent_of_choice(fastest));
   }
   if (!is_smallest) {
     reason +=
@@ -218,7 +214,7 @@ std::string_view removal_from(const FilterKind& kind) {
 }
 
 void print_as_text(const Plan& plan, const SizingRequest& request) {
-  fmt::print("{} keys at a target FPR of {}, in shards of {}", format_count(request.keys),
+  fmt::print("{} at a target FPR of {}, in shards of {}", format_count_of(request.keys, "key"),
              format_share(request.target_fpr), format_bytes(request.shard_bytes));
   if (request.growth > 1.0) fmt::print(", with room for {} times the keys", request.growth);
   fmt::print(":\n{}, {}.\n\n", plan.kinds.front().kind().name, plan.reason);
@@ -227,13 +223,13 @@ void print_as_text(const Plan& plan, const SizingRequest& request) {
   for (const PlannedKind& planned : plan.kinds) {
     const FilterKind& kind = planned.kind();
     table.add({&planned == &plan.kinds.front() ? "*" : "", std::string(kind.name),
-               fmt::format("{:.2f}", planned.bits_per_key), format_count(planned.geometry.shard_count),
+               format_bits_per_key(planned.bits_per_key), format_count(planned.geometry.shard_count),
                format_bytes(planned.bytes), format_share(planned.theoretical_fpr),
-               format_cache_lines(planned.cache_lines), kind.can_add() ? "yes" : "no",
+               format_count_of(planned.cache_lines, "cache line"), kind.can_add() ? "yes" : "no",
                std::string(removal_from(kind))});
   }
   table.print();
-  fmt::print("\nSize and bits/key count the whole file; no filter can do with less than {:.2f} bits/key.\n",
+  fmt::print("\nSize and bits/key count the whole file; no filter can need less than {:.2f} bits/key.\n",
              bound_bits_per_key(request));
 }
 
@@ -270,9 +266,10 @@ void add_plan(CLI::App& program, Outcome& /*outcome*/) {
       ->type_name("SIZE");
   CLI::Option* deletes =
       verb->add_flag("--deletes", options->deletes, "Keys are removed from the set as well as added to it");
-  verb->add_flag("--static", options->is_static, "Nothing is added to the set or removed: it is built anew")
+  verb->add_flag("--static", options->is_static,
+                 "The set does not change between builds: no key is added or removed")
       ->excludes(deletes);
-  verb->add_flag("--all", options->all, "Every kind, the ones for comparison too");
+  verb->add_flag("--all", options->all, "Show every kind, including those for comparison");
   verb->add_option(
           "--svg", options->svg_path,
           "Draw a picture for a browser: FPR over keys per shard and k, and bits per key of every kind "

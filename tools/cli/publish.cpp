@@ -31,9 +31,9 @@ void check_nothing_is_hidden(const Publisher& publisher, const std::string& set_
   const auto layer = publisher.open_layer();
   if (!layer || layer->live_keys() == 0) return;
   throw Error(ErrorKind::Data,
-              fmt::format("set \"{}\" has {} live keys, which would be absent until keysieved looks again; "
+              fmt::format("set \"{}\" has {}, which would be absent until keysieved looks again; "
                           "push the file instead, or lift this by --hide-live-keys",
-                          set_name, format_count(layer->live_keys())));
+                          set_name, format_count_of(layer->live_keys(), "live key")));
 }
 
 void publish(PublishOptions options) {
@@ -65,10 +65,11 @@ void add_publish(CLI::App& program, Outcome& /*outcome*/) {
   add_directory(verb, options->settings.directory);
   verb->add_option(
           "--group", options->group,
-          "Group of the PHP workers, who may read; a name or a number [that of new files in the directory]")
+          "Group of the PHP workers, which may read: name or number [that of new files in the directory]")
       ->type_name("GROUP");
-  add_parsed(verb, "--max-total-size", options->settings.max_total_bytes, parse_bytes,
-             "Refuse to pass this size of all publications and what idle workers pin [no limit]")
+  add_parsed(
+      verb, "--max-total-size", options->settings.max_total_bytes, parse_bytes,
+      "Refuse if all publications, with those that idle workers pin, would exceed this size [no limit]")
       ->type_name("SIZE");
   verb->add_flag("--hide-live-keys", options->hide_live_keys,
                  "Publish although keys that keysieved has added would be absent until its next look");

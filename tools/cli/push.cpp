@@ -60,7 +60,8 @@ void push_and_report(const PushOptions& options) {
   report.add("generation", std::to_string(pushed.record.generation), "generation", pushed.record.generation);
   report.add("keys", format_count(pushed.record.key_count), "key_count", pushed.record.key_count);
   report.add("size",
-             fmt::format("{} in {} chunks", format_bytes(pushed.record.bytes), pushed.record.chunk_count),
+             fmt::format("{} in {}", format_bytes(pushed.record.bytes),
+                         format_count_of(pushed.record.chunk_count, "chunk")),
              "bytes", pushed.record.bytes);
   report.print(options.json);
 }

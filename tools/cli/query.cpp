@@ -114,15 +114,12 @@ int ask(const QueryOptions& options, const Source& source) {
 
 int query(const QueryOptions& options) {
   if (options.from_stdin && options.json)
-    throw Error(ErrorKind::Usage, "--stdin prints keys as they are, not as --json");
+    throw Error(ErrorKind::Usage, "--stdin prints keys, so it cannot be used with --json");
   if (options.keys.empty() != options.from_stdin)
     throw Error(ErrorKind::Usage, "give keys to ask for, or --stdin");
   if (!options.snapshot_path.empty()) {
     const SnapshotFile file(options.snapshot_path, Check::Everything);
-    if (file.view().set_name() != checked_set_name(options.set_name)) {
-      throw Error(ErrorKind::Data,
-                  options.snapshot_path + ": is of set " + std::string(file.view().set_name()));
-    }
+    file.view().check_set_name(checked_set_name(options.set_name), options.snapshot_path);
     return ask(options, source_in(file.view()));
   }
   PublishedSet set(status_reader(options.directory, options.set_name));
@@ -154,7 +151,8 @@ void add_query(CLI::App& program, Outcome& outcome) {
       ->type_name("FILE");
   verb->add_flag("--stdin", options->from_stdin,
                  "Read keys from standard input and print those that may be in the set, as it is then");
-  verb->add_flag("-v,--absent", options->invert, "The other way round: what is absent is printed and counts");
+  verb->add_flag("-v,--absent", options->invert,
+                 "Invert: print the absent keys; they decide the exit status");
   add_key_format(verb, options->format);
   add_json(verb, options->json);
   // Set before its options are parsed: a wrong option must not look like an answer either.

@@ -31,8 +31,8 @@ struct RollbackOptions {
 };
 
 std::string summary(const SnapshotRecord& record) {
-  return fmt::format("generation {}: as of {}, {} keys, {}", record.generation, format_moment(record.as_of),
-                     format_count(record.key_count), record.kind);
+  return fmt::format("generation {}: as of {}, {}, {}", record.generation, format_moment(record.as_of),
+                     format_count_of(record.key_count, "key"), record.kind);
 }
 
 // 0 in a record means that it restores none.
@@ -89,7 +89,7 @@ bool is_confirmed(const RollbackOptions& options, const Store& store, const Roll
 }
 
 RollbackResult roll_back(const RollbackOptions& options, Store& store, const RollbackPlan& plan) {
-  ProgressLine progress("checking what lies in " + store.name());
+  ProgressLine progress("checking the snapshot in " + store.name());
   return rollback(store, options.set_name, plan, progress.in_bytes());
 }
 
@@ -132,12 +132,12 @@ int run(const RollbackOptions& options) {
 void add_rollback(CLI::App& program, Outcome& outcome) {
   auto options = std::make_shared<RollbackOptions>();
   CLI::App* verb =
-      add_verb(program, "rollback", "Make an older generation that a store keeps current again",
+      add_verb(program, "rollback", "Make an older generation in a store the current one again",
                "  keysieve rollback tags --list lmdb:/var/lib/keysieve\n"
                "  keysieve rollback tags lmdb:/var/lib/keysieve\n"
                "  keysieve rollback tags --to 41 --yes redis://cache:6379/2\n"
-               "Every loader that follows the store takes it at once, fewer keys or not. Keys that were\n"
-               "added since it was built stay. Asks on a terminal; exit status 1 when you say no.");
+               "Every loader that follows the store takes it at once, even with fewer keys. Keys that were\n"
+               "added since it was built stay. It asks first on a terminal; exit status 1 if you decline.");
   add_argument_and_url(verb, "SET", options->set_name, "Name of the set", options->store_url);
   auto* to = add_parsed(verb, "--to", options->to, parse_count, "Go back to this one [the one before]")
                  ->type_name("GENERATION");

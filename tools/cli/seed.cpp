@@ -29,7 +29,7 @@ void show(Store& store, std::optional<std::uint64_t> seed, bool as_json) {
   }
   const std::vector<std::string> others = sets_of_other_seeds(store, *seed);
   report.add("seed", to_hex(*seed), "seed", to_hex(*seed));
-  report.add("sets of other seeds", others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", ")),
+  report.add("sets with other seeds", others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", ")),
              "sets_of_other_seeds", others);
   report.print(as_json);
 }
@@ -47,10 +47,11 @@ void add_seed(CLI::App& program, Outcome& /*outcome*/) {
       program, "seed", "Show the seed that the sets of a store share, or draw a new one",
       "  keysieve seed lmdb:/var/lib/keysieve\n"
       "  keysieve seed --new redis://cache:6379/2\n"
-      "Who knows the seed can choose keys that overfill a shard. With a new one the next build of each set\n"
+      "Anyone who knows the seed can choose keys that overfill a shard. With a new one the next build of "
+      "each set\n"
       "(--like or --store with this store) takes it; until then what is published is served as before.");
   verb->add_option("URL", options->store_url, store_help())->required();
-  verb->add_flag("--new", options->renew, "Draw a new seed for all builds that come");
+  verb->add_flag("--new", options->renew, "Draw a new seed for all future builds");
   add_json(verb, options->json);
   verb->callback([options] { seed(*options); });
 }

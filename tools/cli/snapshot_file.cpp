@@ -24,7 +24,8 @@ void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::opt
              "shard_count", header.shard_count);
   report.add_member("shard_bytes", header.shard_bytes);
   report.add("size",
-             fmt::format("{}, {:.2f} bits/key", format_bytes(header.file_bytes), snapshot.bits_per_key()),
+             fmt::format("{}, {} bits/key", format_bytes(header.file_bytes),
+                         format_bits_per_key(snapshot.bits_per_key())),
              "bytes", header.file_bytes);
   report.add_member("bits_per_key", snapshot.bits_per_key());
   if (fill_ratio) {

@@ -25,6 +25,7 @@ namespace {
 struct StatusOptions {
   std::vector<std::string> set_names;
   std::string directory;
+  bool wide = false;
   bool readers = false;
   bool verify = false;
   std::optional<std::chrono::milliseconds> watch;
@@ -35,59 +36,76 @@ std::string format_age(UnixSeconds moment, UnixSeconds now) {
   return format_duration(std::chrono::seconds(std::max<UnixSeconds>(0, now - moment)));
 }
 
-std::string age_if_any(UnixSeconds moment, UnixSeconds now) {
-  return moment == 0 ? "-" : format_age(moment, now);
+std::string ago_if_any(UnixSeconds moment, UnixSeconds now) {
+  return moment == 0 ? "-" : format_age(moment, now) + " ago";
 }
 
-// How many keys were added to the layer, and how full that has made it.
-std::string layer_text(const LayerStatus& layer) {
-  if (layer.bytes == 0) return "-";
-  return fmt::format("{}, {} full", format_count(layer.keys), format_share(layer.fill.fill_ratio));
+std::string share_if_any(const std::optional<std::uint64_t>& part, std::uint64_t whole) {
+  return part ? format_share(static_cast<double>(*part) / static_cast<double>(whole)) : "-";
 }
 
-std::string huge_page_text(const PublicationStatus& published) {
-  if (!published.huge_page_bytes) return "-";
-  return format_share(static_cast<double>(*published.huge_page_bytes) / static_cast<double>(published.bytes));
+std::string generation_text(const PublicationStatus& published) {
+  return published.generation == 0 ? "file" : std::to_string(published.generation);
 }
 
-std::string state_text(const SetStatus& set) {
-  std::string state(to_string(set.availability));
-  const UnixSeconds until = set.bypasses ? bypassed_until(*set.bypasses) : 0;
-  const bool is_bypassed = set.availability == Availability::Bypassed;
-  return is_bypassed && until != 0 ? state + " until " + format_moment(until) : state;
-}
+struct Column {
+  const char* heading;
+  bool is_wide;  // shown with --wide alone: the others fit into 100 columns
+  std::string (*cell)(const PublicationStatus& published, UnixSeconds now);
+};
 
-constexpr std::array kHeadings{"set",       "state", "publication",   "generation",
-                               "keys",      "size",  "in huge pages", "estimated FPR",
-                               "live keys", "as of", "confirmed",     "loader"};
+constexpr std::array<Column, 11> kColumns{{
+    {"publication", true, [](const auto& set, auto) { return std::to_string(set.publication); }},
+    {"generation", false, [](const auto& set, auto) { return generation_text(set); }},
+    {"keys", false, [](const auto& set, auto) { return format_count(set.key_count); }},
+    {"added keys", false,
+     [](const auto& set, auto) { return set.layer.bytes == 0 ? "-" : format_count(set.layer.keys); }},
+    {"live layer full", true,
+     [](const auto& set, auto) {
+       return set.layer.bytes == 0 ? "-" : format_share(set.layer.fill.fill_ratio);
+     }},
+    {"size", true, [](const auto& set, auto) { return format_bytes(set.bytes); }},
+    {"in huge pages", true,
+     [](const auto& set, auto) { return share_if_any(set.huge_page_bytes, set.bytes); }},
+    {"estimated FPR", true, [](const auto& set, auto) { return format_share(set.estimated_fpr); }},
+    {"keys as of", false, [](const auto& set, auto now) { return ago_if_any(set.as_of, now); }},
+    {"store checked", false, [](const auto& set, auto now) { return ago_if_any(set.last_confirmed, now); }},
+    {"loader seen", false, [](const auto& set, auto now) { return ago_if_any(set.heartbeat, now); }},
+}};
 
-std::vector<std::string> row_of(const SetStatus& set, UnixSeconds now) {
-  std::vector<std::string> row{set.name, state_text(set)};
-  if (!set.published) {
-    row.resize(kHeadings.size(), "-");
-    return row;
+Table table_of(const std::vector<SetStatus>& sets, UnixSeconds now, bool is_wide) {
+  const auto row = [is_wide](std::string set, std::string state, const auto& cell_of) {
+    std::vector<std::string> cells{std::move(set), std::move(state)};
+    for (const Column& column : kColumns) {
+      if (is_wide || !column.is_wide) cells.push_back(cell_of(column));
+    }
+    return cells;
+  };
+  Table table(row("set", "state", [](const Column& column) { return std::string(column.heading); }));
+  for (const SetStatus& set : sets) {
+    table.add(row(set.name, std::string(to_string(set.availability)), [&](const Column& column) {
+      return set.published ? column.cell(*set.published, now) : std::string("-");
+    }));
   }
-  const PublicationStatus& published = *set.published;
-  row.insert(row.end(), {std::to_string(published.publication),
-                         published.generation == 0 ? "file" : std::to_string(published.generation),
-                         format_count(published.key_count), format_bytes(published.bytes),
-                         huge_page_text(published), format_share(published.estimated_fpr),
-                         layer_text(published.layer), age_if_any(published.as_of, now),
-                         age_if_any(published.last_confirmed, now), age_if_any(published.heartbeat, now)});
-  return row;
+  return table;
 }
 
-void print_text(const DirectoryStatus& directory, const std::vector<SetStatus>& sets, UnixSeconds now) {
-  Table table({kHeadings.begin(), kHeadings.end()});
-  for (const SetStatus& set : sets) table.add(row_of(set, now));
+// Why the set does not answer, and until when if that is known.
+void print_reason(const SetStatus& set) {
+  if (set.reason.empty()) return;
+  const bool is_bypassed = set.availability == Availability::Bypassed && set.bypasses;
+  const UnixSeconds until = is_bypassed ? bypassed_until(*set.bypasses) : 0;
+  fmt::print("{}: {}{}\n", set.name, set.reason, until == 0 ? "" : ", until " + format_moment(until));
+}
+
+void print_text(const DirectoryStatus& directory, const std::vector<SetStatus>& sets, UnixSeconds now,
+                bool is_wide) {
   if (sets.empty()) {
     fmt::print("{}: no set is published here\n", directory.directory);
   } else {
-    table.print();
+    table_of(sets, now, is_wide).print();
   }
-  for (const SetStatus& set : sets) {
-    if (!set.reason.empty()) fmt::print("{}: {}\n", set.name, set.reason);
-  }
+  for (const SetStatus& set : sets) print_reason(set);
   const MemoryUse& use = directory.memory;
   fmt::print("{}: {} in files", directory.directory, format_bytes(use.visible_bytes));
   if (use.pinned_bytes) fmt::print(", {} more pinned by idle workers", format_bytes(*use.pinned_bytes));
@@ -95,12 +113,10 @@ void print_text(const DirectoryStatus& directory, const std::vector<SetStatus>& 
   fmt::print("\n");
 }
 
-constexpr std::size_t kShownProgram = 60;
-
 // Of UTF-8, which is cut before a character, never within one.
-std::string shortened(const std::string& program) {
-  if (program.size() <= kShownProgram) return program;
-  std::size_t end = kShownProgram - 1;
+std::string shortened(const std::string& program, std::size_t shown) {
+  if (program.size() <= shown) return program;
+  std::size_t end = shown - 1;
   while (end > 0 && (static_cast<unsigned char>(program[end]) & 0xC0) == 0x80) --end;
   return program.substr(0, end) + "…";
 }
@@ -115,7 +131,7 @@ ReaderProcesses readers_of(const StatusOptions& options) {
   return found;
 }
 
-void print_text(const ReaderProcesses& found, UnixSeconds now) {
+void print_text(const ReaderProcesses& found, UnixSeconds now, bool is_wide) {
   fmt::print("\n");
   if (found.readers.empty()) {
     fmt::print("no process has a set attached\n");
@@ -124,7 +140,8 @@ void print_text(const ReaderProcesses& found, UnixSeconds now) {
     for (const ReaderProcess& reader : found.readers) {
       table.add({reader.set_name, std::to_string(reader.publication), format_bytes(reader.bytes),
                  reader.is_removed ? "pinned" : "published", std::to_string(reader.pid),
-                 user_name(reader.uid), format_age(reader.started_at, now), shortened(reader.program)});
+                 user_name(reader.uid), format_age(reader.started_at, now),
+                 shortened(reader.program, is_wide ? 60 : 20)});
     }
     table.print();
   }
@@ -178,8 +195,8 @@ void status(const StatusOptions& options) {
   if (options.readers) readers = readers_of(options);
   const DirectoryStatus directory = directory_status(options.directory);
   if (!options.json) {
-    print_text(directory, sets, now);
-    if (readers) print_text(*readers, now);
+    print_text(directory, sets, now, options.wide);
+    if (readers) print_text(*readers, now, options.wide);
     return;
   }
   Json json = to_json(directory);
@@ -254,18 +271,19 @@ void add_watch(CLI::App* verb, std::optional<std::chrono::milliseconds>& interva
 
 void add_status(CLI::App& program, Outcome& /*outcome*/) {
   auto options = std::make_shared<StatusOptions>();
-  CLI::App* verb =
-      add_verb(program, "status", "Show what is published in shared memory, and whether it answers",
-               "  keysieve status\n"
-               "  keysieve status tags --json | jq '.sets[0].availability'\n"
-               "  keysieve status --readers\n"
-               "  keysieve status --verify && echo whole\n"
-               "  keysieve status --watch 5s\n"
-               "Live keys: added since the snapshot was built, and the share of bits that they set.\n"
-               "Ages: as of (of the keys), confirmed (loader's last look at the store), loader (its last "
-               "sign of life).");
+  CLI::App* verb = add_verb(
+      program, "status", "Show what is published in shared memory, and whether it answers",
+      "  keysieve status\n"
+      "  keysieve status tags --json | jq '.sets[0].availability'\n"
+      "  keysieve status --readers\n"
+      "  keysieve status --verify && echo whole\n"
+      "  keysieve status --watch 5s\n"
+      "Added keys: since the snapshot was built. Store checked: when the loader last confirmed that\n"
+      "the store has nothing newer. Loader seen: its last sign of life.");
   verb->add_option("SET", options->set_names, "Names of sets [all]");
   add_directory(verb, options->directory);
+  verb->add_flag("--wide", options->wide,
+                 "Show also publication, size, estimated FPR, huge pages and how full the live layer is");
   verb->add_flag("--readers", options->readers,
                  "Show also which processes have what attached: all as root, else the caller's own");
   verb->add_flag(

@@ -98,18 +98,18 @@ void add_update(CLI::App& program, Outcome& /*outcome*/) {
   auto options = std::make_shared<UpdateOptions>();
   CLI::App* verb = add_verb(
       program, "update",
-      "Add keys to the current generation in a store or remove some, without the list of all keys",
+      "Add keys to a store's current generation, or remove some, without the list of all keys",
       "  keysieve update tags --add new.txt lmdb:/var/lib/keysieve\n"
       "  keysieve update tags --add monday.txt --add tuesday.txt redis://cache:6379/2 --json\n"
       "  keysieve update bans --add new.txt --remove lifted.txt lmdb:/var/lib/keysieve\n"
-      "Remove only keys that are in the set, and no list twice: of a key that is not there, or not any\n"
-      "more, but is answered maybe, another key is removed, and turns absent. What is certainly not there\n"
-      "is left out, and not counted as removed.\n"
-      "Where keys can be removed, each key of --add is one more, though it is there already: add what is\n"
-      "new. Elsewhere a key that was answered maybe before is not counted as new, and key counts are lower\n"
-      "estimates.\n"
-      "The estimated FPR rises with every key, until --max-fpr refuses: then build anew with build --like.\n"
-      "A push that comes in between is not undone: the keys are added to what it brought.");
+      "Remove only keys that are in the set, and never the same list twice. Removing a key that is not in\n"
+      "the set but comes back as maybe removes another key, which then is absent. Keys that are certainly\n"
+      "absent are skipped, and not counted as removed.\n"
+      "If the kind can remove keys, --add counts each key once more even if it is already there: add only\n"
+      "new keys. With other kinds, a key that came back as maybe before is not counted as new, so key\n"
+      "counts are lower estimates.\n"
+      "The estimated FPR rises with every key until --max-fpr refuses; then build the set again with\n"
+      "build --like. A push in between is not undone: the keys are added to what it brought.");
   add_argument_and_url(verb, "SET", options->set_name, "Name of the set", options->store_url);
   add_lists(verb, "--add", options->add_paths, "Add the keys of this list; - reads standard input");
   add_lists(verb, "--remove", options->remove_paths,

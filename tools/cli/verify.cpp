@@ -44,8 +44,8 @@ void verify(const VerifyOptions& options) {
   const Answers present = ask(file.view(), options.key_path, options.format);
   if (present.absent != 0) {
     throw Error(ErrorKind::Data,
-                fmt::format("{}: {} of {} keys of {} are absent: it was not built from this list",
-                            options.path, format_count(present.absent), format_count(present.keys()),
+                fmt::format("{}: {} of {} from {} are absent: it was not built from this list", options.path,
+                            format_count(present.absent), format_count_of(present.keys(), "key"),
                             key_source(options.key_path)));
   }
   const bool is_empty_set = file.view().header().key_count == 0;
@@ -53,17 +53,16 @@ void verify(const VerifyOptions& options) {
     throw Error(ErrorKind::Data, key_source(options.key_path) + ": holds no keys");
 
   Report report;
-  report.add("false negatives", fmt::format("none of {} keys", format_count(present.keys())),
-             "false_negatives", 0);
+  report.add("false negatives", "none of " + format_count_of(present.keys(), "key"), "false_negatives", 0);
   if (!options.absent_path.empty()) {
     const Answers absent = ask(file.view(), options.absent_path, options.format);
     if (absent.keys() == 0) throw Error(ErrorKind::Data, key_source(options.absent_path) + ": holds no keys");
     const double measured = static_cast<double>(absent.maybe) / static_cast<double>(absent.keys());
     report.add("measured FPR",
-               fmt::format("{}: {} of {} absent keys", format_share(measured), format_count(absent.maybe),
-                           format_count(absent.keys())),
+               fmt::format("{}: {} of {}", format_share(measured), format_count(absent.maybe),
+                           format_count_of(absent.keys(), "absent key")),
                "measured_fpr", measured);
-    report.add("absent keys", format_count(absent.keys()), "absent_keys", absent.keys());
+    report.add_member("absent_keys", absent.keys());
   }
   report.add("estimated FPR", format_share(file.view().header().estimated_fpr), "estimated_fpr",
              file.view().header().estimated_fpr);

@@ -61,9 +61,9 @@ void check_file_system(const std::string& directory, Findings& findings) {
 
 std::string publication_text(const PublicationStatus& set, UnixSeconds now) {
   std::string text =
-      fmt::format("publication {}, {}, {} keys, format {}, keys of {}", set.publication,
+      fmt::format("publication {}, {}, {}, format {}, keys from {}", set.publication,
                   set.generation == 0 ? "from a file" : fmt::format("generation {}", set.generation),
-                  format_count(set.key_count), set.format, age(set.as_of, now));
+                  format_count_of(set.key_count, "key"), set.format, age(set.as_of, now));
   if (!set.key_profile.empty()) text += fmt::format(", key profile \"{}\"", set.key_profile);
   if (set.heartbeat == 0) return text + ", no loader";
   return text + fmt::format(", loader seen {}, confirmed {}", age(set.heartbeat, now),
@@ -92,10 +92,10 @@ void check_ages(const std::string& subject, const PublicationStatus& set, const 
   if (latest > now + kClockTolerance) {
     findings.fail(
         subject, FactCode::Clock,
-        fmt::format("it is {}, something of it is of {}", format_moment(now), format_moment(latest)));
+        fmt::format("it is {}, but something here is from {}", format_moment(now), format_moment(latest)));
   }
   if (set.valid_until == 0 && now - set.as_of > kOldKeys) {
-    findings.warn(subject, FactCode::OldKeys, "its keys are of " + age(set.as_of, now));
+    findings.warn(subject, FactCode::OldKeys, "its keys are from " + age(set.as_of, now));
   }
   if (set.heartbeat == 0) return;
   auto patience = std::chrono::ceil<std::chrono::seconds>(HealthLimits().longest_silence);

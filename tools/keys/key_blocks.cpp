@@ -29,7 +29,8 @@ std::string_view lines_without_nul(std::string_view lines) {
 }  // namespace
 
 WrongEntry too_long(const KeyFileFormat& format, std::uint64_t number) {
-  return {number, "is longer than " + format_count(format.max_key_bytes) + " bytes, the limit of a key here"};
+  return {number,
+          "is longer than " + format_count(format.max_key_bytes) + " bytes, the limit for a key here"};
 }
 
 KeyBlocks::KeyBlocks(const std::string& path, const KeyFileFormat& format)
@@ -72,7 +73,7 @@ bool KeyBlocks::take(Block& block) {
 WrongEntry KeyBlocks::without_end() const {
   if (!format_.nul_separated || blocks_ > 1) return too_long(format_, 1);
   return {.number = 1,
-          .reason = "holds no NUL, with which each key ends by -0: is there one key per line?",
+          .reason = "holds no NUL, which ends each key with -0: is there one key per line?",
           .is_whole_list = true};
 }
 

@@ -29,7 +29,7 @@ LoaderCommandLine parse_command_line(int argc, const char* const* argv) {
   CLI::App app(kDescription, "keysieved");
   app.footer(kFooter);
   app.set_version_flag("-V,--version", "keysieved " + std::string(kVersion));
-  app.add_option("--config", line.config_path, "Configuration file; conf.d/*.toml beside it is included")
+  app.add_option("--config", line.config_path, "Configuration file; conf.d/*.toml next to it is included")
       ->type_name("FILE")
       ->capture_default_str();
   auto* once = app.add_flag("--once", line.once, "Refresh every set once, then end");

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tools/loader/logging.hpp"
+#include "tools/program/units.hpp"
 
 namespace keysieve {
 
@@ -71,7 +72,7 @@ void Daemon::reload() {
       spdlog::error("reload refused, the old configuration stays in force: {}", *unsaved);
     } else {
       use(std::move(config));
-      spdlog::info("configuration reloaded: {} sets", config_.sets.size());
+      spdlog::info("configuration reloaded: {}", format_count_of(config_.sets.size(), "set"));
     }
   } catch (const Error& error) {
     spdlog::error("configuration refused, the old one stays in force: {}", error.what());

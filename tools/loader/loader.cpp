@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tools/loader/config/private_cache.hpp"
+#include "tools/program/units.hpp"
 
 namespace keysieve {
 
@@ -156,7 +157,7 @@ std::string Loader::summary() const {
       troubles += fmt::format("; {}: {}", refresher.set_name(), refresher.outcome().reason);
     }
   }
-  return fmt::format("{} of {} sets current{}", current, refreshers_.size(), troubles);
+  return fmt::format("{} of {} current{}", current, format_count_of(refreshers_.size(), "set"), troubles);
 }
 
 }  // namespace keysieve

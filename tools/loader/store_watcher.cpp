@@ -39,12 +39,12 @@ std::vector<std::string> StoreWatcher::take(SteadyTime now) {
 }
 
 void StoreWatcher::drop(SteadyTime now) {
-  if (watch_) failed("its store is away", now);
+  if (watch_) failed("its store is unreachable", now);
 }
 
 // A watch that lasted long starts with the shortest wait again.
 void StoreWatcher::failed(const char* reason, SteadyTime now) {
-  spdlog::debug("no watch, polling goes on: {}", reason);
+  spdlog::debug("changes cannot be watched for, so the store is polled: {}", reason);
   if (watch_ && now - made_at_ > kLongestBackoff) backoff_.reset();
   watch_.reset();
   backoff_.failed(now);

@@ -55,6 +55,9 @@ std::optional<std::uint64_t> parse_amount(std::string_view text, std::span<const
   return std::nullopt;
 }
 
+constexpr double kLeastShare = 1e-7;     // a tenth of the lowest target FPR
+constexpr double kMostBitsPerKey = 100;  // more tells of the header and of an unfilled shard
+
 constexpr const char* kMomentFormat = "%Y-%m-%dT%H:%M:%SZ";
 
 }  // namespace
@@ -62,30 +65,32 @@ constexpr const char* kMomentFormat = "%Y-%m-%dT%H:%M:%SZ";
 std::uint64_t parse_count(std::string_view text) {
   constexpr std::array<Unit, 1> kOnes{{{"", 1}}};
   if (const auto count = parse_amount(text, kOnes)) return *count;
-  refuse(text, "a count is a whole number, as 80000");
+  refuse(text, "a count is a whole number, such as 80000");
 }
 
 std::uint64_t parse_key_count(std::string_view text) {
   constexpr std::array<Unit, 3> kThousands{{{"", 1}, {"k", 1000}, {"M", 1'000'000}}};
   if (const auto count = parse_amount(text, kThousands)) return *count;
-  refuse(text,
-         "a number of keys is a whole number, or one with k (thousands) or M (millions), as 80000 or 80k");
+  refuse(
+      text,
+      "a number of keys is a whole number, or one with k (thousands) or M (millions), such as 80000 or 80k");
 }
 
 std::uint64_t parse_bytes(std::string_view text) {
   if (const auto bytes = parse_amount(text, kByteUnits)) return *bytes;
-  refuse(text, "a size is a whole number of bytes, or one with KiB, MiB or GiB, as 4096 or 64MiB");
+  refuse(text, "a size is a whole number of bytes, or one with KiB, MiB or GiB, such as 4096 or 64MiB");
 }
 
 std::chrono::milliseconds parse_duration(std::string_view text) {
   if (const auto amount = parse_amount(text, kDurationUnits)) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(*amount));
   }
-  refuse(text, "a duration is a whole number with its unit, ms, s, m, h or d, as 500ms or 2d");
+  refuse(text, "a duration is a whole number with its unit, ms, s, m, h or d, such as 500ms or 2d");
 }
 
 double parse_share(std::string_view text) {
-  constexpr std::string_view kAccepted = "a share is between 0 and 1, or between 0% and 100%, as 0.2 or 20%";
+  constexpr std::string_view kAccepted =
+      "a share is between 0 and 1, or between 0% and 100%, such as 0.2 or 20%";
   double share = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
   if (error != std::errc{}) refuse(text, kAccepted);
@@ -114,7 +119,7 @@ UnixSeconds parse_moment(std::string_view text) {
       if (seconds >= 0 && format_moment(seconds) == text) return seconds;
     }
   }
-  refuse(text, "a moment is \"now\", Unix seconds as @1700000000, or UTC as 2026-11-21T07:00:00Z");
+  refuse(text, "a moment is \"now\", Unix seconds such as @1700000000, or UTC such as 2026-11-21T07:00:00Z");
 }
 
 std::string format_bytes(std::uint64_t bytes) {
@@ -157,14 +162,23 @@ std::string format_moment(UnixSeconds moment) {
 std::string format_share(double share) {
   const double percent = share * 100;
   if (!(percent > 0)) return "0 %";
+  if (share < kLeastShare) return fmt::format("<{:.5f} %", kLeastShare * 100);
   const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(percent))), 0, 9);
   return fmt::format("{:.{}f} %", percent, decimals);
+}
+
+std::string format_bits_per_key(double bits) {
+  return bits > kMostBitsPerKey ? fmt::format(">{:.0f}", kMostBitsPerKey) : fmt::format("{:.2f}", bits);
 }
 
 std::string format_count(std::uint64_t count) {
   std::string text = std::to_string(count);
   for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
   return text;
+}
+
+std::string format_count_of(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
 }
 
 }  // namespace keysieve

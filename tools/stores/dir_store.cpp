@@ -295,7 +295,7 @@ class DirStore final : public Store {
       if (errno == EINTR) continue;
       if (errno != EWOULDBLOCK) throw_store_error(name() + ": cannot lock", errno);
       if (std::chrono::steady_clock::now() >= deadline) {
-        throw Error(ErrorKind::Unavailable, name() + ": another client holds the lock for more than " +
+        throw Error(ErrorKind::Unavailable, name() + ": another client has held the lock for more than " +
                                                 std::to_string(timeout_.count()) + " ms");
       }
       std::this_thread::sleep_for(kLockPollInterval);

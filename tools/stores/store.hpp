@@ -1,6 +1,6 @@
 // A store carries records, which are small values under text keys, and logs, to which keys are appended.
-// Transfer (push, pull, seed, adds) needs nothing else. Each store has one file, and a line in
-// CMakeLists.txt and in open_store().
+// Transfer (push, pull, seed, adds) needs nothing else. Each store has one file, and a line each
+// in CMakeLists.txt, store_url.hpp and store.cpp (kSchemes).
 #pragma once
 
 #include <chrono>

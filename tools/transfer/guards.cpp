@@ -45,7 +45,7 @@ std::string setting(const Guards& guards, std::string name) {
 void check_key_count(const Guards& guards, std::uint64_t keys, std::optional<std::uint64_t> previous_keys,
                      const std::string& set) {
   if (keys < guards.min_keys) {
-    throw Error(ErrorKind::MinKeys, set + "has " + format_count(keys) + " keys, fewer than " +
+    throw Error(ErrorKind::MinKeys, set + "has " + format_count_of(keys, "key") + ", fewer than " +
                                         format_count(guards.min_keys) + "; " + setting(guards, "min-keys") +
                                         " sets that limit");
   }
@@ -53,8 +53,8 @@ void check_key_count(const Guards& guards, std::uint64_t keys, std::optional<std
   const double shrink = 1.0 - static_cast<double>(keys) / static_cast<double>(*previous_keys);
   if (shrink > *guards.max_shrink + kRounding) {
     throw Error(ErrorKind::MaxShrink,
-                set + "shrank from " + format_count(*previous_keys) + " to " + format_count(keys) +
-                    " keys, by " + format_share(shrink) + ", more than " + format_share(*guards.max_shrink) +
+                set + "shrank from " + format_count(*previous_keys) + " to " + format_count_of(keys, "key") +
+                    ", by " + format_share(shrink) + ", more than " + format_share(*guards.max_shrink) +
                     "; " + setting(guards, "max-shrink") + " sets that limit" +
                     (guards.source == GuardSource::Configuration ? "" : ", --allow-shrink lifts it"));
   }
@@ -76,7 +76,7 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot,
                                        ", above " + format_share(*guards.max_fpr) + "; " +
                                        setting(guards, "max-fpr") + " sets that limit" +
                                        (guards.source == GuardSource::OptionsOfUpdate
-                                            ? "; build the set anew from its whole list, with build --like"
+                                            ? "; build the set again from its whole list, with build --like"
                                             : ""));
   }
   for (const std::string& canary : guards.canaries) {

@@ -167,7 +167,7 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source,
   if (format > 1) record.adds_from = reader.log_position("adds_from");
   record.key_count = reader.number<std::uint64_t>("key_count");
   if (format > 1) record.restores = reader.number<std::uint64_t>("restores");
-  if (record.restores >= record.generation) reader.refuse("restores", "is no older generation");
+  if (record.restores >= record.generation) reader.refuse("restores", "is not an older generation");
   if (reader.has("counters_bytes")) record.counters_bytes = reader.number<std::uint64_t>("counters_bytes");
   record.kind = reader.text("kind");
   if (record.kind.empty() || record.kind.size() > kMaxKindBytes)

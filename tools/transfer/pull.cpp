@@ -75,10 +75,7 @@ std::variant<SnapshotBytes, MissingChunk> fetch_snapshot(Store& store, const std
 void check_whole(Bytes snapshot, const std::string& set_name, const SnapshotRecord& record,
                  const std::string& source) {
   const SnapshotView view = SnapshotView::decode(snapshot, source, Check::Everything);
-  if (view.set_name() != set_name) {
-    throw Error(ErrorKind::Data,
-                source + ": the snapshot is of set \"" + std::string(view.set_name()) + "\"");
-  }
+  view.check_set_name(set_name, source);
   SnapshotRecord found = describe(view);
   found.generation = record.generation;
   found.push_id = record.push_id;

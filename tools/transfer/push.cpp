@@ -76,7 +76,7 @@ class Push {
     }
     throw Error(ErrorKind::Locked,
                 store_.name() + ": set \"" + set_name_ +
-                    "\": others take this push for abandoned; are the clocks of all hosts right?");
+                    "\": another client treats this push as abandoned; are the clocks of all hosts right?");
   }
 
  private:
@@ -119,7 +119,7 @@ class Push {
       if (kept.build_id == record_.build_id && kept.checksum != record_.checksum) {
         throw Error(ErrorKind::Data, store_.name() + ": set \"" + set_name_ + "\": generation " +
                                          std::to_string(kept.generation) +
-                                         " has this build id and other bytes");
+                                         " has the same build id but other bytes");
       }
     }
     check_adds(pointer);
@@ -190,7 +190,7 @@ class Push {
       remove_garbage(store_, set_name_, pointer);
       trim_adds(store_, set_name_, pointer);
     } catch (const Error& error) {
-      warnings_.push_back("set \"" + set_name_ + "\": what nobody needs any more is not all removed, " +
+      warnings_.push_back("set \"" + set_name_ + "\": not everything obsolete was removed; " +
                           "the next push or gc will: " + error.what());
     }
   }

@@ -24,7 +24,7 @@ bool is_done(const PointerRecord& pointer, const RollbackPlan& plan) {
 void check_plan(const PointerRecord& pointer, const RollbackPlan& plan, const std::string& source) {
   if (pointer.current == plan.current && find_kept(pointer, plan.target.push_id) == plan.target) return;
   throw Error(ErrorKind::Locked,
-              source + " was pushed or rolled back by somebody else meanwhile; look again");
+              source + " was pushed or rolled back by another client in the meantime; look at --list again");
 }
 
 SnapshotBytes fetch_whole(Store& store, const std::string& set_name, const RollbackPlan& plan,

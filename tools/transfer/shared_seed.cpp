@@ -40,7 +40,7 @@ std::uint64_t renew_shared_seed(Store& store) {
   const auto created = random_value<std::uint64_t>();
   if (store.compare_and_set({seed_key(store), to_hex(created)}, before)) return created;
   throw Error(ErrorKind::Locked,
-              store.name() + ": " + seed_key(store) + ": is changed by somebody else; look again");
+              store.name() + ": " + seed_key(store) + ": another client is changing it; try again");
 }
 
 std::vector<std::string> sets_of_other_seeds(Store& store, std::uint64_t seed) {

@@ -31,7 +31,8 @@ StoredText read_text(Store& store, const std::string& set_name) {
   return stored;
 }
 
-// As read_text(). If the store is away and an answer was lost before, throws the error of the lost answer.
+// As read_text(). If the store is unreachable and an answer was lost before, throws the error of the lost
+// answer.
 StoredText read_text_after(const std::exception_ptr& lost_answer, Store& store, const std::string& set_name) {
   try {
     return read_text(store, set_name);
@@ -103,7 +104,7 @@ PointerRecord change_pointer(Store& store, const std::string& set_name, const Po
     }
   }
   throw Error(ErrorKind::Locked,
-              store.name() + ": " + key + ": is changed by others all the time; try again later");
+              store.name() + ": " + key + ": other clients keep changing it; try again later");
 }
 
 PointerRecord move_current(Store& store, const std::string& set_name, const PushId& push_id,

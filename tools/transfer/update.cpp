@@ -6,6 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/partition/shard_order.hpp"
 #include "core/snapshot/editor.hpp"
+#include "tools/program/units.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
@@ -35,10 +36,10 @@ std::vector<KeyHash> distinct_hashes(const std::vector<std::string>& keys, std::
 void warn_of_keys_that_stay(const std::string& set_name, UpdateResult& result) {
   const std::uint64_t left = result.keys_to_remove - result.removed_keys;
   if (left == 0) return;
-  result.pushed.warnings.push_back(
-      "set \"" + set_name + "\": " + std::to_string(left) + " of " + std::to_string(result.keys_to_remove) +
-      " keys to remove were not removed: they are certainly not in the set, or " +
-      "were added so often that it has lost count of them");
+  result.pushed.warnings.push_back("set \"" + set_name + "\": " + std::to_string(left) + " of " +
+                                   format_count_of(result.keys_to_remove, "key") +
+                                   " to remove stayed: certainly not in the set, or " +
+                                   "added so often that the count of copies is lost");
 }
 
 // Repeating an update that was done would count keys twice, or remove others. So the error must say whether
@@ -107,7 +108,7 @@ UpdateResult update(Store& store, const std::string& set_name, const KeyChanges&
     }
   }
   throw Error(ErrorKind::Locked,
-              store.name() + ": set \"" + set_name + "\": is pushed by others all the time; try again later");
+              store.name() + ": set \"" + set_name + "\": other clients keep pushing it; try again later");
 }
 
 }  // namespace keysieve

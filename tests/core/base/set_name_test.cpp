@@ -30,7 +30,7 @@ TEST(SetName, RefusesNamesThatCouldLeaveTheFolderOrBreakAStoreKey) {
 
 TEST(SetName, SaysWhatIsAllowedWhenItRefuses) {
   EXPECT_THAT([] { checked_set_name("Tags"); },
-              test::fails(ErrorKind::Usage, AllOf(HasSubstr("\"Tags\""), HasSubstr("a-z, 0-9, _ and -"))));
+              test::fails(ErrorKind::Usage, AllOf(HasSubstr("\"Tags\""), HasSubstr("a-z, 0-9, _ or -"))));
 }
 
 }  // namespace

@@ -153,6 +153,14 @@ TEST_F(BypassTest, LastsUntilBothSwitchesAreOff) {
   EXPECT_TRUE(reader.follow());
 }
 
+TEST_F(BypassTest, BothSwitchesSurviveAPublication) {
+  publish("old");
+  set_bypass(directory_.path(), kSet, 0);
+  set_store_bypass(directory_.path(), kSet, 0);
+  EXPECT_EQ(publish("new"), 2U);
+  EXPECT_EQ(current(), kBypassBit | kStoreBypassBit | 2U);
+}
+
 TEST_F(BypassTest, EndsEachSwitchSeparately) {
   publish("key");
   SetReader reader = this->reader();

@@ -149,7 +149,8 @@ TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsCutShort) {
 TEST_F(PublisherTest, KeepsTheOldPublicationWhenTheSnapshotIsOfAnotherSet) {
   publish("old");
   EXPECT_THAT([&] { publish(snapshot_of("new", {.set_name = "shop"})); },
-              test::fails(ErrorKind::Data, AllOf(HasSubstr(folder()), HasSubstr("is of set shop"))));
+              test::fails(ErrorKind::Data,
+                          AllOf(HasSubstr(folder()), HasSubstr("holds set \"shop\", not \"tags\""))));
   expect_only_the_first_publication();
 }
 

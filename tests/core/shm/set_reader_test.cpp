@@ -208,7 +208,7 @@ TEST_F(SetReaderTest, RefusesASnapshotOfAnotherSet) {
   SetReader reader = reader_of_old();
   publish_by_hand(2, snapshot_of("new", {.set_name = "shop"}).get());
   EXPECT_EQ(publication_seen_by(reader), 1U);
-  EXPECT_THAT(reader.reason(), HasSubstr("is of set shop"));
+  EXPECT_THAT(reader.reason(), HasSubstr("holds set \"shop\", not \"tags\""));
 }
 
 TEST_F(SetReaderTest, RefusesALivePageOfAnotherPublication) {

@@ -181,10 +181,10 @@ TEST(SnapshotEditor, ReportsAKeyThatIsThereAsOftenAsItCanBe) {
   SnapshotEditor editor(decode(base_of("cuckoo", 50)));
   for (int i = 0; i < 7; ++i) editor.add(hash_of("key1"));
   EXPECT_EQ(editor.new_keys(), 7U);
-  EXPECT_THAT([&] { editor.add(hash_of("key1")); },
-              test::fails(ErrorKind::Data,
-                          AllOf(HasSubstr("set \"tags\""), HasSubstr("there 8 times already"),
-                                HasSubstr("add only keys that are new"), Not(HasSubstr("is full with")))));
+  EXPECT_THAT(
+      [&] { editor.add(hash_of("key1")); },
+      test::fails(ErrorKind::Data, AllOf(HasSubstr("set \"tags\""), HasSubstr("already there 8 times"),
+                                         HasSubstr("add only new keys"), Not(HasSubstr("is full with")))));
   EXPECT_EQ(editor.new_keys(), 7U);
   for (int i = 0; i < 8; ++i) EXPECT_TRUE(editor.remove(hash_of("key1"))) << i;
   EXPECT_FALSE(editor.remove(hash_of("key1")));

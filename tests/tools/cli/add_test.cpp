@@ -70,7 +70,7 @@ TEST_P(Add, TakesKeysUpToTheLimitAndNamesTheLineOfALongerOne) {
   const std::string longest(kMaxLoggedKeyBytes, 'x');
   const std::string list = write("long.txt", "a\n" + longest + "\n" + longest + "y\nb\n");
   EXPECT_EQ(refusal(65, {"add", "tags", "--file", list, url_}),
-            list + ": line 3 is longer than 1,048,576 bytes, the limit of a key here");
+            list + ": line 3 is longer than 1,048,576 bytes, the limit for a key here");
   run({"add", "tags", "--file", write("long.txt", longest), url_});
   EXPECT_EQ(added().back(), longest);
 }

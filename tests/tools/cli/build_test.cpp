@@ -130,12 +130,12 @@ TEST_F(Build, RefusesToOverwriteTheListOfKeys) {
   std::filesystem::create_hard_link(keys_, path("out.ks.counters"));
   for (const std::string& output : {keys_, path("link"), path("same"), path("out.ks"), path("./keys.txt")}) {
     EXPECT_THAT(refusal(64, {"build", "--set", "tags", keys_, "-o", output}),
-                AllOf(StartsWith(output), HasSubstr("would be overwritten"), HasSubstr(keys_)))
+                AllOf(StartsWith(output), HasSubstr("would overwrite"), HasSubstr(keys_)))
         << output;
   }
   const std::string other = write("other.txt", numbered_lines(10));
   EXPECT_THAT(refusal(64, {"build", "--set", "tags", "--canaries", keys_, other, "-o", keys_}),
-              HasSubstr("would be overwritten"));
+              HasSubstr("would overwrite"));
   EXPECT_EQ(read(keys_), before);
 }
 
@@ -195,7 +195,8 @@ TEST_F(Build, SharesOneSeedAmongTheSetsOfAStore) {
 
 TEST_F(Build, NamesASnapshotBeforeThatIsOfAnotherSetOrNone) {
   const std::string shop = build("shop", "a\n", {}, "shop");
-  EXPECT_THAT(refused(65, {"--set", "tags", "--like", shop, keys_}), StartsWith(shop + ": is of set shop"));
+  EXPECT_THAT(refused(65, {"--set", "tags", "--like", shop, keys_}),
+              StartsWith(shop + " holds set \"shop\", not \"tags\""));
   EXPECT_THAT(refused(65, {"--set", "tags", "--like", keys_, keys_}),
               StartsWith(keys_ + ": is not a whole snapshot"));
 }

@@ -21,7 +21,7 @@ TEST_F(Bypass, LastsUntilItIsSwitchedOff) {
   EXPECT_FALSE(is_bypassed());
   EXPECT_THAT(said({"bypass", "tags"}), HasSubstr("on, until `--off`: every lookup answers maybe"));
   EXPECT_TRUE(is_bypassed());
-  EXPECT_THAT(said({"bypass", "tags", "--off"}), HasSubstr("off: lookups are answered"));
+  EXPECT_THAT(said({"bypass", "tags", "--off"}), HasSubstr("off: lookups answer normally"));
   EXPECT_FALSE(is_bypassed());
 }
 
@@ -54,7 +54,7 @@ TEST_F(Bypass, ChangesNothingWhenItIsMisused) {
                           {"bypass tags --for 2h --off", "--for excludes --off"},
                           {"bypass tags --store " + store() + " --off --show", "excludes"},
                           {"bypass tags --for=0", "--for: \"0\""},
-                          {"bypass tags --for=0ms", "--for: a bypass lasts longer than nothing"},
+                          {"bypass tags --for=0ms", "--for: must be above 0; --off ends a bypass"},
                           {"bypass tags --for=-1h", "--for: \"-1h\""},
                       });
   EXPECT_EQ(refusal(66, {"bypass", "shop"}), shared_memory() + "/shop: No such file or directory");
@@ -82,7 +82,8 @@ TEST_P(BypassInStore, LastsUntilItIsSwitchedOff) {
   ASSERT_TRUE(stored().of_set);
   EXPECT_EQ(stored().of_set->until, 0);
   EXPECT_NEAR(static_cast<double>(stored().of_set->set_at), static_cast<double>(unix_now()), 60.0);
-  EXPECT_THAT(said({"bypass", "tags", "--store", url_, "--off"}), HasSubstr("off: lookups are answered\n"));
+  EXPECT_THAT(said({"bypass", "tags", "--store", url_, "--off"}),
+              HasSubstr("off: lookups answer normally\n"));
   EXPECT_FALSE(stored().of_set);
 }
 

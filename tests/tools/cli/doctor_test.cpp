@@ -105,10 +105,10 @@ TEST_F(Doctor, StatesFactsOfWhatIsInOrder) {
   EXPECT_EQ(answer.exit_status, 0);
   EXPECT_THAT(answer.fact("ok", "program", "ok"),
               AllOf(HasSubstr("snapshot format 1"), HasSubstr("run by ")));
-  EXPECT_THAT(answer.fact("ok", "configuration", "ok"), HasSubstr("1 sets, 1 stores"));
+  EXPECT_THAT(answer.fact("ok", "configuration", "ok"), HasSubstr("1 set, 1 store"));
   EXPECT_THAT(
       answer.fact("ok", "set tags", "ok"),
-      ContainsRegex("ready: publication 1, generation 1, 100 keys, format 1, keys of .* ago, loader seen"));
+      ContainsRegex("ready: publication 1, generation 1, 100 keys, format 1, keys from .* ago, loader seen"));
   EXPECT_THAT(answer.fact("ok", "room", "ok"), HasSubstr(" free of "));
   EXPECT_THAT(answer.fact("ok", "memory", "ok"), HasSubstr("available on this host"));
   EXPECT_THAT(answer.fact("ok", "cache", "ok"), ContainsRegex(path("cache") + ": [^ ]+ 0755: .* free of "));
@@ -223,7 +223,7 @@ TEST_F(Doctor, WatchesTheLoadersSignsOfLife) {
   EXPECT_THAT(ask_with_config().fact("error", "set tags", "loader_silent"), HasSubstr("10m"));
   static_cast<void>(ask().fact("warning", "set tags", "loader_silent"));
   change_control([](ControlPage& page) { page.heartbeat += 4'200; });
-  EXPECT_THAT(ask().fact("error", "set tags", "clock"), HasSubstr("something of it is of"));
+  EXPECT_THAT(ask().fact("error", "set tags", "clock"), HasSubstr("something here is from"));
 }
 
 TEST_F(Doctor, SeesThatTheNextPublicationDoesNotFit) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tests/tools/cli/keysieve_program.hpp"
+#include "tools/stores/store.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -102,9 +103,7 @@ TEST_F(EveryVerb, FindsAStoreByAPathRelativeToTheWorkingDirectory) {
 TEST_F(EveryVerb, RefusesAUrlThatIsNoStore) {
   expect_refusals(
       64, {
-              {"push " + tags_ + " /var/lib/keysieve",
-               "a store's URL begins with lmdb:, dir:, redis:, redis+unix:, redis-cluster:, redis-sentinel:, "
-               "rediss:, rediss-cluster: or rediss-sentinel:"},
+              {"push " + tags_ + " /var/lib/keysieve", "a store's URL begins with " + store_schemes()},
               {"push " + tags_ + " lmdb:", "lmdb:: an absolute path or //host must follow"},
               {"push " + tags_ + " dir:/tmp?prefx=a", "parameter prefx is not known"},
               {"update tags --add " + keys_ + " " + keys_, "a store's URL begins with"},

@@ -41,7 +41,7 @@ TEST_F(Publish, HidesNoLiveKeysUnlessToldTo) {
   publish_with_layer(shared_memory(), path("old.ks"));
   add_live_keys(shared_memory(), "tags", {"added"});
   EXPECT_EQ(refusal(65, {"publish", path("new.ks")}),
-            "set \"tags\" has 1 live keys, which would be absent until keysieved looks again; push the file "
+            "set \"tags\" has 1 live key, which would be absent until keysieved looks again; push the file "
             "instead, or lift this by --hide-live-keys");
   EXPECT_EQ(answer("added"), "maybe");
   run({"publish", "--hide-live-keys", path("new.ks")});

@@ -12,7 +12,7 @@ TEST_F(Push, AllotsTheNextGeneration) {
       has({{"store", store()}, {"generation", 1}, {"key_count", 20'000}, {"bytes", read(snapshot).size()}}));
   EXPECT_THAT(
       said({"push", build("next", numbered_lines(20'000), {"--like", store()}), store()}),
-      AllOf(ContainsRegex("generation +2\n"), ContainsRegex("keys +20,000\n"), HasSubstr(" chunks\n")));
+      AllOf(ContainsRegex("generation +2\n"), ContainsRegex("keys +20,000\n"), HasSubstr(" in 1 chunk\n")));
 }
 
 TEST_F(Push, WarnsWhenGeometryOrSeedChange) {

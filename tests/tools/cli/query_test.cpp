@@ -156,7 +156,8 @@ TEST_F(Query, AsksASnapshotFile) {
   const std::string other = build("other", "犬\n");
   expect_output("maybe\n", 0, {"query", "--file", other, "tags", "犬"});
   expect_output("absent\n", 1, {"query", "--file", other, "tags", "猫"});
-  EXPECT_EQ(refusal(2, {"query", "--file", other, "shop", "猫"}), other + ": is of set tags");
+  EXPECT_EQ(refusal(2, {"query", "--file", other, "shop", "猫"}),
+            other + " holds set \"tags\", not \"shop\"");
 }
 
 TEST_F(Query, EndsWith2WhenThereIsNoAnswer) {
@@ -197,6 +198,12 @@ TEST_F(Query, AnswersMaybeWithANoteWhenTheSetIsBypassedOrExpired) {
   run({"bypass", "tags", "--off"});
   publish_keys("猫\n", {"--as-of", "@1700000000", "--valid-for", "1h"});
   expect_note("valid_for");
+}
+
+TEST_F(Query, DoesNotTrustAFolderOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+  ASSERT_EQ(::chown(set_folder().c_str(), 54321, 54321), 0);
+  EXPECT_THAT(refusal(2, {"query", "tags", "猫"}), AllOf(HasSubstr("not trusted"), HasSubstr("uid 54321")));
 }
 
 // As kubelet makes one: it belongs to root, and the group of the pod may write to it.

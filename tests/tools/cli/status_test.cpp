@@ -2,6 +2,7 @@
 
 #include <array>
 #include <filesystem>
+#include <sstream>
 
 #include "core/base/clock.hpp"
 #include "core/shm/bypass.hpp"
@@ -47,7 +48,7 @@ TEST_F(Status, SaysThatADirectoryIsEmpty) {
 
 TEST_F(Status, ShowsWhatIsPublished) {
   publish_set("tags", {"--as-of", "@1700000000", "--key-profile", "nfc-lower"});
-  expect_status(ContainsRegex("tags +ready +1 +file +100 +12.0 KiB +0 % +.* % +- +[0-9]+d "),
+  expect_status(ContainsRegex("tags +ready +file +100 +- +[0-9]+d [^ ]+ ago +- +-\n"),
                 {{"set", "tags"},
                  {"availability", "ready"},
                  {"code", nullptr},
@@ -76,12 +77,24 @@ TEST_F(Status, ShowsWhatIsPublished) {
 
 TEST_F(Status, ShowsHowManyKeysWereAddedAndHowFullTheLayerIs) {
   publish_with_layer(shared_memory(), build("tags", numbered_lines(100)));
-  expect_status(ContainsRegex(" 0, 0 % full "), {{"layer_bytes", 4'096}, {"layer_fill_ratio", 0.0}});
+  expect_status(ContainsRegex("tags +ready +file +100 +0 "),
+                {{"layer_bytes", 4'096}, {"layer_fill_ratio", 0.0}});
   add_live_keys(shared_memory(), "tags", {"live1", "live2", "live2"});
-  expect_status(ContainsRegex(" 2, 0.0488 % full "),
+  expect_status(ContainsRegex("tags +ready +file +100 +2 "),
                 {{"live_keys", 2}, {"layer_fill_ratio", 2 * 8 / (8 * 4'096.0)}});
   EXPECT_GT(status_of_set().at("layer_estimated_fpr"), 0.0);
   EXPECT_LT(status_of_set().at("layer_estimated_fpr"), 1e-9);
+}
+
+TEST_F(Status, FitsInto100ColumnsUnlessAskedToBeWide) {
+  publish_set("products-2026-de", {"--as-of", "@1700000000"});
+  const IdleReader reader(SetReader({.directory = shared_memory()}, "products-2026-de"));
+  std::istringstream text(said({"status", "--readers"}));
+  for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_THAT(said({"status"}), Not(HasSubstr("estimated FPR")));
+  EXPECT_THAT(said({"status", "--wide"}),
+              ContainsRegex("publication .* live layer full +size +in huge pages +estimated FPR .*\n"
+                            "products-2026-de +ready +1 +file +100 +- +- +12.0 KiB +0 % +.* % "));
 }
 
 TEST_F(Status, ShowsAllSetsOrTheNamedOnes) {
@@ -119,8 +132,8 @@ TEST_F(Status, SaysThatASetHasExpired) {
 TEST_F(Status, ShowsBothWaysToBypassASet) {
   publish_set("tags");
   set_store_bypass(shared_memory(), "tags", 4'000'000'000);
-  const auto until = HasSubstr("bypassed until 2096-10-02T07:06:40Z");
-  expect_status(AllOf(until, HasSubstr("tags: bypassed in the store\n")),
+  const auto until = HasSubstr(", until 2096-10-02T07:06:40Z\n");
+  expect_status(AllOf(until, HasSubstr("tags: bypassed in the store")),
                 {{"availability", "bypassed"},
                  {"code", "bypassed"},
                  {"bypass", false},

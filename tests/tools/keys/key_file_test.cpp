@@ -151,7 +151,7 @@ TEST_F(KeyFile, RefusesKeysBeyondTheLimitAndNamesTheLine) {
   constexpr KeyFileFormat kFour{.max_key_bytes = 4};
   EXPECT_THAT(keys_in("four\n\n猫\nfour", kFour), ElementsAre("four", "猫", "four"));
   EXPECT_EQ(refusal_of("four\n\nfive5\nsix\n", kFour),
-            directory_ / "keys.txt" + ": line 3 is longer than 4 bytes, the limit of a key here");
+            directory_ / "keys.txt" + ": line 3 is longer than 4 bytes, the limit for a key here");
   EXPECT_THAT(refusal_of("a\nfive5", kFour), HasSubstr(": line 2 is longer"));
   constexpr KeyFileFormat kFourWithCr{.allow_cr = true, .max_key_bytes = 4};
   EXPECT_THAT(keys_in("four\r\nfour\r", kFourWithCr), ElementsAre("four", "four"));

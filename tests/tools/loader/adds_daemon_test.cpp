@@ -104,7 +104,7 @@ TEST_F(KeysievedAdds, KeepsWhatItReceivedWhenTheStoreIsFlushed) {
 TEST_F(KeysievedAdds, FindsAStoreAgainThatWasAway) {
   begin();
   redis_.kill();
-  ASSERT_TRUE(says("tags: the store is away")) << log();
+  ASSERT_TRUE(says("tags: the store is unreachable")) << log();
   redis_.start();
   site_.add("tags", kAdded, url_);
   EXPECT_TRUE(learns(kAdded)) << log();

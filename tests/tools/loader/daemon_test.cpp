@@ -29,10 +29,10 @@ TEST_F(Keysieved, FollowsRedisThroughItsRestart) {
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   redis.kill();
-  ASSERT_TRUE(says("tags: the store is away: ")) << log();
+  ASSERT_TRUE(says("tags: the store is unreachable: ")) << log();
   EXPECT_TRUE(looks_again(3)) << log();
   EXPECT_TRUE(site_.knows("tags", kKeys));
-  EXPECT_EQ(keysieved_->lines_with("warning: tags: the store is away"), 1) << log();
+  EXPECT_EQ(keysieved_->lines_with("warning: tags: the store is unreachable"), 1) << log();
   EXPECT_EQ(keysieved_->lines_with("; generation 1 stays live"), 1) << log();
 
   redis.start();
@@ -50,7 +50,7 @@ TEST_F(Keysieved, SaysWhenTheStoreIsBack) {
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   std::filesystem::remove(site_.root() / "redis.sock");
-  ASSERT_TRUE(says("tags: the store is away")) << log();
+  ASSERT_TRUE(says("tags: the store is unreachable")) << log();
   std::filesystem::create_symlink(redis.socket_path(), site_.root() / "redis.sock");
   EXPECT_TRUE(says("tags: all is well again; generation 1 is current")) << log();
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
@@ -103,9 +103,9 @@ TEST_F(Keysieved, RefusesAReloadThatWouldLoseAdds) {
   std::filesystem::rename(site_.cache(), site_.cache() + ".away");
   site_.write("cache", "not a folder");
   site_.add("tags", kAdded);
-  ASSERT_TRUE(says("tags: 10 adds are in memory alone, and would be lost with this process: ")) << log();
+  ASSERT_TRUE(says("tags: 10 adds only in memory, which a restart would lose: ")) << log();
   keysieved_->send(SIGHUP);
-  EXPECT_TRUE(says("reload refused, the old configuration stays in force: tags: 10 adds are in memory alone"))
+  EXPECT_TRUE(says("reload refused, the old configuration stays in force: tags: 10 adds only in memory"))
       << log();
   EXPECT_TRUE(site_.knows("tags", kAdded));
 }
@@ -128,7 +128,7 @@ TEST_F(Keysieved, SaysOnceThatAGuardRefusesWhatIsCached) {
   site_.configure(tags_set + "min_keys = 2000\n");
   start();
   ASSERT_TRUE(looks_again(5)) << log();
-  EXPECT_EQ(keysieved_->lines_with("warning: tags: the cache is of no use: set \"tags\" has 1,000 keys"), 1)
+  EXPECT_EQ(keysieved_->lines_with("warning: tags: the cache cannot be used: set \"tags\" has 1,000 keys"), 1)
       << log();
   EXPECT_EQ(site_.live("tags"), std::nullopt);
 }
@@ -167,7 +167,7 @@ TEST_F(Keysieved, RefreshesTheOtherSetsWhileAStoreWaitsForAFailover) {
   ASSERT_TRUE(follows("shop", 1)) << log();
   ASSERT_TRUE(follows("tags", 1)) << log();
   servers.master().kill();
-  ASSERT_TRUE(says("shop: the store is away")) << log();
+  ASSERT_TRUE(says("shop: the store is unreachable")) << log();
   for (std::uint64_t generation = 2; generation <= 5; ++generation) {
     site_.push("tags", {0, static_cast<int>(1000 + generation)});
     ASSERT_TRUE(follows("tags", generation)) << log();

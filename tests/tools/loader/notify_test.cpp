@@ -62,7 +62,7 @@ TEST_F(KeysievedNotify, IsReadyWhenEverySetIsPublished) {
   site_.push("tags", kKeys);
   site_.configure(tags_set);
   start();
-  ASSERT_TRUE(is_told("READY=1\nSTATUS=1 of 1 sets current\n")) << told_;
+  ASSERT_TRUE(is_told("READY=1\nSTATUS=1 of 1 set current\n")) << told_;
   EXPECT_EQ(site_.live_generation("tags"), 1U);
   EXPECT_EQ(keysieved_->stop(), 0);
   EXPECT_TRUE(is_told("STOPPING=1")) << told_;
@@ -74,7 +74,7 @@ TEST_F(KeysievedNotify, IsNotReadyBeforeWhatIsThereCanBePublished) {
   {
     const Publisher other({.directory = site_.directory()}, "tags");
     start();
-    ASSERT_TRUE(is_told("STATUS=0 of 1 sets current; tags: cannot publish: ")) << told_;
+    ASSERT_TRUE(is_told("STATUS=0 of 1 set current; tags: cannot publish: ")) << told_;
     ASSERT_TRUE(looks_again(3));
     read_all();
     EXPECT_EQ(told_.find("READY"), std::string::npos) << told_;
@@ -85,7 +85,7 @@ TEST_F(KeysievedNotify, IsNotReadyBeforeWhatIsThereCanBePublished) {
 TEST_F(KeysievedNotify, IsReadyWhenNothingWasPushedYet) {
   site_.configure(tags_set);
   start();
-  EXPECT_TRUE(is_told("READY=1\nSTATUS=0 of 1 sets current; tags: store " + site_.store_url() +
+  EXPECT_TRUE(is_told("READY=1\nSTATUS=0 of 1 set current; tags: store " + site_.store_url() +
                       " holds no snapshot of it"))
       << told_;
 }
@@ -117,7 +117,7 @@ TEST_F(KeysievedNotify, AsksForMoreTimeInTheFirstRoundAlone) {
   const Publisher other({.directory = site_.directory()}, "tags");
   start();
   ASSERT_TRUE(is_told("EXTEND_TIMEOUT_USEC=120000000\n")) << told_;
-  ASSERT_TRUE(is_told("STATUS=0 of 1 sets current; tags: cannot publish: ")) << told_;
+  ASSERT_TRUE(is_told("STATUS=0 of 1 set current; tags: cannot publish: ")) << told_;
   told_.clear();
   std::this_thread::sleep_for(std::chrono::milliseconds(1200));  // more than between two of them
   read_all();

@@ -64,7 +64,7 @@ TEST_F(KeysievedOnce, PublishesFromRedisWithAPassword) {
   EXPECT_TRUE(site_.knows("tags", kKeys));
   redis.kill();
   EXPECT_EQ(run(), 69);
-  EXPECT_TRUE(said("the store is away")) << said_;
+  EXPECT_TRUE(said("the store is unreachable")) << said_;
   EXPECT_FALSE(said("secret")) << said_;
 }
 
@@ -202,7 +202,7 @@ TEST_F(KeysievedOnce, EndsWithTheHighestOfSeveralStatuses) {
                   "url = \"redis+unix://" + site_.root() / "no.sock" + "\"\n");
   EXPECT_EQ(run(), 69) << said_;
   EXPECT_TRUE(said("tags: generation 1 refused")) << said_;
-  EXPECT_TRUE(said("shop: the store is away")) << said_;
+  EXPECT_TRUE(said("shop: the store is unreachable")) << said_;
 }
 
 // A host that starts while the store is down.
@@ -229,7 +229,7 @@ TEST_F(KeysievedOnce, IgnoresADamagedCache) {
       .put('\x55')
       .put('\xaa');
   EXPECT_EQ(run(), 0);
-  EXPECT_TRUE(said("tags: the cache is of no use: " + site_.cache() + "/tags.1.ks")) << said_;
+  EXPECT_TRUE(said("tags: the cache cannot be used: " + site_.cache() + "/tags.1.ks")) << said_;
   EXPECT_TRUE(said("tags: generation 1 published as publication 1")) << said_;
 
   site_.wipe_shared_memory();
@@ -254,7 +254,7 @@ TEST_F(KeysievedOnce, PublishesWithoutACacheFolder) {
   std::filesystem::remove(site_.cache());
   std::ofstream(site_.cache()) << "not a folder";
   EXPECT_EQ(run(), 0);
-  EXPECT_EQ(keysieved_->lines_with("the cache is of no use"), 1) << said_;
+  EXPECT_EQ(keysieved_->lines_with("the cache cannot be used"), 1) << said_;
   EXPECT_EQ(site_.live_generation("tags"), 1U);
 }
 

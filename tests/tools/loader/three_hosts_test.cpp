@@ -88,7 +88,7 @@ TEST_P(ThreeHosts, AgreeAgainSoonAfterOneWasCutOffAndNoneLosesAKey) {
   ASSERT_TRUE(eventually([&] { return connected_ones_have(3, first_keys(1900)); })) << logs();
   have_seen(2, 1900);
   if (GetParam().is_noticed) {
-    EXPECT_TRUE(hosts_[2].keysieved->says("the store is away")) << logs();
+    EXPECT_TRUE(hosts_[2].keysieved->says("the store is unreachable")) << logs();
   }
   EXPECT_EQ(hosts_[2].site.live_generation("tags"), 1U);
   EXPECT_TRUE(hosts_[2].site.knows("tags", first_keys(1300)));

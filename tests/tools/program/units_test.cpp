@@ -174,6 +174,20 @@ TEST(Shares, AreShownWithThreeSignificantDigits) {
   EXPECT_EQ(format_share(0.010249), "1.02 %");
   EXPECT_EQ(format_share(0.000123), "0.0123 %");
   EXPECT_EQ(format_share(1e-6), "0.000100 %");
+  EXPECT_EQ(format_share(1e-7), "0.0000100 %");
+  EXPECT_EQ(format_share(0.9e-7), "<0.00001 %");
+}
+
+TEST(Units, BitsPerKeyOfATinySetAreNotWrittenInFull) {
+  EXPECT_EQ(format_bits_per_key(6.752), "6.75");
+  EXPECT_EQ(format_bits_per_key(100), "100.00");
+  EXPECT_EQ(format_bits_per_key(32'768), ">100");
+}
+
+TEST(Units, ACountOfOneIsSingular) {
+  EXPECT_EQ(format_count_of(0, "key"), "0 keys");
+  EXPECT_EQ(format_count_of(1, "key"), "1 key");
+  EXPECT_EQ(format_count_of(1234, "key"), "1,234 keys");
 }
 
 TEST(Counts, AreShownWithThousandsSeparated) {

@@ -98,7 +98,7 @@ TEST_F(DirStore, GivesUpOnALockThatIsHeldTooLong) {
   EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] {
               store->put_if_absent({"b", "1"});
             }),
-            "dir:" + folder_ + ": another client holds the lock for more than 50 ms");
+            "dir:" + folder_ + ": another client has held the lock for more than 50 ms");
   EXPECT_EQ(store->get("a"), "1") << "reading needs no lock";
 }
 

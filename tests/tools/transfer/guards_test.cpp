@@ -72,7 +72,7 @@ TEST_F(GuardsTest, AdviseARebuildWhenAnUpdateIsRefused) {
   guards_ = {.max_fpr = 0.0, .source = GuardSource::OptionsOfUpdate};
   EXPECT_THAT(
       message<ErrorKind::MaxFpr>(),
-      EndsWith("; --max-fpr sets that limit; build the set anew from its whole list, with build --like"));
+      EndsWith("; --max-fpr sets that limit; build the set again from its whole list, with build --like"));
 }
 
 TEST(DefaultMaxFpr, IsThreeTimesTheTargetButAtLeastOneInAThousand) {

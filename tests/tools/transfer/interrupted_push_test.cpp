@@ -68,7 +68,7 @@ TEST_F(InterruptedPush, OnlyWarnsWhenOldChunksCannotBeRemovedUntilTheNextPush) {
   const PushResult result = push_hooked(build_snapshot());
   EXPECT_EQ(result.record.generation, 4U);
   EXPECT_THAT(result.warnings,
-              ElementsAre(AllOf(HasSubstr("set \"tags\": what nobody needs any more is not all removed"),
+              ElementsAre(AllOf(HasSubstr("set \"tags\": not everything obsolete was removed"),
                                 HasSubstr("connection lost"))));
   EXPECT_EQ(current().generation, 4U);
   EXPECT_TRUE(has_chunks_of(oldest));

@@ -192,7 +192,7 @@ TEST(PointerRecord, IsRefusedWhenAValueIsOutOfRange) {
       {"push_id", "0909", "is not 32 hexadecimal digits"},
       {"adds_from", "17-", "is not a position in a log"},
       {"adds_from", "", "is not a position in a log"},
-      {"restores", 9, "is no older generation"},
+      {"restores", 9, "is not an older generation"},
       {"checksum", "0x12345678901234", "is not 16 hexadecimal digits"},
       {"checksum", "+123456789012345", "is not 16 hexadecimal digits"},
       {"seed", "0123456789abcde", "is not 16 hexadecimal digits"},

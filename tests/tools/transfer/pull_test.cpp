@@ -94,7 +94,7 @@ TEST_F(PullTest, RefusesASnapshotOfAnotherSet) {
   const PushId id = push(build_snapshot({.set_name = "shop"})).record.push_id;
   replace(kPointerKey, store_->get("keysieve:shop:current").value());
   replace(chunk_key("keysieve", "tags", id, 0), store_->get(chunk_key("keysieve", "shop", id, 0)).value());
-  EXPECT_THAT(message(), EndsWith("the snapshot is of set \"shop\""));
+  EXPECT_THAT(message(), EndsWith(" holds set \"shop\", not \"tags\""));
 }
 
 TEST_F(PullTest, RefusesARecordThatDescribesAnotherSnapshot) {

@@ -94,7 +94,7 @@ TEST_F(PushTest, RefusesOtherBytesUnderTheSameBuildId) {
   other.add("other");
   const auto forged = other.finish();
   EXPECT_THAT(message_of<ErrorKind::Data>([&] { push(forged); }),
-              HasSubstr("generation 1 has this build id"));
+              HasSubstr("generation 1 has the same build id"));
   EXPECT_EQ(pull().record.generation, 1U);
 }
 

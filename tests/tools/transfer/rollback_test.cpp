@@ -111,7 +111,7 @@ TEST_F(Rollback, IsRefusedWhenSomethingElseBecameCurrentSinceItWasPlanned) {
   const RollbackPlan plan = plan_rollback(*store_, "tags", 2);
   push(build_snapshot({.keys = 1300}));
   EXPECT_THAT(message_of<ErrorKind::Locked>([&] { rollback(*store_, "tags", plan); }),
-              HasSubstr("meanwhile; look again"));
+              HasSubstr("by another client in the meantime"));
   EXPECT_EQ(current().generation, 4U);
 }
 

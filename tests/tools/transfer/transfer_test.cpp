@@ -6,7 +6,9 @@
 
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
+#include "tools/transfer/garbage.hpp"
 #include "tools/transfer/shared_seed.hpp"
+#include "tools/transfer/store_bypass.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -28,6 +30,36 @@ TEST_P(TransferOverEveryStore, BringsEverySetToAnotherClient) {
   const auto reader = open_store(url_);
   EXPECT_TRUE(are_same(pull(*reader, "tags").snapshot, tags));
   EXPECT_TRUE(are_same(pull(*reader, "shop").snapshot, shop));
+}
+
+// Records of a set and those of the store never meet.
+TEST_P(TransferOverEveryStore, BringsSetsThatAreNamedLikeRecords) {
+  const auto store = open_store(url_);
+  const std::vector<std::string> names{"adds", "bypass", "current", "seed"};
+  set_store_bypass(*store, std::nullopt, {});
+  const std::uint64_t seed = shared_seed(*store);
+  for (const std::string& name : names) {
+    const auto snapshot = build_snapshot({.set_name = name, .keys = 10});
+    push(*store, view_of(snapshot), {});
+    set_store_bypass(*store, name, {});
+    EXPECT_TRUE(are_same(pull(*store, name).snapshot, snapshot)) << name;
+  }
+  EXPECT_EQ(shared_seed(*store), seed);
+}
+
+TEST_P(TransferOverEveryStore, KeepsThreeGenerationsAndCollectsTheRest) {
+  const auto store = open_store(url_);
+  for (int i = 0; i < 5; ++i) {
+    const auto snapshot = build_snapshot();
+    EXPECT_THAT(push(*store, view_of(snapshot), {}).warnings, IsEmpty());
+  }
+  const std::string prefix = store->prefix() + ":";
+  constexpr std::size_t kKept = 1 + 3 + 1;  // the pointer, three chunks, a foreign record
+  put(*store, chunk_key(store->prefix(), "tags", PushId{1}, 0), "x");
+  put(*store, prefix + "x", "x");
+  EXPECT_EQ(collect_garbage(*store).sets.at(0).removed_chunks, 1U);
+  EXPECT_THAT(store->keys_with_prefix(prefix), SizeIs(kKept));
+  EXPECT_EQ(pull(*store, "tags").record.generation, 5U);
 }
 
 TEST_P(TransferOverEveryStore, KeepsPrefixesApart) {

@@ -45,7 +45,7 @@ class AddsMirror {
   }
 
  private:
-  static constexpr mode_t kFileMode = 0640;  // less the umask: nobody else may write what is believed later
+  static constexpr mode_t kFileMode = 0640;  // less the umask: nobody else may write what is trusted later
 
   struct Entry {
     LogPosition position;

@@ -47,7 +47,7 @@ void AddsReader::load_mirror() {
     log_.say_cache_trouble(error.what());
     if (error.kind() == ErrorKind::Permission || error.kind() == ErrorKind::NotTrusted) {
       save_failure_ = error.what();
-      return;  // somebody may mend that
+      return;  // it may be repaired
     }
   }
   is_loaded_ = true;
@@ -120,7 +120,7 @@ void AddsReader::take(std::vector<LogEntry> entries) {
 }
 
 // Without a writable cache the latest adds are lost if shared memory is wiped while the log cannot be read,
-// because the store is away or has lost it.
+// because the store is unreachable or has lost it.
 void AddsReader::save_mirror() {
   if (!is_loaded_) return;
   const SteadyTime now = std::chrono::steady_clock::now();

@@ -190,7 +190,7 @@ LoaderConfig ConfigReader::finish(const std::string& path) {
     }
   }
   if (config_.sets.empty())
-    throw Error(ErrorKind::Config, path + ": no [[set]] in it, nor in conf.d/*.toml beside it");
+    throw Error(ErrorKind::Config, path + ": there is no [[set]] in it or in conf.d/*.toml next to it");
   return std::move(config_);
 }
 

@@ -1,4 +1,4 @@
-// The configuration of keysieved: one TOML file and the files conf.d/*.toml beside it. Everything is checked
+// The configuration of keysieved: one TOML file and the files conf.d/*.toml next to it. Everything is checked
 // when it is loaded, so that --check-config and a reload refuse what a running loader could not use.
 #pragma once
 

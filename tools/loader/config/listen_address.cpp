@@ -28,11 +28,9 @@ struct HostAndPort {
 };
 
 [[noreturn]] void refuse(const std::string& address) {
-  throw Error(
-      ErrorKind::Usage,
-      fmt::format(
-          "\"{}\" is no address to listen at: \"127.0.0.1:9427\", \"[::1]:9427\" or \"unix:/absolute/path\"",
-          address));
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is not an address to listen on: \"127.0.0.1:9427\", "
+                                            "\"[::1]:9427\" or \"unix:/absolute/path\"",
+                                            address));
 }
 
 HostAndPort host_and_port(const std::string& address) {
@@ -76,7 +74,7 @@ FileDescriptor new_socket(int family, const std::string& address) {
 void refuse_other_file(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode)) {
-    throw Error(ErrorKind::CannotCreate, path + ": is there already, and no socket");
+    throw Error(ErrorKind::CannotCreate, path + ": exists and is not a socket");
   }
 }
 
@@ -135,7 +133,7 @@ void ListeningSocket::listen_at_path(std::optional<gid_t> group) {
   };
   if (::bind(file_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) fail();
   if (group && ::chown(temporary.c_str(), static_cast<uid_t>(-1), *group) != 0) {
-    fail(": cannot be given to its group, which the loader's user must be in");
+    fail(": cannot change its group (the loader's user must be a member)");
   }
   if (::chmod(temporary.c_str(), 0660) != 0 || ::listen(file_.get(), kBacklog) != 0) fail();
   if (::rename(temporary.c_str(), path.c_str()) != 0) fail();

@@ -32,7 +32,7 @@ HttpAnswer answer_healthz(const LoaderReport& report, SteadyTime now, const Heal
 HttpAnswer answer_startz(const LoaderReport& report, SteadyTime now, const HealthLimits& limits) {
   if (report.is_ready) return {.body = kReady};
   if (now - report.begun_at < limits.longest_start) return unavailable(kNotReady);
-  return {.body = "not ready, but others shall not wait any longer\n"};
+  return {.body = "not ready, but the time to wait for it is over\n"};
 }
 
 }  // namespace keysieve

@@ -208,7 +208,7 @@ void Metrics::of_refreshes() {
 
 void Metrics::refused_generations() {
   writer_.family(Type::Counter, "keysieve_set_refused_generations_total",
-                 "Generations that were refused, by damage or guard; each counts once for a reason.");
+                 "Generations that were refused because of damage or a guard; each counts once per reason.");
   for (const SetView& set : view_.sets) {
     for (std::size_t i = 0; i < kRefusals.size(); ++i) {
       writer_.sample({{"set", set.status.name}, {"reason", to_string(kRefusals[i])}},

@@ -16,7 +16,7 @@ namespace {
 
 Outcome gone_again() {
   return in_trouble(Trouble::CannotPublish, ErrorKind::CannotCreate,
-                    "cannot publish: what was published is gone again, or cannot be attached");
+                    "cannot publish: the new publication is gone, or cannot be attached");
 }
 
 Outcome never_pushed(const std::string& store_name) {
@@ -25,8 +25,9 @@ Outcome never_pushed(const std::string& store_name) {
 }
 
 Outcome bypassed_without_end(const Error& error) {
-  return in_trouble(Trouble::Refused, ErrorKind::Data,
-                    fmt::format("bypassed, for there is no telling until when: {}", error.what()));
+  return in_trouble(
+      Trouble::Refused, ErrorKind::Data,
+      fmt::format("bypassed, because the record of the bypass cannot be read: {}", error.what()));
 }
 
 SnapshotHeader header_of(const Candidate& candidate) {
@@ -147,7 +148,7 @@ const Outcome& SetRefresher::refresh(SteadyTime now) {
   find_what_is_live();
   // Since the publish the directory was wiped, or the file descriptors ran out.
   if (outcome_.is_good() && !live_) outcome_ = gone_again();
-  // Reported with any other trouble, because it matters most while the store is away.
+  // Reported with any other trouble, because it matters most while the store is unreachable.
   if (adds_.mirror().unsaved() != 0 && !holds_back_ready(outcome_)) {
     const std::string other = outcome_.is_good() ? "" : "; and " + outcome_.reason;
     outcome_ = adds_in_memory(adds_.mirror().unsaved(), adds_.save_failure());
@@ -268,7 +269,7 @@ StoreRecords SetRefresher::ask_store(SteadyTime now) {
   });
 }
 
-// Applied to what was live before. While the store is away, the last known state stays.
+// Applied to what was live before. While the store is unreachable, the last known state stays.
 void SetRefresher::apply(const StoreBypasses& bypasses) {
   const auto until = bypassed_until(bypasses, unix_now());
   if (until) {

@@ -87,9 +87,7 @@ SnapshotBytes SnapshotCache::load(const std::string& set_name, std::uint64_t gen
     throw Error(ErrorKind::Data, path + ": is not a snapshot");
   SnapshotBytes bytes(static_cast<std::size_t>(status.st_size));
   read_all_at(file, 0, bytes.get(), path);  // a mapping of a bad disk would be SIGBUS
-  const SnapshotView view = SnapshotView::decode(bytes.get(), path, Check::Everything);
-  if (view.set_name() != set_name)
-    throw Error(ErrorKind::Data, path + ": is a snapshot of set " + std::string(view.set_name()));
+  SnapshotView::decode(bytes.get(), path, Check::Everything).check_set_name(set_name, path);
   return bytes;
 }
 

@@ -1,6 +1,6 @@
 // The last good snapshot of each set on the host's disk, <cache>/<set>.<generation>.ks. It is published at
-// once when shared memory is empty and the store is away, as after a reboot. <cache>/<set>.newest holds a
-// moment.
+// once when shared memory is empty and the store is unreachable, as after a reboot. <cache>/<set>.newest
+// holds a moment.
 #pragma once
 
 #include <cstdint>

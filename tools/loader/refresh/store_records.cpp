@@ -24,7 +24,12 @@ StoreRecords read_store_records(Store& store, const std::string& set_name, const
   const std::array keys{pointer_key(store, set_name), bypass_of_set, bypass_of_all};
   std::vector<std::optional<std::string>> texts;
   const bool is_one_by_one = unreadable([&] { texts = store.get_many(keys); }).has_value();
-  const auto text_of = [&](std::size_t i) { return is_one_by_one ? store.get(keys[i]) : texts[i]; };
+  bool is_any_read = false;
+  const auto text_of = [&](std::size_t i) {
+    auto text = is_one_by_one ? store.get(keys[i]) : texts[i];
+    is_any_read = true;
+    return text;
+  };
 
   StoreRecords records;
   records.pointer_error = unreadable([&] {
@@ -39,6 +44,7 @@ StoreRecords read_store_records(Store& store, const std::string& set_name, const
     return bypass;
   };
   records.bypasses = {.of_set = read_bypass(1), .of_all = read_bypass(2)};
+  if (!is_any_read) throw *records.pointer_error;
   return records;
 }
 

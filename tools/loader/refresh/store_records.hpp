@@ -11,7 +11,7 @@
 
 namespace keysieve {
 
-// A record that cannot be read does not hide the others.
+// A record that cannot be read does not hide the others. If none can, the store is damaged, and says nothing.
 struct StoreRecords {
   std::optional<PointerRecord> pointer{};
   std::optional<Error> pointer_error{};
@@ -20,7 +20,8 @@ struct StoreRecords {
       bypass_error{};  // one that cannot be read is one without end, as one that is not understood
 };
 
-// `store_name` is for messages. Throws as a Store does.
+// `store_name` is for messages. Throws as a Store does, also Data and Incompatible if it can read none of
+// them.
 StoreRecords read_store_records(Store& store, const std::string& set_name, const std::string& store_name);
 
 }  // namespace keysieve

@@ -15,8 +15,8 @@ std::string_view to_string(Trouble trouble) noexcept {
       return "none";
     case Trouble::NeverPushed:
       return "never_pushed";
-    case Trouble::StoreAway:
-      return "store_away";
+    case Trouble::StoreUnreachable:
+      return "store_unreachable";
     case Trouble::CannotLogIn:
       return "cannot_log_in";
     case Trouble::Refused:
@@ -49,7 +49,8 @@ Outcome cannot_ask_store(const Error& error) {
   if (error.kind() == ErrorKind::Login) {
     return in_trouble(Trouble::CannotLogIn, error.kind(), fmt::format("cannot log in to {}", error.what()));
   }
-  return in_trouble(Trouble::StoreAway, error.kind(), fmt::format("the store is away: {}", error.what()));
+  return in_trouble(Trouble::StoreUnreachable, error.kind(),
+                    fmt::format("the store is unreachable: {}", error.what()));
 }
 
 Outcome refused(const SnapshotRecord& record, const Error& error) {
@@ -65,8 +66,8 @@ Outcome cannot_publish(const Error& error) {
 
 Outcome adds_in_memory(std::size_t adds, const std::string& failure) {
   return in_trouble(Trouble::AddsInMemory, ErrorKind::CannotCreate,
-                    fmt::format("{} adds are in memory alone, and would be lost with this process: {}",
-                                format_count(adds), failure));
+                    fmt::format("{} only in memory, which a restart would lose: {}",
+                                format_count_of(adds, "add"), failure));
 }
 
 }  // namespace keysieve

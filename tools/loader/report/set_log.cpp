@@ -15,7 +15,7 @@ std::string stays_live(const std::optional<LivePublication>& live) {
 }
 
 std::string keys_and_size(const LivePublication& live) {
-  return fmt::format("{} keys, {}", format_count(live.key_count), format_bytes(live.bytes));
+  return fmt::format("{}, {}", format_count_of(live.key_count, "key"), format_bytes(live.bytes));
 }
 
 }  // namespace
@@ -50,12 +50,12 @@ void SetLog::say_damaged(const std::string& damage) {
 }
 
 void SetLog::say_layer_damaged(std::size_t lost) {
-  spdlog::error("{}: the live layer had lost {} keys; they are added again", set_name_, format_count(lost));
+  spdlog::error("{}: the live layer had lost {}, added again now", set_name_, format_count_of(lost, "key"));
 }
 
 void SetLog::say_enlarged(LayerGeometry before, const NewLayer& now) {
-  spdlog::info("{}: live layer enlarged from {} to {} for {} keys", set_name_, format_bytes(before.bytes()),
-               format_bytes(now.geometry().bytes()), format_count(now.live_keys()));
+  spdlog::info("{}: live layer enlarged from {} to {} for {}", set_name_, format_bytes(before.bytes()),
+               format_bytes(now.geometry().bytes()), format_count_of(now.live_keys(), "key"));
 }
 
 void SetLog::say_bypass(std::optional<UnixSeconds> until) {
@@ -73,21 +73,20 @@ void SetLog::say_bypass(std::optional<UnixSeconds> until) {
 
 void SetLog::say_too_long(std::size_t key_bytes) {
   if (has_said_too_long_) return;
-  spdlog::warn("{}: the adds log holds a key of {}, longer than can be added; it is passed over", set_name_,
+  spdlog::warn("{}: the adds log holds a key of {}, longer than can be added; it is skipped", set_name_,
                format_bytes(key_bytes));
   has_said_too_long_ = true;
 }
 
 void SetLog::say_unknown_entry(const std::string& log_name, const std::string& field) {
   if (has_said_unknown_entry_) return;
-  spdlog::warn(
-      "{}: {} holds an entry with the field \"{}\"; the field of an add is \"key\", it is passed over",
-      set_name_, log_name, field);
+  spdlog::warn("{}: {} holds an entry with the field \"{}\"; the field of an add is \"key\", it is skipped",
+               set_name_, log_name, field);
   has_said_unknown_entry_ = true;
 }
 
 void SetLog::say_cache_trouble(const std::string& reason) {
-  if (!has_said_cache_trouble_) spdlog::warn("{}: the cache is of no use: {}", set_name_, reason);
+  if (!has_said_cache_trouble_) spdlog::warn("{}: the cache cannot be used: {}", set_name_, reason);
   has_said_cache_trouble_ = true;
 }
 

@@ -77,7 +77,7 @@ class RedisCluster final : public RedisServers {
       for (int redirections = 0; redirections <= kMaxRedirections; ++redirections) {
         if (attempt()) return;
       }
-      fail("the servers send each other's clients to and fro");
+      fail("the servers keep redirecting to each other");
     };
     try_through_failover(settings_.failover, follow_redirections, [this] { slots_ = RedisSlots(); });
   }
@@ -185,7 +185,7 @@ class RedisCluster final : public RedisServers {
         RedisConnection& connection = connection_to(host);
         take_slots(RedisSlots(*connection.exchange({"CLUSTER", "SLOTS"}), host, connection.address().name));
         if (!slots_.nodes().empty()) return;
-        reason = settings_.address.name + ": " + to_text(host) + " knows of no slot";
+        reason = settings_.address.name + ": " + to_text(host) + " reports no slots";
       } catch (const RedisOutage& outage) {
         reason = outage.what();
       }

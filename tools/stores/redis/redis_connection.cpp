@@ -274,6 +274,7 @@ std::string_view code_of(const redisReply& error) noexcept {
   return text.substr(0, text.find(' '));
 }
 
+// By the words of Redis, which has no code for these cases of AUTH; nor has it one for a missing key.
 bool refuses_user(const redisReply& reply) noexcept {
   if (reply.type != REDIS_REPLY_ERROR) return false;
   if (contains(kLoginCodes, code_of(reply)) || code_of(reply) == kPermissionCode) return true;

@@ -107,7 +107,7 @@ class SentinelRedis final : public RedisServers {
     const RedisReply reply = connection.exchange({"ROLE"});
     const auto parts = elements_of(*reply);
     if (parts.empty() || text_of(*parts[0]) != "master") {
-      throw RedisOutage(connection.address().name + ": is no master");
+      throw RedisOutage(connection.address().name + ": is not a master");
     }
     has_replicas_ = parts.size() > 2 && !elements_of(*parts[2]).empty();
     return connection;

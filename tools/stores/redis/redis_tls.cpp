@@ -87,7 +87,7 @@ class OpensslTls final : public RedisTls {
 
 void check_redis_tls(const RedisTlsFiles& files) {
   if (files.cert_file.empty() != files.key_file.empty()) {
-    throw Error(ErrorKind::Usage, "cert_file and key_file need each other");
+    throw Error(ErrorKind::Usage, "cert_file and key_file must be given together");
   }
 }
 

@@ -73,7 +73,7 @@ void take_unix_address(StoreUrl& url, RedisSettings& settings) {
 
 void take_cluster_hosts(StoreUrl& url, RedisSettings& settings) {
   if (url.hosts.empty()) refuse(url, "hosts must follow " + url.scheme + "://");
-  if (!url.path.empty() && url.path != "/0") refuse(url, "a cluster has database 0 alone");
+  if (!url.path.empty() && url.path != "/0") refuse(url, "a cluster has only database 0");
   for (const StoreHost& host : url.hosts) settings.hosts.push_back(host_of(host));
   settings.failover = take_duration(url, "failover").value_or(kDefaultFailover);
 }
@@ -111,7 +111,7 @@ RedisTlsFiles take_tls_files(StoreUrl& url) {
 std::optional<std::string> take_password_file(StoreUrl& url) {
   auto path = take_parameter(url, "password_file");
   if (path && path->empty()) refuse(url, "password_file must name a file");
-  if (path && url.password) refuse(url, "a password and password_file are given: one is enough");
+  if (path && url.password) refuse(url, "give either a password or password_file, not both");
   return path;
 }
 

@@ -113,10 +113,10 @@ $limited = 'split_block_bloom, ' . LIMIT;
 [$base, $most] = array_slice($sizes, -2);
 $of = short_count($keys) . ' keys of 20 bytes from a file, ';
 print_part([
-    "Lists lie in the page cache; results are written to disk, those of keysieve synced as well. Rounds, of which medians: $rounds.",
+    "Lists are in the page cache; results are written to disk, those of keysieve synced as well. Medians of $rounds rounds.",
     'sort: LC_ALL=C, -S 1G. sqlite3: WITHOUT ROWID, journal_mode and synchronous off, cache_size 500 MB. Redis: unix socket, ' . KEYS_PER_COMMAND .
         ' keys per SADD, no persistence; seconds of its client, memory of its client alone. APCu: entries_hint as many as keys.',
-    'Peers hold the keys themselves and answer exactly; snapshots are of the target FPR 1 %.',
+    'The others hold the keys themselves and answer exactly; snapshots have a target FPR of 1 %.',
 ], [
     table('From a list of ' . short_count($keys) . ' keys of 20 bytes to what answers for it', ['method', ...COLUMNS], $rows),
     table('Building from longer and longer lists', ['keysieve build', 'keys', ...COLUMNS], $grown_rows),

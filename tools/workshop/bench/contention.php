@@ -25,9 +25,9 @@ if (count(apcu_exists(array_map(strval(...), range(1, $size)))) !== $size) {
 $publish = fn (): string => run("$build/bin/keysieve", 'publish', '--directory', $directory, $snapshot);
 $methods = [
     'keysieve, alone' => [ready('tags')->mayContainMany(...), null],
-    'keysieve, beside a writer' => [ready('tags')->mayContainMany(...), $publish],
+    'keysieve, next to a writer' => [ready('tags')->mayContainMany(...), $publish],
     'APCu, alone' => [apcu_exists(...), null],
-    'APCu, beside a writer' => [apcu_exists(...), $refill_apcu],
+    'APCu, next to a writer' => [apcu_exists(...), $refill_apcu],
 ];
 
 /** Writes until $until; returns how often. */
@@ -42,7 +42,7 @@ function write_until(callable $write, int $until): int
 /** The columns of the table of readers next to a writer. */
 $measure = function (array $method, int $round) use ($size, $duration): array {
     [$ask, $write] = $method;
-    fwrite(STDERR, "round $round" . ($write === null ? '' : ', beside a writer') . "\n");
+    fwrite(STDERR, "round $round" . ($write === null ? '' : ', next to a writer') . "\n");
     $from = hrtime(true) + WARM_UP;
     $until = $from + $duration;
     $works = array_fill(1, READERS, fn (): array => requests($ask, $size, $from, $until)[1]);
@@ -64,10 +64,10 @@ print_part([
     READERS . ' PHP processes ask for 20 of ' . number_format($size) . ' keys, half of them absent, without a pause; ' .
         'requests per second include making the keys, latencies do not',
     "keysieve's writer runs keysieve publish in a loop; APCu's stores all keys again in a loop, " . number_format(ENTRIES_AT_A_TIME) .
-        ' in a call. Beside a writer the readers have less of the processors',
+        ' in a call. Next to a writer the readers have less of the processors',
     'APCu ' . phpversion('apcu') . ': apc.shm_size=256M, apc.entries_hint=131072, apcu_exists() with an array',
 ], [
-    table("A request's 20 keys beside a writer that refills all the time",
+    table("A request's 20 keys next to a writer that refills without a pause",
         ['method', '', 'requests/s', 'p50: µs', 'p99: µs', 'p99.9: µs', 'refills/s'], $rows),
 ], [
     bars('contention', 'Requests per second, ' . READERS . ' readers', 'requests per second', 'log', $bars,

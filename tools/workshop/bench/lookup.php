@@ -58,5 +58,5 @@ print_part([
     $measured['machine'],
     'keys per shard as sized for 1 % in shards of 4 KiB; absent keys; CPU time, medians of interleaved rounds',
     '20 bytes: the XXH3-128 of a string of 20 bytes is made as well',
-    'of each set ' . (isset($argv[2]) ? 'the first shards are built, the others are copies of them' : 'every shard is built from keys of its own'),
+    isset($argv[2]) ? 'the first shards of each set are built, the others are copies of them' : 'each shard of a set is built from its own keys',
 ], $tables, $plots, $checks);

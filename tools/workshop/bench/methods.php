@@ -30,8 +30,8 @@ const METHODS = [
     'apcu_exists(array)' => ['apcu', 'count(apcu_exists($keys))', APCU],
     'apcu_exists(), 20 calls, default entries_hint' => ['apcu', 'apcu_exists($key)', ['extension=apcu']],
     'apcu_exists(array), default entries_hint' => ['apcu', 'count(apcu_exists($keys))', ['extension=apcu']],
-    '2014: Bloom shards of 8 KB in APCu' => ['shards of 8 KB', '$it->ask($keys)', APCU],
-    '2014: Bloom shards of 1 KB in APCu' => ['shards of 1 KB', '$it->ask($keys)', APCU],
+    'Bloom in PHP: 8 KB shards in APCu' => ['shards of 8 KB', '$it->ask($keys)', APCU],
+    'Bloom in PHP: 1 KB shards in APCu' => ['shards of 1 KB', '$it->ask($keys)', APCU],
     'CDB by dba' => ['cdb', 'dba_exists($key, $it)', ['extension=dba']],
     'LMDB by dba' => ['lmdb', 'dba_exists($key, $it)', ['extension=dba']],
     'SQLite, one prepared SELECT … IN' => ['sqlite', 'ask_sqlite($it, $keys)', ['extension=sqlite3']],
@@ -167,7 +167,7 @@ function set_bits(string &$bytes, array $bits): void
     }
 }
 
-/** Bloom filters in shards, as one site built them in 2014 without an extension: crc32, bits tested by PHP. */
+/** Bloom filters in shards, as sites build them without an extension: crc32, bits tested by PHP. */
 final class Shards
 {
     private const PROBES = 6;

@@ -158,8 +158,8 @@ TEST_F(Config, RefusesWhatIsMissing) {
   EXPECT_EQ(refusal(std::string(kStore) + "[[set]]\nname = \"tags\"\n"),
             "keysieve.toml:3: [[set]] store: is missing");
   EXPECT_EQ(refusal("[store.main]\n" + tags_set), "keysieve.toml:1: [store.main] url: is missing");
-  EXPECT_EQ(refusal(kStore), "keysieve.toml: no [[set]] in it, nor in conf.d/*.toml beside it");
-  EXPECT_EQ(refusal(""), "keysieve.toml: no [[set]] in it, nor in conf.d/*.toml beside it");
+  EXPECT_EQ(refusal(kStore), "keysieve.toml: there is no [[set]] in it or in conf.d/*.toml next to it");
+  EXPECT_EQ(refusal(""), "keysieve.toml: there is no [[set]] in it or in conf.d/*.toml next to it");
 }
 
 TEST_F(Config, RefusesAStoreThatIsNotThere) {

@@ -64,7 +64,7 @@ TEST_F(SocketPath, CannotBeGivenToAGroupThatTheLoaderIsNotIn) {
   if (!is_root()) GTEST_SKIP() << "needs root";
   std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
   const std::string refusal =
-      path() + ": cannot be given to its group, which the loader's user must be in: Operation not permitted";
+      path() + ": cannot change its group (the loader's user must be a member): Operation not permitted";
   const auto listen = [&](gid_t group) { return ListeningSocket(address(), group), 0; };
   const auto is_refused = [&] {
     return message_of<ErrorKind::Permission>([&] { listen(4242); }) == refusal ? 0 : 1;
@@ -110,7 +110,7 @@ TEST_F(SocketPath, DoesNotReplaceAFileOfAnotherKind) {
   for (const auto& [address, what] : is_there_at) {
     EXPECT_EQ(message_of<ErrorKind::CannotCreate>(
                   [&, &address = address] { ListeningSocket(address, std::nullopt); }),
-              what + ": is there already, and no socket");
+              what + ": exists and is not a socket");
   }
   EXPECT_TRUE(std::filesystem::is_directory(path()));
   EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));

@@ -114,14 +114,14 @@ TEST_F(KeysievedStatus, SaysWhichStoreIsAwayAndWhy) {
   start();
   ASSERT_TRUE(counts("keysieve_store_up{store=\"away\"} 0")) << log();
   EXPECT_TRUE(counts("keysieve_store_up{store=\"main\"} 1"));
-  EXPECT_TRUE(counts("keysieve_set_trouble{set=\"far\",trouble=\"store_away\"} 1"));
+  EXPECT_TRUE(counts("keysieve_set_trouble{set=\"far\",trouble=\"store_unreachable\"} 1"));
   const auto report = nlohmann::json::parse(get("/status.json").body);
   ASSERT_EQ(report.at("sets").size(), 2U);
   EXPECT_EQ(report.at("directory"), site_.directory());
   EXPECT_EQ(report.at("sets").at(0).at("availability"), "ready");
   EXPECT_EQ(report.at("sets").at(0).at("key_count"), 1000);
   EXPECT_EQ(report.at("sets").at(0).at("loader").at("history").at(0).at("event"), "published");
-  EXPECT_EQ(report.at("sets").at(1).at("loader").at("trouble"), "store_away");
+  EXPECT_EQ(report.at("sets").at(1).at("loader").at("trouble"), "store_unreachable");
   EXPECT_THAT(report.at("stores").dump(), HasSubstr("no.sock"));
 }
 

@@ -69,7 +69,7 @@ TEST_F(SetRefresherAdds, HasWhatWasAddedInAPublicationFromItsBeginning) {
     if (site_.live_generation("tags") == 2) throw Error(ErrorKind::Unavailable, "gone");
     ++reads;
   };
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_EQ(reads, 1);
   EXPECT_EQ(site_.live_generation("tags"), 2U);
   EXPECT_TRUE(site_.knows("tags", added_keys(100)));
@@ -80,7 +80,7 @@ TEST_F(SetRefresherAdds, PublishesNothingWhileTheLogCannotBeRead) {
   site_.add("tags", kAdded);
   site_.push("tags", kMoreKeys);
   events_.before_log = [] { throw Error(ErrorKind::Unavailable, "no answer"); };
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_EQ(site_.live_generation("tags"), 1U);
   events_.before_log = [] {};
   EXPECT_EQ(trouble(), Trouble::None);
@@ -132,7 +132,7 @@ TEST_F(SetRefresherAdds, GoesOnUsingTheLayerThatItFinds) {
   EXPECT_TRUE(site_.knows("tags", kAddedLater));
 }
 
-// Killed between the mirror and the layer, and the store is away when it starts again.
+// Killed between the mirror and the layer, and the store is unreachable when it starts again.
 TEST_F(SetRefresherAdds, BringsInWhatAPredecessorHadReceived) {
   go_live();
   {
@@ -142,7 +142,7 @@ TEST_F(SetRefresherAdds, BringsInWhatAPredecessorHadReceived) {
   }
   site_.remove_store();
   start();
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_EQ(publication(), 1U);
   EXPECT_TRUE(site_.knows("tags", added_keys(1)));
 }
@@ -154,7 +154,7 @@ TEST_F(SetRefresherAdds, HasWhatWasAddedAfterARebootWithoutTheStore) {
   site_.wipe_shared_memory();
   site_.remove_store();
   start();
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_EQ(site_.live_generation("tags"), 1U);
   EXPECT_TRUE(site_.knows("tags", kKeys));
   EXPECT_TRUE(site_.knows("tags", added_keys(500)));
@@ -173,7 +173,7 @@ TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhenTheMirrorIsDamaged) {
   }
   move_store_away();
   start();
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_EQ(site_.live("tags"), std::nullopt);
   bring_store_back();
   EXPECT_EQ(trouble(), Trouble::None);
@@ -191,11 +191,11 @@ TEST_F(SetRefresherAdds, PublishesNothingFromTheCacheWhileOthersMayWriteToTheMir
   start();
   for (const unsigned mode : {0660U, 0606U}) {
     std::filesystem::permissions(mirror_path(), std::filesystem::perms(mode));
-    EXPECT_EQ(trouble(), Trouble::StoreAway);
+    EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
     EXPECT_EQ(site_.live("tags"), std::nullopt);
   }
   std::filesystem::permissions(mirror_path(), std::filesystem::perms(0640));
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_TRUE(site_.knows("tags", kKeys));
   EXPECT_TRUE(site_.knows("tags", added_keys(500)));
 }
@@ -270,7 +270,7 @@ TEST_F(SetRefresherAdds, ReadsTheLogAgainAfterTheStoreWasAway) {
   site_.add("tags", added_keys(5));
   refresh();
   move_store_away();
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   bring_store_back();
   std::filesystem::remove(log_path());
   {
@@ -312,9 +312,8 @@ TEST_F(SetRefresherAdds, FollowsTheLogWhenTheCacheCannotBeWritten) {
   go_live();
   site_.add("tags", kAdded);
   EXPECT_EQ(trouble(), Trouble::AddsInMemory);
-  EXPECT_EQ(refresher_->outcome().reason,
-            "10 adds are in memory alone, and would be lost with this process: " + mirror_path() +
-                ": cannot open: No such file or directory");
+  EXPECT_EQ(refresher_->outcome().reason, "10 adds only in memory, which a restart would lose: " +
+                                              mirror_path() + ": cannot open: No such file or directory");
   EXPECT_TRUE(site_.knows("tags", kAdded));
   EXPECT_NE(refresher_->unsaved_adds(), std::nullopt);
   std::filesystem::create_directory(site_.cache());

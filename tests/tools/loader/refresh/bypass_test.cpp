@@ -59,7 +59,7 @@ TEST_F(SetRefresherBypass, StaysWhileTheStoreIsAway) {
   bypass("tags");
   refresh();
   site_.remove_store();
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_TRUE(is_bypassed_here());
 }
 
@@ -106,6 +106,19 @@ TEST_F(SetRefresherBypass, IsInForceWhereARecordCannotBeReadWhileTheSetIsFollowe
     EXPECT_FALSE(is_bypassed_here());
     EXPECT_TRUE(site_.knows("tags", kAdded));
   }
+}
+
+TEST_F(SetRefresherBypass, StaysAsItWasWhileNoRecordOfTheStoreCanBeRead) {
+  url_ = "lmdb:" + site_.root() / "lmdb";
+  site_.push("tags", kKeys, url_);
+  EXPECT_EQ(trouble(), Trouble::None);
+  const std::string data = site_.root() / "lmdb/data.mdb";  // two pages, then what they lead to
+  const auto size = std::filesystem::file_size(data);
+  std::filesystem::resize_file(data, 2 * kPageBytes);
+  std::filesystem::resize_file(data, size);
+  EXPECT_THAT(refresh(), IsRefused());
+  EXPECT_FALSE(is_bypassed_here());
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
 }
 
 TEST_F(SetRefresherBypass, IsInForceAgainWhenSharedMemoryWasWiped) {

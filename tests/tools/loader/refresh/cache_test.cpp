@@ -22,7 +22,7 @@ TEST_F(SetRefresherTest, PublishesASavedSnapshotWithoutPullingItAgain) {
   EXPECT_TRUE(site_.knows("tags", first_keys(80000)));
 }
 
-// As at a reboot with the store away, after the configuration was tightened.
+// As at a reboot with the store unreachable, after the configuration was tightened.
 TEST_F(SetRefresherTest, PublishesNothingFromTheCacheThatIsNotAllowedAnyMore) {
   struct Case {
     const char* name;
@@ -40,7 +40,7 @@ TEST_F(SetRefresherTest, PublishesNothingFromTheCacheThatIsNotAllowedAnyMore) {
     set_.guards = tightened.guards;
     set_.max_bytes = tightened.max_bytes;
     start();
-    EXPECT_EQ(trouble(), Trouble::StoreAway) << tightened.name;
+    EXPECT_EQ(trouble(), Trouble::StoreUnreachable) << tightened.name;
     EXPECT_EQ(site_.live("tags"), std::nullopt) << tightened.name;
   }
   set_.guards = {};
@@ -58,7 +58,7 @@ TEST_F(SetRefresherTest, PublishesNothingFromACacheThatOthersMayWriteTo) {
   site_.remove_store();
   std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
   start();
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_EQ(site_.live("tags"), std::nullopt);
   std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
   start();
@@ -98,7 +98,7 @@ TEST_F(SetRefresherTest, KeepsTheAddsThatAnOlderSnapshotInTheCacheNeeds) {
   site_.wipe_shared_memory();
   site_.remove_store();
   start();
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_EQ(site_.live_generation("tags"), 1U);
   EXPECT_TRUE(site_.knows("tags", {2000, 10}));
 }

@@ -47,7 +47,7 @@ TEST_F(SetRefresherDamage, IsFoundAndPublishedAgainFromTheCache) {
   zero_a_shard();
   EXPECT_GT(absent(), 100) << "a reader does not notice";
   site_.remove_store();
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_EQ(site_.live("tags")->id.publication, 2U);
   EXPECT_FALSE(site_.live("tags")->is_damaged);
   EXPECT_EQ(absent(), 0);
@@ -62,14 +62,14 @@ TEST_F(SetRefresherDamage, BypassesTheSetUntilItCanBePublishedAgain) {
   std::filesystem::create_directory(site_.cache());
   std::filesystem::rename(site_.root() / "store", site_.root() / "away");
   site_.write("store", "not a folder");
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_FALSE(reader_.follow());
   EXPECT_EQ(reader_.availability(), Availability::Bypassed);
   EXPECT_EQ(reader_.reason(), "its bytes have changed since they were published");
   EXPECT_EQ(reader_.trouble(), ErrorKind::Data);
 
   start();
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_FALSE(reader_.follow()) << "a loader that begins anew knows it too";
 
   std::filesystem::remove(site_.root() / "store");

@@ -38,7 +38,7 @@ TEST_F(SetRefresherLayer, IsGivenToWhatWasPublishedByHandWhileTheStoreIsAway) {
   Publisher({.directory = site_.directory()}, "tags").publish(by_hand.get(), 0);
   EXPECT_FALSE(site_.knows("tags", {100'000, 100}));
   site_.remove_store();
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_TRUE(site_.knows("tags", {100'000, 100}));
   EXPECT_TRUE(site_.knows("tags", first_keys(500)));
 }
@@ -108,7 +108,7 @@ TEST_F(SetRefresherLayer, IsEnlargedWhileTheStoreIsAwayAgain) {
   loader_.max_total_bytes = 0;
   site_.remove_store();
   start();
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_EQ(live().id.publication, 2U);
   EXPECT_TRUE(site_.knows("tags", {100'000, 20000}));
 }

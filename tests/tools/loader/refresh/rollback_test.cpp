@@ -100,7 +100,7 @@ TEST_F(SetRefresherRollback, IsWhatARebootWithoutTheStorePublishes) {
   site_.wipe_shared_memory();
   site_.remove_store();
   start();
-  EXPECT_EQ(trouble(), Trouble::StoreAway);
+  EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
   EXPECT_EQ(site_.live_generation("tags"), 3U);
   EXPECT_TRUE(site_.knows("tags", kKeys));
   EXPECT_TRUE(site_.knows("tags", kAddedBefore));

@@ -44,7 +44,7 @@ TEST_F(SetRefresherTest, CannotPublishWhatIsWipedMeanwhile) {
   const Outcome& outcome = refresh();
   EXPECT_EQ(outcome.trouble, Trouble::CannotPublish);
   EXPECT_EQ(outcome.exit_status, 73);
-  EXPECT_NE(outcome.reason.find("is gone again"), std::string::npos) << outcome.reason;
+  EXPECT_NE(outcome.reason.find("the new publication is gone"), std::string::npos) << outcome.reason;
   EXPECT_TRUE(holds_back_ready(outcome));
   events_.before_records = [] {};
   EXPECT_EQ(trouble(), Trouble::None);

@@ -137,7 +137,7 @@ TEST_F(SnapshotCacheTest, RefusesATruncatedOrEmptySnapshot) {
 TEST_F(SnapshotCacheTest, RefusesTheSnapshotOfAnotherSet) {
   cache_.save("shop", 7, tags_.get());
   const auto message = message_of<ErrorKind::Data>([&] { static_cast<void>(cache_.load("shop", 7)); });
-  EXPECT_NE(message.find("is a snapshot of set tags"), std::string::npos) << message;
+  EXPECT_NE(message.find("shop.7.ks holds set \"tags\", not \"shop\""), std::string::npos) << message;
 }
 
 TEST_F(SnapshotCacheTest, DoesNotFollowASymbolicLink) {

@@ -51,7 +51,7 @@ TEST_F(RedisSentinel, IsNotTrustedWhenItNamesAReplica) {
   const auto mistaken = start_sentinel(replica, 1);
   const std::string wrong = "redis-sentinel://" + mistaken->address() + "/mymaster";
   EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>(wrong + "?failover=100ms"),
-            wrong + ": " + replica.address() + ": is no master (tried for 100 ms)");
+            wrong + ": " + replica.address() + ": is not a master (tried for 100 ms)");
 }
 
 TEST_F(RedisSentinel, IsAskedAgainWhenTheMasterHasBecomeAReplica) {

@@ -126,7 +126,7 @@ TEST_F(RedisTls, NamesAnUnusableFile) {
       {"?cert_file=/nowhere&key_file=/nowhere", "cert_file /nowhere: "},
       {"?cert_file=" + certificate + "&key_file=/nowhere", "key_file /nowhere: "},
       {"?cert_file=" + certificate + "&key_file=" + certificates_.path("other.key"), "key_file "},
-      {"?cert_file=" + certificate, "cert_file and key_file need each other"}};
+      {"?cert_file=" + certificate, "cert_file and key_file must be given together"}};
   for (const auto& [query, reason] : refusals) {
     EXPECT_THAT(refusal_to_open<ErrorKind::Usage>(url + query), HasSubstr(url + ": " + reason));
   }

@@ -123,6 +123,13 @@ TEST_F(RedisWatch, TakesALargeKeyThatComesInPieces) {
   EXPECT_THAT(names, ElementsAre("a"));
 }
 
+TEST_F(RedisWatch, RefusesALogOfAnotherType) {
+  server_.command("SET a 1");
+  arm(*watch_, {{"a", {}}});
+  ASSERT_TRUE(is_readable(*watch_));
+  EXPECT_THAT([&] { watch_->take(); }, fails(ErrorKind::Data));
+}
+
 TEST_F(RedisWatch, NoticesThatTheServerIsGone) {
   arm(*watch_, {{"a", {}}});
   server_.kill();

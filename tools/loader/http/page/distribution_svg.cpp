@@ -37,8 +37,9 @@ std::string bars(const ShardDistribution& distribution) {
     const double height = std::max(kLeastBar, static_cast<double>(shards) / most * (kFoot - 2));
     text += fmt::format(
         "<rect class=\"bar\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" rx=\"1\">"
-        "<title>{} shards</title></rect>",
-        static_cast<double>(i) * bin_width, kFoot - height, bin_width - kGap, height, format_count(shards));
+        "<title>{}</title></rect>",
+        static_cast<double>(i) * bin_width, kFoot - height, bin_width - kGap, height,
+        format_count_of(shards, "shard"));
   }
   return text;
 }
@@ -79,7 +80,7 @@ std::string distribution_caption(const ShardDistribution& distribution) {
   const bool is_fill = distribution.measure == ShardDistribution::Measure::FillRatio;
   const std::string shards = distribution.shard_count == 1
                                  ? std::string("1 shard")
-                                 : fmt::format("{} shards", format_count(distribution.shard_count));
+                                 : format_count_of(distribution.shard_count, "shard");
   const std::string measure = is_fill ? "fill ratio" : "keys per shard";
   if (has_one_value(distribution)) {
     return fmt::format("{}, {} {}", shards, measure, value_text(distribution, distribution.mean));

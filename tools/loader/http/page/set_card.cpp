@@ -45,7 +45,7 @@ std::string fpr_figure(const PublicationStatus& published, const SetReport& repo
 std::string layer_figure(const LayerStatus& layer) {
   if (layer.bytes == 0) return figure("Live layer", "none");
   const double percent = layer.fill.fill_ratio * 100;
-  return figure("Live layer", format_count(layer.keys) + " keys",
+  return figure("Live layer", format_count_of(layer.keys, "key"),
                 fmt::format("<meter min=\"0\" max=\"100\" value=\"{:.1f}\"></meter> {} full", percent,
                             format_share(layer.fill.fill_ratio)));
 }

@@ -75,7 +75,7 @@ std::string remedy(const LoaderView& view) {
 }
 
 std::string_view state_of_loader(const LoaderView& view) {
-  if (!view.heartbeat.is_alive) return "stands still";
+  if (!view.heartbeat.is_alive) return "has stopped";
   return view.loader.is_ready ? "ready" : "not ready yet";
 }
 

@@ -55,14 +55,14 @@ std::string_view trouble_word(Trouble trouble) noexcept {
       return "";
     case Trouble::NeverPushed:
       return "never pushed";
-    case Trouble::StoreAway:
-      return "store away";
+    case Trouble::StoreUnreachable:
+      return "store unreachable";
     case Trouble::CannotLogIn:
       return "cannot log in";
     case Trouble::Refused:
       return "refused";
     case Trouble::AddsInMemory:
-      return "adds in memory alone";
+      return "adds only in memory";
     case Trouble::CannotPublish:
       return "cannot publish";
   }
@@ -78,14 +78,14 @@ std::string answer_sentence(const SetView& set) {
     case Availability::Missing:
       return "Nothing is published, so lookups answer maybe.";
     case Availability::Expired:
-      return "Its keys are older than they may be, so lookups answer maybe.";
+      return "Its keys are past valid_for, so lookups answer maybe.";
     case Availability::Bypassed: {
       const UnixSeconds until = set.status.bypasses ? bypassed_until(*set.status.bypasses) : 0;
       if (until == 0) return "Lookups answer maybe until the bypass is switched off.";
       return fmt::format("Lookups answer maybe until {}.", format_moment(until));
     }
     case Availability::Incompatible:
-      return "Published by a version that is not understood here, so lookups answer maybe.";
+      return "Published by a version that this one cannot read, so lookups answer maybe.";
   }
   return "";
 }

@@ -20,7 +20,7 @@ std::string_view to_string(Verdict verdict) noexcept;  // "good"
 // From the state alone, whatever the loader's trouble.
 Verdict verdict_of(Availability availability) noexcept;
 std::string_view state_word(Availability availability) noexcept;  // "Ready"
-// "store away"; empty without trouble.
+// "store unreachable"; empty without trouble.
 std::string_view trouble_word(Trouble trouble) noexcept;
 // What lookups answer now, and why.
 std::string answer_sentence(const SetView& set);

@@ -56,7 +56,7 @@ class StatusPage : public KeysievedStatus {
 };
 using StatusPageInChromium = StatusPage;
 
-// Whatever is green on the board of a loader that stands still.
+// Whatever is green on the board of a loader that has stopped.
 TEST(StatusPageOfALoaderThatStandsStill, SaysSinceWhenAndWhatToDo) {
   LoaderView view = full_view();
   view.sets.clear();
@@ -68,7 +68,7 @@ TEST(StatusPageOfALoaderThatStandsStill, SaysSinceWhenAndWhatToDo) {
                     HasSubstr("<header class=\"top bad\">"),
                     HasSubstr("<h1>The loader has given no sign of life for 2m 16s</h1>"),
                     HasSubstr(">2023-11-14T23:11:04Z</time>"),
-                    HasSubstr("<code>systemctl restart keysieved</code>"), HasSubstr(", stands still;")));
+                    HasSubstr("<code>systemctl restart keysieved</code>"), HasSubstr(", has stopped;")));
 }
 
 TEST_F(StatusPage, AllowsItsOwnStyleAndNothingElse) {
