@@ -135,16 +135,22 @@ HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number) {
 }  // namespace keysieve
 
 ZEND_METHOD(KeySieve_Key, __construct) {
-  zend_string* bytes = nullptr;
-  zend_long integer = 0;
+  zval* bytes = nullptr;
   ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_STR_OR_LONG(bytes, integer)
+    Z_PARAM_ZVAL(bytes)
   ZEND_PARSE_PARAMETERS_END();
+  // As for Set::mayContain(): Z_PARAM_STR_OR_LONG would make 1.5 the int 1.
+  if (keysieve::is_key_object(bytes) || !keysieve::coerce_key(bytes, 1)) {
+    if (EG(exception) == nullptr) {
+      zend_argument_type_error(1, "must be of type string|int, %s given", zend_zval_type_name(bytes));
+    }
+    RETURN_THROWS();
+  }
 
   zval* property = OBJ_PROP_NUM(Z_OBJ_P(ZEND_THIS), 0);
   if (Z_TYPE_P(property) != IS_UNDEF) {
     zend_throw_error(nullptr, "Cannot modify readonly property KeySieve\\Key::$bytes");
     RETURN_THROWS();
   }
-  ZVAL_STR(property, bytes == nullptr ? zend_long_to_str(integer) : zend_string_copy(bytes));
+  ZVAL_STR(property, zval_get_string(bytes));
 }

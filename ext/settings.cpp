@@ -112,7 +112,8 @@ ReaderSettings reader_settings(SetSource& source) {
   settings.directory = source.directory;
   settings.trusted_owner = source.owner_uid;
   if (!source.owner.empty() && !settings.trusted_owner && source.owner != kDefaultOwner) {
-    write_error_log("keysieve.owner: user \"" + source.owner + "\" is not known, so it is not trusted");
+    write_error_log("keysieve.owner: user \"" + source.owner +
+                    "\" does not exist; only files of root and of PHP's own user are trusted");
   }
   return settings;
 }

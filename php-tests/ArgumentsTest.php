@@ -134,6 +134,7 @@ final class ArgumentsTest extends TestCase
     {
         $keys = ['first' => 'apple', 'second' => $element, 'third' => 'certainly absent'];
         $answers = ['first' => true, 'second' => $isKey, 'third' => false];
+        self::assertSame($isKey, (new Set('arguments'))->mayContain(CoerciveCalls::key($element)));
         self::assertSame($answers, CoerciveCalls::mayContainMany('arguments', $keys));
         self::assertSame(array_filter($keys, static fn ($name) => $answers[$name], ARRAY_FILTER_USE_KEY), CoerciveCalls::candidates('arguments', $keys));
     }
@@ -143,6 +144,14 @@ final class ArgumentsTest extends TestCase
         self::assertSame('-0', (new Key('-0'))->bytes);
         self::assertSame('1', (new Key(1))->bytes);
         self::assertTrue((new Set('arguments'))->mayContain(new Key(1)));
+    }
+
+    public function testAKeyIsMadeOfNothingElse(): void
+    {
+        foreach ([[], new Key('apple'), new \stdClass()] as $other) {
+            self::assertThrows(\TypeError::class, 'Argument #1 ($bytes) must be of type string|int', static fn () => CoerciveCalls::key($other));
+        }
+        self::assertThrows(\TypeError::class, 'must be of type string|int, float given', static fn () => new Key(1.5));
     }
 
     public function testNullIsTheEmptyStringAndDeprecated(): void

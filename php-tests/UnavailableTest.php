@@ -132,7 +132,7 @@ final class UnavailableTest extends TestCase
         $code = "echo (new Set('there'))->availability()->name;";
         $script = PhpScript::run($code, ['keysieve.owner' => 'no-such-user']);
         self::assertSame('Ready', $script->output);
-        self::assertStringContainsString('keysieve.owner: user "no-such-user" is not known', $script->errors);
+        self::assertStringContainsString('keysieve.owner: user "no-such-user" does not exist', $script->errors);
         foreach (['keysieve', '', '0'] as $owner) {
             self::assertSame('', PhpScript::run($code, ['keysieve.owner' => $owner])->errors);
         }

@@ -1,5 +1,5 @@
 // Views over bytes. Snapshots, control pages and live pages are little-endian and are used in place, so a
-// big-endian host is refused at compile time instead of being served wrong numbers.
+// big-endian or 32-bit host is refused at compile time instead of being served wrong numbers.
 #pragma once
 
 #include <bit>
@@ -14,6 +14,7 @@ namespace keysieve {
 
 static_assert(std::endian::native == std::endian::little,
               "snapshots are used in place and are little-endian");
+static_assert(sizeof(void*) == 8, "sets are mapped whole, and hashing uses products of 128 bits");
 
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;

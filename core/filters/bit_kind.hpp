@@ -20,7 +20,7 @@ struct BitKind : Policy {
 
   static const char* fault_of(const FilterParams& /*params*/, const ShardEntry& entry) noexcept {
     const bool plain = entry.seed == 0 && entry.width == 0 && entry.block_count == 0 && entry.shape == 0;
-    return plain ? nullptr : "its kind knows no seed, width, block count or shape";
+    return plain ? nullptr : "its kind has no seed, width, block count or shape";
   }
 
   static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,

@@ -53,7 +53,7 @@ struct Cuckoo {
   static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {
     if (entry.width > params.hash_count) return "its fingerprints are wider than the set's";
     if (entry.width != 0 && entry.width < cuckoo::kNarrowest) return "its fingerprints are too narrow";
-    return entry.block_count == 0 && entry.shape == 0 ? nullptr : "its kind knows no block count or shape";
+    return entry.block_count == 0 && entry.shape == 0 ? nullptr : "its kind has no block count or shape";
   }
 
   static std::uint32_t cache_lines(const FilterParams& /*params*/, double /*keys_per_shard*/) noexcept {

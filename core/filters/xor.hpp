@@ -42,7 +42,7 @@ struct Xor {
 
   static const char* fault_of_table(const FilterParams& /*params*/, const ShardEntry& entry,
                                     std::uint32_t slots) noexcept {
-    if (entry.shape != 0) return "its kind knows no shape";
+    if (entry.shape != 0) return "its kind has no shape";
     if (entry.block_count == 0) return "it has fields of a table without slots";
     return entry.block_count <= slots / 3 ? nullptr : "its slots reach beyond the shard";
   }

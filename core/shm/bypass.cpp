@@ -1,16 +1,27 @@
 #include "core/shm/bypass.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "core/shm/control_file.hpp"
 
 namespace keysieve {
 namespace {
+
+// Root may switch in anyone's folder, even one that has changed hands: workers that have it mapped still
+// answer from it.
+std::optional<uid_t> owner_to_trust(const std::string& directory, const std::string& set_name) {
+  struct stat folder {};
+  if (::geteuid() == 0 && ::lstat((directory + "/" + set_name).c_str(), &folder) == 0) return folder.st_uid;
+  return trusted_owner_of(directory, set_name);
+}
 
 // Calls `change` with the current control page; calls it again if that page has been replaced meanwhile.
 template <typename Change>
 void change_control(const std::string& directory, std::string_view set_name, Change change) {
   for (;;) {
     const SetFolder folder =
-        SetFolder::open(directory, set_name, believed_owner(directory, std::string(set_name)));
+        SetFolder::open(directory, set_name, owner_to_trust(directory, std::string(set_name)));
     const ControlFile control = ControlFile::open_writable(folder);
     change(control.writable_page());
     if (control.found_at(folder.path_of(kControlName)) == ControlFile::Found::This) return;

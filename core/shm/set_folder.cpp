@@ -40,7 +40,7 @@ std::optional<std::uint64_t> publication_of_file(std::string_view file_name) {
   return publication;
 }
 
-std::optional<uid_t> believed_owner(const std::string& directory, const std::string& set_name) {
+std::optional<uid_t> trusted_owner_of(const std::string& directory, const std::string& set_name) {
   const FileDescriptor opened = SetFolder::open_directory(directory);
   const auto status = stat_of(opened, directory);
   if ((status.st_mode & kWritableByOthers) == 0) return status.st_uid;

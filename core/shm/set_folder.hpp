@@ -29,7 +29,7 @@ std::optional<std::uint64_t> publication_of_file(std::string_view file_name);
 // The uid whose files the command line trusts: normally the directory's owner, who could replace all of it
 // anyway. If group or others may write to the directory as well (as to a volume of Kubernetes, which belongs
 // to root), the owner of the set's folder; nothing while there is none. Throws MissingInput, Permission.
-std::optional<uid_t> believed_owner(const std::string& directory, const std::string& set_name);
+std::optional<uid_t> trusted_owner_of(const std::string& directory, const std::string& set_name);
 
 class SetFolder {
  public:
@@ -60,7 +60,7 @@ class SetFolder {
   static FileDescriptor open_folder(const FileDescriptor& directory, const std::string& set_name);
 
  private:
-  friend std::optional<uid_t> believed_owner(const std::string& directory, const std::string& set_name);
+  friend std::optional<uid_t> trusted_owner_of(const std::string& directory, const std::string& set_name);
 
   FileDescriptor folder_;
   std::string path_;

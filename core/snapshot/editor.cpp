@@ -36,7 +36,7 @@ void check_can_add(const FilterKind& kind, std::string_view set_name) {
 void check_can_count(const FilterKind& kind, std::string_view set_name) {
   if (kind.can_count()) return;
   throw Error(ErrorKind::Usage, "set \"" + std::string(set_name) + "\": filter kind " +
-                                    std::string(kind.name) + " knows no --counting (kinds that do: " +
+                                    std::string(kind.name) + " has no --counting (kinds that have it: " +
                                     kind_names([](const FilterKind& other) { return other.can_count(); }) +
                                     ")");
 }

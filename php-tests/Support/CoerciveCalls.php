@@ -4,6 +4,7 @@
 
 namespace KeySieve\Tests\Support;
 
+use KeySieve\Key;
 use KeySieve\Set;
 
 /** Calls from code that leaves the types of its arguments to PHP. */
@@ -12,6 +13,11 @@ final class CoerciveCalls
     public static function mayContain(string $set, mixed $key): bool
     {
         return (new Set($set))->mayContain($key);
+    }
+
+    public static function key(mixed $bytes): Key
+    {
+        return new Key($bytes);
     }
 
     public static function function(string $set, mixed $key): bool

@@ -8,10 +8,12 @@
 #include <memory>
 
 #include "core/base/error.hpp"
+#include "core/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
+#include "tools/status/set_status.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/store_bypass.hpp"
 
@@ -28,16 +30,17 @@ struct BypassOptions {
   bool json = false;
 };
 
-std::string state_text(const std::optional<UnixSeconds>& until) {
-  if (!until) return "off: lookups answer normally";
+// `others`: what may hold in spite of an end.
+std::string state_text(const std::optional<UnixSeconds>& until, std::string_view others) {
+  if (!until) return "off" + std::string(others);
   return *until == 0 ? "on, until `--off`: every lookup answers maybe"
                      : "on, until " + format_moment(*until) + ": every lookup answers maybe";
 }
 
 // `until`: nothing for off, 0 for without end.
-void add_state(Report& report, const std::optional<UnixSeconds>& until) {
-  report.add("bypass", state_text(until), "bypass", until.has_value());
-  if (until.value_or(0) != 0) report.add("until", format_moment(*until), "bypass_until", *until);
+void add_state(Report& report, const std::optional<UnixSeconds>& until, std::string_view others) {
+  report.add("bypass", state_text(until, others), "bypass", until.has_value());
+  if (until.value_or(0) != 0) report.add_member("bypass_until", *until);
 }
 
 std::optional<UnixSeconds> wanted_end(const BypassOptions& options) {
@@ -45,9 +48,15 @@ std::optional<UnixSeconds> wanted_end(const BypassOptions& options) {
   return options.for_seconds ? unix_now() + *options.for_seconds : 0;
 }
 
+bool is_bypassed(const BypassOptions& options) {
+  SetReader reader = status_reader(options.directory, *options.set_name);
+  reader.follow();
+  return reader.availability() == Availability::Bypassed;
+}
+
 void bypass_here(const BypassOptions& options) {
   if (!options.set_name)
-    throw Error(ErrorKind::Usage, "give a set; only in a --store all sets can be bypassed at once");
+    throw Error(ErrorKind::Usage, "SET is missing; only with --store can all sets be bypassed at once");
   const auto until = wanted_end(options);
   if (until) {
     set_bypass(options.directory, *options.set_name, *until);
@@ -56,7 +65,9 @@ void bypass_here(const BypassOptions& options) {
   }
   Report report;
   report.add("set", *options.set_name, "set", *options.set_name);
-  add_state(report, until);
+  add_state(
+      report, until,
+      is_bypassed(options) ? " on this host, but on in the store: see --store" : ": lookups answer normally");
   report.print(options.json);
 }
 
@@ -77,7 +88,8 @@ void show(Report& report, const BypassOptions& options, Store& store) {
   } else {
     bypasses.of_all = read_bypass_of_all(store);
   }
-  add_state(report, bypassed_until(bypasses, unix_now()));
+  add_state(report, bypassed_until(bypasses, unix_now()),
+            " in the store; hosts may have bypasses of their own");
   if (options.set_name) add_record(report, "of the set", "of_set", bypasses.of_set);
   add_record(report, "of all sets", "of_all", bypasses.of_all);
 }

@@ -39,7 +39,7 @@ void add_doctor(CLI::App& program, Outcome& outcome) {
   auto options = std::make_shared<DoctorOptions>();
   CLI::App* verb =
       add_verb(program, "doctor",
-               "Show what this user finds on this host, with a link to the runbook for what is wrong",
+               "Check this host as the current user sees it; each problem names its section of the runbook",
                "  sudo -u www-data keysieve doctor\n"
                "  sudo -u keysieve keysieve doctor --config /etc/keysieve/keysieve.toml\n"
                "  keysieve doctor --json | jq '.findings[] | select(.severity != \"ok\")'\n"

@@ -90,7 +90,7 @@ std::string option_among(const Words& words) {
 // An unknown option comes first: what else is wrong may only follow from it.
 [[noreturn]] void refuse(const CLI::App& program, const CLI::ParseError& error) {
   if (const std::string option = option_among(program.remaining()); !option.empty()) {
-    refuse_unknown(option, "an option of keysieve itself, and those of a verb come after it",
+    refuse_unknown(option, "an option of keysieve itself; options of a verb follow the verb",
                    option_names(program), "keysieve --help");
   }
   const auto verbs = program.get_subcommands();

@@ -234,7 +234,7 @@ void print_as_text(const Plan& plan, const SizingRequest& request) {
 }
 
 void plan(const PlanOptions& options) {
-  if (options.request.keys == 0) throw Error(ErrorKind::Usage, "--keys must be at least 1");
+  if (options.request.keys == 0) throw Error(ErrorKind::Usage, "--keys: 0 is too few: at least 1");
   const Plan plan = made_plan(options);
   if (!options.svg_path.empty()) {
     write_durable_file(options.svg_path, as_bytes(plan_svg(options.request, is_usual)));

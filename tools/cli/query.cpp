@@ -149,10 +149,11 @@ void add_query(CLI::App& program, Outcome& outcome) {
   add_directory(verb, options->directory);
   verb->add_option("--file", options->snapshot_path, "Ask this snapshot file instead of shared memory")
       ->type_name("FILE");
-  verb->add_flag("--stdin", options->from_stdin,
-                 "Read keys from standard input and print those that may be in the set, as it is then");
+  verb->add_flag(
+      "--stdin", options->from_stdin,
+      "Read keys from standard input and print those that may be in the set; follows new publications");
   verb->add_flag("-v,--absent", options->invert,
-                 "Invert: print the absent keys; they decide the exit status");
+                 "With --stdin print the absent keys instead; exit status 0 if any key is absent");
   add_key_format(verb, options->format);
   add_json(verb, options->json);
   // Set before its options are parsed: a wrong option must not look like an answer either.

@@ -261,7 +261,7 @@ void add_watch(CLI::App* verb, std::optional<std::chrono::milliseconds>& interva
     if (parsed >= kLeastInterval) return parsed;
     throw Error(ErrorKind::Usage, "\"" + text + "\" is too often: 100ms at least");
   };
-  add_parsed(verb, "--watch", interval, parse, "Show it again and again, every so often [2s], until Ctrl-C")
+  add_parsed(verb, "--watch", interval, parse, "Repeat every so often [2s] until Ctrl-C")
       ->type_name("DURATION")
       ->expected(0, 1)
       ->default_str("2s");

@@ -69,14 +69,14 @@ void update_and_report(const UpdateOptions& options) {
   report.add("store", store->name(), "store", store->name());
   report.add("generation", std::to_string(record.generation), "generation", record.generation);
   report.add("keys read", format_count(changes.added.size()), "keys_read", changes.added.size());
-  const std::string at_least = updated.is_exact ? "" : " at least";
-  report.add("new keys", format_count(updated.new_keys) + at_least, "new_keys", updated.new_keys);
+  const std::string at_least = updated.is_exact ? "" : "at least ";
+  report.add("new keys", at_least + format_count(updated.new_keys), "new_keys", updated.new_keys);
   report.add(
       "removed keys",
       fmt::format("{} of {}", format_count(updated.removed_keys), format_count(updated.keys_to_remove)),
       "removed_keys", updated.removed_keys);
   report.add_member("keys_to_remove", updated.keys_to_remove);
-  report.add("keys", format_count(record.key_count) + at_least, "key_count", record.key_count);
+  report.add("keys", at_least + format_count(record.key_count), "key_count", record.key_count);
   report.add("estimated FPR", format_share(updated.estimated_fpr), "estimated_fpr", updated.estimated_fpr);
   report.add("as of", format_moment(record.as_of), "as_of", record.as_of);
   report.print(options.json);

@@ -43,10 +43,11 @@ void verify(const VerifyOptions& options) {
   const SnapshotFile file(options.path, Check::Everything);
   const Answers present = ask(file.view(), options.key_path, options.format);
   if (present.absent != 0) {
-    throw Error(ErrorKind::Data,
-                fmt::format("{}: {} of {} from {} are absent: it was not built from this list", options.path,
-                            format_count(present.absent), format_count_of(present.keys(), "key"),
-                            key_source(options.key_path)));
+    throw Error(
+        ErrorKind::Data,
+        fmt::format("{}: {} of {} from {} came back as absent: the snapshot was not built from this list",
+                    options.path, format_count(present.absent), format_count_of(present.keys(), "key"),
+                    key_source(options.key_path)));
   }
   const bool is_empty_set = file.view().header().key_count == 0;
   if (present.keys() == 0 && !is_empty_set)
@@ -59,8 +60,8 @@ void verify(const VerifyOptions& options) {
     if (absent.keys() == 0) throw Error(ErrorKind::Data, key_source(options.absent_path) + ": holds no keys");
     const double measured = static_cast<double>(absent.maybe) / static_cast<double>(absent.keys());
     report.add("measured FPR",
-               fmt::format("{}: {} of {}", format_share(measured), format_count(absent.maybe),
-                           format_count_of(absent.keys(), "absent key")),
+               fmt::format("{}: {} of {} absent keys", format_share(measured), format_count(absent.maybe),
+                           format_count(absent.keys())),
                "measured_fpr", measured);
     report.add_member("absent_keys", absent.keys());
   }

@@ -90,7 +90,7 @@ std::chrono::milliseconds parse_duration(std::string_view text) {
 
 double parse_share(std::string_view text) {
   constexpr std::string_view kAccepted =
-      "a share is between 0 and 1, or between 0% and 100%, such as 0.2 or 20%";
+      "it must be between 0 and 1, or between 0% and 100%, such as 0.2 or 20%";
   double share = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
   if (error != std::errc{}) refuse(text, kAccepted);
@@ -162,13 +162,13 @@ std::string format_moment(UnixSeconds moment) {
 std::string format_share(double share) {
   const double percent = share * 100;
   if (!(percent > 0)) return "0 %";
-  if (share < kLeastShare) return fmt::format("<{:.5f} %", kLeastShare * 100);
+  if (share < kLeastShare) return fmt::format("below {:.5f} %", kLeastShare * 100);
   const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(percent))), 0, 9);
   return fmt::format("{:.{}f} %", percent, decimals);
 }
 
 std::string format_bits_per_key(double bits) {
-  return bits > kMostBitsPerKey ? fmt::format(">{:.0f}", kMostBitsPerKey) : fmt::format("{:.2f}", bits);
+  return bits > kMostBitsPerKey ? fmt::format("over {:.0f}", kMostBitsPerKey) : fmt::format("{:.2f}", bits);
 }
 
 std::string format_count(std::uint64_t count) {

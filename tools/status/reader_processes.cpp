@@ -44,7 +44,7 @@ void add_controls(Place& place, const std::string& directory) {
   for (const std::string& name : sets_in(directory)) {
     try {
       controls.push_back(
-          ControlFile::open_read_only(SetFolder::open(directory, name, believed_owner(directory, name))));
+          ControlFile::open_read_only(SetFolder::open(directory, name, trusted_owner_of(directory, name))));
       names[reinterpret_cast<std::uintptr_t>(&controls.back().page())] = name;
     } catch (const Error&) {  // no reader trusts it either, or has attached the set through it
     }

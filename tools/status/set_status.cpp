@@ -47,7 +47,7 @@ PublicationStatus publication_status(const Attachment& attached, const ControlPa
 }  // namespace
 
 SetReader status_reader(const std::string& directory, const std::string& set_name) {
-  return {{.directory = directory, .trusted_owner = believed_owner(directory, set_name), .max_jitter = {}},
+  return {{.directory = directory, .trusted_owner = trusted_owner_of(directory, set_name), .max_jitter = {}},
           set_name};
 }
 

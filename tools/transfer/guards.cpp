@@ -20,7 +20,7 @@ constexpr double kUnfeltFpr = 0.001;
 constexpr double kRounding = 1e-9;  // a set that shrank by just the limit passes
 
 // Escapes the key: it may hold any byte, a message may not.
-std::string quoted(std::string_view key) {
+std::string in_quotes(std::string_view key) {
   std::string text = "\"";
   for (const char c : key.substr(0, kShownKeyBytes)) {
     const auto byte = static_cast<unsigned char>(c);
@@ -81,7 +81,7 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot,
   }
   for (const std::string& canary : guards.canaries) {
     if (!snapshot.may_contain(hash_key(canary, snapshot.seed()))) {
-      throw Error(ErrorKind::Canaries, set + "answers absent for the canary " + quoted(canary) + "; " +
+      throw Error(ErrorKind::Canaries, set + "answers absent for the canary " + in_quotes(canary) + "; " +
                                            setting(guards, "canaries") +
                                            " names the keys that must be there");
     }

@@ -89,12 +89,17 @@ TEST_P(EachBypass, IsSeenAtTheNextCallAfterAnEarlierOneHasEnded) {
 TEST_P(EachBypass, WorksForRootInAnyonesFolder) {
   if (!test::is_root()) GTEST_SKIP() << "only root can give files to another user";
   publish("key");
-  for (const std::string& path : {directory_.path(), folder(), file("control")}) {
-    ASSERT_EQ(::chown(path.c_str(), 12345, static_cast<gid_t>(-1)), 0) << path;
+  for (const uid_t directory_owner : {12345U, 54321U}) {
+    ASSERT_EQ(::chown(directory_.path().c_str(), directory_owner, static_cast<gid_t>(-1)), 0);
+    for (const std::string& path : {folder(), file("control")}) {
+      ASSERT_EQ(::chown(path.c_str(), 12345, static_cast<gid_t>(-1)), 0) << path;
+    }
+    set(0);
+    const ControlFile control = ControlFile::open_read_only(SetFolder::open(directory_.path(), kSet, 12345));
+    EXPECT_EQ(control.page().current.load(), GetParam().bit | 1U);
+    clear();
+    EXPECT_EQ(control.page().current.load(), 1U);
   }
-  set(0);
-  const ControlFile control = ControlFile::open_read_only(SetFolder::open(directory_.path(), kSet, 12345));
-  EXPECT_EQ(control.page().current.load(), GetParam().bit | 1U);
 }
 
 TEST_P(EachBypass, NeedsAPublishedSet) {

@@ -197,7 +197,7 @@ TEST(CountingEditor, SaysWhichKindsSupportCounting) {
   EXPECT_NO_THROW(check_can_count(filter_kind_named("bloom"), "tags"));
   EXPECT_THAT(
       [] { check_can_count(filter_kind_named("ribbon"), "tags"); },
-      test::fails(ErrorKind::Usage, AllOf(HasSubstr("set \"tags\": filter kind ribbon knows no --counting"),
+      test::fails(ErrorKind::Usage, AllOf(HasSubstr("set \"tags\": filter kind ribbon has no --counting"),
                                           HasSubstr("bloom"))));
 }
 

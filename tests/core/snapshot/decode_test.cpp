@@ -266,10 +266,10 @@ TEST_P(SnapshotDecodeHostileEntry, IsRefusedBeforeAnyLookup) {
 
 INSTANTIATE_TEST_SUITE_P(
     OfEveryKind, SnapshotDecodeHostileEntry,
-    ::testing::Values(HostileEntry{"bloom", {.width = 255}, "knows no seed, width"},
-                      HostileEntry{"partitioned_bloom", {.seed = 1}, "knows no seed, width"},
-                      HostileEntry{"blocked_bloom", {.block_count = 1}, "knows no seed, width"},
-                      HostileEntry{"split_block_bloom", {.shape = 1}, "knows no seed, width"},
+    ::testing::Values(HostileEntry{"bloom", {.width = 255}, "has no seed, width"},
+                      HostileEntry{"partitioned_bloom", {.seed = 1}, "has no seed, width"},
+                      HostileEntry{"blocked_bloom", {.block_count = 1}, "has no seed, width"},
+                      HostileEntry{"split_block_bloom", {.shape = 1}, "has no seed, width"},
                       HostileEntry{"cuckoo", {.width = 255}, "wider than the set's"},
                       HostileEntry{"xor", {.width = 255, .block_count = 1}, "wider than they can be"},
                       HostileEntry{"xor", {.width = 24, .block_count = 2000}, "beyond the shard"},

@@ -245,7 +245,7 @@ TEST_F(Build, KeepsCountersBesideTheSnapshot) {
   EXPECT_EQ(json(arguments).at("counters_bytes"), 0);
   EXPECT_FALSE(std::filesystem::exists(counters)) << "of the build before, they would fit no more";
   EXPECT_THAT(refusal(64, {"build", "--set", "tags", keys_, "--counting", "-o", path("other.ks")}),
-              AllOf(HasSubstr("split_block_bloom knows no --counting"), HasSubstr("bloom")));
+              AllOf(HasSubstr("split_block_bloom has no --counting"), HasSubstr("bloom")));
 }
 
 }  // namespace

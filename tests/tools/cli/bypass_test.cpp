@@ -1,4 +1,5 @@
 // keysieve bypass on this host, and with --store the records that every loader applies to its host.
+#include "core/shm/bypass.hpp"
 #include "core/base/clock.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
@@ -25,6 +26,13 @@ TEST_F(Bypass, LastsUntilItIsSwitchedOff) {
   EXPECT_FALSE(is_bypassed());
 }
 
+TEST_F(Bypass, SaysWhenTheStoresOwnOutlastsTheOneOfThisHost) {
+  set_store_bypass(shared_memory(), "tags", 0);
+  run({"bypass", "tags"});
+  EXPECT_THAT(said({"bypass", "tags", "--off"}), HasSubstr("off on this host, but on in the store"));
+  EXPECT_TRUE(is_bypassed());
+}
+
 TEST_F(Bypass, CanEndByItself) {
   const UnixSeconds now = unix_now();
   const Json report = json({"bypass", "tags", "--for", "2h"});
@@ -49,7 +57,7 @@ TEST_F(Bypass, NeedsTheOwnerOfTheSet) {
 
 TEST_F(Bypass, ChangesNothingWhenItIsMisused) {
   expect_refusals(64, {
-                          {"bypass", "give a set"},
+                          {"bypass", "SET is missing"},
                           {"bypass tags --show", "--store"},
                           {"bypass tags --for 2h --off", "--for excludes --off"},
                           {"bypass tags --store " + store() + " --off --show", "excludes"},
@@ -83,7 +91,7 @@ TEST_P(BypassInStore, LastsUntilItIsSwitchedOff) {
   EXPECT_EQ(stored().of_set->until, 0);
   EXPECT_NEAR(static_cast<double>(stored().of_set->set_at), static_cast<double>(unix_now()), 60.0);
   EXPECT_THAT(said({"bypass", "tags", "--store", url_, "--off"}),
-              HasSubstr("off: lookups answer normally\n"));
+              HasSubstr("off in the store; hosts may have bypasses of their own\n"));
   EXPECT_FALSE(stored().of_set);
 }
 

@@ -145,7 +145,7 @@ TEST_F(CommandLine, NamesWhatIsUnknownMissingOrWrong) {
                           {"status A --watch 100ms", "set name \"A\""},
                           {"plan", "--keys"},
                           {"plan --keys -5", "--keys: \"-5\""},
-                          {"plan --keys 0", "--keys must be at least 1"},
+                          {"plan --keys 0", "--keys: 0 is too few: at least 1"},
                           {"plan --keys 9223372036854775807", "1048576 shards"},
                           {"plan --keys 9 --fpr nan", "--fpr: "},
                           {"plan --keys 9 --fpr 0.6", "0.000001 to 0.5"},

@@ -30,7 +30,7 @@ TEST_F(Verify, FailsWhenTheSnapshotIsOfOtherKeys) {
   EXPECT_THAT(refusal(65, {"verify", snapshot_, "--keys",
                            write("more.txt", numbered_lines(10'000) + "猫\n犬\n鳥\n魚\n虫\n草\n")}),
               AllOf(HasSubstr(snapshot_ + ": "),
-                    HasSubstr(" of 10,006 keys from " + path("more.txt") + " are absent")));
+                    HasSubstr(" of 10,006 keys from " + path("more.txt") + " came back as absent")));
 }
 
 TEST_F(Verify, ReadsKeysFromStandardInputToo) {

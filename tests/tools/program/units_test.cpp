@@ -175,13 +175,13 @@ TEST(Shares, AreShownWithThreeSignificantDigits) {
   EXPECT_EQ(format_share(0.000123), "0.0123 %");
   EXPECT_EQ(format_share(1e-6), "0.000100 %");
   EXPECT_EQ(format_share(1e-7), "0.0000100 %");
-  EXPECT_EQ(format_share(0.9e-7), "<0.00001 %");
+  EXPECT_EQ(format_share(0.9e-7), "below 0.00001 %");
 }
 
 TEST(Units, BitsPerKeyOfATinySetAreNotWrittenInFull) {
   EXPECT_EQ(format_bits_per_key(6.752), "6.75");
   EXPECT_EQ(format_bits_per_key(100), "100.00");
-  EXPECT_EQ(format_bits_per_key(32'768), ">100");
+  EXPECT_EQ(format_bits_per_key(32'768), "over 100");
 }
 
 TEST(Units, ACountOfOneIsSingular) {

@@ -39,7 +39,7 @@ Json status_json(const std::optional<StatusConfig>& status) {
 
 std::string set_text(const SetConfig& set) {
   const Guards& guards = set.guards;
-  return fmt::format("set {}: store {}; max_fpr {}, max_size {}, max_shrink {}, min_keys {}, {} canaries\n",
+  return fmt::format("set {}: store {}; max_fpr {}, max_size {}, max_shrink {}, min_keys {}, canaries {}\n",
                      set.name, set.store, guards.max_fpr ? format_share(*guards.max_fpr) : "no limit",
                      limit_text(set.max_bytes),
                      guards.max_shrink ? format_share(*guards.max_shrink) : "no limit",

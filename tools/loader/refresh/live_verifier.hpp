@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "core/shm/attachment.hpp"
 #include "core/shm/publisher.hpp"
 #include "tools/loader/config/schedule.hpp"
 

@@ -101,6 +101,7 @@ Outcome SetRefresher::follow_pointer(Publisher& publisher, const StoreRecords& r
     put_off_.reset();
     backoff_.reset();
     source_.has_seen(pointer);
+    source_.save_again(pointer.current->generation, publisher, now);
   }
   recorder_.compared(*pointer.current, is_live(*pointer.current), now);
   if (live_) forget_adds(std::min(live_->adds_from, pointer.adds_trimmed_to));
@@ -121,7 +122,7 @@ Outcome SetRefresher::replace(Publisher& publisher, const PointerRecord& pointer
   if (const auto error = error_of([&] { source_.check(*candidate, live_); })) {
     return put_off_refused(candidate->record, *error, Again::Never, now);
   }
-  if (!candidate->is_cached) source_.save(*candidate);
+  if (!candidate->is_cached) source_.save(candidate->record.generation, candidate->snapshot.get(), now);
   const LogPosition adds_from = header_of(*candidate).adds_from;
   if (const auto error = error_of([&] { read_adds(adds_from, AddsReader::Amount::All, now); })) {
     return cannot_follow(*error);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "core/shm/attachment.hpp"
 #include "tools/loader/report/outcome.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/guards.hpp"
@@ -18,7 +19,8 @@ SnapshotSource::SnapshotSource(const SetConfig& config, const LoaderConfig& load
       cache_(loader.cache),
       store_(store),
       on_progress_(on_progress),
-      log_(log) {
+      log_(log),
+      save_backoff_(loader.poll_interval) {
   try {
     saved_as_of_ = cache_.newest_as_of(config_.name);
     newest_as_of_ = saved_as_of_;
@@ -90,6 +92,22 @@ void SnapshotSource::has_seen(const PointerRecord& pointer) {
   }
 }
 
+void SnapshotSource::save_again(std::uint64_t generation, const Publisher& publisher, SteadyTime now) {
+  if (is_saved_ || !save_backoff_.is_due(now)) return;
+  if (is_cached(generation)) {
+    is_saved_ = true;
+    return;
+  }
+  try {
+    const Attachment live(publisher.folder(), publisher.set_name(), publisher.current());
+    const Bytes bytes = live.snapshot().bytes();
+    SnapshotView::decode(bytes, config_.name, Check::Everything);  // an older one that is whole is better
+    save(generation, bytes, now);
+  } catch (const Error& error) {
+    save_failed(error, now);
+  }
+}
+
 bool SnapshotSource::is_cached(std::uint64_t generation) const noexcept {
   try {
     return cache_.newest_generation(config_.name) == generation;
@@ -98,30 +116,39 @@ bool SnapshotSource::is_cached(std::uint64_t generation) const noexcept {
   }
 }
 
-// A lower number alone is no reason to refuse: a store that lost its records counts from 1 again. A replica
-// that lags behind has an older moment too. It is compared with the newest moment that was seen, because
-// the live one may have been brought back by a rollback.
+// A lower number alone is no reason to refuse: a store that lost its records counts from 1 again, and then
+// the live snapshot may be pushed once more. A replica that lags behind has an older moment too. It is
+// compared with the newest moment that was seen, because the live one may have been brought back by a
+// rollback.
 void SnapshotSource::check_not_older(const SnapshotRecord& record,
                                      const std::optional<LivePublication>& live) const {
-  if (!live || record.generation >= live->generation) return;
+  if (!live || record.generation >= live->generation || record.build_id == live->build_id) return;
   const UnixSeconds newest = std::max(live->as_of, newest_as_of_);
   if (record.as_of > newest) return;
   throw Error(
       ErrorKind::Older,
       fmt::format(
           "store {} calls it current, as of {}, but newer was there already, as of {}: is the store a "
-          "replica that lags behind? Push again, or remove {}/{} and {} to take it all the same",
+          "replica that lags behind? Build and push again, or remove {}/{} and {} to take it all the same",
           store_.name(), format_moment(record.as_of), format_moment(newest), directory_, config_.name,
           cache_.pattern_of(config_.name)));
 }
 
-void SnapshotSource::save(const Candidate& candidate) {
+void SnapshotSource::save(std::uint64_t generation, Bytes snapshot, SteadyTime now) {
+  is_saved_ = false;
   try {
-    cache_.save(config_.name, candidate.record.generation, candidate.snapshot.get());
+    cache_.save(config_.name, generation, snapshot);
+    is_saved_ = true;
+    save_backoff_.reset();
     log_.cache_is_well();
   } catch (const Error& error) {
-    log_.say_cache_trouble(error.what());
+    save_failed(error, now);
   }
+}
+
+void SnapshotSource::save_failed(const Error& error, SteadyTime now) {
+  save_backoff_.failed(now);
+  log_.say_cache_trouble(error.what());
 }
 
 }  // namespace keysieve

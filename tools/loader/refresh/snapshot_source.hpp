@@ -5,7 +5,9 @@
 #include <functional>
 #include <optional>
 
+#include "core/shm/publisher.hpp"
 #include "tools/loader/config/config.hpp"
+#include "tools/loader/config/schedule.hpp"
 #include "tools/loader/refresh/snapshot_cache.hpp"
 #include "tools/loader/refresh/store_connection.hpp"
 #include "tools/loader/report/live_publication.hpp"
@@ -50,10 +52,14 @@ class SnapshotSource {
   // Whether a reboot would find that generation and no older one.
   [[nodiscard]] bool is_cached(std::uint64_t generation) const noexcept;
   // Replaces the cached snapshot. A cache that cannot be written is logged and stops nothing.
-  void save(const Candidate& candidate);
+  void save(std::uint64_t generation, Bytes snapshot, SteadyTime now);
+  // Does it for the live publication, if the cache could not be written or does not hold that generation when
+  // this process begins. With a backoff.
+  void save_again(std::uint64_t generation, const Publisher& publisher, SteadyTime now);
 
  private:
   std::optional<Candidate> fetch_cached(const PointerRecord& pointer);
+  void save_failed(const Error& error, SteadyTime now);
 
   const SetConfig& config_;
   std::string directory_;
@@ -63,6 +69,8 @@ class SnapshotSource {
   SetLog& log_;
   UnixSeconds newest_as_of_ = 0;
   UnixSeconds saved_as_of_ = 0;  // of these, what a restart finds
+  bool is_saved_ = false;        // false also as long as nothing is known of the cache
+  Backoff save_backoff_;
 };
 
 }  // namespace keysieve

@@ -68,6 +68,26 @@ TEST_F(SetRefresherTest, PublishesNothingFromACacheThatOthersMayWriteTo) {
   EXPECT_TRUE(site_.knows("tags", kAdded));
 }
 
+// Not trusted, so nothing is saved there: as when it is full, or of the wrong owner.
+TEST_F(SetRefresherTest, SavesWhatIsLiveOnceTheCacheCanBeWrittenAgain) {
+  go_live();
+  for (const bool is_restarted : {false, true}) {
+    std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
+    site_.push("tags", kKeys);
+    EXPECT_EQ(trouble(), Trouble::None);
+    std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
+    if (is_restarted) start();
+    EXPECT_EQ(trouble(), Trouble::None);
+    const auto generation = site_.live_generation("tags");
+    site_.wipe_shared_memory();
+    std::filesystem::rename(site_.root() / "store", site_.root() / "away");
+    start();
+    refresh();
+    EXPECT_EQ(site_.live_generation("tags"), generation);
+    std::filesystem::rename(site_.root() / "away", site_.root() / "store");
+  }
+}
+
 TEST_F(SetRefresherTest, RefusesASavedSnapshotThatIsTooLargeNow) {
   loader_.max_total_bytes = 65536;
   start();

@@ -106,5 +106,16 @@ TEST_F(SetRefresherRollback, IsWhatARebootWithoutTheStorePublishes) {
   EXPECT_TRUE(site_.knows("tags", kAddedBefore));
 }
 
+TEST_F(SetRefresherTest, TakesTheLiveSnapshotAgainFromAStoreThatHadLostIt) {
+  site_.push("tags", kKeys);
+  go_live();
+  const Pulled live = pull(*open_store(site_.store_url()), "tags");
+  std::filesystem::remove_all(site_.root() / "store");
+  push(*open_store(site_.store_url(), IfMissing::Create),
+       SnapshotView::decode(live.snapshot.get(), "live", Check::Tables), {});
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+}
+
 }  // namespace
 }  // namespace keysieve::test
