@@ -25,13 +25,13 @@ struct BitKind : Policy {
 
   static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {
-    for (const KeyHash& key : keys) Policy::add(shard.data(), params, key.low);
+    for (const KeyHash& key : keys) Policy::add(shard.data(), params, remix(key));
     entry.key_count = static_cast<std::uint16_t>(keys.size());
   }
 
   static bool add(MutableBytes shard, const ShardEntry& /*entry*/, const FilterParams& params,
                   KeyHash hash) noexcept {
-    Policy::add(shard.data(), params, hash.low);
+    Policy::add(shard.data(), params, remix(hash));
     return true;
   }
 
@@ -56,22 +56,24 @@ struct BitKind : Policy {
   }
 };
 
-// Prepares the lookup of a key whose bits may be anywhere in the shard: holds the shard's address, and has
-// read nothing from it.
+// Prepares the lookup of a key whose bits may be anywhere in the shard: holds its hash inside the
+// shard and the shard's address, and has read nothing from it.
 template <typename Policy>
 struct ShardProbe {
   const std::byte* shard;
+  std::uint64_t mixed;
 
   [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
-                                             KeyHash /*hash*/) noexcept {
+                                             KeyHash hash) noexcept {
     shard = array.shard(index);
+    mixed = remix(hash);
   }
-  [[gnu::always_inline]] inline void prefetch(const ShardArray& array, KeyHash hash) const noexcept {
-    Policy::prefetch(shard, array.params, hash.low);
+  [[gnu::always_inline]] inline void prefetch(const ShardArray& array, KeyHash /*hash*/) const noexcept {
+    Policy::prefetch(shard, array.params, mixed);
   }
   [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& array,
-                                                            KeyHash hash) const noexcept {
-    return Policy::may_contain(shard, array.params, hash.low);
+                                                            KeyHash /*hash*/) const noexcept {
+    return Policy::may_contain(shard, array.params, mixed);
   }
 };
 
@@ -83,13 +85,13 @@ struct ScatteredBits {
   template <typename Policy>
   using Probe = ShardProbe<Policy>;
 
-  static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    Positions positions(params, low);
+  static void add(std::byte* shard, const FilterParams& params, std::uint64_t mixed) noexcept {
+    Positions positions(params, mixed);
     for (int i = 0; i < params.hash_count; ++i) set_bit(shard, positions.next());
   }
 
-  static bool may_contain(const std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    Positions positions(params, low);
+  static bool may_contain(const std::byte* shard, const FilterParams& params, std::uint64_t mixed) noexcept {
+    Positions positions(params, mixed);
     for (int i = 0; i < params.hash_count; ++i) {
       if (!test_bit(shard, positions.next())) return false;
     }
@@ -101,8 +103,8 @@ struct ScatteredBits {
   }
 
   [[gnu::always_inline]] static void prefetch(const std::byte* shard, const FilterParams& params,
-                                              std::uint64_t low) noexcept {
-    Positions positions(params, low);
+                                              std::uint64_t mixed) noexcept {
+    Positions positions(params, mixed);
     for (int i = 0; i < params.hash_count; ++i) __builtin_prefetch(shard + positions.next() / 8);
   }
 };

@@ -12,13 +12,13 @@
 namespace keysieve {
 
 struct BlockedBloom : Blocks<64> {
-  static constexpr std::uint8_t kId = 9;  // id 3 had its bits at other places
+  static constexpr std::uint8_t kId = 3;
   static constexpr std::string_view kName = "blocked_bloom";
   static constexpr std::string_view kSummary = "k bits in one cache line: one line per lookup at fewer bits";
   static constexpr auto& kHashCountChoice = kBloomHashCounts;
 
-  // The topmost bits of `low` choose the block. Each word of 32 bits gives eight bits: the first word is the
-  // lower half of `low`, the next ones are the upper halves of low * G, low * G^2 and so on.
+  // The topmost bits of `mixed` choose the block. Each word of 32 bits gives eight bits: the first word is
+  // the lower half of `mixed`, the next ones are the upper halves of mixed * G, mixed * G^2 and so on.
   static constexpr std::uint32_t kBitsOfWord = 8;
 
   // The place of bit i of a word in the block's 16 lanes of 32 bits. The word is multiplied by a salt: the
@@ -48,26 +48,27 @@ struct BlockedBloom : Blocks<64> {
   // Whether `all_set(word, bits)` is true for all words; `bits` is the number of bits that come from the
   // word.
   template <typename AllSet>
-  static bool of_all_words(const FilterParams& params, std::uint64_t low, AllSet all_set) noexcept {
+  static bool of_all_words(const FilterParams& params, std::uint64_t mixed, AllSet all_set) noexcept {
     std::uint32_t bits = params.hash_count;
-    if (!all_set(static_cast<std::uint32_t>(low), std::min(bits, kBitsOfWord))) return false;
+    if (!all_set(static_cast<std::uint32_t>(mixed), std::min(bits, kBitsOfWord))) return false;
     while (bits > kBitsOfWord) {
       bits -= kBitsOfWord;
-      if (!all_set(static_cast<std::uint32_t>((low *= kG) >> 32), std::min(bits, kBitsOfWord))) return false;
+      if (!all_set(static_cast<std::uint32_t>((mixed *= kG) >> 32), std::min(bits, kBitsOfWord)))
+        return false;
     }
     return true;
   }
 
-  static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    std::byte* block = block_of(shard, params, low);
-    of_all_words(params, low, [block](std::uint32_t word, std::uint32_t bits) {
+  static void add(std::byte* shard, const FilterParams& params, std::uint64_t mixed) noexcept {
+    std::byte* block = block_of(shard, params, mixed);
+    of_all_words(params, mixed, [block](std::uint32_t word, std::uint32_t bits) {
       for (std::uint32_t i = 0; i < bits; ++i) Place(word, i).set_in(block);
       return true;
     });
   }
 
-  static bool may_contain(const std::byte* block, const FilterParams& params, std::uint64_t low) noexcept {
-    return of_all_words(params, low, [block](std::uint32_t word, std::uint32_t bits) {
+  static bool may_contain(const std::byte* block, const FilterParams& params, std::uint64_t mixed) noexcept {
+    return of_all_words(params, mixed, [block](std::uint32_t word, std::uint32_t bits) {
       for (std::uint32_t i = 0; i < bits; ++i) {
         if (!Place(word, i).is_set_in(block)) return false;
       }
@@ -99,19 +100,19 @@ struct BlockedBloom : Blocks<64> {
 // Uses a lane of 32 bits for each bit of a word.
 struct BlockedBloom::Avx2 : BlockedBloom {
   KEYSIEVE_AVX2 static bool may_contain(const std::byte* block, const FilterParams& params,
-                                        std::uint64_t low) noexcept {
+                                        std::uint64_t mixed) noexcept {
     const std::uint32_t bits = params.hash_count;
-    return all_set(block, static_cast<std::uint32_t>(low), bits) &&
-           (bits <= kBitsOfWord || others_set(block, low, bits));
+    return all_set(block, static_cast<std::uint32_t>(mixed), bits) &&
+           (bits <= kBitsOfWord || others_set(block, mixed, bits));
   }
 
  private:
   // A separate function, so that the usual k need no loop.
-  KEYSIEVE_AVX2 [[gnu::noinline]] static bool others_set(const std::byte* block, std::uint64_t low,
+  KEYSIEVE_AVX2 [[gnu::noinline]] static bool others_set(const std::byte* block, std::uint64_t mixed,
                                                          std::uint32_t bits) noexcept {
     do {
       bits -= kBitsOfWord;
-      if (!all_set(block, static_cast<std::uint32_t>((low *= kG) >> 32), bits)) return false;
+      if (!all_set(block, static_cast<std::uint32_t>((mixed *= kG) >> 32), bits)) return false;
     } while (bits > kBitsOfWord);
     return true;
   }

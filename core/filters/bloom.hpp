@@ -6,12 +6,12 @@
 
 namespace keysieve {
 
-// Position i is the top bits of low * G^i, so each probe is mixed again. Plain double hashing measured 1.17
+// Position i is the top bits of mixed * G^i, so each probe is mixed again. Plain double hashing measured 1.17
 // times the theoretical FPR at 0.1 % in 1 KiB shards (docs/filters.md).
 class BloomPositions {
  public:
-  BloomPositions(const FilterParams& params, std::uint64_t low) noexcept
-      : state_(low), shift_(64 - std::countr_zero(params.shard_bytes) - 3) {}
+  BloomPositions(const FilterParams& params, std::uint64_t mixed) noexcept
+      : state_(mixed), shift_(64 - std::countr_zero(params.shard_bytes) - 3) {}
   std::uint64_t next() noexcept { return (state_ *= kG) >> shift_; }
 
  private:

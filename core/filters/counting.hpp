@@ -44,7 +44,7 @@ struct CountingOf {
   static void add(MutableBytes shard, MutableBytes counters, const FilterParams& params,
                   KeyHash hash) noexcept {
     CounterArray array(counters);
-    typename Policy::Positions positions(params, hash.low);
+    typename Policy::Positions positions(params, remix(hash));
     for (int i = 0; i < params.hash_count; ++i) {
       const std::uint64_t bit = positions.next();
       array.raise(bit);
@@ -55,7 +55,7 @@ struct CountingOf {
   static bool remove(MutableBytes shard, MutableBytes counters, const FilterParams& params,
                      KeyHash hash) noexcept {
     CounterArray array(counters);
-    typename Policy::Positions positions(params, hash.low);
+    typename Policy::Positions positions(params, remix(hash));
     bool is_lowered = false;
     for (int i = 0; i < params.hash_count; ++i) {
       const std::uint64_t bit = positions.next();
@@ -72,13 +72,13 @@ struct CountingOf {
  private:
   // Puts the first `count` of a key's counters back to what they were before they were lowered.
   static void restore(CounterArray& array, const FilterParams& params, KeyHash hash, int count) noexcept {
-    typename Policy::Positions positions(params, hash.low);
+    typename Policy::Positions positions(params, remix(hash));
     for (int i = 0; i < count; ++i) array.raise(positions.next());
   }
 
   static void clear_bits(MutableBytes shard, const CounterArray& array, const FilterParams& params,
                          KeyHash hash) noexcept {
-    typename Policy::Positions positions(params, hash.low);
+    typename Policy::Positions positions(params, remix(hash));
     for (int i = 0; i < params.hash_count; ++i) {
       const std::uint64_t bit = positions.next();
       if (array.at(bit) == 0) clear_bit(shard.data(), bit);

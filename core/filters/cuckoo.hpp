@@ -40,14 +40,14 @@ struct Cuckoo {
                   KeyHash hash) noexcept {
     if (entry.width == 0) return true;
     const cuckoo::Table table(params.shard_bytes, entry.width);
-    return table.insert(shard.data(), table.place_of(remix(hash.low, entry.seed)));
+    return table.insert(shard.data(), table.place_of(remix(hash, entry.seed)));
   }
 
   static bool remove(MutableBytes shard, const ShardEntry& entry, const FilterParams& params,
                      KeyHash hash) noexcept {
     if (entry.width == 0) return true;
     const cuckoo::Table table(params.shard_bytes, entry.width);
-    return table.erase(shard.data(), table.place_of(remix(hash.low, entry.seed)));
+    return table.erase(shard.data(), table.place_of(remix(hash, entry.seed)));
   }
 
   static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {
@@ -101,7 +101,7 @@ struct Cuckoo {
                                 std::max<std::uint32_t>(entry.width, cuckoo::kNarrowest));
       shard = array.shard(index);
       fields = table.fields();
-      place = table.place_of(remix(hash.low, entry.seed));
+      place = table.place_of(remix(hash, entry.seed));
       is_overfull = entry.width == 0 && entry.key_count != 0;
     }
 
@@ -182,7 +182,7 @@ struct Cuckoo {
                          std::span<const KeyHash> keys) noexcept {
     const cuckoo::Table table(static_cast<std::uint32_t>(shard.size()), entry.width);
     return std::all_of(keys.begin(), keys.end(), [&](const KeyHash& key) {
-      return table.insert(shard.data(), table.place_of(remix(key.low, entry.seed)));
+      return table.insert(shard.data(), table.place_of(remix(key, entry.seed)));
     });
   }
 };

@@ -7,7 +7,7 @@
 
 namespace keysieve {
 
-// The bit in partition i: the top 32 bits of low * G^(i + 1), reduced to the number of bits of a partition.
+// The bit in partition i: the top 32 bits of mixed * G^(i + 1), reduced to the number of bits of a partition.
 class PartitionedPositions {
  public:
   // Whole bytes; the remainder after dividing by k is left over at the end.
@@ -15,8 +15,8 @@ class PartitionedPositions {
     return params.shard_bytes / params.hash_count;
   }
 
-  PartitionedPositions(const FilterParams& params, std::uint64_t low) noexcept
-      : state_(low), partition_bits_(8 * partition_bytes(params)) {}
+  PartitionedPositions(const FilterParams& params, std::uint64_t mixed) noexcept
+      : state_(mixed), partition_bits_(8 * partition_bytes(params)) {}
   std::uint64_t next() noexcept {
     const std::uint32_t position = begin_ + reduce((state_ *= kG) >> 32, partition_bits_);
     begin_ += partition_bits_;

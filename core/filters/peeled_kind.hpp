@@ -84,7 +84,7 @@ struct Probe {
   [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
                                              KeyHash hash) noexcept {
     const ShardEntry& entry = array.entries[index];
-    const std::uint64_t mixed = remix(hash.low, entry.seed);
+    const std::uint64_t mixed = remix(hash, entry.seed);
     shard = array.shard(index);
     fields = PackedFields(array.params.shard_bytes, entry.width);
     positions = Table(entry).positions(mixed);
@@ -183,12 +183,12 @@ struct PeeledKind : Policy {
     const Table table(entry);
     std::vector<peeled::Positions<Table::kPositions>> positions;
     positions.reserve(keys.size());
-    for (const KeyHash& key : keys) positions.push_back(table.positions(remix(key.low, entry.seed)));
+    for (const KeyHash& key : keys) positions.push_back(table.positions(remix(key, entry.seed)));
     const auto order = peeled::peel<Table::kPositions>(positions, table.slots());
     if (order.empty()) return false;
     const PackedFields fields(static_cast<std::uint32_t>(shard.size()), entry.width);
     for (auto peeled = order.rbegin(); peeled != order.rend(); ++peeled) {
-      std::uint32_t sum = peeled::fingerprint_of(remix(keys[peeled->key].low, entry.seed), fields);
+      std::uint32_t sum = peeled::fingerprint_of(remix(keys[peeled->key], entry.seed), fields);
       for (const std::uint32_t position : positions[peeled->key]) sum ^= fields.get(shard.data(), position);
       fields.set(shard.data(), peeled->position, sum);
     }

@@ -18,18 +18,18 @@ struct SplitBlockBloom : SplitBlock {
   static constexpr std::string_view kSummary = "one bit in each of eight 32-bit lanes: fastest, the default";
   static constexpr auto& kHashCountChoice = kHashCounts<kLanes>;
 
-  static void add(std::byte* shard, const FilterParams& params, std::uint64_t low) noexcept {
-    std::byte* block = block_of(shard, params, low);
+  static void add(std::byte* shard, const FilterParams& params, std::uint64_t mixed) noexcept {
+    std::byte* block = block_of(shard, params, mixed);
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
       std::byte* address = block + lane * kLaneBytes;
-      store(address, load<std::uint32_t>(address) | lane_bit(low, lane));
+      store(address, load<std::uint32_t>(address) | lane_bit(mixed, lane));
     }
   }
 
   static bool may_contain(const std::byte* block, const FilterParams& /*params*/,
-                          std::uint64_t low) noexcept {
+                          std::uint64_t mixed) noexcept {
     return has_all_bits(
-        low, [block](std::uint32_t lane) { return load<std::uint32_t>(block + lane * kLaneBytes); });
+        mixed, [block](std::uint32_t lane) { return load<std::uint32_t>(block + lane * kLaneBytes); });
   }
 
 #if KEYSIEVE_X86_64
@@ -61,9 +61,9 @@ struct SplitBlockBloom : SplitBlock {
 // Keeps the eight lanes in one register: and-not leaves the bits that the block lacks.
 struct SplitBlockBloom::Avx2 : SplitBlockBloom {
   KEYSIEVE_AVX2 static bool may_contain(const std::byte* block, const FilterParams& /*params*/,
-                                        std::uint64_t low) noexcept {
+                                        std::uint64_t mixed) noexcept {
     const __m256i salts = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kSalts.data()));
-    const __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(low)), salts);
+    const __m256i product = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(mixed)), salts);
     // gcc would build a constant in a general register: three instructions.
     const __m256i one = _mm256_abs_epi32(_mm256_cmpeq_epi32(product, product));
     const __m256i bits = _mm256_sllv_epi32(one, _mm256_srli_epi32(product, 27));

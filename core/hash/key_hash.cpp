@@ -6,8 +6,7 @@
 namespace keysieve {
 
 [[gnu::flatten]] KeyHash hash_by_library(std::string_view key, std::uint64_t seed) noexcept {
-  const XXH128_hash_t hash = XXH3_128bits_withSeed(key.data(), key.size(), seed);
-  return {hash.low64, hash.high64};
+  return {XXH3_64bits_withSeed(key.data(), key.size(), seed)};
 }
 
 }  // namespace keysieve

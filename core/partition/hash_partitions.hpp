@@ -22,13 +22,13 @@ namespace keysieve {
 
 // The hashes of partition `index`.
 constexpr HashRange range_of_partition(std::size_t index) noexcept {
-  constexpr std::uint64_t kSpan = kMostHash / kPartitions + 1;
-  return {{0, index * kSpan}, {kMostHash, index * kSpan + (kSpan - 1)}};
+  constexpr std::uint64_t kSpan = UINT64_MAX / kPartitions + 1;
+  return {{index * kSpan}, {index * kSpan + (kSpan - 1)}};
 }
 
 constexpr std::size_t partition_of(const KeyHash& hash) noexcept {
   constexpr int kShift = 64 - std::countr_zero(kPartitions);
-  return hash.high >> kShift;
+  return hash.word >> kShift;
 }
 
 // A temporary file of the hashes that do not fit into memory: appended to, then read from its beginning. It

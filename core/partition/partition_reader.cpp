@@ -7,7 +7,7 @@
 namespace keysieve {
 namespace {
 
-constexpr std::size_t kReadHashes = std::size_t{16} * 1024;  // 256 KiB, which fits the nearest caches
+constexpr std::size_t kReadHashes = std::size_t{32} * 1024;  // 256 KiB, which fits the nearest caches
 
 }  // namespace
 
@@ -17,7 +17,7 @@ void PartitionReader::read(const HashRange& range, const OnPiece& on_piece) {
     HashRange wanted = range_of_partition(i);
     if (wanted.contains(range.first)) wanted.first = range.first;
     if (wanted.contains(range.last)) wanted.last = range.last;
-    for (HashRange rest = wanted;; rest.first = hash_after(rest.last), rest.last = wanted.last) {
+    for (HashRange rest = wanted;; rest = {{rest.last.word + 1}, wanted.last}) {
       const auto piece = sort_piece(partition, rest);
       if (!piece.empty()) on_piece(piece);
       if (rest.last == wanted.last) break;
@@ -58,8 +58,8 @@ std::span<const KeyHash> PartitionReader::sort_piece(const Partition& partition,
 std::span<const KeyHash> PartitionReader::copy_sorted(const Partition& partition, const HashRange& range) {
   KeyHash* end = sorted();
   for (const auto& span : partition.in_memory) end = std::copy(span.begin(), span.end(), end);
-  KeyHash* first = std::lower_bound(sorted(), end, range.first, in_shard_order);
-  return {first, std::upper_bound(first, end, range.last, in_shard_order)};
+  KeyHash* first = std::lower_bound(sorted(), end, range.first);
+  return {first, std::upper_bound(first, end, range.last)};
 }
 
 void PartitionReader::take_memory(const Partition& partition, HashRange& range) {

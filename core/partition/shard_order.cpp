@@ -21,16 +21,16 @@ class Buckets {
 
   [[nodiscard]] std::size_t count() const noexcept { return (width() >> shift_) + 1; }
   [[nodiscard]] std::size_t bucket_of(const KeyHash& hash) const noexcept {
-    return (hash.high - range_.first.high) >> shift_;
+    return (hash.word - range_.first.word) >> shift_;
   }
   [[nodiscard]] HashRange range_of(std::size_t bucket) const noexcept {
-    const std::uint64_t first = range_.first.high + (bucket << shift_);
-    return {{0, first}, {kMostHash, first + ((std::uint64_t{1} << shift_) - 1)}};
+    const std::uint64_t first = range_.first.word + (bucket << shift_);
+    return {{first}, {first + ((std::uint64_t{1} << shift_) - 1)}};
   }
 
  private:
   static int bits_of(std::uint64_t number) noexcept { return static_cast<int>(std::bit_width(number)); }
-  [[nodiscard]] std::uint64_t width() const noexcept { return range_.last.high - range_.first.high; }
+  [[nodiscard]] std::uint64_t width() const noexcept { return range_.last.word - range_.first.word; }
 
   HashRange range_;
   int shift_;
@@ -50,7 +50,7 @@ void sort_few(KeyHash* begin, KeyHash* end) noexcept {
   for (KeyHash* hash = begin + 1; hash < end; ++hash) {
     const KeyHash taken = *hash;
     KeyHash* place = hash;
-    for (; place > begin && in_shard_order(taken, place[-1]); --place) *place = place[-1];
+    for (; place > begin && taken < place[-1]; --place) *place = place[-1];
     *place = taken;
   }
 }
@@ -65,7 +65,7 @@ std::size_t sort_cached(std::span<const KeyHash> hashes, const HashRange& range,
   for (const std::uint32_t count : ends) {
     KeyHash* end = sorted + count;
     if (end - begin > kFewHashes) {
-      std::sort(begin, end, in_shard_order);
+      std::sort(begin, end);
     } else if (end - begin > 1) {
       sort_few(begin, end);
     }

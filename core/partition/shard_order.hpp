@@ -11,33 +11,22 @@
 
 namespace keysieve {
 
-inline constexpr std::uint64_t kMostHash = UINT64_MAX;
-
 // Both ends belong to the range, so that the last hash of all needs no special case.
 struct HashRange {
-  KeyHash first{0, 0};
-  KeyHash last{kMostHash, kMostHash};
+  KeyHash first{0};
+  KeyHash last{UINT64_MAX};
 
-  [[nodiscard]] bool contains(const KeyHash& hash) const noexcept {
-    return !in_shard_order(hash, first) && !in_shard_order(last, hash);
-  }
+  [[nodiscard]] bool contains(KeyHash hash) const noexcept { return first <= hash && hash <= last; }
   friend bool operator==(const HashRange&, const HashRange&) = default;
 };
 
-// The next hash in shard order; `hash` is not the last one.
-inline KeyHash hash_after(const KeyHash& hash) noexcept {
-  return {hash.low + 1, hash.high + (hash.low == kMostHash ? 1 : 0)};
-}
-
 // All hashes of the shards from `begin` to before `end`; begin < end <= shard_count.
 inline HashRange range_of_shards(std::uint32_t begin, std::uint32_t end, std::uint32_t shard_count) noexcept {
-  // The smallest `high` for which shard_of() returns `shard`.
-  const auto first_high = [shard_count](std::uint32_t shard) {
+  // The smallest hash for which shard_of() returns `shard`.
+  const auto first_of = [shard_count](std::uint32_t shard) {
     return static_cast<std::uint64_t>(((static_cast<Uint128>(shard) << 64) + shard_count - 1) / shard_count);
   };
-  HashRange range{{0, first_high(begin)}, {kMostHash, kMostHash}};
-  if (end < shard_count) range.last.high = first_high(end) - 1;
-  return range;
+  return {{first_of(begin)}, {end < shard_count ? first_of(end) - 1 : UINT64_MAX}};
 }
 
 // Sorts `hashes`, all inside `range`, and keeps each once. Sorts by counting: hashes are evenly spread, so
@@ -49,7 +38,7 @@ std::span<KeyHash> sort_distinct(std::span<KeyHash> hashes, const HashRange& ran
 
 // The same for a short list, by comparing.
 inline void sort_and_dedupe(std::vector<KeyHash>& hashes) {
-  std::sort(hashes.begin(), hashes.end(), in_shard_order);
+  std::sort(hashes.begin(), hashes.end());
   hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
 }
 

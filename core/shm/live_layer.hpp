@@ -32,7 +32,7 @@ static_assert(sizeof(LayerLane) == SplitBlock::kLaneBytes && LayerLane::is_alway
 inline std::uint64_t first_lane_of(KeyHash hash, LayerGeometry geometry) noexcept {
   constexpr int kShardShift = std::countr_zero(kLayerShardBytes);
   const std::uint64_t shard_offset = shard_of(hash, geometry.shard_count) << kShardShift;
-  return (shard_offset + SplitBlock::block_offset(64 - kShardShift, hash.low)) / SplitBlock::kLaneBytes;
+  return (shard_offset + SplitBlock::block_offset(64 - kShardShift, remix(hash))) / SplitBlock::kLaneBytes;
 }
 
 struct LayerFill {
@@ -80,7 +80,7 @@ class LiveLayer {
   [[nodiscard]] bool has_bits(KeyHash hash) const noexcept {
     const LayerLane* block = lanes_ + first_lane_of(hash, geometry_);
     return SplitBlock::has_all_bits(
-        hash.low, [block](std::uint32_t lane) { return block[lane].load(std::memory_order_relaxed); });
+        remix(hash), [block](std::uint32_t lane) { return block[lane].load(std::memory_order_relaxed); });
   }
 
   const LayerLane* lanes_ = nullptr;
@@ -94,7 +94,7 @@ inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash has
   LayerLane* block = lanes + first_lane_of(hash, geometry);
   bool any_new = false;
   for (std::uint32_t lane = 0; lane < SplitBlock::kLanes; ++lane) {
-    const std::uint32_t bit = SplitBlock::lane_bit(hash.low, lane);
+    const std::uint32_t bit = SplitBlock::lane_bit(remix(hash), lane);
     if ((block[lane].load(std::memory_order_relaxed) & bit) != 0) continue;
     block[lane].fetch_or(bit, std::memory_order_relaxed);
     any_new = true;

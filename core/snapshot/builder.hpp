@@ -1,6 +1,6 @@
 // Builds the bytes of a snapshot from keys, in three passes: hash the keys and split them into partitions;
 // sort each partition, which counts the distinct keys, and size the set by that count; fill the shards.
-// Memory: 16 bytes per given key and some 15 MB per thread, unless a limit is set, plus the result of
+// Memory: 8 bytes per given key and some 15 MB per thread, unless a limit is set, plus the result of
 // finish(). The same keys and settings give the same bytes, whatever the order of the keys, the number of
 // threads and the memory.
 #pragma once

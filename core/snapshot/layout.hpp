@@ -19,7 +19,7 @@
 namespace keysieve {
 
 inline constexpr std::array<char, 8> kSnapshotMagic{'K', 'E', 'Y', 'S', 'I', 'E', 'V', 'E'};
-inline constexpr std::uint8_t kHashIdXxh3 = 1;
+inline constexpr std::uint8_t kHashIdXxh3 = 2;  // 1 was XXH3-128, before the first release
 inline constexpr std::size_t kChecksumStretchBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kKeyProfileBytes = 64;
 

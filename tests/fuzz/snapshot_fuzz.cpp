@@ -18,8 +18,8 @@ constexpr std::size_t kHashes = 64;
 std::array<KeyHash, kHashes> some_hashes() {
   std::array<KeyHash, kHashes> hashes;
   for (std::size_t i = 0; i < kHashes; ++i) hashes[i] = hash_key({"key", i % 4}, i);
-  hashes.front() = {0, 0};
-  hashes.back() = {~std::uint64_t{0}, ~std::uint64_t{0}};
+  hashes.front() = {0};
+  hashes.back() = {~std::uint64_t{0}};
   return hashes;
 }
 

@@ -295,8 +295,8 @@ void add_resource_options(CLI::App* verb, BuildOptions& options) {
       ->group(group);
   add_parsed(
       verb, "--memory", options.memory_bytes, parse_bytes,
-      "Use at most this much memory, 800M for example; hashes that do not fit go to temporary files, 16 "
-      "bytes per key, and a key may be at most 256 KiB [no limit: 16 bytes per key and 15 MB per thread]")
+      "Use at most this much memory, 800M for example; hashes that do not fit go to temporary files, 8 "
+      "bytes per key, and a key may be at most 256 KiB [no limit: 8 bytes per key and 15 MB per thread]")
       ->type_name("SIZE")
       ->group(group);
   verb->add_option("--temp-dir", options.temporary_folder,

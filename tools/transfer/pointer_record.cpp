@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 // Format 1 named chunks after their build, and had neither pending pushes nor garbage.
-constexpr std::uint64_t kRecordFormat = 2;
+constexpr std::uint64_t kRecordFormat = 1;
 constexpr std::size_t kMaxKindBytes = 32;
 
 // The record's checksum covers its whole text, with zeros in place of these digits. Records of earlier
@@ -152,21 +152,21 @@ class MemberReader {
   std::string source_;
 };
 
-SnapshotRecord snapshot_record_of(const Json& object, const std::string& source, std::uint64_t format) {
+SnapshotRecord snapshot_record_of(const Json& object, const std::string& source) {
   const MemberReader reader(object, source);
   SnapshotRecord record;
   record.generation = static_cast<std::uint64_t>(reader.number<std::int64_t>("generation", 1));
   record.build_id = reader.id("build_id");
-  record.push_id = format == 1 ? record.build_id : reader.id("push_id");
+  record.push_id = reader.id("push_id");
   record.chunk_count = reader.number<std::uint32_t>("chunk_count", 1);
   record.bytes = reader.number<std::uint64_t>("bytes", kPageBytes);
   if (record.chunk_count != chunk_count_of(record.bytes))
     reader.refuse("chunk_count", "does not fit \"bytes\"");
   record.checksum = reader.hex("checksum");
   record.as_of = reader.moment("as_of");
-  if (format > 1) record.adds_from = reader.log_position("adds_from");
+  record.adds_from = reader.log_position("adds_from");
   record.key_count = reader.number<std::uint64_t>("key_count");
-  if (format > 1) record.restores = reader.number<std::uint64_t>("restores");
+  record.restores = reader.number<std::uint64_t>("restores");
   if (record.restores >= record.generation) reader.refuse("restores", "is not an older generation");
   if (reader.has("counters_bytes")) record.counters_bytes = reader.number<std::uint64_t>("counters_bytes");
   record.kind = reader.text("kind");
@@ -197,18 +197,17 @@ Garbage garbage_of(const Json& object, const std::string& source) {
 }
 
 // Reads the generations that the record keeps.
-void read_generations(const MemberReader& reader, PointerRecord& record, const std::string& source,
-                      std::uint64_t format) {
+void read_generations(const MemberReader& reader, PointerRecord& record, const std::string& source) {
   const Json& current = reader.at("current");
   const Json& previous = reader.list("previous", kKeptGenerations - 1);
-  if (format > 1 && current.is_null()) {
+  if (current.is_null()) {
     if (!previous.empty()) reader.refuse("previous", "is not empty, though nothing is current");
     return;
   }
-  record.current = snapshot_record_of(current, source + ": \"current\"", format);
+  record.current = snapshot_record_of(current, source + ": \"current\"");
   std::uint64_t newer = record.current->generation;
   for (const Json& object : previous) {
-    record.previous.push_back(snapshot_record_of(object, source + ": \"previous\"", format));
+    record.previous.push_back(snapshot_record_of(object, source + ": \"previous\""));
     if (record.previous.back().generation >= newer) reader.refuse("previous", "is not in falling order");
     newer = record.previous.back().generation;
   }
@@ -237,14 +236,13 @@ PointerRecord decode_pointer_record(std::string_view text, const std::string& so
   if (document.is_discarded()) throw Error(ErrorKind::Data, source + ": is not JSON");
   const MemberReader reader(document, source);
   const auto format = reader.number<std::uint64_t>("format", 1);
-  if (format > kRecordFormat) {
+  if (format != kRecordFormat) {
     throw Error(ErrorKind::Incompatible, source + ": has record format " + std::to_string(format) +
-                                             "; this build reads up to " + std::to_string(kRecordFormat));
+                                             "; this build reads " + std::to_string(kRecordFormat));
   }
   check_checksum(text, source);
   PointerRecord record;
-  read_generations(reader, record, source, format);
-  if (format == 1) return record;
+  read_generations(reader, record, source);
   for (const Json& object : reader.list("pending", kMaxPendingPushes)) {
     record.pending.push_back(pending_push_of(object, source + ": \"pending\""));
   }

@@ -77,7 +77,7 @@ struct PointerRecord {
 std::optional<std::uint64_t> keys_before(const PointerRecord& record) noexcept;
 
 std::string encode(const PointerRecord& record);
-// `source` names the record in messages. Throws Data; Incompatible for a newer record format.
+// `source` names the record in messages. Throws Data; Incompatible for another record format.
 PointerRecord decode_pointer_record(std::string_view text, const std::string& source);
 
 }  // namespace keysieve

@@ -82,7 +82,7 @@ class ShardBuilder {
   void hash_all(std::uint8_t seed) {
     entry_.seed = seed;
     hashes_.clear();
-    for (const KeyHash& key : keys_) hashes_.emplace_back(key.low, seed);
+    for (const KeyHash& key : keys_) hashes_.emplace_back(key, seed);
   }
 
   static PositionCounts counts_of(std::span<const RowHash> hashes) noexcept {

@@ -79,7 +79,7 @@ struct Probe {
 
   [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
                                              KeyHash key) noexcept {
-    hash = RowHash(key.low, array.entries[index].seed);
+    hash = RowHash(key, array.entries[index].seed);
     find_window(array, index);
   }
 

@@ -13,13 +13,12 @@ inline constexpr int kWindow = 64;
 using Row = std::uint64_t;
 
 // What a ribbon derives from a key: a position on the line of slots, the coefficients of its row, the bits it
-// is compared by, and the number that decides whether the key may be exempt from the last column. All of it
-// from `low` alone.
+// is compared by, and the number that decides whether the key may be exempt from the last column.
 class RowHash {
  public:
   RowHash() = default;
   // Each seed moves a key to another place.
-  RowHash(std::uint64_t low, std::uint8_t seed) noexcept : mixed_(remix(low, seed)) {}
+  RowHash(KeyHash hash, std::uint8_t seed) noexcept : mixed_(remix(hash, seed)) {}
 
   [[nodiscard]] std::uint32_t position() const noexcept { return static_cast<std::uint32_t>(mixed_ >> 32); }
 

@@ -18,7 +18,7 @@ class BuiltShards {
         params_(params),
         entries_(shard_count),
         bytes_(std::size_t{shard_count} * params.shard_bytes) {
-    std::sort(hashes.begin(), hashes.end(), in_shard_order);
+    std::sort(hashes.begin(), hashes.end());
     auto next = hashes.begin();
     for (std::uint32_t i = 0; i < shard_count; ++i) {
       const auto end = std::find_if(next, hashes.end(),

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "core/filters/sizing.hpp"
+#include "core/partition/shard_order.hpp"
 #include "tests/core/filters/built_shards.hpp"
 #include "tests/core/kind_ids.hpp"
 
@@ -85,6 +86,39 @@ TEST_P(FalsePositiveRate, AgreesWithTheoryAndTheEstimateFromTheBytes) {
   EXPECT_NEAR(measured, estimated, kEstimateSlack * estimated + kSigmas * sigma)
       << "measured / estimated = " << measured / estimated;
   EXPECT_LE(theoretical, target * (1 + 1e-9));
+}
+
+// The keys of a shard share the first bits of their hashes, which chose it: in the largest set, 20 of them.
+// They must not bias the probes. 64 such shards, so that no prefix decides alone.
+TEST_P(FalsePositiveRate, IsTheSameInTheShardsOfTheLargestSet) {
+  const auto [id, shard_bytes, target] = GetParam();
+  if (target < 0.001) GTEST_SKIP() << "too few shards to find so few false positives";
+  const FilterKind& kind = *find_filter_kind(id);
+  const FilterParams params =
+      size_filter(kind, {.keys = kKeys, .target_fpr = target, .shard_bytes = shard_bytes}).params;
+  const auto keys = static_cast<std::uint64_t>(most_keys_per_shard(kind, params, target));
+  constexpr std::uint64_t kShards = 64;
+  const std::uint64_t queries = query_count(target) / kShards;
+  double measured = 0;
+  double estimated = 0;
+  for (std::uint64_t shard = 0; shard < kShards; ++shard) {
+    const HashRange range =
+        range_of_shards(static_cast<std::uint32_t>(shard * kMaxShards / kShards),
+                        static_cast<std::uint32_t>(shard * kMaxShards / kShards + 1), kMaxShards);
+    const auto hash_in = [&range](std::uint64_t number) {
+      return KeyHash{range.first.word | hash_of(number).word >> 20};
+    };
+    std::vector<KeyHash> members(keys);
+    for (std::uint64_t i = 0; i < keys; ++i) members[i] = hash_in(i);
+    const test::BuiltShards built(kind, params, 1, members);
+    std::uint64_t positives = 0;
+    for (std::uint64_t i = 0; i < queries; ++i) positives += built.may_contain(hash_in(kKeys + i)) ? 1U : 0U;
+    measured += static_cast<double>(positives) / static_cast<double>(queries * kShards);
+    estimated += built.estimated_fpr() / kShards;
+  }
+  const double sigma = std::sqrt(estimated / static_cast<double>(queries * kShards));
+  EXPECT_NEAR(measured, estimated, kEstimateSlack * estimated + kSigmas * sigma)
+      << "measured / estimated = " << measured / estimated;
 }
 
 std::string instance_name(const ::testing::TestParamInfo<FalsePositiveRate::ParamType>& instance) {

@@ -18,9 +18,9 @@ class HostileShard : public ::testing::TestWithParam<test::KindAndShardBytes> {}
 TEST_P(HostileShard, AnswersMaybeForEveryKey) {
   const auto [id, shard_bytes] = GetParam();
   const FilterKind& kind = *find_filter_kind(id);
-  // i % 3: hardly any of them differ within the shard.
-  using Low = std::uint64_t (*)(std::uint64_t number);
-  constexpr std::array<Low, 5> kPatterns{
+  // i % 3: hardly any of them differ.
+  using Pattern = std::uint64_t (*)(std::uint64_t number);
+  constexpr std::array<Pattern, 5> kPatterns{
       [](std::uint64_t i) { return i; },
       [](std::uint64_t i) { return i << 48; },
       [](std::uint64_t i) { return ~(i << 20); },
@@ -28,10 +28,10 @@ TEST_P(HostileShard, AnswersMaybeForEveryKey) {
       [](std::uint64_t i) { return i * 0x100000001; },
   };
   const FilterParams params{.shard_bytes = shard_bytes, .hash_count = kind.hash_counts().front()};
-  for (const Low low_of : kPatterns) {
+  for (const Pattern word_of : kPatterns) {
     for (const std::uint64_t count : {1U, 2U, 3U, 64U, 129U, 700U, 5'000U, 20'000U}) {
       std::vector<KeyHash> keys;
-      for (std::uint64_t i = 0; i < count; ++i) keys.push_back({low_of(i), i});
+      for (std::uint64_t i = 0; i < count; ++i) keys.push_back({word_of(i)});
       const BuiltShards shards(kind, params, 1, keys);
       ASSERT_EQ(shards.array().entries[0].key_count, count);
       ASSERT_EQ(kind.fault_of(params, shards.array().entries[0]), nullptr);

@@ -28,9 +28,9 @@ class Partitions : public ::testing::Test {
   // Holds each of these 30,000 hashes once or more.
   Partitions() {
     std::mt19937_64 random(1);
-    for (int i = 0; i < 30'000; ++i) hashes_.push_back({random(), random()});
-    hashes_.push_back({0, 0});
-    hashes_.push_back({kMostHash, kMostHash});
+    for (int i = 0; i < 30'000; ++i) hashes_.push_back({random()});
+    hashes_.push_back({0});
+    hashes_.push_back({UINT64_MAX});
     hashes_.insert(hashes_.end(), hashes_.begin(), hashes_.begin() + 5'000);
     hashes_.insert(hashes_.end(), 2'000, hashes_.front());
     sorted_ = hashes_;
@@ -148,10 +148,10 @@ TEST(HashRange, HoldsTheHashesOfItsShards) {
       EXPECT_EQ(shard_of(range.first, shards), begin);
       EXPECT_EQ(shard_of(range.last, shards), begin);
       if (begin > 0) {
-        EXPECT_EQ(shard_of({0, range.first.high - 1}, shards), begin - 1);
+        EXPECT_EQ(shard_of({range.first.word - 1}, shards), begin - 1);
       }
       if (begin + 1 < shards) {
-        EXPECT_EQ(shard_of(hash_after(range.last), shards), begin + 1);
+        EXPECT_EQ(shard_of({range.last.word + 1}, shards), begin + 1);
       }
     }
   }

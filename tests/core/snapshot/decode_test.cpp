@@ -171,7 +171,7 @@ const std::vector<HostileHeader> kHostileHeaders{
     {"NewerFormat", [](H& h) { h.format = 2; }, kIncompatible,
      "format 2, this version reads 1: damaged, or written by a newer version"},
     {"FarNewerFormat", [](H& h) { h.format = 65535; }, kIncompatible, "format 65535"},
-    {"UnknownHash", [](H& h) { h.hash_id = 2; }, kIncompatible, "hash 2"},
+    {"UnknownHash", [](H& h) { h.hash_id = 1; }, kIncompatible, "hash 1"},
     {"UnknownKind", [](H& h) { h.kind = 0; }, kIncompatible, "filter kind 0"},
     {"LaterKind", [](H& h) { h.kind = 255; }, kIncompatible, "filter kind 255"},
     {"HeaderBytesZero", [](H& h) { h.header_bytes = 0; }, kData, "header size"},

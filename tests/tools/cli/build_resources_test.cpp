@@ -34,7 +34,7 @@ class BuildResources : public KeysieveProgram {
 };
 
 TEST_F(BuildResources, StaysBelowTheMemoryLimitAndBuildsTheSameSnapshot) {
-  const std::string keys = write("keys.txt", numbered_lines(3'000'000));
+  const std::string keys = write("keys.txt", numbered_lines(5'000'000));
   run(build_of(keys, {}, "plain"));
   for (const char* threads : {"1", "2", "64"}) {
     const Words limited{"--memory", "32M", "--threads", threads, "--seed-from", path("plain.ks")};

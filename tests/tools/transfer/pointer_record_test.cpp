@@ -47,18 +47,6 @@ Json valid_document() {
   return document;
 }
 
-// A record as the first version of the format wrote it.
-Json first_format() {
-  Json document = valid_document();
-  document["format"] = 1;
-  for (const char* later : {"pending", "garbage", "adds_trimmed_to"}) document.erase(later);
-  for (const char* later : {"push_id", "adds_from", "restores"}) {
-    document["current"].erase(later);
-    for (Json& older : document["previous"]) older.erase(later);
-  }
-  return document;
-}
-
 // Returns why the record is refused; empty if it is not.
 std::string refusal_of(const std::string& text) {
   return message_of<ErrorKind::Data>([&] { decode_pointer_record(text, "source"); });
@@ -77,25 +65,6 @@ TEST(PointerRecord, ComesBackWithoutAGenerationBeforeTheFirstPushIsDone) {
   record.previous.clear();
   EXPECT_EQ(decode_pointer_record(encode(record), "source"), record);
   EXPECT_EQ(decode_pointer_record(encode(PointerRecord{}), "source"), PointerRecord{});
-}
-
-TEST(PointerRecord, OfTheFirstFormatNamesChunksAfterTheirBuild) {
-  const PointerRecord record = decode_pointer_record(first_format().dump(), "source");
-  SnapshotRecord current = record_of_generation(9);
-  current.push_id = current.build_id;
-  current.adds_from = {};
-  current.restores = 0;
-  EXPECT_EQ(record.current, current);
-  EXPECT_EQ(record.previous.at(1).push_id, record_of_generation(5).build_id);
-  EXPECT_EQ(record.pending.size() + record.garbage.size(), 0U);
-  EXPECT_EQ(record.adds_trimmed_to, LogPosition{});
-}
-
-TEST(PointerRecord, OfTheFirstFormatAlwaysNamesACurrentGeneration) {
-  Json document = first_format();
-  document["current"] = nullptr;
-  document["previous"] = Json::array();
-  EXPECT_NE(refusal_of(document), "");
 }
 
 TEST(PointerRecord, IsReadableJson) {
@@ -118,12 +87,12 @@ TEST(PointerRecord, IgnoresMembersOfLaterVersions) {
   EXPECT_EQ(decode_pointer_record(document.dump(), "source").current, record_of_generation(9));
 }
 
-TEST(PointerRecord, OfANewerFormatIsIncompatible) {
+TEST(PointerRecord, OfAnotherFormatIsIncompatible) {
   Json document = valid_document();
-  document["format"] = 3;
+  document["format"] = 2;
   EXPECT_THAT(
       message_of<ErrorKind::Incompatible>([&] { decode_pointer_record(document.dump(), "store: key"); }),
-      StartsWith("store: key: has record format 3"));
+      StartsWith("store: key: has record format 2"));
 }
 
 TEST(PointerRecord, IsRefusedWhenTruncatedAnywhere) {

@@ -27,8 +27,10 @@ struct Amount {
   std::uint64_t absent = 10'000'000;  // at least
   // Expected, at least: the measured FPR's standard deviation is then 1.4 %.
   std::uint64_t false_positives = 5'000;
+  bool lowest = false;  // the lowest target alone, in shards of 4 KiB
 };
 constexpr Amount kQuick{.keys = 100'000, .absent = 100'000, .false_positives = 100};
+constexpr Amount kLowest{.false_positives = 2'000, .lowest = true};
 
 // Keys are numbers as 8 bytes: members first, from 0 on, absent keys after them.
 std::string_view key_of(const std::uint64_t& number) {
@@ -116,6 +118,10 @@ void print_head(const Amount& amount) {
 
 void run(const Amount& amount) {
   print_head(amount);
+  if (amount.lowest) {
+    for (const FilterKind& kind : filter_kinds()) print_row(kind, kDefaultShardBytes, kMinFpr, amount);
+    return;
+  }
   for (const double target : kTargets) {
     for (const FilterKind& kind : filter_kinds()) {
       for (const std::uint32_t shard_bytes : kShardBytes) print_row(kind, shard_bytes, target, amount);
@@ -127,6 +133,10 @@ void run(const Amount& amount) {
 }  // namespace keysieve
 
 int main(int argc, char** argv) {
-  return keysieve::run_main("filters_bench [--quick]", argc, argv,
-                            [=](char**) { keysieve::run(argc > 1 ? keysieve::kQuick : keysieve::Amount{}); });
+  return keysieve::run_main("filters_bench [--quick|--lowest]", argc, argv, [=](char** options) {
+    const std::string_view option = argc > 1 ? options[1] : "";
+    keysieve::run(option == "--quick"    ? keysieve::kQuick
+                  : option == "--lowest" ? keysieve::kLowest
+                                         : keysieve::Amount{});
+  });
 }

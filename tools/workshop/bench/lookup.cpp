@@ -26,9 +26,9 @@ constexpr std::array kSetBytes{std::uint64_t{256} << 10, std::uint64_t{16} << 20
 struct Amount {
   double seconds = 0.02;  // per measurement
   int rounds = 9;         // the median counts
-  std::uint32_t distinct_shards = UINT32_MAX;
+  std::uint32_t built_shards = UINT32_MAX;
 };
-constexpr Amount kQuick{.seconds = 0.005, .rounds = 3, .distinct_shards = 512};
+constexpr Amount kQuick{.seconds = 0.005, .rounds = 3, .built_shards = 512};
 
 // Keeps the compiler from removing the computation of this value.
 template <typename Value>
@@ -111,8 +111,8 @@ std::uint64_t query_count(std::uint64_t bytes) {
 
 // A set of one kind, and keys of it.
 struct Subject {
-  Subject(const FilterKind& kind, std::uint64_t bytes, std::uint32_t distinct_shards)
-      : set(kind, bytes, distinct_shards), present(set.members(query_count(bytes))) {
+  Subject(const FilterKind& kind, std::uint64_t bytes, std::uint32_t built_shards)
+      : set(kind, bytes, built_shards), present(set.members(query_count(bytes))) {
     const Lookup lookup = kind.lookup(set.array().params, best_instruction_set());
     for (const KeyHash& member : present) {
       if (!lookup.may_contain(set.array(), member))
@@ -170,8 +170,7 @@ Json lookups(std::uint64_t bytes, const Amount& amount) {
   std::map<std::string_view, Subject> subjects;
   for (const FilterKind& kind : filter_kinds()) {
     fmt::print(stderr, "{} bytes: building {}\n", bytes, kind.name);
-    const Subject& subject =
-        subjects.try_emplace(kind.name, kind, bytes, amount.distinct_shards).first->second;
+    const Subject& subject = subjects.try_emplace(kind.name, kind, bytes, amount.built_shards).first->second;
     for (const InstructionSet set : instruction_sets_of(kind)) {
       add_lookups(rounds, fmt::format("{}|{}|", kind.name, static_cast<int>(set)),
                   kind.lookup(subject.set.array().params, set), subject, absent);
@@ -192,7 +191,7 @@ Json builds(const Amount& amount) {
     const FilterParams params = sample_params(kind);
     std::vector<std::vector<KeyHash>> keys;
     for (std::uint32_t shard = 0; shard < kShards; ++shard)
-      keys.push_back(sample_keys(shard, sample_keys_per_shard(kind, params)));
+      keys.push_back(sample_keys(shard, kShards, sample_keys_per_shard(kind, params)));
     rounds.add(std::string(kind.name), [&kind, params, keys = std::move(keys)](std::size_t times) {
       std::vector<std::byte> shard(params.shard_bytes);
       while (times-- > 0) {

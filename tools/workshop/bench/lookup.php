@@ -57,6 +57,6 @@ $tables[] = table('Builds of one shard after the other by one thread; keys are h
 print_part([
     $measured['machine'],
     'keys per shard as sized for 1 % in shards of 4 KiB; absent keys; CPU time, medians of interleaved rounds',
-    '20 bytes: the XXH3-128 of a string of 20 bytes is made as well',
-    isset($argv[2]) ? 'the first shards of each set are built, the others are copies of them' : 'each shard of a set is built from its own keys',
+    '20 bytes: the XXH3-64 of a string of 20 bytes is made as well',
+    isset($argv[2]) ? 'the first shards of each set are built, and only they have members' : 'each shard of a set is built from its own keys',
 ], $tables, $plots, $checks);

@@ -16,8 +16,9 @@ namespace {
 
 constexpr double kTargetFpr = 0.01;
 
-std::uint64_t low_of(std::uint32_t shard, std::uint32_t key) {
-  return fold((std::uint64_t{shard} << 32 | key) ^ kA, 0x8EBC6AF09C88C6E3);  // from the secret of wyhash, too
+KeyHash sample_key(const HashRange& shard, std::uint32_t key) {
+  const std::uint64_t random = fold((shard.first.word ^ key) ^ kA, 0x8EBC6AF09C88C6E3);  // also from wyhash
+  return {shard.first.word + random % (shard.last.word - shard.first.word)};
 }
 
 }  // namespace
@@ -30,27 +31,28 @@ std::uint32_t sample_keys_per_shard(const FilterKind& kind, const FilterParams& 
   return static_cast<std::uint32_t>(most_keys_per_shard(kind, params, kTargetFpr));
 }
 
-std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t count) {
-  std::vector<KeyHash> keys(count);
-  for (std::uint32_t i = 0; i < count; ++i) keys[i] = {low_of(shard, i), i};
-  return keys;
+std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t shard_count, std::uint32_t keys) {
+  const HashRange range = range_of_shards(shard, shard + 1, shard_count);
+  std::vector<KeyHash> hashes(keys);
+  for (std::uint32_t i = 0; i < keys; ++i) hashes[i] = sample_key(range, i);
+  return hashes;
 }
 
-SampleSet::SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t distinct_shards)
+SampleSet::SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t built_shards)
     : kind_(&kind),
       params_(sample_params(kind)),
       shard_count_(static_cast<std::uint32_t>(bytes / kDefaultShardBytes)),
-      distinct_shards_(std::min(distinct_shards, shard_count_)),
+      built_shards_(std::min(built_shards, shard_count_)),
       keys_per_shard_(sample_keys_per_shard(kind, params_)),
       shards_(bytes),
       entries_(shard_count_) {
   {
-    const std::uint32_t half = distinct_shards_ / 2;
+    const std::uint32_t half = built_shards_ / 2;
     const std::jthread other([this, half] { build(0, half); });
-    build(half, distinct_shards_);
+    build(half, built_shards_);
   }
-  for (std::uint32_t shard = distinct_shards_; shard < shard_count_; ++shard) {
-    const std::uint32_t model = shard % distinct_shards_;
+  for (std::uint32_t shard = built_shards_; shard < shard_count_; ++shard) {
+    const std::uint32_t model = shard % built_shards_;
     entries_[shard] = entries_[model];
     std::memcpy(shards_.get().data() + std::uint64_t{shard} * params_.shard_bytes, array().shard(model),
                 params_.shard_bytes);
@@ -61,7 +63,7 @@ void SampleSet::build(std::uint32_t first, std::uint32_t end) {
   for (std::uint32_t shard = first; shard < end; ++shard) {
     const MutableBytes bytes =
         shards_.get().subspan(std::uint64_t{shard} * params_.shard_bytes, params_.shard_bytes);
-    kind_->build(bytes, entries_[shard], params_, sample_keys(shard, keys_per_shard_));
+    kind_->build(bytes, entries_[shard], params_, sample_keys(shard, shard_count_, keys_per_shard_));
   }
 }
 
@@ -77,10 +79,9 @@ std::vector<KeyHash> SampleSet::members(std::uint64_t count) const {
   std::mt19937_64 random(count);
   std::vector<KeyHash> members(count);
   for (KeyHash& member : members) {
-    const auto shard = static_cast<std::uint32_t>(random() % shard_count_);
+    const auto shard = static_cast<std::uint32_t>(random() % built_shards_);
     const auto key = static_cast<std::uint32_t>(random() % keys_per_shard_);
-    member = {low_of(shard % distinct_shards_, key),
-              range_of_shards(shard, shard + 1, shard_count_).first.high};
+    member = sample_key(range_of_shards(shard, shard + 1, shard_count_), key);
   }
   return members;
 }

@@ -14,8 +14,8 @@ namespace keysieve {
 
 class SampleSet {
  public:
-  // `distinct_shards`: how many are built; the others are copies of them with keys of their own.
-  SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t distinct_shards);
+  // `built_shards`: how many are built; the others are copies of them, and have no members.
+  SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t built_shards);
 
   [[nodiscard]] ShardArray array() const noexcept;
   [[nodiscard]] double bits_per_key() const noexcept;
@@ -28,7 +28,7 @@ class SampleSet {
   const FilterKind* kind_;
   FilterParams params_;
   std::uint32_t shard_count_;
-  std::uint32_t distinct_shards_;
+  std::uint32_t built_shards_;
   std::uint32_t keys_per_shard_;
   SnapshotBytes shards_;
   std::vector<ShardEntry> entries_;
@@ -54,7 +54,7 @@ struct AbsentKeys {
 FilterParams sample_params(const FilterKind& kind);
 std::uint32_t sample_keys_per_shard(const FilterKind& kind, const FilterParams& params);
 
-// The keys that SampleSet builds one shard from.
-std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t count);
+// The keys from which SampleSet builds one shard of so many.
+std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t shard_count, std::uint32_t keys);
 
 }  // namespace keysieve
