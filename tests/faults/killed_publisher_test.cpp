@@ -131,7 +131,7 @@ TEST_F(KilledPublisher, NeverMakesAReaderAnswerWrongly) {
   EXPECT_TRUE(seen_enough()) << shared_->passes << " passes, " << shared_->attachments << " attachments";
   soak_report("publisher killed " + std::to_string(kills_inside_) +
               " times before or behind a system call of a publish, " + std::to_string(kills_at_random_) +
-              " times at random, beside " + std::to_string(soak_rounds(8, 32)) +
+              " times at random, next to " + std::to_string(soak_rounds(8, 32)) +
               " readers: " + std::to_string(shared_->passes) + " passes over all keys and " +
               std::to_string(shared_->attachments) + " attachments, " +
               std::to_string(shared_->wrong_answers) + " wrong answers, " + std::to_string(shared_->outages) +

@@ -141,7 +141,7 @@ TEST_F(Refreshes, LeaveNothingOpenMappedOrInMemory) {
   }
   EXPECT_EQ(memory_use(site_.directory()).visible_bytes, shared_before);
   EXPECT_EQ(shared_->wrong_answers, 0U);
-  soak_report(std::to_string(rounds) + " refreshes by keysieved beside " + std::to_string(kWorkers) +
+  soak_report(std::to_string(rounds) + " refreshes by keysieved next to " + std::to_string(kWorkers) +
               " workers: no more open files, no more mapped ones, the same bytes of shared memory; resident "
               "memory grew by " +
               std::to_string(growth_ / 1024) + " KiB at most");

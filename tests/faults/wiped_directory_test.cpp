@@ -111,7 +111,7 @@ TEST_F(WipedDirectory, ServesUntilTheNextPublicationWhichIsSeenSoon) {
     EXPECT_EQ(shared_->outages, 0U);
     if (HasFailure()) return;
   }
-  soak_report("directory, or the control page alone, removed " + std::to_string(rounds) + " times beside " +
+  soak_report("directory, or the control page alone, removed " + std::to_string(rounds) + " times next to " +
               std::to_string(kWorkers) +
               " workers: 0 outages, 0 wrong answers, the next publication seen by all after " +
               std::to_string(slowest.count()) + " ms at most");

@@ -34,7 +34,7 @@ std::string take_url(AddOptions& options) {
   return url;
 }
 
-// What a list would skip is refused as an argument: somebody meant something by it.
+// A key that a list would skip is refused as an argument, because it was typed on purpose.
 void check_keys(const AddOptions& options) {
   if (options.keys_and_url.empty() && options.key_path.empty()) {
     throw Error(ErrorKind::Usage, "give keys to add before the store's URL, or --file");
@@ -59,7 +59,7 @@ void append_all(const AddOptions& options, AddsWriter& writer) {
   writer.finish();
 }
 
-// False where that is not known: who may add need not have the right to read.
+// False if that is not known: a user who may add need not be allowed to read.
 bool was_never_pushed(Store& store, const std::string& set_name) {
   try {
     return !store.get(pointer_key(store, set_name));
@@ -72,7 +72,7 @@ void add(AddOptions& options) {
   const std::string url = take_url(options);
   check_keys(options);
   checked_set_name(options.set_name);  // before a store is touched under that name
-  // A store that is not there is not made: whoever mistypes its path would never see his keys.
+  // Does not create a store: keys that are added to a mistyped path would never be seen.
   const auto store = open_given_store(url, IfMissing::Refuse);
   AddsWriter writer(*store, options.set_name);
   append_all(options, writer);

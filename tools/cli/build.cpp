@@ -48,7 +48,7 @@ struct BuildOptions {
   bool json = false;
 };
 
-// A list that is named as the snapshot would be replaced by it, and the keys lost. Counters lie beside the
+// A list that is named as the snapshot would be replaced by it, and the keys lost. Counters are next to the
 // snapshot, and are replaced or removed.
 void check_inputs_outlive(const BuildOptions& options) {
   for (const std::string& input : {options.key_path, options.guards.canaries_path}) {
@@ -171,7 +171,7 @@ struct Written {
   std::optional<SnapshotView> view;
 };
 
-// Puts the files in their place, counters first: with those of another build beside it, push refuses a
+// Puts the files in their place, counters first: with those of another build next to it, push refuses a
 // snapshot. Without it would take it for one that has none. Returns the bytes of the counters.
 std::uint64_t commit(const BuildOptions& options, SnapshotBuilder& builder, Written& written) {
   const std::string path = counters_path(options.output_path);

@@ -48,10 +48,14 @@ std::optional<UnixSeconds> wanted_end(const BypassOptions& options) {
   return options.for_seconds ? unix_now() + *options.for_seconds : 0;
 }
 
-bool is_bypassed(const BypassOptions& options) {
+// What follows "off" when the switch of this host is off.
+std::string_view rest_of_off(const BypassOptions& options) {
   SetReader reader = status_reader(options.directory, *options.set_name);
   reader.follow();
-  return reader.availability() == Availability::Bypassed;
+  if (reader.availability() == Availability::Ready) return ": lookups answer normally";
+  return reader.availability() == Availability::Bypassed
+             ? " on this host, but on in the store: see --store"
+             : " on this host; keysieve status says why it does not answer";
 }
 
 void bypass_here(const BypassOptions& options) {
@@ -65,9 +69,7 @@ void bypass_here(const BypassOptions& options) {
   }
   Report report;
   report.add("set", *options.set_name, "set", *options.set_name);
-  add_state(
-      report, until,
-      is_bypassed(options) ? " on this host, but on in the store: see --store" : ": lookups answer normally");
+  add_state(report, until, until ? "" : rest_of_off(options));
   report.print(options.json);
 }
 

@@ -22,7 +22,7 @@ class Option;
 
 namespace keysieve {
 
-// Of the option or argument that is a store's URL.
+// The description of the option or argument that is a store's URL.
 inline std::string store_help() {
   return "Store: " + store_schemes();
 }

@@ -28,7 +28,7 @@ struct PushOptions {
 };
 
 // Empty where there are none.
-MappedRegion map_counters_beside(const std::string& snapshot_path, const SnapshotView& snapshot) {
+MappedRegion map_counters_of(const std::string& snapshot_path, const SnapshotView& snapshot) {
   const std::string path = counters_path(snapshot_path);
   if (!std::filesystem::exists(path)) return {};
   MappedRegion counters = map_file(path);
@@ -46,7 +46,7 @@ MappedRegion map_counters_beside(const std::string& snapshot_path, const Snapsho
 PushResult push_file(const PushOptions& options, Store& store) {
   const Guards guards = options.guards.guards(options.format);
   const SnapshotFile file(options.path, Check::Everything);
-  const MappedRegion counters = map_counters_beside(options.path, file.view());
+  const MappedRegion counters = map_counters_of(options.path, file.view());
   ProgressLine progress("pushing to " + store.name());
   return push(store, file.view(), guards, progress.in_bytes(), unix_now(), bytes_of(counters));
 }

@@ -30,14 +30,14 @@ class Report {
   Json members_ = Json::object();
 };
 
-// For an answer that has lists or nested objects; of names and keys what is not UTF-8 is shown as U+FFFD.
+// For an answer that has lists or nested objects. Bytes that are not UTF-8 are shown as U+FFFD.
 void print_json(const Json& value);
 
 // On standard error, a line each.
 void print_warning(const std::string& warning);
 void print_warnings(const std::vector<std::string>& warnings);
 
-// What was printed counts only once it is written: standard output may be a full disk. Throws
+// Writes what was printed, because standard output may be a full disk. Throws
 // CannotCreate.
 void flush_output();
 

@@ -37,7 +37,8 @@ std::string format_age(UnixSeconds moment, UnixSeconds now) {
 }
 
 std::string ago_if_any(UnixSeconds moment, UnixSeconds now) {
-  return moment == 0 ? "-" : format_age(moment, now) + " ago";
+  const std::string age = format_age(moment, now);
+  return moment == 0 ? "-" : age.substr(0, age.find(' ')) + " ago";
 }
 
 std::string share_if_any(const std::optional<std::uint64_t>& part, std::uint64_t whole) {
@@ -58,7 +59,7 @@ constexpr std::array<Column, 11> kColumns{{
     {"publication", true, [](const auto& set, auto) { return std::to_string(set.publication); }},
     {"generation", false, [](const auto& set, auto) { return generation_text(set); }},
     {"keys", false, [](const auto& set, auto) { return format_count(set.key_count); }},
-    {"added keys", false,
+    {"added", false,
      [](const auto& set, auto) { return set.layer.bytes == 0 ? "-" : format_count(set.layer.keys); }},
     {"live layer full", true,
      [](const auto& set, auto) {
@@ -113,7 +114,7 @@ void print_text(const DirectoryStatus& directory, const std::vector<SetStatus>& 
   fmt::print("\n");
 }
 
-// Of UTF-8, which is cut before a character, never within one.
+// Cuts UTF-8 between characters, never within one.
 std::string shortened(const std::string& program, std::size_t shown) {
   if (program.size() <= shown) return program;
   std::size_t end = shown - 1;
@@ -158,7 +159,7 @@ Json to_json(const ReaderProcess& reader) {
           {"program", reader.program}, {"started_at", reader.started_at}};
 }
 
-// Of the question, which must be there; else all that are.
+// The sets that were named, which must be there; without names all.
 std::vector<std::string> wanted_sets(const StatusOptions& options) {
   std::vector<std::string> all = sets_in(options.directory);
   if (options.set_names.empty()) return all;
@@ -278,7 +279,7 @@ void add_status(CLI::App& program, Outcome& /*outcome*/) {
       "  keysieve status --readers\n"
       "  keysieve status --verify && echo whole\n"
       "  keysieve status --watch 5s\n"
-      "Added keys: since the snapshot was built. Store checked: when the loader last confirmed that\n"
+      "Added: keys since the snapshot was built. Store checked: when the loader last confirmed that\n"
       "the store has nothing newer. Loader seen: its last sign of life.");
   verb->add_option("SET", options->set_names, "Names of sets [all]");
   add_directory(verb, options->directory);

@@ -164,7 +164,7 @@ std::string format_share(double share) {
   if (!(percent > 0)) return "0 %";
   if (share < kLeastShare) return fmt::format("below {:.5f} %", kLeastShare * 100);
   const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(percent))), 0, 9);
-  return fmt::format("{:.{}f} %", percent, decimals);
+  return fmt::format("{:.{}f} %", share < 1 ? std::min(percent, 99.9) : percent, decimals);  // no "100.0 %"
 }
 
 std::string format_bits_per_key(double bits) {

@@ -15,12 +15,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Format 1 named chunks after their build, and had neither pending pushes nor garbage.
 constexpr std::uint64_t kRecordFormat = 1;
 constexpr std::size_t kMaxKindBytes = 32;
 
-// The record's checksum covers its whole text, with zeros in place of these digits. Records of earlier
-// versions have none.
+// The record's checksum covers its whole text, with zeros in place of these digits.
 constexpr std::string_view kChecksumMember = "\"record_checksum\":\"";
 constexpr std::size_t kChecksumDigits = 16;
 

@@ -169,6 +169,7 @@ TEST(Moments, AreShownInUtc) {
 TEST(Shares, AreShownWithThreeSignificantDigits) {
   EXPECT_EQ(format_share(0.0), "0 %");
   EXPECT_EQ(format_share(1.0), "100 %");
+  EXPECT_EQ(format_share(0.9999), "99.9 %");
   EXPECT_EQ(format_share(0.2), "20.0 %");
   EXPECT_EQ(format_share(0.01), "1.00 %");
   EXPECT_EQ(format_share(0.010249), "1.02 %");

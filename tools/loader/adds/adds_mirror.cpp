@@ -29,11 +29,11 @@ void AddsMirror::load() {
     }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Data) throw;
-    must_be_written_anew_ = true;
+    must_be_rewritten_ = true;
     throw;
   }
   is_file_behind_ = false;
-  must_be_written_anew_ = !was_empty;
+  must_be_rewritten_ = !was_empty;
 }
 
 std::optional<LogPosition> AddsMirror::merge(std::span<const LogEntry> entries) {
@@ -51,7 +51,7 @@ std::optional<LogPosition> AddsMirror::merge(std::span<const LogEntry> entries) 
   } else {
     std::inplace_merge(entries_.begin(), entries_.begin() + middle, entries_.end(),
                        [](const Entry& a, const Entry& b) { return a.position < b.position; });
-    must_be_written_anew_ = true;
+    must_be_rewritten_ = true;
   }
   return first == 0 ? LogPosition{} : entries_[first - 1].position;
 }
@@ -86,16 +86,16 @@ void AddsMirror::trim(const LogPosition& up_to) {
   entries_ = std::move(kept.entries_);
   keys_ = std::move(kept.keys_);
   unsaved_ = std::min(unsaved_, entries_.size());
-  must_be_written_anew_ = true;
+  must_be_rewritten_ = true;
 }
 
 void AddsMirror::save() {
-  if (must_be_written_anew_) {
-    write_file_anew();
+  if (must_be_rewritten_) {
+    rewrite_file();
   } else if (is_file_behind_) {
     append_to_file();
   }
-  must_be_written_anew_ = false;
+  must_be_rewritten_ = false;
   is_file_behind_ = false;
   unsaved_ = 0;
 }
@@ -108,7 +108,7 @@ void AddsMirror::append_to_file() {
   }
 }
 
-void AddsMirror::write_file_anew() {
+void AddsMirror::rewrite_file() {
   write_durable_file(path_, [this](const WritePart& write_part) {
     for (std::size_t first = 0; first < entries_.size();) {
       const std::vector<LogEntry> some = some_from(first);

@@ -63,15 +63,15 @@ class AddsMirror {
   [[nodiscard]] const Entry* find(const Entries& among, const LogPosition& position) const;
   void take(Entries& fresh, LogPosition position, std::string_view key);
   void append_to_file();
-  void write_file_anew();
+  void rewrite_file();
 
   std::string path_;
   LogFile file_;
   Entries entries_;
   std::string keys_;
   std::size_t unsaved_ = 0;
-  bool is_file_behind_ = false;        // lacks what came last
-  bool must_be_written_anew_ = false;  // damaged, or not by appending
+  bool is_file_behind_ = false;     // lacks what came last
+  bool must_be_rewritten_ = false;  // damaged, or not by appending
 };
 
 }  // namespace keysieve

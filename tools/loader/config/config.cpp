@@ -194,7 +194,7 @@ LoaderConfig ConfigReader::finish(const std::string& path) {
   return std::move(config_);
 }
 
-// conf.d/*.toml beside the file, by name.
+// conf.d/*.toml next to the file, by name.
 std::vector<std::string> included_files(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path() / "conf.d";
   std::vector<std::string> files;

@@ -82,7 +82,7 @@ Outcome SetRefresher::look(SteadyTime now) {
 Outcome SetRefresher::follow_store(Publisher& publisher, SteadyTime now) {
   StoreRecords records;
   if (const auto error = error_of([&] { records = ask_store(now); })) return cannot_follow(*error);
-  apply(records.bypasses);
+  if (records.bypasses) apply(*records.bypasses);
   Outcome outcome = follow_pointer(publisher, records, now);
   if (outcome.is_good() && records.bypass_error) outcome = bypassed_without_end(*records.bypass_error);
   if (live_) {
@@ -101,7 +101,7 @@ Outcome SetRefresher::follow_pointer(Publisher& publisher, const StoreRecords& r
     put_off_.reset();
     backoff_.reset();
     source_.has_seen(pointer);
-    source_.save_again(pointer.current->generation, publisher, now);
+    if (live_) source_.save_again(*live_, publisher, now);
   }
   recorder_.compared(*pointer.current, is_live(*pointer.current), now);
   if (live_) forget_adds(std::min(live_->adds_from, pointer.adds_trimmed_to));
@@ -291,7 +291,7 @@ void SetRefresher::read_adds(const LogPosition& from, AddsReader::Amount amount,
 // Not while the cache holds an older snapshot, because a newer one could not be saved: that one needs them
 // after a reboot.
 void SetRefresher::forget_adds(const LogPosition& up_to) {
-  if (adds_.has_any_up_to(up_to) && source_.is_cached(live_->generation)) adds_.forget(up_to);
+  if (adds_.has_any_up_to(up_to) && source_.is_cached(*live_)) adds_.forget(up_to);
 }
 
 Outcome SetRefresher::cannot_follow(const Error& error) {

@@ -79,6 +79,14 @@ std::optional<std::uint64_t> SnapshotCache::newest_generation(const std::string&
   return newest;
 }
 
+BuildId SnapshotCache::build_id_of(const std::string& set_name, std::uint64_t generation) const {
+  const std::string path = path_of(set_name, generation);
+  BuildId id{};
+  read_all_at(open_for_reading(path), offsetof(SnapshotHeader, build_id),
+              std::as_writable_bytes(std::span(id)), path);
+  return id;
+}
+
 SnapshotBytes SnapshotCache::load(const std::string& set_name, std::uint64_t generation) const {
   const std::string path = path_of(set_name, generation);
   const FileDescriptor file = open_for_reading(path);

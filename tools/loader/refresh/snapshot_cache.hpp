@@ -20,6 +20,9 @@ class SnapshotCache {
   // Permission when the folder cannot be read.
   [[nodiscard]] std::optional<std::uint64_t> newest_generation(const std::string& set_name) const;
 
+  // As its header says, which is not checked. Throws as load() does.
+  [[nodiscard]] BuildId build_id_of(const std::string& set_name, std::uint64_t generation) const;
+
   // The newest as_of of the store's records, in Unix seconds, so that a generation that was rolled back
   // from is known to be old. 0 when it was never saved. Throws as load() does.
   [[nodiscard]] UnixSeconds newest_as_of(const std::string& set_name) const;

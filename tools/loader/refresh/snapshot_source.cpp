@@ -1,11 +1,12 @@
 #include "tools/loader/refresh/snapshot_source.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <exception>
 
-#include "core/shm/attachment.hpp"
+#include "core/base/file_descriptor.hpp"
 #include "tools/loader/report/outcome.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/guards.hpp"
@@ -92,25 +93,29 @@ void SnapshotSource::has_seen(const PointerRecord& pointer) {
   }
 }
 
-void SnapshotSource::save_again(std::uint64_t generation, const Publisher& publisher, SteadyTime now) {
+void SnapshotSource::save_again(const LivePublication& live, const Publisher& publisher, SteadyTime now) {
   if (is_saved_ || !save_backoff_.is_due(now)) return;
-  if (is_cached(generation)) {
+  if (is_cached(live)) {
     is_saved_ = true;
+    log_.cache_is_well();
     return;
   }
   try {
-    const Attachment live(publisher.folder(), publisher.set_name(), publisher.current());
-    const Bytes bytes = live.snapshot().bytes();
-    SnapshotView::decode(bytes, config_.name, Check::Everything);  // an older one that is whole is better
-    save(generation, bytes, now);
+    const std::string name = snapshot_file_name(live.id.publication);
+    const std::string path = publisher.folder().path_of(name);
+    SnapshotBytes bytes(live.bytes);
+    read_all_at(publisher.folder().open_file(name, O_RDONLY), 0, bytes.get(), path);
+    SnapshotView::decode(bytes.get(), path, Check::Everything);  // an older one that is whole is better
+    save(live.generation, bytes.get(), now);
   } catch (const Error& error) {
     save_failed(error, now);
   }
 }
 
-bool SnapshotSource::is_cached(std::uint64_t generation) const noexcept {
+bool SnapshotSource::is_cached(const LivePublication& live) const noexcept {
   try {
-    return cache_.newest_generation(config_.name) == generation;
+    return cache_.newest_generation(config_.name) == live.generation &&
+           cache_.build_id_of(config_.name, live.generation) == live.build_id;
   } catch (const std::exception&) {
     return false;
   }
@@ -122,9 +127,9 @@ bool SnapshotSource::is_cached(std::uint64_t generation) const noexcept {
 // rollback.
 void SnapshotSource::check_not_older(const SnapshotRecord& record,
                                      const std::optional<LivePublication>& live) const {
-  if (!live || record.generation >= live->generation || record.build_id == live->build_id) return;
+  if (!live || record.generation >= live->generation) return;
   const UnixSeconds newest = std::max(live->as_of, newest_as_of_);
-  if (record.as_of > newest) return;
+  if (record.as_of > newest || (record.build_id == live->build_id && record.as_of == newest)) return;
   throw Error(
       ErrorKind::Older,
       fmt::format(

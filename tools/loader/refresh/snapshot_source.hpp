@@ -49,13 +49,13 @@ class SnapshotSource {
   // written.
   void has_seen(const PointerRecord& pointer);
 
-  // Whether a reboot would find that generation and no older one.
-  [[nodiscard]] bool is_cached(std::uint64_t generation) const noexcept;
+  // Whether a reboot would find that snapshot and no older one.
+  [[nodiscard]] bool is_cached(const LivePublication& live) const noexcept;
   // Replaces the cached snapshot. A cache that cannot be written is logged and stops nothing.
   void save(std::uint64_t generation, Bytes snapshot, SteadyTime now);
   // Does it for the live publication, if the cache could not be written or does not hold that generation when
   // this process begins. With a backoff.
-  void save_again(std::uint64_t generation, const Publisher& publisher, SteadyTime now);
+  void save_again(const LivePublication& live, const Publisher& publisher, SteadyTime now);
 
  private:
   std::optional<Candidate> fetch_cached(const PointerRecord& pointer);

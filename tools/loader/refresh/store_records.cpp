@@ -44,7 +44,10 @@ StoreRecords read_store_records(Store& store, const std::string& set_name, const
     return bypass;
   };
   records.bypasses = {.of_set = read_bypass(1), .of_all = read_bypass(2)};
-  if (!is_any_read) throw *records.pointer_error;
+  if (!is_any_read) {
+    records.bypasses.reset();
+    records.bypass_error.reset();
+  }
   return records;
 }
 

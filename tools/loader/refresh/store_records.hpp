@@ -11,17 +11,16 @@
 
 namespace keysieve {
 
-// A record that cannot be read does not hide the others. If none can, the store is damaged, and says nothing.
+// A record that cannot be read does not hide the others.
 struct StoreRecords {
   std::optional<PointerRecord> pointer{};
   std::optional<Error> pointer_error{};
-  StoreBypasses bypasses{};
+  std::optional<StoreBypasses> bypasses{};  // nothing if no record can be read: then the store is damaged
   std::optional<Error>
       bypass_error{};  // one that cannot be read is one without end, as one that is not understood
 };
 
-// `store_name` is for messages. Throws as a Store does, also Data and Incompatible if it can read none of
-// them.
+// `store_name` is for messages. Throws as a Store does, except for records that cannot be read.
 StoreRecords read_store_records(Store& store, const std::string& set_name, const std::string& store_name);
 
 }  // namespace keysieve

@@ -121,6 +121,22 @@ TEST_F(SetRefresherBypass, StaysAsItWasWhileNoRecordOfTheStoreCanBeRead) {
   EXPECT_EQ(site_.live_generation("tags"), 1U);
 }
 
+TEST_F(SetRefresherBypass, StaysAsItWasWhileOnlyTheAddsLogCanBeRead) {
+  RedisServer& server = shared_redis();
+  server.command("FLUSHALL");
+  url_ = server.tcp_url();
+  site_.push("tags", kKeys, url_);
+  EXPECT_EQ(trouble(), Trouble::None);
+  for (const std::string key : {"keysieve:tags:current", "keysieve:tags:bypass", "keysieve:bypass"}) {
+    server.command("DEL " + key);
+    server.command("LPUSH " + key + " x");
+  }
+  site_.add("tags", kAdded, url_);
+  EXPECT_THAT(refresh(), IsRefused());
+  EXPECT_FALSE(is_bypassed_here());
+  EXPECT_TRUE(site_.knows("tags", kAdded));
+}
+
 TEST_F(SetRefresherBypass, IsInForceAgainWhenSharedMemoryWasWiped) {
   bypass("tags");
   refresh();

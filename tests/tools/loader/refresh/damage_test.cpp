@@ -70,7 +70,7 @@ TEST_F(SetRefresherDamage, BypassesTheSetUntilItCanBePublishedAgain) {
 
   start();
   EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
-  EXPECT_FALSE(reader_.follow()) << "a loader that begins anew knows it too";
+  EXPECT_FALSE(reader_.follow()) << "a loader that begins again knows it too";
 
   std::filesystem::remove(site_.root() / "store");
   std::filesystem::rename(site_.root() / "away", site_.root() / "store");
