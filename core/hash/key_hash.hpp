@@ -12,9 +12,9 @@
 namespace keysieve {
 
 // The first bits choose the shard, so that the order of hashes is the order of their shards, for any number
-// of shards. Filters use remix() of it. Two keys have the same hash with probability 2^-64, so an absent key
-// comes back as maybe for this reason alone in a share of n / 2^64 of the questions to a set of n keys:
-// 5.4e-10 for 10 billion keys, 0.05 % of the lowest target FPR.
+// of shards. Filters use remix() of it. Two keys have the same hash with probability 2^-64, which alone
+// makes an absent key come back as maybe with probability n / 2^64 in a set of n keys: 5.4e-10 for 10 billion
+// keys, 0.05 % of the lowest target FPR.
 struct KeyHash {
   std::uint64_t word;
 
@@ -33,7 +33,7 @@ inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
 // Out of line, so that only key_hash.cpp includes xxHash, and no lookup holds a copy of it.
 [[gnu::noinline]] KeyHash hash_by_library(std::string_view key, std::uint64_t seed) noexcept;
 
-// Hashes keys with one seed. Keys of 17 to 32 bytes are hashed in place.
+// Hashes keys with one seed. Keys of 17 to 32 bytes are hashed in place, without a call.
 class KeyHasher {
  public:
   // The numbers are the first ones of XXH3's secret.

@@ -8,8 +8,8 @@
 namespace keysieve {
 namespace {
 
-// Root may switch in anyone's folder, even one that has changed hands: workers that have it mapped still
-// answer from it.
+// Root may switch in a folder that was given to another user with all its files: workers that have it mapped
+// still answer from it.
 std::optional<uid_t> owner_to_trust(const std::string& directory, const std::string& set_name) {
   struct stat folder {};
   if (::geteuid() == 0 && ::lstat((directory + "/" + set_name).c_str(), &folder) == 0) return folder.st_uid;

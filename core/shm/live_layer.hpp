@@ -37,8 +37,8 @@ inline std::uint64_t first_lane_of(KeyHash hash, LayerGeometry geometry) noexcep
 
 struct LayerFill {
   double fill_ratio = 0.0;  // mean share of bits set
-  double estimated_fpr =
-      0.0;  // from the bytes, per block: for a key that is neither in the snapshot nor added
+  // From the bytes, per block: for a key that is neither in the snapshot nor added.
+  double estimated_fpr = 0.0;
 };
 
 // Reads all shards, even while a writer is at work. All zero without a layer.
@@ -92,9 +92,10 @@ class LiveLayer {
 // writer, which there should not be, could not clear any.
 inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash hash) noexcept {
   LayerLane* block = lanes + first_lane_of(hash, geometry);
+  const std::uint64_t mixed = remix(hash);
   bool any_new = false;
   for (std::uint32_t lane = 0; lane < SplitBlock::kLanes; ++lane) {
-    const std::uint32_t bit = SplitBlock::lane_bit(remix(hash), lane);
+    const std::uint32_t bit = SplitBlock::lane_bit(mixed, lane);
     if ((block[lane].load(std::memory_order_relaxed) & bit) != 0) continue;
     block[lane].fetch_or(bit, std::memory_order_relaxed);
     any_new = true;

@@ -175,6 +175,7 @@ void SnapshotView::check_set_name(std::string_view expected, const std::string& 
   throw Error(ErrorKind::Data, source + " holds set \"" + std::string(set_name()) + "\", not \"" +
                                    std::string(expected) + "\"");
 }
+
 std::string_view SnapshotView::key_profile() const noexcept {
   return padded_text(header_->key_profile);
 }

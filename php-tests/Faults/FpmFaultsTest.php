@@ -220,7 +220,7 @@ final class FpmFaultsTest extends TestCase
         self::assertSoon(fn (): bool => $both() && array_intersect($this->pool->workers(), $before) === [], $workers);
     }
 
-    /** Starts a publish that has stopped (SIGSTOP) behind that system call, with the lock held. */
+    /** Starts a publish that stops (SIGSTOP) behind that system call, with the lock held. */
     private function startPublishUntil(string $moment): Background
     {
         $folder = new Folder('publish');

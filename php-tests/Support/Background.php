@@ -62,7 +62,7 @@ final class Background
         if ($this->process !== null) {
             if ($this->isRunning()) {
                 $this->signal($signal);
-                $this->signal(SIGCONT); // one that has stopped would not get the other
+                $this->signal(SIGCONT); // a stopped one would not get the other
             }
             $this->status();
         }

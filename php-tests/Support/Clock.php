@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Support;
 
 /**
- * A clock that has stopped until it is moved, for processes that are started with its environment: no test waits until
+ * A clock that moves only when it is told to, for processes that are started with its environment: no test waits until
  * something expires, and nothing expires because the machine is slow. It is that of libfaketime. Ends with the object.
  */
 final class Clock

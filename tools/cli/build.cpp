@@ -319,8 +319,8 @@ void add_label_options(CLI::App* verb, BuildOptions& options) {
                    "Names how keys are normalised, at most 64 bytes; PHP can ask for it")
       ->type_name("TEXT");
   verb->add_option("--format", options.settings.format,
-                   "Snapshot format, of " + snapshot_formats_text() +
-                       ": the older one is for hosts that are not upgraded yet")
+                   "Snapshot format: " + snapshot_formats_text() +
+                       "; the one before is for hosts that are not upgraded yet")
       ->type_name("N")
       ->capture_default_str();
 }

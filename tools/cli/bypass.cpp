@@ -30,16 +30,16 @@ struct BypassOptions {
   bool json = false;
 };
 
-// `others`: what may hold in spite of an end.
-std::string state_text(const std::optional<UnixSeconds>& until, std::string_view others) {
-  if (!until) return "off" + std::string(others);
+// `off` is what to say without an end.
+std::string state_text(const std::optional<UnixSeconds>& until, std::string_view off) {
+  if (!until) return std::string(off);
   return *until == 0 ? "on, until `--off`: every lookup answers maybe"
                      : "on, until " + format_moment(*until) + ": every lookup answers maybe";
 }
 
 // `until`: nothing for off, 0 for without end.
-void add_state(Report& report, const std::optional<UnixSeconds>& until, std::string_view others) {
-  report.add("bypass", state_text(until, others), "bypass", until.has_value());
+void add_state(Report& report, const std::optional<UnixSeconds>& until, std::string_view off) {
+  report.add("bypass", state_text(until, off), "bypass", until.has_value());
   if (until.value_or(0) != 0) report.add_member("bypass_until", *until);
 }
 
@@ -48,14 +48,14 @@ std::optional<UnixSeconds> wanted_end(const BypassOptions& options) {
   return options.for_seconds ? unix_now() + *options.for_seconds : 0;
 }
 
-// What follows "off" when the switch of this host is off.
-std::string_view rest_of_off(const BypassOptions& options) {
+// What it means that the switch of this host is off.
+std::string_view off_text(const BypassOptions& options) {
   SetReader reader = status_reader(options.directory, *options.set_name);
   reader.follow();
-  if (reader.availability() == Availability::Ready) return ": lookups answer normally";
+  if (reader.availability() == Availability::Ready) return "off: lookups answer normally";
   return reader.availability() == Availability::Bypassed
-             ? " on this host, but on in the store: see --store"
-             : " on this host; keysieve status says why it does not answer";
+             ? "off on this host, but on in the store: see --store"
+             : "off on this host; keysieve status says why the set does not answer";
 }
 
 void bypass_here(const BypassOptions& options) {
@@ -69,7 +69,7 @@ void bypass_here(const BypassOptions& options) {
   }
   Report report;
   report.add("set", *options.set_name, "set", *options.set_name);
-  add_state(report, until, until ? "" : rest_of_off(options));
+  add_state(report, until, until ? "" : off_text(options));
   report.print(options.json);
 }
 
@@ -91,7 +91,7 @@ void show(Report& report, const BypassOptions& options, Store& store) {
     bypasses.of_all = read_bypass_of_all(store);
   }
   add_state(report, bypassed_until(bypasses, unix_now()),
-            " in the store; hosts may have bypasses of their own");
+            "off in the store; hosts may have bypasses of their own");
   if (options.set_name) add_record(report, "of the set", "of_set", bypasses.of_set);
   add_record(report, "of all sets", "of_all", bypasses.of_all);
 }
@@ -136,8 +136,8 @@ void add_bypass(CLI::App& program, Outcome& /*outcome*/) {
                "  keysieve bypass tags --store redis://cache:6379/2 --for 2h\n"
                "  keysieve bypass --store redis://cache:6379/2\n"
                "  keysieve bypass --store redis://cache:6379/2 --show\n"
-               "The switches of a host and of a store are independent: lookups answer normally only when all "
-               "are off.");
+               "The switches of a host and of a store are independent: lookups answer normally only when\n"
+               "all are off.");
   verb->add_option("SET", options->set_name, "Name of the set; without it all sets of the --store");
   add_directory(verb, options->directory);
   auto* store =

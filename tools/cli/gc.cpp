@@ -88,14 +88,14 @@ int gc(const GcOptions& options) {
 
 void add_gc(CLI::App& program, Outcome& outcome) {
   auto options = std::make_shared<GcOptions>();
-  CLI::App* verb =
-      add_verb(program, "gc", "Remove what interrupted pushes left in a store",
-               "  keysieve gc lmdb:/var/lib/keysieve\n"
-               "  keysieve gc redis://cache:6379/2 --dry-run --json\n"
-               "  keysieve gc lmdb:/var/lib/keysieve --older-than 1h\n"
-               "Pushes clean up after themselves; gc finds what they cannot see. It reads the names of all "
-               "records in\n"
-               "the store, so once per day or week is enough. It is safe at any time, even during a push.");
+  CLI::App* verb = add_verb(
+      program, "gc", "Remove what interrupted pushes left in a store",
+      "  keysieve gc lmdb:/var/lib/keysieve\n"
+      "  keysieve gc redis://cache:6379/2 --dry-run --json\n"
+      "  keysieve gc lmdb:/var/lib/keysieve --older-than 1h\n"
+      "Pushes clean up after themselves; gc finds what they cannot see. It reads the names of all\n"
+      "records in the store, so once per day or week is enough. It is safe at any time, even during\n"
+      "a push.");
   verb->add_option("URL", options->store_url, store_help())->required();
   verb->add_flag("--dry-run", options->dry_run, "Say what would be removed, and change nothing");
   add_parsed(

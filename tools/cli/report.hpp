@@ -37,8 +37,7 @@ void print_json(const Json& value);
 void print_warning(const std::string& warning);
 void print_warnings(const std::vector<std::string>& warnings);
 
-// Writes what was printed, because standard output may be a full disk. Throws
-// CannotCreate.
+// Writes what was printed, because standard output may be a full disk. Throws CannotCreate.
 void flush_output();
 
 // Rows under headings, columns as wide as their widest cell; numbers are given as text and stand to the

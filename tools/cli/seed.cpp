@@ -47,9 +47,8 @@ void add_seed(CLI::App& program, Outcome& /*outcome*/) {
       program, "seed", "Show the seed that the sets of a store share, or draw a new one",
       "  keysieve seed lmdb:/var/lib/keysieve\n"
       "  keysieve seed --new redis://cache:6379/2\n"
-      "Anyone who knows the seed can choose keys that overfill a shard. With a new one the next build of "
-      "each set\n"
-      "(--like or --store with this store) takes it; until then what is published is served as before.");
+      "Anyone who knows the seed can choose keys that overfill a shard. The next build of each set (--like\n"
+      "or --store with this store) takes the new one; until then what is published is served as before.");
   verb->add_option("URL", options->store_url, store_help())->required();
   verb->add_flag("--new", options->renew, "Draw a new seed for all future builds");
   add_json(verb, options->json);

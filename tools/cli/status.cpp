@@ -51,7 +51,7 @@ std::string generation_text(const PublicationStatus& published) {
 
 struct Column {
   const char* heading;
-  bool is_wide;  // shown with --wide alone: the others fit into 100 columns
+  bool is_wide;  // shown only with --wide: the others usually fit into 100 columns
   std::string (*cell)(const PublicationStatus& published, UnixSeconds now);
 };
 
@@ -114,6 +114,10 @@ void print_text(const DirectoryStatus& directory, const std::vector<SetStatus>& 
   fmt::print("\n");
 }
 
+// So that the table of readers fits into 100 columns.
+constexpr std::size_t kShownProgram = 20;
+constexpr std::size_t kShownProgramWide = 60;
+
 // Cuts UTF-8 between characters, never within one.
 std::string shortened(const std::string& program, std::size_t shown) {
   if (program.size() <= shown) return program;
@@ -142,7 +146,7 @@ void print_text(const ReaderProcesses& found, UnixSeconds now, bool is_wide) {
       table.add({reader.set_name, std::to_string(reader.publication), format_bytes(reader.bytes),
                  reader.is_removed ? "pinned" : "published", std::to_string(reader.pid),
                  user_name(reader.uid), format_age(reader.started_at, now),
-                 shortened(reader.program, is_wide ? 60 : 20)});
+                 shortened(reader.program, is_wide ? kShownProgramWide : kShownProgram)});
     }
     table.print();
   }

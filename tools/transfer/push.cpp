@@ -190,8 +190,8 @@ class Push {
       remove_garbage(store_, set_name_, pointer);
       trim_adds(store_, set_name_, pointer);
     } catch (const Error& error) {
-      warnings_.push_back("set \"" + set_name_ + "\": not everything obsolete was removed; " +
-                          "the next push or gc will: " + error.what());
+      warnings_.push_back("set \"" + set_name_ + "\": some obsolete records are left, " +
+                          "which the next push or gc removes: " + error.what());
     }
   }
 

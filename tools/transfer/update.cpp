@@ -34,12 +34,11 @@ std::vector<KeyHash> distinct_hashes(const std::vector<std::string>& keys, std::
 }
 
 void warn_of_keys_that_stay(const std::string& set_name, UpdateResult& result) {
-  const std::uint64_t left = result.keys_to_remove - result.removed_keys;
-  if (left == 0) return;
-  result.pushed.warnings.push_back("set \"" + set_name + "\": " + std::to_string(left) + " of " +
-                                   format_count_of(result.keys_to_remove, "key") +
-                                   " to remove stayed: certainly not in the set, or " +
-                                   "added so often that the count of copies is lost");
+  if (result.removed_keys == result.keys_to_remove) return;
+  result.pushed.warnings.push_back(
+      "set \"" + set_name + "\": removed " + std::to_string(result.removed_keys) + " of " +
+      format_count_of(result.keys_to_remove, "key") +
+      "; the rest is certainly not in the set, or was added so often that its copies are no longer counted");
 }
 
 // Repeating an update that was done would count keys twice, or remove others. So the error must say whether

@@ -103,9 +103,10 @@ TEST_F(Keysieved, RefusesAReloadThatWouldLoseAdds) {
   std::filesystem::rename(site_.cache(), site_.cache() + ".away");
   site_.write("cache", "not a folder");
   site_.add("tags", kAdded);
-  ASSERT_TRUE(says("tags: 10 adds only in memory, which a restart would lose: ")) << log();
+  ASSERT_TRUE(says("tags: a restart would lose 10 adds, which cannot be saved: ")) << log();
   keysieved_->send(SIGHUP);
-  EXPECT_TRUE(says("reload refused, the old configuration stays in force: tags: 10 adds only in memory"))
+  EXPECT_TRUE(
+      says("reload refused, the old configuration stays in force: tags: a restart would lose 10 adds"))
       << log();
   EXPECT_TRUE(site_.knows("tags", kAdded));
 }

@@ -102,7 +102,7 @@ TEST_F(UpdateTest, RemovesAndAddsAtOnceWhenTheKindCan) {
   EXPECT_TRUE(result.is_exact);
   EXPECT_EQ(result.keys_to_remove, 3U);
   EXPECT_EQ(result.removed_keys, 2U);
-  EXPECT_THAT(result.pushed.warnings, ElementsAre(HasSubstr("set \"tags\": 1 of 3 keys to remove stayed")));
+  EXPECT_THAT(result.pushed.warnings, ElementsAre(HasSubstr("set \"tags\": removed 2 of 3 keys; the rest")));
   EXPECT_EQ(result.pushed.record.key_count, 1'098U);
   const Pulled pulled = pull();
   for (const char* key : {"key1", "key2"}) EXPECT_FALSE(answers_maybe(view_of(pulled.snapshot), key)) << key;

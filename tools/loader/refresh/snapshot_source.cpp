@@ -107,7 +107,7 @@ void SnapshotSource::save_again(const LivePublication& live, const Publisher& pu
     read_all_at(publisher.folder().open_file(name, O_RDONLY), 0, bytes.get(), path);
     SnapshotView::decode(bytes.get(), path, Check::Everything);  // an older one that is whole is better
     save(live.generation, bytes.get(), now);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {  // or no memory for it: the set answers all the same
     save_failed(error, now);
   }
 }
@@ -151,7 +151,7 @@ void SnapshotSource::save(std::uint64_t generation, Bytes snapshot, SteadyTime n
   }
 }
 
-void SnapshotSource::save_failed(const Error& error, SteadyTime now) {
+void SnapshotSource::save_failed(const std::exception& error, SteadyTime now) {
   save_backoff_.failed(now);
   log_.say_cache_trouble(error.what());
 }

@@ -2,6 +2,7 @@
 // pass before it is published.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <optional>
 
@@ -53,13 +54,13 @@ class SnapshotSource {
   [[nodiscard]] bool is_cached(const LivePublication& live) const noexcept;
   // Replaces the cached snapshot. A cache that cannot be written is logged and stops nothing.
   void save(std::uint64_t generation, Bytes snapshot, SteadyTime now);
-  // Does it for the live publication, if the cache could not be written or does not hold that generation when
-  // this process begins. With a backoff.
+  // Saves the live publication if that failed before, or if this process did not find it in the cache when it
+  // began. Tries with a backoff.
   void save_again(const LivePublication& live, const Publisher& publisher, SteadyTime now);
 
  private:
   std::optional<Candidate> fetch_cached(const PointerRecord& pointer);
-  void save_failed(const Error& error, SteadyTime now);
+  void save_failed(const std::exception& error, SteadyTime now);
 
   const SetConfig& config_;
   std::string directory_;

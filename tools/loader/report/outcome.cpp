@@ -66,7 +66,7 @@ Outcome cannot_publish(const Error& error) {
 
 Outcome adds_in_memory(std::size_t adds, const std::string& failure) {
   return in_trouble(Trouble::AddsInMemory, ErrorKind::CannotCreate,
-                    fmt::format("{} only in memory, which a restart would lose: {}",
+                    fmt::format("a restart would lose {}, which cannot be saved: {}",
                                 format_count_of(adds, "add"), failure));
 }
 

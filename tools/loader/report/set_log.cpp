@@ -50,7 +50,7 @@ void SetLog::say_damaged(const std::string& damage) {
 }
 
 void SetLog::say_layer_damaged(std::size_t lost) {
-  spdlog::error("{}: the live layer had lost {}, added again now", set_name_, format_count_of(lost, "key"));
+  spdlog::error("{}: restoring {} that the live layer had lost", set_name_, format_count_of(lost, "key"));
 }
 
 void SetLog::say_enlarged(LayerGeometry before, const NewLayer& now) {

@@ -312,7 +312,7 @@ TEST_F(SetRefresherAdds, FollowsTheLogWhenTheCacheCannotBeWritten) {
   go_live();
   site_.add("tags", kAdded);
   EXPECT_EQ(trouble(), Trouble::AddsInMemory);
-  EXPECT_EQ(refresher_->outcome().reason, "10 adds only in memory, which a restart would lose: " +
+  EXPECT_EQ(refresher_->outcome().reason, "a restart would lose 10 adds, which cannot be saved: " +
                                               mirror_path() + ": cannot open: No such file or directory");
   EXPECT_TRUE(site_.knows("tags", kAdded));
   EXPECT_NE(refresher_->unsaved_adds(), std::nullopt);

@@ -78,9 +78,7 @@ std::string distribution_svg(const ShardDistribution& distribution) {
 
 std::string distribution_caption(const ShardDistribution& distribution) {
   const bool is_fill = distribution.measure == ShardDistribution::Measure::FillRatio;
-  const std::string shards = distribution.shard_count == 1
-                                 ? std::string("1 shard")
-                                 : format_count_of(distribution.shard_count, "shard");
+  const std::string shards = format_count_of(distribution.shard_count, "shard");
   const std::string measure = is_fill ? "fill ratio" : "keys per shard";
   if (has_one_value(distribution)) {
     return fmt::format("{}, {} {}", shards, measure, value_text(distribution, distribution.mean));
