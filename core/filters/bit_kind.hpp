@@ -46,7 +46,7 @@ struct BitKind : Policy {
   static Lookup lookup(const FilterParams& /*params*/, InstructionSet instructions) noexcept {
 #if KEYSIEVE_X86_64
     if constexpr (requires { typename Policy::Avx2; }) {
-      if (instructions >= InstructionSet::Avx2) {
+      if (instructions == InstructionSet::Avx2) {
         return lookup_of<Avx2Functions<typename Policy::template Probe<typename Policy::Avx2>>>();
       }
     }

@@ -143,7 +143,7 @@ struct Cuckoo {
 
   static Lookup lookup(const FilterParams& /*params*/, InstructionSet instructions) noexcept {
 #if KEYSIEVE_X86_64
-    if (instructions >= InstructionSet::Avx2) return lookup_of<Avx2Functions<Probe>>();
+    if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Functions<Probe>>();
 #endif
     static_cast<void>(instructions);
     return lookup_of<ScalarFunctions<Probe>>();

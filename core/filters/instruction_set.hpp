@@ -10,8 +10,6 @@
 #if defined(__x86_64__)
 #define KEYSIEVE_X86_64 1
 #define KEYSIEVE_AVX2 [[gnu::target("avx2,bmi,bmi2,popcnt")]]
-#define KEYSIEVE_AVX512 \
-  [[gnu::target("avx2,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx512vpopcntdq")]]
 #endif
 
 namespace keysieve {
@@ -19,11 +17,10 @@ namespace keysieve {
 enum class InstructionSet : std::uint8_t {
   Scalar,
   Avx2,
-  Avx512,  // F, BW, DQ, VL, VBMI2 and VPOPCNTDQ: Ice Lake and Zen 4 onwards
 };
 
-// The best that this processor and its system can run. The environment variable KEYSIEVE_INSTRUCTION_SET
-// (scalar, avx2, avx512) can lower it, for comparisons and for tools that do not know newer instructions.
+// The best that this processor and its system can run, or Scalar if the environment has
+// KEYSIEVE_INSTRUCTION_SET=scalar, for comparisons.
 InstructionSet best_instruction_set() noexcept;
 
 // All that this processor can run, Scalar first.

@@ -78,18 +78,6 @@ struct Avx2Functions {
     look_up_many<Probe>(array, hashes, results);
   }
 };
-
-template <typename Probe>
-struct Avx512Functions {
-  KEYSIEVE_AVX512 [[gnu::flatten]] static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
-    return look_up<Probe>(array, hash);
-  }
-  KEYSIEVE_AVX512 [[gnu::flatten]] static void may_contain_many(const ShardArray& array,
-                                                                std::span<const KeyHash> hashes,
-                                                                bool* results) noexcept {
-    look_up_many<Probe>(array, hashes, results);
-  }
-};
 #endif
 
 template <typename Functions>

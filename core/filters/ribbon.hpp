@@ -57,7 +57,6 @@ struct Ribbon {
   static Lookup lookup(const FilterParams& /*params*/, InstructionSet instructions) noexcept {
     using namespace ribbon;
 #if KEYSIEVE_X86_64
-    if (instructions == InstructionSet::Avx512) return lookup_of<Avx512Functions<Probe<Avx512Kernel>>>();
     if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Functions<Probe<Avx2Kernel>>>();
 #endif
     return lookup_of<ScalarFunctions<Probe<ScalarKernel>>>();

@@ -72,43 +72,5 @@ struct Avx2Kernel {
   }
 };
 
-struct Avx512Kernel {
-  static constexpr std::uint32_t kLanes = 16;
-
-  KEYSIEVE_AVX512 static bool first_pass(const std::byte* first, std::uint32_t columns, std::uint32_t skip,
-                                         Row row, std::uint32_t fingerprint) noexcept {
-    return lanes_pass(first, columns, columns, skip, row, fingerprint);
-  }
-
-  KEYSIEVE_AVX512 static bool others_pass(const std::byte* first, std::uint32_t columns, std::uint32_t skip,
-                                          Row row, std::uint32_t fingerprint) noexcept {
-    static_assert(kMostColumns <= 2 * kLanes);
-    return lanes_pass(first + bytes_of_words(kLanes), columns - kLanes, columns, skip, row,
-                      fingerprint >> kLanes);
-  }
-
- private:
-  // Checks the next `wanted` columns, as far as there are lanes for them.
-  KEYSIEVE_AVX512 static bool lanes_pass(const std::byte* word, std::uint32_t wanted, std::uint32_t columns,
-                                         std::uint32_t skip, Row row, std::uint32_t fingerprint) noexcept {
-    const std::uint32_t lanes = _bzhi_u32(0xffff, wanted);
-    const auto mask = static_cast<__mmask16>(lanes);
-    const __m512i shift = _mm512_set1_epi32(static_cast<int>(skip));
-    __m512i sum = _mm512_setzero_si512();
-    __m512i slots = _mm512_maskz_loadu_epi32(mask, word);
-    for (int i = 0; i < kWindow / static_cast<int>(kBlockSlots); ++i) {
-      word += bytes_of_words(columns);
-      const __m512i next = _mm512_maskz_loadu_epi32(mask, word);
-      const __m512i window = _mm512_shrdv_epi32(slots, next, shift);
-      const __m512i chosen = _mm512_set1_epi32(static_cast<int>(coefficients(row, i)));
-      sum = _mm512_xor_si512(sum, _mm512_and_si512(window, chosen));
-      slots = next;
-    }
-    const std::uint32_t odd =
-        _mm512_movepi32_mask(_mm512_maskz_slli_epi32(mask, _mm512_popcnt_epi32(sum), 31));
-    return ((odd ^ fingerprint) & lanes) == 0;
-  }
-};
-
 }  // namespace keysieve::ribbon
 #endif
