@@ -51,8 +51,13 @@ struct BitKind : Policy {
       }
     }
 #endif
+    if constexpr (requires { typename Policy::Neon; }) {
+      if (instructions == InstructionSet::Neon) {
+        return lookup_of<BaselineFunctions<typename Policy::template Probe<typename Policy::Neon>>>();
+      }
+    }
     static_cast<void>(instructions);
-    return lookup_of<ScalarFunctions<typename Policy::template Probe<Policy>>>();
+    return lookup_of<BaselineFunctions<typename Policy::template Probe<Policy>>>();
   }
 };
 

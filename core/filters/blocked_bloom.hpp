@@ -4,6 +4,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include "core/filters/bit_kind.hpp"
@@ -78,6 +80,8 @@ struct BlockedBloom : Blocks<64> {
 
 #if KEYSIEVE_X86_64
   struct Avx2;
+#elif KEYSIEVE_AARCH64
+  struct Neon;
 #endif
 
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {
@@ -142,6 +146,33 @@ struct BlockedBloom::Avx2 : BlockedBloom {
   template <typename Element>
   KEYSIEVE_AVX2 static __m256i load(const Element* address) noexcept {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(address));
+  }
+};
+#elif KEYSIEVE_AARCH64
+// Keeps the block in four registers, from which one table lookup takes the bytes of all bits of a word.
+struct BlockedBloom::Neon : BlockedBloom {
+  static bool may_contain(const std::byte* block, const FilterParams& params, std::uint64_t mixed) noexcept {
+    const uint8x16x4_t bytes = vld1q_u8_x4(reinterpret_cast<const std::uint8_t*>(block));
+    return of_all_words(params, mixed, [&bytes](std::uint32_t word, std::uint32_t bits) {
+      const std::uint64_t wanted = kTopBits << (64 - 8 * bits);  // of the last `bits` bytes
+      return (tested_bits(bytes, word) & wanted) == wanted;
+    });
+  }
+
+ private:
+  static constexpr std::uint64_t kTopBits = 0x8080808080808080;
+
+  // A byte for each bit of the word, in the order of the salts; the bit is the topmost one of its byte.
+  static std::uint64_t tested_bits(const uint8x16x4_t& bytes, std::uint32_t word) noexcept {
+    const uint32x4_t first = vmulq_n_u32(vld1q_u32(Place::kSalts.data()), word);
+    const uint32x4_t second = vmulq_n_u32(vld1q_u32(Place::kSalts.data() + 4), word);
+    // The upper halves of the products: 4 bits for the lane, 2 for the byte of the lane, 3 for the bit of the
+    // byte. Bytes and bits are counted from the topmost one, but the bytes of the table from the lowest one.
+    const uint16x8_t places = vuzp2q_u16(vreinterpretq_u16_u32(first), vreinterpretq_u16_u32(second));
+    const uint8x8_t byte = veor_u8(vshr_n_u8(vshrn_n_u16(places, 8), 2), vdup_n_u8(3));
+    const uint8x8_t bit = vand_u8(vshrn_n_u16(places, 7), vdup_n_u8(7));
+    const uint8x8_t tested = vshl_u8(vqtbl4_u8(bytes, byte), vreinterpret_s8_u8(bit));
+    return vget_lane_u64(vreinterpret_u64_u8(tested), 0);
   }
 };
 #endif

@@ -146,7 +146,7 @@ struct Cuckoo {
     if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Functions<Probe>>();
 #endif
     static_cast<void>(instructions);
-    return lookup_of<ScalarFunctions<Probe>>();
+    return lookup_of<BaselineFunctions<Probe>>();
   }
 
  private:

@@ -7,10 +7,10 @@
 namespace keysieve {
 namespace {
 
-constexpr std::array kAll{InstructionSet::Scalar, InstructionSet::Avx2};
-
 InstructionSet of_this_processor() noexcept {
-#if KEYSIEVE_X86_64
+#if KEYSIEVE_AARCH64
+  return InstructionSet::Neon;
+#elif KEYSIEVE_X86_64
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
       __builtin_cpu_supports("popcnt")) {
@@ -34,7 +34,8 @@ InstructionSet best_instruction_set() noexcept {
 }
 
 std::span<const InstructionSet> instruction_sets() noexcept {
-  return std::span(kAll).first(static_cast<std::size_t>(of_this_processor()) + 1);
+  static const std::array sets{InstructionSet::Scalar, of_this_processor()};
+  return std::span(sets).first(sets[0] == sets[1] ? 1 : 2);
 }
 
 }  // namespace keysieve

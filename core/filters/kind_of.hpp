@@ -55,8 +55,9 @@ template <typename Probe>
   }
 }
 
+// For the instructions that every processor of the architecture has.
 template <typename Probe>
-struct ScalarFunctions {
+struct BaselineFunctions {
   static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
     return look_up<Probe>(array, hash);
   }

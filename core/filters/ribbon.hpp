@@ -59,7 +59,8 @@ struct Ribbon {
 #if KEYSIEVE_X86_64
     if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Functions<Probe<Avx2Kernel>>>();
 #endif
-    return lookup_of<ScalarFunctions<Probe<ScalarKernel>>>();
+    static_cast<void>(instructions);
+    return lookup_of<BaselineFunctions<Probe<ScalarKernel>>>();
   }
 
  private:

@@ -7,7 +7,7 @@ declare(strict_types=1);
 require __DIR__ . '/bench.php';
 
 const MODES = ['single, absent', 'single, present', 'batch of 20', '20 bytes, single', '20 bytes, batch'];
-const INSTRUCTIONS = ['scalar', 'AVX2'];
+const INSTRUCTIONS = ['scalar', 'AVX2', 'Neon'];
 const SIZES = ['L2', 'L3', 'DRAM'];
 
 /** The aims for the kinds' best instructions, in ns per key, by size and in the order of MODES; 0: no aim. */
