@@ -1,12 +1,10 @@
-// Builds one ribbon shard. Tries seeds until the rows of all columns fit, adds slots when none of them works,
-// and gives the remaining room to the last column. Never fails: at worst only the last column is left, and
-// nearly all keys are exempt from it.
+// Builds one ribbon shard. Tries seeds until the rows fit, and adds blocks when none of them works. Never
+// fails: more blocks have fewer columns, at last none, and then every key comes back as maybe.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
-#include "core/filters/ribbon/exemption.hpp"
 #include "core/filters/ribbon/forecast.hpp"
 #include "core/filters/ribbon/layout.hpp"
 #include "core/filters/ribbon/system.hpp"
@@ -16,23 +14,26 @@ namespace keysieve::ribbon {
 class ShardBuilder {
  public:
   ShardBuilder(MutableBytes shard, ShardEntry& entry, std::span<const KeyHash> keys)
-      : shard_(shard), entry_(entry), keys_(keys) {}
+      : shard_(shard), entry_(entry) {
+    hashes_.reserve(keys.size());
+    for (const KeyHash& key : keys) {
+      hashes_.emplace_back(key);
+      counts_.add(hashes_.back().bin());
+    }
+  }
 
   void build() {
-    entry_ = {.key_count = static_cast<std::uint16_t>(keys_.size()),
+    entry_ = {.key_count = static_cast<std::uint16_t>(hashes_.size()),
               .block_count = static_cast<std::uint16_t>(kFewestBlocks)};
-    if (keys_.empty()) return;
-    std::uint32_t blocks = first_blocks_for(keys_.size());
-    while (!fill_blocks(blocks) || !fill_last_column()) {
-      std::fill(shard_.begin(), shard_.end(), std::byte{0});
-      blocks += 1 + blocks / kBlocksPerStep;
-    }
+    if (hashes_.empty()) return;
+    std::uint32_t blocks = first_blocks_for(hashes_.size());
+    for (std::uint32_t step = 1 + blocks / 256; !fill(blocks); step += 1 + step / 8) blocks += step;
   }
 
   // The number of blocks a build begins with, and mostly ends with.
   static std::uint32_t first_blocks_for(std::uint64_t keys) noexcept {
     const std::uint64_t slots = std::max<std::uint64_t>(keys + spare_slots_for(keys), kWindow);
-    return static_cast<std::uint32_t>(slots / kBlockSlots + 1);  // one slot more than `slots`
+    return static_cast<std::uint32_t>((slots + kBlockSlots - 1) / kBlockSlots);
   }
 
  private:
@@ -44,123 +45,87 @@ class ShardBuilder {
     if (keys <= kForgiven) return 2;
     return 2 + (keys - kForgiven) * (keys - kForgiven) / 500'000;
   }
-  // For each number of slots: at most this many forecasts, and this many eliminations with a good forecast.
+  // For each number of blocks: at most this many forecasts, and this many eliminations with a good forecast.
   static constexpr std::uint32_t kForecasts = 16;
   static constexpr std::uint32_t kEliminations = 4;
-  static constexpr std::uint32_t kBlocksPerStep = 256;
-  static constexpr std::int32_t kHopelessPressure = kWindow * 27 / 32;
+  static constexpr std::int32_t kHopelessPressure = kWindow * 3 / 4;
 
-  using Equation = System::Equation;
-
-  bool fill_blocks(std::uint32_t blocks) {
-    const auto words = static_cast<std::uint32_t>(shard_.size() / kWordBytes);
-    const std::uint32_t columns = std::min(words / blocks, kMostColumns);
-    entry_.width = static_cast<std::uint8_t>(columns);
-    if (columns == 0) {
+  bool fill(std::uint32_t blocks) {
+    const Layout layout = Layout::of(static_cast<std::uint32_t>(shard_.size()), blocks);
+    entry_.width = static_cast<std::uint8_t>(layout.columns);
+    if (layout.columns == 0) {
       entry_.block_count = static_cast<std::uint16_t>(kFewestBlocks);
-      entry_.shape = 0;
-      hash_all(static_cast<std::uint8_t>(blocks));
       return true;
     }
     entry_.block_count = static_cast<std::uint16_t>(blocks);
-    const std::uint32_t slots = slots_in(blocks);
     std::uint32_t eliminations = 0;
-    for (std::uint32_t seed = 0; seed < kForecasts && eliminations < kEliminations; ++seed) {
-      hash_all(static_cast<std::uint8_t>(seed));
-      const Forecast forecast = counts_of(hashes_).forecast(slots);
+    const std::array<std::uint8_t, kSeeds> seeds = seeds_by_short_keys(layout);
+    for (std::uint32_t i = 0; i < kForecasts && eliminations < kEliminations; ++i) {
+      const Forecast forecast = Forecaster(counts_, seeds[i]).forecast(blocks);
       if (forecast.pressure >= kHopelessPressure) continue;
       ++eliminations;
+      entry_.seed = seeds[i];
       entry_.shape = forecast.levels;
-      if (system_.eliminate(equations(hashes_, Line(slots, forecast.levels), 0, columns), slots)) {
-        write_blocks(columns);
+      if (system_.eliminate(equations(layout), blocks * kBlockSlots, layout.short_starts() * kBlockSlots)) {
+        write_blocks(layout);
         return true;
       }
     }
     return false;
   }
 
-  void hash_all(std::uint8_t seed) {
-    entry_.seed = seed;
-    hashes_.clear();
-    for (const KeyHash& key : keys_) hashes_.emplace_back(key, seed);
+  // The fewer keys of the shard are compared by the short column, the more absent ones are: its slots are as
+  // many as before, and so cover more positions. So the seeds with the fewest keys there come first.
+  std::array<std::uint8_t, kSeeds> seeds_by_short_keys(const Layout& layout) const {
+    const std::uint32_t bins = layout.short_starts() * kBins / layout.blocks;
+    std::array<std::uint32_t, kSeeds> ranks;
+    for (std::uint32_t seed = 0; seed < kSeeds; ++seed) {
+      ranks[seed] = counts_.keys_before(bins, seed) * kSeeds + seed;
+    }
+    std::sort(ranks.begin(), ranks.end());
+    std::array<std::uint8_t, kSeeds> seeds;
+    std::transform(ranks.begin(), ranks.end(), seeds.begin(),
+                   [](std::uint32_t rank) { return static_cast<std::uint8_t>(rank % kSeeds); });
+    return seeds;
   }
 
-  static PositionCounts counts_of(std::span<const RowHash> hashes) noexcept {
-    PositionCounts counts;
-    for (const RowHash& hash : hashes) counts.add(hash.position());
-    return counts;
-  }
-
-  // Ordered by their start; the value consists of `columns` bits of the fingerprint, from `first_column` on.
-  std::span<const Equation> equations(std::span<const RowHash> hashes, const Line& line, int first_column,
-                                      std::uint32_t columns) {
-    std::vector<std::uint32_t>& ends = ends_;
-    ends.assign(line.slots() + 1, 0);
-    for (const RowHash& hash : hashes) ++ends[line.start_of(hash.position()) + 1];
-    for (std::size_t slot = 1; slot < ends.size(); ++slot) ends[slot] += ends[slot - 1];
-    equations_.resize(hashes.size());
-    const std::uint32_t mask = (std::uint32_t{1} << columns) - 1;
-    for (const RowHash& hash : hashes) {
-      const std::uint32_t start = line.start_of(hash.position());
-      const std::uint32_t value = hash.fingerprint() >> first_column & mask;
-      equations_[ends[start]++] = {hash.row(), start, value};
+  // Ordered by their start.
+  std::span<const Equation> equations(const Layout& layout) {
+    const Line line(layout.blocks, entry_.shape);
+    ends_.assign(layout.blocks + 1, 0);
+    starts_.clear();
+    for (const RowHash& hash : hashes_) {
+      starts_.push_back(line.block_of(hash.position(entry_.seed)));
+      ++ends_[starts_.back() + 1];
+    }
+    for (std::size_t block = 1; block < ends_.size(); ++block) ends_[block] += ends_[block - 1];
+    equations_.resize(hashes_.size());
+    const std::uint32_t mask = (std::uint32_t{2} << layout.columns) - 1;
+    for (std::size_t i = 0; i < hashes_.size(); ++i) {
+      equations_[ends_[starts_[i]]++] = {hashes_[i].row(), starts_[i] * kBlockSlots,
+                                         hashes_[i].fingerprint() & mask};
     }
     return equations_;
   }
 
-  void write_blocks(std::uint32_t columns) {
-    system_.solve(columns, kBlockSlots, [&](std::uint32_t slot, auto solution) {
-      std::byte* block = shard_.data() + bytes_of_words(slot / kBlockSlots * columns);
-      for (std::size_t column = 0; column < solution.size(); ++column) {
-        store(block + column * kWordBytes, static_cast<std::uint32_t>(solution[column]));
+  void write_blocks(const Layout& layout) {
+    std::byte* const short_column = shard_.data() + std::size_t{layout.blocks} * layout.columns;
+    system_.solve(layout.columns, [&](std::uint32_t slot, auto solution) {
+      const std::uint32_t block = slot / kBlockSlots;
+      std::byte* bytes = shard_.data() + std::size_t{block} * layout.columns;
+      for (std::uint32_t column = 0; column < layout.columns; ++column) {
+        bytes[column] = static_cast<std::byte>(solution[column] & 0xff);
       }
+      if (block < layout.short_blocks)
+        short_column[block] = static_cast<std::byte>(solution[layout.columns] & 0xff);
     });
-  }
-
-  bool fill_last_column() {
-    const Layout layout = Layout::of(static_cast<std::uint32_t>(shard_.size()), entry_);
-    if (layout.last_slots == 0) return true;
-    std::uint32_t share = share_for(keys_.size(), layout.seeds, layout.last_slots);
-    choose_seeds(layout, share);
-    for (; share < kWholeShare; ++share) {
-      hold_back(layout, share);
-      if (held_.size() > layout.last_slots) continue;
-      const Forecast forecast = counts_of(held_).forecast(layout.last_slots);
-      const Line line(layout.last_slots, forecast.levels);
-      if (!system_.eliminate(equations(held_, line, RowHash::kLastColumnBit, 1), layout.last_slots)) continue;
-      system_.solve(1, 8, [&](std::uint32_t slot, auto solution) {
-        shard_[layout.tail_offset + slot / 8] = static_cast<std::byte>(solution[0] & 0xff);
-      });
-      store(shard_.data() + layout.levels_offset(), forecast.levels);
-      store(shard_.data() + layout.share_offset(), static_cast<std::uint8_t>(share));
-      return true;
-    }
-    return false;
-  }
-
-  void choose_seeds(const Layout& layout, std::uint32_t share) {
-    std::vector<std::vector<std::uint16_t>> groups(layout.seeds);
-    for (const RowHash& hash : hashes_) {
-      if (layout.seeds != 0) groups[layout.group_of(hash.position())].push_back(hash.exemption());
-    }
-    for (std::uint32_t group = 0; group < layout.seeds; ++group) {
-      store(shard_.data() + layout.seeds_offset() + group, best_seed(groups[group], share));
-    }
-  }
-
-  void hold_back(const Layout& layout, std::uint32_t share) {
-    held_.clear();
-    for (const RowHash& hash : hashes_) {
-      if (!is_exempt(hash.exemption(), layout.seed_of(shard_.data(), hash.position()), share))
-        held_.push_back(hash);
-    }
   }
 
   MutableBytes shard_;
   ShardEntry& entry_;
-  std::span<const KeyHash> keys_;
+  BinCounts counts_;
   std::vector<RowHash> hashes_;
-  std::vector<RowHash> held_;  // keys that the last column holds: not exempt
+  std::vector<std::uint32_t> starts_;
   std::vector<std::uint32_t> ends_;
   std::vector<Equation> equations_;
   System system_;

@@ -17,20 +17,51 @@ struct Forecast {
   std::int32_t pressure;
 };
 
-class PositionCounts {
+// How many keys are in each bin.
+class BinCounts {
  public:
-  void add(std::uint32_t position) noexcept { ++up_to_[(position >> (32 - kBinBits)) + 1]; }
+  void add(std::uint32_t bin) noexcept { ++counts_[bin]; }
 
-  // Call once, after the last add.
-  [[nodiscard]] Forecast forecast(std::uint32_t slots) noexcept {
-    for (std::size_t bin = 1; bin < up_to_.size(); ++bin) up_to_[bin] += up_to_[bin - 1];
-    Levels levels = quantiles(slots);
-    std::int32_t best = pressure(slots, levels);
-    if (slots >= kFewestSlots) {
+  // Keys in the first `bins` bins of the order that a seed makes.
+  [[nodiscard]] std::uint32_t keys_before(std::uint32_t bins, std::uint32_t seed) const noexcept {
+    std::uint32_t keys = 0;
+    const std::uint32_t step = inverse_of(2 * seed + 1);
+    for (std::uint32_t i = 0, bin = 0; i < bins; ++i, bin += step) keys += counts_[bin % kBins];
+    return keys;
+  }
+
+  [[nodiscard]] std::array<std::int32_t, kBins + 1> up_to(std::uint32_t seed) const noexcept {
+    std::array<std::int32_t, kBins + 1> sums{};
+    const std::uint32_t step = inverse_of(2 * seed + 1);
+    for (std::uint32_t i = 0, bin = 0; i < kBins; ++i, bin += step) {
+      sums[i + 1] = sums[i] + static_cast<std::int32_t>(counts_[bin % kBins]);
+    }
+    return sums;
+  }
+
+ private:
+  // Modulo 2^32, by Newton's method: each step doubles the bits that are right.
+  static std::uint32_t inverse_of(std::uint32_t odd) noexcept {
+    std::uint32_t inverse = odd;  // of the lowest three bits
+    for (int step = 0; step < 2; ++step) inverse *= 2 - odd * inverse;
+    return inverse;
+  }
+
+  std::array<std::uint32_t, kBins> counts_{};
+};
+
+class Forecaster {
+ public:
+  Forecaster(const BinCounts& counts, std::uint32_t seed) noexcept : up_to_(counts.up_to(seed)) {}
+
+  [[nodiscard]] Forecast forecast(std::uint32_t blocks) const noexcept {
+    Levels levels = quantiles(blocks);
+    std::int32_t best = pressure(blocks, levels);
+    if (blocks >= kFewestToLevel) {
       for (bool better = true; better;) {
         better = false;
         for (std::int32_t& level : levels) {
-          for (const std::int32_t move : {-2, -1, 1, 2}) better |= improve(slots, levels, level, move, best);
+          for (const std::int32_t move : {-1, 1}) better |= improve(blocks, levels, level, move, best);
         }
       }
     }
@@ -38,10 +69,9 @@ class PositionCounts {
   }
 
  private:
-  static constexpr int kBinBits = 8;
-  static constexpr std::int32_t kScale = 1 << (kBinBits - 2);  // bins of a quarter
+  static constexpr std::int32_t kScale = kBins / 4;  // bins of a quarter
   // With fewer, the walk is short, and levels could meet.
-  static constexpr std::uint32_t kFewestSlots = 1024;
+  static constexpr std::uint32_t kFewestToLevel = 128;
 
   using Levels = std::array<std::int32_t, kLevelCount>;  // steps behind the even place
 
@@ -57,13 +87,13 @@ class PositionCounts {
     return static_cast<std::uint16_t>(bits);
   }
 
-  [[nodiscard]] Levels quantiles(std::uint32_t slots) const noexcept {
+  [[nodiscard]] Levels quantiles(std::uint32_t blocks) const noexcept {
     Levels levels{};
     const std::int64_t keys = up_to_.back();
-    if (slots < kFewestSlots || keys == 0) return levels;
+    if (blocks < kFewestToLevel || keys == 0) return levels;
     for (std::int32_t i = 0; i < kLevelCount; ++i) {
-      const std::int64_t wanted = std::int64_t{up_to_[bin_of(i + 1)]} * slots / keys;
-      const std::int64_t steps = (wanted - std::int64_t{slots / 4} * (i + 1)) / kStepSlots;
+      const std::int64_t wanted = std::int64_t{up_to_[bin_of(i + 1)]} * 4 * blocks / keys;
+      const std::int64_t steps = (wanted - std::int64_t{blocks} * (i + 1)) / 4;
       levels[static_cast<std::size_t>(i)] =
           static_cast<std::int32_t>(std::clamp<std::int64_t>(steps, -kMostSteps, kMostSteps));
     }
@@ -72,14 +102,14 @@ class PositionCounts {
 
   // Rows ahead of slots, in units of 1 / kScale: from any place to any later one. Counted twice at the front
   // and at the back, where only half a window tolerates them.
-  [[nodiscard]] std::int32_t pressure(std::uint32_t slots, const Levels& levels) const noexcept {
-    const Line line(slots, packed(levels));
+  [[nodiscard]] std::int32_t pressure(std::uint32_t blocks, const Levels& levels) const noexcept {
+    const Line line(blocks, packed(levels));
     std::int32_t highest = 0;
     std::int32_t lowest = 0;
     std::int32_t steepest = 0;
     for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
-      const std::int32_t length = line.level(quarter + 1) - line.level(quarter);
-      std::int32_t place = line.level(quarter) * kScale;
+      const std::int32_t length = (line.level(quarter + 1) - line.level(quarter)) * (kBlockSlots / 4);
+      std::int32_t place = line.level(quarter) * (kBlockSlots / 4) * kScale;
       for (std::size_t bin = bin_of(quarter); bin < bin_of(quarter + 1); ++bin) {
         const std::int32_t ahead = up_to_[bin] * kScale - place;
         highest = std::max(highest, ahead);
@@ -88,15 +118,15 @@ class PositionCounts {
         place += length;
       }
     }
-    const std::int32_t slack = (static_cast<std::int32_t>(slots) - up_to_.back()) * kScale;
+    const std::int32_t slack = (static_cast<std::int32_t>(blocks * kBlockSlots) - up_to_.back()) * kScale;
     return std::max({2 * highest, -2 * (lowest + slack), steepest});
   }
 
-  bool improve(std::uint32_t slots, const Levels& levels, std::int32_t& level, std::int32_t move,
+  bool improve(std::uint32_t blocks, const Levels& levels, std::int32_t& level, std::int32_t move,
                std::int32_t& best) const noexcept {
     const std::int32_t before = level;
     level = std::clamp(before + move, -kMostSteps, kMostSteps);
-    const std::int32_t found = pressure(slots, levels);
+    const std::int32_t found = pressure(blocks, levels);
     if (found < best) {
       best = found;
       return true;
@@ -105,7 +135,7 @@ class PositionCounts {
     return false;
   }
 
-  std::array<std::int32_t, (1 << kBinBits) + 1> up_to_{};
+  std::array<std::int32_t, kBins + 1> up_to_;
 };
 
 }  // namespace keysieve::ribbon

@@ -1,123 +1,149 @@
-// Looks one key up in a ribbon shard. For absent keys the lookup ends in the blocks, where a kernel compares
-// all columns; only keys that pass every column there are looked up in the last column.
+// Looks one key up in a ribbon shard: compares the columns of its window, eight at once.
 #pragma once
 
-#include "core/filters/ribbon/exemption.hpp"
+#include <array>
+#include <bit>
+
+#include "core/filters/instruction_set.hpp"
 #include "core/filters/ribbon/layout.hpp"
 #include "core/filters/ribbon/row.hpp"
-#include "core/filters/ribbon/system.hpp"
+
+#if KEYSIEVE_X86_64
+#include <immintrin.h>
+#endif
 
 namespace keysieve::ribbon {
 
-// The window of a row over consecutive bits. Reads whole bytes, at most one behind the window.
-inline Row window_of_bits(const std::byte* bits, std::uint32_t start) noexcept {
-  const std::byte* first = bits + start / 8;
-  const auto skip = static_cast<int>(start % 8);
-  const auto low = static_cast<Row>(load<Row>(first) >> skip);
-  const auto high = static_cast<Row>(load<std::uint8_t>(first + kWindow / 8));
-  return low | static_cast<Row>(high << 1 << (kWindow - 1 - skip));
-}
+inline constexpr std::uint32_t kGroup = 8;  // columns that are compared at once
 
-// Whether a key that passed the shard's blocks passes its last column too; false for every key of a shard
-// without keys.
-inline bool passes_last_column(const ShardArray& array, std::uint64_t index, RowHash hash) noexcept {
-  const std::byte* const shard = array.shard(index);
-  const ShardEntry& entry = array.entries[index];
-  if (entry.key_count == 0) return false;
-  const Layout layout = Layout::of(array.params.shard_bytes, entry);
-  if (layout.last_slots == 0) return true;
-  const auto share = load<std::uint8_t>(shard + layout.share_offset());
-  const bool exempt = is_exempt(hash.exemption(), layout.seed_of(shard, hash.position()), share);
-  const Line line(layout.last_slots, load<std::uint16_t>(shard + layout.levels_offset()));
-  const std::uint32_t start = line.start_of(hash.position());
-  const auto window = window_of_bits(shard + layout.tail_offset, start);
-  const bool wanted = hash.fingerprint() >> RowHash::kLastColumnBit != 0;
-  // No branch on `exempt`, because it would be mispredicted for every other key of the set.
-  return static_cast<bool>(exempt | (parity(window & hash.row()) == wanted));
-}
-
-// The columns of one window: `first` is the word of column 0 in the first block that it touches, `skip`
-// counts the slots of that block before it. A column passes when column j gives bit j of the fingerprint. The
-// first kLanes columns are compared inline, the others in a separate function, because few absent keys get
-// there. The scalar kernel is the reference; the others are in kernels.hpp.
-struct ScalarKernel {
-  static constexpr std::uint32_t kLanes = kMostColumns;
-
-  static bool first_pass(const std::byte* first, std::uint32_t columns, std::uint32_t skip, Row row,
-                         std::uint32_t fingerprint) noexcept {
-    for (std::uint32_t column = 0; column < columns; ++column, fingerprint >>= 1) {
-      const Row window =
-          window_of(first + bytes_of_words(column), columns * kWordBytes, static_cast<int>(skip));
-      if (parity(window & row) != ((fingerprint & 1) != 0)) return false;
-    }
-    return true;
+// Bit j: what a row gives in column j of a group. `block` is the group's first byte in the window's first
+// block, `columns` the bytes of a block; eight bytes are read of each, whatever the group's columns are.
+inline std::uint32_t parities_of_group(const std::byte* block, std::uint32_t columns, Row row) noexcept {
+  constexpr std::uint64_t kLowBits = 0x0101010101010101;  // of each byte
+  constexpr std::uint64_t kGather = 0x0102040810204080;   // brings them together in the top byte
+  std::uint64_t sum = 0;
+  for (int i = 0; i < kWindowBlocks; ++i, block += columns, row >>= 8) {
+    sum ^= load<std::uint64_t>(block) & (row & 0xff) * kLowBits;
   }
-  static bool others_pass(const std::byte* /*first*/, std::uint32_t /*columns*/, std::uint32_t /*skip*/,
-                          Row /*row*/, std::uint32_t /*fingerprint*/) noexcept {
-    return true;
+  sum ^= sum >> 4;
+  sum ^= sum >> 2;
+  sum ^= sum >> 1;
+  return static_cast<std::uint32_t>((sum & kLowBits) * kGather >> 56);
+}
+
+struct ScalarKernel {
+  // The same if the group is all there is: at most eight columns.
+  static std::uint32_t parities(const std::byte* window, std::uint32_t columns, Row row) noexcept {
+    return parities_of_group(window, columns, row);
+  }
+};
+
+#if KEYSIEVE_X86_64
+// Four blocks in a register.
+struct Avx2Kernel {
+  KEYSIEVE_AVX2 static std::uint32_t parities(const std::byte* window, std::uint32_t columns,
+                                              Row row) noexcept {
+    const __m256i rows = _mm256_set1_epi64x(static_cast<long long>(row));
+    const __m256i first_rows = _mm256_shuffle_epi8(rows, bytes(0));
+    const __m256i last_rows = _mm256_shuffle_epi8(rows, bytes(4));
+    const __m256i spread = _mm256_broadcastsi128_si256(
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(kSpread[columns].data())));
+    const std::size_t pair = std::size_t{2} * columns;
+    const __m256i first = _mm256_shuffle_epi8(pairs(window, window + pair), spread);
+    const __m256i last = _mm256_shuffle_epi8(pairs(window + 2 * pair, window + 3 * pair), spread);
+    const __m256i both =
+        _mm256_xor_si256(_mm256_and_si256(first, first_rows), _mm256_and_si256(last, last_rows));
+    __m128i sum = _mm_xor_si128(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+    sum = _mm_xor_si128(sum, _mm_unpackhi_epi64(sum, sum));
+    sum = _mm_xor_si128(sum, _mm_slli_epi16(sum, 4));
+    sum = _mm_xor_si128(sum, _mm_slli_epi16(sum, 2));
+    sum = _mm_xor_si128(sum, _mm_slli_epi16(sum, 1));
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(sum));
   }
 
  private:
-  static Row window_of(const std::byte* word, std::uint32_t stride, int skip) noexcept {
-    Row window = 0;
-    for (int at = 0; at < kWindow; at += static_cast<int>(kBlockSlots), word += stride) {
-      window |= static_cast<Row>(load<std::uint32_t>(word)) << at;
+  // Which bytes of a pair of blocks go where, so that each block has eight.
+  static constexpr auto kSpread = [] {
+    std::array<std::array<std::uint8_t, 16>, kGroup + 1> spread{};
+    for (std::uint8_t columns = 0; columns <= kGroup; ++columns) {
+      for (std::uint8_t i = 0; i < 8; ++i) {
+        spread[columns][i] = i;
+        spread[columns][8U + i] = static_cast<std::uint8_t>(columns + i) & 15;
+      }
     }
-    const auto last = static_cast<Row>(load<std::uint32_t>(word));
-    return window >> skip | last << 1 << (kWindow - 1 - skip);
+    return spread;
+  }();
+
+  // A byte of the row for each block of four, from the one of number `first` on.
+  KEYSIEVE_AVX2 static __m256i bytes(int first) noexcept {
+    constexpr long long kEach = 0x0101010101010101;
+    return _mm256_set_epi64x(kEach * (first + 3), kEach * (first + 2), kEach * (first + 1), kEach * first);
+  }
+  KEYSIEVE_AVX2 static __m256i pairs(const std::byte* low, const std::byte* high) noexcept {
+    return _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(low))),
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(high)), 1);
   }
 };
+#endif
 
 template <typename Kernel>
 struct Probe {
   static constexpr bool kReadsEntry = true;
 
-  const std::byte* window;  // first block that the key's window touches
+  const std::byte* window;  // the first block of the key's window
   RowHash hash;
+  std::uint32_t block;  // its number
   std::uint32_t columns;
-  std::uint32_t skip;  // slots of that block before the window
 
   [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
                                              KeyHash key) noexcept {
-    hash = RowHash(key, array.entries[index].seed);
-    find_window(array, index);
+    const ShardEntry& entry = array.entries[index];
+    hash = RowHash(key);
+    block = Line(entry.block_count, entry.shape).block_of(hash.position(entry.seed));
+    columns = entry.width;
+    window = array.shard(index) + std::size_t{block} * columns;
   }
 
   [[gnu::always_inline]] inline void prefetch(const ShardArray& /*array*/, KeyHash /*key*/) const noexcept {
-    const std::uint32_t bytes = (kWindow / kBlockSlots + 1) * columns * kWordBytes;
-    __builtin_prefetch(window);
-    __builtin_prefetch(window + kCacheLineBytes);
+    const std::uint32_t bytes = kWindowBlocks * columns;
+    for (std::uint32_t at = 0; at < bytes; at += kCacheLineBytes) __builtin_prefetch(window + at);
     __builtin_prefetch(window + bytes - 1);
   }
 
   [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& array,
                                                             KeyHash key) const noexcept {
-    return Kernel::first_pass(window, columns, skip, hash.row(), hash.fingerprint()) &&
-           passes_rest(array, shard_of(key, array.shard_count), hash);
+    if (columns > kGroup) return passes_groups(array, key, window, hash, block);
+    const std::uint32_t wrong = Kernel::parities(window, columns, hash.row()) ^ hash.fingerprint();
+    return (wrong & ((1U << columns) - 1)) == 0 && passes_short_column(array, key, hash, block);
   }
 
  private:
-  [[gnu::always_inline]] inline void find_window(const ShardArray& array, std::uint64_t index) noexcept {
+  [[gnu::noinline]] static bool passes_groups(const ShardArray& array, KeyHash key, const std::byte* group,
+                                              RowHash hash, std::uint32_t block) noexcept {
+    const std::uint32_t columns = array.entries[shard_of(key, array.shard_count)].width;
+    std::uint32_t fingerprint = hash.fingerprint();
+    for (std::uint32_t left = columns; left > 0; group += kGroup, fingerprint >>= kGroup) {
+      const std::uint32_t wrong = parities_of_group(group, columns, hash.row()) ^ fingerprint;
+      const std::uint32_t compared = std::min(left, kGroup);
+      if ((wrong & ((1U << compared) - 1)) != 0) return false;
+      left -= compared;
+    }
+    return passes_short_column(array, key, hash, block);
+  }
+
+  // False for every key of a shard without keys. In a function of its own, because few absent keys get here.
+  [[gnu::noinline]] static bool passes_short_column(const ShardArray& array, KeyHash key, RowHash hash,
+                                                    std::uint32_t block) noexcept {
+    const std::uint64_t index = shard_of(key, array.shard_count);
     const ShardEntry& entry = array.entries[index];
-    const Line line(slots_in(entry.block_count), entry.shape);
-    const std::uint32_t start = line.start_of(hash.position());
-    columns = entry.width;
-    window = array.shard(index) + bytes_of_words(start / kBlockSlots * columns);
-    skip = start % kBlockSlots;
-  }
-
-  // Few absent keys get here, so the values it needs are computed again instead of being kept.
-  [[gnu::noinline]] static bool passes_rest(const ShardArray& array, std::uint64_t index,
-                                            RowHash hash) noexcept {
-    return (array.entries[index].width <= Kernel::kLanes || others_pass(array, index, hash)) &&
-           passes_last_column(array, index, hash);
-  }
-
-  static bool others_pass(const ShardArray& array, std::uint64_t index, RowHash hash) noexcept {
-    Probe probe;
-    probe.hash = hash;
-    probe.find_window(array, index);
-    return Kernel::others_pass(probe.window, probe.columns, probe.skip, hash.row(), hash.fingerprint());
+    const std::byte* const shard = array.shard(index);
+    const Layout layout = Layout::of(array.params.shard_bytes, entry);
+    const std::uint32_t at = std::min(layout.blocks * layout.columns + block, array.params.shard_bytes - 8);
+    const auto odd = static_cast<std::uint32_t>(std::popcount(load<Row>(shard + at) & hash.row()));
+    const bool is_wrong = ((odd ^ hash.fingerprint() >> layout.columns) & 1) != 0;
+    // No branch, because it would be mispredicted for many keys of the set.
+    return (entry.key_count != 0) & !(is_wrong & (block < layout.short_starts()));
   }
 };
 

@@ -276,10 +276,11 @@ INSTANTIATE_TEST_SUITE_P(
                       HostileEntry{"binary_fuse", {.width = 255, .block_count = 1}, "wider than they can be"},
                       HostileEntry{"binary_fuse", {.width = 8, .block_count = 60'000}, "beyond the shard"},
                       HostileEntry{"binary_fuse", {.width = 8, .block_count = 1, .shape = 31}, "longer than"},
-                      HostileEntry{"ribbon", {.width = 255, .block_count = 3}, "more columns than"},
-                      HostileEntry{"ribbon", {.width = 24, .block_count = 60'000}, "beyond the shard"},
-                      HostileEntry{"ribbon", {.width = 24, .block_count = 0}, "longer than its slots"},
-                      HostileEntry{"ribbon", {.width = 6, .block_count = 3, .shape = 0x8000}, "levels"}),
+                      HostileEntry{"ribbon", {.width = 255, .block_count = 8}, "more columns than"},
+                      HostileEntry{"ribbon", {.width = 23, .block_count = 16'000}, "beyond the shard"},
+                      HostileEntry{"ribbon", {.width = 0, .block_count = 60'000}, "more blocks than"},
+                      HostileEntry{"ribbon", {.width = 23, .block_count = 0}, "longer than its slots"},
+                      HostileEntry{"ribbon", {.width = 6, .block_count = 8, .shape = 0x8000}, "levels"}),
     [](const auto& instance) { return instance.param.kind + "_" + std::to_string(instance.index); });
 
 TEST(SnapshotDecode, RefusesAHashCountOutOfRangeForEveryKind) {

@@ -28,7 +28,7 @@ std::vector<GoldenFile> golden_files() {
   std::vector<GoldenFile> files;
   for (const FilterKind& kind : filter_kinds()) files.push_back({std::string(kind.name), &kind});
   const FilterKind& ribbon = filter_kind_named("ribbon");
-  files.push_back({"ribbon_full", &ribbon, 2'350});  // uneven levels, exemption
+  files.push_back({"ribbon_full", &ribbon, 2'350});  // uneven levels, a short column
   files.push_back(
       {"cuckoo_full", &filter_kind_named("cuckoo"), 4'000});  // narrower fingerprints in some shards
   return files;
@@ -133,9 +133,9 @@ class GoldenFullShards : public ::testing::Test {
   }
 };
 
-TEST_F(GoldenFullShards, OfRibbonHaveUnevenLevelsAndExemption) {
+TEST_F(GoldenFullShards, OfRibbonHaveUnevenLevelsAndAShortColumn) {
   for (const ShardEntry& entry : entries_of("ribbon_full")) EXPECT_NE(entry.shape, ribbon::kEvenLevels);
-  // Between the FPRs of 7 and 6 whole columns: the last column holds only a share of the keys.
+  // Between the FPRs of 7 and 6 whole columns: the short column holds only a share of the keys.
   EXPECT_GT(estimated_fpr_of("ribbon_full"), 1.05 / 128);
   EXPECT_LT(estimated_fpr_of("ribbon_full"), 0.95 / 64);
 }

@@ -60,7 +60,7 @@ TEST_F(Plan, RecommendsOneKindForWhatIsNeededAndSaysWhy) {
       {{"--keys", "1M", "--static"},
        "ribbon",
        "the smallest (2 cache lines per lookup); split_block_bloom would be faster (1 cache line) but take "
-       "57 % more memory"},
+       "56 % more memory"},
       {{"--keys", "10", "--static"},
        "split_block_bloom",
        "the smallest and fastest (1 cache line per lookup)"},

@@ -59,14 +59,6 @@ std::uint64_t count_maybe(const SnapshotView& view, std::uint64_t first, std::ui
   return maybe;
 }
 
-// Mean per shard; a dash if no shard needed a second try.
-std::string mean_tries(const ShardArray& shards) {
-  std::uint64_t further = 0;
-  for (std::uint32_t i = 0; i < shards.shard_count; ++i) further += shards.entries[i].seed;
-  if (further == 0) return "–";
-  return fmt::format("{:.1f}", 1.0 + static_cast<double>(further) / static_cast<double>(shards.shard_count));
-}
-
 SnapshotBytes build(const BuildSettings& settings, std::uint64_t keys, double& shortest_ns) {
   SnapshotBuilder builder(settings);
   for (std::uint64_t i = 0; i < keys; ++i) builder.add(key_of(i));
@@ -96,11 +88,10 @@ void print_row(const FilterKind& kind, std::uint32_t shard_bytes, double target_
       static_cast<double>(count_maybe(view, amount.keys, absent)) / static_cast<double>(absent);
   const auto keys = static_cast<double>(amount.keys);
   const double bits_per_key = 8.0 * static_cast<double>(view.bytes().size() - kPageBytes) / keys;
-  fmt::print("| {} | `{}` | {} KiB | {} | {:.2f} | {:.1f} % | {} | {} | {:.0f} | {} |\n",
-             format_share(target_fpr), kind.name, shard_bytes / 1024, view.shards().params.hash_count,
-             bits_per_key, 100.0 * (bits_per_key / -std::log2(fpr) - 1.0),
-             format_share(view.header().estimated_fpr), format_share(fpr), build_ns / keys,
-             mean_tries(view.shards()));
+  fmt::print("| {} | `{}` | {} KiB | {} | {:.2f} | {:.1f} % | {} | {} | {:.0f} |\n", format_share(target_fpr),
+             kind.name, shard_bytes / 1024, view.shards().params.hash_count, bits_per_key,
+             100.0 * (bits_per_key / -std::log2(fpr) - 1.0), format_share(view.header().estimated_fpr),
+             format_share(fpr), build_ns / keys);
   std::fflush(stdout);
 }
 
@@ -113,7 +104,7 @@ void print_head(const Amount& amount) {
       processor_name(), KEYSIEVE_COMPILER);
   fmt::print(
       "| target FPR | kind | shard | k | bits/key | over log2(1/FPR) | estimated FPR | measured FPR | "
-      "build ns/key | tries |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+      "build ns/key |\n|---:|---|---:|---:|---:|---:|---:|---:|---:|\n");
 }
 
 void run(const Amount& amount) {

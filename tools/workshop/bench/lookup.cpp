@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstring>
 #include <ctime>
 #include <functional>
 #include <map>
@@ -12,6 +13,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "core/filters/split_block_bloom.hpp"
 #include "tools/workshop/bench/program.hpp"
 #include "tools/workshop/bench/sample_set.hpp"
 
@@ -93,6 +95,44 @@ std::vector<Line> cycle_of_lines(std::uint64_t bytes) {
   return lines;
 }
 
+#if KEYSIEVE_X86_64
+// The floor under split_block_bloom: one filter of such blocks without shards, looked up by a loop that holds
+// the probe inline. What a set costs on top is its shards and the call through its kind.
+class Unsharded {
+ public:
+  // With the bits of a set, so that it is as full, and those of `present`.
+  Unsharded(const SampleSet& set, std::span<const KeyHash> present)
+      : blocks_(set.array().bytes() / SplitBlock::kBlockBytes), bytes_(set.array().bytes()) {
+    std::memcpy(bytes_.get().data(), set.array().shards, bytes_.get().size());
+    for (const KeyHash& hash : present) SplitBlockBloom::add(block_of(hash), kOneBlock, hash.word);
+  }
+
+  KEYSIEVE_AVX2 [[nodiscard]] std::size_t count_maybe(const KeyHash* hashes) const noexcept {
+    std::size_t maybe = 0;
+    for (std::size_t i = 0; i < kBatch; ++i) maybe += may_contain(hashes[i]) ? 1U : 0U;
+    return maybe;
+  }
+
+  KEYSIEVE_AVX2 void may_contain_many(const KeyHash* hashes, bool* results) const noexcept {
+    for (std::size_t i = 0; i < kBatch; ++i) __builtin_prefetch(block_of(hashes[i]));
+    for (std::size_t i = 0; i < kBatch; ++i) results[i] = may_contain(hashes[i]);
+  }
+
+ private:
+  static constexpr FilterParams kOneBlock{.shard_bytes = SplitBlock::kBlockBytes};
+
+  [[nodiscard]] std::byte* block_of(KeyHash hash) const noexcept {
+    return const_cast<std::byte*>(bytes_.get().data()) + shard_of(hash, blocks_) * SplitBlock::kBlockBytes;
+  }
+  KEYSIEVE_AVX2 [[nodiscard]] bool may_contain(KeyHash hash) const noexcept {
+    return SplitBlockBloom::Avx2::may_contain(block_of(hash), kOneBlock, hash.word);
+  }
+
+  std::uint64_t blocks_;
+  SnapshotBytes bytes_;
+};
+#endif
+
 // Instruction sets for which a kind has its own lookups, different from those for the one before.
 std::vector<InstructionSet> instruction_sets_of(const FilterKind& kind) {
   std::vector<InstructionSet> sets;
@@ -124,14 +164,19 @@ struct Subject {
   std::vector<KeyHash> present;
 };
 
+// `look_up` takes the number of the first of kBatch keys, going round from 0 below `count`.
+template <typename LookUp>
+void add_batches(Rounds& rounds, const std::string& name, std::size_t count, LookUp look_up) {
+  rounds.add(name, [=](std::size_t times) {
+    for (std::size_t first = 0; times-- > 0; first = first + 2 * kBatch > count ? 0 : first + kBatch)
+      keep(look_up(first));
+  });
+}
+
 void add_lookups(Rounds& rounds, const std::string& name, const Lookup& lookup, const Subject& subject,
                  const AbsentKeys& absent) {
-  // `look_up` takes the number of the first of kBatch keys, going round from 0.
-  const auto add = [&, count = absent.hashes.size()](const char* mode, auto look_up) {
-    rounds.add(name + mode, [=](std::size_t times) {
-      for (std::size_t first = 0; times-- > 0; first = first + 2 * kBatch > count ? 0 : first + kBatch)
-        keep(look_up(first));
-    });
+  const auto add = [&](const char* mode, auto look_up) {
+    add_batches(rounds, name + mode, absent.hashes.size(), look_up);
   };
   const auto add_single = [&, array = subject.set.array()](const char* mode, auto hash_at) {
     add(mode, [=](std::size_t first) {
@@ -157,6 +202,25 @@ void add_lookups(Rounds& rounds, const std::string& name, const Lookup& lookup, 
   });
 }
 
+#if KEYSIEVE_X86_64
+void add_unsharded(Rounds& rounds, const Unsharded& unsharded, const Subject& subject,
+                   const AbsentKeys& absent) {
+  const auto add = [&](const char* mode, auto look_up) {
+    add_batches(rounds, std::string("unsharded|") + mode, absent.hashes.size(), look_up);
+  };
+  const auto single = [filter = &unsharded](const std::vector<KeyHash>& hashes) {
+    return [filter, first = hashes.data()](std::size_t at) { return filter->count_maybe(first + at); };
+  };
+  add("single, absent", single(absent.hashes));
+  add("single, present", single(subject.present));
+  add("batch of 20", [filter = &unsharded, hashes = absent.hashes.data()](std::size_t first) {
+    std::array<bool, kBatch> results;
+    filter->may_contain_many(hashes + first, results.data());
+    return std::count(results.begin(), results.end(), true);
+  });
+}
+#endif
+
 // Nanoseconds per key, for the floor and for every kind and instruction set.
 Json lookups(std::uint64_t bytes, const Amount& amount) {
   const AbsentKeys absent(query_count(bytes));
@@ -176,6 +240,11 @@ Json lookups(std::uint64_t bytes, const Amount& amount) {
                   kind.lookup(subject.set.array().params, set), subject, absent);
     }
   }
+#if KEYSIEVE_X86_64
+  const Subject& split_blocks = subjects.at("split_block_bloom");
+  const Unsharded unsharded(split_blocks.set, split_blocks.present);
+  if (best_instruction_set() == InstructionSet::Avx2) add_unsharded(rounds, unsharded, split_blocks, absent);
+#endif
   fmt::print(stderr, "{} bytes: looking up\n", bytes);
   Json result{{"bytes", bytes}};
   for (const auto& [name, subject] : subjects) result["bits_per_key"][name] = subject.set.bits_per_key();
