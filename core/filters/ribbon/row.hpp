@@ -46,11 +46,6 @@ class RowHash {
 inline constexpr std::uint32_t kBins = 256;
 inline constexpr std::uint32_t kSeeds = 128;
 
-// The bin that a seed makes of a bin.
-constexpr std::uint32_t bin_of_seed(std::uint32_t bin, std::uint32_t seed) noexcept {
-  return bin * (2 * seed + 1) % kBins;
-}
-
 // Where rows start. A ribbon is full when, at some place, more rows have come than there are slots. The
 // number of rows is a random walk, and a window of w slots tolerates only about w / 2 of it. So positions are
 // not spread evenly: the line of blocks is cut at three levels, chosen per shard so that each quarter of the
