@@ -69,7 +69,8 @@ struct Ribbon {
   // Of a shard whose keys are built at the first try.
   static ribbon::Layout layout_for(const FilterParams& params, double keys) noexcept {
     using namespace ribbon;
-    return Layout::of(params.shard_bytes, ShardBuilder::first_blocks_for(static_cast<std::uint64_t>(keys)));
+    const auto most = static_cast<std::uint64_t>(std::fmin(keys, kMaxKeysPerShard));
+    return Layout::of(params.shard_bytes, ShardBuilder::first_blocks_for(most));
   }
 
   static double expected_fpr(const FilterParams& params, double keys) {
@@ -81,7 +82,8 @@ struct Ribbon {
     // Half a window more, because that many places lie before a window. The builder's choice among seeds is
     // worth 1.3 to 2.1 standard deviations at 1 % in shards of 8 to 1 KiB.
     const double share = std::fmin(1.0, (layout.short_starts() + kWindowBlocks / 2.0) / layout.blocks);
-    return fpr_of(layout.columns, share + 1.5 * std::sqrt(share * (1.0 - share) / keys));
+    const double gain = 1.5 * std::sqrt(share * (1.0 - share) / keys);
+    return fpr_of(layout.columns, std::fmin(1.0, share + gain));
   }
 };
 

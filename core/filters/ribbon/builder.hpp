@@ -39,7 +39,7 @@ class ShardBuilder {
  private:
   // Random rows that fill all slots are independent with probability 0.29; each spare slot halves the chance
   // of failure. In large shards the random walk outgrows a window of 64 in spite of the levels: measured,
-  // shards of 6,500 keys need 30 slots more, of 9,700 keys 80.
+  // shards of 9,700 keys need 80 slots more.
   static std::uint64_t spare_slots_for(std::uint64_t keys) noexcept {
     constexpr std::uint64_t kForgiven = 4000;
     if (keys <= kForgiven) return 2;
@@ -52,11 +52,9 @@ class ShardBuilder {
 
   bool fill(std::uint32_t blocks) {
     const Layout layout = Layout::of(static_cast<std::uint32_t>(shard_.size()), blocks);
+    entry_ = {.key_count = entry_.key_count, .block_count = static_cast<std::uint16_t>(kFewestBlocks)};
+    if (layout.columns == 0) return true;
     entry_.width = static_cast<std::uint8_t>(layout.columns);
-    if (layout.columns == 0) {
-      entry_.block_count = static_cast<std::uint16_t>(kFewestBlocks);
-      return true;
-    }
     entry_.block_count = static_cast<std::uint16_t>(blocks);
     std::uint32_t eliminations = 0;
     const std::array<std::uint8_t, kSeeds> seeds = seeds_by_short_keys(layout);
@@ -74,8 +72,8 @@ class ShardBuilder {
     return false;
   }
 
-  // The fewer keys of the shard are compared by the short column, the more absent ones are: its slots are as
-  // many as before, and so cover more positions. So the seeds with the fewest keys there come first.
+  // Seeds with the fewest keys in the short column come first: its slots then cover more positions than keys,
+  // so more absent keys are compared by it.
   std::array<std::uint8_t, kSeeds> seeds_by_short_keys(const Layout& layout) const {
     const std::uint32_t bins = layout.short_starts() * kBins / layout.blocks;
     std::array<std::uint32_t, kSeeds> ranks;

@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kFewestBlocks = kWindowBlocks;
 inline constexpr std::uint32_t kMostBlocks = 1U << 14;
 
 // Lookups read 16 bytes at a pair of blocks, however few they have. So the blocks end this many bytes before
-// the shard.
+// the end of the shard.
 inline constexpr std::uint32_t kTailBytes = 16;
 
 // The entry must be valid.
