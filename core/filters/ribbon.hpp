@@ -26,7 +26,7 @@ struct Ribbon {
   static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {
     using namespace ribbon;
     if (entry.shape > kHighestLevels) return "its levels have more bits than there are";
-    if (entry.width >= kMostColumns) return "it has more columns than a ribbon can have";
+    if (entry.width > kMostColumns) return "it has more columns than a ribbon can have";
     if (entry.block_count < kFewestBlocks) return "a window is longer than its slots";
     if (entry.block_count > kMostBlocks) return "it has more blocks than a ribbon can have";
     const std::uint32_t bytes = std::uint32_t{entry.block_count} * entry.width + kTailBytes;
@@ -66,7 +66,7 @@ struct Ribbon {
     return std::ldexp(1.0 - share / 2.0, -static_cast<int>(columns));
   }
 
-  // Of a shard whose keys are built at the first try.
+  // The layout of a shard that the first number of blocks is enough for.
   static ribbon::Layout layout_for(const FilterParams& params, double keys) noexcept {
     using namespace ribbon;
     const auto most = static_cast<std::uint64_t>(std::fmin(keys, kMaxKeysPerShard));

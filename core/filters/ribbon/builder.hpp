@@ -78,7 +78,9 @@ class ShardBuilder {
     const std::uint32_t bins = layout.short_starts() * kBins / layout.blocks;
     std::array<std::uint32_t, kSeeds> ranks;
     for (std::uint32_t seed = 0; seed < kSeeds; ++seed) {
-      ranks[seed] = counts_.keys_before(bins, seed) * kSeeds + seed;
+      std::uint32_t before = 0;
+      counts_.for_first(bins, seed, [&](std::uint32_t keys) { before += keys; });
+      ranks[seed] = before * kSeeds + seed;
     }
     std::sort(ranks.begin(), ranks.end());
     std::array<std::uint8_t, kSeeds> seeds;

@@ -17,28 +17,17 @@ struct Forecast {
   std::int32_t pressure;
 };
 
-// How many keys are in each bin. A seed's order multiplies bins by an odd number, so going through that order
-// takes steps of its inverse.
+// How many keys are in each bin.
 class BinCounts {
  public:
   void add(std::uint32_t bin) noexcept { ++counts_[bin]; }
 
-  // Keys in the first `bins` bins of the order that a seed makes.
-  [[nodiscard]] std::uint32_t keys_before(std::uint32_t bins, std::uint32_t seed) const noexcept {
-    std::uint32_t keys = 0;
+  // Calls visit(keys of the bin) for the first `bins` bins of the order that a seed makes.
+  template <typename Visit>
+  void for_first(std::uint32_t bins, std::uint32_t seed, Visit visit) const {
+    // The seed multiplies bins by an odd number, so its order takes steps of the inverse.
     const std::uint32_t step = inverse_of(2 * seed + 1);
-    for (std::uint32_t i = 0, bin = 0; i < bins; ++i, bin += step) keys += counts_[bin % kBins];
-    return keys;
-  }
-
-  // Keys before each bin of that order, and in all.
-  [[nodiscard]] std::array<std::int32_t, kBins + 1> up_to(std::uint32_t seed) const noexcept {
-    std::array<std::int32_t, kBins + 1> sums{};
-    const std::uint32_t step = inverse_of(2 * seed + 1);
-    for (std::uint32_t i = 0, bin = 0; i < kBins; ++i, bin += step) {
-      sums[i + 1] = sums[i] + static_cast<std::int32_t>(counts_[bin % kBins]);
-    }
-    return sums;
+    for (std::uint32_t i = 0, bin = 0; i < bins; ++i, bin += step) visit(counts_[bin % kBins]);
   }
 
  private:
@@ -54,7 +43,13 @@ class BinCounts {
 
 class Forecaster {
  public:
-  Forecaster(const BinCounts& counts, std::uint32_t seed) noexcept : up_to_(counts.up_to(seed)) {}
+  Forecaster(const BinCounts& counts, std::uint32_t seed) noexcept {
+    std::size_t bin = 0;
+    counts.for_first(kBins, seed, [&](std::uint32_t keys) {
+      up_to_[bin + 1] = up_to_[bin] + static_cast<std::int32_t>(keys);
+      ++bin;
+    });
+  }
 
   [[nodiscard]] Forecast forecast(std::uint32_t blocks) const noexcept {
     Levels levels = quantiles(blocks);
@@ -137,7 +132,7 @@ class Forecaster {
     return false;
   }
 
-  std::array<std::int32_t, kBins + 1> up_to_;
+  std::array<std::int32_t, kBins + 1> up_to_{};  // keys before each bin, and in all
 };
 
 }  // namespace keysieve::ribbon

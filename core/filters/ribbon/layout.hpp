@@ -1,6 +1,6 @@
 // How a ribbon uses the bytes of its shard. A block is eight slots: one byte for each of r columns. There are
-// as many blocks as the shard's keys need, and as many columns as fit. What is left is one column more for
-// the first slots, the short column:
+// as many blocks as the shard's keys need, and as many columns as fit. The short column takes the rest:
+// it is one column more, for the first blocks alone.
 //
 //   | block 0: r bytes | block 1 | … | short column: a byte for each of the first blocks |
 //
@@ -15,7 +15,7 @@
 
 namespace keysieve::ribbon {
 
-inline constexpr std::uint32_t kMostColumns = 24;  // with the short one
+inline constexpr std::uint32_t kMostColumns = 23;  // and the short one
 
 inline constexpr std::uint32_t kFewestBlocks = kWindowBlocks;
 inline constexpr std::uint32_t kMostBlocks = 1U << 14;
@@ -35,7 +35,7 @@ struct Layout {
   }
   // With as many columns as fit.
   static Layout of(std::uint32_t shard_bytes, std::uint32_t blocks) noexcept {
-    return of(shard_bytes, blocks, std::min((shard_bytes - kTailBytes) / blocks, kMostColumns - 1));
+    return of(shard_bytes, blocks, std::min((shard_bytes - kTailBytes) / blocks, kMostColumns));
   }
 
   // Windows that begin in a block before this one are in the short column.

@@ -16,30 +16,26 @@ namespace keysieve::ribbon {
 
 inline constexpr std::uint32_t kGroup = 8;  // columns that are compared at once
 
-// Bit j: what a row gives in column j of a group. `block` is the group's first byte in the window's first
-// block, `columns` the bytes of a block; eight bytes are read of each, whatever the group's columns are.
-inline std::uint32_t parities_of_group(const std::byte* block, std::uint32_t columns, Row row) noexcept {
-  constexpr std::uint64_t kLowBits = 0x0101010101010101;  // of each byte
-  constexpr std::uint64_t kGather = 0x0102040810204080;   // brings them together in the top byte
-  std::uint64_t sum = 0;
-  for (int i = 0; i < kWindowBlocks; ++i, block += columns, row >>= 8) {
-    sum ^= load<std::uint64_t>(block) & (row & 0xff) * kLowBits;
-  }
-  sum ^= sum >> 4;
-  sum ^= sum >> 2;
-  sum ^= sum >> 1;
-  return static_cast<std::uint32_t>((sum & kLowBits) * kGather >> 56);
-}
-
+// Kernels compute what a row gives in each column of a group: bit j belongs to column j. `group` is the
+// group's first byte in the window's first block, `columns` the bytes of a block. Eight bytes are read of
+// each block, however few columns the group has.
 struct ScalarKernel {
-  // The same if the group is all there is: at most eight columns.
-  static std::uint32_t parities(const std::byte* window, std::uint32_t columns, Row row) noexcept {
-    return parities_of_group(window, columns, row);
+  static std::uint32_t parities(const std::byte* group, std::uint32_t columns, Row row) noexcept {
+    constexpr std::uint64_t kLowBits = 0x0101010101010101;  // of each byte
+    constexpr std::uint64_t kGather = 0x0102040810204080;   // brings them together in the top byte
+    std::uint64_t sum = 0;
+    for (int i = 0; i < kWindowBlocks; ++i, group += columns, row >>= 8) {
+      sum ^= load<std::uint64_t>(group) & (row & 0xff) * kLowBits;
+    }
+    sum ^= sum >> 4;
+    sum ^= sum >> 2;
+    sum ^= sum >> 1;
+    return static_cast<std::uint32_t>((sum & kLowBits) * kGather >> 56);
   }
 };
 
 #if KEYSIEVE_X86_64
-// Four blocks in a register.
+// Four blocks in a register. For at most eight columns: then two blocks fit into sixteen bytes.
 struct Avx2Kernel {
   KEYSIEVE_AVX2 static std::uint32_t parities(const std::byte* window, std::uint32_t columns,
                                               Row row) noexcept {
@@ -124,7 +120,7 @@ struct Probe {
     const std::uint32_t columns = array.entries[shard_of(key, array.shard_count)].width;
     std::uint32_t fingerprint = hash.fingerprint();
     for (std::uint32_t left = columns; left > 0; group += kGroup, fingerprint >>= kGroup) {
-      const std::uint32_t wrong = parities_of_group(group, columns, hash.row()) ^ fingerprint;
+      const std::uint32_t wrong = ScalarKernel::parities(group, columns, hash.row()) ^ fingerprint;
       const std::uint32_t compared = std::min(left, kGroup);
       if ((wrong & ((1U << compared) - 1)) != 0) return false;
       left -= compared;

@@ -39,8 +39,8 @@ class System {
     return eliminate_by<&Pending::step>(equations, short_starts);
   }
 
-  // From the last slot to the first, calls emit(slot, columns) for each slot that is a multiple of eight: the
-  // low byte of columns[j] is the solution of slot to slot + 7 in column j, the last of them the short one.
+  // Calls emit(slot, columns) for each slot that is a multiple of eight, the last one first. The low byte of
+  // columns[j] is the solution of slot to slot + 7 in column j; the short column is the last.
   template <typename Emit>
   void solve(std::uint32_t columns, Emit emit) const {
 #if KEYSIEVE_X86_64

@@ -46,7 +46,7 @@ foreach ($measured['sizes'] as $i => $size) {
         }
     }
     $tables[] = table(
-        "Lookups in a set of $room ($name), ns per key; the floor, one cache line whose address depends on the one before: " . three_digits($ns['floor']) . ' ns',
+        "Lookups in a set of $room ($name), ns per key; one cache line whose address depends on the one before: " . three_digits($ns['floor']) . ' ns',
         ['kind, instructions', 'bits/key', ...MODES],
         $rows,
     );
