@@ -68,10 +68,9 @@ struct ShardProbe {
   const std::byte* shard;
   std::uint64_t mixed;
 
-  [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
-                                             KeyHash hash) noexcept {
-    shard = array.shard(index);
+  [[gnu::always_inline]] inline void prepare(const ShardArray& array, KeyHash hash) noexcept {
     mixed = remix(hash);
+    shard = array.shard(array.index_of(hash));
   }
   [[gnu::always_inline]] inline void prefetch(const ShardArray& array, KeyHash /*hash*/) const noexcept {
     Policy::prefetch(shard, array.params, mixed);

@@ -16,10 +16,9 @@ struct BlockProbe {
   const std::byte* block;
   std::uint64_t mixed;
 
-  [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
-                                             KeyHash hash) noexcept {
+  [[gnu::always_inline]] inline void prepare(const ShardArray& array, KeyHash hash) noexcept {
     mixed = remix(hash);
-    block = array.shard(index) + Policy::block_offset(array.offset_shift, mixed);
+    block = array.shard(array.index_of(hash)) + Policy::block_offset(array.offset_shift, mixed);
   }
   [[gnu::always_inline]] inline void prefetch(const ShardArray& /*array*/, KeyHash /*hash*/) const noexcept {
     __builtin_prefetch(block);

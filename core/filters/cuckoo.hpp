@@ -94,8 +94,8 @@ struct Cuckoo {
     cuckoo::Place place;
     bool is_overfull;  // more keys than fit, so no table: every lookup answers maybe
 
-    [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
-                                               KeyHash hash) noexcept {
+    [[gnu::always_inline]] inline void prepare(const ShardArray& array, KeyHash hash) noexcept {
+      const std::uint64_t index = array.index_of(hash);
       const ShardEntry& entry = array.entries[index];
       const cuckoo::Table table(array.params.shard_bytes,
                                 std::max<std::uint32_t>(entry.width, cuckoo::kNarrowest));

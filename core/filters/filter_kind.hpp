@@ -64,6 +64,7 @@ struct ShardArray {
         offset_shift(64 - shard_shift),
         params(common) {}
 
+  [[nodiscard]] std::uint64_t index_of(KeyHash hash) const noexcept { return shard_of(hash, shard_count); }
   [[nodiscard]] const std::byte* shard(std::uint64_t index) const noexcept {
     return shards + (index << shard_shift);
   }

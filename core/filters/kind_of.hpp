@@ -24,7 +24,7 @@ inline constexpr std::uint64_t kCachedBytes = std::uint64_t{512} << 10;
 template <typename Probe>
 [[gnu::always_inline]] inline bool look_up(const ShardArray& array, KeyHash hash) noexcept {
   Probe probe;
-  probe.prepare(array, shard_of(hash, array.shard_count), hash);
+  probe.prepare(array, hash);
   return probe.may_contain(array, hash);
 }
 
@@ -41,12 +41,12 @@ template <typename Probe>
     if constexpr (requires { Probe::kReadsEntry; }) {
       if (array.shard_count > kCachedEntries) {
         for (const KeyHash& hash : batch) {
-          __builtin_prefetch(array.entries + shard_of(hash, array.shard_count));
+          __builtin_prefetch(array.entries + array.index_of(hash));
         }
       }
     }
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      probes[i].prepare(array, shard_of(batch[i], array.shard_count), batch[i]);
+      probes[i].prepare(array, batch[i]);
       if constexpr (requires { probes[i].prefetch(array, batch[i]); }) probes[i].prefetch(array, batch[i]);
     }
     for (std::size_t i = 0; i < batch.size(); ++i) results[i] = probes[i].may_contain(array, batch[i]);

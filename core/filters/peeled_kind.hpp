@@ -81,8 +81,8 @@ struct Probe {
   std::uint32_t fingerprint;
   bool has_keys;
 
-  [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
-                                             KeyHash hash) noexcept {
+  [[gnu::always_inline]] inline void prepare(const ShardArray& array, KeyHash hash) noexcept {
+    const std::uint64_t index = array.index_of(hash);
     const ShardEntry& entry = array.entries[index];
     const std::uint64_t mixed = remix(hash, entry.seed);
     shard = array.shard(index);

@@ -20,7 +20,7 @@ inline constexpr std::uint32_t kGroup = 8;  // columns that are compared at once
 // group's first byte in the window's first block, `columns` the bytes of a block. Eight bytes are read of
 // each block, however few columns the group has.
 struct ScalarKernel {
-  static std::uint32_t parities(const std::byte* group, std::uint32_t columns, Row row) noexcept {
+  static std::uint32_t parities(const std::byte* group, std::uint64_t columns, Row row) noexcept {
     constexpr std::uint64_t kLowBits = 0x0101010101010101;  // of each byte
     constexpr std::uint64_t kGather = 0x0102040810204080;   // brings them together in the top byte
     std::uint64_t sum = 0;
@@ -37,16 +37,20 @@ struct ScalarKernel {
 #if KEYSIEVE_X86_64
 // Four blocks in a register. For at most eight columns: then two blocks fit into sixteen bytes.
 struct Avx2Kernel {
-  KEYSIEVE_AVX2 static std::uint32_t parities(const std::byte* window, std::uint32_t columns,
+  KEYSIEVE_AVX2 static std::uint32_t parities(const std::byte* window, std::uint64_t columns,
                                               Row row) noexcept {
     const __m256i rows = _mm256_set1_epi64x(static_cast<long long>(row));
     const __m256i first_rows = _mm256_shuffle_epi8(rows, bytes(0));
     const __m256i last_rows = _mm256_shuffle_epi8(rows, bytes(4));
-    const __m256i spread = _mm256_broadcastsi128_si256(
-        _mm_loadu_si128(reinterpret_cast<const __m128i*>(kSpread[columns].data())));
-    const std::size_t pair = std::size_t{2} * columns;
-    const __m256i first = _mm256_shuffle_epi8(pairs(window, window + pair), spread);
-    const __m256i last = _mm256_shuffle_epi8(pairs(window + 2 * pair, window + 3 * pair), spread);
+    // Which bytes of a pair of blocks go where, so that each block has eight.
+    const __m256i second_only = _mm256_set_epi64x(-1, 0, -1, 0);
+    const __m256i spread =
+        _mm256_add_epi8(_mm256_set1_epi64x(0x0706050403020100),
+                        _mm256_and_si256(_mm256_set1_epi8(static_cast<char>(columns)), second_only));
+    const std::uint64_t pair = 2 * columns;
+    const std::byte* const next = window + pair;
+    const __m256i first = _mm256_shuffle_epi8(pairs(window, next), spread);
+    const __m256i last = _mm256_shuffle_epi8(pairs(window + 2 * pair, next + 2 * pair), spread);
     const __m256i both =
         _mm256_xor_si256(_mm256_and_si256(first, first_rows), _mm256_and_si256(last, last_rows));
     __m128i sum = _mm_xor_si128(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
@@ -58,18 +62,6 @@ struct Avx2Kernel {
   }
 
  private:
-  // Which bytes of a pair of blocks go where, so that each block has eight.
-  static constexpr auto kSpread = [] {
-    std::array<std::array<std::uint8_t, 16>, kGroup + 1> spread{};
-    for (std::uint8_t columns = 0; columns <= kGroup; ++columns) {
-      for (std::uint8_t i = 0; i < 8; ++i) {
-        spread[columns][i] = i;
-        spread[columns][8U + i] = static_cast<std::uint8_t>(columns + i) & 15;
-      }
-    }
-    return spread;
-  }();
-
   // A byte of the row for each block of four, from the one of number `first` on.
   KEYSIEVE_AVX2 static __m256i bytes(int first) noexcept {
     constexpr long long kEach = 0x0101010101010101;
@@ -89,57 +81,64 @@ struct Probe {
 
   const std::byte* window;  // the first block of the key's window
   RowHash hash;
+  const ShardEntry* entry;
   std::uint32_t block;  // its number
-  std::uint32_t columns;
 
-  [[gnu::always_inline]] inline void prepare(const ShardArray& array, std::uint64_t index,
-                                             KeyHash key) noexcept {
-    const ShardEntry& entry = array.entries[index];
+  [[gnu::always_inline]] inline void prepare(const ShardArray& array, KeyHash key) noexcept {
     hash = RowHash(key);
-    block = Line(entry.block_count, entry.shape).block_of(hash.position(entry.seed));
-    columns = entry.width;
-    window = array.shard(index) + std::size_t{block} * columns;
+    const std::uint64_t index = array.index_of(key);
+    entry = array.entries + index;
+    block = Line(entry->block_count, entry->shape).block_of(hash.position(entry->seed));
+    window = array.shard(index) + std::size_t{block} * entry->width;
   }
 
   [[gnu::always_inline]] inline void prefetch(const ShardArray& /*array*/, KeyHash /*key*/) const noexcept {
-    const std::uint32_t bytes = kWindowBlocks * columns;
+    const std::uint32_t bytes = kWindowBlocks * entry->width;
     for (std::uint32_t at = 0; at < bytes; at += kCacheLineBytes) __builtin_prefetch(window + at);
     __builtin_prefetch(window + bytes - 1);
   }
 
   [[nodiscard, gnu::always_inline]] inline bool may_contain(const ShardArray& array,
-                                                            KeyHash key) const noexcept {
-    if (columns > kGroup) return passes_groups(array, key, window, hash, block);
-    const std::uint32_t wrong = Kernel::parities(window, columns, hash.row()) ^ hash.fingerprint();
-    return (wrong & ((1U << columns) - 1)) == 0 && passes_short_column(array, key, hash, block);
+                                                            KeyHash /*key*/) const noexcept {
+    const std::uint64_t columns = entry->width;
+    if (columns > kGroup) return passes_groups(array, *entry, window, hash, block);
+    const std::uint64_t wrong = Kernel::parities(window, columns, hash.row()) ^ hash.fingerprint();
+    return (wrong & ((std::uint64_t{1} << columns) - 1)) == 0 &&
+           passes_short_column(array, *entry, window, hash, block);
   }
 
  private:
-  [[gnu::noinline]] static bool passes_groups(const ShardArray& array, KeyHash key, const std::byte* group,
-                                              RowHash hash, std::uint32_t block) noexcept {
-    const std::uint32_t columns = array.entries[shard_of(key, array.shard_count)].width;
+  // `used`, so that gcc passes references and not what they refer to: for so many arguments every lookup
+  // would need the stack.
+  [[gnu::noinline, gnu::used]] static bool passes_groups(const ShardArray& array, const ShardEntry& entry,
+                                                         const std::byte* window, RowHash hash,
+                                                         std::uint32_t block) noexcept {
+    const std::byte* group = window;
     std::uint32_t fingerprint = hash.fingerprint();
-    for (std::uint32_t left = columns; left > 0; group += kGroup, fingerprint >>= kGroup) {
-      const std::uint32_t wrong = ScalarKernel::parities(group, columns, hash.row()) ^ fingerprint;
+    for (std::uint32_t left = entry.width; left > 0; group += kGroup, fingerprint >>= kGroup) {
+      const std::uint32_t wrong = ScalarKernel::parities(group, entry.width, hash.row()) ^ fingerprint;
       const std::uint32_t compared = std::min(left, kGroup);
       if ((wrong & ((1U << compared) - 1)) != 0) return false;
       left -= compared;
     }
-    return passes_short_column(array, key, hash, block);
+    return passes_short_column(array, entry, window, hash, block);
   }
 
   // False for every key of a shard without keys. In a function of its own, because few absent keys get here.
-  [[gnu::noinline]] static bool passes_short_column(const ShardArray& array, KeyHash key, RowHash hash,
-                                                    std::uint32_t block) noexcept {
-    const std::uint64_t index = shard_of(key, array.shard_count);
-    const ShardEntry& entry = array.entries[index];
-    const std::byte* const shard = array.shard(index);
-    const Layout layout = Layout::of(array.params.shard_bytes, entry);
-    const std::uint32_t at = std::min(layout.blocks * layout.columns + block, array.params.shard_bytes - 8);
-    const auto odd = static_cast<std::uint32_t>(std::popcount(load<Row>(shard + at) & hash.row()));
-    const bool is_wrong = ((odd ^ hash.fingerprint() >> layout.columns) & 1) != 0;
+  [[gnu::noinline, gnu::used]] static bool passes_short_column(const ShardArray& array,
+                                                               const ShardEntry& entry,
+                                                               const std::byte* window, RowHash hash,
+                                                               std::uint32_t block) noexcept {
+    const std::uint64_t columns = entry.width;
+    const std::byte* const shard = window - block * columns;
+    // Where the window is in the short column, unless that ends before it, with the shard.
+    const std::uint64_t at = entry.block_count * columns + block;
+    const std::uint64_t last = array.params.shard_bytes - kWindowBlocks;
+    const auto odd =
+        static_cast<std::uint64_t>(__builtin_parityll(load<Row>(shard + std::min(at, last)) & hash.row()));
+    const bool is_wrong = ((odd ^ std::uint64_t{hash.fingerprint()} >> columns) & 1) != 0;
     // No branch, because it would be mispredicted for many keys of the set.
-    return (entry.key_count != 0) & !(is_wrong & (block < layout.short_starts()));
+    return (entry.key_count != 0) & !(is_wrong & (at <= last) & (columns != 0));
   }
 };
 

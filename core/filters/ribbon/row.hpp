@@ -83,10 +83,10 @@ class Line {
     const std::uint32_t quarter = position >> 30;
     const std::uint32_t fields = fields_ >> quarter * kLevelBits;  // of this quarter and the next
     const std::uint32_t field = fields & kFieldMask;
-    const std::uint32_t from = blocks_ * quarter + 4 * field;
     const std::uint32_t length = blocks_ + 4 * ((fields >> kLevelBits & kFieldMask) - field);
-    const auto within = static_cast<std::uint32_t>(std::uint64_t{position << 2} * length >> 32);
-    const auto block = static_cast<std::int32_t>((from + within) / 4) - (kEvenLevel + kWindowBlocks / 2);
+    const std::uint64_t from = std::uint64_t{blocks_ * quarter + 4 * field} << 32;
+    const std::uint64_t place = from + std::uint64_t{position << 2} * length;  // 2^34 are a block
+    const auto block = static_cast<std::int32_t>(place >> 34) - (kEvenLevel + kWindowBlocks / 2);
     const std::int32_t last = static_cast<std::int32_t>(blocks_) - kWindowBlocks;
     return static_cast<std::uint32_t>(std::min(std::max(block, 0), last));
   }
