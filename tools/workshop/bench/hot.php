@@ -46,6 +46,6 @@ print_part([], [
     ]),
 ], [], [
     at_most('hot mayContain(), ns above an empty method that takes a string', 6, $above('mayContain', 'empty method')),
-    at_most('hot mayContainMany() of 20, ns above an empty batch method', 110, $above('mayContainMany', 'empty batch method')),
-    at_most('hot candidates() of 20, ns above an empty batch method', 110, $above('candidates', 'empty batch method')),
+    at_most('hot mayContainMany() of 20, ns above an empty batch method', 90, $above('mayContainMany', 'empty batch method')),
+    at_most('hot candidates() of 20, ns above an empty batch method', 90, $above('candidates', 'empty batch method')),
 ]);
