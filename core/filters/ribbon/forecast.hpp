@@ -31,9 +31,9 @@ class BinCounts {
   }
 
  private:
-  // Modulo 2^32, by Newton's method: each step doubles the bits that are right.
+  // Modulo kBins, by Newton's method: three bits are right at first, and each step doubles them.
   static std::uint32_t inverse_of(std::uint32_t odd) noexcept {
-    std::uint32_t inverse = odd;  // of the lowest three bits
+    std::uint32_t inverse = odd;
     for (int step = 0; step < 2; ++step) inverse *= 2 - odd * inverse;
     return inverse;
   }

@@ -47,9 +47,10 @@ void run_batches(const std::string& path, const Lookup& lookup, const ShardArray
   finish(path);
 }
 
-void run_lookups(const FilterKind& kind, const AbsentKeys& absent) {
-  const SampleSet small(kind, 256 << 10, kDistinctShards);
-  const SampleSet large(kind, 32 << 20, kDistinctShards);
+void run_lookups(const std::string& name, const FilterKind& kind, double target_fpr,
+                 const AbsentKeys& absent) {
+  const SampleSet small(kind, 256 << 10, kDistinctShards, target_fpr);
+  const SampleSet large(kind, 32 << 20, kDistinctShards, target_fpr);
   const std::vector<KeyHash> present = small.members(kLookups);
   const FilterParams params = small.array().params;
   std::vector<std::pair<InstructionSet, std::string>> sets{{InstructionSet::Scalar, "scalar"}};
@@ -60,7 +61,7 @@ void run_lookups(const FilterKind& kind, const AbsentKeys& absent) {
   for (const auto& [set, set_name] : sets) {
     const Lookup lookup = kind.lookup(params, set);
     const auto path = [&, &of = set_name](std::string_view what) {
-      return fmt::format("{}, {}, {}", kind.name, of, what);
+      return fmt::format("{}, {}, {}", name, of, what);
     };
     run_single(path("absent key"), lookup, small.array(), absent.hashes);
     run_single(path("present key"), lookup, small.array(), present);
@@ -76,5 +77,6 @@ int main() {
   using namespace keysieve;
   const AbsentKeys absent(kLookups);
   run_hash(absent);
-  for (const char* kind : kKinds) run_lookups(filter_kind_named(kind), absent);
+  for (const char* kind : kKinds) run_lookups(kind, filter_kind_named(kind), kSampleFpr, absent);
+  run_lookups("ribbon of 0.1 %", filter_kind_named("ribbon"), 0.001, absent);
 }

@@ -114,7 +114,9 @@ class Unsharded {
   }
 
   KEYSIEVE_AVX2 void may_contain_many(const KeyHash* hashes, bool* results) const noexcept {
-    for (std::size_t i = 0; i < kBatch; ++i) __builtin_prefetch(block_of(hashes[i]));
+    if (bytes_.get().size() > kCachedBytes) {
+      for (std::size_t i = 0; i < kBatch; ++i) __builtin_prefetch(block_of(hashes[i]));
+    }
     for (std::size_t i = 0; i < kBatch; ++i) results[i] = may_contain(hashes[i]);
   }
 

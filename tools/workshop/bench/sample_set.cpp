@@ -14,8 +14,6 @@
 namespace keysieve {
 namespace {
 
-constexpr double kTargetFpr = 0.01;
-
 KeyHash sample_key(const HashRange& shard, std::uint32_t key) {
   const std::uint64_t random = fold((shard.first.word ^ key) ^ kA, 0x8EBC6AF09C88C6E3);  // also from wyhash
   return {shard.first.word + random % (shard.last.word - shard.first.word)};
@@ -23,12 +21,12 @@ KeyHash sample_key(const HashRange& shard, std::uint32_t key) {
 
 }  // namespace
 
-FilterParams sample_params(const FilterKind& kind) {
-  return size_filter(kind, {.keys = 1'000'000, .target_fpr = kTargetFpr}).params;
+FilterParams sample_params(const FilterKind& kind, double target_fpr) {
+  return size_filter(kind, {.keys = 1'000'000, .target_fpr = target_fpr}).params;
 }
 
-std::uint32_t sample_keys_per_shard(const FilterKind& kind, const FilterParams& params) {
-  return static_cast<std::uint32_t>(most_keys_per_shard(kind, params, kTargetFpr));
+std::uint32_t sample_keys_per_shard(const FilterKind& kind, const FilterParams& params, double target_fpr) {
+  return static_cast<std::uint32_t>(most_keys_per_shard(kind, params, target_fpr));
 }
 
 std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t shard_count, std::uint32_t keys) {
@@ -38,12 +36,13 @@ std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t shard_count,
   return hashes;
 }
 
-SampleSet::SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t built_shards)
+SampleSet::SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t built_shards,
+                     double target_fpr)
     : kind_(&kind),
-      params_(sample_params(kind)),
+      params_(sample_params(kind, target_fpr)),
       shard_count_(static_cast<std::uint32_t>(bytes / kDefaultShardBytes)),
       built_shards_(std::min(built_shards, shard_count_)),
-      keys_per_shard_(sample_keys_per_shard(kind, params_)),
+      keys_per_shard_(sample_keys_per_shard(kind, params_, target_fpr)),
       shards_(bytes),
       entries_(shard_count_) {
   {

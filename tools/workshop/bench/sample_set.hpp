@@ -12,10 +12,13 @@
 
 namespace keysieve {
 
+inline constexpr double kSampleFpr = 0.01;
+
 class SampleSet {
  public:
   // `built_shards`: how many are built; the others are copies of them, and have no members.
-  SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t built_shards);
+  SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t built_shards,
+            double target_fpr = kSampleFpr);
 
   [[nodiscard]] ShardArray array() const noexcept;
   [[nodiscard]] double bits_per_key() const noexcept;
@@ -50,9 +53,10 @@ struct AbsentKeys {
   std::vector<KeyHash> hashes;
 };
 
-// Parameters of a set with a target FPR of 1 %, and the number of keys that one of its shards is sized for.
-FilterParams sample_params(const FilterKind& kind);
-std::uint32_t sample_keys_per_shard(const FilterKind& kind, const FilterParams& params);
+// Parameters of a set with that target FPR, and the number of keys that one of its shards is sized for.
+FilterParams sample_params(const FilterKind& kind, double target_fpr = kSampleFpr);
+std::uint32_t sample_keys_per_shard(const FilterKind& kind, const FilterParams& params,
+                                    double target_fpr = kSampleFpr);
 
 // The keys from which SampleSet builds one shard of so many.
 std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t shard_count, std::uint32_t keys);
