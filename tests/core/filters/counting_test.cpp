@@ -1,6 +1,7 @@
 // Counters next to the shards of each kind that can count.
 #include "core/filters/counting.hpp"
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <map>
