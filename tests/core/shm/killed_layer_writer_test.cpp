@@ -21,7 +21,8 @@ using test::wait_for;
 constexpr int kReaders = 8;
 constexpr int kKills = 60;
 constexpr std::uint64_t kKeys = 1'000'000;  // the layer has room for these, more than the writers reach
-constexpr std::uint64_t kAgain = 1'000;     // added once more by each writer, for time: the loader adds all
+constexpr std::uint64_t kAgain = 100;       // added once more by each writer, for time: the loader adds all
+constexpr std::uint64_t kEnough = 1'000;
 constexpr std::size_t kBatch = 64;
 
 struct Shared {
@@ -112,7 +113,7 @@ TEST_F(KilledLayerWriter, NeverTakesAKeyBack) {
   start_readers();
   std::mt19937 random(1);
   std::uniform_int_distribution<useconds_t> moment(0, 4'000);
-  for (int kill = 0; kill < kKills; ++kill) {
+  for (int kill = 0; kill < kKills || shared_->added <= kEnough; ++kill) {
     const std::uint64_t first_new = shared_->added + 1;
     const pid_t writer = start_process([this] { return add_until_killed(); });
     ::usleep(moment(random));
@@ -123,7 +124,6 @@ TEST_F(KilledLayerWriter, NeverTakesAKeyBack) {
   expect_nothing_lost(1);
   EXPECT_TRUE(test::eventually([this] { return shared_->passes > 1'000; }));
   EXPECT_EQ(shared_->wrong_answers, 0U);
-  EXPECT_GT(shared_->added, 1'000U);
 
   const Attachment& attached = attach();
   int maybe = 0;
