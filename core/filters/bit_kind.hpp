@@ -43,21 +43,21 @@ struct BitKind : Policy {
     return Policy::estimated_fpr(shard, params);
   }
 
-  static Lookup lookup(const FilterParams& /*params*/, InstructionSet instructions) noexcept {
+  static Lookup lookup(const FilterParams& params, InstructionSet instructions) noexcept {
 #if KEYSIEVE_X86_64
     if constexpr (requires { typename Policy::Avx2; }) {
       if (instructions == InstructionSet::Avx2) {
-        return lookup_of<Avx2Functions<typename Policy::template Probe<typename Policy::Avx2>>>();
+        return lookup_of<Avx2Functions, typename Policy::template Probe<typename Policy::Avx2>>(params);
       }
     }
 #endif
     if constexpr (requires { typename Policy::Neon; }) {
       if (instructions == InstructionSet::Neon) {
-        return lookup_of<BaselineFunctions<typename Policy::template Probe<typename Policy::Neon>>>();
+        return lookup_of<BaselineFunctions, typename Policy::template Probe<typename Policy::Neon>>(params);
       }
     }
     static_cast<void>(instructions);
-    return lookup_of<BaselineFunctions<typename Policy::template Probe<Policy>>>();
+    return lookup_of<BaselineFunctions, typename Policy::template Probe<Policy>>(params);
   }
 };
 

@@ -141,12 +141,12 @@ struct Cuckoo {
     }
   };
 
-  static Lookup lookup(const FilterParams& /*params*/, InstructionSet instructions) noexcept {
+  static Lookup lookup(const FilterParams& params, InstructionSet instructions) noexcept {
 #if KEYSIEVE_X86_64
-    if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Functions<Probe>>();
+    if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Functions, Probe>(params);
 #endif
     static_cast<void>(instructions);
-    return lookup_of<BaselineFunctions<Probe>>();
+    return lookup_of<BaselineFunctions, Probe>(params);
   }
 
  private:

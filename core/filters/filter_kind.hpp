@@ -28,9 +28,16 @@ constexpr bool is_shard_bytes(std::uint64_t bytes) {
 
 // What all shards of a set have in common.
 struct FilterParams {
-  std::uint32_t shard_bytes = kDefaultShardBytes;
-  std::uint8_t hash_count = 0;  // k: bits, positions or slots that one lookup combines
+  std::uint32_t shard_bytes = kDefaultShardBytes;  // of the filter
+  std::uint8_t hash_count = 0;                     // k: bits, positions or slots that one lookup combines
+  std::uint32_t retrieval_bytes = 0;  // of the second level behind it; 0 in a set without known-absent keys
+
+  // From one shard to the next, at most kMaxShardBytes.
+  [[nodiscard]] constexpr std::uint32_t stride() const noexcept { return shard_bytes + retrieval_bytes; }
 };
+
+// Second levels have a multiple of this, so that no block of split_block_bloom lies in two cache lines.
+inline constexpr std::uint32_t kRetrievalUnit = 32;
 
 // One row of a snapshot's dense shard table. The table is stored apart from the shards: measured, a seed
 // inside the shard costs a dependent cache miss. Fields that a kind does not need are zero.
@@ -49,26 +56,27 @@ inline constexpr std::uint32_t kMaxKeysPerShard = UINT16_MAX;  // ShardEntry::ke
 struct ShardArray {
   const std::byte* shards = nullptr;
   const ShardEntry* entries = nullptr;
-  std::uint64_t shard_count = 0;  // fits 32 bits; as wide as the hash, so that no lookup has to widen it
-  int shard_shift = 0;            // shard_bytes is a power of two: lookups shift where they would multiply
-  int offset_shift = 0;           // shifting a number right by this gives an offset in a shard
+  std::uint64_t shard_count = 0;  // these two fit 32 bits; as wide as the hash, so that no lookup widens them
+  std::uint64_t stride = 0;
+  const std::uint8_t* retrieval_seeds = nullptr;  // of each shard; unused without a second level
+  int offset_shift = 0;  // shifting a number right by this gives an offset in the filter of a shard
   FilterParams params;
 
   ShardArray() = default;
   ShardArray(const std::byte* first_shard, const ShardEntry* first_entry, std::uint32_t count,
-             const FilterParams& common) noexcept
+             const FilterParams& common, const std::uint8_t* first_seed = nullptr) noexcept
       : shards(first_shard),
         entries(first_entry),
         shard_count(count),
-        shard_shift(std::countr_zero(common.shard_bytes)),
-        offset_shift(64 - shard_shift),
+        stride(common.stride()),
+        retrieval_seeds(first_seed),
+        offset_shift(64 - std::countr_zero(common.shard_bytes)),
         params(common) {}
 
   [[nodiscard]] std::uint64_t index_of(KeyHash hash) const noexcept { return shard_of(hash, shard_count); }
-  [[nodiscard]] const std::byte* shard(std::uint64_t index) const noexcept {
-    return shards + (index << shard_shift);
-  }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return shard_count << shard_shift; }
+  [[nodiscard]] const std::byte* shard(std::uint64_t index) const noexcept { return shards + index * stride; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return shard_count * stride; }
+  // The filter of a shard.
   [[nodiscard]] Bytes shard_bytes(std::uint64_t index) const noexcept {
     return {shard(index), params.shard_bytes};
   }

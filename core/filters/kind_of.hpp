@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/filters/counting.hpp"
+#include "core/filters/retrieval.hpp"
 
 namespace keysieve {
 
@@ -28,11 +29,36 @@ template <typename Probe>
   return probe.may_contain(array, hash);
 }
 
+// Looks at the second level only if the filter says maybe, as it seldom does for an absent key.
 template <typename Probe>
+[[gnu::always_inline]] inline bool look_up_both(const ShardArray& array, KeyHash hash) noexcept {
+  if (!look_up<Probe>(array, hash)) return false;
+  RetrievalProbe probe;
+  probe.prepare(array, hash);
+  return probe.bit();
+}
+
+// Turns the maybe of those keys whose bit is 0 into absent. At most kBatch hashes.
+[[gnu::always_inline]] inline void look_up_bits(const ShardArray& array, std::span<const KeyHash> hashes,
+                                                bool* results) noexcept {
+  std::array<RetrievalProbe, kBatch> probes;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (!results[i]) continue;
+    probes[i].prepare(array, hashes[i]);
+    probes[i].prefetch();
+  }
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (results[i]) results[i] = probes[i].bit();
+  }
+}
+
+template <typename Probe, bool kHasRetrieval>
 [[gnu::always_inline]] inline void look_up_many(const ShardArray& array, std::span<const KeyHash> hashes,
                                                 bool* results) noexcept {
   if (array.bytes() <= kCachedBytes) {
-    for (std::size_t i = 0; i < hashes.size(); ++i) results[i] = look_up<Probe>(array, hashes[i]);
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      results[i] = kHasRetrieval ? look_up_both<Probe>(array, hashes[i]) : look_up<Probe>(array, hashes[i]);
+    }
     return;
   }
   while (!hashes.empty()) {
@@ -50,40 +76,45 @@ template <typename Probe>
       if constexpr (requires { probes[i].prefetch(array, batch[i]); }) probes[i].prefetch(array, batch[i]);
     }
     for (std::size_t i = 0; i < batch.size(); ++i) results[i] = probes[i].may_contain(array, batch[i]);
+    if constexpr (kHasRetrieval) look_up_bits(array, batch, results);
     results += batch.size();
     hashes = hashes.subspan(batch.size());
   }
 }
 
 // For the instructions that every processor of the architecture has.
-template <typename Probe>
+template <typename Probe, bool kHasRetrieval>
 struct BaselineFunctions {
   static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
-    return look_up<Probe>(array, hash);
+    return kHasRetrieval ? look_up_both<Probe>(array, hash) : look_up<Probe>(array, hash);
   }
   static void may_contain_many(const ShardArray& array, std::span<const KeyHash> hashes,
                                bool* results) noexcept {
-    look_up_many<Probe>(array, hashes, results);
+    look_up_many<Probe, kHasRetrieval>(array, hashes, results);
   }
 };
 
 #if KEYSIEVE_X86_64
-template <typename Probe>
+template <typename Probe, bool kHasRetrieval>
 struct Avx2Functions {
   KEYSIEVE_AVX2 [[gnu::flatten]] static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
-    return look_up<Probe>(array, hash);
+    return kHasRetrieval ? look_up_both<Probe>(array, hash) : look_up<Probe>(array, hash);
   }
   KEYSIEVE_AVX2 [[gnu::flatten]] static void may_contain_many(const ShardArray& array,
                                                               std::span<const KeyHash> hashes,
                                                               bool* results) noexcept {
-    look_up_many<Probe>(array, hashes, results);
+    look_up_many<Probe, kHasRetrieval>(array, hashes, results);
   }
 };
 #endif
 
-template <typename Functions>
-constexpr Lookup lookup_of() noexcept {
-  return {Functions::may_contain, Functions::may_contain_many};
+// Of sets with such parameters; a set without known-absent keys pays nothing for those with them.
+template <template <typename, bool> typename Functions, typename Probe>
+constexpr Lookup lookup_of(const FilterParams& params) noexcept {
+  if (params.retrieval_bytes != 0) {
+    return {Functions<Probe, true>::may_contain, Functions<Probe, true>::may_contain_many};
+  }
+  return {Functions<Probe, false>::may_contain, Functions<Probe, false>::may_contain_many};
 }
 
 template <std::uint8_t... Numbers>

@@ -147,9 +147,9 @@ struct PeeledKind : Policy {
 
   static Lookup lookup(const FilterParams& params, InstructionSet /*instructions*/) noexcept {
     if (params.hash_count == 3) {
-      return lookup_of<BaselineFunctions<peeled::Probe<typename Policy::template Table<3>>>>();
+      return lookup_of<BaselineFunctions, peeled::Probe<typename Policy::template Table<3>>>(params);
     }
-    return lookup_of<BaselineFunctions<peeled::Probe<typename Policy::template Table<4>>>>();
+    return lookup_of<BaselineFunctions, peeled::Probe<typename Policy::template Table<4>>>(params);
   }
 
  private:

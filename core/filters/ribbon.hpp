@@ -51,13 +51,13 @@ struct Ribbon {
     return fpr_of(layout.columns, line.share_before(layout.short_starts()));
   }
 
-  static Lookup lookup(const FilterParams& /*params*/, InstructionSet instructions) noexcept {
+  static Lookup lookup(const FilterParams& params, InstructionSet instructions) noexcept {
     using namespace ribbon;
 #if KEYSIEVE_X86_64
-    if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Functions<Probe<Avx2Kernel>>>();
+    if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Functions, Probe<Avx2Kernel>>(params);
 #endif
     static_cast<void>(instructions);
-    return lookup_of<BaselineFunctions<Probe<ScalarKernel>>>();
+    return lookup_of<BaselineFunctions, Probe<ScalarKernel>>(params);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/error.hpp"
+#include "core/filters/retrieval.hpp"
 
 namespace keysieve {
 namespace {
@@ -60,34 +61,98 @@ double most_keys_per_shard(const FilterKind& kind, const FilterParams& params, d
   return low;
 }
 
-Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
-  check(request);
-  FilterParams best{.shard_bytes = request.shard_bytes};
-  double most_keys = 0.0;
+namespace {
+
+struct Load {
+  FilterParams params;
+  double keys = 0.0;  // per shard, on average
+
+  [[nodiscard]] double bytes_per_key() const { return params.stride() / keys; }
+};
+
+// The most keys in a filter of that many bytes.
+Load fullest_filter(const FilterKind& kind, const SizingRequest& request, double target_fpr) {
+  Load best{{.shard_bytes = request.shard_bytes}};
   for (const std::uint8_t k : kind.hash_counts()) {
     const FilterParams params{.shard_bytes = request.shard_bytes, .hash_count = k};
-    const double to_beat = most_keys * kRoundingSlack;
-    if (!meets_target(kind, params, to_beat, request.target_fpr)) continue;
-    double keys = most_keys_per_shard(kind, params, request.target_fpr, to_beat);
+    const double to_beat = best.keys * kRoundingSlack;
+    if (!meets_target(kind, params, to_beat, target_fpr)) continue;
+    double keys = most_keys_per_shard(kind, params, target_fpr, to_beat);
     if (request.growth > 1.0 && kind.capacity != nullptr) {
       keys = std::min(keys, keys_per_shard_within(kind.capacity(params)));
     }
-    if (keys > most_keys) {
-      most_keys = keys;
-      best = params;
-    }
+    if (keys > best.keys) best = {params, keys};
   }
-  const double shards = std::ceil(static_cast<double>(request.keys) * request.growth / most_keys);
+  return best;
+}
+
+// Bytes of a second level for shards of that many keys and known-absent keys on average. Filters with more
+// keys than the mean let more known-absent keys pass, hence the slope.
+std::uint32_t retrieval_bytes_of(const FilterKind& kind, const FilterParams& params, double keys,
+                                 double known_absent) {
+  constexpr double kSigmas = 5.5;  // one shard in 50 million has more, and there are slots to spare
+  constexpr double kSpan = 4.0;    // in standard deviations of the keys
+  const double fpr = kind.theoretical_fpr(params, keys);
+  const double span = kSpan * std::sqrt(keys) + 1.0;
+  const double slope = known_absent * (kind.theoretical_fpr(params, keys + span) - fpr) / span;
+  const double passing = known_absent * fpr;
+  const double deviation = std::sqrt(keys * (1.0 + slope) * (1.0 + slope) + passing);
+  return retrieval_bytes_for(keys + passing + kSigmas * deviation);
+}
+
+// Tries lower and lower FPR of the filter, until few known-absent keys pass it.
+Load fullest_shard(const FilterKind& kind, const SizingRequest& request) {
+  constexpr double kStep = 0.9;
+  constexpr double kFew = 0.02;  // of the keys: fewer do not pay
+  const double per_key = static_cast<double>(request.known_absent) /
+                         (static_cast<double>(std::max<std::uint64_t>(request.keys, 1)) * request.growth);
+  Load best;
+  for (double fpr = std::min(2.0 * request.target_fpr, kMaxFpr); fpr >= kMinFpr; fpr *= kStep) {
+    Load load = fullest_filter(kind, request, fpr);
+    load.params.retrieval_bytes = retrieval_bytes_of(kind, load.params, load.keys, load.keys * per_key);
+    const bool fits = load.params.stride() <= kMaxShardBytes;
+    if (fits && (best.keys == 0.0 || load.bytes_per_key() < best.bytes_per_key())) best = load;
+    if (fits && fpr * per_key < kFew) break;
+  }
+  if (best.keys == 0.0) {
+    throw Error(ErrorKind::Usage, "shards of " + std::to_string(request.shard_bytes) +
+                                      " bytes leave no room for known-absent keys within " +
+                                      std::to_string(kMaxShardBytes) + "; take smaller ones");
+  }
+  return best;
+}
+
+}  // namespace
+
+Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
+  check(request);
+  const Load load = request.known_absent == 0 ? fullest_filter(kind, request, request.target_fpr)
+                                              : fullest_shard(kind, request);
+  const double keys = static_cast<double>(request.keys) * request.growth;
+  const double shards = std::fmax(1.0, std::ceil(keys / load.keys));
   if (!(shards <= kMaxShards)) {
     throw Error(ErrorKind::Usage, std::to_string(request.keys) + " keys need more than " +
                                       std::to_string(kMaxShards) + " shards of " +
                                       std::to_string(request.shard_bytes) + " bytes, the most of one set");
   }
-  return {&kind, best, shards < 1.0 ? 1U : static_cast<std::uint32_t>(shards)};
+  Geometry geometry{&kind, load.params, static_cast<std::uint32_t>(shards)};
+  if (request.known_absent != 0) {  // fewer keys than most
+    geometry.params.retrieval_bytes = retrieval_bytes_of(kind, load.params, keys / shards,
+                                                         static_cast<double>(request.known_absent) / shards);
+  }
+  return geometry;
 }
 
 double theoretical_fpr(const Geometry& geometry, double keys) {
-  return geometry.kind->theoretical_fpr(geometry.params, keys / geometry.shard_count);
+  const double fpr = geometry.kind->theoretical_fpr(geometry.params, keys / geometry.shard_count);
+  return geometry.params.retrieval_bytes == 0 ? fpr : fpr / 2.0;
+}
+
+bool has_room_for(const Geometry& geometry, double keys, double known_absent) {
+  const std::uint32_t bytes = geometry.params.retrieval_bytes;
+  if (known_absent == 0.0 || bytes == 0) return (known_absent == 0.0) == (bytes == 0);
+  const double shards = geometry.shard_count;
+  return retrieval_bytes_of(*geometry.kind, geometry.params, keys / shards, known_absent / shards) <= bytes;
 }
 
 }  // namespace keysieve

@@ -17,6 +17,8 @@ struct SizingRequest {
   double target_fpr = 0.01;  // at `keys * growth` keys; kMinFpr to kMaxFpr
   double growth = 1.0;       // room for this many times the keys; 1 to kMaxGrowth
   std::uint32_t shard_bytes = kDefaultShardBytes;
+  std::uint64_t known_absent =
+      0;  // if not 0, the target is that of unknown keys, and shards get a second level
 };
 
 struct Geometry {
@@ -24,12 +26,12 @@ struct Geometry {
   FilterParams params;
   std::uint32_t shard_count = 0;
 
-  [[nodiscard]] std::uint64_t bytes() const noexcept {
-    return std::uint64_t{shard_count} * params.shard_bytes;
-  }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return std::uint64_t{shard_count} * params.stride(); }
 };
 
-// The smallest geometry whose theoretical FPR meets the target. Throws Usage for a value out of range.
+// The smallest geometry whose theoretical FPR meets the target. With known-absent keys the filter alone may
+// have twice the target or less, whichever makes filter and second level smallest together. Throws Usage for
+// a value out of range.
 Geometry size_filter(const FilterKind& kind, const SizingRequest& request);
 
 // The most keys per shard, on average, that keep the theoretical FPR at the target; `low` is a number of keys
@@ -37,7 +39,12 @@ Geometry size_filter(const FilterKind& kind, const SizingRequest& request);
 double most_keys_per_shard(const FilterKind& kind, const FilterParams& params, double target_fpr,
                            double low = 0.0);
 
-// The FPR that a geometry should have with that many keys.
+// The FPR that a geometry should have with that many keys, for a key that is neither in the set nor known to
+// be absent.
 double theoretical_fpr(const Geometry& geometry, double keys);
+
+// Whether the second levels have room for that many keys. True without them if there are no known-absent
+// keys.
+bool has_room_for(const Geometry& geometry, double keys, double known_absent);
 
 }  // namespace keysieve

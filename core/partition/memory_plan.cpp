@@ -57,6 +57,13 @@ MemoryPlan plan_memory(std::uint64_t limit_bytes, std::uint64_t resident, unsign
   return plan;
 }
 
+MemoryPlan MemoryPlan::for_two_lists() const {
+  MemoryPlan plan = *this;
+  plan.chunk_hashes /= 2;
+  if (piece_hashes != kNoMemoryLimit) plan.piece_hashes /= 3;
+  return plan;
+}
+
 MemoryPlan MemoryPlan::less(std::uint64_t bytes) const {
   MemoryPlan plan = *this;
   if (piece_hashes == kNoMemoryLimit) return plan;

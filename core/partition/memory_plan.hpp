@@ -18,6 +18,9 @@ struct MemoryPlan {
   std::uint64_t piece_hashes = kNoMemoryLimit;  // hashes that a thread sorts at a time
   std::size_t most_key_bytes = SIZE_MAX;        // there is no room for a longer key
 
+  // The plan of each of two lists that are partitioned in the same memory. The second one has as many hashes
+  // in memory again, for the shards at hand.
+  [[nodiscard]] MemoryPlan for_two_lists() const;
   // The same plan when `bytes` of the memory for sorting are needed for something else. Throws Usage when
   // that is more than half of it.
   [[nodiscard]] MemoryPlan less(std::uint64_t bytes) const;

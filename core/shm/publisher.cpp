@@ -65,8 +65,7 @@ class NewFiles {
     const Bytes bytes = snapshot.bytes();
     // A tmpfs with huge=within_size must know the size before the first byte is written.
     if (::ftruncate(file.get(), static_cast<off_t>(bytes.size())) != 0) throw_write_error(path, errno);
-    const SnapshotLayout layout =
-        snapshot_layout(snapshot.header().shard_count, snapshot.header().shard_bytes);
+    const SnapshotLayout layout = snapshot_layout(snapshot.header());
     write_all(file, bytes.first(layout.shards.offset), path);
     std::vector<std::byte> buffer(kChecksumStretchBytes);
     for (std::uint64_t i = 0; i < layout.stretch_count(); ++i) {

@@ -40,6 +40,15 @@ void check(const BuildSettings& settings) {
                                .shard_bytes = settings.shard_bytes});
 }
 
+MemoryPlan plan_of(const BuildSettings& settings, const BuildResources& resources) {
+  const MemoryPlan plan = plan_memory(resources.memory_bytes, resident_bytes(), resources.threads);
+  return settings.has_known_absent ? plan.for_two_lists() : plan;
+}
+
+void add_to(HashPartitions::Writer& writer, std::span<const std::string_view> keys, std::uint64_t seed) {
+  for (const std::string_view key : keys) writer.add(hash_key(key, seed));
+}
+
 // One for each thread.
 std::vector<PartitionReader> readers_of(HashPartitions& partitions, const MemoryPlan& plan) {
   std::vector<PartitionReader> readers;
@@ -60,44 +69,68 @@ WriteAt copying_to(MutableBytes memory) {
 SnapshotBuilder::SnapshotBuilder(BuildSettings settings, BuildResources resources)
     : settings_((check(settings), std::move(settings))),
       resources_(std::move(resources)),
-      plan_(plan_memory(resources_.memory_bytes, resident_bytes(), resources_.threads)),
-      partitions_(plan_, resources_.temporary_folder) {}
+      plan_(plan_of(settings_, resources_)),
+      partitions_(plan_, resources_.temporary_folder),
+      known_absent_(settings_.has_known_absent
+                        ? std::make_unique<HashPartitions>(plan_, resources_.temporary_folder)
+                        : nullptr) {}
 
 void SnapshotBuilder::add(unsigned thread, std::span<const std::string_view> keys) {
-  HashPartitions::Writer& writer = partitions_.writer(thread);
-  for (const std::string_view key : keys) writer.add(hash_key(key, settings_.seed));
+  add_to(partitions_.writer(thread), keys, settings_.seed);
   keys_given_.fetch_add(keys.size(), std::memory_order_relaxed);
 }
 
+void SnapshotBuilder::add_known_absent(unsigned thread, std::span<const std::string_view> keys) {
+  add_to(known_absent_->writer(thread), keys, settings_.seed);
+  known_absent_given_.fetch_add(keys.size(), std::memory_order_relaxed);
+}
+
 std::uint64_t SnapshotBuilder::size() {
-  partitions_.finish_writing();
-  std::vector<PartitionReader> readers = readers_of(partitions_, plan_);
+  key_count_ = count_distinct(partitions_);
+  if (known_absent_) known_absent_count_ = count_distinct(*known_absent_);
+  geometry_ = geometry();
+  layout_ = snapshot_layout(geometry_.shard_count, geometry_.params);
+  return layout_.file_bytes;
+}
+
+std::uint64_t SnapshotBuilder::count_distinct(HashPartitions& partitions) const {
+  partitions.finish_writing();
+  std::vector<PartitionReader> readers = readers_of(partitions, plan_);
   std::atomic<std::uint64_t> distinct{0};
   std::atomic<std::uint64_t> sorted{0};
   run_tasks(plan_.threads, kPartitions, [&](unsigned thread, std::size_t partition) {
     distinct += readers[thread].count_distinct(partition);
     show_progress(thread, ++sorted, kPartitions, "partitions sorted");
   });
-  key_count_ = distinct;
-  geometry_ = geometry();
-  layout_ = snapshot_layout(geometry_.shard_count, geometry_.params.shard_bytes);
-  return layout_.file_bytes;
+  return distinct;
 }
 
 void SnapshotBuilder::write(const WriteAt& write_at) {
   ShardFiller filler(geometry_, settings_.set_name);
   const MemoryPlan plan = plan_.less(filler.table_bytes());
   std::vector<PartitionReader> readers = readers_of(partitions_, plan);
+  std::vector<KnownAbsentReader> absent_readers;
+  if (known_absent_) {
+    const double per_shard = static_cast<double>(known_absent_count_) / geometry_.shard_count;
+    for (unsigned thread = 0; thread < plan.threads; ++thread) {
+      absent_readers.emplace_back(*known_absent_, plan.piece_hashes, per_shard);
+    }
+  }
   const std::size_t tasks = filler.choose_tasks(plan.threads);
   std::atomic<std::uint64_t> filled{0};
   run_tasks(plan.threads, tasks, [&](unsigned thread, std::size_t task) {
-    filler.fill(task, readers[thread], write_at);
+    filler.fill(task, readers[thread], known_absent_ ? &absent_readers[thread] : nullptr, write_at);
     show_progress(thread, ++filled, tasks, "parts of the shards filled");
   });
   fill_ratio_ = filler.fill_ratio();
-  SnapshotHeader with_fpr = header();
-  with_fpr.estimated_fpr = filler.estimated_fpr();
-  write_at(0, filler.front(with_fpr));
+  SnapshotHeader complete = header();
+  complete.estimated_fpr = filler.estimated_fpr();
+  if (known_absent_) {
+    keys_in_both_lists_ = filler.keys_in_both_lists();
+    complete.known_absent = known_absent_count_ - keys_in_both_lists_;
+    filler.take_sample(complete);
+  }
+  write_at(0, filler.front(complete));
 }
 
 SnapshotBytes SnapshotBuilder::finish() {
@@ -135,13 +168,15 @@ Geometry SnapshotBuilder::geometry() const {
   const auto& like = settings_.like;
   if (like && like->kind == settings_.kind && like->kind->takes_hash_count(like->params.hash_count) &&
       like->params.shard_bytes == settings_.shard_bytes &&
-      theoretical_fpr(*like, static_cast<double>(key_count_)) <= settings_.target_fpr * kStickySlack) {
+      theoretical_fpr(*like, static_cast<double>(key_count_)) <= settings_.target_fpr * kStickySlack &&
+      has_room_for(*like, static_cast<double>(key_count_), static_cast<double>(known_absent_count_))) {
     return *like;
   }
   return size_filter(*settings_.kind, {.keys = key_count_,
                                        .target_fpr = settings_.target_fpr,
                                        .growth = settings_.growth,
-                                       .shard_bytes = settings_.shard_bytes});
+                                       .shard_bytes = settings_.shard_bytes,
+                                       .known_absent = known_absent_count_});
 }
 
 SnapshotHeader SnapshotBuilder::header() const {
@@ -166,6 +201,8 @@ SnapshotHeader SnapshotBuilder::header() const {
   copy_padded(header.key_profile, settings_.key_profile);
   header.file_bytes = layout_.file_bytes;
   header.shard_table = layout_.shard_table;
+  header.retrieval_seeds = layout_.retrieval_seeds;
+  header.retrieval_bytes = geometry_.params.retrieval_bytes;
   header.checksum_table = layout_.checksum_table;
   header.shards = layout_.shards;
   return header;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ struct BuildSettings {
   // Sticky geometry: kept as long as its theoretical FPR for the new keys stays within target_fpr (with the
   // slack below); otherwise the set is sized again.
   std::optional<Geometry> like{};
+
+  // Whether known-absent keys will be added. They share the memory with the keys.
+  bool has_known_absent = false;
 };
 
 // How far the theoretical FPR of a sticky geometry may be above the target before the set is sized again.
@@ -67,17 +71,24 @@ class SnapshotBuilder {
   void add(std::string_view key) { add(0, {&key, 1}); }
   void add(unsigned thread, std::span<const std::string_view> keys);
 
+  // Known-absent keys, to which the set answers absent for certain. One that is a key of the set as well
+  // counts as a key of the set.
+  void add_known_absent(unsigned thread, std::span<const std::string_view> keys);
+
   // Number of keys given so far, including duplicates. Any thread.
   [[nodiscard]] std::uint64_t keys_given() const noexcept { return keys_given_; }
+  [[nodiscard]] std::uint64_t known_absent_given() const noexcept { return known_absent_given_; }
 
   // Call after the last key: counts the distinct keys and chooses the geometry; returns the size of the
   // snapshot. A set may have no keys; the publisher's guards decide whether to accept that.
   std::uint64_t size();
   // Builds the snapshot: hands over each byte of it once, the header last. Several threads call `write_at` at
-  // once. Throws Data for an overfull shard.
+  // once. Throws Data for an overfull shard, or a second level in which its keys have no room.
   void write(const WriteAt& write_at);
   // The fill ratio of the snapshot that was written, as SnapshotView::fill_ratio().
   [[nodiscard]] std::optional<double> fill_ratio() const;
+  // How many known-absent keys were keys of the set. After write().
+  [[nodiscard]] std::uint64_t keys_in_both_lists() const noexcept { return keys_in_both_lists_; }
 
   // size() and write() into memory. Must be the last call, and only once.
   SnapshotBytes finish();
@@ -88,6 +99,8 @@ class SnapshotBuilder {
   [[nodiscard]] SnapshotBytes counters(const SnapshotView& built);
 
  private:
+  // Of a list whose last key was added.
+  [[nodiscard]] std::uint64_t count_distinct(HashPartitions& partitions) const;
   [[nodiscard]] Geometry geometry() const;
   [[nodiscard]] SnapshotHeader header() const;
   void show_progress(unsigned thread, std::uint64_t done, std::uint64_t total, std::string_view what) const;
@@ -96,8 +109,12 @@ class SnapshotBuilder {
   BuildResources resources_;
   MemoryPlan plan_;
   HashPartitions partitions_;
+  std::unique_ptr<HashPartitions> known_absent_;  // nullptr if there are none
   std::atomic<std::uint64_t> keys_given_{0};
+  std::atomic<std::uint64_t> known_absent_given_{0};
   std::uint64_t key_count_ = 0;
+  std::uint64_t known_absent_count_ = 0;  // distinct; may be in the set
+  std::uint64_t keys_in_both_lists_ = 0;
   Geometry geometry_;
   SnapshotLayout layout_{};
   std::optional<double> fill_ratio_;

@@ -78,7 +78,7 @@ void check_counters(Bytes counters, const SnapshotView& snapshot, std::string_vi
     throw Error(ErrorKind::Data, std::string(source) + ": " + reason);
   };
   const SnapshotHeader& of = snapshot.header();
-  const std::uint64_t bytes = counters_bytes_of(snapshot_layout(of.shard_count, of.shard_bytes));
+  const std::uint64_t bytes = counters_bytes_of(snapshot_layout(of));
   if (!snapshot.kind().can_count())
     refuse("filter kind " + std::string(snapshot.kind().name) + " has no counters");
   if (counters.size() < sizeof(CountersHeader)) refuse("is too short for counters");

@@ -25,6 +25,16 @@ std::string cannot(const FilterKind& kind, std::string_view set_name, const std:
          "); build the set again from its whole list, with build --like";
 }
 
+// A key of the set needs a bit in the second level, and the bits of all others depend on it.
+void check_has_one_level(const SnapshotView& base) {
+  if (base.shards().params.retrieval_bytes == 0) return;
+  throw Error(ErrorKind::Usage,
+              "set \"" + std::string(base.set_name()) + "\": knows " +
+                  std::to_string(base.header().known_absent) +
+                  " absent keys, so it can only be changed by a build from both lists, with build "
+                  "--known-absent; until then keysieve add makes new keys maybe");
+}
+
 }  // namespace
 
 void check_can_add(const FilterKind& kind, std::string_view set_name) {
@@ -55,6 +65,7 @@ SnapshotEditor::SnapshotEditor(const SnapshotView& base, std::optional<SnapshotB
       view_(SnapshotView::decode(bytes_.get(), "the copy", Check::Tables)),
       counters_(std::move(counters)) {
   check_can_add(view_.kind(), view_.set_name());
+  check_has_one_level(view_);
   if (counters_) {
     check_counters(counters_->get(), view_, "counters of set \"" + std::string(view_.set_name()) + "\"");
   }

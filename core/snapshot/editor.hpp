@@ -22,7 +22,8 @@ class SnapshotEditor {
  public:
   // Copies the base, which is not needed afterwards. All its bytes must have been checked with
   // Check::Everything; otherwise damage would be passed on under new checksums. `counters` are those of a
-  // counting set; without them no key can be removed from it. Throws as check_can_add() and check_counters().
+  // counting set; without them no key can be removed from it. Throws as check_can_add() and check_counters(),
+  // and Usage for a set with known-absent keys.
   explicit SnapshotEditor(const SnapshotView& base, std::optional<SnapshotBytes> counters = std::nullopt);
 
   // Throws Data for an overfull shard, and in kinds with a capacity also for a full one. Where keys can be

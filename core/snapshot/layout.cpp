@@ -25,8 +25,8 @@ std::uint64_t tables_checksum(Bytes snapshot, const SnapshotLayout& layout) noex
 
 Bytes checksum_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t index) noexcept {
   const Bytes shards = snapshot.subspan(layout.shards.offset, layout.shards.bytes);
-  const std::uint64_t start = index * kChecksumStretchBytes;
-  return shards.subspan(start, std::min<std::uint64_t>(kChecksumStretchBytes, shards.size() - start));
+  const std::uint64_t start = index * layout.stretch_bytes;
+  return shards.subspan(start, std::min<std::uint64_t>(layout.stretch_bytes, shards.size() - start));
 }
 
 std::uint16_t oldest_snapshot_format() noexcept {

@@ -1,6 +1,6 @@
-// The bytes of a snapshot, the same in file, store and memory: header page, shard table, checksum table,
-// padding to a page boundary, shards. docs/snapshot_format.md has the byte tables; golden files pin them.
-// Also the format numbers that this version knows.
+// The bytes of a snapshot, the same in file, store and memory: header page, shard table, seeds of the second
+// levels, checksum table, padding to a page boundary, shards. docs/snapshot_format.md has the byte tables;
+// golden files pin them. Also the format numbers that this version knows.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +22,7 @@ inline constexpr std::array<char, 8> kSnapshotMagic{'K', 'E', 'Y', 'S', 'I', 'E'
 inline constexpr std::uint8_t kHashIdXxh3 = 2;  // 1 was XXH3-128, before the first release
 inline constexpr std::size_t kChecksumStretchBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kKeyProfileBytes = 64;
+inline constexpr std::size_t kKnownAbsentSample = 64;
 
 using BuildId = std::array<std::uint8_t, 16>;
 
@@ -56,10 +57,15 @@ struct SnapshotHeader {
   std::array<char, kKeyProfileBytes> key_profile;  // padded with NUL
   std::uint64_t file_bytes;
   TableSpan shard_table;     // ShardEntry per shard
-  TableSpan checksum_table;  // XXH3-64 per started 64 KiB of shards
+  TableSpan checksum_table;  // XXH3-64 per stretch: as many shards as 64 KiB hold, the last one fewer
   TableSpan shards;
   std::uint64_t tables_checksum;  // XXH3-64 from the end of the header page to the first shard
-  std::array<std::uint8_t, 3768> reserved;
+  std::uint64_t known_absent;     // distinct keys that are certainly absent, none of them in the set
+  TableSpan retrieval_seeds;      // a byte per shard if it has a second level, then zeros; else empty
+  std::uint32_t retrieval_bytes;  // of the second level of each shard; 0: there is none
+  std::uint32_t sample_count;
+  std::array<KeyHash, kKnownAbsentSample> known_absent_sample;  // canaries that must be absent
+  std::array<std::uint8_t, 3224> reserved;
   std::uint64_t header_checksum;  // XXH3-64 of all header bytes before it
 };
 
@@ -88,28 +94,54 @@ static_assert(offsetof(SnapshotHeader, shard_table) == 264);
 static_assert(offsetof(SnapshotHeader, checksum_table) == 280);
 static_assert(offsetof(SnapshotHeader, shards) == 296);
 static_assert(offsetof(SnapshotHeader, tables_checksum) == 312);
-static_assert(offsetof(SnapshotHeader, reserved) == 320);
+static_assert(offsetof(SnapshotHeader, known_absent) == 320);
+static_assert(offsetof(SnapshotHeader, retrieval_seeds) == 328);
+static_assert(offsetof(SnapshotHeader, retrieval_bytes) == 344);
+static_assert(offsetof(SnapshotHeader, sample_count) == 348);
+static_assert(offsetof(SnapshotHeader, known_absent_sample) == 352);
+static_assert(offsetof(SnapshotHeader, reserved) == 864);
 static_assert(offsetof(SnapshotHeader, header_checksum) == 4088);
 
 // All offsets follow from the geometry alone.
 struct SnapshotLayout {
   TableSpan shard_table;
+  TableSpan retrieval_seeds;
   TableSpan checksum_table;
   TableSpan shards;
   std::uint64_t file_bytes;
+  std::uint32_t stretch_shards;  // that one checksum covers: as many as 64 KiB hold
+  std::uint64_t stretch_bytes;   // of that many
 
   [[nodiscard]] constexpr std::uint64_t stretch_count() const noexcept {
     return checksum_table.bytes / sizeof(std::uint64_t);
   }
 };
 
-constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, std::uint64_t shard_bytes) {
-  const std::uint64_t all_shards = shard_count * shard_bytes;
-  const std::uint64_t stretches = (all_shards + kChecksumStretchBytes - 1) / kChecksumStretchBytes;
+constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, const FilterParams& params) {
+  const std::uint64_t all_shards = shard_count * params.stride();
+  const auto stretch_shards = static_cast<std::uint32_t>(kChecksumStretchBytes / params.stride());
+  const std::uint64_t stretches = (shard_count + stretch_shards - 1) / stretch_shards;
   const TableSpan shard_table{kPageBytes, shard_count * sizeof(ShardEntry)};
-  const TableSpan checksum_table{shard_table.offset + shard_table.bytes, stretches * sizeof(std::uint64_t)};
+  const std::uint64_t after = shard_table.offset + shard_table.bytes;
+  const TableSpan seeds =
+      params.retrieval_bytes == 0 ? TableSpan{} : TableSpan{after, (shard_count + 7) / 8 * 8};
+  const TableSpan checksum_table{after + seeds.bytes, stretches * sizeof(std::uint64_t)};
   const TableSpan shards{round_up_to_page(checksum_table.offset + checksum_table.bytes), all_shards};
-  return {shard_table, checksum_table, shards, shards.offset + shards.bytes};
+  return {shard_table,
+          seeds,
+          checksum_table,
+          shards,
+          shards.offset + shards.bytes,
+          stretch_shards,
+          std::uint64_t{stretch_shards} * params.stride()};
+}
+
+// Of a header whose values have been checked.
+constexpr FilterParams params_of(const SnapshotHeader& header) {
+  return {header.shard_bytes, header.hash_count, header.retrieval_bytes};
+}
+constexpr SnapshotLayout snapshot_layout(const SnapshotHeader& header) {
+  return snapshot_layout(header.shard_count, params_of(header));
 }
 
 // The three checksums of a snapshot, which both builder and decoder need. `snapshot` is the whole, of exactly

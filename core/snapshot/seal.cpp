@@ -10,7 +10,7 @@ namespace {
 
 double mean_estimated_fpr(Bytes snapshot, const SnapshotLayout& layout, const FilterKind& kind,
                           const SnapshotHeader& header) {
-  const FilterParams params{.shard_bytes = header.shard_bytes, .hash_count = header.hash_count};
+  const FilterParams params = params_of(header);
   double sum = 0.0;
   for (std::uint64_t i = 0; i < header.shard_count; ++i) {
     const auto entry = load<ShardEntry>(snapshot.data() + layout.shard_table.offset + i * sizeof(ShardEntry));
@@ -30,7 +30,7 @@ void fill_checksum_table(const SnapshotLayout& layout, MutableBytes snapshot) {
 }  // namespace
 
 void seal(MutableBytes snapshot, const FilterKind& kind, SnapshotHeader header) {
-  const SnapshotLayout layout = snapshot_layout(header.shard_count, header.shard_bytes);
+  const SnapshotLayout layout = snapshot_layout(header);
   header.estimated_fpr = mean_estimated_fpr(snapshot, layout, kind, header);
   fill_checksum_table(layout, snapshot);
   seal_front(snapshot.first(layout.shards.offset), header);

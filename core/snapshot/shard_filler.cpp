@@ -1,9 +1,12 @@
 #include "core/snapshot/shard_filler.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "core/base/checksum.hpp"
+#include "core/base/error.hpp"
+#include "core/filters/retrieval.hpp"
 #include "core/snapshot/seal.hpp"
 
 namespace keysieve {
@@ -13,20 +16,48 @@ namespace {
 // With this many parts and two threads that is two partitions of about 32.
 constexpr std::size_t kTasksPerThread = 4;
 
+constexpr std::uint64_t kNotSampled = UINT64_MAX;
+
+// The hashes of shard `index`, and takes them away. No earlier shard has any left.
+std::span<const KeyHash> take_front(std::span<const KeyHash>& hashes, std::uint32_t index,
+                                    std::uint32_t shard_count) {
+  const auto end = std::ranges::partition_point(
+      hashes, [&](const KeyHash& hash) { return shard_of(hash, shard_count) <= index; });
+  const auto front = hashes.first(static_cast<std::size_t>(end - hashes.begin()));
+  hashes = hashes.subspan(front.size());
+  return front;
+}
+
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 }  // namespace
 
+KnownAbsentReader::KnownAbsentReader(HashPartitions& partitions, std::uint64_t most_hashes, double per_shard)
+    : reader_(partitions, most_hashes) {
+  // Less than there is room for, because shards differ.
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 20;
+  const double hashes = 0.8 * static_cast<double>(std::min(most_hashes, kMost));
+  shards_at_a_time_ = static_cast<std::uint32_t>(std::clamp(hashes / std::max(per_shard, 1.0), 1.0, 1e6));
+}
+
+std::span<const KeyHash> KnownAbsentReader::read(const HashRange& range) {
+  hashes_.clear();
+  reader_.read(range, [this](auto piece) { hashes_.insert(hashes_.end(), piece.begin(), piece.end()); });
+  return hashes_;
+}
+
 ShardFiller::ShardFiller(const Geometry& geometry, std::string set_name)
     : geometry_(geometry),
       set_name_(std::move(set_name)),
-      layout_(snapshot_layout(geometry.shard_count, geometry.params.shard_bytes)),
-      stretch_shards_(static_cast<std::uint32_t>(kChecksumStretchBytes / geometry.params.shard_bytes)),
+      layout_(snapshot_layout(geometry.shard_count, geometry.params)),
       front_(layout_.shards.offset),
       estimated_fprs_(geometry.shard_count),
-      fill_ratios_(geometry.kind->fill_ratio == nullptr ? 0 : geometry.shard_count) {}
+      fill_ratios_(geometry.kind->fill_ratio == nullptr ? 0 : geometry.shard_count),
+      filter_lookup_(geometry.kind->lookup(filter_params(), best_instruction_set())) {
+  for (auto& least : sample_) least = kNotSampled;
+}
 
 std::uint64_t ShardFiller::table_bytes() const noexcept {
   return front_.size() + (estimated_fprs_.size() + fill_ratios_.size()) * sizeof(double);
@@ -37,23 +68,34 @@ std::size_t ShardFiller::choose_tasks(unsigned threads) {
   return tasks_;
 }
 
-void ShardFiller::fill(std::size_t task, PartitionReader& reader, const WriteAt& write_at) {
-  const std::uint32_t begin = shard_at(task);
+void ShardFiller::fill(std::size_t task, PartitionReader& reader, KnownAbsentReader* known_absent,
+                       const WriteAt& write_at) {
+  const std::uint32_t count = geometry_.shard_count;
   const std::uint32_t end = shard_at(task + 1);
-  const std::size_t shard_bytes = geometry_.params.shard_bytes;
-  std::vector<std::byte> stretch(kChecksumStretchBytes);
-  ShardCutter cutter(begin, end, geometry_.shard_count, [&](std::uint32_t index, auto keys) {
-    const std::size_t in_stretch = index % stretch_shards_;
+  const std::size_t stride = geometry_.params.stride();
+  std::vector<std::byte> stretch(layout_.stretch_bytes);
+  std::span<const KeyHash> absent;
+  const auto build = [&](std::uint32_t index, std::span<const KeyHash> keys) {
+    const std::size_t in_stretch = index % layout_.stretch_shards;
     if (in_stretch == 0) std::fill(stretch.begin(), stretch.end(), std::byte{0});
-    build_shard(index, keys, MutableBytes(stretch).subspan(in_stretch * shard_bytes, shard_bytes));
-    if (in_stretch + 1 < stretch_shards_ && index + 1 < end) return;
-    const Bytes whole = Bytes(stretch).first((in_stretch + 1) * shard_bytes);
-    const std::uint64_t number = index / stretch_shards_;
+    build_shard(index, keys, take_front(absent, index, count),
+                MutableBytes(stretch).subspan(in_stretch * stride, stride));
+    if (in_stretch + 1 < layout_.stretch_shards && index + 1 < end) return;
+    const Bytes whole = Bytes(stretch).first((in_stretch + 1) * stride);
+    const std::uint64_t number = index / layout_.stretch_shards;
     put_checksum(number, whole);
-    write_at(layout_.shards.offset + number * kChecksumStretchBytes, whole);
-  });
-  reader.read(range_of_shards(begin, end, geometry_.shard_count), [&](auto hashes) { cutter.feed(hashes); });
-  cutter.finish();
+    write_at(layout_.shards.offset + number * layout_.stretch_bytes, whole);
+  };
+  const std::uint32_t at_a_time = known_absent == nullptr ? count : known_absent->shards_at_a_time();
+  for (std::uint32_t begin = shard_at(task); begin < end;) {
+    const std::uint32_t next = begin + std::min(at_a_time, end - begin);
+    const HashRange range = range_of_shards(begin, next, count);
+    if (known_absent != nullptr) absent = known_absent->read(range);
+    ShardCutter cutter(begin, next, count, build);
+    reader.read(range, [&](auto hashes) { cutter.feed(hashes); });
+    cutter.finish();
+    begin = next;
+  }
 }
 
 double ShardFiller::estimated_fpr() const {
@@ -72,17 +114,56 @@ Bytes ShardFiller::front(const SnapshotHeader& header) {
 
 std::uint32_t ShardFiller::shard_at(std::size_t task) const noexcept {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      layout_.stretch_count() * task / tasks_ * stretch_shards_, geometry_.shard_count));
+      layout_.stretch_count() * task / tasks_ * layout_.stretch_shards, geometry_.shard_count));
 }
 
-void ShardFiller::build_shard(std::uint32_t index, std::span<const KeyHash> keys, MutableBytes shard) {
+void ShardFiller::build_shard(std::uint32_t index, std::span<const KeyHash> keys,
+                              std::span<const KeyHash> known_absent, MutableBytes shard) {
   check_not_overfull(set_name_, index, keys.size());
   const FilterKind& kind = *geometry_.kind;
+  const FilterParams params = filter_params();
+  const MutableBytes filter = shard.first(params.shard_bytes);
   ShardEntry entry;
-  kind.build(shard, entry, geometry_.params, keys);
+  kind.build(filter, entry, params, keys);
   store(front_.data() + layout_.shard_table.offset + index * sizeof(ShardEntry), entry);
-  estimated_fprs_[index] = kind.estimated_fpr(shard, entry, geometry_.params);
-  if (!fill_ratios_.empty()) fill_ratios_[index] = kind.fill_ratio(shard, entry, geometry_.params);
+  estimated_fprs_[index] = kind.estimated_fpr(filter, entry, params);
+  if (!fill_ratios_.empty()) fill_ratios_[index] = kind.fill_ratio(filter, entry, params);
+  if (geometry_.params.retrieval_bytes == 0) return;
+  estimated_fprs_[index] /= 2.0;  // an unknown key has either bit
+  build_second_level(index, keys, known_absent, entry, shard);
+}
+
+void ShardFiller::build_second_level(std::uint32_t index, std::span<const KeyHash> keys,
+                                     std::span<const KeyHash> known_absent, const ShardEntry& entry,
+                                     MutableBytes shard) {
+  std::vector<KeyHash> zeros;
+  zeros.reserve(known_absent.size());
+  std::ranges::set_difference(known_absent, keys, std::back_inserter(zeros));
+  keys_in_both_lists_ += known_absent.size() - zeros.size();
+  for (const KeyHash& hash : zeros) sample(hash);
+  const ShardArray alone(shard.data(), &entry, 1, filter_params());
+  std::erase_if(zeros, [&](KeyHash hash) { return !filter_lookup_.may_contain(alone, hash); });
+  const auto seed = build_retrieval(shard.subspan(geometry_.params.shard_bytes), keys, zeros);
+  if (!seed) {
+    throw Error(ErrorKind::Data, "set " + set_name_ + ": the second level of shard " + std::to_string(index) +
+                                     " has no room for " + std::to_string(keys.size()) + " keys and " +
+                                     std::to_string(zeros.size()) +
+                                     " known-absent keys that pass its filter; build with more --growth");
+  }
+  store(front_.data() + layout_.retrieval_seeds.offset + index, *seed);
+}
+
+// The least hash of its stretch of hashes.
+void ShardFiller::sample(KeyHash known_absent) noexcept {
+  auto& least = sample_[known_absent.word / (UINT64_MAX / kKnownAbsentSample + 1)];
+  std::uint64_t before = least;
+  while (known_absent.word < before && !least.compare_exchange_weak(before, known_absent.word)) continue;
+}
+
+void ShardFiller::take_sample(SnapshotHeader& header) const {
+  for (const auto& least : sample_) {
+    if (least != kNotSampled) header.known_absent_sample[header.sample_count++] = {least};
+  }
 }
 
 void ShardFiller::put_checksum(std::uint64_t stretch, Bytes bytes) {

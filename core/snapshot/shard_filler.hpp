@@ -1,6 +1,8 @@
 // The last pass of the builder: from sorted hashes to shards.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <span>
@@ -40,6 +42,22 @@ class ShardCutter {
   std::vector<KeyHash> open_;  // of shard next_; more may come
 };
 
+// Reads the known-absent keys of as many shards at a time as fit into the memory of one thread.
+class KnownAbsentReader {
+ public:
+  // `per_shard`: known-absent keys, on average.
+  KnownAbsentReader(HashPartitions& partitions, std::uint64_t most_hashes, double per_shard);
+
+  [[nodiscard]] std::uint32_t shards_at_a_time() const noexcept { return shards_at_a_time_; }
+  // All of the range, in order; valid until the next call.
+  std::span<const KeyHash> read(const HashRange& range);
+
+ private:
+  PartitionReader reader_;
+  std::uint32_t shards_at_a_time_;
+  std::vector<KeyHash> hashes_;
+};
+
 // Builds the shards of a snapshot, in parts that several threads fill at once, and keeps everything that
 // comes before them: shard table, checksums, estimated FPR.
 class ShardFiller {
@@ -52,28 +70,42 @@ class ShardFiller {
   // Returns how many parts to fill, so that the threads end at about the same time.
   std::size_t choose_tasks(unsigned threads);
   // Fills one part and hands over its shards, a stretch of 64 KiB at a time. Several threads may fill
-  // different parts at once. Throws Data for an overfull shard.
-  void fill(std::size_t task, PartitionReader& reader, const WriteAt& write_at);
+  // different parts at once; `known_absent` is nullptr if there are none. Throws Data for an overfull shard.
+  void fill(std::size_t task, PartitionReader& reader, KnownAbsentReader* known_absent,
+            const WriteAt& write_at);
 
   // Call when all parts are filled: means over the shards, and everything that comes before them. The header
   // must be complete except for its checksums.
   [[nodiscard]] double estimated_fpr() const;
   [[nodiscard]] std::optional<double> fill_ratio() const;
+  [[nodiscard]] std::uint64_t keys_in_both_lists() const noexcept { return keys_in_both_lists_; }
+  void take_sample(SnapshotHeader& header) const;
   [[nodiscard]] Bytes front(const SnapshotHeader& header);
 
  private:
+  // Of the filters without their second levels.
+  [[nodiscard]] FilterParams filter_params() const noexcept {
+    return {geometry_.params.shard_bytes, geometry_.params.hash_count};
+  }
   [[nodiscard]] std::uint32_t shard_at(std::size_t task) const noexcept;
-  void build_shard(std::uint32_t index, std::span<const KeyHash> keys, MutableBytes shard);
+  void build_shard(std::uint32_t index, std::span<const KeyHash> keys, std::span<const KeyHash> known_absent,
+                   MutableBytes shard);
+  void build_second_level(std::uint32_t index, std::span<const KeyHash> keys,
+                          std::span<const KeyHash> known_absent, const ShardEntry& entry, MutableBytes shard);
+  void sample(KeyHash known_absent) noexcept;
   void put_checksum(std::uint64_t stretch, Bytes bytes);
 
   Geometry geometry_;
   std::string set_name_;
   SnapshotLayout layout_;
-  std::uint32_t stretch_shards_;  // a part begins and ends with a stretch of the checksum table
   std::size_t tasks_ = 1;
   std::vector<std::byte> front_;
   std::vector<double> estimated_fprs_;  // of each shard
   std::vector<double> fill_ratios_;
+  Lookup filter_lookup_;  // of the filters alone
+  std::atomic<std::uint64_t> keys_in_both_lists_{0};
+  // The least known-absent hash of each stretch of hashes, so that it is the same for any number of threads.
+  std::array<std::atomic<std::uint64_t>, kKnownAbsentSample> sample_;
 };
 
 }  // namespace keysieve

@@ -24,9 +24,9 @@ void check_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t i
                    std::string_view source) {
   const std::byte* table = snapshot.data() + layout.checksum_table.offset;
   if (checksum(stretch) == load<std::uint64_t>(table + index * sizeof(std::uint64_t))) return;
-  throw Error(ErrorKind::Data,
-              std::string(source) + ": shards are damaged: a checksum does not match (64 KiB from offset " +
-                  std::to_string(layout.shards.offset + index * kChecksumStretchBytes) + ")");
+  throw Error(ErrorKind::Data, std::string(source) + ": shards are damaged: a checksum does not match (" +
+                                   std::to_string(stretch.size()) + " bytes from offset " +
+                                   std::to_string(layout.shards.offset + index * layout.stretch_bytes) + ")");
 }
 
 // Decodes once: each step relies on what the steps before it have checked.
@@ -71,8 +71,10 @@ class Decoder {
       fail("has " + std::to_string(header_->shard_count) + " shards, " + std::to_string(kMaxShards) +
            " are the most");
     }
-    const SnapshotLayout layout = snapshot_layout(header_->shard_count, header_->shard_bytes);
+    check_second_level();
+    const SnapshotLayout layout = snapshot_layout(*header_);
     if (!same(header_->shard_table, layout.shard_table) ||
+        !same(header_->retrieval_seeds, layout.retrieval_seeds) ||
         !same(header_->checksum_table, layout.checksum_table) || !same(header_->shards, layout.shards) ||
         header_->file_bytes != layout.file_bytes) {
       fail("tables are not where " + std::to_string(header_->shard_count) + " shards put them");
@@ -84,9 +86,7 @@ class Decoder {
     return layout;
   }
 
-  FilterParams params() const {
-    return {.shard_bytes = header_->shard_bytes, .hash_count = header_->hash_count};
-  }
+  FilterParams params() const { return params_of(*header_); }
 
   void check_tables(const SnapshotLayout& layout, const FilterKind& kind) const {
     if (tables_checksum(bytes_, layout) != header_->tables_checksum) {
@@ -143,6 +143,15 @@ class Decoder {
     if (!is_moment(header_->valid_for)) fail("valid_for is out of range");
   }
 
+  void check_second_level() const {
+    const std::uint32_t bytes = header_->retrieval_bytes;
+    if (bytes % kRetrievalUnit != 0 || bytes > kMaxShardBytes || params().stride() > kMaxShardBytes)
+      fail("second levels of " + std::to_string(bytes) + " bytes are out of range");
+    if (bytes == 0 && header_->known_absent != 0) fail("has known-absent keys but no second levels");
+    if (header_->sample_count > std::min<std::uint64_t>(kKnownAbsentSample, header_->known_absent))
+      fail("has more known-absent keys in its sample than there are");
+  }
+
   Bytes bytes_;
   std::string_view source_;
   const SnapshotHeader* header_ = nullptr;
@@ -161,7 +170,8 @@ SnapshotView SnapshotView::decode(Bytes bytes, std::string_view source, Check ch
   if (check == Check::Everything) decoder.check_shards(layout);
   view.hasher_ = KeyHasher(view.header_->seed);
   view.array_ = {bytes.data() + layout.shards.offset, decoder.shard_table(layout).data(),
-                 view.header_->shard_count, decoder.params()};
+                 view.header_->shard_count, decoder.params(),
+                 reinterpret_cast<const std::uint8_t*>(bytes.data() + layout.retrieval_seeds.offset)};
   view.lookup_ = view.kind_->lookup(view.array_.params, best_instruction_set());
   return view;
 }
@@ -185,8 +195,11 @@ UnixSeconds SnapshotView::valid_until() const noexcept {
 }
 
 void SnapshotView::check_stretch(std::uint64_t index, Bytes stretch, std::string_view source) const {
-  keysieve::check_stretch(bytes_, snapshot_layout(header_->shard_count, header_->shard_bytes), index, stretch,
-                          source);
+  keysieve::check_stretch(bytes_, snapshot_layout(*header_), index, stretch, source);
+}
+
+std::span<const KeyHash> SnapshotView::known_absent_sample() const noexcept {
+  return std::span(header_->known_absent_sample).first(header_->sample_count);
 }
 
 double SnapshotView::bits_per_key() const noexcept {

@@ -34,6 +34,9 @@ class SnapshotView {
   [[nodiscard]] std::string_view set_name() const noexcept;
   [[nodiscard]] std::string_view key_profile() const noexcept;
 
+  // Hashes of some known-absent keys: canaries that must be absent.
+  [[nodiscard]] std::span<const KeyHash> known_absent_sample() const noexcept;
+
   // Unix seconds from which on the answer is maybe; 0: never.
   [[nodiscard]] UnixSeconds valid_until() const noexcept;
   // Bytes of the file times 8 over keys; 0 for an empty set.

@@ -53,7 +53,7 @@ void decode(Bytes bytes) {
 void correct_checksums(MutableBytes bytes) {
   if (bytes.size() < sizeof(SnapshotHeader)) return;
   auto header = load<SnapshotHeader>(bytes.data());
-  const SnapshotLayout layout = snapshot_layout(header.shard_count, header.shard_bytes);
+  const SnapshotLayout layout = snapshot_layout(header);
   if (layout.file_bytes == bytes.size()) {
     for (std::uint64_t i = 0; i < layout.checksum_table.bytes / sizeof(std::uint64_t); ++i) {
       store(bytes.data() + layout.checksum_table.offset + i * sizeof(std::uint64_t),

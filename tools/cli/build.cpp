@@ -28,6 +28,7 @@ namespace {
 
 struct BuildOptions {
   std::string key_path;
+  std::string known_absent_path;
   std::string output_path;
   std::string kind_name;
   std::string like;
@@ -51,7 +52,8 @@ struct BuildOptions {
 // A list that is named as the snapshot would be replaced by it, and the keys lost. Counters are next to the
 // snapshot, and are replaced or removed.
 void check_inputs_outlive(const BuildOptions& options) {
-  for (const std::string& input : {options.key_path, options.guards.canaries_path}) {
+  for (const std::string& input :
+       {options.key_path, options.known_absent_path, options.guards.canaries_path}) {
     for (const std::string& output : {options.output_path, counters_path(options.output_path)}) {
       if (input.empty() || !is_same_file(input, output)) continue;
       throw Error(ErrorKind::Usage,
@@ -118,6 +120,7 @@ BuildSettings settings_of(const BuildOptions& options, Store* store, const Prede
   BuildSettings settings = options.settings;
   settings.like = before.geometry;
   settings.seed = before.seed ? *before.seed : random_value<std::uint64_t>();
+  settings.has_known_absent = !options.known_absent_path.empty();
   settings.as_of = options.as_of.value_or(unix_now());
   settings.adds_from = adds_from_of(options, settings.as_of, store);
   if (before.geometry) {
@@ -141,17 +144,33 @@ BuildResources resources_of(const BuildOptions& options) {
           .temporary_folder = temporary_folder_of(options)};
 }
 
-void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder) {
-  const std::string source = key_source(options.key_path);
-  ProgressLine progress("reading " + source);
+// Hands all keys of a list to `add(thread, keys)`, which returns how many there were so far.
+template <typename Add>
+void read_list(const BuildOptions& options, const std::string& path, const SnapshotBuilder& builder,
+               Add add) {
+  ProgressLine progress("reading " + key_source(path));
   KeyFileFormat format = options.format;
   format.max_key_bytes = builder.most_key_bytes();
   const KeysRead read =
-      read_keys_in_threads(options.key_path, format, builder.threads(), [&](unsigned thread, auto keys) {
-        builder.add(thread, keys);
-        if (thread == 0) progress.show_keys(builder.keys_given());
+      read_keys_in_threads(path, format, builder.threads(), [&](unsigned thread, auto keys) {
+        const std::uint64_t given = add(thread, keys);
+        if (thread == 0) progress.show_keys(given);
       });
-  if (!options.allow_suspect_keys) warn_of_suspect_keys(options.key_path, read);
+  if (!options.allow_suspect_keys) warn_of_suspect_keys(path, read);
+}
+
+void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder) {
+  const std::string source = key_source(options.key_path);
+  read_list(options, options.key_path, builder, [&](unsigned thread, auto keys) {
+    builder.add(thread, keys);
+    return builder.keys_given();
+  });
+  if (!options.known_absent_path.empty()) {
+    read_list(options, options.known_absent_path, builder, [&](unsigned thread, auto keys) {
+      builder.add_known_absent(thread, keys);
+      return builder.known_absent_given();
+    });
+  }
   if (builder.keys_given() == 0 && options.guards.min_keys > 0) {
     throw Error(ErrorKind::Data, source + ": holds no keys; set " + options.settings.set_name +
                                      " is not built (--min-keys 0 builds an empty one)");
@@ -204,6 +223,8 @@ void build(const BuildOptions& options) {
   const Predecessor before = predecessor_of(options, store.get());
   const BuildSettings settings = settings_of(options, store.get(), before);
   if (options.counting) check_can_count(*settings.kind, settings.set_name);
+  if (options.key_path == "-" && options.known_absent_path == "-")
+    throw Error(ErrorKind::Usage, "--known-absent: standard input is already the list of keys");
   ProgressLine progress("building " + settings.set_name);
   BuildResources resources = resources_of(options);
   resources.progress = [&progress](auto done, auto total, auto what) {
@@ -221,6 +242,15 @@ void build(const BuildOptions& options) {
   add_snapshot_summary(report, *written.view, builder.fill_ratio());
   add_counters(report, options, counters_bytes);
   report.add("keys read", format_count(builder.keys_given()), "keys_read", builder.keys_given());
+  if (settings.has_known_absent) {
+    report.add("known absent read",
+               fmt::format("{}, of which {} in both lists", format_count(builder.known_absent_given()),
+                           builder.keys_in_both_lists() == 1
+                               ? "1 key is"
+                               : format_count_of(builder.keys_in_both_lists(), "key") + " are"),
+               "known_absent_read", builder.known_absent_given());
+    report.add_member("keys_in_both_lists", builder.keys_in_both_lists());
+  }
   report.add("as of", format_moment(written.view->header().as_of), "as_of", written.view->header().as_of);
   report.print(options.json);
 }
@@ -229,6 +259,10 @@ void add_source_options(CLI::App* verb, BuildOptions& options) {
   verb->add_option("KEYFILE", options.key_path,
                    "One key per line; - reads standard input. Empty lines are skipped")
       ->required();
+  verb->add_option("--known-absent", options.known_absent_path,
+                   "List of keys to which the set answers absent, without exception; - reads standard "
+                   "input. A key in both lists counts as a key of the set. --fpr is that of all others")
+      ->type_name("FILE");
   add_key_format(verb, options.format);
   add_allow_suspect_keys(verb, options.allow_suspect_keys);
   add_as_of(verb, options.as_of,
@@ -258,10 +292,11 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
              "1KiB, 2KiB, 4KiB or 8KiB [4KiB, or as --like]")
       ->type_name("SIZE");
   verb->add_flag(
-      "--counting", options.counting,
-      "Keep counters in FILE.ks.counters, four times its size, so that keys can be removed; push takes "
-      "them along. Kinds: " +
-          kind_names([](const FilterKind& kind) { return kind.can_count(); }));
+          "--counting", options.counting,
+          "Keep counters in FILE.ks.counters, four times its size, so that keys can be removed; push takes "
+          "them along. Kinds: " +
+              kind_names([](const FilterKind& kind) { return kind.can_count(); }))
+      ->excludes(verb->get_option("--known-absent"));
   verb->add_option("--growth", options.settings.growth, "Room for that many times the keys: 1 to 100")
       ->type_name("FACTOR")
       ->capture_default_str();
@@ -334,6 +369,7 @@ void add_build(CLI::App& program, Outcome& /*outcome*/) {
       "  keysieve build --set tags --fpr 0.01 tags.txt -o tags.ks\n"
       "  mysql -BNe 'SELECT name FROM tags' shop | keysieve build --set tags --min-keys 50000 - -o tags.ks\n"
       "  keysieve build --set tags --like lmdb:/var/lib/keysieve --valid-for 2d tags.txt -o tags.ks\n"
+      "  keysieve build --set tags --known-absent no-article.txt tags.txt -o tags.ks\n"
       "  keysieve build --set users --memory 800M --temp-dir /var/tmp users.txt -o users.ks\n"
       "In a script, use `set -o pipefail`: otherwise a query that fails half-way builds an incomplete set.");
   verb->add_option("--set", options->settings.set_name, "Name of the set: [a-z0-9][a-z0-9_-]{0,63}")

@@ -146,7 +146,7 @@ std::string reason_for(const PlannedKind* choice, const Candidates& candidates, 
 PlannedKind plan_kind(const FilterKind& kind, const SizingRequest& request) {
   const Geometry geometry = size_filter(kind, request);
   const double keys = static_cast<double>(request.keys) * request.growth;
-  const std::uint64_t bytes = snapshot_layout(geometry.shard_count, geometry.params.shard_bytes).file_bytes;
+  const std::uint64_t bytes = snapshot_layout(geometry.shard_count, geometry.params).file_bytes;
   return {geometry, theoretical_fpr(geometry, keys), bytes,
           8.0 * static_cast<double>(bytes) / static_cast<double>(request.keys),
           kind.cache_lines(geometry.params, keys / geometry.shard_count)};
@@ -202,6 +202,7 @@ void print_as_json(const Plan& plan, const SizingRequest& request) {
   print_json({{"keys", request.keys},
               {"target_fpr", request.target_fpr},
               {"growth", request.growth},
+              {"known_absent", request.known_absent},
               {"shard_bytes", request.shard_bytes},
               {"reason", plan.reason},
               {"bound_bits_per_key", bound_bits_per_key(request)},
@@ -216,6 +217,9 @@ std::string_view removal_from(const FilterKind& kind) {
 void print_as_text(const Plan& plan, const SizingRequest& request) {
   fmt::print("{} at a target FPR of {}, in shards of {}", format_count_of(request.keys, "key"),
              format_share(request.target_fpr), format_bytes(request.shard_bytes));
+  if (request.known_absent != 0)
+    fmt::print(", with {} that answer absent for certain",
+               format_count_of(request.known_absent, "known-absent key"));
   if (request.growth > 1.0) fmt::print(", with room for {} times the keys", request.growth);
   fmt::print(":\n{}, {}.\n\n", plan.kinds.front().kind().name, plan.reason);
 
@@ -250,6 +254,7 @@ void add_plan(CLI::App& program, Outcome& /*outcome*/) {
                             "  keysieve plan --keys 80000 --fpr 0.01\n"
                             "  keysieve plan --keys 5000000 --fpr 0.1% --growth 2 --all\n"
                             "  keysieve plan --keys 5000000 --static --svg fpr.svg\n"
+                            "  keysieve plan --keys 80000 --known-absent 2M\n"
                             "  keysieve plan --keys 80000 --shard-size 8KiB --json");
   add_parsed(verb, "--keys", options->request.keys, parse_key_count,
              "Number of distinct keys, 1 or more: 80000, 80k or 5M")
@@ -258,6 +263,9 @@ void add_plan(CLI::App& program, Outcome& /*outcome*/) {
   add_parsed(verb, "--fpr", options->request.target_fpr, parse_share,
              "Target FPR: 0.000001 to 0.5, or in % [0.01]")
       ->type_name("FPR");
+  add_parsed(verb, "--known-absent", options->request.known_absent, parse_key_count,
+             "Number of known-absent keys, to which the set answers absent without exception [0]")
+      ->type_name("N");
   verb->add_option("--growth", options->request.growth, "Room for that many times the keys: 1 to 100")
       ->type_name("FACTOR")
       ->capture_default_str();

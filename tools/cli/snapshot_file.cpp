@@ -6,6 +6,16 @@
 
 namespace keysieve {
 
+namespace {
+
+void add_known_absent(Report& report, const SnapshotHeader& header) {
+  if (header.retrieval_bytes == 0) return report.add_member("known_absent", 0);
+  report.add("known absent", format_count_of(header.known_absent, "key"), "known_absent",
+             header.known_absent);
+}
+
+}  // namespace
+
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot) {
   add_snapshot_summary(report, snapshot, snapshot.fill_ratio());
 }
@@ -19,10 +29,13 @@ void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::opt
              snapshot.kind().name);
   report.add_member("hash_count", header.hash_count);
   report.add("keys", format_count(header.key_count) + " distinct", "key_count", header.key_count);
-  report.add("shards",
-             fmt::format("{} of {}", format_count(header.shard_count), format_bytes(header.shard_bytes)),
-             "shard_count", header.shard_count);
+  add_known_absent(report, header);
+  report.add(
+      "shards",
+      fmt::format("{} of {}", format_count(header.shard_count), format_bytes(params_of(header).stride())),
+      "shard_count", header.shard_count);
   report.add_member("shard_bytes", header.shard_bytes);
+  report.add_member("retrieval_bytes", header.retrieval_bytes);
   report.add("size",
              fmt::format("{}, {} bits/key", format_bytes(header.file_bytes),
                          format_bits_per_key(snapshot.bits_per_key())),

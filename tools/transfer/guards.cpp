@@ -60,6 +60,17 @@ void check_key_count(const Guards& guards, std::uint64_t keys, std::optional<std
   }
 }
 
+// These come with the snapshot: a reader whose lookups or bytes are wrong shows it here.
+void check_known_absent_sample(const SnapshotView& snapshot, const std::string& set) {
+  const auto sample = snapshot.known_absent_sample();
+  const auto wrong = std::ranges::count_if(sample, [&](KeyHash hash) { return snapshot.may_contain(hash); });
+  if (wrong == 0) return;
+  throw Error(ErrorKind::Canaries, set + "answers maybe for " +
+                                       format_count(static_cast<std::uint64_t>(wrong)) + " of the " +
+                                       format_count_of(sample.size(), "known-absent key") +
+                                       " in its sample; build it again with --known-absent");
+}
+
 }  // namespace
 
 double default_max_fpr(double target_fpr) noexcept {
@@ -86,6 +97,7 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot,
                                            " names the keys that must be there");
     }
   }
+  check_known_absent_sample(snapshot, set);
 }
 
 }  // namespace keysieve

@@ -54,6 +54,7 @@ Json to_json(const SnapshotRecord& record) {
             {"shard_count", record.shard_count},
             {"seed", to_hex(record.seed)}};
   if (record.counters_bytes != 0) json["counters_bytes"] = record.counters_bytes;
+  if (record.retrieval_bytes != 0) json["retrieval_bytes"] = record.retrieval_bytes;
   return json;
 }
 
@@ -173,8 +174,12 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
   record.hash_count = reader.number<std::uint8_t>("hash_count");
   record.shard_bytes = reader.number<std::uint32_t>("shard_bytes");
   if (!is_shard_bytes(record.shard_bytes)) reader.refuse("shard_bytes", "is out of range");
+  if (reader.has("retrieval_bytes")) record.retrieval_bytes = reader.number<std::uint32_t>("retrieval_bytes");
+  if (record.retrieval_bytes > kMaxShardBytes - record.shard_bytes)
+    reader.refuse("retrieval_bytes", "is out of range");
   record.shard_count = reader.number<std::uint32_t>("shard_count", 1);
-  const SnapshotLayout layout = snapshot_layout(record.shard_count, record.shard_bytes);
+  const SnapshotLayout layout =
+      snapshot_layout(record.shard_count, {record.shard_bytes, record.hash_count, record.retrieval_bytes});
   if (layout.file_bytes != record.bytes) reader.refuse("shard_count", "does not fit \"bytes\"");
   if (record.counters_bytes != 0 && record.counters_bytes != counters_bytes_of(layout)) {
     reader.refuse("counters_bytes", "does not fit \"shard_count\"");

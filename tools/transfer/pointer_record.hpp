@@ -33,6 +33,7 @@ struct SnapshotRecord {
   std::string kind;  // by name, which a reader need not know
   std::uint8_t hash_count = 0;
   std::uint32_t shard_bytes = 0;
+  std::uint32_t retrieval_bytes = 0;
   std::uint32_t shard_count = 0;
   std::uint64_t seed = 0;
 

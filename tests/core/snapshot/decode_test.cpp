@@ -33,7 +33,7 @@ void sign_header(SnapshotBytes& snapshot) {
 
 // For one shard of 1 KiB.
 void sign_tables(SnapshotBytes& snapshot) {
-  writable_header(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, 1024));
+  writable_header(snapshot).tables_checksum = tables_checksum(snapshot.get(), snapshot_layout(1, {1024}));
   sign_header(snapshot);
 }
 
@@ -124,7 +124,7 @@ void set_text(std::array<char, kMaxSetNameBytes>& field, std::string_view text) 
 
 // Makes a header whose tables agree with a geometry that the file does not have.
 void claim_geometry(SnapshotHeader& header, std::uint32_t shard_count, std::uint32_t shard_bytes) {
-  const SnapshotLayout layout = snapshot_layout(shard_count, shard_bytes);
+  const SnapshotLayout layout = snapshot_layout(shard_count, {shard_bytes});
   header.shard_count = shard_count;
   header.shard_bytes = shard_bytes;
   header.shard_table = layout.shard_table;

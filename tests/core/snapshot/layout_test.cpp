@@ -6,7 +6,7 @@ namespace keysieve {
 namespace {
 
 TEST(SnapshotLayout, PutsTablesAfterTheHeaderAndShardsOnAPage) {
-  const SnapshotLayout layout = snapshot_layout(3, 1024);
+  const SnapshotLayout layout = snapshot_layout(3, {1024});
   EXPECT_EQ(layout.shard_table.offset, 4096U);
   EXPECT_EQ(layout.shard_table.bytes, 24U);
   EXPECT_EQ(layout.checksum_table.offset, 4120U);
@@ -17,13 +17,13 @@ TEST(SnapshotLayout, PutsTablesAfterTheHeaderAndShardsOnAPage) {
 }
 
 TEST(SnapshotLayout, HasAChecksumPerStarted64KiB) {
-  EXPECT_EQ(snapshot_layout(64, 1024).checksum_table.bytes, 8U);
-  EXPECT_EQ(snapshot_layout(65, 1024).checksum_table.bytes, 16U);
-  EXPECT_EQ(snapshot_layout(16, 8192).checksum_table.bytes, 16U);
+  EXPECT_EQ(snapshot_layout(64, {1024}).checksum_table.bytes, 8U);
+  EXPECT_EQ(snapshot_layout(65, {1024}).checksum_table.bytes, 16U);
+  EXPECT_EQ(snapshot_layout(16, {8192}).checksum_table.bytes, 16U);
 }
 
 TEST(SnapshotLayout, CountsIn64Bits) {
-  const SnapshotLayout layout = snapshot_layout(UINT32_MAX, 8192);
+  const SnapshotLayout layout = snapshot_layout(UINT32_MAX, {8192});
   EXPECT_EQ(layout.shard_table.bytes, std::uint64_t{UINT32_MAX} * 8);
   EXPECT_EQ(layout.shards.bytes, std::uint64_t{UINT32_MAX} * 8192);
   EXPECT_EQ(layout.file_bytes, layout.shards.offset + layout.shards.bytes);

@@ -17,13 +17,13 @@ SnapshotRecord record_of_generation(std::uint64_t generation) {
   record.build_id.fill(static_cast<std::uint8_t>(generation));
   record.push_id.fill(static_cast<std::uint8_t>(generation + 100));
   record.chunk_count = 2;
-  record.bytes = snapshot_layout(20, 4096).file_bytes;
+  record.bytes = snapshot_layout(20, {4096}).file_bytes;
   record.checksum = 0xfedcba9876543210;
   record.as_of = 1'700'000'000;
   record.adds_from = log_position(1'699'999'999'000, 3);
   record.key_count = 80'000;
   record.restores = generation == 9 ? 7 : 0;
-  record.counters_bytes = generation == 8 ? counters_bytes_of(snapshot_layout(20, 4096)) : 0;
+  record.counters_bytes = generation == 8 ? counters_bytes_of(snapshot_layout(20, {4096})) : 0;
   record.kind = "bloom";
   record.hash_count = 6;
   record.shard_bytes = 4096;

@@ -50,7 +50,7 @@ TEST_F(PullTest, AllocatesNothingForAClaimedSize) {
   change_record([](SnapshotRecord& record) {
     record.shard_bytes = 8192;
     record.shard_count = UINT32_MAX;
-    record.bytes = snapshot_layout(record.shard_count, record.shard_bytes).file_bytes;
+    record.bytes = snapshot_layout(record.shard_count, {record.shard_bytes}).file_bytes;
     record.chunk_count = static_cast<std::uint32_t>(chunk_count_of(record.bytes));
   });
   EXPECT_EQ(message(), url_ + ": set \"tags\" generation 1: " + kForeign);

@@ -39,7 +39,7 @@ std::optional<std::string> LiveVerifier::find_damage(const Publisher& publisher,
 void LiveVerifier::read_some(const Attachment& attachment, const FileDescriptor& file,
                              const std::string& path) {
   const SnapshotView& snapshot = attachment.snapshot();
-  const SnapshotLayout layout = snapshot_layout(snapshot.header().shard_count, snapshot.header().shard_bytes);
+  const SnapshotLayout layout = snapshot_layout(snapshot.header());
   std::vector<std::byte> buffer(kChecksumStretchBytes);
   for (std::uint64_t i = 0; i < kStretchesAtATime && next_stretch_ < layout.stretch_count();
        ++i, ++next_stretch_) {
