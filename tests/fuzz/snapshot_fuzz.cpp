@@ -53,6 +53,9 @@ void decode(Bytes bytes) {
 void correct_checksums(MutableBytes bytes) {
   if (bytes.size() < sizeof(SnapshotHeader)) return;
   auto header = load<SnapshotHeader>(bytes.data());
+  const FilterParams params = params_of(header);
+  if (!is_shard_bytes(params.shard_bytes) || params.retrieval_bytes > kMaxShardBytes - params.shard_bytes)
+    return;
   const SnapshotLayout layout = snapshot_layout(header);
   if (layout.file_bytes == bytes.size()) {
     for (std::uint64_t i = 0; i < layout.checksum_table.bytes / sizeof(std::uint64_t); ++i) {

@@ -22,6 +22,7 @@ struct GoldenFile {
   std::string name;
   const FilterKind* kind;
   int numbered_keys = 60;
+  int known_absent = 0;
 };
 
 std::vector<GoldenFile> golden_files() {
@@ -31,6 +32,9 @@ std::vector<GoldenFile> golden_files() {
   files.push_back({"ribbon_full", &ribbon, 2'350});  // uneven levels, a short column
   files.push_back(
       {"cuckoo_full", &filter_kind_named("cuckoo"), 4'000});  // narrower fingerprints in some shards
+  for (const char* kind : {"split_block_bloom", "ribbon"}) {
+    files.push_back({std::string(kind) + "_known_absent", &filter_kind_named(kind), 60, 3'000});
+  }
   return files;
 }
 
@@ -53,7 +57,18 @@ BuildSettings golden_settings(const GoldenFile& file) {
           .built_at = 1'400'000'060,
           .build_id = {0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa, 0xab, 0xac, 0xad,
                        0xae, 0xaf},
-          .key_profile = "UTF-8, NFC"};
+          .key_profile = "UTF-8, NFC",
+          .has_known_absent = file.known_absent != 0};
+}
+
+SnapshotBytes golden_snapshot(const GoldenFile& file) {
+  SnapshotBuilder builder(golden_settings(file));
+  for (const std::string& key : golden_keys(file)) builder.add(key);
+  for (const std::string& key : test::numbered_keys("absent", file.known_absent)) {
+    const std::string_view view = key;
+    builder.add_known_absent(0, {&view, 1});
+  }
+  return builder.finish();
 }
 
 std::string golden_path(const std::string& name) {
@@ -79,7 +94,7 @@ class GoldenSnapshot : public ::testing::TestWithParam<GoldenFile> {
 };
 
 TEST_P(GoldenSnapshot, IsBuiltByteByByte) {
-  expect_golden(test::build_snapshot(golden_settings(GetParam()), keys()).get(), path());
+  expect_golden(golden_snapshot(GetParam()).get(), path());
 }
 
 TEST_P(GoldenSnapshot, IsReadWithAllItsFields) {
@@ -97,6 +112,10 @@ TEST_P(GoldenSnapshot, IsReadWithAllItsFields) {
   EXPECT_EQ(to_hex(view.header().adds_from), "0102030405060708090a0b0c0d0e0f10");
   for (const std::string& key : keys()) EXPECT_TRUE(test::may_contain(view, key)) << key;
   EXPECT_FALSE(test::may_contain(view, "absent"));
+  EXPECT_EQ(view.header().known_absent, static_cast<std::uint64_t>(GetParam().known_absent));
+  for (const std::string& key : test::numbered_keys("absent", GetParam().known_absent)) {
+    EXPECT_FALSE(test::may_contain(view, key)) << key;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryFile, GoldenSnapshot, ::testing::ValuesIn(golden_files()),

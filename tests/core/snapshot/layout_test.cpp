@@ -22,6 +22,21 @@ TEST(SnapshotLayout, HasAChecksumPerStarted64KiB) {
   EXPECT_EQ(snapshot_layout(16, {8192}).checksum_table.bytes, 16U);
 }
 
+TEST(SnapshotLayout, PutsSeedsOfSecondLevelsBehindTheShardTable) {
+  const SnapshotLayout layout = snapshot_layout(3, {.shard_bytes = 1024, .retrieval_bytes = 96});
+  EXPECT_EQ(layout.retrieval_seeds.offset, 4120U);
+  EXPECT_EQ(layout.retrieval_seeds.bytes, 8U);
+  EXPECT_EQ(layout.checksum_table.offset, 4128U);
+  EXPECT_EQ(layout.shards.bytes, 3U * 1120);
+}
+
+TEST(SnapshotLayout, AChecksumCoversWholeShards) {
+  const FilterParams params{.shard_bytes = 1024, .retrieval_bytes = 96};  // 58.5 of them are 64 KiB
+  EXPECT_EQ(snapshot_layout(58, params).checksum_table.bytes, 8U);
+  EXPECT_EQ(snapshot_layout(59, params).checksum_table.bytes, 16U);
+  EXPECT_EQ(snapshot_layout(59, params).stretch_bytes, 58U * 1120);
+}
+
 TEST(SnapshotLayout, CountsIn64Bits) {
   const SnapshotLayout layout = snapshot_layout(UINT32_MAX, {8192});
   EXPECT_EQ(layout.shard_table.bytes, std::uint64_t{UINT32_MAX} * 8);

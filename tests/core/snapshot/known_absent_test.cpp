@@ -1,0 +1,184 @@
+// Snapshots with known-absent keys: whoever is in the list is absent, and no key of the set is.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <memory>
+
+#include "core/base/error.hpp"
+#include "core/snapshot/editor.hpp"
+#include "tests/core/kind_ids.hpp"
+#include "tests/core/sample_snapshot.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::decode;
+using test::may_contain;
+using test::numbered_keys;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+
+using Keys = std::vector<std::string>;
+
+const BuildSettings kDefaults{.set_name = "tags"};
+
+void add_known_absent(SnapshotBuilder& builder, unsigned thread, const Keys& keys) {
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  builder.add_known_absent(thread, views);
+}
+
+SnapshotBytes build(BuildSettings settings, const Keys& keys, const Keys& known_absent,
+                    BuildResources resources = {}) {
+  settings.has_known_absent = true;
+  SnapshotBuilder builder(settings, std::move(resources));
+  for (const std::string& key : keys) builder.add(key);
+  add_known_absent(builder, 0, known_absent);
+  return builder.finish();
+}
+
+int count_maybe(const SnapshotView& snapshot, const Keys& keys) {
+  return static_cast<int>(
+      std::ranges::count_if(keys, [&](const std::string& key) { return may_contain(snapshot, key); }));
+}
+
+class KnownAbsentConformance : public ::testing::TestWithParam<test::KindAndShardBytes> {
+ protected:
+  [[nodiscard]] static BuildSettings settings() {
+    return {.set_name = "tags",
+            .kind = find_filter_kind(std::get<0>(GetParam())),
+            .shard_bytes = std::get<1>(GetParam())};
+  }
+};
+
+TEST_P(KnownAbsentConformance, KnownAbsentKeysAreAbsentAndKeysOfTheSetAreNot) {
+  const Keys keys = numbered_keys("key", 1'000);
+  for (const int known_absent : {1, 100, 1'000, 10'000, 100'000}) {
+    const Keys absent = numbered_keys("absent", known_absent);
+    const SnapshotBytes snapshot = build(settings(), keys, absent);
+    const SnapshotView view = decode(snapshot);
+    EXPECT_EQ(count_maybe(view, keys), 1'000) << known_absent;
+    EXPECT_EQ(count_maybe(view, absent), 0) << known_absent;
+    EXPECT_EQ(view.header().known_absent, static_cast<std::uint64_t>(known_absent));
+    EXPECT_EQ(view.header().key_count, 1'000U);
+  }
+}
+
+TEST_P(KnownAbsentConformance, UnknownKeysMeetTheTarget) {
+  const SnapshotBytes snapshot =
+      build(settings(), numbered_keys("key", 20'000), numbered_keys("absent", 40'000));
+  const SnapshotView view = decode(snapshot);
+  constexpr int kUnknown = 40'000;
+  const double expected = kUnknown * view.header().estimated_fpr;
+  EXPECT_LE(view.header().estimated_fpr, 0.0105);
+  EXPECT_NEAR(count_maybe(view, numbered_keys("unknown", kUnknown)), expected, 5.0 * std::sqrt(expected));
+}
+
+TEST_P(KnownAbsentConformance, EveryInstructionSetAnswersBatchesAndSingleKeysAlike) {
+  for (const int keys : {500, 300'000}) {  // in the second-level cache, and beyond
+    const SnapshotBytes snapshot =
+        build(settings(), numbered_keys("key", keys), numbered_keys("absent", 5'000));
+    const SnapshotView view = decode(snapshot);
+    std::vector<KeyHash> probes;
+    for (const char* prefix : {"key", "absent", "unknown"}) {
+      for (const std::string& key : numbered_keys(prefix, 333)) probes.push_back(hash_key(key, view.seed()));
+    }
+    const Lookup scalar = view.kind().lookup(view.shards().params, InstructionSet::Scalar);
+    for (const InstructionSet instructions : instruction_sets()) {
+      const Lookup lookup = view.kind().lookup(view.shards().params, instructions);
+      const auto results = std::make_unique<bool[]>(probes.size());
+      lookup.may_contain_many(view.shards(), probes, results.get());
+      for (std::size_t i = 0; i < probes.size(); ++i) {
+        ASSERT_EQ(results[i], scalar.may_contain(view.shards(), probes[i])) << i;
+        ASSERT_EQ(results[i], lookup.may_contain(view.shards(), probes[i])) << i;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryKind, KnownAbsentConformance,
+                         ::testing::Combine(test::every_kind_id(), ::testing::Values(1024U, 2048U, 4096U)),
+                         test::name_of_kind_and_size);
+
+TEST(KnownAbsent, AKeyInBothListsCountsAsAKeyOfTheSet) {
+  BuildSettings settings{.set_name = "tags", .has_known_absent = true};
+  SnapshotBuilder builder(settings);
+  for (const std::string& key : numbered_keys("key", 100)) builder.add(key);
+  add_known_absent(builder, 0, numbered_keys("key", 10));
+  add_known_absent(builder, 0, {"absent", "absent"});
+  const SnapshotBytes snapshot = builder.finish();
+  EXPECT_EQ(builder.keys_in_both_lists(), 10U);
+  EXPECT_EQ(builder.known_absent_given(), 12U);
+  EXPECT_EQ(decode(snapshot).header().known_absent, 1U);
+  EXPECT_EQ(count_maybe(decode(snapshot), numbered_keys("key", 100)), 100);
+}
+
+TEST(KnownAbsent, AnEmptyListMakesAnOrdinarySnapshot) {
+  const BuildSettings settings{.set_name = "tags", .built_at = 1, .build_id = {1}};
+  const Keys keys = numbered_keys("key", 3'000);
+  EXPECT_THAT(as_text(build(settings, keys, {}).get()),
+              ::testing::Eq(as_text(test::build_snapshot(settings, keys).get())));
+}
+
+TEST(KnownAbsent, ASetWithoutKeysAnswersAbsentForAll) {
+  const SnapshotBytes snapshot = build(kDefaults, {}, numbered_keys("absent", 1'000));
+  EXPECT_EQ(count_maybe(decode(snapshot), numbered_keys("absent", 1'000)), 0);
+  EXPECT_EQ(count_maybe(decode(snapshot), numbered_keys("unknown", 1'000)), 0);
+}
+
+TEST(KnownAbsent, ThreadsAndMemoryDoNotChangeTheBytes) {
+  const BuildSettings settings{.set_name = "tags",
+                               .kind = &filter_kind_named("ribbon"),
+                               .shard_bytes = 1024,
+                               .built_at = 1,
+                               .build_id = {1}};
+  const Keys keys = numbered_keys("key", 200'000);
+  const Keys absent = numbered_keys("absent", 400'000);
+  const SnapshotBytes alone = build(settings, keys, absent);
+  const SnapshotBytes threads = build(settings, keys, absent, {.threads = 3});
+  BuildResources tight{.threads = 2, .temporary_folder = ::testing::TempDir()};
+  tight.memory_bytes = resident_bytes() + (std::uint64_t{16} << 20);
+  const SnapshotBytes spilled = build(settings, keys, absent, tight);
+  EXPECT_EQ(as_text(alone.get()), as_text(threads.get()));
+  EXPECT_EQ(as_text(alone.get()), as_text(spilled.get()));
+}
+
+TEST(KnownAbsent, TheHeaderHoldsASampleThatIsAbsent) {
+  const SnapshotBytes few = build(kDefaults, numbered_keys("key", 10), {"absent"});
+  EXPECT_THAT(decode(few).known_absent_sample(), ElementsAreArray({hash_key("absent", decode(few).seed())}));
+  const SnapshotBytes many = build(kDefaults, numbered_keys("key", 10'000), numbered_keys("absent", 10'000));
+  const auto sample = decode(many).known_absent_sample();
+  EXPECT_EQ(sample.size(), kKnownAbsentSample);
+  for (const KeyHash hash : sample) EXPECT_FALSE(decode(many).may_contain(hash));
+}
+
+TEST(KnownAbsent, AGeometryIsKeptAsLongAsItsSecondLevelsHaveRoom) {
+  const Keys keys = numbered_keys("key", 20'000);
+  BuildSettings settings{.set_name = "tags", .growth = 1.2};
+  const SnapshotBytes before = build(settings, keys, numbered_keys("absent", 20'000));
+  settings.like = geometry_of(decode(before));
+  const auto is_kept = [&](int known_absent) {
+    const SnapshotBytes after = build(settings, keys, numbered_keys("absent", known_absent));
+    const Geometry geometry = geometry_of(decode(after));
+    return geometry.shard_count == settings.like->shard_count &&
+           geometry.params.hash_count == settings.like->params.hash_count &&
+           geometry.params.retrieval_bytes == settings.like->params.retrieval_bytes;
+  };
+  EXPECT_TRUE(is_kept(20'500));
+  EXPECT_FALSE(is_kept(400'000));
+  EXPECT_FALSE(is_kept(0));
+}
+
+TEST(KnownAbsent, ShardsOf8KiBLeaveNoRoom) {
+  EXPECT_THAT([] { build({.set_name = "tags", .shard_bytes = 8192}, {"key"}, {"absent"}); },
+              test::fails(ErrorKind::Usage, HasSubstr("8192 bytes leave no room for known-absent keys")));
+}
+
+TEST(KnownAbsent, ASnapshotWithThemIsNotEdited) {
+  const SnapshotBytes snapshot = build(kDefaults, numbered_keys("key", 10), {"absent"});
+  EXPECT_THAT([&] { SnapshotEditor editor(decode(snapshot)); },
+              test::fails(ErrorKind::Usage, HasSubstr("knows 1 absent key")));
+}
+
+}  // namespace
+}  // namespace keysieve
