@@ -14,7 +14,7 @@ enum class Action {
   Add,         // to the log; the transaction that it belongs to stays open
   Commit,      // all open transactions
   Import,      // a key that comes into the source without being added to the log
-  BeginBuild,  // notes adds_from and reads the source
+  BeginBuild,  // notes adds_from and reads the source; every other build knows all keys as absent
   FinishBuild,
   Push,  // a whole build
   PublishByHand,

@@ -143,8 +143,15 @@ void World::begin_build() {
   settings.seed = 42 + builds_.size();
   settings.as_of = ++as_of_;
   settings.adds_from = adds_from(*store, kHistorySet, unix_now_ms(), overlap);
+  settings.has_known_absent = builds_.size() % 2 == 1;
   SnapshotBuilder builder(settings);
   for (const int key : source_) builder.add(key_text(key));
+  // Whoever lists them may have read the source at any time: a key in both lists is a key of the set.
+  for (int key = 0; settings.has_known_absent && key < kHistoryKeys; ++key) {
+    const std::string text = key_text(key);
+    const std::string_view view = text;
+    builder.add_known_absent(0, {&view, 1});
+  }
   Build build{builder.finish(), source_};
   const SnapshotView view = SnapshotView::decode(build.snapshot.get(), "history", Check::Tables);
   newest_ = pending_ = view.header().build_id;
