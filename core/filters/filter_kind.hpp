@@ -36,7 +36,7 @@ struct FilterParams {
   [[nodiscard]] constexpr std::uint32_t stride() const noexcept { return shard_bytes + retrieval_bytes; }
 };
 
-// Second levels have a multiple of this, so that no block of split_block_bloom lies in two cache lines.
+// Second levels have a multiple of this.
 inline constexpr std::uint32_t kRetrievalUnit = 32;
 
 // One row of a snapshot's dense shard table. The table is stored apart from the shards: measured, a seed
@@ -115,6 +115,10 @@ struct FilterKind {
   // The speed class of a kind: how many 64-byte cache lines of a shard a lookup of an absent key fetches, not
   // counting fields that cross a line.
   std::uint32_t (*cache_lines)(const FilterParams& params, double keys_per_shard) noexcept;
+
+  // Bytes to which a shard should be aligned, so that a lookup reads no more cache lines than that. Second
+  // levels are rounded up to it.
+  std::uint32_t shard_alignment;
 
   // Expected FPR of a set whose shards hold `keys_per_shard` keys on average.
   double (*theoretical_fpr)(const FilterParams& params, double keys_per_shard);

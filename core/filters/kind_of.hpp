@@ -128,6 +128,7 @@ constexpr FilterKind kind_of() {
       .summary = Kind::kSummary,
       .hash_counts = Kind::hash_counts,
       .cache_lines = Kind::cache_lines,
+      .shard_alignment = kRetrievalUnit,
       .theoretical_fpr = Kind::theoretical_fpr,
       .capacity = nullptr,
       .fault_of = Kind::fault_of,
@@ -139,6 +140,7 @@ constexpr FilterKind kind_of() {
       .estimated_fpr = Kind::estimated_fpr,
       .lookup = Kind::lookup,
   };
+  if constexpr (requires { Kind::kBlockBytes; }) kind.shard_alignment = Kind::kBlockBytes;
   if constexpr (requires { &Kind::capacity; }) kind.capacity = Kind::capacity;
   if constexpr (requires { &Kind::add; }) kind.add = Kind::add;
   if constexpr (requires { &Kind::fill_ratio; }) kind.fill_ratio = Kind::fill_ratio;

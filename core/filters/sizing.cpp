@@ -97,7 +97,7 @@ std::uint32_t retrieval_bytes_of(const FilterKind& kind, const FilterParams& par
   const double slope = known_absent * (kind.theoretical_fpr(params, keys + span) - fpr) / span;
   const double passing = known_absent * fpr;
   const double deviation = std::sqrt(keys * (1.0 + slope) * (1.0 + slope) + passing);
-  return retrieval_bytes_for(keys + passing + kSigmas * deviation);
+  return retrieval_bytes_for(kind, keys + passing + kSigmas * deviation);
 }
 
 // Tries lower and lower FPR of the filter, until few known-absent keys pass it.
@@ -123,6 +123,10 @@ Load fullest_shard(const FilterKind& kind, const SizingRequest& request) {
 }
 
 }  // namespace
+
+std::uint32_t retrieval_bytes_for(const FilterKind& kind, double keys) noexcept {
+  return (retrieval_bytes_for(keys) + kind.shard_alignment - 1) / kind.shard_alignment * kind.shard_alignment;
+}
 
 Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
   check(request);

@@ -43,8 +43,11 @@ double most_keys_per_shard(const FilterKind& kind, const FilterParams& params, d
 // be absent.
 double theoretical_fpr(const Geometry& geometry, double keys);
 
-// Whether the second levels have room for that many keys. True without them if there are no known-absent
-// keys.
+// Bytes of second levels of which the fullest has that many keys.
+std::uint32_t retrieval_bytes_for(const FilterKind& kind, double keys) noexcept;
+
+// Whether the second levels have room for that many keys, of which a random share passes the filters. True
+// without them if there are no known-absent keys.
 bool has_room_for(const Geometry& geometry, double keys, double known_absent);
 
 }  // namespace keysieve

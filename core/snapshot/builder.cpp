@@ -105,7 +105,12 @@ std::uint64_t SnapshotBuilder::count_distinct(HashPartitions& partitions) const 
   return distinct;
 }
 
-void SnapshotBuilder::write(const WriteAt& write_at) {
+std::uint64_t SnapshotBuilder::write(const WriteAt& write_at) {
+  while (!try_write(write_at)) continue;
+  return layout_.file_bytes;
+}
+
+bool SnapshotBuilder::try_write(const WriteAt& write_at) {
   ShardFiller filler(geometry_, settings_.set_name);
   const MemoryPlan plan = plan_.less(filler.table_bytes());
   std::vector<PartitionReader> readers = readers_of(partitions_, plan);
@@ -122,6 +127,10 @@ void SnapshotBuilder::write(const WriteAt& write_at) {
     filler.fill(task, readers[thread], known_absent_ ? &absent_readers[thread] : nullptr, write_at);
     show_progress(thread, ++filled, tasks, "parts of the shards filled");
   });
+  if (filler.needed_retrieval_bytes() != 0) {
+    enlarge_second_levels(filler.needed_retrieval_bytes());
+    return false;
+  }
   fill_ratio_ = filler.fill_ratio();
   SnapshotHeader complete = header();
   complete.estimated_fpr = filler.estimated_fpr();
@@ -131,12 +140,29 @@ void SnapshotBuilder::write(const WriteAt& write_at) {
     filler.take_sample(complete);
   }
   write_at(0, filler.front(complete));
+  return true;
+}
+
+// Keys that this filter has let pass before will pass it again: an application collects such lists.
+void SnapshotBuilder::enlarge_second_levels(std::uint32_t bytes) {
+  geometry_.params.retrieval_bytes = bytes;
+  if (geometry_.params.stride() > kMaxShardBytes) {
+    throw Error(ErrorKind::Data,
+                "set " + settings_.set_name +
+                    ": too many of the known-absent keys pass the filter: shards would have " +
+                    std::to_string(geometry_.params.stride()) + " bytes, more than " +
+                    std::to_string(kMaxShardBytes) +
+                    "; build with another seed, with which most of them do not pass");
+  }
+  layout_ = snapshot_layout(geometry_.shard_count, geometry_.params);
 }
 
 SnapshotBytes SnapshotBuilder::finish() {
-  SnapshotBytes snapshot(size());
-  write(copying_to(snapshot.get()));
-  return snapshot;
+  size();
+  for (;;) {
+    SnapshotBytes snapshot(layout_.file_bytes);
+    if (try_write(copying_to(snapshot.get()))) return snapshot;
+  }
 }
 
 void SnapshotBuilder::write_counters(const SnapshotView& built, const WriteAt& write_at) {

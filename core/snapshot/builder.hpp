@@ -82,9 +82,11 @@ class SnapshotBuilder {
   // Call after the last key: counts the distinct keys and chooses the geometry; returns the size of the
   // snapshot. A set may have no keys; the publisher's guards decide whether to accept that.
   std::uint64_t size();
-  // Builds the snapshot: hands over each byte of it once, the header last. Several threads call `write_at` at
-  // once. Throws Data for an overfull shard, or a second level in which its keys have no room.
-  void write(const WriteAt& write_at);
+  // Builds the snapshot: hands over each byte of it, the header last, and returns its size. Several threads
+  // call `write_at` at once. If more known-absent keys pass the filters than a random list would, all of it
+  // is handed over a second time, with larger second levels. Throws Data for an overfull shard, and if second
+  // levels would be larger than shards can be.
+  std::uint64_t write(const WriteAt& write_at);
   // The fill ratio of the snapshot that was written, as SnapshotView::fill_ratio().
   [[nodiscard]] std::optional<double> fill_ratio() const;
   // How many known-absent keys were keys of the set. After write().
@@ -103,6 +105,9 @@ class SnapshotBuilder {
   [[nodiscard]] std::uint64_t count_distinct(HashPartitions& partitions) const;
   [[nodiscard]] Geometry geometry() const;
   [[nodiscard]] SnapshotHeader header() const;
+  // False if the second levels must be larger; the geometry is so then.
+  bool try_write(const WriteAt& write_at);
+  void enlarge_second_levels(std::uint32_t bytes);
   void show_progress(unsigned thread, std::uint64_t done, std::uint64_t total, std::string_view what) const;
 
   BuildSettings settings_;

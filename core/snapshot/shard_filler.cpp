@@ -144,13 +144,20 @@ void ShardFiller::build_second_level(std::uint32_t index, std::span<const KeyHas
   const ShardArray alone(shard.data(), &entry, 1, filter_params());
   std::erase_if(zeros, [&](KeyHash hash) { return !filter_lookup_.may_contain(alone, hash); });
   const auto seed = build_retrieval(shard.subspan(geometry_.params.shard_bytes), keys, zeros);
-  if (!seed) {
-    throw Error(ErrorKind::Data, "set " + set_name_ + ": the second level of shard " + std::to_string(index) +
-                                     " has no room for " + std::to_string(keys.size()) + " keys and " +
-                                     std::to_string(zeros.size()) +
-                                     " known-absent keys that pass its filter; build with more --growth");
+  if (seed) {
+    store(front_.data() + layout_.retrieval_seeds.offset + index, *seed);
+  } else {
+    need(std::max(retrieval_bytes_for(*geometry_.kind, static_cast<double>(keys.size() + zeros.size())),
+                  geometry_.params.retrieval_bytes + geometry_.kind->shard_alignment));
   }
-  store(front_.data() + layout_.retrieval_seeds.offset + index, *seed);
+}
+
+void ShardFiller::need(std::uint32_t retrieval_bytes) noexcept {
+  std::uint32_t before = needed_retrieval_bytes_;
+  while (retrieval_bytes > before &&
+         !needed_retrieval_bytes_.compare_exchange_weak(before, retrieval_bytes)) {
+    continue;
+  }
 }
 
 // The least hash of its stretch of hashes.

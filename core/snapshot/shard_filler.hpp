@@ -71,6 +71,7 @@ class ShardFiller {
   std::size_t choose_tasks(unsigned threads);
   // Fills one part and hands over its shards, a stretch of 64 KiB at a time. Several threads may fill
   // different parts at once; `known_absent` is nullptr if there are none. Throws Data for an overfull shard.
+  // Where the keys of a second level have no room, only notes how much they need.
   void fill(std::size_t task, PartitionReader& reader, KnownAbsentReader* known_absent,
             const WriteAt& write_at);
 
@@ -78,6 +79,8 @@ class ShardFiller {
   // must be complete except for its checksums.
   [[nodiscard]] double estimated_fpr() const;
   [[nodiscard]] std::optional<double> fill_ratio() const;
+  // Bytes of the second levels with which all keys have room; 0 if they have.
+  [[nodiscard]] std::uint32_t needed_retrieval_bytes() const noexcept { return needed_retrieval_bytes_; }
   [[nodiscard]] std::uint64_t keys_in_both_lists() const noexcept { return keys_in_both_lists_; }
   void take_sample(SnapshotHeader& header) const;
   [[nodiscard]] Bytes front(const SnapshotHeader& header);
@@ -93,6 +96,7 @@ class ShardFiller {
   void build_second_level(std::uint32_t index, std::span<const KeyHash> keys,
                           std::span<const KeyHash> known_absent, const ShardEntry& entry, MutableBytes shard);
   void sample(KeyHash known_absent) noexcept;
+  void need(std::uint32_t retrieval_bytes) noexcept;
   void put_checksum(std::uint64_t stretch, Bytes bytes);
 
   Geometry geometry_;
@@ -103,6 +107,7 @@ class ShardFiller {
   std::vector<double> estimated_fprs_;  // of each shard
   std::vector<double> fill_ratios_;
   Lookup filter_lookup_;  // of the filters alone
+  std::atomic<std::uint32_t> needed_retrieval_bytes_{0};
   std::atomic<std::uint64_t> keys_in_both_lists_{0};
   // The least known-absent hash of each stretch of hashes, so that it is the same for any number of threads.
   std::array<std::atomic<std::uint64_t>, kKnownAbsentSample> sample_;

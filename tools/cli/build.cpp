@@ -180,8 +180,9 @@ void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder) {
 // A snapshot that is written but not yet in its place.
 struct Written {
   Written(const std::string& path, SnapshotBuilder& builder) : file(path) {
-    const std::uint64_t bytes = builder.size();
-    builder.write([this](std::uint64_t offset, Bytes part) { file.write_at(offset, part); });
+    builder.size();
+    const std::uint64_t bytes =
+        builder.write([this](std::uint64_t offset, Bytes part) { file.write_at(offset, part); });
     region = file.map(bytes);
     view = SnapshotView::decode(bytes_of(region), path, Check::Tables);
   }

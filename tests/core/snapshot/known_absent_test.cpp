@@ -169,6 +169,34 @@ TEST(KnownAbsent, AGeometryIsKeptAsLongAsItsSecondLevelsHaveRoom) {
   EXPECT_FALSE(is_kept(0));
 }
 
+// An application that collects what it did not find lists only keys that passed this very filter.
+TEST(KnownAbsent, AListOfKeysThatAllPassTheFilterHasRoom) {
+  const Keys keys = numbered_keys("key", 20'000);
+  const SnapshotBytes before = build(kDefaults, keys, {"absent"});
+  Keys passing = numbered_keys("unknown", 500'000);
+  std::erase_if(passing, [&](const std::string& key) { return !may_contain(decode(before), key); });
+  ASSERT_GT(passing.size(), 2'000U);
+  BuildSettings settings = kDefaults;
+  settings.like = geometry_of(decode(before));
+  const SnapshotBytes snapshot = build(settings, keys, passing);
+  EXPECT_EQ(count_maybe(decode(snapshot), keys), 20'000);
+  EXPECT_EQ(count_maybe(decode(snapshot), passing), 0);
+  EXPECT_EQ(decode(snapshot).header().shard_count, settings.like->shard_count);
+  EXPECT_GT(decode(snapshot).header().retrieval_bytes, settings.like->params.retrieval_bytes);
+}
+
+TEST(KnownAbsent, MoreKnownAbsentKeysThatPassThanAShardHasRoomForAreRefused) {
+  const Keys keys = numbered_keys("key", 20'000);
+  BuildSettings settings = kDefaults;
+  settings.target_fpr = 0.5;
+  const SnapshotBytes before = build(settings, keys, {"absent"});
+  Keys passing = numbered_keys("unknown", 500'000);
+  std::erase_if(passing, [&](const std::string& key) { return !may_contain(decode(before), key); });
+  settings.like = geometry_of(decode(before));
+  EXPECT_THAT([&] { build(settings, keys, passing); },
+              test::fails(ErrorKind::Data, HasSubstr("too many of the known-absent keys pass the filter")));
+}
+
 TEST(KnownAbsent, ShardsOf8KiBLeaveNoRoom) {
   EXPECT_THAT([] { build({.set_name = "tags", .shard_bytes = 8192}, {"key"}, {"absent"}); },
               test::fails(ErrorKind::Usage, HasSubstr("8192 bytes leave no room for known-absent keys")));
