@@ -185,18 +185,6 @@ TEST(KnownAbsent, AListOfKeysThatAllPassTheFilterHasRoom) {
   EXPECT_GT(decode(snapshot).header().retrieval_bytes, settings.like->params.retrieval_bytes);
 }
 
-TEST(KnownAbsent, MoreKnownAbsentKeysThatPassThanAShardHasRoomForAreRefused) {
-  const Keys keys = numbered_keys("key", 20'000);
-  BuildSettings settings = kDefaults;
-  settings.target_fpr = 0.5;
-  const SnapshotBytes before = build(settings, keys, {"absent"});
-  Keys passing = numbered_keys("unknown", 500'000);
-  std::erase_if(passing, [&](const std::string& key) { return !may_contain(decode(before), key); });
-  settings.like = geometry_of(decode(before));
-  EXPECT_THAT([&] { build(settings, keys, passing); },
-              test::fails(ErrorKind::Data, HasSubstr("too many of the known-absent keys pass the filter")));
-}
-
 TEST(KnownAbsent, ShardsOf8KiBLeaveNoRoom) {
   EXPECT_THAT([] { build({.set_name = "tags", .shard_bytes = 8192}, {"key"}, {"absent"}); },
               test::fails(ErrorKind::Usage, HasSubstr("8192 bytes leave no room for known-absent keys")));
