@@ -31,7 +31,7 @@ constexpr double kMostToSmallest = 1.5;
 enum class Need {
   Adds,     // keys are added to the set
   Deletes,  // and removed from it
-  Static,   // neither: it is built again each time
+  Static,   // neither: it is built again each time, as every set with known-absent keys
 };
 
 struct PlanOptions {
@@ -44,7 +44,7 @@ struct PlanOptions {
 
   [[nodiscard]] Need need() const noexcept {
     if (deletes) return Need::Deletes;
-    return is_static ? Need::Static : Need::Adds;
+    return is_static || request.known_absent != 0 ? Need::Static : Need::Adds;
   }
 };
 
@@ -57,6 +57,9 @@ struct PlannedKind {
   std::uint32_t cache_lines;
 
   [[nodiscard]] const FilterKind& kind() const noexcept { return *geometry.kind; }
+  // Such sets can only be built again.
+  [[nodiscard]] bool has_second_level() const noexcept { return geometry.params.retrieval_bytes != 0; }
+  [[nodiscard]] bool can_add() const noexcept { return kind().can_add() && !has_second_level(); }
 };
 
 struct Plan {
@@ -187,12 +190,13 @@ Json to_json(const PlannedKind& planned, bool recommended) {
           {"bits_per_key", planned.bits_per_key},
           {"hash_count", planned.geometry.params.hash_count},
           {"shard_count", planned.geometry.shard_count},
+          {"retrieval_bytes", planned.geometry.params.retrieval_bytes},
           {"bytes", planned.bytes},
           {"theoretical_fpr", planned.theoretical_fpr},
           {"cache_lines", planned.cache_lines},
-          {"can_add", kind.can_add()},
-          {"can_remove", kind.can_remove()},
-          {"can_count", kind.can_count()},
+          {"can_add", planned.can_add()},
+          {"can_remove", kind.can_remove() && !planned.has_second_level()},
+          {"can_count", kind.can_count() && !planned.has_second_level()},
           {"summary", kind.summary}};
 }
 
@@ -229,10 +233,13 @@ void print_as_text(const Plan& plan, const SizingRequest& request) {
     table.add({&planned == &plan.kinds.front() ? "*" : "", std::string(kind.name),
                format_bits_per_key(planned.bits_per_key), format_count(planned.geometry.shard_count),
                format_bytes(planned.bytes), format_share(planned.theoretical_fpr),
-               format_count_of(planned.cache_lines, "cache line"), kind.can_add() ? "yes" : "no",
-               std::string(removal_from(kind))});
+               format_count_of(planned.cache_lines, "cache line"), planned.can_add() ? "yes" : "no",
+               planned.has_second_level() ? "no" : std::string(removal_from(kind))});
   }
   table.print();
+  if (request.known_absent != 0)
+    fmt::print(
+        "\nKnown-absent keys are absent without exception; the theoretical FPR is that of all other keys.");
   fmt::print("\nSize and bits/key count the whole file; no filter can need less than {:.2f} bits/key.\n",
              bound_bits_per_key(request));
 }
