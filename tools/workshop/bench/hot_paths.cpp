@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <valgrind/callgrind.h>
 
+#include "core/snapshot/builder.hpp"
 #include "tools/workshop/bench/sample_set.hpp"
 
 namespace keysieve {
@@ -70,6 +71,34 @@ void run_lookups(const std::string& name, const FilterKind& kind, double target_
   }
 }
 
+// A set that knows as many absent keys as it has keys.
+void run_known_absent(const std::string& name, const AbsentKeys& absent) {
+  constexpr int kKeys = 20'000;
+  BuildSettings settings;
+  settings.set_name = "known-absent";
+  settings.kind = &filter_kind_named(name);
+  settings.has_known_absent = true;
+  SnapshotBuilder builder(settings);
+  std::vector<KeyHash> present;
+  for (int i = 0; i < kKeys; ++i) {
+    const std::string key = std::to_string(i);
+    const std::string other = std::to_string(-i - 1);
+    const std::string_view known_absent = other;
+    builder.add(key);
+    builder.add_known_absent(0, {&known_absent, 1});
+    if (present.size() < kLookups) present.push_back(hash_key(key, settings.seed));
+  }
+  const SnapshotBytes bytes = builder.finish();
+  CALLGRIND_ZERO_STATS;  // the build looks known-absent keys up
+  const SnapshotView view = SnapshotView::decode(bytes.get(), name, Check::Tables);
+  const Lookup lookup = settings.kind->lookup(view.shards().params, InstructionSet::Avx2);
+  run_single(name + " with known-absent keys, AVX2, absent key", lookup, view.shards(), absent.hashes);
+  run_single(name + " with known-absent keys, AVX2, present key", lookup, view.shards(), present);
+  run_batches(name + " with known-absent keys, AVX2, batch of absent keys", lookup, view.shards(),
+              absent.hashes);
+  run_batches(name + " with known-absent keys, AVX2, batch of present keys", lookup, view.shards(), present);
+}
+
 }  // namespace
 }  // namespace keysieve
 
@@ -79,4 +108,5 @@ int main() {
   run_hash(absent);
   for (const char* kind : kKinds) run_lookups(kind, filter_kind_named(kind), kSampleFpr, absent);
   run_lookups("ribbon of 0.1 %", filter_kind_named("ribbon"), 0.001, absent);
+  for (const char* kind : {"split_block_bloom", "ribbon"}) run_known_absent(kind, absent);
 }
