@@ -175,8 +175,10 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
   record.shard_bytes = reader.number<std::uint32_t>("shard_bytes");
   if (!is_shard_bytes(record.shard_bytes)) reader.refuse("shard_bytes", "is out of range");
   if (reader.has("retrieval_bytes")) record.retrieval_bytes = reader.number<std::uint32_t>("retrieval_bytes");
-  if (record.retrieval_bytes > kMaxShardBytes - record.shard_bytes)
+  if (record.retrieval_bytes % kRetrievalUnit != 0 ||
+      record.retrieval_bytes > kMaxShardBytes - record.shard_bytes) {
     reader.refuse("retrieval_bytes", "is out of range");
+  }
   record.shard_count = reader.number<std::uint32_t>("shard_count", 1);
   const SnapshotLayout layout =
       snapshot_layout(record.shard_count, {record.shard_bytes, record.hash_count, record.retrieval_bytes});

@@ -115,6 +115,41 @@ TEST(PointerRecord, IsRefusedWithCountersThatDoNotFitTheShards) {
   EXPECT_EQ(refusal_of(document), "source: \"previous\": \"counters_bytes\" does not fit \"shard_count\"");
 }
 
+// 20 shards of 4 KiB and a second level.
+SnapshotRecord record_with_second_level() {
+  SnapshotRecord record = record_of_generation(9);
+  record.retrieval_bytes = 1024;
+  record.bytes = snapshot_layout(20, {4096, 6, 1024}).file_bytes;
+  return record;
+}
+
+TEST(PointerRecord, ComesBackWithTheSizeOfTheSecondLevel) {
+  PointerRecord record = valid_record();
+  record.current = record_with_second_level();
+  EXPECT_EQ(decode_pointer_record(encode(record), "source"), record);
+  EXPECT_EQ(Json::parse(encode(record))["current"]["retrieval_bytes"], 1024);
+  EXPECT_FALSE(valid_document()["current"].contains("retrieval_bytes")) << "only of sets that have one";
+}
+
+TEST(PointerRecord, IsRefusedWithASecondLevelThatIsOutOfRangeOrDoesNotFit) {
+  Json valid = valid_document();
+  valid["current"]["retrieval_bytes"] = 1024;
+  valid["current"]["bytes"] = record_with_second_level().bytes;
+  EXPECT_EQ(refusal_of(valid), "");
+  for (const auto& [wrong, reason] : {std::pair{Json(4128), "is out of range"},
+                                      {Json(1025), "is out of range"},
+                                      {Json(-32), "\"retrieval_bytes\""},
+                                      {Json(std::uint64_t{1} << 32), "is out of range"},
+                                      {Json("1024"), "\"retrieval_bytes\""},
+                                      {Json(nullptr), "\"retrieval_bytes\""},
+                                      {Json(0), "does not fit \"bytes\""},
+                                      {Json(2048), "does not fit \"bytes\""}}) {
+    Json document = valid;
+    document["current"]["retrieval_bytes"] = wrong;
+    EXPECT_THAT(refusal_of(document), AllOf(StartsWith("source: \"current\": "), HasSubstr(reason))) << wrong;
+  }
+}
+
 TEST(PointerRecord, IsRefusedWithoutAnyOfItsMembers) {
   const Json valid = valid_document();
   for (const auto& [path, name] : {std::pair("", ""),
