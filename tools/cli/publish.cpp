@@ -50,6 +50,7 @@ void publish(PublishOptions options) {
   report.add("directory", options.settings.directory, "directory", options.settings.directory);
   report.add("keys", format_count(file.view().header().key_count), "key_count",
              file.view().header().key_count);
+  add_known_absent(report, file.view().header());
   report.add("size", format_bytes(file.view().header().file_bytes), "bytes", file.view().header().file_bytes);
   report.print(options.json);
 }

@@ -6,15 +6,11 @@
 
 namespace keysieve {
 
-namespace {
-
 void add_known_absent(Report& report, const SnapshotHeader& header) {
   if (header.retrieval_bytes == 0) return report.add_member("known_absent", 0);
   report.add("known absent", format_count_of(header.known_absent, "key"), "known_absent",
              header.known_absent);
 }
-
-}  // namespace
 
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot) {
   add_snapshot_summary(report, snapshot, snapshot.fill_ratio());

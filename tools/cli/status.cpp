@@ -45,6 +45,10 @@ std::string share_if_any(const std::optional<std::uint64_t>& part, std::uint64_t
   return part ? format_share(static_cast<double>(*part) / static_cast<double>(whole)) : "-";
 }
 
+std::string count_if_any(const std::optional<std::uint64_t>& count) {
+  return count ? format_count(*count) : "-";
+}
+
 std::string generation_text(const PublicationStatus& published) {
   return published.generation == 0 ? "file" : std::to_string(published.generation);
 }
@@ -55,10 +59,11 @@ struct Column {
   std::string (*cell)(const PublicationStatus& published, UnixSeconds now);
 };
 
-constexpr std::array<Column, 11> kColumns{{
+constexpr std::array<Column, 12> kColumns{{
     {"publication", true, [](const auto& set, auto) { return std::to_string(set.publication); }},
     {"generation", false, [](const auto& set, auto) { return generation_text(set); }},
     {"keys", false, [](const auto& set, auto) { return format_count(set.key_count); }},
+    {"known absent", true, [](const auto& set, auto) { return count_if_any(set.known_absent); }},
     {"added", false,
      [](const auto& set, auto) { return set.layer.bytes == 0 ? "-" : format_count(set.layer.keys); }},
     {"live layer full", true,
@@ -287,8 +292,10 @@ void add_status(CLI::App& program, Outcome& /*outcome*/) {
       "the store has nothing newer. Loader seen: its last sign of life.");
   verb->add_option("SET", options->set_names, "Names of sets [all]");
   add_directory(verb, options->directory);
-  verb->add_flag("--wide", options->wide,
-                 "Show also publication, size, estimated FPR, huge pages and how full the live layer is");
+  verb->add_flag(
+      "--wide", options->wide,
+      "Show also publication, known-absent keys, size, estimated FPR, huge pages and how full the live "
+      "layer is");
   verb->add_flag("--readers", options->readers,
                  "Show also which processes have what attached: all as root, else the caller's own");
   verb->add_flag(

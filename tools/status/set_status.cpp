@@ -30,6 +30,7 @@ PublicationStatus publication_status(const Attachment& attached, const ControlPa
       .kind = std::string(snapshot.kind().name),
       .key_profile = std::string(snapshot.key_profile()),
       .key_count = header.key_count,
+      .known_absent = known_absent_of(header),
       .bytes = header.file_bytes,
       .format = header.format,
       .estimated_fpr = header.estimated_fpr,
@@ -45,6 +46,10 @@ PublicationStatus publication_status(const Attachment& attached, const ControlPa
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> known_absent_of(const SnapshotHeader& header) noexcept {
+  return header.retrieval_bytes == 0 ? std::nullopt : std::optional(header.known_absent);
+}
 
 SetReader status_reader(const std::string& directory, const std::string& set_name) {
   return {{.directory = directory, .trusted_owner = trusted_owner_of(directory, set_name), .max_jitter = {}},

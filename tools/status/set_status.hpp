@@ -30,6 +30,7 @@ struct PublicationStatus {
   std::string kind;
   std::string key_profile;  // empty: it has none
   std::uint64_t key_count = 0;
+  std::optional<std::uint64_t> known_absent;  // keys; nothing: its shards have no second level
   std::uint64_t bytes = 0;
   std::uint16_t format = 0;
   double estimated_fpr = 0;
@@ -51,6 +52,9 @@ struct SetStatus {
   std::optional<PublicationStatus> published;
   std::optional<std::string> damage;  // as damage_of(), if the caller asked for it
 };
+
+// Number of known-absent keys; nothing if the shards have no second level.
+std::optional<std::uint64_t> known_absent_of(const SnapshotHeader& header) noexcept;
 
 // A reader that trusts the directory's owner and takes a new publication at once.
 SetReader status_reader(const std::string& directory, const std::string& set_name);

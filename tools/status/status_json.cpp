@@ -27,6 +27,7 @@ void add_publication(Json& json, const PublicationStatus& published) {
                {"kind", published.kind},
                {"key_profile", published.key_profile},
                {"key_count", published.key_count},
+               {"known_absent", published.known_absent.value_or(0)},
                {"bytes", published.bytes},
                {"estimated_fpr", published.estimated_fpr},
                {"as_of", published.as_of},

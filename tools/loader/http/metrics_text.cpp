@@ -158,6 +158,10 @@ void Metrics::of_publications() {
                  });
   each_published("keysieve_set_keys", "Keys of the snapshot that is live.",
                  [](Publication set) { return number(set.key_count); });
+  each_published(
+      "keysieve_set_known_absent_keys",
+      "Keys that the live snapshot was built to answer absent for certain; only if it was.",
+      [](Publication set) { return set.known_absent ? Value(number(*set.known_absent)) : std::nullopt; });
   each_published("keysieve_set_bytes", "Size of the snapshot that is live.",
                  [](Publication set) { return number(set.bytes); });
   each_published("keysieve_set_estimated_fpr_ratio", "Estimated false-positive rate of the snapshot alone.",

@@ -21,6 +21,7 @@ Json to_json(const HistoryEntry& entry) {
           {"generation", entry.generation},
           {"publication", entry.publication == 0 ? Json() : Json(entry.publication)},
           {"key_count", entry.key_count},
+          {"known_absent", or_null(entry.known_absent)},
           {"bytes", entry.bytes},
           {"pull_seconds", or_null(entry.pull_seconds)},
           {"publish_seconds", or_null(entry.publish_seconds)},

@@ -30,6 +30,7 @@ std::optional<LivePublication> live_publication(const std::string& directory, co
                          .layer = attachment->layer().geometry(),
                          .build_id = header.build_id,
                          .key_count = header.key_count,
+                         .known_absent = known_absent_of(header),
                          .bytes = header.file_bytes,
                          .as_of = header.as_of,
                          .adds_from = header.adds_from,

@@ -15,6 +15,7 @@ struct LivePublication {
   LayerGeometry layer{};
   BuildId build_id{};
   std::uint64_t key_count = 0;
+  std::optional<std::uint64_t> known_absent{};  // keys; nothing: its shards have no second level
   std::uint64_t bytes = 0;
   UnixSeconds as_of = 0;
   LogPosition adds_from{};

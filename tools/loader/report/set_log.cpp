@@ -15,7 +15,10 @@ std::string stays_live(const std::optional<LivePublication>& live) {
 }
 
 std::string keys_and_size(const LivePublication& live) {
-  return fmt::format("{}, {}", format_count_of(live.key_count, "key"), format_bytes(live.bytes));
+  const std::string known_absent =
+      live.known_absent ? ", " + format_count_of(*live.known_absent, "known-absent key") : "";
+  return fmt::format("{}{}, {}", format_count_of(live.key_count, "key"), known_absent,
+                     format_bytes(live.bytes));
 }
 
 }  // namespace

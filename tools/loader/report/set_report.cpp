@@ -11,6 +11,7 @@ HistoryEntry entry_of(Event event, const LivePublication& live) {
   entry.generation = live.generation;
   entry.publication = live.id.publication;
   entry.key_count = live.key_count;
+  entry.known_absent = live.known_absent.value_or(0);
   entry.bytes = live.bytes;
   return entry;
 }

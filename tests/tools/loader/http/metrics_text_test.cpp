@@ -16,7 +16,9 @@
 namespace keysieve::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string kMonitoring = KEYSIEVE_SOURCES "/tools/packaging/monitoring/";
 
@@ -73,6 +75,7 @@ TEST(Metrics, HaveTheValuesOfTheView) {
                            "keysieve_set_expires_in_seconds{set=\"tags\"} 82800",
                            "keysieve_set_valid_for_seconds{set=\"tags\"} 86400",
                            "keysieve_set_keys{set=\"tags\"} 80000",
+                           "keysieve_set_known_absent_keys{set=\"tags\"} 2000000",
                            "keysieve_set_keys_change_ratio{set=\"tags\"} -0.1",
                            "keysieve_set_bytes{set=\"tags\"} 122880",
                            "keysieve_set_estimated_fpr_ratio{set=\"tags\"} 0.01",
@@ -85,6 +88,13 @@ TEST(Metrics, HaveTheValuesOfTheView) {
                            "keysieve_set_pull_duration_seconds_sum{set=\"tags\"} 0.25"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n") + line + "\n"));
   }
+}
+
+TEST(Metrics, LeaveOutKnownAbsentKeysOfASetThatWasBuiltWithout) {
+  LoaderView view = full_view();
+  view.sets.front().status.published->known_absent.reset();
+  EXPECT_THAT(metrics_text(view), AllOf(HasSubstr("# TYPE keysieve_set_known_absent_keys gauge\n"),
+                                        Not(HasSubstr("\nkeysieve_set_known_absent_keys{"))));
 }
 
 TEST(MetricsInPrometheus, AreAsPrometheusWantsThem) {

@@ -28,6 +28,11 @@ std::string keys_figure(const PublicationStatus& published, const SetReport& rep
                 report.key_change ? format_change(*report.key_change) + " to the one before" : "");
 }
 
+std::string known_absent_figure(const PublicationStatus& published) {
+  return published.known_absent ? figure("Known absent", format_count_of(*published.known_absent, "key"))
+                                : "";
+}
+
 std::string expiry_figure(const PublicationStatus& published, UnixSeconds now) {
   if (published.valid_until == 0) return figure("Expires", "never");
   const bool is_over = published.valid_until <= now;
@@ -64,7 +69,7 @@ std::string generation_figure(const PublicationStatus& published, const SetRepor
 }
 
 std::string figures(const PublicationStatus& published, const SetReport& report, UnixSeconds now) {
-  return "<dl class=\"figures\">" + keys_figure(published, report) +
+  return "<dl class=\"figures\">" + keys_figure(published, report) + known_absent_figure(published) +
          figure("Keys as of", html_ago(published.as_of, now)) + generation_figure(published, report) +
          figure("Published", html_ago(published.published_at, now)) + expiry_figure(published, now) +
          figure("Store asked", html_ago(published.last_confirmed, now), "and found equal") +

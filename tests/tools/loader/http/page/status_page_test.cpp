@@ -114,6 +114,13 @@ TEST(SetCard, NamesTheKeyProfileWhereThereIsOne) {
   EXPECT_THAT(set_card(view.sets.front(), view), HasSubstr("<dt>Key profile</dt><dd>nfc&lt;lower&gt;</dd>"));
 }
 
+TEST(SetCard, CountsKnownAbsentKeysWhereThereAreSome) {
+  LoaderView view = full_view();
+  EXPECT_THAT(set_card(view.sets.front(), view), HasSubstr("<dt>Known absent</dt><dd>2,000,000 keys</dd>"));
+  view.sets.front().status.published->known_absent.reset();
+  EXPECT_THAT(set_card(view.sets.front(), view), Not(HasSubstr("Known absent")));
+}
+
 TEST_F(StatusPageInChromium, IsDrawn) {
   const std::string address = "127.0.0.1:" + std::to_string(free_port());
   ASSERT_NO_FATAL_FAILURE(start_all_states("[status]\nlisten = \"" + address + "\"\n"));
