@@ -280,7 +280,8 @@ void add_plan(CLI::App& program, Outcome& /*outcome*/) {
              "1KiB, 2KiB, 4KiB or 8KiB [4KiB]")
       ->type_name("SIZE");
   CLI::Option* deletes =
-      verb->add_flag("--deletes", options->deletes, "Keys are removed from the set as well as added to it");
+      verb->add_flag("--deletes", options->deletes, "Keys are removed from the set as well as added to it")
+          ->excludes(verb->get_option("--known-absent"));
   verb->add_flag("--static", options->is_static,
                  "The set does not change between builds: no key is added or removed")
       ->excludes(deletes);
