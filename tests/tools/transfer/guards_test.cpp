@@ -1,5 +1,6 @@
 #include "tools/transfer/guards.hpp"
 
+#include "tests/support/known_absent_sample.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
 
@@ -88,6 +89,26 @@ TEST_F(GuardsTest, RefuseASetThatLacksACanary) {
   EXPECT_THAT(
       message<ErrorKind::Canaries>(),
       AllOf(HasSubstr("set \"tags\" answers absent for the canary \"absent\\x0a"), HasSubstr("--canaries")));
+}
+
+TEST_F(GuardsTest, LetASetWithKnownAbsentKeysPass) {
+  const auto with = build_snapshot({.keys = 1000, .known_absent = 5000});
+  view_ = view_of(with);
+  EXPECT_GT(view_.known_absent_sample().size(), 10U);
+  EXPECT_EQ(message(), "");
+}
+
+TEST_F(GuardsTest, RefuseASetThatAnswersMaybeForKnownAbsentKeysOfItsSample) {
+  auto wrong = build_snapshot({.keys = 1000, .known_absent = 5000});
+  const std::size_t sampled = view_of(wrong).known_absent_sample().size();
+  put_into_sample(wrong, {"key0", "key1"});
+  view_ = view_of(wrong);
+  EXPECT_EQ(message<ErrorKind::Canaries>(), "set \"tags\" answers maybe for 2 of the " +
+                                                std::to_string(sampled) +
+                                                " known-absent keys in its sample; build it again with "
+                                                "--known-absent");
+  guards_.canaries = {"key0"};
+  EXPECT_NE(message<ErrorKind::Canaries>(), "") << "whatever other canaries say";
 }
 
 TEST_F(GuardsTest, CutALongCanaryShortInTheMessage) {

@@ -1,3 +1,4 @@
+#include "tests/support/known_absent_sample.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 
 namespace keysieve::test {
@@ -23,6 +24,22 @@ TEST_F(PushTest, DescribesTheSnapshotInThePointerRecord) {
   EXPECT_EQ(record.shard_bytes, header.shard_bytes);
   EXPECT_EQ(record.shard_count, header.shard_count);
   EXPECT_EQ(record.seed, 99U);
+}
+
+TEST_F(PushTest, DescribesTheSecondLevelInThePointerRecord) {
+  const auto snapshot = build_snapshot({.keys = 8000, .known_absent = 20'000});
+  push(snapshot);
+  EXPECT_EQ(current().retrieval_bytes, view_of(snapshot).header().retrieval_bytes);
+  EXPECT_GT(current().retrieval_bytes, 0U);
+  push(build_snapshot({.keys = 8000}));
+  EXPECT_EQ(current().retrieval_bytes, 0U);
+}
+
+TEST_F(PushTest, RefusesASnapshotThatAnswersMaybeForItsKnownAbsentKeys) {
+  auto wrong = build_snapshot({.known_absent = 5000});
+  put_into_sample(wrong, {"key0"});
+  EXPECT_THAT(message_of<ErrorKind::Canaries>([&] { push(wrong); }),
+              HasSubstr("known-absent keys in its sample"));
 }
 
 TEST_F(PushTest, AllotsRisingGenerations) {

@@ -15,7 +15,8 @@ namespace keysieve::test {
 struct SnapshotRecipe {
   std::string set_name = "tags";
   std::string_view kind = kDefaultKindName;
-  std::uint64_t keys = 1000;  // "key0", "key1", ...
+  std::uint64_t keys = 1000;       // "key0", "key1", ...
+  std::uint64_t known_absent = 0;  // "absent0", "absent1", ...; 0: without a second level
   double target_fpr = 0.01;
   double growth = 1.0;
   std::uint32_t shard_count = 0;  // 0: as many as the keys need
@@ -38,8 +39,11 @@ inline BuildSettings settings_of(const SnapshotRecipe& recipe) {
   settings.seed = recipe.seed;
   settings.as_of = recipe.as_of;
   settings.adds_from = recipe.adds_from;
+  settings.has_known_absent = recipe.known_absent != 0;
   if (recipe.shard_count != 0) {
-    settings.like = size_filter(*settings.kind, {.keys = recipe.keys, .target_fpr = recipe.target_fpr});
+    settings.like = size_filter(
+        *settings.kind,
+        {.keys = recipe.keys, .target_fpr = recipe.target_fpr, .known_absent = recipe.known_absent});
     settings.like->shard_count = recipe.shard_count;
   }
   return settings;
@@ -47,11 +51,19 @@ inline BuildSettings settings_of(const SnapshotRecipe& recipe) {
 inline void add_keys(SnapshotBuilder& builder, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) builder.add("key" + std::to_string(i));
 }
+inline void add_known_absent(SnapshotBuilder& builder, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::string key = "absent" + std::to_string(i);
+    const std::string_view given = key;
+    builder.add_known_absent(0, {&given, 1});
+  }
+}
 
 // Each call makes a new build id.
 inline SnapshotBytes build_snapshot(const SnapshotRecipe& recipe = {}) {
   SnapshotBuilder builder(settings_of(recipe));
   add_keys(builder, recipe.keys);
+  add_known_absent(builder, recipe.known_absent);
   return builder.finish();
 }
 

@@ -121,6 +121,8 @@ TEST_F(KeysievedStatus, SaysWhichStoreIsAwayAndWhy) {
   EXPECT_EQ(report.at("sets").at(0).at("availability"), "ready");
   EXPECT_EQ(report.at("sets").at(0).at("key_count"), 1000);
   EXPECT_EQ(report.at("sets").at(0).at("loader").at("history").at(0).at("event"), "published");
+  EXPECT_EQ(report.at("sets").at(0).at("known_absent"), 0);
+  EXPECT_EQ(report.at("sets").at(0).at("loader").at("history").at(0).at("known_absent"), 0);
   EXPECT_EQ(report.at("sets").at(1).at("loader").at("trouble"), "store_unreachable");
   EXPECT_THAT(report.at("stores").dump(), HasSubstr("no.sock"));
 }

@@ -16,7 +16,6 @@
 namespace keysieve::test {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -93,8 +92,7 @@ TEST(Metrics, HaveTheValuesOfTheView) {
 TEST(Metrics, LeaveOutKnownAbsentKeysOfASetThatWasBuiltWithout) {
   LoaderView view = full_view();
   view.sets.front().status.published->known_absent.reset();
-  EXPECT_THAT(metrics_text(view), AllOf(HasSubstr("# TYPE keysieve_set_known_absent_keys gauge\n"),
-                                        Not(HasSubstr("\nkeysieve_set_known_absent_keys{"))));
+  EXPECT_THAT(metrics_text(view), Not(HasSubstr("keysieve_set_known_absent_keys")));
 }
 
 TEST(MetricsInPrometheus, AreAsPrometheusWantsThem) {

@@ -19,6 +19,7 @@ class Recorder : public ::testing::Test {
     live.build_id = build(generation);
     live.layer = {1};
     live.key_count = 1000 * generation;
+    live.known_absent = 5000 * generation;
     live.bytes = 4096;
     return live;
   }
@@ -63,6 +64,7 @@ TEST_F(Recorder, RemembersWhatWasPublishedAndHowLongItTook) {
   EXPECT_EQ(entry.generation, 1U);
   EXPECT_EQ(entry.publication, 1U);
   EXPECT_EQ(entry.key_count, 1000U);
+  EXPECT_EQ(entry.known_absent, 5000U);
   EXPECT_EQ(entry.pull_seconds, 2.0);
   EXPECT_EQ(entry.publish_seconds, 0.5);
   EXPECT_EQ(recorder_.report().pulls.sum(), 2.0);
