@@ -102,8 +102,9 @@ void make_info(zval* result, const SetReader& reader, const std::string& trouble
   properties.set("publication", publication);
   properties.set("kind", kind);
   properties.set("keyCount", header.key_count);
+  properties.set("knownAbsentCount", header.known_absent);
   properties.set("shardCount", std::uint64_t{header.shard_count});
-  properties.set("shardBytes", std::uint64_t{header.shard_bytes});
+  properties.set("shardBytes", std::uint64_t{params_of(header).stride()});
   properties.set("sizeBytes", header.file_bytes);
   properties.set("bitsPerKey", bits_per_key);
   properties.set("targetFalsePositiveRate", header.target_fpr);

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: f1c010edc23d534ea7c8cdfcb5f9e47160605eec */
+ * Stub hash: b51bd906ccd976e54452b0f3db0877a72197c101 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
@@ -249,6 +249,12 @@ static zend_class_entry *register_class_KeySieve_Info(void)
 	zend_string *property_keyCount_name = zend_string_init("keyCount", sizeof("keyCount") - 1, 1);
 	zend_declare_typed_property(class_entry, property_keyCount_name, &property_keyCount_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_keyCount_name);
+
+	zval property_knownAbsentCount_default_value;
+	ZVAL_UNDEF(&property_knownAbsentCount_default_value);
+	zend_string *property_knownAbsentCount_name = zend_string_init("knownAbsentCount", sizeof("knownAbsentCount") - 1, 1);
+	zend_declare_typed_property(class_entry, property_knownAbsentCount_name, &property_knownAbsentCount_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_knownAbsentCount_name);
 
 	zval property_shardCount_default_value;
 	ZVAL_UNDEF(&property_shardCount_default_value);

@@ -26,6 +26,7 @@ final class InfoTest extends TestCase
         self::assertSame(1, $info->publication);
         self::assertSame('blocked_bloom', $info->kind);
         self::assertSame(self::KEYS, $info->keyCount);
+        self::assertSame(0, $info->knownAbsentCount, 'it was built without');
         self::assertSame(2048, $info->shardBytes);
         self::assertGreaterThan($info->shardCount * $info->shardBytes, $info->sizeBytes);
         self::assertSame(filesize(SharedMemory::directory() . '/described.ks'), $info->sizeBytes);
@@ -45,6 +46,31 @@ final class InfoTest extends TestCase
         self::assertNull($info->lastConfirmedAt, 'no loader has looked');
         self::assertSame(0, $info->liveKeys);
         self::assertNull($info->trouble);
+    }
+
+    public function testInfoCountsKnownAbsentKeysAndTheirShareOfEachShard(): void
+    {
+        $absent = self::listOfAbsent(5_000);
+        SharedMemory::put('known', range(1, self::KEYS), ['--shard-size', '2KiB', '--known-absent', $absent]);
+        $info = (new Set('known'))->info();
+        self::assertSame(self::KEYS, $info->keyCount);
+        self::assertSame(5_000, $info->knownAbsentCount);
+        self::assertGreaterThan(2048, $info->shardBytes, 'with a second level');
+        self::assertGreaterThan($info->shardCount * $info->shardBytes, $info->sizeBytes);
+        self::assertSame(filesize(SharedMemory::directory() . '/known.ks'), $info->sizeBytes);
+    }
+
+    public function testAKnownAbsentKeyIsAbsentUntilItIsAdded(): void
+    {
+        SharedMemory::putWithLayer('known-live', range(1, self::KEYS), ['--known-absent', self::listOfAbsent(5_000)]);
+        $set = new Set('known-live');
+        $absent = array_map(static fn (int $i): string => "absent$i", range(1, 5_000));
+        self::assertSame([], $set->candidates($absent));
+        self::assertSame(range(1, self::KEYS), $set->candidates(range(1, self::KEYS)));
+        self::assertFalse($set->mayContain('absent7'));
+        SharedMemory::addLive('known-live', 'absent7');
+        self::assertTrue($set->mayContain('absent7'));
+        self::assertSame(['absent7'], array_values($set->candidates($absent)));
     }
 
     public function testStatsCountCallsAndKeysPerSet(): void
@@ -83,5 +109,13 @@ final class InfoTest extends TestCase
         SharedMemory::putWithLayer('counted-live', ['apple', 'pear', 'plum']);
         self::assertSoon(static fn (): bool => $set->info()->keyCount === 3);
         self::assertSame(0, $set->info()->liveKeys);
+    }
+
+    /** A list of "absent1" and so on, for `keysieve build --known-absent`. */
+    private static function listOfAbsent(int $count): string
+    {
+        $list = SharedMemory::directory() . '/absent.keys';
+        file_put_contents($list, implode("\n", array_map(static fn (int $i): string => "absent$i", range(1, $count))));
+        return $list;
     }
 }
