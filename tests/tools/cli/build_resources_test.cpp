@@ -55,6 +55,21 @@ TEST_F(BuildResources, KeepsTheSameCountersBelowAMemoryLimit) {
   EXPECT_TRUE(read(path("new.ks.counters")).substr(64) == read(path("plain.ks.counters")).substr(64));
 }
 
+TEST_F(BuildResources, KeepsBothListsBelowTheMemoryLimitAndBuildsTheSameSnapshot) {
+  const std::string keys = write("keys.txt", numbered_lines(500'000));
+  const std::string absent = write("absent.txt", numbered_lines(4'000'000, "absent"));
+  const Words known_absent{"--known-absent", absent};
+  run(build_of(keys, known_absent, "plain"));
+  for (const char* threads : {"1", "2"}) {
+    const Words limited =
+        known_absent + Words{"--memory", "32M", "--threads", threads, "--seed-from", path("plain.ks")};
+    EXPECT_LE(peak_of(build_of(keys, limited)), 32 << 20) << threads;
+    EXPECT_TRUE(lasting_bytes("new") == lasting_bytes("plain")) << threads;
+  }
+  EXPECT_GT(peak_of(build_of(keys, known_absent)), 40 << 20) << "or the limit would show nothing";
+  run({"verify", path("new.ks"), "--keys", keys, "--known-absent", absent});
+}
+
 TEST_F(BuildResources, RefusesALimitThatIsTooSmallAndSaysHowMuchIsNeeded) {
   const std::string reason = refusal(64, build_of(write("keys.txt", "a\n"), {"--memory", "1M"}));
   EXPECT_THAT(reason, StartsWith("memory limit of 1M is too small: needs "));

@@ -50,9 +50,26 @@ TEST_F(Inspect, ShowsTheSameAsJson) {
   }
 }
 
+TEST_F(Inspect, ShowsKnownAbsentKeysAndTheRoomForThemInEachShard) {
+  const std::string list = write("absent.txt", numbered_lines(50'000, "absent"));
+  const std::string snapshot = build("tags", numbered_lines(5'000), {"--known-absent", list});
+  const Json report = inspect(snapshot);
+  EXPECT_THAT(report, has({{"key_count", 5'000}, {"known_absent", 50'000}, {"shard_bytes", 4'096}}));
+  const int retrieval_bytes = report.at("retrieval_bytes");
+  EXPECT_GT(retrieval_bytes, 0);
+  const int shards = report.at("shard_count");
+  EXPECT_GT(report.at("bytes"), shards * (4'096 + retrieval_bytes));
+  EXPECT_LT(report.at("bytes"), shards * (4'096 + retrieval_bytes) + 3 * 4'096);
+  EXPECT_THAT(said({"inspect", snapshot}),
+              AllOf(ContainsRegex("\nknown absent +50,000 keys\n"),
+                    ContainsRegex("\nshards +" + std::to_string(shards) + " of [45]\\.[0-9] KiB\n"),
+                    Not(HasSubstr(" of 4.0 KiB"))));
+}
+
 TEST_F(Inspect, ShowsWhatWasNotGiven) {
   EXPECT_THAT(said({"inspect", build("tags", "a\n")}),
-              AllOf(ContainsRegex("valid for +no limit\n"), ContainsRegex("key profile +none\n")));
+              AllOf(ContainsRegex("valid for +no limit\n"), Not(HasSubstr("known absent")),
+                    ContainsRegex("key profile +none\n")));
 }
 
 TEST_F(Inspect, ShowsWhereTheLayerBeginsInTheAddsLog) {

@@ -10,7 +10,8 @@ using ::testing::UnorderedElementsAreArray;
 
 // Of what several verbs report of a snapshot.
 const std::string kOfSnapshot =
-    " file set build_id kind hash_count key_count shard_count shard_bytes bytes bits_per_key fill_ratio "
+    " file set build_id kind hash_count key_count known_absent shard_count shard_bytes retrieval_bytes bytes "
+    "bits_per_key fill_ratio "
     "target_fpr estimated_fpr";
 
 void expect_members(const Json& object, const std::string& names) {
@@ -27,7 +28,7 @@ class JsonMembers : public KeysieveProgram {
 
 TEST_F(JsonMembers, OfPlan) {
   const Json plan = json({"plan", "--keys", "100"});
-  expect_members(plan, "keys target_fpr growth shard_bytes reason bound_bits_per_key kinds");
+  expect_members(plan, "keys target_fpr growth known_absent shard_bytes reason bound_bits_per_key kinds");
   for (const Json& kind : plan.at("kinds")) {
     expect_members(kind,
                    "kind recommended bits_per_key hash_count shard_count bytes theoretical_fpr cache_lines "
@@ -38,6 +39,9 @@ TEST_F(JsonMembers, OfPlan) {
 TEST_F(JsonMembers, OfVerbsOfFiles) {
   expect_members(json({"build", "--set", "tags", keys_, "-o", path("new.ks")}),
                  "counters_bytes keys_read as_of" + kOfSnapshot);
+  const std::string list = write("absent.txt", "a\n");
+  expect_members(json({"build", "--set", "tags", keys_, "--known-absent", list, "-o", path("new.ks")}),
+                 "counters_bytes keys_read known_absent_read keys_in_both_lists as_of" + kOfSnapshot);
   const Json inspected = inspect(snapshot_);
   expect_members(inspected,
                  "format keys_per_shard shard_fill_ratios seed as_of built_at valid_for_seconds adds_from "
@@ -49,6 +53,8 @@ TEST_F(JsonMembers, OfVerbsOfFiles) {
   expect_members(json(verify), "false_negatives estimated_fpr target_fpr");
   expect_members(json(verify + Words{"--absent", write("other.txt", "a\n")}),
                  "false_negatives estimated_fpr target_fpr measured_fpr absent_keys");
+  expect_members(json({"verify", path("new.ks"), "--keys", keys_, "--known-absent", list}),
+                 "false_negatives estimated_fpr target_fpr known_absent_keys");
 }
 
 TEST_F(JsonMembers, OfVerbsOfAStore) {
@@ -78,7 +84,7 @@ TEST_F(JsonMembers, OfVerbsOfAStore) {
 }
 
 TEST_F(JsonMembers, OfVerbsOfSharedMemory) {
-  expect_members(json({"publish", snapshot_}), "set publication directory key_count bytes");
+  expect_members(json({"publish", snapshot_}), "set publication directory key_count known_absent bytes");
   const Json answers = json({"query", "tags", "w1"});
   expect_members(answers, "set answers");
   expect_members(answers.at("answers").at(0), "key answer");
@@ -98,7 +104,8 @@ TEST_F(JsonMembers, OfStatus) {
   expect_members(
       status.at("sets").at(0),
       "set availability code reason bypass bypass_until store_bypass store_bypass_until publication "
-      "generation kind key_profile key_count bytes huge_page_bytes estimated_fpr as_of published_at "
+      "generation kind key_profile key_count known_absent bytes huge_page_bytes estimated_fpr as_of "
+      "published_at "
       "valid_until last_confirmed heartbeat live_keys layer_bytes layer_fill_ratio layer_estimated_fpr");
   expect_members(status.at("sets").at(1), "set availability code reason");
   expect_members(json({"status", "--readers"}), of_directory + " readers unreadable_processes");

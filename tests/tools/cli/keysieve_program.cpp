@@ -85,9 +85,9 @@ void KeysieveProgram::expect_refusals(int exit_status, const std::vector<Refused
   }
 }
 
-std::string KeysieveProgram::numbered_lines(int count) {
+std::string KeysieveProgram::numbered_lines(int count, const std::string& prefix) {
   std::string text;
-  for (int i = 0; i < count; ++i) text.append("w").append(std::to_string(i)).append("\n");
+  for (int i = 0; i < count; ++i) text.append(prefix).append(std::to_string(i)).append("\n");
   return text;
 }
 

@@ -76,8 +76,8 @@ class KeysieveProgram : public ::testing::Test {
   };
   void expect_refusals(int exit_status, const std::vector<Refused>& all, const std::string& input = "") const;
 
-  // "w0" to "w<count - 1>", a line each.
-  static std::string numbered_lines(int count);
+  // "w0" to "w<count - 1>", a line each, or with another prefix.
+  static std::string numbered_lines(int count, const std::string& prefix = "w");
   // Writes a file; returns its path.
   std::string write(const std::string& name, const std::string& text) const;
   [[nodiscard]] std::string read(const std::string& path) const;

@@ -136,5 +136,51 @@ TEST_F(Plan, MakesRoomForGrowth) {
   EXPECT_GT(plan("80000", {"--growth", "2"})["kinds"][0]["bytes"], plan("80000")["kinds"][0]["bytes"]);
 }
 
+class PlanWithKnownAbsentKeys : public Plan {};
+
+TEST_F(PlanWithKnownAbsentKeys, SaysHowManyThereAre) {
+  EXPECT_THAT(
+      said({"plan", "--keys", "80000", "--known-absent", "2M"}),
+      HasSubstr("in shards of 4.0 KiB, with 2,000,000 known-absent keys that answer absent for certain:\n"));
+  EXPECT_THAT(said({"plan", "--keys", "80000"}), Not(HasSubstr("known-absent")));
+  EXPECT_EQ(plan("80000", {"--known-absent", "2M"}).at("known_absent"), 2'000'000);
+  EXPECT_EQ(plan("80000").at("known_absent"), 0);
+}
+
+// With few of them a kind may even become smaller: the second level halves the FPR for a bit per key.
+TEST_F(PlanWithKnownAbsentKeys, CountsTheirSizeAndReachesTheTargetForAllOthers) {
+  const Json without = plan("80000", {"--all"});
+  const Json with = plan("80000", {"--all", "--known-absent", "8M"});
+  for (const Json& kind : with.at("kinds")) {
+    EXPECT_LE(kind.at("theoretical_fpr"), 0.01) << kind.at("kind");
+    EXPECT_GT(kind.at("bytes"), kind_in(without, kind.at("kind")).at("bytes")) << kind.at("kind");
+    EXPECT_NEAR(kind.at("bits_per_key"), 8.0 * kind.at("bytes").get<double>() / 80'000, 1e-9);
+  }
+}
+
+TEST_F(PlanWithKnownAbsentKeys, IsWhatBuildDoes) {
+  const std::string list = write("absent.txt", numbered_lines(20'000, "absent"));
+  const Json planned = plan("5000", {"--all", "--shard-size", "1KiB", "--known-absent", "20k"});
+  for (const Json& kind : planned.at("kinds")) {
+    const Words options{"--kind", kind.at("kind"), "--shard-size", "1KiB", "--known-absent", list};
+    const Json built = inspect(build("tags", numbered_lines(5'000), options));
+    for (const char* member : {"hash_count", "shard_count", "bytes"}) {
+      EXPECT_EQ(kind.at(member), built.at(member)) << kind.at("kind") << " " << member;
+    }
+  }
+}
+
+TEST_F(PlanWithKnownAbsentKeys, RefusesASetThatKeysAreRemovedFrom) {
+  EXPECT_THAT(refusal(64, words_of("plan --keys 80000 --known-absent 2M --deletes")),
+              AllOf(HasSubstr("--deletes"), HasSubstr("excludes"), HasSubstr("--known-absent")));
+}
+
+TEST_F(PlanWithKnownAbsentKeys, RefusesShardsWithoutRoomForThem) {
+  EXPECT_EQ(refusal(64, words_of("plan --keys 80000 --known-absent 2M --shard-size 8KiB")),
+            "shards of 8192 bytes leave no room for known-absent keys within 8192; take smaller ones");
+  EXPECT_THAT(refusal(64, words_of("plan --keys 80000 --known-absent many")),
+              StartsWith("--known-absent: \"many\""));
+}
+
 }  // namespace
 }  // namespace keysieve::test

@@ -37,6 +37,23 @@ TEST_F(Publish, MakesASnapshotCurrent) {
   EXPECT_EQ(answer("old"), "absent");
 }
 
+TEST_F(Publish, MakesAKnownAbsentKeyThatIsAddedMaybeAtOnce) {
+  const std::string list = write("absent.txt", "later\nnever\n");
+  publish_with_layer(shared_memory(), build("known", "old\n", {"--known-absent", list}));
+  EXPECT_EQ(answer("later"), "absent");
+  add_live_keys(shared_memory(), "tags", {"later"});
+  EXPECT_EQ(answer("later"), "maybe");
+  EXPECT_EQ(answer("never"), "absent");
+  EXPECT_EQ(answer("old"), "maybe");
+}
+
+TEST_F(Publish, SaysHowManyKnownAbsentKeysThereAre) {
+  const std::string known = build("known", "old\n", {"--known-absent", write("absent.txt", "a\nb\n")});
+  EXPECT_THAT(said({"publish", known}), ContainsRegex("\nknown absent +2 keys\n"));
+  EXPECT_EQ(json({"publish", known}).at("known_absent"), 2);
+  EXPECT_THAT(said({"publish", path("old.ks")}), Not(HasSubstr("known absent")));
+}
+
 TEST_F(Publish, HidesNoLiveKeysUnlessToldTo) {
   publish_with_layer(shared_memory(), path("old.ks"));
   add_live_keys(shared_memory(), "tags", {"added"});

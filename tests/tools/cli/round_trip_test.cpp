@@ -63,6 +63,26 @@ TEST_P(RoundTrip, CarriesEveryNulSeparatedKeyToSharedMemory) {
             "maybe");
 }
 
+TEST_P(RoundTrip, CarriesKnownAbsentKeysToSharedMemory) {
+  const auto& [kind, store_kind] = GetParam();
+  const std::string url = store_kind.empty_store(directory_);
+  const std::string absent = numbered_lines(30'000, "absent");
+  const std::string built =
+      build("tags", numbered_lines(3'000),
+            {"--kind", kind, "--shard-size", "1KiB", "--known-absent", write("absent.txt", absent)});
+  push(built, url);
+  EXPECT_THAT(pull(url), has({{"key_count", 3'000}, {"known_absent", 30'000}}));
+  EXPECT_TRUE(read(path("pulled.ks")) == read(built));
+  publish(path("pulled.ks"));
+  EXPECT_EQ(status_of_set().at("known_absent"), 30'000);
+  EXPECT_TRUE(keysieve({"query", "tags", "--stdin"}, numbered_lines(3'000)).output == numbered_lines(3'000));
+  const ProgramResult known = keysieve({"query", "tags", "--stdin"}, absent);
+  EXPECT_EQ(known.output, "");
+  EXPECT_EQ(known.errors, "");
+  EXPECT_THAT(refusal(64, {"update", "tags", "--add", write("new.txt", "absent1\n"), url}),
+              AllOf(HasSubstr("set \"tags\""), HasSubstr("keys")));
+}
+
 std::vector<std::string> every_kind() {
   std::vector<std::string> names;
   for (const FilterKind& kind : filter_kinds()) names.emplace_back(kind.name);

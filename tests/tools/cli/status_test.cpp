@@ -60,6 +60,7 @@ TEST_F(Status, ShowsWhatIsPublished) {
                  {"kind", "split_block_bloom"},
                  {"key_profile", "nfc-lower"},
                  {"key_count", 100},
+                 {"known_absent", 0},
                  {"bytes", read(path("tags.ks")).size()},
                  {"huge_page_bytes", 0},
                  {"as_of", 1'700'000'000},
@@ -86,6 +87,17 @@ TEST_F(Status, ShowsHowManyKeysWereAddedAndHowFullTheLayerIs) {
   EXPECT_LT(status_of_set().at("layer_estimated_fpr"), 1e-9);
 }
 
+TEST_F(Status, ShowsKnownAbsentKeysOfSetsThatHaveThem) {
+  publish_set("shop");
+  publish_set("tags", {"--known-absent", write("absent.txt", numbered_lines(5'000, "absent"))});
+  EXPECT_THAT(said({"status", "--wide"}),
+              AllOf(ContainsRegex(" keys +known absent +added "), ContainsRegex("\nshop .* 100 +- +- "),
+                    ContainsRegex("\ntags .* 100 +5,000 +- ")));
+  const Json sets = json({"status"}).at("sets");
+  EXPECT_THAT(sets.at(0), has({{"set", "shop"}, {"known_absent", 0}}));
+  EXPECT_THAT(sets.at(1), has({{"set", "tags"}, {"key_count", 100}, {"known_absent", 5'000}}));
+}
+
 TEST_F(Status, FitsInto100ColumnsUnlessAskedToBeWide) {
   publish_set("products-2026-de", {"--as-of", "@1700000000"});
   set_bypass(shared_memory(), "products-2026-de", 0);
@@ -95,7 +107,7 @@ TEST_F(Status, FitsInto100ColumnsUnlessAskedToBeWide) {
   EXPECT_THAT(said({"status"}), Not(HasSubstr("estimated FPR")));
   EXPECT_THAT(said({"status", "--wide"}),
               ContainsRegex("publication .* live layer full +size +in huge pages +estimated FPR .*\n"
-                            "products-2026-de +bypassed +1 +file +100 +- +- +12.0 KiB +0 % +.* % "));
+                            "products-2026-de +bypassed +1 +file +100 +- +- +- +12.0 KiB +0 % +.* % "));
 }
 
 TEST_F(Status, ShowsAllSetsOrTheNamedOnes) {

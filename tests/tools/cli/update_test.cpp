@@ -80,6 +80,21 @@ TEST_P(Update, IsRefusedWhenTheSetIsFull) {
   run({"update", "tags", "--add", many, "--max-fpr", "100%", url_});
 }
 
+TEST_P(Update, IsRefusedWhenTheSetHasKnownAbsentKeys) {
+  const Words options{"--growth", "2", "--known-absent", write("absent.txt", "a\nb\n")};
+  push(build("shop", numbered_lines(100), options, "shop"), url_);
+  const std::string one = write("one.txt", "a\n");
+  EXPECT_THAT(refusal(64, {"update", "shop", "--add", one, url_}),
+              AllOf(HasSubstr("set \"shop\": knows 2 absent keys"), HasSubstr("build --known-absent"),
+                    HasSubstr("keysieve add makes new keys maybe")));
+  EXPECT_THAT(pull(url_, "shop"), has({{"generation", 1}, {"known_absent", 2}}));
+  push_bans({"--kind", "cuckoo", "--known-absent", path("absent.txt")});
+  for (const char* change : {"--add", "--remove"}) {
+    EXPECT_THAT(refusal(64, {"update", "bans", change, one, url_}), HasSubstr("knows 2 absent keys"))
+        << change;
+  }
+}
+
 TEST_P(Update, RemovesKeysFromAKindThatCan) {
   push_bans({"--kind", "cuckoo"});
   const std::string gone = write("gone.txt", "w7\nw8\nw9\nw7\n");

@@ -53,5 +53,41 @@ TEST_F(Verify, TakesAListWithoutKeysForAnEmptySet) {
               HasSubstr("none of 0 keys"));
 }
 
+class VerifyKnownAbsentKeys : public Verify {
+ protected:
+  const std::string list_ = write("absent.txt", numbered_lines(5'000, "absent"));
+  const std::string with_ = build("with", numbered_lines(10'000), {"--known-absent", list_});
+  const Words verify_{"verify", with_, "--keys", path("with.txt")};
+};
+
+TEST_F(VerifyKnownAbsentKeys, FindsThemAllAbsent) {
+  const Words arguments = verify_ + Words{"--known-absent", list_};
+  EXPECT_THAT(said(arguments),
+              AllOf(HasSubstr("none of 10,000 keys"),
+                    ContainsRegex("\nknown absent +all 5,000 keys absent, or in the set\n")));
+  EXPECT_THAT(json(arguments), has({{"false_negatives", 0}, {"known_absent_keys", 5'000}}));
+  EXPECT_FALSE(json(verify_).contains("known_absent_keys"));
+}
+
+// One in a hundred strangers is taken for a key.
+TEST_F(VerifyKnownAbsentKeys, FailsForAListThatTheBuildDidNotHave) {
+  const std::string other = write("other.txt", numbered_lines(5'000, "other"));
+  EXPECT_THAT(
+      refusal(65, verify_ + Words{"--known-absent", other}),
+      AllOf(StartsWith(with_ + ": "), HasSubstr(" of 5,000 keys known to be absent from " + other),
+            EndsWith("came back as maybe: the snapshot was not built with this list as --known-absent")));
+  EXPECT_NE(refusal(65, {"verify", snapshot_, "--keys", path("tags.txt"), "--known-absent", list_}), "");
+}
+
+TEST_F(VerifyKnownAbsentKeys, FindsNoFaultWithKeysInBothLists) {
+  const std::string both = write("both.txt", numbered_lines(10'000) + numbered_lines(5'000, "absent"));
+  EXPECT_THAT(json(verify_ + Words{"--known-absent", both}), has({{"known_absent_keys", 15'000}}));
+}
+
+TEST_F(VerifyKnownAbsentKeys, ReadsThemFromStandardInputToo) {
+  EXPECT_THAT(said(verify_ + Words{"--known-absent", "-"}, "absent1\nabsent2\n"),
+              HasSubstr("all 2 keys absent"));
+}
+
 }  // namespace
 }  // namespace keysieve::test
