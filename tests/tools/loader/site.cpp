@@ -28,6 +28,22 @@ SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSec
   return builder.finish();
 }
 
+SnapshotBytes build_with_known_absent(const std::string& set_name, KeyRange keys, KeyRange known_absent) {
+  BuildSettings settings;
+  settings.set_name = set_name;
+  settings.as_of = 1'700'001'000;
+  settings.seed = 42;
+  settings.has_known_absent = true;
+  SnapshotBuilder builder(settings);
+  for (int i = 0; i < keys.count; ++i) builder.add(key_number(keys.first + i));
+  for (int i = 0; i < known_absent.count; ++i) {
+    const std::string key = key_number(known_absent.first + i);
+    const std::string_view given = key;
+    builder.add_known_absent(0, {&given, 1});
+  }
+  return builder.finish();
+}
+
 Site::Site() {
   std::filesystem::create_directory(directory());
   std::filesystem::create_directory(cache());

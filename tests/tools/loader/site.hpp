@@ -38,6 +38,8 @@ inline constexpr KeyRange kAdded = added_keys(10);
 inline constexpr KeyRange kAddedLater = later_keys(10);
 
 std::string key_number(int number);
+// Of a set that knows keys to be absent, as of a moment after all that was pushed.
+SnapshotBytes build_with_known_absent(const std::string& set_name, KeyRange keys, KeyRange known_absent);
 SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSeconds as_of = 1'700'000'000,
                              double target_fpr = 0.01, const LogPosition& adds_from = {});
 
@@ -63,6 +65,8 @@ class Site {
   SnapshotRecord push(const std::string& set_name, KeyRange keys) {
     return push(set_name, keys, store_url());
   }
+  // Without guards.
+  SnapshotRecord push(const SnapshotBytes& snapshot) const { return push_snapshot(snapshot, store_url()); }
   // As push(), of a build that began after all that was added so far was committed.
   SnapshotRecord push_after_adds(const std::string& set_name, KeyRange keys, const std::string& url);
   SnapshotRecord push_after_adds(const std::string& set_name, KeyRange keys) {

@@ -359,5 +359,19 @@ TEST_F(SetRefresherAdds, NamesTheLogToWatchWhenItHasReadIt) {
   EXPECT_EQ(refresher_->watched_log(), std::nullopt);
 }
 
+TEST_F(SetRefresherAdds, MakesAKnownAbsentKeyMaybeWhenItIsAddedAndKeepsItSo) {
+  site_.push(build_with_known_absent("tags", kKeys, kAdded));
+  ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  EXPECT_EQ(site_.live("tags")->known_absent, static_cast<std::uint64_t>(kAdded.count));
+  EXPECT_FALSE(site_.knows("tags", {kAdded.first, 1}));
+  site_.add("tags", kAdded);
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_TRUE(site_.knows("tags", kAdded));
+  site_.push(build_with_known_absent("tags", kMoreKeys, kAdded));
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+  EXPECT_TRUE(site_.knows("tags", kAdded)) << "the next list of known-absent keys is older than the add";
+}
+
 }  // namespace
 }  // namespace keysieve::test

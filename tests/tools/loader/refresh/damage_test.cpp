@@ -79,6 +79,20 @@ TEST_F(SetRefresherDamage, BypassesTheSetUntilItCanBePublishedAgain) {
   EXPECT_EQ(absent(), 0);
 }
 
+// Whose checksums cover as many whole shards as 64 KiB hold.
+TEST_F(SetRefresherDamage, OfASetWithKnownAbsentKeysIsFoundAndNothingElseIsTakenForIt) {
+  site_.push(build_with_known_absent("tags", first_keys(60'000), {100'000, 60'000}));
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  EXPECT_EQ(site_.live("tags")->id.publication, 2U);
+  EXPECT_EQ(site_.live("tags")->known_absent, 60'000U);
+  const std::string name = path(snapshot_file_name(2));
+  zero(name, std::filesystem::file_size(name) - 8192);
+  EXPECT_FALSE(site_.knows("tags", first_keys(60'000)));
+  refresh();
+  EXPECT_EQ(site_.live("tags")->id.publication, 3U);
+  EXPECT_TRUE(site_.knows("tags", first_keys(60'000)));
+}
+
 TEST_F(SetRefresherDamage, OfTheTablesIsFoundToo) {
   zero(path(snapshot_file_name(1)), 4096);
   refresh();

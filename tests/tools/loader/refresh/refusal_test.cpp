@@ -4,7 +4,6 @@
 #include "tests/support/known_absent_sample.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/transfer/chunk.hpp"
-#include "tools/transfer/transfer.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -77,39 +76,22 @@ TEST_F(SetRefresherTest, ComparesARefusedBuildWithWhatIsLiveAgainWhenToldTo) {
   EXPECT_EQ(site_.live("tags")->key_count, 500U);
 }
 
-// Of key_number(0) to key_number(999), with a few known-absent keys.
-SnapshotBytes build_with_known_absent() {
-  BuildSettings settings;
-  settings.set_name = "tags";
-  settings.seed = 42;
-  settings.as_of = 1'700'000'100;
-  settings.has_known_absent = true;
-  SnapshotBuilder builder(settings);
-  for (int i = 0; i < kKeys.count; ++i) builder.add(key_number(i));
-  for (int i = 0; i < 100; ++i) {
-    const std::string key = "absent" + std::to_string(i);
-    const std::string_view given = key;
-    builder.add_known_absent(0, {&given, 1});
-  }
-  return builder.finish();
-}
+constexpr KeyRange kFarKeys{9000, 500};
 
 TEST_F(SetRefresherTest, SaysHowManyKnownAbsentKeysAreLive) {
   go_live();
   EXPECT_EQ(refresher_->outcome().live->known_absent, std::nullopt);
-  const SnapshotBytes snapshot = build_with_known_absent();
-  keysieve::push(*open_store(site_.store_url()),
-                 SnapshotView::decode(snapshot.get(), "test", Check::Everything), {});
-  EXPECT_EQ(refresh().live->known_absent, 100U);
-  EXPECT_EQ(recorder_.report().history.front().known_absent, 100U);
+  const SnapshotBytes snapshot = build_with_known_absent("tags", kKeys, kFarKeys);
+  site_.push(snapshot);
+  EXPECT_EQ(refresh().live->known_absent, 500U);
+  EXPECT_EQ(recorder_.report().history.front().known_absent, 500U);
 }
 
 // push would refuse it as well, so the wrong snapshot is put into the cache.
 TEST_F(SetRefresherTest, RefusesASnapshotThatAnswersMaybeForItsKnownAbsentKeys) {
   go_live();
-  SnapshotBytes snapshot = build_with_known_absent();
-  keysieve::push(*open_store(site_.store_url()),
-                 SnapshotView::decode(snapshot.get(), "test", Check::Everything), {});
+  SnapshotBytes snapshot = build_with_known_absent("tags", kKeys, kFarKeys);
+  site_.push(snapshot);
   put_into_sample(snapshot, {key_number(1)});
   SnapshotCache(site_.cache()).save("tags", 2, snapshot.get());
   EXPECT_THAT(refresh(), IsRefused());
