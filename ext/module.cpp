@@ -68,10 +68,12 @@ std::string description_of(const AttachedSet& set) {
   std::string text(to_string(reader.availability()));
   if (const keysieve::Attachment* attachment = reader.attachment()) {
     const keysieve::SnapshotView& snapshot = attachment->snapshot();
+    const keysieve::SnapshotHeader& header = snapshot.header();
     text += ", publication " + std::to_string(attachment->id().publication) + ", " +
-            std::string(snapshot.kind().name) + ", " + std::to_string(snapshot.header().key_count) +
-            (snapshot.header().key_count == 1 ? " key, " : " keys, ") +
-            std::to_string(snapshot.header().file_bytes) + " bytes";
+            std::string(snapshot.kind().name) + ", " + std::to_string(header.key_count) +
+            (header.key_count == 1 ? " key, " : " keys, ");
+    if (header.retrieval_bytes != 0) text += std::to_string(header.known_absent) + " known absent, ";
+    text += std::to_string(header.file_bytes) + " bytes";
   }
   if (const std::string_view reason = reader.reason(); !reason.empty()) {
     text += " (" + std::string(reason) + ")";

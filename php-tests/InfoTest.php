@@ -60,6 +60,18 @@ final class InfoTest extends TestCase
         self::assertSame(filesize(SharedMemory::directory() . '/known.ks'), $info->sizeBytes);
     }
 
+    public function testPhpinfoCountsKnownAbsentKeysOfSetsThatHaveThem(): void
+    {
+        SharedMemory::put('known-info', ['apple'], ['--known-absent', self::listOfAbsent(5_000)]);
+        SharedMemory::put('plain-info', ['apple']);
+        $script = PhpScript::run(<<<'PHP'
+            KeySieve\candidate_sets(['known-info', 'plain-info'], 'apple');
+            phpinfo(INFO_MODULES);
+            PHP);
+        self::assertMatchesRegularExpression('/known-info.*, 1 key, 5000 known absent, \d+ bytes/', $script->output);
+        self::assertMatchesRegularExpression('/plain-info.*, 1 key, \d+ bytes/', $script->output);
+    }
+
     public function testAKnownAbsentKeyIsAbsentUntilItIsAdded(): void
     {
         SharedMemory::putWithLayer('known-live', range(1, self::KEYS), ['--known-absent', self::listOfAbsent(5_000)]);
