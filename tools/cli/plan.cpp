@@ -57,9 +57,8 @@ struct PlannedKind {
   std::uint32_t cache_lines;
 
   [[nodiscard]] const FilterKind& kind() const noexcept { return *geometry.kind; }
-  // Such sets can only be built again.
-  [[nodiscard]] bool has_second_level() const noexcept { return geometry.params.retrieval_bytes != 0; }
-  [[nodiscard]] bool can_add() const noexcept { return kind().can_add() && !has_second_level(); }
+  // With a second level, no key can be added or removed between builds.
+  [[nodiscard]] bool can_change() const noexcept { return geometry.params.retrieval_bytes == 0; }
 };
 
 struct Plan {
@@ -194,9 +193,9 @@ Json to_json(const PlannedKind& planned, bool recommended) {
           {"bytes", planned.bytes},
           {"theoretical_fpr", planned.theoretical_fpr},
           {"cache_lines", planned.cache_lines},
-          {"can_add", planned.can_add()},
-          {"can_remove", kind.can_remove() && !planned.has_second_level()},
-          {"can_count", kind.can_count() && !planned.has_second_level()},
+          {"can_add", planned.can_change() && kind.can_add()},
+          {"can_remove", planned.can_change() && kind.can_remove()},
+          {"can_count", planned.can_change() && kind.can_count()},
           {"summary", kind.summary}};
 }
 
@@ -213,9 +212,10 @@ void print_as_json(const Plan& plan, const SizingRequest& request) {
               {"kinds", kinds}});
 }
 
-std::string_view removal_from(const FilterKind& kind) {
-  if (kind.can_remove()) return "yes";
-  return kind.can_count() ? "--counting" : "no";
+std::string_view removal_from(const PlannedKind& planned) {
+  if (!planned.can_change()) return "no";
+  if (planned.kind().can_remove()) return "yes";
+  return planned.kind().can_count() ? "--counting" : "no";
 }
 
 void print_as_text(const Plan& plan, const SizingRequest& request) {
@@ -233,8 +233,8 @@ void print_as_text(const Plan& plan, const SizingRequest& request) {
     table.add({&planned == &plan.kinds.front() ? "*" : "", std::string(kind.name),
                format_bits_per_key(planned.bits_per_key), format_count(planned.geometry.shard_count),
                format_bytes(planned.bytes), format_share(planned.theoretical_fpr),
-               format_count_of(planned.cache_lines, "cache line"), planned.can_add() ? "yes" : "no",
-               planned.has_second_level() ? "no" : std::string(removal_from(kind))});
+               format_count_of(planned.cache_lines, "cache line"),
+               planned.can_change() && kind.can_add() ? "yes" : "no", std::string(removal_from(planned))});
   }
   table.print();
   if (request.known_absent != 0)

@@ -170,6 +170,17 @@ TEST_F(PlanWithKnownAbsentKeys, IsWhatBuildDoes) {
   }
 }
 
+TEST_F(PlanWithKnownAbsentKeys, ChoosesForASetThatIsBuiltAgainEachTime) {
+  const Json with = plan("80000", {"--known-absent", "720k"});
+  EXPECT_EQ(with.at("reason"), plan("80000", {"--known-absent", "720k", "--static"}).at("reason"));
+  EXPECT_EQ(kinds_of(with).front(), "ribbon");
+  for (const Json& kind : with.at("kinds")) {
+    EXPECT_THAT(kind, has({{"can_add", false}, {"can_remove", false}, {"can_count", false}}));
+  }
+  EXPECT_THAT(said({"plan", "--keys", "80000", "--known-absent", "720k"}),
+              AllOf(ContainsRegex("  bloom .* no +no\n"), ContainsRegex("  cuckoo .* no +no\n")));
+}
+
 TEST_F(PlanWithKnownAbsentKeys, RefusesASetThatKeysAreRemovedFrom) {
   EXPECT_THAT(refusal(64, words_of("plan --keys 80000 --known-absent 2M --deletes")),
               AllOf(HasSubstr("--deletes"), HasSubstr("excludes"), HasSubstr("--known-absent")));
