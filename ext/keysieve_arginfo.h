@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: b51bd906ccd976e54452b0f3db0877a72197c101 */
+ * Stub hash: 43739b4c1c25a70a2afd971d3f515e50e06ac421 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)

@@ -122,10 +122,10 @@ namespace KeySieve {
         public readonly string $kind;
         /** Distinct keys of the snapshot. */
         public readonly int $keyCount;
-        /** Keys that `build --known-absent` listed: absent for certain, unless they are added; 0: it was built without. */
+        /** Keys that `build --known-absent` listed. They are absent for certain until they are added. 0: it was built without. */
         public readonly int $knownAbsentCount;
         public readonly int $shardCount;
-        /** Of the filter and, in a set with known-absent keys, of the second level behind it. */
+        /** Size of each shard: its filter and, in a set with known-absent keys, the second level behind it. */
         public readonly int $shardBytes;
         /** Size of the snapshot. */
         public readonly int $sizeBytes;

@@ -69,7 +69,7 @@ TEST_F(VerifyKnownAbsentKeys, FindsThemAllAbsent) {
   EXPECT_FALSE(json(verify_).contains("known_absent_keys"));
 }
 
-// One in a hundred strangers is taken for a key.
+// About one in a hundred other keys comes back as maybe.
 TEST_F(VerifyKnownAbsentKeys, FailsForAListThatTheBuildDidNotHave) {
   const std::string other = write("other.txt", numbered_lines(5'000, "other"));
   EXPECT_THAT(

@@ -38,7 +38,7 @@ inline constexpr KeyRange kAdded = added_keys(10);
 inline constexpr KeyRange kAddedLater = later_keys(10);
 
 std::string key_number(int number);
-// Of a set that knows keys to be absent, as of a moment after all that was pushed.
+// Builds a set with known-absent keys. Its as_of is later than that of every Site::push().
 SnapshotBytes build_with_known_absent(const std::string& set_name, KeyRange keys, KeyRange known_absent);
 SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSeconds as_of = 1'700'000'000,
                              double target_fpr = 0.01, const LogPosition& adds_from = {});

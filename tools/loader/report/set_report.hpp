@@ -31,7 +31,7 @@ struct HistoryEntry {
   std::uint64_t generation = 0;
   std::uint64_t publication = 0;  // 0: there is none
   std::uint64_t key_count = 0;
-  std::optional<std::uint64_t> known_absent{};  // keys; nothing: refused, which the store does not tell of
+  std::optional<std::uint64_t> known_absent{};  // nothing: refused, and the store does not say
   std::uint64_t bytes = 0;
   std::optional<double> pull_seconds{};
   std::optional<double> publish_seconds{};

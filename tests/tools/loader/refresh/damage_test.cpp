@@ -79,7 +79,7 @@ TEST_F(SetRefresherDamage, BypassesTheSetUntilItCanBePublishedAgain) {
   EXPECT_EQ(absent(), 0);
 }
 
-// Whose checksums cover as many whole shards as 64 KiB hold.
+// With a second level, a checksum covers less than 64 KiB: only whole shards.
 TEST_F(SetRefresherDamage, OfASetWithKnownAbsentKeysIsFoundAndNothingElseIsTakenForIt) {
   site_.push(build_with_known_absent("tags", first_keys(60'000), {100'000, 60'000}));
   for (int i = 0; i < 3; ++i) ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
