@@ -14,10 +14,11 @@ double mean_estimated_fpr(Bytes snapshot, const SnapshotLayout& layout, const Fi
   double sum = 0.0;
   for (std::uint64_t i = 0; i < header.shard_count; ++i) {
     const auto entry = load<ShardEntry>(snapshot.data() + layout.shard_table.offset + i * sizeof(ShardEntry));
-    const Bytes shard = snapshot.subspan(layout.shards.offset + i * params.shard_bytes, params.shard_bytes);
+    const Bytes shard = snapshot.subspan(layout.shards.offset + i * params.stride(), params.shard_bytes);
     sum += kind.estimated_fpr(shard, entry, params);
   }
-  return sum / header.shard_count;
+  const double of_filters = sum / header.shard_count;
+  return params.retrieval_bytes == 0 ? of_filters : of_filters / 2.0;
 }
 
 void fill_checksum_table(const SnapshotLayout& layout, MutableBytes snapshot) {

@@ -290,7 +290,8 @@ void add_plan(CLI::App& program, Outcome& /*outcome*/) {
           "--svg", options->svg_path,
           "Draw a picture for a browser: FPR over keys per shard and k, and bits per key of every kind "
           "over FPR")
-      ->type_name("FILE.svg");
+      ->type_name("FILE.svg")
+      ->excludes(verb->get_option("--known-absent"));
   add_json(verb, options->json);
   verb->callback([options] { plan(*options); });
 }
