@@ -189,7 +189,6 @@ Json to_json(const PlannedKind& planned, bool recommended) {
           {"bits_per_key", planned.bits_per_key},
           {"hash_count", planned.geometry.params.hash_count},
           {"shard_count", planned.geometry.shard_count},
-          {"retrieval_bytes", planned.geometry.params.retrieval_bytes},
           {"bytes", planned.bytes},
           {"theoretical_fpr", planned.theoretical_fpr},
           {"cache_lines", planned.cache_lines},
