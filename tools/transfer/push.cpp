@@ -26,9 +26,12 @@ void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, 
                        new_value + "; " + hint);
   };
   compare("kind", before.kind, now.kind);
-  compare("hash count", std::to_string(before.hash_count), std::to_string(now.hash_count));
   compare("shard size", std::to_string(before.shard_bytes), std::to_string(now.shard_bytes));
-  compare("shard count", std::to_string(before.shard_count), std::to_string(now.shard_count));
+  // The first list of known-absent keys, or the end of one, makes other shards.
+  if ((before.retrieval_bytes == 0) == (now.retrieval_bytes == 0)) {
+    compare("hash count", std::to_string(before.hash_count), std::to_string(now.hash_count));
+    compare("shard count", std::to_string(before.shard_count), std::to_string(now.shard_count));
+  }
   compare("seed", to_hex(before.seed), to_hex(now.seed),
           "build --like takes the store's, which keysieve seed --new changes");
   if (before.counters_bytes != 0 && now.counters_bytes == 0) {
