@@ -152,11 +152,16 @@ double theoretical_fpr(const Geometry& geometry, double keys) {
   return geometry.params.retrieval_bytes == 0 ? fpr : fpr / 2.0;
 }
 
-bool has_room_for(const Geometry& geometry, double keys, double known_absent) {
-  const std::uint32_t bytes = geometry.params.retrieval_bytes;
-  if (known_absent == 0.0 || bytes == 0) return (known_absent == 0.0) == (bytes == 0);
+bool give_room(Geometry& geometry, double keys, double known_absent) {
+  std::uint32_t& bytes = geometry.params.retrieval_bytes;
+  if (known_absent == 0.0) {
+    bytes = 0;
+    return true;
+  }
   const double shards = geometry.shard_count;
-  return retrieval_bytes_of(*geometry.kind, geometry.params, keys / shards, known_absent / shards) <= bytes;
+  bytes = std::max(bytes,
+                   retrieval_bytes_of(*geometry.kind, geometry.params, keys / shards, known_absent / shards));
+  return geometry.params.stride() <= kMaxShardBytes;
 }
 
 }  // namespace keysieve

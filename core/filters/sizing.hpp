@@ -46,8 +46,9 @@ double theoretical_fpr(const Geometry& geometry, double keys);
 // Bytes of second levels of which the fullest has that many keys.
 std::uint32_t retrieval_bytes_for(const FilterKind& kind, double keys) noexcept;
 
-// Whether the second levels have room for that many keys, of which a random share passes the filters. True
-// without them if there are no known-absent keys.
-bool has_room_for(const Geometry& geometry, double keys, double known_absent);
+// Gives the second levels room for that many keys and known-absent keys, of which a random share passes the
+// filters, or takes them away if there are none. Never makes them smaller otherwise. False if shards would be
+// too large.
+bool give_room(Geometry& geometry, double keys, double known_absent);
 
 }  // namespace keysieve

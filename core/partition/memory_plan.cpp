@@ -60,14 +60,16 @@ MemoryPlan plan_memory(std::uint64_t limit_bytes, std::uint64_t resident, unsign
 MemoryPlan MemoryPlan::for_two_lists() const {
   MemoryPlan plan = *this;
   plan.chunk_hashes /= 2;
-  if (piece_hashes != kNoMemoryLimit) plan.piece_hashes /= 3;
+  if (piece_hashes == kNoMemoryLimit) return plan;
+  plan.readers = 3;
+  plan.piece_hashes /= plan.readers;
   return plan;
 }
 
 MemoryPlan MemoryPlan::less(std::uint64_t bytes) const {
   MemoryPlan plan = *this;
   if (piece_hashes == kNoMemoryLimit) return plan;
-  const std::uint64_t hashes = bytes / kSortBytesPerHash / threads + 1;
+  const std::uint64_t hashes = bytes / kSortBytesPerHash / threads / readers + 1;
   if (hashes > piece_hashes / 2) {
     // Half of the memory for sorting, which is half of the shared memory, or a small part for each thread.
     const std::uint64_t shared = bytes * std::max<std::uint64_t>(4, 2 * kSmallPart / threads);

@@ -17,6 +17,7 @@ struct MemoryPlan {
   std::uint64_t kept_chunks = kNoMemoryLimit;   // full chunks that stay in memory; the rest is spilled
   std::uint64_t piece_hashes = kNoMemoryLimit;  // hashes that a thread sorts at a time
   std::size_t most_key_bytes = SIZE_MAX;        // there is no room for a longer key
+  std::uint64_t readers = 1;                    // that share the memory for sorting of a thread
 
   // The plan of each of two lists that are partitioned in the same memory. The second one has as many hashes
   // in memory again, for the shards at hand.

@@ -37,7 +37,8 @@ void check(const BuildSettings& settings) {
   size_filter(*settings.kind, {.keys = 1,
                                .target_fpr = settings.target_fpr,
                                .growth = settings.growth,
-                               .shard_bytes = settings.shard_bytes});
+                               .shard_bytes = settings.shard_bytes,
+                               .known_absent = settings.has_known_absent ? 1U : 0U});
 }
 
 MemoryPlan plan_of(const BuildSettings& settings, const BuildResources& resources) {
@@ -152,7 +153,7 @@ void SnapshotBuilder::enlarge_second_levels(std::uint32_t bytes) {
                     ": too many of the known-absent keys pass the filter: shards would have " +
                     std::to_string(geometry_.params.stride()) + " bytes, more than " +
                     std::to_string(kMaxShardBytes) +
-                    "; build with another seed, with which most of them do not pass");
+                    "; build with smaller shards, through which other keys pass");
   }
   layout_ = snapshot_layout(geometry_.shard_count, geometry_.params);
 }
@@ -191,11 +192,12 @@ void SnapshotBuilder::show_progress(unsigned thread, std::uint64_t done, std::ui
 }
 
 Geometry SnapshotBuilder::geometry() const {
-  const auto& like = settings_.like;
+  const auto keys = static_cast<double>(key_count_);
+  std::optional<Geometry> like = settings_.like;
   if (like && like->kind == settings_.kind && like->kind->takes_hash_count(like->params.hash_count) &&
       like->params.shard_bytes == settings_.shard_bytes &&
-      theoretical_fpr(*like, static_cast<double>(key_count_)) <= settings_.target_fpr * kStickySlack &&
-      has_room_for(*like, static_cast<double>(key_count_), static_cast<double>(known_absent_count_))) {
+      give_room(*like, keys, static_cast<double>(known_absent_count_)) &&
+      theoretical_fpr(*like, keys) <= settings_.target_fpr * kStickySlack) {
     return *like;
   }
   return size_filter(*settings_.kind, {.keys = key_count_,

@@ -1,7 +1,6 @@
 #include "core/snapshot/shard_filler.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 
 #include "core/base/checksum.hpp"
@@ -36,16 +35,31 @@ double mean(const std::vector<double>& values) {
 
 KnownAbsentReader::KnownAbsentReader(HashPartitions& partitions, std::uint64_t most_hashes, double per_shard)
     : reader_(partitions, most_hashes) {
-  // Less than there is room for, because shards differ.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 20;
+  // Less than there is room for, because shards differ.
   const double hashes = 0.8 * static_cast<double>(std::min(most_hashes, kMost));
-  shards_at_a_time_ = static_cast<std::uint32_t>(std::clamp(hashes / std::max(per_shard, 1.0), 1.0, 1e6));
+  shards_at_a_time_ = static_cast<std::uint32_t>(std::clamp(hashes / std::max(per_shard, 1.0), 0.0, 1e6));
 }
 
-std::span<const KeyHash> KnownAbsentReader::read(const HashRange& range) {
-  hashes_.clear();
-  reader_.read(range, [this](auto piece) { hashes_.insert(hashes_.end(), piece.begin(), piece.end()); });
-  return hashes_;
+void KnownAbsentReader::start(std::uint32_t begin, std::uint32_t end) noexcept {
+  held_until_ = begin;
+  end_ = end;
+}
+
+void KnownAbsentReader::read(std::uint32_t shard, std::uint32_t shard_count,
+                             const PartitionReader::OnPiece& on_piece) {
+  if (shards_at_a_time_ == 0) {
+    reader_.read(range_of_shards(shard, shard + 1, shard_count), on_piece);
+    return;
+  }
+  if (shard >= held_until_) {
+    held_until_ = shard + std::min(shards_at_a_time_, end_ - shard);
+    hashes_.clear();
+    reader_.read(range_of_shards(shard, held_until_, shard_count),
+                 [this](auto piece) { hashes_.insert(hashes_.end(), piece.begin(), piece.end()); });
+    left_ = hashes_;
+  }
+  on_piece(take_front(left_, shard, shard_count));
 }
 
 ShardFiller::ShardFiller(const Geometry& geometry, std::string set_name)
@@ -70,32 +84,23 @@ std::size_t ShardFiller::choose_tasks(unsigned threads) {
 
 void ShardFiller::fill(std::size_t task, PartitionReader& reader, KnownAbsentReader* known_absent,
                        const WriteAt& write_at) {
-  const std::uint32_t count = geometry_.shard_count;
+  const std::uint32_t begin = shard_at(task);
   const std::uint32_t end = shard_at(task + 1);
   const std::size_t stride = geometry_.params.stride();
+  if (known_absent != nullptr) known_absent->start(begin, end);
   std::vector<std::byte> stretch(layout_.stretch_bytes);
-  std::span<const KeyHash> absent;
-  const auto build = [&](std::uint32_t index, std::span<const KeyHash> keys) {
+  ShardCutter cutter(begin, end, geometry_.shard_count, [&](std::uint32_t index, auto keys) {
     const std::size_t in_stretch = index % layout_.stretch_shards;
     if (in_stretch == 0) std::fill(stretch.begin(), stretch.end(), std::byte{0});
-    build_shard(index, keys, take_front(absent, index, count),
-                MutableBytes(stretch).subspan(in_stretch * stride, stride));
+    build_shard(index, keys, known_absent, MutableBytes(stretch).subspan(in_stretch * stride, stride));
     if (in_stretch + 1 < layout_.stretch_shards && index + 1 < end) return;
     const Bytes whole = Bytes(stretch).first((in_stretch + 1) * stride);
     const std::uint64_t number = index / layout_.stretch_shards;
     put_checksum(number, whole);
     write_at(layout_.shards.offset + number * layout_.stretch_bytes, whole);
-  };
-  const std::uint32_t at_a_time = known_absent == nullptr ? count : known_absent->shards_at_a_time();
-  for (std::uint32_t begin = shard_at(task); begin < end;) {
-    const std::uint32_t next = begin + std::min(at_a_time, end - begin);
-    const HashRange range = range_of_shards(begin, next, count);
-    if (known_absent != nullptr) absent = known_absent->read(range);
-    ShardCutter cutter(begin, next, count, build);
-    reader.read(range, [&](auto hashes) { cutter.feed(hashes); });
-    cutter.finish();
-    begin = next;
-  }
+  });
+  reader.read(range_of_shards(begin, end, geometry_.shard_count), [&](auto hashes) { cutter.feed(hashes); });
+  cutter.finish();
 }
 
 double ShardFiller::estimated_fpr() const {
@@ -118,7 +123,7 @@ std::uint32_t ShardFiller::shard_at(std::size_t task) const noexcept {
 }
 
 void ShardFiller::build_shard(std::uint32_t index, std::span<const KeyHash> keys,
-                              std::span<const KeyHash> known_absent, MutableBytes shard) {
+                              KnownAbsentReader* known_absent, MutableBytes shard) {
   check_not_overfull(set_name_, index, keys.size());
   const FilterKind& kind = *geometry_.kind;
   const FilterParams params = filter_params();
@@ -130,26 +135,34 @@ void ShardFiller::build_shard(std::uint32_t index, std::span<const KeyHash> keys
   if (!fill_ratios_.empty()) fill_ratios_[index] = kind.fill_ratio(filter, entry, params);
   if (geometry_.params.retrieval_bytes == 0) return;
   estimated_fprs_[index] /= 2.0;  // an unknown key has either bit
-  build_second_level(index, keys, known_absent, entry, shard);
+  build_second_level(index, keys, *known_absent, entry, shard);
 }
 
 void ShardFiller::build_second_level(std::uint32_t index, std::span<const KeyHash> keys,
-                                     std::span<const KeyHash> known_absent, const ShardEntry& entry,
+                                     KnownAbsentReader& known_absent, const ShardEntry& entry,
                                      MutableBytes shard) {
-  std::vector<KeyHash> zeros;
-  zeros.reserve(known_absent.size());
-  std::ranges::set_difference(known_absent, keys, std::back_inserter(zeros));
-  keys_in_both_lists_ += known_absent.size() - zeros.size();
-  for (const KeyHash& hash : zeros) sample(hash);
   const ShardArray alone(shard.data(), &entry, 1, filter_params());
-  std::erase_if(zeros, [&](KeyHash hash) { return !filter_lookup_.may_contain(alone, hash); });
+  std::vector<KeyHash> zeros;
+  std::uint64_t in_both_lists = 0;
+  auto key = keys.begin();
+  known_absent.read(index, geometry_.shard_count, [&](std::span<const KeyHash> hashes) {
+    for (const KeyHash& hash : hashes) {
+      key = std::find_if(key, keys.end(), [&](const KeyHash& other) { return other >= hash; });
+      if (key != keys.end() && *key == hash) {
+        ++in_both_lists;
+        continue;
+      }
+      sample(hash);
+      if (filter_lookup_.may_contain(alone, hash)) zeros.push_back(hash);
+    }
+  });
+  keys_in_both_lists_ += in_both_lists;
+  const std::uint32_t needed =
+      retrieval_bytes_for(*geometry_.kind, static_cast<double>(keys.size() + zeros.size()));
+  if (needed > geometry_.params.retrieval_bytes) return need(needed);
   const auto seed = build_retrieval(shard.subspan(geometry_.params.shard_bytes), keys, zeros);
-  if (seed) {
-    store(front_.data() + layout_.retrieval_seeds.offset + index, *seed);
-  } else {
-    need(std::max(retrieval_bytes_for(*geometry_.kind, static_cast<double>(keys.size() + zeros.size())),
-                  geometry_.params.retrieval_bytes + geometry_.kind->shard_alignment));
-  }
+  if (!seed) return need(geometry_.params.retrieval_bytes + geometry_.kind->shard_alignment);
+  store(front_.data() + layout_.retrieval_seeds.offset + index, *seed);
 }
 
 void ShardFiller::need(std::uint32_t retrieval_bytes) noexcept {

@@ -42,20 +42,25 @@ class ShardCutter {
   std::vector<KeyHash> open_;  // of shard next_; more may come
 };
 
-// Reads the known-absent keys of as many shards at a time as fit into the memory of one thread.
+// Reads the known-absent keys of one shard after the other: as many shards at a time as fit into the memory
+// of one thread, or piece by piece if not even one does.
 class KnownAbsentReader {
  public:
   // `per_shard`: known-absent keys, on average.
   KnownAbsentReader(HashPartitions& partitions, std::uint64_t most_hashes, double per_shard);
 
-  [[nodiscard]] std::uint32_t shards_at_a_time() const noexcept { return shards_at_a_time_; }
-  // All of the range, in order; valid until the next call.
-  std::span<const KeyHash> read(const HashRange& range);
+  // Call before a part: reads only shards from `begin` to before `end`, in order.
+  void start(std::uint32_t begin, std::uint32_t end) noexcept;
+  // Hands over the hashes of a shard, in order.
+  void read(std::uint32_t shard, std::uint32_t shard_count, const PartitionReader::OnPiece& on_piece);
 
  private:
   PartitionReader reader_;
   std::uint32_t shards_at_a_time_;
+  std::uint32_t held_until_ = 0;  // the first shard that is not in hashes_
+  std::uint32_t end_ = 0;
   std::vector<KeyHash> hashes_;
+  std::span<const KeyHash> left_;  // of hashes_
 };
 
 // Builds the shards of a snapshot, in parts that several threads fill at once, and keeps everything that
@@ -91,10 +96,10 @@ class ShardFiller {
     return {geometry_.params.shard_bytes, geometry_.params.hash_count};
   }
   [[nodiscard]] std::uint32_t shard_at(std::size_t task) const noexcept;
-  void build_shard(std::uint32_t index, std::span<const KeyHash> keys, std::span<const KeyHash> known_absent,
+  void build_shard(std::uint32_t index, std::span<const KeyHash> keys, KnownAbsentReader* known_absent,
                    MutableBytes shard);
-  void build_second_level(std::uint32_t index, std::span<const KeyHash> keys,
-                          std::span<const KeyHash> known_absent, const ShardEntry& entry, MutableBytes shard);
+  void build_second_level(std::uint32_t index, std::span<const KeyHash> keys, KnownAbsentReader& known_absent,
+                          const ShardEntry& entry, MutableBytes shard);
   void sample(KeyHash known_absent) noexcept;
   void need(std::uint32_t retrieval_bytes) noexcept;
   void put_checksum(std::uint64_t stretch, Bytes bytes);

@@ -218,14 +218,14 @@ void add_counters(Report& report, const BuildOptions& options, std::uint64_t byt
 void build(const BuildOptions& options) {
   checked_set_name(options.settings.set_name);  // before a store is touched under that name
   check_inputs_outlive(options);
+  if (options.key_path == "-" && options.known_absent_path == "-")
+    throw Error(ErrorKind::Usage, "--known-absent: standard input is already the list of keys");
   Guards guards = options.guards.guards(options.format);
   if (!guards.max_fpr) guards.max_fpr = default_max_fpr(options.settings.target_fpr);
   const auto store = store_of(options);
   const Predecessor before = predecessor_of(options, store.get());
   const BuildSettings settings = settings_of(options, store.get(), before);
   if (options.counting) check_can_count(*settings.kind, settings.set_name);
-  if (options.key_path == "-" && options.known_absent_path == "-")
-    throw Error(ErrorKind::Usage, "--known-absent: standard input is already the list of keys");
   ProgressLine progress("building " + settings.set_name);
   BuildResources resources = resources_of(options);
   resources.progress = [&progress](auto done, auto total, auto what) {

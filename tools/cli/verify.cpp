@@ -2,10 +2,12 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <unordered_set>
 
 #include "core/base/error.hpp"
+#include "core/partition/shard_order.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
@@ -31,50 +33,52 @@ struct Answers {
   [[nodiscard]] std::uint64_t keys() const { return maybe + absent; }
 };
 
-template <typename OnKey>
+// Those of which counts(hash) is false are not asked for.
+template <typename Counts>
 Answers ask(const SnapshotView& snapshot, const std::string& key_path, const KeyFileFormat& format,
-            OnKey on_key) {
+            Counts counts) {
   Answers answers;
   ProgressLine progress("asking for " + key_source(key_path));
   read_keys(key_path, format, [&](std::string_view key) {
     const KeyHash hash = hash_key(key, snapshot.seed());
-    on_key(hash);
+    if (!counts(hash)) return;
     ++(snapshot.may_contain(hash) ? answers.maybe : answers.absent);
     progress.show_keys(answers.keys());
   });
   return answers;
 }
 
-// Known-absent keys that came back as maybe, and are not found to be keys of the set.
-class Suspects {
- public:
-  void take(KeyHash hash) { hashes_.insert(hash.word); }
-  void clear(KeyHash hash) { hashes_.erase(hash.word); }
-  [[nodiscard]] std::uint64_t count() const { return hashes_.size(); }
+struct KnownAbsent {
+  std::uint64_t keys = 0;
+  std::vector<KeyHash> hashes;                 // sorted; only if other absent keys are asked for
+  std::unordered_set<std::uint64_t> suspects;  // maybe, and not found to be keys of the set
 
- private:
-  std::unordered_set<std::uint64_t> hashes_;
+  [[nodiscard]] bool contains(KeyHash hash) const {
+    return std::binary_search(hashes.begin(), hashes.end(), hash);
+  }
 };
 
-std::uint64_t ask_known_absent(const SnapshotView& snapshot, const VerifyOptions& options,
-                               Suspects& suspects) {
-  std::uint64_t keys = 0;
+KnownAbsent ask_known_absent(const SnapshotView& snapshot, const VerifyOptions& options) {
+  KnownAbsent known;
+  if (options.known_absent_path.empty()) return known;
   ProgressLine progress("asking for " + key_source(options.known_absent_path));
   read_keys(options.known_absent_path, options.format, [&](std::string_view key) {
     const KeyHash hash = hash_key(key, snapshot.seed());
-    if (snapshot.may_contain(hash)) suspects.take(hash);
-    progress.show_keys(++keys);
+    if (snapshot.may_contain(hash)) known.suspects.insert(hash.word);
+    if (!options.absent_path.empty()) known.hashes.push_back(hash);
+    progress.show_keys(++known.keys);
   });
-  return keys;
+  sort_and_dedupe(known.hashes);
+  return known;
 }
 
 void verify(const VerifyOptions& options) {
   const SnapshotFile file(options.path, Check::Everything);
-  Suspects suspects;
-  std::uint64_t known_absent = 0;
-  if (!options.known_absent_path.empty()) known_absent = ask_known_absent(file.view(), options, suspects);
-  const Answers present =
-      ask(file.view(), options.key_path, options.format, [&](KeyHash hash) { suspects.clear(hash); });
+  KnownAbsent known = ask_known_absent(file.view(), options);
+  const Answers present = ask(file.view(), options.key_path, options.format, [&](KeyHash hash) {
+    known.suspects.erase(hash.word);
+    return true;
+  });
   if (present.absent != 0) {
     throw Error(
         ErrorKind::Data,
@@ -88,19 +92,20 @@ void verify(const VerifyOptions& options) {
 
   Report report;
   report.add("false negatives", "none of " + format_count_of(present.keys(), "key"), "false_negatives", 0);
-  if (suspects.count() != 0) {
+  if (known.suspects.size() != 0) {
     throw Error(ErrorKind::Data,
                 fmt::format("{}: {} of {} known to be absent from {} came back as maybe: the snapshot was "
                             "not built with this list as --known-absent",
-                            options.path, format_count(suspects.count()),
-                            format_count_of(known_absent, "key"), key_source(options.known_absent_path)));
+                            options.path, format_count(known.suspects.size()),
+                            format_count_of(known.keys, "key"), key_source(options.known_absent_path)));
   }
   if (!options.known_absent_path.empty()) {
-    report.add("known absent", "all " + format_count_of(known_absent, "key") + " absent, or in the set",
-               "known_absent_keys", known_absent);
+    report.add("known absent", "all " + format_count_of(known.keys, "key") + " absent, or in the set",
+               "known_absent_keys", known.keys);
   }
   if (!options.absent_path.empty()) {
-    const Answers absent = ask(file.view(), options.absent_path, options.format, [](KeyHash) {});
+    const Answers absent = ask(file.view(), options.absent_path, options.format,
+                               [&](KeyHash hash) { return !known.contains(hash); });
     if (absent.keys() == 0) throw Error(ErrorKind::Data, key_source(options.absent_path) + ": holds no keys");
     const double measured = static_cast<double>(absent.maybe) / static_cast<double>(absent.keys());
     report.add("measured FPR",
@@ -129,8 +134,9 @@ void add_verify(CLI::App& program, Outcome& /*outcome*/) {
   verb->add_option("--keys", options->key_path, "File of the keys it was built from; each must answer maybe")
       ->required()
       ->type_name("FILE");
-  verb->add_option("--absent", options->absent_path,
-                   "File of keys that are not in the set, for the measured FPR")
+  verb->add_option(
+          "--absent", options->absent_path,
+          "File of keys that are not in the set, for the measured FPR; those of --known-absent do not count")
       ->type_name("FILE");
   verb->add_option("--known-absent", options->known_absent_path,
                    "File of the --known-absent keys of the build; each must be absent, or in the set")
