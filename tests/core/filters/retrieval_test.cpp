@@ -75,7 +75,6 @@ TEST(Retrieval, GivesHalfOfAllOtherKeysAOne) {
 TEST(Retrieval, FindsNoSeedForMoreKeysThanBits) {
   SecondLevel level(kRetrievalUnit);
   EXPECT_FALSE(level.build(built_in(8 * kRetrievalUnit + 1), {}));
-  EXPECT_FALSE(level.build(built_in(8 * kRetrievalUnit), {}));
 }
 
 TEST(Retrieval, ReadsOnlyItsOwnBytes) {
