@@ -108,7 +108,8 @@ struct Avx2Functions {
 };
 #endif
 
-// Of sets with such parameters; a set without known-absent keys pays nothing for those with them.
+// The lookups of sets with such parameters. A set without known-absent keys has functions of its own, which
+// know nothing of a second level.
 template <template <typename, bool> typename Functions, typename Probe>
 constexpr Lookup lookup_of(const FilterParams& params) noexcept {
   if (params.retrieval_bytes != 0) {

@@ -23,7 +23,7 @@ class RetrievalHash {
   RetrievalHash(KeyHash hash, std::uint8_t seed) noexcept
       : mixed_(fold(hash.word ^ kG * seed, 0x8EBC6AF09C88C6E3)) {}
 
-  // Of the 64 bits under the key's row; `bytes` has the second level, at least 8.
+  // The first byte of the 64 bits under the key's row. The second level has `bytes` bytes, at least 8.
   [[nodiscard]] std::uint32_t first_byte(std::uint32_t bytes) const noexcept {
     return reduce(mixed_ >> 32, bytes - 7);
   }

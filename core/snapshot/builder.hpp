@@ -101,7 +101,7 @@ class SnapshotBuilder {
   [[nodiscard]] SnapshotBytes counters(const SnapshotView& built);
 
  private:
-  // Of a list whose last key was added.
+  // Call once for each list, after its last key.
   [[nodiscard]] std::uint64_t count_distinct(HashPartitions& partitions) const;
   [[nodiscard]] Geometry geometry() const;
   [[nodiscard]] SnapshotHeader header() const;

@@ -136,7 +136,7 @@ constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, const Filter
           std::uint64_t{stretch_shards} * params.stride()};
 }
 
-// Of a header whose values have been checked.
+// These take a header whose values have been checked.
 constexpr FilterParams params_of(const SnapshotHeader& header) {
   return {header.shard_bytes, header.hash_count, header.retrieval_bytes};
 }

@@ -36,8 +36,8 @@ struct Guards {
 };
 
 // Also checks that the known-absent keys in the snapshot's sample are absent. `previous_keys`: key count of
-// the generation before, nothing if there is none. Throws Refused; the
-// message names the set, the guard, both figures and where the guard is set.
+// the generation before, nothing if there is none. Throws Refused; the message names the set, the guard, both
+// figures and where the guard is set.
 void check_guards(const Guards& guards, const SnapshotView& snapshot,
                   std::optional<std::uint64_t> previous_keys);
 
