@@ -66,8 +66,6 @@ namespace {
 struct Load {
   FilterParams params;
   double keys = 0.0;  // per shard, on average
-
-  [[nodiscard]] double bytes_per_key() const { return params.stride() / keys; }
 };
 
 // The most keys in a filter of that many bytes.
@@ -100,24 +98,42 @@ std::uint32_t retrieval_bytes_of(const FilterKind& kind, const FilterParams& par
   return retrieval_bytes_for(kind, keys + passing + kSigmas * deviation);
 }
 
+// All keys of a request, spread over shards.
+struct Spread {
+  Load load;
+  double shards = 0.0;
+
+  [[nodiscard]] double bytes() const { return shards * load.params.stride(); }
+};
+
+double all_keys_of(const SizingRequest& request) {
+  return static_cast<double>(request.keys) * request.growth;
+}
+
+Spread spread(const Load& load, const SizingRequest& request) {
+  return {load, std::fmax(1.0, std::ceil(all_keys_of(request) / load.keys))};
+}
+
 // Tries lower and lower FPR of the filter, until few known-absent keys pass it.
-Load fullest_shard(const FilterKind& kind, const SizingRequest& request) {
+Spread smallest_with_known_absent(const FilterKind& kind, const SizingRequest& request) {
   constexpr double kStep = 0.9;
   constexpr double kFew = 0.02;  // of the keys: fewer do not pay
-  const double per_key = static_cast<double>(request.known_absent) /
-                         (static_cast<double>(std::max<std::uint64_t>(request.keys, 1)) * request.growth);
-  Load best;
+  const double keys = all_keys_of(request);
+  const auto known_absent = static_cast<double>(request.known_absent);
+  Spread best;
   for (double fpr = std::min(2.0 * request.target_fpr, kMaxFpr); fpr >= kMinFpr; fpr *= kStep) {
-    Load load = fullest_filter(kind, request, fpr);
-    load.params.retrieval_bytes = retrieval_bytes_of(kind, load.params, load.keys, load.keys * per_key);
-    const bool fits = load.params.stride() <= kMaxShardBytes;
-    if (fits && (best.keys == 0.0 || load.bytes_per_key() < best.bytes_per_key())) best = load;
-    if (fits && fpr * per_key < kFew) break;
+    Spread next = spread(fullest_filter(kind, request, fpr), request);
+    FilterParams& params = next.load.params;
+    params.retrieval_bytes = retrieval_bytes_of(kind, params, keys / next.shards, known_absent / next.shards);
+    const bool fits = params.stride() <= kMaxShardBytes;
+    if (fits && (best.shards == 0.0 || next.bytes() < best.bytes())) best = next;
+    if (fits && fpr * known_absent < kFew * keys) break;
   }
-  if (best.keys == 0.0) {
+  if (best.shards == 0.0) {
     throw Error(ErrorKind::Usage, "shards of " + std::to_string(request.shard_bytes) +
                                       " bytes leave no room for known-absent keys within " +
-                                      std::to_string(kMaxShardBytes) + "; take smaller ones");
+                                      std::to_string(kMaxShardBytes) +
+                                      " bytes; take smaller shards, or a shorter list");
   }
   return best;
 }
@@ -130,21 +146,15 @@ std::uint32_t retrieval_bytes_for(const FilterKind& kind, double keys) noexcept 
 
 Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
   check(request);
-  const Load load = request.known_absent == 0 ? fullest_filter(kind, request, request.target_fpr)
-                                              : fullest_shard(kind, request);
-  const double keys = static_cast<double>(request.keys) * request.growth;
-  const double shards = std::fmax(1.0, std::ceil(keys / load.keys));
-  if (!(shards <= kMaxShards)) {
+  const Spread fit = request.known_absent == 0
+                         ? spread(fullest_filter(kind, request, request.target_fpr), request)
+                         : smallest_with_known_absent(kind, request);
+  if (!(fit.shards <= kMaxShards)) {
     throw Error(ErrorKind::Usage, std::to_string(request.keys) + " keys need more than " +
                                       std::to_string(kMaxShards) + " shards of " +
                                       std::to_string(request.shard_bytes) + " bytes, the most of one set");
   }
-  Geometry geometry{&kind, load.params, static_cast<std::uint32_t>(shards)};
-  if (request.known_absent != 0) {  // fewer keys than most
-    geometry.params.retrieval_bytes = retrieval_bytes_of(kind, load.params, keys / shards,
-                                                         static_cast<double>(request.known_absent) / shards);
-  }
-  return geometry;
+  return {&kind, fit.load.params, static_cast<std::uint32_t>(fit.shards)};
 }
 
 double theoretical_fpr(const Geometry& geometry, double keys) {

@@ -29,10 +29,9 @@ std::string cannot(const FilterKind& kind, std::string_view set_name, const std:
 void check_has_one_level(const SnapshotView& base) {
   if (base.shards().params.retrieval_bytes == 0) return;
   throw Error(ErrorKind::Usage,
-              "set \"" + std::string(base.set_name()) + "\": knows " +
-                  std::to_string(base.header().known_absent) +
-                  " absent keys, so it can only be changed by a build from both lists, with build "
-                  "--known-absent; until then keysieve add makes new keys maybe");
+              "set \"" + std::string(base.set_name()) +
+                  "\": was built with --known-absent, so it can only be changed by a build from both lists; "
+                  "until then keysieve add makes new keys maybe");
 }
 
 }  // namespace

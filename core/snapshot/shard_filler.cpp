@@ -15,7 +15,8 @@ namespace {
 // With this many parts and two threads that is two partitions of about 32.
 constexpr std::size_t kTasksPerThread = 4;
 
-constexpr std::uint64_t kNotSampled = UINT64_MAX;
+// More have no room in any second level, so they are only counted.
+constexpr std::uint64_t kMostZeros = std::uint64_t{8} * kMaxShardBytes;
 
 // The hashes of shard `index`, and takes them away. No earlier shard has any left.
 std::span<const KeyHash> take_front(std::span<const KeyHash>& hashes, std::uint32_t index,
@@ -69,9 +70,7 @@ ShardFiller::ShardFiller(const Geometry& geometry, std::string set_name)
       front_(layout_.shards.offset),
       estimated_fprs_(geometry.shard_count),
       fill_ratios_(geometry.kind->fill_ratio == nullptr ? 0 : geometry.shard_count),
-      filter_lookup_(geometry.kind->lookup(filter_params(), best_instruction_set())) {
-  for (auto& least : sample_) least = kNotSampled;
-}
+      filter_lookup_(geometry.kind->lookup(filter_params(), best_instruction_set())) {}
 
 std::uint64_t ShardFiller::table_bytes() const noexcept {
   return front_.size() + (estimated_fprs_.size() + fill_ratios_.size()) * sizeof(double);
@@ -143,6 +142,7 @@ void ShardFiller::build_second_level(std::uint32_t index, std::span<const KeyHas
                                      MutableBytes shard) {
   const ShardArray alone(shard.data(), &entry, 1, filter_params());
   std::vector<KeyHash> zeros;
+  std::uint64_t passing = 0;
   std::uint64_t in_both_lists = 0;
   auto key = keys.begin();
   known_absent.read(index, geometry_.shard_count, [&](std::span<const KeyHash> hashes) {
@@ -152,13 +152,15 @@ void ShardFiller::build_second_level(std::uint32_t index, std::span<const KeyHas
         ++in_both_lists;
         continue;
       }
-      sample(hash);
-      if (filter_lookup_.may_contain(alone, hash)) zeros.push_back(hash);
+      sample_.add(hash);
+      if (!filter_lookup_.may_contain(alone, hash)) continue;
+      passing_sample_.add(hash);
+      if (++passing <= kMostZeros) zeros.push_back(hash);
     }
   });
   keys_in_both_lists_ += in_both_lists;
   const std::uint32_t needed =
-      retrieval_bytes_for(*geometry_.kind, static_cast<double>(keys.size() + zeros.size()));
+      retrieval_bytes_for(*geometry_.kind, static_cast<double>(keys.size() + passing));
   if (needed > geometry_.params.retrieval_bytes) return need(needed);
   const auto seed = build_retrieval(shard.subspan(geometry_.params.shard_bytes), keys, zeros);
   if (!seed) return need(geometry_.params.retrieval_bytes + geometry_.kind->shard_alignment);
@@ -173,16 +175,21 @@ void ShardFiller::need(std::uint32_t retrieval_bytes) noexcept {
   }
 }
 
-// The least hash of its stretch of hashes.
-void ShardFiller::sample(KeyHash known_absent) noexcept {
-  auto& least = sample_[known_absent.word / (UINT64_MAX / kKnownAbsentSample + 1)];
-  std::uint64_t before = least;
-  while (known_absent.word < before && !least.compare_exchange_weak(before, known_absent.word)) continue;
+KnownAbsentSample::KnownAbsentSample() {
+  for (auto& least : least_) least = kNone;
 }
 
+void KnownAbsentSample::add(KeyHash hash) noexcept {
+  auto& least = least_[hash.word / (UINT64_MAX / kKnownAbsentSample + 1)];
+  std::uint64_t before = least;
+  while (hash.word < before && !least.compare_exchange_weak(before, hash.word)) continue;
+}
+
+// Those that pass the filter come first: others say nothing of the second level.
 void ShardFiller::take_sample(SnapshotHeader& header) const {
-  for (const auto& least : sample_) {
-    if (least != kNotSampled) header.known_absent_sample[header.sample_count++] = {least};
+  for (std::size_t i = 0; i < kKnownAbsentSample; ++i) {
+    const auto hash = passing_sample_.at(i) ? passing_sample_.at(i) : sample_.at(i);
+    if (hash) header.known_absent_sample[header.sample_count++] = *hash;
   }
 }
 

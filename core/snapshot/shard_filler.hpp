@@ -42,6 +42,23 @@ class ShardCutter {
   std::vector<KeyHash> open_;  // of shard next_; more may come
 };
 
+// The least hash in each stretch of hashes, so it is the same for any number of threads. Any thread may add.
+class KnownAbsentSample {
+ public:
+  KnownAbsentSample();
+  void add(KeyHash hash) noexcept;
+  // Nothing if the stretch has none.
+  [[nodiscard]] std::optional<KeyHash> at(std::size_t stretch) const noexcept {
+    const std::uint64_t least = least_[stretch];
+    return least == kNone ? std::nullopt : std::optional(KeyHash{least});
+  }
+
+ private:
+  static constexpr std::uint64_t kNone = UINT64_MAX;
+
+  std::array<std::atomic<std::uint64_t>, kKnownAbsentSample> least_;
+};
+
 // Reads the known-absent keys of one shard after the other: as many shards at a time as fit into the memory
 // of one thread, or piece by piece if not even one does.
 class KnownAbsentReader {
@@ -100,7 +117,6 @@ class ShardFiller {
                    MutableBytes shard);
   void build_second_level(std::uint32_t index, std::span<const KeyHash> keys, KnownAbsentReader& known_absent,
                           const ShardEntry& entry, MutableBytes shard);
-  void sample(KeyHash known_absent) noexcept;
   void need(std::uint32_t retrieval_bytes) noexcept;
   void put_checksum(std::uint64_t stretch, Bytes bytes);
 
@@ -114,8 +130,8 @@ class ShardFiller {
   Lookup filter_lookup_;  // of the filters alone
   std::atomic<std::uint32_t> needed_retrieval_bytes_{0};
   std::atomic<std::uint64_t> keys_in_both_lists_{0};
-  // The least known-absent hash of each stretch of hashes, so that it is the same for any number of threads.
-  std::array<std::atomic<std::uint64_t>, kKnownAbsentSample> sample_;
+  KnownAbsentSample sample_;
+  KnownAbsentSample passing_sample_;
 };
 
 }  // namespace keysieve

@@ -145,13 +145,20 @@ TEST(KnownAbsent, ThreadsAndMemoryDoNotChangeTheBytes) {
   EXPECT_EQ(as_text(alone.get()), as_text(spilled.get()));
 }
 
-TEST(KnownAbsent, TheHeaderHoldsASampleThatIsAbsent) {
+// Others say nothing of the second level.
+TEST(KnownAbsent, TheHeaderHoldsASampleOfThoseThatPassTheFilterIfAnyDo) {
   const SnapshotBytes few = build(kDefaults, numbered_keys("key", 10), {"absent"});
   EXPECT_THAT(decode(few).known_absent_sample(), ElementsAreArray({hash_key("absent", decode(few).seed())}));
-  const SnapshotBytes many = build(kDefaults, numbered_keys("key", 10'000), numbered_keys("absent", 10'000));
-  const auto sample = decode(many).known_absent_sample();
-  EXPECT_EQ(sample.size(), kKnownAbsentSample);
-  for (const KeyHash hash : sample) EXPECT_FALSE(decode(many).may_contain(hash));
+  const SnapshotBytes many = build(kDefaults, numbered_keys("key", 10'000), numbered_keys("absent", 50'000));
+  const SnapshotView snapshot = decode(many);
+  const FilterParams filter{.shard_bytes = kDefaults.shard_bytes,
+                            .hash_count = snapshot.shards().params.hash_count};
+  const Lookup first_level = snapshot.kind().lookup(filter, InstructionSet::Scalar);
+  EXPECT_EQ(snapshot.known_absent_sample().size(), kKnownAbsentSample);
+  for (const KeyHash hash : snapshot.known_absent_sample()) {
+    EXPECT_TRUE(first_level.may_contain(snapshot.shards(), hash));
+    EXPECT_FALSE(snapshot.may_contain(hash));
+  }
 }
 
 TEST(KnownAbsent, AGeometryIsKeptAsLongAsItsSecondLevelsHaveRoom) {
@@ -169,6 +176,19 @@ TEST(KnownAbsent, AGeometryIsKeptAsLongAsItsSecondLevelsHaveRoom) {
   EXPECT_TRUE(is_kept(20'500));
   EXPECT_FALSE(is_kept(200'000));
   EXPECT_FALSE(is_kept(0));
+}
+
+// Of the same sizes as in the conformance suite, but in shards that are full.
+TEST(KnownAbsent, AHundredKnownAbsentKeysPerKeyAreAbsentInFullShards) {
+  const Keys keys = numbered_keys("key", 2'000);
+  const Keys absent = numbered_keys("absent", 200'000);
+  for (const char* kind : {"split_block_bloom", "cuckoo", "binary_fuse", "ribbon"}) {
+    const SnapshotBytes snapshot =
+        build({.set_name = "tags", .kind = &filter_kind_named(kind), .shard_bytes = 1024}, keys, absent);
+    EXPECT_GE(decode(snapshot).header().shard_count, 2U) << kind;
+    EXPECT_EQ(count_maybe(decode(snapshot), keys), 2'000) << kind;
+    EXPECT_EQ(count_maybe(decode(snapshot), absent), 0) << kind;
+  }
 }
 
 // An application that collects what it did not find lists only keys that passed this very filter.
@@ -195,7 +215,7 @@ TEST(KnownAbsent, ShardsOf8KiBLeaveNoRoom) {
 TEST(KnownAbsent, ASnapshotWithThemIsNotEdited) {
   const SnapshotBytes snapshot = build(kDefaults, numbered_keys("key", 10), {"absent"});
   EXPECT_THAT([&] { SnapshotEditor editor(decode(snapshot)); },
-              test::fails(ErrorKind::Usage, HasSubstr("knows 1 absent key")));
+              test::fails(ErrorKind::Usage, HasSubstr("was built with --known-absent")));
 }
 
 }  // namespace

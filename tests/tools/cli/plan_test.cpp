@@ -186,9 +186,15 @@ TEST_F(PlanWithKnownAbsentKeys, RefusesASetThatKeysAreRemovedFrom) {
               AllOf(HasSubstr("--deletes"), HasSubstr("excludes"), HasSubstr("--known-absent")));
 }
 
+TEST_F(PlanWithKnownAbsentKeys, HasRoomForAnyListNextToFewKeys) {
+  EXPECT_THAT(said({"plan", "--keys", "10", "--known-absent", "1000M", "--shard-size", "1KiB"}),
+              HasSubstr("1,000,000,000 known-absent keys"));
+}
+
 TEST_F(PlanWithKnownAbsentKeys, RefusesShardsWithoutRoomForThem) {
   EXPECT_EQ(refusal(64, words_of("plan --keys 80000 --known-absent 2M --shard-size 8KiB")),
-            "shards of 8192 bytes leave no room for known-absent keys within 8192; take smaller ones");
+            "shards of 8192 bytes leave no room for known-absent keys within 8192 bytes; take "
+            "smaller shards, or a shorter list");
   EXPECT_THAT(refusal(64, words_of("plan --keys 80000 --known-absent many")),
               StartsWith("--known-absent: \"many\""));
 }
