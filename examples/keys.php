@@ -6,12 +6,12 @@
 declare(strict_types=1);
 
 use App\Database;
-use App\DomainKey;
 use App\TagKey;
 use App\UserNameKey;
+use KeySieve\Validation\DomainKey;
 
+require __DIR__ . '/../php/bootstrap.php'; // with Composer: vendor/autoload.php
 require __DIR__ . '/Database.php';
-require __DIR__ . '/disposable_email/DomainKey.php';
 require __DIR__ . '/tag_links/TagKey.php';
 require __DIR__ . '/usernames/UserNameKey.php';
 

@@ -23,6 +23,11 @@ class AttachedSets {
   // move.
   AttachedSet* find(zend_string* name) noexcept;
 
+  // The first call of a request already notices an expiry, the end of a bypass or a removed control file.
+  void begin_request() noexcept {
+    for_each([](zend_string*, AttachedSet& set) { set.reader().check_soon(); });
+  }
+
   // `function` must not run PHP code, which could ask new sets.
   template <typename Function>
   void for_each(Function function) {

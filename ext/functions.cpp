@@ -122,3 +122,9 @@ ZEND_FUNCTION(KeySieve_stats) {
     keysieve::add_counts(return_value, name, set.counts());
   });
 }
+
+ZEND_FUNCTION(KeySieve_begin_request) {
+  ZEND_PARSE_PARAMETERS_NONE();
+
+  KEYSIEVE_G(attached_sets)->begin_request();
+}

@@ -59,7 +59,7 @@ void prepare_key_class(zend_class_entry* registered) {
   key_class = registered;
   key_class->create_object = create_key;
   key_handlers = std_object_handlers;
-  key_handlers.offset = XtOffsetOf(KeyObject, std);
+  key_handlers.offset = offsetof(KeyObject, std);
   key_handlers.clone_obj = clone_key;
 }
 
@@ -71,7 +71,9 @@ bool coerce_key_slowly(zval* argument, std::uint32_t number) {
     ZVAL_LONG(argument, Z_TYPE_P(argument) == IS_TRUE ? 1 : 0);
     return true;
   }
-  if (Z_TYPE_P(argument) == IS_DOUBLE && ZEND_DOUBLE_FITS_LONG(Z_DVAL_P(argument))) {
+  // Infinities and NAN are asked about first, because PHP 8.5 warns when they are converted.
+  if (Z_TYPE_P(argument) == IS_DOUBLE && zend_finite(Z_DVAL_P(argument)) &&
+      ZEND_DOUBLE_FITS_LONG(Z_DVAL_P(argument))) {
     const zend_long integer = zend_dval_to_lval(Z_DVAL_P(argument));
     if (zend_is_long_compatible(Z_DVAL_P(argument), integer)) {
       ZVAL_LONG(argument, integer);
@@ -79,7 +81,7 @@ bool coerce_key_slowly(zval* argument, std::uint32_t number) {
     }
   }
   zend_string* text = nullptr;
-  if (!zend_parse_arg_str_weak(argument, &text, number)) return false;
+  if (!zend_parse_arg_str(argument, &text, /*check_null=*/false, number)) return false;
   if (Z_TYPE_P(argument) != IS_STRING) ZVAL_STR(argument, text);  // null stays null in the argument
   return true;
 }

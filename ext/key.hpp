@@ -15,7 +15,7 @@ struct KeyObject {
   zend_object std;  // last: PHP puts the properties behind it
 
   static KeyObject* of(zend_object* object) noexcept {
-    return reinterpret_cast<KeyObject*>(reinterpret_cast<char*>(object) - XtOffsetOf(KeyObject, std));
+    return reinterpret_cast<KeyObject*>(reinterpret_cast<char*>(object) - offsetof(KeyObject, std));
   }
 
   // nullptr before the constructor has run, which other code can see only from within an error handler.

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 43739b4c1c25a70a2afd971d3f515e50e06ac421 */
+ * Stub hash: 4d9e10d5762d5564cfd76a8f632153682de2d6b3 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
@@ -12,6 +12,9 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_candidate_sets, 0, 2, I
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_stats, 0, 0, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_begin_request, 0, 0, IS_VOID, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Membership_mayContain, 0, 1, _IS_BOOL, 0)
@@ -60,6 +63,7 @@ ZEND_END_ARG_INFO()
 ZEND_FUNCTION(KeySieve_may_contain);
 ZEND_FUNCTION(KeySieve_candidate_sets);
 ZEND_FUNCTION(KeySieve_stats);
+ZEND_FUNCTION(KeySieve_begin_request);
 ZEND_METHOD(KeySieve_Key, __construct);
 ZEND_METHOD(KeySieve_Set, __construct);
 ZEND_METHOD(KeySieve_Set, mayContain);
@@ -75,6 +79,7 @@ static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("KeySieve", may_contain, KeySieve_may_contain, arginfo_KeySieve_may_contain)
 	ZEND_NS_FALIAS("KeySieve", candidate_sets, KeySieve_candidate_sets, arginfo_KeySieve_candidate_sets)
 	ZEND_NS_FALIAS("KeySieve", stats, KeySieve_stats, arginfo_KeySieve_stats)
+	ZEND_NS_FALIAS("KeySieve", begin_request, KeySieve_begin_request, arginfo_KeySieve_begin_request)
 	ZEND_FE_END
 };
 

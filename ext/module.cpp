@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/filters/instruction_set.hpp"
 #include "core/snapshot/layout.hpp"
 #include "ext/attached_sets.hpp"
 #include "ext/exceptions.hpp"
@@ -34,6 +35,8 @@ void destroy_globals(void* memory) {
 }
 
 ZEND_MINIT_FUNCTION(keysieve) {
+  // Reads the environment, once. Later a thread may do it while another one is in putenv().
+  keysieve::best_instruction_set();
   keysieve::register_settings(type, module_number);
   keysieve::keep_availability_class(register_class_KeySieve_Availability());
   keysieve::prepare_key_class(register_class_KeySieve_Key());
@@ -52,13 +55,12 @@ ZEND_MSHUTDOWN_FUNCTION(keysieve) {
   return SUCCESS;
 }
 
-// The first call of a request already notices an expiry, the end of a bypass or a removed control file.
 ZEND_RINIT_FUNCTION(keysieve) {
 #if defined(ZTS) && defined(COMPILE_DL_KEYSIEVE)
   ZEND_TSRMLS_CACHE_UPDATE();
 #endif
   KEYSIEVE_G(attached_sets) = &KEYSIEVE_G(sets_by_source)->of_current_settings();
-  KEYSIEVE_G(attached_sets)->for_each([](zend_string*, AttachedSet& set) { set.reader().check_soon(); });
+  KEYSIEVE_G(attached_sets)->begin_request();
   return SUCCESS;
 }
 

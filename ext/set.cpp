@@ -15,7 +15,7 @@ struct SetObject {
   zend_object std;   // last: PHP puts the properties behind it
 
   static SetObject* of(zend_object* object) noexcept {
-    return reinterpret_cast<SetObject*>(reinterpret_cast<char*>(object) - XtOffsetOf(SetObject, std));
+    return reinterpret_cast<SetObject*>(reinterpret_cast<char*>(object) - offsetof(SetObject, std));
   }
 };
 
@@ -175,7 +175,7 @@ void answer_many(INTERNAL_FUNCTION_PARAMETERS, Give give) {
 void prepare_set_class(zend_class_entry* registered) {
   registered->create_object = create_set;
   set_handlers = std_object_handlers;
-  set_handlers.offset = XtOffsetOf(SetObject, std);
+  set_handlers.offset = offsetof(SetObject, std);
   set_handlers.clone_obj = nullptr;
   // Two objects of one set may answer differently.
   set_handlers.compare = zend_objects_not_comparable;

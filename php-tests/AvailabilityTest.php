@@ -35,7 +35,7 @@ final class AvailabilityTest extends TestCase
                     $set->candidates(['x' => 'pear', 3 => 7]), $set->info()->validUntil <= new DateTimeImmutable()]), "\n";
             };
             $say();
-            file_put_contents(getenv('FAKETIME_TIMESTAMP_FILE'), (string) (time() + 7_200));
+            fwrite(fopen(getenv('FAKETIME_TIMESTAMP_FILE'), 'c'), (string) (time() + 7_200));
             for ($call = 0; $call < 4_096; ++$call) {
                 $set->mayContain('pear');
             }
@@ -46,6 +46,81 @@ final class AvailabilityTest extends TestCase
                 . '["Expired",true,{"x":true,"3":true},{"x":"pear","3":7},true]' . "\n",
             $script->output,
         );
+    }
+
+    public function testAProcessThatAsksRarelyNoticesAnExpiryAtItsNextCall(): void
+    {
+        SharedMemory::put('rarely', ['apple'], ['--valid-for', '1h']);
+        $clock = new Clock();
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('rarely');
+            for ($second = 0; $second < 3_602; ++$second) {
+                $answers[] = $set->mayContain('pear');
+                fwrite(fopen(getenv('FAKETIME_TIMESTAMP_FILE'), 'c'), (string) (time() + 1));
+            }
+            echo json_encode(array_slice($answers, -4)), array_search(true, $answers) > 3_590 ? ' within a second' : '';
+            PHP, environment: $clock->environment());
+        self::assertSame('[false,false,true,true] within a second', $script->output, $script->errors);
+    }
+
+    public function testASlowJobAfterManyFastOnesNoticesAnExpirySoon(): void
+    {
+        SharedMemory::put('slow', ['apple'], ['--valid-for', '1h']);
+        $clock = new Clock();
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('slow');
+            for ($job = 0; $job < 500; ++$job) {
+                KeySieve\begin_request();
+                for ($call = 0; $call < 20; ++$call) {
+                    $set->mayContain('pear');
+                }
+            }
+            fwrite(fopen(getenv('FAKETIME_TIMESTAMP_FILE'), 'c'), (string) (time() + 3_600));
+            for ($late = 0; !$set->mayContain('pear'); ++$late) {
+            }
+            echo $late < 64 ? 'soon' : "late by $late lookups";
+            PHP, environment: $clock->environment());
+        self::assertSame('soon', $script->output, $script->errors);
+    }
+
+    /** As RoadRunner, Swoole and FrankenPHP's worker mode serve: for the extension all of it is one request of PHP. */
+    public function testAServerThatSaysWhereARequestBeginsFollowsAtOnce(): void
+    {
+        SharedMemory::put('served', ['apple'], ['--valid-for', '1h']);
+        $clock = new Clock();
+        $script = PhpScript::run(<<<'PHP'
+            $directory = get_cfg_var('keysieve.directory');
+            $keysieve = function (string ...$arguments): void { // by the real clock, to which this process's is ahead
+                $command = [getenv('KEYSIEVE_BIN_DIR') . '/keysieve', ...$arguments];
+                proc_close(proc_open($command, [1 => ['file', '/dev/null', 'w']], $pipes, env_vars: []));
+            };
+            $later = fn (int $seconds) => fwrite(fopen(getenv('FAKETIME_TIMESTAMP_FILE'), 'c'), (string) (time() + $seconds));
+            $set = new Set('served');
+            $serve = function () use ($set): void {
+                KeySieve\begin_request();
+                echo array_sum($set->mayContainMany(range(1, 20))), $set->availability()->name, ' ';
+                for ($call = 0; $call < 20; ++$call) {
+                    $set->mayContain($call);
+                }
+            };
+            array_map($serve, range(1, 3));
+            $later(3_600);
+            $serve();
+            $keysieve('build', '--set', 'served', '--fpr', '0.001', '--valid-for', '9h', "$directory/served.keys", '-o', "$directory/new.ks");
+            $keysieve('publish', '--directory', $directory, "$directory/new.ks");
+            $later(1);
+            $serve();
+            $keysieve('bypass', '--directory', $directory, 'served', '--for', '2h');
+            $serve();
+            $later(3_600);
+            $serve();
+            rename("$directory/served", "$directory/served-away");
+            $keysieve('publish', '--directory', $directory, "$directory/new.ks");
+            $later(1);
+            $serve();
+            echo $set->info()->publication;
+            PHP, environment: $clock->environment());
+        self::assertSame('0Ready 0Ready 0Ready 20Expired 0Ready 20Bypassed 0Ready 0Ready 1', $script->output, $script->errors);
     }
 
     /** @return iterable<string, array{int|string, int|string}> the owner of a set, and keysieve.owner */
@@ -111,18 +186,22 @@ final class AvailabilityTest extends TestCase
             try {
                 new Set('BAD');
             } catch (ValueError) {
-                echo ' names are still checked,';
+                echo ' names are still checked';
             }
-            ob_start();
-            (new ReflectionExtension('keysieve'))->info();
-            echo str_contains(ob_get_clean(), 'keysieve support => disabled') ? ' phpinfo() says so' : '';
             PHP, ['keysieve.enabled' => 0, 'keysieve.on_unavailable' => 'throw']);
         self::assertSame(
             '["Disabled",true,{"0":true,"x":true},{"0":"a","x":"b"},null,true,["ready"],'
-                . '{"calls":5,"maybe":0,"absent":0,"unavailable":7}] names are still checked, phpinfo() says so',
+                . '{"calls":5,"maybe":0,"absent":0,"unavailable":7}] names are still checked',
             $script->output,
         );
         self::assertSame('', $script->errors, 'a wish of the operator is nothing to log');
+    }
+
+    /** @requires extension keysieve */
+    public function testPhpinfoSaysThatAllSetsAreOff(): void
+    {
+        $script = PhpScript::run("(new ReflectionExtension('keysieve'))->info();", ['keysieve.enabled' => 0]);
+        self::assertStringContainsString('keysieve support => disabled', $script->output);
     }
 
     private function assertAnswersMaybe(Set $set, Availability $availability): void

@@ -52,8 +52,16 @@ final class BenchPageTest extends TestCase
     public function testNamesAPartThatWasNotMeasuredAndKeepsItsProse(): void
     {
         file_put_contents("$this->folder/page.md", "before\n<!-- begin fpm tables -->\nold\n<!-- end fpm -->\nafter\n");
-        self::assertSame('', $this->report()->errors);
+        self::assertSame('', $this->report('fpm')->errors);
         self::assertSame("before\n<!-- begin fpm tables -->\n*fpm was not measured.*\n<!-- end fpm -->\nafter\n", file_get_contents("$this->folder/page.md"));
+    }
+
+    public function testLeavesPartsThatAreNotGivenAsTheyAre(): void
+    {
+        $page = "<!-- begin fpm tables -->\nold\n<!-- end fpm -->\n";
+        file_put_contents("$this->folder/page.md", $page);
+        self::assertSame('', $this->report('php')->errors);
+        self::assertSame($page, file_get_contents("$this->folder/page.md"));
     }
 
     public function testIsFilledInAgainInTheSamePlaces(): void
@@ -96,9 +104,9 @@ final class BenchPageTest extends TestCase
         return $found[1];
     }
 
-    private function report(): Program
+    private function report(string $part = 'php'): Program
     {
         $script = __DIR__ . '/../tools/workshop/bench/report.php';
-        return Program::run([PHP_BINARY, '-n', $script, "$this->folder/page.md", "$this->folder/parts", getenv('KEYSIEVE_BIN_DIR') . '/bench_draw']);
+        return Program::run([PHP_BINARY, '-n', $script, "$this->folder/page.md", "$this->folder/parts", getenv('KEYSIEVE_BIN_DIR') . '/bench_draw', $part]);
     }
 }

@@ -78,6 +78,19 @@ final class HotPathTest extends TestCase
         }
     }
 
+    /** Another thread of a PHP with threads may call putenv() at any time. */
+    public function testOnlyTheStartOfTheModuleReadsTheEnvironment(): void
+    {
+        [$start, $attach] = self::profiles('sleep(0); (new Set("hot"))->mayContain("apple"); sleep(0);');
+        $reads = static fn (string $profile): array => array_filter(
+            explode("\n\n", $profile),
+            static fn (string $function): bool => preg_match('/^fn=keysieve::.*^cfn=(secure_)?getenv\b/ms', $function) === 1,
+        );
+        self::assertCount(1, $reads($start));
+        self::assertStringContainsString('fn=keysieve::Attachment::', $attach);
+        self::assertSame([], $reads($attach));
+    }
+
     /** @return iterable<string, array{string}> */
     public static function callsForManySets(): iterable
     {

@@ -18,6 +18,7 @@ final class InfoTest extends TestCase
     {
         $before = time();
         SharedMemory::put('described', range(1, self::KEYS), [
+            '--fpr', '0.01',
             '--kind', 'blocked_bloom', '--shard-size', '2KiB', '--key-profile', 'decimal',
             '--as-of', '@' . ($before - 3_600), '--valid-for', '2d',
         ]);
@@ -60,6 +61,7 @@ final class InfoTest extends TestCase
         self::assertSame(filesize(SharedMemory::directory() . '/known.ks'), $info->sizeBytes);
     }
 
+    /** @requires extension keysieve */
     public function testPhpinfoCountsKnownAbsentKeysOfSetsThatHaveThem(): void
     {
         SharedMemory::put('known-info', ['apple'], ['--known-absent', self::listOfAbsent(5_000)]);

@@ -28,8 +28,11 @@ final class OpcacheTest extends TestCase
             return $wrong;
         }
         echo ask(new Set('compiled'), 'apple', 'pear') + ask(new Set('compiled'), 42, '43'), "\n";
+
+        PHP;
+    private const USED = <<<'PHP'
         $jit = opcache_get_status(false)['jit'];
-        echo json_encode([$jit['on'], $jit['buffer_free'] < $jit['buffer_size']]);
+        echo $jit['buffer_size'] - $jit['buffer_free'];
         PHP;
 
     /** @return iterable<string, array{string}> */
@@ -45,13 +48,17 @@ final class OpcacheTest extends TestCase
     public function testAnswersTheSameUnderJit(string $mode): void
     {
         SharedMemory::put('compiled', ['apple', '42']);
-        $script = PhpScript::run(self::CODE, [
-            'zend_extension' => 'opcache',
+        $settings = [
+            ...PhpScript::opcache(),
             'opcache.enable_cli' => 1,
             'opcache.jit' => $mode,
             'opcache.jit_buffer_size' => '16M',
-        ]);
-        self::assertSame("0\n[true,true]", $script->output);
+        ];
+        $usedByPhpItself = (int) PhpScript::run(self::USED, $settings)->output; // which does not compile such a new script
+        $script = PhpScript::run(self::CODE . self::USED, $settings + ['opcache.file_update_protection' => 0]);
+        [$wrong, $used] = explode("\n", $script->output);
+        self::assertSame('0', $wrong);
+        self::assertGreaterThan($usedByPhpItself, (int) $used);
         self::assertSame('', $script->errors);
     }
 
@@ -68,7 +75,7 @@ final class OpcacheTest extends TestCase
             KeySieve\may_contain('compiled', 'apple') || exit(1);
             PHP);
         $script = PhpScript::run('echo json_encode(ask());', [
-            'zend_extension' => 'opcache',
+            ...PhpScript::opcache(),
             'opcache.enable_cli' => 1,
             'opcache.preload' => $preload,
             'opcache.preload_user' => posix_getpwuid(posix_geteuid())['name'],

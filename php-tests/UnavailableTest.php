@@ -35,7 +35,7 @@ final class UnavailableTest extends TestCase
         SharedMemory::put('changing-state', ['apple'], ['--key-profile', 'raw']);
         $script = PhpScript::run(<<<'PHP'
             $set = new Set('changing-state');
-            $bypass = getenv('KEYSIEVE_BIN_DIR') . '/keysieve bypass --directory ' . ini_get('keysieve.directory') . ' changing-state';
+            $bypass = getenv('KEYSIEVE_BIN_DIR') . '/keysieve bypass --directory ' . get_cfg_var('keysieve.directory') . ' changing-state';
             $ask = function () use ($set) {
                 for ($call = 0; $call < 5_000; ++$call) {
                     $set->mayContain('apple');
@@ -142,12 +142,16 @@ final class UnavailableTest extends TestCase
     public function testTheOwnerIsLookedUpWhenASetIsFirstAsked(): void
     {
         $trace = tempnam(sys_get_temp_dir(), 'keysieve-trace-');
-        $lookUps = static function (string $code) use ($trace): int {
+        $lookUps = static function (string $code, string $owner = 'nobody') use ($trace): int {
             $wrapper = ['strace', '-e', 'trace=open,openat', '-o', $trace];
-            PhpScript::run($code, ['keysieve.owner' => 'nobody', 'error_log' => '/dev/null'], $wrapper);
+            PhpScript::run($code, ['keysieve.owner' => $owner, 'error_log' => '/dev/null'], $wrapper);
             return substr_count(file_get_contents($trace), '"/etc/passwd"');
         };
-        self::assertSame(0, $lookUps('echo 1;'));
-        self::assertSame(1, $lookUps("(new Set('one'))->mayContain(''); (new Set('other'))->mayContain('');"));
+        $ofPhpItself = $lookUps('echo 1;', '0'); // of opcache.preload_user, where the cases run with preloading
+        self::assertSame($ofPhpItself, $lookUps('echo 1;'));
+        // A PHP with threads and assertions reads the file several times for one user.
+        $ofOneSet = $lookUps("(new Set('one'))->mayContain('');");
+        self::assertGreaterThan($ofPhpItself, $ofOneSet);
+        self::assertSame($ofOneSet, $lookUps("(new Set('one'))->mayContain(''); (new Set('other'))->mayContain('');"));
     }
 }

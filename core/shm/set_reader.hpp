@@ -10,6 +10,7 @@
 //   }
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -67,8 +68,12 @@ class SetReader {
   [[nodiscard]] const Attachment* serving() const noexcept { return serving_; }
 
   // Makes the next call check the clock, and whether the control page was replaced. Call it at the start of a
-  // request; otherwise every 4,096th call checks.
-  void check_soon() noexcept { calls_until_check_ = 1; }
+  // request. Later calls check every 250 to 500 ms while they come at a steady rate: each one of a process
+  // that asks rarely, and at most every 4,096th.
+  void check_soon() noexcept {
+    calls_until_check_ = 1;
+    calls_between_checks_ = std::min(calls_between_checks_, kCallsOfARequest);
+  }
 
   // As of the last refresh().
   [[nodiscard]] Availability availability() const noexcept { return availability_; }
@@ -87,7 +92,12 @@ class SetReader {
 
  private:
   using SteadyTime = std::chrono::steady_clock::time_point;
-  static constexpr std::uint32_t kCallsBetweenChecks = 4096;
+  static constexpr std::uint32_t kMostCallsBetweenChecks = 4096;
+  // The calls of a request come fast, but those of the next one may be slow.
+  static constexpr std::uint32_t kCallsOfARequest = 32;
+  // Between two checks, if the rate of calls allows it.
+  static constexpr std::chrono::milliseconds kShortestPause{250};
+  static constexpr std::chrono::milliseconds kLongestPause{500};
   static constexpr int kAttachTries = 3;
   static constexpr std::chrono::seconds kRetryDelay{1};
   // A worker changes over to a new publication in slices, because touching and dropping 80 MB in 4 KiB pages
@@ -112,6 +122,7 @@ class SetReader {
 
   // The trouble with the control page, or else with the publication; nullptr when there is none.
   [[nodiscard]] const Trouble* worst_trouble() const noexcept;
+  void plan_next_check(SteadyTime now) noexcept;
   void follow_control(SteadyTime now);
   void open_control();
   void follow_current(std::uint64_t word, SteadyTime now);
@@ -138,6 +149,9 @@ class SetReader {
   std::uint32_t calls_until_check_ = 1;
   Availability availability_ = Availability::Missing;
 
+  std::uint32_t calls_between_checks_ = 1;
+  SteadyTime checked_at_ =
+      SteadyTime::max();  // max(): the next check is asked for, and tells nothing of the rate
   ReaderSettings settings_;
   std::string set_name_;
   std::string control_path_;

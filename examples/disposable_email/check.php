@@ -5,16 +5,24 @@
 declare(strict_types=1);
 
 use App\Database;
-use App\DisposableDomains;
-use App\DomainKey;
 use KeySieve\Set;
+use KeySieve\Validation\DisposableDomains;
+use KeySieve\Validation\DomainKey;
 
+require __DIR__ . '/../../php/bootstrap.php'; // with Composer: vendor/autoload.php
 require __DIR__ . '/../Database.php';
-require __DIR__ . '/DisposableDomains.php';
-require __DIR__ . '/DomainKey.php';
 
 $db = new Database();
-$disposable = new DisposableDomains(new Set('disposable', DomainKey::PROFILE), $db);
+// The exact list has the last word. While it cannot be asked, nobody is refused.
+$isListed = static function (array $domains) use ($db): bool {
+    try {
+        return $db->rowsAmong('SELECT 1 FROM disposable_domains WHERE domain IN (?)', $domains) !== [];
+    } catch (PDOException $exception) {
+        error_log("disposable domains cannot be asked: {$exception->getMessage()}");
+        return false;
+    }
+};
+$disposable = new DisposableDomains(new Set('disposable', DomainKey::PROFILE), $isListed);
 foreach (array_slice($argv, 1) as $address) {
     echo "$address: ", $disposable->has($address) ? 'please give a lasting address' : 'welcome', "\n";
 }

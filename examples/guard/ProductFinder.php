@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace App;
 
+use KeySieve\Guard\GuardedFinder;
 use KeySieve\Membership;
 
 /**
@@ -15,11 +16,14 @@ use KeySieve\Membership;
  */
 final class ProductFinder
 {
+    private readonly GuardedFinder $products;
+
     public function __construct(
-        private readonly Membership $products,
+        Membership $products,
         private readonly RedisCache $cache,
         private readonly Database $db,
     ) {
+        $this->products = new GuardedFinder($products, $this->load(...));
     }
 
     /** @return ?array<string, mixed> */
@@ -28,10 +32,20 @@ final class ProductFinder
         // "42", "+42" and "42 " are one row for SQL, but three keys for a set: ask for the number, which the set was built
         // from.
         $number = filter_var($id, FILTER_VALIDATE_INT);
-        if ($number === false || !$this->products->mayContain($number)) {
-            return null;
+        return $number === false ? null : $this->products->find($number);
+    }
+
+    /**
+     * @param list<int> $numbers
+     * @return array<int, array<string, mixed>>
+     */
+    private function load(array $numbers): array
+    {
+        $found = [];
+        foreach ($numbers as $number) {
+            $found[$number] = $this->cache->get("product:$number") ?? $this->fromDatabase($number);
         }
-        return $this->cache->get("product:$number") ?? $this->fromDatabase($number);
+        return $found;
     }
 
     /**

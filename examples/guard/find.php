@@ -10,6 +10,7 @@ use App\ProductFinder;
 use App\RedisCache;
 use KeySieve\Set;
 
+require __DIR__ . '/../../php/bootstrap.php'; // with Composer: vendor/autoload.php
 require __DIR__ . '/../Database.php';
 require __DIR__ . '/ProductFinder.php';
 require __DIR__ . '/RedisCache.php';

@@ -1,6 +1,6 @@
 <?php
 
-// config/keysieve.php: each set with the rules by which its keys are normalised (null: any).
+// config/keysieve.php: each set with the rules by which its keys must have been normalised (null: any).
 
 declare(strict_types=1);
 
@@ -11,4 +11,6 @@ return [
         'encyclopedia' => TagKey::PROFILE,
         'shop' => TagKey::PROFILE,
     ],
+    'disposable_domains' => 'disposable',
+    'breached_passwords' => 'breached',
 ];

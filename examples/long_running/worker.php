@@ -8,10 +8,10 @@
 //   Queues such as Messenger's have something like this built in, as acknowledgement.
 // - You need not attach or refresh anything: a lookup sees a new publication within half a second; an add, `keysieve
 //   bypass` and its end at once. Keep the Set as long as you like.
-// - Expiry, the end of a timed bypass and a directory that was emptied are noticed by a request's first lookup and
-//   every 4,096 lookups. A worker like this one is one request, so it ends after an hour, and its supervisor
-//   (systemd: Restart=always) starts another. It also ends when Redis or the database is down.
+// - It says where each job begins, and so notices expiry, the end of a timed bypass and a directory that was emptied.
 // - While it idles it asks for the availability. Otherwise it would hold the memory of a publication that was replaced.
+// - It ends after an hour, and its supervisor (systemd: Restart=always) starts another, with the latest code. It also ends when
+//   Redis or the database is down.
 // - A set that is unavailable answers maybe: right, but slow. The extension logs every change in the error log.
 // - CountedSet (../fpr) needs flush() after each job, and a function that sends its counts to where they are shown.
 
@@ -56,6 +56,7 @@ while (!$stopped && hrtime(true) < $end && memory_get_usage() < BYTES_TO_USE) {
         throw new RedisException($redis->getLastError());
     }
     $page = $redis->rawCommand('BLMOVE', 'pages', $taken, 'LEFT', 'RIGHT', SECONDS_TO_WAIT); // blMove() in phpredis 6
+    KeySieve\begin_request();
     if (!is_string($page)) {
         $articles->availability();
         $offers->availability();

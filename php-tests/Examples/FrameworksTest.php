@@ -5,63 +5,19 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\Examples;
+use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+use KeySieve\Validation\PasswordKey;
 
 /**
- * The files for Symfony and Laravel, loaded by the containers of both as Debian has them.
+ * The bundle, the provider, and the examples' files for both, in Symfony and Laravel as Debian has them.
  *
  * @group frameworks
  */
 final class FrameworksTest extends TestCase
 {
-    private const CLASSES = <<<'PHP'
-        error_reporting(E_ALL & ~E_DEPRECATED); // of libraries that are older than PHP 8.2
-        require FOLDER . '/Database.php';
-        require FOLDER . '/tag_links/TagKey.php';
-        require FOLDER . '/tag_links/TagLinks.php';
-        require FOLDER . '/testing/ListedKeys.php';
-        PHP;
-
-    private const SYMFONY = self::CLASSES . <<<'PHP'
-
-        use Symfony\Component\DependencyInjection\{ContainerBuilder, Definition};
-        require 'Symfony/Component/DependencyInjection/autoload.php';
-
-        final class Asker
-        {
-            public function __construct(
-                public readonly KeySieve\Membership $articles,
-                public readonly KeySieve\Membership $offers,
-            ) {
-            }
-        }
-        function container(callable $prepare): ContainerBuilder
-        {
-            $container = new ContainerBuilder();
-            $files = new Symfony\Component\Config\FileLocator(FOLDER . '/symfony');
-            (new Symfony\Component\DependencyInjection\Loader\YamlFileLoader($container, $files))
-                ->load('services.yaml');
-            $container->register(Asker::class, Asker::class)->setAutowired(true)->setPublic(true);
-            $container->getDefinition(App\TagLinks::class)->setPublic(true);
-            $prepare($container);
-            $container->compile(true);
-            return $container;
-        }
-
-        PHP;
-
-    private const LARAVEL = self::CLASSES . <<<'PHP'
-
-        foreach (['Support', 'Container', 'Config'] as $component) {
-            require "Illuminate/$component/autoload.php";
-        }
-        require FOLDER . '/laravel/KeySieveServiceProvider.php';
-        $settings = ['keysieve' => require FOLDER . '/laravel/keysieve.php'];
-        $app = new Illuminate\Container\Container();
-        $app->instance('config', new Illuminate\Config\Repository($settings));
-        (new App\Providers\KeySieveServiceProvider($app))->register();
-
-        PHP;
+    private const SYMFONY = "require FOLDER . '/../php-tests/Support/symfony.php';\n";
+    private const LARAVEL = "require FOLDER . '/../php-tests/Support/laravel.php';\n";
 
     /** Prints of each tag whether it has an article and how many offers, and which sets were asked about it. */
     private const PRINT_LINKS = <<<'PHP'
@@ -77,7 +33,8 @@ final class FrameworksTest extends TestCase
     protected function setUp(): void
     {
         $this->examples = new Examples();
-        $this->examples->setUp('encyclopedia', 'shop');
+        $this->examples->setUp('encyclopedia', 'shop', 'disposable');
+        SharedMemory::put('breached', [PasswordKey::of('123456')], ['--key-profile', PasswordKey::PROFILE]);
     }
 
     /** @return iterable<string, array{string, string}> code that makes $links, and what the links and their sets are */
@@ -85,21 +42,21 @@ final class FrameworksTest extends TestCase
     {
         $ofSets = "猫: 猫 2\n犬:  0\nencyclopedia shop\n";
         $withFakeShop = "猫: 猫 0\n犬:  0\nencyclopedia\n";
-        yield 'Symfony wires sets by the names of parameters' => [self::SYMFONY . <<<'PHP'
-            $container = container(static fn () => null);
+        yield 'Symfony wires sets by the names of arguments' => [self::SYMFONY . <<<'PHP'
+            $container = App::container();
             $links = $container->get(App\TagLinks::class);
             $asker = $container->get(Asker::class);
             echo json_encode([$asker->articles->mayContain('犬'), $asker->offers->mayContain('2024')]), "\n";
             PHP, "[false,true]\n$ofSets"];
         yield 'Symfony passes a fake to tests' => [self::SYMFONY . <<<'PHP'
-            $container = container(static function (ContainerBuilder $container): void {
-                $container->setDefinition('keysieve.shop', new Definition(App\ListedKeys::class, [['犬']]));
+            $container = App::container(static function ($container): void {
+                $container->register('keysieve.shop', KeySieve\Testing\ListedKeys::class)->setArguments([['犬']]);
             });
             $links = $container->get(App\TagLinks::class);
             PHP, $withFakeShop];
         yield 'Laravel binds sets of its configuration' => [self::LARAVEL . '$links = $app->make(App\TagLinks::class);', $ofSets];
         yield 'Laravel passes a fake to tests' => [self::LARAVEL . <<<'PHP'
-            $app->instance('keysieve.shop', new App\ListedKeys(['犬']));
+            $app->instance('keysieve.shop', new KeySieve\Testing\ListedKeys(['犬']));
             $links = $app->make(App\TagLinks::class);
             PHP, $withFakeShop];
     }
@@ -107,7 +64,7 @@ final class FrameworksTest extends TestCase
     /** @dataProvider containers */
     public function testAContainerPassesTheSetsOfAPage(string $code, string $output): void
     {
-        self::assertSame($output, $this->examples->code($code . self::PRINT_LINKS));
+        self::assertSame($output, $this->code($code . self::PRINT_LINKS));
     }
 
     /** Any set that took the place of the one that was meant would say "absent" of its keys. */
@@ -121,8 +78,8 @@ final class FrameworksTest extends TestCase
                 }
             }
             try {
-                container(static function (ContainerBuilder $container): void {
-                    $container->register(Misnamed::class, Misnamed::class)->setAutowired(true)->setPublic(true);
+                App::container(static function ($container): void {
+                    $container->register(Misnamed::class, Misnamed::class)->setPublic(true)->setAutowired(true);
                 });
             } catch (Symfony\Component\DependencyInjection\Exception\RuntimeException $error) {
                 echo $error->getMessage();
@@ -130,7 +87,7 @@ final class FrameworksTest extends TestCase
             PHP;
         self::assertMatchesRegularExpression(
             '/Cannot autowire service "Misnamed": argument "\$ofers" .*"KeySieve\\\\Membership"/',
-            $this->examples->code(self::SYMFONY . $code),
+            $this->code(self::SYMFONY . $code),
         );
     }
 
@@ -162,7 +119,160 @@ final class FrameworksTest extends TestCase
         self::assertSame(
             "[true,false]\nTarget [KeySieve\\Membership] is not instantiable while building [Untold].\n"
                 . "Target class [keysieve.ofers] does not exist.\n",
-            $this->examples->code(self::LARAVEL . $code),
+            $this->code(self::LARAVEL . $code),
         );
+    }
+
+    public function testTheValidatorsOfSymfonyRefuseWhatIsListed(): void
+    {
+        $code = <<<'PHP'
+            final class Registration
+            {
+                #[KeySieve\Symfony\NotDisposable]
+                public string $email = 'me@a.trash.example';
+                #[KeySieve\Symfony\NotBreached(message: 'Known.')]
+                public string|int $password = 123456;
+            }
+            $registration = new Registration();
+            $validator = App::container()->get('validator');
+            $say = static function () use ($validator, $registration): void {
+                foreach ($validator->validate($registration) as $violation) {
+                    echo $violation->getPropertyPath(), ': ', $violation->getMessage(), ' ';
+                }
+                echo "\n";
+            };
+            $say();
+            [$registration->email, $registration->password] = ['me@example.org', 'correct horse battery staple'];
+            $say();
+            [$registration->email, $registration->password] = ['', ''];
+            $say();
+            PHP;
+        self::assertSame(
+            "email: Please use a permanent e-mail address. password: Known. \n\n\n",
+            $this->code(self::SYMFONY . $code),
+        );
+    }
+
+    public function testTheRulesOfLaravelRefuseWhatIsListed(): void
+    {
+        $code = <<<'PHP'
+            foreach ([['me@a.trash.example', 123456], ['me@example.org', 'correct horse battery staple']] as [$email, $password]) {
+                $rules = ['email' => 'required|not_disposable', 'password' => 'required|not_breached'];
+                echo json_encode($app->make('validator')->make(['email' => $email, 'password' => $password], $rules)->errors()), "\n";
+            }
+            PHP;
+        self::assertSame(
+            '{"email":["Please use a permanent e-mail address."],'
+                . '"password":["This password is in a list of known passwords. Please choose another one."]}' . "\n[]\n",
+            $this->code(self::LARAVEL . $code),
+        );
+    }
+
+    public function testAConstraintOfAYamlFileHasItsOptions(): void
+    {
+        $code = <<<'PHP'
+            [$plain, $named] = [new KeySieve\Symfony\NotBreached(null), new KeySieve\Symfony\NotBreached(['message' => 'Known.'])];
+            echo $plain->message, ' ', $named->message;
+            PHP;
+        self::assertSame('This password is in a list of known passwords. Please choose another one. Known.', $this->code(self::SYMFONY . $code));
+    }
+
+    /** @return iterable<string, array{string, string}> settings of Symfony, and what is wrong */
+    public static function wrongSettings(): iterable
+    {
+        yield 'two names alike' => ["['sets' => ['user-names' => null, 'user_names' => null]]", 'two sets are for the argument "user_names"'];
+        yield 'the name of another' => ["['sets' => ['shop' => null, 'other' => ['argument' => 'shop']]]", 'two sets are for the argument "shop"'];
+        yield 'no such setting' => ["['set' => ['shop' => null]]", 'Unrecognized option "set" under "keysieve"'];
+    }
+
+    /** @dataProvider wrongSettings */
+    public function testSymfonyRefusesSettingsThatAreAmbiguous(string $settings, string $reason): void
+    {
+        $code = <<<PHP
+            try {
+                (new KeySieve\Symfony\KeysieveExtension())->load([$settings], new Symfony\Component\DependencyInjection\ContainerBuilder());
+            } catch (Symfony\Component\Config\Definition\Exception\InvalidConfigurationException \$error) {
+                echo \$error->getMessage();
+            }
+            PHP;
+        self::assertStringContainsString($reason, $this->code(self::SYMFONY . $code));
+    }
+
+    public function testAValidatorAsksItsSetByItsOwnKeyProfile(): void
+    {
+        $code = <<<'PHP'
+            $container = new Symfony\Component\DependencyInjection\ContainerBuilder();
+            $settings = ['sets' => ['breached' => ['key_profile' => 'raw']], 'breached_passwords' => 'breached'];
+            (new KeySieve\Symfony\KeysieveExtension())->load([$settings], $container);
+            $container->getDefinition(KeySieve\Validation\BreachedPasswords::class)->setPublic(true);
+            $container->removeDefinition(KeySieve\Symfony\NotBreachedValidator::class); // needs the service validator
+            $container->compile();
+            echo json_encode($container->get(KeySieve\Validation\BreachedPasswords::class)->has('123456'));
+            PHP;
+        self::assertSame('true', $this->code(self::SYMFONY . $code));
+    }
+
+    public function testLaravelRefusesAListOfSets(): void
+    {
+        $code = <<<'PHP'
+            $app->make('config')->set('keysieve.sets', ['shop']);
+            try {
+                (new KeySieve\Laravel\KeysieveServiceProvider($app))->register();
+            } catch (InvalidArgumentException $error) {
+                echo $error->getMessage();
+            }
+            PHP;
+        self::assertStringContainsString('"sets" must be name => key profile', $this->code(self::LARAVEL . $code));
+    }
+
+    /** @return iterable<string, array{string}> code that makes $asks, which asks for 犬 in the next request or job of this process */
+    public static function servers(): iterable
+    {
+        yield 'Symfony, requests' => [self::SYMFONY . <<<'PHP'
+            $app = new App();
+            $asks = static fn (): string => $app->handle(Symfony\Component\HttpFoundation\Request::create('/', parameters: ['tag' => '犬']))->getContent();
+            PHP];
+        yield 'Symfony, messages' => [self::SYMFONY . <<<'PHP'
+            $container = App::container();
+            $asks = static function () use ($container): string {
+                $message = new Symfony\Component\Messenger\Envelope(new stdClass());
+                $container->get('event_dispatcher')
+                    ->dispatch(new Symfony\Component\Messenger\Event\WorkerMessageReceivedEvent($message, 'async'));
+                return json_encode($container->get(Asker::class)->articles->mayContain('犬'));
+            };
+            PHP];
+        foreach (['Laravel\Octane\Events\RequestReceived', 'Illuminate\Queue\Events\JobProcessing'] as $event) {
+            yield "Laravel, $event" => [self::LARAVEL . <<<PHP
+                \$asks = static function () use (\$app): string {
+                    \$sandbox = clone \$app; // as Octane does
+                    \$sandbox->make('events')->dispatch('$event');
+                    return json_encode(\$sandbox->make('keysieve.encyclopedia')->mayContain('犬'));
+                };
+                PHP];
+        }
+    }
+
+    /** @dataProvider servers */
+    public function testAServerNoticesAnotherDirectoryAtItsNextRequest(string $code): void
+    {
+        $code .= <<<'PHP'
+
+            echo $asks();
+            $articles = new KeySieve\Set('encyclopedia');
+            for ($call = 0; $call < 10_000; ++$call) { // from here on a lookup looks only every 4,096 calls
+                $articles->mayContain('犬');
+            }
+            $folder = get_cfg_var('keysieve.directory') . '/encyclopedia';
+            rename($folder, "$folder-" . getmypid());
+            (new App\Database())->rows("INSERT INTO articles VALUES ('犬', '犬')");
+            exec(FOLDER . '/publish encyclopedia');
+            echo ' ', json_encode($articles->mayContain('犬')), ' ', $asks();
+            PHP;
+        self::assertSame('false false true', $this->code($code));
+    }
+
+    private function code(string $code): string
+    {
+        return $this->examples->code("const TEMPORARY = '{$this->examples->folder}';\n$code");
     }
 }

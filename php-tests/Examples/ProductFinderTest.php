@@ -17,6 +17,7 @@ final class ProductFinderTest extends TestCase
 {
     /** Finds two products, and says how often it has asked Redis. */
     private const PAGE = <<<'PHP'
+        require FOLDER . '/../php/bootstrap.php';
         require FOLDER . '/Database.php';
         require FOLDER . '/guard/ProductFinder.php';
         require FOLDER . '/guard/RedisCache.php';

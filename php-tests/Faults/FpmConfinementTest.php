@@ -32,7 +32,7 @@ final class FpmConfinementTest extends TestCase
     {
         $this->publish('chrooted', ['--group', 'www-data']);
         foreach ([SharedMemory::folder('chrooted'), ...glob(SharedMemory::folder('chrooted') . '/*')] as $path) {
-            chown($path, 'daemon');
+            chown($path, posix_getpwnam('daemon')['uid']);
         }
         $pool = new FpmPool(
             VerifyingPage::script('chrooted', self::KEYS),

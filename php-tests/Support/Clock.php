@@ -28,7 +28,10 @@ final class Clock
         unlink($this->file);
     }
 
-    /** @return array<string, string> also for PHP code that moves the clock itself, by writing to FAKETIME_TIMESTAMP_FILE */
+    /**
+     * @return array<string, string> also for PHP code that moves the clock itself, by writing to FAKETIME_TIMESTAMP_FILE.
+     *                               The file is overwritten (mode "c") and never empty, which libfaketime 0.9.12 refuses.
+     */
     public function environment(): array
     {
         return [
@@ -42,6 +45,6 @@ final class Clock
     public function advance(int $seconds): void
     {
         $this->now += $seconds;
-        file_put_contents($this->file, (string) $this->now);
+        fwrite(fopen($this->file, 'c'), (string) $this->now);
     }
 }

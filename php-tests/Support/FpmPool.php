@@ -45,7 +45,8 @@ final class FpmPool
         touch($this->log);
         chmod($this->log, 0666); // pools may be of several users
         if ($user !== null) {
-            chown((string) $this->directory, $user);
+            // By number: with its own assertions on, a PHP with threads finds no user by name.
+            chown((string) $this->directory, posix_getpwnam($user)['uid']);
         }
         $this->start();
     }
@@ -109,9 +110,9 @@ final class FpmPool
     {
         $command = [
             self::program(), '-c', "{$this->directory}/php.ini", '--nodaemonize', '--fpm-config', "{$this->directory}/fpm.conf",
-            '-d', 'zend_extension=opcache', '-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=16M',
+            '-d', 'opcache.jit=tracing', '-d', 'opcache.jit_buffer_size=16M',
         ];
-        $settings = ['extension' => [getenv('KEYSIEVE_EXTENSION')]];
+        $settings = [...PhpScript::opcache(), 'extension' => [getenv('KEYSIEVE_EXTENSION')]];
         foreach (array_merge_recursive($settings, $this->settings) as $name => $values) {
             foreach ((array) $values as $value) {
                 array_push($command, '-d', "$name=$value");

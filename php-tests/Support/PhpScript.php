@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests\Support;
 
-/** PHP code in a process of its own, with the extension and with settings that cannot be changed in a running one. */
+/** PHP code in a process of its own, with what this process tests and with settings that cannot be changed in a running one. */
 final class PhpScript
 {
     /**
@@ -24,15 +24,20 @@ final class PhpScript
         }
     }
 
+    /** @return array<string, string> the settings that load opcache, which is a part of PHP 8.5 and newer */
+    public static function opcache(): array
+    {
+        return PHP_VERSION_ID < 80500 ? ['zend_extension' => 'opcache'] : [];
+    }
+
     /**
      * @param array<string, string|int> $settings
      * @return string[]
      */
     public static function interpreter(array $settings = []): array
     {
-        $settings += [
-            'extension' => getenv('KEYSIEVE_EXTENSION'),
-            'keysieve.directory' => ini_get('keysieve.directory'),
+        $settings += self::implementation() + self::settingsOfTheSuite() + [
+            'keysieve.directory' => get_cfg_var('keysieve.directory'),
             'display_errors' => '1',
             'error_reporting' => '-1',
         ];
@@ -41,5 +46,21 @@ final class PhpScript
             array_push($command, '-d', "$name=$value");
         }
         return $command;
+    }
+
+    /** @return array<string, string> what php-tests/run-suite gives to this process, too: opcache and its mode */
+    private static function settingsOfTheSuite(): array
+    {
+        return parse_ini_string((string) getenv('KEYSIEVE_PHP_SETTINGS'), scanner_mode: INI_SCANNER_RAW);
+    }
+
+    /** @return array<string, string> what loads the implementation that this process tests: the extension, or the package in PHP */
+    private static function implementation(): array
+    {
+        if (extension_loaded('keysieve')) {
+            return ['extension' => getenv('KEYSIEVE_EXTENSION')];
+        }
+        $posix = ini_get('extension_dir') . '/posix.so'; // with which the package looks at owners
+        return ['auto_prepend_file' => dirname(__DIR__, 2) . '/php/bootstrap.php'] + (is_file($posix) ? ['extension' => $posix] : []);
     }
 }

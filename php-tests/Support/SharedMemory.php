@@ -9,7 +9,7 @@ final class SharedMemory
 {
     public static function directory(): string
     {
-        return ini_get('keysieve.directory');
+        return get_cfg_var('keysieve.directory');
     }
 
     public static function folder(string $set): string
@@ -28,7 +28,7 @@ final class SharedMemory
         $list = self::directory() . "/$set.keys";
         $snapshot = self::directory() . "/$set.ks";
         file_put_contents($list, implode($separator, $keys) . $separator);
-        $target = in_array('--fpr', $options, true) ? [] : ['--fpr', '0.01'];
+        $target = in_array('--fpr', $options, true) ? [] : ['--fpr', '0.000001']; // no other key is maybe by chance
         Program::keysieve('build', '--set', $set, ...$target, ...$options, ...[$list, '-o', $snapshot]);
         return $snapshot;
     }

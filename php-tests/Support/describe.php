@@ -1,12 +1,11 @@
 <?php
 
-// Prints all classes and functions of the namespace KeySieve, of the extension or of the stub that is its argument: one
-// fact per line.
+// Prints what the namespace KeySieve offers, of the extension or of the files that are its arguments: one fact per line.
 
 declare(strict_types=1);
 
-if (isset($argv[1])) {
-    require $argv[1];
+foreach (array_slice($argv, 1) as $file) {
+    require_once $file;
 }
 
 $modifiers = static fn (ReflectionClass|ReflectionMethod|ReflectionProperty|ReflectionClassConstant $of): string
@@ -32,15 +31,18 @@ foreach ([...get_declared_classes(), ...get_declared_interfaces()] as $name) {
     if ($class->getNamespaceName() !== 'KeySieve') {
         continue;
     }
-    // PHP marks enums of its own code final, but not those of extensions.
-    $lines[] = "$name: " . ($class->isEnum() ? 'enum' : $modifiers($class) . ($class->isInterface() ? ' interface' : ' class'))
+    // PHP marks enums of its own code final, but not those of extensions. A readonly class is as good as one with such properties.
+    $lines[] = "$name: " . ($class->isEnum() ? 'enum' : str_replace(' readonly', '', $modifiers($class)) . ($class->isInterface() ? ' interface' : ' class'))
         . ', parent ' . ($class->getParentClass() ? $class->getParentClass()->getName() : 'none')
         . ', interfaces ' . implode(' ', sorted($class->getInterfaceNames()));
     foreach ($class->getReflectionConstants() as $constant) {
         $value = $constant->getValue() instanceof BackedEnum ? $constant->getValue()->value : '';
         $lines[] = "$name: {$modifiers($constant)} constant {$constant->getName()} $value";
     }
-    $isOwn = static fn ($member): bool => $member->getDeclaringClass()->getName() === $name;
+    // What is refused by a method in PHP is a flag in the extension.
+    $isOwn = static fn (ReflectionMethod|ReflectionProperty $member): bool => $member->getDeclaringClass()->getName() === $name
+        && !$member->isPrivate() && !str_contains((string) $member->getDocComment(), '@internal')
+        && !in_array($member->getName(), ['__serialize', '__unserialize'], true);
     foreach (array_filter($class->getProperties(), $isOwn) as $property) {
         $lines[] = "$name: {$modifiers($property)} {$property->getType()} \${$property->getName()}";
     }

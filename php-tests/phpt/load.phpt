@@ -29,6 +29,7 @@ Array
     [0] => KeySieve\may_contain
     [1] => KeySieve\candidate_sets
     [2] => KeySieve\stats
+    [3] => KeySieve\begin_request
 )
 Array
 (

@@ -23,6 +23,15 @@ final class FiguresTest extends TestCase
         }
     }
 
+    public function testTheFiguresOfThePackageAreThoseOfTheBenchmarks(): void
+    {
+        self::assertSame(1, preg_match('/^- \*\*Speed\.\*\*(?:.*\n)+?(?=- )/m', file_get_contents('docs/without_the_extension.md'), $speed));
+        preg_match_all('/([\d.,]+) (?:µs|MB)/', $speed[0], $told);
+        // kind, size, first call, 20 keys, cold, its floor, warm, in a batch, memory
+        $measured = self::cells(self::rowOfBenchmarks('split_block_bloom', 'The package in PHP, with sets of 100M keys'));
+        self::assertSame([$measured[2], $measured[3], $measured[4], $measured[6], $measured[7], $measured[8]], $told[1]);
+    }
+
     public function testThePlotOfTheKindsIsWhatPlanDraws(): void
     {
         $plot = tempnam(sys_get_temp_dir(), 'plot') . '.svg';
@@ -44,9 +53,9 @@ final class FiguresTest extends TestCase
         }
     }
 
-    private static function rowOfBenchmarks(string $method): string
+    private static function rowOfBenchmarks(string $method, string $title = 'A page asks for 20 keys, half of them absent'): string
     {
-        $table = '/^\*\*A page asks for 20 keys, half of them absent\*\*\n\n((?:\|.*\n)+)/m';
+        $table = '/^\*\*' . preg_quote($title, '/') . '\*\*\n\n((?:\|.*\n)+)/m';
         self::assertSame(1, preg_match($table, file_get_contents('docs/benchmarks.md'), $found));
         $rows = preg_grep('/^\| ' . preg_quote($method, '/') . ' \|/', explode("\n", $found[1]));
         self::assertCount(1, $rows, $method);

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <unordered_set>
 
@@ -72,7 +73,14 @@ KnownAbsent ask_known_absent(const SnapshotView& snapshot, const VerifyOptions& 
   return known;
 }
 
+void check_inputs(const VerifyOptions& options) {
+  const std::array paths{options.key_path, options.absent_path, options.known_absent_path};
+  if (std::ranges::count(paths, "-") > 1)
+    throw Error(ErrorKind::Usage, "standard input can be one of the lists, not several");
+}
+
 void verify(const VerifyOptions& options) {
+  check_inputs(options);
   const SnapshotFile file(options.path, Check::Everything);
   KnownAbsent known = ask_known_absent(file.view(), options);
   const Answers present = ask(file.view(), options.key_path, options.format, [&](KeyHash hash) {
@@ -106,7 +114,10 @@ void verify(const VerifyOptions& options) {
   if (!options.absent_path.empty()) {
     const Answers absent = ask(file.view(), options.absent_path, options.format,
                                [&](KeyHash hash) { return !known.contains(hash); });
-    if (absent.keys() == 0) throw Error(ErrorKind::Data, key_source(options.absent_path) + ": holds no keys");
+    if (absent.keys() == 0) {
+      throw Error(ErrorKind::Data, key_source(options.absent_path) + ": holds no keys" +
+                                       (known.keys == 0 ? "" : " but those of --known-absent"));
+    }
     const double measured = static_cast<double>(absent.maybe) / static_cast<double>(absent.keys());
     report.add("measured FPR",
                fmt::format("{}: {} of {} absent keys", format_share(measured), format_count(absent.maybe),

@@ -123,6 +123,13 @@ function write_php(string $file, string $code): void
     touch($file, time() - 60);
 }
 
+/** Loads the package in PHP, which finds its sets as files in that folder. */
+function use_package(string $folder): void
+{
+    require __DIR__ . '/../../../php/bootstrap.php';
+    KeySieve\Reader\Settings::use("files:$folder");
+}
+
 function ready(string $name): KeySieve\Set
 {
     $set = new KeySieve\Set($name);

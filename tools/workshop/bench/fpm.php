@@ -19,7 +19,7 @@ const SETTINGS = [
 const CONNECTIONS = 8;
 
 /** Methods of the part `php` that are not compared here, and new names for some others. */
-const LEFT_OUT = '/sum$|private|apcu_exists\(\), 20 calls|default/';
+const LEFT_OUT = '/sum$|package|private|apcu_exists\(\), 20 calls|default/';
 const NAMES = [
     'empty foreach over the keys' => 'a script that makes 20 keys and asks nobody',
     'CDB by dba' => 'CDB by dba, opened per request',

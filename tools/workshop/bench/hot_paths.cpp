@@ -5,6 +5,7 @@
 #include <valgrind/callgrind.h>
 
 #include "core/snapshot/builder.hpp"
+#include "tools/workshop/bench/program.hpp"
 #include "tools/workshop/bench/sample_set.hpp"
 
 namespace keysieve {
@@ -50,10 +51,11 @@ void run_batches(const std::string& path, const Lookup& lookup, const ShardArray
 
 void run_lookups(const std::string& name, const FilterKind& kind, double target_fpr,
                  const AbsentKeys& absent) {
-  const SampleSet small(kind, 256 << 10, kDistinctShards, target_fpr);
-  const SampleSet large(kind, 32 << 20, kDistinctShards, target_fpr);
+  const SampleShard shard(kind, target_fpr);
+  const SampleSet small(shard, 256 << 10, kDistinctShards);
+  const SampleSet large(shard, 32 << 20, kDistinctShards);
   const std::vector<KeyHash> present = small.members(kLookups);
-  const FilterParams params = small.array().params;
+  const FilterParams& params = shard.params;
   std::vector<std::pair<InstructionSet, std::string>> sets{{InstructionSet::Scalar, "scalar"}};
   const Lookup avx2 = kind.lookup(params, InstructionSet::Avx2);
   if (avx2.may_contain != kind.lookup(params, InstructionSet::Scalar).may_contain) {
@@ -99,14 +101,17 @@ void run_known_absent(const std::string& name, const AbsentKeys& absent) {
   run_batches(name + " with known-absent keys, AVX2, batch of present keys", lookup, view.shards(), present);
 }
 
+void run() {
+  const AbsentKeys absent(kLookups);
+  run_hash(absent);
+  for (const char* kind : kKinds) run_lookups(kind, filter_kind_named(kind), 0.01, absent);
+  run_lookups("ribbon of 0.1 %", filter_kind_named("ribbon"), 0.001, absent);
+  for (const char* kind : {"split_block_bloom", "ribbon"}) run_known_absent(kind, absent);
+}
+
 }  // namespace
 }  // namespace keysieve
 
-int main() {
-  using namespace keysieve;
-  const AbsentKeys absent(kLookups);
-  run_hash(absent);
-  for (const char* kind : kKinds) run_lookups(kind, filter_kind_named(kind), kSampleFpr, absent);
-  run_lookups("ribbon of 0.1 %", filter_kind_named("ribbon"), 0.001, absent);
-  for (const char* kind : {"split_block_bloom", "ribbon"}) run_known_absent(kind, absent);
+int main(int argc, char** argv) {
+  return keysieve::run_main("hot_paths", argc, argv, [](char**) { keysieve::run(); });
 }

@@ -1,6 +1,6 @@
 // Measures lookups of every filter kind with every instruction set, in sets that fit the second-level cache,
-// the third, and only memory; and builds of single shards. Prints nanoseconds per key as JSON;
-// tools/workshop/bench/lookup.php makes tables of it. lookup_bench [--quick]
+// the third, and only memory; of two kinds with known-absent keys too; and builds of single shards. Prints
+// nanoseconds per key as JSON; tools/workshop/bench/lookup.php makes tables of it. lookup_bench [--quick]
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -23,6 +23,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kBatch = 20;
+constexpr double kTargetFpr = 0.01;
+constexpr std::array kWithKnownAbsent{"split_block_bloom", "ribbon"};
 constexpr std::array kSetBytes{std::uint64_t{256} << 10, std::uint64_t{16} << 20, std::uint64_t{512} << 20};
 
 struct Amount {
@@ -138,7 +140,7 @@ class Unsharded {
 // Instruction sets for which a kind has its own lookups, different from those for the one before.
 std::vector<InstructionSet> instruction_sets_of(const FilterKind& kind) {
   std::vector<InstructionSet> sets;
-  const auto function = [&](InstructionSet set) { return kind.lookup(sample_params(kind), set).may_contain; };
+  const auto function = [&](InstructionSet set) { return kind.lookup({}, set).may_contain; };
   for (const InstructionSet set : instruction_sets()) {
     if (sets.empty() || function(sets.back()) != function(set)) sets.push_back(set);
   }
@@ -153,12 +155,12 @@ std::uint64_t query_count(std::uint64_t bytes) {
 
 // A set of one kind, and keys of it.
 struct Subject {
-  Subject(const FilterKind& kind, std::uint64_t bytes, std::uint32_t built_shards)
-      : set(kind, bytes, built_shards), present(set.members(query_count(bytes))) {
-    const Lookup lookup = kind.lookup(set.array().params, best_instruction_set());
+  Subject(const SampleShard& shard, std::uint64_t bytes, std::uint32_t built_shards)
+      : set(shard, bytes, built_shards), present(set.members(query_count(bytes))) {
+    const Lookup lookup = shard.kind->lookup(shard.params, best_instruction_set());
     for (const KeyHash& member : present) {
       if (!lookup.may_contain(set.array(), member))
-        throw std::runtime_error(fmt::format("{} has false negatives", kind.name));
+        throw std::runtime_error(fmt::format("{} has false negatives", shard.kind->name));
     }
   }
 
@@ -204,6 +206,16 @@ void add_lookups(Rounds& rounds, const std::string& name, const Lookup& lookup, 
   });
 }
 
+void add_batches_of_members(Rounds& rounds, const std::string& name, const Lookup& lookup,
+                            const Subject& subject) {
+  add_batches(rounds, name + "batch of 20, present", subject.present.size(),
+              [lookup, array = subject.set.array(), hashes = subject.present.data()](std::size_t first) {
+                std::array<bool, kBatch> results;
+                lookup.may_contain_many(array, {hashes + first, kBatch}, results.data());
+                return std::count(results.begin(), results.end(), true);
+              });
+}
+
 #if KEYSIEVE_X86_64
 void add_unsharded(Rounds& rounds, const Unsharded& unsharded, const Subject& subject,
                    const AbsentKeys& absent) {
@@ -233,14 +245,30 @@ Json lookups(std::uint64_t bytes, const Amount& amount) {
     for (std::size_t step = 0; step < times * kBatch; ++step) line = cycle[line].next;
     keep(line);
   });
-  std::map<std::string_view, Subject> subjects;
+  std::map<std::string, Subject> subjects;
+  const auto subject_of = [&](const std::string& name, const SampleShard& shard) -> const Subject& {
+    fmt::print(stderr, "{} bytes: building {}\n", bytes, name);
+    return subjects.try_emplace(name, shard, bytes, amount.built_shards).first->second;
+  };
   for (const FilterKind& kind : filter_kinds()) {
-    fmt::print(stderr, "{} bytes: building {}\n", bytes, kind.name);
-    const Subject& subject = subjects.try_emplace(kind.name, kind, bytes, amount.built_shards).first->second;
+    const std::string name(kind.name);
+    const SampleShard shard(kind);
+    const Subject& subject = subject_of(name, shard);
     for (const InstructionSet set : instruction_sets_of(kind)) {
-      add_lookups(rounds, fmt::format("{}|{}|", kind.name, static_cast<int>(set)),
-                  kind.lookup(subject.set.array().params, set), subject, absent);
+      const std::string path = fmt::format("{}|{}|", name, static_cast<int>(set));
+      add_lookups(rounds, path, kind.lookup(shard.params, set), subject, absent);
     }
+  }
+  for (const std::string kind : kWithKnownAbsent) {
+    const std::string path = fmt::format("{}|{}|", kind, static_cast<int>(best_instruction_set()));
+    const SampleShard without(filter_kind_named(kind));
+    add_batches_of_members(rounds, path, without.kind->lookup(without.params, best_instruction_set()),
+                           subjects.at(kind));
+    const SampleShard with(filter_kind_named(kind), kTargetFpr, true);
+    const Lookup lookup = with.kind->lookup(with.params, best_instruction_set());
+    const Subject& subject = subject_of(kind + " with known-absent keys", with);
+    add_lookups(rounds, "known-absent|" + path, lookup, subject, absent);
+    add_batches_of_members(rounds, "known-absent|" + path, lookup, subject);
   }
 #if KEYSIEVE_X86_64
   const Subject& split_blocks = subjects.at("split_block_bloom");
@@ -259,16 +287,16 @@ Json builds(const Amount& amount) {
   constexpr std::uint32_t kShards = 64;
   Rounds rounds;
   for (const FilterKind& kind : filter_kinds()) {
-    const FilterParams params = sample_params(kind);
+    const SampleShard sample(kind);
     std::vector<std::vector<KeyHash>> keys;
     for (std::uint32_t shard = 0; shard < kShards; ++shard)
-      keys.push_back(sample_keys(shard, kShards, sample_keys_per_shard(kind, params)));
-    rounds.add(std::string(kind.name), [&kind, params, keys = std::move(keys)](std::size_t times) {
-      std::vector<std::byte> shard(params.shard_bytes);
+      keys.push_back(sample_keys(shard, kShards, sample.keys));
+    rounds.add(std::string(kind.name), [&kind, sample, keys = std::move(keys)](std::size_t times) {
+      std::vector<std::byte> shard(sample.params.shard_bytes);
       while (times-- > 0) {
         ShardEntry entry;
         std::fill(shard.begin(), shard.end(), std::byte{0});
-        kind.build(shard, entry, params, keys[times % kShards]);
+        kind.build(shard, entry, sample.params, keys[times % kShards]);
         keep(shard);
       }
     });
@@ -276,8 +304,7 @@ Json builds(const Amount& amount) {
   fmt::print(stderr, "building shards\n");
   Json result;
   for (const auto& [name, median] : rounds.medians(amount)) {
-    const FilterKind& kind = filter_kind_named(name);
-    result[name] = median / sample_keys_per_shard(kind, sample_params(kind));
+    result[name] = median / SampleShard(filter_kind_named(name)).keys;
   }
   return result;
 }

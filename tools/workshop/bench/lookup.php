@@ -16,6 +16,8 @@ const AIMS = [
     'L3' => [],
     'DRAM' => ['split_block_bloom' => [1.3, 1.3, 1.15], 'ribbon' => [3, 5, 1.8]],
 ];
+/** What a second level may cost, times the kind without one: absent and present keys. */
+const KNOWN_ABSENT_AIMS = ['split_block_bloom' => [1.1, 2], 'ribbon' => [1.1, 1.4]];
 const RIBBON_BUILD_AIM = 1.8; // times binary_fuse
 
 $measured = json_decode(file_get_contents($argv[1]), true, flags: JSON_THROW_ON_ERROR);
@@ -52,6 +54,27 @@ foreach ($measured['sizes'] as $i => $size) {
     );
     $plots[] = bars('lookup_' . ($bytes >> 10) . '_kib', "Lookups of absent strings in a set of $room", 'ns per key', 'linear', $bars, 'hash of 20 bytes and lookup, with the best instructions of this processor');
 }
+$rows = [];
+foreach (KNOWN_ABSENT_AIMS as $kind => [$absent, $present]) {
+    $aims = ['single, absent' => $absent, 'batch of 20' => $absent, 'single, present' => $present, 'batch of 20, present' => $present];
+    foreach ($measured['sizes'] as $i => ['ns' => $ns]) {
+        $row = ["$kind, " . SIZES[$i]];
+        foreach ($aims as $mode => $aim) {
+            $path = "$kind|" . end($measured['kinds'][$kind]) . "|$mode";
+            $times = $ns["known-absent|$path"] / $ns[$path];
+            array_push($row, three_digits($ns["known-absent|$path"]), three_digits($times));
+            if (SIZES[$i] !== 'L3') {
+                $checks[] = at_most("$kind with known-absent keys, $mode in " . SIZES[$i] . ', times without', $aim, $times);
+            }
+        }
+        $rows[] = $row;
+    }
+}
+$headings = [];
+foreach (array_keys($aims) as $mode) {
+    array_push($headings, $mode, '× without');
+}
+$tables[] = table('Lookups in sets of the same sizes with as many known-absent keys as keys, ns per key', ['kind', ...$headings], $rows);
 $rows = [];
 foreach (array_keys($measured['kinds']) as $kind) {
     $ns = $measured['builds'][$kind];

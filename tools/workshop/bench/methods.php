@@ -6,7 +6,8 @@ declare(strict_types=1);
 
 require_once __DIR__ . '/bench.php';
 
-const APCU = ['extension=apcu', 'apc.entries_hint=%d']; // %d: number of keys
+const EXTENSION = ['extension=%2$s', 'keysieve.directory=%3$s']; // %2$s: that of keysieve; %3$s: where its sets are published
+const APCU = ['extension=apcu', 'apc.entries_hint=%1$d'];         // %1$d: number of keys
 const REDIS = ['extension=igbinary', 'extension=redis'];
 const MEMCACHED = ['extension=igbinary', 'extension=msgpack', 'extension=memcached'];
 const LARGE_ARRAY = ['opcache.memory_consumption=1024', 'opcache.interned_strings_buffer=128'];
@@ -21,9 +22,11 @@ const PROBES = 6;        // for the same
  */
 const METHODS = [
     'empty foreach over the keys' => ['nothing', 'false', []],
-    'keysieve, 20 calls' => ['keysieve', '$it->mayContain($key)', []],
-    'keysieve, mayContainMany() and its sum' => ['keysieve', 'array_sum($it->mayContainMany($keys))', []],
-    'keysieve, candidates()' => ['keysieve', 'count($it->candidates($keys))', []],
+    'keysieve, 20 calls' => ['keysieve', '$it->mayContain($key)', EXTENSION],
+    'keysieve, mayContainMany() and its sum' => ['keysieve', 'array_sum($it->mayContainMany($keys))', EXTENSION],
+    'keysieve, candidates()' => ['keysieve', 'count($it->candidates($keys))', EXTENSION],
+    'package in PHP, 20 calls' => ['package', '$it->mayContain($key)', []],
+    'package in PHP, candidates()' => ['package', 'count($it->candidates($keys))', []],
     'isset on a private array' => ['array', 'isset($it[$key])', []],
     'isset on an array in opcache' => ['opcache', 'isset($it[$key])', LARGE_ARRAY],
     'apcu_exists(), 20 calls' => ['apcu', 'apcu_exists($key)', APCU],
@@ -74,7 +77,7 @@ function write_ask_file(Place $place): void
 function fill(Place $place): void
 {
     match ($place->store) {
-        'nothing', 'keysieve', 'array' => null,
+        'nothing', 'keysieve', 'package', 'array' => null,
         'opcache' => fill_opcache($place),
         'apcu' => each_thousand($place, fn (array $keys) => apcu_store(array_fill_keys($keys, true)) === [] || throw new RuntimeException('APCu is full')),
         'shards of 8 KB', 'shards of 1 KB' => open($place)->fill(),
@@ -93,6 +96,7 @@ function open(Place $place): mixed
     return match ($place->store) {
         'nothing', 'apcu' => null,
         'keysieve' => ready("keys-$place->count"),
+        'package' => open_package($place),
         'array' => all_keys($place),
         'opcache' => require "$place->file.php",
         'shards of 8 KB' => new Shards($place, 8192, 6500),
@@ -110,7 +114,7 @@ function shared_bytes(Place $place, mixed $it): int
 {
     return match ($place->store) {
         'nothing', 'array' => 0,
-        'keysieve' => $it->info()->sizeBytes,
+        'keysieve', 'package' => $it->info()->sizeBytes,
         'opcache' => bytes_of_opcache(),
         'apcu' => bytes_of_apcu(),
         'shards of 8 KB', 'shards of 1 KB' => $it->count * $it->bytes,
@@ -136,6 +140,15 @@ function all_keys(Place $place): array
         $all += array_fill_keys($keys, true);
     });
     return $all;
+}
+
+/** Asks for keys of all shards, so that what it keeps of them counts as memory of the process. */
+function open_package(Place $place): KeySieve\Set
+{
+    use_package($place->folder);
+    $set = ready("keys-$place->count");
+    $set->mayContainMany(range(1, 20_000));
+    return $set;
 }
 
 function fill_opcache(Place $place): void

@@ -1,7 +1,7 @@
 <?php
 
 // Lets all methods take turns at a page of 20 keys, each in a process of its own.
-// php php.php FOLDER EXTENSION SETS_DIRECTORY ROUNDS COUNT...; FOLDER has the output of hot.php, hot.json
+// php php.php FOLDER EXTENSION SETS_DIRECTORY ROUNDS COUNT...; FOLDER has the output of hot.php and package.php, *.json
 
 declare(strict_types=1);
 
@@ -127,8 +127,8 @@ foreach ($counts as $count) {
     foreach (METHODS as $name => [, , $own_settings]) {
         fprintf(STDERR, "%s keys: %s\n", number_format($count), $name);
         $settings = ['memory_limit=-1', 'display_errors=stderr', 'zend_extension=opcache', 'opcache.enable_cli=1', 'opcache.jit=off', 'apc.enable_cli=1',
-            'apc.shm_size=1G', "extension=$extension", "keysieve.directory=$sets", ...$own_settings];
-        $options = array_map(fn (string $setting): string => '-d' . sprintf($setting, $count), $settings);
+            'apc.shm_size=1G', ...$own_settings];
+        $options = array_map(fn (string $setting): string => '-d' . sprintf($setting, $count, $extension, $sets), $settings);
         $workers[$name] = new Worker(PHP_BINARY, '-n', ...$options, ...[__FILE__, 'worker', $name, (string) $count, $folder]);
         $needs[$name] = $workers[$name]->needs; // keeps those of the largest
     }
@@ -152,12 +152,16 @@ foreach (array_keys(METHODS) as $i => $name) {
     $bars[] = [$name, rounded($medians[$largest][$name])];
 }
 
-$hot = json_decode(file_get_contents("$folder/hot.json"), true, flags: JSON_THROW_ON_ERROR);
+[$hot, $package] = array_map(
+    fn (string $file): array => json_decode(file_get_contents("$folder/$file.json"), true, flags: JSON_THROW_ON_ERROR),
+    ['hot', 'package'],
+);
 /** How much slower the fastest of these is. */
 $ratio = fn (string ...$names): float => min(array_intersect_key($ratios[$largest], array_flip($names)));
 $of = '20 keys of ' . short($largest) . ': times faster than';
 print_part([
     'one process per method, which take turns by rounds; keys of 20 bytes, made while no time is taken, drawn from all keys of the set and as many absent ones',
+    ...$package['settings'],
     'opcache.enable_cli=1, opcache.jit=off; for the array in opcache: opcache.memory_consumption=1024, opcache.interned_strings_buffer=128',
     'APCu ' . said_by_php("phpversion('apcu')", 'apcu') . ': apc.shm_size=1G, apc.entries_hint = number of keys; by default it is 4096',
     'Bloom in PHP: k = 6; 6,500 keys in 8 KB, 800 in 1 KB; crc32; one apcu_fetch() per key',
@@ -167,6 +171,7 @@ print_part([
 ], [
     table('A page asks for 20 keys, half of them absent', [...$columns, 'measured FPR', short($largest) . ' keys: per process', 'shared'], $rows),
     ...$hot['tables'],
+    ...$package['tables'],
 ], [
     bars('php_methods', 'A page asks for 20 keys of ' . short($largest), 'µs', 'log', $bars),
 ], [
@@ -175,4 +180,5 @@ print_part([
     at_least("$of Bloom in PHP", 7, $ratio('Bloom in PHP: 8 KB shards in APCu', 'Bloom in PHP: 1 KB shards in APCu')),
     at_least("$of any socket", 15, $ratio('Redis, 120 GETBIT in one pipeline', 'Redis, SMISMEMBER', 'memcached, getMulti()')),
     at_least("$of isset on a private array", 3, $ratio('isset on a private array')),
+    ...$package['checks'],
 ]);

@@ -1,12 +1,13 @@
 <?php
 
-// Fills in the page of all benches: php report.php PAGE PARTS DRAW. Between "<!-- begin PART WHAT... -->" and "<!-- end PART
-// -->" it puts the contents of PARTS/PART.json: tables, plots, checks, settings. The program DRAW writes the plots into the
-// folder next to the page that has its name. A part that was not measured is named in its place.
+// Fills in the page of all benches: php report.php PAGE RESULTS DRAW PART... Between "<!-- begin PART WHAT... -->" and "<!-- end
+// PART -->" it puts the contents of RESULTS/PART.json: tables, plots, checks, settings. The program DRAW writes the plots into the
+// folder next to the page that has its name. A part without results is named in its place; parts that are not given stay.
 
 declare(strict_types=1);
 
-[, $page, $parts, $draw] = $argv;
+[, $page, $results, $draw] = $argv;
+$parts = array_slice($argv, 4);
 $folder = preg_replace('/\.md$/', '', $page);
 
 function row(array $cells): string
@@ -46,9 +47,12 @@ function draw(array $plots, string $draw, string $folder): void
     proc_close($process) === 0 || throw new RuntimeException("$draw has failed");
 }
 
-$fill_in = function (array $place) use ($parts, $folder, $draw): string {
-    [, $begin, $name, $whats, $end] = $place;
-    $file = "$parts/$name.json";
+$fill_in = function (array $place) use ($parts, $results, $folder, $draw): string {
+    [$all, $begin, $name, $whats, $end] = $place;
+    if (!in_array($name, $parts, true)) {
+        return $all;
+    }
+    $file = "$results/$name.json";
     if (!is_file($file)) {
         return "$begin\n*$name was not measured.*\n$end";
     }

@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <stdexcept>
 #include <thread>
 
-#include "core/filters/sizing.hpp"
+#include "core/filters/retrieval.hpp"
 #include "core/hash/key_hash.hpp"
 #include "core/partition/shard_order.hpp"
 
 namespace keysieve {
 namespace {
+
+constexpr std::uint64_t kSizedKeys = 100'000'000;
 
 KeyHash sample_key(const HashRange& shard, std::uint32_t key) {
   const std::uint64_t random = fold((shard.first.word ^ key) ^ kA, 0x8EBC6AF09C88C6E3);  // also from wyhash
@@ -21,12 +24,11 @@ KeyHash sample_key(const HashRange& shard, std::uint32_t key) {
 
 }  // namespace
 
-FilterParams sample_params(const FilterKind& kind, double target_fpr) {
-  return size_filter(kind, {.keys = 1'000'000, .target_fpr = target_fpr}).params;
-}
-
-std::uint32_t sample_keys_per_shard(const FilterKind& kind, const FilterParams& params, double target_fpr) {
-  return static_cast<std::uint32_t>(most_keys_per_shard(kind, params, target_fpr));
+SampleShard::SampleShard(const FilterKind& of, double target_fpr, bool with_known_absent) : kind(&of) {
+  const Geometry geometry = size_filter(
+      of, {.keys = kSizedKeys, .target_fpr = target_fpr, .known_absent = with_known_absent ? kSizedKeys : 0});
+  params = geometry.params;
+  keys = static_cast<std::uint32_t>(kSizedKeys / geometry.shard_count);
 }
 
 std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t shard_count, std::uint32_t keys) {
@@ -36,42 +38,55 @@ std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t shard_count,
   return hashes;
 }
 
-SampleSet::SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t built_shards,
-                     double target_fpr)
-    : kind_(&kind),
-      params_(sample_params(kind, target_fpr)),
-      shard_count_(static_cast<std::uint32_t>(bytes / kDefaultShardBytes)),
+SampleSet::SampleSet(const SampleShard& shard, std::uint64_t bytes, std::uint32_t built_shards)
+    : shard_(shard),
+      shard_count_(static_cast<std::uint32_t>(bytes / shard.params.stride())),
       built_shards_(std::min(built_shards, shard_count_)),
-      keys_per_shard_(sample_keys_per_shard(kind, params_, target_fpr)),
       shards_(bytes),
-      entries_(shard_count_) {
+      entries_(shard_count_),
+      seeds_(shard_count_) {
   {
     const std::uint32_t half = built_shards_ / 2;
     const std::jthread other([this, half] { build(0, half); });
     build(half, built_shards_);
   }
-  for (std::uint32_t shard = built_shards_; shard < shard_count_; ++shard) {
-    const std::uint32_t model = shard % built_shards_;
-    entries_[shard] = entries_[model];
-    std::memcpy(shards_.get().data() + std::uint64_t{shard} * params_.shard_bytes, array().shard(model),
-                params_.shard_bytes);
+  const std::uint32_t stride = shard.params.stride();
+  for (std::uint32_t index = built_shards_; index < shard_count_; ++index) {
+    const std::uint32_t model = index % built_shards_;
+    entries_[index] = entries_[model];
+    seeds_[index] = seeds_[model];
+    std::memcpy(shards_.get().data() + std::uint64_t{index} * stride, array().shard(model), stride);
   }
 }
 
 void SampleSet::build(std::uint32_t first, std::uint32_t end) {
-  for (std::uint32_t shard = first; shard < end; ++shard) {
-    const MutableBytes bytes =
-        shards_.get().subspan(std::uint64_t{shard} * params_.shard_bytes, params_.shard_bytes);
-    kind_->build(bytes, entries_[shard], params_, sample_keys(shard, shard_count_, keys_per_shard_));
+  const FilterParams& params = shard_.params;
+  for (std::uint32_t index = first; index < end; ++index) {
+    const MutableBytes bytes = shards_.get().subspan(std::uint64_t{index} * params.stride(), params.stride());
+    const std::vector<KeyHash> keys = sample_keys(index, shard_count_, shard_.keys);
+    shard_.kind->build(bytes.first(params.shard_bytes), entries_[index], params, keys);
+    if (params.retrieval_bytes != 0) build_second_level(index, bytes.subspan(params.shard_bytes), keys);
   }
 }
 
+void SampleSet::build_second_level(std::uint32_t shard, MutableBytes level, std::span<const KeyHash> keys) {
+  const FilterParams filter_alone{.shard_bytes = shard_.params.shard_bytes,
+                                  .hash_count = shard_.params.hash_count};
+  const Lookup lookup = shard_.kind->lookup(filter_alone, best_instruction_set());
+  std::vector<KeyHash> known_absent = sample_keys(shard, shard_count_, 2 * shard_.keys);
+  known_absent.erase(known_absent.begin(), known_absent.begin() + shard_.keys);
+  std::erase_if(known_absent, [&](KeyHash hash) { return !lookup.may_contain(array(), hash); });
+  const auto seed = build_retrieval(level, keys, known_absent);
+  if (!seed) throw std::runtime_error(fmt::format("{}: a second level is too small", shard_.kind->name));
+  seeds_[shard] = *seed;
+}
+
 ShardArray SampleSet::array() const noexcept {
-  return {shards_.get().data(), entries_.data(), shard_count_, params_};
+  return {shards_.get().data(), entries_.data(), shard_count_, shard_.params, seeds_.data()};
 }
 
 double SampleSet::bits_per_key() const noexcept {
-  return 8.0 * static_cast<double>(params_.shard_bytes + sizeof(ShardEntry)) / keys_per_shard_;
+  return 8.0 * static_cast<double>(shard_.params.stride() + sizeof(ShardEntry)) / shard_.keys;
 }
 
 std::vector<KeyHash> SampleSet::members(std::uint64_t count) const {
@@ -79,7 +94,7 @@ std::vector<KeyHash> SampleSet::members(std::uint64_t count) const {
   std::vector<KeyHash> members(count);
   for (KeyHash& member : members) {
     const auto shard = static_cast<std::uint32_t>(random() % built_shards_);
-    const auto key = static_cast<std::uint32_t>(random() % keys_per_shard_);
+    const auto key = static_cast<std::uint32_t>(random() % shard_.keys);
     member = sample_key(range_of_shards(shard, shard + 1, shard_count_), key);
   }
   return members;

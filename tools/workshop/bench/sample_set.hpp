@@ -7,18 +7,25 @@
 #include <string_view>
 #include <vector>
 
-#include "core/filters/filter_kind.hpp"
+#include "core/filters/sizing.hpp"
 #include "core/snapshot/snapshot.hpp"
 
 namespace keysieve {
 
-inline constexpr double kSampleFpr = 0.01;
+// What one shard of a sample set has, as sized for very many keys.
+struct SampleShard {
+  const FilterKind* kind;
+  FilterParams params;
+  std::uint32_t keys;
+
+  // `with_known_absent`: as many known-absent keys as keys.
+  explicit SampleShard(const FilterKind& of, double target_fpr = 0.01, bool with_known_absent = false);
+};
 
 class SampleSet {
  public:
   // `built_shards`: how many are built; the others are copies of them, and have no members.
-  SampleSet(const FilterKind& kind, std::uint64_t bytes, std::uint32_t built_shards,
-            double target_fpr = kSampleFpr);
+  SampleSet(const SampleShard& shard, std::uint64_t bytes, std::uint32_t built_shards);
 
   [[nodiscard]] ShardArray array() const noexcept;
   [[nodiscard]] double bits_per_key() const noexcept;
@@ -27,14 +34,14 @@ class SampleSet {
 
  private:
   void build(std::uint32_t first, std::uint32_t end);
+  void build_second_level(std::uint32_t shard, MutableBytes level, std::span<const KeyHash> keys);
 
-  const FilterKind* kind_;
-  FilterParams params_;
+  SampleShard shard_;
   std::uint32_t shard_count_;
   std::uint32_t built_shards_;
-  std::uint32_t keys_per_shard_;
   SnapshotBytes shards_;
   std::vector<ShardEntry> entries_;
+  std::vector<std::uint8_t> seeds_;  // of second levels
 };
 
 // Texts of kTextBytes bytes each that belong to no set, one after the other, and their hashes.
@@ -53,12 +60,7 @@ struct AbsentKeys {
   std::vector<KeyHash> hashes;
 };
 
-// Parameters of a set with that target FPR, and the number of keys that one of its shards is sized for.
-FilterParams sample_params(const FilterKind& kind, double target_fpr = kSampleFpr);
-std::uint32_t sample_keys_per_shard(const FilterKind& kind, const FilterParams& params,
-                                    double target_fpr = kSampleFpr);
-
-// The keys from which SampleSet builds one shard of so many.
+// Keys of one shard of so many.
 std::vector<KeyHash> sample_keys(std::uint32_t shard, std::uint32_t shard_count, std::uint32_t keys);
 
 }  // namespace keysieve

@@ -1,0 +1,194 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Reader\Bytes;
+use KeySieve\Reader\Failure;
+use KeySieve\Reader\File;
+use KeySieve\Reader\Header;
+use KeySieve\Reader\Snapshot;
+use KeySieve\Set;
+use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\TestCase;
+
+/** The snapshot reader of the package, compared with the extension in one process, and with bytes that are wrong. */
+final class ReaderTest extends TestCase
+{
+    /** @return iterable<string, array{string}> */
+    public static function kinds(): iterable
+    {
+        foreach (SharedMemory::kinds() as $kind) {
+            yield $kind => [$kind];
+        }
+    }
+
+    /** @dataProvider kinds */
+    public function testAnswersLikeTheExtensionInRandomSnapshots(string $kind): void
+    {
+        mt_srand(crc32($kind)); // always the same sets; their seeds are random
+        for ($round = 0; $round < 6; ++$round) {
+            $count = (int) 10 ** (mt_rand(0, 4_500) / 1_000);
+            $options = ['--kind', $kind, '--fpr', (string) (10 ** (-mt_rand(400, 5_000) / 1_000)), '--shard-size', [1, 2, 4][mt_rand(0, 2)] . 'KiB'];
+            if ($round % 2 === 1) {
+                $absent = SharedMemory::directory() . '/reader.absent';
+                file_put_contents($absent, implode("\n", self::keys(mt_rand(1, 20_000), 'absent')) . "\n");
+                array_push($options, '--known-absent', $absent);
+            }
+            SharedMemory::put("random-$kind-$round", self::keys($count), $options);
+            $snapshot = Snapshot::of("random-$kind-$round", File::open(SharedMemory::directory() . "/random-$kind-$round.ks"));
+            $set = new Set("random-$kind-$round");
+            $keys = [...self::keys(min($count, 3_000)), ...self::keys(2_000, 'absent'), ...self::keys(5_000, 'foreign')];
+            self::assertSame($set->mayContainMany($keys), self::answers($snapshot, $keys), "$count keys, " . implode(' ', $options));
+            self::assertSame($set->info()->fillRatio, $snapshot->fillRatio());
+        }
+    }
+
+    /** @return iterable<string, array{string, string[]}> a set, and options of `keysieve build` */
+    public static function largeSets(): iterable
+    {
+        yield 'one level' => ['large', ['--kind', 'split_block_bloom', '--fpr', '0.01']];
+        yield 'known-absent keys, small shards' => ['large-two-levels', ['--kind', 'ribbon', '--fpr', '0.0001', '--shard-size', '1KiB', '--known-absent']];
+    }
+
+    /**
+     * The package keeps only single shards of it.
+     *
+     * @dataProvider largeSets
+     * @param string[] $options
+     */
+    public function testAnswersLikeTheExtensionInASetOfSomeMegabytes(string $name, array $options): void
+    {
+        if (end($options) === '--known-absent') {
+            $options[] = SharedMemory::directory() . '/reader.absent';
+            file_put_contents(end($options), implode("\n", self::keys(100_000, 'absent')) . "\n");
+        }
+        SharedMemory::put($name, range(1, 2_000_000), $options);
+        $file = SharedMemory::directory() . "/$name.ks";
+        self::assertGreaterThan(2 << 20, filesize($file));
+        $keys = [...range(1_990_000, 2_010_000), ...self::keys(2_000, 'absent')];
+        self::assertSame((new Set($name))->mayContainMany($keys), self::answers(Snapshot::of($name, File::open($file)), $keys));
+
+        $whole = file_get_contents($file);
+        $whole[-1] = $whole[-1] ^ "\x10"; // of the last shard, whose neighbours have the same checksum
+        $damaged = Snapshot::of($name, self::inMemory($whole));
+        $refused = 0;
+        foreach (range(1, 20_000) as $key) {
+            try {
+                self::assertSame([true], self::answers($damaged, [$key]));
+            } catch (Failure) {
+                ++$refused;
+            }
+        }
+        self::assertGreaterThan(0, $refused);
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function golden(): iterable
+    {
+        foreach (glob(dirname(__DIR__) . '/tests/golden/*.ks') as $file) {
+            if (!str_starts_with(basename($file), 'retired')) {
+                yield basename($file) => [$file];
+            }
+        }
+    }
+
+    /** @dataProvider golden */
+    public function testAnswersLikeTheExtensionInGoldenSnapshots(string $file): void
+    {
+        $endless = SharedMemory::directory() . '/endless.ks';
+        file_put_contents($endless, self::sealed(substr_replace(file_get_contents($file), str_repeat("\0", 8), 88, 8))); // valid_for
+        $header = Header::read(File::open($endless));
+        $snapshot = Snapshot::of($header->setName, File::open($endless));
+        SharedMemory::publish($endless);
+        $set = new Set($header->setName);
+        self::assertSoon(static fn (): bool => $set->info()->kind === $snapshot->kindName() && $set->info()->keyCount === $header->keyCount);
+        $keys = [...range(1, 5_000), ...self::keys(5_000)];
+        self::assertSame($set->mayContainMany($keys), self::answers($snapshot, $keys));
+    }
+
+    /** @dataProvider kinds */
+    public function testAWrongByteIsRefusedWhereverItIs(string $kind): void
+    {
+        $keys = self::keys(300);
+        $absent = SharedMemory::directory() . '/reader.absent';
+        file_put_contents($absent, implode("\n", self::keys(300, 'absent')) . "\n");
+        $whole = file_get_contents(SharedMemory::build('damaged', $keys, ['--kind', $kind, '--shard-size', '1KiB', '--known-absent', $absent]));
+        for ($at = 0; $at < strlen($whole); $at += $at < 400 ? 1 : 37) {
+            $bytes = $whole;
+            $bytes[$at] = $bytes[$at] ^ "\x10";
+            try {
+                self::answers(Snapshot::of('damaged', self::inMemory($bytes)), $keys);
+                self::fail("accepted a wrong byte at $at");
+            } catch (Failure $failure) {
+                self::assertStringStartsWith('memory', $failure->getMessage());
+            }
+        }
+    }
+
+    public function testASnapshotOfAnotherLengthIsRefused(): void
+    {
+        $whole = file_get_contents(SharedMemory::build('lengths', self::keys(300)));
+        foreach (['' => 'is not a whole snapshot', substr($whole, 0, -1) => 'is cut short', "$whole-" => 'is too long'] as $bytes => $reason) {
+            self::assertThrows(Failure::class, $reason, static fn () => Snapshot::of('lengths', self::inMemory((string) $bytes)));
+        }
+        self::assertThrows(Failure::class, 'holds set "lengths", not "other"', static fn () => Snapshot::of('other', self::inMemory($whole)));
+    }
+
+    /** Tables whose checksums are right but which no builder makes: each must be refused before it misleads a lookup. */
+    public function testATableThatCannotBeIsRefused(): void
+    {
+        foreach (self::kinds() as [$kind]) {
+            $whole = file_get_contents(SharedMemory::build('tables', self::keys(300), ['--kind', $kind, '--shard-size', '1KiB']));
+            foreach ([["\xff", 3], ["\xff\xff", 4], ["\xff\xff", 6]] as [$wrong, $field]) {
+                $bytes = substr_replace($whole, $wrong, 4096 + $field, strlen($wrong));
+                $tables = unpack('P', $bytes, 296)[1];
+                $bytes = substr_replace($bytes, strrev(hash('xxh3', substr($bytes, 4096, $tables - 4096), true)), 312, 8);
+                $snapshot = self::inMemory(self::sealed($bytes));
+                $ask = static fn () => self::answers(Snapshot::of('tables', $snapshot), self::keys(300));
+                self::assertThrows(Failure::class, 'entry of shard 0 cannot be: ', $ask);
+            }
+        }
+    }
+
+    /**
+     * @param array<string|int> $keys
+     * @return bool[]
+     */
+    private static function answers(Snapshot $snapshot, array $keys): array
+    {
+        $seed = ['seed' => $snapshot->header->seed];
+        return array_map(static fn (string|int $key): bool => $snapshot->mayContain(unpack('J', hash('xxh3', (string) $key, true, $seed))[1]), $keys);
+    }
+
+    /** With the right checksum of its header. */
+    private static function sealed(string $snapshot): string
+    {
+        return substr_replace($snapshot, strrev(hash('xxh3', substr($snapshot, 0, 4088), true)), 4088, 8);
+    }
+
+    private static function inMemory(string $bytes): Bytes
+    {
+        return new class ($bytes) implements Bytes {
+            public function __construct(private readonly string $bytes)
+            {
+            }
+
+            public function size(): int
+            {
+                return strlen($this->bytes);
+            }
+
+            public function name(): string
+            {
+                return 'memory';
+            }
+
+            public function read(int $offset, int $length): string
+            {
+                return substr($this->bytes, $offset, $length);
+            }
+        };
+    }
+}

@@ -1,0 +1,134 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Key;
+use KeySieve\Membership;
+use KeySieve\Set;
+use KeySieve\Testing\ListedKeys;
+use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\TestCase;
+use KeySieve\Validation\BreachedPasswords;
+use KeySieve\Validation\DisposableDomains;
+use KeySieve\Validation\DomainKey;
+use KeySieve\Validation\PasswordKey;
+
+/** Lists of what nobody should use: a set that cannot be asked refuses nobody. */
+final class ValidationTest extends TestCase
+{
+    private const PASSWORDS = '/usr/share/john/password.lst'; // of Debian's john-data
+
+    /** @return iterable<string, array{string, string[]}> an address, and the domains that are asked for it, in one call */
+    public static function addresses(): iterable
+    {
+        yield 'a domain' => ['me@Example.ORG', ['example.org']];
+        yield 'a subdomain' => ['me@a.b.example.org', ['a.b.example.org', 'b.example.org', 'example.org']];
+        yield 'a dot at the end' => ['me@example.org.', ['example.org']];
+        yield 'as long as a domain may be' => ['me@' . str_repeat('a', 249) . '.org', [str_repeat('a', 249) . '.org']];
+        yield 'longer' => ['me@' . str_repeat('a.', 30_000) . 'org', []];
+        yield 'a space' => ['me@exam ple.org', []];
+        yield 'an @ in quotes' => ['"a@b.example"@example.org', ['example.org']];
+        yield 'a top-level domain alone' => ['me@example', []];
+        yield 'no domain' => ['me@', []];
+        yield 'no address' => ['me', []];
+        yield 'nothing' => ['', []];
+    }
+
+    /**
+     * @dataProvider addresses
+     * @param string[] $domains
+     */
+    public function testADomainAndItsParentsAreLookedUp(string $address, array $domains): void
+    {
+        $asked = [];
+        $list = new DisposableDomains(new ListedKeys($domains), function (array $candidates) use (&$asked): bool {
+            $asked[] = $candidates;
+            return false;
+        });
+        self::assertFalse($list->has($address));
+        self::assertSame($domains === [] ? [] : [$domains], $asked);
+        foreach ($domains as $domain) {
+            self::assertTrue((new DisposableDomains(new ListedKeys([$domain])))->has($address));
+        }
+        self::assertFalse((new DisposableDomains(new ListedKeys(['org', 'other.example'])))->has($address));
+    }
+
+    public function testTheExactListHasTheLastWord(): void
+    {
+        $list = new DisposableDomains(new ListedKeys(['honest.example', 'trash.example']), static fn (array $domains): bool => in_array('trash.example', $domains, true));
+        self::assertTrue($list->has('me@a.trash.example'));
+        self::assertFalse($list->has('me@honest.example'));
+    }
+
+    /** @return iterable<string, array{string, ?bool}> a set that cannot be asked, and whether it throws */
+    public static function unavailableSets(): iterable
+    {
+        foreach (['missing', 'other-rules', 'bypassed-list'] as $name) {
+            yield "$name, maybe" => [$name, false];
+            yield "$name, throws" => [$name, true];
+        }
+    }
+
+    /** @dataProvider unavailableSets */
+    public function testASetThatCannotBeAskedRefusesNobody(string $name, bool $throws): void
+    {
+        SharedMemory::put('other-rules', [PasswordKey::of('123456'), 'trash.example'], ['--key-profile', 'raw']);
+        SharedMemory::put('bypassed-list', [PasswordKey::of('123456'), 'trash.example'], ['--key-profile', 'x']);
+        SharedMemory::bypass('bypassed-list');
+        $set = new Set($name, 'x', $throws);
+        $wrapped = new class ($set) implements Membership { // as an application's own decorator
+            public function __construct(private readonly Set $set)
+            {
+            }
+
+            public function mayContain(string|int|Key $key): bool
+            {
+                return $this->set->mayContain($key);
+            }
+
+            public function mayContainMany(array $keys): array
+            {
+                return $this->set->mayContainMany($keys);
+            }
+
+            public function candidates(array $keys): array
+            {
+                return $this->set->candidates($keys);
+            }
+        };
+        foreach ([$set, $wrapped] as $list) {
+            self::assertFalse((new BreachedPasswords($list))->has('123456'));
+            self::assertFalse((new DisposableDomains($list))->has('me@trash.example'));
+        }
+        $isListed = static fn (array $domains): bool => $domains === ['a.trash.example', 'trash.example'];
+        self::assertTrue((new DisposableDomains($set, $isListed))->has('me@a.trash.example'), 'the exact list decides');
+    }
+
+    public function testASetThatComesIsNotTakenForAListOfAll(): void
+    {
+        $passwords = new BreachedPasswords(new Set('coming', PasswordKey::PROFILE));
+        self::assertFalse($passwords->has('honest'));
+        SharedMemory::put('coming', [PasswordKey::of('123456')], ['--key-profile', PasswordKey::PROFILE]);
+        self::assertSoon(static function () use ($passwords): bool {
+            self::assertFalse($passwords->has('honest'));
+            return $passwords->has('123456');
+        });
+    }
+
+    /** @group frameworks */
+    public function testCommonPasswordsAreKnown(): void
+    {
+        $passwords = preg_grep('/^#!comment:|^$/', file(self::PASSWORDS, FILE_IGNORE_NEW_LINES), PREG_GREP_INVERT);
+        $options = ['--key-profile', PasswordKey::PROFILE, '--fpr', '0.001'];
+        SharedMemory::put('breached', array_map(PasswordKey::of(...), $passwords), $options);
+        $list = new BreachedPasswords(new Set('breached', PasswordKey::PROFILE));
+        foreach ($passwords as $password) {
+            self::assertTrue($list->has($password), $password);
+        }
+        $others = array_map(static fn (int $number): string => "correct horse battery staple $number", range(1, 10_000));
+        // 10 are expected, and twice as many have a chance of less than 0.2 %.
+        self::assertLessThanOrEqual(20, count(array_filter($others, $list->has(...))));
+    }
+}

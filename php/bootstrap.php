@@ -1,0 +1,26 @@
+<?php
+
+// Loads keysieve's classes and functions where the extension is not there. Composer includes it; other code may do so itself.
+
+declare(strict_types=1);
+
+spl_autoload_register(static function (string $class): void {
+    if (!str_starts_with($class, 'KeySieve\\')) {
+        return;
+    }
+    // A signal handler may ask a set in the middle of a call, where it would not find a class that is just being loaded. So a Set
+    // comes with all that it may need.
+    $folders = $class === 'KeySieve\Set' ? ['', '/Reader', '/Reader/Kind'] : [];
+    foreach ($folders as $folder) {
+        foreach (preg_grep('/^[A-Z]\w+\.php$/', scandir(__DIR__ . "/src$folder")) as $name) {
+            require_once __DIR__ . "/src$folder/$name";
+        }
+    }
+    $file = __DIR__ . '/src/' . strtr(substr($class, 9), '\\', '/') . '.php';
+    if (is_file($file)) {
+        require_once $file;
+    }
+});
+if (!extension_loaded('keysieve')) {
+    require_once __DIR__ . '/src/functions.php';
+}

@@ -1,0 +1,10 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve;
+
+/** Implemented by the exceptions of this package. Arguments of a wrong type throw PHP's own TypeError. */
+interface Exception extends \Throwable
+{
+}

@@ -1,0 +1,44 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Guard;
+
+use KeySieve\Membership;
+
+/**
+ * A repository that is asked only for keys that may exist.
+ *
+ *     $byId = fn (array $ids): array => array_column($db->products($ids), null, 'id');
+ *     $products = new GuardedFinder(new Set('products'), $byId);
+ *     $product = $products->find(42);    // null without a query, if 42 is absent
+ *
+ * A row that was inserted after the build is absent too, until its key is added (`keysieve add`, or examples/add_then_commit).
+ *
+ * @template T
+ */
+final class GuardedFinder
+{
+    /** @param \Closure(list<int|string>): array<int|string, T> $find gives what it finds, by key; never called without a key */
+    public function __construct(
+        private readonly Membership $set,
+        private readonly \Closure $find,
+    ) {
+    }
+
+    /** @return ?T */
+    public function find(int|string $key): mixed
+    {
+        return $this->findMany([$key])[$key] ?? null;
+    }
+
+    /**
+     * @param array<int|string> $keys
+     * @return array<int|string, T> by key
+     */
+    public function findMany(array $keys): array
+    {
+        $candidates = array_values($this->set->candidates($keys));
+        return $candidates === [] ? [] : ($this->find)($candidates);
+    }
+}

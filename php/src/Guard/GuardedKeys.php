@@ -1,0 +1,41 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Guard;
+
+use KeySieve\Membership;
+
+/** The keys of a cache that a set knows: those with a prefix. What follows the prefix is the key in the set. */
+final class GuardedKeys
+{
+    public function __construct(
+        private readonly Membership $set,
+        private readonly string $prefix,
+    ) {
+    }
+
+    /** True for keys that are not guarded. */
+    public function mayExist(mixed $key): bool
+    {
+        return !$this->isGuarded($key) || $this->set->mayContain(substr($key, strlen($this->prefix)));
+    }
+
+    /**
+     * Those that may exist. Asks the set once.
+     *
+     * @param list<mixed> $keys
+     * @return list<mixed>
+     */
+    public function candidates(array $keys): array
+    {
+        $guarded = array_filter($keys, $this->isGuarded(...));
+        $asked = array_map(fn (string $key): string => substr($key, strlen($this->prefix)), $guarded);
+        return array_values(array_diff_key($keys, array_diff_key($asked, $this->set->candidates($asked))));
+    }
+
+    private function isGuarded(mixed $key): bool
+    {
+        return is_string($key) && str_starts_with($key, $this->prefix);
+    }
+}

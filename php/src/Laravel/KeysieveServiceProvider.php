@@ -1,0 +1,71 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Laravel;
+
+use Illuminate\Contracts\Validation\Factory;
+use Illuminate\Queue\Events\JobProcessing;
+use Illuminate\Support\ServiceProvider;
+use KeySieve\Membership;
+use KeySieve\Set;
+use KeySieve\Validation\BreachedPasswords;
+use KeySieve\Validation\DisposableDomains;
+use KeySieve\Validation\DomainKey;
+use KeySieve\Validation\PasswordKey;
+use Laravel\Octane\Events\RequestReceived;
+
+use function KeySieve\begin_request;
+
+/**
+ * Binds each set of config/keysieve.php as "keysieve.NAME", and adds the rules not_disposable and not_breached.
+ *
+ * A bare Membership is not bound: a class without a chosen set would silently get that one, and "absent" for keys of another. Choose
+ * the set of a class with
+ *
+ *     $this->app->when(Shelf::class)->needs(Membership::class)->give('keysieve.shop');
+ *
+ * Singletons are right under Octane as well: a set keeps nothing of a request, and follows new publications on its own.
+ */
+final class KeysieveServiceProvider extends ServiceProvider
+{
+    public function register(): void
+    {
+        $this->mergeConfigFrom(__DIR__ . '/keysieve.php', 'keysieve');
+        $config = $this->app->make('config')->get('keysieve');
+        if ($config['sets'] !== [] && array_is_list($config['sets'])) {
+            throw new \InvalidArgumentException('config/keysieve.php: "sets" must be name => key profile, or name => null');
+        }
+        foreach ($config['sets'] as $name => $keyProfile) {
+            $this->app->singleton("keysieve.$name", static fn (): Membership => new Set((string) $name, $keyProfile));
+        }
+        $this->bindList(DisposableDomains::class, $config['disposable_domains'], DomainKey::PROFILE);
+        $this->bindList(BreachedPasswords::class, $config['breached_passwords'], PasswordKey::PROFILE);
+    }
+
+    public function boot(): void
+    {
+        $this->publishes([__DIR__ . '/keysieve.php' => $this->app->basePath('config/keysieve.php')]);
+        foreach ([RequestReceived::class, JobProcessing::class] as $begin) {
+            $this->app->make('events')->listen($begin, static fn () => begin_request());
+        }
+        $this->callAfterResolving('validator', $this->addRules(...));
+    }
+
+    /** With a set of its own, whatever key profile the application asks the set with. */
+    private function bindList(string $list, int|string|null $set, string $keyProfile): void
+    {
+        if ($set !== null) {
+            $this->app->singleton($list, static fn (): object => new $list(new Set((string) $set, $keyProfile, false)));
+        }
+    }
+
+    private function addRules(Factory $rules): void
+    {
+        foreach (['not_disposable' => DisposableDomains::class, 'not_breached' => BreachedPasswords::class] as $rule => $list) {
+            $isText = static fn (mixed $value): bool => is_scalar($value) || $value instanceof \Stringable;
+            $passes = fn (string $attribute, mixed $value): bool => !$isText($value) || !$this->app->make($list)->has((string) $value);
+            $rules->extend($rule, $passes, $list::REFUSAL);
+        }
+    }
+}

@@ -1,0 +1,14 @@
+<?php
+
+declare(strict_types=1);
+
+// config/keysieve.php
+
+return [
+    // each set with the rules by which its keys must have been normalised (null: any)
+    'sets' => [],
+    // the set that the rule not_disposable asks
+    'disposable_domains' => null,
+    // the set that the rule not_breached asks
+    'breached_passwords' => null,
+];

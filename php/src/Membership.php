@@ -1,0 +1,32 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve;
+
+/** May a key be in a set? Type-hint this, and tests can pass a fake. */
+interface Membership
+{
+    /** False: certainly absent as of this generation. True: maybe, ask your database. Ints count as their decimal strings. */
+    public function mayContain(string|int|Key $key): bool;
+
+    /**
+     * The same for many keys, all answered by one generation. The result has the array keys of the argument, in its order.
+     *
+     * @template TKey of array-key
+     * @phpstan-param array<TKey, string|int|Key> $keys
+     * @phpstan-return array<TKey, bool>
+     */
+    public function mayContainMany(array $keys): array;
+
+    /**
+     * The keys worth a query to your database. Array keys are kept, as by array_filter(): pass the result through
+     * array_values() where a list is expected, such as PDOStatement::execute().
+     *
+     * @template TKey of array-key
+     * @template TValue of string|int|Key
+     * @phpstan-param array<TKey, TValue> $keys
+     * @phpstan-return array<TKey, TValue>
+     */
+    public function candidates(array $keys): array;
+}

@@ -1,0 +1,132 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader;
+
+/** The adds log of a set in a dir: store, a file of frames that others append to. tools/stores/log_file.hpp has the format. */
+final class AddsLog
+{
+    private const HEADER_BYTES = 32;
+    private const ENTRY_BYTES = 20;
+    private const NO_KEY = 0xffffffff;
+
+    private ?File $file = null;
+    private int $offset = 0; // everything before it has been read
+
+    public function __construct(private readonly string $path)
+    {
+    }
+
+    /** Makes the next read begin at the first entry. */
+    public function rewind(): void
+    {
+        $this->offset = 0;
+    }
+
+    /**
+     * The keys behind the position that were not read yet; some may come again. Of a file that took the place of the one before,
+     * all of them.
+     *
+     * @return iterable<string>
+     * @throws Failure if the file is damaged or cannot be read
+     */
+    public function newKeys(string $after): iterable
+    {
+        $status = File::statusOf($this->path);
+        if ($status === null) {
+            File::statusOf(dirname($this->path)) ?? throw Failure::unreadable(dirname($this->path) . ': No such file or directory');
+            return;
+        }
+        $open = $this->file?->status();
+        if ($open === null || [$open['dev'], $open['ino']] !== [$status['dev'], $status['ino']] || $status['size'] < $this->offset) {
+            $this->file = File::open($this->path);
+            $this->offset = 0;
+        }
+        $begin = $this->offset;
+        try {
+            yield from $this->keysFromHere($after);
+        } catch (Failure $failure) {
+            if ($begin === 0) {
+                throw $failure;
+            }
+            // A writer whose disk has failed may have replaced what was read before.
+            $this->offset = 0;
+            yield from $this->keysFromHere($after);
+        }
+    }
+
+    /** @return iterable<string> */
+    private function keysFromHere(string $after): iterable
+    {
+        while (($payload = $this->nextPayload($count)) !== null) {
+            yield from $this->keysOf($payload, $count, $after);
+            $this->offset += self::HEADER_BYTES + strlen($payload);
+        }
+    }
+
+    /** Null if there is no whole frame: a writer may be at work, or may have been killed. */
+    private function nextPayload(?int &$count): ?string
+    {
+        $header = $this->file->readUpTo($this->offset, self::HEADER_BYTES);
+        if (strlen($header) < self::HEADER_BYTES) {
+            return null;
+        }
+        if (trim($header, "\0") === '') {
+            return $this->isZeroFrom($this->offset) ? null : throw $this->damaged();
+        }
+        $fields = unpack('a8magic/Vcount/Vbytes', $header);
+        if ($fields['magic'] !== 'KEYSLOG1' || strrev(hash('xxh3', substr($header, 0, 24), true)) !== substr($header, 24)) {
+            throw $this->damaged();
+        }
+        $payload = $this->file->readUpTo($this->offset + self::HEADER_BYTES, $fields['bytes']);
+        if (strlen($payload) < $fields['bytes']) {
+            return null;
+        }
+        if (strrev(hash('xxh3', $payload, true)) !== substr($header, 16, 8)) {
+            throw $this->damaged();
+        }
+        $count = $fields['count'];
+        return $payload;
+    }
+
+    /** After a crash a file may end with zeros. */
+    private function isZeroFrom(int $offset): bool
+    {
+        while (($piece = $this->file->readUpTo($offset, 1 << 16)) !== '') {
+            if (trim($piece, "\0") !== '') {
+                return false;
+            }
+            $offset += strlen($piece);
+        }
+        return true;
+    }
+
+    /** @return iterable<string> */
+    private function keysOf(string $payload, int $count, string $after): iterable
+    {
+        for ($at = 0; $count > 0; --$count) {
+            if (strlen($payload) < $at + self::ENTRY_BYTES) {
+                throw $this->damaged();
+            }
+            $position = substr($payload, $at, 16);
+            $length = unpack('V', $payload, $at + 16)[1];
+            $at += self::ENTRY_BYTES;
+            if ($length === self::NO_KEY) {
+                continue;
+            }
+            if (strlen($payload) < $at + $length) {
+                throw $this->damaged();
+            }
+            if (strcmp($position, $after) > 0) { // big-endian, so bytes compare as positions do
+                yield substr($payload, $at, $length);
+            }
+            $at += $length;
+        }
+    }
+
+    private function damaged(): Failure
+    {
+        return Failure::data("$this->path: is damaged at byte $this->offset");
+    }
+}

@@ -1,0 +1,267 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader;
+
+use KeySieve\Availability;
+use KeySieve\Info;
+use KeySieve\InvalidNameException;
+use KeySieve\Key;
+use KeySieve\UnavailableException;
+
+/** A set that this process has asked: what answers for it, what it has answered, and what has been logged. */
+final class AttachedSet
+{
+    private const NAME_RULE = '1 to 64 characters a-z, 0-9, _ or -, beginning with a letter or digit';
+    private const CALLS_BETWEEN_LOOKS = 4096;
+
+    /** @var array<string, self> */
+    private static array $all = [];
+    private static bool $hasSaidThatNothingIsConfigured = false;
+
+    private ?Source $source;
+    private int $process; // that has opened the source: a forked one has files of its own, whose positions nobody else moves
+    private ?Publication $ready = null; // what answers, as of the last call
+    private ?Failure $damage = null; // found while a shard was read
+    private ?Snapshot $damaged = null;
+    private int $calls = 0;
+    private int $lookedAt = -1;
+    private int $answered = 0;
+    private int $maybe = 0;
+    private int $unavailable = 0;
+    private Availability $loggedAvailability = Availability::Ready;
+    private string $loggedReason = '';
+    /** @var array<string, true> */
+    private array $loggedProfiles = [];
+
+    private function __construct(private readonly string $name)
+    {
+        $this->openSource();
+    }
+
+    private function openSource(): void
+    {
+        $this->process = getmypid();
+        $this->ready = null;
+        $this->lookedAt = -1;
+        try {
+            $source = Settings::sourceOf($this->name);
+        } catch (\InvalidArgumentException $wrong) {
+            error_log("keysieve: {$wrong->getMessage()}: every lookup answers maybe");
+            self::$hasSaidThatNothingIsConfigured = true;
+        }
+        $this->source = $source ?? null;
+    }
+
+    /** @throws InvalidNameException */
+    public static function named(string $name, string $function): self
+    {
+        if (isset(self::$all[$name])) {
+            return self::$all[$name];
+        }
+        if (preg_match(Header::NAME_RULE, $name) !== 1) {
+            $shown = substr(explode("\0", $name, 2)[0], 0, 80);
+            throw new InvalidNameException("$function must be " . self::NAME_RULE . ", \"$shown\" given");
+        }
+        return self::$all[$name] = new self($name);
+    }
+
+    /** @return array<string, array{calls: int, maybe: int, absent: int, unavailable: int}> */
+    public static function counts(): array
+    {
+        return array_map(static fn (self $set): array => [
+            'calls' => $set->calls,
+            'maybe' => $set->maybe,
+            'absent' => $set->answered - $set->maybe,
+            'unavailable' => $set->unavailable,
+        ], array_filter(self::$all, static fn (self $set): bool => $set->calls > 0));
+    }
+
+    public static function beginRequest(): void
+    {
+        foreach (self::$all as $set) {
+            $set->lookedAt = -1;
+        }
+    }
+
+    /**
+     * One answer for each key, all of one publication. $throws: null does what the setting says.
+     *
+     * @param array<string> $keys
+     * @return array<bool>
+     */
+    public function ask(array $keys, ?string $keyProfile, ?bool $throws): array
+    {
+        ++$this->calls;
+        $publication = $this->serving($keyProfile);
+        if ($publication !== null) {
+            try {
+                return $this->answer($publication, $keys);
+            } catch (Failure $damage) {
+                $this->sayDamaged($damage);
+            }
+        }
+        return $this->giveUp($keys, $keyProfile, $throws);
+    }
+
+    public function availability(?string $keyProfile): Availability
+    {
+        return $this->serving($keyProfile) !== null ? Availability::Ready : $this->whyNotReady();
+    }
+
+    public function info(?string $keyProfile): ?Info
+    {
+        if (!Settings::isEnabled() || $this->source === null) {
+            return null;
+        }
+        $this->serving($keyProfile);
+        $publication = $this->source->publication();
+        if ($publication === null) {
+            return null;
+        }
+        try {
+            return Info::of($publication, $this->trouble($keyProfile));
+        } catch (Failure $damage) {
+            $this->sayDamaged($damage);
+            return null;
+        }
+    }
+
+    /**
+     * @param array<string> $keys
+     * @return array<bool>
+     */
+    private function answer(Publication $publication, array $keys): array
+    {
+        $snapshot = $publication->snapshot();
+        $seed = ['seed' => $snapshot->header->seed];
+        $hasAdded = $publication->hasAdded();
+        $answers = [];
+        $maybe = 0;
+        foreach ($keys as $index => $key) {
+            $hash = unpack('J', hash('xxh3', $key, true, $seed))[1];
+            $answers[$index] = $is = $snapshot->mayContain($hash) || ($hasAdded && $publication->addedMayContain($hash));
+            $maybe += (int) $is;
+        }
+        $this->answered += count($keys);
+        $this->maybe += $maybe;
+        return $answers;
+    }
+
+    /** What answers in this call; null unless the set is Ready. */
+    private function serving(?string $keyProfile): ?Publication
+    {
+        if (!Settings::isEnabled()) {
+            return null;
+        }
+        if (getmypid() !== $this->process) {
+            $this->openSource();
+        }
+        if ($this->source === null) {
+            $this->sayThatNothingIsConfigured();
+            return null;
+        }
+        $now = time();
+        $looks = $now !== $this->lookedAt || $this->calls % self::CALLS_BETWEEN_LOOKS === 0;
+        if ($looks) {
+            $this->lookedAt = $now;
+        }
+        if ($this->source->follow($now, $looks)) {
+            if ($this->damage !== null && (!$this->damage->isForGood || $this->source->publication()?->snapshot() !== $this->damaged)) {
+                $this->damage = null;
+            }
+            $this->logChange();
+            $this->ready = $this->state() === Availability::Ready ? $this->source->publication() : null;
+        }
+        return $keyProfile === null || $this->ready?->snapshot()->header->keyProfile === $keyProfile ? $this->ready : null;
+    }
+
+    private function state(): Availability
+    {
+        return $this->damage?->availability ?? $this->source?->availability() ?? Availability::Missing;
+    }
+
+    private function reason(): string
+    {
+        return $this->damage?->getMessage() ?? $this->source?->reason() ?? 'no source is configured';
+    }
+
+    private function whyNotReady(): Availability
+    {
+        if (!Settings::isEnabled()) {
+            return Availability::Disabled;
+        }
+        return $this->state() === Availability::Ready ? Availability::Incompatible : $this->state();
+    }
+
+    /**
+     * @param array<string> $keys
+     * @return array<true>
+     */
+    private function giveUp(array $keys, ?string $keyProfile, ?bool $throws): array
+    {
+        $availability = $this->whyNotReady();
+        $this->unavailable += count($keys);
+        $isOtherProfile = $availability === Availability::Incompatible && $this->state() === Availability::Ready;
+        $reason = "set \"$this->name\" " . ($isOtherProfile
+            ? 'was ' . $this->otherProfile($keyProfile)
+            : "is {$this->state()->value} ({$this->reason()})");
+        if ($isOtherProfile && !isset($this->loggedProfiles[$keyProfile])) {
+            $this->loggedProfiles[$keyProfile] = true;
+            error_log("keysieve: $reason: every such lookup answers maybe");
+        }
+        $isSwitchedOff = $availability === Availability::Bypassed || $availability === Availability::Disabled;
+        if (($throws ?? Settings::throwsWhenUnavailable()) && !$isSwitchedOff) {
+            throw new UnavailableException($this->name, $availability, $reason);
+        }
+        return array_map(static fn (): bool => true, $keys);
+    }
+
+    private function trouble(?string $keyProfile): ?string
+    {
+        $profile = $this->source->publication()?->snapshot()->header->keyProfile;
+        if ($this->state() === Availability::Ready && $keyProfile !== null && $profile !== $keyProfile) {
+            return $this->otherProfile($keyProfile);
+        }
+        return $this->reason() === '' ? null : $this->reason();
+    }
+
+    private function otherProfile(string $keyProfile): string
+    {
+        $profile = $this->source->publication()->snapshot()->header->keyProfile;
+        return "built with key profile \"$profile\", not \"$keyProfile\"";
+    }
+
+    private function logChange(): void
+    {
+        [$availability, $reason] = [$this->state(), $this->reason()];
+        if ($availability === $this->loggedAvailability && $reason === $this->loggedReason) {
+            return;
+        }
+        $wasReady = $this->loggedAvailability === Availability::Ready;
+        [$this->loggedAvailability, $this->loggedReason] = [$availability, $reason];
+        error_log("keysieve: set \"$this->name\" " . match (true) {
+            $availability !== Availability::Ready => "is $availability->value ($reason): every lookup answers maybe",
+            $reason !== '' => "keeps its old publication: $reason",
+            default => 'is ' . ($wasReady ? 'up to date' : 'ready') . ' again',
+        });
+    }
+
+    /** From now on every answer is maybe: if bytes are damaged until there is another snapshot, else until the next look. */
+    private function sayDamaged(Failure $damage): void
+    {
+        $this->damage = $damage;
+        $this->damaged = $this->source->publication()?->snapshot();
+        $this->ready = null;
+        $this->logChange();
+    }
+
+    private function sayThatNothingIsConfigured(): void
+    {
+        if (!self::$hasSaidThatNothingIsConfigured) {
+            self::$hasSaidThatNothingIsConfigured = true;
+            error_log('keysieve: neither the extension nor KEYSIEVE_SOURCE is there: every lookup answers maybe');
+        }
+    }
+}

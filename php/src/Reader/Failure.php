@@ -1,0 +1,35 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader;
+
+use KeySieve\Availability;
+
+/** Why something could not be read. Never leaves the package: the set then answers maybe, and Info::$trouble says why. */
+final class Failure extends \Exception
+{
+    /** @param bool $isForGood it is no use to try again before there is something else to read */
+    private function __construct(string $message, public readonly Availability $availability, public readonly bool $isForGood)
+    {
+        parent::__construct($message);
+    }
+
+    /** It may succeed another time: a file is missing, or cannot be opened. */
+    public static function unreadable(string $message): self
+    {
+        return new self($message, Availability::Missing, false);
+    }
+
+    /** The bytes are damaged. */
+    public static function data(string $message): self
+    {
+        return new self($message, Availability::Missing, true);
+    }
+
+    /** Another version wrote it. */
+    public static function incompatible(string $message): self
+    {
+        return new self($message, Availability::Incompatible, true);
+    }
+}

@@ -1,0 +1,159 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader;
+
+/** An open file that is read without a buffer, because others write to it. */
+final class File implements Bytes
+{
+    private const TYPE = 0170000;
+    private const REGULAR = 0100000;
+
+    private static ?\Closure $note = null;
+    private static ?string $warning = null;
+
+    /** @param resource $stream */
+    private function __construct(private $stream, private readonly string $path)
+    {
+    }
+
+    /** @throws Failure */
+    public static function open(string $path): self
+    {
+        self::checkIsRegular($path, self::statusOf($path)); // opening a pipe would wait for its other end
+        $stream = self::quietly($path, static fn () => fopen($path, 'rb'));
+        stream_set_read_buffer($stream, 0);
+        self::checkIsRegular($path, fstat($stream));
+        return new self($stream, $path);
+    }
+
+    /**
+     * The whole of a small file; null if there is none.
+     *
+     * @throws Failure
+     */
+    public static function contents(string $path): ?string
+    {
+        if (self::statusOf($path) === null) {
+            return null;
+        }
+        $file = self::open($path);
+        return $file->readUpTo(0, $file->size());
+    }
+
+    /**
+     * What stat() says now, of a link what lstat() says if told so; null if there is nothing.
+     *
+     * @return ?array<string, int>
+     * @throws Failure if it cannot be known, or is a link that leads nowhere
+     */
+    public static function statusOf(string $path, bool $ofLink = false): ?array
+    {
+        clearstatcache(true, $path);
+        try {
+            $status = self::quietly($path, static fn () => lstat($path));
+        } catch (Failure) {
+            $reason = self::whyNotOpened($path);
+            // lstat() gives no reason, and that of fopen() is a text in the language of the process: so compare it with those of
+            // files that cannot be there.
+            if ($reason === self::whyNotOpened(__FILE__ . '.none') || $reason === self::whyNotOpened(__FILE__ . '/none')) {
+                return null;
+            }
+            throw Failure::unreadable("$path: " . ($reason ?? 'has just appeared'));
+        }
+        return $ofLink ? $status : self::quietly($path, static fn () => stat($path));
+    }
+
+    public function name(): string
+    {
+        return $this->path;
+    }
+
+    /** @return array<string, int> as of fstat() */
+    public function status(): array
+    {
+        return fstat($this->stream);
+    }
+
+    public function size(): int
+    {
+        return $this->status()['size'];
+    }
+
+    public function read(int $offset, int $length): string
+    {
+        $bytes = $this->readUpTo($offset, $length);
+        if (strlen($bytes) !== $length) {
+            throw Failure::data("$this->path: is cut short: it ends before byte " . $offset + $length);
+        }
+        return $bytes;
+    }
+
+    /**
+     * Fewer at the end of the file.
+     *
+     * @throws Failure
+     */
+    public function readUpTo(int $offset, int $length): string
+    {
+        if ($length === 0) {
+            return '';
+        }
+        if (feof($this->stream)) {
+            rewind($this->stream); // or it reads nothing there again, though the file has grown
+        }
+        // One call, so that no signal handler reads between a seek and a read. Without quietly(), which takes longer than the read.
+        self::$warning = null;
+        set_error_handler(self::$note ??= self::note(...));
+        try {
+            $bytes = stream_get_contents($this->stream, $length, $offset);
+        } finally {
+            restore_error_handler();
+        }
+        return self::$warning === null ? (string) $bytes : throw Failure::unreadable("$this->path: " . self::$warning);
+    }
+
+    /** @param ?array<string, int> $status */
+    private static function checkIsRegular(string $path, ?array $status): void
+    {
+        if ($status !== null && ($status['mode'] & self::TYPE) !== self::REGULAR) {
+            throw Failure::unreadable("$path: not a regular file");
+        }
+    }
+
+    private static function whyNotOpened(string $path): ?string
+    {
+        try {
+            fclose(self::quietly('', static fn () => fopen($path, 'rb')));
+            return null;
+        } catch (Failure $failure) {
+            return $failure->getMessage();
+        }
+    }
+
+    /**
+     * A warning becomes a Failure with the system's reason, and no error handler of the application sees it.
+     *
+     * @template T
+     * @param callable(): (T|false) $call
+     * @return T
+     */
+    private static function quietly(string $path, callable $call): mixed
+    {
+        self::$warning = null;
+        set_error_handler(self::$note ??= self::note(...));
+        try {
+            $result = $call();
+        } finally {
+            restore_error_handler();
+        }
+        return $result === false || self::$warning !== null ? throw Failure::unreadable("$path: " . (self::$warning ?? 'cannot be read')) : $result;
+    }
+
+    private static function note(int $level, string $message): bool
+    {
+        self::$warning = substr((string) strrchr(": $message", ':'), 2);
+        return true;
+    }
+}

@@ -1,0 +1,61 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader;
+
+/** A set's folder in the directory where the loader publishes, if it can be trusted. On Windows no owner is looked at. */
+final class Folder
+{
+    private const WRITABLE_BY_OTHERS = 0022;
+    private const DIRECTORY = 04; // the upper bits of a mode
+    private const LINK = 012;
+
+    private readonly int $owner;
+
+    /**
+     * @param ?int $trustedOwner a uid, besides root and this process's own
+     * @throws Failure
+     */
+    public function __construct(private readonly string $path, private readonly ?int $trustedOwner)
+    {
+        $status = File::statusOf($path, ofLink: true);
+        if (($status['mode'] ?? 0) >> 12 !== self::DIRECTORY) {
+            throw Failure::unreadable($path . ($status === null ? ': No such file or directory' : ': Not a directory'));
+        }
+        $this->owner = $status['uid'];
+        if (!self::hasOwners()) {
+            return;
+        }
+        if ($this->owner !== 0 && $this->owner !== posix_geteuid() && $this->owner !== $trustedOwner) {
+            throw Failure::unreadable("$path: not trusted: it belongs to uid $this->owner, which is neither root nor this process's user "
+                . 'nor the configured owner');
+        }
+        if (($status['mode'] & self::WRITABLE_BY_OTHERS) !== 0) {
+            throw Failure::unreadable("$path: not trusted: its group or others may write to it");
+        }
+    }
+
+    /** @throws Failure */
+    public function open(string $name): File
+    {
+        $path = "$this->path/$name";
+        if ((File::statusOf($path, ofLink: true)['mode'] ?? 0) >> 12 === self::LINK) {
+            throw Failure::unreadable("$path: not trusted: not a regular file");
+        }
+        $file = File::open($path);
+        $status = $file->status();
+        $fault = match (true) {
+            !self::hasOwners() => null,
+            $status['uid'] !== $this->owner => "it belongs to uid {$status['uid']}, the folder to uid $this->owner",
+            ($status['mode'] & self::WRITABLE_BY_OTHERS) !== 0 => 'its group or others may write to it',
+            default => null,
+        };
+        return $fault === null ? $file : throw Failure::unreadable("$path: not trusted: $fault");
+    }
+
+    private static function hasOwners(): bool
+    {
+        return function_exists('posix_geteuid');
+    }
+}

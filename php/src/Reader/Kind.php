@@ -1,0 +1,91 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader;
+
+use KeySieve\Reader\Kind\BinaryFuse;
+use KeySieve\Reader\Kind\BlockedBloom;
+use KeySieve\Reader\Kind\Bloom;
+use KeySieve\Reader\Kind\Cuckoo;
+use KeySieve\Reader\Kind\PartitionedBloom;
+use KeySieve\Reader\Kind\Ribbon;
+use KeySieve\Reader\Kind\SplitBlockBloom;
+use KeySieve\Reader\Kind\Xor3;
+
+/** How the shards of one filter kind answer. docs/filters.md has the bits of each. */
+abstract class Kind
+{
+    /** By the numbers in snapshot headers. */
+    private const KINDS = [
+        1 => Bloom::class,
+        2 => PartitionedBloom::class,
+        3 => BlockedBloom::class,
+        4 => SplitBlockBloom::class,
+        5 => Cuckoo::class,
+        6 => Xor3::class,
+        7 => BinaryFuse::class,
+        9 => Ribbon::class,
+    ];
+
+    /** In messages and in Info. */
+    public const NAME = '';
+
+    /** The least and the greatest hash_count. */
+    protected const HASH_COUNTS = [1, 20];
+
+    final protected function __construct(protected readonly int $shardBytes, protected readonly int $hashCount)
+    {
+    }
+
+    /** @throws Failure for a kind that is not known, or a hash count that it cannot have */
+    public static function of(int $number, int $shardBytes, int $hashCount, string $source): self
+    {
+        $class = self::KINDS[$number] ?? throw Failure::incompatible("$source: filter kind $number is not known to this version");
+        if ($hashCount < $class::HASH_COUNTS[0] || $hashCount > $class::HASH_COUNTS[1]) {
+            throw Failure::data("$source: k = $hashCount is out of range for " . $class::NAME);
+        }
+        return new $class($shardBytes, $hashCount);
+    }
+
+    /**
+     * Whether the shard that begins at $at may hold a key. $bytes goes on behind the shard for at least 8 bytes, or ends with it.
+     *
+     * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry of the shard table, without a fault
+     */
+    abstract public function mayContain(string $bytes, int $at, array $entry, int $hash): bool;
+
+    /**
+     * Why there can be no such entry; null: there can.
+     *
+     * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry
+     */
+    public function faultOf(array $entry): ?string
+    {
+        return $entry['seed'] === 0 && $entry['width'] === 0 && $entry['blocks'] === 0 && $entry['shape'] === 0
+            ? null : 'its kind has no seed, width, block count or shape';
+    }
+
+    /**
+     * Share of the bits that are set, in cuckoo of the slots that are taken; null for kinds to which no keys can be added.
+     *
+     * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry
+     */
+    public function fillRatio(string $bytes, int $at, array $entry): ?float
+    {
+        $set = 0;
+        foreach (count_chars(substr($bytes, $at, $this->shardBytes), 1) as $byte => $count) {
+            $set += substr_count(decbin($byte), '1') * $count;
+        }
+        return $set / (8 * $this->shardBytes);
+    }
+
+    /** The field of $width bits that begins $bit bits behind $at. At most 32 bits. */
+    protected static function field(string $bytes, int $at, int $bit, int $width): int
+    {
+        $first = $at + ($bit >> 3);
+        $word = unpack('P', $bytes, min($first, strlen($bytes) - 8))[1];
+        $shift = ($bit & 7) + 8 * max(0, $first - strlen($bytes) + 8);
+        return $word >> $shift & (1 << $width) - 1;
+    }
+}

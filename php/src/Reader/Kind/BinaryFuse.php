@@ -1,0 +1,39 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader\Kind;
+
+use KeySieve\Reader\Word;
+
+/** Positions in neighbouring segments. */
+final class BinaryFuse extends Peeled
+{
+    public const NAME = 'binary_fuse';
+    protected const HASH_COUNTS = [3, 4];
+
+    private const INSIDE_BITS = 10; // of the hash, for the place inside a segment
+
+    protected function positions(int $mixed, array $entry): array
+    {
+        $first = Word::reduce($mixed, $entry['blocks'] << $entry['shape']);
+        $inside = Word::product($mixed, Word::A);
+        $positions = [$first];
+        for ($i = 1; $i < $this->hashCount; ++$i, $inside <<= self::INSIDE_BITS) {
+            $moved = $inside >> 64 - self::INSIDE_BITS & (1 << $entry['shape']) - 1;
+            $positions[] = $first + ($i << $entry['shape']) ^ $moved;
+        }
+        return $positions;
+    }
+
+    protected function faultOfTable(array $entry, int $slots): ?string
+    {
+        if ($entry['shape'] > self::INSIDE_BITS) {
+            return 'its segments are longer than they can be';
+        }
+        if ($entry['blocks'] === 0) {
+            return 'it has fields of a table without segments';
+        }
+        return $entry['blocks'] + $this->hashCount - 1 <= $slots >> $entry['shape'] ? null : 'its slots reach beyond the shard';
+    }
+}

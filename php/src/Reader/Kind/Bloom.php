@@ -1,0 +1,27 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader\Kind;
+
+use KeySieve\Reader\Kind;
+use KeySieve\Reader\Word;
+
+/** k bits anywhere in the shard. */
+final class Bloom extends Kind
+{
+    public const NAME = 'bloom';
+
+    public function mayContain(string $bytes, int $at, array $entry, int $hash): bool
+    {
+        $mixed = Word::mix($hash);
+        for ($i = 0; $i < $this->hashCount; ++$i) {
+            $mixed = Word::product($mixed, Word::G);
+            $bit = Word::reduce($mixed, 8 * $this->shardBytes);
+            if ((ord($bytes[$at + ($bit >> 3)]) >> ($bit & 7) & 1) === 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,72 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader\Kind;
+
+use KeySieve\Reader\Kind;
+use KeySieve\Reader\Word;
+
+/** A fingerprint in one of two buckets of four slots. */
+final class Cuckoo extends Kind
+{
+    public const NAME = 'cuckoo';
+    protected const HASH_COUNTS = [4, 26];
+
+    private const NARROWEST = 2;
+
+    public function mayContain(string $bytes, int $at, array $entry, int $hash): bool
+    {
+        $width = $entry['width'];
+        if ($width === 0) {
+            return $entry['keys'] !== 0;
+        }
+        $mixed = Word::mix($hash, $entry['seed']);
+        $buckets = $this->buckets($width);
+        $fingerprint = 1 + Word::reduce(Word::product($mixed, Word::C), (1 << $width) - 1);
+        $bucket = Word::reduce($mixed, $buckets);
+        $other = Word::reduce(Word::fold($fingerprint, Word::A), $buckets) - $bucket;
+        return self::has($bytes, $at, $width, $bucket, $fingerprint)
+            || self::has($bytes, $at, $width, $other < 0 ? $other + $buckets : $other, $fingerprint);
+    }
+
+    public function faultOf(array $entry): ?string
+    {
+        if ($entry['width'] > $this->hashCount) {
+            return "its fingerprints are wider than the set's";
+        }
+        if ($entry['width'] !== 0 && $entry['width'] < self::NARROWEST) {
+            return 'its fingerprints are too narrow';
+        }
+        return $entry['blocks'] === 0 && $entry['shape'] === 0 ? null : 'its kind has no block count or shape';
+    }
+
+    public function fillRatio(string $bytes, int $at, array $entry): ?float
+    {
+        $width = $entry['width'];
+        if ($width === 0) {
+            return 1.0;
+        }
+        $slots = 4 * $this->buckets($width);
+        $taken = 0;
+        for ($slot = 0; $slot < $slots; ++$slot) {
+            $taken += (int) (self::field($bytes, $at, $slot * $width, $width) !== 0);
+        }
+        return $taken / $slots;
+    }
+
+    private function buckets(int $width): int
+    {
+        return intdiv(8 * $this->shardBytes, 4 * $width);
+    }
+
+    private static function has(string $bytes, int $at, int $width, int $bucket, int $fingerprint): bool
+    {
+        for ($slot = 4 * $bucket, $end = $slot + 4; $slot < $end; ++$slot) {
+            if (self::field($bytes, $at, $slot * $width, $width) === $fingerprint) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

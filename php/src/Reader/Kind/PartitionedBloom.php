@@ -1,0 +1,28 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader\Kind;
+
+use KeySieve\Reader\Kind;
+use KeySieve\Reader\Word;
+
+/** One bit in each of k parts of the shard. */
+final class PartitionedBloom extends Kind
+{
+    public const NAME = 'partitioned_bloom';
+
+    public function mayContain(string $bytes, int $at, array $entry, int $hash): bool
+    {
+        $mixed = Word::mix($hash);
+        $partition = intdiv($this->shardBytes, $this->hashCount);
+        for ($i = 0; $i < $this->hashCount; ++$i, $at += $partition) {
+            $mixed = Word::product($mixed, Word::G);
+            $bit = Word::reduce($mixed, 8 * $partition);
+            if ((ord($bytes[$at + ($bit >> 3)]) >> ($bit & 7) & 1) === 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,103 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader\Kind;
+
+use KeySieve\Reader\Kind;
+use KeySieve\Reader\Word;
+
+/** Linear equations over a window of 64 slots: eight blocks of a byte for each column. */
+final class Ribbon extends Kind
+{
+    public const NAME = 'ribbon';
+    protected const HASH_COUNTS = [64, 64];
+
+    private const WINDOW_BLOCKS = 8;
+    private const EVEN_LEVEL = 16;
+    private const MOST_COLUMNS = 23;
+    private const MOST_BLOCKS = 1 << 14;
+    private const TAIL_BYTES = 16;
+
+    public function mayContain(string $bytes, int $at, array $entry, int $hash): bool
+    {
+        $columns = $entry['width'];
+        if ($columns === 0 || $entry['keys'] === 0) {
+            return $entry['keys'] !== 0;
+        }
+        $mixed = Word::mix($hash);
+        $block = self::block($mixed, $entry);
+        $row = pack('P', Word::product($mixed, Word::A));
+        $wanted = Word::product($mixed, Word::C) >> 32;
+        $sums = self::columnSums($bytes, $at + $block * $columns, $columns, $row);
+        for ($column = 0; $column < $columns; ++$column) {
+            if (Word::parity(ord($sums[$column])) !== (($wanted >> $column & 1) === 1)) {
+                return false;
+            }
+        }
+        return $this->shortColumnAgrees($bytes, $at, $entry, $block, $row, ($wanted >> $columns & 1) === 1);
+    }
+
+    public function faultOf(array $entry): ?string
+    {
+        return match (true) {
+            $entry['shape'] >= 1 << 15 => 'its levels have more bits than there are',
+            $entry['width'] > self::MOST_COLUMNS => 'it has more columns than a ribbon can have',
+            $entry['blocks'] < self::WINDOW_BLOCKS => 'a window is longer than its slots',
+            $entry['blocks'] > self::MOST_BLOCKS => 'it has more blocks than a ribbon can have',
+            $entry['blocks'] * $entry['width'] + self::TAIL_BYTES > $this->shardBytes => 'its slots reach beyond the shard',
+            default => null,
+        };
+    }
+
+    public function fillRatio(string $bytes, int $at, array $entry): ?float
+    {
+        return null;
+    }
+
+    /**
+     * The first block of the key's row: half a window before its place on the line.
+     *
+     * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry
+     */
+    private static function block(int $mixed, array $entry): int
+    {
+        $blocks = $entry['blocks'];
+        $position = $mixed >> 32 & Word::HALF;
+        $position = $position + ($position & 0xff000000) * 2 * $entry['seed'] & Word::HALF;
+        $quarter = $position >> 30;
+        $levels = [self::EVEN_LEVEL, $entry['shape'] & 31, $entry['shape'] >> 5 & 31, $entry['shape'] >> 10 & 31, self::EVEN_LEVEL];
+        // Counted in quarters of a block.
+        $from = $blocks * $quarter + 4 * ($levels[$quarter] - self::EVEN_LEVEL);
+        $length = $blocks + 4 * ($levels[$quarter + 1] - $levels[$quarter]);
+        $place = $from + (($position << 2 & Word::HALF) * $length >> 32);
+        return min(max(($place >> 2) - self::WINDOW_BLOCKS / 2, 0), $blocks - self::WINDOW_BLOCKS);
+    }
+
+    /** One byte for each column, whose parity is what the row gives in it. */
+    private static function columnSums(string $bytes, int $at, int $columns, string $row): string
+    {
+        $mask = '';
+        for ($block = 0; $block < self::WINDOW_BLOCKS; ++$block) {
+            $mask .= str_repeat($row[$block], $columns);
+        }
+        $sums = substr($bytes, $at, self::WINDOW_BLOCKS * $columns) & $mask;
+        $sums = substr($sums, 0, 4 * $columns) ^ substr($sums, 4 * $columns);
+        $sums = substr($sums, 0, 2 * $columns) ^ substr($sums, 2 * $columns);
+        return substr($sums, 0, $columns) ^ substr($sums, $columns);
+    }
+
+    /**
+     * True as well if the window is not in the short column.
+     *
+     * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry
+     */
+    private function shortColumnAgrees(string $bytes, int $at, array $entry, int $block, string $row, bool $wanted): bool
+    {
+        $window = $entry['blocks'] * $entry['width'] + $block;
+        if ($window + self::WINDOW_BLOCKS > $this->shardBytes) {
+            return true;
+        }
+        return Word::parity(unpack('P', substr($bytes, $at + $window, self::WINDOW_BLOCKS) & $row)[1]) === $wanted;
+    }
+}

@@ -1,0 +1,51 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader;
+
+/** A publication of the loader: files PUBLICATION.ks and PUBLICATION.live in a set's folder. */
+final class Published implements Publication
+{
+    private readonly Snapshot $snapshot;
+    private readonly LiveLayer $layer;
+
+    /** @throws Failure */
+    public function __construct(Folder $folder, string $set, private readonly ControlPage $control, public readonly int $number)
+    {
+        $name = sprintf('%016x', $number);
+        $this->layer = new LiveLayer($folder->open("$name.live"), $control->instance, $number);
+        $this->snapshot = Snapshot::of($set, $folder->open("$name.ks"));
+    }
+
+    public function snapshot(): Snapshot
+    {
+        return $this->snapshot;
+    }
+
+    public function isOf(ControlPage $control): bool
+    {
+        return $this->control->instance === $control->instance;
+    }
+
+    public function hasAdded(): bool
+    {
+        return $this->layer->keys() !== 0;
+    }
+
+    public function addedMayContain(int $hash): bool
+    {
+        return $this->layer->mayContain($hash);
+    }
+
+    public function facts(): array
+    {
+        return [
+            'generation' => $this->layer->generation,
+            'publication' => $this->number,
+            'publishedAt' => $this->layer->publishedAt,
+            'lastConfirmedAt' => $this->control->lastConfirmed(),
+            'liveKeys' => $this->layer->keys(),
+        ];
+    }
+}

@@ -1,0 +1,107 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader;
+
+/**
+ * Where sets are, and what the settings of the extension say, which are read from php.ini here too. A source is
+ *
+ *   directory:/run/keysieve                a directory where a loader publishes
+ *   dir:/srv/keysieve?prefix=keysieve      a dir: store
+ *   files:/srv/sets                        a folder with files SET.ks
+ *
+ * It comes from use(), else from KEYSIEVE_SOURCE in the environment, else from keysieve.directory in php.ini.
+ */
+final class Settings
+{
+    private static ?string $source = null;
+    private static ?bool $isEnabled = null;
+
+    /**
+     * For sets that were not asked yet.
+     *
+     * @throws \InvalidArgumentException for what is no source
+     */
+    public static function use(string $source): void
+    {
+        self::parse($source);
+        self::$source = $source;
+    }
+
+    /** Follows a set at the source; null if nothing is configured. */
+    public static function sourceOf(string $set): ?Source
+    {
+        $source = self::$source ?? self::configured();
+        return $source === null ? null : self::open($source, $set);
+    }
+
+    public static function isEnabled(): bool
+    {
+        return self::$isEnabled ??= !in_array(strtolower(self::setting('keysieve.enabled', '1')), ['', '0', 'off', 'no', 'false'], true);
+    }
+
+    public static function throwsWhenUnavailable(): bool
+    {
+        return self::setting('keysieve.on_unavailable', 'maybe') === 'throw';
+    }
+
+    private static function configured(): ?string
+    {
+        $environment = $_SERVER['KEYSIEVE_SOURCE'] ?? $_ENV['KEYSIEVE_SOURCE'] ?? getenv('KEYSIEVE_SOURCE');
+        if (is_string($environment) && $environment !== '') {
+            return $environment;
+        }
+        $directory = self::setting('keysieve.directory', '');
+        return $directory === '' ? null : "directory:$directory";
+    }
+
+    private static function open(string $source, string $set): Source
+    {
+        [$scheme, $path, $prefix] = self::parse($source);
+        return match ($scheme) {
+            'directory' => new PublishedDirectory($path, $set, self::trustedOwner()),
+            'dir' => new StoreFolder($path, $prefix, $set),
+            'files' => new SnapshotFiles($path, $set),
+        };
+    }
+
+    /** @return array{string, string, string} scheme, path, prefix */
+    private static function parse(string $source): array
+    {
+        if (preg_match('~\A(?:(directory|files):([^?]+)|(dir):([^?]+)(?:\?prefix=([A-Za-z0-9_.-]+))?)\z~', $source, $match) !== 1) {
+            throw new \InvalidArgumentException("\"$source\" is no source of sets: directory:/path, dir:/path or files:/path");
+        }
+        if (str_contains($source, '://') || str_contains($source, "\0")) {
+            throw new \InvalidArgumentException("\"$source\" is no source of sets: the path is not one of files");
+        }
+        return $match[1] !== '' ? [$match[1], $match[2], ''] : [$match[3], $match[4], $match[5] ?? 'keysieve'];
+    }
+
+    /** Looked up once: it may take a question over the network. */
+    private static function trustedOwner(): ?int
+    {
+        static $uid = false;
+        return $uid === false ? $uid = self::ownerSetting() : $uid;
+    }
+
+    private static function ownerSetting(): ?int
+    {
+        $owner = self::setting('keysieve.owner', 'keysieve');
+        if (preg_match('/\A\d+\z/', $owner) === 1) {
+            return (int) $owner;
+        }
+        $found = $owner !== '' && function_exists('posix_getpwnam') ? posix_getpwnam($owner) : false;
+        if ($found === false && !in_array($owner, ['', 'keysieve'], true)) {
+            error_log("keysieve.owner: user \"$owner\" does not exist; only files of root and of PHP's own user are trusted");
+        }
+        return $found === false ? null : $found['uid'];
+    }
+
+    /** Of php.ini, though nothing has registered it. */
+    private static function setting(string $name, string $default): string
+    {
+        $value = get_cfg_var($name);
+        return is_string($value) ? $value : $default;
+    }
+}

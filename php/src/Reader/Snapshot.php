@@ -1,0 +1,137 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader;
+
+/** A snapshot whose header and tables have been checked. Its shards are read, and checked, when they are needed. */
+final class Snapshot
+{
+    private const ENTRY = 'vkeys/Cseed/Cwidth/vblocks/vshape';
+
+    private readonly Kind $kind;
+    private readonly string $entries;
+    private readonly ?SecondLevel $secondLevel;
+    private readonly string $checksums;
+    private readonly int $perStretch;
+    private readonly int $stride;
+    private readonly int $perPiece;
+    private readonly int $firstPiece;
+
+    /** @throws Failure */
+    public function __construct(private readonly Bytes $bytes, public readonly Header $header)
+    {
+        $this->kind = Kind::of($header->kind, $header->shardBytes, $header->hashCount, $bytes->name());
+        $tables = $bytes->read(Header::BYTES, $header->shardsAt() - Header::BYTES);
+        if (hash('xxh3', $tables, true) !== $header->tablesChecksum) {
+            throw Failure::data("{$bytes->name()}: tables are damaged: their checksum does not match (offset 4096 to {$header->shardsAt()})");
+        }
+        $this->entries = substr($tables, 0, 8 * $header->shardCount);
+        $seeds = substr($tables, $header->seedsAt() - Header::BYTES, $header->shardCount);
+        $this->secondLevel = $header->retrievalBytes === 0 ? null : new SecondLevel($header->retrievalBytes, $seeds);
+        $this->checksums = substr($tables, $header->checksumsAt() - Header::BYTES, 8 * $header->stretchCount());
+        $this->perStretch = $header->shardsPerStretch();
+        $this->stride = $header->stride();
+        $this->perPiece = Pieces::haveRoomFor($this->stride * $header->shardCount) ? $this->perStretch : 1;
+        $this->firstPiece = Pieces::newSnapshot();
+    }
+
+    /** The snapshot of a set, from its bytes. */
+    public static function of(string $set, Bytes $bytes): self
+    {
+        $header = Header::read($bytes);
+        $snapshot = new self($bytes, $header);
+        if ($header->setName !== $set) {
+            throw Failure::data("{$bytes->name()} holds set \"$header->setName\", not \"$set\"");
+        }
+        return $snapshot;
+    }
+
+    /** @throws Failure if the key's shard cannot be read, or is damaged */
+    public function mayContain(int $hash): bool
+    {
+        $shard = Word::shard($hash, $this->header->shardCount);
+        $piece = intdiv($shard, $this->perPiece);
+        $bytes = Pieces::find($this->firstPiece + $piece) ?? $this->readPiece($piece);
+        $at = $shard % $this->perPiece * $this->stride;
+        $entry = unpack(self::ENTRY, $this->entries, 8 * $shard);
+        return $this->kind->mayContain($bytes, $at, $entry, $hash)
+            && ($this->secondLevel === null || $this->secondLevel->bit($bytes, $at + $this->header->shardBytes, $shard, $hash));
+    }
+
+    public function kindName(): string
+    {
+        return $this->kind::NAME;
+    }
+
+    public function bitsPerKey(): float
+    {
+        return $this->header->keyCount === 0 ? 0.0 : 8 * $this->header->fileBytes / $this->header->keyCount;
+    }
+
+    /**
+     * The mean over all shards, which are read for it; null for kinds to which no keys can be added.
+     *
+     * @throws Failure
+     */
+    public function fillRatio(): ?float
+    {
+        $sum = 0.0;
+        for ($shard = 0; $shard < $this->header->shardCount; ++$shard) {
+            if ($shard % $this->perStretch === 0) {
+                $bytes = $this->readStretch(intdiv($shard, $this->perStretch));
+            }
+            $entry = $this->entry($shard);
+            $ratio = $this->kind->fillRatio($bytes, $shard % $this->perStretch * $this->stride, $entry);
+            if ($ratio === null) {
+                return null;
+            }
+            $sum += $ratio;
+        }
+        return $sum / $this->header->shardCount;
+    }
+
+    /**
+     * A piece of one snapshot is what one checksum covers, or, where not all of these could be kept, a single shard.
+     *
+     * @throws Failure
+     */
+    private function readPiece(int $piece): string
+    {
+        $first = $piece * $this->perPiece;
+        $stretch = intdiv($first, $this->perStretch);
+        $bytes = $this->readStretch($stretch);
+        if ($this->perPiece < $this->perStretch) {
+            $bytes = substr($bytes, ($first - $stretch * $this->perStretch) * $this->stride, $this->perPiece * $this->stride);
+        }
+        for ($shard = $first; $shard < min($first + $this->perPiece, $this->header->shardCount); ++$shard) {
+            $this->entry($shard);
+        }
+        return Pieces::keep($this->firstPiece + $piece, $bytes);
+    }
+
+    /** Reads the shards that one checksum covers. */
+    private function readStretch(int $stretch): string
+    {
+        $first = $stretch * $this->perStretch;
+        $end = min($first + $this->perStretch, $this->header->shardCount);
+        $at = $this->header->shardsAt() + $first * $this->stride;
+        $bytes = $this->bytes->read($at, ($end - $first) * $this->stride);
+        if (strrev(hash('xxh3', $bytes, true)) !== substr($this->checksums, 8 * $stretch, 8)) {
+            $length = strlen($bytes);
+            throw Failure::data("{$this->bytes->name()}: shards are damaged: a checksum does not match ($length bytes from offset $at)");
+        }
+        return $bytes;
+    }
+
+    /** The entry of a shard, checked. */
+    private function entry(int $shard): array
+    {
+        $entry = unpack(self::ENTRY, $this->entries, 8 * $shard);
+        $fault = $this->kind->faultOf($entry);
+        if ($fault !== null) {
+            throw Failure::data("{$this->bytes->name()}: entry of shard $shard cannot be: $fault");
+        }
+        return $entry;
+    }
+}

@@ -1,0 +1,146 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader;
+
+use KeySieve\Availability;
+
+/** A set in a dir: store, read without a loader. Pushes, adds, rollbacks and bypasses are followed within a second. */
+final class StoreFolder implements Source, Publication
+{
+    private readonly string $records;
+    private readonly AddsLog $log;
+    private ?PointerRecord $pointer = null;
+    private ?Snapshot $snapshot = null;
+    /** @var array<int, true> by hash */
+    private array $added = [];
+    private ?Failure $trouble = null;
+    private bool $isBypassed = false;
+    private Availability $availability = Availability::Missing;
+    private int $attachedAt = 0;
+    private int $confirmedAt = 0;
+
+    public function __construct(private readonly string $folder, private readonly string $prefix, private readonly string $set)
+    {
+        $this->records = "$folder/$prefix:$set:";
+        $this->log = new AddsLog("$folder/.log-$prefix:$set:adds");
+    }
+
+    public function follow(int $now, bool $looks): bool
+    {
+        if (!$looks) {
+            return false;
+        }
+        $this->look($now);
+        $this->availability = match (true) {
+            $this->trouble !== null => $this->trouble->availability,
+            $this->isBypassed => Availability::Bypassed,
+            $this->snapshot->header->isExpiredAt($now) => Availability::Expired,
+            default => Availability::Ready,
+        };
+        return true;
+    }
+
+    public function availability(): Availability
+    {
+        return $this->availability;
+    }
+
+    public function reason(): string
+    {
+        return match ($this->availability) {
+            Availability::Bypassed => 'bypassed in the store',
+            Availability::Expired => 'its snapshot is past valid_for',
+            default => (string) $this->trouble?->getMessage(),
+        };
+    }
+
+    public function publication(): ?Publication
+    {
+        return $this->snapshot === null ? null : $this;
+    }
+
+    public function snapshot(): Snapshot
+    {
+        return $this->snapshot;
+    }
+
+    public function hasAdded(): bool
+    {
+        return $this->added !== [];
+    }
+
+    public function addedMayContain(int $hash): bool
+    {
+        return isset($this->added[$hash]);
+    }
+
+    public function facts(): array
+    {
+        return [
+            'generation' => $this->pointer->generation,
+            'publication' => 0,
+            'publishedAt' => $this->attachedAt,
+            'lastConfirmedAt' => $this->confirmedAt,
+            'liveKeys' => count($this->added),
+        ];
+    }
+
+    /** What cannot be read may be newer than what is attached, so then every answer is maybe. */
+    private function look(int $now): void
+    {
+        try {
+            $this->isBypassed = $this->isBypassedAt($now);
+            $this->followPointer($now);
+            foreach ($this->log->newKeys($this->pointer->addsFrom) as $key) {
+                $this->added[unpack('J', hash('xxh3', $key, true, ['seed' => $this->snapshot->header->seed]))[1]] = true;
+            }
+            $this->confirmedAt = $now;
+            $this->trouble = null;
+        } catch (Failure $failure) {
+            $this->trouble = $failure;
+        }
+    }
+
+    /** @throws Failure */
+    private function followPointer(int $now): void
+    {
+        $path = "{$this->records}current";
+        $text = File::contents($path);
+        $pointer = $text === null ? null : PointerRecord::decode($text, $path);
+        if ($pointer === null) {
+            throw Failure::unreadable("dir:$this->folder: set \"$this->set\" was never pushed");
+        }
+        if ($pointer->pushId === $this->pointer?->pushId) {
+            $this->pointer = $pointer;
+            return;
+        }
+        if (strcmp($pointer->addsFrom, $pointer->addsTrimmedTo) < 0) {
+            throw Failure::data("$path: the adds log no longer has all keys that were added since generation $pointer->generation");
+        }
+        $chunks = new Chunks("$this->records$pointer->pushId:", $pointer->bytes, "dir:$this->folder: $this->set, generation $pointer->generation");
+        $snapshot = Snapshot::of($this->set, $chunks);
+        if (bin2hex($snapshot->header->buildId) !== $pointer->buildId) {
+            throw Failure::data("$path: the snapshot is not the one that the pointer describes");
+        }
+        $this->log->rewind();
+        [$this->pointer, $this->snapshot, $this->attachedAt, $this->added] = [$pointer, $snapshot, $now, []];
+    }
+
+    /** @throws Failure */
+    private function isBypassedAt(int $now): bool
+    {
+        foreach (["{$this->records}bypass", "$this->folder/$this->prefix:bypass"] as $path) {
+            $text = File::contents($path);
+            if ($text === null) {
+                continue;
+            }
+            $until = json_decode($text, true)['until'] ?? null;
+            if (!is_int($until) || $until <= 0 || $until > $now) {
+                return true; // a bypass without an end
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve;
+
+use KeySieve\Reader\AttachedSet;
+use KeySieve\Reader\Keys;
+
+/** A set, read by PHP code where the extension is not loaded. Reader\Settings says where sets are looked for. */
+final readonly class Set implements Membership
+{
+    public string $name;
+    public ?string $keyProfile;
+    private ?bool $throws;
+    private AttachedSet $set;
+
+    /**
+     * A key profile names how keys are normalised. If it is given and the set was built with another, the set is Incompatible for
+     * this object. While the set is unavailable, $throw = true throws UnavailableException, false answers maybe, and null does
+     * what keysieve.on_unavailable in php.ini says.
+     *
+     * @throws InvalidNameException unless the name is 1 to 64 characters a-z, 0-9, _ or -, beginning with a letter or digit
+     */
+    public function __construct(string $name, ?string $keyProfile = null, ?bool $throw = null)
+    {
+        $this->name = $name;
+        $this->keyProfile = $keyProfile;
+        $this->throws = $throw;
+        $this->set = AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name)');
+    }
+
+    /** @throws UnavailableException if this object or keysieve.on_unavailable says so; never while Bypassed or Disabled */
+    public function mayContain(string|int|Key $key): bool
+    {
+        return $this->set->ask([$key instanceof Key ? $key->bytes : (string) $key], $this->keyProfile, $this->throws)[0];
+    }
+
+    /**
+     * @template TKey of array-key
+     * @phpstan-param array<TKey, string|int|Key> $keys
+     * @phpstan-return array<TKey, bool>
+     * @throws UnavailableException as mayContain()
+     */
+    public function mayContainMany(array $keys): array
+    {
+        return $this->set->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws);
+    }
+
+    /**
+     * @template TKey of array-key
+     * @template TValue of string|int|Key
+     * @phpstan-param array<TKey, TValue> $keys
+     * @phpstan-return array<TKey, TValue>
+     * @throws UnavailableException as mayContain()
+     */
+    public function candidates(array $keys): array
+    {
+        $answers = $this->set->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws);
+        return array_intersect_key($keys, array_filter($answers));
+    }
+
+    public function availability(): Availability
+    {
+        return $this->set->availability($this->keyProfile);
+    }
+
+    /** Describes what is attached, even if it is expired or bypassed; null if nothing is. Reads all shards: not for every request. */
+    public function info(): ?Info
+    {
+        return $this->set->info($this->keyProfile);
+    }
+
+    public function __serialize(): array
+    {
+        throw new \Exception("Serialization of '" . self::class . "' is not allowed");
+    }
+
+    public function __unserialize(array $data): void
+    {
+        throw new \Exception("Unserialization of '" . self::class . "' is not allowed");
+    }
+
+    private function __clone()
+    {
+    }
+}

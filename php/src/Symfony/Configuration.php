@@ -1,0 +1,35 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Symfony;
+
+use Symfony\Component\Config\Definition\Builder\TreeBuilder;
+use Symfony\Component\Config\Definition\ConfigurationInterface;
+
+/**
+ *     keysieve:
+ *         sets:
+ *             shop: ~
+ *             encyclopedia: { key_profile: tag-v1, argument: articles }
+ *         disposable_domains: disposable    # the set that the constraint NotDisposable asks
+ *         breached_passwords: breached      # the set that the constraint NotBreached asks
+ */
+final class Configuration implements ConfigurationInterface
+{
+    public function getConfigTreeBuilder(): TreeBuilder
+    {
+        $tree = new TreeBuilder('keysieve');
+        $tree->getRootNode()->children()
+            ->arrayNode('sets')->useAttributeAsKey('name', false)->normalizeKeys(false)
+                ->arrayPrototype()->children()
+                    ->scalarNode('key_profile')->defaultNull()->info('the rules by which the keys must have been normalised')->end()
+                    ->scalarNode('argument')->defaultNull()->info('the name of arguments that get this set, if not its own')->end()
+                ->end()->end()
+            ->end()
+            ->scalarNode('disposable_domains')->defaultNull()->end()
+            ->scalarNode('breached_passwords')->defaultNull()->end()
+        ->end();
+        return $tree;
+    }
+}

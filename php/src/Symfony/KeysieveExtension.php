@@ -1,0 +1,69 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Symfony;
+
+use KeySieve\Membership;
+use KeySieve\Set;
+use KeySieve\Validation\BreachedPasswords;
+use KeySieve\Validation\DisposableDomains;
+use KeySieve\Validation\DomainKey;
+use KeySieve\Validation\PasswordKey;
+use Symfony\Component\Config\Definition\Exception\InvalidConfigurationException;
+use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\DependencyInjection\Definition;
+use Symfony\Component\DependencyInjection\Extension\Extension;
+use Symfony\Component\DependencyInjection\Reference;
+use Symfony\Component\Messenger\Event\WorkerMessageReceivedEvent;
+
+/**
+ * Makes each configured set a service keysieve.NAME, which arguments "Membership $name" get.
+ *
+ * A bare Membership is no service: an argument with a wrong name would silently get that set, and "absent" for keys of another.
+ * Without it, the container does not compile.
+ */
+final class KeysieveExtension extends Extension
+{
+    public function load(array $configs, ContainerBuilder $container): void
+    {
+        $config = $this->processConfiguration(new Configuration(), $configs);
+        foreach ($config['sets'] as $name => $set) {
+            $container->register("keysieve.$name", Set::class)->setArguments([(string) $name, $set['key_profile']]);
+            $this->nameArgument($container, "keysieve.$name", $set['argument'] ?? (string) $name);
+        }
+        if ($config['disposable_domains'] !== null) {
+            $set = $this->setOfValidator((string) $config['disposable_domains'], DomainKey::PROFILE);
+            $container->register(DisposableDomains::class)->setArguments([$set]);
+            $this->registerValidator($container, NotDisposableValidator::class, DisposableDomains::class);
+        }
+        if ($config['breached_passwords'] !== null) {
+            $set = $this->setOfValidator((string) $config['breached_passwords'], PasswordKey::PROFILE);
+            $container->register(BreachedPasswords::class)->setArguments([$set]);
+            $this->registerValidator($container, NotBreachedValidator::class, BreachedPasswords::class);
+        }
+        $container->register(BeginRequest::class)
+            ->addTag('kernel.event_listener', ['event' => 'kernel.request', 'priority' => 4096])
+            ->addTag('kernel.event_listener', ['event' => WorkerMessageReceivedEvent::class]);
+    }
+
+    private function nameArgument(ContainerBuilder $container, string $set, string $argument): void
+    {
+        $before = count($container->getAliases());
+        $container->registerAliasForArgument($set, Membership::class, $argument);
+        if (count($container->getAliases()) === $before) {
+            throw new InvalidConfigurationException("keysieve: two sets are for the argument \"$argument\", one of them \"$set\"");
+        }
+    }
+
+    /** One of its own, whatever key profile the application asks the set with. */
+    private function setOfValidator(string $name, string $keyProfile): Definition
+    {
+        return new Definition(Set::class, [$name, $keyProfile, false]);
+    }
+
+    private function registerValidator(ContainerBuilder $container, string $validator, string $list): void
+    {
+        $container->register($validator)->setArguments([new Reference($list)])->addTag('validator.constraint_validator');
+    }
+}

@@ -1,0 +1,35 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Testing;
+
+use KeySieve\Key;
+use KeySieve\Membership;
+
+/**
+ * A set for the tests of your code: no files, no shared memory, just these keys. Give it a key that your database does not have to
+ * see how your code handles a false positive.
+ */
+final class ListedKeys implements Membership
+{
+    /** @param string[] $keys */
+    public function __construct(private readonly array $keys)
+    {
+    }
+
+    public function mayContain(string|int|Key $key): bool
+    {
+        return in_array($key instanceof Key ? $key->bytes : (string) $key, $this->keys, true);
+    }
+
+    public function mayContainMany(array $keys): array
+    {
+        return array_map($this->mayContain(...), $keys);
+    }
+
+    public function candidates(array $keys): array
+    {
+        return array_filter($keys, $this->mayContain(...));
+    }
+}

@@ -1,0 +1,38 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Validation;
+
+use KeySieve\Membership;
+use KeySieve\UnavailableException;
+
+/** A set of what must not be used. A set that cannot be asked answers maybe, which must lock out nobody. */
+final class Blocklist
+{
+    /** At a false-positive rate of 1 %, all of them are maybe by chance once in 10^16. */
+    private const UNLISTED_KEYS = 8;
+
+    public function __construct(private readonly Membership $listed)
+    {
+    }
+
+    /**
+     * Those that may be listed; null if the set cannot be asked. The same call asks for keys that nobody has listed: if all of these
+     * are maybe, the other answers mean nothing. That tells also through what wraps the set.
+     *
+     * @param list<string> $keys
+     * @return ?list<string>
+     */
+    public function candidates(array $keys): ?array
+    {
+        $unlisted = str_split(random_bytes(self::UNLISTED_KEYS * 16), 16);
+        try {
+            $answers = $this->listed->mayContainMany([...$keys, ...$unlisted]);
+        } catch (UnavailableException) {
+            return null;
+        }
+        $isAsked = in_array(false, array_slice($answers, count($keys)), true);
+        return $isAsked ? array_values(array_intersect_key($keys, array_filter($answers))) : null;
+    }
+}

@@ -1,0 +1,63 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve;
+
+use KeySieve\Reader\AttachedSet;
+
+/**
+ * The one-liner for templates: the same answer as `(new Set($set))->mayContain($key)`.
+ *
+ * @throws InvalidNameException
+ * @throws UnavailableException if keysieve.on_unavailable says so
+ */
+function may_contain(string $set, string|int|Key $key): bool
+{
+    $bytes = $key instanceof Key ? $key->bytes : (string) $key;
+    return AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($set)')->ask([$bytes], null, null)[0];
+}
+
+/**
+ * Names of the sets that may contain the key, as a list. Sets that are not available are included, unless
+ * keysieve.on_unavailable is throw.
+ *
+ * @param string[] $sets
+ * @return string[]
+ * @throws InvalidNameException
+ * @throws UnavailableException if keysieve.on_unavailable says so
+ */
+function candidate_sets(array $sets, string|int|Key $key): array
+{
+    $bytes = $key instanceof Key ? $key->bytes : (string) $key;
+    foreach ($sets as $set) {
+        if (!is_string($set)) {
+            $type = get_debug_type($set);
+            throw new \TypeError(__FUNCTION__ . "(): Argument #1 (\$sets) must be an array of strings, $type given");
+        }
+        AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($sets)');
+    }
+    $mayContain = static fn (string $set): bool => AttachedSet::named($set, __FUNCTION__)->ask([$bytes], null, null)[0];
+    return array_values(array_filter($sets, $mayContain));
+}
+
+/**
+ * Counts the lookups of this process per set: calls (a batch counts once), and keys that came back as maybe, as absent, or as
+ * maybe because the set was unavailable.
+ *
+ * @phpstan-return array<string, array{calls: int, maybe: int, absent: int, unavailable: int}>
+ */
+function stats(): array
+{
+    return AttachedSet::counts();
+}
+
+/**
+ * For a process that serves many requests, such as RoadRunner, Swoole or a queue worker: call it at the start of each. The next
+ * lookup of each set then looks at the clock and at the set's files, which takes 1 to 2 µs, and so notices an expiry, the end of a
+ * bypass or another directory. Otherwise lookups do so only now and then. php-fpm needs no such call.
+ */
+function begin_request(): void
+{
+    AttachedSet::beginRequest();
+}
