@@ -73,7 +73,7 @@ void add(AddOptions& options) {
   check_keys(options);
   checked_set_name(options.set_name);  // before a store is touched under that name
   // Does not create a store: keys that are added to a mistyped path would never be seen.
-  const auto store = open_given_store(url, IfMissing::Refuse);
+  const auto store = open_given_store(url, StoreUse::Append);
   AddsWriter writer(*store, options.set_name);
   append_all(options, writer);
   if (was_never_pushed(*store, options.set_name)) {

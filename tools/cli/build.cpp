@@ -86,8 +86,11 @@ Predecessor predecessor_in_store(Store& store, const std::string& set_name) {
 
 // That of --like or --store; nullptr without one.
 std::unique_ptr<Store> store_of(const BuildOptions& options) {
-  if (!options.store_url.empty()) return open_given_store(options.store_url);
-  return is_store_url(options.like) ? open_given_store(options.like) : nullptr;
+  if (!options.store_url.empty()) {
+    return open_given_store(options.store_url, StoreUse::Write, IfMissing::Create);
+  }
+  if (!is_store_url(options.like)) return nullptr;
+  return open_given_store(options.like, StoreUse::Read, IfMissing::Create);
 }
 
 Predecessor predecessor_of(const BuildOptions& options, Store* store) {

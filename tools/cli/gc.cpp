@@ -72,7 +72,7 @@ void print_as_json(const GcOptions& options, const Store& store, const Collectio
 
 // Returns the exit status: that of the first set that failed.
 int gc(const GcOptions& options) {
-  const auto store = open_given_store(options.store_url, IfMissing::Refuse);
+  const auto store = open_given_store(options.store_url, StoreUse::Collect);
   const Collection collection = collect(options, *store);
   options.json ? print_as_json(options, *store, collection) : print_text(options, *store, collection);
   int status = 0;

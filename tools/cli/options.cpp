@@ -11,6 +11,12 @@
 
 namespace keysieve {
 
+std::unique_ptr<Store> open_given_store(const std::string& given, StoreUse use, IfMissing if_missing) {
+  const std::string url = absolute_store_url(given);
+  check_store_can(use, url);
+  return open_store(url, if_missing);
+}
+
 CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,
                    const std::string& examples) {
   CLI::App* verb = program.add_subcommand(name, description);

@@ -28,11 +28,9 @@ inline std::string store_help() {
 }
 
 // Opens a store by its URL on the command line, where lmdb: and dir: may have a path relative to the working
-// directory.
-inline std::unique_ptr<Store> open_given_store(const std::string& url,
-                                               IfMissing if_missing = IfMissing::Create) {
-  return open_store(absolute_store_url(url), if_missing);
-}
+// directory. Throws Usage, before it connects, for a store that cannot be used like that.
+std::unique_ptr<Store> open_given_store(const std::string& url, StoreUse use,
+                                        IfMissing if_missing = IfMissing::Refuse);
 
 // Adds a verb; examples end its --help.
 CLI::App* add_verb(CLI::App& program, const std::string& name, const std::string& description,

@@ -28,7 +28,7 @@ Pulled pull_set(Store& store, const std::string& set_name) {
 }
 
 void pull_and_report(const PullOptions& options) {
-  const auto store = open_given_store(options.store_url, IfMissing::Refuse);
+  const auto store = open_given_store(options.store_url, StoreUse::Read);
   const Pulled pulled = pull_set(*store, checked_set_name(options.set_name));
   write_durable_file(options.output_path, pulled.snapshot.get());
   remove_file(counters_path(options.output_path));  // of the file before: push would refuse them

@@ -52,7 +52,7 @@ PushResult push_file(const PushOptions& options, Store& store) {
 }
 
 void push_and_report(const PushOptions& options) {
-  const auto store = open_given_store(options.store_url);
+  const auto store = open_given_store(options.store_url, StoreUse::Write, IfMissing::Create);
   const PushResult pushed = push_file(options, *store);
   print_warnings(pushed.warnings);
   Report report;

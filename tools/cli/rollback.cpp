@@ -111,7 +111,7 @@ void report(const RollbackOptions& options, const Store& store, const RollbackPl
 // Returns the exit status.
 int run(const RollbackOptions& options) {
   checked_set_name(options.set_name);
-  const auto store = open_given_store(options.store_url, IfMissing::Refuse);
+  const auto store = open_given_store(options.store_url, options.list ? StoreUse::Read : StoreUse::Write);
   if (options.list) {
     list_kept(options, *store);
     return 0;

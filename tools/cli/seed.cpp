@@ -35,7 +35,7 @@ void show(Store& store, std::optional<std::uint64_t> seed, bool as_json) {
 }
 
 void seed(const SeedOptions& options) {
-  const auto store = open_given_store(options.store_url, IfMissing::Refuse);
+  const auto store = open_given_store(options.store_url, options.renew ? StoreUse::Write : StoreUse::Read);
   show(*store, options.renew ? renew_shared_seed(*store) : find_shared_seed(*store), options.json);
 }
 

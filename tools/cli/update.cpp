@@ -59,7 +59,7 @@ UpdateResult update_set(const UpdateOptions& options, Store& store, const KeyCha
 
 void update_and_report(const UpdateOptions& options) {
   checked_set_name(options.set_name);
-  const auto store = open_given_store(options.store_url, IfMissing::Refuse);
+  const auto store = open_given_store(options.store_url, StoreUse::Write);
   const KeyChanges changes = changes_of(options);
   const UpdateResult updated = update_set(options, *store, changes);
   const SnapshotRecord& record = updated.pushed.record;

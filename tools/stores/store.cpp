@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/base/error.hpp"
+#include "tools/stores/store_abilities.hpp"
 #include "tools/stores/store_url.hpp"
 
 namespace keysieve {
@@ -12,18 +13,23 @@ namespace {
 struct Scheme {
   std::string_view name;
   StoreOpener (*opener)(StoreUrl url);
+  StoreAbilities abilities;
+  std::chrono::seconds poll_interval{5};
 };
 
+constexpr StoreAbilities kEveryAbility{
+    .write = true, .compare_and_set = true, .list = true, .log = true, .watch = true, .durable = true};
+
 constexpr std::array kSchemes{
-    Scheme{"lmdb", lmdb_store_opener},
-    Scheme{"dir", dir_store_opener},
-    Scheme{"redis", redis_store_opener},
-    Scheme{"redis+unix", redis_store_opener},
-    Scheme{"redis-cluster", redis_store_opener},
-    Scheme{"redis-sentinel", redis_store_opener},
-    Scheme{"rediss", redis_store_opener},
-    Scheme{"rediss-cluster", redis_store_opener},
-    Scheme{"rediss-sentinel", redis_store_opener},
+    Scheme{"lmdb", lmdb_store_opener, kEveryAbility},
+    Scheme{"dir", dir_store_opener, kEveryAbility},
+    Scheme{"redis", redis_store_opener, kEveryAbility},
+    Scheme{"redis+unix", redis_store_opener, kEveryAbility},
+    Scheme{"redis-cluster", redis_store_opener, kEveryAbility},
+    Scheme{"redis-sentinel", redis_store_opener, kEveryAbility},
+    Scheme{"rediss", redis_store_opener, kEveryAbility},
+    Scheme{"rediss-cluster", redis_store_opener, kEveryAbility},
+    Scheme{"rediss-sentinel", redis_store_opener, kEveryAbility},
 };
 
 const Scheme* find_scheme(std::string_view text) noexcept {
@@ -33,11 +39,28 @@ const Scheme* find_scheme(std::string_view text) noexcept {
   return found == kSchemes.end() ? nullptr : &*found;
 }
 
-StoreOpener opener_of(const std::string& url) {
-  if (const Scheme* scheme = find_scheme(url)) return scheme->opener(parse_store_url(url));
+const Scheme& scheme_of(std::string_view url) {
+  if (const Scheme* scheme = find_scheme(url)) return *scheme;
   // Only what comes before the colon is shown: the rest may hold a password.
-  throw Error(ErrorKind::Usage, "store \"" + url.substr(0, url.find(':')) +
+  throw Error(ErrorKind::Usage, "store \"" + std::string(url.substr(0, url.find(':'))) +
                                     "\" is not known; a store's URL begins with " + store_schemes());
+}
+
+StoreOpener opener_of(const std::string& url) {
+  return scheme_of(url).opener(parse_store_url(url));
+}
+
+// Why a store cannot do that; nothing if it can.
+std::optional<std::string> obstacle(StoreUse use, const StoreAbilities& abilities) {
+  if (use == StoreUse::Read) return std::nullopt;
+  if (!abilities.write) return "this store is read-only";
+  if (use == StoreUse::Append && !abilities.log) {
+    return "this store carries no adds: build the set again and push it";
+  }
+  if (use == StoreUse::Collect && !abilities.list) {
+    return "this store cannot list its records, and drops old ones by itself";
+  }
+  return std::nullopt;
 }
 
 bool is_in_record_key(char c) noexcept {
@@ -49,6 +72,19 @@ bool is_in_record_key(char c) noexcept {
 
 std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing, Patience patience) {
   return opener_of(url)(if_missing, patience);
+}
+
+const StoreAbilities& abilities_of(std::string_view url) {
+  return scheme_of(url).abilities;
+}
+
+void check_store_can(StoreUse use, const std::string& url) {
+  const auto reason = obstacle(use, abilities_of(url));
+  if (reason) throw Error(ErrorKind::Usage, parse_store_url(url).name + ": " + *reason);
+}
+
+std::chrono::milliseconds default_poll_interval(std::string_view url) {
+  return scheme_of(url).poll_interval;
 }
 
 void check_store_url(const std::string& url) {
@@ -66,6 +102,49 @@ std::string store_schemes() {
 
 bool is_store_url(std::string_view text) noexcept {
   return find_scheme(text) != nullptr;
+}
+
+void Store::put_many(std::span<const Record> /*records*/) {
+  refuse_use(StoreUse::Write);
+}
+
+bool Store::compare_and_set(const Record& /*record*/, const std::optional<std::string>& /*expected*/) {
+  refuse_use(StoreUse::Write);
+}
+
+void Store::remove_many(std::span<const std::string> /*keys*/) {
+  refuse_use(StoreUse::Write);
+}
+
+std::vector<std::string> Store::keys_with_prefix(const std::string& /*prefix*/) {
+  refuse_use(StoreUse::Collect);
+}
+
+LogPosition Store::append(const std::string& /*log*/, std::span<const std::string> /*keys*/) {
+  refuse_use(StoreUse::Append);
+}
+
+std::vector<LogEntry> Store::read_after(const std::string& log, const LogPosition& /*after*/,
+                                        std::size_t /*max_entries*/) {
+  check_log(log);
+  return {};
+}
+
+LogPosition Store::end_of(const std::string& log) {
+  check_log(log);
+  return {};
+}
+
+void Store::trim(const std::string& log, const LogPosition& /*up_to*/) {
+  check_log(log);
+}
+
+void Store::notify(const std::string& log) {
+  check_log(log);
+}
+
+void Store::refuse_use(StoreUse use) const {
+  throw Error(ErrorKind::Usage, name() + ": " + obstacle(use, abilities()).value());
 }
 
 void Store::check_log(const std::string& log) const {

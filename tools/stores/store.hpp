@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/log_position.hpp"
+#include "tools/stores/store_abilities.hpp"
 
 namespace keysieve {
 
@@ -79,6 +80,9 @@ class StoreWatch {
 // time; the next call tries again. It throws Login when user or password are wrong or cannot be read,
 // Permission when access is denied, CannotCreate when the store is full, Data when the content is not a
 // store's. Messages name the store and the reason.
+//
+// A store that lacks an ability (store_abilities.hpp) inherits what is here: what would change it throws
+// Usage, and its logs are empty.
 class Store {
  public:
   virtual ~Store() = default;
@@ -88,38 +92,39 @@ class Store {
   // keys.
   virtual std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) = 0;
   // Pipelined. Durable, as far as the store is, when it returns. After an exception any part may be there.
-  virtual void put_many(std::span<const Record> records) = 0;
+  virtual void put_many(std::span<const Record> records);
   // Changes nothing and returns false when the key is there already.
   virtual bool put_if_absent(const Record& record) { return compare_and_set(record, std::nullopt); }
   // Replaces the value only if it is `expected` (nullopt: absent); otherwise changes nothing and returns
   // false. Atomic among all clients. A store that retries after a failover may return false, here and in
   // put_if_absent, because the first try succeeded and only its answer was lost.
-  virtual bool compare_and_set(const Record& record, const std::optional<std::string>& expected) = 0;
+  virtual bool compare_and_set(const Record& record, const std::optional<std::string>& expected);
   // Missing keys are passed over.
-  virtual void remove_many(std::span<const std::string> keys) = 0;
+  virtual void remove_many(std::span<const std::string> keys);
   // The keys of all records, not of logs, that begin with `prefix`, in any order. A record that is put or
   // removed meanwhile may be among them or not. Reads all names in the store.
-  virtual std::vector<std::string> keys_with_prefix(const std::string& prefix) = 0;
+  virtual std::vector<std::string> keys_with_prefix(const std::string& prefix);
 
   // Appends the keys in order; returns the position of the last one (without keys: the end). Positions only
   // rise among all clients. As durable as a put. `log` is named like a record, but is none. Throws Usage,
   // here and below, for an invalid name or key.
-  virtual LogPosition append(const std::string& log, std::span<const std::string> keys) = 0;
+  virtual LogPosition append(const std::string& log, std::span<const std::string> keys);
   // The entries behind `after`, oldest first, at most `max_entries` (from 1); trimmed ones are passed over.
   virtual std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
-                                           std::size_t max_entries) = 0;
+                                           std::size_t max_entries);
   // The last position ever given out, trimmed or not; all zero for a log that was never appended to. If it
   // falls, the store has lost entries.
-  virtual LogPosition end_of(const std::string& log) = 0;
+  virtual LogPosition end_of(const std::string& log);
   // Removes the entries up to and including `up_to`.
-  virtual void trim(const std::string& log, const LogPosition& up_to) = 0;
+  virtual void trim(const std::string& log, const LogPosition& up_to);
   // Wakes the watches of the log, if the store does not wake them itself when a record changes.
-  virtual void notify(const std::string& log) = 0;
+  virtual void notify(const std::string& log);
   // nullptr if the store cannot notify: poll instead. Independent of this connection.
-  virtual std::unique_ptr<StoreWatch> watch() = 0;
+  virtual std::unique_ptr<StoreWatch> watch() { return nullptr; }
 
   // The URL without password and query: for messages.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const StoreAbilities& abilities() const { return abilities_of(name_); }
   // First part of every key; `?prefix=`, default "keysieve".
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
 
@@ -132,6 +137,8 @@ class Store {
   void check_logged(const std::string& log, std::span<const std::string> keys) const;
 
  private:
+  [[noreturn]] void refuse_use(StoreUse use) const;
+
   std::string name_;
   std::string prefix_;
 };

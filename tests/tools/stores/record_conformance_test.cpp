@@ -174,6 +174,11 @@ TEST_P(RecordConformance, RefusesAParameterItDoesNotKnow) {
   EXPECT_THAT([&] { open_store(with_parameter(url_, "prefx=shop")); }, fails(ErrorKind::Usage));
 }
 
+TEST_P(RecordConformance, WatchesIfItsAbilitiesSaySo) {
+  const auto store = open();
+  EXPECT_EQ(store->watch() != nullptr, store->abilities().watch);
+}
+
 // Adds one to a counter so many times; retries every lost race.
 void count_up(const std::string& url, int times) {
   const auto store = open_store(url);
