@@ -54,13 +54,14 @@ final class AvailabilityTest extends TestCase
         $clock = new Clock();
         $script = PhpScript::run(<<<'PHP'
             $set = new Set('rarely');
+            $expiresAt = $set->info()->validUntil->getTimestamp();
             for ($second = 0; $second < 3_602; ++$second) {
-                $answers[] = $set->mayContain('pear');
+                $maybes[time() - $expiresAt] = $set->mayContain('pear');
                 fwrite(fopen(getenv('FAKETIME_TIMESTAMP_FILE'), 'c'), (string) (time() + 1));
             }
-            echo json_encode(array_slice($answers, -4)), array_search(true, $answers) > 3_590 ? ' within a second' : '';
+            echo json_encode([count($maybes), array_search(true, $maybes)]);
             PHP, environment: $clock->environment());
-        self::assertSame('[false,false,true,true] within a second', $script->output, $script->errors);
+        self::assertSame('[3602,0]', $script->output, $script->errors);
     }
 
     public function testASlowJobAfterManyFastOnesNoticesAnExpirySoon(): void
@@ -110,7 +111,7 @@ final class AvailabilityTest extends TestCase
             $keysieve('publish', '--directory', $directory, "$directory/new.ks");
             $later(1);
             $serve();
-            $keysieve('bypass', '--directory', $directory, 'served', '--for', '2h');
+            $keysieve('bypass', '--directory', $directory, 'served', '--for', '90m');
             $serve();
             $later(3_600);
             $serve();

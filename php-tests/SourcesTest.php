@@ -56,7 +56,7 @@ final class SourcesTest extends TestCase
         $this->buildFile(['apple'], ['--valid-for', '1h']);
         $script = $this->ask("files:$this->folder", <<<'PHP'
             $say($set->mayContain('pear'), $set->availability()->name);
-            $later(3600);
+            $later(7200);
             $say($set->mayContain('pear'), $set->availability()->name);
             PHP);
         self::assertSame("[false,\"Ready\"]\n[true,\"Expired\"]\n", $script->output);

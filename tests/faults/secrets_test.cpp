@@ -1,11 +1,13 @@
-// A store's password, given by URL, file or environment. Neither program prints it, whatever goes wrong.
-// Given by file or environment, it is in no list of processes either.
+// A store's password, or what authorizes at a web server, given by URL, file or environment. Neither program
+// prints it, whatever goes wrong. Given by file or environment, it is in no list of processes either.
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/certificates.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/soak.hpp"
+#include "tests/support/web_server.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 #include "tests/tools/loader/keysieved_process.hpp"
 
@@ -116,6 +118,51 @@ TEST_F(Secrets, AreNeitherInTheLogNorInTheProcessList) {
   soak_report(
       "passwords by URL, file and environment: in no line of keysieved's log at level debug, nor of status, "
       "nor in /proc/PID/cmdline");
+}
+
+// The server asks for it, and later refuses it.
+TEST_F(Secrets, OfAWebServerArePrintedByNoProgram) {
+  const Certificates certificates;
+  const std::string directives = "ssl_certificate " + certificates.path("server.crt") +
+                                 "; ssl_certificate_key " + certificates.path("server.key") +
+                                 "; if ($http_authorization != \"Bearer ";
+  WebServer server({"ssl", directives + kSecret + "\") { return 401; }"});
+  push(build("tags", numbered_lines(100)), "dir:" + server.make_folder("tags"));
+  std::filesystem::create_directory(path("cache"));
+  const std::string secret = std::string("Bearer ") + kSecret;
+  const std::string url = server.url("tags", "https") + "?ca_file=" + certificates.path("ca.crt");
+  const std::vector<Way> ways{
+      {"file", url + "&authorization_file=" + write("authorization", secret + "\n"), ""},
+      {"environment", url, secret}};
+  int runs = 0;
+  for (const bool is_right : {true, false}) {
+    if (!is_right) server.restart(directives + "another\") { return 401; }");
+    for (const Way& way : ways) {
+      const std::string variable = "KEYSIEVE_HTTP_AUTHORIZATION=" + way.environment;
+      for (const Words& verb :
+           {Words{"pull", way.url, "tags", "-o", path("pulled.ks")}, Words{"seed", way.url},
+            Words{"rollback", "tags", "--list", way.url}, Words{"push", path("tags.ks"), way.url}}) {
+        ProgramCall call = call_of(verb);
+        call.environment.push_back(variable);
+        const ProgramResult result = run_program(call);
+        EXPECT_THAT(result.output + result.errors, Not(HasSubstr(kSecret))) << way.name << " " << verb[0];
+        EXPECT_EQ(result.exit_status, verb[0] == "push" ? 64 : is_right ? 0 : 77) << result.errors;
+        ++runs;
+      }
+      const std::string config =
+          write("keysieve.toml", "directory = \"" + shared_memory() + "\"\ncache = \"" + path("cache") +
+                                     "\"\nlog_level = \"debug\"\n[store.main]\nurl = \"" + way.url +
+                                     "\"\n[[set]]\nname = \"tags\"\nstore = \"main\"\n");
+      KeysievedProcess keysieved({"--config", config}, {variable});
+      EXPECT_TRUE(keysieved.says(is_right ? "tags: generation 1" : "cannot log in"))
+          << keysieved.standard_error();
+      EXPECT_EQ(keysieved.stop(), 0);
+      EXPECT_THAT(keysieved.standard_error() + keysieved.standard_output(), Not(HasSubstr(kSecret)));
+      EXPECT_THAT(said({"status", "tags"}) + json({"status", "tags"}).dump(), Not(HasSubstr(kSecret)));
+    }
+  }
+  soak_report("authorization at a web server by file and environment, right and wrong: in no line of " +
+              std::to_string(runs) + " runs of keysieve, nor of keysieved's log at level debug");
 }
 
 }  // namespace

@@ -1,10 +1,5 @@
 #include "tests/support/redis_server.hpp"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,46 +11,16 @@
 #include <thread>
 
 #include "core/base/file_descriptor.hpp"
-#include "tests/support/forked.hpp"
-#include "tests/support/free_port.hpp"
-#include "tests/support/run_program.hpp"
 
 namespace keysieve::test {
-namespace {
-
-// The result is not open when no server listens.
-FileDescriptor connect_to(const std::string& socket_path) {
-  FileDescriptor client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  socket_path.copy(address.sun_path, sizeof address.sun_path - 1);
-  if (::connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) client.close();
-  return client;
-}
-
-// Reads a line up to its carriage return and line feed.
-std::string read_line(const FileDescriptor& client) {
-  std::string line;
-  char byte = 0;
-  while (::read(client.get(), &byte, 1) == 1 && byte != '\n') line += byte;
-  if (line.ends_with('\r')) line.pop_back();
-  return line;
-}
-
-}  // namespace
 
 RedisServer::RedisServer(std::vector<std::string> options, const std::string& configuration)
     : options_(std::move(options)) {
   std::ofstream(directory_ / "redis.conf") << configuration;
-  constexpr int kTries = 5;  // another process may take the port in between
-  for (int tries = 1; pid_ < 0; ++tries) {
-    port_ = free_port();
-    try {
-      start();
-    } catch (const std::runtime_error&) {
-      if (tries == kTries) throw;
-    }
-  }
+  port_ = start_at_free_port([this](int port) {
+    port_ = port;
+    start();
+  });
 }
 
 void RedisServer::start() {
@@ -67,25 +32,7 @@ void RedisServer::start() {
                     // though WAIT counts it.
                     "--repl-diskless-sync", "no", "--databases", "4"};
   call.arguments.insert(call.arguments.end(), options_.begin(), options_.end());
-  const FileDescriptor log(
-      ::open((directory_ / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  pid_ = start_program(call, {STDIN_FILENO, log.get(), log.get()});
-  wait_until_it_accepts();
-}
-
-void RedisServer::wait_until_it_accepts() {
-  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
-  while (!connect_to(socket_path()).is_open()) {
-    if (::waitpid(pid_, nullptr, WNOHANG) == pid_) {
-      pid_ = -1;
-      throw std::runtime_error("redis-server ended at once; is the package redis-server installed?");
-    }
-    if (std::chrono::steady_clock::now() > deadline) {
-      kill();
-      throw std::runtime_error("redis-server does not accept connections");
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  process_.start(call, directory_ / "log", [this] { return connect_to(socket_path()).is_open(); });
 }
 
 std::string RedisServer::command(const std::string& line) const {
@@ -148,11 +95,8 @@ void RedisServer::write_with_replicas(const FileDescriptor& client, const std::s
 }
 
 void RedisServer::kill() {
-  if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  process_.kill();
   ::unlink(socket_path().c_str());
-  pid_ = -1;
 }
 
 std::vector<std::string> following(const RedisServer& master) {

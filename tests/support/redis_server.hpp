@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/file_descriptor.hpp"
+#include "tests/support/server_process.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {
@@ -42,7 +43,7 @@ class RedisServer {
   void wait_for_replicas(std::size_t count) const;
 
   [[nodiscard]] int port() const noexcept { return port_; }
-  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  [[nodiscard]] pid_t pid() const noexcept { return process_.pid(); }
   [[nodiscard]] std::string socket_path() const { return directory_ / "redis.sock"; }
   [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   // `login`: "user:password@" or nothing.
@@ -52,13 +53,12 @@ class RedisServer {
   [[nodiscard]] std::string unix_url() const { return "redis+unix://" + socket_path(); }
 
  private:
-  void wait_until_it_accepts();
   void write_with_replicas(const FileDescriptor& client, const std::string& line, std::size_t count) const;
 
   TemporaryDirectory directory_{fast_folder()};  // a node that waits for a disk counts as lost
   std::vector<std::string> options_;
   int port_ = 0;
-  pid_t pid_ = -1;
+  ServerProcess process_;
 };
 
 // The options of a server that is this one's replica.

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
@@ -44,27 +43,37 @@ bool send_all(const FileDescriptor& to, const char* data, std::size_t size) {
 
 class Passage {
  public:
-  Passage(const std::optional<RelayCut>& cut, std::atomic<bool>& was_cut)
-      : left_(cut ? cut->after_bytes : UINT64_MAX),
+  Passage(const std::optional<RelayCut>& cut, RelayEdit edit, std::atomic<bool>& was_cut)
+      : edit_(edit),
+        left_(cut ? cut->after_bytes : UINT64_MAX),
         how_(cut ? cut->how : RelayCut::How::HangUp),
         was_cut_(was_cut) {}
 
   // False when that side has ended.
-  bool pass_on(const FileDescriptor& from, const FileDescriptor& to) {
-    std::array<char, 65536> buffer;
-    const std::size_t most = was_cut_ ? 1 : buffer.size();
-    const ssize_t size = ::read(from.get(), buffer.data(), most);
-    if (size <= 0) return false;
-    if (was_cut_) std::this_thread::sleep_for(kDripInterval);
-    const std::size_t some = std::min<std::uint64_t>(left_, static_cast<std::size_t>(size));
-    if (!send_all(to, buffer.data(), some)) return false;
-    left_ -= some;
-    if (left_ == 0) cut();
-    return send_all(to, buffer.data() + some, static_cast<std::size_t>(size) - some);
+  bool pass_on_request(const Connection& connection) {
+    return pass_on(connection.client, connection.server, edit_);
+  }
+  bool pass_on_reply(const Connection& connection) {
+    return pass_on(connection.server, connection.client, nullptr);
   }
 
  private:
   static constexpr std::chrono::milliseconds kDripInterval{10};
+  static constexpr std::size_t kBufferBytes = 65536;
+
+  bool pass_on(const FileDescriptor& from, const FileDescriptor& to, RelayEdit edit) {
+    std::string bytes(was_cut_ ? 1 : kBufferBytes, '\0');
+    const ssize_t size = ::read(from.get(), bytes.data(), bytes.size());
+    if (size <= 0) return false;
+    bytes.resize(static_cast<std::size_t>(size));
+    if (edit != nullptr) edit(bytes);
+    if (was_cut_) std::this_thread::sleep_for(kDripInterval);
+    const std::size_t some = std::min<std::uint64_t>(left_, bytes.size());
+    if (!send_all(to, bytes.data(), some)) return false;
+    left_ -= some;
+    if (left_ == 0) cut();
+    return send_all(to, bytes.data() + some, bytes.size() - some);
+  }
 
   void cut() {
     was_cut_ = true;
@@ -73,6 +82,7 @@ class Passage {
     while (how_ == RelayCut::How::Stall) ::pause();
   }
 
+  RelayEdit edit_;
   std::uint64_t left_;
   RelayCut::How how_;
   std::atomic<bool>& was_cut_;
@@ -94,8 +104,8 @@ class Passage {
       Connection& connection = connections[i];
       const bool from_client = waiting[1 + 2 * i].revents != 0;
       const bool from_server = waiting[2 + 2 * i].revents != 0;
-      if (from_client && !passage.pass_on(connection.client, connection.server)) continue;
-      if (from_server && !passage.pass_on(connection.server, connection.client)) continue;
+      if (from_client && !passage.pass_on_request(connection)) continue;
+      if (from_server && !passage.pass_on_reply(connection)) continue;
       open.push_back(std::move(connection));
     }
     connections = std::move(open);
@@ -108,8 +118,8 @@ class Passage {
 
 }  // namespace
 
-Relay::Relay(std::string path, std::string target, std::optional<RelayCut> cut)
-    : path_(std::move(path)), target_(std::move(target)), cut_(cut) {
+Relay::Relay(std::string path, std::string target, std::optional<RelayCut> cut, RelayEdit edit)
+    : path_(std::move(path)), target_(std::move(target)), cut_(cut), edit_(edit) {
   start();
 }
 
@@ -120,7 +130,7 @@ void Relay::start() {
     throw std::runtime_error("cannot listen at " + path_);
   }
   pid_ = start_process(
-      [&]() -> int { pass_everything_on(listening, target_, Passage(cut_, shared_->was_cut)); });
+      [&]() -> int { pass_everything_on(listening, target_, Passage(cut_, edit_, shared_->was_cut)); });
 }
 
 void Relay::hang_up() {

@@ -22,10 +22,13 @@ struct RelayCut {
   How how;
 };
 
+// What becomes of bytes that a client has sent at once.
+using RelayEdit = void (*)(std::string& bytes);
+
 class Relay {
  public:
   // Listens at `path`; every connection is passed on to the server at `target`.
-  Relay(std::string path, std::string target, std::optional<RelayCut> cut = {});
+  Relay(std::string path, std::string target, std::optional<RelayCut> cut = {}, RelayEdit edit = nullptr);
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
   ~Relay() { hang_up(); }
@@ -47,6 +50,7 @@ class Relay {
   std::string path_;
   std::string target_;
   std::optional<RelayCut> cut_;
+  RelayEdit edit_;
   SharedPage<Shared> shared_;
   pid_t pid_ = -1;
 };

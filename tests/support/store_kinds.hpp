@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <ostream>
 #include <string>
 
+#include "tests/support/memcached_server.hpp"
 #include "tests/support/redis_cluster.hpp"
 #include "tests/support/redis_sentinels.hpp"
 #include "tests/support/redis_server.hpp"
+#include "tests/support/served_store.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve::test {
@@ -17,6 +20,10 @@ struct StoreKind {
   const char* name;
   // The URL of an empty store that may use that directory.
   std::string (*empty_store)(const TemporaryDirectory& directory);
+  // Opens it to read and write.
+  std::unique_ptr<Store> (*open)(const std::string& url) = [](const std::string& url) {
+    return open_store(url);
+  };
 
   // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name
   friend void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
@@ -58,10 +65,46 @@ inline const StoreKind kRedisSentinel{"redis_sentinel", [](const TemporaryDirect
                                         return patient(shared_redis_sentinels().url());
                                       }};
 
+inline const StoreKind kMemcached{"memcached", [](const TemporaryDirectory&) {
+                                    shared_memcached().flush();
+                                    return patient(shared_memcached().url());
+                                  }};
+inline const StoreKind kMemcachedPair{"memcached_pair", [](const TemporaryDirectory&) {
+                                        shared_memcached_pair().flush();
+                                        return patient(shared_memcached_pair().url());
+                                      }};
+inline const StoreKind kMemcachedWithoutCas{"memcached_without_cas", [](const TemporaryDirectory&) {
+                                              shared_memcached_without_cas().server.flush();
+                                              return patient(shared_memcached_without_cas().url());
+                                            }};
+// Written as the folder that a web server shows.
+inline const StoreKind kHttp{
+    "http",
+    [](const TemporaryDirectory&) {
+      static int number = 0;
+      const std::string name = std::to_string(++number);
+      const std::string nothing = "keysieve:nothing";  // but the file of changes
+      open_store("dir:" + shared_web_server().make_folder(name))->remove_many({&nothing, 1});
+      return patient(shared_web_server().url(name));
+    },
+    [](const std::string& url) -> std::unique_ptr<Store> { return std::make_unique<ServedStore>(url); }};
+
+// Those that carry logs and can be written.
 inline const auto every_store = ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster);
 // For suites that depend on how a store is reached.
 inline const auto every_store_and_sentinel =
     ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kRedisSentinel);
+inline const auto every_store_of_logs =
+    ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kRedisSentinel, kHttp);
+inline const auto every_store_of_records =
+    ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kRedisSentinel, kMemcached,
+                      kMemcachedPair, kMemcachedWithoutCas, kHttp);
+// For suites that push.
+inline const auto every_store_of_snapshots =
+    ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kMemcached, kMemcachedPair, kHttp);
+// The same for suites of the programs, which write to the URL that they read.
+inline const auto every_store_to_push_to =
+    ::testing::Values(kLmdb, kDir, kRedisTcp, kRedisUnix, kRedisCluster, kMemcached);
 
 inline std::string store_kind_name(const ::testing::TestParamInfo<StoreKind>& info) {
   return info.param.name;

@@ -113,7 +113,7 @@ void wake(Report& report, const BypassOptions& options, Store& store) {
 
 void bypass_in_store(const BypassOptions& options) {
   if (options.set_name) checked_set_name(*options.set_name);
-  const auto store = open_given_store(*options.store_url, options.show ? StoreUse::Read : StoreUse::Write);
+  const auto store = open_given_store(*options.store_url, options.show ? StoreUse::Read : StoreUse::Bypass);
   if (!options.show) change(options, *store);
   Report report;
   report.add("set", options.set_name.value_or("all sets of the store"), "set",

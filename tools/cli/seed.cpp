@@ -27,15 +27,20 @@ void show(Store& store, std::optional<std::uint64_t> seed, bool as_json) {
     report.add_member("sets_of_other_seeds", Json::array());
     return report.print(as_json);
   }
-  const std::vector<std::string> others = sets_of_other_seeds(store, *seed);
   report.add("seed", to_hex(*seed), "seed", to_hex(*seed));
+  if (!store.abilities().list) {
+    report.add_member("sets_of_other_seeds", nullptr);
+    return report.print(as_json);
+  }
+  const std::vector<std::string> others = sets_of_other_seeds(store, *seed);
   report.add("sets with other seeds", others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", ")),
              "sets_of_other_seeds", others);
   report.print(as_json);
 }
 
 void seed(const SeedOptions& options) {
-  const auto store = open_given_store(options.store_url, options.renew ? StoreUse::Write : StoreUse::Read);
+  const auto store = options.renew ? open_given_store(options.store_url, StoreUse::Write, IfMissing::Create)
+                                   : open_given_store(options.store_url, StoreUse::Read);
   show(*store, options.renew ? renew_shared_seed(*store) : find_shared_seed(*store), options.json);
 }
 
@@ -50,7 +55,8 @@ void add_seed(CLI::App& program, Outcome& /*outcome*/) {
       "Anyone who knows the seed can choose keys that overfill a shard. The next build of each set (--like\n"
       "or --store with this store) takes the new one; until then what is published is served as before.");
   verb->add_option("URL", options->store_url, store_help())->required();
-  verb->add_flag("--new", options->renew, "Draw a new seed for all future builds");
+  verb->add_flag("--new", options->renew,
+                 "Draw a new seed for all future builds; creates the store if there is none");
   add_json(verb, options->json);
   verb->callback([options] { seed(*options); });
 }

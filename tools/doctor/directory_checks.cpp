@@ -99,8 +99,8 @@ void check_ages(const std::string& subject, const PublicationStatus& set, const 
   }
   if (set.heartbeat == 0) return;
   auto patience = std::chrono::ceil<std::chrono::seconds>(HealthLimits().longest_silence);
-  if (config != nullptr) {
-    patience = std::max(patience, 3 * std::chrono::ceil<std::chrono::seconds>(config->poll_interval));
+  for (const StoreConfig& store : config == nullptr ? std::vector<StoreConfig>() : config->stores) {
+    patience = std::max(patience, 3 * std::chrono::ceil<std::chrono::seconds>(store.poll_interval));
   }
   if (now - set.heartbeat > patience.count()) {
     findings.add(config == nullptr ? Severity::Warning : Severity::Error, subject,

@@ -27,8 +27,7 @@ void Daemon::run() {
 
 // Signals, the watchdog and the next round come first, however often the stores wake us.
 Daemon::Next Daemon::follow_until_next_round() {
-  const SteadyTime next_round =
-      std::chrono::steady_clock::now() + with_jitter(config_.poll_interval, random_);
+  const SteadyTime next_round = loader_->round_due_at();
   for (;;) {
     board_.sign_of_life();
     service_.alive();

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <random>
 #include <vector>
 
 #include "tools/loader/command_line.hpp"
@@ -46,7 +45,6 @@ class Daemon {
   StatusBoard board_;
   HttpService status_{board_, limits_};
   std::optional<Loader> loader_;
-  std::mt19937_64 random_{std::random_device{}()};
   bool has_said_ready_ = false;
   bool is_first_round_ = true;
 };

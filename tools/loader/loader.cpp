@@ -10,8 +10,10 @@
 
 namespace keysieve {
 
-Loader::WatchedStore::WatchedStore(const StoreConfig& config, Milliseconds poll_interval)
-    : connection(store_opener(config.url), config.shown, poll_interval), watcher(store_opener(config.url)) {}
+Loader::WatchedStore::WatchedStore(const StoreConfig& config)
+    : connection(store_opener(config.url), config.shown, config.poll_interval),
+      watcher(store_opener(config.url)),
+      poll_interval(config.poll_interval) {}
 
 std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
   std::vector<WatchedLog> logs;
@@ -27,7 +29,7 @@ Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<boo
   make_private_folder(config.cache);
   std::map<std::string, WatchedStore*> by_name;
   for (const StoreConfig& store : config.stores) {
-    by_name[store.name] = &stores_.emplace_back(store, config.poll_interval);
+    by_name[store.name] = &stores_.emplace_back(store);
   }
   for (const SetConfig& set : config.sets) {
     WatchedStore& store = *by_name.at(set.store);
@@ -43,11 +45,29 @@ void Loader::round() {
     board_.post(board_.recorder(refresher.set_name()));
   }
   board_.post_ready(is_ready());
-  for (SetRefresher& refresher : refreshers_) {
-    if (!on_progress_()) break;
-    refresh(refresher);
+  const SteadyTime now = std::chrono::steady_clock::now();
+  for (WatchedStore& store : stores_) {
+    if (now < store.round_due_at) continue;
+    const bool is_done = refresh_all(store);
+    store.connection.close();
+    if (!is_done) return;
+    store.round_due_at = std::chrono::steady_clock::now() + with_jitter(store.poll_interval, random_);
   }
-  for (WatchedStore& store : stores_) store.connection.close();
+}
+
+SteadyTime Loader::round_due_at() const {
+  SteadyTime earliest = SteadyTime::max();
+  for (const WatchedStore& store : stores_) earliest = std::min(earliest, store.round_due_at);
+  return earliest;
+}
+
+// False if it was told to end.
+bool Loader::refresh_all(WatchedStore& store) {
+  for (SetRefresher* set : store.sets) {
+    if (!on_progress_()) return false;
+    refresh(*set);
+  }
+  return true;
 }
 
 void Loader::refresh(SetRefresher& set) {
@@ -59,7 +79,10 @@ void Loader::refresh(SetRefresher& set) {
 }
 
 void Loader::try_again_now() {
-  for (WatchedStore& store : stores_) store.connection.try_again_now();
+  for (WatchedStore& store : stores_) {
+    store.connection.try_again_now();
+    store.round_due_at = {};
+  }
   for (SetRefresher& refresher : refreshers_) refresher.try_again_now();
 }
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <list>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,13 @@ class Loader {
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  // A set in trouble does not stop the others from being refreshed. Sets with nothing live are published
-  // from the cache before the first store is asked.
+  // Refreshes the sets of the stores that are due: one poll interval, give or take its jitter, after their
+  // last round. A set in trouble does not stop the others from being refreshed. Sets with nothing live are
+  // published from the cache before the first store is asked.
   void round();
-  // The next round asks every store, even one that has just failed.
+  // When the next store is due.
+  [[nodiscard]] SteadyTime round_due_at() const;
+  // The next round asks every store, even one that has just failed, and is due at once.
   void try_again_now();
 
   // A set was left half-way: a long log is read in several looks.
@@ -48,21 +52,24 @@ class Loader {
 
   // As of the last refresh of each: no set holds it back.
   [[nodiscard]] bool is_ready() const;
-  // 0 when every set is live and equal to its store, else the highest of the sets' exit statuses.
+  // 0 when every set is live and equal to its store, else the highest of their exit statuses.
   [[nodiscard]] int exit_status() const;
   // "2 of 3 sets current; tags: …"
   [[nodiscard]] std::string summary() const;
 
  private:
   struct WatchedStore {
-    WatchedStore(const StoreConfig& config, Milliseconds poll_interval);
+    explicit WatchedStore(const StoreConfig& config);
     [[nodiscard]] std::vector<WatchedLog> watched_logs() const;
 
     StoreConnection connection;
     StoreWatcher watcher;
+    Milliseconds poll_interval;
+    SteadyTime round_due_at{};
     std::vector<SetRefresher*> sets;
   };
 
+  bool refresh_all(WatchedStore& store);
   void refresh(SetRefresher& set);
   static bool arm_watch(WatchedStore& store);
   bool look_again(WatchedStore& store);
@@ -71,6 +78,7 @@ class Loader {
   std::function<bool()> on_progress_;
   std::list<WatchedStore> stores_;
   std::list<SetRefresher> refreshers_;
+  std::mt19937_64 random_{std::random_device{}()};
 };
 
 }  // namespace keysieve

@@ -5,10 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <thread>
@@ -17,6 +14,7 @@
 #include "core/base/error.hpp"
 #include "core/base/file_descriptor.hpp"
 #include "core/base/random.hpp"
+#include "tools/stores/dir_layout.hpp"
 #include "tools/stores/folder_watch.hpp"
 #include "tools/stores/log_file.hpp"
 #include "tools/stores/store_error.hpp"
@@ -31,39 +29,7 @@ constexpr std::chrono::milliseconds kLockPollInterval{2};
 // on a disk that flushes in 4 ms: 64 records take 10 ms instead of 300 ms. Linux reports errors since 5.8.
 constexpr std::size_t kSyncTogetherFrom = 4;
 
-// The name is neither hidden nor a path, whatever the key. Files that begin with a dot are the store's own.
-std::string file_name_of(const std::string& key) {
-  std::string name;
-  for (const char c : key) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == ':' || c == '_' || c == '-' || (c == '.' && !name.empty());
-    if (plain) {
-      name += c;
-    } else {
-      std::array<char, 4> encoded{};
-      std::snprintf(encoded.data(), encoded.size(), "%%%02X", static_cast<unsigned char>(c));
-      name += encoded.data();
-    }
-  }
-  return name;
-}
-
-// The key of the record in a file of that name; nothing when it holds none.
-std::optional<std::string> key_of(const std::string& file_name) {
-  std::string key;
-  for (std::size_t i = 0; i < file_name.size(); ++i) {
-    if (file_name[i] == '%' && i + 2 < file_name.size()) {
-      key += static_cast<char>(std::strtoul(file_name.substr(i + 1, 2).c_str(), nullptr, 16));
-      i += 2;
-    } else {
-      key += file_name[i];
-    }
-  }
-  return file_name_of(key) == file_name ? std::optional(key) : std::nullopt;
-}
-
 constexpr std::string_view kTemporaryPrefix = ".put-";
-constexpr std::string_view kLogPrefix = ".log-";
 constexpr std::string_view kLockFile = ".lock";
 
 // Removes the files of killed writers. The next writer retries those that cannot be removed now.
@@ -88,6 +54,10 @@ class TemporaryFile {
         file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode)) {
     if (!file_.is_open()) throw_store_error(store_name_ + ": cannot create a file", errno);
   }
+  TemporaryFile(TemporaryFile&& other) noexcept
+      : path_(std::exchange(other.path_, "")),
+        store_name_(other.store_name_),
+        file_(std::move(other.file_)) {}
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
@@ -152,21 +122,25 @@ class DirStore final : public Store {
   bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
     const FileDescriptor lock = take_lock();
     if (get(record.key) != expected) return false;
+    TemporaryFile changes = next_changes();
     TemporaryFile file(folder_, name());
     file.write(record.value);
     file.sync();
     file.move_to(path_of(record.key));
+    changes.move_to(path_of_changes());
     sync_folder();
     return true;
   }
 
   void remove_many(std::span<const std::string> keys) override {
     const FileDescriptor lock = take_lock();
+    TemporaryFile changes = next_changes();
     for (const std::string& key : keys) {
       if (::unlink(path_of(key).c_str()) != 0 && errno != ENOENT) {
         throw_store_error(name() + ": cannot remove " + key, errno);
       }
     }
+    changes.move_to(path_of_changes());
     sync_folder();
   }
 
@@ -186,6 +160,7 @@ class DirStore final : public Store {
   LogPosition append(const std::string& log, std::span<const std::string> keys) override {
     check_logged(log, keys);
     const FileDescriptor lock = take_lock();
+    TemporaryFile changes = next_changes();
     LogFile& file = file_of(log);
     LogPosition last = file.end();
     std::vector<LogEntry> entries;
@@ -195,6 +170,7 @@ class DirStore final : public Store {
       entries.push_back({last, key});
     }
     file.append(entries);
+    changes.move_to(path_of_changes());
     return last;
   }
 
@@ -214,14 +190,16 @@ class DirStore final : public Store {
   void trim(const std::string& log, const LogPosition& up_to) override {
     check_log(log);
     const FileDescriptor lock = take_lock();
+    TemporaryFile changes = next_changes();
     file_of(log).trim(up_to);
+    changes.move_to(path_of_changes());
   }
 
   void notify(const std::string& log) override { check_log(log); }  // a changed file wakes watches by itself
 
   std::unique_ptr<StoreWatch> watch() override {
     return std::make_unique<FolderWatch>(folder_, name(), [](std::string_view file_name) {
-      return file_name != kLockFile && !file_name.starts_with(kTemporaryPrefix);
+      return file_name != kLockFile && file_name != kChangesFile && !file_name.starts_with(kTemporaryPrefix);
     });
   }
 
@@ -231,7 +209,9 @@ class DirStore final : public Store {
     file.write(record.value);
     file.sync();
     const FileDescriptor lock = take_lock();
+    TemporaryFile changes = next_changes();
     file.move_to(path_of(record.key));
+    changes.move_to(path_of_changes());
   }
 
   void put_together(std::span<const Record> records) const {
@@ -244,8 +224,21 @@ class DirStore final : public Store {
     }
     if (::syncfs(folder.get()) != 0) throw_store_error(name() + ": cannot write", errno);
     const FileDescriptor lock = take_lock();
+    TemporaryFile changes = next_changes();
     for (std::size_t i = 0; i < files.size(); ++i) files[i].move_to(path_of(records[i].key));
+    changes.move_to(path_of_changes());
   }
+
+  // The next version of the file of changes. Under the lock; it is written before the change, which a full
+  // disk then prevents, and moved into place after it. It is not synced: after a crash at the wrong moment an
+  // http: store that reads the folder sees the change some minutes later.
+  [[nodiscard]] TemporaryFile next_changes() const {
+    TemporaryFile file(folder_, name());
+    file.write(std::string(kChangesWords) + std::to_string(random_value<std::uint64_t>()) + "\n");
+    return file;
+  }
+
+  [[nodiscard]] std::string path_of_changes() const { return folder_ + "/" + std::string(kChangesFile); }
 
   [[nodiscard]] std::string path_of(const std::string& key) const {
     return folder_ + "/" + file_name_of(key);

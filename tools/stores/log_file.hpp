@@ -34,6 +34,9 @@ namespace keysieve {
 class LogFile {
  public:
   explicit LogFile(std::string path, mode_t mode = kSharedMode) : path_(std::move(path)), file_mode_(mode) {}
+  // To read a copy of such a file, which does not change any more. `name` is for messages.
+  LogFile(FileDescriptor copy, std::string name)
+      : path_(std::move(name)), file_mode_(0), file_(std::move(copy)), is_copy_(true) {}
 
   // Positions must rise, from above end(); throws Usage otherwise. Durable when it returns; after an
   // exception a first part may be there. An entry without a key is not read back: it says how far the log
@@ -67,6 +70,7 @@ class LogFile {
   std::string path_;
   mode_t file_mode_;     // of a new file
   FileDescriptor file_;  // kept open: no other file can have its inode meanwhile
+  bool is_copy_ = false;
   Known read_;
   Known end_;
 };

@@ -19,6 +19,10 @@ struct Scheme {
 
 constexpr StoreAbilities kEveryAbility{
     .write = true, .compare_and_set = true, .list = true, .log = true, .watch = true, .durable = true};
+// It may evict any record, and does not notify of changes.
+constexpr StoreAbilities kCache{.write = true, .compare_and_set = true};
+constexpr StoreAbilities kReadOnly{.log = true, .durable = true};
+constexpr std::chrono::seconds kWebPollInterval{30};
 
 constexpr std::array kSchemes{
     Scheme{"lmdb", lmdb_store_opener, kEveryAbility},
@@ -30,6 +34,10 @@ constexpr std::array kSchemes{
     Scheme{"rediss", redis_store_opener, kEveryAbility},
     Scheme{"rediss-cluster", redis_store_opener, kEveryAbility},
     Scheme{"rediss-sentinel", redis_store_opener, kEveryAbility},
+    Scheme{"memcached", memcached_store_opener, kCache},
+    Scheme{"memcached+unix", memcached_store_opener, kCache},
+    Scheme{"https", http_store_opener, kReadOnly, kWebPollInterval},
+    Scheme{"http", http_store_opener, kReadOnly, kWebPollInterval},
 };
 
 const Scheme* find_scheme(std::string_view text) noexcept {
@@ -46,10 +54,6 @@ const Scheme& scheme_of(std::string_view url) {
                                     "\" is not known; a store's URL begins with " + store_schemes());
 }
 
-StoreOpener opener_of(const std::string& url) {
-  return scheme_of(url).opener(parse_store_url(url));
-}
-
 // Why a store cannot do that; nothing if it can.
 std::optional<std::string> obstacle(StoreUse use, const StoreAbilities& abilities) {
   if (use == StoreUse::Read) return std::nullopt;
@@ -57,6 +61,10 @@ std::optional<std::string> obstacle(StoreUse use, const StoreAbilities& abilitie
   if (use == StoreUse::Append && !abilities.log) {
     return "this store carries no adds: build the set again and push it";
   }
+  if (use == StoreUse::Bypass && !abilities.durable) {
+    return "this store may forget a bypass: run keysieve bypass SET on each host";
+  }
+  if (use == StoreUse::Keep && !abilities.durable) return "this store may forget what is saved in it";
   if (use == StoreUse::Collect && !abilities.list) {
     return "this store cannot list its records, and drops old ones by itself";
   }
@@ -69,6 +77,10 @@ bool is_in_record_key(char c) noexcept {
 }
 
 }  // namespace
+
+StoreOpener opener_of(const std::string& url) {
+  return scheme_of(url).opener(parse_store_url(url));
+}
 
 std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing, Patience patience) {
   return opener_of(url)(if_missing, patience);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -91,6 +92,10 @@ class Store {
   // values[i] belongs to keys[i]. Pipelined where the store can; reads are consistent per key, not across
   // keys.
   virtual std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) = 0;
+  // The same for records that never change once they are there, as chunks: a cache on the way may have them.
+  virtual std::vector<std::optional<std::string>> get_immutable(std::span<const std::string> keys) {
+    return get_many(keys);
+  }
   // Pipelined. Durable, as far as the store is, when it returns. After an exception any part may be there.
   virtual void put_many(std::span<const Record> records);
   // Changes nothing and returns false when the key is there already.
@@ -119,6 +124,9 @@ class Store {
   virtual void trim(const std::string& log, const LogPosition& up_to);
   // Wakes the watches of the log, if the store does not wake them itself when a record changes.
   virtual void notify(const std::string& log);
+  // Something that was read is wrong or missing. A store that answers from copies reads all again at the next
+  // look.
+  virtual void distrust_copies() {}
   // nullptr if the store cannot notify: poll instead. Independent of this connection.
   virtual std::unique_ptr<StoreWatch> watch() { return nullptr; }
 
@@ -153,6 +161,12 @@ std::string store_schemes();
 // what is missing, unless it could be created.
 std::unique_ptr<Store> open_store(const std::string& url, IfMissing if_missing = IfMissing::Create,
                                   Patience patience = Patience::OfUrl);
+
+// The same for one store that is opened again and again: what one connection has learned serves the next.
+// The opener, and what it opens, belong to one thread.
+using StoreOpener = std::function<std::unique_ptr<Store>(IfMissing if_missing, Patience patience)>;
+// Throws Usage as open_store() does.
+StoreOpener opener_of(const std::string& url);
 
 // The same URL with an absolute path: "lmdb:store" and "dir:store" are in the working directory. Any other is
 // returned as it is.

@@ -23,6 +23,8 @@ enum class StoreUse {
   Read,     // records, and logs if the store has any
   Write,    // records
   Append,   // to logs
+  Bypass,   // records of bypasses, which must not be forgotten
+  Keep,     // records that cannot be made again
   Collect,  // lists records and removes those that are obsolete
 };
 

@@ -1,13 +1,16 @@
 #include "tools/stores/store_url.hpp"
 
 #include <curl/curl.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <string_view>
 
+#include "core/base/bytes.hpp"
 #include "core/base/error.hpp"
+#include "core/base/mapped_region.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -268,9 +271,37 @@ void refuse_other_parameters(const StoreUrl& url) {
   }
 }
 
+std::optional<std::string> take_secret_file(StoreUrl& url, const std::string& name) {
+  auto path = take_parameter(url, name);
+  if (path && path->empty()) refuse(url, name + " must name a file");
+  if (path && url.password) refuse(url, "give either a password or " + name + ", not both");
+  return path;
+}
+
+std::string read_secret_file(const std::string& store_name, const std::string& what,
+                             const std::string& path) {
+  try {
+    const MappedRegion file = map_file(path);
+    const std::string_view text = as_text(bytes_of(file));
+    return std::string(text.substr(0, text.find_first_of("\r\n")));
+  } catch (const Error& error) {
+    throw Error(ErrorKind::Login, store_name + ": cannot read the " + what + ": " + error.what());
+  }
+}
+
 std::string take_folder(StoreUrl& url) {
   if (!url.hosts.empty() || !url.user.empty() || url.password || url.path.empty()) {
     refuse(url, "must be " + url.scheme + ":/path/to/folder");
+  }
+  return url.path;
+}
+
+std::string take_socket_path(const StoreUrl& url) {
+  if (!url.hosts.empty() || url.path.empty()) refuse(url, "must be " + url.scheme + ":///path/to.sock");
+  // A client library would cut it short.
+  if (url.path.size() >= sizeof(sockaddr_un::sun_path)) {
+    refuse(url, "the path of a socket can have " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
+                    " bytes at most");
   }
   return url.path;
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,16 +44,23 @@ std::optional<std::chrono::milliseconds> take_duration(StoreUrl& url,
 std::chrono::milliseconds take_timeout(StoreUrl& url);
 void refuse_other_parameters(const StoreUrl& url);
 
+// The path of a file that holds a secret; nothing without the parameter.
+std::optional<std::string> take_secret_file(StoreUrl& url, const std::string& name);
+// The first line of that file. `what` it holds, "password" for example, is for the message. Throws Login when
+// it cannot be read.
+std::string read_secret_file(const std::string& store_name, const std::string& what, const std::string& path);
+
 // The folder of a store that is a path alone.
 std::string take_folder(StoreUrl& url);
-
-// Opens one store; another connection each time.
-using StoreOpener = std::function<std::unique_ptr<Store>(IfMissing if_missing, Patience patience)>;
+// The path of the server's unix socket, of a store that is a path alone.
+std::string take_socket_path(const StoreUrl& url);
 
 // Throw Usage for what is wrong with the URL itself; nothing is opened or read before the opener is
 // called.
 StoreOpener dir_store_opener(StoreUrl url);
 StoreOpener lmdb_store_opener(StoreUrl url);
 StoreOpener redis_store_opener(StoreUrl url);
+StoreOpener memcached_store_opener(StoreUrl url);
+StoreOpener http_store_opener(StoreUrl url);
 
 }  // namespace keysieve

@@ -36,7 +36,7 @@ std::optional<MissingChunk> fetch_chunks(Store& store, const std::string& set_na
   std::uint64_t done = 0;
   for (std::uint32_t first = range.first; first < range.end;) {
     const auto keys = chunk_key_batch(store, set_name, record.push_id, range.end, first);
-    const auto values = store.get_many(keys);
+    const auto values = store.get_immutable(keys);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (!values[i]) return MissingChunk{keys[i]};
       const auto number = first + static_cast<std::uint32_t>(i);

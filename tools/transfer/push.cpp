@@ -69,6 +69,7 @@ class Push {
       announce(now);
       try {
         put_chunks(progress);
+        if (!store_.abilities().durable) read_chunks_back();
         if (const auto moved = move_pointer()) return finish(*moved);
       } catch (const Error&) {
         withdraw();
@@ -158,6 +159,25 @@ class Push {
       batch.clear();
       if (progress) progress(done, record_.bytes + record_.counters_bytes);
     }
+  }
+
+  // A store that evicts may have dropped some already, to make room for the others.
+  void read_chunks_back() {
+    const std::uint32_t chunk_count = chunks_of(record_).chunk_count;
+    for (std::uint32_t first = 0; first < chunk_count; first += kBatchChunks) {
+      const auto keys = chunk_key_batch(store_, set_name_, record_.push_id, chunk_count, first);
+      const auto values = store_.get_many(keys);
+      for (std::uint32_t i = 0; i < values.size(); ++i) {
+        if (values[i] != encode_chunk(first + i, payload_of(first + i))) refuse_as_forgotten(keys[i]);
+      }
+    }
+  }
+
+  [[noreturn]] void refuse_as_forgotten(const std::string& chunk) const {
+    throw Error(ErrorKind::CannotCreate,
+                store_.name() + ": " + chunk +
+                    " was put and is gone: give the servers more memory, for three generations of " +
+                    format_bytes(record_.bytes) + " and what else they hold");
   }
 
   [[nodiscard]] Bytes payload_of(std::uint32_t number) const {

@@ -30,6 +30,7 @@ std::optional<std::uint64_t> find_shared_seed(Store& store) {
 std::uint64_t shared_seed(Store& store) {
   if (const auto seed = find_shared_seed(store)) return *seed;
   const auto created = random_value<std::uint64_t>();
+  if (!store.abilities().write) return created;  // the first push to the folder behind it decides
   // If another builder was faster, its seed counts.
   if (store.put_if_absent({seed_key(store), to_hex(created)})) return created;
   return parse_seed(store, store.get(seed_key(store)).value_or(""));

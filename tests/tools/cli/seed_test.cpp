@@ -23,6 +23,13 @@ TEST_F(Seed, IsNoneBeforeTheFirstBuild) {
   EXPECT_THAT(said({"seed", store()}), HasSubstr("none yet"));
 }
 
+// A loader that saves seen sets creates no store.
+TEST_F(Seed, BeginsAStoreThatIsNotThereYet) {
+  EXPECT_EQ(keysieve({"seed", store()}).exit_status, 69);
+  const Json drawn = json({"seed", "--new", store()}).at("seed");
+  EXPECT_EQ(drawn, seed_of_store());
+}
+
 TEST_F(Seed, IsRenewedSetBySetWhileTheOldOnesAreServed) {
   for (const char* set_name : {"shop", "tags"}) EXPECT_EQ(built_and_pushed(set_name), "");
   const Json before = seed_of_store();

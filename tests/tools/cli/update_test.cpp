@@ -131,7 +131,7 @@ TEST_P(Update, RefusesWhatCannotBeDone) {
   EXPECT_THAT(pulled(), has({{"key_count", 5'000}}));
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryStore, Update, every_store, store_kind_name);
+INSTANTIATE_TEST_SUITE_P(EveryStore, Update, every_store_to_push_to, store_kind_name);
 
 }  // namespace
 }  // namespace keysieve::test

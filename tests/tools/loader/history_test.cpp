@@ -19,7 +19,8 @@ std::string parameters_name(const ::testing::TestParamInfo<Parameters>& info) {
 class Histories : public ::testing::TestWithParam<Parameters> {};
 
 INSTANTIATE_TEST_SUITE_P(Stores, Histories,
-                         ::testing::Combine(::testing::Values("lmdb", "dir"), ::testing::Bool()),
+                         ::testing::Combine(::testing::Values("lmdb", "dir", "http", "memcached"),
+                                            ::testing::Bool()),
                          parameters_name);
 
 TEST_P(Histories, NoKeyThatAHostHasReceivedIsEverAbsentThere) {

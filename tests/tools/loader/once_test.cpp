@@ -8,6 +8,7 @@
 #include "core/shm/control_file.hpp"
 #include "core/shm/publisher.hpp"
 #include "tests/support/store_kinds.hpp"
+#include "tests/support/web_server.hpp"
 #include "tests/tools/loader/keysieved_process.hpp"
 #include "tests/tools/loader/site.hpp"
 
@@ -30,6 +31,7 @@ class KeysievedOnce : public ::testing::Test {
 };
 
 class KeysievedOnceFrom : public KeysievedOnce, public ::testing::WithParamInterface<StoreKind> {};
+class KeysievedOnceWithAddsFrom : public KeysievedOnceFrom {};
 
 TEST_P(KeysievedOnceFrom, PublishesWhatWasPushed) {
   const std::string url = GetParam().empty_store(site_.root());
@@ -41,10 +43,11 @@ TEST_P(KeysievedOnceFrom, PublishesWhatWasPushed) {
   EXPECT_FALSE(site_.knows("tags", {80000, 100}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, KeysievedOnceFrom, every_store, store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, KeysievedOnceFrom, every_store_to_push_to, store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, KeysievedOnceWithAddsFrom, every_store, store_kind_name);
 
 // More than one look takes; and a process that starts reads the log from the beginning again.
-TEST_P(KeysievedOnceFrom, BringsInAllThatWasAdded) {
+TEST_P(KeysievedOnceWithAddsFrom, BringsInAllThatWasAdded) {
   constexpr KeyRange kMany{100'000, 150'000};
   const std::string url = GetParam().empty_store(site_.root());
   site_.push("tags", kKeys, url);
@@ -53,6 +56,18 @@ TEST_P(KeysievedOnceFrom, BringsInAllThatWasAdded) {
   site_.add("tags", kMany, url);
   EXPECT_EQ(run(), 0) << said_;
   EXPECT_TRUE(site_.knows("tags", kMany));
+}
+
+TEST_F(KeysievedOnce, PublishesWhatAWebServerShows) {
+  const WebServer server;
+  const std::string folder = "dir:" + server.make_folder("store");
+  site_.push("tags", kKeys, folder);
+  site_.add("tags", kAdded, folder);
+  site_.configure(tags_set, server.url("store"));
+  EXPECT_EQ(run(), 0) << said_;
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  EXPECT_TRUE(site_.knows("tags", kAdded));
+  EXPECT_FALSE(site_.knows("tags", {80000, 100}));
 }
 
 TEST_F(KeysievedOnce, PublishesFromRedisWithAPassword) {

@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
+#include "tests/support/store_decorator.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tests/tools/transfer/store_decorator.hpp"
 
 namespace keysieve::test {
 namespace {

@@ -13,7 +13,10 @@ namespace keysieve::test {
 
 class StoreConformance : public ::testing::TestWithParam<StoreKind> {
  protected:
-  [[nodiscard]] std::unique_ptr<Store> open() const { return open_store(url_); }
+  [[nodiscard]] std::unique_ptr<Store> open() const { return GetParam().open(url_); }
+  std::unique_ptr<Store> open_with(const std::string& parameter) const {
+    return GetParam().open(with_parameter(url_, parameter));
+  }
 
   TemporaryDirectory directory_;
   std::string url_ = GetParam().empty_store(directory_);

@@ -92,7 +92,7 @@ TEST(StoreUrl, IsToldFromAFilePath) {
     EXPECT_TRUE(is_store_url(url)) << url;
   }
   for (const char* path :
-       {"", "tags.ks", "/var/tags.ks", "lmdb", "redis.ks", "http://h", "directory:/a", ":"}) {
+       {"", "tags.ks", "/var/tags.ks", "lmdb", "redis.ks", "ftp://h", "directory:/a", ":"}) {
     EXPECT_FALSE(is_store_url(path)) << path;
   }
 }
@@ -104,7 +104,7 @@ struct Refusal {
 
 TEST(StoreUrl, IsRefusedWithTheReason) {
   const std::vector<Refusal> refusals{
-      {"memcached://h", "store \"memcached\" is not known"},
+      {"mysql://h", "store \"mysql\" is not known"},
       {"tags.ks", "is not known"},
       {"lmdb:relative/path", "an absolute path or //host must follow"},
       {"lmdb:", "an absolute path or //host must follow"},
@@ -180,6 +180,8 @@ TEST(StoreUrl, NeverShowsAPasswordInARefusal) {
            "redis-cluster://app:s3,s3cret@h,i/7",
            "redis-cluster://app:s3/s3cret@h,i",
            "memcached://app:s3cret@h",
+           "https://app:s3cret@h/tags",
+           "https://h/tags?authorization=s3cret",
            "lmdb://app:s3cret@/path",
            "redis//:s3cret@h",
            "redis://:s3cret@h?password_file=/f",

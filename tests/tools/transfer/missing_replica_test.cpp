@@ -3,8 +3,8 @@
 
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
+#include "tests/support/store_decorator.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
-#include "tests/tools/transfer/store_decorator.hpp"
 #include "tools/transfer/rollback.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/update.hpp"

@@ -41,7 +41,9 @@ inline Deed rolling_back() {
   return [](Store& store) { rollback(store, "tags", plan_rollback(store, "tags")); };
 }
 inline Deed collecting(UnixSeconds later = 0) {
-  return [later](Store& store) { collect_garbage(store, {.now = unix_now() + later}); };
+  return [later](Store& store) {
+    if (store.abilities().list) collect_garbage(store, {.now = unix_now() + later});
+  };
 }
 inline Deed one_after_another(std::vector<Deed> deeds) {
   return [deeds = std::move(deeds)](Store& store) {
@@ -79,6 +81,7 @@ inline void expect_usable(Store& store, const std::string& when) {
 inline void expect_nothing_else_after_a_day(Store& store, const std::string& when) {
   collecting(kMoreThanADay)(store);
   expect_usable(store, when);
+  if (!store.abilities().list) return;  // it drops by itself what is left
   const PointerRecord pointer = read_stored_pointer(store, "tags").value_or(PointerRecord{});
   EXPECT_TRUE(pointer.pending.empty()) << when;
   EXPECT_TRUE(pointer.garbage.empty()) << when;

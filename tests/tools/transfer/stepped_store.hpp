@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
-#include "tests/tools/transfer/store_decorator.hpp"
+#include "tests/support/store_decorator.hpp"
 
 namespace keysieve::test {
 

@@ -5,9 +5,9 @@
 
 #include "tests/support/matchers.hpp"
 #include "tests/support/store_calls.hpp"
+#include "tests/support/store_decorator.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
-#include "tests/tools/transfer/store_decorator.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 

@@ -15,26 +15,30 @@ namespace {
 
 class TransferOverEveryStore : public ::testing::TestWithParam<StoreKind> {
  protected:
+  [[nodiscard]] std::unique_ptr<Store> open(const std::string& parameter = "") const {
+    return GetParam().open(parameter.empty() ? url_ : with_parameter(url_, parameter));
+  }
+
   TemporaryDirectory directory_;
   std::string url_ = GetParam().empty_store(directory_);
 };
 
-INSTANTIATE_TEST_SUITE_P(Stores, TransferOverEveryStore, every_store, store_kind_name);
+INSTANTIATE_TEST_SUITE_P(Stores, TransferOverEveryStore, every_store_of_snapshots, store_kind_name);
 
 TEST_P(TransferOverEveryStore, BringsEverySetToAnotherClient) {
   const auto tags = build_snapshot({.keys = 20'000, .shard_count = kShardsOfSomeBatches});
   const auto shop = build_snapshot({.set_name = "shop", .kind = "bloom", .keys = 10});
-  const auto writer = open_store(url_);
+  const auto writer = open();
   push(*writer, view_of(tags), {});
   push(*writer, view_of(shop), {});
-  const auto reader = open_store(url_);
+  const auto reader = open();
   EXPECT_TRUE(are_same(pull(*reader, "tags").snapshot, tags));
   EXPECT_TRUE(are_same(pull(*reader, "shop").snapshot, shop));
 }
 
 // Records of a set and those of the store never meet.
 TEST_P(TransferOverEveryStore, BringsSetsThatAreNamedLikeRecords) {
-  const auto store = open_store(url_);
+  const auto store = open();
   const std::vector<std::string> names{"adds", "bypass", "current", "seed"};
   set_store_bypass(*store, std::nullopt, {});
   const std::uint64_t seed = shared_seed(*store);
@@ -48,23 +52,24 @@ TEST_P(TransferOverEveryStore, BringsSetsThatAreNamedLikeRecords) {
 }
 
 TEST_P(TransferOverEveryStore, KeepsThreeGenerationsAndCollectsTheRest) {
-  const auto store = open_store(url_);
+  const auto store = open();
   for (int i = 0; i < 5; ++i) {
     const auto snapshot = build_snapshot();
     EXPECT_THAT(push(*store, view_of(snapshot), {}).warnings, IsEmpty());
   }
+  EXPECT_EQ(pull(*store, "tags").record.generation, 5U);
+  if (!store->abilities().list) return;
   const std::string prefix = store->prefix() + ":";
   constexpr std::size_t kKept = 1 + 3 + 1;  // the pointer, three chunks, a foreign record
   put(*store, chunk_key(store->prefix(), "tags", PushId{1}, 0), "x");
   put(*store, prefix + "x", "x");
   EXPECT_EQ(collect_garbage(*store).sets.at(0).removed_chunks, 1U);
   EXPECT_THAT(store->keys_with_prefix(prefix), SizeIs(kKept));
-  EXPECT_EQ(pull(*store, "tags").record.generation, 5U);
 }
 
 TEST_P(TransferOverEveryStore, KeepsPrefixesApart) {
-  const auto ours = open_store(with_parameter(url_, "prefix=ours"));
-  const auto theirs = open_store(with_parameter(url_, "prefix=theirs"));
+  const auto ours = open("prefix=ours");
+  const auto theirs = open("prefix=theirs");
   const auto snapshot = build_snapshot();
   push(*ours, view_of(snapshot), {});
   EXPECT_EQ(read_pointer(*theirs, "tags"), std::nullopt);
@@ -75,11 +80,11 @@ TEST_P(TransferOverEveryStore, SharesOneSeedAmongRacingBuilders) {
   std::vector<std::uint64_t> seeds(4);
   std::vector<std::thread> threads;
   for (auto& seed : seeds) {
-    threads.emplace_back([&seed, this] { seed = shared_seed(*open_store(url_)); });
+    threads.emplace_back([&seed, this] { seed = shared_seed(*open()); });
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(std::set(seeds.begin(), seeds.end()).size(), 1U);
-  EXPECT_EQ(shared_seed(*open_store(url_)), seeds.front());
+  EXPECT_EQ(shared_seed(*open()), seeds.front());
 }
 
 using SharedSeed = TransferTest;

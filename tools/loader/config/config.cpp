@@ -99,6 +99,7 @@ class ConfigReader {
   };
 
   LoaderConfig config_;
+  std::optional<std::chrono::milliseconds> poll_interval_;
   Claims claims_;
   std::list<toml::table> documents_;
   std::vector<StoreReference> references_;  // checked once all files are read
@@ -131,7 +132,7 @@ void ConfigReader::read_settings(ConfigTable& top) {
   take_setting(top, "directory", config_.directory, absolute_path);
   take_setting(top, "cache", config_.cache, absolute_path);
   take_setting(top, "group", config_.group, group_named);
-  take_setting(top, "poll_interval", config_.poll_interval, poll_interval);
+  take_setting(top, "poll_interval", poll_interval_, poll_interval);
   take_setting(top, "max_total_size", config_.max_total_bytes, size_limit);
   take_setting(top, "log_level", config_.log_level, checked_log_level);
 }
@@ -188,6 +189,10 @@ LoaderConfig ConfigReader::finish(const std::string& path) {
     if (std::none_of(config_.stores.begin(), config_.stores.end(), is_it)) {
       reference.table.fail("store", fmt::format("there is no [store.{}]", reference.store));
     }
+  }
+  config_.poll_interval = poll_interval_.value_or(config_.poll_interval);
+  for (StoreConfig& store : config_.stores) {
+    store.poll_interval = poll_interval_.value_or(default_poll_interval(store.url));
   }
   if (config_.sets.empty())
     throw Error(ErrorKind::Config, path + ": there is no [[set]] in it or in conf.d/*.toml next to it");

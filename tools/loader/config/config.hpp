@@ -22,6 +22,7 @@ struct StoreConfig {
   std::string name;
   std::string url;    // may hold a password: never printed
   std::string shown;  // the URL without password and query
+  std::chrono::milliseconds poll_interval{5000};
 };
 
 struct SetConfig {
@@ -43,8 +44,8 @@ struct LoaderConfig {
   std::string directory{kDefaultDirectory};
   std::string cache{kDefaultCache};
   std::optional<gid_t> group;
-  std::chrono::milliseconds poll_interval{5000};
-  std::uint64_t max_total_bytes = 0;  // 0: no limit
+  std::chrono::milliseconds poll_interval{5000};  // of stores that have no longer default
+  std::uint64_t max_total_bytes = 0;              // 0: no limit
   std::string log_level = "info";
   std::optional<StatusConfig> status;
   std::vector<StoreConfig> stores;

@@ -65,7 +65,8 @@ std::string summary_text(const LoaderConfig& config) {
       interval_text(config.poll_interval), limit_text(config.max_total_bytes), config.log_level);
   text += status_text(config.status);
   for (const StoreConfig& store : config.stores)
-    text += fmt::format("store {}: {}\n", store.name, store.shown);
+    text += fmt::format("store {}: {}, asked every {}\n", store.name, store.shown,
+                        interval_text(store.poll_interval));
   for (const SetConfig& set : config.sets) text += set_text(set);
   return text;
 }
@@ -81,7 +82,8 @@ std::string summary_json(const LoaderConfig& config) {
                {"stores", Json::array()},
                {"sets", Json::array()}};
   for (const StoreConfig& store : config.stores) {
-    json["stores"].push_back({{"name", store.name}, {"url", store.shown}});
+    json["stores"].push_back(
+        {{"name", store.name}, {"url", store.shown}, {"poll_interval_ms", store.poll_interval.count()}});
   }
   for (const SetConfig& set : config.sets) json["sets"].push_back(set_json(set));
   return json.dump(2) + "\n";

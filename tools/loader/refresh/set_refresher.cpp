@@ -19,9 +19,11 @@ Outcome gone_again() {
                     "cannot publish: the new publication is gone, or cannot be attached");
 }
 
-Outcome never_pushed(const std::string& store_name) {
-  return in_trouble(Trouble::NeverPushed, ErrorKind::MissingInput,
-                    fmt::format("store {} holds no snapshot of it", store_name));
+// Once something was live, it was pushed: the store has been emptied, or has evicted the record.
+Outcome holds_nothing(const std::string& store_name, bool is_live) {
+  return in_trouble(
+      Trouble::NeverPushed, ErrorKind::MissingInput,
+      fmt::format("store {} holds no snapshot of it{}", store_name, is_live ? " any more: push again" : ""));
 }
 
 Outcome bypassed_without_end(const Error& error) {
@@ -94,7 +96,7 @@ Outcome SetRefresher::follow_store(Publisher& publisher, SteadyTime now) {
 
 Outcome SetRefresher::follow_pointer(Publisher& publisher, const StoreRecords& records, SteadyTime now) {
   if (records.pointer_error) return refused(*records.pointer_error);
-  if (!records.pointer || !records.pointer->current) return never_pushed(store_.name());
+  if (!records.pointer || !records.pointer->current) return holds_nothing(store_.name(), live_.has_value());
   const PointerRecord& pointer = *records.pointer;
   Outcome outcome = is_live(*pointer.current) ? Outcome{} : replace(publisher, pointer, now);
   if (outcome.is_good()) {
@@ -113,12 +115,15 @@ Outcome SetRefresher::replace(Publisher& publisher, const PointerRecord& pointer
   if (is_put_off(current, now)) return put_off_->outcome;
   std::optional<Candidate> candidate;
   const auto fetch_error = error_of([&] {
-    source_.check_not_older(current, live_);
+    source_.check_follows(pointer, live_);
     candidate = fetch(pointer, now);
+    // The pull may have found another record than the look.
+    PointerRecord pulled = pointer;
+    pulled.current = candidate->record;
+    source_.check_follows(pulled, live_);
   });
   if (fetch_error && !is_refusal(*fetch_error)) return cannot_follow(*fetch_error);
   if (fetch_error) return put_off_refused(current, *fetch_error, Again::AfterBackoff, now);
-  // The pull may have found another record than the look.
   if (const auto error = error_of([&] { source_.check(*candidate, live_); })) {
     return put_off_refused(candidate->record, *error, Again::Never, now);
   }
@@ -155,6 +160,7 @@ const Outcome& SetRefresher::refresh(SteadyTime now) {
     outcome_ = adds_in_memory(adds_.mirror().unsaved(), adds_.save_failure());
     outcome_.reason += other;
   }
+  if (!outcome_.is_good()) store_.distrust_copies();
   outcome_.live = live_;
   log_.say(outcome_);
   recorder_.looked(outcome_, adds_.mirror().count_after({}));

@@ -128,13 +128,37 @@ bool SnapshotSource::is_cached(const LivePublication& live) const noexcept {
 void SnapshotSource::check_not_older(const SnapshotRecord& record,
                                      const std::optional<LivePublication>& live) const {
   if (!live || record.generation >= live->generation) return;
-  const UnixSeconds newest = std::max(live->as_of, newest_as_of_);
+  const UnixSeconds newest = newest_moment(*live);
   if (record.as_of > newest || (record.build_id == live->build_id && record.as_of == newest)) return;
+  refuse_as_older(record, newest);
+}
+
+// Nor is a higher number a reason to accept: it may be the number of an old copy, from before the store
+// counted from 1 again. A pointer that has come after the live build, with a build that was begun earlier,
+// lists the live one among those before. A rollback may be one in a replica that has never had it.
+void SnapshotSource::check_follows(const PointerRecord& pointer,
+                                   const std::optional<LivePublication>& live) const {
+  const SnapshotRecord& record = *pointer.current;
+  check_not_older(record, live);
+  if (!live || live->generation == 0 || record.build_id == live->build_id || record.restores != 0) return;
+  const UnixSeconds newest = newest_moment(*live);
+  const auto is_live = [&](const SnapshotRecord& older) { return older.build_id == live->build_id; };
+  if (record.as_of >= newest || std::any_of(pointer.previous.begin(), pointer.previous.end(), is_live))
+    return;
+  refuse_as_older(record, newest);
+}
+
+UnixSeconds SnapshotSource::newest_moment(const LivePublication& live) const {
+  return std::max(live.as_of, newest_as_of_);
+}
+
+void SnapshotSource::refuse_as_older(const SnapshotRecord& record, UnixSeconds newest) const {
   throw Error(
       ErrorKind::Older,
       fmt::format(
           "store {} calls it current, as of {}, but newer was there already, as of {}: is the store a "
-          "replica that lags behind? Build and push again, or remove {}/{} and {} to take it all the same",
+          "replica or a copy that lags behind? Build and push again, or remove {}/{} and {} to take it all "
+          "the same",
           store_.name(), format_moment(record.as_of), format_moment(newest), directory_, config_.name,
           cache_.pattern_of(config_.name)));
 }

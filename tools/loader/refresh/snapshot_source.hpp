@@ -43,8 +43,9 @@ class SnapshotSource {
   // missed; against the live publication only when the store keeps no earlier generation. Throws Refused,
   // Data, Incompatible.
   void check(const Candidate& candidate, const std::optional<LivePublication>& live) const;
-  // Only the last of these checks, which needs no pull.
-  void check_not_older(const SnapshotRecord& record, const std::optional<LivePublication>& live) const;
+  // Throws Older unless the pointer's current snapshot is as new as all that this host has seen, or has come
+  // after the live one. Needs no pull.
+  void check_follows(const PointerRecord& pointer, const std::optional<LivePublication>& live) const;
 
   // Remembers the newest moment in the store's records. Survives a restart, unless the cache cannot be
   // written.
@@ -59,6 +60,9 @@ class SnapshotSource {
   void save_again(const LivePublication& live, const Publisher& publisher, SteadyTime now);
 
  private:
+  void check_not_older(const SnapshotRecord& record, const std::optional<LivePublication>& live) const;
+  [[nodiscard]] UnixSeconds newest_moment(const LivePublication& live) const;
+  [[noreturn]] void refuse_as_older(const SnapshotRecord& record, UnixSeconds newest) const;
   std::optional<Candidate> fetch_cached(const PointerRecord& pointer);
   void save_failed(const std::exception& error, SteadyTime now);
 

@@ -18,8 +18,8 @@ using OpenStore = std::function<std::unique_ptr<Store>()>;
 
 // Refuses a store that does not exist: an empty one in its place would look healthy. Does not wait for a
 // failover, so that the other stores get their turn.
-inline OpenStore store_opener(std::string url) {
-  return [url = std::move(url)] { return open_store(url, IfMissing::Refuse, Patience::None); };
+inline OpenStore store_opener(const std::string& url) {
+  return [open = opener_of(url)] { return open(IfMissing::Refuse, Patience::None); };
 }
 
 class StoreConnection {
@@ -48,6 +48,10 @@ class StoreConnection {
   }
 
   void close() noexcept { store_.reset(); }
+  // As Store::distrust_copies().
+  void distrust_copies() {
+    if (store_) store_->distrust_copies();
+  }
   // The last use has failed.
   [[nodiscard]] bool is_away() const noexcept { return failure_.has_value(); }
   // Empty: it is not away.

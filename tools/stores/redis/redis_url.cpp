@@ -1,14 +1,9 @@
 #include "tools/stores/redis/redis_url.hpp"
 
-#include <sys/un.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
-
-#include "core/base/bytes.hpp"
-#include "core/base/mapped_region.hpp"
 
 namespace keysieve {
 namespace {
@@ -21,17 +16,6 @@ constexpr std::chrono::seconds kDefaultFailover{30};
 constexpr int kMaxDatabase = 65535;
 constexpr int kMaxWaitReplicas = 1000;
 constexpr const char* kPasswordVariable = "KEYSIEVE_REDIS_PASSWORD";
-
-// The first line.
-std::string read_password_file(const std::string& store_name, const std::string& path) {
-  try {
-    const MappedRegion file = map_file(path);
-    const std::string_view text = as_text(bytes_of(file));
-    return std::string(text.substr(0, text.find_first_of("\r\n")));
-  } catch (const Error& error) {
-    throw Error(ErrorKind::Login, store_name + ": cannot read the password: " + error.what());
-  }
-}
 
 int number_of(const StoreUrl& url, const std::string& text, const std::string& what, int max) {
   int number = -1;
@@ -59,13 +43,7 @@ void take_tcp_address(StoreUrl& url, RedisSettings& settings) {
 }
 
 void take_unix_address(StoreUrl& url, RedisSettings& settings) {
-  if (!url.hosts.empty() || url.path.empty()) refuse(url, "must be redis+unix:///path/to.sock");
-  // hiredis would cut it short.
-  if (url.path.size() >= sizeof(sockaddr_un::sun_path)) {
-    refuse(url, "the path of a socket can have " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
-                    " bytes at most");
-  }
-  settings.address.socket_path = url.path;
+  settings.address.socket_path = take_socket_path(url);
   if (const auto database = take_parameter(url, "db")) {
     settings.address.database = database_of(url, *database);
   }
@@ -108,13 +86,6 @@ RedisTlsFiles take_tls_files(StoreUrl& url) {
   return files;
 }
 
-std::optional<std::string> take_password_file(StoreUrl& url) {
-  auto path = take_parameter(url, "password_file");
-  if (path && path->empty()) refuse(url, "password_file must name a file");
-  if (path && url.password) refuse(url, "give either a password or password_file, not both");
-  return path;
-}
-
 void require_password(const StoreUrl& url, const std::string& password) {
   if (!url.user.empty() && password.empty()) refuse(url, "a user needs a password");
 }
@@ -146,7 +117,7 @@ RedisUrl::RedisUrl(StoreUrl url) {
   settings_.address.user = url.user;
   settings_.address.timeout = take_timeout(url);
   if (scheme->is_encrypted) tls_files_ = take_tls_files(url);
-  password_file_ = take_password_file(url);
+  password_file_ = take_secret_file(url, "password_file");
   if (url.password) require_password(url, *url.password);
   if (const auto replicas = take_parameter(url, "wait_replicas")) {
     settings_.wait_replicas = number_of(url, *replicas, "wait_replicas", kMaxWaitReplicas);
@@ -167,7 +138,7 @@ RedisSettings RedisUrl::settings() const {
 
 std::string RedisUrl::password() const {
   if (url_.password) return *url_.password;
-  if (password_file_) return read_password_file(url_.name, *password_file_);
+  if (password_file_) return read_secret_file(url_.name, "password", *password_file_);
   const char* variable = std::getenv(kPasswordVariable);
   return variable == nullptr ? "" : variable;
 }

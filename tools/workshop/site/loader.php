@@ -9,14 +9,14 @@ function loader_page(string $example): string
     $page = "# keysieve.toml\n\n";
     $comment = [];
     foreach ([...explode("\n", $example), ''] as $line) {
-        if (preg_match('/^# ?(?![a-z_]+ = )(.*)$/', $line, $found)) {
+        if (preg_match('/^# ?(?!\[|[a-z_]+ = )(.*)$/', $line, $found)) {
             $comment[] = $found[1];
             continue;
         }
         $text = prose(implode("\n", $comment));
         $comment = [];
-        if (preg_match('/^\[+([a-z]+)/', $line)) {
-            $page .= "## $line\n\n$text\n\n";
+        if (preg_match('/^#?(\[+[a-z].*)$/', $line, $found)) {
+            $page .= "## $found[1]\n\n$text\n\n";
         } elseif (preg_match('/^#?([a-z_]+) = /', $line, $found)) {
             $page .= "### $found[1]\n\n$text\n\n" . code_block('toml', $line);
         } elseif ($text !== '') {

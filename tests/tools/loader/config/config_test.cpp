@@ -83,6 +83,16 @@ TEST_F(Config, HasDefaultsForAllButStoreAndSet) {
   EXPECT_EQ(set.guards.min_keys, 1U);
 }
 
+TEST_F(Config, AsksWebServersLessOftenThanOtherStores) {
+  const std::string stores = std::string(kStore) + "[store.web]\nurl = \"https://host/tags\"\n";
+  const LoaderConfig config = load(stores + tags_set);
+  EXPECT_EQ(config.stores.at(0).poll_interval, std::chrono::seconds(5));
+  EXPECT_EQ(config.stores.at(1).poll_interval, std::chrono::seconds(30));
+  for (const StoreConfig& store : load("poll_interval = \"7s\"\n" + stores + tags_set).stores) {
+    EXPECT_EQ(store.poll_interval, std::chrono::seconds(7)) << store.name;
+  }
+}
+
 TEST_F(Config, TakesNumbersWithoutUnits) {
   const LoaderConfig config = load("max_total_size = 8192\n" + std::string(kStore) + tags_set +
                                    "max_shrink = 1\nmin_keys = \"30k\"\n");

@@ -19,8 +19,7 @@ Host::Host(const std::string& root, const std::string& store_url) : root_(root),
 }
 
 void Host::start() {
-  store_.emplace([this] { return open_store(store_url_, IfMissing::Refuse); }, "the store",
-                 Milliseconds(1000));
+  store_.emplace(store_opener(store_url_), "the store", Milliseconds(1000));
   LoaderConfig loader;
   loader.directory = root_ + "/shm";
   loader.cache = root_ + "/cache";

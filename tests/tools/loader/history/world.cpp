@@ -1,6 +1,5 @@
 #include "tests/tools/loader/history/world.hpp"
 
-#include <filesystem>
 #include <thread>
 
 #include "core/snapshot/builder.hpp"
@@ -12,21 +11,18 @@
 
 namespace keysieve::test {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr int kHosts = 2;
 
 }  // namespace
 
-World::World(const std::string& scheme, bool late_commits) : scheme_(scheme), late_commits_(late_commits) {
+World::World(const std::string& scheme, bool late_commits)
+    : late_commits_(late_commits), place_(Place::make(scheme, root_.path())) {
   static_cast<void>(open());  // makes it
-  for (int i = 0; i < kHosts; ++i) hosts_.emplace_back(root_ / ("host" + std::to_string(i)), url());
-}
-
-bool World::is_up() const {
-  return fs::exists(folder());
+  for (int i = 0; i < kHosts; ++i) {
+    hosts_.emplace_back(root_ / ("host" + std::to_string(i)), place_->url_of_hosts());
+  }
 }
 
 void World::take(const Step& step) {
@@ -57,10 +53,10 @@ void World::take(const Step& step) {
     case Action::RollBack:
       return roll_back();
     case Action::CollectGarbage:
-      if (is_up()) collect_garbage(*open());
+      if (is_up() && open()->abilities().list) collect_garbage(*open());
       return;
     case Action::StoreDown:
-      if (is_up()) fs::rename(folder(), folder() + ".away");
+      if (is_up()) place_->take_down();
       return;
     case Action::StoreUp:
       return bring_up();
@@ -117,15 +113,16 @@ void World::heal_and_check() {
   check();
 }
 
-void World::bring_up() const {
-  if (!is_up()) fs::rename(folder() + ".away", folder());
+void World::bring_up() {
+  if (!is_up()) place_->bring_up();
 }
 
 void World::add(int key) {
   if (!is_up()) return;
   const auto store = open();
   const std::string text = key_text(key);
-  logged_[key] = store->append(adds_log(*store, kHistorySet), std::span(&text, 1));
+  if (store->abilities().log)
+    logged_[key] = store->append(adds_log(*store, kHistorySet), std::span(&text, 1));
   (late_commits_ ? uncommitted_ : source_).insert(key);
 }
 
@@ -198,17 +195,13 @@ void World::roll_back() {
 }
 
 void World::replicate() {
-  if (!is_up()) return;
-  fs::remove_all(replica());
-  fs::copy(folder(), replica(), fs::copy_options::recursive);
-  replicated_ = logged_;
+  if (is_up() && place_->replicate()) replicated_ = logged_;
 }
 
 void World::fail_over() {
-  if (!is_up() || !fs::exists(replica())) return;
+  if (!is_up()) return;
   const auto pointer = open()->get(pointer_key(*open(), kHistorySet));
-  fs::remove_all(folder());
-  fs::copy(replica(), folder(), fs::copy_options::recursive);
+  if (!place_->fail_over()) return;
   if (open()->get(pointer_key(*open(), kHistorySet)) != pointer) lose_snapshots();
   logged_ = replicated_;
   // No two servers of a failover append in the same millisecond.

@@ -6,6 +6,7 @@
 #include "core/snapshot/snapshot.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/history/host.hpp"
+#include "tests/tools/loader/history/place.hpp"
 #include "tests/tools/loader/history/step.hpp"
 
 namespace keysieve::test {
@@ -33,15 +34,12 @@ class World {
     Keys keys;
   };
 
-  [[nodiscard]] std::string folder() const { return root_ / "store"; }
-  [[nodiscard]] std::string replica() const { return root_ / "replica"; }
-  [[nodiscard]] std::string url() const { return scheme_ + ":" + folder(); }
-  [[nodiscard]] std::unique_ptr<Store> open() const { return open_store(url()); }
-  [[nodiscard]] bool is_up() const;
+  [[nodiscard]] std::unique_ptr<Store> open() const { return open_store(place_->url()); }
+  [[nodiscard]] bool is_up() const { return place_->is_up(); }
   Host& host(int number) { return hosts_[static_cast<std::size_t>(number) % hosts_.size()]; }
 
   void check_late(Host& host);
-  void bring_up() const;
+  void bring_up();
   void add(int key);
   void commit();
   void begin_build();
@@ -54,9 +52,9 @@ class World {
   void fail_over();
   void lose_snapshots();
 
-  std::string scheme_;
   bool late_commits_;
   TemporaryDirectory root_{"/dev/shm"};
+  std::unique_ptr<Place> place_;
   std::deque<Host> hosts_;
   Keys source_;
   Keys uncommitted_;

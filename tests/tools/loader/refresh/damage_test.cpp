@@ -1,5 +1,6 @@
 // Bytes of a live publication that change: lookups answer maybe at once, and it is published again.
 #include <filesystem>
+#include <fstream>
 
 #include "core/shm/set_reader.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"

@@ -4,11 +4,12 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 
+#include "tests/support/store_decorator.hpp"
 #include "tests/tools/loader/site.hpp"
-#include "tests/tools/transfer/store_decorator.hpp"
 #include "tools/loader/refresh/set_refresher.hpp"
 
 namespace keysieve::test {
@@ -37,6 +38,11 @@ class EventfulStore : public StoreDecorator {
     ++events_.calls;
     events_.before_records();
     return StoreDecorator::get_many(keys);
+  }
+  std::vector<std::optional<std::string>> get_immutable(std::span<const std::string> keys) override {
+    ++events_.calls;
+    events_.before_records();
+    return inner_.get_immutable(keys);
   }
   std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
                                    std::size_t max_entries) override {
@@ -95,7 +101,12 @@ class SetRefresherTest : public ::testing::Test {
   LoaderConfig loader_;
   SetConfig set_;
   EventfulStore::Events events_;
-  StoreConnection store_{[this] { return std::make_unique<EventfulStore>(open_store(url_), events_); },
+  std::map<std::string, StoreOpener> openers_;  // by URL
+  StoreConnection store_{[this] {
+                           StoreOpener& open = openers_.try_emplace(url_, opener_of(url_)).first->second;
+                           auto real = open(IfMissing::Create, Patience::None);
+                           return std::make_unique<EventfulStore>(std::move(real), events_);
+                         },
                          "the store", kPollInterval};
   SetRecorder recorder_{"tags"};
   std::optional<SetRefresher> refresher_;

@@ -207,7 +207,7 @@ TEST_F(SetRefresherTest, RefusesAnOlderGeneration) {
   const Outcome& outcome = refresh();
   EXPECT_THAT(outcome, IsRefused());
   EXPECT_EQ(outcome.live->generation, 2U);
-  EXPECT_NE(outcome.reason.find("replica that lags behind"), std::string::npos) << outcome.reason;
+  EXPECT_NE(outcome.reason.find("copy that lags behind"), std::string::npos) << outcome.reason;
   EXPECT_TRUE(site_.knows("tags", kTwiceAsManyKeys));
 }
 

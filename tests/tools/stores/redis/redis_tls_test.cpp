@@ -1,39 +1,12 @@
 // TLS: real servers with certificates that openssl makes. Built where hiredis has TLS.
+#include "tests/support/certificates.hpp"
 #include "tests/support/free_port.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
-#include "tests/support/run_program.hpp"
 #include "tests/support/store_calls.hpp"
 
 namespace keysieve::test {
 namespace {
-
-// <name>.crt and <name>.key, signed by ca.crt.
-class Certificates {
- public:
-  Certificates() {
-    openssl({"req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=test CA", "-keyout",
-             path("ca.key"), "-out", path("ca.crt")});
-    sign("server", "DNS:localhost,IP:127.0.0.1");
-    sign("other", "DNS:other.example");
-  }
-
-  [[nodiscard]] std::string path(const std::string& file) const { return directory_ / file; }
-
- private:
-  void sign(const std::string& name, const std::string& for_whom) const {
-    openssl({"req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=" + name, "-addext",
-             "subjectAltName=" + for_whom, "-addext", "basicConstraints=critical,CA:FALSE", "-CA",
-             path("ca.crt"), "-CAkey", path("ca.key"), "-keyout", path(name + ".key"), "-out",
-             path(name + ".crt")});
-  }
-  static void openssl(std::vector<std::string> arguments) {
-    const ProgramResult result = run_program({"/usr/bin/openssl", std::move(arguments)});
-    EXPECT_EQ(result.exit_status, 0) << result.errors;
-  }
-
-  TemporaryDirectory directory_;
-};
 
 class RedisTls : public ::testing::Test {
  protected:

@@ -1,0 +1,89 @@
+// memcached evicts, restarts empty and is emptied: what is live stays live, and a reboot is survived too.
+#include "tests/support/matchers.hpp"
+#include "tests/support/memcached_server.hpp"
+#include "tests/support/store_kinds.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
+#include "tools/transfer/chunk.hpp"
+
+namespace keysieve::test {
+namespace {
+
+class SetRefresherAtMemcached : public SetRefresherTest {
+ protected:
+  SetRefresherAtMemcached() {
+    url_ = patient(server_.url());
+    site_.push("tags", kKeys, url_);
+    EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  }
+
+  void expect_first_stays_live() {
+    EXPECT_EQ(refresher_->outcome().live->generation, 1U);
+    EXPECT_TRUE(site_.knows("tags", kKeys));
+    EXPECT_FALSE(site_.knows("tags", kTwiceAsManyKeys)) << "it answers, and not maybe to everything";
+  }
+  void reboot() {
+    site_.wipe_shared_memory();
+    start();
+  }
+
+  MemcachedServer server_;
+};
+
+TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenEverythingIsForgotten) {
+  for (const bool restarts : {false, true}) {
+    if (restarts) {
+      server_.kill();
+      EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
+      expect_first_stays_live();
+      server_.start();
+    } else {
+      server_.flush();
+    }
+    const Outcome& outcome = refresh();
+    EXPECT_EQ(outcome.trouble, Trouble::NeverPushed);
+    EXPECT_THAT(outcome.reason, HasSubstr("holds no snapshot of it any more: push again"));
+    expect_first_stays_live();
+  }
+  reboot();
+  EXPECT_EQ(trouble(), Trouble::NeverPushed);
+  expect_first_stays_live();
+  EXPECT_EQ(site_.push("tags", kMoreKeys, url_).generation, 1U) << "the numbers begin again";
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  EXPECT_TRUE(site_.knows("tags", kMoreKeys));
+}
+
+TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenAChunkOfTheNextIsEvicted) {
+  const SnapshotRecord next = site_.push("tags", kMoreKeys, url_);
+  const std::string chunk = chunk_key("keysieve", "tags", next.push_id, 0);
+  open_store(url_)->remove_many({&chunk, 1});
+  const Outcome& outcome = refresh();
+  EXPECT_THAT(outcome, IsRefused());
+  EXPECT_THAT(outcome.reason, HasSubstr("is damaged, push again"));
+  expect_first_stays_live();
+  reboot();
+  EXPECT_THAT(refresh(), IsRefused());
+  expect_first_stays_live();
+  site_.push("tags", kMoreKeys, url_);
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  EXPECT_TRUE(site_.knows("tags", kMoreKeys));
+}
+
+TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenTheStoreForgetsInTheMiddleOfAPull) {
+  site_.push("tags", kMoreKeys, url_);
+  events_.before_records = [this, calls = 0]() mutable {
+    if (++calls == 2) server_.flush();
+  };
+  EXPECT_NE(trouble(), Trouble::None);
+  expect_first_stays_live();
+}
+
+TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenTheServerCutsValues) {
+  server_.set("keysieve:tags:current", "{\"current\":");
+  const Outcome& outcome = refresh();
+  EXPECT_THAT(outcome, IsRefused());
+  EXPECT_THAT(outcome.reason, HasSubstr("opts=f"));
+  expect_first_stays_live();
+}
+
+}  // namespace
+}  // namespace keysieve::test

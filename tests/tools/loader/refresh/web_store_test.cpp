@@ -1,0 +1,226 @@
+// A store behind a web server, with everything that goes wrong between the two: what is live stays live.
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/certificates.hpp"
+#include "tests/support/matchers.hpp"
+#include "tests/support/store_kinds.hpp"
+#include "tests/support/web_server.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
+#include "tools/transfer/chunk.hpp"
+
+namespace keysieve::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SetRefresherAtAWebServer : public SetRefresherTest {
+ protected:
+  SetRefresherAtAWebServer() {
+    folder_url_ = "dir:" + server_.make_folder("store");
+    url_ = server_.url("store", "https") + "?timeout=2m&ca_file=" + certificates().path("ca.crt");
+    site_.push("tags", kKeys, folder_url_);
+    EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  }
+
+  static Certificates& certificates() {
+    static Certificates certificates;
+    return certificates;
+  }
+  static std::string tls(const std::string& certificate) {
+    return "ssl_certificate " + certificates().path(certificate + ".crt") + ";\nssl_certificate_key " +
+           certificates().path(certificate + ".key") + ";\n";
+  }
+  [[nodiscard]] std::string file(const std::string& key) const { return server_.folder("store") + "/" + key; }
+  [[nodiscard]] std::string bytes_of_file(const std::string& key) const {
+    std::ifstream stream(file(key), std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+  // As whoever copies files would: the store is told that something has changed.
+  void replace(const std::string& key, const std::string& bytes) const {
+    const std::string folder = server_.folder("store");
+    std::ofstream(folder + "/" + key, std::ios::binary) << bytes;
+    static int number = 0;
+    std::ofstream(folder + "/.changes") << "keysieve changes " << ++number << "\n";
+  }
+
+  void expect_stays_live(std::uint64_t generation, const std::string& why) {
+    EXPECT_NE(refresh().trouble, Trouble::None) << why;
+    EXPECT_EQ(refresher_->outcome().live->generation, generation) << why;
+    EXPECT_TRUE(site_.knows("tags", kKeys)) << why;
+    EXPECT_FALSE(site_.knows("tags", kTwiceAsManyKeys)) << why << ": it answers, and not maybe to everything";
+  }
+  void expect_follows(KeyRange keys) {
+    EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+    EXPECT_TRUE(site_.knows("tags", keys));
+  }
+
+  WebServer server_{{"ssl", tls("server")}};
+  std::string folder_url_;
+};
+
+TEST_F(SetRefresherAtAWebServer, KeepsWhatIsLiveWhateverTheServerAnswers) {
+  site_.push("tags", kMoreKeys, folder_url_);
+  const std::string good = tls("server");
+  const std::string chunks = "location ~ :[0-9]+$ ";
+  const std::string pointer = "location ~ :current$ ";
+  const std::vector<std::pair<std::string, std::string>> faults{
+      {"no such folder", good + "location / { return 404; }"},
+      {"an error", good + "location / { return 500; }"},
+      {"overload", good + "location / { return 503; }"},
+      {"no access", good + "location / { return 403; }"},
+      {"no authorization", good + "location / { return 401; }"},
+      {"a page instead of files", good + "location / { return 200 \"<html>sign in</html>\"; }"},
+      {"a redirect without end", good + "location / { return 302 /store/again; }"},
+      {"no pointer", good + pointer + "{ return 404; }"},
+      {"an error for the pointer", good + pointer + "{ return 500; }"},
+      {"a page instead of the pointer", good + pointer + "{ return 200 \"<html>sign in</html>\"; }"},
+      {"no chunks", good + chunks + "{ return 404; }"},
+      {"an error for chunks", good + chunks + "{ return 502; }"},
+      {"a page instead of chunks", good + chunks + "{ return 200 \"<html>sign in</html>\"; }"},
+      {"an expired certificate", tls("expired")},
+      {"a certificate of another host", tls("other")}};
+  for (const auto& [fault, directives] : faults) {
+    server_.restart(directives);
+    expect_stays_live(1, fault);
+  }
+  server_.kill();
+  expect_stays_live(1, "no server");
+  server_.start();
+  server_.restart(good);
+  expect_follows(kMoreKeys);
+}
+
+TEST_F(SetRefresherAtAWebServer, KeepsWhatIsLiveWhileTheServerIsTooSlow) {
+  site_.push("tags", kMoreKeys, folder_url_);
+  const std::string patient_url = url_;
+  url_ = server_.url("store", "https") + "?timeout=300ms&ca_file=" + certificates().path("ca.crt");
+  server_.restart(tls("server") + "location ~ :[0-9]+$ { limit_rate 100; }");
+  expect_stays_live(1, "a slow body");
+  server_.process().stall();
+  expect_stays_live(1, "no answer");
+  server_.process().resume();
+  server_.restart(tls("server"));
+  url_ = patient_url;
+  expect_follows(kMoreKeys);
+}
+
+TEST_F(SetRefresherAtAWebServer, RefusesFilesOfTheWrongLengthAndOfOtherContent) {
+  const SnapshotRecord next = site_.push("tags", kMoreKeys, folder_url_);
+  const std::string chunk = chunk_key("keysieve", "tags", next.push_id, 0);
+  for (const std::string& name : {chunk, std::string("keysieve:tags:current")}) {
+    const std::string whole = bytes_of_file(name);
+    std::string other = whole;
+    other[other.size() / 2] ^= 1;
+    for (const std::string& wrong : {whole.substr(0, whole.size() / 2), whole.substr(0, whole.size() - 1),
+                                     whole + "x", std::string(), other}) {
+      replace(name, wrong);
+      expect_stays_live(1, name + " of " + std::to_string(wrong.size()) + " bytes");
+    }
+    replace(name, whole);
+  }
+  expect_follows(kMoreKeys);
+}
+
+TEST_F(SetRefresherAtAWebServer, RefusesAMixOfOldAndNewChunks) {
+  const SnapshotRecord first = *read_pointer(*open_store(folder_url_), "tags")->current;
+  const SnapshotRecord next = site_.push("tags", kMoreKeys, folder_url_);
+  const std::string name = chunk_key("keysieve", "tags", next.push_id, 0);
+  const std::string whole = bytes_of_file(name);
+  replace(name, bytes_of_file(chunk_key("keysieve", "tags", first.push_id, 0)));
+  expect_stays_live(1, "an older chunk under the new name");
+  replace(name, whole);
+  expect_follows(kMoreKeys);
+}
+
+TEST_F(SetRefresherAtAWebServer, IsNotMovedBackByAnOlderPointer) {
+  const std::string older = bytes_of_file("keysieve:tags:current");
+  site_.push("tags", kMoreKeys, folder_url_);
+  expect_follows(kMoreKeys);
+  const std::string newer = bytes_of_file("keysieve:tags:current");
+  for (int i = 0; i < 2; ++i) {
+    replace("keysieve:tags:current", older);
+    expect_stays_live(2, "an older pointer");
+    EXPECT_TRUE(site_.knows("tags", kMoreKeys));
+    EXPECT_THAT(refresher_->outcome().reason, HasSubstr("newer was there already"));
+    replace("keysieve:tags:current", newer);
+    expect_follows(kMoreKeys);
+  }
+}
+
+// A copy from before the store was wiped has a higher number than what came after.
+TEST_F(SetRefresherAtAWebServer, IsNotMovedBackByAPointerFromBeforeTheStoreCountedAnew) {
+  for (int i = 0; i < 2; ++i) site_.push("tags", kKeys, folder_url_);
+  const std::string folder = server_.folder("store");
+  const std::string old = server_.folder("old");
+  fs::copy(folder, old, fs::copy_options::recursive);
+  fs::remove_all(folder);
+  EXPECT_EQ(site_.push("tags", kMoreKeys, folder_url_).generation, 1U);
+  expect_follows(kMoreKeys);
+  fs::rename(folder, server_.folder("new"));
+  fs::rename(old, folder);
+  expect_stays_live(1, "generation 3 of before");
+  EXPECT_TRUE(site_.knows("tags", kMoreKeys));
+  EXPECT_THAT(refresher_->outcome().reason, HasSubstr("newer was there already"));
+  fs::rename(folder, old);
+  fs::rename(server_.folder("new"), folder);
+  expect_follows(kMoreKeys);
+}
+
+TEST_F(SetRefresherAtAWebServer, KeepsABypassWhoseRecordACacheHasNeverSeen) {
+  replace("keysieve:tags:bypass", "{}");
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_FALSE(site_.knows("tags", kKeys));
+  server_.restart(tls("server") + "location ~ :bypass$ { return 404; }");
+  store_.use(now_, [](Store& store) {
+    store.distrust_copies();
+    return true;
+  });
+  store_.close();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(trouble(), Trouble::StoreUnreachable);
+    EXPECT_FALSE(site_.knows("tags", kKeys));
+  }
+}
+
+TEST_F(SetRefresherAtAWebServer, GoesOnWhenAPushReplacesTheFilesInTheMiddleOfAPull) {
+  site_.push("tags", kMoreKeys, folder_url_);
+  events_.before_records = [this, calls = 0]() mutable {
+    if (++calls != 2) return;  // the pointer was read, the chunks were not
+    for (int i = 0; i < 4; ++i) site_.push("tags", kTwiceAsManyKeys, folder_url_);
+  };
+  expect_follows(kTwiceAsManyKeys);
+  EXPECT_EQ(site_.live_generation("tags"), 6U);
+}
+
+TEST_F(SetRefresherAtAWebServer, BringsInAddsAndBypasses) {
+  site_.add("tags", kAdded, folder_url_);
+  expect_follows(kAdded);
+  site_.add("tags", kAddedLater, folder_url_);
+  expect_follows(kAddedLater);
+  fs::remove(file(".log-keysieve:tags:adds"));
+  replace("keysieve:tags:bypass", "{}");
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  EXPECT_FALSE(site_.knows("tags", kKeys)) << "bypassed: nothing is attached";
+  fs::remove(file("keysieve:tags:bypass"));
+  replace("keysieve:tags:current", bytes_of_file("keysieve:tags:current"));
+  expect_follows(kAdded);
+  expect_follows(kAddedLater);
+  EXPECT_TRUE(site_.knows("tags", kKeys)) << "and nothing is forgotten with the log";
+}
+
+TEST_F(SetRefresherAtAWebServer, KeepsWhatIsLiveWhenTheLogIsDamaged) {
+  site_.add("tags", kAdded, folder_url_);
+  expect_follows(kAdded);
+  const std::string log = bytes_of_file(".log-keysieve:tags:adds");
+  std::string wrong = log;
+  wrong[40] ^= 1;
+  replace(".log-keysieve:tags:adds", wrong);
+  expect_stays_live(1, "a damaged log");
+  EXPECT_TRUE(site_.knows("tags", kAdded));
+  replace(".log-keysieve:tags:adds", log);
+  expect_follows(kAdded);
+}
+
+}  // namespace
+}  // namespace keysieve::test

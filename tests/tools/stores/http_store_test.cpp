@@ -1,0 +1,396 @@
+// What is particular to a store behind a web server: what a poll costs, faults of servers and networks, TLS,
+// authorization, redirects and proxies.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "tests/support/canned_server.hpp"
+#include "tests/support/certificates.hpp"
+#include "tests/support/matchers.hpp"
+#include "tests/support/run_program.hpp"
+#include "tests/support/store_calls.hpp"
+#include "tests/support/store_kinds.hpp"
+#include "tests/support/web_server.hpp"
+
+namespace keysieve::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kShortTimeout = "?timeout=300ms";
+
+// A variable of the environment while the object is there.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+// Files that were written in this second may still change without a new ETag.
+void age(const std::string& folder) {
+  for (const auto& file : fs::directory_iterator(folder)) {
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  }
+}
+
+// A folder "tags" with a record, behind a server of the case's own.
+class HttpStore : public ::testing::Test {
+ protected:
+  void serve(WebServerSettings settings = {}) {
+    server_.emplace(std::move(settings));
+    folder_ = server_->make_folder("tags");
+    put(*open_store("dir:" + folder_), "keysieve:seed", "x");
+  }
+  [[nodiscard]] std::string url(const std::string& query = "?timeout=2m",
+                                const std::string& scheme = "http") const {
+    return server_->url("tags", scheme) + query;
+  }
+  [[nodiscard]] std::string tls_url(const std::string& more = "", const std::string& ca = "ca.crt") const {
+    return url("?timeout=2m&ca_file=" + certificates_.path(ca) + more, "https");
+  }
+  [[nodiscard]] std::string tls_directives(const std::string& certificate) const {
+    return "ssl_certificate " + certificates_.path(certificate + ".crt") + ";\nssl_certificate_key " +
+           certificates_.path(certificate + ".key") + ";\n";
+  }
+  void serve_tls(const std::string& certificate, const std::string& more = "") {
+    serve({"ssl http2", tls_directives(certificate) + more});
+  }
+  static std::optional<std::string> seed(const std::string& url) {
+    return open_store(url)->get("keysieve:seed");
+  }
+  template <ErrorKind Kind>
+  static std::string refusal(const std::string& url) {
+    return message_of<Kind>([&] { seed(url); });
+  }
+  // The answers since the last call.
+  std::vector<std::string> new_answers(std::size_t count) {
+    EXPECT_TRUE(eventually([&] { return server_->answers().size() >= seen_ + count; }));
+    std::vector<std::string> all = server_->answers();
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(seen_));
+    seen_ += all.size();
+    return all;
+  }
+
+  Certificates& certificates_ = [&]() -> Certificates& {
+    static Certificates certificates;
+    return certificates;
+  }();
+  std::optional<WebServer> server_;
+  std::string folder_;
+  std::size_t seen_ = 0;
+};
+
+TEST_F(HttpStore, RefusesUrlsThatItDoesNotUnderstand) {
+  const std::vector<std::pair<std::string, std::string>> refusals{
+      {"https:///path", "must be https://host[:port]/path/"},
+      {"https://one,two/", "must be https://host[:port]/path/"},
+      {"https://user:s3cret@host/", "authorization comes from ?authorization_file="},
+      {"http://host/?authorization_file=/a", "over https alone"},
+      {"http://host/?ca_file=/a", "certificates are for https"},
+      {"https://host/?cert_file=/a", "cert_file and key_file go together"},
+      {"https://host/?authorization_file=", "authorization_file must name a file"}};
+  for (const auto& [url, reason] : refusals) {
+    const std::string message = message_of<ErrorKind::Usage>([&url = url] { check_store_url(url); });
+    EXPECT_THAT(message, HasSubstr(reason)) << url;
+    EXPECT_THAT(message, Not(HasSubstr("s3cret")));
+  }
+}
+
+TEST_F(HttpStore, IsReadOnly) {
+  serve();
+  const auto store = open_store(url());
+  EXPECT_EQ(store->abilities(), (StoreAbilities{.log = true, .durable = true}));
+  const std::string read_only = ": this store is read-only";
+  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { put(*store, "a", "b"); }), HasSubstr(read_only));
+  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { store->put_if_absent({"a", "b"}); }), HasSubstr(read_only));
+  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { remove_record(*store, "a"); }), HasSubstr(read_only));
+  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { append(*store, {"a"}); }), HasSubstr(read_only));
+  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { store->keys_with_prefix(""); }), HasSubstr(read_only));
+}
+
+TEST_F(HttpStore, ReadsAFolderWhateverItsNameAndWithOrWithoutASlash) {
+  serve();
+  const std::string name = "a b%c?d#e+猫";
+  put(*open_store("dir:" + server_->make_folder("odd")), "keysieve:seed", "y");
+  fs::rename(server_->folder("odd"), server_->folder(name));
+  for (const std::string end : {"", "/"}) {
+    EXPECT_EQ(seed(server_->url("a%20b%25c%3Fd%23e+猫" + end)), "y");
+    EXPECT_EQ(seed(server_->url("tags" + end)), "x");
+  }
+}
+
+// What keysieved does at each poll, if nothing has changed: records, log and its end, on a new connection.
+TEST_F(HttpStore, AnswersAPollFromOne304) {
+  serve();
+  const auto writer = open_store("dir:" + folder_);
+  append(*writer, {"a"});
+  age(folder_);
+  const StoreOpener open = opener_of(url());
+  const std::vector<std::string> records{"keysieve:seed", "keysieve:tags:bypass", "keysieve:bypass"};
+  const auto poll = [&] {
+    const auto store = open(IfMissing::Refuse, Patience::None);
+    EXPECT_THAT(store->get_many(records), ElementsAre("x", std::nullopt, std::nullopt));
+    EXPECT_THAT(keys_in(*store), ElementsAre("a"));
+    EXPECT_NE(store->end_of(kLog), kBeforeAll);
+  };
+  poll();
+  EXPECT_THAT(new_answers(5), SizeIs(5));
+  for (int i = 0; i < 3; ++i) {
+    poll();
+    EXPECT_THAT(new_answers(1), ElementsAre("304 /tags/.changes"));
+  }
+  put(*writer, "keysieve:tags:bypass", "{}");
+  const auto store = open(IfMissing::Refuse, Patience::None);
+  EXPECT_EQ(store->get("keysieve:tags:bypass"), "{}");
+  EXPECT_THAT(keys_in(*store), ElementsAre("a"));
+  EXPECT_THAT(new_answers(3), ElementsAre("200 /tags/.changes", "200 /tags/keysieve:tags:bypass",
+                                          "304 /tags/.log-keysieve:tags:adds"));
+}
+
+TEST_F(HttpStore, WorksWithAServerThatHasNoETags) {
+  serve({.directives = "etag off; if_modified_since off;"});
+  age(folder_);
+  const StoreOpener open = opener_of(url());
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(open(IfMissing::Refuse, Patience::None)->get("keysieve:seed"), "x");
+  EXPECT_THAT(new_answers(3),
+              ElementsAre("200 /tags/.changes", "200 /tags/keysieve:seed", "200 /tags/.changes"));
+}
+
+TEST_F(HttpStore, KeepsNoConnectionOpenPerRecord) {
+  serve({.directives = "location = /status { stub_status; }"});
+  const auto writer = open_store("dir:" + folder_);
+  const auto keys = numbered("keysieve:tags:", 200);
+  writer->put_many(records_of(keys, "x"));
+  EXPECT_THAT(open_store(url())->get_immutable(keys), Each(Optional(std::string("x"))));
+  const ProgramResult status = run_program({"/usr/bin/curl", {"-s", server_->url("status")}});
+  int handled = 0;
+  std::istringstream words(status.output.substr(status.output.find("requests") + 8));
+  words >> handled;
+  EXPECT_LE(handled, 1 + 8 + 1) << "the probe, eight connections, this question";
+}
+
+TEST_F(HttpStore, SaysThatAFolderIsNotAStore) {
+  serve();
+  server_->make_folder("empty");
+  for (const std::string name : {"empty", "nowhere"}) {
+    EXPECT_EQ(refusal<ErrorKind::Unavailable>(server_->url(name)),
+              server_->url(name) +
+                  "/.changes is missing: that is not the folder of a dir: store, or the server hides files "
+                  "that begin with a dot");
+  }
+}
+
+TEST_F(HttpStore, TakesNoPageForAStore) {
+  serve({.directives = "location / { return 200 \"<html>sign in</html>\"; }"});
+  EXPECT_EQ(refusal<ErrorKind::Unavailable>(url()),
+            server_->url("tags/.changes") + " is something else: does the server show a page in its place?");
+}
+
+TEST_F(HttpStore, ReadsEverythingAgainWhenItsCopiesAreDistrusted) {
+  serve();
+  const StoreOpener open = opener_of(url());
+  const auto get = [&] { return open(IfMissing::Refuse, Patience::None)->get("keysieve:tags:current"); };
+  EXPECT_EQ(get(), std::nullopt);
+  std::ofstream(folder_ + "/keysieve:tags:current") << "y";  // copied after the file of changes
+  EXPECT_EQ(get(), std::nullopt) << "nothing says that it has changed";
+  open(IfMissing::Refuse, Patience::None)->distrust_copies();
+  EXPECT_EQ(get(), "y");
+}
+
+TEST_F(HttpStore, SaysWhatTheServerAnswered) {
+  serve({.directives =
+             "location /401/ { return 401; } location /403/ { return 403; } location /500/ { return 500; }"
+             "location /503/ { return 503; } location /204/ { return 204; }"});
+  EXPECT_EQ(refusal<ErrorKind::Login>(server_->url("401/")),
+            server_->url("401/.changes") + ": the server asks for authorization (401)");
+  EXPECT_EQ(refusal<ErrorKind::Permission>(server_->url("403/")),
+            server_->url("403/.changes") + ": the server does not allow it (403)");
+  for (const std::string status : {"500", "503", "204"}) {
+    EXPECT_EQ(refusal<ErrorKind::Unavailable>(server_->url(status + "/")),
+              server_->url(status + "/.changes") + ": the server answered " + status);
+  }
+}
+
+TEST_F(HttpStore, SaysThatItCannotConnect) {
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>("http://127.0.0.1:1/tags?timeout=2m"),
+              HasSubstr("http://127.0.0.1:1/tags/.changes: Failed to connect"));
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>("http://no-such-host.invalid/tags?timeout=2m"),
+              HasSubstr("Could not resolve host"));
+}
+
+TEST_F(HttpStore, TakesNoTruncatedBodyForARecord) {
+  const std::string head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\n";
+  for (const std::string& answer :
+       {head + "Content-Length: 100\r\n\r\nshort", head + "Transfer-Encoding: chunked\r\n\r\n64\r\nshort",
+        head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", head + "\r\nkeysieve changes 1",
+        head + "Content-Length: -1\r\n\r\nx", std::string("HTTP/1.1 200"), std::string("not HTTP at all"),
+        std::string()}) {
+    const CannedServer server("\r\n\r\n", answer);
+    EXPECT_THAT([&] { seed("http://" + server.address() + "/tags?timeout=2m"); },
+                fails(ErrorKind::Unavailable, HasSubstr(server.address())))
+        << answer;
+  }
+}
+
+TEST_F(HttpStore, TakesNoFileThatIsTruncatedWhileItIsSentForARecord) {
+  serve({.directives = "location ~ :seed$ { limit_rate 16k; sendfile off; output_buffers 1 4k; }"});
+  const std::string file = folder_ + "/keysieve:seed";
+  std::ofstream(file) << std::string(kMaxValueBytes, 'x');
+  std::thread truncating([&] {
+    EXPECT_TRUE(eventually([&] { return server_->has_open(file); }));
+    fs::resize_file(file, 100);
+  });
+  EXPECT_THAT([&] { seed(url()); }, fails(ErrorKind::Unavailable, HasSubstr("keysieve:seed: ")));
+  truncating.join();
+}
+
+// A bypass would end that way.
+TEST_F(HttpStore, DoesNotBelieveThatAFileIsGoneWhileNothingHasChanged) {
+  serve();
+  const StoreOpener open = opener_of(url());
+  const auto get = [&] { return open(IfMissing::Refuse, Patience::None)->get("keysieve:seed"); };
+  EXPECT_EQ(get(), "x");
+  open(IfMissing::Refuse, Patience::None)->distrust_copies();
+  fs::rename(folder_ + "/keysieve:seed", folder_ + "/away");
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>(get),
+              HasSubstr("keysieve:seed is missing, which it was not before"));
+  fs::rename(folder_ + "/away", folder_ + "/keysieve:seed");
+  EXPECT_EQ(get(), "x");
+  remove_record(*open_store("dir:" + folder_), "keysieve:seed");
+  EXPECT_EQ(get(), std::nullopt);
+}
+
+TEST_F(HttpStore, ReadsNoMoreThanARecordCanHave) {
+  serve();
+  std::ofstream(folder_ + "/keysieve:seed") << std::string(kMaxValueBytes + 1, 'x');
+  EXPECT_EQ(refusal<ErrorKind::Data>(url()),
+            server_->url("tags/keysieve:seed") + ": is above the limit of 64.0 KiB");
+  std::ofstream(folder_ + "/keysieve:seed") << std::string(kMaxValueBytes, 'x');
+  EXPECT_THAT(seed(url()), Optional(SizeIs(kMaxValueBytes)));
+}
+
+TEST_F(HttpStore, WaitsNoLongerThanItsTimeout) {
+  serve({.directives = "location ~ :seed$ { limit_rate 100; }"});
+  std::ofstream(folder_ + "/keysieve:seed") << std::string(kMaxValueBytes, 'x');
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url(std::string(kShortTimeout))), HasSubstr("timed out"));
+  server_->process().stall();
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url(std::string(kShortTimeout))), HasSubstr("timed out"));
+  server_->process().resume();
+}
+
+TEST_F(HttpStore, FollowsAFewRedirects) {
+  serve({.directives = "location /one/ { rewrite ^/one/(.*) /two/$1 redirect; }"
+                       "location /two/ { rewrite ^/two/(.*) /tags/$1 permanent; }"
+                       "location /round/ { rewrite ^ /round/again redirect; }"
+                       "location /file/ { return 302 file:///etc/hostname; }"});
+  EXPECT_EQ(seed(server_->url("one") + "?timeout=2m"), "x");
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(server_->url("round")),
+              HasSubstr("Maximum (3) redirects followed"));
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(server_->url("file")), HasSubstr("Protocol \"file\""));
+}
+
+TEST_F(HttpStore, ReadsOverTlsWithAPrivateAuthority) {
+  serve_tls("server");
+  EXPECT_EQ(seed(tls_url()), "x");
+  const auto keys = numbered("keysieve:tags:", 100);
+  open_store("dir:" + folder_)->put_many(records_of(keys, std::string(kMaxValueBytes, 'y')));
+  EXPECT_THAT(open_store(tls_url())->get_immutable(keys), Each(Optional(SizeIs(kMaxValueBytes))));
+}
+
+TEST_F(HttpStore, RefusesCertificatesOfUnknownAuthoritiesOtherHostsAndYesterday) {
+  serve_tls("server");
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url("?timeout=2m", "https")),
+              HasSubstr("unable to get local issuer certificate"));
+  server_->kill();
+  serve_tls("other");
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(tls_url()),
+              HasSubstr("no alternative certificate subject name matches"));
+  server_->kill();
+  serve_tls("expired");
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(tls_url()), HasSubstr("certificate has expired"));
+}
+
+TEST_F(HttpStore, NamesAnUnusableCertificateFile) {
+  serve_tls("server");
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(url("?timeout=2m&ca_file=/nowhere", "https")),
+              HasSubstr("/nowhere"));
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(tls_url("&cert_file=/nowhere&key_file=/nowhere")),
+              HasSubstr("/nowhere"));
+}
+
+TEST_F(HttpStore, ShowsACertificateWhenTheServerAsksForOne) {
+  serve_tls("server", "ssl_client_certificate " + certificates_.path("ca.crt") + "; ssl_verify_client on;\n");
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(tls_url()), HasSubstr("the server answered 400"));
+  EXPECT_EQ(seed(tls_url("&cert_file=" + certificates_.path("other.crt") +
+                         "&key_file=" + certificates_.path("other.key"))),
+            "x");
+}
+
+TEST_F(HttpStore, FollowsNoRedirectFromTlsToPlainText) {
+  WebServer plain;
+  serve_tls("server", "location / { return 302 " + plain.url("") + "$request_uri; }\n");
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(tls_url()), HasSubstr("Protocol \"http\""));
+  EXPECT_THAT(plain.answers(), IsEmpty());
+}
+
+TEST_F(HttpStore, SendsAuthorizationFromAFileOrTheEnvironment) {
+  serve_tls("server", "if ($http_authorization != \"Bearer s3cret\") { return 401; }\n");
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "right") << "Bearer s3cret\n";
+  std::ofstream(directory / "wrong") << "Bearer wr0ng\n";
+  EXPECT_EQ(seed(tls_url("&authorization_file=" + directory / "right")), "x");
+  EXPECT_THAT(refusal<ErrorKind::Login>(tls_url("&authorization_file=" + directory / "wrong")),
+              AllOf(HasSubstr("asks for authorization"), Not(HasSubstr("wr0ng"))));
+  EXPECT_THAT(refusal<ErrorKind::Login>(tls_url("&authorization_file=" + directory / "none")),
+              HasSubstr("cannot read the authorization: " + directory / "none"));
+  EXPECT_THAT(refusal<ErrorKind::Login>(tls_url()), HasSubstr("asks for authorization (401)"));
+  const Variable variable("KEYSIEVE_HTTP_AUTHORIZATION", "Bearer s3cret");
+  EXPECT_EQ(seed(tls_url()), "x");
+}
+
+TEST_F(HttpStore, KeepsAuthorizationFromOtherHostsAndFromPlainText) {
+  const Variable variable("KEYSIEVE_HTTP_AUTHORIZATION", "Bearer s3cret");
+  const std::string echo =
+      "location ~ changes$ { return 200 \"keysieve changes 1\"; } location / { return 200 "
+      "\"$http_authorization\"; }";
+  WebServer same({"ssl", tls_directives("server") + echo});
+  EXPECT_EQ(seed(same.url("tags", "https") + "?timeout=2m&ca_file=" + certificates_.path("ca.crt")),
+            "Bearer s3cret");
+  serve_tls("server", "location / { return 302 " + same.url("", "https") + "$request_uri; }\n");
+  EXPECT_EQ(seed(tls_url()), "");
+  WebServer plain({.directives = echo});
+  EXPECT_EQ(seed(plain.url("tags") + "?timeout=2m"), "");
+}
+
+TEST_F(HttpStore, AsksTheProxyOfTheEnvironment) {
+  serve();
+  WebServer proxy({.directives = "location / { proxy_pass http://$http_host$request_uri; }"});
+  const std::string address = proxy.url("");
+  {
+    const Variable variable("http_proxy", address);
+    EXPECT_EQ(seed(url()), "x");
+    EXPECT_TRUE(eventually([&] { return proxy.answers().size() == 2; }));
+    const Variable none("no_proxy", "127.0.0.1");
+    EXPECT_EQ(seed(url()), "x");
+  }
+  EXPECT_EQ(proxy.answers().size(), 2U);
+}
+
+TEST_F(HttpStore, TellsAProxyNothingButTheHostOfAnEncryptedConnection) {
+  serve_tls("server");
+  const CannedServer proxy("\r\n\r\n", "HTTP/1.1 502 no\r\nContent-Length: 0\r\n\r\n");
+  const Variable variable("https_proxy", "http://" + proxy.address());
+  const Variable secret("KEYSIEVE_HTTP_AUTHORIZATION", "Bearer s3cret");
+  EXPECT_THAT(refusal<ErrorKind::Unavailable>(tls_url()), HasSubstr("502"));
+  EXPECT_THAT(proxy.last_request(), AllOf(StartsWith("CONNECT 127.0.0.1:"), Not(HasSubstr("s3cret"))));
+}
+
+}  // namespace
+}  // namespace keysieve::test

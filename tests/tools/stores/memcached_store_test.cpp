@@ -1,0 +1,193 @@
+// What is particular to memcached: it evicts, it restarts empty, it may be several servers, and Kyoto
+// Tycoon's plug-in is almost like it.
+#include <thread>
+
+#include "tests/support/canned_server.hpp"
+#include "tests/support/matchers.hpp"
+#include "tests/support/memcached_server.hpp"
+#include "tests/support/relay.hpp"
+#include "tests/support/store_calls.hpp"
+#include "tests/support/store_kinds.hpp"
+#include "tests/tools/transfer/snapshots.hpp"
+#include "tools/transfer/stored_pointer.hpp"
+#include "tools/transfer/transfer.hpp"
+
+namespace keysieve::test {
+namespace {
+
+std::string long_value() {
+  return std::string(kMaxValueBytes, 'x');
+}
+
+TEST(MemcachedStore, IsOneOfThoseThatMayForget) {
+  EXPECT_EQ(abilities_of("memcached://cache"), (StoreAbilities{.write = true, .compare_and_set = true}));
+}
+
+TEST(MemcachedStore, RefusesUrlsThatItDoesNotUnderstand) {
+  const std::vector<std::pair<std::string, std::string>> refusals{
+      {"memcached:///path", "must be memcached://host[:port]"},
+      {"memcached://cache/2", "must be memcached://host[:port]"},
+      {"memcached://user@cache", "memcached knows no users"},
+      {"memcached+unix://cache", "must be memcached+unix:///path/to.sock"},
+      {"memcached+unix:///" + std::string(200, 'x'), "can have 107 bytes at most"},
+      {"memcached://cache?timeout=0s", "timeout must be above 0"}};
+  for (const auto& [url, reason] : refusals) {
+    EXPECT_THAT(message_of<ErrorKind::Usage>([&] { check_store_url(url); }), HasSubstr(reason)) << url;
+  }
+}
+
+TEST(MemcachedStore, SaysWhatItCannotDo) {
+  const auto store = open_store(shared_memcached().url());
+  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { append(*store, {"a"}); }), HasSubstr("carries no adds"));
+  EXPECT_THAT(message_of<ErrorKind::Usage>([&] { store->keys_with_prefix("keysieve:"); }),
+              HasSubstr("cannot list its records"));
+  EXPECT_EQ(store->end_of(kLog), kBeforeAll);
+  EXPECT_THAT(keys_in(*store), IsEmpty());
+}
+
+TEST(MemcachedStore, SpreadsRecordsOverItsServers) {
+  MemcachedPair& pair = shared_memcached_pair();
+  pair.flush();
+  const auto keys = numbered("keysieve:tags:", 64);
+  open_store(patient(pair.url()))->put_many(records_of(keys, "x"));
+  EXPECT_GT(pair.first.statistic("curr_items"), 8U);
+  EXPECT_GT(pair.second.statistic("curr_items"), 8U);
+  const auto other_way_round = open_store(patient(pair.second.url() + "," + pair.first.address()));
+  EXPECT_THAT(other_way_round->get_many(keys), Each(Optional(std::string("x"))));
+}
+
+TEST(MemcachedStore, FindsNothingMissingWhileAServerIsAway) {
+  MemcachedPair pair;
+  const auto store = open_store(patient(pair.url()));
+  const auto keys = numbered("keysieve:tags:", 64);
+  store->put_many(records_of(keys, "x"));
+  pair.second.kill();
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get_many(keys); }), HasSubstr(pair.url()));
+  for (const std::string& key : keys) {
+    try {
+      EXPECT_EQ(store->get(key), "x");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::Unavailable);
+      EXPECT_THAT(error.what(), HasSubstr(pair.second.address() + ": "));
+    }
+  }
+  pair.second.start();
+  EXPECT_THAT(store->get_many(keys), Contains(std::nullopt)) << "it is back, and empty";
+}
+
+TEST(MemcachedStore, TakesNoSilenceForAnAnswer) {
+  const MemcachedServer server;
+  const auto store = open_store(with_parameter(server.url(), "timeout=200ms"));
+  put(*store, "keysieve:seed", "x");
+  server.process().stall();
+  const std::string silence = "the server does not answer in time";
+  const std::vector<std::string> keys{"keysieve:seed", "keysieve:bypass"};
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get("keysieve:seed"); }), HasSubstr(silence));
+  EXPECT_THAT(message_of<ErrorKind::Unavailable>([&] { store->get_many(keys); }), HasSubstr(silence));
+  EXPECT_THAT([&] { put(*store, "keysieve:seed", "y"); }, fails(ErrorKind::Unavailable));
+  EXPECT_THAT([&] { store->compare_and_set({"keysieve:seed", "y"}, "x"); }, fails(ErrorKind::Unavailable));
+  EXPECT_THAT([&] { remove_record(*store, "keysieve:seed"); }, fails(ErrorKind::Unavailable));
+  server.process().resume();
+  when_available([&] {
+    put(*store, "keysieve:seed", "z");
+    return true;
+  });
+  EXPECT_EQ(when_available([&] { return store->get("keysieve:seed"); }), "z");
+}
+
+TEST(MemcachedStore, TakesNoCutReplyForAnAnswer) {
+  const MemcachedServer server;
+  const std::vector<std::string> keys{"keysieve:a", "keysieve:b", "keysieve:c"};
+  open_store(patient(server.url()))->put_many(records_of(keys, long_value()));
+  const TemporaryDirectory directory;
+  for (const std::uint64_t bytes : {30U, 60U, 100U, 1'000U, 65'700U, 131'200U, 196'608U}) {
+    const Relay relay(directory / "relay", server.socket_path(), RelayCut{bytes, RelayCut::How::HangUp});
+    const auto store = open_store("memcached+unix://" + directory / "relay?timeout=2m");
+    EXPECT_THAT([&] { store->get_many(keys); }, fails(ErrorKind::Unavailable)) << bytes;
+  }
+}
+
+TEST(MemcachedStore, TakesNoErrorForAMissingRecord) {
+  for (const std::string reply :
+       {"SERVER_ERROR temporary failure\r\n", "SERVER_ERROR out of memory writing get response\r\n",
+        "ERROR\r\n", "CLIENT_ERROR bad command line format\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n",
+        "VALUE another 0 4\r\n\n\n\n\n\r\nEND\r\n", ""}) {
+    const CannedServer server("\r\n", reply);
+    const auto store = open_store("memcached://" + server.address() + "?timeout=2m");
+    EXPECT_ANY_THROW(store->get("keysieve:seed")) << reply;
+    EXPECT_ANY_THROW(store->get_many(numbered("keysieve:", 3))) << reply;
+    EXPECT_ANY_THROW(store->compare_and_set({"keysieve:seed", "y"}, "x")) << reply;
+  }
+}
+
+TEST(MemcachedStore, WorksAgainAfterTheServerHasRestarted) {
+  MemcachedServer server;
+  const auto store = open_store(patient(server.url()));
+  put(*store, "keysieve:seed", "x");
+  server.kill();
+  EXPECT_THAT([&] { store->get("keysieve:seed"); }, fails(ErrorKind::Unavailable));
+  server.start();
+  EXPECT_EQ(store->get("keysieve:seed"), std::nullopt);
+  put(*store, "keysieve:seed", "y");
+  EXPECT_EQ(store->get("keysieve:seed"), "y");
+}
+
+TEST(MemcachedStore, SaysThatAServerWithoutEvictionIsFull) {
+  const MemcachedServer server({"-m", "2", "-M"});
+  const auto store = open_store(patient(server.url()));
+  EXPECT_THAT(message_of<ErrorKind::CannotCreate>([&] {
+                for (const std::string& key : numbered("keysieve:", 1'000)) put(*store, key, long_value());
+              }),
+              HasSubstr("the server has no room for it"));
+}
+
+TEST(MemcachedStore, DeniesASwapAfterTheRecordWasEvicted) {
+  const auto store = open_store(patient(shared_memcached().url()));
+  put(*store, "keysieve:a", "1");
+  shared_memcached().flush();
+  EXPECT_FALSE(store->compare_and_set({"keysieve:a", "2"}, "1"));
+  EXPECT_TRUE(store->compare_and_set({"keysieve:a", "2"}, std::nullopt));
+}
+
+// Kyoto Tycoon's plug-in with opts=f takes the last four bytes of each value for flags, whoever put them.
+TEST(MemcachedStore, FindsOutThatTheServerDropsTheEndOfValues) {
+  const auto store = open_store(patient(shared_memcached().url()));
+  for (const std::string stored : {"", "x", "{\"current\":", "0123456789abcdef"}) {
+    shared_memcached().set("keysieve:a", stored);
+    EXPECT_THAT(message_of<ErrorKind::Data>([&] { store->get("keysieve:a"); }), HasSubstr("opts=f"))
+        << stored;
+    EXPECT_THAT(
+        [&] {
+          store->compare_and_set({"keysieve:a", "y"}, stored);
+        },
+        fails(ErrorKind::Data))
+        << stored;
+  }
+  put(*store, "keysieve:a", "z");
+  EXPECT_EQ(store->get("keysieve:a"), "z");
+}
+
+TEST(MemcachedStore, LocksARecordWhereTheServerHasNoCas) {
+  const MemcachedWithoutCas& without = shared_memcached_without_cas();
+  without.server.flush();
+  put(*open_store(patient(without.url())), "keysieve:a", "1");
+  without.server.set("keysieve:a~", "\n\n\n\n");  // by a writer that has died
+  const auto store = open_store(with_parameter(without.url(), "timeout=200ms"));
+  EXPECT_EQ(message_of<ErrorKind::Unavailable>([&] {
+              store->compare_and_set({"keysieve:a", "2"}, "1");
+            }),
+            without.url() + ": another client holds keysieve:a~, which expires after 60 s");
+  EXPECT_EQ(store->get("keysieve:a"), "1");
+  remove_record(*store, "keysieve:a~");
+  EXPECT_FALSE(store->compare_and_set({"keysieve:a", "2"}, "0"));
+  EXPECT_TRUE(store->compare_and_set({"keysieve:a", "2"}, "1"));
+  EXPECT_EQ(store->get("keysieve:a~"), std::nullopt);
+}
+
+TEST(MemcachedStore, KeepsAPointerRecordThatIsJsonForOtherClients) {
+  put(*open_store(patient(shared_memcached().url())), "keysieve:a", "{}");
+  EXPECT_EQ(shared_memcached().command("get keysieve:a"), "VALUE keysieve:a 0 6") << "and four line feeds";
+}
+
+}  // namespace
+}  // namespace keysieve::test

@@ -1,0 +1,149 @@
+// Pushes to memcached and pulls from it while it evicts, restarts or is emptied.
+#include "tests/support/matchers.hpp"
+#include "tests/support/memcached_server.hpp"
+#include "tests/support/store_calls.hpp"
+#include "tests/support/store_kinds.hpp"
+#include "tests/tools/transfer/snapshots.hpp"
+#include "tools/transfer/rollback.hpp"
+#include "tools/transfer/stored_pointer.hpp"
+#include "tools/transfer/transfer.hpp"
+
+namespace keysieve::test {
+namespace {
+
+class ForgetfulStore : public ::testing::Test {
+ protected:
+  ForgetfulStore() { server_.flush(); }
+
+  PushResult push_hooked(const SnapshotBytes& snapshot) { return push(hooked_, view_of(snapshot), {}); }
+  std::string refusal_to_pull(ErrorKind kind, Store& store) {
+    try {
+      pull(store, "tags");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), kind);
+      return error.what();
+    }
+    ADD_FAILURE() << "it was pulled";
+    return "";
+  }
+  [[nodiscard]] std::string key_of_chunk(std::uint32_t number) const {
+    return chunk_key("keysieve", "tags", read_pointer(*store_, "tags")->current->push_id, number);
+  }
+
+  MemcachedServer& server_ = shared_memcached();
+  std::unique_ptr<Store> store_ = open_store(patient(server_.url()));
+  HookedStore hooked_{*store_};
+  const SnapshotBytes first_ = build_snapshot({.shard_count = kShardsOfSomeBatches});
+  const SnapshotBytes second_ = build_snapshot({.shard_count = kShardsOfSomeBatches});
+};
+
+TEST_F(ForgetfulStore, KeepsThePointerWhenAChunkIsGoneBeforeItMoves) {
+  push(*store_, view_of(first_), {});
+  hooked_.before_get_many = [this](std::span<const std::string> keys) {
+    if (keys.size() > 1) remove_record(*store_, keys[keys.size() / 2]);
+  };
+  EXPECT_THAT([&] { push_hooked(second_); },
+              fails(ErrorKind::CannotCreate, HasSubstr("was put and is gone: give the servers more memory")));
+  EXPECT_TRUE(are_same(pull(*store_, "tags").snapshot, first_));
+  EXPECT_THAT(read_stored_pointer(*store_, "tags")->pending, IsEmpty());
+}
+
+TEST_F(ForgetfulStore, SaysThatASnapshotDoesNotFitIntoAServer) {
+  const MemcachedServer small({"-m", "2"});
+  const auto store = open_store(patient(small.url()));
+  const auto large = build_snapshot({.shard_count = 4096});
+  EXPECT_THAT([&] { push(*store, view_of(large), {}); },
+              fails(ErrorKind::CannotCreate,
+                    AllOf(HasSubstr(small.url()), HasSubstr("give the servers more memory"))));
+  EXPECT_THAT(refusal_to_pull(ErrorKind::MissingInput, *store), HasSubstr("was never pushed"));
+}
+
+TEST_F(ForgetfulStore, PushesOnceMoreWhatWasForgottenInTheMiddle) {
+  push(*store_, view_of(first_), {});
+  hooked_.after_put = once([this] { server_.flush(); });
+  EXPECT_THAT([&] { push_hooked(second_); }, fails(ErrorKind::CannotCreate));
+  hooked_.after_put = [] {};
+  hooked_.before_compare_and_set = [this, calls = 0]() mutable {
+    if (++calls == 2) server_.flush();  // all chunks were read back
+  };
+  EXPECT_EQ(push_hooked(second_).record.generation, 1U);
+  EXPECT_TRUE(are_same(pull(*store_, "tags").snapshot, second_));
+}
+
+TEST_F(ForgetfulStore, IsToBePushedToAgainAfterAChunkWasEvicted) {
+  push(*store_, view_of(first_), {});
+  remove_record(*store_, key_of_chunk(3));
+  EXPECT_THAT(refusal_to_pull(ErrorKind::Data, *store_),
+              HasSubstr("is damaged, push again: " + key_of_chunk(3)));
+  EXPECT_EQ(push(*store_, view_of(first_), {}).record.generation, 1U);
+  EXPECT_TRUE(are_same(pull(*store_, "tags").snapshot, first_));
+}
+
+TEST_F(ForgetfulStore, PullsNothingThatWasForgottenInTheMiddle) {
+  push(*store_, view_of(first_), {});
+  hooked_.before_get_many = [this, calls = 0](std::span<const std::string>) mutable {
+    if (++calls == 2) server_.flush();
+  };
+  EXPECT_THAT(refusal_to_pull(ErrorKind::MissingInput, hooked_), HasSubstr("was never pushed"));
+}
+
+TEST_F(ForgetfulStore, RefusesToRollBackToWhatItHasForgotten) {
+  push(*store_, view_of(first_), {});
+  const std::string chunk = key_of_chunk(0);
+  push(*store_, view_of(second_), {});
+  remove_record(*store_, chunk);
+  EXPECT_THAT([&] { rollback(*store_, "tags", plan_rollback(*store_, "tags")); },
+              fails(ErrorKind::Data, HasSubstr("cannot be rolled back to: " + chunk + " is missing")));
+  EXPECT_TRUE(are_same(pull(*store_, "tags").snapshot, second_));
+}
+
+TEST_F(ForgetfulStore, SurvivesARestartInTheMiddle) {
+  MemcachedServer server;
+  const auto restart = once([&] {
+    server.kill();
+    server.start();
+  });
+  const auto store = open_store(patient(server.url()));
+  HookedStore pushing(*store);
+  pushing.after_put = restart;
+  EXPECT_ANY_THROW(push(pushing, view_of(first_), {}));
+  EXPECT_EQ(push(*open_store(patient(server.url())), view_of(first_), {}).record.generation, 1U);
+  const auto other = open_store(patient(server.url()));
+  HookedStore pulling(*other);
+  pulling.before_get_many = [&, calls = 0](std::span<const std::string>) mutable {
+    if (++calls != 2) return;
+    server.kill();
+    server.start();
+  };
+  EXPECT_ANY_THROW(pull(pulling, "tags"));
+  EXPECT_THAT(refusal_to_pull(ErrorKind::MissingInput, *open_store(patient(server.url()))),
+              HasSubstr("was never pushed"));
+}
+
+TEST_F(ForgetfulStore, IsToBePushedToAgainAfterMemcachedHasEvictedChunks) {
+  const MemcachedServer small({"-m", "4"});
+  const auto store = open_store(patient(small.url()));
+  const auto snapshot = build_snapshot({.shard_count = kShardsOfSomeChunks});
+  push(*store, view_of(snapshot), {});
+  // Many times what it has room for. No look at the chunks meanwhile: memcached keeps what is read.
+  const std::string junk(kMaxValueBytes, 'x');
+  for (int i = 0; small.statistic("evictions") < 200; ++i) {
+    ASSERT_LT(i, 10'000);
+    put(*store, "another:" + std::to_string(i), junk);
+  }
+  EXPECT_THAT(refusal_to_pull(ErrorKind::Data, *store), HasSubstr("is damaged, push again"));
+}
+
+TEST_F(ForgetfulStore, StartsAgainAfterARestart) {
+  MemcachedServer server;
+  for (int i = 0; i < 3; ++i) push(*open_store(patient(server.url())), view_of(build_snapshot()), {});
+  server.kill();
+  server.start();
+  const auto store = open_store(patient(server.url()));
+  EXPECT_THAT(refusal_to_pull(ErrorKind::MissingInput, *store), HasSubstr("was never pushed"));
+  EXPECT_EQ(push(*store, view_of(first_), {}).record.generation, 1U);
+  EXPECT_TRUE(are_same(pull(*store, "tags").snapshot, first_));
+}
+
+}  // namespace
+}  // namespace keysieve::test

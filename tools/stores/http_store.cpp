@@ -1,0 +1,244 @@
+// The store that a web server shows: the folder of a dir: store behind a URL, which this host only reads.
+//
+// A poll asks for the file of changes alone, and the answer is 304 most of the time. What was read before
+// then still holds. Only if that file is new, records and logs are asked for again.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+#include "core/base/error.hpp"
+#include "core/base/file_descriptor.hpp"
+#include "tools/stores/dir_layout.hpp"
+#include "tools/stores/log_file.hpp"
+#include "tools/stores/store_error.hpp"
+#include "tools/stores/store_url.hpp"
+#include "tools/stores/web_client.hpp"
+
+namespace keysieve {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// One look at the file of changes serves the calls of one refresh.
+constexpr std::chrono::seconds kLookLasts{1};
+// Then everything is read again, even if nothing seems to have changed: a copy of the folder may have got the
+// file of changes before the rest, and a cache on the way may have answered with an older version.
+constexpr std::chrono::minutes kCopyLasts{5};
+constexpr std::size_t kMaxChangesFileBytes = 4096;
+constexpr std::size_t kMaxLogFileBytes = std::size_t{64} << 20;
+constexpr const char* kAuthorizationVariable = "KEYSIEVE_HTTP_AUTHORIZATION";
+
+// What is known of one file of the server.
+struct Copy {
+  bool is_current = false;
+  std::string changes{};  // the content of the file of changes when it was read
+  std::string etag{};
+  std::optional<std::string> body{};  // nothing: there is no such file
+  std::optional<LogFile> log{};       // in place of the body
+};
+
+// Kept from one connection to the next.
+struct Copies {
+  std::string changes{};
+  std::string changes_etag{};
+  std::map<std::string, Copy> by_name{};
+  std::optional<Clock::time_point> read_all_at{};
+
+  void are_outdated() {
+    for (auto& [file_name, copy] : by_name) copy.is_current = false;
+  }
+};
+
+FileDescriptor in_memory(std::string_view bytes, const std::string& name) {
+  FileDescriptor file(::memfd_create("keysieve-log", MFD_CLOEXEC));
+  if (!file.is_open()) throw_store_error(name, errno);
+  write_all(file, as_bytes(bytes), name);
+  return file;
+}
+
+class HttpStore final : public Store {
+ public:
+  HttpStore(const StoreUrl& url, WebClientSettings settings, std::shared_ptr<Copies> copies)
+      : Store(url.name, url.prefix),
+        client_(make_web_client(std::move(settings))),
+        copies_(std::move(copies)) {}
+
+  std::optional<std::string> get(const std::string& key) override {
+    return std::move(get_many(std::span(&key, 1)).front());
+  }
+
+  std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
+    check_changes();
+    std::vector<std::string> file_names;
+    for (const std::string& key : keys) file_names.push_back(file_name_of(key));
+    fetch_outdated(file_names, kMaxValueBytes);
+    std::vector<std::optional<std::string>> values;
+    values.reserve(file_names.size());
+    for (const std::string& file_name : file_names) values.push_back(copies_->by_name.at(file_name).body);
+    return values;
+  }
+
+  std::vector<std::optional<std::string>> get_immutable(std::span<const std::string> keys) override {
+    std::vector<WebRequest> requests;
+    for (const std::string& key : keys) {
+      requests.push_back(
+          {.file_name = file_name_of(key), .max_bytes = kMaxValueBytes, .may_be_cached = true});
+    }
+    std::vector<std::optional<std::string>> values;
+    for (WebAnswer& answer : client_->get(requests)) {
+      const bool is_there = answer.status == WebAnswer::Status::Found;
+      values.push_back(is_there ? std::optional(std::move(answer.body)) : std::nullopt);
+      if (!is_there) looked_at_ = {};  // the caller asks what has replaced it
+    }
+    return values;
+  }
+
+  std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
+                                   std::size_t max_entries) override {
+    LogFile* file = copy_of_log(log);
+    return file == nullptr ? std::vector<LogEntry>() : file->read_after(after, max_entries);
+  }
+
+  void distrust_copies() override { copies_->are_outdated(); }
+
+  LogPosition end_of(const std::string& log) override {
+    LogFile* file = copy_of_log(log);
+    return file == nullptr ? LogPosition{} : file->end();
+  }
+
+ private:
+  // Finds out whether the copies still hold.
+  void check_changes() {
+    const auto now = Clock::now();
+    if (looked_at_ && now - *looked_at_ < kLookLasts) return;
+    const WebRequest request{.file_name = std::string(kChangesFile),
+                             .max_bytes = kMaxChangesFileBytes,
+                             .etag = copies_->changes_etag};
+    WebAnswer answer = std::move(client_->get(std::span(&request, 1)).front());
+    if (answer.status == WebAnswer::Status::Missing) {
+      refuse_changes(
+          "is missing: that is not the folder of a dir: store, or the server hides files that begin with a "
+          "dot");
+    }
+    if (answer.status == WebAnswer::Status::Found) {
+      if (!answer.body.starts_with(kChangesWords)) {
+        refuse_changes("is something else: does the server show a page in its place?");
+      }
+      if (answer.body != copies_->changes) copies_->are_outdated();
+      copies_->changes = std::move(answer.body);
+      copies_->changes_etag = std::move(answer.etag);
+    }
+    if (!copies_->read_all_at || now - *copies_->read_all_at > kCopyLasts) {
+      copies_->are_outdated();
+      for (auto& [file_name, copy] : copies_->by_name) copy.etag.clear();
+      copies_->read_all_at = now;
+    }
+    looked_at_ = now;
+  }
+
+  [[noreturn]] void refuse_changes(const std::string& reason) const {
+    throw Error(ErrorKind::Unavailable, shown(kChangesFile) + " " + reason);
+  }
+
+  [[nodiscard]] std::string shown(std::string_view file_name) const {
+    return name() + (name().ends_with('/') ? "" : "/") + std::string(file_name);
+  }
+
+  // Brings those files here that are not, or may have changed.
+  void fetch_outdated(std::span<const std::string> file_names, std::size_t max_bytes) {
+    std::vector<WebRequest> requests;
+    for (const std::string& file_name : file_names) {
+      const Copy& copy = copies_->by_name[file_name];
+      if (!copy.is_current)
+        requests.push_back({.file_name = file_name, .max_bytes = max_bytes, .etag = copy.etag});
+    }
+    std::vector<WebAnswer> answers = client_->get(requests);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      take(copies_->by_name.at(requests[i].file_name), std::move(answers[i]), requests[i].file_name);
+    }
+  }
+
+  // A file cannot be removed without a change. So if it is missing now, a cache on the way, or another server
+  // of the same name, has never had it. A bypass would end that way.
+  void take(Copy& copy, WebAnswer answer, const std::string& file_name) const {
+    const bool is_missing = answer.status == WebAnswer::Status::Missing;
+    if (is_missing && (copy.body || copy.log) && copy.changes == copies_->changes) {
+      throw Error(ErrorKind::Unavailable, shown(file_name) + " is missing, which it was not before, and " +
+                                              std::string(kChangesFile) + " says that nothing has changed");
+    }
+    if (answer.status != WebAnswer::Status::NotModified) {
+      copy = {.etag = std::move(answer.etag)};
+      if (!is_missing) copy.body = std::move(answer.body);
+    }
+    copy.changes = copies_->changes;
+    copy.is_current = true;
+  }
+
+  // nullptr: there is no such log.
+  LogFile* copy_of_log(const std::string& log) {
+    check_log(log);
+    check_changes();
+    const std::string file_name = std::string(kLogPrefix) + file_name_of(log);
+    fetch_outdated(std::span(&file_name, 1), kMaxLogFileBytes);
+    Copy& copy = copies_->by_name.at(file_name);
+    if (copy.body) {
+      copy.log.emplace(in_memory(*copy.body, shown(file_name)), shown(file_name));
+      copy.body.reset();
+    }
+    return copy.log ? &*copy.log : nullptr;
+  }
+
+  std::unique_ptr<WebClient> client_;
+  std::shared_ptr<Copies> copies_;
+  std::optional<Clock::time_point> looked_at_;
+};
+
+// What the URL says, but for what it reads when the store is opened.
+WebClientSettings settings_of(StoreUrl& url) {
+  WebClientSettings settings;
+  settings.name = url.name;
+  settings.origin = url.name.substr(0, url.name.size() - url.path.size());
+  settings.folder = url.path.ends_with('/') ? url.path : url.path + "/";
+  settings.timeout = take_timeout(url);
+  settings.is_encrypted = url.scheme == "https";
+  settings.ca_file = take_parameter(url, "ca_file").value_or("");
+  settings.cert_file = take_parameter(url, "cert_file").value_or("");
+  settings.key_file = take_parameter(url, "key_file").value_or("");
+  if (settings.cert_file.empty() != settings.key_file.empty())
+    refuse(url, "cert_file and key_file go together");
+  return settings;
+}
+
+// Sent over https alone.
+std::string authorization(const StoreUrl& url, const std::optional<std::string>& file) {
+  if (url.scheme != "https") return "";
+  if (file) return read_secret_file(url.name, "authorization", *file);
+  const char* variable = std::getenv(kAuthorizationVariable);
+  return variable == nullptr ? "" : variable;
+}
+
+}  // namespace
+
+StoreOpener http_store_opener(StoreUrl url) {
+  if (url.hosts.size() != 1) refuse(url, "must be " + url.scheme + "://host[:port]/path/");
+  const auto authorization_file = take_secret_file(url, "authorization_file");
+  WebClientSettings settings = settings_of(url);
+  if (!url.user.empty() || url.password || (authorization_file && !settings.is_encrypted)) {
+    refuse(url, "authorization comes from ?authorization_file= or " + std::string(kAuthorizationVariable) +
+                    ", and goes over https alone");
+  }
+  if (!settings.is_encrypted && !(settings.ca_file + settings.cert_file).empty()) {
+    refuse(url, "certificates are for https");
+  }
+  refuse_other_parameters(url);
+  return [=, copies = std::make_shared<Copies>()](IfMissing /*if_missing*/, Patience /*patience*/) {
+    WebClientSettings with_secret = settings;
+    with_secret.authorization = authorization(url, authorization_file);
+    return std::make_unique<HttpStore>(url, std::move(with_secret), copies);
+  };
+}
+
+}  // namespace keysieve

@@ -1,0 +1,322 @@
+// The store in memcached, by libmemcached: one item per record, spread over the servers by consistent
+// hashing. Kyoto Tycoon's memcached plug-in serves too: it knows neither cas nor flags, and nothing here
+// needs them.
+#include <libmemcached/memcached.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <unordered_map>
+
+#include "core/base/error.hpp"
+#include "core/base/random.hpp"
+#include "tools/stores/store_error.hpp"
+#include "tools/stores/store_url.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr int kMemcachedPort = 11211;
+
+// Stands behind every value. Kyoto Tycoon's plug-in with opts=f takes the last four bytes of a value for
+// its flags, also of one that was put without opts=f. White space, so that a pointer record is still JSON.
+constexpr std::string_view kEndOfValue = "\n\n\n\n";
+
+// In place of cas: the item that holds the lock of a record expires by itself, and a writer that has had it
+// for half that time gives up.
+constexpr std::chrono::seconds kLockExpiry{60};
+constexpr std::string_view kLockSuffix = "~";  // in no record's key
+constexpr std::chrono::milliseconds kLockRetryInterval{2};
+
+// Kyoto Tycoon's plug-in reads 8,191 bytes of a request, and a key has 200 at most.
+constexpr std::size_t kKeysPerRequest = 40;
+
+constexpr time_t kNever = 0;
+constexpr std::uint32_t kNoFlags = 0;
+
+struct FreeResult {
+  void operator()(memcached_result_st* result) const noexcept { memcached_result_free(result); }
+};
+
+using Result = std::unique_ptr<memcached_result_st, FreeResult>;
+
+struct Item {
+  std::string stored;
+  std::uint64_t cas = 0;  // 0: the server has no cas
+};
+
+std::string words_for(const memcached_st* client, memcached_return_t code) {
+  switch (code) {
+    case MEMCACHED_HOST_LOOKUP_FAILURE:
+      return "the host is unknown";
+    case MEMCACHED_TIMEOUT:
+      return "the server does not answer in time";
+    case MEMCACHED_E2BIG:
+    case MEMCACHED_SERVER_MEMORY_ALLOCATION_FAILURE:
+      return "the server has no room for it";
+    case MEMCACHED_CONNECTION_FAILURE:
+    case MEMCACHED_SERVER_MARKED_DEAD:
+    case MEMCACHED_SERVER_TEMPORARILY_DISABLED:
+      return "the server does not accept connections";
+    default:
+      break;
+  }
+  const int number = memcached_last_error_errno(client);
+  return number == 0 ? memcached_strerror(client, code) : std::strerror(number);
+}
+
+class MemcachedStore final : public Store {
+ public:
+  MemcachedStore(StoreUrl url, std::chrono::milliseconds timeout)
+      : Store(url.name, url.prefix), url_(std::move(url)), timeout_(timeout) {}
+
+  std::optional<std::string> get(const std::string& key) override {
+    return std::move(get_many(std::span(&key, 1)).front());
+  }
+
+  std::vector<std::optional<std::string>> get_many(std::span<const std::string> keys) override {
+    const auto items = fetch(keys);
+    std::vector<std::optional<std::string>> values;
+    values.reserve(keys.size());
+    for (const std::string& key : keys) {
+      const auto found = items.find(key);
+      values.push_back(found == items.end() ? get_alone(key) : value_of(found->second.stored, key));
+    }
+    return values;
+  }
+
+  void put_many(std::span<const Record> records) override {
+    for (const Record& record : records) put(record);
+  }
+
+  bool compare_and_set(const Record& record, const std::optional<std::string>& expected) override {
+    const std::string value = record.value + std::string(kEndOfValue);
+    if (!expected) return add(record.key, value, kNever);
+    const auto items = fetch(std::span(&record.key, 1));
+    const auto found = items.find(record.key);
+    if (found == items.end()) return static_cast<void>(get_alone(record.key)), false;
+    if (value_of(found->second.stored, record.key) != *expected) return false;
+    if (found->second.cas == 0) return compare_and_set_locked(record, *expected);
+    return has_happened(memcached_cas(client(), record.key.data(), record.key.size(), value.data(),
+                                      value.size(), kNever, kNoFlags, found->second.cas),
+                        record.key);
+  }
+
+  void remove_many(std::span<const std::string> keys) override {
+    for (const std::string& key : keys)
+      has_happened(memcached_delete(client(), key.data(), key.size(), kNever), key);
+  }
+
+ private:
+  // Connects with the first command.
+  memcached_st* client() {
+    if (client_) return client_.get();
+    client_ = {memcached_create(nullptr), memcached_free};
+    if (!client_) throw std::bad_alloc();
+    const auto set = [this](memcached_behavior_t behavior, std::uint64_t value) {
+      check(memcached_behavior_set(client_.get(), behavior, value));
+    };
+    const auto milliseconds = static_cast<std::uint64_t>(timeout_.count());
+    set(MEMCACHED_BEHAVIOR_CONNECT_TIMEOUT, milliseconds);
+    set(MEMCACHED_BEHAVIOR_POLL_TIMEOUT, milliseconds);
+    set(MEMCACHED_BEHAVIOR_SND_TIMEOUT, milliseconds * 1000);
+    set(MEMCACHED_BEHAVIOR_RCV_TIMEOUT, milliseconds * 1000);
+    set(MEMCACHED_BEHAVIOR_TCP_NODELAY, 1);
+    set(MEMCACHED_BEHAVIOR_SUPPORT_CAS, 1);
+    set(MEMCACHED_BEHAVIOR_KETAMA, 1);
+    if (url_.hosts.empty()) check(memcached_server_add_unix_socket(client_.get(), url_.path.c_str()));
+    for (const auto& [host, port] : url_.hosts) {
+      const int used_port = port == 0 ? kMemcachedPort : port;
+      check(memcached_server_add(client_.get(), host.c_str(), static_cast<in_port_t>(used_port)));
+    }
+    return client_.get();
+  }
+
+  // A key that is not in the result may still be there: its server may have failed.
+  std::unordered_map<std::string, Item> fetch(std::span<const std::string> keys) {
+    std::unordered_map<std::string, Item> items;
+    for (; keys.size() > kKeysPerRequest; keys = keys.subspan(kKeysPerRequest)) {
+      fetch_into(items, keys.first(kKeysPerRequest));
+    }
+    if (!keys.empty()) fetch_into(items, keys);
+    return items;
+  }
+
+  void fetch_into(std::unordered_map<std::string, Item>& items, std::span<const std::string> keys) {
+    const std::string subject = keys.size() == 1 ? keys.front() : "";
+    request(keys, subject);
+    memcached_return_t code = MEMCACHED_SUCCESS;
+    while (const Result result{memcached_fetch_result(client(), nullptr, &code)}) {
+      items.insert_or_assign(key_of(*result),
+                             Item{std::string(stored_in(*result)), memcached_result_cas(result.get())});
+    }
+    if (code != MEMCACHED_END && code != MEMCACHED_NOTFOUND) check(code, subject);
+  }
+
+  void request(std::span<const std::string> keys, const std::string& subject) {
+    std::vector<const char*> names;
+    std::vector<std::size_t> sizes;
+    for (const std::string& key : keys) {
+      names.push_back(key.data());
+      sizes.push_back(key.size());
+    }
+    check(memcached_mget(client(), names.data(), sizes.data(), names.size()), subject);
+  }
+
+  // Asks one server, which says whether it has the record. libmemcached 1.1 reports an error reply as a
+  // missing record if the result counts nothing yet: memcached_get() does, this result does not.
+  std::optional<std::string> get_alone(const std::string& key) {
+    request(std::span(&key, 1), key);
+    const auto kept = client_;  // longer than its result, even if check() drops it
+    memcached_result_st made;
+    const Result result{memcached_result_create(client(), &made)};
+    if (!result) throw std::bad_alloc();
+    result->count = 1;
+    memcached_return_t code = MEMCACHED_SUCCESS;
+    const bool is_there = memcached_fetch_result(client(), result.get(), &code) != nullptr;
+    if (!is_there && code == MEMCACHED_END) return std::nullopt;
+    check(is_there || code != MEMCACHED_SUCCESS ? code : MEMCACHED_UNKNOWN_READ_FAILURE, key);
+    if (key_of(*result) != key) check(MEMCACHED_PROTOCOL_ERROR, key);
+    std::string stored(stored_in(*result));
+    while (const Result further{memcached_fetch_result(client(), nullptr, &code)}) {
+    }  // the end of the reply
+    return value_of(stored, key);
+  }
+
+  static std::string key_of(const memcached_result_st& result) {
+    return {memcached_result_key_value(&result), memcached_result_key_length(&result)};
+  }
+  static std::string_view stored_in(const memcached_result_st& result) {
+    return {memcached_result_value(&result), memcached_result_length(&result)};
+  }
+
+  void put(const Record& record) {
+    const std::string value = record.value + std::string(kEndOfValue);
+    check(memcached_set(client(), record.key.data(), record.key.size(), value.data(), value.size(), kNever,
+                        kNoFlags),
+          record.key);
+  }
+
+  bool add(const std::string& key, const std::string& value, time_t expiry) {
+    return has_happened(
+        memcached_add(client(), key.data(), key.size(), value.data(), value.size(), expiry, kNoFlags), key);
+  }
+
+  bool compare_and_set_locked(const Record& record, const std::string& expected) {
+    const Lock lock(*this, record.key + std::string(kLockSuffix));
+    if (get_alone(record.key) != expected) return false;
+    if (!lock.is_safe()) {
+      throw Error(ErrorKind::Unavailable, name() + ": " + record.key + ": its lock was held for too long");
+    }
+    put(record);
+    return true;
+  }
+
+  class Lock {
+   public:
+    Lock(MemcachedStore& store, std::string key) : store_(store), key_(std::move(key)) {
+      const auto deadline = Clock::now() + store_.timeout_;
+      while (!store_.add(key_, std::string(kEndOfValue), kLockExpiry.count())) {
+        if (Clock::now() >= deadline) {
+          throw Error(ErrorKind::Unavailable, store_.name() + ": another client holds " + key_ +
+                                                  ", which expires after " +
+                                                  std::to_string(kLockExpiry.count()) + " s");
+        }
+        std::this_thread::sleep_for(kLockRetryInterval);
+      }
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+    // Later it may be another client's.
+    ~Lock() {
+      if (!is_safe()) return;
+      try {
+        store_.remove_many(std::span(&key_, 1));
+      } catch (const Error&) {  // it expires
+      }
+    }
+
+    [[nodiscard]] bool is_safe() const { return Clock::now() - began_at_ < kLockExpiry / 2; }
+
+   private:
+    using Clock = std::chrono::steady_clock;
+
+    MemcachedStore& store_;
+    std::string key_;
+    Clock::time_point began_at_ = Clock::now();
+  };
+
+  [[nodiscard]] std::string value_of(std::string_view stored, const std::string& key) const {
+    if (!stored.ends_with(kEndOfValue)) {
+      throw Error(ErrorKind::Data,
+                  name() + ": " + key +
+                      ": the end of the value is missing; Kyoto Tycoon's memcached plug-in drops the "
+                      "last four bytes with opts=f: start it without, and push again");
+    }
+    stored.remove_suffix(kEndOfValue.size());
+    if (stored.size() > kMaxValueBytes) throw_too_large(name(), key);
+    return std::string(stored);
+  }
+
+  // False if the server says that the record is missing, is there already, or has changed.
+  bool has_happened(memcached_return_t code, const std::string& key) {
+    if (code == MEMCACHED_NOTFOUND || code == MEMCACHED_NOTSTORED || code == MEMCACHED_DATA_EXISTS)
+      return false;
+    check(code, key);
+    return true;
+  }
+
+  // Throws the exception that fits the code, and connects anew next time.
+  void check(memcached_return_t code, const std::string& key = "") {
+    if (code == MEMCACHED_SUCCESS) return;
+    const auto client = std::move(client_);
+    const std::string message =
+        (key.empty() ? name() : name() + ": " + key) + ": " + reason_of(client.get(), code, key);
+    switch (code) {
+      case MEMCACHED_E2BIG:
+      case MEMCACHED_SERVER_MEMORY_ALLOCATION_FAILURE:
+        throw Error(ErrorKind::CannotCreate, message);
+      case MEMCACHED_AUTH_PROBLEM:
+      case MEMCACHED_AUTH_FAILURE:
+        throw Error(ErrorKind::Login, message);
+      default:
+        throw Error(ErrorKind::Unavailable, message);
+    }
+  }
+
+  // "cache2:11211 says ..."
+  [[nodiscard]] std::string reason_of(const memcached_st* client, memcached_return_t code,
+                                      const std::string& key) const {
+    std::string reason = words_for(client, code);
+    if (url_.hosts.size() < 2 || key.empty()) return reason;
+    memcached_return_t ignored = MEMCACHED_SUCCESS;
+    const auto* server =
+        memcached_server_by_key(const_cast<memcached_st*>(client), key.data(), key.size(), &ignored);
+    if (server == nullptr) return reason;
+    return std::string(memcached_server_name(server)) + ":" + std::to_string(memcached_server_port(server)) +
+           ": " + reason;
+  }
+
+  StoreUrl url_;
+  std::chrono::milliseconds timeout_;
+  std::shared_ptr<memcached_st> client_;
+};
+
+}  // namespace
+
+StoreOpener memcached_store_opener(StoreUrl url) {
+  if (!url.user.empty() || url.password) refuse(url, "memcached knows no users");
+  if (url.scheme == "memcached+unix") {
+    take_socket_path(url);
+  } else if (url.hosts.empty() || !url.path.empty()) {
+    refuse(url, "must be memcached://host[:port][,host[:port]...]");
+  }
+  const auto timeout = take_timeout(url);
+  refuse_other_parameters(url);
+  return [url = std::move(url), timeout](IfMissing /*if_missing*/, Patience /*patience*/) {
+    return std::make_unique<MemcachedStore>(url, timeout);
+  };
+}
+
+}  // namespace keysieve
