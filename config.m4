@@ -54,7 +54,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
   PHP_ADD_LIBRARY([stdc++], [1], [KEYSIEVE_SHARED_LIBADD])
   PHP_SUBST([KEYSIEVE_SHARED_LIBADD])
 
-  dnl core's read side: neither publisher nor builder.
+  dnl core's read side: neither publisher nor builder. Of seen sets what workers do, and seen_size for SeenSet::info().
   PHP_NEW_EXTENSION([keysieve], [ \
     core/base/checksum.cpp \
     core/base/clock.cpp \
@@ -75,6 +75,12 @@ if test "$PHP_KEYSIEVE" != "no"; then
     core/shm/live_file.cpp \
     core/shm/set_folder.cpp \
     core/shm/set_reader.cpp \
+    core/seen/seen_facts.cpp \
+    core/seen/seen_page.cpp \
+    core/seen/seen_reader.cpp \
+    core/seen/seen_size.cpp \
+    core/seen/segment.cpp \
+    ext/attached_seen.cpp \
     ext/attached_set.cpp \
     ext/attached_sets.cpp \
     ext/availability.cpp \
@@ -83,6 +89,9 @@ if test "$PHP_KEYSIEVE" != "no"; then
     ext/info.cpp \
     ext/key.cpp \
     ext/module.cpp \
+    ext/properties.cpp \
+    ext/seen_info.cpp \
+    ext/seen_set.cpp \
     ext/set.cpp \
     ext/settings.cpp],
     [$ext_shared],, [$PHP_KEYSIEVE_CXXFLAGS], [yes])
@@ -93,5 +102,6 @@ if test "$PHP_KEYSIEVE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/core/hash])
   PHP_ADD_BUILD_DIR([$ext_builddir/core/snapshot])
   PHP_ADD_BUILD_DIR([$ext_builddir/core/shm])
+  PHP_ADD_BUILD_DIR([$ext_builddir/core/seen])
   PHP_ADD_BUILD_DIR([$ext_builddir/ext])
 fi

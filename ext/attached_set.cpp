@@ -5,45 +5,18 @@
 namespace keysieve {
 namespace {
 
-// Hashes of that many keys are kept on the stack at a time; pages ask for about 20.
-constexpr std::size_t kKeysAtATime = 64;
-
 // Out of line for the sake of probe(), which needs no stack without it.
 [[gnu::noinline, gnu::cold]] bool probe_slowly(const Attachment& attachment, const zval* key) noexcept {
   return attachment.may_contain(hash_of(key, attachment.snapshot().hasher()));
 }
 
-// Hashes so many elements of an array, `step` bytes apart, and skips holes. Where the hashes end; nullptr
-// when an element is no key. Without PHP's macro, which looks for holes before strings, and out of line: what
-// else probe_all() does would take registers from the loop.
-[[gnu::noinline]] KeyHash* hash_all(const zval* value, std::size_t step, std::size_t places,
-                                    const KeyHasher& hasher, KeyHash* hashes) noexcept {
-  for (; places != 0; --places, value = ZEND_HASH_NEXT_ELEMENT(value, step)) {
-    if (EXPECTED(Z_TYPE_P(value) == IS_STRING)) {
-      *hashes++ = hasher(view_of(Z_STR_P(value)));
-    } else if (Z_TYPE_P(value) != IS_UNDEF) {
-      if (!hash_slowly(value, hasher, *hashes)) return nullptr;
-      ++hashes;
-    }
-  }
-  return hashes;
-}
-
 // False when it has met an element that is no key; then the answers are not complete.
 bool probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
-  const KeyHasher& hasher = attachment.snapshot().hasher();
-  const std::size_t step = ZEND_HASH_ELEMENT_SIZE(keys);
-  std::array<KeyHash, kKeysAtATime> hashes;
-  std::size_t places = 0;
-  for (std::size_t done = 0; done < keys->nNumUsed; done += places) {
-    places = std::min(keys->nNumUsed - done, kKeysAtATime);
-    const KeyHash* end =
-        hash_all(ZEND_HASH_ELEMENT_EX(keys, done, step), step, places, hasher, hashes.data());
-    if (UNEXPECTED(end == nullptr)) return false;
-    attachment.may_contain_many({hashes.data(), end}, answers);
-    answers += end - hashes.data();
-  }
-  return true;
+  return hash_by_parts(keys, attachment.snapshot().hasher(), [&](std::span<const KeyHash> hashes) noexcept {
+    attachment.may_contain_many(hashes, answers);
+    answers += hashes.size();
+    return true;
+  });
 }
 
 // Eight at a time: each is a byte of 0 or 1, and the topmost byte of the product is the sum of all.

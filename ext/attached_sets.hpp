@@ -1,32 +1,30 @@
-// All sets that this thread has asked: one table by name for each source. One php-fpm worker may serve
-// several sites, each with its own keysieve.directory and keysieve.owner.
+// All sets that this thread has asked: for each source one table by name of published sets, one of seen sets.
+// One php-fpm worker may serve several sites, each with its own keysieve.directory and keysieve.owner.
 #pragma once
 
 #include <sys/types.h>
 
 #include <map>
+#include <utility>
 
+#include "ext/attached_seen.hpp"
 #include "ext/attached_set.hpp"
 #include "ext/settings.hpp"
 
 namespace keysieve {
 
-// The sets of one source.
-class AttachedSets {
+// One type of sets of one source: AttachedSet or AttachedSeen.
+template <typename Attached>
+class AttachedTable {
  public:
-  explicit AttachedSets(SetSource source) noexcept;
-  AttachedSets(const AttachedSets&) = delete;
-  AttachedSets& operator=(const AttachedSets&) = delete;
-  ~AttachedSets();
+  explicit AttachedTable(SetSource& source) noexcept;
+  AttachedTable(const AttachedTable&) = delete;
+  AttachedTable& operator=(const AttachedTable&) = delete;
+  ~AttachedTable();
 
   // Creates the entry if it is new, but opens nothing. Returns nullptr for an invalid set name. Entries never
   // move.
-  AttachedSet* find(zend_string* name) noexcept;
-
-  // The first call of a request already notices an expiry, the end of a bypass or a removed control file.
-  void begin_request() noexcept {
-    for_each([](zend_string*, AttachedSet& set) { set.reader().check_soon(); });
-  }
+  Attached* find(zend_string* name) noexcept;
 
   // `function` must not run PHP code, which could ask new sets.
   template <typename Function>
@@ -34,23 +32,43 @@ class AttachedSets {
     zend_string* name = nullptr;
     void* set = nullptr;
     ZEND_HASH_FOREACH_STR_KEY_PTR(&sets_, name, set) {
-      function(name, *static_cast<AttachedSet*>(set));
+      function(name, *static_cast<Attached*>(set));
     }
     ZEND_HASH_FOREACH_END();
   }
 
  private:
-  [[gnu::noinline, gnu::cold]] AttachedSet* add(zend_string* name) noexcept;
+  [[gnu::noinline, gnu::cold]] Attached* add(zend_string* name) noexcept;
 
-  HashTable sets_;  // of AttachedSet*; PHP's own table, because PHP strings carry their hash
+  HashTable sets_;  // of Attached*; PHP's own table, because PHP strings carry their hash
+  SetSource& source_;
+};
+
+// All sets of one source.
+class AttachedSets {
+ public:
+  explicit AttachedSets(SetSource source) noexcept : source_(std::move(source)) {}
+
+  AttachedTable<AttachedSet>& sets() noexcept { return sets_; }
+  AttachedTable<AttachedSeen>& seen_sets() noexcept { return seen_sets_; }
+
+  // The first call of a request already notices an expiry, the end of a bypass or a removed control file.
+  void begin_request() noexcept {
+    sets_.for_each([](zend_string*, AttachedSet& set) { set.reader().check_soon(); });
+    seen_sets_.for_each([](zend_string*, AttachedSeen& set) { set.reader().check_soon(); });
+  }
+
+ private:
   SetSource source_;
+  AttachedTable<AttachedSet> sets_{source_};
+  AttachedTable<AttachedSeen> seen_sets_{source_};
 };
 
 // Part of the module's globals.
 class SetsBySource {
  public:
-  // The table for the current settings; called at the beginning of a request, when no Set object exists yet.
-  // Tables never move until this process forks.
+  // The tables for the current settings; called at the beginning of a request, when no Set or SeenSet object
+  // exists yet. Tables never move until this process forks.
   AttachedSets& of_current_settings() noexcept;
 
  private:

@@ -39,7 +39,7 @@ AttachedSet* set_named(const zval* name) {
     zend_argument_type_error(1, "must be an array of strings, %s given", zend_zval_type_name(name));
     return nullptr;
   }
-  AttachedSet* set = KEYSIEVE_G(attached_sets)->find(Z_STR_P(name));
+  AttachedSet* set = KEYSIEVE_G(attached_sets)->sets().find(Z_STR_P(name));
   if (set == nullptr) {
     zend_argument_error(invalid_name_exception_class, 1,
                         "must be an array of set names, each %s, \"%.80s\" given", kSetNameRule,
@@ -79,7 +79,7 @@ ZEND_FUNCTION(KeySieve_may_contain) {
     KEYSIEVE_PARAM_KEY(key)
   ZEND_PARSE_PARAMETERS_END();
 
-  keysieve::AttachedSet* set = KEYSIEVE_G(attached_sets)->find(name);
+  keysieve::AttachedSet* set = KEYSIEVE_G(attached_sets)->sets().find(name);
   if (UNEXPECTED(set == nullptr)) {
     keysieve::throw_invalid_name(name);
     RETURN_THROWS();
@@ -118,7 +118,8 @@ ZEND_FUNCTION(KeySieve_stats) {
   ZEND_PARSE_PARAMETERS_NONE();
 
   array_init(return_value);
-  KEYSIEVE_G(attached_sets)->for_each([return_value](zend_string* name, const keysieve::AttachedSet& set) {
+  auto& sets = KEYSIEVE_G(attached_sets)->sets();
+  sets.for_each([return_value](zend_string* name, const keysieve::AttachedSet& set) {
     keysieve::add_counts(return_value, name, set.counts());
   });
 }

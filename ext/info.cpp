@@ -1,87 +1,21 @@
 #include "ext/info.hpp"
 
+#include "ext/properties.hpp"
+
 namespace keysieve {
 namespace {
 
 zend_class_entry* info_class = nullptr;
-zend_object_handlers info_handlers;
-
-zend_object* create_info(zend_class_entry* of_class) {
-  zend_object* object = zend_objects_new(of_class);
-  object_properties_init(object, of_class);
-  object->handlers = &info_handlers;
-  return object;
-}
-
-// Initialises the readonly properties of one object, each once.
-class Properties {
- public:
-  explicit Properties(zend_object* object) noexcept : object_(object) {}
-
-  void set(std::string_view name, std::uint64_t number) {
-    zval value;
-    ZVAL_LONG(&value, static_cast<zend_long>(number));
-    set(name, &value);
-  }
-  void set(std::string_view name, double number) {
-    zval value;
-    ZVAL_DOUBLE(&value, number);
-    set(name, &value);
-  }
-  void set(std::string_view name, std::optional<double> number) {
-    if (number) return set(name, *number);
-    set_null(name);
-  }
-  void set(std::string_view name, std::string_view text) {
-    zval value;
-    ZVAL_STRINGL(&value, text.data(), text.size());
-    set(name, &value);
-    zval_ptr_dtor(&value);
-  }
-  // Empty: null.
-  void set_text_or_null(std::string_view name, std::string_view text) {
-    if (!text.empty()) return set(name, text);
-    set_null(name);
-  }
-  void set_moment(std::string_view name, UnixSeconds moment) {
-    zval value;
-    php_date_instantiate(php_date_get_immutable_ce(), &value);
-    const std::string text = "@" + std::to_string(moment);
-    php_date_initialize(Z_PHPDATE_P(&value), text.data(), text.size(), nullptr, nullptr, 0);
-    set(name, &value);
-    zval_ptr_dtor(&value);
-  }
-  // 0: null.
-  void set_moment_or_null(std::string_view name, UnixSeconds moment) {
-    if (moment != 0) return set_moment(name, moment);
-    set_null(name);
-  }
-
- private:
-  void set_null(std::string_view name) {
-    zval value;
-    ZVAL_NULL(&value);
-    set(name, &value);
-  }
-  void set(std::string_view name, zval* value) {
-    zend_update_property(info_class, object_, name.data(), name.size(), value);
-  }
-
-  zend_object* object_;
-};
 
 }  // namespace
 
 void prepare_info_class(zend_class_entry* registered) {
   info_class = registered;
-  info_class->create_object = create_info;
-  info_handlers = std_object_handlers;
-  info_handlers.clone_obj = nullptr;
+  prepare_facts_class(registered);
 }
 
 void make_info(zval* result, const SetReader& reader, const std::string& trouble) {
-  // Everything is copied before the first object is made. Making one can start PHP's cycle collector, which
-  // runs destructors; a destructor may ask the same set, and so unmap what is read here.
+  // Everything is copied first: Properties says why.
   const Attachment& attachment = *reader.attachment();
   const SnapshotView& snapshot = attachment.snapshot();
   const SnapshotHeader header = snapshot.header();
@@ -96,8 +30,7 @@ void make_info(zval* result, const SetReader& reader, const std::string& trouble
   const std::uint64_t publication = attachment.id().publication;
   const UnixSeconds last_confirmed = reader.control()->last_confirmed.load(std::memory_order_relaxed);
 
-  object_init_ex(result, info_class);
-  Properties properties(Z_OBJ_P(result));
+  Properties properties(result, info_class);
   properties.set("generation", generation);
   properties.set("publication", publication);
   properties.set("kind", kind);

@@ -113,6 +113,21 @@ bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noex
   return true;
 }
 
+// Without PHP's macro, which looks for holes before strings, and out of line: what its caller does with the
+// hashes would take registers from the loop.
+[[gnu::noinline]] KeyHash* hash_all(const zval* value, std::size_t step, std::size_t places,
+                                    const KeyHasher& hasher, KeyHash* hashes) noexcept {
+  for (; places != 0; --places, value = ZEND_HASH_NEXT_ELEMENT(value, step)) {
+    if (EXPECTED(Z_TYPE_P(value) == IS_STRING)) {
+      *hashes++ = hasher(view_of(Z_STR_P(value)));
+    } else if (Z_TYPE_P(value) != IS_UNDEF) {
+      if (!hash_slowly(value, hasher, *hashes)) return nullptr;
+      ++hashes;
+    }
+  }
+  return hashes;
+}
+
 HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number) {
   HashTable* coerced = zend_array_dup(keys);
   zend_ulong index = 0;

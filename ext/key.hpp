@@ -2,6 +2,10 @@
 // class KeySieve\Key. Parsing comes first and may run user code; hashing comes later and never does.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <span>
+
 #include "core/hash/key_hash.hpp"
 #include "ext/zend.hpp"
 
@@ -55,9 +59,8 @@ inline bool coerce_key(zval* argument, std::uint32_t number) {
 // Called only if hashing met an element that is not a key yet.
 [[gnu::cold]] HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number);
 
-// Whether each element is what hash_slowly() takes. For a set that does not answer, whose keys are not
-// hashed.
-[[gnu::cold]] bool are_keys(HashTable* keys) noexcept;
+// Whether each element is what hash_slowly() takes.
+bool are_keys(HashTable* keys) noexcept;
 
 // Hashes what a key is: a string, a long, a constructed Key, or a reference to one. Returns false if it is
 // none.
@@ -69,6 +72,32 @@ bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noex
   KeyHash hash;
   hash_slowly(key, hasher, hash);
   return hash;
+}
+
+// Hashes of that many keys are kept on the stack at a time; pages ask for about 20.
+inline constexpr std::size_t kKeysAtATime = 64;
+
+// Hashes so many elements of an array, `step` bytes apart, and skips holes. Where the hashes end; nullptr
+// when an element is no key.
+KeyHash* hash_all(const zval* value, std::size_t step, std::size_t places, const KeyHasher& hasher,
+                  KeyHash* hashes) noexcept;
+
+// Gives the hashes of an array to `take` in order, at most kKeysAtATime at once, until it returns false.
+// Returns false if an element is no key; then `take` may have got those before.
+template <typename Take>
+[[gnu::always_inline]] inline bool hash_by_parts(HashTable* keys, const KeyHasher& hasher,
+                                                 Take take) noexcept {
+  const std::size_t step = ZEND_HASH_ELEMENT_SIZE(keys);
+  std::array<KeyHash, kKeysAtATime> hashes;
+  std::size_t places = 0;
+  for (std::size_t done = 0; done < keys->nNumUsed; done += places) {
+    places = std::min(keys->nNumUsed - done, kKeysAtATime);
+    const KeyHash* end =
+        hash_all(ZEND_HASH_ELEMENT_EX(keys, done, step), step, places, hasher, hashes.data());
+    if (UNEXPECTED(end == nullptr)) return false;
+    if (!take(std::span<const KeyHash>(hashes.data(), end))) break;
+  }
+  return true;
 }
 
 }  // namespace keysieve

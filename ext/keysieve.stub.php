@@ -38,12 +38,12 @@ namespace KeySieve {
         public function candidates(array $keys): array;
     }
 
-    /** Whether a set answers. Everything but Ready means: every answer is maybe. */
+    /** Whether a set answers. Everything but Ready means: every answer is maybe. SeenSet says what a seen set answers then. */
     enum Availability: string
     {
         /** Lookups are answered. */
         case Ready = 'ready';
-        /** No such set on this host, nothing published yet, or its files are not trusted. */
+        /** No such set on this host, nothing published yet, or its files are not trusted. Or a seen set that has no memory yet. */
         case Missing = 'missing';
         /** Past the valid_for of its snapshot. */
         case Expired = 'expired';
@@ -168,12 +168,104 @@ namespace KeySieve {
         private function __construct() {}
     }
 
+    /**
+     * Tells new keys from those that this host has seen before. PHP itself fills the set, in windows of time; keysieve.toml says how
+     * long they live. Only the extension has this class. Cheap to construct, as Set.
+     *
+     * Guarantee, while the set is Ready: per key and window, at most one call of addIfNew() or addManyIfNew() on this host answers true,
+     * however many processes race, crash or are killed. "Seen" is wrong at the configured rate. "New" is never wrong within a window.
+     *
+     * While the set is unavailable, its on_unavailable decides: addIfNew() answers true for `new` and false for `seen`. It throws
+     * UnavailableException for `throw`, and if this host knows nothing of the set. keysieve.on_unavailable is for Set alone. With
+     * keysieve.enabled=0 nothing is added and nothing throws: addIfNew() answers false for `seen`, else true.
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class SeenSet
+    {
+        public readonly string $name;
+
+        /** @throws InvalidNameException as Set::__construct() */
+        public function __construct(string $name) {}
+
+        /**
+         * Adds the key. True: it is new, no live window has it. False: it was seen, or is taken for seen at the set's rate. Ints count as
+         * their decimal strings.
+         * Cost: one hash and one cache line per live filter; no lock, allocation, clock or system call.
+         *
+         * @throws UnavailableException as the class says
+         */
+        public function addIfNew(string|int|Key $key): bool {}
+
+        /**
+         * The same for many keys, in their order: a key that occurs twice is new once. The result has the array keys of the argument.
+         * After a TypeError nothing was added. If the set becomes unavailable in between, the rest is answered as the class says; if
+         * that throws, the keys before have been added all the same.
+         *
+         * @template TKey of array-key
+         * @phpstan-param array<TKey, string|int|Key> $keys
+         * @phpstan-return array<TKey, bool>
+         * @throws UnavailableException as the class says
+         */
+        public function addManyIfNew(array $keys): array {}
+
+        /**
+         * Adds nothing. False: no live window has the key. True: maybe, also while the set is unavailable.
+         *
+         * @throws UnavailableException when addIfNew() would
+         */
+        public function mayContain(string|int|Key $key): bool {}
+
+        /** Ready, Missing, Incompatible or Disabled. */
+        public function availability(): Availability {}
+
+        /** Describes the live windows; null unless Ready. Reads up to 4 MiB of the filters: not for every request. */
+        public function info(): ?SeenInfo {}
+    }
+
+    /**
+     * What is known of a seen set that is Ready. All moments are in UTC, by the loader's clock.
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class SeenInfo
+    {
+        /** Begin of the newest window, which takes the keys. */
+        public readonly \DateTimeImmutable $windowBeginsAt;
+        /** End of the newest window, by plan: it takes keys until the loader opens the next one. */
+        public readonly \DateTimeImmutable $windowEndsAt;
+        /** Begin of the oldest live window. */
+        public readonly \DateTimeImmutable $oldestBeginsAt;
+        /** Number of live windows. */
+        public readonly int $windows;
+        /** Number of filters of all live windows: a window that gets more keys than planned has several. */
+        public readonly int $filters;
+        /** Keys for which the filters of the newest window are made. */
+        public readonly int $capacity;
+        /** Keys of the newest window, estimated from the filters' bits. */
+        public readonly int $keyCount;
+        /** Size of all filters. */
+        public readonly int $sizeBytes;
+        /** The highest share of new keys taken for seen, as long as no filter holds more keys than it is made for. */
+        public readonly float $targetFalsePositiveRate;
+        /** The share now, estimated from the filters' bits. */
+        public readonly float $estimatedFalsePositiveRate;
+        /** What addIfNew() does while the set is unavailable: `new`, `seen` or `throw`. */
+        public readonly string $onUnavailable;
+        /** When the loader last looked at the set; null: never. Windows live longer while it does not. */
+        public readonly ?\DateTimeImmutable $lookedAt;
+
+        private function __construct() {}
+    }
+
     /** Implemented by the exceptions of this extension. Arguments of a wrong type throw PHP's own TypeError. */
     interface Exception extends \Throwable
     {
     }
 
-    /** Instead of maybe: see Set::__construct() and keysieve.on_unavailable. */
+    /** Instead of maybe: see Set::__construct() and keysieve.on_unavailable. Instead of new or seen: see SeenSet. */
     class UnavailableException extends \RuntimeException implements Exception
     {
         /** Name of the set. */

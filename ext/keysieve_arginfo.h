@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 4d9e10d5762d5564cfd76a8f632153682de2d6b3 */
+ * Stub hash: 54d604eaaaa3afea2bdfc2b17c944f4b94ea2093 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
@@ -52,6 +52,23 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_Info___construct, 0, 0, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_SeenSet___construct, 0, 0, 1)
+	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_KeySieve_SeenSet_addIfNew arginfo_class_KeySieve_Membership_mayContain
+
+#define arginfo_class_KeySieve_SeenSet_addManyIfNew arginfo_class_KeySieve_Membership_mayContainMany
+
+#define arginfo_class_KeySieve_SeenSet_mayContain arginfo_class_KeySieve_Membership_mayContain
+
+#define arginfo_class_KeySieve_SeenSet_availability arginfo_class_KeySieve_Set_availability
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_KeySieve_SeenSet_info, 0, 0, KeySieve\\SeenInfo, 1)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_KeySieve_SeenInfo___construct arginfo_class_KeySieve_Info___construct
+
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_UnavailableException___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
 	ZEND_ARG_OBJ_INFO(0, availability, KeySieve\\Availability, 0)
@@ -72,6 +89,13 @@ ZEND_METHOD(KeySieve_Set, candidates);
 ZEND_METHOD(KeySieve_Set, availability);
 ZEND_METHOD(KeySieve_Set, info);
 ZEND_METHOD(KeySieve_Info, __construct);
+ZEND_METHOD(KeySieve_SeenSet, __construct);
+ZEND_METHOD(KeySieve_SeenSet, addIfNew);
+ZEND_METHOD(KeySieve_SeenSet, addManyIfNew);
+ZEND_METHOD(KeySieve_SeenSet, mayContain);
+ZEND_METHOD(KeySieve_SeenSet, availability);
+ZEND_METHOD(KeySieve_SeenSet, info);
+ZEND_METHOD(KeySieve_SeenInfo, __construct);
 ZEND_METHOD(KeySieve_UnavailableException, __construct);
 
 
@@ -116,6 +140,23 @@ static const zend_function_entry class_KeySieve_Set_methods[] = {
 
 static const zend_function_entry class_KeySieve_Info_methods[] = {
 	ZEND_ME(KeySieve_Info, __construct, arginfo_class_KeySieve_Info___construct, ZEND_ACC_PRIVATE)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_KeySieve_SeenSet_methods[] = {
+	ZEND_ME(KeySieve_SeenSet, __construct, arginfo_class_KeySieve_SeenSet___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_SeenSet, addIfNew, arginfo_class_KeySieve_SeenSet_addIfNew, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_SeenSet, addManyIfNew, arginfo_class_KeySieve_SeenSet_addManyIfNew, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_SeenSet, mayContain, arginfo_class_KeySieve_SeenSet_mayContain, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_SeenSet, availability, arginfo_class_KeySieve_SeenSet_availability, ZEND_ACC_PUBLIC)
+	ZEND_ME(KeySieve_SeenSet, info, arginfo_class_KeySieve_SeenSet_info, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_KeySieve_SeenInfo_methods[] = {
+	ZEND_ME(KeySieve_SeenInfo, __construct, arginfo_class_KeySieve_SeenInfo___construct, ZEND_ACC_PRIVATE)
 	ZEND_FE_END
 };
 
@@ -355,6 +396,110 @@ static zend_class_entry *register_class_KeySieve_Info(void)
 	zend_string *property_trouble_name = zend_string_init("trouble", sizeof("trouble") - 1, 1);
 	zend_declare_typed_property(class_entry, property_trouble_name, &property_trouble_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
 	zend_string_release(property_trouble_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_KeySieve_SeenSet(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "SeenSet", class_KeySieve_SeenSet_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+
+	zval property_name_default_value;
+	ZVAL_UNDEF(&property_name_default_value);
+	zend_string *property_name_name = zend_string_init("name", sizeof("name") - 1, 1);
+	zend_declare_typed_property(class_entry, property_name_name, &property_name_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_name_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_KeySieve_SeenInfo(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "SeenInfo", class_KeySieve_SeenInfo_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+
+	zend_string *property_windowBeginsAt_class_DateTimeImmutable = zend_string_init("DateTimeImmutable", sizeof("DateTimeImmutable")-1, 1);
+	zval property_windowBeginsAt_default_value;
+	ZVAL_UNDEF(&property_windowBeginsAt_default_value);
+	zend_string *property_windowBeginsAt_name = zend_string_init("windowBeginsAt", sizeof("windowBeginsAt") - 1, 1);
+	zend_declare_typed_property(class_entry, property_windowBeginsAt_name, &property_windowBeginsAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_windowBeginsAt_class_DateTimeImmutable, 0, 0));
+	zend_string_release(property_windowBeginsAt_name);
+
+	zend_string *property_windowEndsAt_class_DateTimeImmutable = zend_string_init("DateTimeImmutable", sizeof("DateTimeImmutable")-1, 1);
+	zval property_windowEndsAt_default_value;
+	ZVAL_UNDEF(&property_windowEndsAt_default_value);
+	zend_string *property_windowEndsAt_name = zend_string_init("windowEndsAt", sizeof("windowEndsAt") - 1, 1);
+	zend_declare_typed_property(class_entry, property_windowEndsAt_name, &property_windowEndsAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_windowEndsAt_class_DateTimeImmutable, 0, 0));
+	zend_string_release(property_windowEndsAt_name);
+
+	zend_string *property_oldestBeginsAt_class_DateTimeImmutable = zend_string_init("DateTimeImmutable", sizeof("DateTimeImmutable")-1, 1);
+	zval property_oldestBeginsAt_default_value;
+	ZVAL_UNDEF(&property_oldestBeginsAt_default_value);
+	zend_string *property_oldestBeginsAt_name = zend_string_init("oldestBeginsAt", sizeof("oldestBeginsAt") - 1, 1);
+	zend_declare_typed_property(class_entry, property_oldestBeginsAt_name, &property_oldestBeginsAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_oldestBeginsAt_class_DateTimeImmutable, 0, 0));
+	zend_string_release(property_oldestBeginsAt_name);
+
+	zval property_windows_default_value;
+	ZVAL_UNDEF(&property_windows_default_value);
+	zend_string *property_windows_name = zend_string_init("windows", sizeof("windows") - 1, 1);
+	zend_declare_typed_property(class_entry, property_windows_name, &property_windows_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_windows_name);
+
+	zval property_filters_default_value;
+	ZVAL_UNDEF(&property_filters_default_value);
+	zend_string *property_filters_name = zend_string_init("filters", sizeof("filters") - 1, 1);
+	zend_declare_typed_property(class_entry, property_filters_name, &property_filters_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_filters_name);
+
+	zval property_capacity_default_value;
+	ZVAL_UNDEF(&property_capacity_default_value);
+	zend_string *property_capacity_name = zend_string_init("capacity", sizeof("capacity") - 1, 1);
+	zend_declare_typed_property(class_entry, property_capacity_name, &property_capacity_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_capacity_name);
+
+	zval property_keyCount_default_value;
+	ZVAL_UNDEF(&property_keyCount_default_value);
+	zend_string *property_keyCount_name = zend_string_init("keyCount", sizeof("keyCount") - 1, 1);
+	zend_declare_typed_property(class_entry, property_keyCount_name, &property_keyCount_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_keyCount_name);
+
+	zval property_sizeBytes_default_value;
+	ZVAL_UNDEF(&property_sizeBytes_default_value);
+	zend_string *property_sizeBytes_name = zend_string_init("sizeBytes", sizeof("sizeBytes") - 1, 1);
+	zend_declare_typed_property(class_entry, property_sizeBytes_name, &property_sizeBytes_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_sizeBytes_name);
+
+	zval property_targetFalsePositiveRate_default_value;
+	ZVAL_UNDEF(&property_targetFalsePositiveRate_default_value);
+	zend_string *property_targetFalsePositiveRate_name = zend_string_init("targetFalsePositiveRate", sizeof("targetFalsePositiveRate") - 1, 1);
+	zend_declare_typed_property(class_entry, property_targetFalsePositiveRate_name, &property_targetFalsePositiveRate_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE));
+	zend_string_release(property_targetFalsePositiveRate_name);
+
+	zval property_estimatedFalsePositiveRate_default_value;
+	ZVAL_UNDEF(&property_estimatedFalsePositiveRate_default_value);
+	zend_string *property_estimatedFalsePositiveRate_name = zend_string_init("estimatedFalsePositiveRate", sizeof("estimatedFalsePositiveRate") - 1, 1);
+	zend_declare_typed_property(class_entry, property_estimatedFalsePositiveRate_name, &property_estimatedFalsePositiveRate_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE));
+	zend_string_release(property_estimatedFalsePositiveRate_name);
+
+	zval property_onUnavailable_default_value;
+	ZVAL_UNDEF(&property_onUnavailable_default_value);
+	zend_string *property_onUnavailable_name = zend_string_init("onUnavailable", sizeof("onUnavailable") - 1, 1);
+	zend_declare_typed_property(class_entry, property_onUnavailable_name, &property_onUnavailable_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_onUnavailable_name);
+
+	zend_string *property_lookedAt_class_DateTimeImmutable = zend_string_init("DateTimeImmutable", sizeof("DateTimeImmutable")-1, 1);
+	zval property_lookedAt_default_value;
+	ZVAL_UNDEF(&property_lookedAt_default_value);
+	zend_string *property_lookedAt_name = zend_string_init("lookedAt", sizeof("lookedAt") - 1, 1);
+	zend_declare_typed_property(class_entry, property_lookedAt_name, &property_lookedAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_lookedAt_class_DateTimeImmutable, 0, MAY_BE_NULL));
+	zend_string_release(property_lookedAt_name);
 
 	return class_entry;
 }

@@ -9,6 +9,8 @@
 #include "ext/exceptions.hpp"
 #include "ext/info.hpp"
 #include "ext/php_keysieve.h"
+#include "ext/seen_info.hpp"
+#include "ext/seen_set.hpp"
 #include "ext/set.hpp"
 #include "ext/settings.hpp"
 // After the headers above, because it uses PHP's macros
@@ -18,6 +20,7 @@ ZEND_DECLARE_MODULE_GLOBALS(keysieve)
 
 namespace {
 
+using keysieve::AttachedSeen;
 using keysieve::AttachedSet;
 using keysieve::SetsBySource;
 
@@ -42,6 +45,8 @@ ZEND_MINIT_FUNCTION(keysieve) {
   keysieve::prepare_key_class(register_class_KeySieve_Key());
   keysieve::prepare_set_class(register_class_KeySieve_Set(register_class_KeySieve_Membership()));
   keysieve::prepare_info_class(register_class_KeySieve_Info());
+  keysieve::prepare_seen_set_class(register_class_KeySieve_SeenSet());
+  keysieve::prepare_seen_info_class(register_class_KeySieve_SeenInfo());
   zend_class_entry* exception = register_class_KeySieve_Exception(zend_ce_throwable);
   zend_class_entry* unavailable =
       register_class_KeySieve_UnavailableException(spl_ce_RuntimeException, exception);
@@ -83,12 +88,25 @@ std::string description_of(const AttachedSet& set) {
   return text;
 }
 
+std::string description_of(const AttachedSeen& set) {
+  const keysieve::SeenReader& reader = set.reader();
+  std::string text(to_string(reader.availability()));
+  if (!reader.is_ready()) return text + " (" + reader.reason() + ")";
+  std::uint64_t bytes = 0;
+  for (const keysieve::SeenFilter& filter : reader.filters()) bytes += filter.bytes().size();
+  return text + ", " + std::to_string(reader.filters().size()) +
+         (reader.filters().size() == 1 ? " filter, " : " filters, ") + std::to_string(bytes) + " bytes";
+}
+
 ZEND_MINFO_FUNCTION(keysieve) {
   // Copied before anything is printed: an output callback may ask new sets, which can reallocate the table.
   std::vector<std::pair<std::string, std::string>> rows;
   rows.emplace_back("Directory", keysieve::view_of(KEYSIEVE_G(directory)));
-  KEYSIEVE_G(attached_sets)->for_each([&rows](zend_string* name, const AttachedSet& set) {
+  KEYSIEVE_G(attached_sets)->sets().for_each([&rows](zend_string* name, const AttachedSet& set) {
     rows.emplace_back("Set " + std::string(keysieve::view_of(name)), description_of(set));
+  });
+  KEYSIEVE_G(attached_sets)->seen_sets().for_each([&rows](zend_string* name, const AttachedSeen& set) {
+    rows.emplace_back("Seen set " + std::string(keysieve::view_of(name)), description_of(set));
   });
 
   php_info_print_table_start();

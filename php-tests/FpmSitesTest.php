@@ -16,7 +16,7 @@ final class FpmSitesTest extends TestCase
         $answers = (new KeySieve\Set('site'))->mayContainMany(['apple', 'pear']);
         ob_start();
         (new ReflectionExtension('keysieve'))->info();
-        preg_match_all('~Set (\S+) </td><td class="v">(\w+)~', ob_get_clean(), $rows);
+        preg_match_all('~((?:Seen s|S)et \S+) </td><td class="v">(\w+)~', ob_get_clean(), $rows);
         echo json_encode([
             'worker' => getmypid(),
             'answers' => $answers,
@@ -58,7 +58,7 @@ final class FpmSitesTest extends TestCase
                 self::assertSame($expected, $page['function']);
                 self::assertSame(array_map(static fn (bool $may): array => $may ? ['site'] : [], $expected), $page['sets']);
                 self::assertSame(['site' => 1 + 5 * $round], $page['calls'], 'of this site alone');
-                self::assertSame(['site' => 'ready'], $page['shown']);
+                self::assertSame(['Set site' => 'ready'], $page['shown']);
                 $workers[] = $page['worker'];
             }
         }
@@ -126,6 +126,7 @@ final class FpmSitesTest extends TestCase
                 }
             }
             Asking::$set = new KeySieve\Set('site');
+            (new KeySieve\SeenSet('site'))->availability();
             KeySieve\may_contain('site', 'apple') !== Asking::$set->mayContain('pear') || exit(1);
             PHP);
         $pool = new FpmPool(
@@ -140,7 +141,7 @@ final class FpmSitesTest extends TestCase
         $page = json_decode($pool->request()->body(), true, flags: JSON_THROW_ON_ERROR);
         self::assertSame([false, true], $page['answers']);
         self::assertSame(['site' => 2], $page['calls'], 'of the worker alone');
-        self::assertSame(['site' => 'ready'], $page['shown']);
+        self::assertSame(['Set site' => 'ready'], $page['shown']);
     }
 
     /** @return array<string, mixed> */

@@ -6,12 +6,13 @@ namespace KeySieve\Tests;
 
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 
 /**
  * A lookup over an attached set makes no system call, reads no clock, and allocates nothing from PHP's memory or by malloc.
- * A key is hashed once, however many sets of one seed look at it.
+ * A key is hashed once, however many sets of one seed look at it. The same holds for what is added to a seen set.
  */
 final class HotPathTest extends TestCase
 {
@@ -38,14 +39,43 @@ final class HotPathTest extends TestCase
 
         PHP;
 
+    /** The same for a seen set: new keys and seen ones. */
+    private const ADDITIONS = <<<'PHP'
+        $set = new KeySieve\SeenSet('hot');
+        $seen = new Key('pear');
+        $new = 0;
+        $add = function (int $first) use ($set, $seen, &$new) {
+            for ($call = 0; $call < 900; ++$call) {
+                $new += (int) $set->addIfNew($first + $call);
+                $new += (int) $set->addIfNew($first);
+                $new += (int) $set->addIfNew($seen);
+                $set->mayContain($call);
+            }
+        };
+        $add(1_000);
+        for ($call = 0; $call < 500; ++$call) {
+            $set->addIfNew('to the next look at the clock');
+        }
+
+        PHP;
+
+    private static ?SeenWindows $windows;
+
     public static function setUpBeforeClass(): void
     {
+        self::$windows = SeenWindows::open('hot');
+        self::$windows->append();
         SharedMemory::putWithLayer('hot', ['apple']);
         SharedMemory::addLive('hot', 'pear');
         SharedMemory::put('once-1', ['apple']);
         for ($number = 2; $number <= self::SETS; ++$number) {
             SharedMemory::put("once-$number", ['apple'], ['--seed-from', SharedMemory::directory() . '/once-1.ks']);
         }
+    }
+
+    public static function tearDownAfterClass(): void
+    {
+        self::$windows = null;
     }
 
     public function testALookupMakesNoSystemCall(): void
@@ -67,12 +97,39 @@ final class HotPathTest extends TestCase
         self::assertStringContainsString('"control"', $before);
     }
 
+    public function testAnAdditionMakesNoSystemCall(): void
+    {
+        $folder = new Folder('trace');
+        $script = PhpScript::run(
+            self::ADDITIONS . "file_exists('/marker/before'); \$add(2_000); file_exists('/marker/after'); echo \$new;",
+            wrapper: ['strace', '-f', '-o', "$folder/trace"],
+        );
+        self::assertSame('', $script->errors);
+        self::assertSame('1801', $script->output);
+        [$before, $between] = preg_split('~^.*/marker/.*\n~m', file_get_contents("$folder/trace"));
+        self::assertSame('', $between);
+        self::assertStringContainsString('shmat(', $before);
+    }
+
+    public function testAnAdditionAllocatesNothingAndReadsNoClock(): void
+    {
+        [$before, $additions] = self::profiles(self::ADDITIONS . 'sleep(0); $add(3_000); sleep(0);');
+        self::assertAllocatesNothingAndReadsNoClock($before, $additions);
+        self::assertStringContainsString('fn=zim_KeySieve_SeenSet_addIfNew', $additions);
+    }
+
     public function testALookupAllocatesNothingAndReadsNoClock(): void
     {
         [$before, $lookUps] = self::profiles(self::LOOKUPS . 'sleep(0); $lookUp(); sleep(0);');
-        $expensive = '/^fn=(_?\w*alloc\w*|\w*memalign|operator new.*|clock_gettime|gettimeofday|time)(@.*)?$/m';
-        self::assertSame(0, preg_match_all($expensive, $lookUps, $found), implode("\n", $found[0]));
+        self::assertAllocatesNothingAndReadsNoClock($before, $lookUps);
         self::assertStringContainsString('fn=zim_KeySieve_Set_mayContain', $lookUps);
+    }
+
+    /** Of two profiles: all that comes before the calls, and the calls. */
+    private static function assertAllocatesNothingAndReadsNoClock(string $before, string $calls): void
+    {
+        $expensive = '/^fn=(_?\w*alloc\w*|\w*memalign|operator new.*|clock_gettime|gettimeofday|time)(@.*)?$/m';
+        self::assertSame(0, preg_match_all($expensive, $calls, $found), implode("\n", $found[0]));
         foreach (['malloc', '_emalloc', 'clock_gettime'] as $function) {
             self::assertMatchesRegularExpression("/^fn=$function(@.*)?$/m", $before, 'what attaches the set needs it');
         }

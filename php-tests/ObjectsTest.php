@@ -9,9 +9,12 @@ use KeySieve\Exception;
 use KeySieve\Info;
 use KeySieve\InvalidNameException;
 use KeySieve\Key;
+use KeySieve\SeenInfo;
+use KeySieve\SeenSet;
 use KeySieve\Set;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use KeySieve\UnavailableException;
@@ -26,6 +29,11 @@ final class ObjectsTest extends TestCase
         yield 'Set' => [new Set('objects')];
         yield 'Key' => [new Key('apple')];
         yield 'Info' => [(new Set('objects'))->info()];
+        if (extension_loaded('keysieve')) {
+            $windows = SeenWindows::open('objects');
+            yield 'SeenSet' => [new SeenSet('objects')];
+            yield 'SeenInfo' => [(new SeenSet('objects'))->info()];
+        }
     }
 
     /** @dataProvider objects */
@@ -45,9 +53,12 @@ final class ObjectsTest extends TestCase
         self::assertThrows(\Error::class, $message, static fn () => $object->extra = 1);
     }
 
-    public function testSetAndInfoAreNotCloneable(): void
+    /** @dataProvider objects */
+    public function testAllButKeysAreNotCloneable(object $object): void
     {
-        foreach ([new Set('objects'), (new Set('objects'))->info()] as $object) {
+        if ($object instanceof Key) {
+            self::assertSame('apple', (clone $object)->bytes);
+        } else {
             self::assertThrows(\Error::class, 'clone', static fn () => clone $object);
         }
     }
@@ -66,11 +77,18 @@ final class ObjectsTest extends TestCase
         self::assertThrows(\Error::class, 'Call to private KeySieve\Info::__construct()', static fn () => new Info());
     }
 
-    public function testInfoIsReadOnly(): void
+    /** @requires extension keysieve */
+    public function testOnlyASeenSetMakesASeenInfo(): void
     {
-        $info = (new Set('objects'))->info();
-        foreach (array_keys(get_object_vars($info)) as $property) {
-            self::assertThrows(\Error::class, 'Cannot modify readonly property', static fn () => $info->$property = 1);
+        self::assertThrows(\Error::class, 'Call to private KeySieve\SeenInfo::__construct()', static fn () => new SeenInfo());
+    }
+
+    /** @dataProvider objects */
+    public function testIsReadOnly(object $object): void
+    {
+        self::assertNotEmpty(get_object_vars($object));
+        foreach (array_keys(get_object_vars($object)) as $property) {
+            self::assertThrows(\Error::class, 'Cannot modify readonly property', static fn () => $object->$property = 1);
         }
     }
 
@@ -112,7 +130,7 @@ final class ObjectsTest extends TestCase
     /** @requires extension keysieve */
     public function testObjectsWithoutAConstructorCallAreRefused(): void
     {
-        foreach ([Set::class, Key::class, Info::class] as $class) {
+        foreach ([Set::class, Key::class, Info::class, SeenSet::class, SeenInfo::class] as $class) {
             $make = (new \ReflectionClass($class))->newInstanceWithoutConstructor(...);
             self::assertThrows(\ReflectionException::class, $class, $make);
         }
@@ -131,9 +149,12 @@ final class ObjectsTest extends TestCase
                 $calls = $object instanceof Set
                     ? [fn () => $object->mayContain('a'), fn () => $object->mayContainMany(['a']),
                        fn () => $object->candidates(['a']), fn () => $object->availability(), fn () => $object->info()]
+                    : ($object instanceof KeySieve\SeenSet
+                    ? [fn () => $object->addIfNew('a'), fn () => $object->addManyIfNew(['a']), fn () => $object->mayContain('a'),
+                       fn () => $object->availability(), fn () => $object->info()]
                     : [fn () => (new Set('objects'))->mayContain($object),
                        fn () => (new Set('objects'))->mayContainMany([$object]),
-                       fn () => KeySieve\may_contain('objects', $object)];
+                       fn () => KeySieve\may_contain('objects', $object)]);
                 foreach ($calls as $call) {
                     try {
                         $call();
@@ -145,25 +166,36 @@ final class ObjectsTest extends TestCase
                 return true;
             });
             new Key(null);
-            try {
-                new Set(null);
-            } catch (ValueError) {
+            foreach ([Set::class, KeySieve\SeenSet::class] as $class) {
+                try {
+                    new $class(null);
+                } catch (ValueError) {
+                }
             }
             PHP);
         self::assertSame(
             str_repeat("KeySieve\\Key object is not initialized\n", 3)
-                . str_repeat("KeySieve\\Set object is not initialized\n", 5),
+                . str_repeat("KeySieve\\Set object is not initialized\n", 5)
+                . str_repeat("KeySieve\\SeenSet object is not initialized\n", 5),
             $script->output,
         );
     }
 
-    /** A stub is plain PHP where the extension is not loaded. */
+    /**
+     * A stub is plain PHP where the extension is not loaded. The package has no seen sets: to add a key needs an atomic operation in
+     * shared memory, which PHP code does not have.
+     */
     public function testIsWhatTheStubOfTheExtensionDeclares(): void
     {
         $script = __DIR__ . '/Support/describe.php';
         $stub = Program::output([PHP_BINARY, '-n', $script, dirname(__DIR__) . '/ext/keysieve.stub.php']);
         self::assertStringContainsString('mayContainMany', $stub);
-        $package = extension_loaded('keysieve') ? [] : glob(dirname(__DIR__) . '/php/src/*.php');
+        self::assertStringContainsString('addManyIfNew', $stub);
+        $package = [];
+        if (!extension_loaded('keysieve')) {
+            $stub = preg_replace('/^KeySieve\\\\Seen(Set|Info): .*\n/m', '', $stub);
+            $package = glob(dirname(__DIR__) . '/php/src/*.php');
+        }
         self::assertSame($stub, Program::output([...PhpScript::interpreter(), $script, ...$package]));
     }
 }

@@ -6,19 +6,11 @@
 #include <cstddef>
 #include <string>
 
-#include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "core/shm/page_header.hpp"
 
 namespace keysieve {
-namespace {
-
-std::uint64_t header_checksum(const ControlPage& page) noexcept {
-  return checksum(Bytes(reinterpret_cast<const std::byte*>(&page), offsetof(ControlPage, header_checksum)));
-}
-
-}  // namespace
-
 std::array<std::byte, kPageBytes> new_control_page() {
   ControlPage page{};
   page.magic = kControlMagic;
@@ -33,16 +25,7 @@ std::array<std::byte, kPageBytes> new_control_page() {
 }
 
 void check_control_page(const ControlPage& page, std::string_view path) {
-  const std::string name(path);
-  if (page.magic != kControlMagic) throw Error(ErrorKind::Data, name + ": is not a keysieve control page");
-  if (page.endian_mark != kEndianMark || page.abi_major != kControlAbiMajor) {
-    throw Error(ErrorKind::Incompatible, name + ": control page of ABI " + std::to_string(page.abi_major) +
-                                             ", this version knows " + std::to_string(kControlAbiMajor) +
-                                             ": damaged, or written by another version");
-  }
-  if (page.header_checksum != header_checksum(page)) {
-    throw Error(ErrorKind::Data, name + ": control page is damaged: its checksum does not match");
-  }
+  check_page_header(page, kControlMagic, kControlAbiMajor, std::string(path), "control page");
 }
 
 ControlFile ControlFile::open_read_only(const SetFolder& folder) {

@@ -19,7 +19,6 @@
 namespace keysieve {
 
 inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T', 'R', 'L'};
-inline constexpr std::uint32_t kEndianMark = 0x01020304;
 inline constexpr std::uint16_t kControlAbiMajor = 1;  // readers refuse another major
 // A higher minor only adds fields: 1 added store_bypass_until, 2 `previous`.
 inline constexpr std::uint16_t kControlAbiMinor = 2;

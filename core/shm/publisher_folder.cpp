@@ -103,6 +103,12 @@ void PublisherFolder::rename_file(const std::string& from, const std::string& to
   }
 }
 
+void PublisherFolder::replace_file(const std::string& from, const std::string& to) const {
+  if (::renameat(descriptor().get(), from.c_str(), descriptor().get(), to.c_str()) != 0) {
+    throw_write_error(path_of(to) + ": cannot rename " + from + " to it", errno);
+  }
+}
+
 void PublisherFolder::remove_file(const std::string& file_name) const {
   if (::unlinkat(descriptor().get(), file_name.c_str(), 0) != 0 && errno != ENOENT) {
     throw_write_error(path_of(file_name) + ": cannot remove", errno);

@@ -24,6 +24,8 @@ class PublisherFolder : public SetFolder {
   [[nodiscard]] FileDescriptor create_file(const std::string& file_name, mode_t mode) const;
   // Gives a finished file its final name, which must be free.
   void rename_file(const std::string& from, const std::string& to) const;
+  // The same, but there may be a file of that name: a process that opens it gets the old one or the new one.
+  void replace_file(const std::string& from, const std::string& to) const;
   // Does nothing if the file is not there.
   void remove_file(const std::string& file_name) const;
   [[nodiscard]] std::vector<std::string> file_names() const;

@@ -59,8 +59,8 @@ SetReader::SetReader(ReaderSettings settings, std::string_view set_name)
 void SetReader::refresh() noexcept {
   try {
     const SteadyTime now = std::chrono::steady_clock::now();
-    if (calls_until_check_ == 0) {
-      plan_next_check(now);
+    if (pace_.is_due()) {
+      pace_.plan(now);
       follow_control(now);
     } else if ((!control_ || control_trouble_) && now >= retry_at_) {
       follow_control(now);
@@ -72,18 +72,6 @@ void SetReader::refresh() noexcept {
     is_behind_ = is_behind(named_by(word));
     answer_once(word);
   }
-}
-
-// Twice as many calls as before while they come fast. After a pause each call, since the last ones tell
-// nothing of the next.
-void SetReader::plan_next_check(SteadyTime now) noexcept {
-  if (now - checked_at_ > kLongestPause) {
-    calls_between_checks_ = 1;
-  } else if (now - checked_at_ < kShortestPause) {
-    calls_between_checks_ = std::min(calls_between_checks_ * 2, kMostCallsBetweenChecks);
-  }
-  calls_until_check_ = calls_between_checks_;
-  checked_at_ = now;
 }
 
 // Opens the control page that the path leads to now. If there is none any more, the mapped publication goes

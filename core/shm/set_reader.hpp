@@ -10,7 +10,6 @@
 //   }
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -21,6 +20,7 @@
 
 #include "core/base/error.hpp"
 #include "core/shm/attachment.hpp"
+#include "core/shm/check_pace.hpp"
 #include "core/shm/control_file.hpp"
 
 namespace keysieve {
@@ -62,18 +62,14 @@ class SetReader {
   // begin_call(), and calls refresh() if that returns true; the result of serving() is valid until the next
   // refresh().
   [[nodiscard]] bool begin_call() noexcept {
-    return --calls_until_check_ == 0 || current_->load(std::memory_order_acquire) != expected_word_;
+    return pace_.count_call() || current_->load(std::memory_order_acquire) != expected_word_;
   }
   void refresh() noexcept;
   [[nodiscard]] const Attachment* serving() const noexcept { return serving_; }
 
   // Makes the next call check the clock, and whether the control page was replaced. Call it at the start of a
-  // request. Later calls check every 250 to 500 ms while they come at a steady rate: each one of a process
-  // that asks rarely, and at most every 4,096th.
-  void check_soon() noexcept {
-    calls_until_check_ = 1;
-    calls_between_checks_ = std::min(calls_between_checks_, kCallsOfARequest);
-  }
+  // request.
+  void check_soon() noexcept { pace_.check_soon(); }
 
   // As of the last refresh().
   [[nodiscard]] Availability availability() const noexcept { return availability_; }
@@ -91,13 +87,7 @@ class SetReader {
   [[nodiscard]] const Attachment* attachment() const noexcept { return attachment_.get(); }
 
  private:
-  using SteadyTime = std::chrono::steady_clock::time_point;
-  static constexpr std::uint32_t kMostCallsBetweenChecks = 4096;
-  // The calls of a request come fast, but those of the next one may be slow.
-  static constexpr std::uint32_t kCallsOfARequest = 32;
-  // Between two checks, if the rate of calls allows it.
-  static constexpr std::chrono::milliseconds kShortestPause{250};
-  static constexpr std::chrono::milliseconds kLongestPause{500};
+  using SteadyTime = CheckPace::SteadyTime;
   static constexpr int kAttachTries = 3;
   static constexpr std::chrono::seconds kRetryDelay{1};
   // A worker changes over to a new publication in slices, because touching and dropping 80 MB in 4 KiB pages
@@ -122,7 +112,6 @@ class SetReader {
 
   // The trouble with the control page, or else with the publication; nullptr when there is none.
   [[nodiscard]] const Trouble* worst_trouble() const noexcept;
-  void plan_next_check(SteadyTime now) noexcept;
   void follow_control(SteadyTime now);
   void open_control();
   void follow_current(std::uint64_t word, SteadyTime now);
@@ -146,12 +135,9 @@ class SetReader {
   const std::atomic<std::uint64_t>* current_ = &kNothingPublished;
   std::uint64_t expected_word_ = kUnsettled;
   Attachment* serving_ = nullptr;  // attachment_ while Ready, else nullptr
-  std::uint32_t calls_until_check_ = 1;
+  CheckPace pace_;
   Availability availability_ = Availability::Missing;
 
-  std::uint32_t calls_between_checks_ = 1;
-  SteadyTime checked_at_ =
-      SteadyTime::max();  // max(): the next check is asked for, and tells nothing of the rate
   ReaderSettings settings_;
   std::string set_name_;
   std::string control_path_;

@@ -5,6 +5,7 @@
 namespace KeySieve\Tests\Support;
 
 use KeySieve\Key;
+use KeySieve\SeenSet;
 use KeySieve\Set;
 
 /** Calls from code that leaves the types of its arguments to PHP. */
@@ -41,6 +42,20 @@ final class CoerciveCalls
     public static function candidates(string $set, array $keys): array
     {
         return (new Set($set))->candidates($keys);
+    }
+
+    public static function addIfNew(string $set, mixed $key): bool
+    {
+        return (new SeenSet($set))->addIfNew($key);
+    }
+
+    /**
+     * @param array<mixed> $keys
+     * @return array<bool>
+     */
+    public static function addManyIfNew(string $set, array $keys): array
+    {
+        return (new SeenSet($set))->addManyIfNew($keys);
     }
 
     /** For null, which is deprecated: PHP calls the handler in the middle of the call. */

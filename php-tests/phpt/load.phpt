@@ -20,9 +20,11 @@ Array
     [2] => KeySieve\Membership
     [3] => KeySieve\Set
     [4] => KeySieve\Info
-    [5] => KeySieve\Exception
-    [6] => KeySieve\UnavailableException
-    [7] => KeySieve\InvalidNameException
+    [5] => KeySieve\SeenSet
+    [6] => KeySieve\SeenInfo
+    [7] => KeySieve\Exception
+    [8] => KeySieve\UnavailableException
+    [9] => KeySieve\InvalidNameException
 )
 Array
 (

@@ -53,6 +53,29 @@ final class FiguresTest extends TestCase
         }
     }
 
+    public function testTheMemoryOfSeenSetsIsWhatTheLoaderSays(): void
+    {
+        preg_match('/^\| `fpr` \|((?: \d+ windows? \|)+)\n\|[-|]+\n((?:\| [\d.]+ \|.*\n)+)/m', file_get_contents('docs/seen_sets.md'), $table);
+        preg_match_all('/(\d+) windows? \|/', $table[1] ?? '', $windows);
+        $rows = explode("\n", trim($table[2] ?? ''));
+        self::assertCount(4, $rows);
+        foreach ($rows as $row) {
+            $told = self::cells($row);
+            $measured = array_map(static fn (string $count): string => self::sizeOfSeenSet($told[0], $count), $windows[1]);
+            self::assertSame([$told[0], ...$measured], $told);
+        }
+    }
+
+    /** For a million keys per window: "35 bits, 8.5 MiB". */
+    private static function sizeOfSeenSet(string $fpr, string $windows): string
+    {
+        $config = tempnam(sys_get_temp_dir(), 'seen') . '.toml';
+        file_put_contents($config, "directory = \"/run/keysieve\"\n[[seen]]\nname = \"s\"\nkeys = \"1M\"\nwindow = \"5m\"\nwindows = $windows\nfpr = $fpr\n");
+        $said = Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieved', '--check-config', '--config', $config]);
+        self::assertSame(1, preg_match('/^seen s: .*?: ([\d.,]+ \w+), (\d+) bits per key/m', $said, $size), $said);
+        return "$size[2] bits, $size[1]";
+    }
+
     private static function rowOfBenchmarks(string $method, string $title = 'A page asks for 20 keys, half of them absent'): string
     {
         $table = '/^\*\*' . preg_quote($title, '/') . '\*\*\n\n((?:\|.*\n)+)/m';

@@ -17,6 +17,7 @@
 #include "tools/program/units.hpp"
 #include "tools/status/directory_status.hpp"
 #include "tools/status/reader_processes.hpp"
+#include "tools/status/seen_status.hpp"
 #include "tools/status/status_json.hpp"
 
 namespace keysieve {
@@ -104,14 +105,34 @@ void print_reason(const SetStatus& set) {
   fmt::print("{}: {}{}\n", set.name, set.reason, until == 0 ? "" : ", until " + format_moment(until));
 }
 
-void print_text(const DirectoryStatus& directory, const std::vector<SetStatus>& sets, UnixSeconds now,
-                bool is_wide) {
-  if (sets.empty()) {
-    fmt::print("{}: no set is published here\n", directory.directory);
-  } else {
+void print_seen(const std::vector<SeenStatus>& sets, UnixSeconds now) {
+  Table table(
+      {"seen set", "state", "keys of window", "made for", "windows", "estimated FPR", "size", "loader seen"});
+  for (const SeenStatus& set : sets) {
+    const auto cell = [&](const auto& text_of) { return set.live ? text_of(*set.live) : std::string("-"); };
+    table.add({set.name, std::string(to_string(set.availability)),
+               cell([](const auto& live) { return format_count(static_cast<std::uint64_t>(live.keys)); }),
+               cell([](const auto& live) { return format_count(live.capacity); }),
+               cell([](const auto& live) { return format_count(live.windows); }),
+               cell([](const auto& live) { return format_share(live.estimated_fpr); }),
+               cell([](const auto& live) { return format_bytes(live.bytes); }),
+               ago_if_any(set.looked_at, now)});
+  }
+  table.print();
+  for (const SeenStatus& set : sets) {
+    if (!set.reason.empty()) fmt::print("{}: {}\n", set.name, set.reason);
+  }
+}
+
+void print_text(const DirectoryStatus& directory, const std::vector<SetStatus>& sets,
+                const std::vector<SeenStatus>& seen, UnixSeconds now, bool is_wide) {
+  if (!sets.empty()) {
     table_of(sets, now, is_wide).print();
+  } else if (seen.empty()) {
+    fmt::print("{}: no set is published here\n", directory.directory);
   }
   for (const SetStatus& set : sets) print_reason(set);
+  if (!seen.empty()) print_seen(seen, now);
   const MemoryUse& use = directory.memory;
   fmt::print("{}: {} in files", directory.directory, format_bytes(use.visible_bytes));
   if (use.pinned_bytes) fmt::print(", {} more pinned by idle workers", format_bytes(*use.pinned_bytes));
@@ -168,16 +189,26 @@ Json to_json(const ReaderProcess& reader) {
           {"program", reader.program}, {"started_at", reader.started_at}};
 }
 
+struct WantedSets {
+  std::vector<std::string> published;
+  std::vector<std::string> seen;
+};
+
 // The sets that were named, which must be there; without names all.
-std::vector<std::string> wanted_sets(const StatusOptions& options) {
-  std::vector<std::string> all = sets_in(options.directory);
+WantedSets wanted_sets(const StatusOptions& options) {
+  WantedSets all{sets_in(options.directory), seen_sets_in(options.directory)};
   if (options.set_names.empty()) return all;
+  WantedSets wanted;
   for (const std::string& name : options.set_names) {
-    if (std::ranges::find(all, checked_set_name(name)) != all.end()) continue;
+    const bool is_published = std::ranges::find(all.published, checked_set_name(name)) != all.published.end();
+    const bool is_seen = std::ranges::find(all.seen, name) != all.seen.end();
+    if (is_published) wanted.published.push_back(name);
+    if (is_seen) wanted.seen.push_back(name);
+    if (is_published || is_seen) continue;
     throw Error(ErrorKind::MissingInput,
                 fmt::format("directory {}: no set \"{}\" is published here", options.directory, name));
   }
-  return options.set_names;
+  return wanted;
 }
 
 // Throws Data that names all sets whose bytes are not those that were published.
@@ -194,7 +225,8 @@ void check_damage(const std::vector<SetStatus>& sets) {
 void status(const StatusOptions& options) {
   const UnixSeconds now = unix_now();
   std::vector<SetStatus> sets;
-  for (const std::string& name : wanted_sets(options)) {
+  const WantedSets wanted = wanted_sets(options);
+  for (const std::string& name : wanted.published) {
     SetReader reader = status_reader(options.directory, name);
     reader.follow();
     sets.push_back(set_status(reader, now, HugePages::Count));
@@ -203,15 +235,19 @@ void status(const StatusOptions& options) {
   check_damage(sets);
   std::optional<ReaderProcesses> readers;
   if (options.readers) readers = readers_of(options);
+  std::vector<SeenStatus> seen;
+  for (const std::string& name : wanted.seen) seen.push_back(seen_status(options.directory, name));
   const DirectoryStatus directory = directory_status(options.directory);
   if (!options.json) {
-    print_text(directory, sets, now, options.wide);
+    print_text(directory, sets, seen, now, options.wide);
     if (readers) print_text(*readers, now, options.wide);
     return;
   }
   Json json = to_json(directory);
   json["sets"] = Json::array();
   for (const SetStatus& set : sets) json["sets"].push_back(to_json(set));
+  json["seen_sets"] = Json::array();
+  for (const SeenStatus& set : seen) json["seen_sets"].push_back(to_json(set));
   if (readers) {
     json["readers"] = Json::array();
     for (const ReaderProcess& reader : readers->readers) json["readers"].push_back(to_json(reader));
@@ -289,7 +325,8 @@ void add_status(CLI::App& program, Outcome& /*outcome*/) {
       "  keysieve status --verify && echo whole\n"
       "  keysieve status --watch 5s\n"
       "Added: keys since the snapshot was built. Store checked: when the loader last confirmed that\n"
-      "the store has nothing newer. Loader seen: its last sign of life.");
+      "the store has nothing newer. Loader seen: its last sign of life. Sets that PHP itself fills (seen\n"
+      "sets) have a table of their own: keys and capacity of their newest window.");
   verb->add_option("SET", options->set_names, "Names of sets [all]");
   add_directory(verb, options->directory);
   verb->add_flag(

@@ -18,6 +18,7 @@ Daemon::Daemon(LoaderCommandLine command_line, LoaderConfig config, const Health
 void Daemon::run() {
   do {
     status_.follow(config_.status);
+    loader_->look_at_seen_sets();  // before a round that may take long
     loader_->round();
     is_first_round_ = false;
   } while (follow_until_next_round() == Next::Round);
@@ -33,6 +34,7 @@ Daemon::Next Daemon::follow_until_next_round() {
     service_.alive();
     if (const auto signal = signals_.take()) return answer(*signal);
     if (std::chrono::steady_clock::now() >= next_round) return Next::Round;
+    loader_->look_at_seen_sets();
     loader_->arm_watches();
     tell_service();
     wait(std::min(next_round, loader_->due_at()), loader_->descriptors());
@@ -71,7 +73,8 @@ void Daemon::reload() {
       spdlog::error("reload refused, the old configuration stays in force: {}", *unsaved);
     } else {
       use(std::move(config));
-      spdlog::info("configuration reloaded: {}", format_count_of(config_.sets.size(), "set"));
+      spdlog::info("configuration reloaded: {}",
+                   format_count_of(config_.sets.size() + config_.seen.size(), "set"));
     }
   } catch (const Error& error) {
     spdlog::error("configuration refused, the old one stays in force: {}", error.what());
@@ -104,6 +107,7 @@ void Daemon::say_ready_when_it_is() {
 
 bool Daemon::on_progress() {
   board_.sign_of_life();
+  if (loader_) loader_->follow_clock_of_seen_sets();
   service_.alive();
   say_ready_when_it_is();
   if (!has_said_ready_ && is_first_round_) service_.still_starting();

@@ -11,7 +11,9 @@
 namespace keysieve {
 
 Loader::WatchedStore::WatchedStore(const StoreConfig& config)
-    : connection(store_opener(config.url), config.shown, config.poll_interval),
+    : name(config.name),
+      connection(store_opener(config.url), config.shown, config.poll_interval),
+      seen_connection(store_opener(config.url), config.shown, config.poll_interval),
       watcher(store_opener(config.url)),
       poll_interval(config.poll_interval) {}
 
@@ -36,6 +38,10 @@ Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<boo
     store.sets.push_back(
         &refreshers_.emplace_back(set, config, store.connection, board_.recorder(set.name), on_progress_));
   }
+  for (const SeenConfig& seen : config.seen) {
+    StoreConnection* store = seen.store.empty() ? nullptr : &by_name.at(seen.store)->seen_connection;
+    keepers_.emplace_back(seen, config, store, on_progress_);
+  }
 }
 
 void Loader::round() {
@@ -55,6 +61,26 @@ void Loader::round() {
   }
 }
 
+void Loader::look_at_seen_sets() {
+  if (std::chrono::steady_clock::now() < seen_sets_due_at_) return;
+  for (SeenKeeper& keeper : keepers_) {
+    if (!on_progress_()) return;
+    keeper.look(std::chrono::steady_clock::now(), unix_now());
+    board_.post(keeper.report());
+  }
+  for (WatchedStore& store : stores_) {
+    store.seen_connection.close();
+    if (store.sets.empty()) post(store.name, store.seen_connection);
+  }
+  seen_sets_due_at_ = std::chrono::steady_clock::now() + SeenKeeper::kPause;
+}
+
+void Loader::follow_clock_of_seen_sets() {
+  if (std::chrono::steady_clock::now() < seen_sets_due_at_) return;
+  for (SeenKeeper& keeper : keepers_) keeper.follow_clock(unix_now());
+  seen_sets_due_at_ = std::chrono::steady_clock::now() + SeenKeeper::kPause;
+}
+
 SteadyTime Loader::round_due_at() const {
   SteadyTime earliest = SteadyTime::max();
   for (const WatchedStore& store : stores_) earliest = std::min(earliest, store.round_due_at);
@@ -72,10 +98,13 @@ bool Loader::refresh_all(WatchedStore& store) {
 
 void Loader::refresh(SetRefresher& set) {
   set.refresh(std::chrono::steady_clock::now());
-  const StoreConnection& store = set.store();
   board_.post(board_.recorder(set.set_name()));
-  if (store.was_asked()) board_.post({set.store_name(), store.name(), !store.is_away(), store.failure()});
+  post(set.store_name(), set.store());
   board_.post_ready(is_ready());
+}
+
+void Loader::post(const std::string& store_name, const StoreConnection& store) {
+  if (store.was_asked()) board_.post({store_name, store.name(), !store.is_away(), store.failure()});
 }
 
 void Loader::try_again_now() {
@@ -84,6 +113,8 @@ void Loader::try_again_now() {
     store.round_due_at = {};
   }
   for (SetRefresher& refresher : refreshers_) refresher.try_again_now();
+  for (SeenKeeper& keeper : keepers_) keeper.try_again_now();
+  seen_sets_due_at_ = {};
 }
 
 void Loader::arm_watches() {
@@ -127,7 +158,7 @@ bool Loader::has_more() const {
 
 SteadyTime Loader::due_at() const {
   if (has_more()) return {};
-  SteadyTime earliest = SteadyTime::max();
+  SteadyTime earliest = keepers_.empty() ? SteadyTime::max() : seen_sets_due_at_;
   for (const WatchedStore& store : stores_) earliest = std::min(earliest, store.watcher.due_at());
   return earliest;
 }
@@ -167,11 +198,13 @@ int Loader::exit_status() const {
   for (const SetRefresher& refresher : refreshers_) {
     highest = std::max(highest, refresher.outcome().exit_status);
   }
+  for (const SeenKeeper& keeper : keepers_) highest = std::max(highest, keeper.report().exit_status);
   return highest;
 }
 
 std::string Loader::summary() const {
   std::size_t current = 0;
+  const std::size_t all = refreshers_.size() + keepers_.size();
   std::string troubles;
   for (const SetRefresher& refresher : refreshers_) {
     if (refresher.outcome().is_good()) {
@@ -180,7 +213,14 @@ std::string Loader::summary() const {
       troubles += fmt::format("; {}: {}", refresher.set_name(), refresher.outcome().reason);
     }
   }
-  return fmt::format("{} of {} current{}", current, format_count_of(refreshers_.size(), "set"), troubles);
+  for (const SeenKeeper& keeper : keepers_) {
+    if (const SeenReport& seen = keeper.report(); seen.trouble.empty()) {
+      ++current;
+    } else {
+      troubles += fmt::format("; {}: {}", seen.name, seen.trouble);
+    }
+  }
+  return fmt::format("{} of {} current{}", current, format_count_of(all, "set"), troubles);
 }
 
 }  // namespace keysieve

@@ -12,6 +12,7 @@
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/set_refresher.hpp"
 #include "tools/loader/report/status_board.hpp"
+#include "tools/loader/seen/seen_keeper.hpp"
 #include "tools/loader/store_watcher.hpp"
 
 namespace keysieve {
@@ -34,6 +35,10 @@ class Loader {
   // The next round asks every store, even one that has just failed, and is due at once.
   void try_again_now();
 
+  // Follows the clock for the seen sets. Once a second, and now and then while something else takes long.
+  void look_at_seen_sets();
+  void follow_clock_of_seen_sets();
+
   // A set was left half-way: a long log is read in several looks.
   [[nodiscard]] bool has_more() const;
 
@@ -52,7 +57,8 @@ class Loader {
 
   // As of the last refresh of each: no set holds it back.
   [[nodiscard]] bool is_ready() const;
-  // 0 when every set is live and equal to its store, else the highest of their exit statuses.
+  // 0 when every set is live and equal to its store, and every seen set is kept, else the highest of the
+  // sets' exit statuses.
   [[nodiscard]] int exit_status() const;
   // "2 of 3 sets current; tags: …"
   [[nodiscard]] std::string summary() const;
@@ -62,7 +68,9 @@ class Loader {
     explicit WatchedStore(const StoreConfig& config);
     [[nodiscard]] std::vector<WatchedLog> watched_logs() const;
 
+    std::string name;
     StoreConnection connection;
+    StoreConnection seen_connection;  // of seen sets: a store that refuses writes may still be read
     StoreWatcher watcher;
     Milliseconds poll_interval;
     SteadyTime round_due_at{};
@@ -71,6 +79,7 @@ class Loader {
 
   bool refresh_all(WatchedStore& store);
   void refresh(SetRefresher& set);
+  void post(const std::string& store_name, const StoreConnection& store);
   static bool arm_watch(WatchedStore& store);
   bool look_again(WatchedStore& store);
 
@@ -78,6 +87,8 @@ class Loader {
   std::function<bool()> on_progress_;
   std::list<WatchedStore> stores_;
   std::list<SetRefresher> refreshers_;
+  std::list<SeenKeeper> keepers_;
+  SteadyTime seen_sets_due_at_{};
   std::mt19937_64 random_{std::random_device{}()};
 };
 

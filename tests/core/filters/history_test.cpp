@@ -1,5 +1,7 @@
 // Random histories of a set of every kind that supports adding, compared with an exact set: a key in the set
 // never comes back as absent, whatever was built, added and removed before.
+#include <gtest/gtest.h>
+// After GoogleTest, which it does not include itself.
 #include <rapidcheck/gtest.h>
 
 #include <ostream>

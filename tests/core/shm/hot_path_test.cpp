@@ -1,12 +1,16 @@
-// What a lookup in an attached set must not do: allocate, call the system, read a clock. An executable of its
-// own, since it counts the memory that operator new hands out.
+// What a lookup in an attached set, or an add to a seen set, must not do: allocate, call the system, read a
+// clock. An executable of its own, since it counts the memory that operator new hands out.
 #include <gmock/gmock.h>
 #include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include <csignal>
+#include <fstream>
+#include <sstream>
 
 #include "tests/core/allocations.hpp"
+#include "tests/core/seen/seen_sets.hpp"
 #include "tests/core/shm/live_layer.hpp"
 #include "tests/support/forked.hpp"
 
@@ -21,6 +25,40 @@ constexpr std::size_t kMaybe = 2 * kBatch / 3 * 2;  // in a batch and in as many
 constexpr int kCallsToARareCheck = 8'192;
 constexpr int kCallsBelowACheck = 4'000;
 constexpr int kCallsOverAFewChecks = 20'000;
+
+// From then on the process ends when the C library reads a clock without a system call: the code for that
+// is gone. The processor's own counter alone would not do, since not every virtual machine can deny it.
+void unmap_clocks() {
+  std::ifstream mappings("/proc/self/maps");
+  for (std::string line; std::getline(mappings, line);) {
+    if (!line.ends_with("[vdso]")) continue;
+    std::istringstream range(line);
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    char dash = 0;
+    range >> std::hex >> begin >> dash >> end;
+    ::munmap(reinterpret_cast<void*>(begin), end - begin);
+  }
+}
+
+// How a process ends that does `work` and meanwhile may neither call the system nor read a clock. A trap at
+// the end is its only way out.
+constexpr int kKeptQuiet = -SIGILL;
+template <typename Work>
+int run_confined(Work work) {
+  return test::run_in_process([&]() -> int {
+    std::signal(SIGILL, SIG_DFL);
+    std::signal(SIGSEGV, SIG_DFL);
+    unmap_clocks();
+#ifdef __x86_64__
+    ::prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+#endif
+    ::prctl(PR_SET_DUMPABLE, 0);  // no core file of this process
+    ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    work();
+    __builtin_trap();
+  });
+}
 
 // Every third key is in the base, every third in the live layer, and every third is absent.
 class HotPath : public test::LiveLayers {
@@ -47,24 +85,6 @@ class HotPath : public test::LiveLayers {
     for (const bool result : results) count += result ? 1U : 0U;
     for (const KeyHash& hash : hashes) count += attached->may_contain(hash) ? 1U : 0U;
     return count;
-  }
-
-  // How a process ends that does `work` and meanwhile may neither call the system nor read the processor's
-  // clock. A trap at the end is its only way out.
-  static constexpr int kKeptQuiet = -SIGILL;
-  template <typename Work>
-  static int run_confined(Work work) {
-    return test::run_in_process([&]() -> int {
-      std::signal(SIGILL, SIG_DFL);
-      std::signal(SIGSEGV, SIG_DFL);
-#ifdef __x86_64__
-      ::prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
-#endif
-      ::prctl(PR_SET_DUMPABLE, 0);  // no core file of this process
-      ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
-      work();
-      __builtin_trap();
-    });
   }
 
   std::vector<std::string> keys_;
@@ -101,6 +121,70 @@ TEST_F(HotPath, MakesNoSystemCallAndReadsNoClock) {
 TEST_F(HotPath, WouldBeKilledForAClockReadOrASystemCall) {
   EXPECT_THAT(run_confined([] { unix_now(); }), AnyOf(-SIGSEGV, -SIGKILL));
   EXPECT_EQ(run_confined([] { ::getppid(); }), -SIGKILL);
+}
+#endif
+
+// Three filters, of which the newest takes new keys all the time.
+class SeenHotPath : public test::SeenSets {
+ protected:
+  SeenHotPath() {
+    writer_.create(kSeed, OnUnavailable::Throw);
+    SeenPlan newest = plan();
+    newest.size.words *= 4096;
+    writer_.append({plan(), plan(), newest});
+  }
+  void SetUp() override { ASSERT_EQ(add(), kNew); }  // attached
+
+  static constexpr std::size_t kNew = kBatch;
+
+  // Single and batch adds, as a request makes them, half of keys that are there; returns how many were new.
+  [[nodiscard]] std::size_t add() {
+    if (!reader_.follow()) return 0;
+    std::array<KeyHash, kBatch> hashes;
+    std::array<bool, kBatch> are_new{};
+    for (KeyHash& hash : hashes) hash = test::numbered_hash(next_key_++);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < kBatch / 2; ++i) count += reader_.add_if_new(hashes[i]) ? 1U : 0U;
+    if (reader_.add_many_if_new(hashes, are_new.data()) != kBatch) return 0;
+    for (const bool is_new : are_new) count += is_new ? 1U : 0U;
+    for (const KeyHash& hash : hashes) count += reader_.may_contain(hash) ? 0U : 1U;
+    return count;
+  }
+
+  SeenWriter writer_ = writer();
+  SeenReader reader_ = reader();
+  std::uint64_t next_key_ = 0;
+};
+
+TEST_F(SeenHotPath, AllocatesNothing) {
+  const test::AllocationWatch allocations;
+  for (int call = 0; call < kCallsOverAFewChecks; ++call) static_cast<void>(add());
+  EXPECT_EQ(allocations.count(), 0U);
+}
+
+#ifndef __SANITIZE_THREAD__
+TEST_F(SeenHotPath, MakesNoSystemCallAndReadsNoClock) {
+  EXPECT_TRUE(test::eventually([&] {
+    reader_ = reader();
+    for (int call = 0; call < kCallsToARareCheck; ++call) static_cast<void>(add());
+    return run_confined([&] {
+             for (int call = 0; call < kCallsBelowACheck; ++call) static_cast<void>(add());
+           }) == kKeptQuiet;
+  }));
+}
+
+// The first call after it looks at the new filter, the others do as before.
+TEST_F(SeenHotPath, CallsTheSystemOnceForAFilterThatIsAppended) {
+  EXPECT_TRUE(test::eventually([&] {
+    reader_ = reader();
+    for (int call = 0; call < kCallsToARareCheck; ++call) static_cast<void>(add());
+    writer_.append({plan()});
+    EXPECT_EQ(run_confined([&] { static_cast<void>(add()); }), -SIGKILL);
+    static_cast<void>(add());
+    return run_confined([&] {
+             for (int call = 0; call < kCallsBelowACheck; ++call) static_cast<void>(add());
+           }) == kKeptQuiet;
+  }));
 }
 #endif
 

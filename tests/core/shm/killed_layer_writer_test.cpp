@@ -22,7 +22,6 @@ constexpr int kReaders = 8;
 constexpr int kKills = 60;
 constexpr std::uint64_t kKeys = 1'000'000;  // the layer has room for these, more than the writers reach
 constexpr std::uint64_t kAgain = 100;       // added once more by each writer, for time: the loader adds all
-constexpr std::uint64_t kEnough = 1'000;
 constexpr std::size_t kBatch = 64;
 
 struct Shared {
@@ -113,9 +112,12 @@ TEST_F(KilledLayerWriter, NeverTakesAKeyBack) {
   start_readers();
   std::mt19937 random(1);
   std::uniform_int_distribution<useconds_t> moment(0, 4'000);
-  for (int kill = 0; kill < kKills || shared_->added <= kEnough; ++kill) {
+  for (int kill = 0; kill < kKills; ++kill) {
     const std::uint64_t first_new = shared_->added + 1;
     const pid_t writer = start_process([this] { return add_until_killed(); });
+    if (kill % 2 == 1) {  // others may be killed before they add anything
+      ASSERT_TRUE(test::eventually([&] { return shared_->added >= first_new; }));
+    }
     ::usleep(moment(random));
     ::kill(writer, SIGKILL);
     ASSERT_EQ(wait_for(writer), -SIGKILL) << "the writer ended by itself";

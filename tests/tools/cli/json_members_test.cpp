@@ -1,6 +1,7 @@
 // The members that docs/command_line.md promises to scripts: all of them, and none that it does not know.
 #include <filesystem>
 
+#include "core/seen/seen_writer.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {
@@ -99,7 +100,7 @@ TEST_F(JsonMembers, OfStatus) {
   publish(snapshot_);
   std::filesystem::create_directory(shared_memory() + "/shop");
   const Json status = json({"status", "tags", "shop"});
-  const std::string of_directory = "directory visible_bytes pinned_bytes huge_pages sets";
+  const std::string of_directory = "directory visible_bytes pinned_bytes huge_pages sets seen_sets";
   expect_members(status, of_directory);
   expect_members(
       status.at("sets").at(0),
@@ -109,6 +110,19 @@ TEST_F(JsonMembers, OfStatus) {
       "valid_until last_confirmed heartbeat live_keys layer_bytes layer_fill_ratio layer_estimated_fpr");
   expect_members(status.at("sets").at(1), "set availability code reason");
   expect_members(json({"status", "--readers"}), of_directory + " readers unreadable_processes");
+}
+
+TEST_F(JsonMembers, OfStatusOfSeenSets) {
+  const std::string always = "set availability reason on_unavailable looked_at";
+  SeenWriter writer(shared_memory(), "clicks", std::nullopt);
+  expect_members(json({"status"}).at("seen_sets").at(0), always);
+  writer.create(42, OnUnavailable::New);
+  writer.append({{.window = {600, 1200, 1800}, .capacity = 100, .rate = 0.01, .size = seen_size(100, 0.01)}});
+  expect_members(json({"status"}).at("seen_sets").at(0),
+                 always +
+                     " windows filters window_keys window_capacity estimated_fpr target_fpr bytes "
+                     "oldest_begins newest_begins newest_ends");
+  remove_segment(writer.entry(0).segment_key);
 }
 
 }  // namespace

@@ -92,9 +92,11 @@ class ConfigReader {
   void read_status(ConfigTable& top, const std::string& path);
   void read_stores(ConfigTable& top, const std::string& path);
   void read_set(const toml::table& entry, const std::string& path);
+  void read_seen_set(const toml::table& entry, const std::string& path);
 
   struct StoreReference {
     std::string store;
+    StoreUse use;
     ConfigTable table;  // for the message; its TOML is in documents_
   };
 
@@ -124,6 +126,9 @@ void ConfigReader::read_file(const std::string& path) {
   read_stores(top, path);
   if (const toml::array* sets = top.array("set")) {
     for (const toml::node& entry : *sets) read_set(*entry.as_table(), path);
+  }
+  if (const toml::array* seen = top.array("seen")) {
+    for (const toml::node& entry : *seen) read_seen_set(*entry.as_table(), path);
   }
   top.reject_unknown_keys();
 }
@@ -179,23 +184,36 @@ void ConfigReader::read_set(const toml::table& entry, const std::string& path) {
   set.guards.min_keys = table.parsed("min_keys", parse_key_count).value_or(set.guards.min_keys);
   set.guards.canaries = table.parsed("canaries", canary_keys).value_or(std::vector<std::string>{});
   table.reject_unknown_keys();
-  references_.push_back({set.store, table});
+  references_.push_back({set.store, StoreUse::Read, table});
   config_.sets.push_back(std::move(set));
+}
+
+void ConfigReader::read_seen_set(const toml::table& entry, const std::string& path) {
+  ConfigTable table(entry, path, "[[seen]]");
+  SeenConfig seen = read_seen(table);
+  claims_.claim(table, "name", "seen set \"" + seen.name + "\"");
+  if (!seen.store.empty()) references_.push_back({seen.store, StoreUse::Keep, table});
+  config_.seen.push_back(std::move(seen));
 }
 
 LoaderConfig ConfigReader::finish(const std::string& path) {
   for (const StoreReference& reference : references_) {
-    const auto is_it = [&](const StoreConfig& store) { return store.name == reference.store; };
-    if (std::none_of(config_.stores.begin(), config_.stores.end(), is_it)) {
+    const auto store = std::ranges::find(config_.stores, reference.store, &StoreConfig::name);
+    if (store == config_.stores.end())
       reference.table.fail("store", fmt::format("there is no [store.{}]", reference.store));
+    try {
+      check_store_can(reference.use, store->url);
+    } catch (const Error& error) {
+      reference.table.fail("store", error.what());
     }
   }
   config_.poll_interval = poll_interval_.value_or(config_.poll_interval);
   for (StoreConfig& store : config_.stores) {
     store.poll_interval = poll_interval_.value_or(default_poll_interval(store.url));
   }
-  if (config_.sets.empty())
-    throw Error(ErrorKind::Config, path + ": there is no [[set]] in it or in conf.d/*.toml next to it");
+  if (config_.sets.empty() && config_.seen.empty())
+    throw Error(ErrorKind::Config,
+                path + ": there is no [[set]] and no [[seen]] in it or in conf.d/*.toml next to it");
   return std::move(config_);
 }
 

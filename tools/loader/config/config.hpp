@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/shm/set_folder.hpp"
+#include "tools/loader/config/seen_config.hpp"
 #include "tools/transfer/guards.hpp"
 
 namespace keysieve {
@@ -50,6 +51,7 @@ struct LoaderConfig {
   std::optional<StatusConfig> status;
   std::vector<StoreConfig> stores;
   std::vector<SetConfig> sets;
+  std::vector<SeenConfig> seen;
 };
 
 // Throws Config "<file>:<line>: <key>: <reason>".

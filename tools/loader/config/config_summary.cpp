@@ -46,6 +46,37 @@ std::string set_text(const SetConfig& set) {
                      format_count(guards.min_keys), format_count(guards.canaries.size()));
 }
 
+// With room for one more window, in which the next one begins.
+std::uint64_t bytes_of(const SeenConfig& seen) {
+  return seen_plan(seen, {}).size.words * sizeof(Word) * (seen.windows + 1);
+}
+
+std::string seen_text(const SeenConfig& seen) {
+  const SeenSize size = seen_plan(seen, {}).size;
+  return fmt::format("seen {}: {} in each of {} of {}, fpr {}: {}, {} bits per key; on_unavailable {}, {}\n",
+                     seen.name, format_count_of(seen.keys, "key"), format_count_of(seen.windows, "window"),
+                     format_duration(seen.window), format_share(seen.fpr), format_bytes(bytes_of(seen)),
+                     format_count(size.words * kWordBits / seen.keys), to_string(seen.on_unavailable),
+                     seen.store.empty() ? "not saved"
+                                        : fmt::format("saved as {} in {} every {}", seen.host, seen.store,
+                                                      interval_text(seen.persist_interval)));
+}
+
+Json seen_json(const SeenConfig& seen) {
+  return {{"name", seen.name},
+          {"keys", seen.keys},
+          {"window_seconds", seen.window.count()},
+          {"windows", seen.windows},
+          {"fpr", seen.fpr},
+          {"bytes", bytes_of(seen)},
+          {"on_unavailable", to_string(seen.on_unavailable)},
+          {"gid", or_null(seen.group)},
+          {"store", seen.store.empty() ? Json() : Json(seen.store)},
+          {"persist_interval_ms", seen.persist_interval.count()},
+          {"host", seen.host},
+          {"other_hosts", seen.other_hosts}};
+}
+
 Json set_json(const SetConfig& set) {
   return {{"name", set.name},
           {"store", set.store},
@@ -68,6 +99,7 @@ std::string summary_text(const LoaderConfig& config) {
     text += fmt::format("store {}: {}, asked every {}\n", store.name, store.shown,
                         interval_text(store.poll_interval));
   for (const SetConfig& set : config.sets) text += set_text(set);
+  for (const SeenConfig& seen : config.seen) text += seen_text(seen);
   return text;
 }
 
@@ -80,12 +112,14 @@ std::string summary_json(const LoaderConfig& config) {
                {"log_level", config.log_level},
                {"status", status_json(config.status)},
                {"stores", Json::array()},
-               {"sets", Json::array()}};
+               {"sets", Json::array()},
+               {"seen", Json::array()}};
   for (const StoreConfig& store : config.stores) {
     json["stores"].push_back(
         {{"name", store.name}, {"url", store.shown}, {"poll_interval_ms", store.poll_interval.count()}});
   }
   for (const SetConfig& set : config.sets) json["sets"].push_back(set_json(set));
+  for (const SeenConfig& seen : config.seen) json["seen"].push_back(seen_json(seen));
   return json.dump(2) + "\n";
 }
 

@@ -22,6 +22,8 @@ class ConfigTable {
 
   // A string; nothing when the key is not there.
   std::optional<std::string> text(std::string_view key);
+  // The same of a number as well, given as text.
+  std::optional<std::string> text_or_number(std::string_view key);
   void require(std::string_view key) const;
 
   // What `parse` returns for a string or number, given as text. An error that it throws becomes a Config
@@ -50,7 +52,6 @@ class ConfigTable {
   [[noreturn]] void fail(std::string_view key, const std::string& reason) const;
 
  private:
-  std::optional<std::string> text_or_number(std::string_view key);
   const toml::node* find(std::string_view key);
 
   const toml::table* table_;

@@ -15,6 +15,18 @@ std::optional<DirectoryStatus> directory_if_readable(const std::string& director
   }
 }
 
+// Missing while the directory itself cannot be read.
+SeenStatus seen_if_readable(const std::string& directory, const std::string& name) {
+  try {
+    return seen_status(directory, name);
+  } catch (const Error& error) {
+    SeenStatus status;
+    status.name = name;
+    status.reason = error.what();
+    return status;
+  }
+}
+
 }  // namespace
 
 double store_lag_seconds(const SetReport& report, SteadyTime now) noexcept {
@@ -28,12 +40,15 @@ LoaderView LoaderViewer::look(Shards shards) {
                   .loader = board_.read(),
                   .heartbeat = {},
                   .directory = {},
-                  .sets = {}};
+                  .sets = {},
+                  .seen = {}};
   view.heartbeat = heartbeat_of(view.loader, view.steady_now, limits_);
   view.directory = directory_if_readable(view.loader.directory);
   for (const auto& report : view.loader.sets) {
     view.sets.push_back(look_at(view.loader.directory, report, shards, view.now));
   }
+  for (const SeenReport& report : view.loader.seen)
+    view.seen.push_back({seen_if_readable(view.loader.directory, report.name), report});
   return view;
 }
 

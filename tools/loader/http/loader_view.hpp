@@ -12,6 +12,7 @@
 #include "tools/loader/http/shard_distribution.hpp"
 #include "tools/loader/report/status_board.hpp"
 #include "tools/status/directory_status.hpp"
+#include "tools/status/seen_status.hpp"
 #include "tools/status/set_status.hpp"
 
 namespace keysieve {
@@ -22,6 +23,11 @@ struct SetView {
   std::shared_ptr<const ShardDistribution> distribution;  // nullptr: nothing is published, or not asked for
 };
 
+struct SeenView {
+  SeenStatus status;
+  SeenReport report;
+};
+
 struct LoaderView {
   UnixSeconds now = 0;
   SteadyTime steady_now{};
@@ -29,6 +35,7 @@ struct LoaderView {
   Heartbeat heartbeat;
   std::optional<DirectoryStatus> directory;  // nothing when it cannot be read
   std::vector<SetView> sets;                 // as configured
+  std::vector<SeenView> seen;                // as configured
 
   // No set is held back by this host, and the loader goes on.
   [[nodiscard]] bool is_ready() const noexcept { return heartbeat.is_alive && loader.is_ready; }

@@ -1,5 +1,6 @@
 #include "tools/loader/http/metrics_text.hpp"
 
+#include <algorithm>
 #include <functional>
 
 #include "tools/loader/http/metric_writer.hpp"
@@ -39,6 +40,7 @@ class Metrics {
     of_publications();
     of_layers();
     of_refreshes();
+    of_seen_sets();
     return writer_.text();
   }
 
@@ -53,6 +55,21 @@ class Metrics {
     for (const SetView& set : view_.sets) {
       if (const Value value = value_of(set)) writer_.sample({{"set", set.status.name}}, *value);
     }
+  }
+
+  void each_seen(std::string_view name, std::string_view help,
+                 const std::function<Value(const SeenView&)>& value_of, Type type = Type::Gauge) {
+    if (view_.seen.empty()) return;
+    writer_.family(type, name, help);
+    for (const SeenView& seen : view_.seen) {
+      if (const Value value = value_of(seen)) writer_.sample({{"set", seen.status.name}}, *value);
+    }
+  }
+  void each_live_seen(std::string_view name, std::string_view help,
+                      const std::function<double(const SeenFacts&)>& value_of) {
+    each_seen(name, help, [&](const SeenView& seen) {
+      return seen.status.live ? Value(value_of(*seen.status.live)) : std::nullopt;
+    });
   }
 
   void each_published(std::string_view name, std::string_view help, const OfPublication& value_of) {
@@ -95,6 +112,7 @@ class Metrics {
   void of_layers();
   void of_refreshes();
   void refused_generations();
+  void of_seen_sets();
 
   const LoaderView& view_;
   MetricWriter writer_;
@@ -219,6 +237,44 @@ void Metrics::refused_generations() {
                      number(set.report->refused[i]));
     }
   }
+}
+
+void Metrics::of_seen_sets() {
+  each_seen("keysieve_seen_ready", "1 when workers of this host can add keys.",
+            [](const SeenView& seen) { return seen.status.availability == Availability::Ready ? 1 : 0; });
+  each_seen("keysieve_seen_trouble", "1 when the loader cannot do what it should with the set.",
+            [](const SeenView& seen) { return seen.report.trouble.empty() ? 0 : 1; });
+  each_live_seen("keysieve_seen_window_keys", "Keys of the newest window, estimated from its bits.",
+                 [](const SeenFacts& live) { return live.keys; });
+  each_live_seen("keysieve_seen_window_capacity_keys",
+                 "Keys that the newest window is made for, grown or not.",
+                 [](const SeenFacts& live) { return number(live.capacity); });
+  each_seen("keysieve_seen_window_full",
+            "1 when the newest window has more keys than all its filters are made for.",
+            [](const SeenView& seen) { return seen.report.is_full ? 1 : 0; });
+  each_live_seen("keysieve_seen_windows", "Live windows; more than configured while windows last longer.",
+                 [](const SeenFacts& live) { return number(live.windows); });
+  each_live_seen("keysieve_seen_filters", "Filters that each lookup asks.",
+                 [](const SeenFacts& live) { return number(live.filters); });
+  each_live_seen("keysieve_seen_bytes", "Memory of all filters.",
+                 [](const SeenFacts& live) { return number(live.bytes); });
+  each_live_seen("keysieve_seen_estimated_fpr_ratio",
+                 "Share of new keys that come back as seen, from the bits.",
+                 [](const SeenFacts& live) { return live.estimated_fpr; });
+  each_live_seen("keysieve_seen_oldest_window_age_seconds", "Since the oldest live window began.",
+                 [&](const SeenFacts& live) { return static_cast<double>(view_.now - live.oldest_begins); });
+  each_live_seen("keysieve_seen_window_overdue_seconds", "How long ago the newest window should have ended.",
+                 [&](const SeenFacts& live) {
+                   return static_cast<double>(std::max<UnixSeconds>(0, view_.now - live.newest_ends));
+                 });
+  each_seen("keysieve_seen_saved_age_seconds", "Since the set was last saved in its store.",
+            [&](const SeenView& seen) { return since(seen.report.saved_at, view_.now); });
+  each_seen(
+      "keysieve_seen_shards_written_total", "Shards of 4 KiB that were saved in the store.",
+      [](const SeenView& seen) { return number(seen.report.shards_written); }, Type::Counter);
+  each_seen(
+      "keysieve_seen_shards_merged_total", "Shards of other hosts that were read from the store.",
+      [](const SeenView& seen) { return number(seen.report.shards_merged); }, Type::Counter);
 }
 
 }  // namespace

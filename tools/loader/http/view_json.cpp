@@ -53,6 +53,16 @@ Json to_json(const StoreReport& store) {
           {"failure", text_or_null(store.failure)}};
 }
 
+Json to_json(const SeenReport& report) {
+  return {{"store", text_or_null(report.store)},
+          {"trouble_reason", text_or_null(report.trouble)},
+          {"full", report.is_full},
+          {"saved_at", report.saved_at == 0 ? Json() : Json(report.saved_at)},
+          {"shards_written", report.shards_written},
+          {"shards_merged", report.shards_merged},
+          {"shards_lost", report.shards_lost}};
+}
+
 }  // namespace
 
 std::string json_text(const LoaderView& view) {
@@ -63,12 +73,18 @@ std::string json_text(const LoaderView& view) {
                {"heartbeat_age_seconds", view.heartbeat.age.count()},
                {"started_at", view.loader.started_at},
                {"stores", Json::array()},
-               {"sets", Json::array()}});
+               {"sets", Json::array()},
+               {"seen_sets", Json::array()}});
   for (const StoreReport& store : view.loader.stores) json["stores"].push_back(to_json(store));
   for (const SetView& set : view.sets) {
     Json set_json = to_json(set.status);
     set_json["loader"] = to_json(*set.report, view.steady_now);
     json["sets"].push_back(std::move(set_json));
+  }
+  for (const SeenView& seen : view.seen) {
+    Json seen_json = to_json(seen.status);
+    seen_json["loader"] = to_json(seen.report);
+    json["seen_sets"].push_back(std::move(seen_json));
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

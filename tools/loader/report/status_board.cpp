@@ -24,6 +24,13 @@ void StatusBoard::configure(const LoaderConfig& config) {
   const std::lock_guard lock(mutex_);
   report_.directory = config.directory;
   report_.sets.swap(reports);
+  report_.seen.resize(config.seen.size());
+  for (std::size_t i = 0; i < config.seen.size(); ++i) {
+    if (report_.seen[i].name == config.seen[i].name) continue;
+    report_.seen[i] = {};
+    report_.seen[i].name = config.seen[i].name;
+    report_.seen[i].store = config.seen[i].store;
+  }
   std::erase_if(report_.stores, [&](const StoreReport& known) {
     return std::none_of(config.stores.begin(), config.stores.end(), [&](const StoreConfig& store) {
       return store.name == known.name && store.shown == known.shown;
@@ -47,6 +54,13 @@ void StatusBoard::post(StoreReport store) {
     *known = std::move(store);
   } else {
     report_.stores.push_back(std::move(store));
+  }
+}
+
+void StatusBoard::post(const SeenReport& seen) {
+  const std::lock_guard lock(mutex_);
+  for (SeenReport& posted : report_.seen) {
+    if (posted.name == seen.name) posted = seen;
   }
 }
 

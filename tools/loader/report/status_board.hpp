@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/loader/config/config.hpp"
+#include "tools/loader/report/seen_report.hpp"
 #include "tools/loader/report/set_report.hpp"
 
 namespace keysieve {
@@ -28,6 +29,7 @@ struct LoaderReport {
   SteadyTime alive_at{};                               // the loader's last sign of life
   std::vector<std::shared_ptr<const SetReport>> sets;  // as configured
   std::vector<StoreReport> stores;                     // those that were asked
+  std::vector<SeenReport> seen;                        // as configured
 };
 
 class StatusBoard {
@@ -39,6 +41,7 @@ class StatusBoard {
   [[nodiscard]] SetRecorder& recorder(const std::string& set_name) { return recorders_.at(set_name); }
   void post(const SetRecorder& recorder);
   void post(StoreReport store);
+  void post(const SeenReport& seen);
   void post_ready(bool is_ready);
   void sign_of_life();
 

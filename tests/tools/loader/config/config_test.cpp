@@ -68,6 +68,69 @@ TEST_F(Config, ReadsEveryKey) {
   EXPECT_EQ(set.guards.canaries, (std::vector<std::string>{"one", "two words"}));
 }
 
+TEST_F(Config, ReadsASeenSet) {
+  const LoaderConfig config = load(
+      kStore + tags_set +
+      "[[seen]]\nname = \"clicks\"\nkeys = \"1M\"\nwindow = \"10m\"\nwindows = 144\nfpr = 0.001\n"
+      "on_unavailable = \"seen\"\ngroup = 0\nstore = \"main\"\npersist_interval = \"5s\"\nhost = \"web1\"\n"
+      "hosts = \"web1 web2  web3\"\n");
+  ASSERT_EQ(config.seen.size(), 1U);
+  const SeenConfig& seen = config.seen[0];
+  EXPECT_EQ(seen.name, "clicks");
+  EXPECT_EQ(seen.keys, 1'000'000U);
+  EXPECT_EQ(seen.window, std::chrono::minutes(10));
+  EXPECT_EQ(seen.windows, 144U);
+  EXPECT_EQ(seen.fpr, 0.001);
+  EXPECT_EQ(seen.on_unavailable, OnUnavailable::Seen);
+  EXPECT_EQ(seen.group, gid_t{0});
+  EXPECT_EQ(seen.store, "main");
+  EXPECT_EQ(seen.persist_interval, std::chrono::seconds(5));
+  EXPECT_EQ(seen.host, "web1");
+  EXPECT_EQ(seen.other_hosts, (std::vector<std::string>{"web2", "web3"}));
+}
+
+TEST_F(Config, NeedsNoStoreForASeenSet) {
+  const SeenConfig seen = load("[[seen]]\nname = \"clicks\"\nkeys = 1\nwindow = \"1s\"\n").seen.at(0);
+  EXPECT_EQ(seen.windows, 1U);
+  EXPECT_EQ(seen.fpr, 1e-4);
+  EXPECT_EQ(seen.on_unavailable, OnUnavailable::Throw);
+  EXPECT_EQ(seen.store, "");
+}
+
+TEST_F(Config, RefusesASeenSetThatCannotBe) {
+  const auto refused = [this](const std::string& line) {
+    return refusal(
+        "[[seen]]\nname = \"clicks\"\nkeys = 1000\nwindow = \"10m\"\n" + line + "\n" +
+        "[store.main]\nurl = \"memcached://localhost\"\n[store.disk]\nurl = \"lmdb:/var/lib/keysieve\"\n");
+  };
+  EXPECT_EQ(refused("windows = 0"), "keysieve.toml:5: [[seen]] windows: \"0\" is out of range: 1 to 256");
+  EXPECT_EQ(refused("windows = 257"), "keysieve.toml:5: [[seen]] windows: \"257\" is out of range: 1 to 256");
+  EXPECT_EQ(refused("fpr = 0"), "keysieve.toml:5: [[seen]] fpr: \"0\" is out of range: above 0, below 1");
+  EXPECT_EQ(refused("fpr = 1e-9"),
+            "keysieve.toml:5: [[seen]] fpr: a false-positive rate of 6.3e-11 per window needs more than 256 "
+            "bits per key");
+  EXPECT_EQ(
+      refusal("[[seen]]\nname = \"clicks\"\nkeys = \"10000M\"\nwindow = \"10m\"\n"),
+      "keysieve.toml:3: [[seen]] keys: a window may grow to a filter of 8 times as many: 80000000000 keys "
+      "need a filter of more than 64 GiB");
+  EXPECT_EQ(refused("on_unavailable = \"maybe\""),
+            "keysieve.toml:5: [[seen]] on_unavailable: \"maybe\" is none of throw, new and seen");
+  EXPECT_EQ(refused("host = \"web1\""), "keysieve.toml:5: [[seen]] host: needs a store");
+  EXPECT_EQ(refused("store = \"far\""), "keysieve.toml:5: [[seen]] store: there is no [store.far]");
+  EXPECT_EQ(
+      refused("store = \"main\""),
+      "keysieve.toml:5: [[seen]] store: memcached://localhost: this store may forget what is saved in it");
+  EXPECT_EQ(
+      refused("store = \"disk\"\nhost = \"web1\"\nhosts = \"web2 web3\""),
+      "keysieve.toml:7: [[seen]] hosts: does not name this host, \"web1\": set host if it has another name");
+  EXPECT_EQ(refused("store = \"disk\"\nhost = \"a:b\""),
+            "keysieve.toml:6: [[seen]] host: \"a:b\" is not a host: 1 to 64 letters, digits, - . _");
+  EXPECT_EQ(refused("persist_intervall = \"5s\""),
+            "keysieve.toml:5: [[seen]] persist_intervall: unknown key; known here are fpr, group, host, "
+            "hosts, keys, "
+            "name, on_unavailable, persist_interval, store, window, windows");
+}
+
 TEST_F(Config, HasDefaultsForAllButStoreAndSet) {
   const LoaderConfig config = load(kStore + tags_set);
   EXPECT_EQ(config.directory, "/run/keysieve");
@@ -168,8 +231,10 @@ TEST_F(Config, RefusesWhatIsMissing) {
   EXPECT_EQ(refusal(std::string(kStore) + "[[set]]\nname = \"tags\"\n"),
             "keysieve.toml:3: [[set]] store: is missing");
   EXPECT_EQ(refusal("[store.main]\n" + tags_set), "keysieve.toml:1: [store.main] url: is missing");
-  EXPECT_EQ(refusal(kStore), "keysieve.toml: there is no [[set]] in it or in conf.d/*.toml next to it");
-  EXPECT_EQ(refusal(""), "keysieve.toml: there is no [[set]] in it or in conf.d/*.toml next to it");
+  EXPECT_EQ(refusal(kStore),
+            "keysieve.toml: there is no [[set]] and no [[seen]] in it or in conf.d/*.toml next to it");
+  EXPECT_EQ(refusal(""),
+            "keysieve.toml: there is no [[set]] and no [[seen]] in it or in conf.d/*.toml next to it");
 }
 
 TEST_F(Config, RefusesAStoreThatIsNotThere) {
@@ -260,6 +325,7 @@ TEST_F(Config, UnderstandsTheExampleWithEveryOptionSwitchedOn) {
   const LoaderConfig config = load(text);
   EXPECT_EQ(config.sets.at(0).guards.max_fpr, 0.02);
   EXPECT_EQ(config.sets.at(0).guards.canaries.size(), 1U);
+  EXPECT_EQ(config.seen.at(0).other_hosts, std::vector<std::string>{"web2"});
 }
 
 }  // namespace

@@ -46,6 +46,25 @@ inline LoaderView full_view() {
                                    .memory = {.visible_bytes = 245760, .pinned_bytes = 4096},
                                    .huge_pages = {}};
   view.sets = {set};
+
+  SeenView seen;
+  seen.status.name = seen.report.name = "clicks";
+  seen.status.availability = Availability::Ready;
+  seen.status.live = SeenFacts{.windows = 2,
+                               .filters = 3,
+                               .keys = 900,
+                               .capacity = 3000,
+                               .estimated_fpr = 0.0001,
+                               .target_fpr = 0.0002,
+                               .bytes = 12288,
+                               .oldest_begins = 1'700'002'400,
+                               .newest_begins = 1'700'003'000,
+                               .newest_ends = 1'700'003'590};
+  seen.report.store = "main";
+  seen.report.saved_at = 1'700'003'595;
+  seen.report.shards_written = 70;
+  seen.report.shards_merged = 30;
+  view.seen = {seen};
   return view;
 }
 

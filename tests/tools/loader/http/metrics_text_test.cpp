@@ -9,6 +9,7 @@
 #include <regex>
 #include <set>
 
+#include "tests/support/forked.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/http/full_view.hpp"
@@ -84,7 +85,21 @@ TEST(Metrics, HaveTheValuesOfTheView) {
                            "keysieve_set_confirmed_age_seconds{set=\"tags\"} 10",
                            "keysieve_set_store_generation{set=\"tags\"} 8",
                            "keysieve_set_store_lag_seconds{set=\"tags\"} 30",
-                           "keysieve_set_pull_duration_seconds_sum{set=\"tags\"} 0.25"}) {
+                           "keysieve_set_pull_duration_seconds_sum{set=\"tags\"} 0.25",
+                           "keysieve_seen_ready{set=\"clicks\"} 1",
+                           "keysieve_seen_trouble{set=\"clicks\"} 0",
+                           "keysieve_seen_window_keys{set=\"clicks\"} 900",
+                           "keysieve_seen_window_capacity_keys{set=\"clicks\"} 3000",
+                           "keysieve_seen_window_full{set=\"clicks\"} 0",
+                           "keysieve_seen_windows{set=\"clicks\"} 2",
+                           "keysieve_seen_filters{set=\"clicks\"} 3",
+                           "keysieve_seen_bytes{set=\"clicks\"} 12288",
+                           "keysieve_seen_estimated_fpr_ratio{set=\"clicks\"} 0.0001",
+                           "keysieve_seen_oldest_window_age_seconds{set=\"clicks\"} 1200",
+                           "keysieve_seen_window_overdue_seconds{set=\"clicks\"} 10",
+                           "keysieve_seen_saved_age_seconds{set=\"clicks\"} 5",
+                           "keysieve_seen_shards_written_total{set=\"clicks\"} 70",
+                           "keysieve_seen_shards_merged_total{set=\"clicks\"} 30"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n") + line + "\n"));
   }
 }

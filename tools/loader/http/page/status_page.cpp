@@ -7,6 +7,7 @@
 #include <array>
 
 #include "tools/loader/http/page/html_text.hpp"
+#include "tools/loader/http/page/seen_table.hpp"
 #include "tools/loader/http/page/set_card.hpp"
 #include "tools/loader/http/page/verdict.hpp"
 #include "tools/program/markup_text.hpp"
@@ -31,7 +32,9 @@ Sets by_verdict(const LoaderView& view) {
 
 Verdict worst_of(const LoaderView& view, const Sets& sets) {
   if (!view.heartbeat.is_alive) return Verdict::Bad;
-  return sets.empty() ? Verdict::Good : verdict_of(*sets.front());
+  Verdict worst = sets.empty() ? Verdict::Good : verdict_of(*sets.front());
+  for (const SeenView& seen : view.seen) worst = std::max(worst, verdict_of(seen));
+  return worst;
 }
 
 std::string host_name() {
@@ -59,8 +62,10 @@ std::string headline(const LoaderView& view, const Sets& sets) {
     return "The loader has given no sign of life for " + format_duration(silence(view));
   }
   const auto good = std::count_if(sets.begin(), sets.end(),
-                                  [](const SetView* set) { return verdict_of(*set) == Verdict::Good; });
-  const auto all = static_cast<std::ptrdiff_t>(sets.size());
+                                  [](const SetView* set) { return verdict_of(*set) == Verdict::Good; }) +
+                    std::count_if(view.seen.begin(), view.seen.end(),
+                                  [](const SeenView& seen) { return verdict_of(seen) == Verdict::Good; });
+  const auto all = static_cast<std::ptrdiff_t>(sets.size() + view.seen.size());
   if (good == all) return all == 1 ? "The set is well" : fmt::format("All {} sets are well", all);
   return fmt::format("{} of {} sets {} a look", all - good, all, all - good == 1 ? "needs" : "need");
 }
@@ -141,7 +146,7 @@ std::string status_page(const LoaderView& view, const std::string& nonce) {
       "<meta name=\"color-scheme\" content=\"light dark\"><meta http-equiv=\"refresh\" content=\"{}\">{}"
       "<style nonce=\"{}\">{}</style></head><body>\n",
       headline(view, sets), markup_text(host_name()), kRefreshSeconds, icon(worst), nonce, kPageStyle);
-  page += top(view, sets, worst) + "<main>" + stores(view) + overview(view, sets);
+  page += top(view, sets, worst) + "<main>" + stores(view) + overview(view, sets) + seen_table(view);
   for (const SetView* set : sets) page += set_card(*set, view);
   return page +
          fmt::format(

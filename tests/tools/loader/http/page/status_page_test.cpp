@@ -60,6 +60,7 @@ using StatusPageInChromium = StatusPage;
 TEST(StatusPageOfALoaderThatStandsStill, SaysSinceWhenAndWhatToDo) {
   LoaderView view = full_view();
   view.sets.clear();
+  view.seen.clear();
   EXPECT_THAT(status_page(view, "nonce"), AllOf(HasSubstr("<header class=\"top good\">"),
                                                 HasSubstr(", ready;"), Not(HasSubstr("systemctl"))));
   view.heartbeat = {.age = std::chrono::milliseconds(136'400), .is_alive = false};
@@ -69,6 +70,21 @@ TEST(StatusPageOfALoaderThatStandsStill, SaysSinceWhenAndWhatToDo) {
                     HasSubstr("<h1>The loader has given no sign of life for 2m 16s</h1>"),
                     HasSubstr(">2023-11-14T23:11:04Z</time>"),
                     HasSubstr("<code>systemctl restart keysieved</code>"), HasSubstr(", has stopped;")));
+}
+
+TEST(StatusPageOfSeenSets, ShowsEachWithItsWindowAndWhatIsWrong) {
+  LoaderView view = full_view();
+  view.sets.clear();
+  EXPECT_THAT(status_page(view, "nonce"),
+              AllOf(HasSubstr("<h1>The set is well</h1>"), HasSubstr("clicks"), HasSubstr("900 of 3,000")));
+  view.seen.front().report.is_full = true;
+  EXPECT_THAT(status_page(view, "nonce"),
+              AllOf(HasSubstr("<header class=\"top notice\">"), HasSubstr("1 of 1 sets needs a look"),
+                    HasSubstr("its window is full: the false-positive rate rises")));
+  view.seen.front().status.availability = Availability::Missing;
+  view.seen.front().report.trouble = kHostile;
+  EXPECT_THAT(status_page(view, "nonce"), AllOf(HasSubstr("<header class=\"top bad\">"),
+                                                HasSubstr("&lt;script&gt;"), Not(HasSubstr(kHostile))));
 }
 
 TEST_F(StatusPage, AllowsItsOwnStyleAndNothingElse) {

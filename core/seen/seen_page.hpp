@@ -1,0 +1,137 @@
+// What workers read of a seen set: which filters it has and in which segments. The loader alone writes to it;
+// the words, which workers write to, are in the segments. So a faulty or hostile worker can change words, but
+// nothing that leads to them.
+//
+// A set is a row of filters, each for a window of time. The newest takes the keys; a key was seen if any of
+// them has it. A window that gets more keys than planned has several. The loader appends filters and retires
+// the oldest: `state` says in one atomic which there are.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/bytes.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/file_descriptor.hpp"
+#include "core/base/mapped_region.hpp"
+#include "core/seen/seen_plan.hpp"
+#include "core/shm/set_folder.hpp"
+
+namespace keysieve {
+
+// Below the directory, beside the published sets: no set can have this name.
+inline constexpr std::string_view kSeenFolder = "seen.d";
+inline constexpr const char* kSeenPageName = "page";
+
+inline std::string seen_directory(const std::string& directory) {
+  return directory + "/" + std::string(kSeenFolder);
+}
+
+// What workers answer while they cannot know.
+enum class OnUnavailable : std::uint32_t { Throw, New, Seen };
+inline constexpr std::array kOnUnavailable{OnUnavailable::Throw, OnUnavailable::New, OnUnavailable::Seen};
+std::string_view to_string(OnUnavailable answer) noexcept;  // "throw"
+
+// One filter. Does not change any more once `state` counts it.
+struct SeenEntry {
+  SeenPlan plan;
+  std::uint32_t segment_key;
+  std::uint32_t unused;
+};
+static_assert(sizeof(SeenEntry) == 72);
+
+// The filter of an entry, in its memory. Throws Data if no loader writes such an entry; `path` is for the
+// message.
+SeenFilter filter_of(const SeenEntry& entry, MutableBytes memory, const std::string& path);
+
+inline constexpr std::uint32_t kMaxSeenFilters = 512;
+
+// Numbers of filters: `first` up to, not including, `end`. None while the set is being restored.
+struct SeenState {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;
+
+  [[nodiscard]] std::uint32_t size() const noexcept { return end - first; }
+  [[nodiscard]] bool is_empty() const noexcept { return size() == 0; }
+  // Whether a loader stores it. Else the page is damaged.
+  [[nodiscard]] bool is_possible() const noexcept { return size() <= kMaxSeenFilters; }
+  [[nodiscard]] std::uint64_t word() const noexcept { return std::uint64_t{first} << 32 | end; }
+  static SeenState of(std::uint64_t word) noexcept {
+    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word)};
+  }
+  friend bool operator==(const SeenState&, const SeenState&) = default;
+};
+
+inline constexpr std::uint32_t kSeenEntries =
+    2 * kMaxSeenFilters;  // a reader has time to read one before it is reused
+
+struct SeenPage {
+  std::array<char, 8> magic;
+  std::uint32_t endian_mark;
+  std::uint16_t abi_major;
+  std::uint16_t unused;
+  std::uint64_t seed;             // of the hash of all keys
+  std::uint64_t header_checksum;  // XXH3-64 of the bytes before it
+
+  // The loader stores it (sequentially consistent) after the entries. Workers load it before they look at a
+  // filter, and again after they have added a key. All of this is in one order with the read-modify-writes of
+  // words. So a worker notices if it has added a key to a filter that was not the newest any more
+  // (docs/seen_sets.md).
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> state;
+  // OnUnavailable. Relaxed.
+  alignas(kCacheLineBytes) std::atomic<std::uint32_t> on_unavailable;
+  // The loader's last look at the set. Relaxed: information only.
+  std::atomic<std::int64_t> looked_at;
+
+  alignas(kPageBytes) std::array<SeenEntry, kSeenEntries> entries;
+
+  [[nodiscard]] const SeenEntry& entry(std::uint32_t number) const noexcept {
+    return entries[number % kSeenEntries];
+  }
+  // For workers: the loader may be writing the next one there. Acquire, so that what they load from `state`
+  // afterwards tells whether it was.
+  [[nodiscard]] SeenEntry copy_of_entry(std::uint32_t number) const noexcept {
+    using Word64 [[gnu::may_alias]] = std::uint64_t;
+    std::array<std::uint64_t, sizeof(SeenEntry) / sizeof(std::uint64_t)> words;
+    const auto* from = reinterpret_cast<const Word64*>(&entry(number));
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
+    return std::bit_cast<SeenEntry>(words);
+  }
+};
+static_assert(std::is_standard_layout_v<SeenPage> && offsetof(SeenPage, entries) == kPageBytes);
+inline constexpr std::size_t kSeenPageBytes = sizeof(SeenPage);
+
+// The bytes of a page without filters.
+std::vector<std::byte> new_seen_page(std::uint64_t seed, OnUnavailable on_unavailable);
+
+// The page, mapped: read-only by workers, writable by the loader.
+class SeenPageFile {
+ public:
+  // Throws MissingInput, Permission, NotTrusted, and Data if it has another size; all name the file.
+  SeenPageFile(const SetFolder& folder, MapAccess access);
+  // Throws Data (damaged) or Incompatible (another ABI), naming `path`.
+  void check(const std::string& path) const;
+
+  [[nodiscard]] const SeenPage& page() const noexcept {
+    return *reinterpret_cast<const SeenPage*>(region_.address());
+  }
+  // Requires ReadWrite.
+  [[nodiscard]] SeenPage& writable_page() const noexcept {
+    return *reinterpret_cast<SeenPage*>(region_.address());
+  }
+  // The user who must have created the segments.
+  [[nodiscard]] uid_t owner() const noexcept { return owner_; }
+  // Whether the path leads to this very file. False too if that cannot be found out.
+  [[nodiscard]] bool is_at(const std::string& path) const noexcept;
+
+ private:
+  MappedRegion region_;
+  FileIdentity identity_;
+  uid_t owner_;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,92 @@
+#include "ext/attached_seen.hpp"
+
+#include <algorithm>
+
+#include "ext/exceptions.hpp"
+
+namespace keysieve {
+namespace {
+
+const char* effect_of(OnUnavailable answer) noexcept {
+  switch (answer) {
+    case OnUnavailable::New:
+      return "every key is new";
+    case OnUnavailable::Seen:
+      return "every key is seen";
+    default:
+      return "every call throws";
+  }
+}
+
+}  // namespace
+
+// All elements are looked at before the first is added: a key that was added cannot be taken back.
+bool AttachedSeen::add_many_if_new(HashTable* keys, std::span<bool> answers) {
+  if (EXPECTED(are_keys(keys))) {
+    add_keys(keys, answers);
+  } else if (HashTable* coerced = coerce_keys(keys, 1)) {
+    add_keys(coerced, answers);
+    zend_array_destroy(coerced);
+  }
+  return EG(exception) == nullptr;
+}
+
+void AttachedSeen::add_keys(HashTable* keys, std::span<bool> answers) noexcept {
+  const std::size_t answered = EXPECTED(is_answering()) ? add_while_ready(keys, answers.data()) : 0;
+  if (UNEXPECTED(answered < answers.size())) {
+    const auto rest = answers.subspan(answered);
+    std::fill(rest.begin(), rest.end(), new_or_throw());
+  }
+}
+
+// Returns how many keys it has answered.
+std::size_t AttachedSeen::add_while_ready(HashTable* keys, bool* answers) noexcept {
+  std::size_t answered = 0;
+  hash_by_parts(keys, reader_.hasher(), [&](std::span<const KeyHash> hashes) noexcept {
+    answered += reader_.add_many_if_new(hashes, answers + answered);
+    return reader_.is_ready();
+  });
+  return answered;
+}
+
+SetState AttachedSeen::state() noexcept {
+  if (is_answering()) return SetState::Ready;
+  return KEYSIEVE_G(enabled) ? state_of(reader_.availability()) : SetState::Disabled;
+}
+
+void AttachedSeen::refresh() noexcept {
+  reader_.refresh();
+  if (KEYSIEVE_G(enabled)) log_change();
+}
+
+bool AttachedSeen::new_or_throw() noexcept {
+  return maybe_or_throw() && reader_.on_unavailable() != OnUnavailable::Seen;
+}
+
+// True, for maybe.
+bool AttachedSeen::maybe_or_throw() noexcept {
+  if (!KEYSIEVE_G(enabled)) return true;
+  log_change();  // of what the reader has met in the middle of a call
+  const OnUnavailable answer = reader_.on_unavailable();
+  if (answer != OnUnavailable::New && answer != OnUnavailable::Seen)
+    throw_unavailable(reader_.set_name(), state_of(reader_.availability()), reason());
+  return true;
+}
+
+std::string AttachedSeen::reason() const {
+  return "seen set \"" + reader_.set_name() + "\" is " + std::string(to_string(reader_.availability())) +
+         " (" + reader_.reason() + ")";
+}
+
+void AttachedSeen::log_change() noexcept {
+  if (reader_.availability() == logged_availability_ && reader_.reason() == logged_reason_) return;
+  logged_availability_ = reader_.availability();
+  logged_reason_ = reader_.reason();
+  if (logged_availability_ == Availability::Ready) {
+    write_error_log("keysieve: seen set \"" + reader_.set_name() + "\" is ready again");
+  } else {
+    write_error_log("keysieve: " + reason() + ": " + effect_of(reader_.on_unavailable()));
+  }
+}
+
+}  // namespace keysieve

@@ -1,0 +1,60 @@
+// A seen set that this thread has asked: its reader, what to answer while it cannot answer, and what has been
+// logged. Lives as long as the thread, as AttachedSet.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/seen/seen_reader.hpp"
+#include "ext/availability.hpp"
+#include "ext/key.hpp"
+#include "ext/php_keysieve.h"
+
+namespace keysieve {
+
+class AttachedSeen {
+ public:
+  AttachedSeen(const ReaderSettings& settings, std::string_view name) : reader_(settings, name) {}
+
+  // These take keys that coerce_key() has accepted, and may leave an UnavailableException pending.
+  bool add_if_new(const zval* key) noexcept {
+    if (UNEXPECTED(!is_answering())) return new_or_throw();
+    return reader_.add_if_new(hash_of(key, reader_.hasher()));
+  }
+  bool may_contain(const zval* key) noexcept {
+    if (UNEXPECTED(!is_answering())) return maybe_or_throw();
+    return reader_.may_contain(hash_of(key, reader_.hasher()));
+  }
+
+  // Adds all elements of an argument, in their order. False if an exception is pending: from coerce_keys(),
+  // and then it has added none, or an UnavailableException.
+  bool add_many_if_new(HashTable* keys, std::span<bool> answers);
+
+  SetState state() noexcept;
+
+  [[nodiscard]] SeenReader& reader() noexcept { return reader_; }
+  [[nodiscard]] const SeenReader& reader() const noexcept { return reader_; }
+
+ private:
+  // While keysieve.enabled is off, only the page is of interest: it says what to answer.
+  bool is_answering() noexcept {
+    if (UNEXPECTED(reader_.begin_call())) refresh();
+    return reader_.is_ready() && EXPECTED(KEYSIEVE_G(enabled));
+  }
+
+  // These functions are noexcept, because no C++ exception may cross into PHP; AttachedSet says more.
+  [[gnu::cold]] void refresh() noexcept;
+  // Answers while the set is unavailable.
+  [[gnu::cold]] bool new_or_throw() noexcept;
+  [[gnu::cold]] bool maybe_or_throw() noexcept;
+  void add_keys(HashTable* keys, std::span<bool> answers) noexcept;
+  std::size_t add_while_ready(HashTable* keys, bool* answers) noexcept;
+  [[nodiscard]] std::string reason() const;
+  void log_change() noexcept;
+
+  SeenReader reader_;
+  Availability logged_availability_ = Availability::Ready;
+  std::string logged_reason_;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,72 @@
+// What the classes KeySieve\Set and KeySieve\SeenSet have in common: an object that stands for a set of this
+// thread, found by its name. `Own` is what an object holds besides its properties; its member `set` is
+// nullptr before the constructor has run.
+#pragma once
+
+#include "ext/exceptions.hpp"
+#include "ext/zend.hpp"
+
+namespace keysieve {
+
+template <typename Own>
+struct NamedObject {
+  Own own;
+  zend_object std;  // last: PHP puts the properties behind it
+
+  // Called from MINIT. An object is not cloned, and equals only itself: two of one set may answer
+  // differently.
+  static void prepare(zend_class_entry* registered) {
+    registered->create_object = create;
+    handlers = std_object_handlers;
+    handlers.offset = offsetof(NamedObject, std);
+    handlers.clone_obj = nullptr;
+    handlers.compare = zend_objects_not_comparable;
+  }
+
+  // For a constructor: finds the set and fills the first property, the name. nullptr with an exception
+  // pending if no set can be called so, or if the object has one already.
+  template <typename Table>
+  static Own* construct(zval* object, zend_string* name, Table& table) {
+    Own& own = of(Z_OBJ_P(object))->own;
+    if (own.set != nullptr) {
+      zend_throw_error(nullptr, "Cannot modify readonly property %s::$name", class_name(object));
+      return nullptr;
+    }
+    auto* set = table.find(name);
+    if (set == nullptr) {
+      throw_invalid_name(name);
+      return nullptr;
+    }
+    own.set = set;
+    ZVAL_STR_COPY(OBJ_PROP_NUM(Z_OBJ_P(object), 0), name);
+    return &own;
+  }
+
+  // nullptr, with an Error pending, for an object whose constructor has not run. Other code can see one only
+  // from within an error handler.
+  static Own* constructed(zval* object) {
+    Own& own = of(Z_OBJ_P(object))->own;
+    if (EXPECTED(own.set != nullptr)) return &own;
+    zend_throw_error(nullptr, "%s object is not initialized", class_name(object));
+    return nullptr;
+  }
+
+ private:
+  inline static zend_object_handlers handlers;
+
+  static NamedObject* of(zend_object* object) noexcept {
+    return reinterpret_cast<NamedObject*>(reinterpret_cast<char*>(object) - offsetof(NamedObject, std));
+  }
+  static const char* class_name(const zval* object) noexcept { return ZSTR_VAL(Z_OBJCE_P(object)->name); }
+
+  static zend_object* create(zend_class_entry* of_class) {
+    auto* object = static_cast<NamedObject*>(zend_object_alloc(sizeof(NamedObject), of_class));
+    object->own = {};
+    zend_object_std_init(&object->std, of_class);
+    object_properties_init(&object->std, of_class);
+    object->std.handlers = &handlers;
+    return &object->std;
+  }
+};
+
+}  // namespace keysieve

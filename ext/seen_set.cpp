@@ -1,0 +1,91 @@
+#include "ext/seen_set.hpp"
+
+#include "ext/answers.hpp"
+#include "ext/attached_sets.hpp"
+#include "ext/named_object.hpp"
+#include "ext/seen_info.hpp"
+
+namespace keysieve {
+namespace {
+
+struct AskedSeen {
+  AttachedSeen* set = nullptr;  // of this thread
+};
+using SeenSetObject = NamedObject<AskedSeen>;
+
+// A method that takes one key: has `ask` answer it.
+template <typename Ask>
+void answer_one(INTERNAL_FUNCTION_PARAMETERS, Ask ask) {
+  zval* key = nullptr;
+  ZEND_PARSE_PARAMETERS_START(1, 1)
+    KEYSIEVE_PARAM_KEY(key)
+  ZEND_PARSE_PARAMETERS_END();
+
+  AskedSeen* asked = SeenSetObject::constructed(ZEND_THIS);
+  if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
+  RETURN_BOOL(ask(*asked->set, key));
+}
+
+}  // namespace
+
+void prepare_seen_set_class(zend_class_entry* registered) {
+  SeenSetObject::prepare(registered);
+}
+
+}  // namespace keysieve
+
+using keysieve::AskedSeen;
+using keysieve::SeenSetObject;
+
+ZEND_METHOD(KeySieve_SeenSet, __construct) {
+  zend_string* name = nullptr;
+  ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_STR(name)
+  ZEND_PARSE_PARAMETERS_END();
+
+  if (SeenSetObject::construct(ZEND_THIS, name, KEYSIEVE_G(attached_sets)->seen_sets()) == nullptr) {
+    RETURN_THROWS();
+  }
+}
+
+ZEND_METHOD(KeySieve_SeenSet, addIfNew) {
+  keysieve::answer_one(
+      INTERNAL_FUNCTION_PARAM_PASSTHRU,
+      [](keysieve::AttachedSeen& set, const zval* key) noexcept { return set.add_if_new(key); });
+}
+
+ZEND_METHOD(KeySieve_SeenSet, addManyIfNew) {
+  HashTable* keys = nullptr;
+  ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_ARRAY_HT(keys)
+  ZEND_PARSE_PARAMETERS_END();
+
+  AskedSeen* asked = SeenSetObject::constructed(ZEND_THIS);
+  if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
+  keysieve::Answers answers(keys);
+  if (UNEXPECTED(!asked->set->add_many_if_new(keys, answers.get()))) RETURN_THROWS();
+  keysieve::return_bools(return_value, keys, answers.get());
+}
+
+ZEND_METHOD(KeySieve_SeenSet, mayContain) {
+  keysieve::answer_one(
+      INTERNAL_FUNCTION_PARAM_PASSTHRU,
+      [](keysieve::AttachedSeen& set, const zval* key) noexcept { return set.may_contain(key); });
+}
+
+ZEND_METHOD(KeySieve_SeenSet, availability) {
+  ZEND_PARSE_PARAMETERS_NONE();
+
+  AskedSeen* asked = SeenSetObject::constructed(ZEND_THIS);
+  if (asked == nullptr) RETURN_THROWS();
+  RETURN_OBJ_COPY(keysieve::availability_case(asked->set->state()));
+}
+
+ZEND_METHOD(KeySieve_SeenSet, info) {
+  ZEND_PARSE_PARAMETERS_NONE();
+
+  AskedSeen* asked = SeenSetObject::constructed(ZEND_THIS);
+  if (asked == nullptr) RETURN_THROWS();
+  if (asked->set->state() != keysieve::SetState::Ready) RETURN_NULL();
+  keysieve::make_seen_info(return_value, asked->set->reader());
+}

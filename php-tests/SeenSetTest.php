@@ -1,0 +1,302 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Availability;
+use KeySieve\InvalidNameException;
+use KeySieve\Key;
+use KeySieve\SeenSet;
+use KeySieve\Tests\Support\Background;
+use KeySieve\Tests\Support\CoerciveCalls;
+use KeySieve\Tests\Support\Folder;
+use KeySieve\Tests\Support\FpmPool;
+use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\SeenWindows;
+use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\TestCase;
+
+/** Sets that PHP itself fills: what is new, and what was seen. */
+final class SeenSetTest extends TestCase
+{
+    public function testAKeyIsNewOnceAndThenSeen(): void
+    {
+        $windows = SeenWindows::open('once');
+        $set = new SeenSet('once');
+        self::assertSame(Availability::Ready, $set->availability());
+        self::assertFalse($set->mayContain('apple'));
+        self::assertTrue($set->addIfNew('apple'));
+        for ($round = 0; $round < 3; ++$round) {
+            self::assertFalse($set->addIfNew('apple'));
+            self::assertTrue($set->mayContain('apple'));
+        }
+        self::assertFalse((new SeenSet('once'))->addIfNew('apple'), 'by another object');
+        self::assertFalse($set->mayContain('pear'), 'asking adds nothing');
+        self::assertTrue($set->addIfNew('pear'));
+    }
+
+    /** @return iterable<string, array{string|int|Key, string|int|Key}> a key, and the same key */
+    public static function sameKeys(): iterable
+    {
+        yield 'an int' => [-42, '-42'];
+        yield 'a string of digits' => ['43', 43];
+        yield 'the smallest int' => [PHP_INT_MIN, (string) PHP_INT_MIN];
+        yield 'a Key' => [new Key('apple'), 'apple'];
+        yield 'a Key of an int' => [new Key(44), 44];
+        yield 'an empty string' => ['', new Key('')];
+        yield 'any bytes' => ["\0\xff", "\0\xff"];
+        yield 'a long string' => [str_repeat('long', 10_000), str_repeat('long', 10_000)];
+    }
+
+    /** @dataProvider sameKeys */
+    public function testAKeyIsTheSameInEveryForm(string|int|Key $one, string|int|Key $other): void
+    {
+        $windows = SeenWindows::open('forms');
+        $set = new SeenSet('forms');
+        self::assertTrue($set->addIfNew($one));
+        self::assertTrue($set->mayContain($other));
+        self::assertFalse($set->addIfNew($other));
+        self::assertSame([false], $set->addManyIfNew([$other]));
+    }
+
+    public function testAKeyObjectIsHashedForTheSeedOfEachSet(): void
+    {
+        $windows = SeenWindows::open('seeded');
+        SharedMemory::put('seeded', ['apple']);
+        $key = new Key('apple');
+        self::assertTrue(\KeySieve\may_contain('seeded', $key), 'a published set may have the same name');
+        self::assertTrue((new SeenSet('seeded'))->addIfNew($key));
+        self::assertTrue(\KeySieve\may_contain('seeded', $key));
+        self::assertFalse((new SeenSet('seeded'))->addIfNew('apple'));
+    }
+
+    public function testABatchKeepsArrayKeysAndOrder(): void
+    {
+        $windows = SeenWindows::open('batch');
+        $set = new SeenSet('batch');
+        self::assertSame([], $set->addManyIfNew([]));
+        self::assertSame([true, true], $set->addManyIfNew(['apple', 'pear']));
+        $keys = ['z' => 'plum', 7 => 'apple', 'a' => new Key('fig'), -3 => 8];
+        self::assertSame(['z' => true, 7 => false, 'a' => true, -3 => true], $set->addManyIfNew($keys));
+        self::assertSame(array_fill_keys(['z', 7, 'a', -3], false), $set->addManyIfNew($keys));
+        $withHoles = ['one', 'two', 'three', 'four'];
+        unset($withHoles[1]);
+        self::assertSame([0 => true, 2 => true, 3 => true], $set->addManyIfNew($withHoles));
+        $variable = 'by reference';
+        self::assertSame([true, false], $set->addManyIfNew([&$variable, 'by reference']));
+    }
+
+    public function testAKeyThatOccursTwiceInABatchIsNewOnce(): void
+    {
+        $windows = SeenWindows::open('twice');
+        $set = new SeenSet('twice');
+        self::assertSame([true, true, false, false, true], $set->addManyIfNew(['apple', 'pear', 'apple', new Key('pear'), 9]));
+        $keys = self::keys(3_000);
+        self::assertSame([...array_fill(0, 3_000, true), ...array_fill(0, 3_000, false)], $set->addManyIfNew([...$keys, ...$keys]));
+    }
+
+    public function testABatchWithAnElementThatIsNoKeyAddsNothing(): void
+    {
+        $windows = SeenWindows::open('refused');
+        $set = new SeenSet('refused');
+        $keys = [...self::keys(200), 1.5];
+        $message = 'KeySieve\SeenSet::addManyIfNew(): Argument #1 ($keys) must be an array of KeySieve\Key|string|int, float given at index 200';
+        self::assertThrows(\TypeError::class, $message, static fn () => $set->addManyIfNew($keys));
+        self::assertSame(array_fill(0, 200, true), $set->addManyIfNew(self::keys(200)));
+    }
+
+    public function testConvertsAsPhpDoesForStringOrInt(): void
+    {
+        $windows = SeenWindows::open('converted');
+        self::assertTrue(CoerciveCalls::addIfNew('converted', 1.0));
+        self::assertFalse(CoerciveCalls::addIfNew('converted', true));
+        self::assertSame(
+            ['a' => false, 'b' => true, 'c' => true, 'd' => false],
+            CoerciveCalls::addManyIfNew('converted', ['a' => '1', 'b' => 1.5, 'c' => new \SplFileInfo('apple'), 'd' => 'apple']),
+        );
+        self::assertThrows(\TypeError::class, 'must be of type KeySieve\Key|string|int, array given', static fn () => (new SeenSet('converted'))->addIfNew([]));
+        self::assertThrows(\TypeError::class, 'must be of type KeySieve\Key|string|int, null given', static fn () => (new SeenSet('converted'))->mayContain(null));
+    }
+
+    /** An element's __toString() may add to the same set, and attach what its loader has appended. */
+    public function testUserCodeWithinABatchMayAddToTheSameSet(): void
+    {
+        $windows = SeenWindows::open('nested');
+        $set = new SeenSet('nested');
+        $set->availability();
+        $windows->append();
+        $element = new class ($set) {
+            public function __construct(private readonly SeenSet $set)
+            {
+            }
+
+            public function __toString(): string
+            {
+                return $this->set->addIfNew('apple') ? 'first' : 'again';
+            }
+        };
+        self::assertSame([false, true], CoerciveCalls::addManyIfNew('nested', ['apple', $element]));
+        self::assertFalse($set->addIfNew('first'));
+    }
+
+    public function testRefusesBadNames(): void
+    {
+        self::assertThrows(InvalidNameException::class, '"Clicks" given', static fn () => new SeenSet('Clicks'));
+        self::assertThrows(InvalidNameException::class, '', static fn () => new SeenSet('../clicks'));
+        self::assertSame('clicks', (new SeenSet(name: 'clicks'))->name);
+    }
+
+    public function testASetStaysWhatItWasConstructedWith(): void
+    {
+        $set = new SeenSet('clicks');
+        foreach ([static fn () => $set->__construct('other'), static fn () => $set->name = 'other'] as $change) {
+            self::assertThrows(\Error::class, 'Cannot modify readonly property KeySieve\SeenSet::$name', $change);
+        }
+        self::assertSame(['name' => 'clicks'], get_object_vars($set));
+        self::assertFalse($set == new SeenSet('clicks'));
+    }
+
+    public function testFollowsWindowsWithoutANewObject(): void
+    {
+        $windows = SeenWindows::open('followed');
+        $set = new SeenSet('followed');
+        self::assertTrue($set->addIfNew('first'));
+        $windows->append();
+        self::assertFalse($set->addIfNew('first'), 'the window before is alive');
+        self::assertTrue($set->addIfNew('second'));
+        $windows->grow();
+        self::assertSame([false, false, true], $set->addManyIfNew(['first', 'second', 'third']));
+        $windows->append();
+        $windows->retire();
+        self::assertFalse($set->mayContain('third'), 'its window has expired');
+        self::assertSame([true, true, true], $set->addManyIfNew(['first', 'second', 'third']));
+    }
+
+    /** Four processes add the same keys while windows are opened: no window ends, so each key is new once. */
+    public function testManyProcessesFindEachKeyNewOnce(): void
+    {
+        $windows = SeenWindows::open('raced', 20_000);
+        $folders = array_map(static fn (int $process): Folder => new Folder("race-$process"), range(0, 3));
+        $processes = array_map(static function (Folder $folder): Background {
+            file_put_contents("$folder/add.php", <<<'PHP'
+                <?php
+                $set = new KeySieve\SeenSet('raced');
+                $set->availability();
+                echo "ready\n";
+                fgets(STDIN);
+                foreach (array_chunk(range(1, 20_000), 20) as $number => $keys) {
+                    foreach ($number % 2 ? $set->addManyIfNew($keys) : array_map($set->addIfNew(...), $keys) as $at => $isNew) {
+                        echo $isNew ? "{$keys[$at]}\n" : '';
+                    }
+                }
+                PHP);
+            return new Background($folder, [...PhpScript::interpreter(), "$folder/add.php"], files: [['pipe', 'r']]);
+        }, $folders);
+        foreach ($processes as $process) {
+            self::assertSoon(static fn (): bool => $process->output() !== '');
+        }
+        foreach ($processes as $process) {
+            fwrite($process->pipes[0], "go\n");
+        }
+        for ($window = 0; $window < 5; ++$window) {
+            $windows->append();
+            $windows->grow();
+        }
+        $new = [];
+        foreach ($processes as $process) {
+            fclose($process->pipes[0]);
+            self::assertSame(0, $process->status());
+            array_push($new, ...array_slice(explode("\n", trim($process->output())), 1));
+        }
+        self::assertSame($new, array_unique($new), 'a key is new once');
+        self::assertGreaterThan(20_000 - 10, count($new), 'at a rate of 1e-6, hardly any is taken for seen');
+    }
+
+    /** @requires function pcntl_fork */
+    public function testAForkedProcessGoesOnWithTheSet(): void
+    {
+        $windows = SeenWindows::open('forked');
+        $script = PhpScript::run(<<<'PHP'
+            $set = new KeySieve\SeenSet('forked');
+            $set->addIfNew('parent');
+            if ($child = pcntl_fork()) {
+                pcntl_waitpid($child, $status);
+                echo json_encode($set->addManyIfNew(['parent', 'child', 'both']));
+            } else {
+                echo json_encode($set->addManyIfNew(['parent', 'child']));
+            }
+            PHP);
+        self::assertSame('[false,true][false,false,true]', $script->output, $script->errors);
+    }
+
+    public function testInfoDescribesTheWindows(): void
+    {
+        $before = time();
+        $windows = SeenWindows::open('described', 1_000, 1e-4, 'seen');
+        $set = new SeenSet('described');
+        $info = $set->info();
+        self::assertSame([1, 1, 1_000, 0], [$info->windows, $info->filters, $info->capacity, $info->keyCount]);
+        self::assertSame(1e-4, $info->targetFalsePositiveRate);
+        self::assertSame(0.0, $info->estimatedFalsePositiveRate);
+        self::assertSame('seen', $info->onUnavailable);
+        self::assertNull($info->lookedAt, 'no loader has');
+        self::assertEquals($info->windowBeginsAt, $info->oldestBeginsAt);
+        self::assertEqualsWithDelta($before, $info->windowBeginsAt->getTimestamp(), time() - $before);
+        self::assertSame('+00:00', $info->windowBeginsAt->getTimezone()->getName());
+        $bytes = $info->sizeBytes;
+        self::assertSame(0, $bytes % 4_096);
+
+        $set->addManyIfNew(self::keys(1_000, 'old'));
+        $windows->append();
+        $set->addManyIfNew(self::keys(500, 'new'));
+        $windows->grow();
+        $set->addManyIfNew(self::keys(300, 'newer'));
+        $later = $set->info();
+        self::assertSame([2, 3, 3_000], [$later->windows, $later->filters, $later->capacity]);
+        self::assertEqualsWithDelta(800, $later->keyCount, 25, 'of the newest window');
+        self::assertGreaterThan(3 * $bytes, $later->sizeBytes);
+        self::assertEqualsWithDelta(2.5e-4, $later->targetFalsePositiveRate, 1e-9);
+        self::assertGreaterThan(0.0, $later->estimatedFalsePositiveRate);
+        self::assertLessThan(2.5e-4, $later->estimatedFalsePositiveRate);
+        self::assertEquals($info->windowEndsAt, $later->windowBeginsAt);
+        self::assertSame(600, $later->windowEndsAt->getTimestamp() - $later->windowBeginsAt->getTimestamp());
+        self::assertEquals($info->windowBeginsAt, $later->oldestBeginsAt);
+        self::assertEqualsWithDelta($before, $later->lookedAt->getTimestamp(), time() - $before);
+    }
+
+    public function testPhpinfoHasARowForEachSetThatWasAsked(): void
+    {
+        $windows = SeenWindows::open('shown', 100);
+        $windows->append();
+        $script = PhpScript::run(<<<'PHP'
+            foreach (['shown', 'hidden'] as $name) {
+                (new KeySieve\SeenSet($name))->availability();
+            }
+            (new ReflectionExtension('keysieve'))->info();
+            PHP);
+        self::assertMatchesRegularExpression('/^Seen set shown => ready, 2 filters, 8192 bytes$/m', $script->output);
+        self::assertMatchesRegularExpression('/^Seen set hidden => missing \(.*No such file or directory\)$/m', $script->output);
+    }
+
+    /** A worker of another user reads the page and writes to the filters as a member of their group. */
+    public function testAWorkerServesSitesEachFromItsOwnDirectory(): void
+    {
+        $directories = array_map(static fn (string $site): string => SharedMemory::directory() . "-seen-$site", ['a', 'b']);
+        $windows = array_map(static function (string $directory): SeenWindows {
+            mkdir($directory);
+            chgrp($directory, 'nogroup');
+            return SeenWindows::open('site', directory: $directory);
+        }, $directories);
+        $page = 'echo json_encode([(new KeySieve\SeenSet("site"))->addManyIfNew(["apple", "pear"]), getmypid()]);';
+        $pool = new FpmPool($page, ['pages' => ['pm.max_children' => '1']], user: 'nobody');
+        foreach ([[true, true], [false, false]] as $expected) {
+            foreach ($directories as $directory) {
+                $body = $pool->request(parameters: ['PHP_ADMIN_VALUE' => "keysieve.directory=$directory"])->body();
+                [$answers, $workers[]] = json_decode($body, true, flags: JSON_THROW_ON_ERROR);
+                self::assertSame($expected, $answers, $directory);
+            }
+        }
+        self::assertCount(1, array_unique($workers));
+    }
+}

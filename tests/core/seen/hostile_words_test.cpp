@@ -1,0 +1,181 @@
+// What a faulty or hostile worker, or a damaged page, does to the others: answers may be wrong, but no
+// process crashes, and the loader goes on.
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "core/seen/seen_size.hpp"
+#include "tests/core/seen/seen_sets.hpp"
+#include "tests/support/shared_page.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::is_new;
+using test::numbered_hash;
+using test::start_process;
+using test::wait_for;
+using test::was_seen;
+
+constexpr int kHostile = 2;
+constexpr int kHonest = 3;
+
+struct Progress {
+  std::atomic<bool> stop{false};
+  std::array<std::atomic<std::uint64_t>, kHostile + kHonest> rounds{};
+};
+
+class HostileWords : public test::SeenSets {
+ protected:
+  // Whether a bool is what it may be.
+  static bool is_bool(bool answer) {
+    std::uint8_t byte = 0;
+    std::memcpy(&byte, &answer, sizeof byte);
+    return byte <= 1;
+  }
+  // All that a worker may ask.
+  static bool ask(SeenReader& reader, std::uint64_t seed) {
+    std::array<KeyHash, 40> hashes{};
+    std::array<bool, 40> are_new{};
+    for (std::size_t i = 0; i < hashes.size(); ++i) hashes[i] = numbered_hash(seed * hashes.size() + i);
+    hashes[0] = {0};
+    hashes[1] = {~std::uint64_t{0}};
+    if (!reader.follow()) return false;
+    if (!is_bool(reader.may_contain(hashes[2])) || !is_bool(reader.add_if_new(hashes[3]))) return false;
+    const std::size_t answered = reader.add_many_if_new(hashes, are_new.data());
+    return answered == hashes.size() && std::all_of(are_new.begin(), are_new.end(), is_bool);
+  }
+};
+
+TEST_F(HostileWords, ChangeAnswersAndNothingElse) {
+  SeenWriter writer = started_writer();
+  writer.append({plan()});
+  const test::SharedPage<Progress> progress;
+  std::vector<pid_t> processes;
+  for (std::size_t i = 0; i < kHostile + kHonest; ++i) {
+    processes.push_back(start_process([&, i] {
+      SeenReader reader = this->reader();
+      std::mt19937_64 random(i);
+      for (std::uint64_t round = 0; !progress->stop; progress->rounds[i] = ++round) {
+        if (i >= kHostile) {
+          if (!ask(reader, random())) return 1;
+          continue;
+        }
+        if (!reader.follow()) return 2;
+        for (const SeenFilter& filter : reader.filters()) {
+          for (Word& word : filter.words()) {
+            word.low = random();
+            word.high = random() & random();
+          }
+        }
+      }
+      return 0;
+    }));
+  }
+  for (int window = 0; window < 200; ++window) {
+    writer.append({plan(window)});
+    for (std::uint32_t number = writer.state().first; number != writer.state().end; ++number) {
+      const SeenFill fill = seen_fill(writer.filter(number));
+      EXPECT_TRUE(std::isfinite(fill.keys) && fill.keys >= 0) << fill.keys;
+      EXPECT_TRUE(fill.rate >= 0 && fill.rate <= 1.0 + 1e-9) << fill.rate;
+    }
+    if (window == 100) writer.retire(kForever);
+    ::usleep(1'000);
+  }
+  EXPECT_TRUE(test::eventually([&] {
+    return std::all_of(progress->rounds.begin(), progress->rounds.end(),
+                       [](const std::atomic<std::uint64_t>& rounds) { return rounds > 20; });
+  }));
+  progress->stop = true;
+  for (const pid_t process : processes) EXPECT_EQ(wait_for(process), 0);
+}
+
+TEST_F(HostileWords, MakeKeysSeenOrNewAgain) {
+  const SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
+  for (Word& word : writer.filter(0).words()) word.low = word.high = 0;
+  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
+  for (Word& word : writer.filter(0).words()) word.low = word.high = ~std::uint64_t{0};
+  EXPECT_FALSE(is_new(reader, numbered_hash(2)));
+}
+
+class DamagedSeenPage : public HostileWords {
+ protected:
+  // Asks with bytes changed, one at a time, by those who attach the set anew: with each up to the entries
+  // that are used, and some of the others.
+  void ask_with_bytes_changed(std::byte change) const {
+    constexpr std::size_t kUsed = offsetof(SeenPage, entries) + 4 * sizeof(SeenEntry);
+    constexpr std::size_t kSomeBytes = 61;
+    const SeenPageFile file = writable_page_file();
+    auto* const page = reinterpret_cast<std::byte*>(&file.writable_page());
+    std::size_t refused = 0;
+    for (std::size_t offset = 0; offset < kSeenPageBytes; offset += offset < kUsed ? 1 : kSomeBytes) {
+      page[offset] ^= change;
+      SeenReader reader = this->reader();
+      if (!ask(reader, offset)) {
+        EXPECT_NE(reader.reason(), "") << offset;
+        EXPECT_FALSE(reader.is_ready()) << offset;
+        ++refused;
+      }
+      page[offset] ^= change;
+    }
+    EXPECT_GT(refused, 5U);
+    EXPECT_TRUE(reader().follow());
+  }
+};
+
+TEST_F(DamagedSeenPage, IsRefusedOrAnswers) {
+  SeenWriter writer = started_writer();
+  writer.append({plan(), plan()});
+  for (const std::byte change : {std::byte{0x01}, std::byte{0xf0}}) ask_with_bytes_changed(change);
+}
+
+// While it is attached: `state` is all that such a reader reads again.
+TEST_F(DamagedSeenPage, IsNoticedByReadersThatHaveIt) {
+  SeenWriter writer = started_writer();
+  writer.append({plan(), plan()});
+  SeenReader reader = this->reader();
+  ASSERT_TRUE(ask(reader, 1));
+  const SeenPageFile file = writable_page_file();
+  std::mt19937_64 random(1);
+  const std::uint64_t good = file.page().state;
+  for (int i = 0; i < 3'000; ++i) {
+    const std::uint64_t word = i % 2 == 0 ? random() : good ^ std::uint64_t{1} << random() % 64;
+    file.writable_page().state = word;
+    if (!ask(reader, random())) {
+      EXPECT_FALSE(reader.is_ready());
+      EXPECT_NE(reader.reason(), "");
+    }
+    file.writable_page().state = good;
+    ASSERT_TRUE(ask(reader, random())) << reader.reason();
+  }
+}
+
+TEST_F(DamagedSeenPage, HasAnyEntries) {
+  SeenWriter writer = started_writer();
+  writer.append({plan(), plan()});
+  const SeenPageFile file = writable_page_file();
+  SeenEntry& entry = file.writable_page().entries[1];
+  const SeenEntry good = entry;
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 3'000; ++i) {
+    std::array<std::byte, sizeof(SeenEntry)> bytes{};
+    std::memcpy(bytes.data(), &good, sizeof good);
+    for (std::uint64_t changes = 1 + random() % 3; changes > 0; --changes) {
+      // The key of the segment stays, so that the other fields matter.
+      bytes[random() % offsetof(SeenEntry, segment_key)] = std::byte(random());
+    }
+    std::memcpy(&entry, bytes.data(), sizeof entry);
+    SeenReader reader = this->reader();
+    if (!ask(reader, random())) {
+      EXPECT_NE(reader.reason(), "");
+    }
+  }
+  entry = good;
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,487 @@
+#include "core/seen/seen_reader.hpp"
+
+#include <sched.h>
+
+#include <array>
+
+#include "tests/core/seen/seen_sets.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::eventually;
+using test::has_segment;
+using test::is_new;
+using test::numbered_hash;
+using test::was_seen;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// More calls than there are between two checks of the files.
+constexpr int kCallsBetweenChecks = 4'200;
+
+class SeenReaderTest : public test::SeenSets {
+ protected:
+  static std::vector<KeyHash> hashes(std::uint64_t first, std::uint64_t count) {
+    std::vector<KeyHash> all;
+    for (std::uint64_t i = 0; i < count; ++i) all.push_back(numbered_hash(first + i));
+    return all;
+  }
+  // Appends filters one after the other and retires those that have expired: more than a page has room for.
+  void append_many(SeenWriter& writer, int count) {
+    for (int i = 0; i < count; ++i) {
+      writer.append({next_window()});
+      if (i % 100 == 0) writer.retire(windows_);
+    }
+    writer.retire(windows_);
+  }
+  // Expires as soon as the one after it is there.
+  SeenPlan next_window() { return plan(++windows_); }
+
+  UnixSeconds windows_ = 0;
+};
+
+TEST_F(SeenReaderTest, SaysThatAKeyIsNewOnceAndSeenAfterwards) {
+  const SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  for (std::uint64_t key = 0; key < 10; ++key) {
+    EXPECT_TRUE(is_new(reader, numbered_hash(key))) << reader.reason();
+    EXPECT_FALSE(is_new(reader, numbered_hash(key)));
+  }
+  EXPECT_EQ(reader.availability(), Availability::Ready);
+  EXPECT_EQ(reader.seed(), kSeed);
+  EXPECT_EQ(reader.hasher()("key"), hash_key("key", kSeed));
+}
+
+TEST_F(SeenReaderTest, SaysThatAKeyIsNewToOneReaderOfAll) {
+  const SeenWriter writer = started_writer();
+  SeenReader first = this->reader();
+  SeenReader second = this->reader();
+  EXPECT_TRUE(is_new(first, numbered_hash(1)));
+  EXPECT_FALSE(is_new(second, numbered_hash(1)));
+  EXPECT_EQ(test::run_in_process([&] { return is_new(second, numbered_hash(1)) ? 1 : 0; }), 0);
+  EXPECT_EQ(test::run_in_process([&] { return is_new(second, numbered_hash(2)) ? 1 : 0; }), 1);
+  EXPECT_FALSE(is_new(first, numbered_hash(2)));
+}
+
+TEST_F(SeenReaderTest, AddsNothingWhenItOnlyAsks) {
+  const SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_FALSE(was_seen(reader, numbered_hash(1)));
+  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
+  EXPECT_TRUE(was_seen(reader, numbered_hash(1)));
+}
+
+TEST_F(SeenReaderTest, RefusesNamesThatAreNoSetNames) {
+  for (const std::string name : {"", ".", "..", "-x", "A", "a/b"}) {
+    EXPECT_THAT([&] { SeenReader({}, name); }, test::fails(ErrorKind::Usage)) << name;
+  }
+}
+
+TEST_F(SeenReaderTest, RemembersTheKeysOfOlderWindows) {
+  SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  for (std::uint64_t window = 0; window < 10; ++window) {
+    EXPECT_TRUE(is_new(reader, numbered_hash(window)));
+    writer.append({plan()});
+    for (std::uint64_t key = 0; key <= window; ++key) {
+      EXPECT_TRUE(was_seen(reader, numbered_hash(key)));
+      EXPECT_FALSE(is_new(reader, numbered_hash(key)));
+    }
+  }
+  EXPECT_EQ(reader.attached(), writer.state());
+  EXPECT_EQ(reader.filters().size(), 11U);
+}
+
+TEST_F(SeenReaderTest, AddsKeysToTheNewestFilterAlone) {
+  SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(reader.follow());
+  writer.append({plan(), plan()});
+  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
+  EXPECT_FALSE(writer.filter(0).may_contain(numbered_hash(1)));
+  EXPECT_FALSE(writer.filter(1).may_contain(numbered_hash(1)));
+  EXPECT_TRUE(writer.filter(2).may_contain(numbered_hash(1)));
+}
+
+TEST_F(SeenReaderTest, FollowsTheGrowthOfAWindow) {
+  SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
+  SeenPlan growth = plan(kForever, 1);
+  growth.size.words *= 2;
+  growth.size.key_bits += 1;
+  writer.append({growth});
+  EXPECT_FALSE(is_new(reader, numbered_hash(1)));
+  EXPECT_TRUE(is_new(reader, numbered_hash(2)));
+  EXPECT_FALSE(is_new(reader, numbered_hash(2)));
+  EXPECT_EQ(reader.filters().back().words().size(), growth.size.words);
+  EXPECT_EQ(reader.filters().back().key_bits(), growth.size.key_bits);
+}
+
+TEST_F(SeenReaderTest, FindsWhatTheLoaderHasRestored) {
+  SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(reader.follow());
+  writer.append({plan(), plan()}, [](std::size_t index, const SeenFilter& filter) {
+    EXPECT_TRUE(filter.add_if_new(numbered_hash(index)));
+  });
+  EXPECT_FALSE(is_new(reader, numbered_hash(0)));
+  EXPECT_FALSE(is_new(reader, numbered_hash(1)));
+  EXPECT_TRUE(is_new(reader, numbered_hash(2)));
+}
+
+TEST_F(SeenReaderTest, ForgetsOnlyWhatHasExpired) {
+  SeenWriter writer = this->writer();
+  writer.create(kSeed, OnUnavailable::New);
+  writer.append({plan(100)});
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
+  writer.append({plan(200)});
+  EXPECT_TRUE(is_new(reader, numbered_hash(2)));
+  EXPECT_EQ(writer.retire(99), 0U);
+  EXPECT_FALSE(is_new(reader, numbered_hash(1)));
+  EXPECT_EQ(writer.retire(100), 1U);
+  EXPECT_FALSE(was_seen(reader, numbered_hash(1)));
+  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
+  EXPECT_FALSE(is_new(reader, numbered_hash(2)));
+  EXPECT_EQ(reader.filters().size(), 1U);
+}
+
+// Between follow() and add_if_new() the loader has appended a filter.
+TEST_F(SeenReaderTest, AddsAKeyToAFilterThatWasAppendedDuringTheCall) {
+  SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  SeenReader later = this->reader();
+  EXPECT_TRUE(reader.follow());
+  writer.append({plan()});
+  EXPECT_TRUE(reader.add_if_new(numbered_hash(1)));
+  EXPECT_TRUE(writer.filter(1).may_contain(numbered_hash(1)));
+  EXPECT_FALSE(is_new(later, numbered_hash(1)));
+}
+
+TEST_F(SeenReaderTest, LosesToAReaderThatAddedTheKeyToANewerFilter) {
+  SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(reader.follow());
+  for (const int filters : {1, 2, 5}) {
+    SCOPED_TRACE(filters);
+    const KeyHash hash = numbered_hash(static_cast<std::uint64_t>(filters));
+    writer.append({plan()});
+    SeenReader later = this->reader();
+    EXPECT_TRUE(is_new(later, hash));
+    for (int i = 1; i < filters; ++i) writer.append({plan()});
+    EXPECT_FALSE(reader.add_if_new(hash));
+    EXPECT_EQ(reader.attached(), writer.state());
+  }
+}
+
+TEST_F(SeenReaderTest, IsNotDisturbedByAFilterThatIsRetiredDuringTheCall) {
+  SeenWriter writer = this->writer();
+  writer.create(kSeed, OnUnavailable::New);
+  writer.append({next_window(), plan()});
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(reader.follow());
+  EXPECT_EQ(writer.retire(1), 1U);
+  EXPECT_TRUE(reader.add_if_new(numbered_hash(1)));
+  EXPECT_EQ(reader.filters().size(), 1U);
+}
+
+TEST_F(SeenReaderTest, CatchesUpAfterAnyNumberOfWindows) {
+  SeenWriter writer = this->writer();
+  writer.create(kSeed, OnUnavailable::New);
+  writer.append({next_window()});
+  SeenReader reader = this->reader();
+  for (const int windows : {1, 100, 511, 512, 600, 1'023, 1'024, 1'500}) {
+    SCOPED_TRACE(windows);
+    const auto key = static_cast<std::uint64_t>(windows);
+    EXPECT_TRUE(is_new(reader, numbered_hash(key)));
+    append_many(writer, windows);
+    EXPECT_TRUE(is_new(reader, numbered_hash(key))) << "it was only in a filter that is gone";
+    EXPECT_FALSE(is_new(reader, numbered_hash(key)));
+    EXPECT_EQ(reader.attached(), writer.state());
+  }
+}
+
+TEST_F(SeenReaderTest, CatchesUpWithinACall) {
+  SeenWriter writer = this->writer();
+  writer.create(kSeed, OnUnavailable::New);
+  writer.append({next_window()});
+  for (const int windows : {1, 511, 512, 600, 1'024, 1'025}) {
+    SCOPED_TRACE(windows);
+    const auto key = static_cast<std::uint64_t>(windows);
+    SeenReader reader = this->reader();
+    ASSERT_TRUE(reader.follow());
+    append_many(writer, windows);
+    SeenReader later = this->reader();
+    EXPECT_TRUE(is_new(later, numbered_hash(2 * key)));
+    EXPECT_FALSE(reader.add_if_new(numbered_hash(2 * key)));
+    ASSERT_TRUE(reader.is_ready()) << reader.reason();
+    append_many(writer, windows);
+    EXPECT_TRUE(reader.add_if_new(numbered_hash(2 * key + 1)));
+    EXPECT_FALSE(is_new(later, numbered_hash(2 * key + 1)));
+  }
+}
+
+TEST_F(SeenReaderTest, HoldsAsManyFiltersAsASetMayHave) {
+  SeenWriter writer = this->writer();
+  writer.create(kSeed, OnUnavailable::New);
+  writer.append(std::vector<SeenPlan>(kMaxSeenFilters, plan()));
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
+  EXPECT_FALSE(is_new(reader, numbered_hash(1)));
+  EXPECT_EQ(reader.filters().size(), kMaxSeenFilters);
+}
+
+TEST_F(SeenReaderTest, IsMissingWithoutAPage) {
+  SeenReader reader = this->reader();
+  expect_missing(reader, AllOf(HasSubstr(directory_.path()), HasSubstr("No such file")));
+  EXPECT_EQ(reader.page(), nullptr);
+  EXPECT_EQ(reader.on_unavailable(), OnUnavailable::Throw);
+}
+
+TEST_F(SeenReaderTest, IsMissingWhileThereIsNoFilter) {
+  SeenWriter writer = this->writer();
+  SeenReader reader = this->reader();
+  for (const OnUnavailable answer : kOnUnavailable) {
+    writer.create(kSeed, answer);
+    reader.check_soon();
+    expect_missing(reader, AllOf(HasSubstr(page_path()), HasSubstr("has no filter yet")));
+    EXPECT_EQ(reader.on_unavailable(), answer);
+  }
+  writer.set_on_unavailable(OnUnavailable::Throw);
+  EXPECT_EQ(reader.on_unavailable(), OnUnavailable::Throw);
+  writer.append({plan()});
+  EXPECT_TRUE(is_new(reader, numbered_hash(1))) << "at the very next call";
+  EXPECT_EQ(reader.reason(), "");
+}
+
+TEST_F(SeenReaderTest, FindsASetThatComesLaterAtTheNextRequestOrInOneLongRequest) {
+  SeenReader next_request = this->reader();
+  SeenReader long_request = this->reader();
+  EXPECT_FALSE(next_request.follow());
+  EXPECT_FALSE(long_request.follow());
+  const SeenWriter writer = started_writer();
+  next_request.check_soon();
+  EXPECT_TRUE(next_request.follow());
+  EXPECT_TRUE(eventually([&] { return long_request.follow(); }));
+}
+
+TEST_F(SeenReaderTest, FollowsAnotherPageAtTheNextRequestOrInOneLongRequest) {
+  SeenReader next_request = this->reader();
+  SeenReader long_request = this->reader();
+  SeenWriter writer = started_writer();
+  EXPECT_TRUE(is_new(next_request, numbered_hash(1)));
+  EXPECT_TRUE(long_request.follow());
+  writer.create(kSeed + 1, OnUnavailable::Seen);
+  writer.append({plan()});
+  next_request.check_soon();
+  EXPECT_TRUE(is_new(next_request, numbered_hash(1)));
+  EXPECT_EQ(next_request.seed(), kSeed + 1);
+  EXPECT_EQ(next_request.on_unavailable(), OnUnavailable::Seen);
+  int calls = 0;
+  while (!was_seen(long_request, numbered_hash(1)) && calls < kCallsBetweenChecks) ++calls;
+  EXPECT_LT(calls, kCallsBetweenChecks);
+}
+
+// Else it would say that a key is new which another one, that has the new page, has called new already.
+TEST_F(SeenReaderTest, AnswersNoMoreFromAPageThatWasReplaced) {
+  SeenReader old = this->reader();
+  SeenReader amid_a_call = this->reader();
+  SeenWriter writer = started_writer();
+  EXPECT_TRUE(old.follow());
+  EXPECT_TRUE(amid_a_call.follow());
+  writer.create(kSeed, OnUnavailable::New);
+  writer.append({plan()});
+  SeenReader fresh = this->reader();
+  EXPECT_TRUE(is_new(fresh, numbered_hash(1)));
+  EXPECT_FALSE(amid_a_call.add_if_new(numbered_hash(1)));
+  EXPECT_FALSE(is_new(old, numbered_hash(1)));
+  EXPECT_TRUE(eventually([&] { return old.follow(); }));
+  EXPECT_FALSE(is_new(old, numbered_hash(1)));
+}
+
+TEST_F(SeenReaderTest, IsMissingOnceTheFolderIsGone) {
+  SeenReader reader = this->reader();
+  {
+    SeenWriter writer = started_writer();
+    EXPECT_TRUE(reader.follow());
+    remove_segment(writer.entry(0).segment_key);
+    std::filesystem::remove_all(folder());
+  }
+  reader.check_soon();
+  expect_missing(reader, HasSubstr("No such file"));
+  EXPECT_TRUE(reader.filters().empty());
+  EXPECT_EQ(reader.page(), nullptr);
+}
+
+TEST_F(SeenReaderTest, IsMissingWhenASegmentWasRemoved) {
+  SeenWriter writer = started_writer();
+  writer.append({plan()});
+  SeenReader attached = this->reader();
+  EXPECT_TRUE(is_new(attached, numbered_hash(1)));
+  remove_segment(writer.entry(1).segment_key);
+  expect_missing(AllOf(HasSubstr(page_path()), HasSubstr("its memory is not there")));
+  EXPECT_FALSE(is_new(attached, numbered_hash(1))) << "what was attached stays";
+  writer.append({plan()});
+  EXPECT_FALSE(is_new(attached, numbered_hash(1)));
+  EXPECT_TRUE(is_new(attached, numbered_hash(2)));
+}
+
+TEST_F(SeenReaderTest, SaysNeverNewWhenItCannotLookAtANewerFilter) {
+  SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(reader.follow());
+  writer.append({plan()});
+  remove_segment(writer.entry(1).segment_key);
+  EXPECT_FALSE(reader.add_if_new(numbered_hash(1)));
+  EXPECT_FALSE(reader.is_ready());
+  expect_missing(reader, HasSubstr("its memory is not there"));
+}
+
+TEST_F(SeenReaderTest, IsMissingInAnotherNamespaceOfSegments) {
+  if (!test::is_root()) GTEST_SKIP() << "only root can make a namespace";
+  const SeenWriter writer = started_writer();
+  const int found = test::run_in_process([&] {
+    if (::unshare(CLONE_NEWIPC) != 0) return 2;
+    expect_missing(HasSubstr("IPC namespace"));
+    return HasFailure() ? 1 : 0;
+  });
+  if (found == 2) GTEST_SKIP() << "this root may not make a namespace";
+  EXPECT_EQ(found, 0);
+}
+
+TEST_F(SeenReaderTest, RefusesAPageWithMoreFiltersThanASetMayHave) {
+  const SeenWriter writer = started_writer();
+  const SeenPageFile file = writable_page_file();
+  for (const SeenState state : {SeenState{0, kMaxSeenFilters + 1}, SeenState{0, ~0U}, SeenState{2, 1}}) {
+    file.writable_page().state = state.word();
+    expect_missing(AllOf(HasSubstr(page_path()), HasSubstr("damaged")));
+  }
+}
+
+TEST_F(SeenReaderTest, RefusesAnEntryThatLeadsBeyondItsSegment) {
+  const SeenWriter writer = started_writer();
+  const SeenPageFile file = writable_page_file();
+  SeenEntry& entry = file.writable_page().entries[0];
+  const SeenEntry good = entry;
+  for (const unsigned bit : {60U, 63U}) {  // multiplied by 16, that is the same number of bytes
+    entry.plan.size.words = good.plan.size.words ^ std::uint64_t{1} << bit;
+    expect_missing(AllOf(HasSubstr(page_path()), HasSubstr("damaged")));
+  }
+  for (const std::uint64_t words :
+       {std::uint64_t{0}, good.plan.size.words - 1, good.plan.size.words + 1, 2 * good.plan.size.words}) {
+    entry.plan.size.words = words;
+    expect_missing(HasSubstr("not trusted: a segment of 4096 bytes"));
+  }
+  entry = good;
+  for (const unsigned bits : {0U, kMaxKeyBits + 1, 0xffffU}) {
+    entry.plan.size.key_bits = bits;
+    expect_missing(HasSubstr("damaged"));
+  }
+  entry = good;
+  EXPECT_TRUE(reader().follow());
+}
+
+TEST_F(SeenReaderTest, AnswersABatchAsItWouldEachKey) {
+  const SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(is_new(reader, numbered_hash(2)));
+  const std::vector<KeyHash> keys{numbered_hash(1), numbered_hash(2), numbered_hash(1), numbered_hash(3),
+                                  numbered_hash(3)};
+  std::array<bool, 5> are_new{};
+  EXPECT_TRUE(reader.follow());
+  EXPECT_EQ(reader.add_many_if_new(keys, are_new.data()), keys.size());
+  EXPECT_THAT(are_new, ElementsAre(true, false, false, true, false));
+  EXPECT_EQ(reader.add_many_if_new(keys, are_new.data()), keys.size());
+  EXPECT_THAT(are_new, ElementsAre(false, false, false, false, false));
+  EXPECT_EQ(reader.add_many_if_new({}, nullptr), 0U);
+}
+
+TEST_F(SeenReaderTest, AnswersBatchesOfAnySizeWithAnyNumberOfFilters) {
+  SeenWriter writer = this->writer();
+  writer.create(kSeed, OnUnavailable::New);
+  SeenPlan large = plan();
+  large.size.words *= 64;
+  SeenReader reader = this->reader();
+  std::uint64_t first = 0;
+  for (const std::size_t filters : {1U, 2U, 255U, 257U, 512U}) {
+    while (writer.state().end < filters) writer.append({writer.state().end + 1 == filters ? large : plan()});
+    for (const std::uint64_t keys : {1U, 255U, 256U, 257U, 600U}) {
+      const std::vector<KeyHash> batch = hashes(first, keys);
+      const auto are_new = std::make_unique<bool[]>(keys);
+      ASSERT_TRUE(reader.follow());
+      EXPECT_EQ(reader.add_many_if_new(batch, are_new.get()), keys);
+      EXPECT_EQ(std::count(&are_new[0], &are_new[0] + keys, true), static_cast<std::ptrdiff_t>(keys));
+      first += keys;
+    }
+  }
+}
+
+TEST_F(SeenReaderTest, FollowsAFilterThatIsAppendedWithinABatch) {
+  SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(reader.follow());
+  writer.append({plan()});
+  std::array<bool, 20> are_new{};
+  EXPECT_EQ(reader.add_many_if_new(hashes(0, 20), are_new.data()), 20U);
+  EXPECT_EQ(std::count(are_new.begin(), are_new.end(), true), 20);
+  SeenReader later = this->reader();
+  EXPECT_TRUE(later.follow());
+  EXPECT_EQ(later.add_many_if_new(hashes(0, 20), are_new.data()), 20U);
+  EXPECT_EQ(std::count(are_new.begin(), are_new.end(), true), 0);
+}
+
+TEST_F(SeenReaderTest, EndsABatchWhereTheSetBecomesUnavailable) {
+  SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  for (std::uint64_t key = 0; key < 5; ++key) EXPECT_TRUE(is_new(reader, numbered_hash(key)));
+  writer.append({plan()});
+  remove_segment(writer.entry(1).segment_key);
+  std::array<bool, 10> are_new{};
+  EXPECT_EQ(reader.add_many_if_new(hashes(0, 10), are_new.data()), 6U)
+      << "five that were seen, and the first that needs the newer filter";
+  EXPECT_THAT(are_new, ::testing::Each(false));
+  EXPECT_FALSE(reader.is_ready());
+}
+
+TEST_F(SeenReaderTest, ShowsWhenTheLoaderLastLooked) {
+  SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(reader.follow());
+  writer.looked(1'234);
+  EXPECT_EQ(reader.page()->looked_at, 1'234);
+  EXPECT_EQ(reader.page()->entry(0).plan, plan());
+}
+
+TEST_F(SeenReaderTest, KeepsNoFileOpenAndNoSegmentThatIsRetired) {
+  SeenWriter writer = this->writer();
+  writer.create(kSeed, OnUnavailable::New);
+  writer.append({next_window()});
+  const auto open_files = [] {
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    return std::distance(begin(files), end(files));
+  };
+  const auto mapped_segments = [] {
+    std::ifstream maps("/proc/self/maps");
+    int count = 0;
+    for (std::string line; std::getline(maps, line);)
+      count += line.find("/SYSV") != std::string::npos ? 1 : 0;
+    return count;
+  };
+  const auto files_before = open_files();
+  const int segments_before = mapped_segments();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(reader.follow());
+  EXPECT_EQ(open_files(), files_before);
+  for (int i = 0; i < 20; ++i) {
+    writer.append({next_window()});
+    writer.retire(windows_);
+    EXPECT_TRUE(reader.follow());
+    EXPECT_EQ(mapped_segments(), segments_before + 1);
+  }
+}
+
+}  // namespace
+}  // namespace keysieve

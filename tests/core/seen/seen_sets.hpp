@@ -1,0 +1,87 @@
+// A directory for one test, with the seen set "clicks" in it. Most suites of seen start from it.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "core/seen/seen_reader.hpp"
+#include "core/seen/seen_writer.hpp"
+#include "tests/support/forked.hpp"
+#include "tests/support/segments.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace keysieve::test {
+
+// A user that is neither root nor the loader.
+inline constexpr uid_t kWorker = 54'323;
+
+inline KeyHash numbered_hash(std::uint64_t number, std::uint64_t seed = 42) {
+  return hash_key({reinterpret_cast<const char*>(&number), sizeof number}, seed);
+}
+
+// What a worker does for a key. False too if the set cannot answer.
+inline bool is_new(SeenReader& reader, KeyHash hash) {
+  return reader.follow() && reader.add_if_new(hash);
+}
+inline bool was_seen(SeenReader& reader, KeyHash hash) {
+  return reader.follow() && reader.may_contain(hash);
+}
+
+class SeenSets : public ::testing::Test {
+ protected:
+  static constexpr const char* kSet = "clicks";
+  static constexpr std::uint64_t kSeed = 42;
+  static constexpr UnixSeconds kForever = kFarthestMoment;
+
+  SeenSets() : directory_(fast_folder()) { std::filesystem::permissions(directory_.path(), kForAll); }
+  ~SeenSets() override { remove_segments_of(folder()); }
+
+  [[nodiscard]] SeenWriter writer(std::optional<gid_t> group = std::nullopt) const {
+    return {directory_.path(), kSet, group};
+  }
+  // Of a set that has one filter.
+  [[nodiscard]] SeenWriter started_writer(std::optional<gid_t> group = std::nullopt) const {
+    SeenWriter started = writer(group);
+    if (!started.adopt()) started.create(kSeed, OnUnavailable::New);
+    if (started.state().is_empty()) started.append({plan()});
+    return started;
+  }
+  [[nodiscard]] SeenReader reader() const { return {{.directory = directory_.path()}, kSet}; }
+
+  // Of a shard: 10 keys are far below what it has room for.
+  // Plans that expire at different moments are of different windows.
+  static SeenPlan plan(UnixSeconds expires_at = kForever, std::uint64_t growth = 0) {
+    static const SeenSize size = seen_size(50, 1e-6);
+    return {.window = {.begins = 0, .ends = expires_at, .kept_for = 0},
+            .growth = growth,
+            .capacity = 50,
+            .rate = 1e-6,
+            .size = size};
+  }
+
+  static void expect_missing(SeenReader& reader, const ::testing::Matcher<std::string>& reason) {
+    EXPECT_FALSE(reader.follow());
+    EXPECT_EQ(reader.availability(), Availability::Missing);
+    EXPECT_THAT(reader.reason(), reason);
+  }
+  void expect_missing(const ::testing::Matcher<std::string>& reason) const {
+    SeenReader fresh = reader();
+    expect_missing(fresh, reason);
+  }
+
+  [[nodiscard]] std::string folder() const { return seen_directory(directory_.path()) + "/" + kSet; }
+  [[nodiscard]] std::string page_path() const { return folder() + "/" + kSeenPageName; }
+  // For what a loader would never write to it.
+  [[nodiscard]] SeenPageFile writable_page_file() const {
+    return {SetFolder::open(seen_directory(directory_.path()), kSet, std::nullopt), MapAccess::ReadWrite};
+  }
+
+  TemporaryDirectory directory_;
+
+ private:
+  // Workers of other users, too, must reach what is below.
+  static constexpr auto kForAll = std::filesystem::perms(0755);
+};
+
+}  // namespace keysieve::test

@@ -1,0 +1,241 @@
+#include "core/seen/segment.hpp"
+
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tests/core/seen/seen_sets.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::exit_status_of;
+using test::has_segment;
+using test::is_root;
+using test::kOtherUser;
+using test::kWorker;
+using test::kWorkerGroup;
+using test::run_as;
+using test::run_in_process;
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t kBytes = 3 * kPageBytes;
+
+Segment make_segment(std::uint64_t bytes, gid_t group) {
+  std::uint32_t key = 0;
+  return Segment::create(key, bytes, group, "set");
+}
+
+class SegmentTest : public ::testing::Test {
+ protected:
+  explicit SegmentTest(gid_t group = ::getegid()) : segment_(make_segment(kBytes, group)) {}
+  ~SegmentTest() override { remove_segment(segment_.key()); }
+
+  [[nodiscard]] Segment attach(uid_t creator = ::geteuid()) const {
+    return Segment::attach(segment_.key(), kBytes, creator, "set");
+  }
+  // As ipcrm, ipcs and shmctl(2) reach it.
+  [[nodiscard]] int id() const { return ::shmget(static_cast<key_t>(segment_.key()), 0, 0); }
+
+  const Segment segment_;
+};
+
+class SegmentOfWorkers : public SegmentTest {
+ protected:
+  SegmentOfWorkers() : SegmentTest(is_root() ? kWorkerGroup : ::getegid()) {}
+  void SetUp() override {
+    if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  }
+};
+
+TEST_F(SegmentTest, IsNewAndZero) {
+  EXPECT_NE(segment_.key(), 0U);
+  ASSERT_EQ(segment_.bytes().size(), kBytes);
+  EXPECT_TRUE(std::all_of(segment_.bytes().begin(), segment_.bytes().end(),
+                          [](std::byte byte) { return byte == std::byte{0}; }));
+}
+
+TEST_F(SegmentTest, IsTheSameMemoryForAllWhoAttachIt) {
+  const Segment again = attach();
+  segment_.bytes()[5'000] = std::byte{7};
+  EXPECT_EQ(again.bytes()[5'000], std::byte{7});
+  EXPECT_EQ(run_in_process([&] {
+              attach().bytes()[6'000] = std::byte{8};
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(again.bytes()[6'000], std::byte{8});
+}
+
+TEST_F(SegmentTest, StaysWhenItIsMoved) {
+  Segment first = attach();
+  const std::byte* const address = first.bytes().data();
+  Segment second = std::move(first);
+  EXPECT_EQ(second.bytes().data(), address);
+  EXPECT_EQ(second.key(), segment_.key());
+  second = attach();
+  EXPECT_NE(second.bytes().data(), address);
+  EXPECT_EQ(second.bytes()[0], std::byte{0});
+}
+
+TEST_F(SegmentTest, HasItsMemoryBeforeAnyoneUsesIt) {
+  const auto resident_pages = [&] {
+    std::array<unsigned char, kBytes / kPageBytes> pages{};
+    EXPECT_EQ(::mincore(segment_.bytes().data(), kBytes, pages.data()), 0);
+    return std::count(pages.begin(), pages.end(), 1);
+  };
+  EXPECT_EQ(resident_pages(), 0);
+  segment_.make_resident();
+  EXPECT_EQ(resident_pages(), 3);
+}
+
+TEST_F(SegmentTest, OutlivesItsCreator) {
+  std::uint32_t key = 0;
+  const pid_t creator = test::start_process([] {
+    const Segment segment = make_segment(kBytes, ::getegid());
+    segment.bytes()[0] = std::byte{9};
+    return 0;
+  });
+  EXPECT_EQ(test::wait_for(creator), 0);
+  for (const test::SegmentStatus& segment : test::all_segments()) {
+    if (segment.creator == creator) key = segment.key;
+  }
+  EXPECT_EQ(Segment::attach(key, kBytes, ::geteuid(), "set").bytes()[0], std::byte{9});
+  remove_segment(key);
+  EXPECT_FALSE(has_segment(key));
+}
+
+TEST_F(SegmentTest, StaysWithThoseWhoHaveItWhenItIsRemoved) {
+  const Segment attached = attach();
+  remove_segment(segment_.key());
+  EXPECT_THAT([&] { static_cast<void>(attach()); },
+              test::fails(ErrorKind::MissingInput, HasSubstr("set: its memory is not there")));
+  segment_.bytes()[0] = std::byte{1};
+  EXPECT_EQ(attached.bytes()[0], std::byte{1});
+  remove_segment(segment_.key());  // once more does nothing
+}
+
+TEST_F(SegmentTest, HasAKeyOfItsOwn) {
+  std::uint32_t key = segment_.key();
+  const Segment other = Segment::create(key, kBytes, ::getegid(), "set");
+  EXPECT_EQ(key, other.key());
+  EXPECT_NE(key, 0U);
+  EXPECT_NE(key, segment_.key());
+  remove_segment(key);
+}
+
+TEST_F(SegmentTest, IsMissingUnderAnotherKey) {
+  const std::uint32_t unused = segment_.key() ^ 0x40000000;
+  EXPECT_THAT([&] { Segment::attach(unused, kBytes, ::geteuid(), "set"); },
+              test::fails(ErrorKind::MissingInput));
+  EXPECT_FALSE(has_segment(unused)) << "nor is one made";
+}
+
+// A damaged page, whose keys are zeros.
+TEST_F(SegmentTest, TouchesNothingUnderTheKeyThatStandsForANewOne) {
+  const auto before = test::segments_of(::getpid());
+  EXPECT_THAT([&] { Segment::attach(0, kBytes, ::geteuid(), "set"); }, ::testing::Throws<Error>());
+  remove_segment(0);
+  EXPECT_EQ(test::segments_of(::getpid()), before);
+}
+
+TEST_F(SegmentTest, IsNotTrustedWithAnotherSize) {
+  for (const std::uint64_t bytes :
+       {std::uint64_t{0}, kBytes - 1, kBytes + 1, 2 * kBytes, ~std::uint64_t{0}}) {
+    EXPECT_THAT([&] { Segment::attach(segment_.key(), bytes, ::geteuid(), "set"); },
+                test::fails(ErrorKind::NotTrusted, HasSubstr("a segment of 12288 bytes")));
+  }
+}
+
+TEST_F(SegmentTest, IsNotTrustedWhenAnotherUserHasMadeIt) {
+  EXPECT_THAT([&] { static_cast<void>(attach(::geteuid() + 1)); },
+              test::fails(ErrorKind::NotTrusted, HasSubstr("set: not trusted")));
+}
+
+TEST_F(SegmentTest, CannotBeMadeLargerThanTheMachine) {
+  std::uint32_t key = 1;
+  EXPECT_THAT([&] { Segment::create(key, std::uint64_t{1} << 56, ::getegid(), "set"); },
+              test::fails(ErrorKind::CannotCreate,
+                          HasSubstr("set: cannot create a segment of 72057594037927936 bytes")));
+  EXPECT_EQ(key, 0U);
+}
+
+TEST_F(SegmentOfWorkers, LetsItsGroupWrite) {
+  EXPECT_EQ(run_as(kWorker, kWorkerGroup,
+                   [&] {
+                     attach(0).bytes()[0] = std::byte{1};
+                     return 0;
+                   }),
+            0);
+  EXPECT_EQ(segment_.bytes()[0], std::byte{1});
+}
+
+TEST_F(SegmentOfWorkers, IsClosedToAllOthers) {
+  EXPECT_EQ(run_as(kWorker, kWorkerGroup + 1,
+                   [&] {
+                     static_cast<void>(attach(0));
+                     return 0;
+                   }),
+            exit_status_of(ErrorKind::Permission));
+}
+
+TEST_F(SegmentOfWorkers, CanNeitherBeRemovedNorChangedByItsGroup) {
+  const auto attack = [&] {
+    shmid_ds status{};
+    if (::shmctl(id(), IPC_STAT, &status) != 0) return 1;
+    status.shm_perm.mode = 0666;
+    if (::shmctl(id(), IPC_SET, &status) == 0) return 2;
+    if (::shmctl(id(), IPC_RMID, nullptr) == 0) return 3;
+    if (::shmctl(id(), SHM_LOCK, nullptr) == 0) return 4;
+    remove_segment(segment_.key());
+    return 0;
+  };
+  EXPECT_EQ(run_as(kWorker, kWorkerGroup, attack), 0);
+  shmid_ds status{};
+  ASSERT_EQ(::shmctl(id(), IPC_STAT, &status), 0);
+  EXPECT_EQ(status.shm_perm.mode & 0777, 0660);
+  EXPECT_EQ(status.shm_segsz, kBytes);
+}
+
+// What a file could not promise: no call makes it shorter, and whoever has attached it keeps all of it.
+TEST_F(SegmentOfWorkers, CannotBeCutShort) {
+  const auto attack = [&] {
+    const Segment attached = attach(0);
+    static_cast<void>(::mremap(attached.bytes().data(), kBytes, kPageBytes, 0));
+    static_cast<void>(::madvise(attached.bytes().data(), kBytes, MADV_REMOVE));
+    return ::shmget(static_cast<key_t>(segment_.key()), 1, IPC_CREAT | 0666) == id() ? 0 : 1;
+  };
+  segment_.make_resident();
+  EXPECT_EQ(run_as(kWorker, kWorkerGroup, attack), 0);
+  for (std::byte& byte : segment_.bytes()) byte = std::byte{1};
+  EXPECT_EQ(attach().bytes().size(), kBytes);
+}
+
+TEST_F(SegmentOfWorkers, IsNotTakenForOneThatAWorkerHasMade) {
+  static_cast<void>(run_as(kWorker, kWorkerGroup, [] {
+    const int id = ::shmget(0x4b530001, kBytes, IPC_CREAT | IPC_EXCL | 0666);
+    return id >= 0 ? 0 : 1;
+  }));
+  EXPECT_THAT([] { Segment::attach(0x4b530001, kBytes, 0, "set"); },
+              test::fails(ErrorKind::NotTrusted, HasSubstr("by uid 54323")));
+  remove_segment(0x4b530001);
+  EXPECT_TRUE(has_segment(0x4b530001)) << "it belongs to another user";
+  ::shmctl(::shmget(0x4b530001, 0, 0), IPC_RMID, nullptr);
+}
+
+TEST_F(SegmentTest, MayBeGivenToAGroupThatItsOwnerIsNotIn) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user";
+  const auto create = [] {
+    const Segment segment = make_segment(kBytes, kWorkerGroup + 1);
+    remove_segment(segment.key());
+    return 0;
+  };
+  EXPECT_EQ(run_as(kOtherUser, kWorkerGroup, create), 0);
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,130 @@
+// Kills a loader before and behind each system call that it makes for a seen set: the next one goes on, no
+// memory is left that nobody knows of, and no key is new twice unless its memory is gone.
+#include <atomic>
+
+#include "tests/core/seen/seen_sets.hpp"
+#include "tests/support/shared_page.hpp"
+#include "tests/support/traced_process.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::is_new;
+using test::numbered_hash;
+
+struct LoaderProcess {
+  std::atomic<pid_t> pid{0};
+};
+
+class KilledSeenWriter : public test::SeenSets {
+ protected:
+  // Kills `work` at each moment, each time of a set that was started anew. Then a new loader adopts the set
+  // or creates it, and `check` gets that loader, whether it adopted, and a worker that has been there all the
+  // time.
+  template <typename Work, typename Check>
+  void kill_everywhere(Work work, Check check) {
+    if (!test::can_trace()) GTEST_SKIP() << "may not trace a process";
+    unsigned moments = 0;
+    for (bool was_killed = true; was_killed; ++moments) {
+      SCOPED_TRACE("killed at moment " + std::to_string(moments));
+      start_anew();
+      SeenReader worker = reader();
+      EXPECT_TRUE(is_new(worker, numbered_hash(1)));
+      {
+        test::TracedProcess loader([&] {
+          SeenWriter writer = this->writer();
+          if (!writer.adopt()) return 1;
+          loader_->pid = ::getpid();
+          work(writer);
+          return 0;
+        });
+        was_killed = loader.steps(moments);
+        if (was_killed) {
+          loader.kill();
+        } else {
+          ASSERT_EQ(loader.finish(), 0);
+        }
+      }
+      SeenWriter writer = this->writer();
+      const bool has_adopted = writer.adopt();
+      if (!has_adopted) writer.create(kSeed, OnUnavailable::New);
+      worker.follow();  // lets go of what was removed
+      expect_no_memory_left(writer);
+      check(writer, has_adopted, worker);
+      if (writer.state().is_empty()) writer.append({plan()});
+      SeenReader fresh = reader();
+      EXPECT_TRUE(is_new(fresh, numbered_hash(2))) << fresh.reason();
+      EXPECT_FALSE(is_new(fresh, numbered_hash(2)));
+      EXPECT_FALSE(is_new(worker, numbered_hash(2)));
+      if (HasFailure()) return;
+    }
+    EXPECT_GT(moments, 20U);
+  }
+
+ private:
+  // All that the loaders of a round have made and not removed. What an earlier process has left may have one
+  // of their process numbers.
+  void expect_no_memory_left(const SeenWriter& writer) const {
+    std::uint64_t resident_bytes = 0;
+    std::size_t count = 0;
+    for (const test::SegmentStatus& segment : test::all_segments()) {
+      if (segment.creator != ::getpid() && segment.creator != loader_->pid) continue;
+      if (std::ranges::count(before_, segment.key, &test::SegmentStatus::key) != 0) continue;
+      resident_bytes += segment.resident_bytes;
+      ++count;
+    }
+    EXPECT_EQ(resident_bytes, writer.state().size() * kPageBytes);
+    EXPECT_EQ(count, writer.state().size());
+  }
+  void start_anew() const {
+    SeenWriter writer = this->writer();
+    writer.adopt();
+    writer.create(kSeed, OnUnavailable::New);
+    writer.append({plan(1), plan(2), plan()});
+    loader_->pid = 0;
+  }
+
+  const test::SharedPage<LoaderProcess> loader_;
+  const std::vector<test::SegmentStatus> before_ = test::all_segments();
+};
+
+TEST_F(KilledSeenWriter, HasAppendedAllFiltersOrNone) {
+  kill_everywhere(
+      [](SeenWriter& writer) {
+        writer.append({plan(), plan()});
+      },
+      [](const SeenWriter& writer, bool has_adopted, SeenReader& worker) {
+        EXPECT_TRUE(has_adopted);
+        EXPECT_THAT(writer.state().size(), ::testing::AnyOf(3U, 5U));
+        EXPECT_FALSE(is_new(worker, numbered_hash(1)));
+      });
+}
+
+TEST_F(KilledSeenWriter, HasRetiredAllThatHaveExpiredOrNone) {
+  kill_everywhere([](SeenWriter& writer) { writer.retire(2); },
+                  [](const SeenWriter& writer, bool has_adopted, SeenReader& worker) {
+                    EXPECT_TRUE(has_adopted);
+                    EXPECT_THAT(writer.state().size(), ::testing::AnyOf(3U, 1U));
+                    EXPECT_FALSE(is_new(worker, numbered_hash(1)));
+                  });
+}
+
+// Its keys are gone with the old page, but then no worker goes on with that one.
+TEST_F(KilledSeenWriter, HasReplacedThePageOrNot) {
+  kill_everywhere(
+      [](SeenWriter& writer) {
+        writer.create(kSeed, OnUnavailable::New);
+        writer.append({plan()});
+      },
+      [&](SeenWriter& writer, bool has_adopted, SeenReader& worker) {
+        if (writer.state().is_empty()) writer.append({plan()});
+        SeenReader fresh = reader();
+        EXPECT_TRUE(fresh.follow()) << fresh.reason();
+        const bool is_new_again = fresh.add_if_new(numbered_hash(1));
+        EXPECT_EQ(is_new_again, !has_adopted || writer.state().size() != 3);
+        EXPECT_FALSE(is_new(worker, numbered_hash(1)));
+      });
+}
+
+}  // namespace
+}  // namespace keysieve

@@ -1,0 +1,174 @@
+// keysieved itself with a seen set: started, killed, reloaded, without its store, and where it may not write.
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "core/seen/seen_reader.hpp"
+#include "tests/support/mounted_tmpfs.hpp"
+#include "tests/support/redis_server.hpp"
+#include "tests/support/segments.hpp"
+#include "tests/tools/loader/keysieved_fixture.hpp"
+#include "tools/stores/store.hpp"
+#include "tools/transfer/shared_seed.hpp"
+
+namespace keysieve::test {
+namespace {
+
+class KeysievedSeen : public Keysieved {
+ protected:
+  static std::string clicks(const std::string& rest = "") {
+    return "[[seen]]\nname = \"clicks\"\nkeys = 400\nwindow = \"1h\"\nwindows = 2\n" + rest;
+  }
+  ~KeysievedSeen() override {
+    keysieved_.reset();
+    forget();
+  }
+  // As a reboot does.
+  void forget() {
+    reader_.reset();
+    remove_segments_of(seen_directory(site_.directory()) + "/clicks");
+    std::filesystem::remove_all(seen_directory(site_.directory()));
+  }
+
+  SeenReader& worker() {
+    if (!reader_) reader_.emplace(ReaderSettings{.directory = site_.directory()}, "clicks");
+    reader_->check_soon();
+    reader_->follow();
+    return *reader_;
+  }
+  [[nodiscard]] bool is_ready() {
+    return eventually([this] { return worker().is_ready(); });
+  }
+  int add_many(int first, int count) {
+    int added = 0;
+    for (int i = 0; i < count; ++i) {
+      SeenReader& reader = worker();
+      added += reader.is_ready() && reader.add_if_new(reader.hasher()(key_number(first + i))) ? 1 : 0;
+    }
+    return added;
+  }
+  // The only shard of the only filter is in the store as it is in memory.
+  [[nodiscard]] bool is_saved() {
+    const auto store = open_store(site_.store_url());
+    return eventually([&] {
+      for (const std::string& key : store->keys_with_prefix("keysieve:seen.d:clicks:")) {
+        const auto value = store->get(key);
+        if (key.ends_with(":0") && value && value->ends_with(as_text(worker().filters().back().bytes())))
+          return true;
+      }
+      return false;
+    });
+  }
+
+  std::optional<SeenReader> reader_;
+};
+
+TEST_F(KeysievedSeen, KeepsASetThatLosesNothingWhenTheLoaderIsKilled) {
+  site_.configure(clicks());
+  start();
+  ASSERT_TRUE(is_ready()) << worker().reason();
+  EXPECT_EQ(add_many(0, 100), 100);
+  keysieved_->send(SIGKILL);
+  keysieved_.reset();
+  EXPECT_EQ(add_many(0, 200), 100);
+  start();
+  ASSERT_TRUE(says("clicks: goes on with 1 filter")) << log();
+  EXPECT_EQ(add_many(0, 200), 0);
+  EXPECT_EQ(keysieved_->stop(), 0);
+}
+
+TEST_F(KeysievedSeen, RestoresAfterARebootWhatItHasSaved) {
+  site_.configure(clicks("store = \"main\"\npersist_interval = \"1s\"\n"));
+  start();
+  ASSERT_TRUE(is_ready()) << worker().reason();
+  EXPECT_EQ(add_many(0, 100), 100);
+  ASSERT_TRUE(is_saved()) << log();
+  keysieved_.reset();
+  forget();
+  start();
+  ASSERT_TRUE(is_ready()) << worker().reason();
+  EXPECT_TRUE(says("clicks: restored 1 filter from dir:")) << log();
+  EXPECT_EQ(add_many(0, 100), 0);
+}
+
+TEST_F(KeysievedSeen, AnswersAsConfiguredWhereTheStoreIsMissing) {
+  site_.configure(clicks("store = \"main\"\non_unavailable = \"new\"\n"));
+  site_.remove_store();
+  start();
+  ASSERT_TRUE(eventually([this] { return worker().on_unavailable() == OnUnavailable::New; }));
+  EXPECT_FALSE(worker().is_ready());
+  EXPECT_TRUE(says("clicks: ")) << log();
+}
+
+TEST_F(KeysievedSeen, ReloadsWithWhatIsThere) {
+  site_.configure(clicks());
+  start();
+  ASSERT_TRUE(is_ready()) << worker().reason();
+  EXPECT_EQ(add_many(0, 100), 100);
+  site_.configure(clicks("on_unavailable = \"seen\"\n"));
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(eventually([this] { return worker().on_unavailable() == OnUnavailable::Seen; })) << log();
+  EXPECT_EQ(add_many(0, 200), 100);
+}
+
+TEST_F(KeysievedSeen, LivesNextToAPublishedSetOfTheSameName) {
+  site_.push("clicks", kKeys);
+  site_.configure("[[set]]\nname = \"clicks\"\nstore = \"main\"\n" + clicks());
+  start();
+  ASSERT_TRUE(is_ready()) << worker().reason();
+  ASSERT_TRUE(follows("clicks", 1)) << log();
+  EXPECT_EQ(add_many(5000, 100), 100);
+  EXPECT_TRUE(site_.knows("clicks", kKeys));
+}
+
+TEST_F(KeysievedSeen, SaysThatTheDirectoryIsFullAndGoesOnWithTheOthers) {
+  const MountedTmpfs full(site_.directory(), "64k");  // the page of a seen set has 76
+  if (!full.is_there()) GTEST_SKIP() << "may not mount";
+  site_.push("tags", first_keys(100));
+  site_.configure(tags_set + clicks());
+  start();
+  ASSERT_TRUE(says("clicks: ")) << log();
+  EXPECT_THAT(log(), ::testing::HasSubstr("No space left on device")) << log();
+  EXPECT_EQ(add_many(0, 1), 0);
+  EXPECT_TRUE(follows("tags", 1)) << log();
+}
+
+TEST_F(KeysievedSeen, GoesOnInADirectoryThatHasFilledUp) {
+  const MountedTmpfs directory(site_.directory(), "128k");
+  if (!directory.is_there()) GTEST_SKIP() << "may not mount";
+  site_.configure(clicks());
+  start();
+  ASSERT_TRUE(is_ready()) << worker().reason();
+  EXPECT_EQ(add_many(0, 100), 100);
+  std::ofstream(site_.directory() + "/rest") << std::string(128 << 10, '.');
+  EXPECT_EQ(std::filesystem::space(site_.directory()).free, 0U);
+  EXPECT_EQ(add_many(0, 200), 100);
+  keysieved_->send(SIGKILL);
+  keysieved_.reset();
+  start();
+  ASSERT_TRUE(says("clicks: goes on with 1 filter")) << log();
+  EXPECT_EQ(add_many(0, 300), 100);
+  keysieved_.reset();
+  forget();  // while its page is there
+}
+
+TEST_F(KeysievedSeen, FollowsPublishedSetsOfAStoreThatRefusesToSaveASeenOne) {
+  const RedisServer redis;
+  const RedisServer replica(following(redis));
+  shared_seed(*open_store(redis.unix_url()));
+  site_.push("tags", kKeys, redis.unix_url());
+  redis.wait_for_replicas(1);
+  site_.configure(tags_set + clicks("store = \"main\"\npersist_interval = \"1s\"\n"), replica.unix_url());
+  start();
+  ASSERT_TRUE(is_ready()) << worker().reason();
+  ASSERT_TRUE(says("READONLY")) << log();
+  EXPECT_EQ(add_many(0, 100), 100);
+  site_.push("tags", kMoreKeys, redis.unix_url());
+  EXPECT_TRUE(follows("tags", 2)) << log();
+  EXPECT_EQ(add_many(0, 200), 100);
+}
+
+}  // namespace
+}  // namespace keysieve::test

@@ -1,0 +1,212 @@
+// One host without a store: its windows and what they hold, whatever the loader does.
+#include "tools/loader/seen/seen_keeper.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/support/segments.hpp"
+#include "tests/tools/loader/seen/seen_host.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SeenKeeperTest : public ::testing::Test {
+ protected:
+  SeenHost host_{clicks_config(), ""};
+};
+
+TEST_F(SeenKeeperTest, AKeyIsNewOnceUntilItsWindowIsOver) {
+  host_.look(kNoon);
+  EXPECT_TRUE(host_.add(1));
+  EXPECT_FALSE(host_.add(1));
+  host_.look(kNoon + 10 * kMinute);
+  EXPECT_FALSE(host_.add(1)) << "the window before the newest is live";
+  EXPECT_TRUE(host_.add(2));
+  host_.look(kNoon + 20 * kMinute - 1);
+  EXPECT_FALSE(host_.add(1));
+  host_.look(kNoon + 20 * kMinute);
+  EXPECT_TRUE(host_.add(1));
+  EXPECT_FALSE(host_.add(2));
+}
+
+TEST_F(SeenKeeperTest, ForgetsNothingWhileTheLoaderIsStoppedForTenWindows) {
+  host_.look(kNoon);
+  EXPECT_EQ(host_.add_many(0, 500), 500U);
+  host_.stop();
+  EXPECT_EQ(host_.count_of(0, 500), 500U);
+  EXPECT_TRUE(host_.add(1'000)) << "long after the window should have ended";
+  host_.start();
+  EXPECT_FALSE(host_.add(1'000)) << "it has not looked yet";
+  host_.look(kNoon + 100 * kMinute);
+  EXPECT_FALSE(host_.add(1'000)) << "the window has only just ended";
+  host_.look(kNoon + 110 * kMinute - 1);
+  EXPECT_FALSE(host_.add(1'000));
+  host_.look(kNoon + 110 * kMinute);
+  EXPECT_TRUE(host_.add(1'000));
+  EXPECT_EQ(host_.worker().attached().size(), 2U);
+}
+
+TEST_F(SeenKeeperTest, AKeyIsNewOnceInEachOfAThousandWindows) {
+  host_.config().windows = 1;
+  host_.start();
+  for (int window = 0; window < 1'000; ++window) {
+    host_.look(kNoon + window * 10 * kMinute);
+    ASSERT_TRUE(host_.add(7)) << window;
+    ASSERT_FALSE(host_.add(7)) << window;
+  }
+  EXPECT_EQ(host_.worker().page()->entry(999).plan.window.begins, kNoon + 999 * 10 * kMinute);
+}
+
+TEST_F(SeenKeeperTest, GoesOnWithWhatAnotherLoaderLeft) {
+  host_.look(kNoon);
+  EXPECT_EQ(host_.add_many(0, 500), 500U);
+  const SeenPage* const page = host_.worker().page();
+  host_.start();
+  host_.look(kNoon + kMinute);
+  EXPECT_EQ(host_.worker().page(), page) << "as it was mapped";
+  EXPECT_EQ(host_.add_many(0, 500), 0U);
+}
+
+TEST_F(SeenKeeperTest, GoesOnWithTheWindowWhenTheClockIsSetBack) {
+  host_.look(kNoon);
+  EXPECT_TRUE(host_.add(1));
+  host_.look(kNoon - 100 * kMinute);
+  EXPECT_FALSE(host_.add(1));
+  EXPECT_EQ(host_.worker().attached().size(), 1U);
+}
+
+TEST_F(SeenKeeperTest, EnlargesAWindowThatGetsMoreKeysAndKeepsTheRate) {
+  host_.config().fpr = 0.01;
+  host_.start();
+  host_.look(kNoon);
+  constexpr std::uint64_t kProbes = 200'000;
+  std::uint64_t first = 0;
+  for (int percent : {50, 100, 150, 300}) {
+    const std::uint64_t until = 20ULL * static_cast<unsigned>(percent);  // of 2,000 keys
+    for (; first < until; first += 100) {
+      host_.add_many(first, 100);
+      host_.look(kNoon + kMinute);
+    }
+    EXPECT_EQ(host_.count_of(0, first), first);
+    const double rate = static_cast<double>(host_.count_of(1'000'000, kProbes)) / kProbes;
+    // A window may use its half of the rate; sampling adds at most five standard deviations.
+    EXPECT_LT(rate, 0.005 + 5 * std::sqrt(0.005 / kProbes)) << percent << " %";
+  }
+  EXPECT_EQ(host_.worker().attached().size(), 3U) << "of 2,000, 4,000 and 8,000 keys";
+  EXPECT_FALSE(host_.report().is_full);
+}
+
+TEST_F(SeenKeeperTest, SaysThatAWindowIsFull) {
+  host_.config().keys = 100;
+  host_.start();
+  host_.look(kNoon);
+  for (std::uint64_t first = 0; first < 2'000; first += 20) {
+    host_.add_many(first, 20);
+    host_.look(kNoon + kMinute);
+  }
+  EXPECT_EQ(host_.worker().attached().size(), kFiltersPerWindow);
+  EXPECT_TRUE(host_.report().is_full);
+  EXPECT_EQ(host_.count_of(0, 2'000), 2'000U);
+  host_.look(kNoon + 10 * kMinute);
+  EXPECT_FALSE(host_.report().is_full);
+}
+
+TEST_F(SeenKeeperTest, FollowsLongerWindowsOfANewConfiguration) {
+  host_.look(kNoon + 10 * kMinute);
+  EXPECT_TRUE(host_.add(1));
+  host_.config().window = std::chrono::hours(1);
+  host_.config().on_unavailable = OnUnavailable::New;
+  host_.start();
+  host_.look(kNoon + 10 * kMinute);
+  EXPECT_FALSE(host_.add(1));
+  EXPECT_EQ(host_.worker().on_unavailable(), OnUnavailable::New);
+  host_.look(kNoon + 20 * kMinute);
+  EXPECT_FALSE(host_.add(1));
+  EXPECT_TRUE(host_.add(2));
+  const SeenPage& page = *host_.worker().page();
+  EXPECT_EQ(page.entry(1).plan.window.begins, kNoon + 20 * kMinute);
+  EXPECT_EQ(page.entry(1).plan.window.ends, kNoon + 60 * kMinute);
+  EXPECT_EQ(page.entry(1).plan.window.kept_for, 60 * kMinute);
+}
+
+TEST_F(SeenKeeperTest, BeginsAgainWhenThePageIsDamaged) {
+  host_.look(kNoon);
+  EXPECT_TRUE(host_.add(1));
+  SeenReader attached({.directory = host_.directory()}, "clicks");
+  EXPECT_TRUE(attached.follow());
+  const auto segments = segments_of(::getpid());
+  std::fstream(seen_directory(host_.directory()) + "/clicks/page").write("damaged", 7);
+  host_.start();
+  host_.look(kNoon);
+  EXPECT_FALSE(attached.follow()) << "it must not go on alone";
+  EXPECT_TRUE(host_.add(1));
+  EXPECT_FALSE(host_.add(1));
+  EXPECT_EQ(segments_of(::getpid()), segments);
+}
+
+TEST_F(SeenKeeperTest, BeginsAgainWhenItsFolderIsRemoved) {
+  host_.look(kNoon);
+  EXPECT_TRUE(host_.add(1));
+  const auto segments = segments_of(::getpid());
+  std::filesystem::remove_all(seen_directory(host_.directory()));
+  EXPECT_FALSE(host_.add(1));
+  host_.look(kNoon + 1);
+  EXPECT_EQ(host_.look(kNoon + 2).trouble, "");
+  EXPECT_TRUE(host_.add(1));
+  EXPECT_FALSE(host_.add(1));
+  EXPECT_EQ(segments_of(::getpid()), segments);
+}
+
+TEST_F(SeenKeeperTest, BeginsWindowsAgainAfterItHadAsManyFiltersAsASetMayHave) {
+  host_.config().windows = 256;
+  host_.config().keys = 20;
+  host_.config().fpr = 0.5;
+  host_.start();
+  std::uint64_t key = 0;
+  int window = 0;
+  for (; host_.look(kNoon + window * 10 * kMinute).trouble.empty(); ++window) {
+    ASSERT_LT(window, 256);
+    for (int second = 1; second < 4; ++second) {
+      host_.add_many(key, 60);
+      key += 60;
+      host_.look(kNoon + window * 10 * kMinute + second);
+    }
+  }
+  EXPECT_THAT(host_.report().trouble, HasSubstr("has 512 filters already"));
+  EXPECT_EQ(host_.count_of(0, key), key);
+  host_.look(kNoon + 257 * 10 * kMinute);
+  EXPECT_EQ(host_.report().trouble, "");
+  EXPECT_EQ(host_.worker().page()->entry(host_.worker().attached().end - 1).plan.window.begins,
+            kNoon + 257 * 10 * kMinute);
+}
+
+TEST_F(SeenKeeperTest, SaysThatTheClockWasAheadWhenTheWindowBegan) {
+  host_.look(kNoon + 60 * kMinute);
+  EXPECT_EQ(host_.look(kNoon + 59 * kMinute).trouble, "") << "as time servers may do";
+  EXPECT_THAT(host_.look(kNoon).trouble, HasSubstr("the clock was set back"));
+  EXPECT_EQ(host_.look(kNoon + 70 * kMinute).trouble, "");
+}
+
+TEST_F(SeenKeeperTest, LeavesASetThatAnotherLoaderKeeps) {
+  host_.look(kNoon);
+  LoaderConfig loader;
+  loader.directory = host_.directory();
+  SeenKeeper second(clicks_config(), loader, nullptr, [] { return true; });
+  second.look(std::chrono::steady_clock::now(), kNoon);
+  EXPECT_THAT(second.report().trouble, HasSubstr("clicks/lock: locked: another loader is at work on it"));
+  second.follow_clock(kNoon);
+  EXPECT_THAT(second.report().trouble, HasSubstr("locked")) << "until it has the lock";
+  EXPECT_TRUE(host_.add(1));
+}
+
+TEST_F(SeenKeeperTest, SaysThatTheDirectoryIsNotThere) {
+  LoaderConfig loader;
+  loader.directory = host_.directory() + "/missing";
+  SeenKeeper keeper(clicks_config(), loader, nullptr, [] { return true; });
+  keeper.look(std::chrono::steady_clock::now(), kNoon);
+  EXPECT_THAT(keeper.report().trouble, HasSubstr("missing/seen.d: No such file or directory"));
+}
+
+}  // namespace
+}  // namespace keysieve::test

@@ -1,0 +1,151 @@
+#include "tools/loader/config/seen_config.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <sstream>
+
+#include "core/base/set_name.hpp"
+#include "tools/program/accounts.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::uint32_t kMostWindows = kMaxSeenFilters / 2;  // the rest is for windows that need more filters
+constexpr std::uint64_t kMostKeys = 10'000'000'000;
+constexpr std::chrono::milliseconds kLongestWindow = std::chrono::hours(24) * 366;
+constexpr std::chrono::milliseconds kLeastSaveInterval{1'000};
+constexpr std::size_t kMaxHostBytes = 64;
+
+std::uint64_t keys_per_window(const std::string& text) {
+  const std::uint64_t keys = parse_key_count(text);
+  if (keys >= 1 && keys <= kMostKeys) return keys;
+  throw Error(ErrorKind::Usage,
+              fmt::format("\"{}\" is out of range: 1 to {}", text, format_count(kMostKeys)));
+}
+
+std::chrono::seconds window_length(const std::string& text) {
+  const auto length = parse_duration(text);
+  if (length >= std::chrono::seconds(1) && length <= kLongestWindow && length.count() % 1000 == 0)
+    return std::chrono::duration_cast<std::chrono::seconds>(length);
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: whole seconds, 1s to 366d", text));
+}
+
+std::uint32_t window_count(const std::string& text) {
+  const std::uint64_t count = parse_count(text);
+  if (count >= 1 && count <= kMostWindows) return static_cast<std::uint32_t>(count);
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: 1 to {}", text, kMostWindows));
+}
+
+double seen_fpr(const std::string& text) {
+  const double share = parse_share(text);
+  if (share > 0 && share < 1) return share;
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: above 0, below 1", text));
+}
+
+OnUnavailable on_unavailable_named(const std::string& name) {
+  const auto found = std::find_if(kOnUnavailable.begin(), kOnUnavailable.end(),
+                                  [&](OnUnavailable answer) { return to_string(answer) == name; });
+  if (found != kOnUnavailable.end()) return *found;
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is none of throw, new and seen", name));
+}
+
+std::chrono::milliseconds persist_interval(const std::string& text) {
+  const auto interval = parse_duration(text);
+  if (interval >= kLeastSaveInterval && interval <= kLongestWindow) return interval;
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: 1s to 366d", text));
+}
+
+// Part of record keys.
+std::string host_name(const std::string& text) {
+  const auto is_allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_';
+  };
+  if (!text.empty() && text.size() <= kMaxHostBytes && std::all_of(text.begin(), text.end(), is_allowed))
+    return text;
+  throw Error(ErrorKind::Usage,
+              fmt::format("\"{}\" is not a host: 1 to {} letters, digits, - . _", text, kMaxHostBytes));
+}
+
+std::vector<std::string> host_names(const std::string& text) {
+  std::istringstream words(text);
+  std::vector<std::string> hosts;
+  for (std::string word; words >> word;) hosts.push_back(host_name(word));
+  return hosts;
+}
+
+std::string own_host_name() {
+  std::array<char, kMaxHostBytes + 1> name{};
+  if (::gethostname(name.data(), name.size()) != 0) return "";
+  return name.data();
+}
+
+// All need a store.
+void read_saving(ConfigTable& table, SeenConfig& seen) {
+  seen.store = table.text("store").value_or("");
+  for (const char* key : {"persist_interval", "host", "hosts"}) {
+    if (seen.store.empty() && table.text_or_number(key)) table.fail(key, "needs a store");
+  }
+  if (seen.store.empty()) return;
+  seen.persist_interval = table.parsed("persist_interval", persist_interval).value_or(seen.persist_interval);
+  seen.host = table.parsed("host", host_name).value_or(own_host_name());
+  seen.other_hosts = table.parsed("hosts", host_names).value_or(seen.other_hosts);
+  if (seen.other_hosts.empty()) return;
+  if (std::erase(seen.other_hosts, seen.host) == 0)
+    table.fail("hosts",
+               fmt::format("does not name this host, \"{}\": set host if it has another name", seen.host));
+}
+
+// The last filter that a window can grow to has the lowest rate and the most keys.
+void check_last_filter(ConfigTable& table, const SeenConfig& seen) {
+  const auto check = [&](const char* key, std::uint64_t keys, const std::string& why) {
+    try {
+      constexpr int kGrowth = kFiltersPerWindow - 1;
+      seen_size(keys << kGrowth, std::ldexp(seen.fpr / seen.windows / 2, -kGrowth));
+    } catch (const Error& error) {
+      table.fail(key, why + error.what());
+    }
+  };
+  check("fpr", 1, "");
+  check("keys", seen.keys, "a window may grow to a filter of 8 times as many: ");
+}
+
+}  // namespace
+
+SeenPlan seen_plan(const SeenConfig& config, const SeenWindow& window) {
+  const double rate = config.fpr / config.windows / 2;
+  return {.window = window,
+          .growth = 0,
+          .capacity = config.keys,
+          .rate = rate,
+          .size = seen_size(config.keys, rate)};
+}
+
+SeenWindow seen_window(const SeenConfig& config, UnixSeconds moment) noexcept {
+  const UnixSeconds length = config.window.count();
+  const UnixSeconds ends = moment - moment % length + length;
+  return {moment, ends, length * (config.windows - 1)};
+}
+
+SeenConfig read_seen(ConfigTable& table) {
+  SeenConfig seen;
+  for (const char* key : {"name", "keys", "window"}) table.require(key);
+  seen.name = *table.parsed("name", checked_set_name);
+  seen.keys = *table.parsed("keys", keys_per_window);
+  seen.window = *table.parsed("window", window_length);
+  seen.windows = table.parsed("windows", window_count).value_or(seen.windows);
+  seen.fpr = table.parsed("fpr", seen_fpr).value_or(seen.fpr);
+  seen.on_unavailable = table.parsed("on_unavailable", on_unavailable_named).value_or(seen.on_unavailable);
+  seen.group = table.parsed("group", group_named);
+  read_saving(table, seen);
+  table.reject_unknown_keys();
+  check_last_filter(table, seen);
+  return seen;
+}
+
+}  // namespace keysieve

@@ -1,0 +1,25 @@
+// What a running loader knows about one seen set that shared memory does not show.
+#pragma once
+
+#include <string>
+
+#include "core/base/clock.hpp"
+
+namespace keysieve {
+
+struct SeenReport {
+  std::string name;
+  std::string store;                 // empty: nothing is saved
+  std::string trouble;               // empty: all is well
+  int exit_status = 0;               // of --once, by the kind of the trouble
+  bool is_full = false;              // its newest window has more keys than all its filters are made for
+  UnixSeconds saved_at = 0;          // 0: not since the last reload
+  std::uint64_t shards_written = 0;  // to the store, since the last reload
+  std::uint64_t shards_merged = 0;   // from other hosts, since the last reload
+
+  std::uint64_t shards_lost = 0;  // that the store should have had when the set was restored
+
+  friend bool operator==(const SeenReport&, const SeenReport&) = default;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,56 @@
+#include "tools/status/seen_status.hpp"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tools/program/optional_json.hpp"
+#include "tools/status/directory_status.hpp"
+
+namespace keysieve {
+std::vector<std::string> seen_sets_in(const std::string& directory) {
+  const std::string folder = seen_directory(directory);
+  std::error_code failure;
+  if (!std::filesystem::exists(folder, failure)) return {};
+  return sets_in(folder);
+}
+
+SeenStatus seen_status(const std::string& directory, const std::string& set_name) {
+  SeenReader reader(
+      {.directory = directory, .trusted_owner = trusted_owner_of(directory, std::string(kSeenFolder))},
+      set_name);
+  reader.follow();
+  SeenStatus status;
+  status.name = set_name;
+  status.availability = reader.availability();
+  status.reason = reader.reason();
+  if (reader.page() != nullptr) {
+    status.on_unavailable = reader.on_unavailable();
+    status.looked_at = reader.page()->looked_at.load(std::memory_order_relaxed);
+  }
+  if (reader.is_ready()) status.live = seen_facts(reader);
+  return status;
+}
+
+nlohmann::ordered_json to_json(const SeenStatus& status) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"set", status.name},
+               {"availability", to_string(status.availability)},
+               {"reason", status.reason.empty() ? Json() : Json(status.reason)},
+               {"on_unavailable", status.on_unavailable ? Json(to_string(*status.on_unavailable)) : Json()},
+               {"looked_at", status.looked_at == 0 ? Json() : Json(status.looked_at)}};
+  if (!status.live) return json;
+  const SeenFacts& live = *status.live;
+  json.update({{"windows", live.windows},
+               {"filters", live.filters},
+               {"window_keys", live.keys},
+               {"window_capacity", live.capacity},
+               {"estimated_fpr", live.estimated_fpr},
+               {"target_fpr", live.target_fpr},
+               {"bytes", live.bytes},
+               {"oldest_begins", live.oldest_begins},
+               {"newest_begins", live.newest_begins},
+               {"newest_ends", live.newest_ends}});
+  return json;
+}
+
+}  // namespace keysieve

@@ -1,0 +1,30 @@
+// One seen set of a directory as a worker sees it at this moment: its windows, and how many keys they have.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/seen/seen_facts.hpp"
+
+namespace keysieve {
+
+struct SeenStatus {
+  std::string name;
+  Availability availability = Availability::Missing;
+  std::string reason;                           // empty: nothing is wrong
+  std::optional<OnUnavailable> on_unavailable;  // nothing: there is no page
+  UnixSeconds looked_at = 0;                    // by the loader; 0: never
+  std::optional<SeenFacts> live;                // while it is ready
+};
+
+// The seen sets that have a folder in the directory, by name. Throws MissingInput, Permission.
+std::vector<std::string> seen_sets_in(const std::string& directory);
+
+// Looks with a new reader, which trusts the directory's owner. Reads up to 4 MiB of the filters.
+SeenStatus seen_status(const std::string& directory, const std::string& set_name);
+
+nlohmann::ordered_json to_json(const SeenStatus& status);
+
+}  // namespace keysieve
