@@ -1,9 +1,11 @@
-// Chunks and pointer records from a store are decoded or refused with an Error; an accepted pointer record
-// means the same after it was written and read again. Input: the value.
+// Chunks, pointer records and lists of saved filters from a store are decoded or refused with an Error; what
+// is accepted means the same after it was written and read again. Input: the value; of a list what its
+// checksum covers.
 #include <cstdint>
 #include <string_view>
 
 #include "core/base/error.hpp"
+#include "tools/loader/seen/saved_filters.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/pointer_record.hpp"
 
@@ -31,6 +33,16 @@ void decode_as_pointer(std::string_view value) {
   }
 }
 
+void decode_as_saved_filters(std::string_view payload) {
+  const std::string value = encode_chunk(0, as_bytes(payload));
+  try {
+    if (encode(decode_saved_filters(value, "fuzz")) != value) __builtin_trap();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data) throw;
+    // Refused with a reason.
+  }
+}
+
 }  // namespace
 }  // namespace keysieve
 
@@ -38,5 +50,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view value(reinterpret_cast<const char*>(data), size);
   keysieve::decode_as_chunk(value);
   keysieve::decode_as_pointer(value);
+  keysieve::decode_as_saved_filters(value);
   return 0;
 }

@@ -18,7 +18,6 @@ Daemon::Daemon(LoaderCommandLine command_line, LoaderConfig config, const Health
 void Daemon::run() {
   do {
     status_.follow(config_.status);
-    loader_->look_at_seen_sets();  // before a round that may take long
     loader_->round();
     is_first_round_ = false;
   } while (follow_until_next_round() == Next::Round);

@@ -50,6 +50,7 @@ void Loader::round() {
     refresher.publish_cached(std::chrono::steady_clock::now());
     board_.post(board_.recorder(refresher.set_name()));
   }
+  look_at_seen_sets();
   board_.post_ready(is_ready());
   const SteadyTime now = std::chrono::steady_clock::now();
   for (WatchedStore& store : stores_) {
@@ -76,7 +77,8 @@ void Loader::look_at_seen_sets() {
 }
 
 void Loader::follow_clock_of_seen_sets() {
-  if (std::chrono::steady_clock::now() < seen_sets_due_at_) return;
+  const bool is_look_due_at_once = seen_sets_due_at_ == SteadyTime{};
+  if (is_look_due_at_once || std::chrono::steady_clock::now() < seen_sets_due_at_) return;
   for (SeenKeeper& keeper : keepers_) keeper.follow_clock(unix_now());
   seen_sets_due_at_ = std::chrono::steady_clock::now() + SeenKeeper::kPause;
 }
@@ -189,7 +191,8 @@ std::optional<std::string> Loader::unsaved_adds() {
 }
 
 bool Loader::is_ready() const {
-  return std::none_of(refreshers_.begin(), refreshers_.end(),
+  return std::ranges::all_of(keepers_, &SeenKeeper::was_looked_at) &&
+         std::none_of(refreshers_.begin(), refreshers_.end(),
                       [](const SetRefresher& refresher) { return holds_back_ready(refresher.outcome()); });
 }
 

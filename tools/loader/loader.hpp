@@ -27,8 +27,8 @@ class Loader {
   Loader& operator=(const Loader&) = delete;
 
   // Refreshes the sets of the stores that are due: one poll interval, give or take its jitter, after their
-  // last round. A set in trouble does not stop the others from being refreshed. Sets with nothing live are
-  // published from the cache before the first store is asked.
+  // last round. A set in trouble does not stop the others from being refreshed. Before the first store is
+  // asked, sets with nothing live are published from the cache. Seen sets come next.
   void round();
   // When the next store is due.
   [[nodiscard]] SteadyTime round_due_at() const;
@@ -55,7 +55,7 @@ class Loader {
   // Why this object must not be replaced by another: adds would be lost. Nothing when they would not.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
 
-  // As of the last refresh of each: no set holds it back.
+  // As of the last refresh of each: no set holds it back, and every seen set was looked at.
   [[nodiscard]] bool is_ready() const;
   // 0 when every set is live and equal to its store, and every seen set is kept, else the highest of the
   // sets' exit statuses.

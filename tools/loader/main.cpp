@@ -18,7 +18,6 @@ int refresh_once(const LoaderCommandLine& line, const LoaderConfig& config) {
   set_log_level(line.log_level.value_or(config.log_level));
   StatusBoard unread;
   Loader loader(config, unread, [] { return true; });
-  loader.look_at_seen_sets();
   loader.round();
   while (loader.has_more()) loader.refresh_woken();
   return loader.exit_status();

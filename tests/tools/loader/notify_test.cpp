@@ -149,6 +149,30 @@ class SilentStore {
   FileDescriptor client_;
 };
 
+// They have no cache: only their store knows what was seen before a reboot.
+TEST_F(KeysievedNotify, IsReadyOnceItHasAskedForSeenSetsButPublishesFromTheCacheFirst) {
+  site_.push("tags", kKeys);
+  site_.configure(tags_set);
+  start();
+  ASSERT_TRUE(is_told("READY=1\nSTATUS=1 of 1 set current\n")) << told_;
+  keysieved_->stop();
+  site_.wipe_shared_memory();
+  read_all();
+  told_.clear();
+  const std::string path = site_.root() / "silent";
+  SilentStore silent(path);
+  site_.configure(tags_set + "[store.seen]\nurl = \"redis+unix://" + path + "?timeout=1h\"\n" +
+                  "[[seen]]\nname = \"clicks\"\nkeys = 400\nwindow = \"1h\"\nstore = \"seen\"\n");
+  start();
+  ASSERT_TRUE(eventually([&] { return silent.is_asked(); })) << log();
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  read_all();
+  EXPECT_EQ(told_.find("READY"), std::string::npos) << told_;
+  silent.hang_up();
+  EXPECT_TRUE(is_told("READY=1\nSTATUS=0 of 2 sets current; tags: the store was not asked yet; clicks: "))
+      << told_;
+}
+
 TEST_F(KeysievedNotify, GivesASignOfLifeBetweenTwoStoresThatHang) {
   std::list<SilentStore> silent;
   std::string stores;

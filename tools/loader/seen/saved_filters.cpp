@@ -24,10 +24,10 @@ static_assert(kChunkHeaderBytes + sizeof(StoredList) + kMaxSeenFilters * sizeof(
               kMaxValueBytes);
 
 bool is_possible(const SavedFilter& saved) noexcept {
-  const SeenWindow& window = saved.plan.window;
-  return is_moment(window.begins) && is_moment(window.ends) && is_moment(window.kept_for) &&
-         saved.plan.growth < kFiltersPerWindow && saved.plan.size.is_possible() &&
-         saved.shards <= saved.plan.size.shards();
+  const SeenPlan& plan = saved.plan;
+  return is_moment(plan.window.begins) && is_moment(plan.window.ends) && is_moment(plan.window.kept_for) &&
+         plan.growth < kFiltersPerWindow && plan.capacity != 0 && plan.rate > 0 && plan.rate < 1 &&
+         plan.size.is_possible() && saved.shards <= plan.size.shards();
 }
 
 }  // namespace

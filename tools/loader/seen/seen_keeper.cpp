@@ -29,6 +29,7 @@ SeenKeeper::SeenKeeper(const SeenConfig& config, const LoaderConfig& loader, Sto
 
 void SeenKeeper::look(SteadyTime steady_now, UnixSeconds now) {
   if (!is_open_) with_report(clock_trouble_, [&] { open(steady_now, now); });
+  was_looked_at_ = true;
   follow_clock(now);
   if (is_open_ && store_ != nullptr && steady_now >= exchange_at_) exchange(steady_now, now);
 }

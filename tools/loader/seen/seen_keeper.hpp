@@ -33,6 +33,8 @@ class SeenKeeper {
   // The next look() asks the store, even one that has just failed.
   void try_again_now();
 
+  // Workers can add keys, or the report says why not.
+  [[nodiscard]] bool was_looked_at() const noexcept { return was_looked_at_; }
   [[nodiscard]] const SeenReport& report() const noexcept { return report_; }
 
  private:
@@ -62,6 +64,7 @@ class SeenKeeper {
   std::optional<SeenExchange> exchange_;
   std::unique_ptr<SeenWriter> writer_;  // nullptr until its lock is ours
   bool is_open_ = false;
+  bool was_looked_at_ = false;
   bool is_exchanging_ = false;  // nothing may be retired, though the clock is followed
   SteadyTime exchange_at_{};
   std::uint32_t watched_ = 0;  // number of the newest filter, as of the last look

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "tests/support/forked.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/store_kinds.hpp"
@@ -361,9 +363,10 @@ TEST(SavedFilters, AreRefusedIfAnyByteIsWrong) {
 }
 
 TEST(SavedFilters, AreRefusedIfNoLoaderWritesSuch) {
-  const auto is_refused = [](const SeenSize& size, UnixSeconds ends) {
+  const auto is_refused = [](const SeenSize& size, UnixSeconds ends, std::uint64_t capacity = 1'000,
+                             double rate = 1e-5) {
     SavedFilter filter;
-    filter.plan = {{1, ends, 3}, 0, 1'000, 1e-5, size};
+    filter.plan = {{1, ends, 3}, 0, capacity, rate, size};
     try {
       decode_saved_filters(encode(SavedFilters{77, {filter}}), "record");
       return false;
@@ -378,6 +381,10 @@ TEST(SavedFilters, AreRefusedIfNoLoaderWritesSuch) {
   EXPECT_TRUE(is_refused({512, 0}, 2));
   EXPECT_TRUE(is_refused({512, kMaxKeyBits + 1}, 2));
   EXPECT_TRUE(is_refused({512, 10}, -1));
+  EXPECT_TRUE(is_refused({512, 10}, 2, 0));
+  EXPECT_TRUE(is_refused({512, 10}, 2, 1'000, 0));
+  EXPECT_TRUE(is_refused({512, 10}, 2, 1'000, 1));
+  EXPECT_TRUE(is_refused({512, 10}, 2, 1'000, std::nan("")));
 }
 
 }  // namespace
