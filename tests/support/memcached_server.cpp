@@ -17,7 +17,7 @@ MemcachedServer::MemcachedServer(std::vector<std::string> options, At at)
 }
 
 void MemcachedServer::start() {
-  ProgramCall call{.program = "memcached", .arguments = {"-u", "root", "-U", "0", "-t", "1"}};
+  ProgramCall call{.program = "memcached", .arguments = {"-u", "root", "-U", "0", "-t", "1", "-m", "2048"}};
   if (at_ == At::UnixSocket) {
     call.arguments.insert(call.arguments.end(), {"-s", socket_path()});
   } else {

@@ -16,7 +16,8 @@ class MemcachedServer {
  public:
   enum class At { UnixSocket, LoopbackPort };
 
-  // Takes further command-line options, for example {"-m", "2"}. Returns when it accepts connections.
+  // Takes further command-line options, for example {"-m", "2"} for 2 MiB; without that one it has room for
+  // the largest snapshot of the tests. Returns when it accepts connections.
   explicit MemcachedServer(std::vector<std::string> options = {}, At at = At::UnixSocket);
 
   // Empty again after kill() and start(), at the same address.

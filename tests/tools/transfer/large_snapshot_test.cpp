@@ -1,6 +1,7 @@
 // Pushes a snapshot of 1 GiB to every store and pulls it, in processes with bounded memory. It takes
 // minutes, 3 GiB of disk and as much memory, so ctest leaves it out; `tools/test large` runs it.
 #include <gmock/gmock.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <chrono>
@@ -37,6 +38,7 @@ std::uint64_t private_bytes() {
 template <typename Work>
 int run_with_memory(std::uint64_t bytes, Work work) {
   return run_in_process([&] {
+    ::malloc_trim(0);  // what the parent has freed would come on top
     const rlim_t most = private_bytes() + bytes;
     const rlimit limit{most, most};
     if (::setrlimit(RLIMIT_DATA, &limit) != 0) return kUnexpected;
