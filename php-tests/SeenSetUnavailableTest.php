@@ -153,7 +153,7 @@ final class SeenSetUnavailableTest extends TestCase
         file_put_contents("$folder/add.php", <<<'PHP'
             <?php
             $set = new KeySieve\SeenSet('interrupted');
-            for ($first = 0; $set->availability()->name === 'Ready'; $first += 50_000) {
+            for ($first = 0; $set->availability()->name === 'Ready'; $first = ($first + 50_000) % 3_000_000) {
                 $isNew = $set->addManyIfNew(range($first, $first + 49_999));
                 echo "added\n";
             }

@@ -100,6 +100,7 @@ void Daemon::tell_service() {
 
 void Daemon::say_ready_when_it_is() {
   if (has_said_ready_ || !loader_->is_ready() || Signals::is_stop_pending()) return;
+  board_.post_ready(true);
   service_.ready(loader_->summary());
   has_said_ready_ = true;
 }

@@ -64,6 +64,7 @@ void Loader::round() {
 
 void Loader::look_at_seen_sets() {
   if (std::chrono::steady_clock::now() < seen_sets_due_at_) return;
+  seen_sets_due_at_ = std::chrono::steady_clock::now() + SeenKeeper::kPause;  // the clock goes on meanwhile
   for (SeenKeeper& keeper : keepers_) {
     if (!on_progress_()) return;
     keeper.look(std::chrono::steady_clock::now(), unix_now());

@@ -60,6 +60,13 @@ class SeenSets : public ::testing::Test {
             .size = size};
   }
 
+  // No absent key seems to be there, even when it holds 10,000.
+  static SeenPlan roomy_plan(UnixSeconds expires_at = kForever) {
+    SeenPlan roomy = plan(expires_at);
+    roomy.size.words *= 16;
+    return roomy;
+  }
+
   static void expect_missing(SeenReader& reader, const ::testing::Matcher<std::string>& reason) {
     EXPECT_FALSE(reader.follow());
     EXPECT_EQ(reader.availability(), Availability::Missing);

@@ -96,13 +96,6 @@ class SteppedAdd : public test::SeenSets {
     std::atomic<Answer> answer{Answer::None};
   };
 
-  // So few keys come into it that no absent one seems to be there.
-  static SeenPlan roomy_plan(UnixSeconds expires_at) {
-    SeenPlan roomy = plan(expires_at);
-    roomy.size.words *= 16;
-    return roomy;
-  }
-
   // A worker that was killed costs a new one.
   static std::vector<std::size_t> moments(const SteppedProcess::Trace& trace, Fate fate) {
     constexpr std::size_t kBefore = 8;

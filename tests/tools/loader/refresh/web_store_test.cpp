@@ -154,6 +154,7 @@ TEST_F(SetRefresherAtAWebServer, IsNotMovedBackByAPointerFromBeforeTheStoreCount
   const std::string folder = server_.folder("store");
   const std::string old = server_.folder("old");
   fs::copy(folder, old, fs::copy_options::recursive);
+  fs::last_write_time(old + "/.changes", fs::file_time_type::clock::now() - std::chrono::hours(1));
   fs::remove_all(folder);
   EXPECT_EQ(site_.push("tags", kMoreKeys, folder_url_).generation, 1U);
   expect_follows(kMoreKeys);

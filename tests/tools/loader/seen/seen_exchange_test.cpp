@@ -29,22 +29,22 @@ class SavedSeenSet : public ::testing::TestWithParam<StoreKind> {
 TEST_P(SavedSeenSet, ARebootLosesWhatWasAddedSinceTheLastSaveAlone) {
   SeenHost host(clicks_config(), url_);
   host.look(kNoon);
-  EXPECT_EQ(host.add_many(0, 1'000), 1'000U);
+  EXPECT_EQ(host.add_many(0, 500), 500U);
   host.look(kNoon + 10 * kMinute);
-  EXPECT_EQ(host.add_many(1'000, 1'000), 1'000U);
+  EXPECT_EQ(host.add_many(500, 500), 500U);
   EXPECT_EQ(host.look(kNoon + 11 * kMinute).trouble, "");
-  EXPECT_EQ(host.add_many(2'000, 10), 10U);
+  EXPECT_EQ(host.add_many(1'000, 10), 10U);
   const std::uint32_t filters = host.worker().attached().size();
   host.reboot();
   EXPECT_FALSE(host.worker().is_ready());
 
   host.start();
   EXPECT_EQ(host.look(kNoon + 12 * kMinute).trouble, "");
-  EXPECT_EQ(host.add_many(0, 2'000), 0U);
-  EXPECT_EQ(host.add_many(2'000, 10), 10U);
+  EXPECT_EQ(host.add_many(0, 1'000), 0U);
+  EXPECT_EQ(host.add_many(1'000, 10), 10U);
   EXPECT_EQ(host.worker().attached().size(), filters) << "the newest goes on";
   host.look(kNoon + 20 * kMinute);
-  EXPECT_EQ(host.add_many(0, 1'000), 1'000U) << "their window is over";
+  EXPECT_EQ(host.add_many(0, 500), 500U) << "their window is over";
 }
 
 // The loader was stopped when the window should have ended, and keys came in until it was back.
@@ -210,11 +210,11 @@ TEST_P(SavedSeenSet, AWindowThatGrowsAtItsVeryEndReachesTheOthers) {
   EXPECT_EQ(web1.look(kNoon + 10 * kMinute + 1).trouble, "");
   EXPECT_EQ(web1.add_many(0, 3'000), 0U);
   EXPECT_EQ(web1.worker().attached().size(), 4U) << "the newest window must take the keys, so it has grown";
-  EXPECT_EQ(web1.add_many(10'000, 100), 100U);
+  EXPECT_EQ(web1.add_many(10'000, 10), 10U);
   web1.look(kNoon + 20 * kMinute);
-  EXPECT_EQ(web1.count_of(10'000, 100), 100U);
+  EXPECT_EQ(web1.count_of(10'000, 10), 10U);
   web1.look(kNoon + 30 * kMinute);
-  EXPECT_EQ(web1.count_of(10'000, 100), 0U);
+  EXPECT_EQ(web1.count_of(10'000, 10), 0U);
 }
 
 TEST_P(SavedSeenSet, AHostWithOtherFiltersKeepsNobodyElseFromBeingMerged) {
@@ -239,7 +239,7 @@ TEST_P(SavedSeenSet, AHostWithOtherFiltersKeepsNobodyElseFromBeingMerged) {
 TEST_P(SavedSeenSet, IsSavedAgainWhenTheStoreHasLostIt) {
   SeenHost host(clicks_config(), url_);
   host.look(kNoon);
-  EXPECT_EQ(host.add_many(0, 1'000), 1'000U);
+  EXPECT_EQ(host.add_many(0, 500), 500U);
   host.look(kNoon + 1);
   const auto store = open_store(url_);
   for (const std::string& key : store->keys_with_prefix("keysieve:seen.d:")) store->remove_many({&key, 1});
@@ -247,7 +247,7 @@ TEST_P(SavedSeenSet, IsSavedAgainWhenTheStoreHasLostIt) {
   host.reboot();
   host.start();
   EXPECT_EQ(host.look(kNoon + 3).shards_lost, 0U);
-  EXPECT_EQ(host.add_many(0, 1'000), 0U);
+  EXPECT_EQ(host.add_many(0, 500), 0U);
 }
 
 TEST_P(SavedSeenSet, GoesOnWithoutTheShardsThatAreDamagedAndSaysHowMany) {
