@@ -60,7 +60,8 @@ bool SeenWriter::adopt() {
   return true;
 }
 
-// False if one is not there any more. What cannot be attached for another reason must not be replaced.
+// False if one is not there any more, or is another user's. What cannot be attached for another reason must
+// not be replaced.
 bool SeenWriter::attach_all() {
   const SeenState all = state();
   if (!all.is_possible()) return false;
@@ -70,7 +71,7 @@ bool SeenWriter::attach_all() {
     try {
       segment = Segment::attach(of.segment_key, of.plan.bytes(), ::geteuid(), folder_.path());
     } catch (const Error& failure) {
-      if (failure.kind() == ErrorKind::CannotCreate) throw;
+      if (failure.kind() != ErrorKind::MissingInput && failure.kind() != ErrorKind::NotTrusted) throw;
       return false;
     }
     const SeenFilter filter = filter_of(of, segment.bytes(), folder_.path());

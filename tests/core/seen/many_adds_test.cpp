@@ -1,5 +1,5 @@
-// Eight workers and 1,000 windows, with and without kill -9: how often each key is new. The program many_adds
-// does the same in full size.
+// Eight workers and 1,000 windows, with and without kill -9: how often each key is new.
+// large_seen_test does the same in full size.
 #include "tests/core/seen/many_adds.hpp"
 
 #include <array>

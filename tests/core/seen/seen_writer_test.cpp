@@ -1,6 +1,7 @@
 #include "core/seen/seen_writer.hpp"
 
 #include <sys/resource.h>
+#include <sys/shm.h>
 
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
@@ -332,6 +333,34 @@ TEST_F(SeenWriterTest, WorksForAUserThatIsNotRoot) {
     return works ? 0 : 1;
   };
   EXPECT_EQ(run_as(kOtherUser, kWorkerGroup, retire_all), 0);
+}
+
+TEST_F(SeenWriterTest, LeavesASetAsItWasWhoseMemoryItMayNotLookAt) {
+  if (!is_root()) GTEST_SKIP() << "only root can become another user, for whom modes count";
+  ASSERT_EQ(::chown(directory_.path().c_str(), kOtherUser, kWorkerGroup), 0);
+  const auto set_mode = [](std::uint32_t key, unsigned short mode) {
+    const int id = ::shmget(static_cast<key_t>(key), 0, 0);
+    shmid_ds status{};
+    status.shm_perm.uid = kOtherUser;
+    status.shm_perm.gid = kWorkerGroup;
+    status.shm_perm.mode = mode;
+    return ::shmctl(id, IPC_SET, &status) == 0;
+  };
+  const auto adopt = [&] {
+    const std::uint32_t key = started_writer(kWorkerGroup).entry(0).segment_key;
+    bool is_refused = false;
+    if (!set_mode(key, 0)) return test::kUnexpected;
+    try {
+      static_cast<void>(writer(kWorkerGroup).adopt());
+    } catch (const Error& error) {
+      is_refused = error.kind() == ErrorKind::Permission;
+    }
+    if (!set_mode(key, 0660)) return test::kUnexpected;
+    const bool is_there = writer(kWorkerGroup).adopt();
+    remove_segment(key);
+    return is_refused && is_there ? 0 : 1;
+  };
+  EXPECT_EQ(run_as(kOtherUser, kWorkerGroup, adopt), 0);
 }
 
 }  // namespace
