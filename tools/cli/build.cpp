@@ -153,7 +153,7 @@ void read_list(const BuildOptions& options, const std::string& path, const Snaps
                Add add) {
   ProgressLine progress("reading " + key_source(path));
   KeyFileFormat format = options.format;
-  format.max_key_bytes = builder.most_key_bytes();
+  format.max_key_bytes = std::min(format.max_key_bytes, builder.most_key_bytes());
   const KeysRead read =
       read_keys_in_threads(path, format, builder.threads(), [&](unsigned thread, auto keys) {
         const std::uint64_t given = add(thread, keys);

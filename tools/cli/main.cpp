@@ -150,9 +150,10 @@ int main(int argc, char** argv) {
     complain(error.what());
     return outcome.error_status.value_or(exit_status_of(error.kind()));
   } catch (const std::exception& error) {
-    complain(error.what());
+    complain(text_of(error));
     // The library that prints throws when the system takes no more.
-    const int status = std::ferror(stdout) != 0 ? exit_status_of(ErrorKind::CannotCreate) : kExitInternal;
+    const int status =
+        std::ferror(stdout) != 0 ? exit_status_of(ErrorKind::CannotCreate) : exit_status_of(error);
     return outcome.error_status.value_or(status);
   }
 }

@@ -52,6 +52,8 @@ bool KeyBlocks::take(Block& block) {
     const std::string_view text(block.buffer.data(), filled);
     const auto last = text.substr(searched).rfind(format_.nul_separated ? '\0' : '\n');
     if (last == std::string_view::npos) {
+      // The splitter refuses a line with a NUL, so its end need not be read.
+      if (!format_.nul_separated && text.find('\0', searched) != std::string_view::npos) break;
       // A CR at the end need not be part of the key.
       if (text.size() - (text.ends_with('\r') ? 1 : 0) > format_.max_key_bytes) throw without_end();
       continue;

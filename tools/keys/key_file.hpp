@@ -13,10 +13,13 @@
 
 namespace keysieve {
 
+// A file of another kind, or a pipe that never ends a line, must not fill the memory.
+inline constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 20;
+
 struct KeyFileFormat {
   bool nul_separated = false;  // then empty keys count, and CR and LF are ordinary bytes
   bool allow_cr = false;
-  std::size_t max_key_bytes = SIZE_MAX;  // a longer key is an error
+  std::size_t max_key_bytes = kMaxKeyBytes;  // a longer key is an error
 };
 
 // Names a list of keys in messages: its path, or "standard input" for "-".

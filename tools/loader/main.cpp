@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "keysieved: {}\n", error.what());
     return exit_status_of(error.kind());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "keysieved: {}\n", error.what());
-    return kExitInternal;
+    fmt::print(stderr, "keysieved: {}\n", text_of(error));
+    return exit_status_of(error);
   }
 }

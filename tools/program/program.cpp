@@ -1,6 +1,18 @@
 #include "tools/program/program.hpp"
 
+#include <new>
+
 namespace keysieve {
+namespace {
+
+constexpr int kExitInternal = 70;
+constexpr int kExitNoMemory = 71;
+
+bool is_lack_of_memory(const std::exception& error) noexcept {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+}
+
+}  // namespace
 
 int exit_status_of(ErrorKind kind) noexcept {
   switch (kind) {
@@ -33,6 +45,14 @@ int exit_status_of(ErrorKind kind) noexcept {
       return 78;
   }
   return kExitInternal;
+}
+
+int exit_status_of(const std::exception& error) noexcept {
+  return is_lack_of_memory(error) ? kExitNoMemory : kExitInternal;
+}
+
+std::string text_of(const std::exception& error) {
+  return is_lack_of_memory(error) ? "not enough memory" : error.what();
 }
 
 }  // namespace keysieve

@@ -2,6 +2,8 @@
 // line.
 #pragma once
 
+#include <exception>
+#include <string>
 #include <string_view>
 
 #include "core/base/error.hpp"
@@ -14,6 +16,10 @@ inline constexpr std::string_view kVersion = KEYSIEVE_VERSION;
 // sysexits: 64 usage, 65 bad data or incompatible, 66 input missing, 69 store unreachable, 73 cannot create,
 // 75 locked, 77 permission or login, 78 config.
 int exit_status_of(ErrorKind kind) noexcept;
-inline constexpr int kExitInternal = 70;  // an exception that is not an Error
+
+// An exception that is not an Error: 71 if memory ran out, else 70.
+int exit_status_of(const std::exception& error) noexcept;
+// What users read of it.
+std::string text_of(const std::exception& error);
 
 }  // namespace keysieve

@@ -102,6 +102,11 @@ class HttpStore final : public Store {
     return file == nullptr ? std::vector<LogEntry>() : file->read_after(after, max_entries);
   }
 
+  LogPosition trimmed_to(const std::string& log) override {
+    LogFile* file = copy_of_log(log);
+    return file == nullptr ? LogPosition{} : file->trimmed_to();
+  }
+
   void distrust_copies() override { copies_->are_outdated(); }
 
   LogPosition end_of(const std::string& log) override {
@@ -187,6 +192,10 @@ class HttpStore final : public Store {
     if (copy.body) {
       copy.log.emplace(in_memory(*copy.body, shown(file_name)), shown(file_name));
       copy.body.reset();
+      if (!copy.log->is_whole()) {
+        copy = {};
+        throw Error(ErrorKind::Unavailable, shown(file_name) + " ends in the middle of an entry");
+      }
     }
     return copy.log ? &*copy.log : nullptr;
   }

@@ -94,7 +94,7 @@ void LogFile::append(std::span<const LogEntry> entries) {
   open(O_RDWR | O_CREAT);
   find_end();
   check_entries(path_, end_.position, entries);
-  if (end_.offset < size_of(file_, path_)) rewrite_above(kBeforeAll);  // without the torn frame
+  if (end_.offset < size_of(file_, path_)) rewrite_above(find_trimmed_to());  // without the torn frame
   const bool is_new = end_.offset == 0;
   while (!entries.empty()) {
     const auto of_frame = entries.first(entries_of_one_frame(entries));
@@ -124,11 +124,22 @@ LogPosition LogFile::end() {
   return end_.position;
 }
 
+LogPosition LogFile::trimmed_to() {
+  if (!open(O_RDONLY)) return {};
+  return find_trimmed_to();
+}
+
+bool LogFile::is_whole() {
+  if (!open(O_RDONLY)) return true;
+  find_end();
+  return end_.offset == size_of(file_, path_);
+}
+
 void LogFile::trim(const LogPosition& up_to) {
   const auto first = read_after(kBeforeAll, 1);
   if (first.empty() || first.front().position > up_to) return;
   find_end();
-  rewrite_above(up_to);
+  rewrite_above(std::min(up_to, end_.position));
 }
 
 // Forgets everything and returns false when there is no file.
@@ -148,6 +159,7 @@ bool LogFile::open(int flags) {
 void LogFile::forget() noexcept {
   read_ = {};
   end_ = {};
+  trimmed_to_.reset();
 }
 
 void LogFile::find_end() {
@@ -155,6 +167,15 @@ void LogFile::find_end() {
     LogFrameReader frames(file_, path_, end_.offset);
     while (frames.next()) end_ = {frames.end_offset(), frames.entries().back().position};
   });
+}
+
+LogPosition LogFile::find_trimmed_to() {
+  if (trimmed_to_) return *trimmed_to_;
+  LogFrameReader frames(file_, path_, 0);
+  if (!frames.next()) return kBeforeAll;
+  const LogEntryView& first = frames.entries().front();
+  trimmed_to_ = first.key ? kBeforeAll : first.position;
+  return *trimmed_to_;
 }
 
 void LogFile::append_frame(std::span<const LogEntry> entries) {
@@ -186,11 +207,16 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
   sync_folder_of(path_);
   read_ = {};
   end_.offset = size_of(file, path_);
+  trimmed_to_ = up_to;
   file_ = std::move(file);
 }
 
 void LogFile::write_above(const LogPosition& up_to, const FileDescriptor& to,
                           const std::string& to_path) const {
+  if (up_to != kBeforeAll) {
+    const LogEntry trimmed{up_to, std::nullopt};
+    write_all(to, as_bytes(encode_log_frame(std::span(&trimmed, 1))), to_path);
+  }
   LogFrameReader frames(file_, path_, 0);
   while (frames.next()) {
     std::vector<LogEntry> kept;
@@ -199,9 +225,6 @@ void LogFile::write_above(const LogPosition& up_to, const FileDescriptor& to,
     }
     if (!kept.empty()) write_all(to, as_bytes(encode_log_frame(kept)), to_path);
   }
-  if (end_.position > up_to || end_.offset == 0) return;
-  const LogEntry end{end_.position, std::nullopt};
-  write_all(to, as_bytes(encode_log_frame(std::span(&end, 1))), to_path);
 }
 
 }  // namespace keysieve

@@ -12,13 +12,15 @@
 //
 //   entry: position (16 bytes), length of the key (4 bytes; 0xffffffff: no key), key
 //
-// Numbers are little-endian, positions are not. A crash or a full disk may leave the last frame torn. It
-// counts as missing, and the next append removes it. Any other wrong byte is damage.
+// Numbers are little-endian, positions are not. The first entry has no key if the log was trimmed: all
+// entries up to its position were removed. A crash or a full disk may leave the last frame torn. It counts as
+// missing, and the next append removes it. Any other wrong byte is damage.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,8 +41,7 @@ class LogFile {
       : path_(std::move(name)), file_mode_(0), file_(std::move(copy)), is_copy_(true) {}
 
   // Positions must rise, from above end(); throws Usage otherwise. Durable when it returns; after an
-  // exception a first part may be there. An entry without a key is not read back: it says how far the log
-  // has come.
+  // exception a first part may be there.
   void append(std::span<const LogEntry> entries);
   // The entries above `after`, oldest first. Goes on where the last call stopped if `after` is not below what
   // that returned; else it reads the file from the beginning.
@@ -49,6 +50,10 @@ class LogFile {
   LogPosition end();
   // Removes the entries up to `up_to` by writing the others to a new file in its place.
   void trim(const LogPosition& up_to);
+  // Every entry up to here was removed; all zero: none was.
+  LogPosition trimmed_to();
+  // False if the last frame is torn.
+  bool is_whole();
 
  private:
   static constexpr mode_t kSharedMode = 0660;  // less the umask
@@ -63,6 +68,7 @@ class LogFile {
   template <typename Read>
   auto reading(Read read);
   void find_end();
+  LogPosition find_trimmed_to();
   void append_frame(std::span<const LogEntry> entries);
   void rewrite_above(const LogPosition& up_to);
   void write_above(const LogPosition& up_to, const FileDescriptor& to, const std::string& to_path) const;
@@ -73,6 +79,7 @@ class LogFile {
   bool is_copy_ = false;
   Known read_;
   Known end_;
+  std::optional<LogPosition> trimmed_to_;  // once the first frame was read
 };
 
 }  // namespace keysieve

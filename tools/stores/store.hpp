@@ -122,6 +122,9 @@ class Store {
   virtual LogPosition end_of(const std::string& log);
   // Removes the entries up to and including `up_to`.
   virtual void trim(const std::string& log, const LogPosition& up_to);
+  // How far the log itself says that it was trimmed. The files of a store may be copied one by one, so that a
+  // log is newer than the records next to it. All zero: not trimmed, or a store that nobody copies in parts.
+  virtual LogPosition trimmed_to(const std::string& /*log*/) { return {}; }
   // Wakes the watches of the log, if the store does not wake them itself when a record changes.
   virtual void notify(const std::string& log);
   // Something that was read is wrong or missing. A store that answers from copies reads all again at the next

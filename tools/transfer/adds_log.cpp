@@ -71,6 +71,12 @@ LogPosition adds_from(Store& store, const std::string& set_name, std::int64_t re
   return log_position(latest - std::min(latest, before), 0);
 }
 
+NeededAdds adds_needed_by(const LogPosition& adds_from, UnixSeconds as_of) noexcept {
+  if (adds_from != LogPosition{}) return {adds_from, adds_from};
+  const UnixSeconds from = as_of - std::chrono::seconds(kDefaultAddsOverlap).count();
+  return {{}, log_position(static_cast<std::uint64_t>(std::max<UnixSeconds>(from, 0)) * 1000, 0)};
+}
+
 AddsWriter::AddsWriter(Store& store, const std::string& set_name)
     : store_(store), log_(adds_log(store, set_name)) {}
 

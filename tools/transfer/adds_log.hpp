@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/clock.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
@@ -37,6 +38,16 @@ inline constexpr std::chrono::minutes kDefaultAddsOverlap{10};
 // that was lost ends at zero, so all of it is read.
 LogPosition adds_from(Store& store, const std::string& set_name, std::int64_t read_at_ms,
                       std::chrono::milliseconds overlap = kDefaultAddsOverlap);
+
+// Which part of the adds log a snapshot needs.
+struct NeededAdds {
+  LogPosition from{};  // the entries above it are read
+  LogPosition
+      trimmed_at_most{};  // a log that was trimmed further has lost some that may not be in the snapshot
+};
+// `adds_from` of a snapshot that was built without looking at the log is all zero: it is then read from its
+// beginning, and needed from the default overlap before as_of.
+NeededAdds adds_needed_by(const LogPosition& adds_from, UnixSeconds as_of) noexcept;
 
 // Appends keys to the adds log of a set, many per call of the store. Used by `keysieve add`. Memory: one
 // batch, about 1 MiB and a key. One thread. add() and finish() throw as Store::append() does; earlier keys

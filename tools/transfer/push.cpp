@@ -41,12 +41,6 @@ void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, 
   }
 }
 
-// The adds_from of a snapshot that was built without looking at the log.
-LogPosition adds_from_of(UnixSeconds as_of) {
-  const UnixSeconds overlap = std::chrono::seconds(kDefaultAddsOverlap).count();
-  return log_position(static_cast<std::uint64_t>(std::max<UnixSeconds>(as_of - overlap, 0)) * 1000, 0);
-}
-
 // One push of one snapshot.
 class Push {
  public:
@@ -132,9 +126,8 @@ class Push {
   // A key that was added after this snapshot's keys were read, and then trimmed, would be in neither of
   // them.
   void check_adds(const PointerRecord& pointer) const {
-    const bool has_looked = record_.adds_from != LogPosition{};
-    const LogPosition needed = has_looked ? record_.adds_from : adds_from_of(record_.as_of);
-    if (needed >= pointer.adds_trimmed_to || !guards_.max_shrink) return;
+    const LogPosition needed = adds_needed_by(record_.adds_from, record_.as_of).trimmed_at_most;
+    if (needed >= pointer.adds_trimmed_to) return;
     const auto moment = [](const LogPosition& position) {
       return format_moment(static_cast<UnixSeconds>(milliseconds_of(position) / 1000));
     };
@@ -142,7 +135,7 @@ class Push {
                 "set \"" + set_name_ + "\" needs the keys that were added from " + moment(needed) +
                     " on, but " + store_.name() + " has trimmed them up to " +
                     moment(pointer.adds_trimmed_to) +
-                    ": they might be treated as absent; build it again, or push it with --allow-shrink");
+                    ": they would become absent; build it again");
   }
 
   void put_chunks(const Progress& progress) {

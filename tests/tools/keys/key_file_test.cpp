@@ -1,11 +1,14 @@
 #include "tools/keys/key_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "core/base/file_descriptor.hpp"
 #include "tests/support/matchers.hpp"
@@ -142,7 +145,7 @@ TEST_F(KeyFile, CountsEmptyKeysWhenSeparatedByNul) {
 
 // One read takes 256 KiB.
 TEST_F(KeyFile, MayHoldKeysLargerThanOneRead) {
-  const std::string large = std::string(1'048'576, 'x') + "猫";
+  const std::string large = std::string(1'048'573, 'x') + "猫";
   EXPECT_THAT(keys_in("a\n" + large + "\nb\n" + large), ElementsAre("a", large, "b", large));
   EXPECT_THAT(keys_in(large + "\0\0"s + large, kNulSeparated), ElementsAre(large, "", large));
 }
@@ -161,11 +164,24 @@ TEST_F(KeyFile, RefusesKeysBeyondTheLimitAndNamesTheLine) {
   EXPECT_THAT(refusal_of("a\0four\r"s, kFourWithNul), HasSubstr(": key 2 is"));
 }
 
-// An endless pipe without a line end is refused at once, and not when memory is full.
+// What never ends a line is refused at once, and not when memory is full.
 TEST_F(KeyFile, RefusesAKeyWithoutEndBeforeAllOfItIsRead) {
-  constexpr KeyFileFormat kLimited{.max_key_bytes = 1'048'576};
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { read("/dev/zero", kLimited); }),
-              HasSubstr("/dev/zero: line 1 is longer than 1,048,576 bytes"));
+  const std::string pipe = directory_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::signal(SIGPIPE, SIG_IGN);
+  for (const KeyFileFormat& format : {KeyFileFormat{}, kNulSeparated}) {
+    std::thread writer([&pipe] {
+      std::ofstream endless(pipe);
+      const std::string some(65'536, 'x');
+      for (int i = 0; i < 100'000 && endless; ++i) endless << some;
+    });
+    EXPECT_THAT(
+        message_of<ErrorKind::Data>([&] { read(pipe, format); }),
+        HasSubstr(format.nul_separated ? ": holds no NUL" : ": line 1 is longer than 1,048,576 bytes"));
+    writer.join();
+  }
+  EXPECT_THAT(message_of<ErrorKind::Data>([&] { read("/dev/full", {}); }),
+              HasSubstr("/dev/full: line 1 holds a NUL"));
 }
 
 TEST_F(KeyFile, RefusesAByteOrderMarkAtTheBeginningOnly) {

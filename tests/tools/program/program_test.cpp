@@ -21,7 +21,13 @@ TEST(ExitStatus, FollowsSysexits) {
                                      {ErrorKind::Config, 78}}) {
     EXPECT_EQ(keysieve::exit_status_of(kind), status) << to_string(kind);
   }
-  EXPECT_EQ(kExitInternal, 70);
+  EXPECT_EQ(keysieve::exit_status_of(std::runtime_error("unforeseen")), 70);
+}
+
+TEST(ExitStatus, SaysThatMemoryIsUsedUp) {
+  EXPECT_EQ(keysieve::exit_status_of(std::bad_alloc()), 71);
+  EXPECT_EQ(text_of(std::bad_alloc()), "not enough memory");
+  EXPECT_EQ(text_of(std::runtime_error("unforeseen")), "unforeseen");
 }
 
 TEST(Group, IsFoundByItsName) {

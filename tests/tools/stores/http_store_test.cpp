@@ -230,12 +230,22 @@ TEST_F(HttpStore, TakesNoTruncatedBodyForARecord) {
   for (const std::string& answer :
        {head + "Content-Length: 100\r\n\r\nshort", head + "Transfer-Encoding: chunked\r\n\r\n64\r\nshort",
         head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", head + "\r\nkeysieve changes 1",
+        head + "Transfer-Encoding: identity\r\n\r\nkeysieve changes 1",
+        head + "Content-Length: 18\r\nTransfer-Encoding: chunked, identity\r\n\r\nkeysieve changes 1",
         head + "Content-Length: -1\r\n\r\nx", std::string("HTTP/1.1 200"), std::string("not HTTP at all"),
         std::string()}) {
     const CannedServer server("\r\n\r\n", answer);
     EXPECT_THAT([&] { seed("http://" + server.address() + "/tags?timeout=2m"); },
                 fails(ErrorKind::Unavailable, HasSubstr(server.address())))
         << answer;
+  }
+}
+
+TEST_F(HttpStore, TakesABodyInChunksHoweverTheirCodingIsWritten) {
+  for (const std::string coding : {"chunked", "Chunked", "identity, chunked", "identity,\tCHUNKED"}) {
+    const CannedServer server("\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + coding +
+                                              "\r\n\r\n12\r\nkeysieve changes 1\r\n0\r\n\r\n");
+    EXPECT_EQ(seed("http://" + server.address() + "/tags?timeout=2m"), "keysieve changes 1") << coding;
   }
 }
 

@@ -265,6 +265,48 @@ TEST_F(LogFileTest, ShrinksWhenItIsTrimmed) {
   EXPECT_EQ(LogFile(path_).end(), log_position(100, 0));
 }
 
+TEST_F(LogFileTest, SaysHowFarItWasTrimmed) {
+  LogFile reader(path_);
+  EXPECT_EQ(reader.trimmed_to(), kBeforeAll) << "no file";
+  file_.append(entries({"a", "b", "c"}));
+  EXPECT_EQ(reader.trimmed_to(), kBeforeAll);
+  file_.trim(log_position(0, 9));
+  EXPECT_EQ(reader.trimmed_to(), kBeforeAll) << "nothing was removed";
+  file_.trim(log_position(1, 1));
+  EXPECT_EQ(reader.trimmed_to(), log_position(1, 1));
+  EXPECT_THAT(keys_in(reader), ElementsAre("c"));
+  file_.append(entries({"d"}, 4));
+  file_.trim(log_position(3, 0));
+  EXPECT_EQ(file_.trimmed_to(), log_position(3, 0));
+  EXPECT_EQ(reader.trimmed_to(), log_position(3, 0)) << "between two entries";
+  file_.trim(log_position(9, 0));
+  EXPECT_EQ(reader.trimmed_to(), log_position(4, 0))
+      << "the last entry: later ones will get lower positions than 9-0";
+  EXPECT_EQ(reader.end(), log_position(4, 0));
+}
+
+TEST_F(LogFileTest, SaysHowFarItWasTrimmedAfterATornEntryWasReplaced) {
+  file_.append(entries({"a", "b"}));
+  file_.trim(log_position(1, 0));
+  file_.append(entries({"c"}, 2));
+  write(bytes().substr(0, bytes().size() - 1));
+  LogFile(path_).append(entries({"d"}, 3));
+  EXPECT_THAT(keys_in_file(), ElementsAre("b", "d"));
+  EXPECT_EQ(LogFile(path_).trimmed_to(), log_position(1, 0));
+}
+
+TEST_F(LogFileTest, IsWholeUnlessItsLastEntryIsTorn) {
+  EXPECT_TRUE(file_.is_whole()) << "no file";
+  file_.append(entries({"a", "b"}));
+  const std::size_t first = bytes().size();
+  file_.append(entries({"c"}, 2));
+  const std::string all = bytes();
+  for (std::size_t size = 0; size <= all.size(); ++size) {
+    write(all.substr(0, size));
+    EXPECT_EQ(LogFile(path_).is_whole(), size == 0 || size == first || size == all.size()) << size;
+  }
+}
+
 TEST_F(LogFileTest, LeavesOnlyOneFile) {
   file_.append(entries({"a", "b"}));
   std::ofstream(path_ + "~") << "what a crash in the middle of a trim has left";

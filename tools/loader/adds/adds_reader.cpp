@@ -1,5 +1,6 @@
 #include "tools/loader/adds/adds_reader.hpp"
 
+#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -55,9 +56,9 @@ void AddsReader::load_mirror() {
 }
 
 // One sync for all that has arrived, however the reading ends.
-void AddsReader::read(Store& store, const LogPosition& from, Amount amount) {
+void AddsReader::read(Store& store, const NeededAdds& needed, Amount amount) {
   try {
-    read_on(store, from, amount);
+    read_on(store, needed, amount);
   } catch (...) {
     save_mirror();
     throw;
@@ -65,8 +66,9 @@ void AddsReader::read(Store& store, const LogPosition& from, Amount amount) {
   save_mirror();
 }
 
-void AddsReader::read_on(Store& store, const LogPosition& from, Amount amount) {
-  begin_read(from);
+void AddsReader::read_on(Store& store, const NeededAdds& needed, Amount amount) {
+  begin_read(needed.from);
+  const LogPosition trimmed_at_most = std::max(seen_, needed.trimmed_at_most);
   log_name_ = adds_log(store, config_.name);
   for (std::size_t count = 0; amount == Amount::All || count < kEntriesPerLook;) {
     const std::vector<LogEntry> entries = store.read_after(log_name_, seen_, kBatchEntries);
@@ -78,7 +80,18 @@ void AddsReader::read_on(Store& store, const LogPosition& from, Amount amount) {
     if (!on_progress_()) throw Stopped{};
   }
   is_up_to_date_ = true;
+  check_trimmed(store, trimmed_at_most);
   if (!has_more_) is_complete_ = true;
+}
+
+// After the reading, because a writer may have trimmed the log meanwhile.
+void AddsReader::check_trimmed(Store& store, const LogPosition& at_most) const {
+  const LogPosition trimmed_to = store.trimmed_to(log_name_);
+  if (trimmed_to <= at_most) return;
+  throw Error(ErrorKind::Data,
+              fmt::format("{}: the log {} was trimmed up to {}, but keys that were added after {} are "
+                          "needed: it is newer than the pointer record",
+                          store.name(), log_name_, to_text(trimmed_to), to_text(at_most)));
 }
 
 void AddsReader::begin_read(const LogPosition& from) {

@@ -11,6 +11,7 @@
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/config/schedule.hpp"
 #include "tools/loader/report/set_log.hpp"
+#include "tools/transfer/adds_log.hpp"
 
 namespace keysieve {
 
@@ -30,9 +31,10 @@ class AddsReader {
     Some,  // enough for one look; has_more() afterwards where there is more
     All,   // to the end of the log
   };
-  // Reads on in the log, starting at `from` if that part was not read yet. A log that has lost entries is
-  // read from its beginning. Throws as a Store does; what had arrived by then is kept.
-  void read(Store& store, const LogPosition& from, Amount amount);
+  // Reads on in the log, starting where it is needed if that part was not read yet. A log that has lost
+  // entries is read from its beginning. Throws as a Store does, and Data if what is needed was trimmed; what
+  // had arrived by then is kept.
+  void read(Store& store, const NeededAdds& needed, Amount amount);
   // Skips what the log holds so far, for a set without a snapshot.
   void skip(Store& store);
   // The log may have been replaced, as after a failover: the next read starts from the beginning.
@@ -59,9 +61,10 @@ class AddsReader {
   [[nodiscard]] bool has_more() const noexcept { return has_more_ || has_notice_; }
 
  private:
-  void read_on(Store& store, const LogPosition& from, Amount amount);
+  void read_on(Store& store, const NeededAdds& needed, Amount amount);
   void begin_read(const LogPosition& from);
   bool has_lost_entries(Store& store);
+  void check_trimmed(Store& store, const LogPosition& at_most) const;
   void take(std::vector<LogEntry> entries);
   void save_mirror();
 

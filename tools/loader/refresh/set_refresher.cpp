@@ -36,6 +36,11 @@ SnapshotHeader header_of(const Candidate& candidate) {
   return SnapshotView::decode(candidate.snapshot.get(), "snapshot", Check::Tables).header();
 }
 
+NeededAdds adds_needed_by_snapshot(const Candidate& candidate) {
+  const SnapshotHeader header = header_of(candidate);
+  return adds_needed_by(header.adds_from, header.as_of);
+}
+
 class Stopwatch {
  public:
   [[nodiscard]] double seconds() const noexcept {
@@ -88,8 +93,10 @@ Outcome SetRefresher::follow_store(Publisher& publisher, SteadyTime now) {
   Outcome outcome = follow_pointer(publisher, records, now);
   if (outcome.is_good() && records.bypass_error) outcome = bypassed_without_end(*records.bypass_error);
   if (live_) {
-    const auto error = error_of([&] { read_adds(live_->adds_from, AddsReader::Amount::Some, now); });
-    if (error) outcome = cannot_follow(*error);
+    const NeededAdds needed = adds_needed_by(live_->adds_from, live_->as_of);
+    const auto error = error_of([&] { read_adds(needed, AddsReader::Amount::Some, now); });
+    // Behind a generation that was refused, the log may be trimmed further than what is live needs.
+    if (error && (outcome.is_good() || !is_refusal(*error))) outcome = cannot_follow(*error);
   }
   return outcome;
 }
@@ -128,8 +135,8 @@ Outcome SetRefresher::replace(Publisher& publisher, const PointerRecord& pointer
     return put_off_refused(candidate->record, *error, Again::Never, now);
   }
   if (!candidate->is_cached) source_.save(candidate->record.generation, candidate->snapshot.get(), now);
-  const LogPosition adds_from = header_of(*candidate).adds_from;
-  if (const auto error = error_of([&] { read_adds(adds_from, AddsReader::Amount::All, now); })) {
+  const NeededAdds needed = adds_needed_by_snapshot(*candidate);
+  if (const auto error = error_of([&] { read_adds(needed, AddsReader::Amount::All, now); })) {
     return cannot_follow(*error);
   }
   if (const auto error = error_of([&] { publish(publisher, *candidate); })) {
@@ -148,8 +155,8 @@ const Outcome& SetRefresher::refresh(SteadyTime now) {
   } catch (const Error& error) {
     outcome_ = cannot_publish_now(error);
   } catch (const std::exception& error) {
-    outcome_ = in_trouble(Trouble::CannotPublish, ErrorKind::CannotCreate, error.what());
-    outcome_.exit_status = kExitInternal;
+    outcome_ = in_trouble(Trouble::CannotPublish, ErrorKind::CannotCreate, text_of(error));
+    outcome_.exit_status = exit_status_of(error);
   }
   find_what_is_live();
   // Since the publish the directory was wiped, or the file descriptors ran out.
@@ -236,7 +243,7 @@ std::optional<Candidate> SetRefresher::checked_from_cache(SteadyTime now) {
   std::optional<Candidate> candidate = source_.newest_cached();
   if (!candidate) return candidate;
   source_.check(*candidate, live_);
-  if (!adds_.is_complete()) read_adds(header_of(*candidate).adds_from, AddsReader::Amount::All, now);
+  if (!adds_.is_complete()) read_adds(adds_needed_by_snapshot(*candidate), AddsReader::Amount::All, now);
   return candidate;
 }
 
@@ -287,9 +294,9 @@ void SetRefresher::apply(const StoreBypasses& bypasses) {
   log_.say_bypass(until);
 }
 
-void SetRefresher::read_adds(const LogPosition& from, AddsReader::Amount amount, SteadyTime now) {
+void SetRefresher::read_adds(const NeededAdds& needed, AddsReader::Amount amount, SteadyTime now) {
   store_.use(now, [&](Store& store) {
-    adds_.read(store, from, amount);
+    adds_.read(store, needed, amount);
     return true;
   });
 }

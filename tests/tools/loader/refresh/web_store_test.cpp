@@ -223,5 +223,22 @@ TEST_F(SetRefresherAtAWebServer, KeepsWhatIsLiveWhenTheLogIsDamaged) {
   expect_follows(kAdded);
 }
 
+// A writer that is killed leaves such a log in its own folder, but what a server sends may have been cut.
+TEST_F(SetRefresherAtAWebServer, TakesNoLogThatEndsInTheMiddleOfAnEntry) {
+  site_.add("tags", kAdded, folder_url_);
+  expect_follows(kAdded);
+  site_.add("tags", kAddedLater, folder_url_);
+  const std::string log = bytes_of_file(".log-keysieve:tags:adds");
+  for (const std::size_t lost : {1U, 40U, 200U}) {
+    replace(".log-keysieve:tags:adds", log.substr(0, log.size() - lost));
+    EXPECT_EQ(trouble(), Trouble::StoreUnreachable) << lost;
+    EXPECT_THAT(refresher_->outcome().reason,
+                HasSubstr(".log-keysieve:tags:adds ends in the middle of an entry"));
+    EXPECT_TRUE(site_.knows("tags", kAdded)) << lost;
+  }
+  replace(".log-keysieve:tags:adds", log);
+  expect_follows(kAddedLater);
+}
+
 }  // namespace
 }  // namespace keysieve::test

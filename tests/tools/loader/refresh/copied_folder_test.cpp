@@ -1,0 +1,93 @@
+// A folder that is copied file by file, so that its log may be newer than its pointer.
+#include <filesystem>
+
+#include "tests/support/matchers.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
+
+namespace keysieve::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SetRefresherOfACopy : public SetRefresherTest {
+ protected:
+  static constexpr KeyRange kNew{1000, 10};  // in kMoreKeys, and added before those are pushed
+  const std::string log_ = ".log-keysieve:tags:adds";
+
+  SetRefresherOfACopy() {
+    url_ = "dir:" + copy_;
+    site_.add("tags", {4000, 1});
+    site_.push_after_adds("tags", kKeys);
+  }
+  void copy_everything() const {
+    fs::remove_all(copy_);
+    fs::copy(folder_, copy_);
+  }
+  void copy_log() const {
+    fs::copy_file(folder_ + "/" + log_, copy_ + "/" + log_, fs::copy_options::overwrite_existing);
+  }
+  // The log no longer has what was added before.
+  void add_and_push_until_it_is_trimmed() {
+    site_.add("tags", kNew);
+    for (int i = 0; i < 3; ++i) site_.push_after_adds("tags", kMoreKeys);
+  }
+  void expect_refused_as_newer() {
+    EXPECT_THAT(refresh(), IsRefused());
+    EXPECT_THAT(refresher_->outcome().reason,
+                AllOf(HasSubstr("the log keysieve:tags:adds was trimmed up to "),
+                      HasSubstr("it is newer than the pointer record")));
+  }
+
+  const std::string folder_ = site_.root() / "store";
+  const std::string copy_ = site_.root() / "copy";
+};
+
+TEST_F(SetRefresherOfACopy, PublishesNoSnapshotWhoseAddsWereTrimmed) {
+  copy_everything();
+  add_and_push_until_it_is_trimmed();
+  copy_log();
+  expect_refused_as_newer();
+  EXPECT_EQ(site_.live_generation("tags"), 0U);
+  copy_everything();
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  EXPECT_TRUE(site_.knows("tags", kNew));
+}
+
+TEST_F(SetRefresherOfACopy, SaysThatAddsAreMissingToWhatIsLiveAndTakesTheOthers) {
+  copy_everything();
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  add_and_push_until_it_is_trimmed();
+  site_.add("tags", kAdded);
+  copy_log();
+  for (int i = 0; i < 2; ++i) {
+    expect_refused_as_newer();
+    EXPECT_EQ(site_.live_generation("tags"), 1U);
+    EXPECT_TRUE(site_.knows("tags", kAdded));
+  }
+  copy_everything();
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  EXPECT_TRUE(site_.knows("tags", kNew));
+  EXPECT_TRUE(site_.knows("tags", kAdded));
+}
+
+// What is live then needs adds that were trimmed, and this host has had them.
+TEST_F(SetRefresherOfACopy, GoesOnTakingAddsWhileNewerGenerationsAreRefused) {
+  copy_everything();
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  set_.guards.max_fpr = 1e-12;
+  for (int restarts = 0; restarts < 2; ++restarts) {
+    start();
+    add_and_push_until_it_is_trimmed();
+    copy_everything();
+    EXPECT_THAT(refresh(), IsRefused());
+    EXPECT_THAT(refresher_->outcome().reason, HasSubstr("estimated FPR"));
+    site_.add("tags", {5000 + restarts, 1});
+    copy_everything();
+    EXPECT_THAT(refresh(), IsRefused());
+    EXPECT_TRUE(site_.knows("tags", {5000 + restarts, 1}));
+    EXPECT_EQ(site_.live_generation("tags"), 1U);
+  }
+}
+
+}  // namespace
+}  // namespace keysieve::test
