@@ -136,6 +136,51 @@ final class SourcesTest extends TestCase
         self::assertStringContainsString($reason, $script->errors);
     }
 
+    /** The log is newer than the pointer where somebody copies it first, or where a copy was interrupted. */
+    public function testALogThatWasTrimmedPastThePointerMeansMaybe(): void
+    {
+        [$store, $copy] = ["$this->folder/store", "$this->folder/copy"];
+        $options = ['--adds-overlap', '0s'];
+        mkdir($store);
+        Program::keysieve('add', 'fruits', 'plum', "dir:$store");
+        $this->push("dir:$store", ['apple', 'plum'], $options);
+        exec("cp -r '$store' '$copy'");
+        Program::keysieve('add', 'fruits', 'pear', "dir:$store");
+        for ($i = 0; $i < 3; ++$i) {
+            $this->push("dir:$store", ['apple', 'plum', 'pear'], $options);
+        }
+        $log = '.log-keysieve:fruits:adds';
+        $script = $this->ask("dir:$copy", <<<PHP
+            \$tell = fn () => \$say(\$set->mayContainMany(['apple', 'pear', 'absent']), \$set->availability()->name);
+            \$tell();
+            copy('$store/$log', '$copy/$log');
+            \$later(1);
+            \$tell();
+            exec("cp -r '$store/.' '$copy'");
+            \$later(1);
+            \$tell();
+            PHP);
+        self::assertSame("[[true,false,false],\"Ready\"]\n[[true,true,true],\"Missing\"]\n[[true,true,false],\"Ready\"]\n", $script->output);
+        self::assertStringContainsString("$log: the adds log no longer has all keys that were added since generation 1", $script->errors);
+    }
+
+    /** Such a snapshot says only when its keys were read, which is enough. */
+    public function testASnapshotBuiltWithoutATrimmedLogAnswers(): void
+    {
+        $store = "dir:$this->folder/store";
+        $options = ['--adds-overlap', '0s'];
+        mkdir("$this->folder/store");
+        Program::keysieve('add', 'fruits', 'plum', $store);
+        for ($i = 0; $i < 3; ++$i) {
+            $this->push($store, ['plum'], [...$options, '--like', $store]);
+        }
+        exec('faketime -f +1h ' . getenv('KEYSIEVE_BIN_DIR') . "/keysieve build --set fruits {$this->list('later', ['plum', 'apple'])} -o $this->folder/later.ks 2>&1", $said, $status);
+        self::assertSame(0, $status, implode("\n", $said));
+        Program::keysieve('push', "$this->folder/later.ks", $store);
+        $script = $this->ask($store, '$say($set->mayContainMany(["apple", "absent"]), $set->availability()->name);');
+        self::assertSame("[[true,false],\"Ready\"]\n", $script->output, $script->errors);
+    }
+
     public function testATornEndOfTheAddsLogIsReadOnceItIsWhole(): void
     {
         $store = "dir:$this->folder/store";

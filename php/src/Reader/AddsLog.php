@@ -10,12 +10,20 @@ final class AddsLog
     private const HEADER_BYTES = 32;
     private const ENTRY_BYTES = 20;
     private const NO_KEY = 0xffffffff;
+    private const BEFORE_ALL = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
     private ?File $file = null;
     private int $offset = 0; // everything before it has been read
+    private string $trimmedTo = self::BEFORE_ALL;
 
-    public function __construct(private readonly string $path)
+    public function __construct(public readonly string $path)
     {
+    }
+
+    /** The position up to which keys were removed, as of the last read. */
+    public function trimmedTo(): string
+    {
+        return $this->trimmedTo;
     }
 
     /** Makes the next read begin at the first entry. */
@@ -59,6 +67,9 @@ final class AddsLog
     /** @return iterable<string> */
     private function keysFromHere(string $after): iterable
     {
+        if ($this->offset === 0) {
+            $this->trimmedTo = self::BEFORE_ALL;
+        }
         while (($payload = $this->nextPayload($count)) !== null) {
             yield from $this->keysOf($payload, $count, $after);
             $this->offset += self::HEADER_BYTES + strlen($payload);
@@ -113,6 +124,7 @@ final class AddsLog
             $length = unpack('V', $payload, $at + 16)[1];
             $at += self::ENTRY_BYTES;
             if ($length === self::NO_KEY) {
+                $this->trimmedTo = $position;
                 continue;
             }
             if (strlen($payload) < $at + $length) {

@@ -8,6 +8,7 @@ namespace KeySieve\Reader;
 final class PointerRecord
 {
     private const FORMAT = 1;
+    private const ADDS_OVERLAP = 600; // seconds: the default of keysieve build
     private const CHECKSUM = '/"record_checksum":"([0-9a-f]{16})"/';
 
     private function __construct(
@@ -17,7 +18,15 @@ final class PointerRecord
         public readonly int $bytes,
         public readonly string $addsFrom,
         public readonly string $addsTrimmedTo,
+        private readonly int $asOf,
     ) {
+    }
+
+    /** A log that was trimmed further has lost keys. A snapshot that was built without the log knows only its as_of. */
+    public function addsNeededFrom(): string
+    {
+        $hasLooked = trim($this->addsFrom, "\0") !== '';
+        return $hasLooked ? $this->addsFrom : pack('J2', 1000 * max(0, $this->asOf - self::ADDS_OVERLAP), 0);
     }
 
     /**
@@ -39,7 +48,8 @@ final class PointerRecord
         if ($current === null) {
             return null;
         }
-        foreach (['generation' => 'is_int', 'build_id' => 'is_string', 'push_id' => 'is_string', 'bytes' => 'is_int', 'adds_from' => 'is_string'] as $member => $is) {
+        $members = ['generation' => 'is_int', 'build_id' => 'is_string', 'push_id' => 'is_string', 'bytes' => 'is_int', 'as_of' => 'is_int', 'adds_from' => 'is_string'];
+        foreach ($members as $member => $is) {
             if (!is_array($current) || !isset($current[$member]) || !$is($current[$member])) {
                 throw Failure::data("$source: \"current\": \"$member\" is missing or not valid");
             }
@@ -54,6 +64,7 @@ final class PointerRecord
             $current['bytes'],
             self::position($current['adds_from'], $source),
             self::position((string) ($record['adds_trimmed_to'] ?? ''), $source),
+            $current['as_of'],
         );
     }
 

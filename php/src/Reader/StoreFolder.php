@@ -96,6 +96,7 @@ final class StoreFolder implements Source, Publication
             foreach ($this->log->newKeys($this->pointer->addsFrom) as $key) {
                 $this->added[unpack('J', hash('xxh3', $key, true, ['seed' => $this->snapshot->header->seed]))[1]] = true;
             }
+            self::checkTrimmed($this->pointer, $this->log->trimmedTo(), $this->log->path);
             $this->confirmedAt = $now;
             $this->trouble = null;
         } catch (Failure $failure) {
@@ -116,9 +117,7 @@ final class StoreFolder implements Source, Publication
             $this->pointer = $pointer;
             return;
         }
-        if (strcmp($pointer->addsFrom, $pointer->addsTrimmedTo) < 0) {
-            throw Failure::data("$path: the adds log no longer has all keys that were added since generation $pointer->generation");
-        }
+        self::checkTrimmed($pointer, $pointer->addsTrimmedTo, $path);
         $chunks = new Chunks("$this->records$pointer->pushId:", $pointer->bytes, "dir:$this->folder: $this->set, generation $pointer->generation");
         $snapshot = Snapshot::of($this->set, $chunks);
         if (bin2hex($snapshot->header->buildId) !== $pointer->buildId) {
@@ -126,6 +125,18 @@ final class StoreFolder implements Source, Publication
         }
         $this->log->rewind();
         [$this->pointer, $this->snapshot, $this->attachedAt, $this->added] = [$pointer, $snapshot, $now, []];
+    }
+
+    /**
+     * The log itself may say more than the pointer, where somebody copies the folder file by file.
+     *
+     * @throws Failure
+     */
+    private static function checkTrimmed(PointerRecord $pointer, string $trimmedTo, string $path): void
+    {
+        if (strcmp($pointer->addsNeededFrom(), $trimmedTo) < 0) {
+            throw Failure::data("$path: the adds log no longer has all keys that were added since generation $pointer->generation");
+        }
     }
 
     /** @throws Failure */
