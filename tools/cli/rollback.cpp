@@ -15,6 +15,7 @@
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
+#include "tools/transfer/guards.hpp"
 
 namespace keysieve {
 namespace {
@@ -35,12 +36,24 @@ std::string summary(const SnapshotRecord& record) {
                      format_count_of(record.key_count, "key"), record.kind);
 }
 
+double loss_of(const RollbackPlan& plan) {
+  return share_lost(plan.current.key_count, plan.target.key_count);
+}
+
+void say_passed_over(const RollbackPlan& plan) {
+  for (const SnapshotRecord& record : plan.passed_over) {
+    fmt::print(stderr,
+               "keysieve: passed over {}: it had lost so many keys that loaders may have refused it\n",
+               summary(record));
+  }
+}
+
 // 0 in a record means that it restores none.
 Json generation_or_null(std::uint64_t generation) {
   return generation == 0 ? Json() : Json(generation);
 }
 
-Json to_json(const SnapshotRecord& record, bool is_current) {
+Json to_json(const SnapshotRecord& record, bool is_current, const std::optional<double>& loss) {
   return {{"generation", record.generation},
           {"current", is_current},
           {"restores", generation_or_null(record.restores)},
@@ -48,6 +61,7 @@ Json to_json(const SnapshotRecord& record, bool is_current) {
           {"key_count", record.key_count},
           {"kind", record.kind},
           {"bytes", record.bytes},
+          {"suspect_loss", loss ? Json(*loss) : Json()},
           {"build_id", to_hex(record.build_id)}};
 }
 
@@ -59,10 +73,13 @@ void list_kept(const RollbackOptions& options, Store& store) {
   Table table({"generation", "state", "as of", "keys", "kind", "size", "restores"});
   Json list = Json::array();
   const auto add = [&](const SnapshotRecord& record, bool is_current) {
-    list.push_back(to_json(record, is_current));
-    table.add({std::to_string(record.generation), is_current ? "current" : "kept",
-               format_moment(record.as_of), format_count(record.key_count), record.kind,
-               format_bytes(record.bytes), record.restores == 0 ? "-" : std::to_string(record.restores)});
+    const auto loss = suspect_loss(*pointer, record);
+    list.push_back(to_json(record, is_current, loss));
+    std::string state = is_current ? "current" : "kept";
+    if (loss) state += fmt::format(", lost {} of its keys", format_share(*loss));
+    table.add({std::to_string(record.generation), state, format_moment(record.as_of),
+               format_count(record.key_count), record.kind, format_bytes(record.bytes),
+               record.restores == 0 ? "-" : std::to_string(record.restores)});
   };
   add(*pointer->current, true);
   for (const SnapshotRecord& older : pointer->previous) add(older, false);
@@ -71,16 +88,20 @@ void list_kept(const RollbackOptions& options, Store& store) {
 }
 
 std::string question(const RollbackOptions& options, const Store& store, const RollbackPlan& plan) {
-  return fmt::format("set \"{}\" of {}\n  from  {}\n  to    {}\nRoll back? [y/N] ", options.set_name,
-                     store.name(), summary(plan.current), summary(plan.target));
+  return fmt::format("set \"{}\" of {}\n  from  {}\n  to    {}\n  loses {} of the keys\nRoll back? [y/N] ",
+                     options.set_name, store.name(), summary(plan.current), summary(plan.target),
+                     format_share(loss_of(plan)));
 }
 
 bool is_confirmed(const RollbackOptions& options, const Store& store, const RollbackPlan& plan) {
   if (options.yes) return true;
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) {
-    throw Error(ErrorKind::Usage,
-                fmt::format("{}: set \"{}\" would go from {} back to {}; --yes does it without a terminal",
-                            store.name(), options.set_name, summary(plan.current), summary(plan.target)));
+    throw Error(
+        ErrorKind::Usage,
+        fmt::format("{}: set \"{}\" would go from {} back to {}, and lose {} of the keys; --yes does it "
+                    "without a terminal",
+                    store.name(), options.set_name, summary(plan.current), summary(plan.target),
+                    format_share(loss_of(plan))));
   }
   fmt::print(stderr, "{}", question(options, store, plan));
   std::string answer;
@@ -100,6 +121,7 @@ void report(const RollbackOptions& options, const Store& store, const RollbackPl
   report.add("store", store.name(), "store", store.name());
   report.add("was", summary(plan.current), "replaces", plan.current.generation);
   report.add("is", summary(plan.target), "restores", record.restores);
+  report.add("lost", format_share(loss_of(plan)) + " of the keys", "lost_share", loss_of(plan));
   report.add("now called", fmt::format("generation {}", record.generation), "generation", record.generation);
   report.add_member("as_of", record.as_of);
   report.add_member("replaced_as_of", plan.current.as_of);
@@ -117,6 +139,7 @@ int run(const RollbackOptions& options) {
     return 0;
   }
   const RollbackPlan plan = plan_rollback(*store, options.set_name, options.to);
+  say_passed_over(plan);
   if (!is_confirmed(options, *store, plan)) {
     fmt::print(stderr, "keysieve: nothing is changed\n");
     return kExitDeclined;
@@ -137,7 +160,9 @@ void add_rollback(CLI::App& program, Outcome& outcome) {
                "  keysieve rollback tags lmdb:/var/lib/keysieve\n"
                "  keysieve rollback tags --to 41 --yes redis://cache:6379/2\n"
                "Every loader that follows the store takes it at once, even with fewer keys. Keys that were\n"
-               "added since it was built stay. It asks first on a terminal; exit status 1 if you decline.");
+               "added since it was built stay. A generation that lost more than 20 % of its keys is passed\n"
+               "over: loaders have probably refused it. --list marks it, and --to takes it. rollback asks "
+               "first on a terminal; exit status 1 if you decline.");
   add_argument_and_url(verb, "SET", options->set_name, "Name of the set", options->store_url);
   auto* to = add_parsed(verb, "--to", options->to, parse_count, "Go back to this one [the one before]")
                  ->type_name("GENERATION");

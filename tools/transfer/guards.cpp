@@ -49,8 +49,8 @@ void check_key_count(const Guards& guards, std::uint64_t keys, std::optional<std
                                         format_count(guards.min_keys) + "; " + setting(guards, "min-keys") +
                                         " sets that limit");
   }
-  if (!guards.max_shrink || !previous_keys || keys >= *previous_keys) return;
-  const double shrink = 1.0 - static_cast<double>(keys) / static_cast<double>(*previous_keys);
+  if (!guards.max_shrink || !previous_keys) return;
+  const double shrink = share_lost(*previous_keys, keys);
   if (shrink > *guards.max_shrink + kRounding) {
     throw Error(ErrorKind::MaxShrink,
                 set + "shrank from " + format_count(*previous_keys) + " to " + format_count_of(keys, "key") +
@@ -72,6 +72,11 @@ void check_known_absent_sample(const SnapshotView& snapshot, const std::string& 
 }
 
 }  // namespace
+
+double share_lost(std::uint64_t keys_before, std::uint64_t keys) noexcept {
+  if (keys >= keys_before) return 0.0;
+  return 1.0 - static_cast<double>(keys) / static_cast<double>(keys_before);
+}
 
 double default_max_fpr(double target_fpr) noexcept {
   return std::clamp(kDefaultFprSlack * target_fpr, kUnfeltFpr, 1.0);

@@ -16,6 +16,9 @@ namespace keysieve {
 
 inline constexpr double kDefaultMaxShrink = 0.20;
 
+// The share of keys that is gone; 0 if there are as many or more.
+double share_lost(std::uint64_t keys_before, std::uint64_t keys) noexcept;
+
 // The limit of the estimated FPR of a set with this target, if the user sets none.
 double default_max_fpr(double target_fpr) noexcept;
 

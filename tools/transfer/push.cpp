@@ -131,11 +131,10 @@ class Push {
     const auto moment = [](const LogPosition& position) {
       return format_moment(static_cast<UnixSeconds>(milliseconds_of(position) / 1000));
     };
-    throw Error(ErrorKind::Data,
-                "set \"" + set_name_ + "\" needs the keys that were added from " + moment(needed) +
-                    " on, but " + store_.name() + " has trimmed them up to " +
-                    moment(pointer.adds_trimmed_to) +
-                    ": they would become absent; build it again");
+    throw Error(ErrorKind::Data, "set \"" + set_name_ + "\" needs the keys that were added from " +
+                                     moment(needed) + " on, but " + store_.name() +
+                                     " has trimmed them up to " + moment(pointer.adds_trimmed_to) +
+                                     ": they would become absent; build it again");
   }
 
   void put_chunks(const Progress& progress) {

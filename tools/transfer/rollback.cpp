@@ -1,7 +1,9 @@
 #include "tools/transfer/rollback.hpp"
 
 #include "core/base/error.hpp"
+#include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/guards.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
@@ -11,8 +13,29 @@ namespace {
 
 std::string list_of_kept(const PointerRecord& pointer) {
   std::string list = std::to_string(pointer.current->generation) + " (current)";
-  for (const SnapshotRecord& older : pointer.previous) list += ", " + std::to_string(older.generation);
+  for (const SnapshotRecord& older : pointer.previous) {
+    list += ", " + std::to_string(older.generation);
+    if (const auto loss = suspect_loss(pointer, older))
+      list += " (lost " + format_share(*loss) + " of its keys)";
+  }
   return list;
+}
+
+// The number under which it was pushed.
+std::uint64_t pushed_as(const SnapshotRecord& record) {
+  return record.restores != 0 ? record.restores : record.generation;
+}
+
+// The generation that was current when this one was pushed, or the newest kept one before that.
+const SnapshotRecord* kept_before(const PointerRecord& pointer, const SnapshotRecord& record) {
+  const SnapshotRecord* before = nullptr;
+  const auto look_at = [&](const SnapshotRecord& other) {
+    if (pushed_as(other) >= pushed_as(record)) return;
+    if (before == nullptr || pushed_as(other) > pushed_as(*before)) before = &other;
+  };
+  look_at(*pointer.current);
+  for (const SnapshotRecord& older : pointer.previous) look_at(older);
+  return before;
 }
 
 bool is_done(const PointerRecord& pointer, const RollbackPlan& plan) {
@@ -56,6 +79,13 @@ std::optional<std::string> loss_of_counters(Store& store, const std::string& set
 
 }  // namespace
 
+std::optional<double> suspect_loss(const PointerRecord& pointer, const SnapshotRecord& kept) {
+  const SnapshotRecord* before = kept_before(pointer, kept);
+  if (before == nullptr) return std::nullopt;
+  const double loss = share_lost(before->key_count, kept.key_count);
+  return loss > kDefaultMaxShrink ? std::optional(loss) : std::nullopt;
+}
+
 RollbackPlan plan_rollback(Store& store, const std::string& set_name, std::optional<std::uint64_t> to) {
   const auto pointer = read_pointer(store, set_name);
   const std::string source = store.name() + ": set \"" + set_name + "\"";
@@ -65,11 +95,18 @@ RollbackPlan plan_rollback(Store& store, const std::string& set_name, std::optio
     throw Error(ErrorKind::Usage, source + ": generation " + std::to_string(*to) +
                                       " is current; kept: " + list_of_kept(*pointer));
   }
+  RollbackPlan plan{current, {}};
   for (const SnapshotRecord& older : pointer->previous) {
-    if (to.value_or(older.generation) == older.generation) return {current, older};
+    plan.target = older;
+    if (to == older.generation || (!to && !suspect_loss(*pointer, older))) return plan;
+    if (!to) plan.passed_over.push_back(older);
   }
-  if (!to)
-    throw Error(ErrorKind::MissingInput, source + ": nothing older is kept; kept: " + list_of_kept(*pointer));
+  if (!to) {
+    const std::string reason = plan.passed_over.empty()
+                                   ? "nothing older is kept"
+                                   : "what is older has lost too many keys; --to takes it";
+    throw Error(ErrorKind::MissingInput, source + ": " + reason + "; kept: " + list_of_kept(*pointer));
+  }
   throw Error(ErrorKind::Usage, source + ": generation " + std::to_string(*to) +
                                     " is not kept; kept: " + list_of_kept(*pointer));
 }

@@ -13,11 +13,17 @@ namespace keysieve {
 struct RollbackPlan {
   SnapshotRecord current;
   SnapshotRecord target;
+  std::vector<SnapshotRecord> passed_over{};  // newer than the target, but suspect
 };
 
-// `to` is a generation that the store keeps; nothing: the one before the current. Throws MissingInput if
-// the set was never pushed or no older generation is kept, Usage (lists the kept ones) if the generation is
-// current or not kept, Data, and as the store does.
+// Returns the share of its keys that a kept generation has lost against the one before it, if that is more
+// than the default guard allows: then loaders have probably refused it. Nothing if it has not lost so many,
+// or the one before is not kept.
+std::optional<double> suspect_loss(const PointerRecord& pointer, const SnapshotRecord& kept);
+
+// `to` is a generation that the store keeps; nothing: the newest one before the current that has no suspect
+// loss. Throws MissingInput if the set was never pushed or there is none, Usage if the generation is current
+// or not kept, Data, and as the store does. Messages list what is kept.
 RollbackPlan plan_rollback(Store& store, const std::string& set_name, std::optional<std::uint64_t> to = {});
 
 struct RollbackResult {

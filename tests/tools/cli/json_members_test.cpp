@@ -72,9 +72,9 @@ TEST_F(JsonMembers, OfVerbsOfAStore) {
   const Json kept = json({"rollback", "tags", "--list", store()});
   expect_members(kept, "set store generations");
   expect_members(kept.at("generations").at(0),
-                 "generation current restores as_of key_count kind bytes build_id");
+                 "generation current restores as_of key_count kind bytes suspect_loss build_id");
   expect_members(json({"rollback", "tags", "--yes", store()}),
-                 "set store replaces restores generation as_of replaced_as_of key_count kind");
+                 "set store replaces restores generation as_of replaced_as_of key_count lost_share kind");
   const Json collected = json({"gc", store()});
   expect_members(collected, "store dry_run sets foreign_records");
   expect_members(collected.at("sets").at(0),

@@ -3,11 +3,11 @@
 namespace keysieve::test {
 namespace {
 
-// Generations 1, 2 and 3 of the set "tags", of 100, 200 and 300 keys.
+// Generations 1, 2 and 3 of the set "tags", of 250, 280 and 300 keys.
 class Rollback : public KeysieveProgram {
  protected:
   Rollback() {
-    for (const int keys : {100, 200, 300}) {
+    for (const int keys : {250, 280, 300}) {
       const Words options{"--seed-from", seed_, "--as-of", "@1700000000"};
       push(build(std::to_string(keys), numbered_lines(keys), options));
     }
@@ -29,23 +29,23 @@ TEST_F(Rollback, BringsBackTheGenerationBefore) {
   EXPECT_THAT(
       said({"rollback", "tags", "--yes", store()}),
       AllOf(ContainsRegex("was +generation 3: as of 2023-11-14T22:13:20Z, 300 keys, split_block_bloom\n"),
-            ContainsRegex("is +generation 2: as of 2023-11-14T22:13:20Z, 200 keys, split_block_bloom\n"),
+            ContainsRegex("is +generation 2: as of 2023-11-14T22:13:20Z, 280 keys, split_block_bloom\n"),
             ContainsRegex("now called +generation 4\n")));
-  EXPECT_EQ(key_count(), 200);
-  EXPECT_EQ(read(path("pulled.ks")), read(path("200.ks")));
+  EXPECT_EQ(key_count(), 280);
+  EXPECT_EQ(read(path("pulled.ks")), read(path("280.ks")));
 }
 
 TEST_F(Rollback, BringsBackTheGenerationThatIsAskedFor) {
   EXPECT_THAT(json({"rollback", "tags", "--to", "1", "--yes", store()}),
-              has({{"replaces", 3}, {"restores", 1}, {"generation", 4}, {"key_count", 100}}));
-  EXPECT_EQ(key_count(), 100);
+              has({{"replaces", 3}, {"restores", 1}, {"generation", 4}, {"key_count", 250}}));
+  EXPECT_EQ(key_count(), 250);
 }
 
 TEST_F(Rollback, ListsWhatIsKept) {
   run({"rollback", "tags", "--yes", store()});
   EXPECT_THAT(said({"rollback", "tags", "--list", store()}),
               AllOf(ContainsRegex("generation +state +as of +keys +kind +size +restores\n"),
-                    ContainsRegex("\n +4 +current +2023[^\n]+ +200 +split_block_bloom +[^\n]+ +2\n"),
+                    ContainsRegex("\n +4 +current +2023[^\n]+ +280 +split_block_bloom +[^\n]+ +2\n"),
                     ContainsRegex("\n +3 +kept [^\n]+ +-\n"), ContainsRegex("\n +1 +kept ")));
   const Json list = json({"rollback", "tags", "--list", store()}).at("generations");
   ASSERT_EQ(list.size(), 3U);
@@ -76,10 +76,11 @@ TEST_F(Rollback, ChangesNothingUnlessTheAnswerIsYes) {
 }
 
 TEST_F(Rollback, SaysWhatItWouldDoWithoutATerminal) {
-  EXPECT_THAT(refusal(64, {"rollback", "tags", store()}, "y\n"),
-              AllOf(StartsWith(store() + ": set \"tags\" would go from generation 3: as of 2023"),
-                    HasSubstr(", 300 keys, split_block_bloom back to generation 2: as of "),
-                    EndsWith("; --yes does it without a terminal")));
+  EXPECT_THAT(
+      refusal(64, {"rollback", "tags", store()}, "y\n"),
+      AllOf(StartsWith(store() + ": set \"tags\" would go from generation 3: as of 2023"),
+            HasSubstr(", 300 keys, split_block_bloom back to generation 2: as of "),
+            HasSubstr(", and lose 6.67 % of the keys"), EndsWith("; --yes does it without a terminal")));
   EXPECT_EQ(key_count(), 300);
 }
 
@@ -87,6 +88,19 @@ TEST_F(Rollback, RefusesWhatIsCurrentOrNotKeptAndSaysWhatIs) {
   const std::string kept = "; kept: 3 (current), 2, 1";
   expect_refusals(64, {{"rollback tags --yes --to 3 " + store(), "generation 3 is current" + kept},
                        {"rollback tags --yes --to 9 " + store(), "generation 9 is not kept" + kept}});
+  EXPECT_EQ(key_count(), 300);
+}
+
+TEST_F(Rollback, SaysWhatItPassesOverAndListMarksIt) {
+  run({"push", "--allow-shrink", build("half", numbered_lines(140), {"--seed-from", seed_}), store()});
+  push(build("next", numbered_lines(310), {"--seed-from", seed_}));
+  EXPECT_THAT(said({"rollback", "tags", "--list", store()}),
+              ContainsRegex("\n +4 +kept, lost 53.3 % of its keys "));
+  EXPECT_THAT(json({"rollback", "tags", "--list", store()}).at("generations").at(1).at("suspect_loss"),
+              ::testing::Gt(0.5));
+  const ProgramResult done = run_program(call_of({"rollback", "tags", "--yes", store()}));
+  EXPECT_THAT(done.errors, HasSubstr("passed over generation 4: "));
+  EXPECT_THAT(done.output, ContainsRegex("lost +3.23 % of the keys\n"));
   EXPECT_EQ(key_count(), 300);
 }
 

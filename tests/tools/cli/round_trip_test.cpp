@@ -14,7 +14,7 @@ using ::testing::ValuesIn;
 std::string awkward_lines() {
   std::string lines = "猫\n初音ミク\nO'Reilly\n \n2024\n-7\n007\n[a,b]\n{}\n--\n++\na\rb\n\xff\xfe\n"s;
   for (int i = 0; i < 3000; ++i) lines += std::to_string(i * 17) + "\n";
-  lines += std::string(1'048'576, 'x') + "\n" + std::string(1'048'576, 'x') + "y\n";
+  lines += std::string(1'048'576, 'x') + "\n" + std::string(1'048'575, 'x') + "y\n";
   return lines;
 }
 

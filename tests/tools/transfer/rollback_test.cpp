@@ -45,6 +45,38 @@ TEST_F(Rollback, BringsBackAnyKeptGeneration) {
   EXPECT_THAT(older_generations(), ElementsAre(3, 2));
 }
 
+// As after a list that was cut in half, pushed with --allow-shrink, and refused by the loaders.
+TEST_F(Rollback, PassesOverAGenerationThatLostManyKeysUnlessItIsNamed) {
+  push_any(build_snapshot({.keys = 600}));
+  push(build_snapshot({.keys = 1250}));
+  const auto plan = plan_rollback(*store_, "tags");
+  EXPECT_EQ(plan.target.generation, 3U);
+  ASSERT_THAT(plan.passed_over, SizeIs(1));
+  EXPECT_EQ(plan.passed_over[0].generation, 4U);
+  EXPECT_DOUBLE_EQ(suspect_loss(pointer(), plan.passed_over[0]).value(), 0.5);
+  EXPECT_EQ(suspect_loss(pointer(), current()), std::nullopt);
+  EXPECT_EQ(plan_rollback(*store_, "tags", 4).target.generation, 4U);
+  EXPECT_EQ(roll_back().record.key_count, 1200U);
+  EXPECT_EQ(roll_back().record.key_count, 1250U) << "and there and back";
+}
+
+TEST_F(Rollback, LeadsOutOfAGenerationThatLostManyKeysAndNotBackIntoIt) {
+  push_any(build_snapshot({.keys = 600}));
+  EXPECT_EQ(roll_back().record.restores, 3U);
+  EXPECT_EQ(roll_back().record.restores, 2U);
+}
+
+class RollbackOfTwo : public TransferTest {};
+
+TEST_F(RollbackOfTwo, NamesWhatIsKeptIfAllOfItLostManyKeys) {
+  push(build_snapshot({.keys = 1000}));
+  push_any(build_snapshot({.keys = 500}));
+  EXPECT_EQ(rollback(*store_, "tags", plan_rollback(*store_, "tags")).record.restores, 1U);
+  EXPECT_THAT(message_of<ErrorKind::MissingInput>([&] { plan_rollback(*store_, "tags"); }),
+              HasSubstr(": what is older has lost too many keys; --to takes it; kept: 3 (current), "
+                        "2 (lost 50.0 % of its keys)"));
+}
+
 TEST_F(Rollback, CanItselfBeRolledBack) {
   roll_back(1);
   EXPECT_EQ(roll_back().record.restores, 3U);
