@@ -33,7 +33,15 @@ if (!isset(SETS[$set])) {
 if ($argv[1] === '--profile') {
     exit($rules === null ? '' : $rules::PROFILE);
 }
+[$count, $first] = [0, []]; // of what is left out
 foreach ((new Database())->connection()->query($query, PDO::FETCH_COLUMN, 0) as $name) { // row by row
     $key = $rules === null ? $name : $rules::of($name);
-    echo $key === null ? '' : "$key\0"; // null: no lookup can ask for it
+    if ($key !== null) {
+        echo "$key\0";
+    } elseif (++$count <= 10) {
+        $first[] = json_encode($name, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE);
+    }
+}
+if ($count > 0) { // a message alone: one bad row must not hold up all the others
+    fwrite(STDERR, "keys.php: left out $count rows of $set, which no lookup can ask for: " . implode(', ', $first) . "\n");
 }

@@ -26,6 +26,8 @@ final class ValidationTest extends TestCase
         yield 'a domain' => ['me@Example.ORG', ['example.org']];
         yield 'a subdomain' => ['me@a.b.example.org', ['a.b.example.org', 'b.example.org', 'example.org']];
         yield 'a dot at the end' => ['me@example.org.', ['example.org']];
+        yield 'hyphens in third and fourth place' => ['me@ab--cd.example.org', ['ab--cd.example.org', 'example.org']];
+        yield 'an empty label' => ['me@a..example.org', []];
         yield 'as long as a domain may be' => ['me@' . str_repeat('a', 249) . '.org', [str_repeat('a', 249) . '.org']];
         yield 'longer' => ['me@' . str_repeat('a.', 30_000) . 'org', []];
         yield 'a space' => ['me@exam ple.org', []];

@@ -6,6 +6,7 @@ namespace KeySieve\Tests\Examples;
 
 use KeySieve\Set;
 use KeySieve\Tests\Support\Examples;
+use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 
@@ -50,6 +51,42 @@ final class DisposableDomainsTest extends TestCase
         $check = $this->examples->run('disposable_email/check.php', 'me@trash.example');
         self::assertSame("me@trash.example: welcome\n1 queries\n", $check->output);
         self::assertStringContainsString('disposable domains cannot be asked: ', $check->errors);
+    }
+
+    public function testDomainsWithHyphensWhereIdnaRefusesThemAreListedAndRefused(): void
+    {
+        $this->examples->query("INSERT INTO disposable_domains VALUES ('r3---sn-x.example'), ('xn--no-punycode-.example')");
+        $this->examples->publish('disposable');
+        $refused = [
+            'me@ab--cd.trash.example', 'me@AB--cd.müll.example', 'me@bü--.trash.example', 'me@-ü.ａｂ－－ｃｄ.trash.example',
+            'me@R3---sn-x.example', 'me@XN--no-punycode-.example',
+        ];
+        $lines = array_map(static fn (string $address): string => "$address: please give a lasting address\n", $refused);
+        self::assertSame(implode('', $lines) . "6 queries\n", $this->check(...$refused));
+    }
+
+    public function testDomainsInAsciiAreTheSameWithAndWithoutIntl(): void
+    {
+        $domains = [
+            'Example.ORG', 'example.org.', 'ab--cd.example', '-a.b-.example', 'xn--a-.example', 'a_b.example', str_repeat('a', 64) . '.example',
+            'a..example', '.example', '.', '', 'ex ample', "example\n", '[192.0.2.1]', 'ａ.example',
+        ];
+        $code = 'echo json_encode(array_map(KeySieve\Validation\DomainKey::of(...), ' . var_export($domains, true) . '));';
+        $bootstrap = "require_once '" . dirname(__DIR__, 2) . "/php/bootstrap.php';";
+        $keys = [
+            'example.org', 'example.org', 'ab--cd.example', '-a.b-.example', 'xn--a-.example', 'a_b.example', str_repeat('a', 64) . '.example',
+            null, null, null, null, null, null, '[192.0.2.1]',
+        ];
+        self::assertSame([...$keys, 'a.example'], json_decode($this->examples->code($bootstrap . $code)));
+        self::assertSame([...$keys, null], json_decode(PhpScript::run($bootstrap . $code)->output), 'without intl');
+    }
+
+    public function testTheBatchSaysWhichRowsAreNoDomains(): void
+    {
+        $this->examples->query("INSERT INTO disposable_domains VALUES ('# comment'), ('a..example')");
+        $keys = $this->examples->run('keys.php', 'disposable');
+        self::assertSame(3, substr_count($keys->output, "\0"));
+        self::assertSame("keys.php: left out 2 rows of disposable, which no lookup can ask for: \"# comment\", \"a..example\"\n", $keys->errors);
     }
 
     private function check(string ...$addresses): string

@@ -5,20 +5,19 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Examples;
 
 use KeySieve\Tests\Support\Examples;
+use KeySieve\Tests\Support\Framework;
+use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 use KeySieve\Validation\PasswordKey;
 
 /**
- * The bundle, the provider, and the examples' files for both, in Symfony and Laravel as Debian has them.
+ * The bundle, the provider, and the examples' files for both, in each version of Symfony and Laravel that Framework has.
  *
  * @group frameworks
  */
 final class FrameworksTest extends TestCase
 {
-    private const SYMFONY = "require FOLDER . '/../php-tests/Support/symfony.php';\n";
-    private const LARAVEL = "require FOLDER . '/../php-tests/Support/laravel.php';\n";
-
     /** Prints of each tag whether it has an article and how many offers, and which sets were asked about it. */
     private const PRINT_LINKS = <<<'PHP'
 
@@ -37,38 +36,69 @@ final class FrameworksTest extends TestCase
         SharedMemory::put('breached', [PasswordKey::of('123456')], ['--key-profile', PasswordKey::PROFILE]);
     }
 
-    /** @return iterable<string, array{string, string}> code that makes $links, and what the links and their sets are */
+    public function testComposerAcceptsThePackage(): void
+    {
+        $file = Examples::path('../php/composer.json');
+        self::assertStringContainsString("$file is valid", Program::output(['composer', 'validate', '--strict', '--no-interaction', $file]));
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function symfony(): iterable
+    {
+        foreach (Framework::SYMFONY as $framework) {
+            yield $framework => [$framework];
+        }
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function laravel(): iterable
+    {
+        foreach (Framework::LARAVEL as $framework) {
+            yield $framework => [$framework];
+        }
+    }
+
+    /** @return iterable<string, array{string, string, string}> a framework, code that makes $links, and what the links and their sets are */
     public static function containers(): iterable
     {
         $ofSets = "猫: 猫 2\n犬:  0\nencyclopedia shop\n";
         $withFakeShop = "猫: 猫 0\n犬:  0\nencyclopedia\n";
-        yield 'Symfony wires sets by the names of arguments' => [self::SYMFONY . <<<'PHP'
-            $container = App::container();
-            $links = $container->get(App\TagLinks::class);
-            $asker = $container->get(Asker::class);
-            echo json_encode([$asker->articles->mayContain('犬'), $asker->offers->mayContain('2024')]), "\n";
-            PHP, "[false,true]\n$ofSets"];
-        yield 'Symfony passes a fake to tests' => [self::SYMFONY . <<<'PHP'
-            $container = App::container(static function ($container): void {
-                $container->register('keysieve.shop', KeySieve\Testing\ListedKeys::class)->setArguments([['犬']]);
-            });
-            $links = $container->get(App\TagLinks::class);
-            PHP, $withFakeShop];
-        yield 'Laravel binds sets of its configuration' => [self::LARAVEL . '$links = $app->make(App\TagLinks::class);', $ofSets];
-        yield 'Laravel passes a fake to tests' => [self::LARAVEL . <<<'PHP'
-            $app->instance('keysieve.shop', new KeySieve\Testing\ListedKeys(['犬']));
-            $links = $app->make(App\TagLinks::class);
-            PHP, $withFakeShop];
+        foreach (Framework::SYMFONY as $framework) {
+            yield "$framework wires sets by the names of arguments" => [$framework, <<<'PHP'
+                $container = App::container();
+                $links = $container->get(App\TagLinks::class);
+                $asker = $container->get(Asker::class);
+                echo json_encode([$asker->articles->mayContain('犬'), $asker->offers->mayContain('2024')]), "\n";
+                PHP, "[false,true]\n$ofSets"];
+            yield "$framework passes a fake to tests" => [$framework, <<<'PHP'
+                $container = App::container(static function ($container): void {
+                    $container->register('keysieve.shop', KeySieve\Testing\ListedKeys::class)->setArguments([['犬']]);
+                });
+                $links = $container->get(App\TagLinks::class);
+                PHP, $withFakeShop];
+        }
+        foreach (Framework::LARAVEL as $framework) {
+            yield "$framework binds sets of its configuration" => [$framework, '$links = App::boot()->make(App\TagLinks::class);', $ofSets];
+            yield "$framework passes a fake to tests" => [$framework, <<<'PHP'
+                $app = App::boot();
+                $app->instance('keysieve.shop', new KeySieve\Testing\ListedKeys(['犬']));
+                $links = $app->make(App\TagLinks::class);
+                PHP, $withFakeShop];
+        }
     }
 
     /** @dataProvider containers */
-    public function testAContainerPassesTheSetsOfAPage(string $code, string $output): void
+    public function testAContainerPassesTheSetsOfAPage(string $framework, string $code, string $output): void
     {
-        self::assertSame($output, $this->code($code . self::PRINT_LINKS));
+        self::assertSame($output, $this->code($framework, $code . self::PRINT_LINKS));
     }
 
-    /** Any set that took the place of the one that was meant would say "absent" of its keys. */
-    public function testSymfonyRefusesAParameterThatNamesNoSet(): void
+    /**
+     * Any set that took the place of the one that was meant would say "absent" of its keys.
+     *
+     * @dataProvider symfony
+     */
+    public function testSymfonyRefusesAParameterThatNamesNoSet(string $framework): void
     {
         $code = <<<'PHP'
             final class Misnamed
@@ -87,13 +117,15 @@ final class FrameworksTest extends TestCase
             PHP;
         self::assertMatchesRegularExpression(
             '/Cannot autowire service "Misnamed": argument "\$ofers" .*"KeySieve\\\\Membership"/',
-            $this->code(self::SYMFONY . $code),
+            $this->code($framework, $code),
         );
     }
 
-    public function testLaravelRefusesAClassThatWasNotToldItsSet(): void
+    /** @dataProvider laravel */
+    public function testLaravelRefusesAClassThatWasNotToldItsSet(string $framework): void
     {
         $code = <<<'PHP'
+            $app = App::boot();
             final class Untold
             {
                 public function __construct(public readonly KeySieve\Membership $offers)
@@ -119,11 +151,12 @@ final class FrameworksTest extends TestCase
         self::assertSame(
             "[true,false]\nTarget [KeySieve\\Membership] is not instantiable while building [Untold].\n"
                 . "Target class [keysieve.ofers] does not exist.\n",
-            $this->code(self::LARAVEL . $code),
+            $this->code($framework, $code),
         );
     }
 
-    public function testTheValidatorsOfSymfonyRefuseWhatIsListed(): void
+    /** @dataProvider symfony */
+    public function testTheValidatorsOfSymfonyRefuseWhatIsListed(string $framework): void
     {
         $code = <<<'PHP'
             final class Registration
@@ -137,7 +170,8 @@ final class FrameworksTest extends TestCase
             $validator = App::container()->get('validator');
             $say = static function () use ($validator, $registration): void {
                 foreach ($validator->validate($registration) as $violation) {
-                    echo $violation->getPropertyPath(), ': ', $violation->getMessage(), ' ';
+                    $code = $violation->getConstraint()::getErrorName($violation->getCode());
+                    echo $violation->getPropertyPath(), ': ', $violation->getMessage(), " $code ";
                 }
                 echo "\n";
             };
@@ -148,14 +182,16 @@ final class FrameworksTest extends TestCase
             $say();
             PHP;
         self::assertSame(
-            "email: Please use a permanent e-mail address. password: Known. \n\n\n",
-            $this->code(self::SYMFONY . $code),
+            "email: Please use a permanent e-mail address. DISPOSABLE_ERROR password: Known. BREACHED_ERROR \n\n\n",
+            $this->code($framework, $code),
         );
     }
 
-    public function testTheRulesOfLaravelRefuseWhatIsListed(): void
+    /** @dataProvider laravel */
+    public function testTheRulesOfLaravelRefuseWhatIsListed(string $framework): void
     {
         $code = <<<'PHP'
+            $app = App::boot();
             foreach ([['me@a.trash.example', 123456], ['me@example.org', 'correct horse battery staple']] as [$email, $password]) {
                 $rules = ['email' => 'required|not_disposable', 'password' => 'required|not_breached'];
                 echo json_encode($app->make('validator')->make(['email' => $email, 'password' => $password], $rules)->errors()), "\n";
@@ -164,29 +200,78 @@ final class FrameworksTest extends TestCase
         self::assertSame(
             '{"email":["Please use a permanent e-mail address."],'
                 . '"password":["This password is in a list of known passwords. Please choose another one."]}' . "\n[]\n",
-            $this->code(self::LARAVEL . $code),
+            $this->code($framework, $code),
         );
     }
 
-    public function testAConstraintOfAYamlFileHasItsOptions(): void
+    /** @return iterable<string, array{string, string, string}> a framework, a file of constraints, and what is in it */
+    public static function constraintFiles(): iterable
     {
-        $code = <<<'PHP'
-            [$plain, $named] = [new KeySieve\Symfony\NotBreached(null), new KeySieve\Symfony\NotBreached(['message' => 'Known.'])];
-            echo $plain->message, ' ', $named->message;
-            PHP;
-        self::assertSame('This password is in a list of known passwords. Please choose another one. Known.', $this->code(self::SYMFONY . $code));
+        foreach (Framework::SYMFONY as $framework) {
+            yield "$framework, YAML" => [$framework, 'registration.yaml', <<<'YAML'
+                Registration:
+                    properties:
+                        email:
+                            - KeySieve\Symfony\NotDisposable: ~
+                        password:
+                            - KeySieve\Symfony\NotBreached: { message: Known., groups: [Default, strict], payload: warning }
+                YAML];
+            yield "$framework, XML" => [$framework, 'registration.xml', <<<'XML'
+                <constraint-mapping xmlns="http://symfony.com/schema/dic/constraint-mapping">
+                    <class name="Registration">
+                        <property name="email">
+                            <constraint name="KeySieve\Symfony\NotDisposable"/>
+                        </property>
+                        <property name="password">
+                            <constraint name="KeySieve\Symfony\NotBreached">
+                                <option name="message">Known.</option>
+                                <option name="groups"><value>Default</value><value>strict</value></option>
+                                <option name="payload">warning</option>
+                            </constraint>
+                        </property>
+                    </class>
+                </constraint-mapping>
+                XML];
+        }
     }
 
-    /** @return iterable<string, array{string, string}> settings of Symfony, and what is wrong */
+    /** @dataProvider constraintFiles */
+    public function testConstraintsOfAFileHaveTheirOptions(string $framework, string $file, string $constraints): void
+    {
+        mkdir("{$this->examples->folder}/config/validator", recursive: true);
+        file_put_contents("{$this->examples->folder}/config/validator/$file", $constraints);
+        $code = <<<'PHP'
+            final class Registration
+            {
+                public string $email = 'me@trash.example';
+                public string $password = '123456';
+            }
+            $validator = App::container()->get('validator');
+            foreach ([null, 'strict'] as $group) {
+                foreach ($validator->validate(new Registration(), null, $group) as $violation) {
+                    echo $violation->getMessage(), $violation->getConstraint()->payload ?? '', "\n";
+                }
+            }
+            PHP;
+        self::assertSame("Please use a permanent e-mail address.\nKnown.warning\nKnown.warning\n", $this->code($framework, $code));
+    }
+
+    /** @return iterable<string, array{string, string, string}> a framework, its settings, and what is wrong */
     public static function wrongSettings(): iterable
     {
-        yield 'two names alike' => ["['sets' => ['user-names' => null, 'user_names' => null]]", 'two sets are for the argument "user_names"'];
-        yield 'the name of another' => ["['sets' => ['shop' => null, 'other' => ['argument' => 'shop']]]", 'two sets are for the argument "shop"'];
-        yield 'no such setting' => ["['set' => ['shop' => null]]", 'Unrecognized option "set" under "keysieve"'];
+        foreach (Framework::SYMFONY as $framework) {
+            $alike = 'two sets are for the argument "user_names"';
+            yield "$framework, two names alike" => [$framework, "['sets' => ['user-names' => null, 'user_names' => null]]", $alike];
+            $named = "['sets' => ['user_names' => null, 'users' => ['argument' => 'userNames']]]";
+            yield "$framework, a name and an argument alike" => [$framework, $named, 'two sets are for the argument "userNames"'];
+            $other = "['sets' => ['shop' => null, 'other' => ['argument' => 'shop']]]";
+            yield "$framework, the name of another" => [$framework, $other, 'two sets are for the argument "shop"'];
+            yield "$framework, no such setting" => [$framework, "['set' => ['shop' => null]]", 'Unrecognized option "set" under "keysieve"'];
+        }
     }
 
     /** @dataProvider wrongSettings */
-    public function testSymfonyRefusesSettingsThatAreAmbiguous(string $settings, string $reason): void
+    public function testSymfonyRefusesSettingsThatAreAmbiguous(string $framework, string $settings, string $reason): void
     {
         $code = <<<PHP
             try {
@@ -195,10 +280,25 @@ final class FrameworksTest extends TestCase
                 echo \$error->getMessage();
             }
             PHP;
-        self::assertStringContainsString($reason, $this->code(self::SYMFONY . $code));
+        self::assertStringContainsString($reason, $this->code($framework, $code));
     }
 
-    public function testAValidatorAsksItsSetByItsOwnKeyProfile(): void
+    /** @dataProvider symfony */
+    public function testSymfonyNamesArgumentsInCamelCase(string $framework): void
+    {
+        $code = <<<'PHP'
+            $container = new Symfony\Component\DependencyInjection\ContainerBuilder();
+            $sets = ['user-names' => null, 'user_name' => null, 'users' => ['argument' => 'the_users']];
+            (new KeySieve\Symfony\KeysieveExtension())->load([['sets' => $sets]], $container);
+            foreach (['userNames', 'userName', 'theUsers'] as $argument) {
+                echo $container->getAlias("KeySieve\Membership \$$argument"), ' ';
+            }
+            PHP;
+        self::assertSame('keysieve.user-names keysieve.user_name keysieve.users ', $this->code($framework, $code));
+    }
+
+    /** @dataProvider symfony */
+    public function testAValidatorAsksItsSetByItsOwnKeyProfile(string $framework): void
     {
         $code = <<<'PHP'
             $container = new Symfony\Component\DependencyInjection\ContainerBuilder();
@@ -209,12 +309,14 @@ final class FrameworksTest extends TestCase
             $container->compile();
             echo json_encode($container->get(KeySieve\Validation\BreachedPasswords::class)->has('123456'));
             PHP;
-        self::assertSame('true', $this->code(self::SYMFONY . $code));
+        self::assertSame('true', $this->code($framework, $code));
     }
 
-    public function testLaravelRefusesAListOfSets(): void
+    /** @dataProvider laravel */
+    public function testLaravelRefusesAListOfSets(string $framework): void
     {
         $code = <<<'PHP'
+            $app = App::boot();
             $app->make('config')->set('keysieve.sets', ['shop']);
             try {
                 (new KeySieve\Laravel\KeysieveServiceProvider($app))->register();
@@ -222,38 +324,118 @@ final class FrameworksTest extends TestCase
                 echo $error->getMessage();
             }
             PHP;
-        self::assertStringContainsString('"sets" must be name => key profile', $this->code(self::LARAVEL . $code));
+        self::assertStringContainsString('"sets" must be name => key profile', $this->code($framework, $code));
     }
 
-    /** @return iterable<string, array{string}> code that makes $asks, which asks for 犬 in the next request or job of this process */
-    public static function servers(): iterable
+    /**
+     * As when the package comes to an application that has cached its configuration: nothing could clear that if it did not boot.
+     *
+     * @dataProvider laravel
+     */
+    public function testLaravelBootsWithAConfigurationThatWasCachedBeforeThePackageCame(string $framework): void
     {
-        yield 'Symfony, requests' => [self::SYMFONY . <<<'PHP'
-            $app = new App();
-            $asks = static fn (): string => $app->handle(Symfony\Component\HttpFoundation\Request::create('/', parameters: ['tag' => '犬']))->getContent();
-            PHP];
-        yield 'Symfony, messages' => [self::SYMFONY . <<<'PHP'
-            $container = App::container();
-            $asks = static function () use ($container): string {
-                $message = new Symfony\Component\Messenger\Envelope(new stdClass());
-                $container->get('event_dispatcher')
-                    ->dispatch(new Symfony\Component\Messenger\Event\WorkerMessageReceivedEvent($message, 'async'));
-                return json_encode($container->get(Asker::class)->articles->mayContain('犬'));
-            };
-            PHP];
-        foreach (['Laravel\Octane\Events\RequestReceived', 'Illuminate\Queue\Events\JobProcessing'] as $event) {
-            yield "Laravel, $event" => [self::LARAVEL . <<<PHP
-                \$asks = static function () use (\$app): string {
-                    \$sandbox = clone \$app; // as Octane does
-                    \$sandbox->make('events')->dispatch('$event');
-                    return json_encode(\$sandbox->make('keysieve.encyclopedia')->mayContain('犬'));
-                };
+        $code = <<<'PHP'
+            App::cacheSettings([]);
+            $app = App::boot();
+            echo json_encode([$app->configurationIsCached(), $app->bound('keysieve.shop')]), "\n";
+            App::artisan(Illuminate\Foundation\Console\ConfigClearCommand::class);
+            $app = App::boot();
+            echo json_encode([$app->configurationIsCached(), $app->bound('keysieve.shop')]), "\n";
+            PHP;
+        self::assertSame("[true,false]\n[false,true]\n", $this->code($framework, $code));
+    }
+
+    /** @dataProvider laravel */
+    public function testLaravelBootsWithSettingsThatLackWhatIsNewer(string $framework): void
+    {
+        $code = <<<'PHP'
+            App::cacheSettings(['keysieve' => ['sets' => ['shop' => null]]]);
+            $app = App::boot();
+            echo json_encode([$app->bound('keysieve.shop'), $app->bound(KeySieve\Validation\BreachedPasswords::class)]);
+            PHP;
+        self::assertSame('[true,false]', $this->code($framework, $code));
+    }
+
+    /** @dataProvider laravel */
+    public function testLaravelPublishesTheSettings(string $framework): void
+    {
+        $code = <<<'PHP'
+            unlink(TEMPORARY . '/config/keysieve.php');
+            App::artisan(Illuminate\Foundation\Console\VendorPublishCommand::class, ['--tag' => 'keysieve-config']);
+            echo file_get_contents(TEMPORARY . '/config/keysieve.php');
+            PHP;
+        self::assertStringEqualsFile(Examples::path('../php/src/Laravel/keysieve.php'), $this->code($framework, $code));
+    }
+
+    /** @return iterable<string, array{string, string}> a framework, and code that makes guarded caches of it */
+    public static function caches(): iterable
+    {
+        foreach (Framework::SYMFONY as $framework) {
+            yield $framework => [$framework, <<<'PHP'
+                $pool = new Symfony\Component\Cache\Adapter\ArrayAdapter();
+                $guarded = new KeySieve\Guard\GuardedCachePool($pool, new KeySieve\Testing\ListedKeys(['42']), 'product.');
+                foreach (['product.42', 'product.7'] as $key) {
+                    $guarded->save($guarded->getItem($key)->set('Cat food')->expiresAfter(60));
+                }
+                echo json_encode([$guarded->getItem('product.42')->get(), $guarded->getItem('product.7')->get(), $pool->hasItem('product.7')]);
+                PHP];
+        }
+        foreach (Framework::LARAVEL as $framework) {
+            yield $framework => [$framework, <<<'PHP'
+                $cache = new Illuminate\Cache\Repository(new Illuminate\Cache\ArrayStore());
+                $guarded = new KeySieve\Guard\GuardedCache($cache, new KeySieve\Testing\ListedKeys(['42']), 'product.');
+                $guarded->setMultiple(['product.42' => 'Cat food', 'product.7' => 'Cat food'], 60);
+                echo json_encode([$guarded->get('product.42'), $guarded->get('product.7'), $cache->has('product.7')]);
                 PHP];
         }
     }
 
+    /**
+     * Each version has its own PSR-6 or PSR-16, which differ in their types. GuardTest has the details.
+     *
+     * @dataProvider caches
+     */
+    public function testAGuardWrapsTheCache(string $framework, string $code): void
+    {
+        self::assertSame('["Cat food",null,true]', $this->code($framework, $code));
+    }
+
+    /** @return iterable<string, array{string, string}> a framework, and code that makes $asks, which asks for 犬 in the next request or job */
+    public static function servers(): iterable
+    {
+        foreach (Framework::SYMFONY as $framework) {
+            yield "$framework, requests" => [$framework, <<<'PHP'
+                $app = new App();
+                $request = static fn () => Symfony\Component\HttpFoundation\Request::create('/', parameters: ['tag' => '犬']);
+                $asks = static fn (): string => $app->handle($request())->getContent();
+                PHP];
+            yield "$framework, messages" => [$framework, <<<'PHP'
+                $container = App::container();
+                $asks = static function () use ($container): string {
+                    $message = new Symfony\Component\Messenger\Envelope(new stdClass());
+                    $container->get('event_dispatcher')
+                        ->dispatch(new Symfony\Component\Messenger\Event\WorkerMessageReceivedEvent($message, 'async'));
+                    return json_encode($container->get(Asker::class)->articles->mayContain('犬'));
+                };
+                PHP];
+        }
+        foreach (Framework::LARAVEL as $framework) {
+            foreach (['Laravel\Octane\Events\RequestReceived', 'Illuminate\Queue\Events\JobProcessing'] as $event) {
+                yield "$framework, $event" => [$framework, <<<PHP
+                    \$app = App::boot();
+                    \$job = new Illuminate\Queue\Jobs\SyncJob(\$app, '{}', 'sync', 'default'); // for Laravel's own listeners
+                    \$asks = static function () use (\$app, \$job): string {
+                        \$sandbox = clone \$app; // as Octane does
+                        \$sandbox->make('events')->dispatch('$event', [new Illuminate\Queue\Events\JobProcessing('sync', \$job)]);
+                        return json_encode(\$sandbox->make('keysieve.encyclopedia')->mayContain('犬'));
+                    };
+                    PHP];
+            }
+        }
+    }
+
     /** @dataProvider servers */
-    public function testAServerNoticesAnotherDirectoryAtItsNextRequest(string $code): void
+    public function testAServerNoticesAnotherDirectoryAtItsNextRequest(string $framework, string $code): void
     {
         $code .= <<<'PHP'
 
@@ -268,11 +450,18 @@ final class FrameworksTest extends TestCase
             exec(FOLDER . '/publish encyclopedia');
             echo ' ', json_encode($articles->mayContain('犬')), ' ', $asks();
             PHP;
-        self::assertSame('false false true', $this->code($code));
+        self::assertSame('false false true', $this->code($framework, $code));
     }
 
-    private function code(string $code): string
+    private function code(string $framework, string $code): string
     {
-        return $this->examples->code("const TEMPORARY = '{$this->examples->folder}';\n$code");
+        $autoloaders = Framework::autoloaders($framework);
+        $constants = ['FRAMEWORK' => $framework, 'AUTOLOADERS' => $autoloaders, 'TEMPORARY' => (string) $this->examples->folder];
+        $given = '';
+        foreach ($constants as $name => $value) {
+            $given .= "const $name = " . var_export($value, true) . ";\n";
+        }
+        $application = strtolower(strtok($framework, ' '));
+        return $this->examples->code("{$given}require FOLDER . '/../php-tests/Support/$application.php';\n$code");
     }
 }

@@ -1,40 +1,89 @@
 <?php
 
-// The container of an application in Laravel, with the provider of the package and the files of examples/laravel. FrameworksTest
-// includes it, and gives FOLDER (of the examples) and TEMPORARY.
+// An application in Laravel, which discovers the package as Composer installed it, with the files of examples/laravel. FrameworksTest
+// includes it, and gives FRAMEWORK, AUTOLOADERS, FOLDER (of the examples) and TEMPORARY.
 
 declare(strict_types=1);
 
 use App\Providers\AppServiceProvider;
-use Illuminate\Config\Repository;
-use Illuminate\Container\Container;
-use Illuminate\Events\Dispatcher;
-use Illuminate\Translation\ArrayLoader;
-use Illuminate\Translation\Translator;
-use Illuminate\Validation\Factory;
-use KeySieve\Laravel\KeysieveServiceProvider;
+use Illuminate\Console\Command;
+use Illuminate\Filesystem\FilesystemServiceProvider;
+use Illuminate\Foundation\Application;
+use Illuminate\Foundation\Bootstrap;
+use Illuminate\Translation\TranslationServiceProvider;
+use Illuminate\Validation\ValidationServiceProvider;
+use Symfony\Component\Console\Input\ArrayInput;
+use Symfony\Component\Console\Output\NullOutput;
 
-error_reporting(E_ALL & ~E_DEPRECATED); // of libraries that are older than PHP 8.2
-foreach (['Support', 'Container', 'Config', 'Events', 'Translation', 'Validation'] as $component) {
-    require "Illuminate/$component/autoload.php";
+if (FRAMEWORK === 'Laravel 8') {
+    error_reporting(E_ALL & ~E_DEPRECATED); // it is older than PHP 8.2
 }
-require FOLDER . '/../php/bootstrap.php';
+foreach (AUTOLOADERS as $file) {
+    require $file;
+}
 require FOLDER . '/Database.php';
 require FOLDER . '/tag_links/TagKey.php';
 require FOLDER . '/tag_links/TagLinks.php';
 require FOLDER . '/laravel/AppServiceProvider.php';
 
-$app = new class extends Container {
-    public function basePath(string $path = ''): string
+final class App
+{
+    private const SETTINGS = [
+        'locale' => 'en',
+        'fallback_locale' => 'en',
+        'providers' => [
+            FilesystemServiceProvider::class, TranslationServiceProvider::class, ValidationServiceProvider::class, AppServiceProvider::class,
+        ],
+    ];
+
+    public static function boot(): Application
     {
-        return TEMPORARY . "/$path";
+        $app = new Application(TEMPORARY);
+        $app->bootstrapWith([
+            Bootstrap\LoadConfiguration::class,
+            Bootstrap\RegisterFacades::class,
+            Bootstrap\RegisterProviders::class,
+            Bootstrap\BootProviders::class,
+        ]);
+        return $app;
     }
-};
-$app->instance('config', new Repository(['keysieve' => require FOLDER . '/laravel/keysieve.php']));
-$app->singleton('events', static fn (): Dispatcher => new Dispatcher($app));
-$app->singleton('validator', static fn (): Factory => new Factory(new Translator(new ArrayLoader(), 'en'), $app));
-$providers = [new KeysieveServiceProvider($app), new AppServiceProvider($app)];
-foreach ($providers as $provider) {
-    $provider->register();
+
+    /**
+     * @param class-string<Command> $command
+     * @param array<string, string> $options
+     */
+    public static function artisan(string $command, array $options = []): void
+    {
+        $app = self::boot();
+        $command = $app->make($command);
+        $command->setLaravel($app);
+        $command->run(new ArrayInput($options), new NullOutput());
+    }
+
+    public static function write(): void
+    {
+        mkdir(TEMPORARY . '/config');
+        mkdir(TEMPORARY . '/bootstrap/cache', recursive: true);
+        symlink(dirname(AUTOLOADERS[0]), TEMPORARY . '/vendor');
+        self::writeArray('config/app.php', self::SETTINGS);
+        copy(FOLDER . '/laravel/keysieve.php', TEMPORARY . '/config/keysieve.php');
+    }
+
+    /**
+     * As `artisan config:cache` does it.
+     *
+     * @param array<string, mixed> $settings by file, besides app.php
+     */
+    public static function cacheSettings(array $settings): void
+    {
+        self::writeArray('bootstrap/cache/config.php', ['app' => self::SETTINGS] + $settings);
+    }
+
+    /** @param array<string, mixed> $values */
+    private static function writeArray(string $file, array $values): void
+    {
+        file_put_contents(TEMPORARY . "/$file", '<?php return ' . var_export($values, true) . ';');
+    }
 }
-$providers[0]->boot();
+
+App::write();

@@ -1,7 +1,7 @@
 <?php
 
 // An application in Symfony: its kernel with its own bundle and that of the package, and the files of examples/symfony.
-// FrameworksTest includes it, and gives FOLDER (of the examples) and TEMPORARY.
+// FrameworksTest includes it, and gives FRAMEWORK, AUTOLOADERS, FOLDER (of the examples) and TEMPORARY.
 
 declare(strict_types=1);
 
@@ -20,11 +20,14 @@ use Symfony\Component\HttpFoundation\Response;
 use Symfony\Component\HttpKernel\Kernel;
 use Symfony\Component\Routing\Loader\Configurator\RoutingConfigurator;
 
-error_reporting(E_ALL & ~E_DEPRECATED); // of libraries that are older than PHP 8.2
-foreach (['Bundle/FrameworkBundle', 'Component/Messenger', 'Component/Validator', 'Component/Yaml'] as $component) {
-    require "Symfony/$component/autoload.php";
+if (FRAMEWORK === 'Symfony 5.4') {
+    error_reporting(E_ALL & ~E_DEPRECATED); // it is older than PHP 8.2
+} else { // Symfony hides what it deprecates
+    set_error_handler(static fn (int $level, string $message) => print("deprecated: $message\n"), E_DEPRECATED | E_USER_DEPRECATED);
 }
-require FOLDER . '/../php/bootstrap.php';
+foreach (AUTOLOADERS as $file) {
+    require $file;
+}
 require FOLDER . '/Database.php';
 require FOLDER . '/tag_links/TagKey.php';
 require FOLDER . '/tag_links/TagLinks.php';
@@ -81,7 +84,12 @@ final class App extends Kernel implements CompilerPassInterface
 
     protected function configureContainer(ContainerBuilder $container, LoaderInterface $loader): void
     {
-        $container->loadFromExtension('framework', ['validation' => ['enable_annotations' => true], 'translator' => false]);
+        $container->loadFromExtension('framework', FRAMEWORK === 'Symfony 5.4' ? ['validation' => ['enable_annotations' => true]] : [
+            'handle_all_throwables' => true,
+            'http_method_override' => false,
+            'php_errors' => ['log' => true],
+            'validation' => ['email_validation_mode' => 'html5'],
+        ]);
         $loader->load(FOLDER . '/symfony/keysieve.yaml');
         $loader->load(FOLDER . '/symfony/services.yaml');
         $container->register(Asker::class, Asker::class)->setAutowired(true)->setPublic(true);

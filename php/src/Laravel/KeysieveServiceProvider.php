@@ -31,8 +31,8 @@ final class KeysieveServiceProvider extends ServiceProvider
 {
     public function register(): void
     {
-        $this->mergeConfigFrom(__DIR__ . '/keysieve.php', 'keysieve');
-        $config = $this->app->make('config')->get('keysieve');
+        // mergeConfigFrom() does nothing if the configuration is cached, perhaps from before this package came.
+        $config = ($this->app->make('config')->get('keysieve') ?? []) + require __DIR__ . '/keysieve.php';
         if ($config['sets'] !== [] && array_is_list($config['sets'])) {
             throw new \InvalidArgumentException('config/keysieve.php: "sets" must be name => key profile, or name => null');
         }
@@ -45,7 +45,7 @@ final class KeysieveServiceProvider extends ServiceProvider
 
     public function boot(): void
     {
-        $this->publishes([__DIR__ . '/keysieve.php' => $this->app->basePath('config/keysieve.php')]);
+        $this->publishes([__DIR__ . '/keysieve.php' => $this->app->configPath('keysieve.php')], 'keysieve-config');
         foreach ([RequestReceived::class, JobProcessing::class] as $begin) {
             $this->app->make('events')->listen($begin, static fn () => begin_request());
         }

@@ -28,9 +28,17 @@ final class KeysieveExtension extends Extension
     public function load(array $configs, ContainerBuilder $container): void
     {
         $config = $this->processConfiguration(new Configuration(), $configs);
+        $arguments = [];
         foreach ($config['sets'] as $name => $set) {
             $container->register("keysieve.$name", Set::class)->setArguments([(string) $name, $set['key_profile']]);
-            $this->nameArgument($container, "keysieve.$name", $set['argument'] ?? (string) $name);
+            $argument = $set['argument'] ?? (string) $name;
+            $alias = $container->registerAliasForArgument("keysieve.$name", Membership::class, $argument);
+            $parsed = array_search($alias, $container->getAliases(), true); // since Symfony 6.4 there may be a second alias
+            if (isset($arguments[$parsed])) {
+                $reason = "two sets are for the argument \"$argument\", one of them \"keysieve.$name\"";
+                throw new InvalidConfigurationException("keysieve: $reason");
+            }
+            $arguments[$parsed] = true;
         }
         if ($config['disposable_domains'] !== null) {
             $set = $this->setOfValidator((string) $config['disposable_domains'], DomainKey::PROFILE);
@@ -45,15 +53,6 @@ final class KeysieveExtension extends Extension
         $container->register(BeginRequest::class)
             ->addTag('kernel.event_listener', ['event' => 'kernel.request', 'priority' => 4096])
             ->addTag('kernel.event_listener', ['event' => WorkerMessageReceivedEvent::class]);
-    }
-
-    private function nameArgument(ContainerBuilder $container, string $set, string $argument): void
-    {
-        $before = count($container->getAliases());
-        $container->registerAliasForArgument($set, Membership::class, $argument);
-        if (count($container->getAliases()) === $before) {
-            throw new InvalidConfigurationException("keysieve: two sets are for the argument \"$argument\", one of them \"$set\"");
-        }
     }
 
     /** One of its own, whatever key profile the application asks the set with. */

@@ -18,7 +18,7 @@ final class NotBreachedValidator extends ConstraintValidator
     {
         $isText = is_scalar($value) || $value instanceof \Stringable;
         if ($isText && (string) $value !== '' && $constraint instanceof NotBreached && $this->breached->has((string) $value)) {
-            $this->context->addViolation($constraint->message);
+            $this->context->buildViolation($constraint->message)->setCode(NotBreached::BREACHED_ERROR)->addViolation();
         }
     }
 }

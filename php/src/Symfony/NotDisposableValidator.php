@@ -18,7 +18,7 @@ final class NotDisposableValidator extends ConstraintValidator
     {
         $isText = is_scalar($value) || $value instanceof \Stringable;
         if ($isText && (string) $value !== '' && $constraint instanceof NotDisposable && $this->disposable->has((string) $value)) {
-            $this->context->addViolation($constraint->message);
+            $this->context->buildViolation($constraint->message)->setCode(NotDisposable::DISPOSABLE_ERROR)->addViolation();
         }
     }
 }

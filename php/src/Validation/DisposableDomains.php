@@ -19,7 +19,7 @@ final class DisposableDomains
 
     private readonly Blocklist $list;
 
-    /** @param null|\Closure(list<string>): bool $isListed whether the exact list has one of these domains */
+    /** @param null|\Closure(list<string>): bool $isListed whether the exact list has one of these, as DomainKey::of() writes them */
     public function __construct(Membership $disposable, private readonly ?\Closure $isListed = null)
     {
         $this->list = new Blocklist($disposable);
