@@ -194,6 +194,8 @@ final class ObjectsTest extends TestCase
         $package = [];
         if (!extension_loaded('keysieve')) {
             $stub = preg_replace('/^KeySieve\\\\Seen(Set|Info): .*\n/m', '', $stub);
+            // PHP would convert a float to an int before the package sees it, so it converts keys itself.
+            $stub = preg_replace('/^(?!KeySieve.Membership)(.*[( ])(KeySieve.Key\|)?string\|int (?=\$(key|bytes)\b)/m', '$1mixed ', $stub);
             $package = glob(dirname(__DIR__) . '/php/src/*.php');
         }
         self::assertSame($stub, Program::output([...PhpScript::interpreter(), $script, ...$package]));

@@ -4,15 +4,21 @@ declare(strict_types=1);
 
 namespace KeySieve;
 
+use KeySieve\Reader\Keys;
+
 /** A key to look up in several sets, or repeatedly. */
 final readonly class Key
 {
     public string $bytes;
 
-    /** An int counts as its decimal string, as for Set::mayContain(). */
-    public function __construct(string|int $bytes)
+    /**
+     * An int counts as its decimal string, as for Set::mayContain().
+     *
+     * @param string|int $bytes
+     */
+    public function __construct(mixed $bytes)
     {
-        $this->bytes = (string) $bytes;
+        $this->bytes = is_string($bytes) ? $bytes : Keys::string($bytes, __METHOD__ . '(): Argument #1 ($bytes)', Keys::SCALARS);
     }
 
     public function __serialize(): array

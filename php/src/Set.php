@@ -30,10 +30,14 @@ final readonly class Set implements Membership
         $this->set = AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name)');
     }
 
-    /** @throws UnavailableException if this object or keysieve.on_unavailable says so; never while Bypassed or Disabled */
-    public function mayContain(string|int|Key $key): bool
+    /**
+     * @param string|int|Key $key
+     * @throws UnavailableException if this object or keysieve.on_unavailable says so; never while Bypassed or Disabled
+     */
+    public function mayContain(mixed $key): bool
     {
-        return $this->set->ask([$key instanceof Key ? $key->bytes : (string) $key], $this->keyProfile, $this->throws)[0];
+        $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
+        return $this->set->ask([$bytes], $this->keyProfile, $this->throws)[0];
     }
 
     /**

@@ -5,16 +5,18 @@ declare(strict_types=1);
 namespace KeySieve;
 
 use KeySieve\Reader\AttachedSet;
+use KeySieve\Reader\Keys;
 
 /**
  * The one-liner for templates: the same answer as `(new Set($set))->mayContain($key)`.
  *
+ * @param string|int|Key $key
  * @throws InvalidNameException
  * @throws UnavailableException if keysieve.on_unavailable says so
  */
-function may_contain(string $set, string|int|Key $key): bool
+function may_contain(string $set, mixed $key): bool
 {
-    $bytes = $key instanceof Key ? $key->bytes : (string) $key;
+    $bytes = is_string($key) ? $key : Keys::string($key, __FUNCTION__ . '(): Argument #2 ($key)');
     return AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($set)')->ask([$bytes], null, null)[0];
 }
 
@@ -23,13 +25,14 @@ function may_contain(string $set, string|int|Key $key): bool
  * keysieve.on_unavailable is throw.
  *
  * @param string[] $sets
+ * @param string|int|Key $key
  * @return string[]
  * @throws InvalidNameException
  * @throws UnavailableException if keysieve.on_unavailable says so
  */
-function candidate_sets(array $sets, string|int|Key $key): array
+function candidate_sets(array $sets, mixed $key): array
 {
-    $bytes = $key instanceof Key ? $key->bytes : (string) $key;
+    $bytes = is_string($key) ? $key : Keys::string($key, __FUNCTION__ . '(): Argument #2 ($key)');
     foreach ($sets as $set) {
         if (!is_string($set)) {
             $type = get_debug_type($set);
