@@ -143,6 +143,44 @@ final class AvailabilityTest extends TestCase
         }
     }
 
+    /** @return iterable<string, array{\Closure(string, string): mixed, string|int, string, string}> what was done to folder and snapshot, keysieve.owner, state, reason */
+    public static function rights(): iterable
+    {
+        $nobody = posix_getpwnam('nobody')['uid'];
+        $everyFile = static fn (string $folder): array => [$folder, ...glob("$folder/*")];
+        $give = static fn (string $folder) => array_map(static fn (string $path) => chown($path, $nobody), $everyFile($folder));
+        yield 'none' => [static fn () => null, '', 'Ready', ''];
+        yield 'all for everyone' => [static function (string $folder) use ($everyFile, $give): void {
+            $give($folder);
+            array_map(static fn (string $path) => chmod($path, is_dir($path) ? 0777 : 0666), $everyFile($folder));
+        }, $nobody, 'Missing', 'not trusted: its group or others may write to it'];
+        yield 'another owner' => [$give, '', 'Missing', "not trusted: it belongs to uid $nobody"];
+        yield 'the trusted owner' => [$give, $nobody, 'Ready', ''];
+        yield 'a folder that others write to' => [static fn (string $folder) => chmod($folder, 0777), '', 'Missing', 'may write to it'];
+        yield 'a file that others write to' => [static fn (string $folder, string $file) => chmod($file, 0666), '', 'Missing', 'may write to it'];
+        yield 'a file of another owner' => [
+            static fn (string $folder, string $file) => chown($file, $nobody), $nobody, 'Missing', "belongs to uid $nobody, the folder to uid 0",
+        ];
+    }
+
+    /**
+     * As where PHP has no functions that say who runs it.
+     *
+     * @dataProvider rights
+     */
+    public function testOwnersAndRightsAreCheckedWithoutThePosixFunctions(\Closure $change, string|int $owner, string $state, string $reason): void
+    {
+        SharedMemory::put('rights', ['apple']);
+        $folder = SharedMemory::folder('rights');
+        $files = glob("$folder/*.ks");
+        $change($folder, end($files));
+        $settings = ['keysieve.owner' => $owner, 'disable_functions' => 'posix_geteuid,posix_getpwnam'];
+        $script = PhpScript::run("echo (new Set('rights'))->availability()->name;", $settings);
+        Program::output(['rm', '-r', $folder]);
+        self::assertSame($state, $script->output, $script->errors);
+        self::assertStringContainsString($reason, $script->errors);
+    }
+
     public function testBypassHoldsFromTheNextCallUntilItIsSwitchedOff(): void
     {
         SharedMemory::put('bypassed', ['apple']);

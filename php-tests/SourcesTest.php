@@ -245,6 +245,17 @@ final class SourcesTest extends TestCase
         self::assertSame('[true,true]', $script->output);
     }
 
+    public function testAnOwnerThatCannotBeLookedUpIsNotTrusted(): void
+    {
+        SharedMemory::put('owned', ['apple']);
+        Program::output(['chown', '-R', 'nobody', SharedMemory::folder('owned')]);
+        $settings = ['keysieve.owner' => 'nobody', 'disable_functions' => 'posix_geteuid,posix_getpwnam'];
+        $script = PhpScript::run("echo (new Set('owned'))->availability()->name;", $settings);
+        self::assertSame('Missing', $script->output);
+        self::assertStringContainsString('user "nobody" cannot be looked up without the extension posix', $script->errors);
+        self::assertStringContainsString('without the extension posix this process does not know its user', $script->errors);
+    }
+
     public function testAForkedProcessReadsByItself(): void
     {
         SharedMemory::putWithLayer('forked', ['apple']);

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Reader;
 
-/** A set's folder in the directory where the loader publishes, if it can be trusted. On Windows no owner is looked at. */
+/** A set's folder in the directory where the loader publishes, if it can be trusted. On Windows files have no owners and rights that PHP could see. */
 final class Folder
 {
     private const WRITABLE_BY_OTHERS = 0022;
@@ -27,9 +27,9 @@ final class Folder
         if (!self::hasOwners()) {
             return;
         }
-        if ($this->owner !== 0 && $this->owner !== posix_geteuid() && $this->owner !== $trustedOwner) {
+        if (!in_array($this->owner, [0, self::ownUid(), $trustedOwner], true)) {
             throw Failure::unreadable("$path: not trusted: it belongs to uid $this->owner, which is neither root nor this process's user "
-                . 'nor the configured owner');
+                . 'nor the configured owner' . (self::ownUid() === null ? ', and without the extension posix this process does not know its user' : ''));
         }
         if (($status['mode'] & self::WRITABLE_BY_OTHERS) !== 0) {
             throw Failure::unreadable("$path: not trusted: its group or others may write to it");
@@ -56,6 +56,12 @@ final class Folder
 
     private static function hasOwners(): bool
     {
-        return function_exists('posix_geteuid');
+        return PHP_OS_FAMILY !== 'Windows';
+    }
+
+    /** Null: there is no function that says it. */
+    private static function ownUid(): ?int
+    {
+        return function_exists('posix_geteuid') ? posix_geteuid() : null;
     }
 }

@@ -91,9 +91,12 @@ final class Settings
         if (preg_match('/\A\d+\z/', $owner) === 1) {
             return (int) $owner;
         }
-        $found = $owner !== '' && function_exists('posix_getpwnam') ? posix_getpwnam($owner) : false;
+        $canLookUp = function_exists('posix_getpwnam');
+        $found = $owner !== '' && $canLookUp ? posix_getpwnam($owner) : false;
         if ($found === false && !in_array($owner, ['', 'keysieve'], true)) {
-            error_log("keysieve.owner: user \"$owner\" does not exist; only files of root and of PHP's own user are trusted");
+            error_log("keysieve.owner: user \"$owner\" " . ($canLookUp
+                ? "does not exist; only files of root and of PHP's own user are trusted"
+                : 'cannot be looked up without the extension posix; only files of root are trusted'));
         }
         return $found === false ? null : $found['uid'];
     }
