@@ -7,6 +7,7 @@ namespace KeySieve\Tests;
 use KeySieve\Availability;
 use KeySieve\Set;
 use KeySieve\Tests\Support\Clock;
+use KeySieve\Tests\Support\Forgery;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
@@ -195,6 +196,28 @@ final class AvailabilityTest extends TestCase
             SharedMemory::bypass('bypassed', '--off');
         }
         self::assertFalse($set->mayContain('pear'));
+    }
+
+    /** @return iterable<string, array{string, int, string, string}> a kind, an offset in its snapshot, what is there, and the reason */
+    public static function forgeries(): iterable
+    {
+        yield 'more keys than the shards have' => ['bloom', 32, pack('P', 301), 'shard table counts 300 keys, the header 301'];
+        foreach ([1 => [0, 16, 16], 2 => [31, 10, 16], 3 => [16, 31, 16], 4 => [16, 16, 31]] as $quarter => [$first, $second, $third]) {
+            $levels = pack('v', $first | $second << 5 | $third << 10);
+            $reason = 'entry of shard 0 cannot be: a quarter of its line ends before it begins';
+            yield "a ribbon whose quarter $quarter ends before it begins" => ['ribbon', 4096 + 6, $levels, $reason];
+        }
+    }
+
+    /** @dataProvider forgeries */
+    public function testAForgedTableMeansMaybe(string $kind, int $offset, string $bytes, string $reason): void
+    {
+        SharedMemory::put("forged-$kind", self::keys(300), ['--kind', $kind, '--shard-size', '1KiB', '--fpr', '0.01']);
+        $files = glob(SharedMemory::folder("forged-$kind") . '/*.ks');
+        file_put_contents(end($files), Forgery::of(file_get_contents(end($files)), $offset, $bytes));
+        $script = PhpScript::run("echo json_encode((new Set('forged-$kind'))->mayContainMany(['key 1', 'pear']));");
+        self::assertSame('[true,true]', $script->output);
+        self::assertStringContainsString($reason, $script->errors);
     }
 
     public function testAnotherKeyProfileIsIncompatibleForThatObjectAlone(): void

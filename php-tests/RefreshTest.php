@@ -7,6 +7,7 @@ namespace KeySieve\Tests;
 use KeySieve\Set;
 use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\CoerciveCalls;
+use KeySieve\Tests\Support\Forgery;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
@@ -154,10 +155,11 @@ final class RefreshTest extends TestCase
     {
         yield 'cut short' => [static fn (string $file) => ftruncate(fopen($file, 'r+'), 5_000), 'Missing', 'is cut short'];
         yield 'not trusted' => [static fn (string $file) => chmod($file, 0666), 'Missing', 'not trusted'];
-        yield 'of a newer kind' => [static function (string $file): void {
-            $bytes = substr_replace(file_get_contents($file), "\xc8", 10, 1);
-            file_put_contents($file, substr_replace($bytes, strrev(hash('xxh3', substr($bytes, 0, 4088), true)), 4088, 8));
-        }, 'Incompatible', 'filter kind 200 is not known'];
+        yield 'of a newer kind' => [
+            static fn (string $file) => file_put_contents($file, Forgery::of(file_get_contents($file), 10, "\xc8")),
+            'Incompatible',
+            'filter kind 200 is not known',
+        ];
     }
 
     /**

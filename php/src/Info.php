@@ -59,6 +59,7 @@ final readonly class Info
     {
         $snapshot = $publication->snapshot();
         $header = $snapshot->header;
+        $snapshot->checkKeyCount();
         $facts = $publication->facts();
         $moment = static fn (int $seconds): \DateTimeImmutable => new \DateTimeImmutable("@$seconds");
         $momentOrNull = static fn (int $seconds): ?\DateTimeImmutable => $seconds === 0 ? null : $moment($seconds);
