@@ -230,6 +230,22 @@ final class ArgumentsTest extends TestCase
         }
     }
 
+    public function testSaysThatOneOfSeveralNamesIsBad(): void
+    {
+        $message = 'Argument #1 ($sets) must be an array of set names, each ' . self::RULE . ', "BAD" given';
+        self::assertThrows(InvalidNameException::class, $message, static fn () => candidate_sets(['arguments', 'BAD'], 'apple'));
+    }
+
+    public function testResultsDoNotShareTheCallersVariables(): void
+    {
+        [$key, $set] = ['apple', 'arguments'];
+        $list = (new Set('arguments'))->candidates([&$key]);
+        $map = (new Set('arguments'))->candidates(['a' => &$key, 'b' => 'pear']);
+        $sets = candidate_sets([&$set], 'apple');
+        [$list[0], $map['a'], $sets[0]] = ['changed', 'changed', 'changed'];
+        self::assertSame(['apple', 'arguments'], [$key, $set]);
+    }
+
     public function testSetNamesMustBeStrings(): void
     {
         $message = 'Argument #1 ($sets) must be an array of strings, int given';

@@ -259,6 +259,17 @@ final class AvailabilityTest extends TestCase
         self::assertSame('', $script->errors, 'a wish of the operator is nothing to log');
     }
 
+    /** PHP takes words for on, and numbers as C's atoi() reads them. */
+    public function testKeysieveEnabledIsReadAsPhpReadsSuchSettings(): void
+    {
+        SharedMemory::put('ready', ['apple']);
+        $states = [];
+        foreach (['on', '"True"', '"YES"', '2', '-1', '" 1"', '1x', 'foo', '"yes!"', '" on"', '0.5', '00', '0x1', '""'] as $value) {
+            $states[] = PhpScript::run("echo (new Set('ready'))->availability()->name;", ['keysieve.enabled' => $value])->output;
+        }
+        self::assertSame([...array_fill(0, 7, 'Ready'), ...array_fill(0, 7, 'Disabled')], $states);
+    }
+
     /** @requires extension keysieve */
     public function testPhpinfoSaysThatAllSetsAreOff(): void
     {

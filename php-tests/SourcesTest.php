@@ -256,6 +256,26 @@ final class SourcesTest extends TestCase
         self::assertStringContainsString('without the extension posix this process does not know its user', $script->errors);
     }
 
+    public function testWhatOpenBasedirHidesIsNotTakenForMissing(): void
+    {
+        $store = "dir:$this->folder/store";
+        $this->push($store, ['apple']);
+        Program::keysieve('add', 'fruits', 'pear', $store);
+        $log = "$this->folder/store/.log-keysieve:fruits:adds";
+        $elsewhere = new Folder('elsewhere');
+        rename($log, "$elsewhere/log");
+        symlink("$elsewhere/log", $log);
+        $script = static fn (string $allowed): Program => PhpScript::run(
+            "ini_set('open_basedir', '$allowed'); echo json_encode((new Set('fruits'))->mayContainMany(['pear', 'plum']));",
+            ['keysieve.directory' => ''],
+            environment: ['KEYSIEVE_SOURCE' => $store],
+        );
+        $package = dirname(__DIR__) . '/php';
+        self::assertSame('[true,true]', $script("$package:$this->folder")->output);
+        self::assertStringContainsString("$log: open_basedir restriction in effect", $script("$package:$this->folder")->errors);
+        self::assertSame('[true,false]', $script("$package:$this->folder:$elsewhere")->output);
+    }
+
     public function testAForkedProcessReadsByItself(): void
     {
         SharedMemory::putWithLayer('forked', ['apple']);

@@ -5,10 +5,13 @@ declare(strict_types=1);
 namespace KeySieve;
 
 use KeySieve\Reader\Keys;
+use KeySieve\Reader\NotSerializable;
 
 /** A key to look up in several sets, or repeatedly. */
-final readonly class Key
+final readonly class Key implements \Serializable
 {
+    use NotSerializable;
+
     public string $bytes;
 
     /**
@@ -19,15 +22,5 @@ final readonly class Key
     public function __construct(mixed $bytes)
     {
         $this->bytes = is_string($bytes) ? $bytes : Keys::string($bytes, __METHOD__ . '(): Argument #1 ($bytes)', Keys::SCALARS);
-    }
-
-    public function __serialize(): array
-    {
-        throw new \Exception("Serialization of '" . self::class . "' is not allowed");
-    }
-
-    public function __unserialize(array $data): void
-    {
-        throw new \Exception("Unserialization of '" . self::class . "' is not allowed");
     }
 }

@@ -6,10 +6,13 @@ namespace KeySieve;
 
 use KeySieve\Reader\AttachedSet;
 use KeySieve\Reader\Keys;
+use KeySieve\Reader\NotSerializable;
 
 /** A set, read by PHP code where the extension is not loaded. Reader\Settings says where sets are looked for. */
-final readonly class Set implements Membership
+final readonly class Set implements Membership, \Serializable
 {
+    use NotSerializable;
+
     public string $name;
     public ?string $keyProfile;
     private ?bool $throws;
@@ -27,7 +30,7 @@ final readonly class Set implements Membership
         $this->name = $name;
         $this->keyProfile = $keyProfile;
         $this->throws = $throw;
-        $this->set = AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name)');
+        $this->set = AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name) must be');
     }
 
     /**
@@ -60,8 +63,13 @@ final readonly class Set implements Membership
      */
     public function candidates(array $keys): array
     {
-        $answers = $this->set->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws);
-        return array_intersect_key($keys, array_filter($answers));
+        $candidates = [];
+        foreach ($this->set->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws) as $index => $mayBeThere) {
+            if ($mayBeThere) {
+                $candidates[$index] = $keys[$index];
+            }
+        }
+        return $candidates;
     }
 
     public function availability(): Availability
@@ -73,16 +81,6 @@ final readonly class Set implements Membership
     public function info(): ?Info
     {
         return $this->set->info($this->keyProfile);
-    }
-
-    public function __serialize(): array
-    {
-        throw new \Exception("Serialization of '" . self::class . "' is not allowed");
-    }
-
-    public function __unserialize(array $data): void
-    {
-        throw new \Exception("Unserialization of '" . self::class . "' is not allowed");
     }
 
     private function __clone()

@@ -17,7 +17,7 @@ use KeySieve\Reader\Keys;
 function may_contain(string $set, mixed $key): bool
 {
     $bytes = is_string($key) ? $key : Keys::string($key, __FUNCTION__ . '(): Argument #2 ($key)');
-    return AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($set)')->ask([$bytes], null, null)[0];
+    return AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($set) must be')->ask([$bytes], null, null)[0];
 }
 
 /**
@@ -33,15 +33,15 @@ function may_contain(string $set, mixed $key): bool
 function candidate_sets(array $sets, mixed $key): array
 {
     $bytes = is_string($key) ? $key : Keys::string($key, __FUNCTION__ . '(): Argument #2 ($key)');
+    $asked = [];
     foreach ($sets as $set) {
         if (!is_string($set)) {
             $type = get_debug_type($set);
             throw new \TypeError(__FUNCTION__ . "(): Argument #1 (\$sets) must be an array of strings, $type given");
         }
-        AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($sets)');
+        $asked[] = AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($sets) must be an array of set names, each');
     }
-    $mayContain = static fn (string $set): bool => AttachedSet::named($set, __FUNCTION__)->ask([$bytes], null, null)[0];
-    return array_values(array_filter($sets, $mayContain));
+    return array_column(array_filter($asked, static fn (AttachedSet $set): bool => $set->ask([$bytes], null, null)[0]), 'name');
 }
 
 /**

@@ -9,6 +9,7 @@ final class Folder
 {
     private const WRITABLE_BY_OTHERS = 0022;
     private const DIRECTORY = 04; // the upper bits of a mode
+    private const REGULAR = 010;
     private const LINK = 012;
 
     private readonly int $owner;
@@ -21,7 +22,7 @@ final class Folder
     {
         $status = File::statusOf($path, ofLink: true);
         if (($status['mode'] ?? 0) >> 12 !== self::DIRECTORY) {
-            throw Failure::unreadable($path . ($status === null ? ': No such file or directory' : ': Not a directory'));
+            throw Failure::unreadable($status === null ? self::whyMissing($path) : "$path: Not a directory");
         }
         $this->owner = $status['uid'];
         if (!self::hasOwners()) {
@@ -40,8 +41,10 @@ final class Folder
     public function open(string $name): File
     {
         $path = "$this->path/$name";
-        if ((File::statusOf($path, ofLink: true)['mode'] ?? 0) >> 12 === self::LINK) {
-            throw Failure::unreadable("$path: not trusted: not a regular file");
+        $type = (File::statusOf($path, ofLink: true)['mode'] ?? self::REGULAR << 12) >> 12;
+        if ($type !== self::REGULAR) {
+            $fault = $type === self::LINK ? 'Too many levels of symbolic links' : 'not trusted: not a regular file';
+            throw Failure::unreadable("$path: $fault");
         }
         $file = File::open($path);
         $status = $file->status();
@@ -52,6 +55,18 @@ final class Folder
             default => null,
         };
         return $fault === null ? $file : throw Failure::unreadable("$path: not trusted: $fault");
+    }
+
+    /** A set that is missing, or the whole directory. */
+    private static function whyMissing(string $path): string
+    {
+        $directory = dirname($path);
+        $status = File::statusOf($directory);
+        return match (true) {
+            $status === null => "directory $directory: No such file or directory",
+            $status['mode'] >> 12 !== self::DIRECTORY => "directory $directory: Not a directory",
+            default => "$path: No such file or directory",
+        };
     }
 
     private static function hasOwners(): bool

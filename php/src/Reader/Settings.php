@@ -38,7 +38,8 @@ final class Settings
 
     public static function isEnabled(): bool
     {
-        return self::$isEnabled ??= !in_array(strtolower(self::setting('keysieve.enabled', '1')), ['', '0', 'off', 'no', 'false'], true);
+        // As PHP reads a setting that is on or off: a word for "on", or a number that is not 0.
+        return self::$isEnabled ??= preg_match('/\A(?:on|yes|true|\s*[+-]?0*[1-9].*)\z/is', self::setting('keysieve.enabled', '1')) === 1;
     }
 
     public static function throwsWhenUnavailable(): bool

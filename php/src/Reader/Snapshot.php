@@ -22,7 +22,7 @@ final class Snapshot
     /** @throws Failure */
     public function __construct(private readonly Bytes $bytes, public readonly Header $header)
     {
-        $this->kind = Kind::of($header->kind, $header->shardBytes, $header->hashCount, $bytes->name());
+        $this->kind = $header->kind;
         $tables = $bytes->read(Header::BYTES, $header->shardsAt() - Header::BYTES);
         if (hash('xxh3', $tables, true) !== $header->tablesChecksum) {
             throw Failure::data("{$bytes->name()}: tables are damaged: their checksum does not match (offset 4096 to {$header->shardsAt()})");
