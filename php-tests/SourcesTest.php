@@ -197,6 +197,28 @@ final class SourcesTest extends TestCase
         self::assertSame("[[true,true,false]]\n[[true,true,true]]\n", $script->output, $script->errors);
     }
 
+    /** A writer whose disk fails takes its frame back, which others may have read. */
+    public function testAFrameInThePlaceOfOneThatWasTakenBackIsRead(): void
+    {
+        $store = "dir:$this->folder/store";
+        $this->push($store, ['apple']);
+        $log = "$this->folder/store/.log-keysieve:fruits:adds";
+        Program::keysieve('add', 'fruits', 'pear', $store);
+        $size = filesize($log);
+        Program::keysieve('add', 'fruits', 'fig1', $store);
+        $keysieve = getenv('KEYSIEVE_BIN_DIR') . '/keysieve';
+        $script = $this->ask($store, <<<PHP
+            \$say(\$set->mayContainMany(['pear', 'fig1', 'fig2']), filesize('$log'));
+            ftruncate(fopen('$log', 'r+'), $size);
+            exec('$keysieve add fruits fig2 $store');
+            \$later(1);
+            clearstatcache();
+            \$say(\$set->mayContainMany(['pear', 'fig1', 'fig2']), filesize('$log'));
+            PHP);
+        $end = 2 * $size;
+        self::assertSame("[[true,true,false],$end]\n[[true,true,true],$end]\n", $script->output, $script->errors);
+    }
+
     public function testAZeroFrameInTheMiddleOfTheAddsLogMeansMaybe(): void
     {
         $store = "dir:$this->folder/store";
