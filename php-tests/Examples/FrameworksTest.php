@@ -241,7 +241,8 @@ final class FrameworksTest extends TestCase
                 return json_encode($container->get(Asker::class)->articles->mayContain('犬'));
             };
             PHP];
-        foreach (['Laravel\Octane\Events\RequestReceived', 'Illuminate\Queue\Events\JobProcessing'] as $event) {
+        $octane = ['Laravel\Octane\Events\RequestReceived', 'Laravel\Octane\Events\TaskReceived', 'Laravel\Octane\Events\TickReceived'];
+        foreach ([...$octane, 'Illuminate\Queue\Events\JobProcessing'] as $event) {
             yield "Laravel, $event" => [self::LARAVEL . <<<PHP
                 \$asks = static function () use (\$app): string {
                     \$sandbox = clone \$app; // as Octane does
