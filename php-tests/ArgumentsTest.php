@@ -22,7 +22,7 @@ final class ArgumentsTest extends TestCase
 
     public static function setUpBeforeClass(): void
     {
-        SharedMemory::put('arguments', ['apple', '1', '0', '1.5', ''], ['-0']);
+        SharedMemory::put('arguments', ['apple', '1', '0', '1.5', '', '1000000000000000', (string) PHP_INT_MIN, (string) 2 ** 63], ['-0']);
     }
 
     /** @return iterable<string, array{string}> */
@@ -95,12 +95,58 @@ final class ArgumentsTest extends TestCase
 
     public function testStrictTypesLeaveNothingToCoerce(): void
     {
-        foreach ([1.0, true, null, new \Exception('apple')] as $key) {
-            self::assertThrows(\TypeError::class, self::TYPES, static fn () => (new Set('arguments'))->mayContain($key));
+        foreach ([1.0, 1.5, true, null, new \Exception('apple')] as $key) {
+            foreach ([
+                static fn () => (new Set('arguments'))->mayContain($key),
+                static fn () => may_contain('arguments', $key),
+                static fn () => candidate_sets(['arguments'], $key),
+            ] as $call) {
+                self::assertThrows(\TypeError::class, self::TYPES . get_debug_type($key) . ' given', $call);
+            }
         }
     }
 
-    /** @requires extension keysieve */
+    public function testStrictTypesHoldForTheCallsOfTheirFileAlone(): void
+    {
+        $set = new Set('arguments');
+        self::assertSame([true, false], array_map($set->mayContain(...), [1.5, 2.5]), 'PHP itself calls');
+        self::assertSame([true, false], eval('return [$set->mayContain(1.5), $set->mayContain(2.5)];'));
+    }
+
+    /** @return iterable<string, array{string, bool}> how a file begins, and whether PHP leaves the arguments of its calls as they are */
+    public static function beginnings(): iterable
+    {
+        yield 'strict' => ['<?php declare(strict_types=1);', true];
+        yield 'strict below comments' => ["<?php\n/* one\n two */ // three\n#four\n\nDeclare ( ticks = 1, Strict_Types = 1 );", true];
+        yield 'not strict' => ['<?php declare(strict_types=0);', false];
+        yield 'strict in a comment' => ["<?php // declare(strict_types=1);\n", false];
+        yield 'strict in a text' => ["<?php '<?php declare(strict_types=1);';", false];
+    }
+
+    /** @dataProvider beginnings */
+    public function testTheCallersFileSaysWhetherItsTypesAreStrict(string $beginning, bool $isStrict): void
+    {
+        $file = tempnam(sys_get_temp_dir(), 'keysieve-caller-');
+        file_put_contents($file, "$beginning return KeySieve\\may_contain('arguments', 1.5);");
+        if ($isStrict) {
+            self::assertThrows(\TypeError::class, 'float given', static fn () => require $file);
+        } else {
+            self::assertTrue(require $file);
+        }
+    }
+
+    public function testAFractionHasTheDigitsThatTheSettingSays(): void
+    {
+        $before = ini_get('precision');
+        $bytes = [];
+        foreach (['5', '17', '-1'] as $precision) {
+            ini_set('precision', $precision);
+            $bytes[] = CoerciveCalls::key(1 / 3)->bytes;
+        }
+        ini_set('precision', $before);
+        self::assertSame(['0.33333', '0.33333333333333331', '0.3333333333333333'], $bytes);
+    }
+
     public function testCoercesScalarsAsPhpDoesForStringOrInt(): void
     {
         self::assertTrue(CoerciveCalls::mayContain('arguments', 1.0), 'an integral float is an int');
@@ -122,18 +168,21 @@ final class ArgumentsTest extends TestCase
     {
         yield 'a fraction' => [1.5, true];
         yield 'an integral float' => [1.0, true];
+        yield 'a zero with a sign' => [-0.0, true];
+        yield 'an integral float that PHP writes with an exponent' => [1e15, true];
+        yield 'the least int as a float' => [(float) PHP_INT_MIN, true];
+        yield 'a float above all ints' => [2.0 ** 63, true];
+        yield 'infinity' => [INF, false];
         yield 'another float' => [2.5, false];
         yield 'true' => [true, true];
+        yield 'false' => [false, true];
         yield 'a Stringable' => [new \SplFileInfo('apple'), true];
         yield 'another Stringable' => [new \SplFileInfo('pear'), false];
         $reference = 1.5;
         yield 'a reference' => [&$reference, true];
     }
 
-    /**
-     * @dataProvider coercedElements
-     * @requires extension keysieve
-     */
+    /** @dataProvider coercedElements */
     public function testCoercesElementsLikeSingleKeysAndReturnsThemAsTheyWere(mixed $element, bool $isKey): void
     {
         $keys = ['first' => 'apple', 'second' => $element, 'third' => 'certainly absent'];
@@ -179,6 +228,22 @@ final class ArgumentsTest extends TestCase
             CoerciveCalls::mayContain('arguments', $variable);
             self::assertSame($value, $variable);
         }
+    }
+
+    public function testSaysThatOneOfSeveralNamesIsBad(): void
+    {
+        $message = 'Argument #1 ($sets) must be an array of set names, each ' . self::RULE . ', "BAD" given';
+        self::assertThrows(InvalidNameException::class, $message, static fn () => candidate_sets(['arguments', 'BAD'], 'apple'));
+    }
+
+    public function testResultsDoNotShareTheCallersVariables(): void
+    {
+        [$key, $set] = ['apple', 'arguments'];
+        $list = (new Set('arguments'))->candidates([&$key]);
+        $map = (new Set('arguments'))->candidates(['a' => &$key, 'b' => 'pear']);
+        $sets = candidate_sets([&$set], 'apple');
+        [$list[0], $map['a'], $sets[0]] = ['changed', 'changed', 'changed'];
+        self::assertSame(['apple', 'arguments'], [$key, $set]);
     }
 
     public function testSetNamesMustBeStrings(): void

@@ -7,6 +7,7 @@ namespace KeySieve\Tests;
 use KeySieve\Availability;
 use KeySieve\Set;
 use KeySieve\Tests\Support\Clock;
+use KeySieve\Tests\Support\Forgery;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
@@ -143,6 +144,44 @@ final class AvailabilityTest extends TestCase
         }
     }
 
+    /** @return iterable<string, array{\Closure(string, string): mixed, string|int, string, string}> what was done to folder and snapshot, keysieve.owner, state, reason */
+    public static function rights(): iterable
+    {
+        $nobody = posix_getpwnam('nobody')['uid'];
+        $everyFile = static fn (string $folder): array => [$folder, ...glob("$folder/*")];
+        $give = static fn (string $folder) => array_map(static fn (string $path) => chown($path, $nobody), $everyFile($folder));
+        yield 'none' => [static fn () => null, '', 'Ready', ''];
+        yield 'all for everyone' => [static function (string $folder) use ($everyFile, $give): void {
+            $give($folder);
+            array_map(static fn (string $path) => chmod($path, is_dir($path) ? 0777 : 0666), $everyFile($folder));
+        }, $nobody, 'Missing', 'not trusted: its group or others may write to it'];
+        yield 'another owner' => [$give, '', 'Missing', "not trusted: it belongs to uid $nobody"];
+        yield 'the trusted owner' => [$give, $nobody, 'Ready', ''];
+        yield 'a folder that others write to' => [static fn (string $folder) => chmod($folder, 0777), '', 'Missing', 'may write to it'];
+        yield 'a file that others write to' => [static fn (string $folder, string $file) => chmod($file, 0666), '', 'Missing', 'may write to it'];
+        yield 'a file of another owner' => [
+            static fn (string $folder, string $file) => chown($file, $nobody), $nobody, 'Missing', "belongs to uid $nobody, the folder to uid 0",
+        ];
+    }
+
+    /**
+     * As where PHP has no functions that say who runs it.
+     *
+     * @dataProvider rights
+     */
+    public function testOwnersAndRightsAreCheckedWithoutThePosixFunctions(\Closure $change, string|int $owner, string $state, string $reason): void
+    {
+        SharedMemory::put('rights', ['apple']);
+        $folder = SharedMemory::folder('rights');
+        $files = glob("$folder/*.ks");
+        $change($folder, end($files));
+        $settings = ['keysieve.owner' => $owner, 'disable_functions' => 'posix_geteuid,posix_getpwnam'];
+        $script = PhpScript::run("echo (new Set('rights'))->availability()->name;", $settings);
+        Program::output(['rm', '-r', $folder]);
+        self::assertSame($state, $script->output, $script->errors);
+        self::assertStringContainsString($reason, $script->errors);
+    }
+
     public function testBypassHoldsFromTheNextCallUntilItIsSwitchedOff(): void
     {
         SharedMemory::put('bypassed', ['apple']);
@@ -157,6 +196,28 @@ final class AvailabilityTest extends TestCase
             SharedMemory::bypass('bypassed', '--off');
         }
         self::assertFalse($set->mayContain('pear'));
+    }
+
+    /** @return iterable<string, array{string, int, string, string}> a kind, an offset in its snapshot, what is there, and the reason */
+    public static function forgeries(): iterable
+    {
+        yield 'more keys than the shards have' => ['bloom', 32, pack('P', 301), 'shard table counts 300 keys, the header 301'];
+        foreach ([1 => [0, 16, 16], 2 => [31, 10, 16], 3 => [16, 31, 16], 4 => [16, 16, 31]] as $quarter => [$first, $second, $third]) {
+            $levels = pack('v', $first | $second << 5 | $third << 10);
+            $reason = 'entry of shard 0 cannot be: a quarter of its line ends before it begins';
+            yield "a ribbon whose quarter $quarter ends before it begins" => ['ribbon', 4096 + 6, $levels, $reason];
+        }
+    }
+
+    /** @dataProvider forgeries */
+    public function testAForgedTableMeansMaybe(string $kind, int $offset, string $bytes, string $reason): void
+    {
+        SharedMemory::put("forged-$kind", self::keys(300), ['--kind', $kind, '--shard-size', '1KiB', '--fpr', '0.01']);
+        $files = glob(SharedMemory::folder("forged-$kind") . '/*.ks');
+        file_put_contents(end($files), Forgery::of(file_get_contents(end($files)), $offset, $bytes));
+        $script = PhpScript::run("echo json_encode((new Set('forged-$kind'))->mayContainMany(['key 1', 'pear']));");
+        self::assertSame('[true,true]', $script->output);
+        self::assertStringContainsString($reason, $script->errors);
     }
 
     public function testAnotherKeyProfileIsIncompatibleForThatObjectAlone(): void
@@ -196,6 +257,17 @@ final class AvailabilityTest extends TestCase
             $script->output,
         );
         self::assertSame('', $script->errors, 'a wish of the operator is nothing to log');
+    }
+
+    /** PHP takes words for on, and numbers as C's atoi() reads them. */
+    public function testKeysieveEnabledIsReadAsPhpReadsSuchSettings(): void
+    {
+        SharedMemory::put('ready', ['apple']);
+        $states = [];
+        foreach (['on', '"True"', '"YES"', '2', '-1', '" 1"', '1x', 'foo', '"yes!"', '" on"', '0.5', '00', '0x1', '""'] as $value) {
+            $states[] = PhpScript::run("echo (new Set('ready'))->availability()->name;", ['keysieve.enabled' => $value])->output;
+        }
+        self::assertSame([...array_fill(0, 7, 'Ready'), ...array_fill(0, 7, 'Disabled')], $states);
     }
 
     /** @requires extension keysieve */

@@ -93,6 +93,7 @@ final class InfoTest extends TestCase
         $script = PhpScript::run(<<<'PHP'
             echo json_encode(KeySieve\stats()), "\n";
             $set = new Set('counted');
+            new Set('never-asked');
             $set->mayContain('apple');
             $set->mayContain('absent');
             $set->mayContainMany(['apple', 'pear', 'absent', new Key('absent')]);
@@ -106,6 +107,7 @@ final class InfoTest extends TestCase
         self::assertSame(
             "[]\n"
                 . '{"counted":{"calls":5,"maybe":104,"absent":4,"unavailable":0},'
+                . '"never-asked":{"calls":0,"maybe":0,"absent":0,"unavailable":0},'
                 . '"uncounted":{"calls":2,"maybe":0,"absent":0,"unavailable":2}}' . "\n",
             $script->output,
         );

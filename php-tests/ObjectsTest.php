@@ -12,6 +12,7 @@ use KeySieve\Key;
 use KeySieve\SeenInfo;
 use KeySieve\SeenSet;
 use KeySieve\Set;
+use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\PhpScript;
 use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SeenWindows;
@@ -41,9 +42,25 @@ final class ObjectsTest extends TestCase
     {
         $class = $object::class;
         self::assertThrows(\Exception::class, "Serialization of '$class' is not allowed", static fn () => serialize($object));
-        $serialized = sprintf('O:%d:"%s":0:{}', strlen($class), $class);
-        $unserialize = static fn () => unserialize($serialized);
-        self::assertThrows(\Exception::class, "Unserialization of '$class' is not allowed", $unserialize);
+        foreach (['O', 'C'] as $format) {
+            $unserialize = static fn () => unserialize(sprintf('%s:%d:"%s":0:{}', $format, strlen($class), $class));
+            self::assertThrows(\Exception::class, "Unserialization of '$class' is not allowed", $unserialize);
+        }
+    }
+
+    public function testTwoCopiesOfThePackageMayBeThere(): void
+    {
+        $folder = new Folder('copies');
+        Program::output(['cp', '-r', dirname(__DIR__) . '/php', "$folder/copy"]);
+        SharedMemory::put('objects', ['apple']);
+        $script = PhpScript::run(<<<PHP
+            foreach (['copy', 'copy/../copy'] as \$copy) {
+                require "$folder/\$copy/bootstrap.php";
+            }
+            \$found = (new Set('objects'))->mayContain('apple') && KeySieve\\may_contain('objects', 'apple');
+            echo json_encode([\$found, class_exists(KeySieve\\Guard\\GuardedKeys::class), count(spl_autoload_functions())]);
+            PHP);
+        self::assertSame('[true,true,1]', $script->output, $script->errors);
     }
 
     /** @dataProvider objects */
@@ -194,6 +211,8 @@ final class ObjectsTest extends TestCase
         $package = [];
         if (!extension_loaded('keysieve')) {
             $stub = preg_replace('/^KeySieve\\\\Seen(Set|Info): .*\n/m', '', $stub);
+            // PHP would convert a float to an int before the package sees it, so it converts keys itself.
+            $stub = preg_replace('/^(?!KeySieve.Membership)(.*[( ])(KeySieve.Key\|)?string\|int (?=\$(key|bytes)\b)/m', '$1mixed ', $stub);
             $package = glob(dirname(__DIR__) . '/php/src/*.php');
         }
         self::assertSame($stub, Program::output([...PhpScript::interpreter(), $script, ...$package]));

@@ -10,6 +10,7 @@ use KeySieve\Reader\File;
 use KeySieve\Reader\Header;
 use KeySieve\Reader\Snapshot;
 use KeySieve\Set;
+use KeySieve\Tests\Support\Forgery;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 
@@ -98,7 +99,7 @@ final class ReaderTest extends TestCase
     public function testAnswersLikeTheExtensionInGoldenSnapshots(string $file): void
     {
         $endless = SharedMemory::directory() . '/endless.ks';
-        file_put_contents($endless, self::sealed(substr_replace(file_get_contents($file), str_repeat("\0", 8), 88, 8))); // valid_for
+        file_put_contents($endless, Forgery::of(file_get_contents($file), 88, str_repeat("\0", 8))); // valid_for
         $header = Header::read(File::open($endless));
         $snapshot = Snapshot::of($header->setName, File::open($endless));
         SharedMemory::publish($endless);
@@ -142,10 +143,7 @@ final class ReaderTest extends TestCase
         foreach (self::kinds() as [$kind]) {
             $whole = file_get_contents(SharedMemory::build('tables', self::keys(300), ['--kind', $kind, '--shard-size', '1KiB']));
             foreach ([["\xff", 3], ["\xff\xff", 4], ["\xff\xff", 6]] as [$wrong, $field]) {
-                $bytes = substr_replace($whole, $wrong, 4096 + $field, strlen($wrong));
-                $tables = unpack('P', $bytes, 296)[1];
-                $bytes = substr_replace($bytes, strrev(hash('xxh3', substr($bytes, 4096, $tables - 4096), true)), 312, 8);
-                $snapshot = self::inMemory(self::sealed($bytes));
+                $snapshot = self::inMemory(Forgery::of($whole, 4096 + $field, $wrong));
                 $ask = static fn () => self::answers(Snapshot::of('tables', $snapshot), self::keys(300));
                 self::assertThrows(Failure::class, 'entry of shard 0 cannot be: ', $ask);
             }
@@ -160,12 +158,6 @@ final class ReaderTest extends TestCase
     {
         $seed = ['seed' => $snapshot->header->seed];
         return array_map(static fn (string|int $key): bool => $snapshot->mayContain(unpack('J', hash('xxh3', (string) $key, true, $seed))[1]), $keys);
-    }
-
-    /** With the right checksum of its header. */
-    private static function sealed(string $snapshot): string
-    {
-        return substr_replace($snapshot, strrev(hash('xxh3', substr($snapshot, 0, 4088), true)), 4088, 8);
     }
 
     private static function inMemory(string $bytes): Bytes

@@ -7,9 +7,13 @@ namespace KeySieve\Tests;
 use KeySieve\Set;
 use KeySieve\Tests\Support\Clock;
 use KeySieve\Tests\Support\CoerciveCalls;
+use KeySieve\Tests\Support\Forgery;
 use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
+
+use function KeySieve\begin_request;
 
 /** A running process follows what is published, also when that happens in the middle of a call. */
 final class RefreshTest extends TestCase
@@ -146,12 +150,94 @@ final class RefreshTest extends TestCase
         self::assertSame('hit', $script->output, "status {$script->status} {$script->errors}");
     }
 
+    /** @return iterable<string, array{\Closure(string): void, string, string}> what happens to a snapshot's file, the state and the reason */
+    public static function faultsOfAPublication(): iterable
+    {
+        yield 'cut short' => [static fn (string $file) => ftruncate(fopen($file, 'r+'), 5_000), 'Missing', 'is cut short'];
+        yield 'not trusted' => [static fn (string $file) => chmod($file, 0666), 'Missing', 'not trusted'];
+        yield 'of a newer kind' => [
+            static fn (string $file) => file_put_contents($file, Forgery::of(file_get_contents($file), 10, "\xc8")),
+            'Incompatible',
+            'filter kind 200 is not known',
+        ];
+    }
+
+    /**
+     * Its numbers begin again at 1, as those of the page before did.
+     *
+     * @dataProvider faultsOfAPublication
+     */
+    public function testNothingIsAbsentWhileAPublicationOfAnotherControlPageCannotBeAttached(\Closure $spoil, string $state, string $reason): void
+    {
+        $set = self::attached('wiped');
+        self::removeFolder('wiped');
+        self::assertSame([true, false], self::answers($set), 'without a control page nothing can be published');
+        self::makeControlPage('wiped');
+        self::assertSame([true, false], self::answers($set), 'nothing is published yet');
+        SharedMemory::put('wiped', ['pear']);
+        $spoil(SharedMemory::folder('wiped') . '/0000000000000001.ks');
+        self::assertSame([true, true], self::answers($set));
+        self::assertSame($state, $set->availability()->name);
+        self::assertStringContainsString($reason, $set->info()->trouble);
+        self::removeFolder('wiped');
+        self::assertSame([true, true], self::answers($set), 'it was there');
+        self::makeControlPage('wiped');
+        self::assertSame([true, true], self::answers($set));
+        SharedMemory::put('wiped', ['pear']);
+        self::assertSame([false, true], self::answers($set));
+    }
+
+    /** A copy has the same instance and numbers, but other files, which get all later keys. */
+    public function testACopyThatComesBackAfterAnotherControlPageIsAttached(): void
+    {
+        $set = self::attached('restored');
+        $folder = SharedMemory::folder('restored');
+        Program::output(['cp', '-a', $folder, "$folder-copy"]);
+        self::removeFolder('restored');
+        self::makeControlPage('restored');
+        self::assertSame([true, false], self::answers($set));
+        self::removeFolder('restored');
+        rename("$folder-copy", $folder);
+        SharedMemory::addLive('restored', 'pear');
+        self::assertSame([true, true], self::answers($set));
+    }
+
     /** Publishes the same keys again and asks until this process has attached the new publication. */
     public static function replaceUntilAttached(Set $set, string $name): void
     {
         $before = $set->info()->publication;
         SharedMemory::publish(SharedMemory::directory() . "/$name.ks");
         self::assertSoon(static fn (): bool => $set->info()->publication === $before + 1);
+    }
+
+    /** A set with the key "apple", of which this process has attached the first publication. */
+    private static function attached(string $name): Set
+    {
+        SharedMemory::putWithLayer($name, ['apple']);
+        $set = new Set($name);
+        self::assertSame([true, false], self::answers($set));
+        return $set;
+    }
+
+    /** @return bool[] for "apple" and "pear", as at the start of a request */
+    private static function answers(Set $set): array
+    {
+        begin_request();
+        return $set->mayContainMany(['apple', 'pear']);
+    }
+
+    private static function removeFolder(string $set): void
+    {
+        Program::output(['rm', '-r', SharedMemory::folder($set)]);
+    }
+
+    /** As a publisher leaves it that dies before it publishes. */
+    private static function makeControlPage(string $set): void
+    {
+        mkdir(SharedMemory::folder($set), 0750);
+        $header = pack('a8Vv2a8', 'KSCONTRL', 0x01020304, 1, 2, random_bytes(8));
+        $page = str_pad($header . strrev(hash('xxh3', $header, true)), 4096, "\0");
+        file_put_contents(SharedMemory::folder($set) . '/control', $page);
     }
 
     private static function mappedSnapshots(string $set): int

@@ -239,6 +239,28 @@ final class SourcesTest extends TestCase
         self::assertSame("[[true,true,false]]\n[[true,true,true]]\n", $script->output, $script->errors);
     }
 
+    /** A writer whose disk fails takes its frame back, which others may have read. */
+    public function testAFrameInThePlaceOfOneThatWasTakenBackIsRead(): void
+    {
+        $store = "dir:$this->folder/store";
+        $this->push($store, ['apple']);
+        $log = "$this->folder/store/.log-keysieve:fruits:adds";
+        Program::keysieve('add', 'fruits', 'pear', $store);
+        $size = filesize($log);
+        Program::keysieve('add', 'fruits', 'fig1', $store);
+        $keysieve = getenv('KEYSIEVE_BIN_DIR') . '/keysieve';
+        $script = $this->ask($store, <<<PHP
+            \$say(\$set->mayContainMany(['pear', 'fig1', 'fig2']), filesize('$log'));
+            ftruncate(fopen('$log', 'r+'), $size);
+            exec('$keysieve add fruits fig2 $store');
+            \$later(1);
+            clearstatcache();
+            \$say(\$set->mayContainMany(['pear', 'fig1', 'fig2']), filesize('$log'));
+            PHP);
+        $end = 2 * $size;
+        self::assertSame("[[true,true,false],$end]\n[[true,true,true],$end]\n", $script->output, $script->errors);
+    }
+
     public function testAZeroFrameInTheMiddleOfTheAddsLogMeansMaybe(): void
     {
         $store = "dir:$this->folder/store";
@@ -285,6 +307,37 @@ final class SourcesTest extends TestCase
             echo json_encode([\$first, \$second]);
             PHP, ['keysieve.directory' => ''], environment: ['KEYSIEVE_SOURCE' => "files:$this->folder"]);
         self::assertSame('[true,true]', $script->output);
+    }
+
+    public function testAnOwnerThatCannotBeLookedUpIsNotTrusted(): void
+    {
+        SharedMemory::put('owned', ['apple']);
+        Program::output(['chown', '-R', 'nobody', SharedMemory::folder('owned')]);
+        $settings = ['keysieve.owner' => 'nobody', 'disable_functions' => 'posix_geteuid,posix_getpwnam'];
+        $script = PhpScript::run("echo (new Set('owned'))->availability()->name;", $settings);
+        self::assertSame('Missing', $script->output);
+        self::assertStringContainsString('user "nobody" cannot be looked up without the extension posix', $script->errors);
+        self::assertStringContainsString('without the extension posix this process does not know its user', $script->errors);
+    }
+
+    public function testWhatOpenBasedirHidesIsNotTakenForMissing(): void
+    {
+        $store = "dir:$this->folder/store";
+        $this->push($store, ['apple']);
+        Program::keysieve('add', 'fruits', 'pear', $store);
+        $log = "$this->folder/store/.log-keysieve:fruits:adds";
+        $elsewhere = new Folder('elsewhere');
+        rename($log, "$elsewhere/log");
+        symlink("$elsewhere/log", $log);
+        $script = static fn (string $allowed): Program => PhpScript::run(
+            "ini_set('open_basedir', '$allowed'); echo json_encode((new Set('fruits'))->mayContainMany(['pear', 'plum']));",
+            ['keysieve.directory' => ''],
+            environment: ['KEYSIEVE_SOURCE' => $store],
+        );
+        $package = dirname(__DIR__) . '/php';
+        self::assertSame('[true,true]', $script("$package:$this->folder")->output);
+        self::assertStringContainsString("$log: open_basedir restriction in effect", $script("$package:$this->folder")->errors);
+        self::assertSame('[true,false]', $script("$package:$this->folder:$elsewhere")->output);
     }
 
     public function testAForkedProcessReadsByItself(): void

@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace KeySieve\Tests;
 
+use KeySieve\Tests\Support\Folder;
+use KeySieve\Tests\Support\Forgery;
 use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 
@@ -28,6 +31,47 @@ final class UnavailableTest extends TestCase
                 . ": No such file or directory): every lookup answers maybe\n",
             $script->errors,
         );
+    }
+
+    /** @return iterable<string, array{\Closure(string): mixed, string}> what is done to a set's folder, and the reason, with FOLDER for it */
+    public static function reasons(): iterable
+    {
+        $snapshot = '0000000000000001.ks';
+        $inPlaceOf = static fn (string $name, callable $make): \Closure
+            => static fn (string $folder) => unlink("$folder/$name") && $make("$folder/$name");
+        yield 'no directory' => [static fn (string $folder) => Program::output(['rm', '-r', dirname($folder)]), 'directory PARENT: No such file or directory'];
+        yield 'a file as directory' => [static function (string $folder): void {
+            Program::output(['rm', '-r', dirname($folder)]);
+            touch(dirname($folder));
+        }, 'directory PARENT: Not a directory'];
+        yield 'no set' => [static fn (string $folder) => Program::output(['rm', '-r', $folder]), 'FOLDER: No such file or directory'];
+        yield 'a link as control page' => [$inPlaceOf('control', static fn (string $path) => symlink('lock', $path)), 'FOLDER/control: Too many levels of symbolic links'];
+        yield 'a folder as control page' => [$inPlaceOf('control', mkdir(...)), 'FOLDER/control: not trusted: not a regular file'];
+        yield 'a pipe as snapshot' => [$inPlaceOf($snapshot, static fn (string $path) => posix_mkfifo($path, 0600)), "FOLDER/$snapshot: not trusted: not a regular file"];
+        yield 'an empty snapshot' => [static fn (string $folder) => ftruncate(fopen("$folder/$snapshot", 'r+'), 0), "FOLDER/$snapshot: is cut short: 0 bytes"];
+        yield 'no files' => [static fn (string $folder) => array_map(unlink(...), glob("$folder/000*")), "FOLDER/$snapshot: No such file or directory"];
+        $forge = static fn (int $offset, string $bytes): \Closure => static fn (string $folder) => file_put_contents(
+            "$folder/$snapshot",
+            Forgery::of(file_get_contents("$folder/$snapshot"), $offset, $bytes),
+        );
+        yield 'a newer format' => [$forge(8, "\2"), "FOLDER/$snapshot: has snapshot format 2, this version reads 1: "
+            . 'damaged, or written by a newer version; upgrade this reader, or build with --format 1'];
+        yield 'an older format' => [$forge(8, "\0"), 'has snapshot format 0, this version reads 1: damaged, or written by an older version; build it again'];
+        yield 'a newer kind and layout' => [$forge(10, "\xc8\2" . pack('VPV', 4096, 0, 16384)), 'filter kind 200 is not known to this version'];
+    }
+
+    /**
+     * @dataProvider reasons
+     * @param \Closure(string): mixed $spoil
+     */
+    public function testSaysWhy(\Closure $spoil, string $reason): void
+    {
+        $directory = new Folder('reasons');
+        Program::keysieve('publish', '--directory', (string) $directory, SharedMemory::build('spoilt', ['apple']));
+        $spoil("$directory/spoilt");
+        $script = PhpScript::run("(new Set('spoilt'))->mayContain('apple');", ['keysieve.directory' => (string) $directory]);
+        $reason = strtr($reason, ['FOLDER' => "$directory/spoilt", 'PARENT' => (string) $directory]);
+        self::assertStringContainsString("$reason): every lookup answers maybe", $script->errors);
     }
 
     public function testEveryChangeIsLoggedOnce(): void

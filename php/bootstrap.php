@@ -4,6 +4,10 @@
 
 declare(strict_types=1);
 
+if (defined('KeySieve\BOOTSTRAP')) {
+    return; // another copy of this package was first
+}
+define('KeySieve\BOOTSTRAP', __FILE__);
 spl_autoload_register(static function (string $class): void {
     if (!str_starts_with($class, 'KeySieve\\')) {
         return;
@@ -21,6 +25,6 @@ spl_autoload_register(static function (string $class): void {
         require_once $file;
     }
 });
-if (!extension_loaded('keysieve')) {
+if (!function_exists('KeySieve\may_contain')) {
     require_once __DIR__ . '/src/functions.php';
 }

@@ -30,7 +30,10 @@ struct Ribbon {
     if (entry.block_count < kFewestBlocks) return "a window is longer than its slots";
     if (entry.block_count > kMostBlocks) return "it has more blocks than a ribbon can have";
     const std::uint32_t bytes = std::uint32_t{entry.block_count} * entry.width + kTailBytes;
-    return bytes <= params.shard_bytes ? nullptr : "its slots reach beyond the shard";
+    if (bytes > params.shard_bytes) return "its slots reach beyond the shard";
+    // Without columns nothing is compared; such entries are written without levels.
+    const bool is_line = entry.width == 0 || Line(entry.block_count, entry.shape).is_in_order();
+    return is_line ? nullptr : "a quarter of its line ends before it begins";
   }
 
   static std::uint32_t cache_lines(const FilterParams& params, double keys_per_shard) noexcept {

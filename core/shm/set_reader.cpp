@@ -95,8 +95,7 @@ void SetReader::follow_control(SteadyTime now) {
 }
 
 void SetReader::open_control() {
-  const PublicationId before = named_by(current_->load(std::memory_order_acquire));
-  const bool was_behind = is_behind(before);
+  const bool was_behind = is_behind(named_by(current_->load(std::memory_order_acquire)));
   const SetFolder folder = SetFolder::open(settings_.directory, set_name_, settings_.trusted_owner);
   control_ = ControlFile::open_read_only(folder);
   current_ = &control_->page().current;
@@ -104,7 +103,7 @@ void SetReader::open_control() {
   next_.reset();
   refused_ = {};
   // A copy of the folder has the same numbers but other files.
-  const bool is_copy = attachment_ && control_->page().instance == before.instance;
+  const bool is_copy = attachment_ && control_->page().instance == attachment_->id().instance;
   if (was_behind || is_copy) retired_.push_back(std::move(attachment_));
 }
 

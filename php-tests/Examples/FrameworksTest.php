@@ -420,7 +420,8 @@ final class FrameworksTest extends TestCase
                 PHP];
         }
         foreach (Framework::LARAVEL as $framework) {
-            foreach (['Laravel\Octane\Events\RequestReceived', 'Illuminate\Queue\Events\JobProcessing'] as $event) {
+            $octane = ['Laravel\Octane\Events\RequestReceived', 'Laravel\Octane\Events\TaskReceived', 'Laravel\Octane\Events\TickReceived'];
+            foreach ([...$octane, 'Illuminate\Queue\Events\JobProcessing'] as $event) {
                 yield "$framework, $event" => [$framework, <<<PHP
                     \$app = App::boot();
                     \$job = new Illuminate\Queue\Jobs\SyncJob(\$app, '{}', 'sync', 'default'); // for Laravel's own listeners

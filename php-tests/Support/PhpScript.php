@@ -60,7 +60,7 @@ final class PhpScript
         if (extension_loaded('keysieve')) {
             return ['extension' => getenv('KEYSIEVE_EXTENSION')];
         }
-        $posix = ini_get('extension_dir') . '/posix.so'; // with which the package looks at owners
+        $posix = ini_get('extension_dir') . '/posix.so'; // by which the package knows its own user
         return ['auto_prepend_file' => dirname(__DIR__, 2) . '/php/bootstrap.php'] + (is_file($posix) ? ['extension' => $posix] : []);
     }
 }

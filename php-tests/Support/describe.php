@@ -34,15 +34,15 @@ foreach ([...get_declared_classes(), ...get_declared_interfaces()] as $name) {
     // PHP marks enums of its own code final, but not those of extensions. A readonly class is as good as one with such properties.
     $lines[] = "$name: " . ($class->isEnum() ? 'enum' : str_replace(' readonly', '', $modifiers($class)) . ($class->isInterface() ? ' interface' : ' class'))
         . ', parent ' . ($class->getParentClass() ? $class->getParentClass()->getName() : 'none')
-        . ', interfaces ' . implode(' ', sorted($class->getInterfaceNames()));
+        . ', interfaces ' . implode(' ', sorted(array_diff($class->getInterfaceNames(), ['Serializable'])));
     foreach ($class->getReflectionConstants() as $constant) {
         $value = $constant->getValue() instanceof BackedEnum ? $constant->getValue()->value : '';
         $lines[] = "$name: {$modifiers($constant)} constant {$constant->getName()} $value";
     }
-    // What is refused by a method in PHP is a flag in the extension.
+    // What is refused by a method in PHP, which needs an interface, is a flag in the extension.
     $isOwn = static fn (ReflectionMethod|ReflectionProperty $member): bool => $member->getDeclaringClass()->getName() === $name
         && !$member->isPrivate() && !str_contains((string) $member->getDocComment(), '@internal')
-        && !in_array($member->getName(), ['__serialize', '__unserialize'], true);
+        && !in_array($member->getName(), ['__serialize', '__unserialize', 'serialize', 'unserialize'], true);
     foreach (array_filter($class->getProperties(), $isOwn) as $property) {
         $lines[] = "$name: {$modifiers($property)} {$property->getType()} \${$property->getName()}";
     }

@@ -4,11 +4,14 @@ declare(strict_types=1);
 
 namespace KeySieve;
 
+use KeySieve\Reader\NotSerializable;
 use KeySieve\Reader\Publication;
 
 /** What is known of an attached set. All moments are in UTC. */
-final readonly class Info
+final readonly class Info implements \Serializable
 {
+    use NotSerializable;
+
     private function __construct(
         /** Number of the snapshot in its store; 0: published from a file. */
         public int $generation,
@@ -59,6 +62,7 @@ final readonly class Info
     {
         $snapshot = $publication->snapshot();
         $header = $snapshot->header;
+        $snapshot->checkKeyCount();
         $facts = $publication->facts();
         $moment = static fn (int $seconds): \DateTimeImmutable => new \DateTimeImmutable("@$seconds");
         $momentOrNull = static fn (int $seconds): ?\DateTimeImmutable => $seconds === 0 ? null : $moment($seconds);
@@ -84,16 +88,6 @@ final readonly class Info
             $facts['liveKeys'],
             $trouble,
         );
-    }
-
-    public function __serialize(): array
-    {
-        throw new \Exception("Serialization of '" . self::class . "' is not allowed");
-    }
-
-    public function __unserialize(array $data): void
-    {
-        throw new \Exception("Unserialization of '" . self::class . "' is not allowed");
     }
 
     private function __clone()

@@ -4,24 +4,23 @@ declare(strict_types=1);
 
 namespace KeySieve;
 
+use KeySieve\Reader\Keys;
+use KeySieve\Reader\NotSerializable;
+
 /** A key to look up in several sets, or repeatedly. */
-final readonly class Key
+final readonly class Key implements \Serializable
 {
+    use NotSerializable;
+
     public string $bytes;
 
-    /** An int counts as its decimal string, as for Set::mayContain(). */
-    public function __construct(string|int $bytes)
+    /**
+     * An int counts as its decimal string, as for Set::mayContain().
+     *
+     * @param string|int $bytes
+     */
+    public function __construct(mixed $bytes)
     {
-        $this->bytes = (string) $bytes;
-    }
-
-    public function __serialize(): array
-    {
-        throw new \Exception("Serialization of '" . self::class . "' is not allowed");
-    }
-
-    public function __unserialize(array $data): void
-    {
-        throw new \Exception("Unserialization of '" . self::class . "' is not allowed");
+        $this->bytes = is_string($bytes) ? $bytes : Keys::string($bytes, __METHOD__ . '(): Argument #1 ($bytes)', Keys::SCALARS);
     }
 }

@@ -6,10 +6,13 @@ namespace KeySieve;
 
 use KeySieve\Reader\AttachedSet;
 use KeySieve\Reader\Keys;
+use KeySieve\Reader\NotSerializable;
 
 /** A set, read by PHP code where the extension is not loaded. Reader\Settings says where sets are looked for. */
-final readonly class Set implements Membership
+final readonly class Set implements Membership, \Serializable
 {
+    use NotSerializable;
+
     public string $name;
     public ?string $keyProfile;
     private ?bool $throws;
@@ -27,13 +30,17 @@ final readonly class Set implements Membership
         $this->name = $name;
         $this->keyProfile = $keyProfile;
         $this->throws = $throw;
-        $this->set = AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name)');
+        $this->set = AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name) must be');
     }
 
-    /** @throws UnavailableException if this object or keysieve.on_unavailable says so; never while Bypassed or Disabled */
-    public function mayContain(string|int|Key $key): bool
+    /**
+     * @param string|int|Key $key
+     * @throws UnavailableException if this object or keysieve.on_unavailable says so; never while Bypassed or Disabled
+     */
+    public function mayContain(mixed $key): bool
     {
-        return $this->set->ask([$key instanceof Key ? $key->bytes : (string) $key], $this->keyProfile, $this->throws)[0];
+        $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
+        return $this->set->ask([$bytes], $this->keyProfile, $this->throws)[0];
     }
 
     /**
@@ -56,8 +63,13 @@ final readonly class Set implements Membership
      */
     public function candidates(array $keys): array
     {
-        $answers = $this->set->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws);
-        return array_intersect_key($keys, array_filter($answers));
+        $candidates = [];
+        foreach ($this->set->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws) as $index => $mayBeThere) {
+            if ($mayBeThere) {
+                $candidates[$index] = $keys[$index];
+            }
+        }
+        return $candidates;
     }
 
     public function availability(): Availability
@@ -69,16 +81,6 @@ final readonly class Set implements Membership
     public function info(): ?Info
     {
         return $this->set->info($this->keyProfile);
-    }
-
-    public function __serialize(): array
-    {
-        throw new \Exception("Serialization of '" . self::class . "' is not allowed");
-    }
-
-    public function __unserialize(array $data): void
-    {
-        throw new \Exception("Unserialization of '" . self::class . "' is not allowed");
     }
 
     private function __clone()

@@ -5,17 +5,19 @@ declare(strict_types=1);
 namespace KeySieve;
 
 use KeySieve\Reader\AttachedSet;
+use KeySieve\Reader\Keys;
 
 /**
  * The one-liner for templates: the same answer as `(new Set($set))->mayContain($key)`.
  *
+ * @param string|int|Key $key
  * @throws InvalidNameException
  * @throws UnavailableException if keysieve.on_unavailable says so
  */
-function may_contain(string $set, string|int|Key $key): bool
+function may_contain(string $set, mixed $key): bool
 {
-    $bytes = $key instanceof Key ? $key->bytes : (string) $key;
-    return AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($set)')->ask([$bytes], null, null)[0];
+    $bytes = is_string($key) ? $key : Keys::string($key, __FUNCTION__ . '(): Argument #2 ($key)');
+    return AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($set) must be')->ask([$bytes], null, null)[0];
 }
 
 /**
@@ -23,22 +25,23 @@ function may_contain(string $set, string|int|Key $key): bool
  * keysieve.on_unavailable is throw.
  *
  * @param string[] $sets
+ * @param string|int|Key $key
  * @return string[]
  * @throws InvalidNameException
  * @throws UnavailableException if keysieve.on_unavailable says so
  */
-function candidate_sets(array $sets, string|int|Key $key): array
+function candidate_sets(array $sets, mixed $key): array
 {
-    $bytes = $key instanceof Key ? $key->bytes : (string) $key;
+    $bytes = is_string($key) ? $key : Keys::string($key, __FUNCTION__ . '(): Argument #2 ($key)');
+    $asked = [];
     foreach ($sets as $set) {
         if (!is_string($set)) {
             $type = get_debug_type($set);
             throw new \TypeError(__FUNCTION__ . "(): Argument #1 (\$sets) must be an array of strings, $type given");
         }
-        AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($sets)');
+        $asked[] = AttachedSet::named($set, __FUNCTION__ . '(): Argument #1 ($sets) must be an array of set names, each');
     }
-    $mayContain = static fn (string $set): bool => AttachedSet::named($set, __FUNCTION__)->ask([$bytes], null, null)[0];
-    return array_values(array_filter($sets, $mayContain));
+    return array_column(array_filter($asked, static fn (AttachedSet $set): bool => $set->ask([$bytes], null, null)[0]), 'name');
 }
 
 /**

@@ -112,7 +112,7 @@ std::vector<LogEntry> LogFile::read_after(const LogPosition& after, std::size_t 
     LogFrameReader frames(file_, path_, read_.offset);
     while (entries.size() < max_entries && frames.next()) {
       if (!take_entries(frames.entries(), after, max_entries, entries)) break;
-      read_ = {frames.end_offset(), frames.entries().back().position};
+      read_ = {frames.end_offset(), frames.entries().back().position, frames.mark()};
     }
     return entries;
   });
@@ -150,10 +150,16 @@ bool LogFile::open(int flags) {
   if (!opened.is_open() && !(errno == ENOENT && may_be_missing)) {
     throw_store_error(path_ + ": cannot open", errno);
   }
-  const bool is_known = opened.is_open() && are_one_file(opened, file_);
-  if (!is_known || size_of(opened, path_) < std::max(read_.offset, end_.offset)) forget();
+  if (!opened.is_open() || !is_known_in(opened)) forget();
   file_ = std::move(opened);
   return file_.is_open();
+}
+
+// Whether it is the same file, and what was read of it is still there.
+bool LogFile::is_known_in(const FileDescriptor& opened) const {
+  if (!are_one_file(opened, file_)) return false;
+  if (size_of(opened, path_) < std::max(read_.offset, end_.offset)) return false;
+  return (!read_.last || is_there(*read_.last, opened)) && (!end_.last || is_there(*end_.last, opened));
 }
 
 void LogFile::forget() noexcept {
@@ -165,7 +171,7 @@ void LogFile::forget() noexcept {
 void LogFile::find_end() {
   reading([this] {
     LogFrameReader frames(file_, path_, end_.offset);
-    while (frames.next()) end_ = {frames.end_offset(), frames.entries().back().position};
+    while (frames.next()) end_ = {frames.end_offset(), frames.entries().back().position, frames.mark()};
   });
 }
 
@@ -206,7 +212,7 @@ void LogFile::rewrite_above(const LogPosition& up_to) {
   }
   sync_folder_of(path_);
   read_ = {};
-  end_.offset = size_of(file, path_);
+  end_ = {size_of(file, path_), end_.position};
   trimmed_to_ = up_to;
   file_ = std::move(file);
 }

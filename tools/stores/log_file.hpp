@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "core/base/file_descriptor.hpp"
+#include "tools/stores/log_frame.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {
@@ -61,9 +62,11 @@ class LogFile {
   struct Known {  // all before the offset is whole, and not above the position
     std::uint64_t offset = 0;
     LogPosition position{};
+    std::optional<LogFrameMark> last{};  // that was read: its writer may take it back if its disk fails
   };
 
   bool open(int flags);
+  [[nodiscard]] bool is_known_in(const FileDescriptor& opened) const;
   void forget() noexcept;
   template <typename Read>
   auto reading(Read read);

@@ -92,6 +92,12 @@ std::string encode_log_frame(std::span<const LogEntry> entries) {
   return frame;
 }
 
+bool is_there(const LogFrameMark& frame, const FileDescriptor& file) {
+  std::uint64_t found = 0;
+  const auto at = static_cast<off_t>(frame.offset + offsetof(FrameHeader, header_checksum));
+  return ::pread(file.get(), &found, sizeof found, at) == sizeof found && found == frame.header_checksum;
+}
+
 bool LogFrameReader::next() {
   offset_ = end_;
   const Bytes head = at(offset_, sizeof(FrameHeader));
@@ -114,6 +120,7 @@ bool LogFrameReader::next() {
     refuse();
   }
   decode(payload, header.entry_count);
+  mark_ = {offset_, header.header_checksum};
   end_ = payload_offset + header.payload_bytes;
   return true;
 }

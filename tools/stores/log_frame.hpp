@@ -23,6 +23,13 @@ struct LogEntryView {
   std::optional<std::string_view> key;
 };
 
+// Tells a frame from another one that a writer has put into its place.
+struct LogFrameMark {
+  std::uint64_t offset = 0;
+  std::uint64_t header_checksum = 0;
+};
+bool is_there(const LogFrameMark& frame, const FileDescriptor& file);
+
 class LogFrameReader {
  public:
   // Reads from `offset`, where a frame begins. Keeps references to the file and the path.
@@ -33,6 +40,7 @@ class LogFrameReader {
   // damage.
   bool next();
   [[nodiscard]] std::uint64_t end_offset() const noexcept { return end_; }
+  [[nodiscard]] const LogFrameMark& mark() const noexcept { return mark_; }
   // Valid until next(); never empty.
   [[nodiscard]] std::span<const LogEntryView> entries() const noexcept { return entries_; }
 
@@ -46,6 +54,7 @@ class LogFrameReader {
   const std::string& path_;
   std::uint64_t offset_ = 0;
   std::uint64_t end_;
+  LogFrameMark mark_;
   std::vector<LogEntryView> entries_;
   std::vector<std::byte> buffer_;
   std::uint64_t buffer_offset_ = 0;

@@ -77,6 +77,14 @@ class Line {
     return static_cast<std::int32_t>(blocks_ * quarter) + (field - kEvenLevel) * 4;
   }
 
+  // Whether no quarter ends before it begins.
+  [[nodiscard]] bool is_in_order() const noexcept {
+    for (std::uint32_t quarter = 0; quarter <= kLevelCount; ++quarter) {
+      if (level(quarter + 1) < level(quarter)) return false;
+    }
+    return true;
+  }
+
   // The first block of a row: half a window before the key's place, but always inside the line, for every
   // position and any levels.
   [[nodiscard, gnu::always_inline]] inline std::uint32_t block_of(std::uint32_t position) const noexcept {

@@ -14,6 +14,8 @@ use KeySieve\Validation\DisposableDomains;
 use KeySieve\Validation\DomainKey;
 use KeySieve\Validation\PasswordKey;
 use Laravel\Octane\Events\RequestReceived;
+use Laravel\Octane\Events\TaskReceived;
+use Laravel\Octane\Events\TickReceived;
 
 use function KeySieve\begin_request;
 
@@ -46,7 +48,7 @@ final class KeysieveServiceProvider extends ServiceProvider
     public function boot(): void
     {
         $this->publishes([__DIR__ . '/keysieve.php' => $this->app->configPath('keysieve.php')], 'keysieve-config');
-        foreach ([RequestReceived::class, JobProcessing::class] as $begin) {
+        foreach ([RequestReceived::class, TaskReceived::class, TickReceived::class, JobProcessing::class] as $begin) {
             $this->app->make('events')->listen($begin, static fn () => begin_request());
         }
         $this->callAfterResolving('validator', $this->addRules(...));

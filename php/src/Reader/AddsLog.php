@@ -14,6 +14,8 @@ final class AddsLog
 
     private ?File $file = null;
     private int $offset = 0; // everything before it has been read
+    private int $lastAt = 0;
+    private string $last = ''; // header of the last frame that was read: its writer may take it back if its disk fails
     private string $trimmedTo = self::BEFORE_ALL;
 
     public function __construct(public readonly string $path)
@@ -47,7 +49,8 @@ final class AddsLog
             return;
         }
         $open = $this->file?->status();
-        if ($open === null || [$open['dev'], $open['ino']] !== [$status['dev'], $status['ino']] || $status['size'] < $this->offset) {
+        $isKnown = $open !== null && [$open['dev'], $open['ino']] === [$status['dev'], $status['ino']];
+        if (!$isKnown || $status['size'] < $this->offset || !$this->isLastThere()) {
             $this->file = File::open($this->path);
             $this->offset = 0;
         }
@@ -70,14 +73,20 @@ final class AddsLog
         if ($this->offset === 0) {
             $this->trimmedTo = self::BEFORE_ALL;
         }
-        while (($payload = $this->nextPayload($count)) !== null) {
-            yield from $this->keysOf($payload, $count, $after);
+        while (($payload = $this->nextPayload($header)) !== null) {
+            yield from $this->keysOf($payload, unpack('V', $header, 8)[1], $after);
+            [$this->lastAt, $this->last] = [$this->offset, $header];
             $this->offset += self::HEADER_BYTES + strlen($payload);
         }
     }
 
+    private function isLastThere(): bool
+    {
+        return $this->offset === 0 || $this->file->readUpTo($this->lastAt, self::HEADER_BYTES) === $this->last;
+    }
+
     /** Null if there is no whole frame: a writer may be at work, or may have been killed. */
-    private function nextPayload(?int &$count): ?string
+    private function nextPayload(?string &$header): ?string
     {
         $header = $this->file->readUpTo($this->offset, self::HEADER_BYTES);
         if (strlen($header) < self::HEADER_BYTES) {
@@ -86,7 +95,7 @@ final class AddsLog
         if (trim($header, "\0") === '') {
             return $this->isZeroFrom($this->offset) ? null : throw $this->damaged();
         }
-        $fields = unpack('a8magic/Vcount/Vbytes', $header);
+        $fields = unpack('a8magic/x4/Vbytes', $header);
         if ($fields['magic'] !== 'KEYSLOG1' || strrev(hash('xxh3', substr($header, 0, 24), true)) !== substr($header, 24)) {
             throw $this->damaged();
         }
@@ -97,7 +106,6 @@ final class AddsLog
         if (strrev(hash('xxh3', $payload, true)) !== substr($header, 16, 8)) {
             throw $this->damaged();
         }
-        $count = $fields['count'];
         return $payload;
     }
 

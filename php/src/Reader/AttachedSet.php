@@ -35,7 +35,7 @@ final class AttachedSet
     /** @var array<string, true> */
     private array $loggedProfiles = [];
 
-    private function __construct(private readonly string $name)
+    private function __construct(public readonly string $name)
     {
         $this->openSource();
     }
@@ -54,15 +54,18 @@ final class AttachedSet
         $this->source = $source ?? null;
     }
 
-    /** @throws InvalidNameException */
-    public static function named(string $name, string $function): self
+    /**
+     * @param string $demand begins the message
+     * @throws InvalidNameException
+     */
+    public static function named(string $name, string $demand): self
     {
         if (isset(self::$all[$name])) {
             return self::$all[$name];
         }
         if (preg_match(Header::NAME_RULE, $name) !== 1) {
             $shown = substr(explode("\0", $name, 2)[0], 0, 80);
-            throw new InvalidNameException("$function must be " . self::NAME_RULE . ", \"$shown\" given");
+            throw new InvalidNameException("$demand " . self::NAME_RULE . ", \"$shown\" given");
         }
         return self::$all[$name] = new self($name);
     }
@@ -75,7 +78,7 @@ final class AttachedSet
             'maybe' => $set->maybe,
             'absent' => $set->answered - $set->maybe,
             'unavailable' => $set->unavailable,
-        ], array_filter(self::$all, static fn (self $set): bool => $set->calls > 0));
+        ], self::$all);
     }
 
     public static function beginRequest(): void

@@ -9,6 +9,7 @@ final class File implements Bytes
 {
     private const TYPE = 0170000;
     private const REGULAR = 0100000;
+    private const REFUSED = 'open_basedir restriction in effect';
 
     private static ?\Closure $note = null;
     private static ?string $warning = null;
@@ -57,7 +58,8 @@ final class File implements Bytes
             $reason = self::whyNotOpened($path);
             // lstat() gives no reason, and that of fopen() is a text in the language of the process: so compare it with those of
             // files that cannot be there.
-            if ($reason === self::whyNotOpened(__FILE__ . '.none') || $reason === self::whyNotOpened(__FILE__ . '/none')) {
+            $missing = [self::whyNotOpened(__FILE__ . '.none'), self::whyNotOpened(__FILE__ . '/none')];
+            if ($reason !== self::REFUSED && in_array($reason, $missing, true)) {
                 return null;
             }
             throw Failure::unreadable("$path: " . ($reason ?? 'has just appeared'));
@@ -128,7 +130,7 @@ final class File implements Bytes
             fclose(self::quietly('', static fn () => fopen($path, 'rb')));
             return null;
         } catch (Failure $failure) {
-            return $failure->getMessage();
+            return substr($failure->getMessage(), strlen(': '));
         }
     }
 
@@ -151,9 +153,10 @@ final class File implements Bytes
         return $result === false || self::$warning !== null ? throw Failure::unreadable("$path: " . (self::$warning ?? 'cannot be read')) : $result;
     }
 
+    /** The first of two warnings says why: open_basedir refuses before the system is asked. PHP shows it by its text alone. */
     private static function note(int $level, string $message): bool
     {
-        self::$warning = substr((string) strrchr(": $message", ':'), 2);
+        self::$warning ??= str_contains($message, '(): ' . self::REFUSED) ? self::REFUSED : substr((string) strrchr(": $message", ':'), 2);
         return true;
     }
 }

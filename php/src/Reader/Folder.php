@@ -4,11 +4,12 @@ declare(strict_types=1);
 
 namespace KeySieve\Reader;
 
-/** A set's folder in the directory where the loader publishes, if it can be trusted. On Windows no owner is looked at. */
+/** A set's folder in the directory where the loader publishes, if it can be trusted. On Windows files have no owners and rights that PHP could see. */
 final class Folder
 {
     private const WRITABLE_BY_OTHERS = 0022;
     private const DIRECTORY = 04; // the upper bits of a mode
+    private const REGULAR = 010;
     private const LINK = 012;
 
     private readonly int $owner;
@@ -21,15 +22,15 @@ final class Folder
     {
         $status = File::statusOf($path, ofLink: true);
         if (($status['mode'] ?? 0) >> 12 !== self::DIRECTORY) {
-            throw Failure::unreadable($path . ($status === null ? ': No such file or directory' : ': Not a directory'));
+            throw Failure::unreadable($status === null ? self::whyMissing($path) : "$path: Not a directory");
         }
         $this->owner = $status['uid'];
         if (!self::hasOwners()) {
             return;
         }
-        if ($this->owner !== 0 && $this->owner !== posix_geteuid() && $this->owner !== $trustedOwner) {
+        if (!in_array($this->owner, [0, self::ownUid(), $trustedOwner], true)) {
             throw Failure::unreadable("$path: not trusted: it belongs to uid $this->owner, which is neither root nor this process's user "
-                . 'nor the configured owner');
+                . 'nor the configured owner' . (self::ownUid() === null ? ', and without the extension posix this process does not know its user' : ''));
         }
         if (($status['mode'] & self::WRITABLE_BY_OTHERS) !== 0) {
             throw Failure::unreadable("$path: not trusted: its group or others may write to it");
@@ -40,8 +41,10 @@ final class Folder
     public function open(string $name): File
     {
         $path = "$this->path/$name";
-        if ((File::statusOf($path, ofLink: true)['mode'] ?? 0) >> 12 === self::LINK) {
-            throw Failure::unreadable("$path: not trusted: not a regular file");
+        $type = (File::statusOf($path, ofLink: true)['mode'] ?? self::REGULAR << 12) >> 12;
+        if ($type !== self::REGULAR) {
+            $fault = $type === self::LINK ? 'Too many levels of symbolic links' : 'not trusted: not a regular file';
+            throw Failure::unreadable("$path: $fault");
         }
         $file = File::open($path);
         $status = $file->status();
@@ -54,8 +57,26 @@ final class Folder
         return $fault === null ? $file : throw Failure::unreadable("$path: not trusted: $fault");
     }
 
+    /** A set that is missing, or the whole directory. */
+    private static function whyMissing(string $path): string
+    {
+        $directory = dirname($path);
+        $status = File::statusOf($directory);
+        return match (true) {
+            $status === null => "directory $directory: No such file or directory",
+            $status['mode'] >> 12 !== self::DIRECTORY => "directory $directory: Not a directory",
+            default => "$path: No such file or directory",
+        };
+    }
+
     private static function hasOwners(): bool
     {
-        return function_exists('posix_geteuid');
+        return PHP_OS_FAMILY !== 'Windows';
+    }
+
+    /** Null: there is no function that says it. */
+    private static function ownUid(): ?int
+    {
+        return function_exists('posix_geteuid') ? posix_geteuid() : null;
     }
 }

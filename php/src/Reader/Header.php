@@ -24,8 +24,7 @@ final class Header
     private function __construct(
         public readonly string $setName,
         public readonly string $keyProfile,
-        public readonly int $kind,
-        public readonly int $hashCount,
+        public readonly Kind $kind,
         public readonly int $seed,
         public readonly int $shardBytes,
         public readonly int $retrievalBytes,
@@ -56,11 +55,11 @@ final class Header
         if ($fault !== null) {
             throw Failure::data("$source: $fault");
         }
+        self::checkKnown($fields, $source);
         $header = new self(
             self::text($fields['setName']),
             self::text($fields['keyProfile']),
-            $fields['kind'],
-            $fields['hashCount'],
+            Kind::of($fields['kind'], $fields['shardBytes'], $fields['hashCount'], $source),
             $fields['seed'],
             $fields['shardBytes'],
             $fields['retrievalBytes'],
@@ -76,7 +75,6 @@ final class Header
             $fields['fileBytes'],
             strrev(substr($page, 312, 8)),
         );
-        $header->checkKnown($fields, $source);
         $header->checkLayout($fields, $source);
         if ($bytes->size() !== $header->fileBytes) {
             $what = $bytes->size() < $header->fileBytes ? 'cut short' : 'too long';
@@ -149,10 +147,13 @@ final class Header
     }
 
     /** @param array<string, mixed> $fields */
-    private function checkKnown(array $fields, string $source): void
+    private static function checkKnown(array $fields, string $source): void
     {
         if ($fields['format'] !== self::FORMAT) {
-            throw Failure::incompatible("$source: has snapshot format {$fields['format']}, this version reads " . self::FORMAT);
+            $advice = $fields['format'] > self::FORMAT
+                ? 'a newer version; upgrade this reader, or build with --format ' . self::FORMAT : 'an older version; build it again';
+            throw Failure::incompatible("$source: has snapshot format {$fields['format']}, this version reads " . self::FORMAT
+                . ": damaged, or written by $advice");
         }
         if ($fields['hashId'] !== self::HASH_XXH3) {
             throw Failure::incompatible("$source: hash {$fields['hashId']} is not known to this version");

@@ -6,12 +6,24 @@ namespace KeySieve\Reader;
 
 use KeySieve\Key;
 
-/** The elements of an array of keys. */
+/** What callers pass as keys, converted as the extension does it. */
 final class Keys
 {
+    public const SCALARS = 'string|int';
+    private const TYPES = Key::class . '|' . self::SCALARS;
+
     /**
-     * The extension also converts what PHP converts for arguments, unless the caller's file has strict_types. PHP code cannot see
-     * that, so it is strict.
+     * @param string $argument for the message
+     * @throws \TypeError
+     */
+    public static function string(mixed $key, string $argument, string $types = self::TYPES): string
+    {
+        $string = $key instanceof Key && $types === self::TYPES ? $key->bytes : self::converted($key);
+        return $string ?? throw new \TypeError("$argument must be of type $types, " . get_debug_type($key) . ' given');
+    }
+
+    /**
+     * The elements of an array.
      *
      * @param array<mixed> $keys
      * @return array<string>
@@ -21,14 +33,29 @@ final class Keys
     {
         $strings = [];
         foreach ($keys as $index => $key) {
-            $strings[$index] = match (true) {
-                is_string($key) => $key,
-                is_int($key) => (string) $key,
-                $key instanceof Key => $key->bytes,
-                default => throw new \TypeError("$method(): Argument #1 (\$keys) must be an array of " . Key::class . '|string|int, '
-                    . get_debug_type($key) . ' given at index ' . (is_int($index) ? $index : "\"$index\"")),
-            };
+            $strings[$index] = $key instanceof Key ? $key->bytes : self::converted($key)
+                ?? throw new \TypeError("$method(): Argument #1 (\$keys) must be an array of " . self::TYPES . ', '
+                    . get_debug_type($key) . ' given at index ' . (is_int($index) ? $index : "\"$index\""));
         }
         return $strings;
+    }
+
+    /** Null for what cannot be a key. Unless the caller has strict types, PHP's rules for string|int hold. */
+    private static function converted(mixed $key): ?string
+    {
+        return match (true) {
+            is_string($key) => $key,
+            is_int($key) => (string) $key,
+            StrictTypes::areOfCaller(behind: 3) => null,
+            is_bool($key) => $key ? '1' : '0',
+            is_float($key) => (string) (self::isInt($key) ? (int) $key : $key),
+            $key instanceof \Stringable => (string) $key,
+            default => null,
+        };
+    }
+
+    private static function isInt(float $number): bool
+    {
+        return $number >= -(2.0 ** 63) && $number < 2.0 ** 63 && floor($number) === $number;
     }
 }

@@ -14,8 +14,12 @@ final class Published implements Publication
     public function __construct(Folder $folder, string $set, private readonly ControlPage $control, public readonly int $number)
     {
         $name = sprintf('%016x', $number);
+        $snapshot = $folder->open("$name.ks");
+        if ($snapshot->size() < Header::BYTES) {
+            throw Failure::data("{$snapshot->name()}: is cut short: {$snapshot->size()} bytes");
+        }
         $this->layer = new LiveLayer($folder->open("$name.live"), $control->instance, $number);
-        $this->snapshot = Snapshot::of($set, $folder->open("$name.ks"));
+        $this->snapshot = Snapshot::of($set, $snapshot);
     }
 
     public function snapshot(): Snapshot

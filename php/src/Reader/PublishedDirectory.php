@@ -82,7 +82,7 @@ final class PublishedDirectory implements Source
             if ($this->control === null || ControlPage::isAnotherAt("$this->folder/control", $this->control)) {
                 $wasBehind = $this->control !== null && $this->isBehind(ControlPage::publicationOf($this->control->current()));
                 $control = new ControlPage((new Folder($this->folder, $this->trustedOwner))->open('control'));
-                if ($wasBehind || $this->control?->instance === $control->instance) {
+                if ($wasBehind || $this->published?->isOf($control)) {
                     $this->published = null; // too old even for the page before, or a copy with the same numbers but other files
                 }
                 $this->control = $control;
@@ -108,14 +108,17 @@ final class PublishedDirectory implements Source
         $this->isBehind = !$isAttached && !($mayAttach && $this->attach($wanted)) && $this->isBehind($wanted);
     }
 
-    /** Keys are added to the current publication and to the one before it, to that one first. Older ones miss them. */
+    /**
+     * Keys are added to the current publication and to the one before it, to that one first. Older ones and those of another
+     * control page miss them.
+     */
     private function isBehind(int $current): bool
     {
         if ($this->published === null || $current === 0) {
             return false;
         }
-        $number = $this->published->isOf($this->control) ? $this->published->number : 0;
-        return $number !== $current && $number !== $this->control->previous();
+        $isCurrentOrPrevious = in_array($this->published->number, [$current, $this->control->previous()], true);
+        return !$isCurrentOrPrevious || !$this->published->isOf($this->control);
     }
 
     /** Its files may be gone again if a newer one has become current meanwhile. */

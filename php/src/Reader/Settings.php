@@ -38,7 +38,8 @@ final class Settings
 
     public static function isEnabled(): bool
     {
-        return self::$isEnabled ??= !in_array(strtolower(self::setting('keysieve.enabled', '1')), ['', '0', 'off', 'no', 'false'], true);
+        // As PHP reads a setting that is on or off: a word for "on", or a number that is not 0.
+        return self::$isEnabled ??= preg_match('/\A(?:on|yes|true|\s*[+-]?0*[1-9].*)\z/is', self::setting('keysieve.enabled', '1')) === 1;
     }
 
     public static function throwsWhenUnavailable(): bool
@@ -91,9 +92,12 @@ final class Settings
         if (preg_match('/\A\d+\z/', $owner) === 1) {
             return (int) $owner;
         }
-        $found = $owner !== '' && function_exists('posix_getpwnam') ? posix_getpwnam($owner) : false;
+        $canLookUp = function_exists('posix_getpwnam');
+        $found = $owner !== '' && $canLookUp ? posix_getpwnam($owner) : false;
         if ($found === false && !in_array($owner, ['', 'keysieve'], true)) {
-            error_log("keysieve.owner: user \"$owner\" does not exist; only files of root and of PHP's own user are trusted");
+            error_log("keysieve.owner: user \"$owner\" " . ($canLookUp
+                ? "does not exist; only files of root and of PHP's own user are trusted"
+                : 'cannot be looked up without the extension posix; only files of root are trusted'));
         }
         return $found === false ? null : $found['uid'];
     }

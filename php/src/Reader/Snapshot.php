@@ -8,6 +8,7 @@ namespace KeySieve\Reader;
 final class Snapshot
 {
     private const ENTRY = 'vkeys/Cseed/Cwidth/vblocks/vshape';
+    private const COUNTED_AT_ONCE = 1024; // shards; to count the keys of more takes longer than the rest of the first lookup
 
     private readonly Kind $kind;
     private readonly string $entries;
@@ -21,7 +22,7 @@ final class Snapshot
     /** @throws Failure */
     public function __construct(private readonly Bytes $bytes, public readonly Header $header)
     {
-        $this->kind = Kind::of($header->kind, $header->shardBytes, $header->hashCount, $bytes->name());
+        $this->kind = $header->kind;
         $tables = $bytes->read(Header::BYTES, $header->shardsAt() - Header::BYTES);
         if (hash('xxh3', $tables, true) !== $header->tablesChecksum) {
             throw Failure::data("{$bytes->name()}: tables are damaged: their checksum does not match (offset 4096 to {$header->shardsAt()})");
@@ -34,6 +35,9 @@ final class Snapshot
         $this->stride = $header->stride();
         $this->perPiece = Pieces::haveRoomFor($this->stride * $header->shardCount) ? $this->perStretch : 1;
         $this->firstPiece = Pieces::newSnapshot();
+        if ($header->shardCount <= self::COUNTED_AT_ONCE) {
+            $this->checkKeyCount();
+        }
     }
 
     /** The snapshot of a set, from its bytes. */
@@ -57,6 +61,18 @@ final class Snapshot
         $entry = unpack(self::ENTRY, $this->entries, 8 * $shard);
         return $this->kind->mayContain($bytes, $at, $entry, $hash)
             && ($this->secondLevel === null || $this->secondLevel->bit($bytes, $at + $this->header->shardBytes, $shard, $hash));
+    }
+
+    /** @throws Failure if the keys of the shards are not as many as the header says */
+    public function checkKeyCount(): void
+    {
+        $keys = 0;
+        for ($at = 0; $at < 8 * $this->header->shardCount; $at += 8) {
+            $keys += ord($this->entries[$at]) | ord($this->entries[$at + 1]) << 8;
+        }
+        if ($keys !== $this->header->keyCount) {
+            throw Failure::data("{$this->bytes->name()}: shard table counts $keys keys, the header {$this->header->keyCount}");
+        }
     }
 
     public function kindName(): string

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "core/filters/kind_of.hpp"
+#include "core/filters/ribbon.hpp"
 #include "core/filters/sizing.hpp"
 #include "tests/core/kind_ids.hpp"
 
@@ -57,6 +58,26 @@ TEST_P(EveryEntry, WithAnImpossibleShapeHasAFault) {
   for (const std::uint8_t width : kHashCounts<0, 6>) {
     const ShardEntry entry{.key_count = 1, .width = width, .block_count = 20, .shape = 0xffff};
     EXPECT_THAT(kind().fault_of(params, entry), NotNull()) << int{width};
+  }
+}
+
+// A quarter of 20 blocks has 5, so its end may come 5 blocks earlier. With a negative length, readers that
+// count with signed numbers would answer otherwise than this one.
+TEST(RibbonEntry, HasAFaultIfAQuarterOfItsLineEndsBeforeItBegins) {
+  const FilterKind& kind = *find_filter_kind(Ribbon::kId);
+  const auto fault_of = [&](std::array<std::uint32_t, ribbon::kLevelCount> levels, std::uint8_t width) {
+    const auto shape = static_cast<std::uint16_t>(levels[0] | levels[1] << 5 | levels[2] << 10);
+    return kind.fault_of(params_of(kind),
+                         {.key_count = 1, .width = width, .block_count = 20, .shape = shape});
+  };
+  EXPECT_THAT(fault_of({16, 16, 16}, 7), IsNull());
+  EXPECT_THAT(fault_of({11, 6, 11}, 7), IsNull());
+  EXPECT_THAT(fault_of({21, 16, 11}, 7), IsNull());
+  EXPECT_THAT(fault_of({0, 0, 0}, 0), IsNull()) << "nothing is looked up in it";
+  for (const auto levels : std::array<std::array<std::uint32_t, 3>, 4>{
+           {{10, 16, 16}, {22, 16, 16}, {16, 22, 16}, {16, 16, 22}}}) {
+    EXPECT_THAT(fault_of(levels, 7), HasSubstr("a quarter of its line ends before it begins"))
+        << levels[0] << " " << levels[1] << " " << levels[2];
   }
 }
 

@@ -306,6 +306,22 @@ TEST_F(SetReaderTest, AttachesACopyThatReplacedTheFolder) {
   EXPECT_NE(reader.attachment()->snapshot().bytes().data(), mapped_before);
 }
 
+TEST_F(SetReaderTest, AttachesACopyThatReplacedTheFolderThatReplacedTheOriginal) {
+  SetReader reader = reader_of_old(hours(1));
+  std::filesystem::copy(folder(), directory_ / "copy", std::filesystem::copy_options::recursive);
+  std::filesystem::permissions(directory_ / "copy", std::filesystem::perms(0750));
+  const std::byte* const mapped_before = reader.attachment()->snapshot().bytes().data();
+  std::filesystem::rename(folder(), directory_ / "moved");
+  publisher();  // makes a control page
+  reader.check_soon();
+  EXPECT_TRUE(may_contain(reader, "old1")) << "nothing was published since";
+  std::filesystem::rename(folder(), directory_ / "moved too");
+  std::filesystem::rename(directory_ / "copy", folder());
+  reader.check_soon();
+  EXPECT_TRUE(may_contain(reader, "old1"));
+  EXPECT_NE(reader.attachment()->snapshot().bytes().data(), mapped_before);
+}
+
 TEST_F(SetReaderTest, KeepsNoFileOpen) {
   publish("key");
   const auto open_files = [] {

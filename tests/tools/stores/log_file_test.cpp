@@ -230,6 +230,21 @@ TEST_F(LogFileTest, ReadsOnAfterAWriterHasTakenBackWhatWasRead) {
   EXPECT_EQ(reader.end(), log_position(3, 0));
 }
 
+TEST_F(LogFileTest, ReadsOnAfterAWriterHasTakenBackWhatWasReadAndAnotherHasWrittenAsMuch) {
+  file_.append(entries({"a"}));
+  const std::string before = bytes();
+  file_.append(entries({"b"}, 2));
+  const std::size_t size = bytes().size();
+  LogFile reader(path_);
+  ASSERT_THAT(keys_in(reader), ElementsAre("a", "b"));
+  ASSERT_EQ(reader.end(), log_position(2, 0));
+  fs::resize_file(path_, before.size());
+  LogFile(path_).append(entries({"c"}, 3));
+  ASSERT_EQ(bytes().size(), size);
+  EXPECT_THAT(reader.read_after(log_position(2, 0), kAllBytes), SizeIs(1));
+  EXPECT_EQ(reader.end(), log_position(3, 0));
+}
+
 TEST_F(LogFileTest, TrimsWithinAFrame) {
   file_.append(entries({"a", "b", "c"}));
   file_.trim(log_position(1, 1));

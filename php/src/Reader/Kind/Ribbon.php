@@ -46,6 +46,7 @@ final class Ribbon extends Kind
             $entry['blocks'] < self::WINDOW_BLOCKS => 'a window is longer than its slots',
             $entry['blocks'] > self::MOST_BLOCKS => 'it has more blocks than a ribbon can have',
             $entry['blocks'] * $entry['width'] + self::TAIL_BYTES > $this->shardBytes => 'its slots reach beyond the shard',
+            $entry['width'] !== 0 && !self::isInOrder($entry) => 'a quarter of its line ends before it begins',
             default => null,
         };
     }
@@ -66,12 +67,39 @@ final class Ribbon extends Kind
         $position = $mixed >> 32 & Word::HALF;
         $position = $position + ($position & 0xff000000) * 2 * $entry['seed'] & Word::HALF;
         $quarter = $position >> 30;
-        $levels = [self::EVEN_LEVEL, $entry['shape'] & 31, $entry['shape'] >> 5 & 31, $entry['shape'] >> 10 & 31, self::EVEN_LEVEL];
+        $levels = self::levels($entry);
         // Counted in quarters of a block.
         $from = $blocks * $quarter + 4 * ($levels[$quarter] - self::EVEN_LEVEL);
         $length = $blocks + 4 * ($levels[$quarter + 1] - $levels[$quarter]);
         $place = $from + (($position << 2 & Word::HALF) * $length >> 32);
         return min(max(($place >> 2) - self::WINDOW_BLOCKS / 2, 0), $blocks - self::WINDOW_BLOCKS);
+    }
+
+    /**
+     * Where the quarters of the line begin, and where it ends: how many blocks behind the even place, and EVEN_LEVEL more.
+     *
+     * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry
+     * @return int[]
+     */
+    private static function levels(array $entry): array
+    {
+        return [self::EVEN_LEVEL, $entry['shape'] & 31, $entry['shape'] >> 5 & 31, $entry['shape'] >> 10 & 31, self::EVEN_LEVEL];
+    }
+
+    /**
+     * Whether no quarter ends before it begins.
+     *
+     * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry
+     */
+    private static function isInOrder(array $entry): bool
+    {
+        $levels = self::levels($entry);
+        for ($quarter = 0; $quarter < 4; ++$quarter) {
+            if ($entry['blocks'] + 4 * ($levels[$quarter + 1] - $levels[$quarter]) < 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** One byte for each column, whose parity is what the row gives in it. */
