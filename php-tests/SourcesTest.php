@@ -140,14 +140,12 @@ final class SourcesTest extends TestCase
     public function testALogThatWasTrimmedPastThePointerMeansMaybe(): void
     {
         [$store, $copy] = ["$this->folder/store", "$this->folder/copy"];
-        $options = ['--adds-overlap', '0s'];
         mkdir($store);
-        $this->addAnHourAgo('plum', "dir:$store");
-        $this->push("dir:$store", ['apple', 'plum'], $options);
+        $this->push("dir:$store", ['apple', 'plum'], ['--adds-from', $this->add('plum', "dir:$store")]);
         exec("cp -r '$store' '$copy'");
-        $this->addAnHourAgo('pear', "dir:$store");
+        $pear = $this->add('pear', "dir:$store");
         for ($i = 0; $i < 3; ++$i) {
-            $this->push("dir:$store", ['apple', 'plum', 'pear'], $options);
+            $this->push("dir:$store", ['apple', 'plum', 'pear'], ['--adds-from', $pear]);
         }
         $log = '.log-keysieve:fruits:adds';
         $script = $this->ask("dir:$copy", <<<PHP
@@ -169,10 +167,11 @@ final class SourcesTest extends TestCase
     public function testASnapshotBuiltWithoutATrimmedLogAnswers(): void
     {
         $store = "dir:$this->folder/store";
-        $options = ['--adds-overlap', '0s'];
         mkdir("$this->folder/store");
-        $this->addAnHourAgo('plum', $store);
-        $this->push($store, ['plum'], $options);
+        $this->clock->advance(-3600);
+        $plum = $this->add('plum', $store, $this->clock->environment());
+        $this->push($store, ['plum'], ['--adds-from', $plum]);
+        $this->clock->advance(3600);
         Program::keysieve('push', $this->build(['plum', 'apple']), $store);
         $script = $this->ask($store, '$say($set->mayContainMany(["apple", "absent"]), $set->availability()->name);');
         self::assertSame("[[true,false],\"Ready\"]\n", $script->output, $script->errors);
@@ -480,11 +479,11 @@ final class SourcesTest extends TestCase
         Program::keysieve('push', $this->build($keys, [...$options, '--store', $store]), $store);
     }
 
-    /** A build that begins now has it, and whatever --adds-overlap says, the log need not keep it. */
-    private function addAnHourAgo(string $key, string $store): void
+    /** @return string its position in the log */
+    private function add(string $key, string $store, array $environment = []): string
     {
-        exec('faketime -f -1h ' . getenv('KEYSIEVE_BIN_DIR') . "/keysieve add fruits $key $store 2>&1", $said, $status);
-        self::assertSame(0, $status, implode("\n", $said));
+        $added = Program::succeed([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'add', 'fruits', $key, $store, '--json'], $environment);
+        return json_decode($added->output)->last_position;
     }
 
     /** @param array<string|int> $keys */

@@ -34,7 +34,7 @@ class StoreDecorator : public Store {
   }
   LogPosition end_of(const std::string& log) override { return inner_.end_of(log); }
   void trim(const std::string& log, const LogPosition& up_to) override { inner_.trim(log, up_to); }
-  LogPosition trimmed_to(const std::string& log) override { return inner_.trimmed_to(log); }
+  LogFacts facts_of(const std::string& log) override { return inner_.facts_of(log); }
   void notify(const std::string& log) override { inner_.notify(log); }
   void distrust_copies() override { inner_.distrust_copies(); }
   std::unique_ptr<StoreWatch> watch() override { return inner_.watch(); }

@@ -19,7 +19,7 @@ struct AddOptions {
   std::string set_name;
   std::vector<std::string> keys_and_url;
   std::string key_path;
-  KeyFileFormat format{.max_key_bytes = kMaxLoggedKeyBytes};
+  KeyFileFormat format;
   bool allow_suspect_keys = false;
   bool json = false;
 };

@@ -114,8 +114,10 @@ LogPosition adds_from_of(const BuildOptions& options, UnixSeconds as_of, Store* 
   constexpr std::int64_t kMilliseconds = 1000;
   const LogPosition from =
       adds_from(*store, options.settings.set_name, as_of * kMilliseconds, options.adds_overlap);
+  if (options.as_of) return from;
   const auto pointer = read_pointer(*store, options.settings.set_name);
-  return options.as_of || !pointer ? from : std::max(from, pointer->adds_trimmed_to);
+  const LogPosition by_pointer = pointer ? pointer->adds_trimmed_to : LogPosition{};
+  return std::max(from, adds_trimmed_to(*store, options.settings.set_name, by_pointer));
 }
 
 // Kind and shard size: as asked for, else as before, else the defaults.

@@ -31,8 +31,8 @@ constexpr const char* kFooter =
     "\n`keysieve VERB --help` or `keysieve help VERB` shows options and examples.\n"
     "Exit status: 0; of sysexits: 64 usage, 65 wrong data or a guard, 66 input missing, 69 store "
     "unreachable,\n"
-    "73 cannot create, 75 locked, 77 permission. query: 0 maybe, 1 absent, 2 error; doctor: 1 when it finds "
-    "an error.";
+    "71 no memory, 73 cannot create, 75 locked, 77 permission. query: 0 maybe, 1 absent, 2 error;\n"
+    "doctor: 1 when it finds an error.";
 
 void complain(const std::string& message) {
   fmt::print(stderr, "keysieve: {}\n", message);

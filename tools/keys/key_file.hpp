@@ -13,7 +13,8 @@
 
 namespace keysieve {
 
-// A file of another kind, or a pipe that never ends a line, must not fill the memory.
+// Also the limit of an added key. A file of another kind, or a pipe that never ends a line, must not fill the
+// memory.
 inline constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 20;
 
 struct KeyFileFormat {

@@ -19,7 +19,7 @@ Signals: SIGHUP reloads the configuration (a wrong one is refused and the old on
 refreshes all sets now, SIGTERM and SIGINT stop. What is published stays live when keysieved stops.
 
 Exit status: 0; of sysexits: 64 usage, 65 a store's data or a guard, 66 nothing pushed yet or no such directory,
-69 store unreachable, 73 cannot create, 75 locked, 77 permission, 78 configuration. --once: 0 when every
+69 store unreachable, 71 no memory, 73 cannot create, 75 locked, 77 permission, 78 configuration. --once: 0 when every
 set is live and equal to its store, else the highest that any set met.)";
 
 }  // namespace

@@ -195,10 +195,10 @@ class DirStore final : public Store {
     changes.move_to(path_of_changes());
   }
 
-  LogPosition trimmed_to(const std::string& log) override {
+  LogFacts facts_of(const std::string& log) override {
     check_log(log);
     check_folder();
-    return file_of(log).trimmed_to();
+    return {.trimmed_to = file_of(log).trimmed_to()};
   }
 
   void notify(const std::string& log) override { check_log(log); }  // a changed file wakes watches by itself

@@ -102,9 +102,11 @@ class HttpStore final : public Store {
     return file == nullptr ? std::vector<LogEntry>() : file->read_after(after, max_entries);
   }
 
-  LogPosition trimmed_to(const std::string& log) override {
-    LogFile* file = copy_of_log(log);
-    return file == nullptr ? LogPosition{} : file->trimmed_to();
+  LogFacts facts_of(const std::string& log) override {
+    const auto known = copies_->by_name.find(log_file_name(log));
+    LogFile* file =
+        known != copies_->by_name.end() && known->second.log ? &*known->second.log : copy_of_log(log);
+    return file == nullptr ? LogFacts{} : LogFacts{file->trimmed_to(), !file->is_whole()};
   }
 
   void distrust_copies() override { copies_->are_outdated(); }
@@ -182,20 +184,21 @@ class HttpStore final : public Store {
     copy.is_current = true;
   }
 
+  static std::string log_file_name(const std::string& log) {
+    return std::string(kLogPrefix) + file_name_of(log);
+  }
+
   // nullptr: there is no such log.
   LogFile* copy_of_log(const std::string& log) {
     check_log(log);
     check_changes();
-    const std::string file_name = std::string(kLogPrefix) + file_name_of(log);
+    const std::string file_name = log_file_name(log);
     fetch_outdated(std::span(&file_name, 1), kMaxLogFileBytes);
     Copy& copy = copies_->by_name.at(file_name);
     if (copy.body) {
       copy.log.emplace(in_memory(*copy.body, shown(file_name)), shown(file_name));
       copy.body.reset();
-      if (!copy.log->is_whole()) {
-        copy = {};
-        throw Error(ErrorKind::Unavailable, shown(file_name) + " ends in the middle of an entry");
-      }
+      if (!copy.log->is_whole()) copy.etag.clear();  // it may be that of the whole file
     }
     return copy.log ? &*copy.log : nullptr;
   }

@@ -94,7 +94,7 @@ void LogFile::append(std::span<const LogEntry> entries) {
   open(O_RDWR | O_CREAT);
   find_end();
   check_entries(path_, end_.position, entries);
-  if (end_.offset < size_of(file_, path_)) rewrite_above(find_trimmed_to());  // without the torn frame
+  remove_torn_frame();
   const bool is_new = end_.offset == 0;
   while (!entries.empty()) {
     const auto of_frame = entries.first(entries_of_one_frame(entries));
@@ -125,7 +125,7 @@ LogPosition LogFile::end() {
 }
 
 LogPosition LogFile::trimmed_to() {
-  if (!open(O_RDONLY)) return {};
+  if (!file_.is_open() && !open(O_RDONLY)) return {};
   return find_trimmed_to();
 }
 
@@ -137,9 +137,13 @@ bool LogFile::is_whole() {
 
 void LogFile::trim(const LogPosition& up_to) {
   const auto first = read_after(kBeforeAll, 1);
-  if (first.empty() || first.front().position > up_to) return;
+  if (!file_.is_open()) return;
   find_end();
-  rewrite_above(std::min(up_to, end_.position));
+  if (!first.empty() && first.front().position <= up_to) {
+    rewrite_above(std::min(up_to, end_.position));
+  } else {
+    remove_torn_frame();
+  }
 }
 
 // Forgets everything and returns false when there is no file.
@@ -173,6 +177,10 @@ void LogFile::find_end() {
     LogFrameReader frames(file_, path_, end_.offset);
     while (frames.next()) end_ = {frames.end_offset(), frames.entries().back().position, frames.mark()};
   });
+}
+
+void LogFile::remove_torn_frame() {
+  if (end_.offset < size_of(file_, path_)) rewrite_above(find_trimmed_to());
 }
 
 LogPosition LogFile::find_trimmed_to() {

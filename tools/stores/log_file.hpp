@@ -49,9 +49,9 @@ class LogFile {
   std::vector<LogEntry> read_after(const LogPosition& after, std::size_t max_entries);
   // The highest position ever appended. The first call reads the whole file, later ones only what is new.
   LogPosition end();
-  // Removes the entries up to `up_to` by writing the others to a new file in its place.
+  // Removes the entries up to `up_to`, and a torn frame, by writing the others to a new file in its place.
   void trim(const LogPosition& up_to);
-  // Every entry up to here was removed; all zero: none was.
+  // Every entry up to here was removed; all zero: none was. Of the file as it was read last.
   LogPosition trimmed_to();
   // False if the last frame is torn.
   bool is_whole();
@@ -72,6 +72,7 @@ class LogFile {
   auto reading(Read read);
   void find_end();
   LogPosition find_trimmed_to();
+  void remove_torn_frame();
   void append_frame(std::span<const LogEntry> entries);
   void rewrite_above(const LogPosition& up_to);
   void write_above(const LogPosition& up_to, const FileDescriptor& to, const std::string& to_path) const;

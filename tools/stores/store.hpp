@@ -32,6 +32,12 @@ struct LogEntry {
   friend bool operator==(const LogEntry&, const LogEntry&) = default;
 };
 
+// What a log itself says, where its file may have been copied or sent without the records next to it.
+struct LogFacts {
+  LogPosition trimmed_to{};  // entries up to here were removed; all zero: none were
+  bool is_cut = false;       // it ends in the middle of an entry, and no writer is at work that would end it
+};
+
 // What an lmdb: or dir: store does if its folder is missing; Redis has nothing to create. A reader must
 // refuse: a mistyped or unmounted folder would look like an empty store.
 enum class IfMissing {
@@ -122,9 +128,9 @@ class Store {
   virtual LogPosition end_of(const std::string& log);
   // Removes the entries up to and including `up_to`.
   virtual void trim(const std::string& log, const LogPosition& up_to);
-  // How far the log itself says that it was trimmed. The files of a store may be copied one by one, so that a
-  // log is newer than the records next to it. All zero: not trimmed, or a store that nobody copies in parts.
-  virtual LogPosition trimmed_to(const std::string& /*log*/) { return {}; }
+  // Of the log as this connection has read it last; reads it if it has not. A store that nobody copies file
+  // by file has nothing to say, because its records are never older than its logs.
+  virtual LogFacts facts_of(const std::string& /*log*/) { return {}; }
   // Wakes the watches of the log, if the store does not wake them itself when a record changes.
   virtual void notify(const std::string& log);
   // Something that was read is wrong or missing. A store that answers from copies reads all again at the next

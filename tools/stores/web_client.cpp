@@ -70,8 +70,10 @@ std::string percent_encoded(std::string_view path) {
 // The last of them; empty without one.
 std::string header_of(const Download& download, const char* name) {
   curl_header* header = nullptr;
-  const CURLHcode code = curl_easy_header(download.easy.get(), name, 0, CURLH_HEADER, -1, &header);
-  return code == CURLHE_OK ? header->value : "";
+  const auto find = [&](std::size_t index) {
+    return curl_easy_header(download.easy.get(), name, index, CURLH_HEADER, -1, &header) == CURLHE_OK;
+  };
+  return find(0) && find(header->amount - 1) ? header->value : "";
 }
 
 // The last coding of a Transfer-Encoding decides where the body ends, and only chunked has an end of its own

@@ -71,6 +71,10 @@ LogPosition adds_from(Store& store, const std::string& set_name, std::int64_t re
   return log_position(latest - std::min(latest, before), 0);
 }
 
+LogPosition adds_trimmed_to(Store& store, const std::string& set_name, const LogPosition& by_pointer) {
+  return std::max(by_pointer, store.facts_of(adds_log(store, set_name)).trimmed_to);
+}
+
 NeededAdds adds_needed_by(const LogPosition& adds_from, UnixSeconds as_of) noexcept {
   if (adds_from != LogPosition{}) return {adds_from, adds_from};
   const UnixSeconds from = as_of - std::chrono::seconds(kDefaultAddsOverlap).count();

@@ -39,14 +39,19 @@ inline constexpr std::chrono::minutes kDefaultAddsOverlap{10};
 LogPosition adds_from(Store& store, const std::string& set_name, std::int64_t read_at_ms,
                       std::chrono::milliseconds overlap = kDefaultAddsOverlap);
 
+// How far the adds log is trimmed: what the pointer record says (all zero without one), or more if the log
+// itself does, because the record was lost or is an older copy.
+LogPosition adds_trimmed_to(Store& store, const std::string& set_name, const LogPosition& by_pointer);
+
 // Which part of the adds log a snapshot needs.
 struct NeededAdds {
-  LogPosition from{};  // the entries above it are read
-  LogPosition
-      trimmed_at_most{};  // a log that was trimmed further has lost some that may not be in the snapshot
+  // The entries above it are read.
+  LogPosition from{};
+  // A log that was trimmed further has lost keys that may not be in the snapshot.
+  LogPosition trimmed_at_most{};
 };
-// `adds_from` of a snapshot that was built without looking at the log is all zero: it is then read from its
-// beginning, and needed from the default overlap before as_of.
+// `adds_from` is all zero in a snapshot that was built without looking at the log. Then the log is read from
+// its beginning, and must reach back to the default overlap before as_of.
 NeededAdds adds_needed_by(const LogPosition& adds_from, UnixSeconds as_of) noexcept;
 
 // Appends keys to the adds log of a set, many per call of the store. Used by `keysieve add`. Memory: one

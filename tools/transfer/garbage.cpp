@@ -112,7 +112,7 @@ void remove_garbage(Store& store, const std::string& set_name, const PointerReco
 }
 
 void trim_adds(Store& store, const std::string& set_name, const PointerRecord& pointer) {
-  if (pointer.adds_trimmed_to == LogPosition{}) return;
+  if (!store.abilities().log) return;
   store.trim(adds_log(store, set_name), pointer.adds_trimmed_to);
 }
 

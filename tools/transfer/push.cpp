@@ -127,13 +127,14 @@ class Push {
   // them.
   void check_adds(const PointerRecord& pointer) const {
     const LogPosition needed = adds_needed_by(record_.adds_from, record_.as_of).trimmed_at_most;
-    if (needed >= pointer.adds_trimmed_to) return;
+    const LogPosition trimmed_to = adds_trimmed_to(store_, set_name_, pointer.adds_trimmed_to);
+    if (needed >= trimmed_to) return;
     const auto moment = [](const LogPosition& position) {
       return format_moment(static_cast<UnixSeconds>(milliseconds_of(position) / 1000));
     };
     throw Error(ErrorKind::Data, "set \"" + set_name_ + "\" needs the keys that were added from " +
                                      moment(needed) + " on, but " + store_.name() +
-                                     " has trimmed them up to " + moment(pointer.adds_trimmed_to) +
+                                     " has trimmed them up to " + moment(trimmed_to) +
                                      ": they would become absent; build it again");
   }
 

@@ -168,7 +168,7 @@ TEST_F(KeyFile, RefusesKeysBeyondTheLimitAndNamesTheLine) {
 TEST_F(KeyFile, RefusesAKeyWithoutEndBeforeAllOfItIsRead) {
   const std::string pipe = directory_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  std::signal(SIGPIPE, SIG_IGN);
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
   for (const KeyFileFormat& format : {KeyFileFormat{}, kNulSeparated}) {
     std::thread writer([&pipe] {
       std::ofstream endless(pipe);
@@ -180,6 +180,7 @@ TEST_F(KeyFile, RefusesAKeyWithoutEndBeforeAllOfItIsRead) {
         HasSubstr(format.nul_separated ? ": holds no NUL" : ": line 1 is longer than 1,048,576 bytes"));
     writer.join();
   }
+  std::signal(SIGPIPE, before);
   EXPECT_THAT(message_of<ErrorKind::Data>([&] { read("/dev/full", {}); }),
               HasSubstr("/dev/full: line 1 holds a NUL"));
 }

@@ -282,20 +282,25 @@ TEST_F(LogFileTest, ShrinksWhenItIsTrimmed) {
 
 TEST_F(LogFileTest, SaysHowFarItWasTrimmed) {
   LogFile reader(path_);
-  EXPECT_EQ(reader.trimmed_to(), kBeforeAll) << "no file";
+  const auto trimmed_to = [&reader] {
+    reader.end();
+    return reader.trimmed_to();
+  };
+  EXPECT_EQ(trimmed_to(), kBeforeAll) << "no file";
   file_.append(entries({"a", "b", "c"}));
-  EXPECT_EQ(reader.trimmed_to(), kBeforeAll);
+  EXPECT_EQ(trimmed_to(), kBeforeAll);
   file_.trim(log_position(0, 9));
-  EXPECT_EQ(reader.trimmed_to(), kBeforeAll) << "nothing was removed";
+  EXPECT_EQ(trimmed_to(), kBeforeAll) << "nothing was removed";
   file_.trim(log_position(1, 1));
-  EXPECT_EQ(reader.trimmed_to(), log_position(1, 1));
+  EXPECT_EQ(reader.trimmed_to(), kBeforeAll) << "it has not read this file yet";
+  EXPECT_EQ(trimmed_to(), log_position(1, 1));
   EXPECT_THAT(keys_in(reader), ElementsAre("c"));
   file_.append(entries({"d"}, 4));
   file_.trim(log_position(3, 0));
   EXPECT_EQ(file_.trimmed_to(), log_position(3, 0));
-  EXPECT_EQ(reader.trimmed_to(), log_position(3, 0)) << "between two entries";
+  EXPECT_EQ(trimmed_to(), log_position(3, 0)) << "between two entries";
   file_.trim(log_position(9, 0));
-  EXPECT_EQ(reader.trimmed_to(), log_position(4, 0))
+  EXPECT_EQ(trimmed_to(), log_position(4, 0))
       << "the last entry: later ones will get lower positions than 9-0";
   EXPECT_EQ(reader.end(), log_position(4, 0));
 }
@@ -308,6 +313,15 @@ TEST_F(LogFileTest, SaysHowFarItWasTrimmedAfterATornEntryWasReplaced) {
   LogFile(path_).append(entries({"d"}, 3));
   EXPECT_THAT(keys_in_file(), ElementsAre("b", "d"));
   EXPECT_EQ(LogFile(path_).trimmed_to(), log_position(1, 0));
+}
+
+TEST_F(LogFileTest, LosesATornEntryWhenItIsTrimmedThoughNothingElseIs) {
+  file_.append(entries({"a", "b"}));
+  const std::string whole = bytes();
+  file_.append(entries({"c"}, 2));
+  write(bytes().substr(0, bytes().size() - 1));
+  LogFile(path_).trim(kBeforeAll);
+  EXPECT_TRUE(bytes() == whole);
 }
 
 TEST_F(LogFileTest, IsWholeUnlessItsLastEntryIsTorn) {

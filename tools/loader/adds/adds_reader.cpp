@@ -68,10 +68,11 @@ void AddsReader::read(Store& store, const NeededAdds& needed, Amount amount) {
 
 void AddsReader::read_on(Store& store, const NeededAdds& needed, Amount amount) {
   begin_read(needed.from);
-  const LogPosition trimmed_at_most = std::max(seen_, needed.trimmed_at_most);
   log_name_ = adds_log(store, config_.name);
   for (std::size_t count = 0; amount == Amount::All || count < kEntriesPerLook;) {
-    const std::vector<LogEntry> entries = store.read_after(log_name_, seen_, kBatchEntries);
+    const LogPosition read_after = seen_;
+    const std::vector<LogEntry> entries = store.read_after(log_name_, read_after, kBatchEntries);
+    find_hole(store.facts_of(log_name_), read_after);
     take(entries);
     count += entries.size();
     if (entries.empty() && has_lost_entries(store)) continue;
@@ -80,25 +81,38 @@ void AddsReader::read_on(Store& store, const NeededAdds& needed, Amount amount) 
     if (!on_progress_()) throw Stopped{};
   }
   is_up_to_date_ = true;
-  check_trimmed(store, trimmed_at_most);
-  if (!has_more_) is_complete_ = true;
-}
-
-// After the reading, because a writer may have trimmed the log meanwhile.
-void AddsReader::check_trimmed(Store& store, const LogPosition& at_most) const {
-  const LogPosition trimmed_to = store.trimmed_to(log_name_);
-  if (trimmed_to <= at_most) return;
-  throw Error(ErrorKind::Data,
-              fmt::format("{}: the log {} was trimmed up to {}, but keys that were added after {} are "
-                          "needed: it is newer than the pointer record",
-                          store.name(), log_name_, to_text(trimmed_to), to_text(at_most)));
+  if (has_more_) return;
+  check_end(store, store.facts_of(log_name_), needed);
+  is_complete_ = true;
 }
 
 void AddsReader::begin_read(const LogPosition& from) {
   if (read_from_ && *read_from_ <= from && !must_read_again_) return;
+  const bool is_new_part = !read_from_ || from < *read_from_;
+  received_ = is_new_part ? LogPosition{} : std::max(received_, seen_);
   seen_ = std::min(from, read_from_.value_or(from));
   read_from_ = seen_;
   must_read_again_ = false;
+}
+
+// A writer may trim the log between two batches.
+void AddsReader::find_hole(const LogFacts& log, const LogPosition& read_after) {
+  if (log.trimmed_to > std::max(read_after, received_)) hole_ = std::max(hole_, log.trimmed_to);
+}
+
+void AddsReader::check_end(const Store& store, const LogFacts& log, const NeededAdds& needed) const {
+  if (log.is_cut) {
+    throw Error(ErrorKind::Data,
+                fmt::format("{}: the log {} ends in the middle of an entry: it was cut on its way, or "
+                            "its writer was killed, and the next add, push or gc mends it",
+                            store.name(), log_name_));
+  }
+  if (hole_ <= needed.trimmed_at_most) return;
+  throw Error(
+      ErrorKind::Older,
+      fmt::format("{}: the log {} was trimmed up to {}, but keys that were added after {} are needed: the "
+                  "pointer record is older than the log",
+                  store.name(), log_name_, to_text(hole_), to_text(needed.trimmed_at_most)));
 }
 
 // Asked only when the log has nothing new. If entries are missing, a new one need not come after what was
@@ -108,6 +122,7 @@ bool AddsReader::has_lost_entries(Store& store) {
   spdlog::warn("{}: the log {} has lost entries; what had come from it stays", config_.name, log_name_);
   seen_ = {};
   read_from_ = seen_;
+  received_ = {};
   return true;
 }
 

@@ -32,8 +32,9 @@ class AddsReader {
     All,   // to the end of the log
   };
   // Reads on in the log, starting where it is needed if that part was not read yet. A log that has lost
-  // entries is read from its beginning. Throws as a Store does, and Data if what is needed was trimmed; what
-  // had arrived by then is kept.
+  // entries is read from its beginning. Throws as a Store does; at the end of the log also Older if what is
+  // needed was trimmed before this host has read it, and Data if the log is cut. What had arrived by then is
+  // kept.
   void read(Store& store, const NeededAdds& needed, Amount amount);
   // Skips what the log holds so far, for a set without a snapshot.
   void skip(Store& store);
@@ -64,7 +65,8 @@ class AddsReader {
   void read_on(Store& store, const NeededAdds& needed, Amount amount);
   void begin_read(const LogPosition& from);
   bool has_lost_entries(Store& store);
-  void check_trimmed(Store& store, const LogPosition& at_most) const;
+  void find_hole(const LogFacts& log, const LogPosition& read_after);
+  void check_end(const Store& store, const LogFacts& log, const NeededAdds& needed) const;
   void take(std::vector<LogEntry> entries);
   void save_mirror();
 
@@ -81,6 +83,9 @@ class AddsReader {
   std::string log_name_;
   LogPosition seen_{};                    // what stands up to here was read, or skipped
   std::optional<LogPosition> read_from_;  // what stands between here and seen_ was read
+  // What stands between read_from_ and here was read once, even if the log was trimmed since.
+  LogPosition received_{};
+  LogPosition hole_{};  // some of what stood up to here was trimmed before it was read
   bool must_read_again_ = false;
   bool is_up_to_date_ = false;
   bool has_more_ = false;

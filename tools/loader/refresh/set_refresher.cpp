@@ -96,7 +96,7 @@ Outcome SetRefresher::follow_store(Publisher& publisher, SteadyTime now) {
     const NeededAdds needed = adds_needed_by(live_->adds_from, live_->as_of);
     const auto error = error_of([&] { read_adds(needed, AddsReader::Amount::Some, now); });
     // Behind a generation that was refused, the log may be trimmed further than what is live needs.
-    if (error && (outcome.is_good() || !is_refusal(*error))) outcome = cannot_follow(*error);
+    if (error && (outcome.is_good() || error->kind() != ErrorKind::Older)) outcome = cannot_follow(*error);
   }
   return outcome;
 }
@@ -134,11 +134,12 @@ Outcome SetRefresher::replace(Publisher& publisher, const PointerRecord& pointer
   if (const auto error = error_of([&] { source_.check(*candidate, live_); })) {
     return put_off_refused(candidate->record, *error, Again::Never, now);
   }
-  if (!candidate->is_cached) source_.save(candidate->record.generation, candidate->snapshot.get(), now);
   const NeededAdds needed = adds_needed_by_snapshot(*candidate);
   if (const auto error = error_of([&] { read_adds(needed, AddsReader::Amount::All, now); })) {
     return cannot_follow(*error);
   }
+  // Not before: what is in the cache is published without a look at the log.
+  if (!candidate->is_cached) source_.save(candidate->record.generation, candidate->snapshot.get(), now);
   if (const auto error = error_of([&] { publish(publisher, *candidate); })) {
     return put_off(candidate->record, cannot_publish(*error), Again::AfterBackoff, now);
   }
@@ -308,7 +309,7 @@ void SetRefresher::forget_adds(const LogPosition& up_to) {
 }
 
 Outcome SetRefresher::cannot_follow(const Error& error) {
-  adds_.read_again();
+  if (error.kind() != ErrorKind::Older) adds_.read_again();
   return is_refusal(error) ? refused(error) : cannot_ask_store(error);
 }
 

@@ -1,5 +1,6 @@
 // A folder that is copied file by file, so that its log may be newer than its pointer.
 #include <filesystem>
+#include <fstream>
 
 #include "tests/support/matchers.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
@@ -31,11 +32,11 @@ class SetRefresherOfACopy : public SetRefresherTest {
     site_.add("tags", kNew);
     for (int i = 0; i < 3; ++i) site_.push_after_adds("tags", kMoreKeys);
   }
-  void expect_refused_as_newer() {
+  void expect_refused_as_older() {
     EXPECT_THAT(refresh(), IsRefused());
     EXPECT_THAT(refresher_->outcome().reason,
                 AllOf(HasSubstr("the log keysieve:tags:adds was trimmed up to "),
-                      HasSubstr("it is newer than the pointer record")));
+                      HasSubstr("the pointer record is older than the log")));
   }
 
   const std::string folder_ = site_.root() / "store";
@@ -46,8 +47,11 @@ TEST_F(SetRefresherOfACopy, PublishesNoSnapshotWhoseAddsWereTrimmed) {
   copy_everything();
   add_and_push_until_it_is_trimmed();
   copy_log();
-  expect_refused_as_newer();
-  EXPECT_EQ(site_.live_generation("tags"), 0U);
+  for (int i = 0; i < 4; ++i) {
+    if (i == 2) start();
+    expect_refused_as_older();
+    EXPECT_EQ(site_.live_generation("tags"), 0U);
+  }
   copy_everything();
   EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   EXPECT_TRUE(site_.knows("tags", kNew));
@@ -59,8 +63,9 @@ TEST_F(SetRefresherOfACopy, SaysThatAddsAreMissingToWhatIsLiveAndTakesTheOthers)
   add_and_push_until_it_is_trimmed();
   site_.add("tags", kAdded);
   copy_log();
-  for (int i = 0; i < 2; ++i) {
-    expect_refused_as_newer();
+  for (int i = 0; i < 4; ++i) {
+    if (i == 2) start();
+    expect_refused_as_older();
     EXPECT_EQ(site_.live_generation("tags"), 1U);
     EXPECT_TRUE(site_.knows("tags", kAdded));
   }
@@ -68,6 +73,49 @@ TEST_F(SetRefresherOfACopy, SaysThatAddsAreMissingToWhatIsLiveAndTakesTheOthers)
   EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   EXPECT_TRUE(site_.knows("tags", kNew));
   EXPECT_TRUE(site_.knows("tags", kAdded));
+}
+
+TEST_F(SetRefresherOfACopy, DoesNotForgetBesideAnOlderGenerationThatANewerOneLacksAdds) {
+  copy_everything();
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  site_.push_after_adds("tags", kTwiceAsManyKeys);
+  copy_everything();  // not seen yet
+  add_and_push_until_it_is_trimmed();
+  site_.add("tags", kAdded);
+  copy_log();
+  for (int i = 0; i < 4; ++i) {
+    if (i == 2) start();
+    expect_refused_as_older();
+    EXPECT_EQ(site_.live_generation("tags"), 1U);
+    EXPECT_TRUE(site_.knows("tags", kAdded));
+  }
+  site_.wipe_shared_memory();
+  expect_refused_as_older();
+  EXPECT_EQ(site_.live_generation("tags"), 1U) << "from the cache, which has not got the other";
+}
+
+TEST_F(SetRefresherOfACopy, TakesManyAddsBesideAnOlderPointer) {
+  copy_everything();
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  add_and_push_until_it_is_trimmed();
+  const KeyRange many = added_keys(70'000);  // more than one look takes
+  site_.add("tags", many);
+  copy_log();
+  do refresh();
+  while (refresher_->has_more());
+  EXPECT_TRUE(site_.knows("tags", many));
+  expect_refused_as_older();
+}
+
+// The pointer record is removed as the runbook says, or was lost.
+TEST_F(SetRefresherOfACopy, CannotBePushedWhatALogWithoutPointerLacks) {
+  const SnapshotBytes early = build_snapshot("tags", kKeys, 1'700'000'000, 0.01, log_position(1, 0));
+  add_and_push_until_it_is_trimmed();
+  fs::remove(folder_ + "/keysieve:tags:current");
+  EXPECT_THAT(message_of<ErrorKind::Data>([&] { site_.push(early); }), HasSubstr("has trimmed them up to "));
+  site_.push_after_adds("tags", kMoreKeys);
+  copy_everything();
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
 }
 
 // What is live then needs adds that were trimmed, and this host has had them.
@@ -87,6 +135,9 @@ TEST_F(SetRefresherOfACopy, GoesOnTakingAddsWhileNewerGenerationsAreRefused) {
     EXPECT_TRUE(site_.knows("tags", {5000 + restarts, 1}));
     EXPECT_EQ(site_.live_generation("tags"), 1U);
   }
+  std::ofstream(copy_ + "/" + log_) << std::string(500, 'x');
+  EXPECT_THAT(refresh(), IsRefused());
+  EXPECT_THAT(refresher_->outcome().reason, HasSubstr("is damaged at byte 0")) << "which matters more";
 }
 
 }  // namespace
