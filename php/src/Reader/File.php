@@ -128,7 +128,8 @@ final class File implements Bytes
     {
         $file = self::open($this->path);
         [$one, $other] = [$file->status(), $this->status()];
-        return [$one['dev'], $one['ino']] === [$other['dev'], $other['ino']] ? $file : throw Failure::unreadable("$this->path: was replaced");
+        $isSame = [$one['dev'], $one['ino']] === [$other['dev'], $other['ino']];
+        return $isSame ? $file : throw Failure::unreadable("$this->path: was replaced");
     }
 
     /** @param ?array<string, int> $status */
