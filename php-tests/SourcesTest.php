@@ -421,6 +421,31 @@ final class SourcesTest extends TestCase
         self::assertStringContainsString('shards are damaged', $script->errors);
     }
 
+    public function testAChunkThatCannotBeReadIsLoggedOnceUntilItCan(): void
+    {
+        $store = "dir:$this->folder/store";
+        $this->push($store, range(1, 1_000), ['--growth', '100']);
+        [$chunk] = glob("$this->folder/store/keysieve:fruits:*:1"); // 0 has the header
+        rename($chunk, "$chunk-away");
+        $script = $this->ask($store, <<<PHP
+            \$ask = fn () => \$say(array_sum(\$set->mayContainMany(range(10_001, 10_200))), \$set->availability()->name);
+            for (\$second = 0; \$second < 4; ++\$second) {
+                \$ask();
+                \$later(1);
+            }
+            rename('$chunk-away', '$chunk');
+            \$later(1);
+            \$ask();
+            \$later(1);
+            \$ask();
+            PHP);
+        self::assertSame(str_repeat("[200,\"Missing\"]\n", 4) . str_repeat("[0,\"Ready\"]\n", 2), $script->output);
+        self::assertSame([
+            "keysieve: set \"fruits\" is missing ($chunk: No such file or directory): every lookup answers maybe",
+            'keysieve: set "fruits" is ready again',
+        ], explode("\n", trim($script->errors)));
+    }
+
     public function testAWrongSourceIsRefusedAsItIsWritten(): void
     {
         $script = PhpScript::run(<<<'PHP'

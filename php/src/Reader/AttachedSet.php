@@ -25,6 +25,7 @@ final class AttachedSet
     private ?Publication $ready = null; // what answers, as of the last call
     private ?Failure $damage = null; // found while a shard was read
     private ?Snapshot $damaged = null;
+    private ?\Closure $readAgain = null; // what has failed because of the damage
     private int $calls = 0;
     private int $lookedAt = -1;
     private int $answered = 0;
@@ -100,9 +101,12 @@ final class AttachedSet
         $publication = $this->serving($keyProfile);
         if ($publication !== null) {
             try {
-                return $this->answer($publication, $keys);
+                $answers = self::answer($publication, $keys);
+                $this->answered += count($keys);
+                $this->maybe += array_sum($answers);
+                return $answers;
             } catch (Failure $damage) {
-                $this->sayDamaged($damage);
+                $this->sayDamaged($damage, $publication, static fn () => self::answer($publication, $keys));
             }
         }
         return $this->giveUp($keys, $keyProfile, $throws);
@@ -126,7 +130,7 @@ final class AttachedSet
         try {
             return Info::of($publication, $this->trouble($keyProfile));
         } catch (Failure $damage) {
-            $this->sayDamaged($damage);
+            $this->sayDamaged($damage, $publication, static fn () => Info::of($publication, null));
             return null;
         }
     }
@@ -134,21 +138,18 @@ final class AttachedSet
     /**
      * @param array<string> $keys
      * @return array<bool>
+     * @throws Failure
      */
-    private function answer(Publication $publication, array $keys): array
+    private static function answer(Publication $publication, array $keys): array
     {
         $snapshot = $publication->snapshot();
         $seed = ['seed' => $snapshot->header->seed];
         $hasAdded = $publication->hasAdded();
         $answers = [];
-        $maybe = 0;
         foreach ($keys as $index => $key) {
             $hash = unpack('J', hash('xxh3', $key, true, $seed))[1];
-            $answers[$index] = $is = $snapshot->mayContain($hash) || ($hasAdded && $publication->addedMayContain($hash));
-            $maybe += (int) $is;
+            $answers[$index] = $snapshot->mayContain($hash) || ($hasAdded && $publication->addedMayContain($hash));
         }
-        $this->answered += count($keys);
-        $this->maybe += $maybe;
         return $answers;
     }
 
@@ -171,8 +172,8 @@ final class AttachedSet
             $this->lookedAt = $now;
         }
         if ($this->source->follow($now, $looks)) {
-            if ($this->damage !== null && (!$this->damage->isForGood || $this->source->publication()?->snapshot() !== $this->damaged)) {
-                $this->damage = null;
+            if ($this->damage !== null && !$this->isStillDamaged($looks)) {
+                $this->damage = $this->damaged = $this->readAgain = null;
             }
             $this->logChange();
             $this->ready = $this->state() === Availability::Ready ? $this->source->publication() : null;
@@ -251,13 +252,29 @@ final class AttachedSet
         });
     }
 
-    /** From now on every answer is maybe: if bytes are damaged until there is another snapshot, else until the next look. */
-    private function sayDamaged(Failure $damage): void
+    /** From now on every answer is maybe, until there is another snapshot or, unless bytes are damaged, what has failed can be read. */
+    private function sayDamaged(Failure $damage, Publication $publication, \Closure $readAgain): void
     {
-        $this->damage = $damage;
-        $this->damaged = $this->source->publication()?->snapshot();
+        [$this->damage, $this->damaged, $this->readAgain] = [$damage, $publication->snapshot(), $readAgain];
         $this->ready = null;
         $this->logChange();
+    }
+
+    private function isStillDamaged(bool $looks): bool
+    {
+        if ($this->source->publication()?->snapshot() !== $this->damaged) {
+            return false;
+        }
+        if ($this->damage->isForGood || !$looks) {
+            return true;
+        }
+        try {
+            ($this->readAgain)();
+            return false;
+        } catch (Failure $damage) {
+            $this->damage = $damage;
+            return true;
+        }
     }
 
     private function sayThatNothingIsConfigured(): void

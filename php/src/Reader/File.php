@@ -14,6 +14,8 @@ final class File implements Bytes
     private static ?\Closure $note = null;
     private static ?string $warning = null;
 
+    private bool $isBusy = false; // between a seek and a read, where a signal handler or another coroutine may want to read, too
+
     /** @param resource $stream */
     private function __construct(private $stream, private readonly string $path)
     {
@@ -102,18 +104,32 @@ final class File implements Bytes
         if ($length === 0) {
             return '';
         }
-        if (feof($this->stream)) {
-            rewind($this->stream); // or it reads nothing there again, though the file has grown
+        if ($this->isBusy) {
+            return $this->openAgain()->readUpTo($offset, $length);
         }
-        // One call, so that no signal handler reads between a seek and a read. Without quietly(), which takes longer than the read.
+        // Without quietly(), which takes longer than the read.
         self::$warning = null;
         set_error_handler(self::$note ??= self::note(...));
         try {
+            $this->isBusy = true;
+            if (feof($this->stream)) {
+                rewind($this->stream); // or it reads nothing there again, though the file has grown
+            }
             $bytes = stream_get_contents($this->stream, $length, $offset);
         } finally {
+            $this->isBusy = false;
             restore_error_handler();
         }
         return self::$warning === null ? (string) $bytes : throw Failure::unreadable("$this->path: " . self::$warning);
+    }
+
+    /** @throws Failure */
+    private function openAgain(): self
+    {
+        $file = self::open($this->path);
+        [$one, $other] = [$file->status(), $this->status()];
+        $isSame = [$one['dev'], $one['ino']] === [$other['dev'], $other['ino']];
+        return $isSame ? $file : throw Failure::unreadable("$this->path: was replaced");
     }
 
     /** @param ?array<string, int> $status */
@@ -150,12 +166,15 @@ final class File implements Bytes
         } finally {
             restore_error_handler();
         }
-        return $result === false || self::$warning !== null ? throw Failure::unreadable("$path: " . (self::$warning ?? 'cannot be read')) : $result;
+        return $result === false ? throw Failure::unreadable("$path: " . (self::$warning ?? 'cannot be read')) : $result;
     }
 
     /** The first of two warnings says why: open_basedir refuses before the system is asked. PHP shows it by its text alone. */
-    private static function note(int $level, string $message): bool
+    private static function note(int $level, string $message, string $file): bool
     {
+        if ($file !== __FILE__) {
+            return false; // of a signal handler, or of a coroutine that runs during a read
+        }
         self::$warning ??= str_contains($message, '(): ' . self::REFUSED) ? self::REFUSED : substr((string) strrchr(": $message", ':'), 2);
         return true;
     }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Reader;
 
-/** A set's folder in the directory where the loader publishes, if it can be trusted. On Windows files have no owners and rights that PHP could see. */
+/** A set's folder in the directory where the loader publishes, if it can be trusted. PHP shows no owners of Windows. */
 final class Folder
 {
     private const WRITABLE_BY_OTHERS = 0022;
@@ -29,8 +29,9 @@ final class Folder
             return;
         }
         if (!in_array($this->owner, [0, self::ownUid(), $trustedOwner], true)) {
+            $hint = self::ownUid() === null ? ', and without the extension posix this process does not know its user' : '';
             throw Failure::unreadable("$path: not trusted: it belongs to uid $this->owner, which is neither root nor this process's user "
-                . 'nor the configured owner' . (self::ownUid() === null ? ', and without the extension posix this process does not know its user' : ''));
+                . "nor the configured owner$hint");
         }
         if (($status['mode'] & self::WRITABLE_BY_OTHERS) !== 0) {
             throw Failure::unreadable("$path: not trusted: its group or others may write to it");

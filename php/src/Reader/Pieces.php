@@ -40,10 +40,12 @@ final class Pieces
 
     public static function keep(int $piece, string $bytes): string
     {
+        if (isset(self::$kept[$piece])) {
+            return $bytes; // two have read it at the same time
+        }
         self::$keptBytes += strlen($bytes) + self::PAGE_BYTES;
-        while (self::$keptBytes > self::MOST_BYTES) {
+        while (self::$keptBytes > self::MOST_BYTES && ($oldest = array_key_first(self::$kept)) !== null) {
             self::$isFull = true;
-            $oldest = array_key_first(self::$kept);
             self::$keptBytes -= strlen(self::$kept[$oldest]) + self::PAGE_BYTES;
             unset(self::$kept[$oldest]);
         }

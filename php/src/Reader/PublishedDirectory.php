@@ -18,7 +18,6 @@ final class PublishedDirectory implements Source
     private ?int $failed = null; // a publication that could not be attached, because of $trouble
     private ?Failure $controlTrouble = null;
     private ?Failure $trouble = null;
-    private bool $isBehind = false;
     private ?int $settledWord = null; // nothing changes between two looks as long as the control page has this word
     private int $bypassedBy = 0;
     private Availability $availability = Availability::Missing;
@@ -30,24 +29,26 @@ final class PublishedDirectory implements Source
 
     public function follow(int $now, bool $looks): bool
     {
+        $before = [$this->control, $this->published, $this->controlTrouble];
+        [$control, $published, $controlTrouble] = $looks || $this->control === null ? $this->followControl(...$before) : $before;
         try {
-            if ($looks || $this->control === null) {
-                $this->followControl();
-            }
-            $current = $this->control?->current() ?? 0;
+            $current = $control?->current() ?? 0;
             if (!$looks && $current === $this->settledWord) {
                 return false;
             }
-            $this->followCurrent(ControlPage::publicationOf($current), $looks);
-            $current = $this->control?->current() ?? 0; // it may have moved on meanwhile
+            [$published, $isBehind] = $this->followCurrent($control, $published, ControlPage::publicationOf($current), $looks);
+            $current = $control?->current() ?? 0; // it may have moved on meanwhile
             $isBypassed = $current < 0 || $current >= ControlPage::DAMAGED;
-            $this->bypassedBy = $isBypassed ? $this->control->bypassesInForce($current, $now) : 0;
-            $this->settledWord = $this->published?->number === $current && !$this->isBehind ? $current : null;
+            $bypassedBy = $isBypassed ? $control->bypassesInForce($current, $now) : 0;
         } catch (Failure $failure) {
-            $this->controlTrouble = $failure;
-            $this->settledWord = null;
+            [$current, $isBehind, $bypassedBy, $controlTrouble] = [null, false, 0, $failure];
         }
-        $this->availability = $this->availabilityAt($now);
+        if ([$this->control, $this->published, $this->controlTrouble] !== $before) {
+            return $this->follow($now, $looks); // a signal handler or another coroutine has followed meanwhile
+        }
+        [$this->control, $this->published, $this->controlTrouble, $this->bypassedBy] = [$control, $published, $controlTrouble, $bypassedBy];
+        $this->settledWord = $published?->number === $current && !$isBehind ? $current : null;
+        $this->availability = $this->availabilityAt($now, $isBehind);
         return true;
     }
 
@@ -75,79 +76,85 @@ final class PublishedDirectory implements Source
         return $this->published;
     }
 
-    /** Opens the page that the path leads to now. If there is none any more, what is open goes on answering. */
-    private function followControl(): void
+    /**
+     * Opens the page that the path leads to now. If there is none any more, what is open goes on answering.
+     *
+     * @return array{?ControlPage, ?Published, ?Failure}
+     */
+    private function followControl(?ControlPage $control, ?Published $published): array
     {
         try {
-            if ($this->control === null || ControlPage::isAnotherAt("$this->folder/control", $this->control)) {
-                $wasBehind = $this->control !== null && $this->isBehind(ControlPage::publicationOf($this->control->current()));
+            if ($control === null || ControlPage::isAnotherAt("$this->folder/control", $control)) {
+                $wasBehind = $published !== null && self::isBehind($control, $published, ControlPage::publicationOf($control->current()));
                 $control = new ControlPage((new Folder($this->folder, $this->trustedOwner))->open('control'));
-                if ($wasBehind || $this->published?->isOf($control)) {
-                    $this->published = null; // too old even for the page before, or a copy with the same numbers but other files
+                if ($wasBehind || $published?->isOf($control)) {
+                    $published = null; // too old even for the page before, or a copy with the same numbers but other files
                 }
-                $this->control = $control;
                 $this->failed = $this->trouble = null;
             }
-            $this->controlTrouble = null;
+            return [$control, $published, null];
         } catch (Failure $failure) {
-            $this->controlTrouble = $failure;
+            return [$control, $published, $failure];
         }
     }
 
-    private function followCurrent(int $wanted, bool $looks): void
+    /**
+     * @return array{?Published, bool} what answers from now on, and whether it is behind
+     * @throws Failure
+     */
+    private function followCurrent(?ControlPage $control, ?Published $published, int $wanted, bool $looks): array
     {
-        if ($this->control === null) {
-            return;
+        if ($control === null || ($published?->number === $wanted && $published->isOf($control))) {
+            return [$published, false];
         }
         if ($wanted === 0) {
             $this->trouble = Failure::unreadable('nothing is published yet');
-            return;
+            return [$published, false];
         }
-        $isAttached = $this->published?->number === $wanted && $this->published->isOf($this->control);
         $mayAttach = $wanted !== $this->failed || ($looks && !$this->trouble->isForGood);
-        $this->isBehind = !$isAttached && !($mayAttach && $this->attach($wanted)) && $this->isBehind($wanted);
+        $attached = $mayAttach ? $this->attach($control, $wanted) : null;
+        return [$attached ?? $published, $attached === null && $published !== null && self::isBehind($control, $published, $wanted)];
     }
 
     /**
      * Keys are added to the current publication and to the one before it, to that one first. Older ones and those of another
      * control page miss them.
+     *
+     * @throws Failure
      */
-    private function isBehind(int $current): bool
+    private static function isBehind(ControlPage $control, Published $published, int $current): bool
     {
-        if ($this->published === null || $current === 0) {
-            return false;
-        }
-        $isCurrentOrPrevious = in_array($this->published->number, [$current, $this->control->previous()], true);
-        return !$isCurrentOrPrevious || !$this->published->isOf($this->control);
+        $isCurrentOrPrevious = in_array($published->number, [$current, $control->previous()], true);
+        return $current !== 0 && (!$isCurrentOrPrevious || !$published->isOf($control));
     }
 
     /** Its files may be gone again if a newer one has become current meanwhile. */
-    private function attach(int $wanted): bool
+    private function attach(ControlPage $control, int $wanted): ?Published
     {
         for ($tries = 1;; ++$tries) {
             try {
-                $this->published = new Published(new Folder($this->folder, $this->trustedOwner), $this->set, $this->control, $wanted);
+                $published = new Published(new Folder($this->folder, $this->trustedOwner), $this->set, $control, $wanted);
                 $this->failed = $this->trouble = null;
-                return true;
+                return $published;
             } catch (Failure $failure) {
-                $now = ControlPage::publicationOf($this->control->current());
+                $now = ControlPage::publicationOf($control->current());
                 if ($now !== $wanted && $tries < 3) {
                     $wanted = $now;
                     continue;
                 }
                 $this->trouble = $failure;
                 $this->failed = $wanted;
-                return false;
+                return null;
             }
         }
     }
 
-    private function availabilityAt(int $now): Availability
+    private function availabilityAt(int $now, bool $isBehind): Availability
     {
         if ($this->controlTrouble !== null) {
             return $this->controlTrouble->availability;
         }
-        if ($this->published === null || $this->isBehind) {
+        if ($this->published === null || $isBehind) {
             return $this->trouble?->availability ?? Availability::Missing;
         }
         if ($this->bypassedBy !== 0) {

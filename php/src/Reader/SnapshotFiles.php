@@ -14,6 +14,7 @@ final class SnapshotFiles implements Source, Publication
     private readonly string $path;
     private ?Snapshot $snapshot = null;
     private ?Failure $trouble = null;
+    private bool $isLooking = false; // what a signal handler or another coroutine asks meanwhile is answered as of the last look
     private Availability $availability = Availability::Missing;
     /** @var array<string, int> of the file that was tried last */
     private array $tried = [];
@@ -26,7 +27,7 @@ final class SnapshotFiles implements Source, Publication
 
     public function follow(int $now, bool $looks): bool
     {
-        if (!$looks) {
+        if (!$looks || $this->isLooking) {
             return false;
         }
         $this->look($now);
@@ -76,6 +77,7 @@ final class SnapshotFiles implements Source, Publication
     private function look(int $now): void
     {
         try {
+            $this->isLooking = true;
             $found = array_intersect_key(File::statusOf($this->path) ?? [], self::IDENTITY);
             if ($found === $this->tried && $found !== []) {
                 return;
@@ -87,6 +89,8 @@ final class SnapshotFiles implements Source, Publication
             $this->trouble = null;
         } catch (Failure $failure) {
             $this->trouble = $failure;
+        } finally {
+            $this->isLooking = false;
         }
     }
 }

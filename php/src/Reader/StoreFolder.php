@@ -11,11 +11,13 @@ final class StoreFolder implements Source, Publication
 {
     private readonly string $records;
     private readonly AddsLog $log;
+    private ?self $answering = null; // a copy as of the last look, for calls during the next one
     private ?PointerRecord $pointer = null;
     private ?Snapshot $snapshot = null;
     /** @var array<int, true> by hash */
     private array $added = [];
     private ?Failure $trouble = null;
+    private bool $isLooking = false; // what a signal handler or another coroutine asks meanwhile is answered as of the last look
     private bool $isBypassed = false;
     private Availability $availability = Availability::Missing;
     private int $attachedAt = 0;
@@ -29,7 +31,7 @@ final class StoreFolder implements Source, Publication
 
     public function follow(int $now, bool $looks): bool
     {
-        if (!$looks) {
+        if (!$looks || $this->isLooking) {
             return false;
         }
         $this->look($now);
@@ -58,7 +60,7 @@ final class StoreFolder implements Source, Publication
 
     public function publication(): ?Publication
     {
-        return $this->snapshot === null ? null : $this;
+        return $this->answering;
     }
 
     public function snapshot(): Snapshot
@@ -91,6 +93,7 @@ final class StoreFolder implements Source, Publication
     private function look(int $now): void
     {
         try {
+            $this->isLooking = true;
             $this->isBypassed = $this->isBypassedAt($now);
             $this->followPointer($now);
             foreach ($this->log->newKeys($this->pointer->addsFrom) as $key) {
@@ -99,8 +102,12 @@ final class StoreFolder implements Source, Publication
             self::checkTrimmed($this->pointer, $this->log->trimmedTo(), $this->log->path);
             $this->confirmedAt = $now;
             $this->trouble = null;
+            $this->answering = null; // so that the copy has no copy
+            $this->answering = clone $this;
         } catch (Failure $failure) {
             $this->trouble = $failure;
+        } finally {
+            $this->isLooking = false;
         }
     }
 
