@@ -136,7 +136,7 @@ final class SourcesTest extends TestCase
         self::assertStringContainsString($reason, $script->errors);
     }
 
-    /** The log is newer than the pointer where somebody copies it first, or where a copy was interrupted. */
+    /** As in a folder that is copied log first, or whose copy was interrupted. */
     public function testALogThatWasTrimmedPastThePointerMeansMaybe(): void
     {
         [$store, $copy] = ["$this->folder/store", "$this->folder/copy"];

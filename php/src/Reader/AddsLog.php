@@ -35,8 +35,8 @@ final class AddsLog
     }
 
     /**
-     * The keys behind the position that were not read yet; some may come again. Of a file that took the place of the one before,
-     * all of them.
+     * The keys behind the position that were not read yet; some may come again. If another file took the place of the one before,
+     * all of its keys come.
      *
      * @return iterable<string>
      * @throws Failure if the file is damaged or cannot be read

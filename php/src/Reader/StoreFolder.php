@@ -135,7 +135,7 @@ final class StoreFolder implements Source, Publication
     }
 
     /**
-     * The log itself may say more than the pointer, where somebody copies the folder file by file.
+     * The log itself may say more than the pointer: a folder may be copied file by file.
      *
      * @throws Failure
      */

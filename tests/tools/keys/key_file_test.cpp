@@ -164,7 +164,7 @@ TEST_F(KeyFile, RefusesKeysBeyondTheLimitAndNamesTheLine) {
   EXPECT_THAT(refusal_of("a\0four\r"s, kFourWithNul), HasSubstr(": key 2 is"));
 }
 
-// What never ends a line is refused at once, and not when memory is full.
+// A pipe that never ends a line is refused at once, and not when memory is full.
 TEST_F(KeyFile, RefusesAKeyWithoutEndBeforeAllOfItIsRead) {
   const std::string pipe = directory_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
