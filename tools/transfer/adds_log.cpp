@@ -72,7 +72,12 @@ LogPosition adds_from(Store& store, const std::string& set_name, std::int64_t re
 }
 
 LogPosition adds_trimmed_to(Store& store, const std::string& set_name, const LogPosition& by_pointer) {
-  return std::max(by_pointer, store.facts_of(adds_log(store, set_name)).trimmed_to);
+  try {
+    return std::max(by_pointer, store.facts_of(adds_log(store, set_name)).trimmed_to);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data) throw;
+    return by_pointer;  // a damaged log says nothing, and all who read it refuse it
+  }
 }
 
 NeededAdds adds_needed_by(const LogPosition& adds_from, UnixSeconds as_of) noexcept {

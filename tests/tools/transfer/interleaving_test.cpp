@@ -27,10 +27,12 @@ class Interleaving : public ::testing::TestWithParam<StoreKind> {
   std::unique_ptr<Store> used_store() {
     auto store = empty_store();
     for (const std::size_t number : {0U, 1U, 2U}) pushing(number)(*store);
-    constexpr int kAfterTheChunks = 5;  // read and change the record, two chunks, read the record
-    FaultyStore interrupted(*store, Fault::CrashBefore, kAfterTheChunks);
+    const int trims = store->abilities().log ? 1 : 0;
+    const int after_the_chunks = 5 + trims;  // read and change the record, trim, two chunks, read the record
+    FaultyStore interrupted(*store, Fault::CrashBefore, after_the_chunks);
     attempt(pushing(3), interrupted);
-    const int after_the_pointer_moved = store->abilities().durable ? 7 : 8;  // which reads the chunks back
+    // A store that is not durable reads the chunks back.
+    const int after_the_pointer_moved = after_the_chunks + (store->abilities().durable ? 2 : 3);
     FaultyStore crashed(*store, Fault::CrashBefore, after_the_pointer_moved);
     attempt(pushing(4), crashed);
     const PointerRecord pointer = read_pointer(*store, "tags").value();

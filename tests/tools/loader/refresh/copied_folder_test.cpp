@@ -115,6 +115,11 @@ TEST_F(SetRefresherOfACopy, CannotBePushedWhatALogWithoutPointerLacks) {
   EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
 }
 
+TEST_F(SetRefresherOfACopy, CanBePushedToBesideADamagedLog) {
+  std::ofstream(folder_ + "/" + log_) << std::string(500, 'x');
+  EXPECT_EQ(site_.push("tags", kMoreKeys).generation, 2U);
+}
+
 // The live generation then needs adds that were trimmed, and this host has had them.
 TEST_F(SetRefresherOfACopy, GoesOnTakingAddsWhileNewerGenerationsAreRefused) {
   copy_everything();
