@@ -468,6 +468,21 @@ final class SourcesTest extends TestCase
         self::assertSame('[[true,false],[true,false],null]', $script->output, $script->errors);
     }
 
+    /** As the extension, which opens the folder to know whose it is. */
+    public function testAFolderThatMayOnlyBeSearchedIsRefused(): void
+    {
+        SharedMemory::put('searched', ['apple']);
+        $folder = SharedMemory::folder('searched');
+        Program::output(['chmod', '-R', 'a+r', $folder]);
+        $ask = "class_exists(Set::class); posix_setuid(65534); echo (new Set('searched'))->availability()->name;";
+        foreach ([0755 => 'Ready', 0711 => 'Missing'] as $mode => $state) {
+            chmod($folder, $mode);
+            $script = PhpScript::run($ask);
+            self::assertSame($state, $script->output, $script->errors);
+        }
+        self::assertStringContainsString("$folder: Permission denied", $script->errors);
+    }
+
     public function testALargeSetNeedsLittleMemory(): void
     {
         $this->buildFile(range(1, 200_000), ['--growth', '100']);
