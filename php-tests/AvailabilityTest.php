@@ -215,8 +215,8 @@ final class AvailabilityTest extends TestCase
         SharedMemory::put("forged-$kind", self::keys(300), ['--kind', $kind, '--shard-size', '1KiB', '--fpr', '0.01']);
         $files = glob(SharedMemory::folder("forged-$kind") . '/*.ks');
         file_put_contents(end($files), Forgery::of(file_get_contents(end($files)), $offset, $bytes));
-        $script = PhpScript::run("echo json_encode((new Set('forged-$kind'))->mayContainMany(['key 1', 'pear']));");
-        self::assertSame('[true,true]', $script->output);
+        $script = PhpScript::run("\$set = new Set('forged-$kind'); echo json_encode([\$set->availability()->name, \$set->mayContainMany(['key 1', 'pear'])]);");
+        self::assertSame('["Missing",[true,true]]', $script->output);
         self::assertStringContainsString($reason, $script->errors);
     }
 

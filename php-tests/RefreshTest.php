@@ -202,6 +202,36 @@ final class RefreshTest extends TestCase
         self::assertSame([true, true], self::answers($set));
     }
 
+    public function testTheLastConfirmationIsThatOfThePageThatIsThere(): void
+    {
+        $set = self::attached('confirmed');
+        $page = fopen(SharedMemory::folder('confirmed') . '/control', 'r+');
+        fseek($page, 192); // last_confirmed
+        fwrite($page, pack('P', 1_000));
+        self::assertSame(1_000, $set->info()->lastConfirmedAt?->getTimestamp());
+        self::removeFolder('confirmed');
+        self::makeControlPage('confirmed');
+        self::assertSame([true, false], self::answers($set));
+        self::assertNull($set->info()->lastConfirmedAt);
+    }
+
+    public function testNothingIsAttachedWhileTheControlPageCannotBeRead(): void
+    {
+        $set = self::attached('unreadable');
+        $folder = SharedMemory::folder('unreadable');
+        SharedMemory::put('unreadable', ['pear']);
+        $control = fopen("$folder/control", 'r+');
+        fseek($control, 320); // moved_at_ms: so long ago that nobody waits before changing over
+        fwrite($control, pack('P', 0));
+        rename("$folder/control", "$folder/away");
+        mkdir("$folder/control");
+        self::assertSame([true, true], self::answers($set));
+        self::assertSame(1, $set->info()->publication);
+        rmdir("$folder/control");
+        rename("$folder/away", "$folder/control");
+        self::assertSoon(static fn (): bool => self::answers($set) === [false, true]);
+    }
+
     /** Publishes the same keys again and asks until this process has attached the new publication. */
     public static function replaceUntilAttached(Set $set, string $name): void
     {

@@ -461,6 +461,69 @@ final class SourcesTest extends TestCase
         self::assertStringStartsWith('"redis://cache" is no source of sets: directory:/path, dir:/path or files:/path', $script->output);
     }
 
+    /** @return iterable<string, array{string, string}> a link that will lead elsewhere, and what the set's file is by then */
+    public static function links(): iterable
+    {
+        yield 'to a release' => ['current', 'current/fruits.ks'];
+        yield 'on the way of another link' => ['.data', 'fruits.ks']; // as Kubernetes mounts volumes
+    }
+
+    /**
+     * PHP remembers where links lead.
+     *
+     * @dataProvider links
+     */
+    public function testALinkThatLeadsElsewhereIsFollowed(string $link, string $file): void
+    {
+        foreach (['apple' => 1, 'pear' => 2] as $key => $release) {
+            mkdir("$this->folder/$release");
+            rename($this->build([$key]), "$this->folder/$release/fruits.ks");
+        }
+        symlink('1', "$this->folder/$link");
+        if ($file === 'fruits.ks') {
+            symlink("$link/$file", "$this->folder/$file");
+        }
+        $folder = dirname("$this->folder/$file");
+        $script = $this->ask("files:$folder", <<<PHP
+            \$say(\$set->mayContainMany(['apple', 'pear']));
+            exec("ln -sfn 2 '$this->folder/$link'");
+            \$later(1);
+            \$say(\$set->mayContainMany(['apple', 'pear']));
+            PHP);
+        self::assertSame("[[true,false]]\n[[false,true]]\n", $script->output, $script->errors);
+    }
+
+    /** While nothing is published there, what is open goes on answering. */
+    public function testAMissingPageIsSeenAsSuchWhereverTheCodeLies(): void
+    {
+        SharedMemory::put('taken-away', ['apple']);
+        $directory = SharedMemory::directory();
+        $script = PhpScript::run(<<<PHP
+            \$set = new Set('taken-away');
+            ini_set('open_basedir', '$directory');
+            \$first = \$set->mayContainMany(['apple', 'pear']);
+            rename('$directory/taken-away', '$directory/taken-away.old');
+            KeySieve\\begin_request();
+            echo json_encode([\$first, \$set->mayContainMany(['apple', 'pear']), \$set->info()->trouble]);
+            PHP);
+        self::assertSame('[[true,false],[true,false],null]', $script->output, $script->errors);
+    }
+
+    /** As the extension, which opens the folder to know whose it is. */
+    public function testAFolderThatMayOnlyBeSearchedIsRefused(): void
+    {
+        SharedMemory::put('searched', ['apple']);
+        $folder = SharedMemory::folder('searched');
+        Program::output(['chmod', '-R', 'a+r', $folder]);
+        $ask = "class_exists(Set::class); posix_setuid(65534); echo (new Set('searched'))->availability()->name;";
+        foreach ([0755 => 'Ready', 0711 => 'Missing'] as $mode => $state) {
+            chmod($folder, $mode);
+            $script = PhpScript::run($ask);
+            self::assertSame($state, $script->output, $script->errors);
+        }
+        self::assertStringContainsString("$folder: Permission denied", $script->errors);
+    }
+
     public function testALargeSetNeedsLittleMemory(): void
     {
         $this->buildFile(range(1, 200_000), ['--growth', '100']);

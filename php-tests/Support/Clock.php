@@ -42,6 +42,11 @@ final class Clock
         ];
     }
 
+    public function now(): int
+    {
+        return $this->now;
+    }
+
     public function advance(int $seconds): void
     {
         $this->now += $seconds;

@@ -62,7 +62,7 @@ final readonly class Info implements \Serializable
     {
         $snapshot = $publication->snapshot();
         $header = $snapshot->header;
-        $snapshot->checkKeyCount();
+        $snapshot->checkEntries();
         $facts = $publication->facts();
         $moment = static fn (int $seconds): \DateTimeImmutable => new \DateTimeImmutable("@$seconds");
         $momentOrNull = static fn (int $seconds): ?\DateTimeImmutable => $seconds === 0 ? null : $moment($seconds);

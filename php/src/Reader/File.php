@@ -10,6 +10,8 @@ final class File implements Bytes
     private const TYPE = 0170000;
     private const REGULAR = 0100000;
     private const REFUSED = 'open_basedir restriction in effect';
+    private const ENOENT = 2;
+    private const ENOTDIR = 20;
 
     private static ?\Closure $note = null;
     private static ?string $warning = null;
@@ -24,11 +26,19 @@ final class File implements Bytes
     /** @throws Failure */
     public static function open(string $path): self
     {
-        self::checkIsRegular($path, self::statusOf($path)); // opening a pipe would wait for its other end
-        $stream = self::quietly($path, static fn () => fopen($path, 'rb'));
-        stream_set_read_buffer($stream, 0);
-        self::checkIsRegular($path, fstat($stream));
-        return new self($stream, $path);
+        $found = self::statusOf($path);
+        self::checkIsRegular($path, $found); // opening a pipe would wait for its other end
+        try {
+            $file = self::opened($path);
+        } catch (Failure $failure) {
+            $file = $found === null ? throw $failure : null;
+        }
+        if ($file !== null && self::identityOf($file->status()) === self::identityOf($found)) {
+            return $file;
+        }
+        // It was just replaced. Or PHP, which remembers for two minutes where links lead, has gone where one on the way led before.
+        clearstatcache(true);
+        return self::opened($path);
     }
 
     /**
@@ -53,15 +63,12 @@ final class File implements Bytes
      */
     public static function statusOf(string $path, bool $ofLink = false): ?array
     {
-        clearstatcache(true, $path);
+        PHP_ZTS ? clearstatcache(true) : clearstatcache(true, $path); // with threads, PHP itself resolves links for stat()
         try {
             $status = self::quietly($path, static fn () => lstat($path));
         } catch (Failure) {
             $reason = self::whyNotOpened($path);
-            // lstat() gives no reason, and that of fopen() is a text in the language of the process: so compare it with those of
-            // files that cannot be there.
-            $missing = [self::whyNotOpened(__FILE__ . '.none'), self::whyNotOpened(__FILE__ . '/none')];
-            if ($reason !== self::REFUSED && in_array($reason, $missing, true)) {
+            if ($reason !== self::REFUSED && self::isReasonOfMissing($reason)) {
                 return null;
             }
             throw Failure::unreadable("$path: " . ($reason ?? 'has just appeared'));
@@ -127,8 +134,7 @@ final class File implements Bytes
     private function openAgain(): self
     {
         $file = self::open($this->path);
-        [$one, $other] = [$file->status(), $this->status()];
-        $isSame = [$one['dev'], $one['ino']] === [$other['dev'], $other['ino']];
+        $isSame = self::identityOf($file->status()) === self::identityOf($this->status());
         return $isSame ? $file : throw Failure::unreadable("$this->path: was replaced");
     }
 
@@ -138,6 +144,41 @@ final class File implements Bytes
         if ($status !== null && ($status['mode'] & self::TYPE) !== self::REGULAR) {
             throw Failure::unreadable("$path: not a regular file");
         }
+    }
+
+    /** @throws Failure */
+    private static function opened(string $path): self
+    {
+        $stream = self::quietly($path, static fn () => fopen($path, 'rb'));
+        stream_set_read_buffer($stream, 0);
+        self::checkIsRegular($path, fstat($stream));
+        return new self($stream, $path);
+    }
+
+    /** @param ?array<string, int> $status */
+    private static function identityOf(?array $status): array
+    {
+        return [$status['dev'] ?? null, $status['ino'] ?? null];
+    }
+
+    /**
+     * lstat() gives no reason, and that of fopen() is a text in the language of the process, or of a wrapper: so it is compared with
+     * those of files that cannot be there. They are next to this one, unless it may not be read. Sockets say it too, with a number.
+     */
+    private static function isReasonOfMissing(?string $reason): bool
+    {
+        $isReadable = self::whyNotOpened(__FILE__) === null;
+        if ($isReadable && in_array($reason, [self::whyNotOpened(__FILE__ . '.none'), self::whyNotOpened(__FILE__ . '/none')], true)) {
+            return true;
+        }
+        if (!function_exists('stream_socket_client')) {
+            return false;
+        }
+        set_error_handler(self::$note ??= self::note(...));
+        stream_socket_client('unix:///.none', $one, $noFile);
+        stream_socket_client('unix:///dev/null/none', $other, $noFolder);
+        restore_error_handler();
+        return [$one, $other] === [self::ENOENT, self::ENOTDIR] && in_array($reason, [$noFile, $noFolder], true);
     }
 
     private static function whyNotOpened(string $path): ?string

@@ -24,6 +24,9 @@ final class Folder
         if (($status['mode'] ?? 0) >> 12 !== self::DIRECTORY) {
             throw Failure::unreadable($status === null ? self::whyMissing($path) : "$path: Not a directory");
         }
+        if (!is_readable($path)) {
+            throw Failure::unreadable("$path: Permission denied"); // as the extension, which opens it
+        }
         $this->owner = $status['uid'];
         if (!self::hasOwners()) {
             return;

@@ -171,7 +171,7 @@ final class Header
             $this->retrievalBytes % 32 !== 0 || $this->stride() > self::LONGEST_SHARD
                 => "second levels of $this->retrievalBytes bytes are out of range",
             $this->retrievalBytes === 0 && $this->knownAbsent !== 0 => 'has known-absent keys but no second levels',
-            $fields['sampleCount'] > 64 || $fields['sampleCount'] > $this->knownAbsent
+            $fields['sampleCount'] > 64 || ($this->knownAbsent >= 0 && $fields['sampleCount'] > $this->knownAbsent) // else it has 64 bits
                 => 'has more known-absent keys in its sample than there are',
             array_intersect_key($fields, $this->spans()) != $this->spans()
                 => "tables are not where $this->shardCount shards put them",

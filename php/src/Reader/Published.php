@@ -7,12 +7,17 @@ namespace KeySieve\Reader;
 /** A publication of the loader: files PUBLICATION.ks and PUBLICATION.live in a set's folder. */
 final class Published implements Publication
 {
+    private readonly int $instance;
     private readonly Snapshot $snapshot;
     private readonly LiveLayer $layer;
 
-    /** @throws Failure */
-    public function __construct(Folder $folder, string $set, private readonly ControlPage $control, public readonly int $number)
+    /**
+     * @param ControlPage $control that names it; another page may take its place
+     * @throws Failure
+     */
+    public function __construct(Folder $folder, string $set, public ControlPage $control, public readonly int $number)
     {
+        $this->instance = $control->instance;
         $name = sprintf('%016x', $number);
         $snapshot = $folder->open("$name.ks");
         if ($snapshot->size() < Header::BYTES) {
@@ -29,7 +34,7 @@ final class Published implements Publication
 
     public function isOf(ControlPage $control): bool
     {
-        return $this->control->instance === $control->instance;
+        return $this->instance === $control->instance;
     }
 
     public function hasAdded(): bool

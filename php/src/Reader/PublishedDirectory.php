@@ -36,7 +36,8 @@ final class PublishedDirectory implements Source
             if (!$looks && $current === $this->settledWord) {
                 return false;
             }
-            [$published, $isBehind] = $this->followCurrent($control, $published, ControlPage::publicationOf($current), $looks);
+            [$published, $isBehind] = $controlTrouble === null
+                ? $this->followCurrent($control, $published, ControlPage::publicationOf($current), $looks) : [$published, false];
             $current = $control?->current() ?? 0; // it may have moved on meanwhile
             $isBypassed = $current < 0 || $current >= ControlPage::DAMAGED;
             $bypassedBy = $isBypassed ? $control->bypassesInForce($current, $now) : 0;
@@ -47,6 +48,9 @@ final class PublishedDirectory implements Source
             return $this->follow($now, $looks); // a signal handler or another coroutine has followed meanwhile
         }
         [$this->control, $this->published, $this->controlTrouble, $this->bypassedBy] = [$control, $published, $controlTrouble, $bypassedBy];
+        if ($published !== null) {
+            $published->control = $control;
+        }
         $this->settledWord = $published?->number === $current && !$isBehind ? $current : null;
         $this->availability = $this->availabilityAt($now, $isBehind);
         return true;

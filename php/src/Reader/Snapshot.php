@@ -8,7 +8,7 @@ namespace KeySieve\Reader;
 final class Snapshot
 {
     private const ENTRY = 'vkeys/Cseed/Cwidth/vblocks/vshape';
-    private const COUNTED_AT_ONCE = 1024; // shards; to count the keys of more takes longer than the rest of the first lookup
+    private const CHECKED_AT_ONCE = 1024; // shards; to check the entries of more takes longer than the rest of the first lookup
 
     private readonly Kind $kind;
     private readonly string $entries;
@@ -35,8 +35,8 @@ final class Snapshot
         $this->stride = $header->stride();
         $this->perPiece = Pieces::haveRoomFor($this->stride * $header->shardCount) ? $this->perStretch : 1;
         $this->firstPiece = Pieces::newSnapshot();
-        if ($header->shardCount <= self::COUNTED_AT_ONCE) {
-            $this->checkKeyCount();
+        if ($header->shardCount <= self::CHECKED_AT_ONCE) {
+            $this->checkEntries();
         }
     }
 
@@ -63,15 +63,21 @@ final class Snapshot
             && ($this->secondLevel === null || $this->secondLevel->bit($bytes, $at + $this->header->shardBytes, $shard, $hash));
     }
 
-    /** @throws Failure if the keys of the shards are not as many as the header says */
-    public function checkKeyCount(): void
+    /** @throws Failure if an entry cannot be, or if the keys of the shards are not as many as the header says */
+    public function checkEntries(): void
     {
         $keys = 0;
+        $known = []; // of entries that can be, all but their keys
         for ($at = 0; $at < 8 * $this->header->shardCount; $at += 8) {
             $keys += ord($this->entries[$at]) | ord($this->entries[$at + 1]) << 8;
+            $rest = substr($this->entries, $at + 2, 6);
+            if (!isset($known[$rest])) {
+                $this->entry($at >> 3);
+                $known[$rest] = true;
+            }
         }
         if ($keys !== $this->header->keyCount) {
-            throw Failure::data("{$this->bytes->name()}: shard table counts $keys keys, the header {$this->header->keyCount}");
+            throw Failure::data(sprintf('%s: shard table counts %d keys, the header %u', $this->bytes->name(), $keys, $this->header->keyCount));
         }
     }
 

@@ -17,10 +17,10 @@ final class Cuckoo extends Kind
 
     public function mayContain(string $bytes, int $at, array $entry, int $hash): bool
     {
-        $width = $entry['width'];
-        if ($width === 0) {
-            return $entry['keys'] !== 0;
+        if ($entry['width'] === 0 && $entry['keys'] !== 0) {
+            return true; // more keys than fit
         }
+        $width = max($entry['width'], self::NARROWEST);
         $mixed = Word::mix($hash, $entry['seed']);
         $buckets = $this->buckets($width);
         $fingerprint = 1 + Word::reduce(Word::product($mixed, Word::C), (1 << $width) - 1);

@@ -1,0 +1,67 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Differential;
+
+/**
+ * The differences between extension and package that are meant, in one story. What is not listed here is a finding.
+ *
+ * 1. PHP says of a function in PHP where it was called.
+ * 2. PHP cannot pass null on as the empty string, so it is no key for the package. That call is neither counted nor logged.
+ *
+ * Stories avoid what else differs:
+ *
+ * 3. The package reads shards, and the tables of sets with more than Contents::MOST_SHARDS, when it needs them. So it sees later
+ *    whether they are damaged, or cannot be. The extension leaves that to the loader (Contents::damaged()).
+ * 4. If the control page is a link to nothing, the package does not know whether there is one, and answers maybe. The extension goes
+ *    on as without one. Nor can the package look behind a file under open_basedir (Spoiling::spoil()).
+ * 5. The extension takes its time before it changes over to a new publication, and before it tries again what it could not read. It
+ *    looks at clock and files less often, but always in a new request (ControlBytes::of(), SetHistory::$isSeenAtOnce).
+ */
+final class Agreed
+{
+    /** Whether the extension has answered calls that the package has refused. */
+    private bool $countsDiffer = false;
+
+    public function __construct(private readonly string $set)
+    {
+    }
+
+    /**
+     * @param array{extension: array<string, mixed>, package: array<string, mixed>} $answers
+     * @return array{extension: array<string, mixed>, package: array<string, mixed>} the same where they differ as agreed
+     */
+    public function alike(Question $question, array $answers): array
+    {
+        if ($question->call === 'stats') {
+            return $this->countsOfTheSet($answers);
+        }
+        if ($question->call === 'error_log' && $this->countsDiffer) {
+            return ['extension' => [], 'package' => []];
+        }
+        if (isset($answers['package']['threw'])) {
+            $message = &$answers['package']['threw']['message'];
+            $message = preg_replace('/, called in \S+ on line \d+\z/', '', $message);
+        }
+        return $question->isStrict ? $answers : $this->withoutNull($answers);
+    }
+
+    /** Other stories have asked other sets. */
+    private function countsOfTheSet(array $answers): array
+    {
+        $own = $this->countsDiffer ? [] : [$this->set => 0];
+        $counts = static fn (array $answer): array => ['returned' => array_intersect_key($answer['returned'], $own)] + $answer;
+        return array_map($counts, $answers);
+    }
+
+    private function withoutNull(array $answers): array
+    {
+        $message = $answers['package']['threw']['message'] ?? '';
+        if (preg_match('/ must be an array of \S+, null given at index | must be of type \S+, null given\z/', $message) === 1) {
+            $this->countsDiffer = $this->countsDiffer || ($answers['extension']['threw']['class'] ?? '') !== \TypeError::class;
+            $answers['package'] = $answers['extension'];
+        }
+        return $answers;
+    }
+}

@@ -1,0 +1,130 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Differential;
+
+use KeySieve\Availability;
+use KeySieve\Info;
+use KeySieve\Key;
+use KeySieve\Set;
+use KeySieve\UnavailableException;
+
+/** Answers questions by the implementation that its process has loaded. An answer is made of arrays and scalars. */
+final class Answering
+{
+    /** @var array{strict: array<string, \Closure>, coercive: array<string, \Closure>} */
+    private readonly array $callers;
+    /** @var array<string, Set> */
+    private array $sets = [];
+    /** @var array<string, Key> */
+    private array $keys = [];
+    /** @var array<mixed> variables to which arguments hold references */
+    private array $others = [];
+
+    public function __construct()
+    {
+        $this->callers = ['strict' => require __DIR__ . '/strict.php', 'coercive' => require __DIR__ . '/coercive.php'];
+        // The package reads these files to know which of them is strict. Later it may not be allowed to.
+        $this->answer(new Question('new Key', [true], isStrict: true));
+        $this->answer(new Question('new Key', [true], isStrict: false));
+    }
+
+    /** @return array<string, mixed> what was returned or thrown; what PHP said; the arguments if they were changed */
+    public function answer(Question $question): array
+    {
+        $notices = [];
+        set_error_handler(static function (int $level, string $message) use (&$notices): bool {
+            $notices[] = "$level: $message";
+            return true;
+        });
+        try {
+            $arguments = array_map($this->made(...), $question->arguments);
+            $before = $this->described($arguments);
+            $answer = ['returned' => $this->described($this->ask($question, $arguments))];
+        } catch (\Throwable $thrown) {
+            $answer = ['threw' => self::thrown($thrown)];
+        } finally {
+            restore_error_handler();
+        }
+        $after = $this->described($arguments ?? []);
+        return $answer + ($notices === [] ? [] : ['notices' => $notices]) + ($after === ($before ?? []) ? [] : ['arguments' => $after]);
+    }
+
+    /** @param array<mixed> $arguments */
+    private function ask(Question $question, array $arguments): mixed
+    {
+        ['call' => $call, 'make' => $make] = $this->callers[$question->isStrict ? 'strict' : 'coercive'];
+        if ($question->call === 'new Key') {
+            return $make(Key::class, $arguments);
+        }
+        if ($question->call === 'use') {
+            return \KeySieve\Reader\Settings::use(...$arguments);
+        }
+        return $call($question->set === null ? "KeySieve\\$question->call" : [$this->set($question->set), $question->call], $arguments);
+    }
+
+    /** @param array{string, ?string, ?bool} $arguments of the constructor; the same object for the same ones */
+    private function set(array $arguments): Set
+    {
+        return $this->sets[serialize($arguments)] ??= new Set(...$arguments);
+    }
+
+    private function made(mixed $argument): mixed
+    {
+        if ($argument instanceof KeyOf) {
+            $key = $argument->isKept ? $this->keys[$argument->bytes] ?? null : null;
+            $this->keys = array_slice($this->keys, -100, null, true);
+            return $key ?? $this->keys[$argument->bytes] = new Key($argument->bytes);
+        }
+        if (!$argument instanceof ArrayOf) {
+            return $argument;
+        }
+        $elements = array_map($this->made(...), $argument->elements);
+        $this->others = [];
+        foreach ($argument->references as $index) {
+            $this->others[$index] = $elements[$index];
+            $elements[$index] = &$this->others[$index];
+        }
+        foreach ($argument->removed as $index) {
+            unset($elements[$index]);
+        }
+        return $elements;
+    }
+
+    private function described(mixed $value): mixed
+    {
+        return match (true) {
+            is_array($value) => $this->describedArray($value),
+            is_float($value) => ['float', var_export($value, true)],
+            $value instanceof Key => ['Key', $value->bytes, spl_object_id($value) === spl_object_id($this->keys[$value->bytes] ?? $this)],
+            $value instanceof Availability => ['Availability', $value->name],
+            $value instanceof Info => array_map($this->described(...), get_object_vars($value)),
+            $value instanceof \DateTimeImmutable => [$value->format('U.u'), $value->getTimezone()->getName()],
+            is_object($value) => [get_class($value), $value instanceof Text ? $value->text : ''],
+            default => $value,
+        };
+    }
+
+    /**
+     * @param array<mixed> $array
+     * @return array<string|int, mixed> in its order
+     */
+    private function describedArray(array $array): array
+    {
+        $described = [];
+        foreach (array_keys($array) as $index) {
+            $isReference = \ReflectionReference::fromArrayElement($array, $index) !== null;
+            $described[$index] = $isReference ? ['a reference to', $this->described($array[$index])] : $this->described($array[$index]);
+        }
+        return $described;
+    }
+
+    /** @return array<string, mixed> */
+    private static function thrown(\Throwable $thrown): array
+    {
+        return ['class' => $thrown::class, 'message' => $thrown->getMessage(), 'code' => $thrown->getCode()]
+            + ($thrown instanceof UnavailableException ? ['set' => $thrown->set, 'availability' => $thrown->availability->name] : [])
+            + ($thrown->getPrevious() === null ? [] : ['previous' => self::thrown($thrown->getPrevious())]);
+    }
+}

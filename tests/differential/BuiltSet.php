@@ -1,0 +1,56 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Differential;
+
+use KeySieve\Tests\Support\Program;
+
+/** A random list of keys, and the snapshot that `keysieve build` made of it. The same seed makes the same answers. */
+final readonly class BuiltSet
+{
+    /**
+     * @param list<string> $keys
+     * @param list<string> $absent known-absent keys that are not among the keys
+     */
+    private function __construct(public string $bytes, public array $keys, public array $absent, public string $description)
+    {
+    }
+
+    /**
+     * @param list<string> $kinds  of filters
+     * @param string       $folder for files
+     */
+    public static function draw(Random $random, array $kinds, string $folder): self
+    {
+        $arguments = new Arguments($random);
+        $keys = $arguments->keys($random->size($random->chance(0.03) ? 60_000 : 4_000));
+        $absent = $random->chance(0.4) ? $arguments->keys(1 + $random->size(2_000)) : [];
+        $kind = $random->of($kinds);
+        $fpr = sprintf('%.7f', 10 ** (-$random->between(302, 5_999) / 1_000));
+        $size = $random->of($absent === [] ? [1, 2, 4, 8] : [1, 2, 4]) . 'KiB'; // 8 KiB leave no room for a second level
+        $options = ['-0', '--min-keys', '0', '--kind', $kind, '--fpr', $fpr, '--shard-size', $size];
+        if ($random->chance(0.3)) {
+            array_push($options, '--growth', (string) (1 + $random->size(5)));
+        }
+        if ($random->chance(0.3)) {
+            array_push($options, '--key-profile', $random->of(['raw', 'lower-case', 'Straße']));
+        }
+        $seeded = new SnapshotBytes(file_get_contents(dirname(__DIR__) . '/golden/bloom.ks'));
+        $files = [
+            '--seed-from' => $seeded->put('seed', $random->bytes(8))->sealHeader()->bytes,
+            '--known-absent' => implode("\0", $absent) . "\0",
+            '' => $keys === [] ? '' : implode("\0", $keys) . "\0",
+        ];
+        if ($absent === []) {
+            unset($files['--known-absent']);
+        }
+        foreach ($files as $option => $contents) {
+            file_put_contents("$folder/list$option", $contents);
+            array_push($options, ...array_filter([$option]), ...["$folder/list$option"]);
+        }
+        Program::keysieve('build', '--set', 'built', '-o', "$folder/built.ks", ...$options);
+        $description = count($keys) . ' keys, ' . count($absent) . " known-absent ones, $kind, FPR $fpr, shards of $size";
+        return new self(file_get_contents("$folder/built.ks"), $keys, array_values(array_diff($absent, $keys)), $description);
+    }
+}

@@ -1,0 +1,28 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Differential;
+
+/** One call for both implementations. */
+final readonly class Question
+{
+    /**
+     * @param string                            $call      a method of Set; without a set a function, or "new Key"
+     * @param array<mixed>                      $arguments with KeyOf for Key, and ArrayOf for arrays of keys
+     * @param ?array{string, ?string, ?bool}    $set       arguments of the constructor of Set
+     */
+    public function __construct(
+        public string $call,
+        public array $arguments = [],
+        public ?array $set = null,
+        public bool $isStrict = true,
+    ) {
+    }
+
+    public function describe(): string
+    {
+        $of = $this->set === null ? '' : 'new Set(' . Shown::elements($this->set) . ')->';
+        return "$of$this->call(" . Shown::elements($this->arguments) . ($this->isStrict ? '), strict' : '), coercive');
+    }
+}

@@ -1,0 +1,153 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Differential;
+
+use KeySieve\Tests\Support\SharedMemory;
+
+/** One set, what happens to it, and what both implementations say of it after each step. All of it follows from the seed. */
+final class Story
+{
+    private const MOST_STEPS = 7;
+    private const SWITCHES = ['0', '1', '2', '"off"', '"On"', '"yes"', '"true"', 'foo', '""', '"no"', '" 1"', '-1', '0x1'];
+
+    public readonly string $set;
+    /** @var array<string, string> of php.ini */
+    public readonly array $settings;
+    /** @var list<string> what was done */
+    public array $steps = [];
+    public int $questions = 0;
+
+    private readonly Random $random;
+    private readonly SetHistory $history;
+    private readonly Agreed $agreed;
+    /** @var array{extension: Worker, package: Worker} */
+    private readonly array $workers;
+    /** @var list<array<string, mixed>> to the questions that were asked last */
+    private array $answersOfPackage = [];
+    private Question $asked;
+
+    public function __construct(public readonly int $seed, private readonly Stage $stage)
+    {
+        $this->random = new Random("story $seed");
+        $this->set = "s$seed";
+        $this->settings = self::drawSettings($this->random);
+        $isConfined = isset($this->settings['open_basedir']);
+        $this->history = new SetHistory($this->random, $stage, $this->folder(), $stage->builtSets($seed), $isConfined);
+        $this->agreed = new Agreed($this->set);
+        $this->workers = $stage->workers->pair($this->settings);
+    }
+
+    public function folder(): string
+    {
+        return SharedMemory::folder($this->set);
+    }
+
+    /** Until something is wrong. Returns what. */
+    public function tell(): ?Finding
+    {
+        $finding = null;
+        $questions = new Questions($this->random, $this->set, Stage::COMPANION);
+        try {
+            for ($left = 1 + $this->random->size(self::MOST_STEPS); $left > 0 && $finding === null; --$left) {
+                $this->steps[] = $this->steps === [] ? $this->history->publishFresh() : $this->history->step();
+                $asked = $questions->draw($this->history);
+                if ($asked[0]->call === 'begin_request') {
+                    $this->stage->clock->advance($this->random->between(1, 2));
+                }
+                $finding = $this->ask($asked) ?? ($this->random->chance(0.1) ? $this->askElsewhere() : null);
+            }
+        } catch (Died $death) {
+            $finding = new Finding($this, $this->asked, $death->getMessage());
+        }
+        return $finding;
+    }
+
+    /**
+     * @param list<Question> $questions
+     * @throws Died
+     */
+    private function ask(array $questions): ?Finding
+    {
+        foreach ($this->workers as $worker) {
+            $worker->ask($questions);
+        }
+        $finding = null;
+        $this->answersOfPackage = [];
+        foreach ($questions as $question) {
+            $this->asked = $question;
+            $answers = array_map(static fn (Worker $worker): array => $worker->nextAnswer(), $this->workers);
+            ++$this->questions;
+            $this->answersOfPackage[] = $answers['package'];
+            $finding ??= $this->judge($question, $answers);
+        }
+        $logged = array_map(static fn (Worker $worker): array => ['returned' => $worker->newLogLines()], $this->workers);
+        return $finding ?? $this->judge(new Question('error_log'), $logged);
+    }
+
+    /**
+     * Asks the package for copies of what was published, in its other sources.
+     *
+     * @throws Died
+     */
+    private function askElsewhere(): ?Finding
+    {
+        $snapshot = $this->history->justPublished;
+        if ($this->settings !== [] || $snapshot?->text('set_name') !== $this->set) {
+            return null;
+        }
+        $keys = new ArrayOf([...$this->random->some($this->history->truth->certain, 100), ...(new Arguments($this->random))->keys(100)]);
+        $questions = static fn (string $set): array => [
+            new Question('mayContainMany', [$keys], [$set, null, false]), new Question('availability', [], [$set, null, false]),
+        ];
+        $finding = $this->ask($questions($this->set));
+        $expected = $this->answersOfPackage;
+        foreach ($this->stage->sources->copy($snapshot, $this->set . '-' . count($this->steps)) as $set => $source) {
+            $answers = $this->askPackage(new Question('use', [$source]), ...$questions($set));
+            $wrong = Comparison::difference($expected, array_slice($answers, 1));
+            $finding ??= $wrong === null ? null : new Finding($this, $questions($set)[0], "in another source: $wrong");
+        }
+        $this->askPackage(new Question('use', ['directory:' . SharedMemory::directory()]));
+        $this->workers['package']->newLogLines();
+        $this->stage->sources->remove($this->set);
+        return $finding;
+    }
+
+    /**
+     * @return list<array<string, mixed>>
+     * @throws Died
+     */
+    private function askPackage(Question ...$questions): array
+    {
+        $this->asked = $questions[0];
+        $this->workers['package']->ask($questions);
+        return array_map(fn (): array => $this->workers['package']->nextAnswer(), $questions);
+    }
+
+    /** @param array{extension: array<string, mixed>, package: array<string, mixed>} $answers */
+    private function judge(Question $question, array $answers): ?Finding
+    {
+        $answers = $this->agreed->alike($question, $answers);
+        $wrong = Comparison::difference(...$answers);
+        foreach ($answers as $implementation => $answer) {
+            $untruth = $this->history->truth->violation($question, $answer);
+            $wrong = $untruth === null ? $wrong : "the $implementation lies: $untruth";
+            $notices = preg_grep('/ Passing null to parameter /', $answer['notices'] ?? [], PREG_GREP_INVERT);
+            $wrong = $notices === [] ? $wrong : "the $implementation lets PHP say: " . reset($notices);
+        }
+        return $wrong === null ? null : new Finding($this, $question, $wrong);
+    }
+
+    /** @return array<string, string> */
+    private static function drawSettings(Random $random): array
+    {
+        return match ($random->weighted(['none' => 82, 'throw' => 10, 'owner' => 3, 'enabled' => 2, 'open_basedir' => 3])) {
+            'none' => [],
+            'throw' => ['keysieve.on_unavailable' => 'throw'],
+            'owner' => ['keysieve.owner' => $random->of(['nobody', '54321', '0'])],
+            'enabled' => ['keysieve.enabled' => $random->of(self::SWITCHES)],
+            'open_basedir' => ['open_basedir' => SharedMemory::directory()],
+        };
+    }
+}

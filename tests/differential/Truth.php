@@ -1,0 +1,79 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Differential;
+
+/** What must be true of every answer about a set, as far as it is known. */
+final class Truth
+{
+    /** @var list<string> keys that are in the set: no answer may be absent */
+    public array $certain = [];
+    /** @var list<string> keys that are absent whenever the set is ready */
+    public array $absent = [];
+    /** Whether the current publication cannot be read, and no other may answer. */
+    private bool $nothingIsAbsent = false;
+
+    /** If it cannot be read, the publication before goes on answering as long as it may. */
+    public function publish(Content $content, bool $hasPrevious): void
+    {
+        $this->nothingIsAbsent = !$content->isReadable && (!$hasPrevious || $this->nothingIsAbsent);
+        $this->certain = $content->isReadable ? $content->keys : self::common($content->keys, $this->certain);
+        $this->absent = $content->absent;
+    }
+
+    /** @param list<string> $keys the layer that has them takes other keys for them, too */
+    public function add(array $keys): void
+    {
+        array_push($this->certain, ...$keys);
+        $this->absent = [];
+    }
+
+    /** @param list<string> $before keys that were certain before the last publication: if it cannot be read now, older ones may answer */
+    public function doubt(array $before): void
+    {
+        $this->certain = self::common($this->certain, $before);
+        $this->nothingIsAbsent = false;
+    }
+
+    public function forget(): void
+    {
+        $this->certain = $this->absent = [];
+        $this->nothingIsAbsent = false;
+    }
+
+    /**
+     * @param array<string, mixed> $answer
+     * @return ?string what is not true; null: nothing
+     */
+    public function violation(Question $question, array $answer): ?string
+    {
+        if ($question->call !== 'mayContainMany' || !isset($answer['returned'])) {
+            return null;
+        }
+        $isReady = in_array(false, $answer['returned'], true);
+        [$certain, $absent] = [array_flip($this->certain), array_flip($this->absent)];
+        foreach (array_intersect_key($question->arguments[0]->elements, $answer['returned']) as $index => $key) {
+            $key = $key instanceof KeyOf ? $key->bytes : $key;
+            $maybe = $answer['returned'][$index];
+            if (!$maybe && ($this->nothingIsAbsent || (is_string($key) && isset($certain[$key])))) {
+                return Shown::value($key) . ' is absent';
+            }
+            if ($maybe && $isReady && is_string($key) && isset($absent[$key])) {
+                return Shown::value($key) . ' is maybe, though it is known to be absent';
+            }
+        }
+        return null;
+    }
+
+    /**
+     * @param list<string> $keys
+     * @param list<string> $others
+     * @return list<string>
+     */
+    private static function common(array $keys, array $others): array
+    {
+        $isOther = array_flip($others);
+        return array_values(array_filter($keys, static fn (string $key): bool => isset($isOther[$key])));
+    }
+}
