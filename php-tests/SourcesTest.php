@@ -493,22 +493,6 @@ final class SourcesTest extends TestCase
         self::assertSame("[[true,false]]\n[[false,true]]\n", $script->output, $script->errors);
     }
 
-    /** While nothing is published there, what is open goes on answering. */
-    public function testAMissingPageIsSeenAsSuchWhereverTheCodeLies(): void
-    {
-        SharedMemory::put('taken-away', ['apple']);
-        $directory = SharedMemory::directory();
-        $script = PhpScript::run(<<<PHP
-            \$set = new Set('taken-away');
-            ini_set('open_basedir', '$directory');
-            \$first = \$set->mayContainMany(['apple', 'pear']);
-            rename('$directory/taken-away', '$directory/taken-away.old');
-            KeySieve\\begin_request();
-            echo json_encode([\$first, \$set->mayContainMany(['apple', 'pear']), \$set->info()->trouble]);
-            PHP);
-        self::assertSame('[[true,false],[true,false],null]', $script->output, $script->errors);
-    }
-
     /** As the extension, which opens the folder to know whose it is. */
     public function testAFolderThatMayOnlyBeSearchedIsRefused(): void
     {

@@ -10,8 +10,6 @@ final class File implements Bytes
     private const TYPE = 0170000;
     private const REGULAR = 0100000;
     private const REFUSED = 'open_basedir restriction in effect';
-    private const ENOENT = 2;
-    private const ENOTDIR = 20;
 
     private static ?\Closure $note = null;
     private static ?string $warning = null;
@@ -68,7 +66,10 @@ final class File implements Bytes
             $status = self::quietly($path, static fn () => lstat($path));
         } catch (Failure) {
             $reason = self::whyNotOpened($path);
-            if ($reason !== self::REFUSED && self::isReasonOfMissing($reason)) {
+            // lstat() gives no reason, and that of fopen() is a text in the language of the process: so compare it with those of
+            // files that cannot be there.
+            $missing = [self::whyNotOpened(__FILE__ . '.none'), self::whyNotOpened(__FILE__ . '/none')];
+            if ($reason !== self::REFUSED && in_array($reason, $missing, true)) {
                 return null;
             }
             throw Failure::unreadable("$path: " . ($reason ?? 'has just appeared'));
@@ -159,26 +160,6 @@ final class File implements Bytes
     private static function identityOf(?array $status): array
     {
         return [$status['dev'] ?? null, $status['ino'] ?? null];
-    }
-
-    /**
-     * lstat() gives no reason, and that of fopen() is a text in the language of the process, or of a wrapper: so it is compared with
-     * those of files that cannot be there. They are next to this one, unless it may not be read. Sockets say it too, with a number.
-     */
-    private static function isReasonOfMissing(?string $reason): bool
-    {
-        $isReadable = self::whyNotOpened(__FILE__) === null;
-        if ($isReadable && in_array($reason, [self::whyNotOpened(__FILE__ . '.none'), self::whyNotOpened(__FILE__ . '/none')], true)) {
-            return true;
-        }
-        if (!function_exists('stream_socket_client')) {
-            return false;
-        }
-        set_error_handler(self::$note ??= self::note(...));
-        stream_socket_client('unix:///.none', $one, $noFile);
-        stream_socket_client('unix:///dev/null/none', $other, $noFolder);
-        restore_error_handler();
-        return [$one, $other] === [self::ENOENT, self::ENOTDIR] && in_array($reason, [$noFile, $noFolder], true);
     }
 
     private static function whyNotOpened(string $path): ?string
