@@ -65,10 +65,12 @@ final class File implements Bytes
         try {
             $status = self::quietly($path, static fn () => lstat($path));
         } catch (Failure) {
+            clearstatcache(true, dirname($path)); // else fopen() takes it for a folder still, and has another reason
             $reason = self::whyNotOpened($path);
             // lstat() gives no reason, and that of fopen() is a text in the language of the process: so compare it with those of
-            // files that cannot be there.
-            $missing = [self::whyNotOpened(__FILE__ . '.none'), self::whyNotOpened(__FILE__ . '/none')];
+            // files that cannot be there. They are next to this one, which open_basedir allows, unless it cannot be read.
+            $known = self::whyNotOpened(__FILE__) === null ? __FILE__ : '/dev/null';
+            $missing = [self::whyNotOpened("$known.none"), self::whyNotOpened("$known/none")];
             if ($reason !== self::REFUSED && in_array($reason, $missing, true)) {
                 return null;
             }
