@@ -117,7 +117,8 @@ TEST_F(SetRefresherOfACopy, CannotBePushedWhatALogWithoutPointerLacks) {
 
 TEST_F(SetRefresherOfACopy, CanBePushedToBesideADamagedLog) {
   std::ofstream(folder_ + "/" + log_) << std::string(500, 'x');
-  EXPECT_EQ(site_.push("tags", kMoreKeys).generation, 2U);
+  const LogPosition adds_from = read_pointer(*open_store("dir:" + folder_), "tags")->current->adds_from;
+  EXPECT_EQ(site_.push(build_snapshot("tags", kMoreKeys, 1'700'000'100, 0.01, adds_from)).generation, 2U);
 }
 
 // The live generation then needs adds that were trimmed, and this host has had them.
