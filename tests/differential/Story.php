@@ -131,7 +131,8 @@ final class Story
         $answers = $this->agreed->alike($question, $answers);
         $wrong = Comparison::difference(...$answers);
         foreach ($answers as $implementation => $answer) {
-            $untruth = $this->history->truth->violation($question, $answer);
+            $isAboutTheSet = ($question->set[0] ?? '') === $this->set;
+            $untruth = $isAboutTheSet ? $this->history->truth->violation($question, $answer) : null;
             $wrong = $untruth === null ? $wrong : "the $implementation lies: $untruth";
             $notices = preg_grep('/ Passing null to parameter /', $answer['notices'] ?? [], PREG_GREP_INVERT);
             $wrong = $notices === [] ? $wrong : "the $implementation lets PHP say: " . reset($notices);

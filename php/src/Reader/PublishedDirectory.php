@@ -29,8 +29,11 @@ final class PublishedDirectory implements Source
 
     public function follow(int $now, bool $looks): bool
     {
-        $before = [$this->control, $this->published, $this->controlTrouble];
-        [$control, $published, $controlTrouble] = $looks || $this->control === null ? $this->followControl(...$before) : $before;
+        [$control, $published, $controlTrouble] = [$this->control, $this->published, $this->controlTrouble];
+        $before = $this->known();
+        if ($looks || $control === null) {
+            [$control, $published, $controlTrouble] = $this->followControl($control, $published);
+        }
         try {
             $current = $control?->current() ?? 0;
             if (!$looks && $current === $this->settledWord) {
@@ -44,8 +47,8 @@ final class PublishedDirectory implements Source
         } catch (Failure $failure) {
             [$current, $isBehind, $bypassedBy, $controlTrouble] = [null, false, 0, $failure];
         }
-        if ([$this->control, $this->published, $this->controlTrouble] !== $before) {
-            return $this->follow($now, $looks); // a signal handler or another coroutine has followed meanwhile
+        if ($this->known() !== $before) {
+            return $this->follow($now, $looks);
         }
         [$this->control, $this->published, $this->controlTrouble, $this->bypassedBy] = [$control, $published, $controlTrouble, $bypassedBy];
         if ($published !== null) {
@@ -54,6 +57,12 @@ final class PublishedDirectory implements Source
         $this->settledWord = $published?->number === $current && !$isBehind ? $current : null;
         $this->availability = $this->availabilityAt($now, $isBehind);
         return true;
+    }
+
+    /** What a signal handler or another coroutine that follows may change while this one reads. */
+    private function known(): array
+    {
+        return [$this->control, $this->published, $this->controlTrouble === null];
     }
 
     public function availability(): Availability
