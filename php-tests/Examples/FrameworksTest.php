@@ -351,9 +351,10 @@ final class FrameworksTest extends TestCase
         $code = <<<'PHP'
             App::cacheSettings(['keysieve' => ['sets' => ['shop' => null]]]);
             $app = App::boot();
-            echo json_encode([$app->bound('keysieve.shop'), $app->bound(KeySieve\Validation\BreachedPasswords::class)]);
+            echo json_encode([$app->bound('keysieve.shop'), $app->bound(KeySieve\Validation\BreachedPasswords::class), $app['config']['keysieve']]);
             PHP;
-        self::assertSame('[true,false]', $this->code($framework, $code));
+        $settings = '{"sets":{"shop":null},"disposable_domains":null,"breached_passwords":null}';
+        self::assertSame("[true,false,$settings]", $this->code($framework, $code));
     }
 
     /** @dataProvider laravel */

@@ -42,8 +42,7 @@ double loss_of(const RollbackPlan& plan) {
 
 void say_passed_over(const RollbackPlan& plan) {
   for (const SnapshotRecord& record : plan.passed_over) {
-    fmt::print(stderr,
-               "keysieve: passed over {}: it had lost so many keys that loaders may have refused it\n",
+    fmt::print(stderr, "keysieve: passed over {}: it has so few keys that loaders have probably refused it\n",
                summary(record));
   }
 }
@@ -76,7 +75,7 @@ void list_kept(const RollbackOptions& options, Store& store) {
     const auto loss = suspect_loss(*pointer, record);
     list.push_back(to_json(record, is_current, loss));
     std::string state = is_current ? "current" : "kept";
-    if (loss) state += fmt::format(", lost {} of its keys", format_share(*loss));
+    if (loss) state += fmt::format(", {} fewer keys", format_share(*loss));
     table.add({std::to_string(record.generation), state, format_moment(record.as_of),
                format_count(record.key_count), record.kind, format_bytes(record.bytes),
                record.restores == 0 ? "-" : std::to_string(record.restores)});
@@ -154,15 +153,15 @@ int run(const RollbackOptions& options) {
 
 void add_rollback(CLI::App& program, Outcome& outcome) {
   auto options = std::make_shared<RollbackOptions>();
-  CLI::App* verb =
-      add_verb(program, "rollback", "Make an older generation in a store the current one again",
-               "  keysieve rollback tags --list lmdb:/var/lib/keysieve\n"
-               "  keysieve rollback tags lmdb:/var/lib/keysieve\n"
-               "  keysieve rollback tags --to 41 --yes redis://cache:6379/2\n"
-               "Every loader that follows the store takes it at once, even with fewer keys. Keys that were\n"
-               "added since it was built stay. A generation that lost more than 20 % of its keys is passed\n"
-               "over: loaders have probably refused it. --list marks it, and --to takes it. rollback asks "
-               "first on a terminal; exit status 1 if you decline.");
+  CLI::App* verb = add_verb(
+      program, "rollback", "Make an older generation in a store the current one again",
+      "  keysieve rollback tags --list lmdb:/var/lib/keysieve\n"
+      "  keysieve rollback tags lmdb:/var/lib/keysieve\n"
+      "  keysieve rollback tags --to 41 --yes redis://cache:6379/2\n"
+      "Every loader that follows the store takes it at once, even with fewer keys. Keys that were\n"
+      "added since it was built stay. A generation with 20 % fewer keys than the current one is passed\n"
+      "over: loaders have probably refused it. --list marks it, and --to takes it. rollback asks "
+      "first on a terminal; exit status 1 if you decline.");
   add_argument_and_url(verb, "SET", options->set_name, "Name of the set", options->store_url);
   auto* to = add_parsed(verb, "--to", options->to, parse_count, "Go back to this one [the one before]")
                  ->type_name("GENERATION");

@@ -113,6 +113,7 @@ void remove_garbage(Store& store, const std::string& set_name, const PointerReco
 
 void trim_adds(Store& store, const std::string& set_name, const PointerRecord& pointer) {
   if (!store.abilities().log) return;
+  // Also if nothing is to be trimmed: it removes what a killed writer has left at the end of a file.
   store.trim(adds_log(store, set_name), pointer.adds_trimmed_to);
 }
 

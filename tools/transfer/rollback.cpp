@@ -15,27 +15,9 @@ std::string list_of_kept(const PointerRecord& pointer) {
   std::string list = std::to_string(pointer.current->generation) + " (current)";
   for (const SnapshotRecord& older : pointer.previous) {
     list += ", " + std::to_string(older.generation);
-    if (const auto loss = suspect_loss(pointer, older))
-      list += " (lost " + format_share(*loss) + " of its keys)";
+    if (const auto loss = suspect_loss(pointer, older)) list += " (" + format_share(*loss) + " fewer keys)";
   }
   return list;
-}
-
-// The number under which it was pushed.
-std::uint64_t pushed_as(const SnapshotRecord& record) {
-  return record.restores != 0 ? record.restores : record.generation;
-}
-
-// The generation that was current when this one was pushed, or the newest kept one before that.
-const SnapshotRecord* kept_before(const PointerRecord& pointer, const SnapshotRecord& record) {
-  const SnapshotRecord* before = nullptr;
-  const auto look_at = [&](const SnapshotRecord& other) {
-    if (pushed_as(other) >= pushed_as(record)) return;
-    if (before == nullptr || pushed_as(other) > pushed_as(*before)) before = &other;
-  };
-  look_at(*pointer.current);
-  for (const SnapshotRecord& older : pointer.previous) look_at(older);
-  return before;
 }
 
 bool is_done(const PointerRecord& pointer, const RollbackPlan& plan) {
@@ -80,9 +62,7 @@ std::optional<std::string> loss_of_counters(Store& store, const std::string& set
 }  // namespace
 
 std::optional<double> suspect_loss(const PointerRecord& pointer, const SnapshotRecord& kept) {
-  const SnapshotRecord* before = kept_before(pointer, kept);
-  if (before == nullptr) return std::nullopt;
-  const double loss = share_lost(before->key_count, kept.key_count);
+  const double loss = share_lost(pointer.current->key_count, kept.key_count);
   return loss > kDefaultMaxShrink ? std::optional(loss) : std::nullopt;
 }
 
@@ -102,9 +82,8 @@ RollbackPlan plan_rollback(Store& store, const std::string& set_name, std::optio
     if (!to) plan.passed_over.push_back(older);
   }
   if (!to) {
-    const std::string reason = plan.passed_over.empty()
-                                   ? "nothing older is kept"
-                                   : "what is older has lost too many keys; --to takes it";
+    const std::string reason = plan.passed_over.empty() ? "nothing older is kept"
+                                                        : "what is older has far fewer keys; --to takes it";
     throw Error(ErrorKind::MissingInput, source + ": " + reason + "; kept: " + list_of_kept(*pointer));
   }
   throw Error(ErrorKind::Usage, source + ": generation " + std::to_string(*to) +

@@ -13,12 +13,11 @@ namespace keysieve {
 struct RollbackPlan {
   SnapshotRecord current;
   SnapshotRecord target;
-  std::vector<SnapshotRecord> passed_over{};  // newer than the target, but suspect
+  std::vector<SnapshotRecord> passed_over{};  // newer than the target, but with far fewer keys
 };
 
-// Returns the share of its keys that a kept generation has lost against the one before it, if that is more
-// than the default guard allows: then loaders have probably refused it. Nothing if it has not lost so many,
-// or the one before is not kept.
+// Returns the share of the current keys that a kept generation lacks, if that is more than the default guard
+// allows: then loaders have probably refused it. Else nothing.
 std::optional<double> suspect_loss(const PointerRecord& pointer, const SnapshotRecord& kept);
 
 // `to` is a generation that the store keeps; nothing: the newest one before the current that has no suspect

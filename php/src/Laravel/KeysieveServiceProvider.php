@@ -34,7 +34,9 @@ final class KeysieveServiceProvider extends ServiceProvider
     public function register(): void
     {
         // mergeConfigFrom() does nothing if the configuration is cached, perhaps from before this package came.
-        $config = ($this->app->make('config')->get('keysieve') ?? []) + require __DIR__ . '/keysieve.php';
+        $settings = $this->app->make('config');
+        $config = ($settings->get('keysieve') ?? []) + require __DIR__ . '/keysieve.php';
+        $settings->set('keysieve', $config);
         if ($config['sets'] !== [] && array_is_list($config['sets'])) {
             throw new \InvalidArgumentException('config/keysieve.php: "sets" must be name => key profile, or name => null');
         }

@@ -132,7 +132,7 @@ final class AddsLog
             $length = unpack('V', $payload, $at + 16)[1];
             $at += self::ENTRY_BYTES;
             if ($length === self::NO_KEY) {
-                $this->trimmedTo = $position;
+                $this->trimmedTo = $this->offset === 0 && $at === self::ENTRY_BYTES ? $position : $this->trimmedTo;
                 continue;
             }
             if (strlen($payload) < $at + $length) {

@@ -13,6 +13,8 @@ final class File implements Bytes
 
     private static ?\Closure $note = null;
     private static ?string $warning = null;
+    /** @var array<?string> why a file that is not there cannot be opened */
+    private static array $missing = [];
 
     private bool $isBusy = false; // between a seek and a read, where a signal handler or another coroutine may want to read, too
 
@@ -67,11 +69,7 @@ final class File implements Bytes
         } catch (Failure) {
             clearstatcache(true, dirname($path)); // else fopen() takes it for a folder still, and has another reason
             $reason = self::whyNotOpened($path);
-            // lstat() gives no reason, and that of fopen() is a text in the language of the process: so compare it with those of
-            // files that cannot be there. They are next to this one, which open_basedir allows, unless it cannot be read.
-            $known = self::whyNotOpened(__FILE__) === null ? __FILE__ : '/dev/null';
-            $missing = [self::whyNotOpened("$known.none"), self::whyNotOpened("$known/none")];
-            if ($reason !== self::REFUSED && in_array($reason, $missing, true)) {
+            if (self::isReasonOfMissing($reason)) {
                 return null;
             }
             throw Failure::unreadable("$path: " . ($reason ?? 'has just appeared'));
@@ -162,6 +160,22 @@ final class File implements Bytes
     private static function identityOf(?array $status): array
     {
         return [$status['dev'] ?? null, $status['ino'] ?? null];
+    }
+
+    /**
+     * lstat() gives no reason, and that of fopen() is a text in the language of the process: so it is compared with those of files
+     * that cannot be there. They are next to this one, which open_basedir allows, unless it cannot be read.
+     */
+    private static function isReasonOfMissing(?string $reason): bool
+    {
+        if ($reason === null || $reason === self::REFUSED) {
+            return false;
+        }
+        if (!in_array($reason, self::$missing, true)) { // the language may have changed
+            $known = !str_contains(__FILE__, '://') && self::whyNotOpened(__FILE__) === null ? __FILE__ : '/dev/null';
+            self::$missing = [self::whyNotOpened("$known.none"), self::whyNotOpened("$known/none")];
+        }
+        return in_array($reason, self::$missing, true);
     }
 
     private static function whyNotOpened(string $path): ?string

@@ -88,7 +88,8 @@ void Site::add(const std::string& set_name, KeyRange keys, const std::string& ur
 
 SnapshotRecord Site::roll_back(const std::string& set_name, const std::string& url) const {
   const auto store = open_store(url);
-  return rollback(*store, set_name, plan_rollback(*store, set_name)).record;
+  const std::uint64_t before = read_pointer(*store, set_name)->previous.at(0).generation;
+  return rollback(*store, set_name, plan_rollback(*store, set_name, before)).record;
 }
 
 void Site::damage(const std::string& set_name, const SnapshotRecord& record) const {

@@ -123,6 +123,7 @@ bool AddsReader::has_lost_entries(Store& store) {
   seen_ = {};
   read_from_ = seen_;
   received_ = {};
+  hole_ = {};
   return true;
 }
 

@@ -36,11 +36,6 @@ SnapshotHeader header_of(const Candidate& candidate) {
   return SnapshotView::decode(candidate.snapshot.get(), "snapshot", Check::Tables).header();
 }
 
-NeededAdds adds_needed_by_snapshot(const Candidate& candidate) {
-  const SnapshotHeader header = header_of(candidate);
-  return adds_needed_by(header.adds_from, header.as_of);
-}
-
 class Stopwatch {
  public:
   [[nodiscard]] double seconds() const noexcept {
@@ -120,25 +115,27 @@ Outcome SetRefresher::follow_pointer(Publisher& publisher, const StoreRecords& r
 Outcome SetRefresher::replace(Publisher& publisher, const PointerRecord& pointer, SteadyTime now) {
   const SnapshotRecord& current = *pointer.current;
   if (is_put_off(current, now)) return put_off_->outcome;
+  if (const auto error = error_of([&] { source_.check_follows(pointer, live_); })) {
+    return put_off_refused(current, *error, Again::AfterBackoff, now);
+  }
+  // Before the download, which may be large, and before it is saved: what is in the cache is published
+  // without a look at the log.
+  if (const auto error = error_of([&] { read_adds_of(current, now); })) return cannot_follow(*error);
   std::optional<Candidate> candidate;
   const auto fetch_error = error_of([&] {
-    source_.check_follows(pointer, live_);
     candidate = fetch(pointer, now);
-    // The pull may have found another record than the look.
+    if (candidate->record == current) return;
+    // The pull has found another record than the look.
     PointerRecord pulled = pointer;
     pulled.current = candidate->record;
     source_.check_follows(pulled, live_);
+    read_adds_of(candidate->record, now);
   });
   if (fetch_error && !is_refusal(*fetch_error)) return cannot_follow(*fetch_error);
   if (fetch_error) return put_off_refused(current, *fetch_error, Again::AfterBackoff, now);
   if (const auto error = error_of([&] { source_.check(*candidate, live_); })) {
     return put_off_refused(candidate->record, *error, Again::Never, now);
   }
-  const NeededAdds needed = adds_needed_by_snapshot(*candidate);
-  if (const auto error = error_of([&] { read_adds(needed, AddsReader::Amount::All, now); })) {
-    return cannot_follow(*error);
-  }
-  // Not before: what is in the cache is published without a look at the log.
   if (!candidate->is_cached) source_.save(candidate->record.generation, candidate->snapshot.get(), now);
   if (const auto error = error_of([&] { publish(publisher, *candidate); })) {
     return put_off(candidate->record, cannot_publish(*error), Again::AfterBackoff, now);
@@ -244,7 +241,9 @@ std::optional<Candidate> SetRefresher::checked_from_cache(SteadyTime now) {
   std::optional<Candidate> candidate = source_.newest_cached();
   if (!candidate) return candidate;
   source_.check(*candidate, live_);
-  if (!adds_.is_complete()) read_adds(adds_needed_by_snapshot(*candidate), AddsReader::Amount::All, now);
+  if (adds_.is_complete()) return candidate;
+  const SnapshotHeader header = header_of(*candidate);
+  read_adds(adds_needed_by(header.adds_from, header.as_of), AddsReader::Amount::All, now);
   return candidate;
 }
 
@@ -293,6 +292,10 @@ void SetRefresher::apply(const StoreBypasses& bypasses) {
     clear_store_bypass(publishing_.directory, config_.name);
   }
   log_.say_bypass(until);
+}
+
+void SetRefresher::read_adds_of(const SnapshotRecord& record, SteadyTime now) {
+  read_adds(adds_needed_by(record.adds_from, record.as_of), AddsReader::Amount::All, now);
 }
 
 void SetRefresher::read_adds(const NeededAdds& needed, AddsReader::Amount amount, SteadyTime now) {

@@ -86,6 +86,7 @@ class SetRefresher {
 
   StoreRecords ask_store(SteadyTime now);
   void apply(const StoreBypasses& bypasses);
+  void read_adds_of(const SnapshotRecord& record, SteadyTime now);
   void read_adds(const NeededAdds& needed, AddsReader::Amount amount, SteadyTime now);
   void forget_adds(const LogPosition& up_to);
 
