@@ -91,7 +91,7 @@ final class SourcesTest extends TestCase
             \$keysieve('push $next $store');
             \$later(1);
             \$tell('pushed again');
-            \$keysieve('rollback --yes fruits $store');
+            \$keysieve('rollback --yes --to 1 fruits $store');
             \$later(1);
             \$tell('rolled back');
             \$keysieve('bypass --store $store fruits');
