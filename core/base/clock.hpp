@@ -13,6 +13,13 @@ constexpr bool is_moment(UnixSeconds seconds) noexcept {
   return seconds >= 0 && seconds <= kFarthestMoment;
 }
 
+// A moment that another host's clock calls past may be ahead of this one's by a few minutes. Beyond that, one
+// of the clocks is wrong.
+inline constexpr UnixSeconds kClockDifference = 600;
+constexpr bool is_future(UnixSeconds moment, UnixSeconds now) noexcept {
+  return moment > now + kClockDifference;
+}
+
 // Out of line, because <chrono> is a long header and no lookup reads a clock.
 UnixSeconds unix_now() noexcept;
 std::int64_t unix_now_ms() noexcept;

@@ -46,15 +46,24 @@ void check_keys(const AddOptions& options) {
   }
 }
 
-void append_all(const AddOptions& options, AddsWriter& writer) {
-  for (const std::string& key : options.keys_and_url) writer.add(key);
-  if (!options.key_path.empty()) {
-    ProgressLine progress("adding " + key_source(options.key_path));
-    const KeysRead read = read_keys(options.key_path, options.format, [&](std::string_view key) {
-      writer.add(key);
-      progress.show_keys(writer.appended());
-    });
-    if (!options.allow_suspect_keys) warn_of_suspect_keys(options.key_path, read);
+// Reads the whole list before anything is added: a list that turns out to be wrong adds nothing.
+std::vector<std::string> all_keys(AddOptions& options) {
+  std::vector<std::string> keys = std::move(options.keys_and_url);
+  if (options.key_path.empty()) return keys;
+  ProgressLine progress("reading " + key_source(options.key_path));
+  const KeysRead read = read_keys(options.key_path, options.format, [&](std::string_view key) {
+    keys.emplace_back(key);
+    progress.show_keys(keys.size());
+  });
+  check_suspect_keys(options.key_path, read, options.allow_suspect_keys);
+  return keys;
+}
+
+void append_all(const std::vector<std::string>& keys, AddsWriter& writer) {
+  ProgressLine progress("adding");
+  for (const std::string& key : keys) {
+    writer.add(key);
+    progress.show_keys(writer.appended());
   }
   writer.finish();
 }
@@ -75,7 +84,7 @@ void add(AddOptions& options) {
   // Does not create a store: keys that are added to a mistyped path would never be seen.
   const auto store = open_given_store(url, StoreUse::Append);
   AddsWriter writer(*store, options.set_name);
-  append_all(options, writer);
+  append_all(all_keys(options), writer);
   if (was_never_pushed(*store, options.set_name)) {
     print_warning(store->name() + ": set \"" + options.set_name +
                   "\" was never pushed; what is added waits for its first build");

@@ -161,7 +161,7 @@ void read_list(const BuildOptions& options, const std::string& path, const Snaps
         const std::uint64_t given = add(thread, keys);
         if (thread == 0) progress.show_keys(given);
       });
-  if (!options.allow_suspect_keys) warn_of_suspect_keys(path, read);
+  check_suspect_keys(path, read, options.allow_suspect_keys);
 }
 
 void read_all_keys(const BuildOptions& options, SnapshotBuilder& builder) {

@@ -93,12 +93,17 @@ void add_key_format(CLI::App* verb, KeyFileFormat& format) {
 
 void add_allow_suspect_keys(CLI::App* verb, bool& allow) {
   verb->add_flag("--allow-suspect-keys", allow,
-                 "Do not warn when the first lines look quoted, padded with spaces, or like a table");
+                 "Accept a list whose lines look like anything but keys: quoted, padded, a table, CSV, JSON, "
+                 "HTML, not UTF-8, or a program's error message");
 }
 
-void warn_of_suspect_keys(const std::string& key_path, const KeysRead& read) {
-  for (const std::string& suspicion : read.suspicions) {
-    print_warning(key_source(key_path) + ": " + suspicion + " (--allow-suspect-keys if that is intended)");
+void check_suspect_keys(const std::string& key_path, const KeysRead& read, bool allow) {
+  if (allow) return;
+  const std::string option = " (--allow-suspect-keys if that is intended)";
+  for (const Suspicion& suspicion : read.suspicions) {
+    const std::string text = key_source(key_path) + ": " + suspicion.sentence + option;
+    if (suspicion.is_grave) throw Error(ErrorKind::Data, text);
+    print_warning(text);
   }
 }
 

@@ -70,9 +70,10 @@ void add_json(CLI::App* verb, bool& json);
 void add_directory(CLI::App* verb, std::string& directory);
 // -0 and --allow-cr.
 void add_key_format(CLI::App* verb, KeyFileFormat& format);
-// --allow-suspect-keys, for verbs that put a list of keys into a set, and the warning that it silences.
+// --allow-suspect-keys, for verbs that put a list of keys into a set, and what it allows. Throws Data if the
+// list is probably wrong; prints a warning for less.
 void add_allow_suspect_keys(CLI::App* verb, bool& allow);
-void warn_of_suspect_keys(const std::string& key_path, const KeysRead& read);
+void check_suspect_keys(const std::string& key_path, const KeysRead& read, bool allow);
 // --as-of, which cannot be in the future.
 void add_as_of(CLI::App* verb, std::optional<UnixSeconds>& as_of, const std::string& help);
 

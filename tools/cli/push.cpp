@@ -24,6 +24,7 @@ struct PushOptions {
   std::string store_url;
   KeyFileFormat format;
   GuardOptions guards;
+  bool allow_as_of = false;
   bool json = false;
 };
 
@@ -44,7 +45,8 @@ MappedRegion map_counters_of(const std::string& snapshot_path, const SnapshotVie
 }
 
 PushResult push_file(const PushOptions& options, Store& store) {
-  const Guards guards = options.guards.guards(options.format);
+  Guards guards = options.guards.guards(options.format);
+  guards.allow_as_of = options.allow_as_of;
   const SnapshotFile file(options.path, Check::Everything);
   const MappedRegion counters = map_counters_of(options.path, file.view());
   ProgressLine progress("pushing to " + store.name());
@@ -78,6 +80,10 @@ void add_push(CLI::App& program, Outcome& /*outcome*/) {
                "'redis://builder@cache:6379/2?password_file=/etc/keysieve/builder.password'");
   add_argument_and_url(verb, "FILE", options->path, "Snapshot file", options->store_url);
   add_guards(verb, options->guards);
+  verb->add_flag("--allow-as-of", options->allow_as_of,
+                 "Push keys that were read before those of the current generation, or that are as of a "
+                 "moment in the future: keys added since may be absent")
+      ->group("Guards");
   add_key_format(verb, options->format);
   add_json(verb, options->json);
   verb->callback([options] {

@@ -38,8 +38,10 @@ std::string format_age(UnixSeconds moment, UnixSeconds now) {
 }
 
 std::string ago_if_any(UnixSeconds moment, UnixSeconds now) {
-  const std::string age = format_age(moment, now);
-  return moment == 0 ? "-" : age.substr(0, age.find(' ')) + " ago";
+  if (moment == 0) return "-";
+  const std::string span = format_duration(std::chrono::seconds(std::abs(now - moment)));
+  const std::string longest_unit = span.substr(0, span.find(' '));
+  return moment > now ? "in " + longest_unit : longest_unit + " ago";
 }
 
 std::string share_if_any(const std::optional<std::uint64_t>& part, std::uint64_t whole) {

@@ -35,7 +35,7 @@ std::vector<std::string> read_lists(const std::vector<std::string>& paths, const
       keys.emplace_back(key);
       progress.show_keys(keys.size());
     });
-    if (!options.allow_suspect_keys) warn_of_suspect_keys(path, read);
+    check_suspect_keys(path, read, options.allow_suspect_keys);
   }
   return keys;
 }

@@ -22,7 +22,8 @@ constexpr UnixSeconds kOldKeys = 172'800;          // 48 h, as the alert Keysiev
 constexpr UnixSeconds kClockTolerance = 5;
 
 std::string age(UnixSeconds moment, UnixSeconds now) {
-  return format_duration(std::chrono::seconds(std::max<UnixSeconds>(0, now - moment))) + " ago";
+  const std::string span = format_duration(std::chrono::seconds(std::abs(now - moment)));
+  return moment > now ? "in " + span : span + " ago";
 }
 
 // Write permission does not count if a sticky bit keeps users to their own files, or if the mount is
@@ -88,11 +89,17 @@ void check_state(const std::string& directory, const SetStatus& set, UnixSeconds
 
 void check_ages(const std::string& subject, const PublicationStatus& set, const LoaderConfig* config,
                 UnixSeconds now, Findings& findings) {
-  const UnixSeconds latest = std::max({set.published_at, set.heartbeat, set.as_of});
-  if (latest > now + kClockTolerance) {
+  struct Moment {
+    std::string_view what;
+    UnixSeconds at;
+  };
+  for (const auto& [what, at] :
+       {Moment{"its keys are as of", set.as_of}, Moment{"it was published at", set.published_at},
+        Moment{"its loader gave a sign of life at", set.heartbeat}}) {
+    if (at <= now + kClockTolerance) continue;
     findings.fail(
         subject, FactCode::Clock,
-        fmt::format("it is {}, but something here is from {}", format_moment(now), format_moment(latest)));
+        fmt::format("{} {}, which is in the future: now is {}", what, format_moment(at), format_moment(now)));
   }
   if (set.valid_until == 0 && now - set.as_of > kOldKeys) {
     findings.warn(subject, FactCode::OldKeys, "its keys are from " + age(set.as_of, now));

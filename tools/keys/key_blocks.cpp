@@ -20,6 +20,9 @@ constexpr std::size_t kReadBytes = std::size_t{256} * 1024;
 // Some thousand lines, more than enough to see what a list looks like.
 constexpr std::size_t kBeginningBytes = std::size_t{64} * 1024;
 
+// Enough for the message with which a program ends that fails half-way.
+constexpr std::size_t kEndingBytes = std::size_t{4} * 1024;
+
 // Returns the lines before the first one that holds a NUL.
 std::string_view lines_without_nul(std::string_view lines) {
   const std::size_t nul = lines.find('\0');
@@ -61,6 +64,7 @@ bool KeyBlocks::take(Block& block) {
     block.entries = text.substr(0, searched + last + 1);
     rest_ = text.substr(block.entries.size());
     keep_beginning(block.entries);
+    keep_ending(block.entries);
     return true;
   }
   at_end_ = true;
@@ -68,6 +72,7 @@ bool KeyBlocks::take(Block& block) {
   if (filled == 0) return false;
   if (format_.nul_separated && block.number == 0) throw without_end();
   keep_beginning(block.entries);
+  keep_ending(block.entries);
   return true;
 }
 
@@ -86,6 +91,12 @@ void KeyBlocks::keep_beginning(std::string_view entries) {
   // Drops the last, partial line: a key cut short looks like another key.
   if (entries.size() > room) entries = entries.substr(0, entries.substr(0, room).rfind('\n') + 1);
   beginning_ += entries;
+}
+
+void KeyBlocks::keep_ending(std::string_view entries) {
+  if (format_.nul_separated) return;
+  ending_ += entries.substr(entries.size() - std::min(entries.size(), kEndingBytes));
+  ending_.erase(0, ending_.size() - std::min(ending_.size(), kEndingBytes));
 }
 
 void KeyBlocks::stop() {

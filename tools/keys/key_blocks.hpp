@@ -46,11 +46,14 @@ class KeyBlocks {
   // The first whole lines, 64 KiB at most. Call it when all threads have ended. Empty if keys end with NUL:
   // such keys may look like anything.
   [[nodiscard]] std::string_view beginning() const noexcept { return beginning_; }
+  // The last bytes, 4 KiB at most, under the same conditions. The first line may be incomplete.
+  [[nodiscard]] std::string_view ending() const noexcept { return ending_; }
 
  private:
   // Appends more bytes to the block; returns false at the end of the list.
   bool read_more(Block& block, std::size_t& filled);
   void keep_beginning(std::string_view entries);
+  void keep_ending(std::string_view entries);
   [[nodiscard]] WrongEntry without_end() const;
 
   std::string source_;
@@ -62,6 +65,7 @@ class KeyBlocks {
   std::string rest_;  // the beginning of an entry whose end is not read yet
   std::string beginning_;
   bool has_beginning_ = false;
+  std::string ending_;
   std::uint64_t blocks_ = 0;
   bool at_end_ = false;
 };

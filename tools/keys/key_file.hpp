@@ -29,10 +29,15 @@ std::string key_source(const std::string& path);
 // Returns true if the list of keys ("-" too) and `path` are the same file, whatever their names.
 bool is_same_file(const std::string& key_path, const std::string& path);
 
+// Lines of a list look as if they were not keys, although they may be.
+struct Suspicion {
+  std::string sentence;
+  bool is_grave = false;  // so many lines look like that, or so clearly, that the list is probably wrong
+};
+
 struct KeysRead {
   std::uint64_t count = 0;
-  // One sentence for each thing that looks wrong about the first lines, although they may be keys.
-  std::vector<std::string> suspicions;
+  std::vector<Suspicion> suspicions;
 };
 
 // Calls `on_key` for every key, in order; the view is valid during that call. "-" is standard input.

@@ -1,7 +1,11 @@
 #include "tools/keys/suspect_lines.hpp"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <array>
+#include <boost/locale/utf.hpp>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -14,7 +18,17 @@ namespace {
 constexpr std::size_t kExamples = 3;
 constexpr std::size_t kExampleBytes = 40;
 
+// Where a message of the program that wrote the list is looked for: so few lines that no key among others is
+// taken for one.
+constexpr std::size_t kOuterLines = 5;
+
 using Lines = std::span<const std::string_view>;
+using LineTest = bool (*)(std::string_view line);
+
+std::string_view without_spaces(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(" \t");
+  return begin == std::string_view::npos ? "" : line.substr(begin, line.find_last_not_of(" \t") + 1 - begin);
+}
 
 // Leaves out empty lines and CRs, as the reader does.
 std::vector<std::string_view> split_lines(std::string_view text) {
@@ -27,6 +41,16 @@ std::vector<std::string_view> split_lines(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
+}
+
+Lines last_of(Lines lines, std::size_t count) {
+  return lines.last(std::min(count, lines.size()));
+}
+
+std::vector<std::string_view> lines_that(LineTest test, Lines lines) {
+  std::vector<std::string_view> found;
+  std::ranges::copy_if(lines, std::back_inserter(found), test);
+  return found;
 }
 
 std::string shown(std::string_view line) {
@@ -45,15 +69,192 @@ std::string examples(Lines lines) {
   return text;
 }
 
-bool is_quoted(std::string_view line) {
-  return line.size() > 1 && (line.front() == '"' || line.front() == '\'') && line.front() == line.back();
+Suspicion grave(std::string_view what, Lines lines) {
+  return {.sentence = std::string(what) + ": " + examples(lines), .is_grave = true};
 }
 
-// The first line may be a header without quotes.
-std::optional<std::string> quotes(Lines lines) {
-  const Lines all_but_header = lines.subspan(lines.size() > 1 ? 1 : 0);
-  if (!std::ranges::all_of(all_but_header, is_quoted)) return std::nullopt;
-  return "all lines are in quotes, which become part of the keys: " + examples(lines);
+// A list of such lines may have a few others: a header, a row that was written in another way.
+bool are_most(std::size_t some, Lines lines) {
+  return some * 10 >= lines.size() * 9 || (lines.size() > 2 && some + 1 == lines.size());
+}
+
+// One such key among many may be right, or be a visitor's mischief, which must not stop the nightly build.
+bool are_many(std::size_t some, Lines lines) {
+  return some * 100 >= lines.size();
+}
+
+bool is_in(std::string_view line, char open, char close) {
+  return line.size() > 1 && line.front() == open && line.back() == close;
+}
+
+// Also an element of an array that is written over several lines.
+bool is_quoted(std::string_view line) {
+  if (line.ends_with(',')) line.remove_suffix(1);
+  return is_in(line, '"', '"') || is_in(line, '\'', '\'');
+}
+
+std::optional<Suspicion> quotes(Lines lines) {
+  const auto quoted = lines_that(is_quoted, lines);
+  if (quoted.empty() || !are_most(quoted.size(), lines)) return std::nullopt;
+  return grave("lines are in quotes, which become part of the keys", quoted);
+}
+
+bool needs_csv_quotes(std::string_view text) {
+  return text.find_first_of(",;\"") != std::string_view::npos;
+}
+
+// A field that is quoted because it has to be (RFC 4180): the quotes in it are doubled.
+bool is_csv_field(std::string_view line) {
+  if (!is_in(line, '"', '"')) return false;
+  line = line.substr(1, line.size() - 2);
+  if (!needs_csv_quotes(line)) return false;
+  for (std::size_t at = 0; (at = line.find('"', at)) != std::string_view::npos; at += 2) {
+    if (line.substr(at, 2) != "\"\"") return false;
+  }
+  return true;
+}
+
+// A column of CSV, in which only those fields are quoted that need it.
+std::optional<Suspicion> csv_quotes(Lines lines) {
+  const auto need = lines_that(needs_csv_quotes, lines);
+  if (need.empty() || !std::ranges::all_of(need, is_csv_field) || quotes(lines)) return std::nullopt;
+  return Suspicion{
+      .sentence = "lines are quoted as in CSV, and the quotes become part of the keys: " + examples(need),
+      .is_grave = are_many(need.size(), lines)};
+}
+
+std::size_t separators_outside_quotes(std::string_view line, char separator) {
+  std::size_t count = 0;
+  bool is_inside = false;
+  for (const char character : line) {
+    if (character == '"') is_inside = !is_inside;
+    if (character == separator && !is_inside) ++count;
+  }
+  return count;
+}
+
+std::optional<Suspicion> columns(Lines lines) {
+  struct Separator {
+    char character;
+    std::string_view name;
+  };
+  constexpr std::array<Separator, 4> kSeparators{
+      {{',', "comma"}, {';', "semicolon"}, {'\t', "tab"}, {'|', "bar"}}};
+  if (lines.size() < 2) return std::nullopt;
+  for (const auto& [character, name] : kSeparators) {
+    std::map<std::size_t, std::size_t> lines_with;  // by number of separators
+    for (const std::string_view line : lines) ++lines_with[separators_outside_quotes(line, character)];
+    const auto& [count, alike] =
+        *std::ranges::max_element(lines_with, {}, [](const auto& entry) { return entry.second; });
+    if (count == 0 || alike < 2 || !are_most(alike, lines)) continue;
+    return grave("lines have " + format_count(count + 1) +
+                     " columns, and each line becomes one key (separator: " + std::string(name) + ")",
+                 lines);
+  }
+  return std::nullopt;
+}
+
+bool is_json(std::string_view line) {
+  line = without_spaces(line);
+  return is_in(line, '{', '}') || is_in(line, '[', ']');
+}
+
+// The first line of an array or object that is written over several lines, or cut off.
+bool opens_json(std::string_view line) {
+  line = without_spaces(line);
+  if (!line.starts_with('[') && !line.starts_with('{')) return false;
+  line = without_spaces(line.substr(1));
+  return line.empty() || line.front() == '"' || line.front() == '{' || line.front() == '[';
+}
+
+bool closes_json(std::string_view line) {
+  line = without_spaces(line);
+  return line.ends_with(']') || line.ends_with('}');
+}
+
+std::optional<Suspicion> json(Lines lines, Lines last) {
+  const bool is_document = opens_json(lines.front()) && (lines.size() == 1 || closes_json(last.back()));
+  if (!is_document && !are_most(lines_that(is_json, lines).size(), lines)) return std::nullopt;
+  return grave("lines are JSON, and each line becomes one key", lines);
+}
+
+std::optional<Suspicion> markup(Lines lines, Lines /*last*/) {
+  constexpr std::array<std::string_view, 6> kBeginnings{"<!doctype", "<html", "<head",
+                                                        "<body",     "<?xml", "<?php"};
+  const std::string_view first = without_spaces(lines.front());
+  const auto begins = [first](std::string_view beginning) {
+    return first.size() >= beginning.size() &&
+           ::strncasecmp(first.data(), beginning.data(), beginning.size()) == 0;
+  };
+  if (!std::ranges::any_of(kBeginnings, begins)) return std::nullopt;
+  return grave("this is a page of HTML or XML", lines);
+}
+
+// The lines that mysql, psql and others draw around a table or between its rows.
+bool is_drawn(std::string_view line) {
+  if (line.starts_with("****") && line.find(". row *") != std::string_view::npos) return true;
+  return line.size() > 3 && line.find_first_not_of("+-|= ") == std::string_view::npos &&
+         line.find("--") != std::string_view::npos;
+}
+
+// "(3 rows)": psql.
+bool is_row_count(std::string_view line) {
+  const std::size_t digits_end = line.find_first_not_of("0123456789", 1);
+  return is_in(line, '(', ')') && digits_end > 1 &&
+         (line.substr(digits_end) == " row)" || line.substr(digits_end) == " rows)");
+}
+
+std::optional<Suspicion> table(Lines lines, Lines last) {
+  const Lines top = lines.first(std::min<std::size_t>(2, lines.size()));
+  if (std::ranges::none_of(top, is_drawn) && !is_row_count(last.back())) return std::nullopt;
+  return grave("this is a table that a database client drew (mysql -BN and psql -At print keys alone)",
+               lines);
+}
+
+// "ERROR 2013 (HY000)": mysql.
+bool is_mysql_error(std::string_view line) {
+  return line.starts_with("ERROR ") && line.find_first_of("0123456789") == 6 &&
+         line.find(" (") != std::string_view::npos;
+}
+
+// What PHP prints: on display or to a log, with and without HTML, and the end of a trace.
+bool is_php_error(std::string_view line) {
+  constexpr std::array<std::string_view, 7> kBeginnings{"Fatal error", "Parse error", "Warning",  "Notice",
+                                                        "Deprecated",  "Uncaught",    "thrown in"};
+  for (const std::string_view prefix : {"PHP ", "<b>"}) {
+    if (line.starts_with(prefix)) line.remove_prefix(prefix.size());
+  }
+  return std::ranges::any_of(kBeginnings, [line](std::string_view text) { return line.starts_with(text); }) &&
+         line.find(" on line ") != std::string_view::npos;
+}
+
+bool is_message(std::string_view line) {
+  constexpr std::array<std::string_view, 14> kBeginnings{"ERROR:  ",
+                                                         "FATAL:  ",
+                                                         "psql: ",
+                                                         "pg_dump: ",
+                                                         "mysql: ",
+                                                         "mysqldump: ",
+                                                         "mariadb: ",
+                                                         "curl: (",
+                                                         "(error) ",
+                                                         "Traceback (most recent call last):",
+                                                         "PHP Fatal error:  ",
+                                                         "PHP Parse error:  ",
+                                                         "PHP Warning:  ",
+                                                         "PHP Notice:  "};
+  line = without_spaces(line);
+  return is_mysql_error(line) || is_php_error(line) ||
+         std::ranges::any_of(kBeginnings, [line](std::string_view text) { return line.starts_with(text); });
+}
+
+std::optional<Suspicion> messages(Lines lines, Lines last) {
+  for (const Lines outer : {lines.first(std::min(kOuterLines, lines.size())), last_of(last, kOuterLines)}) {
+    const auto found = lines_that(is_message, outer);
+    if (!found.empty())
+      return grave("a program failed while it wrote the list, which may be incomplete", found);
+  }
+  return std::nullopt;
 }
 
 bool has_space_at_an_edge(std::string_view line) {
@@ -63,32 +264,35 @@ bool has_space_at_an_edge(std::string_view line) {
       kSpaces, [line](std::string_view space) { return line.starts_with(space) || line.ends_with(space); });
 }
 
-std::optional<std::string> spaces(Lines lines) {
-  std::vector<std::string_view> padded;
-  std::ranges::copy_if(lines, std::back_inserter(padded), has_space_at_an_edge);
-  if (padded.empty()) return std::nullopt;
-  return "lines begin or end with a space, which becomes part of the key: " + examples(padded);
+bool is_not_utf8(std::string_view line) {
+  const char* const end = line.data() + line.size();
+  for (const char* at = line.data(); at != end;) {
+    if (!boost::locale::utf::is_valid_codepoint(boost::locale::utf::utf_traits<char>::decode(at, end)))
+      return true;
+  }
+  return false;
 }
 
-std::optional<std::string> columns(Lines lines) {
-  struct Separator {
-    char character;
-    std::string_view name;
-  };
-  constexpr std::array<Separator, 3> kSeparators{{{',', "comma"}, {';', "semicolon"}, {'\t', "tab"}}};
-  if (lines.size() < 2) return std::nullopt;
-  for (const auto& [character, name] : kSeparators) {
-    const auto count = [wanted = character](std::string_view line) {
-      return std::ranges::count(line, wanted);
-    };
-    const auto expected = count(lines.front());
-    if (expected == 0) continue;
-    if (!std::ranges::all_of(lines, [&](std::string_view line) { return count(line) == expected; })) continue;
-    return "all lines have " + format_count(static_cast<std::uint64_t>(expected) + 1) +
-           " columns, each line becomes one key (separator: " + std::string(name) + "): " + examples(lines);
-  }
-  return std::nullopt;
+// A conversion writes ? or U+FFFD for what it cannot express.
+bool is_lost(std::string_view line) {
+  const bool is_all_marks = line.front() == '?' && line.find_first_not_of("? ") == std::string_view::npos;
+  return is_all_marks || line.find("\uFFFD") != std::string_view::npos;
 }
+
+bool is_null(std::string_view line) {
+  return line == "NULL" || line == "\\N";
+}
+
+struct OddLine {
+  LineTest is_odd;
+  std::string_view sentence;
+};
+
+constexpr std::array<OddLine, 4> kOddLines{
+    {{has_space_at_an_edge, "lines begin or end with a space, which becomes part of the key"},
+     {is_not_utf8, "lines are not UTF-8 (if they are Latin-1: iconv -f LATIN1 -t UTF-8)"},
+     {is_lost, "letters were lost in a conversion (mysql --default-character-set=utf8mb4 keeps them)"},
+     {is_null, "a database's NULL became a key"}}};
 
 struct Signature {
   std::string_view bytes;
@@ -113,12 +317,23 @@ bool is_utf16(std::string_view text, const KeyFileFormat& format) {
 
 }  // namespace
 
-std::vector<std::string> suspicions_about(std::string_view text) {
-  const std::vector<std::string_view> lines = split_lines(text);
-  std::vector<std::string> found;
+std::vector<Suspicion> suspicions_about(std::string_view beginning, std::string_view ending) {
+  const std::vector<std::string_view> lines = split_lines(beginning);
+  const std::vector<std::string_view> last = split_lines(ending);
+  std::vector<Suspicion> found;
+  if (const auto suspicion = messages(lines, last)) found.push_back(*suspicion);
   if (lines.empty()) return found;
-  for (const auto& look_for : {quotes, spaces, columns}) {
+  for (const auto& look_for : {markup, json, table}) {
+    if (const auto suspicion = look_for(lines, last)) found.push_back(*suspicion);
+  }
+  for (const auto& look_for : {quotes, csv_quotes, columns}) {
     if (const auto suspicion = look_for(lines)) found.push_back(*suspicion);
+  }
+  for (const OddLine& odd : kOddLines) {
+    const auto some = lines_that(odd.is_odd, lines);
+    if (some.empty()) continue;
+    found.push_back({.sentence = std::string(odd.sentence) + ": " + examples(some),
+                     .is_grave = are_many(some.size(), lines)});
   }
   return found;
 }

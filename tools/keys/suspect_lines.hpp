@@ -1,6 +1,6 @@
-// Looks at the beginning of a file for signs that it is no list of keys. A file of another kind is refused.
-// Lines that may be keys but look like something else (quoted, padded, with several columns) are
-// suspicious: no lookup would find them. Used by key_file.
+// Looks at the beginning and the end of a list for signs that its lines are not keys. A file of another kind
+// is refused by its first bytes. Lines that may be keys but look like something else (quoted, padded, a
+// table, JSON, an error message) are suspicious: no lookup would find them. Used by key_file.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@
 
 namespace keysieve {
 
-// Returns one sentence for each thing that looks wrong, with the first lines that show it. `lines` are the
-// first whole lines of a list.
-std::vector<std::string> suspicions_about(std::string_view lines);
+// Returns what looks wrong, with the first lines that show it. `beginning` are the first whole lines of a
+// list, `ending` its last ones; both may be the whole list.
+std::vector<Suspicion> suspicions_about(std::string_view beginning, std::string_view ending);
 
 // Returns why a list that begins like this is refused; nothing if it may be a list of keys.
 std::optional<std::string> wrong_beginning(std::string_view text, const KeyFileFormat& format);

@@ -56,11 +56,12 @@ class Push {
         record_(describe(snapshot)) {}
 
   PushResult run(const Progress& progress, UnixSeconds now) {
+    now_ = now;
     if (counters_.empty() && snapshot_.kind().can_count()) keep_counters();
     record_.counters_bytes = counters_.size();
     for (int tries = 0; tries < kMaxTries; ++tries) {
       record_.push_id = random_value<PushId>();
-      announce(now);
+      announce();
       try {
         put_chunks(progress);
         if (!store_.abilities().durable) read_chunks_back();
@@ -70,7 +71,7 @@ class Push {
         throw;
       }
       withdraw();
-      now = unix_now();
+      now_ = unix_now();
     }
     throw Error(ErrorKind::Locked,
                 store_.name() + ": set \"" + set_name_ +
@@ -95,12 +96,12 @@ class Push {
   }
 
   // Runs before the first chunk. Removes the leftovers of earlier pushes, which may make room for this one.
-  void announce(UnixSeconds now) {
+  void announce() {
     const PointerRecord pointer = change_pointer(store_, set_name_, [&](PointerRecord& changed) {
       if (is_pending(changed, record_.push_id)) return false;
       check(changed);
-      discard_abandoned(changed, now, kAbandonedAfter);
-      keysieve::announce(changed, {record_.push_id, chunks_of(record_).chunk_count, now, record_.adds_from});
+      discard_abandoned(changed, now_, kAbandonedAfter);
+      keysieve::announce(changed, {record_.push_id, chunks_of(record_).chunk_count, now_, record_.adds_from});
       return true;
     });
     tidy_up(pointer);
@@ -120,7 +121,26 @@ class Push {
                                          " has the same build id but other bytes");
       }
     }
+    if (!guards_.allow_as_of) check_as_of(pointer);
     check_adds(pointer);
+  }
+
+  // Keys that were added to the source since are in neither an older snapshot nor one of a moment that is
+  // still to come: adds up to that moment count as included. What is current tells nothing if it is itself of
+  // the future.
+  void check_as_of(const PointerRecord& pointer) const {
+    const std::string set = "set \"" + set_name_ + "\": its keys are as of " + format_moment(record_.as_of);
+    const std::string lift = "; --allow-as-of lifts this";
+    if (is_future(record_.as_of, now_)) {
+      throw Error(ErrorKind::Data, set + ", which is in the future: now is " + format_moment(now_) +
+                                       "; correct the clock and build it again" + lift);
+    }
+    if (!pointer.current || record_.as_of >= pointer.current->as_of) return;
+    if (is_future(pointer.current->as_of, now_)) return;
+    throw Error(ErrorKind::Older, set + ", older than those of generation " +
+                                      std::to_string(pointer.current->generation) + ", which are as of " +
+                                      format_moment(pointer.current->as_of) +
+                                      ": keys added since would become absent" + lift);
   }
 
   // A key that was added after this snapshot's keys were read, and then trimmed, would be in neither of
@@ -242,6 +262,7 @@ class Push {
   const SnapshotRecord* base_;
   std::string set_name_;
   SnapshotRecord record_;
+  UnixSeconds now_ = 0;
   std::optional<SnapshotRecord> before_;
   std::vector<std::string> warnings_;
 };

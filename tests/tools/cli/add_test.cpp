@@ -75,6 +75,15 @@ TEST_P(Add, TakesKeysUpToTheLimitAndNamesTheLineOfALongerOne) {
   EXPECT_EQ(added().back(), longest);
 }
 
+TEST_P(Add, AddsNothingOfAListThatIsNotOfKeys) {
+  const std::string list = write("new.json", "[\"cat\",\"dog\"]\n");
+  EXPECT_THAT(refusal(65, {"add", "tags", "bird", "--file", list, url_}),
+              AllOf(StartsWith(list + ": lines are JSON"), HasSubstr("--allow-suspect-keys")));
+  EXPECT_THAT(added(), IsEmpty());
+  run({"add", "tags", "--allow-suspect-keys", "--file", list, url_});
+  EXPECT_THAT(added(), ElementsAre("[\"cat\",\"dog\"]"));
+}
+
 TEST_P(Add, WarnsOfASetThatWasNeverPushed) {
   const ProgramResult result = keysieve({"add", "shop", "猫", url_});
   EXPECT_EQ(result.exit_status, 0);

@@ -110,18 +110,29 @@ TEST_F(Build, RefusesListsThatCannotBeRight) {
   build("tags", "a\r\nb\r\n", {"--allow-cr"});
 }
 
-TEST_F(Build, WarnsOfLinesThatLookLikeSomethingElse) {
+TEST_F(Build, RefusesLinesThatLookLikeAnythingButKeys) {
   for (const auto& [text, what] :
        {std::pair{"id,name\n1,猫\n", "2 columns"}, std::pair{"\"猫\"\n\"犬\"\n", "in quotes"},
-        std::pair{"猫 \n犬\n", "a space"}}) {
-    Words arguments{"build", "--set", "tags", "-o", path("tags.ks"), write("odd.txt", text)};
-    const ProgramResult built = keysieve(arguments);
-    EXPECT_EQ(built.exit_status, 0);
-    EXPECT_THAT(built.errors, AllOf(StartsWith("keysieve: warning: " + path("odd.txt") + ": "),
-                                    HasSubstr(what), HasSubstr("猫"), HasSubstr("--allow-suspect-keys")));
-    arguments.emplace_back("--allow-suspect-keys");
-    EXPECT_NE(said(arguments), "");
+        std::pair{"猫 \n犬\n", "\"猫 \""}, std::pair{"[\"猫\",\"犬\"]\n", "JSON"},
+        std::pair{"猫\nERROR 2013 (HY000): Lost connection\n", "a program failed"}}) {
+    const std::string list = write("odd.txt", text);
+    EXPECT_THAT(refused(65, {"--set", "tags", list}),
+                AllOf(StartsWith(list + ": "), HasSubstr(what),
+                      EndsWith("(--allow-suspect-keys if that is intended)")));
+    EXPECT_NE(said({"build", "--allow-suspect-keys", "--set", "tags", list, "-o", path("tags.ks")}), "");
+    const std::string known_absent = write("known_absent.txt", text);
+    EXPECT_THAT(refused(65, {"--set", "tags", "--known-absent", known_absent, keys_}),
+                StartsWith(known_absent + ": "));
   }
+}
+
+TEST_F(Build, WarnsOfFewLinesThatLookLikeSomethingElse) {
+  const std::string list = write("odd.txt", "猫 \n" + numbered_lines(200));
+  const Words arguments{"build", "--set", "tags", "-o", path("tags.ks"), list};
+  const ProgramResult built = keysieve(arguments);
+  EXPECT_EQ(built.exit_status, 0);
+  EXPECT_THAT(built.errors, AllOf(StartsWith("keysieve: warning: " + list + ": "), HasSubstr("a space"),
+                                  HasSubstr("猫"), HasSubstr("--allow-suspect-keys")));
 }
 
 TEST_F(Build, RefusesToOverwriteTheListOfKeys) {

@@ -13,6 +13,7 @@
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
+#include "tests/tools/transfer/snapshots.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -223,7 +224,14 @@ TEST_F(Doctor, WatchesTheLoadersSignsOfLife) {
   EXPECT_THAT(ask_with_config().fact("error", "set tags", "loader_silent"), HasSubstr("10m"));
   static_cast<void>(ask().fact("warning", "set tags", "loader_silent"));
   change_control([](ControlPage& page) { page.heartbeat += 4'200; });
-  EXPECT_THAT(ask().fact("error", "set tags", "clock"), HasSubstr("something here is from"));
+  EXPECT_THAT(ask().fact("error", "set tags", "clock"), HasSubstr("sign of life at 20"));
+}
+
+TEST_F(Doctor, NamesWhatIsOfTheFuture) {
+  const auto snapshot = build_snapshot({.as_of = unix_now() + 432'000});
+  publish(write("future.ks", std::string(as_text(snapshot.get()))));
+  EXPECT_THAT(ask().fact("error", "set tags", "clock"),
+              AllOf(HasSubstr("its keys are as of 20"), HasSubstr("which is in the future: now is 20")));
 }
 
 TEST_F(Doctor, SeesThatTheNextPublicationDoesNotFit) {

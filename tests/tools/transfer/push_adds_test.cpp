@@ -46,13 +46,15 @@ TEST_F(PushAndAdds, RefusesASnapshotThatNeedsTrimmedEntries) {
 }
 
 TEST_F(PushAndAdds, GoesByTheAsOfOfASnapshotBuiltWithoutTheLog) {
+  const Guards any_as_of{.allow_as_of = true};
   push(built_at(positions_[3]));
   const UnixSeconds overlap = std::chrono::seconds(kDefaultAddsOverlap).count();
   const UnixSeconds trimmed_at = static_cast<UnixSeconds>(milliseconds_of(positions_[3]) / 1000);
   for (const UnixSeconds too_early : {UnixSeconds{5}, trimmed_at - 3600, trimmed_at + overlap}) {
-    EXPECT_THAT([&] { push(build_snapshot({.as_of = too_early})); }, fails(ErrorKind::Data)) << too_early;
+    EXPECT_THAT([&] { push(build_snapshot({.as_of = too_early}), any_as_of); }, fails(ErrorKind::Data))
+        << too_early;
   }
-  EXPECT_EQ(push(build_snapshot({.as_of = trimmed_at + overlap + 1})).record.generation, 2U);
+  EXPECT_EQ(push(build_snapshot({.as_of = trimmed_at + overlap + 1}), any_as_of).record.generation, 2U);
 }
 
 TEST_F(PushAndAdds, PushesAKeptBuildAgainWhateverIsTrimmed) {
