@@ -90,7 +90,7 @@ std::unique_ptr<Store> store_of(const BuildOptions& options) {
     return open_given_store(options.store_url, StoreUse::Write, IfMissing::Create);
   }
   if (!is_store_url(options.like)) return nullptr;
-  return open_given_store(options.like, StoreUse::Read, IfMissing::Create);
+  return open_given_store(options.like, StoreUse::Read);
 }
 
 Predecessor predecessor_of(const BuildOptions& options, Store* store) {
@@ -245,6 +245,7 @@ void build(const BuildOptions& options) {
 
   Report report;
   report.add("written", options.output_path, "file", options.output_path);
+  if (store != nullptr) report.add("store", store->name(), "store", store->name());
   add_snapshot_summary(report, *written.view, builder.fill_ratio());
   add_counters(report, options, counters_bytes);
   report.add("keys read", format_count(builder.keys_given()), "keys_read", builder.keys_given());
@@ -311,9 +312,11 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
                                 "generation in this store (with the store's seed if that was renewed), as "
                                 "long as the keys fit; --max-shrink compares with it")
                    ->type_name("FILE|URL");
-  auto* store = verb->add_option("--store", options.store_url, "Share the seed of the sets in this store")
-                    ->type_name("URL")
-                    ->excludes(like);
+  auto* store =
+      verb->add_option("--store", options.store_url,
+                       "Share the seed of the sets in this store, which is created if there is none")
+          ->type_name("URL")
+          ->excludes(like);
   verb->add_option("--seed-from", options.seed_path, "Share the seed of this snapshot")
       ->type_name("FILE")
       ->excludes(like)

@@ -26,7 +26,7 @@ constexpr std::string_view kFirstRecordKey = "\x01";
 void check_database(const std::string& folder, const std::string& store_name) {
   struct stat status {};
   if (::stat((folder + "/" + kDatabaseFile).c_str(), &status) != 0) {
-    throw_store_error(store_name + ": cannot open", errno);
+    throw_store_error(store_name + ": cannot open a store", errno);
   }
 }
 

@@ -135,6 +135,27 @@ TEST_F(Build, WarnsOfFewLinesThatLookLikeSomethingElse) {
                                   HasSubstr("猫"), HasSubstr("--allow-suspect-keys")));
 }
 
+TEST_F(Build, LikeWhatAStoreHoldsCreatesNoStore) {
+  for (const std::string& url : {"lmdb:" + path("mistyped"), "dir:" + path("mistyped")}) {
+    EXPECT_THAT(refused(69, {"--set", "tags", "--like", url, keys_}),
+                AllOf(StartsWith(url + ": cannot open "), EndsWith("No such file or directory")));
+    EXPECT_FALSE(std::filesystem::exists(path("mistyped")));
+  }
+  std::filesystem::create_directory(path("empty"));
+  EXPECT_THAT(refused(69, {"--set", "tags", "--like", "lmdb:" + path("empty"), keys_}),
+              HasSubstr("No such file or directory"));
+  EXPECT_TRUE(std::filesystem::is_empty(path("empty")));
+}
+
+TEST_F(Build, SaysWhichStoreItUsed) {
+  for (const char* option : {"--store", "--like"}) {
+    const Words arguments{"build", "--set", "tags", option, store(), keys_, "-o", path("tags.ks")};
+    EXPECT_THAT(said(arguments), ContainsRegex("store +" + store() + "\n"));
+    EXPECT_THAT(json(arguments), has({{"store", store()}}));
+  }
+  EXPECT_THAT(said({"build", "--set", "tags", keys_, "-o", path("tags.ks")}), Not(HasSubstr("store")));
+}
+
 TEST_F(Build, RefusesToOverwriteTheListOfKeys) {
   const std::string before = read(keys_);
   std::filesystem::create_symlink(keys_, path("link"));

@@ -36,7 +36,7 @@ class LmdbStore : public ::testing::Test {
 TEST_F(LmdbStore, IsNotCreatedInAnEmptyFolderByAReader) {
   std::filesystem::create_directory(folder_);
   EXPECT_EQ(refusal_to_open<ErrorKind::Unavailable>("lmdb:" + folder_, IfMissing::Refuse),
-            "lmdb:" + folder_ + ": cannot open: No such file or directory");
+            "lmdb:" + folder_ + ": cannot open a store: No such file or directory");
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
