@@ -109,6 +109,35 @@ final class ObjectsTest extends TestCase
         }
     }
 
+    /** @dataProvider objects */
+    public function testADumpShowsItsPropertiesAndNothingElse(object $object): void
+    {
+        $properties = substr(print_r(get_object_vars($object), true), strlen('Array'));
+        self::assertSame($object::class . " Object$properties", print_r($object, true));
+    }
+
+    /** The bytes of a set and their seed are private, and error pages show what an exception carries. */
+    public function testNothingThatShowsAnObjectShowsTheBytesOfItsSet(): void
+    {
+        SharedMemory::put('objects', ['apple']);
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('objects', 'another profile', true);
+            $set->info();
+            var_dump($set, (array) $set, $set->info());
+            var_export($set);
+            debug_zval_dump($set);
+            try {
+                $set->mayContainMany([new Key('apple')]);
+            } catch (UnavailableException $exception) {
+                print_r($exception);
+            }
+            PHP, ['zend.exception_ignore_args' => 0]);
+        self::assertStringContainsString('another profile', $script->output);
+        $objects = '/object\(KeySieve.Reader|KeySieve.Reader.\w+( Object|::__set_state)/';
+        self::assertDoesNotMatchRegularExpression($objects, $script->output);
+        self::assertLessThan(20_000, strlen($script->output));
+    }
+
     public function testAKeyStaysWhatItWasConstructedWith(): void
     {
         $key = new Key('apple');
