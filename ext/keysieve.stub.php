@@ -168,9 +168,30 @@ namespace KeySieve {
         private function __construct() {}
     }
 
+    /** Which keys are new, and which were seen before? Type-hint this, and tests can pass a fake. */
+    interface SeenKeys
+    {
+        /** Adds the key. True: it is new. False: it was seen, or is taken for seen. Ints count as their decimal strings. */
+        public function addIfNew(string|int|Key $key): bool;
+
+        /**
+         * The same for many keys, in their order: a key that occurs twice is new once. The result has the array keys of the argument.
+         *
+         * @template TKey of array-key
+         * @phpstan-param array<TKey, string|int|Key> $keys
+         * @phpstan-return array<TKey, bool>
+         */
+        public function addManyIfNew(array $keys): array;
+
+        /** Adds nothing. False: the key is new. True: maybe it was seen. */
+        public function mayContain(string|int|Key $key): bool;
+
+        public function availability(): Availability;
+    }
+
     /**
      * Tells new keys from those that this host has seen before. PHP itself fills the set, in windows of time; keysieve.toml says how
-     * long they live. Only the extension has this class. Cheap to construct, as Set.
+     * long they live. Cheap to construct, as Set.
      *
      * Guarantee, while the set is Ready: per key and window, at most one call of addIfNew() or addManyIfNew() on this host answers true,
      * however many processes race, crash or are killed. "Seen" is wrong at the configured rate. "New" is never wrong within a window.
@@ -182,7 +203,7 @@ namespace KeySieve {
      * @strict-properties
      * @not-serializable
      */
-    final class SeenSet
+    final class SeenSet implements SeenKeys
     {
         public readonly string $name;
 
@@ -190,8 +211,6 @@ namespace KeySieve {
         public function __construct(string $name) {}
 
         /**
-         * Adds the key. True: it is new, no live window has it. False: it was seen, or is taken for seen at the set's rate. Ints count as
-         * their decimal strings.
          * Cost: one hash and one cache line per live filter; no lock, allocation, clock or system call.
          *
          * @throws UnavailableException as the class says
@@ -199,7 +218,6 @@ namespace KeySieve {
         public function addIfNew(string|int|Key $key): bool {}
 
         /**
-         * The same for many keys, in their order: a key that occurs twice is new once. The result has the array keys of the argument.
          * After a TypeError nothing was added. If the set becomes unavailable in between, the rest is answered as the class says; if
          * that throws, the keys before have been added all the same.
          *
@@ -211,7 +229,7 @@ namespace KeySieve {
         public function addManyIfNew(array $keys): array {}
 
         /**
-         * Adds nothing. False: no live window has the key. True: maybe, also while the set is unavailable.
+         * True also while the set is unavailable.
          *
          * @throws UnavailableException when addIfNew() would
          */

@@ -45,7 +45,7 @@ ZEND_MINIT_FUNCTION(keysieve) {
   keysieve::prepare_key_class(register_class_KeySieve_Key());
   keysieve::prepare_set_class(register_class_KeySieve_Set(register_class_KeySieve_Membership()));
   keysieve::prepare_info_class(register_class_KeySieve_Info());
-  keysieve::prepare_seen_set_class(register_class_KeySieve_SeenSet());
+  keysieve::prepare_seen_set_class(register_class_KeySieve_SeenSet(register_class_KeySieve_SeenKeys()));
   keysieve::prepare_seen_info_class(register_class_KeySieve_SeenInfo());
   zend_class_entry* exception = register_class_KeySieve_Exception(zend_ce_throwable);
   zend_class_entry* unavailable =

@@ -13,7 +13,6 @@ use KeySieve\UnavailableException;
 /** A set that this process has asked: what answers for it, what it has answered, and what has been logged. */
 final class AttachedSet
 {
-    private const NAME_RULE = '1 to 64 characters a-z, 0-9, _ or -, beginning with a letter or digit';
     private const CALLS_BETWEEN_LOOKS = 4096;
 
     /** @var array<string, self> */
@@ -61,14 +60,7 @@ final class AttachedSet
      */
     public static function named(string $name, string $demand): self
     {
-        if (isset(self::$all[$name])) {
-            return self::$all[$name];
-        }
-        if (preg_match(Header::NAME_RULE, $name) !== 1) {
-            $shown = substr(explode("\0", $name, 2)[0], 0, 80);
-            throw new InvalidNameException("$demand " . self::NAME_RULE . ", \"$shown\" given");
-        }
-        return self::$all[$name] = new self($name);
+        return self::$all[$name] ??= new self(SetName::checked($name, $demand));
     }
 
     /** @return array<string, array{calls: int, maybe: int, absent: int, unavailable: int}> */
