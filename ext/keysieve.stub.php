@@ -18,13 +18,16 @@ namespace KeySieve {
         public function mayContain(string|int|Key $key): bool;
 
         /**
-         * The same for many keys, all answered by one generation. The result has the array keys of the argument, in its order.
+         * The same for many keys, all answered by one generation. The result has the array keys of the argument, in its order. An
+         * iterator may give each array key only once, or nothing is asked: pass iterator_to_array($keys, false) if it repeats them.
+         *
+         * @throws \ValueError for an array key that an iterator gives twice
          *
          * @template TKey of array-key
-         * @phpstan-param array<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int|Key> $keys
          * @phpstan-return array<TKey, bool>
          */
-        public function mayContainMany(array $keys): array;
+        public function mayContainMany(iterable $keys): array;
 
         /**
          * The keys worth a query to your database. Array keys are kept, as by array_filter(): pass the result through
@@ -32,10 +35,10 @@ namespace KeySieve {
          *
          * @template TKey of array-key
          * @template TValue of string|int|Key
-         * @phpstan-param array<TKey, TValue> $keys
+         * @phpstan-param iterable<TKey, TValue> $keys
          * @phpstan-return array<TKey, TValue>
          */
-        public function candidates(array $keys): array;
+        public function candidates(iterable $keys): array;
     }
 
     /** Whether a set answers. Everything but Ready means: every answer is maybe. SeenSet says what a seen set answers then. */
@@ -94,20 +97,20 @@ namespace KeySieve {
 
         /**
          * @template TKey of array-key
-         * @phpstan-param array<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int|Key> $keys
          * @phpstan-return array<TKey, bool>
          * @throws UnavailableException as mayContain()
          */
-        public function mayContainMany(array $keys): array {}
+        public function mayContainMany(iterable $keys): array {}
 
         /**
          * @template TKey of array-key
          * @template TValue of string|int|Key
-         * @phpstan-param array<TKey, TValue> $keys
+         * @phpstan-param iterable<TKey, TValue> $keys
          * @phpstan-return array<TKey, TValue>
          * @throws UnavailableException as mayContain()
          */
-        public function candidates(array $keys): array {}
+        public function candidates(iterable $keys): array {}
 
         public function availability(): Availability {}
 
@@ -178,10 +181,10 @@ namespace KeySieve {
          * The same for many keys, in their order: a key that occurs twice is new once. The result has the array keys of the argument.
          *
          * @template TKey of array-key
-         * @phpstan-param array<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int|Key> $keys
          * @phpstan-return array<TKey, bool>
          */
-        public function addManyIfNew(array $keys): array;
+        public function addManyIfNew(iterable $keys): array;
 
         /** Adds nothing. False: the key is new. True: maybe it was seen. */
         public function mayContain(string|int|Key $key): bool;
@@ -222,11 +225,11 @@ namespace KeySieve {
          * that throws, the keys before have been added all the same.
          *
          * @template TKey of array-key
-         * @phpstan-param array<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int|Key> $keys
          * @phpstan-return array<TKey, bool>
          * @throws UnavailableException as the class says
          */
-        public function addManyIfNew(array $keys): array {}
+        public function addManyIfNew(iterable $keys): array {}
 
         /**
          * True also while the set is unavailable.
@@ -262,8 +265,8 @@ namespace KeySieve {
         public readonly int $filters;
         /** Keys for which the filters of the newest window are made. */
         public readonly int $capacity;
-        /** Keys of the newest window, estimated from the filters' bits. */
-        public readonly int $keyCount;
+        /** Keys of the newest window, estimated from the filters' bits: 5 may be 3 or 7. */
+        public readonly int $estimatedKeyCount;
         /** Size of all filters. */
         public readonly int $sizeBytes;
         /** The highest share of new keys taken for seen, as long as no filter holds more keys than it is made for. */

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 411856827822927450bd259f42e6f2a1e6982721 */
+ * Stub hash: 37dcc924046de974503f9ce475d9331def90600b */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
@@ -22,7 +22,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Membership_mayCon
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Membership_mayContainMany, 0, 1, IS_ARRAY, 0)
-	ZEND_ARG_TYPE_INFO(0, keys, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, keys, Traversable, MAY_BE_ARRAY, NULL)
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_KeySieve_Membership_candidates arginfo_class_KeySieve_Membership_mayContainMany
@@ -492,11 +492,11 @@ static zend_class_entry *register_class_KeySieve_SeenInfo(void)
 	zend_declare_typed_property(class_entry, property_capacity_name, &property_capacity_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_capacity_name);
 
-	zval property_keyCount_default_value;
-	ZVAL_UNDEF(&property_keyCount_default_value);
-	zend_string *property_keyCount_name = zend_string_init("keyCount", sizeof("keyCount") - 1, 1);
-	zend_declare_typed_property(class_entry, property_keyCount_name, &property_keyCount_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
-	zend_string_release(property_keyCount_name);
+	zval property_estimatedKeyCount_default_value;
+	ZVAL_UNDEF(&property_estimatedKeyCount_default_value);
+	zend_string *property_estimatedKeyCount_name = zend_string_init("estimatedKeyCount", sizeof("estimatedKeyCount") - 1, 1);
+	zend_declare_typed_property(class_entry, property_estimatedKeyCount_name, &property_estimatedKeyCount_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_estimatedKeyCount_name);
 
 	zval property_sizeBytes_default_value;
 	ZVAL_UNDEF(&property_sizeBytes_default_value);

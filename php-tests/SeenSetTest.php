@@ -13,6 +13,7 @@ use KeySieve\Tests\Support\CoerciveCalls;
 use KeySieve\Tests\Support\Folder;
 use KeySieve\Tests\Support\FpmPool;
 use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SeenWindows;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
@@ -150,7 +151,7 @@ final class SeenSetTest extends TestCase
         $windows = SeenWindows::open('described', 1_000, 1e-4, 'seen');
         $set = new SeenSet('described');
         $info = $set->info();
-        self::assertSame([1, 1, 1_000, 0], [$info->windows, $info->filters, $info->capacity, $info->keyCount]);
+        self::assertSame([1, 1, 1_000, 0], [$info->windows, $info->filters, $info->capacity, $info->estimatedKeyCount]);
         self::assertSame(1e-4, $info->targetFalsePositiveRate);
         self::assertSame(0.0, $info->estimatedFalsePositiveRate);
         self::assertSame('seen', $info->onUnavailable);
@@ -168,8 +169,10 @@ final class SeenSetTest extends TestCase
         $set->addManyIfNew(self::keys(300, 'newer'));
         $later = $set->info();
         self::assertSame([2, 3, 3_000], [$later->windows, $later->filters, $later->capacity]);
-        self::assertEqualsWithDelta(800, $later->keyCount, 25, 'of the newest window');
+        self::assertEqualsWithDelta(800, $later->estimatedKeyCount, 25, 'of the newest window');
         self::assertGreaterThan(3 * $bytes, $later->sizeBytes);
+        $status = Program::keysieve('status', '--directory', SharedMemory::directory(), 'described');
+        self::assertMatchesRegularExpression('/^described +ready +≈ [78]\d\d +3,000 /m', $status);
         self::assertEqualsWithDelta(2.5e-4, $later->targetFalsePositiveRate, 1e-9);
         self::assertGreaterThan(0.0, $later->estimatedFalsePositiveRate);
         self::assertLessThan(2.5e-4, $later->estimatedFalsePositiveRate);

@@ -23,8 +23,8 @@ final readonly class SeenInfo implements \Serializable
     public int $filters;
     /** Keys for which the filters of the newest window are made. */
     public int $capacity;
-    /** Keys of the newest window, estimated from the filters' bits. */
-    public int $keyCount;
+    /** Keys of the newest window, estimated from the filters' bits: 5 may be 3 or 7. */
+    public int $estimatedKeyCount;
     /** Size of all filters. */
     public int $sizeBytes;
     /** The highest share of new keys taken for seen, as long as no filter holds more keys than it is made for. */

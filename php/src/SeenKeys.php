@@ -14,10 +14,10 @@ interface SeenKeys
      * The same for many keys, in their order: a key that occurs twice is new once. The result has the array keys of the argument.
      *
      * @template TKey of array-key
-     * @phpstan-param array<TKey, string|int|Key> $keys
+     * @phpstan-param iterable<TKey, string|int|Key> $keys
      * @phpstan-return array<TKey, bool>
      */
-    public function addManyIfNew(array $keys): array;
+    public function addManyIfNew(iterable $keys): array;
 
     /** Adds nothing. False: the key is new. True: maybe it was seen. */
     public function mayContain(string|int|Key $key): bool;

@@ -38,13 +38,13 @@ final readonly class SeenSet implements SeenKeys, \Serializable
 
     /**
      * @template TKey of array-key
-     * @phpstan-param array<TKey, string|int|Key> $keys
+     * @phpstan-param iterable<TKey, string|int|Key> $keys
      * @phpstan-return array<TKey, bool>
      * @throws UnavailableException as the class says
      */
-    public function addManyIfNew(array $keys): array
+    public function addManyIfNew(iterable $keys): array
     {
-        return array_map(fn (): bool => UnavailableSeen::isNew($this->name), Keys::strings($keys, __METHOD__));
+        return array_map(fn (): bool => UnavailableSeen::isNew($this->name), Keys::strings(Keys::given($keys, __METHOD__), __METHOD__));
     }
 
     /**

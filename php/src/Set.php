@@ -44,24 +44,25 @@ final readonly class Set implements Membership, \Serializable
 
     /**
      * @template TKey of array-key
-     * @phpstan-param array<TKey, string|int|Key> $keys
+     * @phpstan-param iterable<TKey, string|int|Key> $keys
      * @phpstan-return array<TKey, bool>
      * @throws UnavailableException as mayContain()
      */
-    public function mayContainMany(array $keys): array
+    public function mayContainMany(iterable $keys): array
     {
-        return $this->attached()->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws);
+        return $this->attached()->ask(Keys::strings(Keys::given($keys, __METHOD__), __METHOD__), $this->keyProfile, $this->throws);
     }
 
     /**
      * @template TKey of array-key
      * @template TValue of string|int|Key
-     * @phpstan-param array<TKey, TValue> $keys
+     * @phpstan-param iterable<TKey, TValue> $keys
      * @phpstan-return array<TKey, TValue>
      * @throws UnavailableException as mayContain()
      */
-    public function candidates(array $keys): array
+    public function candidates(iterable $keys): array
     {
+        $keys = Keys::given($keys, __METHOD__);
         $candidates = [];
         foreach ($this->attached()->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws) as $index => $mayBeThere) {
             if ($mayBeThere) {

@@ -32,9 +32,9 @@ final class RememberedKeys implements SeenKeys
         return $isNew;
     }
 
-    public function addManyIfNew(array $keys): array
+    public function addManyIfNew(iterable $keys): array
     {
-        return array_map($this->addIfNew(...), Keys::strings($keys, __METHOD__));
+        return array_map($this->addIfNew(...), Keys::strings(Keys::given($keys, __METHOD__), __METHOD__));
     }
 
     public function mayContain(string|int|Key $key): bool
