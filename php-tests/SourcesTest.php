@@ -66,7 +66,7 @@ final class SourcesTest extends TestCase
     {
         $script = $this->ask("files:$this->folder", '$say($set->mayContain("pear"), $set->availability()->name);');
         self::assertSame("[true,\"Missing\"]\n", $script->output);
-        self::assertStringContainsString("set \"fruits\" is missing ($this->folder/fruits.ks: No such file or directory)", $script->errors);
+        self::assertStringContainsString("set \"fruits\" is missing ($this->folder/fruits.ks: No such file or directory; no set has this name)", $script->errors);
     }
 
     public function testAStoreIsFollowedThroughPushAddRollbackAndBypass(): void
