@@ -103,7 +103,10 @@ final class Settings
     private static function parse(string $source): array
     {
         if (preg_match('~\A(?:(directory|files):([^?]+)|(dir):([^?]+)(?:\?prefix=([A-Za-z0-9_.-]+))?)\z~', $source, $match) !== 1) {
-            throw new \InvalidArgumentException("\"$source\" is no source of sets: directory:/path, dir:/path or files:/path");
+            $store = preg_match('~\A(?:lmdb|https?|redis|rediss|memcached)\b~', $source, $scheme) === 1; // the rest may be a password
+            throw new \InvalidArgumentException($store
+                ? "a store with $scheme[0]: is no source of sets: \"keysieve pull SET URL -o SET.ks\" fetches from it, then use files:/path; or a dir: store"
+                : "\"$source\" is no source of sets: directory:/path, dir:/path or files:/path");
         }
         if (str_contains($source, '://') || str_contains($source, "\0")) {
             throw new \InvalidArgumentException("\"$source\" is no source of sets: the path is not one of files");
