@@ -62,6 +62,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
     core/base/file_descriptor.cpp \
     core/base/log_position.cpp \
     core/base/mapped_region.cpp \
+    core/base/nearest_name.cpp \
     core/base/random.cpp \
     core/base/set_name.cpp \
     core/filters/instruction_set.cpp \
@@ -80,6 +81,7 @@ if test "$PHP_KEYSIEVE" != "no"; then
     core/seen/seen_reader.cpp \
     core/seen/seen_size.cpp \
     core/seen/segment.cpp \
+    core/seen/unknown_name.cpp \
     ext/attached_seen.cpp \
     ext/attached_set.cpp \
     ext/attached_sets.cpp \

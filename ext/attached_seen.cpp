@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ext/exceptions.hpp"
+#include "ext/hint.hpp"
 
 namespace keysieve {
 namespace {
@@ -73,9 +74,13 @@ bool AttachedSeen::maybe_or_throw() noexcept {
   return true;
 }
 
+std::string AttachedSeen::reader_reason() const {
+  return with_hint(reader_.reason(), reader_.page() == nullptr, reader_.set_name(), SetType::Seen);
+}
+
 std::string AttachedSeen::reason() const {
   return "seen set \"" + reader_.set_name() + "\" is " + std::string(to_string(reader_.availability())) +
-         " (" + reader_.reason() + ")";
+         " (" + reader_reason() + ")";
 }
 
 void AttachedSeen::log_change() noexcept {

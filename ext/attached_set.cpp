@@ -1,6 +1,7 @@
 #include "ext/attached_set.hpp"
 
 #include "ext/exceptions.hpp"
+#include "ext/hint.hpp"
 
 namespace keysieve {
 namespace {
@@ -110,8 +111,11 @@ bool AttachedSet::is_other_profile(SetState state) const noexcept {
 std::string AttachedSet::reason_for(SetState state, const zend_string* key_profile) const {
   const std::string set = "set \"" + reader_.set_name() + "\" ";
   if (is_other_profile(state)) return set + "was " + other_profile_text(key_profile);
-  return set + "is " + std::string(to_string(reader_.availability())) + " (" + std::string(reader_.reason()) +
-         ")";
+  return set + "is " + std::string(to_string(reader_.availability())) + " (" + reason() + ")";
+}
+
+std::string AttachedSet::reason() const {
+  return with_hint(reader_.reason(), reader_.control() == nullptr, reader_.set_name(), SetType::Published);
 }
 
 std::string AttachedSet::other_profile_text(const zend_string* key_profile) const {

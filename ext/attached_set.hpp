@@ -58,6 +58,9 @@ class AttachedSet {
   std::optional<std::size_t> may_contain_many(HashTable* keys, const Terms& terms, std::span<bool> answers);
 
   SetState state(const zend_string* key_profile) noexcept;
+  // The reader's reason and, if no set has this name, which one may be meant. That lists the directory, so
+  // call it only for a message.
+  [[nodiscard]] std::string reason() const;
   // Why every answer is maybe, or why an older publication answers; empty: neither. As of the last call.
   [[nodiscard]] std::string trouble(const zend_string* key_profile) const;
 

@@ -39,10 +39,13 @@ bool is_constructed_key(const zval* value) noexcept {
   return is_key_object(value) && KeyObject::of(Z_OBJ_P(value))->bytes() != nullptr;
 }
 
+const char* type_name(const zval* value) noexcept {
+  return Z_TYPE_P(value) == IS_OBJECT ? ZSTR_VAL(Z_OBJCE_P(value)->name) : zend_zval_type_name(value);
+}
+
 void throw_not_a_key(const zval* value, zend_ulong index, const zend_string* name,
                      std::uint32_t argument_number) {
-  const char* type = zend_zval_type_name(value);
-  if (Z_TYPE_P(value) == IS_OBJECT) type = ZSTR_VAL(Z_OBJCE_P(value)->name);
+  const char* type = type_name(value);
   constexpr const char* kExpected = "must be an array of KeySieve\\Key|string|int";
   if (name != nullptr) {
     zend_argument_type_error(argument_number, "%s, %s given at index \"%s\"", kExpected, type,
@@ -51,6 +54,51 @@ void throw_not_a_key(const zval* value, zend_ulong index, const zend_string* nam
     zend_argument_type_error(argument_number, "%s, %s given at index " ZEND_LONG_FMT, kExpected, type,
                              static_cast<zend_long>(index));
   }
+}
+
+struct Collected {
+  HashTable* keys;
+  std::uint32_t argument_number;
+};
+
+// Adds what an iterator gives, under its array key. An exception may be pending afterwards.
+void add_element(const Collected& collected, zval* value, const zval* key) {
+  ZVAL_DEREF(value);
+  zend_ulong index = 0;
+  const bool is_number =
+      Z_TYPE_P(key) == IS_LONG || (Z_TYPE_P(key) == IS_STRING && ZEND_HANDLE_NUMERIC(Z_STR_P(key), index));
+  if (Z_TYPE_P(key) == IS_LONG) index = static_cast<zend_ulong>(Z_LVAL_P(key));
+  if (!is_number && Z_TYPE_P(key) != IS_STRING) {
+    zend_argument_type_error(collected.argument_number, "must have array keys of type string|int, %s given",
+                             type_name(key));
+    return;
+  }
+  const zval* added = is_number ? zend_hash_index_add(collected.keys, index, value)
+                                : zend_hash_add(collected.keys, Z_STR_P(key), value);
+  if (added != nullptr) {
+    Z_TRY_ADDREF_P(value);
+  } else if (is_number) {
+    zend_argument_value_error(collected.argument_number,
+                              "must not give the array key " ZEND_LONG_FMT " twice",
+                              static_cast<zend_long>(index));
+  } else {
+    zend_argument_value_error(collected.argument_number, "must not give the array key \"%s\" twice",
+                              Z_STRVAL_P(key));
+  }
+}
+
+int collect_one(zend_object_iterator* iterator, void* collected) {
+  zval* value = iterator->funcs->get_current_data(iterator);
+  if (EG(exception) != nullptr || value == nullptr) return ZEND_HASH_APPLY_STOP;
+  zval key;
+  if (iterator->funcs->get_current_key != nullptr) {
+    iterator->funcs->get_current_key(iterator, &key);
+  } else {
+    ZVAL_LONG(&key, static_cast<zend_long>(iterator->index));
+  }
+  if (EG(exception) == nullptr) add_element(*static_cast<Collected*>(collected), value, &key);
+  zval_ptr_dtor(&key);
+  return EG(exception) == nullptr ? ZEND_HASH_APPLY_KEEP : ZEND_HASH_APPLY_STOP;
 }
 
 }  // namespace
@@ -147,6 +195,14 @@ HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number) {
   }
   ZEND_HASH_FOREACH_END();
   return coerced;
+}
+
+HashTable* GivenKeys::collect(zval* traversable, std::uint32_t argument_number) {
+  Collected collected{zend_new_array(0), argument_number};
+  spl_iterator_apply(traversable, collect_one, &collected);
+  if (EG(exception) == nullptr) return collected.keys;
+  zend_array_destroy(collected.keys);
+  return nullptr;
 }
 
 }  // namespace keysieve

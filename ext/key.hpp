@@ -59,6 +59,31 @@ inline bool coerce_key(zval* argument, std::uint32_t number) {
 // Called only if hashing met an element that is not a key yet.
 [[gnu::cold]] HashTable* coerce_keys(HashTable* keys, std::uint32_t argument_number);
 
+// The keys of an argument of type iterable: an array itself, or a table of what a Traversable gives, under
+// its array keys.
+class GivenKeys {
+ public:
+  [[gnu::always_inline]] GivenKeys(zval* iterable, std::uint32_t argument_number)
+      : table_(EXPECTED(Z_TYPE_P(iterable) == IS_ARRAY) ? Z_ARRVAL_P(iterable)
+                                                        : collect(iterable, argument_number)),
+        is_own_(Z_TYPE_P(iterable) != IS_ARRAY) {}
+  GivenKeys(const GivenKeys&) = delete;
+  GivenKeys& operator=(const GivenKeys&) = delete;
+  ~GivenKeys() {
+    if (UNEXPECTED(is_own_ && table_ != nullptr)) zend_array_destroy(table_);
+  }
+  // nullptr, with an exception pending: the iterator has thrown, or given a key that no array can have or has
+  // already. That one must not take the place of the other: its element would never be asked.
+  [[nodiscard]] HashTable* get() const noexcept { return table_; }
+
+ private:
+  // Runs user code.
+  [[gnu::cold]] static HashTable* collect(zval* traversable, std::uint32_t argument_number);
+
+  HashTable* table_;
+  bool is_own_;
+};
+
 // Whether each element is what hash_slowly() takes.
 bool are_keys(HashTable* keys) noexcept;
 

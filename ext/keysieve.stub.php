@@ -18,13 +18,16 @@ namespace KeySieve {
         public function mayContain(string|int|Key $key): bool;
 
         /**
-         * The same for many keys, all answered by one generation. The result has the array keys of the argument, in its order.
+         * The same for many keys, all answered by one generation. The result has the array keys of the argument, in its order. An
+         * iterator may give each array key only once, or nothing is asked: pass iterator_to_array($keys, false) if it repeats them.
+         *
+         * @throws \ValueError for an array key that an iterator gives twice
          *
          * @template TKey of array-key
-         * @phpstan-param array<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int|Key> $keys
          * @phpstan-return array<TKey, bool>
          */
-        public function mayContainMany(array $keys): array;
+        public function mayContainMany(iterable $keys): array;
 
         /**
          * The keys worth a query to your database. Array keys are kept, as by array_filter(): pass the result through
@@ -32,10 +35,10 @@ namespace KeySieve {
          *
          * @template TKey of array-key
          * @template TValue of string|int|Key
-         * @phpstan-param array<TKey, TValue> $keys
+         * @phpstan-param iterable<TKey, TValue> $keys
          * @phpstan-return array<TKey, TValue>
          */
-        public function candidates(array $keys): array;
+        public function candidates(iterable $keys): array;
     }
 
     /** Whether a set answers. Everything but Ready means: every answer is maybe. SeenSet says what a seen set answers then. */
@@ -94,20 +97,20 @@ namespace KeySieve {
 
         /**
          * @template TKey of array-key
-         * @phpstan-param array<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int|Key> $keys
          * @phpstan-return array<TKey, bool>
          * @throws UnavailableException as mayContain()
          */
-        public function mayContainMany(array $keys): array {}
+        public function mayContainMany(iterable $keys): array {}
 
         /**
          * @template TKey of array-key
          * @template TValue of string|int|Key
-         * @phpstan-param array<TKey, TValue> $keys
+         * @phpstan-param iterable<TKey, TValue> $keys
          * @phpstan-return array<TKey, TValue>
          * @throws UnavailableException as mayContain()
          */
-        public function candidates(array $keys): array {}
+        public function candidates(iterable $keys): array {}
 
         public function availability(): Availability {}
 
@@ -168,9 +171,30 @@ namespace KeySieve {
         private function __construct() {}
     }
 
+    /** Which keys are new, and which were seen before? Type-hint this, and tests can pass a fake. */
+    interface SeenKeys
+    {
+        /** Adds the key. True: it is new. False: it was seen, or is taken for seen. Ints count as their decimal strings. */
+        public function addIfNew(string|int|Key $key): bool;
+
+        /**
+         * The same for many keys, in their order: a key that occurs twice is new once. The result has the array keys of the argument.
+         *
+         * @template TKey of array-key
+         * @phpstan-param iterable<TKey, string|int|Key> $keys
+         * @phpstan-return array<TKey, bool>
+         */
+        public function addManyIfNew(iterable $keys): array;
+
+        /** Adds nothing. False: the key is new. True: maybe it was seen. */
+        public function mayContain(string|int|Key $key): bool;
+
+        public function availability(): Availability;
+    }
+
     /**
      * Tells new keys from those that this host has seen before. PHP itself fills the set, in windows of time; keysieve.toml says how
-     * long they live. Only the extension has this class. Cheap to construct, as Set.
+     * long they live. Cheap to construct, as Set.
      *
      * Guarantee, while the set is Ready: per key and window, at most one call of addIfNew() or addManyIfNew() on this host answers true,
      * however many processes race, crash or are killed. "Seen" is wrong at the configured rate. "New" is never wrong within a window.
@@ -182,7 +206,7 @@ namespace KeySieve {
      * @strict-properties
      * @not-serializable
      */
-    final class SeenSet
+    final class SeenSet implements SeenKeys
     {
         public readonly string $name;
 
@@ -190,8 +214,6 @@ namespace KeySieve {
         public function __construct(string $name) {}
 
         /**
-         * Adds the key. True: it is new, no live window has it. False: it was seen, or is taken for seen at the set's rate. Ints count as
-         * their decimal strings.
          * Cost: one hash and one cache line per live filter; no lock, allocation, clock or system call.
          *
          * @throws UnavailableException as the class says
@@ -199,19 +221,18 @@ namespace KeySieve {
         public function addIfNew(string|int|Key $key): bool {}
 
         /**
-         * The same for many keys, in their order: a key that occurs twice is new once. The result has the array keys of the argument.
          * After a TypeError nothing was added. If the set becomes unavailable in between, the rest is answered as the class says; if
          * that throws, the keys before have been added all the same.
          *
          * @template TKey of array-key
-         * @phpstan-param array<TKey, string|int|Key> $keys
+         * @phpstan-param iterable<TKey, string|int|Key> $keys
          * @phpstan-return array<TKey, bool>
          * @throws UnavailableException as the class says
          */
-        public function addManyIfNew(array $keys): array {}
+        public function addManyIfNew(iterable $keys): array {}
 
         /**
-         * Adds nothing. False: no live window has the key. True: maybe, also while the set is unavailable.
+         * True also while the set is unavailable.
          *
          * @throws UnavailableException when addIfNew() would
          */
@@ -244,8 +265,8 @@ namespace KeySieve {
         public readonly int $filters;
         /** Keys for which the filters of the newest window are made. */
         public readonly int $capacity;
-        /** Keys of the newest window, estimated from the filters' bits. */
-        public readonly int $keyCount;
+        /** Keys of the newest window, estimated from the filters' bits: 5 may be 3 or 7. */
+        public readonly int $estimatedKeyCount;
         /** Size of all filters. */
         public readonly int $sizeBytes;
         /** The highest share of new keys taken for seen, as long as no filter holds more keys than it is made for. */

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 54d604eaaaa3afea2bdfc2b17c944f4b94ea2093 */
+ * Stub hash: 37dcc924046de974503f9ce475d9331def90600b */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
@@ -22,7 +22,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Membership_mayCon
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_KeySieve_Membership_mayContainMany, 0, 1, IS_ARRAY, 0)
-	ZEND_ARG_TYPE_INFO(0, keys, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, keys, Traversable, MAY_BE_ARRAY, NULL)
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_KeySieve_Membership_candidates arginfo_class_KeySieve_Membership_mayContainMany
@@ -51,6 +51,14 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_Info___construct, 0, 0, 0)
 ZEND_END_ARG_INFO()
+
+#define arginfo_class_KeySieve_SeenKeys_addIfNew arginfo_class_KeySieve_Membership_mayContain
+
+#define arginfo_class_KeySieve_SeenKeys_addManyIfNew arginfo_class_KeySieve_Membership_mayContainMany
+
+#define arginfo_class_KeySieve_SeenKeys_mayContain arginfo_class_KeySieve_Membership_mayContain
+
+#define arginfo_class_KeySieve_SeenKeys_availability arginfo_class_KeySieve_Set_availability
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_KeySieve_SeenSet___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
@@ -140,6 +148,15 @@ static const zend_function_entry class_KeySieve_Set_methods[] = {
 
 static const zend_function_entry class_KeySieve_Info_methods[] = {
 	ZEND_ME(KeySieve_Info, __construct, arginfo_class_KeySieve_Info___construct, ZEND_ACC_PRIVATE)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_KeySieve_SeenKeys_methods[] = {
+	ZEND_ABSTRACT_ME_WITH_FLAGS(KeySieve_SeenKeys, addIfNew, arginfo_class_KeySieve_SeenKeys_addIfNew, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(KeySieve_SeenKeys, addManyIfNew, arginfo_class_KeySieve_SeenKeys_addManyIfNew, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(KeySieve_SeenKeys, mayContain, arginfo_class_KeySieve_SeenKeys_mayContain, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(KeySieve_SeenKeys, availability, arginfo_class_KeySieve_SeenKeys_availability, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
 	ZEND_FE_END
 };
 
@@ -400,13 +417,24 @@ static zend_class_entry *register_class_KeySieve_Info(void)
 	return class_entry;
 }
 
-static zend_class_entry *register_class_KeySieve_SeenSet(void)
+static zend_class_entry *register_class_KeySieve_SeenKeys(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "SeenKeys", class_KeySieve_SeenKeys_methods);
+	class_entry = zend_register_internal_interface(&ce);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_KeySieve_SeenSet(zend_class_entry *class_entry_KeySieve_SeenKeys)
 {
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "KeySieve", "SeenSet", class_KeySieve_SeenSet_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+	zend_class_implements(class_entry, 1, class_entry_KeySieve_SeenKeys);
 
 	zval property_name_default_value;
 	ZVAL_UNDEF(&property_name_default_value);
@@ -464,11 +492,11 @@ static zend_class_entry *register_class_KeySieve_SeenInfo(void)
 	zend_declare_typed_property(class_entry, property_capacity_name, &property_capacity_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_capacity_name);
 
-	zval property_keyCount_default_value;
-	ZVAL_UNDEF(&property_keyCount_default_value);
-	zend_string *property_keyCount_name = zend_string_init("keyCount", sizeof("keyCount") - 1, 1);
-	zend_declare_typed_property(class_entry, property_keyCount_name, &property_keyCount_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
-	zend_string_release(property_keyCount_name);
+	zval property_estimatedKeyCount_default_value;
+	ZVAL_UNDEF(&property_estimatedKeyCount_default_value);
+	zend_string *property_estimatedKeyCount_name = zend_string_init("estimatedKeyCount", sizeof("estimatedKeyCount") - 1, 1);
+	zend_declare_typed_property(class_entry, property_estimatedKeyCount_name, &property_estimatedKeyCount_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_estimatedKeyCount_name);
 
 	zval property_sizeBytes_default_value;
 	ZVAL_UNDEF(&property_sizeBytes_default_value);

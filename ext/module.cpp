@@ -45,7 +45,7 @@ ZEND_MINIT_FUNCTION(keysieve) {
   keysieve::prepare_key_class(register_class_KeySieve_Key());
   keysieve::prepare_set_class(register_class_KeySieve_Set(register_class_KeySieve_Membership()));
   keysieve::prepare_info_class(register_class_KeySieve_Info());
-  keysieve::prepare_seen_set_class(register_class_KeySieve_SeenSet());
+  keysieve::prepare_seen_set_class(register_class_KeySieve_SeenSet(register_class_KeySieve_SeenKeys()));
   keysieve::prepare_seen_info_class(register_class_KeySieve_SeenInfo());
   zend_class_entry* exception = register_class_KeySieve_Exception(zend_ce_throwable);
   zend_class_entry* unavailable =
@@ -82,8 +82,8 @@ std::string description_of(const AttachedSet& set) {
     if (header.retrieval_bytes != 0) text += std::to_string(header.known_absent) + " known absent, ";
     text += std::to_string(header.file_bytes) + " bytes";
   }
-  if (const std::string_view reason = reader.reason(); !reason.empty()) {
-    text += " (" + std::string(reason) + ")";
+  if (const std::string reason = set.reason(); !reason.empty()) {
+    text += " (" + reason + ")";
   }
   return text;
 }
@@ -91,7 +91,7 @@ std::string description_of(const AttachedSet& set) {
 std::string description_of(const AttachedSeen& set) {
   const keysieve::SeenReader& reader = set.reader();
   std::string text(to_string(reader.availability()));
-  if (!reader.is_ready()) return text + " (" + reader.reason() + ")";
+  if (!reader.is_ready()) return text + " (" + set.reader_reason() + ")";
   std::uint64_t bytes = 0;
   for (const keysieve::SeenFilter& filter : reader.filters()) bytes += filter.bytes().size();
   return text + ", " + std::to_string(reader.filters().size()) +

@@ -55,13 +55,16 @@ ZEND_METHOD(KeySieve_SeenSet, addIfNew) {
 }
 
 ZEND_METHOD(KeySieve_SeenSet, addManyIfNew) {
-  HashTable* keys = nullptr;
+  zval* iterable = nullptr;
   ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_ARRAY_HT(keys)
+    Z_PARAM_ITERABLE(iterable)
   ZEND_PARSE_PARAMETERS_END();
 
   AskedSeen* asked = SeenSetObject::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
+  const keysieve::GivenKeys given(iterable, 1);
+  HashTable* keys = given.get();
+  if (UNEXPECTED(keys == nullptr)) RETURN_THROWS();
   keysieve::Answers answers(keys);
   if (UNEXPECTED(!asked->set->add_many_if_new(keys, answers.get()))) RETURN_THROWS();
   keysieve::return_bools(return_value, keys, answers.get());

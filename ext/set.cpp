@@ -68,13 +68,16 @@ void return_candidates(zval* return_value, HashTable* keys, std::span<const bool
 // A method that takes an array of keys: asks for all of them, and has `give` make the result of the answers.
 template <typename Give>
 void answer_many(INTERNAL_FUNCTION_PARAMETERS, Give give) {
-  HashTable* keys = nullptr;
+  zval* iterable = nullptr;
   ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_ARRAY_HT(keys)
+    Z_PARAM_ITERABLE(iterable)
   ZEND_PARSE_PARAMETERS_END();
 
   AskedSet* asked = SetObject::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
+  const GivenKeys given(iterable, 1);
+  HashTable* keys = given.get();
+  if (UNEXPECTED(keys == nullptr)) RETURN_THROWS();
   Answers answers(keys);
   const auto maybe = asked->set->may_contain_many(keys, asked->terms, answers.get());
   if (UNEXPECTED(!maybe)) RETURN_THROWS();

@@ -24,9 +24,10 @@
 #include "ext/spl/spl_exceptions.h"
 #include "ext/standard/info.h"
 #include "php_ini.h"
-// This header declares only some of its functions extern "C".
+// These headers declare only some of their functions extern "C".
 extern "C" {
 #include "ext/date/php_date.h"
+#include "ext/spl/spl_iterators.h"
 }
 
 namespace keysieve {

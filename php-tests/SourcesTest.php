@@ -66,7 +66,7 @@ final class SourcesTest extends TestCase
     {
         $script = $this->ask("files:$this->folder", '$say($set->mayContain("pear"), $set->availability()->name);');
         self::assertSame("[true,\"Missing\"]\n", $script->output);
-        self::assertStringContainsString("set \"fruits\" is missing ($this->folder/fruits.ks: No such file or directory)", $script->errors);
+        self::assertStringContainsString("set \"fruits\" is missing ($this->folder/fruits.ks: No such file or directory; no set has this name)", $script->errors);
     }
 
     public function testAStoreIsFollowedThroughPushAddRollbackAndBypass(): void
@@ -208,7 +208,7 @@ final class SourcesTest extends TestCase
     {
         $script = $this->ask('redis://cache', '$say($set->mayContain("pear"), $set->availability()->name);');
         self::assertSame("[true,\"Missing\"]\n", $script->output);
-        self::assertStringContainsString('"redis://cache" is no source of sets', $script->errors);
+        self::assertStringContainsString('a store with redis: is no source of sets: "keysieve pull SET URL', $script->errors);
     }
 
     public function testAFolderInThePlaceOfAFileMeansMaybe(): void
@@ -449,7 +449,7 @@ final class SourcesTest extends TestCase
     public function testAWrongSourceIsRefusedAsItIsWritten(): void
     {
         $script = PhpScript::run(<<<'PHP'
-            foreach (['redis://cache', 'dir:', '/run/keysieve', 'files:/srv?prefix=x', 'files:http://cache/x', "files:/a\0b"] as $source) {
+            foreach (['redis://:secret@cache', 'dir:', '/run/keysieve', 'files:/srv?prefix=x', 'files:http://cache/x', "files:/a\0b"] as $source) {
                 try {
                     KeySieve\Reader\Settings::use($source);
                 } catch (InvalidArgumentException $exception) {
@@ -458,7 +458,9 @@ final class SourcesTest extends TestCase
             }
             PHP);
         self::assertSame(6, substr_count($script->output, 'is no source of sets'), $script->output);
-        self::assertStringStartsWith('"redis://cache" is no source of sets: directory:/path, dir:/path or files:/path', $script->output);
+        $told = 'a store with redis: is no source of sets: "keysieve pull SET URL -o SET.ks" fetches from it, then use files:/path; or a dir: store';
+        self::assertStringStartsWith("$told\n\"dir:\" is no source of sets: directory:/path, dir:/path or files:/path\n", $script->output);
+        self::assertStringNotContainsString('secret', $script->output);
     }
 
     /** @return iterable<string, array{string, string}> a link that will lead elsewhere, and what the set's file is by then */

@@ -90,12 +90,12 @@ final class ValidationTest extends TestCase
                 return $this->set->mayContain($key);
             }
 
-            public function mayContainMany(array $keys): array
+            public function mayContainMany(iterable $keys): array
             {
                 return $this->set->mayContainMany($keys);
             }
 
-            public function candidates(array $keys): array
+            public function candidates(iterable $keys): array
             {
                 return $this->set->candidates($keys);
             }

@@ -52,12 +52,12 @@ final class CountedSet implements Membership
         return $this->set->mayContain($key);
     }
 
-    public function mayContainMany(array $keys): array
+    public function mayContainMany(iterable $keys): array
     {
         return $this->set->mayContainMany($keys);
     }
 
-    public function candidates(array $keys): array
+    public function candidates(iterable $keys): array
     {
         return $this->set->candidates($keys);
     }

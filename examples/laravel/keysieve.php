@@ -11,6 +11,7 @@ return [
         'encyclopedia' => TagKey::PROFILE,
         'shop' => TagKey::PROFILE,
     ],
+    'seen_sets' => ['clicks'],
     'disposable_domains' => 'disposable',
     'breached_passwords' => 'breached',
 ];

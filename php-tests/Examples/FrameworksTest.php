@@ -93,6 +93,42 @@ final class FrameworksTest extends TestCase
         self::assertSame($output, $this->code($framework, $code . self::PRINT_LINKS));
     }
 
+    /** @return iterable<string, array{string, string, string}> a framework, code that makes $clicks, and its class */
+    public static function seenSets(): iterable
+    {
+        foreach (Framework::SYMFONY as $framework) {
+            $code = static fn (string $prepare): string => <<<PHP
+                final class Clicks
+                {
+                    public function __construct(public readonly KeySieve\SeenKeys \$clicks)
+                    {
+                    }
+                }
+                \$clicks = App::container(static function (\$container): void {
+                    \$container->register(Clicks::class, Clicks::class)->setPublic(true)->setAutowired(true);
+                    $prepare
+                })->get(Clicks::class)->clicks;
+                PHP;
+            yield $framework => [$framework, $code(''), 'KeySieve\SeenSet'];
+            $fake = '$container->register("keysieve.seen.clicks", KeySieve\Testing\RememberedKeys::class);';
+            yield "$framework in a test" => [$framework, $code($fake), 'KeySieve\Testing\RememberedKeys'];
+        }
+        foreach (Framework::LARAVEL as $framework) {
+            yield $framework => [$framework, '$clicks = App::boot()->make("keysieve.seen.clicks");', 'KeySieve\SeenSet'];
+            yield "$framework in a test" => [$framework, <<<'PHP'
+                $app = App::boot();
+                $app->instance('keysieve.seen.clicks', new KeySieve\Testing\RememberedKeys());
+                $clicks = $app->make('keysieve.seen.clicks');
+                PHP, 'KeySieve\Testing\RememberedKeys'];
+        }
+    }
+
+    /** @dataProvider seenSets */
+    public function testAContainerPassesSeenSetsAndFakes(string $framework, string $code, string $class): void
+    {
+        self::assertSame($class, $this->code($framework, "$code\necho \$clicks::class;"));
+    }
+
     /**
      * Any set that took the place of the one that was meant would say "absent" of its keys.
      *
@@ -353,7 +389,7 @@ final class FrameworksTest extends TestCase
             $app = App::boot();
             echo json_encode([$app->bound('keysieve.shop'), $app->bound(KeySieve\Validation\BreachedPasswords::class), $app['config']['keysieve']]);
             PHP;
-        $settings = '{"sets":{"shop":null},"disposable_domains":null,"breached_passwords":null}';
+        $settings = '{"sets":{"shop":null},"seen_sets":[],"disposable_domains":null,"breached_passwords":null}';
         self::assertSame("[true,false,$settings]", $this->code($framework, $code));
     }
 

@@ -16,6 +16,8 @@ $describe_function = static function (ReflectionFunctionAbstract $function): str
             . ($parameter->isOptional() ? ' = ' . var_export($parameter->getDefaultValue(), true) : ''),
         $function->getParameters(),
     );
+    // PHP code may write iterable for both; an extension has the two.
+    $parameters = str_replace('Traversable|array', 'iterable', $parameters);
     return "function {$function->getName()}(" . implode(', ', $parameters) . "): {$function->getReturnType()}";
 };
 

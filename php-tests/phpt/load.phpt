@@ -20,11 +20,12 @@ Array
     [2] => KeySieve\Membership
     [3] => KeySieve\Set
     [4] => KeySieve\Info
-    [5] => KeySieve\SeenSet
-    [6] => KeySieve\SeenInfo
-    [7] => KeySieve\Exception
-    [8] => KeySieve\UnavailableException
-    [9] => KeySieve\InvalidNameException
+    [5] => KeySieve\SeenKeys
+    [6] => KeySieve\SeenSet
+    [7] => KeySieve\SeenInfo
+    [8] => KeySieve\Exception
+    [9] => KeySieve\UnavailableException
+    [10] => KeySieve\InvalidNameException
 )
 Array
 (

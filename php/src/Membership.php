@@ -11,13 +11,16 @@ interface Membership
     public function mayContain(string|int|Key $key): bool;
 
     /**
-     * The same for many keys, all answered by one generation. The result has the array keys of the argument, in its order.
+     * The same for many keys, all answered by one generation. The result has the array keys of the argument, in its order. An
+     * iterator may give each array key only once, or nothing is asked: pass iterator_to_array($keys, false) if it repeats them.
+     *
+     * @throws \ValueError for an array key that an iterator gives twice
      *
      * @template TKey of array-key
-     * @phpstan-param array<TKey, string|int|Key> $keys
+     * @phpstan-param iterable<TKey, string|int|Key> $keys
      * @phpstan-return array<TKey, bool>
      */
-    public function mayContainMany(array $keys): array;
+    public function mayContainMany(iterable $keys): array;
 
     /**
      * The keys worth a query to your database. Array keys are kept, as by array_filter(): pass the result through
@@ -25,8 +28,8 @@ interface Membership
      *
      * @template TKey of array-key
      * @template TValue of string|int|Key
-     * @phpstan-param array<TKey, TValue> $keys
+     * @phpstan-param iterable<TKey, TValue> $keys
      * @phpstan-return array<TKey, TValue>
      */
-    public function candidates(array $keys): array;
+    public function candidates(iterable $keys): array;
 }

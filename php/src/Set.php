@@ -16,7 +16,6 @@ final readonly class Set implements Membership, \Serializable
     public string $name;
     public ?string $keyProfile;
     private ?bool $throws;
-    private AttachedSet $set;
 
     /**
      * A key profile names how keys are normalised. If it is given and the set was built with another, the set is Incompatible for
@@ -30,7 +29,7 @@ final readonly class Set implements Membership, \Serializable
         $this->name = $name;
         $this->keyProfile = $keyProfile;
         $this->throws = $throw;
-        $this->set = AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name) must be');
+        AttachedSet::named($name, __METHOD__ . '(): Argument #1 ($name) must be');
     }
 
     /**
@@ -40,31 +39,32 @@ final readonly class Set implements Membership, \Serializable
     public function mayContain(mixed $key): bool
     {
         $bytes = is_string($key) ? $key : Keys::string($key, __METHOD__ . '(): Argument #1 ($key)');
-        return $this->set->ask([$bytes], $this->keyProfile, $this->throws)[0];
+        return $this->attached()->ask([$bytes], $this->keyProfile, $this->throws)[0];
     }
 
     /**
      * @template TKey of array-key
-     * @phpstan-param array<TKey, string|int|Key> $keys
+     * @phpstan-param iterable<TKey, string|int|Key> $keys
      * @phpstan-return array<TKey, bool>
      * @throws UnavailableException as mayContain()
      */
-    public function mayContainMany(array $keys): array
+    public function mayContainMany(iterable $keys): array
     {
-        return $this->set->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws);
+        return $this->attached()->ask(Keys::strings(Keys::given($keys, __METHOD__), __METHOD__), $this->keyProfile, $this->throws);
     }
 
     /**
      * @template TKey of array-key
      * @template TValue of string|int|Key
-     * @phpstan-param array<TKey, TValue> $keys
+     * @phpstan-param iterable<TKey, TValue> $keys
      * @phpstan-return array<TKey, TValue>
      * @throws UnavailableException as mayContain()
      */
-    public function candidates(array $keys): array
+    public function candidates(iterable $keys): array
     {
+        $keys = Keys::given($keys, __METHOD__);
         $candidates = [];
-        foreach ($this->set->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws) as $index => $mayBeThere) {
+        foreach ($this->attached()->ask(Keys::strings($keys, __METHOD__), $this->keyProfile, $this->throws) as $index => $mayBeThere) {
             if ($mayBeThere) {
                 $candidates[$index] = $keys[$index];
             }
@@ -74,16 +74,28 @@ final readonly class Set implements Membership, \Serializable
 
     public function availability(): Availability
     {
-        return $this->set->availability($this->keyProfile);
+        return $this->attached()->availability($this->keyProfile);
     }
 
     /** Describes what is attached, even if it is expired or bypassed; null if nothing is. Reads all shards: not for every request. */
     public function info(): ?Info
     {
-        return $this->set->info($this->keyProfile);
+        return $this->attached()->info($this->keyProfile);
+    }
+
+    /** @internal What the extension shows. */
+    public function __debugInfo(): array
+    {
+        return ['name' => $this->name, 'keyProfile' => $this->keyProfile];
     }
 
     private function __clone()
     {
+    }
+
+    /** Not a property: (array), var_export() and the like would show its bytes and their seed, which is private. */
+    private function attached(): AttachedSet
+    {
+        return AttachedSet::named($this->name, '');
     }
 }

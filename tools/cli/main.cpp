@@ -13,7 +13,7 @@
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
-#include "tools/program/nearest_name.hpp"
+#include "core/base/nearest_name.hpp"
 #include "tools/program/program.hpp"
 
 namespace keysieve {

@@ -112,13 +112,13 @@ void print_seen(const std::vector<SeenStatus>& sets, UnixSeconds now) {
       {"seen set", "state", "keys of window", "made for", "windows", "estimated FPR", "size", "loader seen"});
   for (const SeenStatus& set : sets) {
     const auto cell = [&](const auto& text_of) { return set.live ? text_of(*set.live) : std::string("-"); };
-    table.add({set.name, std::string(to_string(set.availability)),
-               cell([](const auto& live) { return format_count(static_cast<std::uint64_t>(live.keys)); }),
-               cell([](const auto& live) { return format_count(live.capacity); }),
-               cell([](const auto& live) { return format_count(live.windows); }),
-               cell([](const auto& live) { return format_share(live.estimated_fpr); }),
-               cell([](const auto& live) { return format_bytes(live.bytes); }),
-               ago_if_any(set.looked_at, now)});
+    table.add(
+        {set.name, std::string(to_string(set.availability)),
+         cell([](const auto& live) { return "≈ " + format_count(static_cast<std::uint64_t>(live.keys)); }),
+         cell([](const auto& live) { return format_count(live.capacity); }),
+         cell([](const auto& live) { return format_count(live.windows); }),
+         cell([](const auto& live) { return format_share(live.estimated_fpr); }),
+         cell([](const auto& live) { return format_bytes(live.bytes); }), ago_if_any(set.looked_at, now)});
   }
   table.print();
   for (const SeenStatus& set : sets) {

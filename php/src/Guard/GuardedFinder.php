@@ -33,11 +33,12 @@ final class GuardedFinder
     }
 
     /**
-     * @param array<int|string> $keys
+     * @param iterable<int|string> $keys
      * @return array<int|string, T> by key
      */
-    public function findMany(array $keys): array
+    public function findMany(iterable $keys): array
     {
+        $keys = is_array($keys) ? $keys : iterator_to_array($keys, false);
         $candidates = array_values($this->set->candidates($keys));
         return $candidates === [] ? [] : ($this->find)($candidates);
     }

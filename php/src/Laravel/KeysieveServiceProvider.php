@@ -8,6 +8,8 @@ use Illuminate\Contracts\Validation\Factory;
 use Illuminate\Queue\Events\JobProcessing;
 use Illuminate\Support\ServiceProvider;
 use KeySieve\Membership;
+use KeySieve\SeenKeys;
+use KeySieve\SeenSet;
 use KeySieve\Set;
 use KeySieve\Validation\BreachedPasswords;
 use KeySieve\Validation\DisposableDomains;
@@ -20,7 +22,7 @@ use Laravel\Octane\Events\TickReceived;
 use function KeySieve\begin_request;
 
 /**
- * Binds each set of config/keysieve.php as "keysieve.NAME", and adds the rules not_disposable and not_breached.
+ * Binds each set of config/keysieve.php as "keysieve.NAME", each seen set as "keysieve.seen.NAME", and adds the rules not_disposable and not_breached.
  *
  * A bare Membership is not bound: a class without a chosen set would silently get that one, and "absent" for keys of another. Choose
  * the set of a class with
@@ -42,6 +44,9 @@ final class KeysieveServiceProvider extends ServiceProvider
         }
         foreach ($config['sets'] as $name => $keyProfile) {
             $this->app->singleton("keysieve.$name", static fn (): Membership => new Set((string) $name, $keyProfile));
+        }
+        foreach ($config['seen_sets'] as $name) {
+            $this->app->singleton("keysieve.seen.$name", static fn (): SeenKeys => new SeenSet((string) $name));
         }
         $this->bindList(DisposableDomains::class, $config['disposable_domains'], DomainKey::PROFILE);
         $this->bindList(BreachedPasswords::class, $config['breached_passwords'], PasswordKey::PROFILE);

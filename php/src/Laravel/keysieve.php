@@ -7,6 +7,8 @@ declare(strict_types=1);
 return [
     // each set with the rules by which its keys must have been normalised (null: any)
     'sets' => [],
+    // names of seen sets
+    'seen_sets' => [],
     // the set that the rule not_disposable asks
     'disposable_domains' => null,
     // the set that the rule not_breached asks

@@ -13,7 +13,6 @@ use KeySieve\UnavailableException;
 /** A set that this process has asked: what answers for it, what it has answered, and what has been logged. */
 final class AttachedSet
 {
-    private const NAME_RULE = '1 to 64 characters a-z, 0-9, _ or -, beginning with a letter or digit';
     private const CALLS_BETWEEN_LOOKS = 4096;
 
     /** @var array<string, self> */
@@ -61,14 +60,7 @@ final class AttachedSet
      */
     public static function named(string $name, string $demand): self
     {
-        if (isset(self::$all[$name])) {
-            return self::$all[$name];
-        }
-        if (preg_match(Header::NAME_RULE, $name) !== 1) {
-            $shown = substr(explode("\0", $name, 2)[0], 0, 80);
-            throw new InvalidNameException("$demand " . self::NAME_RULE . ", \"$shown\" given");
-        }
-        return self::$all[$name] = new self($name);
+        return self::$all[$name] ??= new self(SetName::checked($name, $demand));
     }
 
     /** @return array<string, array{calls: int, maybe: int, absent: int, unavailable: int}> */
@@ -191,6 +183,13 @@ final class AttachedSet
         return $this->damage?->getMessage() ?? $this->source?->reason() ?? 'no source is configured';
     }
 
+    /** Costs more than the reason: only for a message. */
+    private function hint(): string
+    {
+        $hint = (string) $this->source?->hint();
+        return $hint === '' ? '' : "; $hint";
+    }
+
     private function whyNotReady(): Availability
     {
         if (!Settings::isEnabled()) {
@@ -208,16 +207,16 @@ final class AttachedSet
         $availability = $this->whyNotReady();
         $this->unavailable += count($keys);
         $isOtherProfile = $availability === Availability::Incompatible && $this->state() === Availability::Ready;
-        $reason = "set \"$this->name\" " . ($isOtherProfile
+        $reason = fn (): string => "set \"$this->name\" " . ($isOtherProfile
             ? 'was ' . $this->otherProfile($keyProfile)
-            : "is {$this->state()->value} ({$this->reason()})");
+            : "is {$this->state()->value} ({$this->reason()}{$this->hint()})");
         if ($isOtherProfile && !isset($this->loggedProfiles[$keyProfile])) {
             $this->loggedProfiles[$keyProfile] = true;
-            error_log("keysieve: $reason: every such lookup answers maybe");
+            error_log("keysieve: {$reason()}: every such lookup answers maybe");
         }
         $isSwitchedOff = $availability === Availability::Bypassed || $availability === Availability::Disabled;
         if (($throws ?? Settings::throwsWhenUnavailable()) && !$isSwitchedOff) {
-            throw new UnavailableException($this->name, $availability, $reason);
+            throw new UnavailableException($this->name, $availability, $reason());
         }
         return array_map(static fn (): bool => true, $keys);
     }
@@ -246,7 +245,7 @@ final class AttachedSet
         $wasReady = $this->loggedAvailability === Availability::Ready;
         [$this->loggedAvailability, $this->loggedReason] = [$availability, $reason];
         error_log("keysieve: set \"$this->name\" " . match (true) {
-            $availability !== Availability::Ready => "is $availability->value ($reason): every lookup answers maybe",
+            $availability !== Availability::Ready => "is $availability->value ($reason{$this->hint()}): every lookup answers maybe",
             $reason !== '' => "keeps its old publication: $reason",
             default => 'is ' . ($wasReady ? 'up to date' : 'ready') . ' again',
         });

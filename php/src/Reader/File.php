@@ -77,6 +77,18 @@ final class File implements Bytes
         return $ofLink ? $status : self::quietly($path, static fn () => stat($path));
     }
 
+    /** @return ?list<string> sorted; null if this process may not list them */
+    public static function namesIn(string $folder): ?array
+    {
+        try {
+            $names = self::quietly($folder, static fn () => scandir($folder, SCANDIR_SORT_NONE));
+        } catch (Failure) {
+            return null;
+        }
+        sort($names, SORT_STRING);
+        return $names;
+    }
+
     public function name(): string
     {
         return $this->path;

@@ -23,6 +23,33 @@ final class Keys
     }
 
     /**
+     * An array itself, or what an iterator gives, under its array keys. One that comes twice must not take the place of the other: its
+     * element would never be asked.
+     *
+     * @param iterable<mixed> $keys
+     * @return array<mixed>
+     * @throws \TypeError|\ValueError
+     */
+    public static function given(iterable $keys, string $method): array
+    {
+        if (is_array($keys)) {
+            return $keys;
+        }
+        $given = [];
+        foreach ($keys as $index => $key) {
+            if (!is_int($index) && !is_string($index)) {
+                throw new \TypeError("$method(): Argument #1 (\$keys) must have array keys of type string|int, " . get_debug_type($index) . ' given');
+            }
+            if (array_key_exists($index, $given)) {
+                $shown = is_int(array_key_first([$index => 0])) ? $index : "\"$index\"";
+                throw new \ValueError("$method(): Argument #1 (\$keys) must not give the array key $shown twice");
+            }
+            $given[$index] = $key;
+        }
+        return $given;
+    }
+
+    /**
      * The elements of an array.
      *
      * @param array<mixed> $keys

@@ -11,11 +11,15 @@ namespace KeySieve\Reader;
  *   dir:/srv/keysieve?prefix=keysieve      a dir: store
  *   files:/srv/sets                        a folder with files SET.ks
  *
- * It comes from use(), else from KEYSIEVE_SOURCE in the environment, else from keysieve.directory in php.ini.
+ * It comes from use(), else from KEYSIEVE_SOURCE in the environment, else from keysieve.directory in php.ini. What seen sets answer
+ * comes from answerSeenSets(), else from KEYSIEVE_SEEN_ON_UNAVAILABLE.
  */
 final class Settings
 {
+    private const SEEN_ANSWERS = ['throw', 'new', 'seen'];
+
     private static ?string $source = null;
+    private static ?string $seenOnUnavailable = null;
     private static ?bool $isEnabled = null;
 
     /**
@@ -27,6 +31,32 @@ final class Settings
     {
         self::parse($source);
         self::$source = $source;
+    }
+
+    /**
+     * `new`, `seen` or `throw`, as on_unavailable in keysieve.toml.
+     *
+     * @throws \InvalidArgumentException for anything else
+     */
+    public static function answerSeenSets(string $onUnavailable): void
+    {
+        if (!in_array($onUnavailable, self::SEEN_ANSWERS, true)) {
+            throw new \InvalidArgumentException("on_unavailable of seen sets must be new, seen or throw, not \"$onUnavailable\"");
+        }
+        self::$seenOnUnavailable = $onUnavailable;
+    }
+
+    public static function seenOnUnavailable(): string
+    {
+        if (self::$seenOnUnavailable === null) {
+            $answer = self::environment('KEYSIEVE_SEEN_ON_UNAVAILABLE') ?? 'throw';
+            if (!in_array($answer, self::SEEN_ANSWERS, true)) {
+                error_log("keysieve: KEYSIEVE_SEEN_ON_UNAVAILABLE must be new, seen or throw, not \"$answer\": every call of a seen set throws");
+                $answer = 'throw';
+            }
+            self::$seenOnUnavailable = $answer;
+        }
+        return self::$seenOnUnavailable;
     }
 
     /** Follows a set at the source; null if nothing is configured. */
@@ -49,12 +79,14 @@ final class Settings
 
     private static function configured(): ?string
     {
-        $environment = $_SERVER['KEYSIEVE_SOURCE'] ?? $_ENV['KEYSIEVE_SOURCE'] ?? getenv('KEYSIEVE_SOURCE');
-        if (is_string($environment) && $environment !== '') {
-            return $environment;
-        }
         $directory = self::setting('keysieve.directory', '');
-        return $directory === '' ? null : "directory:$directory";
+        return self::environment('KEYSIEVE_SOURCE') ?? ($directory === '' ? null : "directory:$directory");
+    }
+
+    private static function environment(string $name): ?string
+    {
+        $value = $_SERVER[$name] ?? $_ENV[$name] ?? getenv($name);
+        return is_string($value) && $value !== '' ? $value : null;
     }
 
     private static function open(string $source, string $set): Source
@@ -71,7 +103,10 @@ final class Settings
     private static function parse(string $source): array
     {
         if (preg_match('~\A(?:(directory|files):([^?]+)|(dir):([^?]+)(?:\?prefix=([A-Za-z0-9_.-]+))?)\z~', $source, $match) !== 1) {
-            throw new \InvalidArgumentException("\"$source\" is no source of sets: directory:/path, dir:/path or files:/path");
+            $store = preg_match('~\A(?:lmdb|https?|redis|rediss|memcached)\b~', $source, $scheme) === 1; // the rest may be a password
+            throw new \InvalidArgumentException($store
+                ? "a store with $scheme[0]: is no source of sets: \"keysieve pull SET URL -o SET.ks\" fetches from it, then use files:/path; or a dir: store"
+                : "\"$source\" is no source of sets: directory:/path, dir:/path or files:/path");
         }
         if (str_contains($source, '://') || str_contains($source, "\0")) {
             throw new \InvalidArgumentException("\"$source\" is no source of sets: the path is not one of files");

@@ -58,6 +58,11 @@ final class StoreFolder implements Source, Publication
         };
     }
 
+    public function hint(): string
+    {
+        return $this->snapshot === null ? UnknownName::amongFiles($this->folder, "$this->prefix:", $this->set, ':current') : '';
+    }
+
     public function publication(): ?Publication
     {
         return $this->answering;

@@ -12,6 +12,7 @@ use Symfony\Component\Config\Definition\ConfigurationInterface;
  *         sets:
  *             shop: ~
  *             encyclopedia: { key_profile: tag-v1, argument: articles }
+ *         seen_sets: [clicks]
  *         disposable_domains: disposable    # the set that the constraint NotDisposable asks
  *         breached_passwords: breached      # the set that the constraint NotBreached asks
  */
@@ -27,6 +28,7 @@ final class Configuration implements ConfigurationInterface
                     ->scalarNode('argument')->defaultNull()->info('the name of arguments that get this set, if not its own')->end()
                 ->end()->end()
             ->end()
+            ->arrayNode('seen_sets')->scalarPrototype()->end()->end()
             ->scalarNode('disposable_domains')->defaultNull()->end()
             ->scalarNode('breached_passwords')->defaultNull()->end()
         ->end();

@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace KeySieve\Symfony;
 
 use KeySieve\Membership;
+use KeySieve\SeenKeys;
+use KeySieve\SeenSet;
 use KeySieve\Set;
 use KeySieve\Validation\BreachedPasswords;
 use KeySieve\Validation\DisposableDomains;
@@ -18,7 +20,8 @@ use Symfony\Component\DependencyInjection\Reference;
 use Symfony\Component\Messenger\Event\WorkerMessageReceivedEvent;
 
 /**
- * Makes each configured set a service keysieve.NAME, which arguments "Membership $name" get.
+ * Makes each configured set a service keysieve.NAME, which arguments "Membership $name" get, and each seen set a service
+ * keysieve.seen.NAME for "SeenKeys $name".
  *
  * A bare Membership is no service: an argument with a wrong name would silently get that set, and "absent" for keys of another.
  * Without it, the container does not compile.
@@ -31,14 +34,11 @@ final class KeysieveExtension extends Extension
         $arguments = [];
         foreach ($config['sets'] as $name => $set) {
             $container->register("keysieve.$name", Set::class)->setArguments([(string) $name, $set['key_profile']]);
-            $argument = $set['argument'] ?? (string) $name;
-            $alias = $container->registerAliasForArgument("keysieve.$name", Membership::class, $argument);
-            $parsed = array_search($alias, $container->getAliases(), true); // since Symfony 6.4 there may be a second alias
-            if (isset($arguments[$parsed])) {
-                $reason = "two sets are for the argument \"$argument\", one of them \"keysieve.$name\"";
-                throw new InvalidConfigurationException("keysieve: $reason");
-            }
-            $arguments[$parsed] = true;
+            self::giveTo($set['argument'] ?? (string) $name, Membership::class, "keysieve.$name", $container, $arguments);
+        }
+        foreach ($config['seen_sets'] as $name) {
+            $container->register("keysieve.seen.$name", SeenSet::class)->setArguments([(string) $name]);
+            self::giveTo((string) $name, SeenKeys::class, "keysieve.seen.$name", $container, $arguments);
         }
         if ($config['disposable_domains'] !== null) {
             $set = $this->setOfValidator((string) $config['disposable_domains'], DomainKey::PROFILE);
@@ -53,6 +53,17 @@ final class KeysieveExtension extends Extension
         $container->register(BeginRequest::class)
             ->addTag('kernel.event_listener', ['event' => 'kernel.request', 'priority' => 4096])
             ->addTag('kernel.event_listener', ['event' => WorkerMessageReceivedEvent::class]);
+    }
+
+    /** @param array<string, true> $arguments that have a set already */
+    private static function giveTo(string $argument, string $type, string $service, ContainerBuilder $container, array &$arguments): void
+    {
+        $alias = $container->registerAliasForArgument($service, $type, $argument);
+        $parsed = array_search($alias, $container->getAliases(), true); // since Symfony 6.4 there may be a second alias
+        if (isset($arguments[$parsed])) {
+            throw new InvalidConfigurationException("keysieve: two sets are for the argument \"$argument\", one of them \"$service\"");
+        }
+        $arguments[$parsed] = true;
     }
 
     /** One of its own, whatever key profile the application asks the set with. */

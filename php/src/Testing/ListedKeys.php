@@ -6,6 +6,7 @@ namespace KeySieve\Testing;
 
 use KeySieve\Key;
 use KeySieve\Membership;
+use KeySieve\Reader\Keys;
 
 /**
  * A set for the tests of your code: no files, no shared memory, just these keys. Give it a key that your database does not have to
@@ -23,13 +24,13 @@ final class ListedKeys implements Membership
         return in_array($key instanceof Key ? $key->bytes : (string) $key, $this->keys, true);
     }
 
-    public function mayContainMany(array $keys): array
+    public function mayContainMany(iterable $keys): array
     {
-        return array_map($this->mayContain(...), $keys);
+        return array_map($this->mayContain(...), Keys::given($keys, __METHOD__));
     }
 
-    public function candidates(array $keys): array
+    public function candidates(iterable $keys): array
     {
-        return array_filter($keys, $this->mayContain(...));
+        return array_filter(Keys::given($keys, __METHOD__), $this->mayContain(...));
     }
 }

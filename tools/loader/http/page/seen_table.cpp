@@ -29,7 +29,7 @@ std::string row(const SeenView& seen, UnixSeconds now) {
       "wide\">{}</td></tr>",
       markup_text(seen.status.name), to_string(verdict_of(seen)), state_word(seen.status.availability),
       reason.empty() ? "" : fmt::format("<p>{}</p>", markup_text(reason)),
-      live ? fmt::format("{} of {}", format_count(static_cast<std::uint64_t>(live->keys)),
+      live ? fmt::format("≈ {} of {}", format_count(static_cast<std::uint64_t>(live->keys)),
                          format_count(live->capacity))
            : "–",
       live ? format_count(live->windows) : "–", live ? format_share(live->estimated_fpr) : "–",

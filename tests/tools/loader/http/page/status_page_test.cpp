@@ -76,7 +76,7 @@ TEST(StatusPageOfSeenSets, ShowsEachWithItsWindowAndWhatIsWrong) {
   LoaderView view = full_view();
   view.sets.clear();
   EXPECT_THAT(status_page(view, "nonce"),
-              AllOf(HasSubstr("<h1>The set is well</h1>"), HasSubstr("clicks"), HasSubstr("900 of 3,000")));
+              AllOf(HasSubstr("<h1>The set is well</h1>"), HasSubstr("clicks"), HasSubstr("≈ 900 of 3,000")));
   view.seen.front().report.is_full = true;
   EXPECT_THAT(status_page(view, "nonce"),
               AllOf(HasSubstr("<header class=\"top notice\">"), HasSubstr("1 of 1 sets needs a look"),

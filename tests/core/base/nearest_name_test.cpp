@@ -1,4 +1,4 @@
-#include "tools/program/nearest_name.hpp"
+#include "core/base/nearest_name.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,20 @@
+// Adds to a reason which set may have been meant. For AttachedSet and AttachedSeen.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/seen/unknown_name.hpp"
+#include "ext/php_keysieve.h"
+
+namespace keysieve {
+
+// The directory is that of this request, whose sets are asked.
+inline std::string with_hint(std::string_view reason, bool was_never_found, const std::string& set_name,
+                             SetType type) {
+  const std::string hint =
+      was_never_found && !reason.empty() ? about_unknown_name(std::string(view_of(KEYSIEVE_G(directory))), set_name, type) : "";
+  return std::string(reason) + (hint.empty() ? "" : "; " + hint);
+}
+
+}  // namespace keysieve

@@ -1,0 +1,188 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests;
+
+use KeySieve\Availability;
+use KeySieve\InvalidNameException;
+use KeySieve\Key;
+use KeySieve\SeenKeys;
+use KeySieve\SeenSet;
+use KeySieve\Testing\RememberedKeys;
+use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\SeenWindows;
+use KeySieve\Tests\Support\TestCase;
+use KeySieve\UnavailableException;
+
+/** What holds for all that says which keys are new: the extension's seen sets, those of the package, and the fake for tests. */
+final class SeenKeysTest extends TestCase
+{
+    private ?SeenWindows $windows = null;
+
+    protected function tearDown(): void
+    {
+        $this->windows = null;
+    }
+
+    /** @return iterable<string, array{class-string<SeenKeys>}> */
+    public static function implementations(): iterable
+    {
+        yield 'the fake' => [RememberedKeys::class];
+        if (extension_loaded('keysieve')) {
+            yield 'a set' => [SeenSet::class];
+        }
+    }
+
+    /** @dataProvider implementations */
+    public function testAKeyIsNewOnceAndThenSeen(string $class): void
+    {
+        $keys = $this->make($class);
+        self::assertSame(Availability::Ready, $keys->availability());
+        self::assertFalse($keys->mayContain('apple'));
+        self::assertTrue($keys->addIfNew('apple'));
+        for ($round = 0; $round < 3; ++$round) {
+            self::assertFalse($keys->addIfNew('apple'));
+            self::assertTrue($keys->mayContain('apple'));
+        }
+        self::assertFalse($keys->mayContain('pear'), 'asking adds nothing');
+        self::assertTrue($keys->addIfNew('pear'));
+    }
+
+    /** @dataProvider implementations */
+    public function testAKeyIsTheSameInEveryForm(string $class): void
+    {
+        foreach ([
+            'an int' => [-42, '-42'],
+            'a string of digits' => ['43', 43],
+            'the smallest int' => [PHP_INT_MIN, (string) PHP_INT_MIN],
+            'a Key' => [new Key('apple'), 'apple'],
+            'a Key of an int' => [new Key(44), 44],
+            'an empty string' => ['', new Key('')],
+            'any bytes' => ["\0\xff", "\0\xff"],
+            'a long string' => [str_repeat('long', 10_000), str_repeat('long', 10_000)],
+        ] as $form => [$one, $other]) {
+            $keys = $this->make($class);
+            self::assertTrue($keys->addIfNew($one), $form);
+            self::assertTrue($keys->mayContain($other), $form);
+            self::assertFalse($keys->addIfNew($other), $form);
+            self::assertSame([false], $keys->addManyIfNew([$other]), $form);
+        }
+    }
+
+    /** @dataProvider implementations */
+    public function testABatchKeepsArrayKeysAndOrder(string $class): void
+    {
+        $set = $this->make($class);
+        self::assertSame([], $set->addManyIfNew([]));
+        self::assertSame([true, true], $set->addManyIfNew(['apple', 'pear']));
+        $keys = ['z' => 'plum', 7 => 'apple', 'a' => new Key('fig'), -3 => 8];
+        self::assertSame(['z' => true, 7 => false, 'a' => true, -3 => true], $set->addManyIfNew($keys));
+        self::assertSame(array_fill_keys(['z', 7, 'a', -3], false), $set->addManyIfNew($keys));
+        $withHoles = ['one', 'two', 'three', 'four'];
+        unset($withHoles[1]);
+        self::assertSame([0 => true, 2 => true, 3 => true], $set->addManyIfNew($withHoles));
+        $variable = 'by reference';
+        self::assertSame([true, false], $set->addManyIfNew([&$variable, 'by reference']));
+    }
+
+    /** @dataProvider implementations */
+    public function testAKeyThatOccursTwiceInABatchIsNewOnce(string $class): void
+    {
+        $set = $this->make($class);
+        self::assertSame([true, true, false, false, true], $set->addManyIfNew(['apple', 'pear', 'apple', new Key('pear'), 9]));
+        $keys = self::keys(3_000);
+        self::assertSame([...array_fill(0, 3_000, true), ...array_fill(0, 3_000, false)], $set->addManyIfNew([...$keys, ...$keys]));
+    }
+
+    /** @dataProvider implementations */
+    public function testABatchWithAnElementThatIsNoKeyAddsNothing(string $class): void
+    {
+        $set = $this->make($class);
+        $message = $class . '::addManyIfNew(): Argument #1 ($keys) must be an array of KeySieve\Key|string|int, float given at index 200';
+        self::assertThrows(\TypeError::class, $message, static fn () => $set->addManyIfNew([...self::keys(200), 1.5]));
+        self::assertSame(array_fill(0, 200, true), $set->addManyIfNew(self::keys(200)));
+    }
+
+    public function testTheFakeBeginsWithTheKeysOfItsTest(): void
+    {
+        $seen = new RememberedKeys(['apple', 7]);
+        self::assertSame([false, false, true], $seen->addManyIfNew(['apple', '7', 'pear']));
+        self::assertTrue((new RememberedKeys())->addIfNew('apple'), 'another object knows nothing of it');
+    }
+
+    public function testTheFakeCanBeUnavailable(): void
+    {
+        $seen = new RememberedKeys(availability: Availability::Missing);
+        self::assertSame(Availability::Missing, $seen->availability());
+        foreach ([static fn () => $seen->addIfNew('a'), static fn () => $seen->addManyIfNew(['a']), static fn () => $seen->mayContain('a')] as $call) {
+            self::assertThrows(UnavailableException::class, 'the seen set is missing', $call);
+        }
+    }
+
+    public function testASetOfWhichNothingIsKnownThrowsAndIsLoggedOnce(): void
+    {
+        $script = PhpScript::run(<<<'PHP'
+            $set = new KeySieve\SeenSet('nowhere');
+            echo json_encode([$set->availability(), $set->info(), $set->addManyIfNew([])]);
+            foreach ([fn () => $set->addIfNew('a'), fn () => $set->addManyIfNew([7]), fn () => $set->mayContain(new Key('a'))] as $call) {
+                try {
+                    $call();
+                } catch (UnavailableException $exception) {
+                    echo " {$exception->set} {$exception->availability->name}";
+                }
+            }
+            echo "\n{$exception->getMessage()}";
+            PHP);
+        [$answers, $message] = explode("\n", $script->output);
+        self::assertSame('["missing",null,[]]' . str_repeat(' nowhere Missing', 3), $answers);
+        self::assertSame("keysieve: $message: every call throws\n", $script->errors);
+    }
+
+    public function testKeysieveEnabledLetsEveryKeyBeNewWithoutALine(): void
+    {
+        $script = PhpScript::run(<<<'PHP'
+            $set = new KeySieve\SeenSet('nowhere');
+            echo json_encode([$set->availability(), $set->info(), $set->addIfNew('a'), $set->addManyIfNew(['x' => 'a', 7 => 'a']), $set->mayContain('a')]);
+            PHP, ['keysieve.enabled' => 0]);
+        self::assertSame('["disabled",null,true,{"x":true,"7":true},true]', $script->output);
+        self::assertSame('', $script->errors);
+    }
+
+    public function testWhatCannotBeAKeyIsRefusedBeforeTheSetIsAsked(): void
+    {
+        $set = new SeenSet('nowhere');
+        $types = 'must be of type KeySieve\Key|string|int, ';
+        self::assertThrows(\TypeError::class, "KeySieve\\SeenSet::addIfNew(): Argument #1 (\$key) {$types}array given", static fn () => $set->addIfNew([]));
+        self::assertThrows(\TypeError::class, "{$types}float given", static fn () => $set->addIfNew(1.5));
+        self::assertThrows(\TypeError::class, "{$types}null given", static fn () => $set->mayContain(null));
+        self::assertThrows(\TypeError::class, 'bool given at index "a"', static fn () => $set->addManyIfNew(['a' => true]));
+    }
+
+    public function testRefusesBadNames(): void
+    {
+        self::assertThrows(InvalidNameException::class, '"Clicks" given', static fn () => new SeenSet('Clicks'));
+        self::assertThrows(InvalidNameException::class, 'KeySieve\SeenSet::__construct(): Argument #1 ($name) must be 1 to 64', static fn () => new SeenSet('../clicks'));
+        self::assertSame('clicks', (new SeenSet(name: 'clicks'))->name);
+    }
+
+    public function testASetStaysWhatItWasConstructedWith(): void
+    {
+        $set = new SeenSet('clicks');
+        foreach ([static fn () => $set->__construct('other'), static fn () => $set->name = 'other'] as $change) {
+            self::assertThrows(\Error::class, 'Cannot modify readonly property KeySieve\SeenSet::$name', $change);
+        }
+        self::assertSame(['name' => 'clicks'], get_object_vars($set));
+    }
+
+    /** With one window, for a set. */
+    private function make(string $class): SeenKeys
+    {
+        if ($class === RememberedKeys::class) {
+            return new RememberedKeys();
+        }
+        $this->windows = null; // before the next one is opened, whose memory it would remove
+        $this->windows = SeenWindows::open('implementation');
+        return new SeenSet('implementation');
+    }
+}
