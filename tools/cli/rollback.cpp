@@ -13,6 +13,7 @@
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
+#include "tools/cli/set_names.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/guards.hpp"
@@ -65,14 +66,11 @@ Json to_json(const SnapshotRecord& record, bool is_current, const std::optional<
 }
 
 void list_kept(const RollbackOptions& options, Store& store) {
-  const auto pointer = read_pointer(store, options.set_name);
-  if (!pointer)
-    throw Error(ErrorKind::MissingInput,
-                store.name() + ": set \"" + options.set_name + "\" was never pushed");
+  const PointerRecord pointer = check_pushed(store, options.set_name);
   Table table({"generation", "state", "as of", "keys", "kind", "size", "restores"});
   Json list = Json::array();
   const auto add = [&](const SnapshotRecord& record, bool is_current) {
-    const auto loss = suspect_loss(*pointer, record);
+    const auto loss = suspect_loss(pointer, record);
     list.push_back(to_json(record, is_current, loss));
     std::string state = is_current ? "current" : "kept";
     if (loss) state += fmt::format(", {} fewer keys", format_share(*loss));
@@ -80,8 +78,8 @@ void list_kept(const RollbackOptions& options, Store& store) {
                format_count(record.key_count), record.kind, format_bytes(record.bytes),
                record.restores == 0 ? "-" : std::to_string(record.restores)});
   };
-  add(*pointer->current, true);
-  for (const SnapshotRecord& older : pointer->previous) add(older, false);
+  add(*pointer.current, true);
+  for (const SnapshotRecord& older : pointer.previous) add(older, false);
   if (!options.json) return table.print();
   print_json({{"set", options.set_name}, {"store", store.name()}, {"generations", list}});
 }
@@ -137,6 +135,7 @@ int run(const RollbackOptions& options) {
     list_kept(options, *store);
     return 0;
   }
+  check_pushed(*store, options.set_name);
   const RollbackPlan plan = plan_rollback(*store, options.set_name, options.to);
   say_passed_over(plan);
   if (!is_confirmed(options, *store, plan)) {

@@ -12,6 +12,7 @@
 #include "core/base/set_name.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
+#include "tools/cli/set_names.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
@@ -204,9 +205,7 @@ WantedSets wanted_sets(const StatusOptions& options) {
     const bool is_seen = std::ranges::find(all.seen, name) != all.seen.end();
     if (is_published) wanted.published.push_back(name);
     if (is_seen) wanted.seen.push_back(name);
-    if (is_published || is_seen) continue;
-    throw Error(ErrorKind::MissingInput,
-                fmt::format("directory {}: no set \"{}\" is published here", options.directory, name));
+    if (!is_published && !is_seen) refuse_unpublished(options.directory, name);
   }
   return wanted;
 }
