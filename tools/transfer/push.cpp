@@ -56,8 +56,7 @@ class Push {
         record_(describe(snapshot)) {}
 
   PushResult run(const Progress& progress, UnixSeconds now) {
-    if (counters_.empty() && snapshot_.kind().can_count()) keep_counters();
-    record_.counters_bytes = counters_.size();
+    settle_counters();
     for (int tries = 0; tries < kMaxTries; ++tries) {
       record_.push_id = random_value<PushId>();
       announce(now);
@@ -77,7 +76,22 @@ class Push {
                     "\": another client treats this push as abandoned; are the clocks of all hosts right?");
   }
 
+  // What run() would do, with a record of the store as it is now.
+  PushResult plan() {
+    settle_counters();
+    PointerRecord pointer = read_stored_pointer(store_, set_name_).value_or(PointerRecord{});
+    check(pointer);
+    before_ = pointer.current;
+    make_current(pointer, record_);
+    return result_of(*pointer.current);
+  }
+
  private:
+  void settle_counters() {
+    if (counters_.empty() && snapshot_.kind().can_count()) keep_counters();
+    record_.counters_bytes = counters_.size();
+  }
+
   // If the store keeps the same build with counters, takes those over: they may be the only copy. Missing
   // or damaged counters are lost.
   void keep_counters() {
@@ -193,12 +207,15 @@ class Push {
   }
 
   PushResult finish(const PointerRecord& pointer) {
-    SnapshotRecord record = find_kept(pointer, record_.push_id).value();
     if (auto warning = wake_loaders(store_, set_name_)) warnings_.push_back(std::move(*warning));
-    if (before_) warn_of_changes(set_name_, *before_, record, warnings_);
     tidy_up(pointer);
+    return result_of(find_kept(pointer, record_.push_id).value());
+  }
+
+  PushResult result_of(const SnapshotRecord& record) {
+    if (before_) warn_of_changes(set_name_, *before_, record, warnings_);
     warn_of_adds_that_stay();
-    return {std::move(record), std::move(warnings_)};
+    return {record, before_, std::move(warnings_)};
   }
 
   void tidy_up(const PointerRecord& pointer) {
@@ -258,6 +275,10 @@ SnapshotView checked(const SnapshotView& snapshot, Bytes counters) {
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards, const Progress& progress,
                 UnixSeconds now, Bytes counters) {
   return Push(store, checked(snapshot, counters), counters, guards, nullptr).run(progress, now);
+}
+
+PushResult plan_push(Store& store, const SnapshotView& snapshot, const Guards& guards, Bytes counters) {
+  return Push(store, checked(snapshot, counters), counters, guards, nullptr).plan();
 }
 
 PushResult push_over(Store& store, const SnapshotRecord& base, const SnapshotView& snapshot,

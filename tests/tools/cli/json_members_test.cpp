@@ -59,7 +59,7 @@ TEST_F(JsonMembers, OfVerbsOfFiles) {
 }
 
 TEST_F(JsonMembers, OfVerbsOfAStore) {
-  expect_members(json({"push", snapshot_, store()}), "store generation key_count bytes");
+  expect_members(json({"push", snapshot_, store()}), "store dry_run replaces generation key_count bytes");
   expect_members(pull(), "generation" + kOfSnapshot);
   expect_members(json({"update", "tags", "--add", keys_, store()}),
                  "set store generation keys_read new_keys keys_to_remove removed_keys key_count "
