@@ -2,14 +2,13 @@
 #include "tools/transfer/rollback.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <memory>
 
 #include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
+#include "tools/cli/confirm.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
@@ -20,8 +19,6 @@
 
 namespace keysieve {
 namespace {
-
-constexpr int kExitDeclined = 1;
 
 struct RollbackOptions {
   std::string set_name;
@@ -84,26 +81,15 @@ void list_kept(const RollbackOptions& options, Store& store) {
   print_json({{"set", options.set_name}, {"store", store.name()}, {"generations", list}});
 }
 
-std::string question(const RollbackOptions& options, const Store& store, const RollbackPlan& plan) {
-  return fmt::format("set \"{}\" of {}\n  from  {}\n  to    {}\n  loses {} of the keys\nRoll back? [y/N] ",
-                     options.set_name, store.name(), summary(plan.current), summary(plan.target),
-                     format_share(loss_of(plan)));
-}
-
-bool is_confirmed(const RollbackOptions& options, const Store& store, const RollbackPlan& plan) {
+bool is_wanted(const RollbackOptions& options, const Store& store, const RollbackPlan& plan) {
   if (options.yes) return true;
-  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) {
-    throw Error(
-        ErrorKind::Usage,
-        fmt::format("{}: set \"{}\" would go from {} back to {}, and lose {} of the keys; --yes does it "
-                    "without a terminal",
-                    store.name(), options.set_name, summary(plan.current), summary(plan.target),
-                    format_share(loss_of(plan))));
-  }
-  fmt::print(stderr, "{}", question(options, store, plan));
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
+  return is_confirmed(
+      fmt::format("set \"{}\" of {}\n  from  {}\n  to    {}\n  loses {} of the keys\nRoll back?",
+                  options.set_name, store.name(), summary(plan.current), summary(plan.target),
+                  format_share(loss_of(plan))),
+      fmt::format("{}: set \"{}\" would go from {} back to {}, and lose {} of the keys", store.name(),
+                  options.set_name, summary(plan.current), summary(plan.target),
+                  format_share(loss_of(plan))));
 }
 
 RollbackResult roll_back(const RollbackOptions& options, Store& store, const RollbackPlan& plan) {
@@ -138,10 +124,7 @@ int run(const RollbackOptions& options) {
   check_pushed(*store, options.set_name);
   const RollbackPlan plan = plan_rollback(*store, options.set_name, options.to);
   say_passed_over(plan);
-  if (!is_confirmed(options, *store, plan)) {
-    fmt::print(stderr, "keysieve: nothing is changed\n");
-    return kExitDeclined;
-  }
+  if (!is_wanted(options, *store, plan)) return kExitDeclined;
   const RollbackResult result = roll_back(options, *store, plan);
   print_warnings(result.warnings);
   report(options, *store, plan, result.record);

@@ -12,8 +12,8 @@ using ::testing::Contains;
 
 using CommandLine = KeysieveProgram;
 
-const Words kVerbs{"plan",    "build", "inspect", "verify", "push",     "pull", "add",  "update",
-                   "publish", "query", "status",  "bypass", "rollback", "gc",   "seed", "doctor"};
+const Words kVerbs{"plan",  "build",  "inspect", "verify",   "push", "pull",   "add", "update", "publish",
+                   "query", "status", "bypass",  "rollback", "list", "delete", "gc",  "seed",   "doctor"};
 
 Words lines_of(const std::string& text) {
   Words lines;

@@ -19,6 +19,7 @@ TEST_F(StoreUse, AWebServerIsReadOnly) {
                    {"add tags --file no-such-file " + kNoServer, reason},
                    {"update tags --add no-such-file " + kNoServer, reason},
                    {"rollback tags " + kNoServer, reason},
+                   {"delete tags --yes " + kNoServer, reason},
                    {"gc " + kNoServer, reason},
                    {"seed --new " + kNoServer, reason},
                    {"bypass tags --store " + kNoServer, reason},

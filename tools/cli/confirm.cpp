@@ -1,0 +1,25 @@
+#include "tools/cli/confirm.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+
+#include "core/base/error.hpp"
+
+namespace keysieve {
+
+bool is_confirmed(const std::string& question, const std::string& without_terminal) {
+  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) {
+    throw Error(ErrorKind::Usage, without_terminal + "; --yes does it without a terminal");
+  }
+  fmt::print(stderr, "{} [y/N] ", question);
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer == "y" || answer == "Y" || answer == "yes") return true;
+  fmt::print(stderr, "keysieve: nothing is changed\n");
+  return false;
+}
+
+}  // namespace keysieve
