@@ -2,6 +2,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "core/filters/sizing.hpp"
 #include "core/snapshot/counters.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
@@ -17,8 +18,18 @@ namespace {
 // Another process discards a running push if it looks abandoned. So often in a row is no accident.
 constexpr int kMaxTries = 3;
 
+// Whether build --like would have kept the shards of the generation before, as SnapshotBuilder decides it.
+bool would_fit(const SnapshotRecord& before, const SnapshotRecord& now, double target_fpr) {
+  const FilterKind* kind = find_filter_kind(before.kind);
+  const bool is_alike =
+      before.kind == now.kind && before.shard_bytes == now.shard_bytes && before.retrieval_bytes == 0;
+  if (kind == nullptr || !is_alike || !kind->takes_hash_count(before.hash_count)) return true;
+  const Geometry geometry{kind, {before.shard_bytes, before.hash_count, 0}, before.shard_count};
+  return theoretical_fpr(geometry, static_cast<double>(now.key_count)) <= target_fpr * kStickySlack;
+}
+
 void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, const SnapshotRecord& now,
-                     std::vector<std::string>& warnings) {
+                     double target_fpr, std::vector<std::string>& warnings) {
   const auto compare = [&](const std::string& what, const std::string& old_value,
                            const std::string& new_value, const char* hint = "build --like keeps it") {
     if (old_value == new_value) return;
@@ -29,8 +40,10 @@ void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, 
   compare("shard size", std::to_string(before.shard_bytes), std::to_string(now.shard_bytes));
   // The first list of known-absent keys, or the end of one, makes other shards.
   if ((before.retrieval_bytes == 0) == (now.retrieval_bytes == 0)) {
-    compare("hash count", std::to_string(before.hash_count), std::to_string(now.hash_count));
-    compare("shard count", std::to_string(before.shard_count), std::to_string(now.shard_count));
+    const char* hint = would_fit(before, now, target_fpr) ? "build --like keeps it"
+                                                          : "the keys no longer fit the shards before";
+    compare("hash count", std::to_string(before.hash_count), std::to_string(now.hash_count), hint);
+    compare("shard count", std::to_string(before.shard_count), std::to_string(now.shard_count), hint);
   }
   compare("seed", to_hex(before.seed), to_hex(now.seed),
           "build --like takes the store's, which keysieve seed --new changes");
@@ -213,7 +226,7 @@ class Push {
   }
 
   PushResult result_of(const SnapshotRecord& record) {
-    if (before_) warn_of_changes(set_name_, *before_, record, warnings_);
+    if (before_) warn_of_changes(set_name_, *before_, record, snapshot_.header().target_fpr, warnings_);
     warn_of_adds_that_stay();
     return {record, before_, std::move(warnings_)};
   }

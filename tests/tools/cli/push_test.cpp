@@ -27,6 +27,17 @@ TEST_F(Push, WarnsWhenGeometryOrSeedChange) {
   EXPECT_THAT(result.errors, AllOf(HasSubstr("keysieve: warning: "), HasSubstr("seed"), HasSubstr("bloom")));
 }
 
+TEST_F(Push, SaysWhenTheKeysNoLongerFitWhatLikeWouldKeep) {
+  push(build("tags", numbered_lines(10'000)));
+  const std::string outgrown = build("next", numbered_lines(100'000), {"--like", store()});
+  EXPECT_THAT(keysieve({"push", "--dry-run", outgrown, store()}).errors,
+              AllOf(HasSubstr("shard count changed from "), HasSubstr("; the keys no longer fit"),
+                    Not(HasSubstr("--like keeps it"))));
+  const std::string resized =
+      build("resized", numbered_lines(9'000), {"--seed-from", path("tags.ks"), "--growth", "3"});
+  EXPECT_THAT(keysieve({"push", resized, store()}).errors, HasSubstr("; build --like keeps it"));
+}
+
 TEST_F(Push, RefusesCountersOfAnotherBuild) {
   const Words counting{"--kind", "bloom", "--counting"};
   const std::string snapshot = build("tags", numbered_lines(100), counting);
