@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "core/base/error.hpp"
+#include "tools/cli/messages.hpp"
 
 namespace keysieve {
 
@@ -18,7 +19,7 @@ bool is_confirmed(const std::string& question, const std::string& without_termin
   std::string answer;
   std::getline(std::cin, answer);
   if (answer == "y" || answer == "Y" || answer == "yes") return true;
-  fmt::print(stderr, "keysieve: nothing is changed\n");
+  print_note("nothing is changed");
   return false;
 }
 

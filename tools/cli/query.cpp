@@ -68,7 +68,7 @@ class PublishedSet {
       throw Error(ErrorKind::MissingInput,
                   "set " + reader_.set_name() + ": " + std::string(reader_.reason()));
     }
-    fmt::print(stderr, "keysieve: set {}: {}: every answer is maybe\n", reader_.set_name(), reader_.reason());
+    print_note(fmt::format("set {}: {}: every answer is maybe", reader_.set_name(), reader_.reason()));
   }
 
   SetReader reader_;

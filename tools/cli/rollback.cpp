@@ -40,8 +40,8 @@ double loss_of(const RollbackPlan& plan) {
 
 void say_passed_over(const RollbackPlan& plan) {
   for (const SnapshotRecord& record : plan.passed_over) {
-    fmt::print(stderr, "keysieve: passed over {}: it has so few keys that loaders have probably refused it\n",
-               summary(record));
+    print_note(fmt::format("passed over {}: it has so few keys that loaders have probably refused it",
+                           summary(record)));
   }
 }
 
