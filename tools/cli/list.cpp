@@ -24,7 +24,7 @@ struct ListOptions {
   bool json = false;
 };
 
-// What a store and a directory alike know of a generation.
+// The current generation, as both a store and a directory describe it.
 struct ListedGeneration {
   std::uint64_t generation;  // 0: published from a file
   BuildId build_id;

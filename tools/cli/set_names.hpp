@@ -28,7 +28,7 @@ void add_allow_unknown_set(CLI::App* verb, bool& allow);
 // Throws MissingInput for a set that is neither in the store nor in the directory.
 void check_known(Store& store, const std::string& directory, const std::string& set_name);
 
-// False if that is not known: who may write need not be allowed to read.
+// Returns false if it cannot find out: a user may be allowed to write and not to read.
 bool is_known_missing(Store& store, const std::string& set_name);
 
 }  // namespace keysieve
