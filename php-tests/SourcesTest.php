@@ -556,7 +556,7 @@ final class SourcesTest extends TestCase
     /** @return string its position in the log */
     private function add(string $key, string $store, array $environment = []): string
     {
-        $added = Program::succeed([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'add', 'fruits', $key, $store, '--json'], $environment);
+        $added = Program::succeed([getenv('KEYSIEVE_BIN_DIR') . '/keysieve', 'add', 'fruits', $key, $store, '--json', '--allow-unknown-set'], $environment);
         return json_decode($added->output)->last_position;
     }
 

@@ -7,10 +7,10 @@
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
+#include "tools/cli/set_names.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
-#include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
 namespace {
@@ -19,8 +19,10 @@ struct AddOptions {
   std::string set_name;
   std::vector<std::string> keys_and_url;
   std::string key_path;
+  std::string directory;
   KeyFileFormat format;
   bool allow_suspect_keys = false;
+  bool allow_unknown_set = false;
   bool json = false;
 };
 
@@ -68,26 +70,19 @@ void append_all(const std::vector<std::string>& keys, AddsWriter& writer) {
   writer.finish();
 }
 
-// False if that is not known: a user who may add need not be allowed to read.
-bool was_never_pushed(Store& store, const std::string& set_name) {
-  try {
-    return !store.get(pointer_key(store, set_name));
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 void add(AddOptions& options) {
   const std::string url = take_url(options);
   check_keys(options);
   checked_set_name(options.set_name);  // before a store is touched under that name
   // Does not create a store: keys that are added to a mistyped path would never be seen.
   const auto store = open_given_store(url, StoreUse::Append);
+  // No loader would ever see what is added under a mistyped name: lookups would answer absent.
+  if (!options.allow_unknown_set) check_known(*store, options.directory, options.set_name);
   AddsWriter writer(*store, options.set_name);
   append_all(all_keys(options), writer);
-  if (was_never_pushed(*store, options.set_name)) {
-    print_warning(store->name() + ": set \"" + options.set_name +
-                  "\" was never pushed; what is added waits for its first build");
+  if (is_known_missing(*store, options.set_name)) {
+    print_warning(store->name() + ": there is no set \"" + options.set_name +
+                  "\" yet; what is added waits for its next push");
   }
   const auto& last = writer.last_position();
   Report report;
@@ -122,8 +117,10 @@ void add_add(CLI::App& program, Outcome& /*outcome*/) {
       ->option_text("... URL");
   verb->add_option("--file", options->key_path, "Add the keys of this list too; - reads standard input")
       ->type_name("FILE");
+  add_directory(verb, options->directory);
   add_key_format(verb, options->format);
   add_allow_suspect_keys(verb, options->allow_suspect_keys);
+  add_allow_unknown_set(verb, options->allow_unknown_set);
   add_json(verb, options->json);
   verb->callback([options] { add(*options); });
 }

@@ -11,6 +11,7 @@
 #include "core/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
+#include "tools/cli/set_names.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/set_status.hpp"
@@ -27,6 +28,7 @@ struct BypassOptions {
   std::optional<UnixSeconds> for_seconds;
   bool off = false;
   bool show = false;
+  bool allow_unknown_set = false;
   bool json = false;
 };
 
@@ -61,6 +63,7 @@ std::string_view off_text(const BypassOptions& options) {
 void bypass_here(const BypassOptions& options) {
   if (!options.set_name)
     throw Error(ErrorKind::Usage, "SET is missing; only with --store can all sets be bypassed at once");
+  check_published(options.directory, *options.set_name);
   const auto until = wanted_end(options);
   if (until) {
     set_bypass(options.directory, *options.set_name, *until);
@@ -111,9 +114,17 @@ void wake(Report& report, const BypassOptions& options, Store& store) {
   report.add("loaders", woken ? "are woken" : "see it at their next poll", "loaders_woken", woken);
 }
 
+// A bypass of a mistyped name would say "on" while the set that was meant goes on answering.
+void check_means_a_set(const BypassOptions& options, Store& store) {
+  if (!options.set_name || options.allow_unknown_set) return;
+  if (read_store_bypasses(store, *options.set_name).of_set) return;
+  check_known(store, options.directory, *options.set_name);
+}
+
 void bypass_in_store(const BypassOptions& options) {
   if (options.set_name) checked_set_name(*options.set_name);
   const auto store = open_given_store(*options.store_url, options.show ? StoreUse::Read : StoreUse::Bypass);
+  check_means_a_set(options, *store);
   if (!options.show) change(options, *store);
   Report report;
   report.add("set", options.set_name.value_or("all sets of the store"), "set",
@@ -137,7 +148,8 @@ void add_bypass(CLI::App& program, Outcome& /*outcome*/) {
                "  keysieve bypass --store redis://cache:6379/2\n"
                "  keysieve bypass --store redis://cache:6379/2 --show\n"
                "The switches of a host and of a store are independent: lookups answer normally only when\n"
-               "all are off.");
+               "all are off. A set that neither the store nor this host has is refused: the name may be\n"
+               "mistyped. Ahead of its first push, --allow-unknown-set takes it.");
   verb->add_option("SET", options->set_name, "Name of the set; without it all sets of the --store");
   add_directory(verb, options->directory);
   auto* store =
@@ -158,6 +170,7 @@ void add_bypass(CLI::App& program, Outcome& /*outcome*/) {
       ->needs(store)
       ->excludes(limit)
       ->excludes(off);
+  add_allow_unknown_set(verb, options->allow_unknown_set);
   add_json(verb, options->json);
   verb->callback([options] { options->store_url ? bypass_in_store(*options) : bypass_here(*options); });
 }

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <sstream>
 
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
@@ -21,6 +22,18 @@ struct DoctorOptions {
   bool json = false;
 };
 
+// Each line begins with its severity.
+void print_in_colour(const Findings& findings) {
+  std::istringstream lines(findings.to_text());
+  for (std::string line; std::getline(lines, line);) {
+    const std::string severity = line.substr(0, line.find(' '));
+    const Colour colour = severity == to_string(Severity::Error)     ? Colour::Red
+                          : severity == to_string(Severity::Warning) ? Colour::Yellow
+                                                                     : Colour::None;
+    fmt::print("{}{}\n", coloured(severity, colour, stdout), line.substr(severity.size()));
+  }
+}
+
 void doctor(const DoctorOptions& options, Outcome& outcome) {
   const Findings findings = examine(options.directory, options.config_path);
   if (options.json) {
@@ -28,7 +41,7 @@ void doctor(const DoctorOptions& options, Outcome& outcome) {
                 {"severity", to_string(findings.worst())},
                 {"findings", findings.to_json()}});
   } else {
-    fmt::print("{}", findings.to_text());
+    print_in_colour(findings);
   }
   if (findings.worst() == Severity::Error) outcome.exit_status = kFoundAnError;
 }

@@ -78,7 +78,7 @@ int gc(const GcOptions& options) {
   int status = 0;
   for (const CollectedSet& set : collection.sets) {
     if (!set.failure) continue;
-    fmt::print(stderr, "keysieve: set \"{}\" is left as it is: {}\n", set.set_name, set.failure->what());
+    print_note(fmt::format("set \"{}\" is left as it is: {}", set.set_name, set.failure->what()));
     if (status == 0) status = exit_status_of(set.failure->kind());
   }
   return status;

@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
+#include "tools/cli/messages.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"
@@ -21,7 +23,7 @@ namespace {
 
 constexpr std::array kVerbs{add_plan,     add_build,  add_inspect, add_verify, add_push,   add_pull,
                             add_add,      add_update, add_publish, add_query,  add_status, add_bypass,
-                            add_rollback, add_gc,     add_seed,    add_doctor};
+                            add_rollback, add_list,   add_delete,  add_gc,     add_seed,   add_doctor};
 
 constexpr const char* kDescription =
     "keysieve: whether a key may be in a set, answered from shared memory.\n"
@@ -34,11 +36,14 @@ constexpr const char* kFooter =
     "71 no memory, 73 cannot create, 75 locked, 77 permission. query: 0 maybe, 1 absent, 2 error;\n"
     "doctor: 1 when it finds an error.";
 
-void complain(const std::string& message) {
-  fmt::print(stderr, "keysieve: {}\n", message);
-}
-
 using Words = std::vector<std::string>;
+
+// Before anything is parsed, so that a usage error is an object too. Behind "--" it is a key.
+bool asks_for_json(int argc, char** argv) {
+  const Words words(argv, argv + argc);
+  const auto end = std::ranges::find(words, "--");
+  return std::find(words.begin(), end, "--json") != end;
+}
 
 // `help`, `help VERB` and `version` are options by another name.
 Words with_options_for_verbs(Words words) {
@@ -144,16 +149,23 @@ int run(int argc, char** argv, Outcome& outcome) {
 int main(int argc, char** argv) {
   using namespace keysieve;
   Outcome outcome;
+  if (asks_for_json(argc, argv)) say_as_json();
+  const auto fail = [&outcome](const std::string& message, std::string_view kind, int status) {
+    const int exit_status = outcome.error_status.value_or(status);
+    print_error(message, kind, exit_status);
+    return exit_status;
+  };
   try {
     return run(argc, argv, outcome);
   } catch (const Error& error) {
-    complain(error.what());
-    return outcome.error_status.value_or(exit_status_of(error.kind()));
+    return fail(error.what(), to_string(error.kind()), exit_status_of(error.kind()));
   } catch (const std::exception& error) {
-    complain(text_of(error));
     // The library that prints throws when the system takes no more.
-    const int status =
-        std::ferror(stdout) != 0 ? exit_status_of(ErrorKind::CannotCreate) : exit_status_of(error);
-    return outcome.error_status.value_or(status);
+    if (std::ferror(stdout) != 0) {
+      constexpr ErrorKind kKind = ErrorKind::CannotCreate;
+      return fail(text_of(error), to_string(kKind), exit_status_of(kKind));
+    }
+    const bool is_lack_of_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    return fail(text_of(error), is_lack_of_memory ? "no_memory" : "internal", exit_status_of(error));
   }
 }

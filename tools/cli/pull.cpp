@@ -7,6 +7,7 @@
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
+#include "tools/cli/set_names.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/durable_file.hpp"
@@ -29,7 +30,8 @@ Pulled pull_set(Store& store, const std::string& set_name) {
 
 void pull_and_report(const PullOptions& options) {
   const auto store = open_given_store(options.store_url, StoreUse::Read);
-  const Pulled pulled = pull_set(*store, checked_set_name(options.set_name));
+  check_pushed(*store, options.set_name);
+  const Pulled pulled = pull_set(*store, options.set_name);
   write_durable_file(options.output_path, pulled.snapshot.get());
   remove_file(counters_path(options.output_path));  // of the file before: push would refuse them
   Report report;

@@ -25,6 +25,7 @@ struct PushOptions {
   KeyFileFormat format;
   GuardOptions guards;
   bool allow_as_of = false;
+  bool dry_run = false;
   bool json = false;
 };
 
@@ -49,22 +50,34 @@ PushResult push_file(const PushOptions& options, Store& store) {
   guards.allow_as_of = options.allow_as_of;
   const SnapshotFile file(options.path, Check::Everything);
   const MappedRegion counters = map_counters_of(options.path, file.view());
+  if (options.dry_run) return plan_push(store, file.view(), guards, bytes_of(counters));
   ProgressLine progress("pushing to " + store.name());
   return push(store, file.view(), guards, progress.in_bytes(), unix_now(), bytes_of(counters));
 }
 
+std::string summary_of(const std::optional<SnapshotRecord>& record) {
+  if (!record) return "nothing: it is the first push of the set";
+  return fmt::format("generation {}: as of {}, {}, {}", record->generation, format_moment(record->as_of),
+                     format_count_of(record->key_count, "key"), record->kind);
+}
+
 void push_and_report(const PushOptions& options) {
-  const auto store = open_given_store(options.store_url, StoreUse::Write, IfMissing::Create);
+  const auto store = open_given_store(options.store_url, StoreUse::Write,
+                                      options.dry_run ? IfMissing::Refuse : IfMissing::Create);
   const PushResult pushed = push_file(options, *store);
   print_warnings(pushed.warnings);
   Report report;
   report.add("store", store->name(), "store", store->name());
+  if (options.dry_run) report.add("dry run", "nothing is written; a push would do this", "dry_run", true);
+  report.add("replaces", summary_of(pushed.replaces), "replaces",
+             pushed.replaces ? Json(pushed.replaces->generation) : Json());
   report.add("generation", std::to_string(pushed.record.generation), "generation", pushed.record.generation);
   report.add("keys", format_count(pushed.record.key_count), "key_count", pushed.record.key_count);
   report.add("size",
              fmt::format("{} in {}", format_bytes(pushed.record.bytes),
                          format_count_of(pushed.record.chunk_count, "chunk")),
              "bytes", pushed.record.bytes);
+  report.add_member("dry_run", options.dry_run);
   report.print(options.json);
 }
 
@@ -75,6 +88,7 @@ void add_push(CLI::App& program, Outcome& /*outcome*/) {
   CLI::App* verb =
       add_verb(program, "push", "Make a snapshot file the next generation in a store",
                "  keysieve push tags.ks lmdb:/var/lib/keysieve\n"
+               "  keysieve push --dry-run tags.ks lmdb:/var/lib/keysieve\n"
                "  keysieve push --canaries must-be-there.txt tags.ks redis+unix:///run/redis/redis.sock\n"
                "  keysieve push --allow-shrink tags.ks "
                "'redis://builder@cache:6379/2?password_file=/etc/keysieve/builder.password'");
@@ -85,6 +99,8 @@ void add_push(CLI::App& program, Outcome& /*outcome*/) {
                  "moment in the future: keys added since may be absent")
       ->group("Guards");
   add_key_format(verb, options->format);
+  verb->add_flag("--dry-run", options->dry_run,
+                 "Check everything, say what would be pushed, and change nothing; does not create a store");
   add_json(verb, options->json);
   verb->callback([options] {
     put_url_last(options->path, options->store_url);

@@ -10,6 +10,7 @@
 #include "core/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
+#include "tools/cli/set_names.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/status/set_status.hpp"
@@ -67,7 +68,7 @@ class PublishedSet {
       throw Error(ErrorKind::MissingInput,
                   "set " + reader_.set_name() + ": " + std::string(reader_.reason()));
     }
-    fmt::print(stderr, "keysieve: set {}: {}: every answer is maybe\n", reader_.set_name(), reader_.reason());
+    print_note(fmt::format("set {}: {}: every answer is maybe", reader_.set_name(), reader_.reason()));
   }
 
   SetReader reader_;
@@ -122,6 +123,7 @@ int query(const QueryOptions& options) {
     file.view().check_set_name(checked_set_name(options.set_name), options.snapshot_path);
     return ask(options, source_in(file.view()));
   }
+  check_published(options.directory, options.set_name);
   PublishedSet set(status_reader(options.directory, options.set_name));
   return ask(options, {.may_contain = [&set](std::string_view key) { return set.may_contain(key); },
                        .look_again = [&set] { set.look_again(); }});

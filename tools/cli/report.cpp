@@ -34,10 +34,6 @@ void print_json(const Json& value) {
   fmt::print("{}\n", value.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-void print_warning(const std::string& warning) {
-  fmt::print(stderr, "keysieve: warning: {}\n", warning);
-}
-
 void print_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) print_warning(warning);
 }
@@ -46,17 +42,24 @@ void flush_output() {
   if (std::fflush(stdout) != 0) throw_write_error("standard output", errno);
 }
 
+Colour Table::colour_at(std::size_t row, std::size_t column) const {
+  if (colour_of_ == nullptr || row == 0 || column != coloured_column_) return Colour::None;
+  return colour_of_(rows_[row][column]);
+}
+
 void Table::print() const {
   std::vector<std::size_t> widths(rows_.front().size());
   for (const auto& row : rows_) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
-  for (const auto& row : rows_) {
+  for (std::size_t number = 0; number < rows_.size(); ++number) {
+    const auto& row = rows_[number];
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool right =
-          &row == &rows_.front() ? rows_.size() > 1 && is_number(rows_[1][i]) : is_number(row[i]);
-      line += right ? fmt::format("{:>{}}  ", row[i], widths[i]) : fmt::format("{:<{}}  ", row[i], widths[i]);
+      const bool right = number == 0 ? rows_.size() > 1 && is_number(rows_[1][i]) : is_number(row[i]);
+      const std::string padding(widths[i] - row[i].size(), ' ');
+      const std::string cell = coloured(row[i], colour_at(number, i), stdout);
+      line += (right ? padding + cell : cell + padding) + "  ";
     }
     line.erase(line.find_last_not_of(' ') + 1);
     fmt::print("{}\n", line);

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "tools/cli/messages.hpp"
+
 namespace keysieve {
 
 using Json = nlohmann::ordered_json;
@@ -33,8 +35,7 @@ class Report {
 // For an answer that has lists or nested objects. Bytes that are not UTF-8 are shown as U+FFFD.
 void print_json(const Json& value);
 
-// On standard error, a line each.
-void print_warning(const std::string& warning);
+// Each as print_warning().
 void print_warnings(const std::vector<std::string>& warnings);
 
 // Writes what was printed, because standard output may be a full disk. Throws CannotCreate.
@@ -47,9 +48,18 @@ class Table {
   explicit Table(std::vector<std::string> headings) : rows_{std::move(headings)} {}
 
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  // The cells of a column, except its heading, in the colour of what they say.
+  void colour_column(std::size_t column, Colour (*colour_of)(const std::string& cell)) {
+    coloured_column_ = column;
+    colour_of_ = colour_of;
+  }
   void print() const;
 
  private:
+  [[nodiscard]] Colour colour_at(std::size_t row, std::size_t column) const;
+
+  std::size_t coloured_column_ = 0;
+  Colour (*colour_of_)(const std::string& cell) = nullptr;
   std::vector<std::vector<std::string>> rows_;
 };
 

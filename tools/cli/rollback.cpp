@@ -2,25 +2,23 @@
 #include "tools/transfer/rollback.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <memory>
 
 #include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
+#include "tools/cli/confirm.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
+#include "tools/cli/set_names.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/guards.hpp"
 
 namespace keysieve {
 namespace {
-
-constexpr int kExitDeclined = 1;
 
 struct RollbackOptions {
   std::string set_name;
@@ -42,8 +40,8 @@ double loss_of(const RollbackPlan& plan) {
 
 void say_passed_over(const RollbackPlan& plan) {
   for (const SnapshotRecord& record : plan.passed_over) {
-    fmt::print(stderr, "keysieve: passed over {}: it has so few keys that loaders have probably refused it\n",
-               summary(record));
+    print_note(fmt::format("passed over {}: it has so few keys that loaders have probably refused it",
+                           summary(record)));
   }
 }
 
@@ -65,14 +63,11 @@ Json to_json(const SnapshotRecord& record, bool is_current, const std::optional<
 }
 
 void list_kept(const RollbackOptions& options, Store& store) {
-  const auto pointer = read_pointer(store, options.set_name);
-  if (!pointer)
-    throw Error(ErrorKind::MissingInput,
-                store.name() + ": set \"" + options.set_name + "\" was never pushed");
+  const PointerRecord pointer = check_pushed(store, options.set_name);
   Table table({"generation", "state", "as of", "keys", "kind", "size", "restores"});
   Json list = Json::array();
   const auto add = [&](const SnapshotRecord& record, bool is_current) {
-    const auto loss = suspect_loss(*pointer, record);
+    const auto loss = suspect_loss(pointer, record);
     list.push_back(to_json(record, is_current, loss));
     std::string state = is_current ? "current" : "kept";
     if (loss) state += fmt::format(", {} fewer keys", format_share(*loss));
@@ -80,32 +75,21 @@ void list_kept(const RollbackOptions& options, Store& store) {
                format_count(record.key_count), record.kind, format_bytes(record.bytes),
                record.restores == 0 ? "-" : std::to_string(record.restores)});
   };
-  add(*pointer->current, true);
-  for (const SnapshotRecord& older : pointer->previous) add(older, false);
+  add(*pointer.current, true);
+  for (const SnapshotRecord& older : pointer.previous) add(older, false);
   if (!options.json) return table.print();
   print_json({{"set", options.set_name}, {"store", store.name()}, {"generations", list}});
 }
 
-std::string question(const RollbackOptions& options, const Store& store, const RollbackPlan& plan) {
-  return fmt::format("set \"{}\" of {}\n  from  {}\n  to    {}\n  loses {} of the keys\nRoll back? [y/N] ",
-                     options.set_name, store.name(), summary(plan.current), summary(plan.target),
-                     format_share(loss_of(plan)));
-}
-
-bool is_confirmed(const RollbackOptions& options, const Store& store, const RollbackPlan& plan) {
+bool is_wanted(const RollbackOptions& options, const Store& store, const RollbackPlan& plan) {
   if (options.yes) return true;
-  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) {
-    throw Error(
-        ErrorKind::Usage,
-        fmt::format("{}: set \"{}\" would go from {} back to {}, and lose {} of the keys; --yes does it "
-                    "without a terminal",
-                    store.name(), options.set_name, summary(plan.current), summary(plan.target),
-                    format_share(loss_of(plan))));
-  }
-  fmt::print(stderr, "{}", question(options, store, plan));
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
+  return is_confirmed(
+      fmt::format("set \"{}\" of {}\n  from  {}\n  to    {}\n  loses {} of the keys\nRoll back?",
+                  options.set_name, store.name(), summary(plan.current), summary(plan.target),
+                  format_share(loss_of(plan))),
+      fmt::format("{}: set \"{}\" would go from {} back to {}, and lose {} of the keys", store.name(),
+                  options.set_name, summary(plan.current), summary(plan.target),
+                  format_share(loss_of(plan))));
 }
 
 RollbackResult roll_back(const RollbackOptions& options, Store& store, const RollbackPlan& plan) {
@@ -137,12 +121,10 @@ int run(const RollbackOptions& options) {
     list_kept(options, *store);
     return 0;
   }
+  check_pushed(*store, options.set_name);
   const RollbackPlan plan = plan_rollback(*store, options.set_name, options.to);
   say_passed_over(plan);
-  if (!is_confirmed(options, *store, plan)) {
-    fmt::print(stderr, "keysieve: nothing is changed\n");
-    return kExitDeclined;
-  }
+  if (!is_wanted(options, *store, plan)) return kExitDeclined;
   const RollbackResult result = roll_back(options, *store, plan);
   print_warnings(result.warnings);
   report(options, *store, plan, result.record);

@@ -12,6 +12,7 @@
 #include "core/base/set_name.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
+#include "tools/cli/set_names.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
@@ -82,6 +83,13 @@ constexpr std::array<Column, 12> kColumns{{
     {"loader seen", false, [](const auto& set, auto now) { return ago_if_any(set.heartbeat, now); }},
 }};
 
+// Of the states that set_status() and seen_status() name.
+Colour colour_of_state(const std::string& state) {
+  if (state == to_string(Availability::Ready)) return Colour::None;
+  const bool is_meant = state == to_string(Availability::Bypassed);
+  return is_meant ? Colour::Yellow : Colour::Red;
+}
+
 Table table_of(const std::vector<SetStatus>& sets, UnixSeconds now, bool is_wide) {
   const auto row = [is_wide](std::string set, std::string state, const auto& cell_of) {
     std::vector<std::string> cells{std::move(set), std::move(state)};
@@ -91,6 +99,7 @@ Table table_of(const std::vector<SetStatus>& sets, UnixSeconds now, bool is_wide
     return cells;
   };
   Table table(row("set", "state", [](const Column& column) { return std::string(column.heading); }));
+  table.colour_column(1, colour_of_state);
   for (const SetStatus& set : sets) {
     table.add(row(set.name, std::string(to_string(set.availability)), [&](const Column& column) {
       return set.published ? column.cell(*set.published, now) : std::string("-");
@@ -110,6 +119,7 @@ void print_reason(const SetStatus& set) {
 void print_seen(const std::vector<SeenStatus>& sets, UnixSeconds now) {
   Table table(
       {"seen set", "state", "keys of window", "made for", "windows", "estimated FPR", "size", "loader seen"});
+  table.colour_column(1, colour_of_state);
   for (const SeenStatus& set : sets) {
     const auto cell = [&](const auto& text_of) { return set.live ? text_of(*set.live) : std::string("-"); };
     table.add(
@@ -206,9 +216,7 @@ WantedSets wanted_sets(const StatusOptions& options) {
     const bool is_seen = std::ranges::find(all.seen, name) != all.seen.end();
     if (is_published) wanted.published.push_back(name);
     if (is_seen) wanted.seen.push_back(name);
-    if (is_published || is_seen) continue;
-    throw Error(ErrorKind::MissingInput,
-                fmt::format("directory {}: no set \"{}\" is published here", options.directory, name));
+    if (!is_published && !is_seen) refuse_unpublished(options.directory, name);
   }
   return wanted;
 }

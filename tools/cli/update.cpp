@@ -9,6 +9,7 @@
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
+#include "tools/cli/set_names.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
 
@@ -60,6 +61,7 @@ UpdateResult update_set(const UpdateOptions& options, Store& store, const KeyCha
 void update_and_report(const UpdateOptions& options) {
   checked_set_name(options.set_name);
   const auto store = open_given_store(options.store_url, StoreUse::Write);
+  check_pushed(*store, options.set_name);
   const KeyChanges changes = changes_of(options);
   const UpdateResult updated = update_set(options, *store, changes);
   const SnapshotRecord& record = updated.pushed.record;

@@ -29,6 +29,8 @@ void add_query(CLI::App& program, Outcome& outcome);
 void add_status(CLI::App& program, Outcome& outcome);
 void add_bypass(CLI::App& program, Outcome& outcome);
 void add_rollback(CLI::App& program, Outcome& outcome);
+void add_list(CLI::App& program, Outcome& outcome);
+void add_delete(CLI::App& program, Outcome& outcome);
 void add_gc(CLI::App& program, Outcome& outcome);
 void add_seed(CLI::App& program, Outcome& outcome);
 void add_doctor(CLI::App& program, Outcome& outcome);

@@ -55,6 +55,26 @@ std::optional<std::uint64_t> parse_amount(std::string_view text, std::span<const
   return std::nullopt;
 }
 
+// "1e6" or "2.5e6" as a whole number of digits; nothing if it is not exact, or over 63 bits.
+std::optional<std::uint64_t> parse_scientific(std::string_view text) {
+  const std::size_t e = text.find_first_of("eE");
+  if (e == std::string_view::npos) return std::nullopt;
+  std::string digits(text.substr(0, e));
+  const std::string_view exponent_text = text.substr(e + 1);
+  std::size_t exponent = 0;
+  const auto [end, error] =
+      std::from_chars(exponent_text.data(), exponent_text.data() + exponent_text.size(), exponent);
+  if (error != std::errc{} || end != exponent_text.data() + exponent_text.size()) return std::nullopt;
+  const std::size_t point = digits.find('.');
+  const std::size_t decimals = point == std::string::npos ? 0 : digits.size() - point - 1;
+  if (point != std::string::npos) digits.erase(point, 1);
+  constexpr std::size_t kMostZeros = 18;  // of 63 bits
+  const bool is_exact = decimals <= exponent && exponent - decimals <= kMostZeros;
+  if (digits.empty() || !is_exact) return std::nullopt;
+  constexpr std::array<Unit, 1> kOnes{{{"", 1}}};
+  return parse_amount(digits.append(exponent - decimals, '0'), kOnes);
+}
+
 constexpr double kLeastShare = 1e-7;     // a tenth of the lowest target FPR
 constexpr double kMostBitsPerKey = 100;  // more tells of the header and of an unfilled shard
 
@@ -71,9 +91,10 @@ std::uint64_t parse_count(std::string_view text) {
 std::uint64_t parse_key_count(std::string_view text) {
   constexpr std::array<Unit, 3> kThousands{{{"", 1}, {"k", 1000}, {"M", 1'000'000}}};
   if (const auto count = parse_amount(text, kThousands)) return *count;
-  refuse(
-      text,
-      "a number of keys is a whole number, or one with k (thousands) or M (millions), such as 80000 or 80k");
+  if (const auto count = parse_scientific(text)) return *count;
+  refuse(text,
+         "a number of keys is a whole number, or one with k (thousands) or M (millions), such as 80000, 80k "
+         "or 8e4");
 }
 
 std::uint64_t parse_bytes(std::string_view text) {

@@ -57,6 +57,9 @@ const Scheme& scheme_of(std::string_view url) {
 // Why a store cannot do that; nothing if it can.
 std::optional<std::string> obstacle(StoreUse use, const StoreAbilities& abilities) {
   if (use == StoreUse::Read) return std::nullopt;
+  if (use == StoreUse::List) {
+    return abilities.list ? std::nullopt : std::optional("this store cannot list what it holds");
+  }
   if (!abilities.write) return "this store is read-only";
   if (use == StoreUse::Append && !abilities.log) {
     return "this store carries no adds: build the set again and push it";

@@ -25,6 +25,7 @@ enum class StoreUse {
   Append,   // to logs
   Bypass,   // records of bypasses, which must not be forgotten
   Keep,     // records that cannot be made again
+  List,     // names of records
   Collect,  // lists records and removes those that are obsolete
 };
 

@@ -2,6 +2,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "core/filters/sizing.hpp"
 #include "core/snapshot/counters.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
@@ -17,8 +18,18 @@ namespace {
 // Another process discards a running push if it looks abandoned. So often in a row is no accident.
 constexpr int kMaxTries = 3;
 
+// Whether build --like would have kept the shards of the generation before, as SnapshotBuilder decides it.
+bool would_fit(const SnapshotRecord& before, const SnapshotRecord& now, double target_fpr) {
+  const FilterKind* kind = find_filter_kind(before.kind);
+  const bool is_alike =
+      before.kind == now.kind && before.shard_bytes == now.shard_bytes && before.retrieval_bytes == 0;
+  if (kind == nullptr || !is_alike || !kind->takes_hash_count(before.hash_count)) return true;
+  const Geometry geometry{kind, {before.shard_bytes, before.hash_count, 0}, before.shard_count};
+  return theoretical_fpr(geometry, static_cast<double>(now.key_count)) <= target_fpr * kStickySlack;
+}
+
 void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, const SnapshotRecord& now,
-                     std::vector<std::string>& warnings) {
+                     double target_fpr, std::vector<std::string>& warnings) {
   const auto compare = [&](const std::string& what, const std::string& old_value,
                            const std::string& new_value, const char* hint = "build --like keeps it") {
     if (old_value == new_value) return;
@@ -29,8 +40,10 @@ void warn_of_changes(const std::string& set_name, const SnapshotRecord& before, 
   compare("shard size", std::to_string(before.shard_bytes), std::to_string(now.shard_bytes));
   // The first list of known-absent keys, or the end of one, makes other shards.
   if ((before.retrieval_bytes == 0) == (now.retrieval_bytes == 0)) {
-    compare("hash count", std::to_string(before.hash_count), std::to_string(now.hash_count));
-    compare("shard count", std::to_string(before.shard_count), std::to_string(now.shard_count));
+    const char* hint = would_fit(before, now, target_fpr) ? "build --like keeps it"
+                                                          : "the keys no longer fit the shards before";
+    compare("hash count", std::to_string(before.hash_count), std::to_string(now.hash_count), hint);
+    compare("shard count", std::to_string(before.shard_count), std::to_string(now.shard_count), hint);
   }
   compare("seed", to_hex(before.seed), to_hex(now.seed),
           "build --like takes the store's, which keysieve seed --new changes");
@@ -57,8 +70,7 @@ class Push {
 
   PushResult run(const Progress& progress, UnixSeconds now) {
     now_ = now;
-    if (counters_.empty() && snapshot_.kind().can_count()) keep_counters();
-    record_.counters_bytes = counters_.size();
+    settle_counters();
     for (int tries = 0; tries < kMaxTries; ++tries) {
       record_.push_id = random_value<PushId>();
       announce();
@@ -78,7 +90,22 @@ class Push {
                     "\": another client treats this push as abandoned; are the clocks of all hosts right?");
   }
 
+  // What run() would do, with a record of the store as it is now.
+  PushResult plan() {
+    settle_counters();
+    PointerRecord pointer = read_stored_pointer(store_, set_name_).value_or(PointerRecord{});
+    check(pointer);
+    before_ = pointer.current;
+    make_current(pointer, record_);
+    return result_of(*pointer.current);
+  }
+
  private:
+  void settle_counters() {
+    if (counters_.empty() && snapshot_.kind().can_count()) keep_counters();
+    record_.counters_bytes = counters_.size();
+  }
+
   // If the store keeps the same build with counters, takes those over: they may be the only copy. Missing
   // or damaged counters are lost.
   void keep_counters() {
@@ -213,12 +240,15 @@ class Push {
   }
 
   PushResult finish(const PointerRecord& pointer) {
-    SnapshotRecord record = find_kept(pointer, record_.push_id).value();
     if (auto warning = wake_loaders(store_, set_name_)) warnings_.push_back(std::move(*warning));
-    if (before_) warn_of_changes(set_name_, *before_, record, warnings_);
     tidy_up(pointer);
+    return result_of(find_kept(pointer, record_.push_id).value());
+  }
+
+  PushResult result_of(const SnapshotRecord& record) {
+    if (before_) warn_of_changes(set_name_, *before_, record, snapshot_.header().target_fpr, warnings_);
     warn_of_adds_that_stay();
-    return {std::move(record), std::move(warnings_)};
+    return {record, before_, std::move(warnings_)};
   }
 
   void tidy_up(const PointerRecord& pointer) {
@@ -262,7 +292,7 @@ class Push {
   const SnapshotRecord* base_;
   std::string set_name_;
   SnapshotRecord record_;
-  UnixSeconds now_ = 0;
+  UnixSeconds now_ = unix_now();
   std::optional<SnapshotRecord> before_;
   std::vector<std::string> warnings_;
 };
@@ -279,6 +309,10 @@ SnapshotView checked(const SnapshotView& snapshot, Bytes counters) {
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards, const Progress& progress,
                 UnixSeconds now, Bytes counters) {
   return Push(store, checked(snapshot, counters), counters, guards, nullptr).run(progress, now);
+}
+
+PushResult plan_push(Store& store, const SnapshotView& snapshot, const Guards& guards, Bytes counters) {
+  return Push(store, checked(snapshot, counters), counters, guards, nullptr).plan();
 }
 
 PushResult push_over(Store& store, const SnapshotRecord& base, const SnapshotView& snapshot,

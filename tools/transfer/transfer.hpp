@@ -30,7 +30,8 @@ std::optional<Geometry> current_geometry(Store& store, const std::string& set_na
 
 struct PushResult {
   SnapshotRecord record;
-  std::vector<std::string> warnings;  // changed geometry or seed, leftovers that could not be removed
+  std::optional<SnapshotRecord> replaces;  // what was current; nothing for the first push
+  std::vector<std::string> warnings;       // changed geometry or seed, leftovers that could not be removed
 };
 
 // Validates the snapshot, checks the guards against the current generation, and lists itself as pending.
@@ -45,6 +46,10 @@ struct PushResult {
 // counting set, empty for others.
 PushResult push(Store& store, const SnapshotView& snapshot, const Guards& guards,
                 const Progress& progress = {}, UnixSeconds now = unix_now(), Bytes counters = {});
+
+// Checks all that push() checks, and throws the same for it, but changes nothing. Returns what push() would
+// make of the store as it is now; the record's push id is zero.
+PushResult plan_push(Store& store, const SnapshotView& snapshot, const Guards& guards, Bytes counters = {});
 
 // As push(), but only over `base`: throws Superseded if another generation is current by then.
 PushResult push_over(Store& store, const SnapshotRecord& base, const SnapshotView& snapshot,

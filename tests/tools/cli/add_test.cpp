@@ -84,12 +84,22 @@ TEST_P(Add, AddsNothingOfAListThatIsNotOfKeys) {
   EXPECT_THAT(added(), ElementsAre("[\"cat\",\"dog\"]"));
 }
 
-TEST_P(Add, WarnsOfASetThatWasNeverPushed) {
-  const ProgramResult result = keysieve({"add", "shop", "猫", url_});
+TEST_P(Add, RefusesASetThatWasNeverPushedUnlessThatIsAllowed) {
+  EXPECT_EQ(refusal(66, {"add", "tagz", "猫", url_}),
+            "neither " + store_name(url_) + " nor " + shared_memory() +
+                " has a set \"tagz\"; did you mean tags? (--allow-unknown-set if that is intended)");
+  EXPECT_THAT(added("tagz"), IsEmpty());
+  const ProgramResult result = keysieve({"add", "shop", "猫", "--allow-unknown-set", url_});
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_EQ(result.errors, "keysieve: warning: " + store_name(url_) +
-                               ": set \"shop\" was never pushed; what is added waits for its first build\n");
+                               ": there is no set \"shop\" yet; what is added waits for its next push\n");
   EXPECT_THAT(result.output, ContainsRegex("appended +1\n"));
+  EXPECT_THAT(added("shop"), ElementsAre("猫"));
+}
+
+TEST_P(Add, TakesASetThatIsOnlyOnThisHostBecauseTheStoreWasEmptied) {
+  publish(build("shop", "old\n", {}, "shop"));
+  EXPECT_EQ(keysieve({"add", "shop", "猫", url_}).exit_status, 0);
   EXPECT_THAT(added("shop"), ElementsAre("猫"));
 }
 

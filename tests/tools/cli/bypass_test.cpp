@@ -65,14 +65,15 @@ TEST_F(Bypass, ChangesNothingWhenItIsMisused) {
                           {"bypass tags --for=0ms", "--for: must be above 0; --off ends a bypass"},
                           {"bypass tags --for=-1h", "--for: \"-1h\""},
                       });
-  EXPECT_EQ(refusal(66, {"bypass", "shop"}), shared_memory() + "/shop: No such file or directory");
+  EXPECT_EQ(refusal(66, {"bypass", "shop"}),
+            "directory " + shared_memory() + ": no set \"shop\" is published here");
   EXPECT_FALSE(is_bypassed());
   EXPECT_THAT(names_in(shared_memory()), ElementsAre("tags"));
 }
 
 class BypassInStore : public KeysieveWithStore {
  protected:
-  BypassInStore() { open_store(url_); }
+  BypassInStore() { push(build("tags", "猫\n"), url_); }
 
   [[nodiscard]] StoreBypasses stored() const {
     return read_store_bypasses(*open_store(url_, IfMissing::Refuse), "tags");
@@ -124,7 +125,6 @@ TEST_P(BypassInStore, IsOfAllSetsWhenNoneIsNamed) {
 }
 
 TEST_P(BypassInStore, WakesTheLoadersOfASetWhenAllAreBypassed) {
-  push(build("tags", "猫\n"), url_);
   const auto store = open_store(url_);
   const std::string log = adds_log(*store, "tags");
   for (const char* how : {"--for=1h", "--off"}) {

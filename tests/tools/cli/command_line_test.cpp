@@ -12,8 +12,8 @@ using ::testing::Contains;
 
 using CommandLine = KeysieveProgram;
 
-const Words kVerbs{"plan",    "build", "inspect", "verify", "push",     "pull", "add",  "update",
-                   "publish", "query", "status",  "bypass", "rollback", "gc",   "seed", "doctor"};
+const Words kVerbs{"plan",  "build",  "inspect", "verify",   "push", "pull",   "add", "update", "publish",
+                   "query", "status", "bypass",  "rollback", "list", "delete", "gc",  "seed",   "doctor"};
 
 Words lines_of(const std::string& text) {
   Words lines;
@@ -104,6 +104,46 @@ TEST_F(CommandLine, EndsTheHelpOfEveryVerbWithExamplesOfItsOwnOptions) {
       }
     }
   }
+}
+
+TEST_F(CommandLine, SaysErrorsAsJsonWhereJsonIsAskedFor) {
+  const auto said_error = [this](const Words& words) {
+    const ProgramResult result = keysieve(words);
+    EXPECT_EQ(result.output, "");
+    const Json error = Json::parse(result.errors, nullptr, false);
+    EXPECT_EQ(error.value("status", 0), result.exit_status);
+    return error;
+  };
+  EXPECT_EQ(said_error({"status", "tags", "--json"}),
+            Json({{"error", "directory " + shared_memory() + ": no set \"tags\" is published here"},
+                  {"kind", "missing"},
+                  {"status", 66}}));
+  EXPECT_THAT(said_error({"query", "tags", "a", "--json"}), has({{"kind", "missing"}, {"status", 2}}));
+  EXPECT_THAT(said_error({"status", "--jsn", "--json"}), has({{"kind", "usage"}, {"status", 64}}));
+  EXPECT_THAT(refusal(2, {"query", "tags", "--", "--json"}), StartsWith("directory ")) << "that is a key";
+}
+
+TEST_F(CommandLine, SaysWarningsAsJsonWhereJsonIsAskedFor) {
+  push(build("tags", "a\n"));
+  const ProgramResult result = keysieve({"add", "shop", "a", "--allow-unknown-set", "--json", store()});
+  EXPECT_THAT(Json::parse(result.errors, nullptr, false).value("warning", ""), HasSubstr("there is no set"));
+}
+
+TEST_F(CommandLine, ColoursErrorsOnlyOnATerminalThatShowsColours) {
+  const auto errors_with = [this](const std::string& variable, bool on_terminal) {
+    ProgramCall call = call_of({"status", "tags"});
+    call.environment = {"TERM=xterm", "NO_COLOR=", "KEYSIEVE_DIRECTORY=" + shared_memory()};
+    for (std::string& known : call.environment) {
+      if (known.substr(0, known.find('=')) == variable.substr(0, variable.find('='))) known = variable;
+    }
+    call.errors_on_terminal = on_terminal;
+    return run_program(call).errors;
+  };
+  const std::string colour = "\033[31mkeysieve\033[0m: ";
+  EXPECT_THAT(errors_with("TERM=xterm", true), StartsWith(colour));
+  EXPECT_THAT(errors_with("TERM=xterm", false), StartsWith("keysieve: "));
+  EXPECT_THAT(errors_with("TERM=dumb", true), StartsWith("keysieve: "));
+  EXPECT_THAT(errors_with("NO_COLOR=1", true), StartsWith("keysieve: "));
 }
 
 TEST_F(CommandLine, SaysInTheHelpOfAddHowOtherClientsDoIt) {

@@ -136,15 +136,20 @@ TEST_F(EveryVerb, RefusesAnInvalidSetName) {
   build("longest", "a\n", {}, std::string(64, 'a'));
 }
 
-TEST_F(EveryVerb, NamesASetThatWasNeverPushed) {
+TEST_F(EveryVerb, NamesASetThatIsNotThere) {
   push(tags_);
-  const std::string missing = store() + ": set \"shop\" was never pushed";
+  const std::string missing = store() + ": there is no set \"shop\"";
   expect_refusals(66, {
                           {"pull " + store() + " shop -o " + new_, missing},
                           {"update shop --add " + keys_ + " " + store(), missing},
                           {"rollback shop " + store(), missing},
                           {"rollback shop --list " + store(), missing},
+                          {"add shop a " + store(), "has a set \"shop\""},
+                          {"bypass shop --store " + store(), "has a set \"shop\""},
+                          {"bypass shop", "no set \"shop\" is published here"},
+                          {"status shop", "no set \"shop\" is published here"},
                       });
+  EXPECT_THAT(refusal(2, {"query", "shop", "a"}), HasSubstr("no set \"shop\" is published here"));
   EXPECT_FALSE(std::filesystem::exists(new_));
 }
 

@@ -59,7 +59,7 @@ TEST_F(JsonMembers, OfVerbsOfFiles) {
 }
 
 TEST_F(JsonMembers, OfVerbsOfAStore) {
-  expect_members(json({"push", snapshot_, store()}), "store generation key_count bytes");
+  expect_members(json({"push", snapshot_, store()}), "store dry_run replaces generation key_count bytes");
   expect_members(pull(), "generation" + kOfSnapshot);
   expect_members(json({"update", "tags", "--add", keys_, store()}),
                  "set store generation keys_read new_keys keys_to_remove removed_keys key_count "
@@ -75,6 +75,10 @@ TEST_F(JsonMembers, OfVerbsOfAStore) {
                  "generation current restores as_of key_count kind bytes suspect_loss build_id");
   expect_members(json({"rollback", "tags", "--yes", store()}),
                  "set store replaces restores generation as_of replaced_as_of key_count lost_share kind");
+  const std::string of_listed = "set generation build_id kind key_count bytes as_of failure";
+  const Json listed = json({"list", store()});
+  expect_members(listed, "store sets");
+  expect_members(listed.at("sets").at(0), of_listed);
   const Json collected = json({"gc", store()});
   expect_members(collected, "store dry_run sets foreign_records");
   expect_members(collected.at("sets").at(0),
@@ -82,6 +86,9 @@ TEST_F(JsonMembers, OfVerbsOfAStore) {
   for (const Words& options : {Words{}, Words{"--new"}}) {
     expect_members(json(Words{"seed", store()} + options), "store seed sets_of_other_seeds");
   }
+  run({"bypass", "tags", "--off", "--store", store()});
+  expect_members(json({"delete", "tags", "--yes", store()}),
+                 "set store removed_generations removed_chunks still_bypassed");
 }
 
 TEST_F(JsonMembers, OfVerbsOfSharedMemory) {
@@ -91,6 +98,7 @@ TEST_F(JsonMembers, OfVerbsOfSharedMemory) {
   expect_members(answers.at("answers").at(0), "key answer");
   expect_members(json({"bypass", "tags", "--for", "1h"}), "set bypass bypass_until");
   expect_members(json({"bypass", "tags"}), "set bypass");
+  expect_members(json({"list"}), "directory sets");
   const Json doctor = json({"doctor"});
   expect_members(doctor, "directory severity findings");
   expect_members(doctor.at("findings").at(0), "severity subject code fact runbook");

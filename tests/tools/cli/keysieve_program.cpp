@@ -39,7 +39,7 @@ KeysieveProgram::KeysieveProgram() {
 ProgramCall KeysieveProgram::call_of(Words arguments, std::string input) const {
   return {.program = KEYSIEVE_PROGRAM,
           .arguments = std::move(arguments),
-          .environment = {"KEYSIEVE_DIRECTORY=" + shared_memory(), "KEYSIEVE_REDIS_PASSWORD="},
+          .environment = {"TERM=dumb", "KEYSIEVE_DIRECTORY=" + shared_memory(), "KEYSIEVE_REDIS_PASSWORD="},
           .input = std::move(input)};
 }
 
@@ -72,6 +72,12 @@ std::string KeysieveProgram::refusal(int exit_status, Words arguments, const std
   const ProgramResult result = keysieve(arguments, input);
   EXPECT_EQ(result.exit_status, exit_status) << joined(arguments) << "\n" << result.errors;
   EXPECT_EQ(result.output, "") << joined(arguments);
+  const auto options_end = std::find(arguments.begin(), arguments.end(), "--");
+  if (std::find(arguments.begin(), options_end, "--json") != options_end) {
+    const Json error = Json::parse(result.errors, nullptr, false);
+    EXPECT_TRUE(error.is_object()) << result.errors;
+    return error.is_object() ? error.value("error", "") : "";
+  }
   EXPECT_TRUE(result.errors.starts_with(kOwnName)) << joined(arguments) << "\n" << result.errors;
   EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
   if (result.errors.size() <= kOwnName.size()) return "";

@@ -66,7 +66,7 @@ class KeysieveProgram : public ::testing::Test {
   [[nodiscard]] Json json(Words arguments) const;
 
   // Runs it, expects this exit status, nothing on standard output, and one line on standard error; returns
-  // that line without the program's name.
+  // that line without the program's name, or with --json the error in its object.
   [[nodiscard]] std::string refusal(int exit_status, Words arguments, const std::string& input = "") const;
   // Expects of each command, whose words are separated by a space, that it is refused with this exit status
   // and that the reason has this text in it.

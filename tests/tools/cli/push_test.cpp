@@ -1,4 +1,8 @@
+#include <filesystem>
+#include <map>
+
 #include "tests/tools/cli/keysieve_program.hpp"
+#include "tools/transfer/adds_log.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -21,6 +25,17 @@ TEST_F(Push, WarnsWhenGeometryOrSeedChange) {
       keysieve({"push", build("next", numbered_lines(100), {"--kind", "bloom"}), store()});
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_THAT(result.errors, AllOf(HasSubstr("keysieve: warning: "), HasSubstr("seed"), HasSubstr("bloom")));
+}
+
+TEST_F(Push, SaysWhenTheKeysNoLongerFitWhatLikeWouldKeep) {
+  push(build("tags", numbered_lines(10'000)));
+  const std::string outgrown = build("next", numbered_lines(100'000), {"--like", store()});
+  EXPECT_THAT(keysieve({"push", "--dry-run", outgrown, store()}).errors,
+              AllOf(HasSubstr("shard count changed from "), HasSubstr("; the keys no longer fit"),
+                    Not(HasSubstr("--like keeps it"))));
+  const std::string resized =
+      build("resized", numbered_lines(9'000), {"--seed-from", path("tags.ks"), "--growth", "3"});
+  EXPECT_THAT(keysieve({"push", resized, store()}).errors, HasSubstr("; build --like keeps it"));
 }
 
 TEST_F(Push, RefusesCountersOfAnotherBuild) {
@@ -47,11 +62,22 @@ TEST_F(Push, ChecksEachGuardUnlessItIsLifted) {
   expect_refusals(65, {{"push " + to_store, "from 10,000 to 5,000 keys"},
                        {lifted + "--min-keys 5001 " + to_store, "fewer than 5,001"},
                        {lifted + "--max-fpr 0.0001% " + to_store, "above 0.000100 %"},
-                       {lifted + "--canaries " + others + " " + to_store, "canary \""}});
+                       {lifted + "--canaries " + others + " " + to_store, "canary \""},
+                       {"push --dry-run " + to_store, "from 10,000 to 5,000 keys"},
+                       {"push --dry-run --min-keys 5001 --allow-shrink " + to_store, "fewer than 5,001"},
+                       {"push --dry-run --allow-shrink --canaries " + others + " " + to_store, "canary \""}});
   EXPECT_THAT(pull(), has({{"generation", 1}}));
   EXPECT_EQ(read(path("pulled.ks")), read(seed));
   run(words_of(lifted + "--min-keys 5000 --max-fpr 2% --canaries " + own + " " + to_store));
   EXPECT_THAT(pull(), has({{"generation", 2}}));
+}
+
+TEST_F(Push, CreatesNoStoreByADryRun) {
+  const std::string snapshot = build("tags", "a\n");
+  for (const char* scheme : {"lmdb:", "dir:"}) {
+    EXPECT_THAT(refusal(69, {"push", "--dry-run", snapshot, scheme + path("none")}), StartsWith(scheme));
+    EXPECT_FALSE(std::filesystem::exists(path("none")));
+  }
 }
 
 TEST_F(Push, RefusesAWrongPasswordAndNone) {
@@ -63,6 +89,52 @@ TEST_F(Push, RefusesAWrongPasswordAndNone) {
                     Not(HasSubstr("wr0ng"))));
   EXPECT_THAT(refusal(77, {"push", snapshot, "redis://" + address}), HasSubstr("NOAUTH"));
 }
+
+class DryPush : public KeysieveWithStore {
+ protected:
+  [[nodiscard]] std::map<std::string, std::optional<std::string>> records() const {
+    const auto store = open_store(url_);
+    std::map<std::string, std::optional<std::string>> all;
+    for (const std::string& key : store->keys_with_prefix("")) all[key] = store->get(key);
+    return all;
+  }
+  [[nodiscard]] LogPosition end_of_log() const {
+    const auto store = open_store(url_);
+    return store->end_of(adds_log(*store, "tags"));
+  }
+};
+
+TEST_P(DryPush, SaysWhatThePushThenDoes) {
+  open_store(url_);
+  Json planned = json({"push", "--dry-run", build("first", numbered_lines(100)), url_});
+  EXPECT_THAT(planned,
+              has({{"dry_run", true}, {"replaces", nullptr}, {"generation", 1}, {"key_count", 100}}));
+  EXPECT_THAT(records(), IsEmpty());
+  push(path("first.ks"), url_);
+  run({"add", "tags", "added", url_});
+
+  const auto before = records();
+  const LogPosition end = end_of_log();
+  const std::string next = build("next", numbered_lines(90), {"--like", url_});
+  planned = json({"push", "--dry-run", next, url_});
+  EXPECT_THAT(planned, has({{"dry_run", true}, {"replaces", 1}, {"generation", 2}, {"key_count", 90}}));
+  EXPECT_THAT(said({"push", "--dry-run", next, url_}),
+              AllOf(HasSubstr("nothing is written"), ContainsRegex("replaces +generation 1: .* 100 keys")));
+  EXPECT_TRUE(records() == before);
+  EXPECT_EQ(end_of_log(), end) << "no loader is woken";
+  planned["dry_run"] = false;
+  EXPECT_EQ(json({"push", next, url_}), planned);
+}
+
+TEST_P(DryPush, WarnsAsThePush) {
+  push(build("first", numbered_lines(100)), url_);
+  const std::string other = build("other", numbered_lines(100), {"--kind", "bloom"});
+  const std::string warnings = keysieve({"push", "--dry-run", other, url_}).errors;
+  EXPECT_THAT(warnings, HasSubstr("kind changed from split_block_bloom to bloom"));
+  EXPECT_EQ(keysieve({"push", other, url_}).errors, warnings);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryStore, DryPush, every_store, store_kind_name);
 
 }  // namespace
 }  // namespace keysieve::test

@@ -19,6 +19,7 @@ TEST_F(StoreUse, AWebServerIsReadOnly) {
                    {"add tags --file no-such-file " + kNoServer, reason},
                    {"update tags --add no-such-file " + kNoServer, reason},
                    {"rollback tags " + kNoServer, reason},
+                   {"delete tags --yes " + kNoServer, reason},
                    {"gc " + kNoServer, reason},
                    {"seed --new " + kNoServer, reason},
                    {"bypass tags --store " + kNoServer, reason},
@@ -55,7 +56,8 @@ TEST_F(StoreUse, ASetComesBackFromAWebServerAsItWasPushedToTheFolderBehindIt) {
   const std::string next = build("next", numbered_lines(20'000), {"--like", url});
   EXPECT_EQ(inspect(next).at("seed"), inspect(built).at("seed"));
   EXPECT_NE(inspect(next).at("adds_from"), inspect(built).at("adds_from")) << "it has looked at the log";
-  static_cast<void>(keysieve({"add", "tags", "one", "dir:" + server.make_folder("unused")}));
+  static_cast<void>(
+      keysieve({"add", "tags", "one", "--allow-unknown-set", "dir:" + server.make_folder("unused")}));
   EXPECT_NE(build("first", numbered_lines(100), {"--like", server.url("unused")}), "") << "its seed is drawn";
 }
 

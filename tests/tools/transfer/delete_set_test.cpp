@@ -1,0 +1,126 @@
+// A set is removed from every kind of store; a fault at any step leaves the set whole, or rests that gc
+// removes.
+#include "tools/transfer/delete_set.hpp"
+
+#include "tests/tools/transfer/shared_store.hpp"
+#include "tests/tools/transfer/stepped_store.hpp"
+#include "tools/transfer/adds_log.hpp"
+#include "tools/transfer/store_bypass.hpp"
+
+namespace keysieve::test {
+namespace {
+
+class DeleteSet : public ::testing::TestWithParam<StoreKind> {
+ protected:
+  DeleteSet() {
+    for (std::size_t i = 0; i < 4; ++i) pushing(i)(*store_);
+    if (store_->abilities().log) {
+      const std::string key = "added";
+      store_->append(adds_log(*store_, "tags"), {&key, 1});
+    }
+  }
+
+  // What a set that was deleted may leave, once gc has run, or delete once more where there is no gc.
+  void expect_gone() {
+    store_->abilities().list ? collecting()(*store_) : static_cast<void>(delete_set(*store_, "tags"));
+    EXPECT_FALSE(read_pointer(*store_, "tags"));
+    EXPECT_FALSE(has_anything_of(*store_, "tags"));
+    if (!store_->abilities().list) return;
+    EXPECT_THAT(store_->keys_with_prefix("keysieve:"), ::testing::ElementsAre(pointer_key(*store_, "tags")));
+  }
+
+  // As a build that has looked at the log.
+  SnapshotBytes fresh_snapshot() {
+    return build_snapshot({.keys = 10,
+                           .shard_count = kShardsOfSomeChunks,
+                           .as_of = unix_now(),
+                           .adds_from = store_->end_of(adds_log(*store_, "tags"))});
+  }
+
+  TemporaryDirectory directory_;
+  const std::string url_ = GetParam().empty_store(directory_);
+  std::unique_ptr<Store> store_ = GetParam().open(url_);
+};
+
+TEST_P(DeleteSet, RemovesGenerationsAndAdds) {
+  const DeletedSet deleted = delete_set(*store_, "tags");
+  EXPECT_EQ(deleted.generations, 3U);
+  EXPECT_EQ(deleted.chunks, 6U);
+  EXPECT_FALSE(deleted.is_still_bypassed);
+  EXPECT_FALSE(has_adds(*store_, "tags"));
+  expect_gone();
+}
+
+TEST_P(DeleteSet, LeavesOtherSetsAlone) {
+  push(*store_, view_of(build_snapshot({.set_name = "shop"})), {});
+  delete_set(*store_, "tags");
+  EXPECT_EQ(pull(*store_, "shop").record.generation, 1U);
+}
+
+TEST_P(DeleteSet, CanBeDoneAgainAndAfterItTheSetCanBePushedAgain) {
+  delete_set(*store_, "tags");
+  EXPECT_EQ(delete_set(*store_, "tags").generations, 0U);
+  EXPECT_EQ(push(*store_, view_of(fresh_snapshot()), {}).record.generation, 1U);
+  expect_usable(*store_, "pushed again");
+}
+
+TEST_P(DeleteSet, StillRefusesASnapshotThatLacksTheAddsThatItRemoved) {
+  if (!store_->abilities().log) GTEST_SKIP() << "it carries no adds";
+  delete_set(*store_, "tags");
+  EXPECT_THAT([&] { push(*store_, view_of(numbered_snapshot(3)), {}); }, fails(ErrorKind::Data));
+}
+
+TEST_P(DeleteSet, LetsTheSameSnapshotComeBackIfNothingWasAdded) {
+  const SnapshotBytes shop = build_snapshot({.set_name = "shop"});
+  push(*store_, view_of(shop), {});
+  delete_set(*store_, "shop");
+  EXPECT_EQ(push(*store_, view_of(shop), {}).record.generation, 1U);
+  EXPECT_TRUE(are_same(pull(*store_, "shop").snapshot, shop));
+}
+
+TEST_P(DeleteSet, KeepsABypassThatIsInForceAndClearsOneThatIsOver) {
+  set_store_bypass(*store_, "tags", {.until = 0, .set_at = 1});
+  EXPECT_TRUE(delete_set(*store_, "tags").is_still_bypassed);
+  EXPECT_TRUE(read_store_bypasses(*store_, "tags").of_set);
+  set_store_bypass(*store_, "tags", {.until = 2, .set_at = 1});
+  EXPECT_FALSE(delete_set(*store_, "tags").is_still_bypassed);
+  EXPECT_FALSE(read_store_bypasses(*store_, "tags").of_set);
+}
+
+TEST_P(DeleteSet, LeavesTheSetOrRestsForGcWhereverItIsKilled) {
+  for (const Fault fault : {Fault::CrashBefore, Fault::CrashAfter, Fault::NotReached, Fault::AnswerLost}) {
+    delete_set(*store_, "tags");
+    const SnapshotBytes fresh = fresh_snapshot();
+    bool has_failed = true;
+    for (int at = 1; has_failed; ++at) {
+      push(*store_, view_of(fresh), {});
+      FaultyStore faulty(*store_, fault, at);
+      try {
+        delete_set(faulty, "tags");
+      } catch (const Crash&) {
+      } catch (const Error&) {
+      }
+      has_failed = faulty.has_failed();
+      const std::string when = "step " + std::to_string(at);
+      expect_whole(*store_, when);
+      expect_usable(*store_, when);
+      if (!read_pointer(*store_, "tags")) expect_gone();
+    }
+    delete_set(*store_, "tags");
+    expect_gone();
+  }
+}
+
+TEST_P(DeleteSet, MakesAPushThatIsUnderWayBeginAgain) {
+  if (!store_->abilities().durable) GTEST_SKIP() << "there the push ends, for its chunks are gone";
+  StoppedStore stopped(*store_, 4, [this] { delete_set(*store_, "tags"); });
+  const SnapshotBytes fresh = fresh_snapshot();
+  EXPECT_EQ(push(stopped, view_of(fresh), {.max_shrink = std::nullopt}).record.generation, 1U);
+  EXPECT_TRUE(stopped.has_stopped());
+  expect_usable(*store_, "pushed");
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryStore, DeleteSet, every_store_to_push_to, store_kind_name);
+
+}  // namespace
+}  // namespace keysieve::test

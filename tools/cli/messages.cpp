@@ -1,0 +1,52 @@
+#include "tools/cli/messages.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+namespace keysieve {
+namespace {
+
+bool is_said_as_json = false;
+
+bool shows_colours(std::FILE* stream) {
+  const char* none = std::getenv("NO_COLOR");
+  if (none != nullptr && *none != '\0') return false;
+  const char* terminal = std::getenv("TERM");
+  if (terminal == nullptr || std::string_view(terminal) == "dumb") return false;
+  return ::isatty(::fileno(stream)) == 1;
+}
+
+void print_line(const nlohmann::ordered_json& object) {
+  fmt::print(stderr, "{}\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+}  // namespace
+
+std::string coloured(const std::string& text, Colour colour, std::FILE* stream) {
+  if (colour == Colour::None || !shows_colours(stream)) return text;
+  return fmt::format("\033[{}m{}\033[0m", colour == Colour::Red ? 31 : 33, text);
+}
+
+void say_as_json() {
+  is_said_as_json = true;
+}
+
+void print_error(const std::string& message, std::string_view kind, int exit_status) {
+  if (is_said_as_json) return print_line({{"error", message}, {"kind", kind}, {"status", exit_status}});
+  fmt::print(stderr, "{}: {}\n", coloured("keysieve", Colour::Red, stderr), message);
+}
+
+void print_note(const std::string& note) {
+  if (is_said_as_json) return print_line({{"note", note}});
+  fmt::print(stderr, "keysieve: {}\n", note);
+}
+
+void print_warning(const std::string& warning) {
+  if (is_said_as_json) return print_line({{"warning", warning}});
+  fmt::print(stderr, "keysieve: {}: {}\n", coloured("warning", Colour::Yellow, stderr), warning);
+}
+
+}  // namespace keysieve

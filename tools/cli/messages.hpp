@@ -1,0 +1,24 @@
+// What the program says on standard error: lines for people, in colour on a terminal, or with --json an
+// object in each line.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace keysieve {
+
+enum class Colour { None, Red, Yellow };
+
+// The text in that colour if the stream is a terminal; NO_COLOR and TERM=dumb mean that it shows none.
+std::string coloured(const std::string& text, Colour colour, std::FILE* stream);
+
+// Call it before anything is said.
+void say_as_json();
+
+// `kind` is a word for scripts: the name of an ErrorKind, "no_memory" or "internal".
+void print_error(const std::string& message, std::string_view kind, int exit_status);
+void print_note(const std::string& note);
+void print_warning(const std::string& warning);
+
+}  // namespace keysieve

@@ -1,0 +1,106 @@
+#include "tools/cli/set_names.hpp"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/base/set_name.hpp"
+#include "core/seen/seen_page.hpp"
+#include "core/base/nearest_name.hpp"
+#include "tools/status/directory_status.hpp"
+#include "tools/transfer/stored_sets.hpp"
+#include "tools/transfer/transfer.hpp"
+
+namespace keysieve {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// False too for a folder that cannot be looked at; what opens it then says why.
+bool has_no_folder(const std::string& directory, const std::string& set_name) {
+  std::error_code failure;
+  return std::filesystem::status(directory + "/" + set_name, failure).type() ==
+         std::filesystem::file_type::not_found;
+}
+
+// Nothing where it cannot look: it only suggests.
+Names names_in_directory(const std::string& directory) {
+  try {
+    return sets_in(directory);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+Names names_in_store(Store& store) {
+  Names names;
+  try {
+    if (!store.abilities().list) return {};
+    for (StoredSet& set : stored_sets(store)) names.push_back(std::move(set.name));
+  } catch (const Error&) {  // it only suggests
+  }
+  return names;
+}
+
+bool is_saved_seen_set(Store& store, const std::string& set_name) {
+  try {
+    return store.abilities().list && holds_seen_set(store, set_name);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::string hint_for(const std::string& set_name, const Names& names, bool is_seen) {
+  if (is_seen) return "; " + set_name + " is a seen set";
+  const auto nearest = nearest_name(set_name, names);
+  return nearest ? "; did you mean " + *nearest + "?" : "";
+}
+
+}  // namespace
+
+void check_published(const std::string& directory, const std::string& set_name) {
+  if (has_no_folder(directory, checked_set_name(set_name))) refuse_unpublished(directory, set_name);
+}
+
+void refuse_unpublished(const std::string& directory, const std::string& set_name) {
+  const Names names = sets_in(directory);  // throws where there is no directory either
+  const bool is_seen = !has_no_folder(seen_directory(directory), set_name);
+  throw Error(ErrorKind::MissingInput, fmt::format("directory {}: no set \"{}\" is published here{}",
+                                                   directory, set_name, hint_for(set_name, names, is_seen)));
+}
+
+PointerRecord check_pushed(Store& store, const std::string& set_name) {
+  if (auto pointer = read_pointer(store, set_name)) return std::move(*pointer);
+  throw Error(ErrorKind::MissingInput,
+              fmt::format("{}: there is no set \"{}\"{}", store.name(), set_name,
+                          hint_for(set_name, names_in_store(store), is_saved_seen_set(store, set_name))));
+}
+
+void add_allow_unknown_set(CLI::App* verb, bool& allow) {
+  verb->add_flag("--allow-unknown-set", allow,
+                 "Do it although neither the store nor this host has a set of that name");
+}
+
+void check_known(Store& store, const std::string& directory, const std::string& set_name) {
+  if (!is_known_missing(store, set_name) || !has_no_folder(directory, set_name)) return;
+  Names names = names_in_store(store);
+  for (std::string& name : names_in_directory(directory)) names.push_back(std::move(name));
+  const bool is_seen =
+      !has_no_folder(seen_directory(directory), set_name) || is_saved_seen_set(store, set_name);
+  throw Error(ErrorKind::MissingInput,
+              fmt::format("neither {} nor {} has a set \"{}\"{} (--allow-unknown-set if that is intended)",
+                          store.name(), directory, set_name, hint_for(set_name, names, is_seen)));
+}
+
+bool is_known_missing(Store& store, const std::string& set_name) {
+  try {
+    return !read_pointer(store, set_name);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace keysieve

@@ -1,0 +1,34 @@
+// Whether a set that was named on the command line exists. A mistyped name is an error that suggests the
+// nearest one: a command that succeeds without doing anything looks like one that helped.
+#pragma once
+
+#include <string>
+
+#include "tools/stores/store.hpp"
+#include "tools/transfer/pointer_record.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace keysieve {
+
+// Throws MissingInput unless the set has a folder in the directory; Usage for an invalid name.
+void check_published(const std::string& directory, const std::string& set_name);
+// Throws that error.
+[[noreturn]] void refuse_unpublished(const std::string& directory, const std::string& set_name);
+
+// Returns the record of a set that has a current generation. Throws MissingInput if there is none; Data,
+// Usage, and as the store does.
+PointerRecord check_pushed(Store& store, const std::string& set_name);
+
+// For verbs that write to a store what only loaders read, of a set that may have been lost from the store:
+// --allow-unknown-set, and the check that it lifts.
+void add_allow_unknown_set(CLI::App* verb, bool& allow);
+// Throws MissingInput for a set that is neither in the store nor in the directory.
+void check_known(Store& store, const std::string& directory, const std::string& set_name);
+
+// Returns false if it cannot find out: a user may be allowed to write and not to read.
+bool is_known_missing(Store& store, const std::string& set_name);
+
+}  // namespace keysieve

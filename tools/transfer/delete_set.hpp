@@ -1,0 +1,32 @@
+// Removes a set from a store. Used by the verb delete.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tools/stores/store.hpp"
+
+namespace keysieve {
+
+struct DeletedSet {
+  std::uint64_t generations = 0;
+  std::uint64_t chunks = 0;        // of those generations, and of pushes that were under way
+  bool is_still_bypassed = false;  // in this store
+};
+
+// Returns true if the store has anything of the set that delete_set() would remove.
+bool has_anything_of(Store& store, const std::string& set_name);
+
+// Removes all generations, pushes under way, and the adds log up to its end. Steps, of which a kill after any
+// leaves the set as it was, or rests that gc or another call removes:
+//   1. One compare-and-set makes all generations and pushes garbage, and says that the adds log is trimmed.
+//      From then on the store has no such set.
+//   2. The chunks are removed, then their entries in the record; then the entries of the log.
+// Two things stay. The record, without generations, still says how far the log was trimmed: an older snapshot
+// that lacks those adds stays refused. A bypass in force stays too: hosts may still have live what it is
+// for, and would answer from that again. A push that is under way begins again, and brings the set back, or
+// ends with CannotCreate in a store that evicts.
+// Throws Data for a damaged record, Locked, and as the store does.
+DeletedSet delete_set(Store& store, const std::string& set_name);
+
+}  // namespace keysieve

@@ -1,0 +1,58 @@
+#include "tools/transfer/stored_sets.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "core/seen/seen_page.hpp"
+#include "tools/transfer/stored_pointer.hpp"
+
+namespace keysieve {
+namespace {
+
+// Each record has a few KiB, and at most kMaxValueBytes.
+constexpr std::size_t kPointersPerCall = 64;
+
+std::vector<std::string> names_of_pointers(Store& store) {
+  std::vector<std::string> names;
+  for (const std::string& key : store.keys_with_prefix(store.prefix() + ":")) {
+    if (auto name = set_of_pointer_key(store, key)) names.push_back(std::move(*name));
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+// Adds the set, unless it has no current generation.
+void add_stored(std::vector<StoredSet>& sets, const std::string& name, const std::string& text,
+                const std::string& source) {
+  try {
+    StoredSet set{name, decode_pointer_record(text, source)};
+    if (set.pointer.current) sets.push_back(std::move(set));
+  } catch (const Error& error) {
+    sets.push_back({name, {}, error});
+  }
+}
+
+}  // namespace
+
+std::vector<StoredSet> stored_sets(Store& store) {
+  const std::vector<std::string> names = names_of_pointers(store);
+  std::vector<StoredSet> sets;
+  for (std::size_t first = 0; first < names.size(); first += kPointersPerCall) {
+    const auto batch = std::span(names).subspan(first, std::min(kPointersPerCall, names.size() - first));
+    std::vector<std::string> keys;
+    for (const std::string& name : batch) keys.push_back(pointer_key(store, name));
+    const auto texts = store.get_many(keys);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (texts[i]) add_stored(sets, batch[i], *texts[i], store.name() + ": " + keys[i]);
+    }
+  }
+  return sets;
+}
+
+bool holds_seen_set(Store& store, const std::string& set_name) {
+  const std::string prefix = store.prefix() + ":" + std::string(kSeenFolder) + ":" + set_name + ":";
+  return !store.keys_with_prefix(prefix).empty();
+}
+
+}  // namespace keysieve
