@@ -31,12 +31,14 @@ class Pod:
     def start(self) -> None:
         for volume in self.spec["volumes"]:
             self._make_volume(volume)
-        # The network, which all containers share, belongs to a container that does not end.
+        # The network and the IPC namespace, which all containers share, belong to a container that does not end.
         self.engine.podman(
             "run",
             "--detach",
             "--name",
             self._id("network"),
+            "--ipc",
+            "shareable",
             *self.network,
             "debian:12-slim",
             "sleep",
@@ -118,7 +120,7 @@ class Pod:
 
     def _run(self, container: dict) -> None:
         rights = container["securityContext"]
-        options = ["--network", f"container:{self._id('network')}"]
+        options = [f"--{shared}=container:{self._id('network')}" for shared in ("network", "ipc")]
         options += ["--user", f"{rights['runAsUser']}:{rights['runAsGroup']}", "--group-add", str(self.group)]
         options += ["--memory", container["resources"]["limits"]["memory"].removesuffix("i").lower()]
         options += [f"--cap-drop={name}" for name in rights["capabilities"]["drop"]]
