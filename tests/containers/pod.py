@@ -13,15 +13,22 @@ from engine import Engine, Failed, reached
 
 
 class Pod:
-    def __init__(self, engine: Engine, manifest: pathlib.Path, folder: pathlib.Path, network: list):
+    def __init__(
+        self, engine: Engine, manifest: pathlib.Path, folder: pathlib.Path, network: list, name: str = "pages"
+    ):
+        """`name`: of its Deployment or DaemonSet. `folder`: of its volumes; pods of one folder share the node's."""
         documents = list(yaml.safe_load_all(manifest.read_text()))
         self.engine = engine
+        self.name = name
         self.folder = folder
         self.network = network
         self.objects = {(document["kind"], document["metadata"]["name"]): document for document in documents}
-        self.spec = next(document for document in documents if document["kind"] == "Deployment")["spec"][
-            "template"
-        ]["spec"]
+        makers = ("Deployment", "DaemonSet")
+        self.spec = next(
+            document["spec"]["template"]["spec"]
+            for document in documents
+            if document["kind"] in makers and document["metadata"]["name"] == name
+        )
         self.group = self.spec["securityContext"]["fsGroup"]
         self.mounts = []
 
@@ -31,12 +38,14 @@ class Pod:
     def start(self) -> None:
         for volume in self.spec["volumes"]:
             self._make_volume(volume)
-        # The network, which all containers share, belongs to a container that does not end.
+        # The network and the IPC namespace, which all containers share, belong to a container that does not end.
         self.engine.podman(
             "run",
             "--detach",
             "--name",
             self._id("network"),
+            "--ipc",
+            "shareable",
             *self.network,
             "debian:12-slim",
             "sleep",
@@ -78,16 +87,23 @@ class Pod:
             subprocess.run(["umount", str(mount)], check=True)
 
     def _containers(self) -> list:
-        """All containers, sidecars first."""
-        return self.spec["initContainers"] + self.spec["containers"]
+        """All containers, sidecars and those that end first."""
+        return self.spec.get("initContainers", []) + self.spec["containers"]
 
-    @staticmethod
-    def _id(name: str) -> str:
-        return f"pod-{name}"
+    def _ends(self, container: dict) -> bool:
+        """Whether the others wait for its end."""
+        return container in self.spec.get("initContainers", []) and "restartPolicy" not in container
+
+    def _id(self, name: str) -> str:
+        return f"pod-{name}" if name != "network" else f"pod-{self.name}-network"
 
     def _make_volume(self, volume: dict) -> None:
         """With fsGroup, a volume and all files created in it belong to that group."""
         path = self.folder / volume["name"]
+        if "hostPath" in volume:
+            assert volume["hostPath"]["type"] == "DirectoryOrCreate"
+            path.mkdir(parents=True, exist_ok=True)  # root's, for all pods
+            return
         path.mkdir(parents=True)
         if "emptyDir" in volume:
             self._make_empty_dir(path, volume["emptyDir"] or {})
@@ -118,10 +134,13 @@ class Pod:
 
     def _run(self, container: dict) -> None:
         rights = container["securityContext"]
-        options = ["--network", f"container:{self._id('network')}"]
+        if rights["runAsUser"] == 0 and self.spec["securityContext"].get("runAsNonRoot"):
+            raise Failed(f"{container['name']}: container must not run as root")
+        options = [f"--{shared}=container:{self._id('network')}" for shared in ("network", "ipc")]
         options += ["--user", f"{rights['runAsUser']}:{rights['runAsGroup']}", "--group-add", str(self.group)]
         options += ["--memory", container["resources"]["limits"]["memory"].removesuffix("i").lower()]
         options += [f"--cap-drop={name}" for name in rights["capabilities"]["drop"]]
+        options += [f"--cap-add={name}" for name in rights["capabilities"].get("add", [])]
         if rights["readOnlyRootFilesystem"]:
             options += ["--read-only", "--read-only-tmpfs=false"]
         if not rights["allowPrivilegeEscalation"]:
@@ -129,9 +148,10 @@ class Pod:
         for mount in container["volumeMounts"]:
             access = "ro" if mount.get("readOnly") else "rw"
             options += ["--volume", f"{self.folder / mount['name']}:{mount['mountPath']}:{access}"]
-        self.engine.podman(
-            "run", "--detach", "--name", self._id(container["name"]), *options, container["image"]
-        )
+        if not self._ends(container):
+            options.append("--detach")
+        command = container.get("command", [])
+        self.engine.podman("run", "--name", self._id(container["name"]), *options, container["image"], *command)
 
     def _has_started(self, container: dict) -> bool:
         probe = container["startupProbe"]
