@@ -167,8 +167,11 @@ void SeenWriter::set_on_unavailable(OnUnavailable answer) noexcept {
   file_->writable_page().on_unavailable.store(static_cast<std::uint32_t>(answer), std::memory_order_relaxed);
 }
 
-void SeenWriter::looked(UnixSeconds now) noexcept {
-  file_->writable_page().looked_at.store(now, std::memory_order_relaxed);
+void SeenWriter::looked(UnixSeconds now, UnixSeconds next_look, const Troubles& troubles) noexcept {
+  SeenPage& page = file_->writable_page();
+  page.looked_at.store(now, std::memory_order_relaxed);
+  page.next_look.store(next_look, std::memory_order_relaxed);
+  page.troubles.store(troubles.word(), std::memory_order_relaxed);
 }
 
 }  // namespace keysieve

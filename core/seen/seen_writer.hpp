@@ -11,6 +11,7 @@
 #include "core/seen/seen_plan.hpp"
 #include "core/seen/segment.hpp"
 #include "core/shm/publisher_folder.hpp"
+#include "core/shm/trouble.hpp"
 
 namespace keysieve {
 
@@ -52,7 +53,9 @@ class SeenWriter {
   std::uint32_t retire(UnixSeconds now) noexcept;
 
   void set_on_unavailable(OnUnavailable answer) noexcept;
-  void looked(UnixSeconds now) noexcept;
+  // Records that the loader is alive, by when it will have looked again (0: it does not say), and what keeps
+  // it from its work.
+  void looked(UnixSeconds now, UnixSeconds next_look = 0, const Troubles& troubles = {}) noexcept;
 
  private:
   struct Opened {

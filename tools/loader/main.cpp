@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 #include "tools/loader/command_line.hpp"
 #include "tools/loader/config/config_summary.hpp"
@@ -14,7 +15,8 @@
 namespace keysieve {
 namespace {
 
-int refresh_once(const LoaderCommandLine& line, const LoaderConfig& config) {
+int refresh_once(const LoaderCommandLine& line, LoaderConfig config) {
+  config.is_once = true;
   set_log_level(line.log_level.value_or(config.log_level));
   StatusBoard unread;
   Loader loader(config, unread, [] { return true; });
@@ -30,7 +32,7 @@ int run(const LoaderCommandLine& line) {
     return 0;
   }
   start_logging();
-  if (line.once) return refresh_once(line, config);
+  if (line.once) return refresh_once(line, std::move(config));
   Daemon(line, std::move(config)).run();
   return 0;
 }

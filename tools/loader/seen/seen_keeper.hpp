@@ -38,7 +38,7 @@ class SeenKeeper {
   [[nodiscard]] const SeenReport& report() const noexcept { return report_; }
 
  private:
-  struct Trouble {
+  struct Failure {
     std::string text;  // empty: none
     int exit_status = 0;
   };
@@ -51,15 +51,16 @@ class SeenKeeper {
   void begin_window(UnixSeconds now);
   void grow_if_needed();
   void exchange(SteadyTime steady_now, UnixSeconds now);
-  // Runs `work`; what it throws becomes `trouble`.
+  // Runs `work`; what it throws becomes `failure`.
   template <typename Work>
-  void with_report(Trouble& trouble, const Work& work);
+  void with_report(Failure& failure, const Work& work);
   void show_trouble();
 
   SeenConfig config_;
   std::string directory_;
   std::optional<gid_t> group_;
   StoreConnection* store_;
+  bool is_once_;
   std::function<bool()> on_progress_;
   std::optional<SeenExchange> exchange_;
   std::unique_ptr<SeenWriter> writer_;  // nullptr until its lock is ours
@@ -69,9 +70,9 @@ class SeenKeeper {
   SteadyTime exchange_at_{};
   std::uint32_t watched_ = 0;  // number of the newest filter, as of the last look
   double keys_then_ = 0;       // that it had
-  Trouble clock_trouble_;
-  Trouble store_trouble_;
-  Trouble merge_trouble_;
+  Failure clock_failure_;
+  Failure store_failure_;
+  Failure merge_failure_;
   SeenReport report_;
 };
 
