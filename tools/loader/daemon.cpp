@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tools/loader/config/loader_user.hpp"
 #include "tools/loader/logging.hpp"
 #include "tools/program/units.hpp"
 
@@ -68,6 +69,7 @@ void Daemon::reload() {
   if (has_said_ready_) service_.reloading();
   try {
     LoaderConfig config = load_config(command_line_.config_path);
+    check_loader_user(config);
     if (const auto unsaved = loader_->unsaved_adds()) {
       spdlog::error("reload refused, the old configuration stays in force: {}", *unsaved);
     } else {

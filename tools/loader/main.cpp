@@ -8,6 +8,7 @@
 
 #include "tools/loader/command_line.hpp"
 #include "tools/loader/config/config_summary.hpp"
+#include "tools/loader/config/loader_user.hpp"
 #include "tools/loader/daemon.hpp"
 #include "tools/loader/logging.hpp"
 #include "tools/program/program.hpp"
@@ -31,6 +32,7 @@ int run(const LoaderCommandLine& line) {
     fmt::print("{}", line.json ? summary_json(config) : summary_text(config));
     return 0;
   }
+  check_loader_user(config);
   start_logging();
   if (line.once) return refresh_once(line, std::move(config));
   Daemon(line, std::move(config)).run();
