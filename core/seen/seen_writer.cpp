@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "core/base/error.hpp"
@@ -105,6 +106,21 @@ void SeenWriter::clear() noexcept {
   const std::uint32_t end = state().end;
   file_->writable_page().state.store(SeenState{end, end}.word(), std::memory_order_seq_cst);
   remove_segments(end, kSeenEntries);
+}
+
+void SeenWriter::remove() {
+  clear();
+  for (const char* name : {kSeenPageName, kLockName}) folder_.remove_file(name);
+  if (::rmdir(folder_.path().c_str()) != 0) throw_write_error(folder_.path(), errno);
+}
+
+UnixSeconds SeenWriter::over_at() const noexcept {
+  UnixSeconds over = 0;
+  for (std::uint32_t number = state().first; number != state().end; ++number) {
+    const SeenWindow& window = entry(number).plan.window;
+    over = std::max(over, window.ends + window.kept_for);
+  }
+  return over;
 }
 
 bool SeenWriter::is_removed() const {

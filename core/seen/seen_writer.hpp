@@ -33,6 +33,11 @@ class SeenWriter {
 
   // The functions below need a page.
 
+  // Removes the set with its memory: workers drop it at their next request. Last of all.
+  void remove();
+  // When the last key that its windows should keep may be forgotten.
+  [[nodiscard]] UnixSeconds over_at() const noexcept;
+
   // True if the page or its folder was removed. Throws MissingInput, Permission if it cannot find out.
   [[nodiscard]] bool is_removed() const;
 

@@ -70,6 +70,13 @@ void SeenKeeper::close() {
   is_open_ = false;
 }
 
+void SeenKeeper::leave(UnixSeconds now) noexcept {
+  if (!is_open_) return;
+  Troubles left;
+  left.add(Trouble::NotConfigured);
+  writer_->looked(now, 0, left);
+}
+
 void SeenKeeper::try_again_now() {
   exchange_at_ = {};
   if (store_ != nullptr) store_->try_again_now();

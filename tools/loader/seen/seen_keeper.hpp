@@ -33,6 +33,9 @@ class SeenKeeper {
   // The next look() asks the store, even one that has just failed.
   void try_again_now();
 
+  // The set is not configured any more: marks it, for LeftSeenSets.
+  void leave(UnixSeconds now) noexcept;
+
   // Workers can add keys, or the report says why not.
   [[nodiscard]] bool was_looked_at() const noexcept { return was_looked_at_; }
   [[nodiscard]] const SeenReport& report() const noexcept { return report_; }
