@@ -86,6 +86,9 @@ struct SeenPage {
   alignas(kCacheLineBytes) std::atomic<std::uint32_t> on_unavailable;
   // The loader's last look at the set. Relaxed: information only.
   std::atomic<std::int64_t> looked_at;
+  // As in the control page of a published set. Relaxed: information only.
+  std::atomic<std::uint64_t> troubles;
+  std::atomic<std::int64_t> next_look;
 
   alignas(kPageBytes) std::array<SeenEntry, kSeenEntries> entries;
 

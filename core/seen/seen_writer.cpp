@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "core/base/error.hpp"
@@ -107,6 +108,21 @@ void SeenWriter::clear() noexcept {
   remove_segments(end, kSeenEntries);
 }
 
+void SeenWriter::remove() {
+  clear();
+  for (const char* name : {kSeenPageName, kLockName}) folder_.remove_file(name);
+  if (::rmdir(folder_.path().c_str()) != 0) throw_write_error(folder_.path(), errno);
+}
+
+UnixSeconds SeenWriter::over_at() const noexcept {
+  UnixSeconds over = 0;
+  for (std::uint32_t number = state().first; number != state().end; ++number) {
+    const SeenWindow& window = entry(number).plan.window;
+    over = std::max(over, window.ends + window.kept_for);
+  }
+  return over;
+}
+
 bool SeenWriter::is_removed() const {
   return !folder_.status_of(kSeenPageName);
 }
@@ -167,8 +183,11 @@ void SeenWriter::set_on_unavailable(OnUnavailable answer) noexcept {
   file_->writable_page().on_unavailable.store(static_cast<std::uint32_t>(answer), std::memory_order_relaxed);
 }
 
-void SeenWriter::looked(UnixSeconds now) noexcept {
-  file_->writable_page().looked_at.store(now, std::memory_order_relaxed);
+void SeenWriter::looked(UnixSeconds now, UnixSeconds next_look, const Troubles& troubles) noexcept {
+  SeenPage& page = file_->writable_page();
+  page.looked_at.store(now, std::memory_order_relaxed);
+  page.next_look.store(next_look, std::memory_order_relaxed);
+  page.troubles.store(troubles.word(), std::memory_order_relaxed);
 }
 
 }  // namespace keysieve

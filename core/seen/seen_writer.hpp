@@ -11,6 +11,7 @@
 #include "core/seen/seen_plan.hpp"
 #include "core/seen/segment.hpp"
 #include "core/shm/publisher_folder.hpp"
+#include "core/shm/trouble.hpp"
 
 namespace keysieve {
 
@@ -32,6 +33,11 @@ class SeenWriter {
 
   // The functions below need a page.
 
+  // Removes the set with its memory: workers drop it at their next request. Last of all.
+  void remove();
+  // When the last key that its windows should keep may be forgotten.
+  [[nodiscard]] UnixSeconds over_at() const noexcept;
+
   // True if the page or its folder was removed. Throws MissingInput, Permission if it cannot find out.
   [[nodiscard]] bool is_removed() const;
 
@@ -52,7 +58,9 @@ class SeenWriter {
   std::uint32_t retire(UnixSeconds now) noexcept;
 
   void set_on_unavailable(OnUnavailable answer) noexcept;
-  void looked(UnixSeconds now) noexcept;
+  // Records that the loader is alive, by when it will have looked again (0: it does not say), and what keeps
+  // it from its work.
+  void looked(UnixSeconds now, UnixSeconds next_look = 0, const Troubles& troubles = {}) noexcept;
 
  private:
   struct Opened {

@@ -20,8 +20,8 @@ namespace keysieve {
 
 inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T', 'R', 'L'};
 inline constexpr std::uint16_t kControlAbiMajor = 1;  // readers refuse another major
-// A higher minor only adds fields: 1 added store_bypass_until, 2 `previous`.
-inline constexpr std::uint16_t kControlAbiMinor = 2;
+// A higher minor only adds fields: 1 added store_bypass_until, 2 `previous`, 3 `troubles` and `next_look`.
+inline constexpr std::uint16_t kControlAbiMinor = 3;
 
 // `current` is a publication number. Its three top bits say that the set is bypassed: by an operator of this
 // host, in the store, or by the loader because the bytes of this publication have changed. Clearing one
@@ -69,7 +69,12 @@ struct ControlPage {
   // (release) before it adds a key to the current layer alone. Readers load it (acquire) after `current`.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> previous;
 
-  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 8 * kCacheLineBytes> reserved;
+  // What keeps the loader from its work with this set (Troubles::word()), and by when it will have looked
+  // again; 0: nobody has promised to. Relaxed: information only.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> troubles;
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> next_look;
+
+  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 10 * kCacheLineBytes> reserved;
 };
 
 static_assert(sizeof(ControlPage) == kPageBytes && std::is_standard_layout_v<ControlPage>);
@@ -81,6 +86,8 @@ static_assert(offsetof(ControlPage, heartbeat) == 256);
 static_assert(offsetof(ControlPage, moved_at_ms) == 320);
 static_assert(offsetof(ControlPage, store_bypass_until) == 384);
 static_assert(offsetof(ControlPage, previous) == 448);
+static_assert(offsetof(ControlPage, troubles) == 512);
+static_assert(offsetof(ControlPage, next_look) == 576);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(std::atomic<std::int64_t>) == 8);
 

@@ -215,8 +215,14 @@ void Publisher::confirm(UnixSeconds now) noexcept {
   control_->writable_page().last_confirmed.store(now, std::memory_order_relaxed);
 }
 
-void Publisher::beat(UnixSeconds now) noexcept {
-  control_->writable_page().heartbeat.store(now, std::memory_order_relaxed);
+void Publisher::beat(UnixSeconds now, UnixSeconds next_look) noexcept {
+  ControlPage& page = control_->writable_page();
+  page.heartbeat.store(now, std::memory_order_relaxed);
+  page.next_look.store(next_look, std::memory_order_relaxed);
+}
+
+void Publisher::note(const Troubles& troubles) noexcept {
+  control_->writable_page().troubles.store(troubles.word(), std::memory_order_relaxed);
 }
 
 // set_bypass writes the new end first and the bit second. If it runs between the look and the clearing here,

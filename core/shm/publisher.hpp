@@ -9,6 +9,7 @@
 #include "core/shm/layer_writer.hpp"
 #include "core/shm/live_layer.hpp"
 #include "core/shm/publisher_folder.hpp"
+#include "core/shm/trouble.hpp"
 #include "core/snapshot/snapshot.hpp"
 
 namespace keysieve {
@@ -53,8 +54,10 @@ class Publisher {
 
   // Records that the loader has looked at the store and found nothing newer.
   void confirm(UnixSeconds now) noexcept;
-  // Records that the loader is alive.
-  void beat(UnixSeconds now) noexcept;
+  // Records that the loader is alive, and by when it will have looked again; 0: it does not say.
+  void beat(UnixSeconds now, UnixSeconds next_look = 0) noexcept;
+  // Records what keeps the loader from its work.
+  void note(const Troubles& troubles) noexcept;
   // Ends each bypass whose time is over, the operator's and the store's. While one with a limit is on,
   // readers read the clock at every call.
   void clear_expired_bypass(UnixSeconds now) noexcept;

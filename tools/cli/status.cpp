@@ -1,5 +1,5 @@
 // keysieve status: what is published in a directory, and whether it answers.
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +7,7 @@
 #include <array>
 #include <csignal>
 #include <memory>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/base/set_name.hpp"
@@ -23,6 +24,8 @@
 
 namespace keysieve {
 namespace {
+
+constexpr int kHasTrouble = 1;
 
 struct StatusOptions {
   std::vector<std::string> set_names;
@@ -55,6 +58,13 @@ std::string count_if_any(const std::optional<std::uint64_t>& count) {
 
 std::string generation_text(const PublicationStatus& published) {
   return published.generation == 0 ? "file" : std::to_string(published.generation);
+}
+
+// "none", or the codes: "refused,not_cached".
+constexpr std::string_view kNoTrouble = "none";
+
+std::string words_of(const std::vector<std::string_view>& troubles) {
+  return troubles.empty() ? std::string(kNoTrouble) : fmt::format("{}", fmt::join(troubles, ","));
 }
 
 struct Column {
@@ -90,20 +100,31 @@ Colour colour_of_state(const std::string& state) {
   return is_meant ? Colour::Yellow : Colour::Red;
 }
 
+Colour colour_of_trouble(const std::string& words) {
+  return words == kNoTrouble ? Colour::None : Colour::Red;
+}
+
+void colour_health(Table& table) {
+  table.colour_column(1, colour_of_state);
+  table.colour_column(2, colour_of_trouble);
+}
+
 Table table_of(const std::vector<SetStatus>& sets, UnixSeconds now, bool is_wide) {
-  const auto row = [is_wide](std::string set, std::string state, const auto& cell_of) {
-    std::vector<std::string> cells{std::move(set), std::move(state)};
+  const auto row = [is_wide](std::string set, std::string state, std::string trouble, const auto& cell_of) {
+    std::vector<std::string> cells{std::move(set), std::move(state), std::move(trouble)};
     for (const Column& column : kColumns) {
       if (is_wide || !column.is_wide) cells.push_back(cell_of(column));
     }
     return cells;
   };
-  Table table(row("set", "state", [](const Column& column) { return std::string(column.heading); }));
-  table.colour_column(1, colour_of_state);
+  Table table(
+      row("set", "state", "trouble", [](const Column& column) { return std::string(column.heading); }));
+  colour_health(table);
   for (const SetStatus& set : sets) {
-    table.add(row(set.name, std::string(to_string(set.availability)), [&](const Column& column) {
-      return set.published ? column.cell(*set.published, now) : std::string("-");
-    }));
+    table.add(row(set.name, std::string(to_string(set.availability)), words_of(set.troubles),
+                  [&](const Column& column) {
+                    return set.published ? column.cell(*set.published, now) : std::string("-");
+                  }));
   }
   return table;
 }
@@ -117,13 +138,13 @@ void print_reason(const SetStatus& set) {
 }
 
 void print_seen(const std::vector<SeenStatus>& sets, UnixSeconds now) {
-  Table table(
-      {"seen set", "state", "keys of window", "made for", "windows", "estimated FPR", "size", "loader seen"});
-  table.colour_column(1, colour_of_state);
+  Table table({"seen set", "state", "trouble", "keys of window", "made for", "windows", "estimated FPR",
+               "size", "loader seen"});
+  colour_health(table);
   for (const SeenStatus& set : sets) {
     const auto cell = [&](const auto& text_of) { return set.live ? text_of(*set.live) : std::string("-"); };
     table.add(
-        {set.name, std::string(to_string(set.availability)),
+        {set.name, std::string(to_string(set.availability)), words_of(set.troubles),
          cell([](const auto& live) { return "≈ " + format_count(static_cast<std::uint64_t>(live.keys)); }),
          cell([](const auto& live) { return format_count(live.capacity); }),
          cell([](const auto& live) { return format_count(live.windows); }),
@@ -136,6 +157,15 @@ void print_seen(const std::vector<SeenStatus>& sets, UnixSeconds now) {
   }
 }
 
+using Codes = std::set<std::string_view>;
+
+Codes troubles_of(const std::vector<SetStatus>& sets, const std::vector<SeenStatus>& seen) {
+  Codes codes;
+  for (const SetStatus& set : sets) codes.insert(set.troubles.begin(), set.troubles.end());
+  for (const SeenStatus& set : seen) codes.insert(set.troubles.begin(), set.troubles.end());
+  return codes;
+}
+
 void print_text(const DirectoryStatus& directory, const std::vector<SetStatus>& sets,
                 const std::vector<SeenStatus>& seen, UnixSeconds now, bool is_wide) {
   if (!sets.empty()) {
@@ -145,6 +175,8 @@ void print_text(const DirectoryStatus& directory, const std::vector<SetStatus>& 
   }
   for (const SetStatus& set : sets) print_reason(set);
   if (!seen.empty()) print_seen(seen, now);
+  for (const std::string_view code : troubles_of(sets, seen))
+    fmt::print("{}: docs/runbook.md#{}\n", code, code);
   const MemoryUse& use = directory.memory;
   fmt::print("{}: {} in files", directory.directory, format_bytes(use.visible_bytes));
   if (use.pinned_bytes) fmt::print(", {} more pinned by idle workers", format_bytes(*use.pinned_bytes));
@@ -232,7 +264,8 @@ void check_damage(const std::vector<SetStatus>& sets) {
   if (!damaged.empty()) throw Error(ErrorKind::Data, damaged);
 }
 
-void status(const StatusOptions& options) {
+// Whether a set has a trouble.
+bool status(const StatusOptions& options) {
   const UnixSeconds now = unix_now();
   std::vector<SetStatus> sets;
   const WantedSets wanted = wanted_sets(options);
@@ -246,12 +279,13 @@ void status(const StatusOptions& options) {
   std::optional<ReaderProcesses> readers;
   if (options.readers) readers = readers_of(options);
   std::vector<SeenStatus> seen;
-  for (const std::string& name : wanted.seen) seen.push_back(seen_status(options.directory, name));
+  for (const std::string& name : wanted.seen) seen.push_back(seen_status(options.directory, name, now));
   const DirectoryStatus directory = directory_status(options.directory);
+  const bool has_trouble = !troubles_of(sets, seen).empty();
   if (!options.json) {
     print_text(directory, sets, seen, now, options.wide);
     if (readers) print_text(*readers, now, options.wide);
-    return;
+    return has_trouble;
   }
   Json json = to_json(directory);
   json["sets"] = Json::array();
@@ -264,6 +298,7 @@ void status(const StatusOptions& options) {
     json["unreadable_processes"] = readers->unreadable;
   }
   print_json(json);
+  return has_trouble;
 }
 
 constexpr std::chrono::milliseconds kLeastInterval{100};
@@ -325,7 +360,7 @@ void add_watch(CLI::App* verb, std::optional<std::chrono::milliseconds>& interva
 
 }  // namespace
 
-void add_status(CLI::App& program, Outcome& /*outcome*/) {
+void add_status(CLI::App& program, Outcome& outcome) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* verb = add_verb(
       program, "status", "Show what is published in shared memory, and whether it answers",
@@ -336,7 +371,9 @@ void add_status(CLI::App& program, Outcome& /*outcome*/) {
       "  keysieve status --watch 5s\n"
       "Added: keys since the snapshot was built. Store checked: when the loader last confirmed that\n"
       "the store has nothing newer. Loader seen: its last sign of life. Sets that PHP itself fills (seen\n"
-      "sets) have a table of their own: keys and capacity of their newest window.");
+      "sets) have a table of their own: keys and capacity of their newest window.\n"
+      "Trouble: what is wrong, by the codes of docs/runbook.md. Exit status: 0 without trouble, 1 with any\n"
+      "(a bypass by will is none), 0 with --watch.");
   verb->add_option("SET", options->set_names, "Names of sets [all]");
   add_directory(verb, options->directory);
   verb->add_flag(
@@ -350,7 +387,10 @@ void add_status(CLI::App& program, Outcome& /*outcome*/) {
       "Read all that is published and compare it with its checksums; exit status 65 if anything differs");
   add_watch(verb, options->watch);
   add_json(verb, options->json);
-  verb->callback([options] { options->watch ? watch(*options) : status(*options); });
+  verb->callback([options, &outcome] {
+    if (options->watch) return watch(*options);
+    if (status(*options)) outcome.exit_status = kHasTrouble;
+  });
 }
 
 }  // namespace keysieve

@@ -13,6 +13,7 @@
 #include "tools/loader/config/health_limits.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/directory_status.hpp"
+#include "tools/status/seen_status.hpp"
 
 namespace keysieve {
 namespace {
@@ -71,13 +72,24 @@ std::string publication_text(const PublicationStatus& set, UnixSeconds now) {
                             set.last_confirmed == 0 ? "never" : age(set.last_confirmed, now));
 }
 
+// What the loader itself says of a set that answers. Its silence is judged by check_ages().
+void check_troubles(const SetStatus& set, const std::string& fact, Findings& findings) {
+  bool is_well = true;
+  for (const std::string_view code : set.troubles) {
+    if (code == kLoaderSilent) continue;
+    findings.add(Severity::Warning, "set " + set.name, code, fact);
+    is_well = false;
+  }
+  if (is_well) findings.ok("set " + set.name, fact);
+}
+
 void check_state(const std::string& directory, const SetStatus& set, UnixSeconds now, Findings& findings) {
   const std::string subject = "set " + set.name;
   const std::string published = set.published ? publication_text(*set.published, now) : "";
   if (set.damage) {
     return findings.add(Severity::Error, subject, to_string(ErrorKind::Data), *set.damage);
   }
-  if (set.availability == Availability::Ready) return findings.ok(subject, "ready: " + published);
+  if (set.availability == Availability::Ready) return check_troubles(set, "ready: " + published, findings);
   std::string fact = set.reason;
   if (!published.empty()) fact += "; " + published;
   if (set.trouble == ErrorKind::Permission || set.trouble == ErrorKind::NotTrusted) {
@@ -159,7 +171,8 @@ PublishedSets check_directory(const std::string& directory, const LoaderConfig* 
       check_state(directory, set, now, findings);
       if (set.published) check_ages("set " + name, *set.published, config, now, findings);
     }
-    if (published.sets.empty()) {
+    if (published.sets.empty() && (config == nullptr || !config->sets.empty()) &&
+        seen_sets_in(directory).empty()) {
       findings.fail("directory", FactCode::NotPublished, directory + ": no set is published here");
     }
     check_room("room", directory, directory, published.largest_bytes(),

@@ -19,7 +19,8 @@ namespace {
 std::optional<LoaderConfig> load(const std::string& path, Findings& findings) {
   try {
     LoaderConfig config = load_config(path);
-    findings.ok("configuration", fmt::format("{}: {}, {}", path, format_count_of(config.sets.size(), "set"),
+    findings.ok("configuration", fmt::format("{}: {}, {}", path,
+                                             format_count_of(config.sets.size() + config.seen.size(), "set"),
                                              format_count_of(config.stores.size(), "store")));
     return config;
   } catch (const Error& error) {
@@ -91,6 +92,7 @@ Findings examine(const std::string& directory, const std::optional<std::string>&
   const auto config = config_path ? load(*config_path, findings) : std::nullopt;
   const bool is_of_this = config && is_same(config->directory, directory);
   const PublishedSets published = check_directory(directory, is_of_this ? &*config : nullptr, findings);
+  check_seen_sets(directory, is_of_this ? &*config : nullptr, findings);
   if (config && !is_of_this) {
     findings.fail(
         "configuration", FactCode::OtherDirectory,

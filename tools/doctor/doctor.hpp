@@ -30,6 +30,9 @@ struct PublishedSets {
 // looks.
 PublishedSets check_directory(const std::string& directory, const LoaderConfig* config, Findings& findings);
 
+// Looks at the seen sets of the directory, and at those that are configured (nullptr: unknown).
+void check_seen_sets(const std::string& directory, const LoaderConfig* config, Findings& findings);
+
 // Compares what the configuration names with what is published: sets, cache, stores.
 void check_loader(const LoaderConfig& config, const PublishedSets& published, Findings& findings);
 

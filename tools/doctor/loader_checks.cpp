@@ -10,6 +10,7 @@
 
 #include "tools/doctor/doctor.hpp"
 #include "tools/stores/store_url.hpp"
+#include "tools/transfer/shared_seed.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
@@ -80,6 +81,11 @@ void check_store(const StoreConfig& store, const LoaderConfig& config, const Pub
   for (const SetConfig& set : config.sets) {
     if (set.store == store.name) compare_generation(*opened, set.name, published, subject, findings);
   }
+  const auto is_for_seen_set = [&](const SeenConfig& seen) { return seen.store == store.name; };
+  if (std::ranges::none_of(config.seen, is_for_seen_set)) return;
+  // Opening may ask nothing. The loader asks for the same before it restores a set.
+  findings.ok(subject, fmt::format("{}: {}", store.shown,
+                                   find_shared_seed(*opened) ? "saves seen sets" : "no seed yet"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tools/loader/config/loader_user.hpp"
 #include "tools/loader/logging.hpp"
 #include "tools/program/units.hpp"
 
@@ -68,6 +69,7 @@ void Daemon::reload() {
   if (has_said_ready_) service_.reloading();
   try {
     LoaderConfig config = load_config(command_line_.config_path);
+    check_loader_user(config);
     if (const auto unsaved = loader_->unsaved_adds()) {
       spdlog::error("reload refused, the old configuration stays in force: {}", *unsaved);
     } else {
@@ -88,6 +90,11 @@ void Daemon::use(LoaderConfig config) {
       spdlog::info("{}: is not configured any more; its last publication is left as it is", old.name);
     }
   }
+  for (const SeenConfig& old : config_.seen) {
+    if (std::ranges::find(config.seen, old.name, &SeenConfig::name) == config.seen.end())
+      spdlog::info("{}: is not configured any more; it ends when its windows are over", old.name);
+  }
+  if (loader_) loader_->leave_seen_sets(config);
   config_ = std::move(config);
   set_log_level(command_line_.log_level.value_or(config_.log_level));
   loader_.emplace(config_, board_, [this] { return on_progress(); });

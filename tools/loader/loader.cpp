@@ -26,7 +26,7 @@ std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
 }
 
 Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress)
-    : board_(board), on_progress_(std::move(on_progress)) {
+    : board_(board), on_progress_(std::move(on_progress)), left_seen_sets_(config) {
   board_.configure(config);
   make_private_folder(config.cache);
   std::map<std::string, WatchedStore*> by_name;
@@ -63,6 +63,10 @@ void Loader::round() {
 }
 
 void Loader::look_at_seen_sets() {
+  if (const SteadyTime now = std::chrono::steady_clock::now(); now >= left_seen_sets_due_at_) {
+    left_seen_sets_.remove_over(unix_now());
+    left_seen_sets_due_at_ = now + SeenKeeper::kPause;
+  }
   if (std::chrono::steady_clock::now() < seen_sets_due_at_) return;
   seen_sets_due_at_ = std::chrono::steady_clock::now() + SeenKeeper::kPause;  // the clock goes on meanwhile
   for (SeenKeeper& keeper : keepers_) {
@@ -182,6 +186,13 @@ bool Loader::refresh_woken() {
     }
   }
   return any;
+}
+
+void Loader::leave_seen_sets(const LoaderConfig& next) {
+  for (SeenKeeper& keeper : keepers_) {
+    if (std::ranges::find(next.seen, keeper.report().name, &SeenConfig::name) == next.seen.end())
+      keeper.leave(unix_now());
+  }
 }
 
 std::optional<std::string> Loader::unsaved_adds() {

@@ -12,6 +12,7 @@
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/set_refresher.hpp"
 #include "tools/loader/report/status_board.hpp"
+#include "tools/loader/seen/left_seen_sets.hpp"
 #include "tools/loader/seen/seen_keeper.hpp"
 #include "tools/loader/store_watcher.hpp"
 
@@ -52,6 +53,8 @@ class Loader {
   // left half-way. Whether there was any.
   bool refresh_woken();
 
+  // Before another object with that configuration takes its place: marks the seen sets that it does not have.
+  void leave_seen_sets(const LoaderConfig& next);
   // Why this object must not be replaced by another: adds would be lost. Nothing when they would not.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
 
@@ -88,6 +91,8 @@ class Loader {
   std::list<WatchedStore> stores_;
   std::list<SetRefresher> refreshers_;
   std::list<SeenKeeper> keepers_;
+  LeftSeenSets left_seen_sets_;
+  SteadyTime left_seen_sets_due_at_{};
   SteadyTime seen_sets_due_at_{};
   std::mt19937_64 random_{std::random_device{}()};
 };

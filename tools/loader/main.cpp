@@ -4,9 +4,11 @@
 
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 #include "tools/loader/command_line.hpp"
 #include "tools/loader/config/config_summary.hpp"
+#include "tools/loader/config/loader_user.hpp"
 #include "tools/loader/daemon.hpp"
 #include "tools/loader/logging.hpp"
 #include "tools/program/program.hpp"
@@ -14,7 +16,8 @@
 namespace keysieve {
 namespace {
 
-int refresh_once(const LoaderCommandLine& line, const LoaderConfig& config) {
+int refresh_once(const LoaderCommandLine& line, LoaderConfig config) {
+  config.is_once = true;
   set_log_level(line.log_level.value_or(config.log_level));
   StatusBoard unread;
   Loader loader(config, unread, [] { return true; });
@@ -29,8 +32,9 @@ int run(const LoaderCommandLine& line) {
     fmt::print("{}", line.json ? summary_json(config) : summary_text(config));
     return 0;
   }
+  check_loader_user(config);
   start_logging();
-  if (line.once) return refresh_once(line, config);
+  if (line.once) return refresh_once(line, std::move(config));
   Daemon(line, std::move(config)).run();
   return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "tools/program/optional_json.hpp"
 #include "tools/status/directory_status.hpp"
+#include "tools/status/set_status.hpp"
 
 namespace keysieve {
 std::vector<std::string> seen_sets_in(const std::string& directory) {
@@ -14,7 +15,7 @@ std::vector<std::string> seen_sets_in(const std::string& directory) {
   return sets_in(folder);
 }
 
-SeenStatus seen_status(const std::string& directory, const std::string& set_name) {
+SeenStatus seen_status(const std::string& directory, const std::string& set_name, UnixSeconds now) {
   SeenReader reader(
       {.directory = directory, .trusted_owner = trusted_owner_of(directory, std::string(kSeenFolder))},
       set_name);
@@ -24,10 +25,17 @@ SeenStatus seen_status(const std::string& directory, const std::string& set_name
   status.availability = reader.availability();
   status.reason = reader.reason();
   if (reader.page() != nullptr) {
+    const SeenPage& page = *reader.page();
+    status.troubles = troubles_of_loader(Troubles(page.troubles.load(std::memory_order_relaxed)),
+                                         page.next_look.load(std::memory_order_relaxed), now);
     status.on_unavailable = reader.on_unavailable();
     status.looked_at = reader.page()->looked_at.load(std::memory_order_relaxed);
   }
-  if (reader.is_ready()) status.live = seen_facts(reader);
+  if (reader.is_ready()) {
+    status.live = seen_facts(reader);
+  } else {
+    status.troubles.insert(status.troubles.begin(), to_string(Trouble::SeenMissing));
+  }
   return status;
 }
 
@@ -37,7 +45,8 @@ nlohmann::ordered_json to_json(const SeenStatus& status) {
                {"availability", to_string(status.availability)},
                {"reason", status.reason.empty() ? Json() : Json(status.reason)},
                {"on_unavailable", status.on_unavailable ? Json(to_string(*status.on_unavailable)) : Json()},
-               {"looked_at", status.looked_at == 0 ? Json() : Json(status.looked_at)}};
+               {"looked_at", status.looked_at == 0 ? Json() : Json(status.looked_at)},
+               {"troubles", status.troubles}};
   if (!status.live) return json;
   const SeenFacts& live = *status.live;
   json.update({{"windows", live.windows},

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/seen/seen_facts.hpp"
@@ -17,13 +18,14 @@ struct SeenStatus {
   std::optional<OnUnavailable> on_unavailable;  // nothing: there is no page
   UnixSeconds looked_at = 0;                    // by the loader; 0: never
   std::optional<SeenFacts> live;                // while it is ready
+  std::vector<std::string_view> troubles;       // as codes of the runbook
 };
 
 // The seen sets that have a folder in the directory, by name. Throws MissingInput, Permission.
 std::vector<std::string> seen_sets_in(const std::string& directory);
 
 // Looks with a new reader, which trusts the directory's owner. Reads up to 4 MiB of the filters.
-SeenStatus seen_status(const std::string& directory, const std::string& set_name);
+SeenStatus seen_status(const std::string& directory, const std::string& set_name, UnixSeconds now);
 
 nlohmann::ordered_json to_json(const SeenStatus& status);
 

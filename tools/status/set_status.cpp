@@ -45,6 +45,12 @@ PublicationStatus publication_status(const Attachment& attached, const ControlPa
       .huge_page_bytes = huge_pages == HugePages::Count ? huge_page_bytes(snapshot.bytes()) : std::nullopt};
 }
 
+// Lookups come back as maybe, and nobody has switched them off.
+bool is_out_of_order(const SetStatus& status) noexcept {
+  return status.trouble ||
+         (status.availability != Availability::Ready && status.availability != Availability::Bypassed);
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> known_absent_of(const SnapshotHeader& header) noexcept {
@@ -63,8 +69,16 @@ SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pa
                    .reason = std::string(reader.reason()),
                    .bypasses = {},
                    .published = {},
-                   .damage = {}};
+                   .damage = {},
+                   .troubles = {}};
+  if (is_out_of_order(status)) status.troubles.push_back(code_of(status));
   if (reader.control() == nullptr) return status;
+  const ControlPage& control = *reader.control();
+  for (const std::string_view code :
+       troubles_of_loader(Troubles(control.troubles.load(std::memory_order_relaxed)),
+                          control.next_look.load(std::memory_order_relaxed), now)) {
+    status.troubles.push_back(code);
+  }
   status.bypasses = bypasses_status(*reader.control(), now);
   if (reader.attachment() != nullptr) {
     status.published = publication_status(*reader.attachment(), *reader.control(), huge_pages);
@@ -89,6 +103,13 @@ std::optional<std::string> damage_of(const SetReader& reader) {
 
 std::string_view code_of(const SetStatus& status) noexcept {
   return status.trouble ? to_string(*status.trouble) : to_string(status.availability);
+}
+
+std::vector<std::string_view> troubles_of_loader(const Troubles& troubles, UnixSeconds next_look,
+                                                 UnixSeconds now) {
+  std::vector<std::string_view> codes = troubles.names();
+  if (next_look != 0 && now > next_look) codes.push_back(kLoaderSilent);
+  return codes;
 }
 
 UnixSeconds bypassed_until(const BypassesStatus& bypasses) noexcept {

@@ -3,10 +3,15 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/shm/set_reader.hpp"
+#include "core/shm/trouble.hpp"
 
 namespace keysieve {
+
+inline constexpr std::string_view kLoaderSilent = "loader_silent";
 
 struct BypassStatus {
   bool is_on = false;
@@ -50,7 +55,8 @@ struct SetStatus {
   std::string reason;                      // empty: nothing is wrong
   std::optional<BypassesStatus> bypasses;  // nothing: there is no control page
   std::optional<PublicationStatus> published;
-  std::optional<std::string> damage;  // as damage_of(), if the caller asked for it
+  std::optional<std::string> damage;       // as damage_of(), if the caller asked for it
+  std::vector<std::string_view> troubles;  // as codes of the runbook; a bypass by will is none
 };
 
 // Number of known-absent keys; nothing if the shards have no second level.
@@ -73,6 +79,11 @@ std::optional<std::string> damage_of(const SetReader& reader);
 // One word for `reason`: the name of the trouble, or else of the availability ("ready", "expired",
 // "bypassed"). docs/runbook.md has a section for each.
 std::string_view code_of(const SetStatus& status) noexcept;
+
+// What a loader has left in shared memory, and whether it is silent though it promised to look again by
+// `next_look`.
+std::vector<std::string_view> troubles_of_loader(const Troubles& troubles, UnixSeconds next_look,
+                                                 UnixSeconds now);
 
 // When the last of the bypasses in force ends; 0 if there is none, or if one has no end.
 UnixSeconds bypassed_until(const BypassesStatus& bypasses) noexcept;

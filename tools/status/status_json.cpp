@@ -45,7 +45,8 @@ Json to_json(const SetStatus& status) {
   Json json = {{"set", status.name},
                {"availability", to_string(status.availability)},
                {"code", status.reason.empty() ? Json() : Json(code_of(status))},
-               {"reason", status.reason.empty() ? Json() : Json(status.reason)}};
+               {"reason", status.reason.empty() ? Json() : Json(status.reason)},
+               {"troubles", status.troubles}};
   if (status.bypasses) {
     const auto& [by_operator, in_store] = *status.bypasses;
     json.update({{"bypass", by_operator.is_on},

@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "core/base/clock.hpp"
+#include "core/seen/seen_writer.hpp"
 #include "core/shm/bypass.hpp"
 #include "core/shm/control_file.hpp"
+#include "core/shm/trouble.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/redis_server.hpp"
@@ -331,13 +334,53 @@ TEST_F(Doctor, LooksAtTheCache) {
   EXPECT_THAT(ask_with_config().fact("error", "cache", "missing"), HasSubstr("No such file or directory"));
 }
 
-TEST_F(Doctor, HasASectionInTheRunbookForEveryCode) {
+TEST_F(Doctor, LooksAtSeenSetsAndTheirMemory) {
+  load(store());
+  SeenWriter writer(shared_memory(), "clicks", std::nullopt);
+  writer.create(42, OnUnavailable::Throw);
+  writer.append({{.window = {600, 1200, 1800}, .capacity = 100, .rate = 0.01, .size = seen_size(100, 0.01)}});
+  EXPECT_THAT(ask().fact("ok", "seen set clicks", "ok"),
+              HasSubstr("ready: 0 of 100 keys in the newest of 1 window"));
+  EXPECT_EQ(ask_with_config().codes(), Words{"not_configured"});
+  Troubles full;
+  full.add(Trouble::SeenFull);
+  writer.looked(unix_now(), 0, full);
+  EXPECT_THAT(ask().fact("warning", "seen set clicks", "seen_full"), HasSubstr("ready: "));
+  writer.looked(unix_now() - 500, unix_now() - 100);
+  EXPECT_THAT(ask().fact("warning", "seen set clicks", "loader_silent"), HasSubstr("ready: "));
+  writer.looked(unix_now());
+  remove_segment(writer.entry(0).segment_key);  // ipcrm
+  const Answer answer = ask();
+  EXPECT_EQ(answer.exit_status, 1);
+  EXPECT_THAT(answer.fact("error", "seen set clicks", "seen_missing"), HasSubstr("its memory is not there"));
+}
+
+TEST_F(Doctor, LooksAtASeenSetThatIsConfiguredAndAtTheStoreThatOnlyItUses) {
+  load(store());
+  const auto with_seen_in = [&](const std::string& url) {
+    std::ofstream(path("keysieve.toml"), std::ios::app)
+        << "[[seen]]\nname = \"clicks\"\nkeys = 100\nwindow = \"1h\"\nstore = \"saved\"\n[store.saved]\nurl "
+           "= \""
+        << url << "\"\n";
+  };
+  with_seen_in("redis+unix://" + path("no.sock"));
+  const Answer away = ask_with_config();
+  EXPECT_THAT(away.fact("error", "seen set clicks", "seen_missing"), HasSubstr("configured, but not in "));
+  EXPECT_THAT(away.fact("error", "store saved", "unavailable"), HasSubstr("no.sock"));
+  configure(store());
+  const RedisServer server;
+  with_seen_in("redis://" + server.address());
+  EXPECT_THAT(ask_with_config().fact("ok", "store saved", "ok"), HasSubstr(": no seed yet"));
+}
+
+TEST_F(Doctor, HasASectionInTheRunbookForEveryCodeOfItsOwnAndOfTheLoader) {
   const std::string runbook = read(KEYSIEVE_RUNBOOK);
   Words codes(kFactCodeNames.begin() + 1, kFactCodeNames.end());  // but "ok"
   for (int kind = 0; to_string(static_cast<ErrorKind>(kind)) != "unknown"; ++kind) {
     codes.emplace_back(to_string(static_cast<ErrorKind>(kind)));
   }
-  EXPECT_GT(codes.size(), 30U);
+  codes.insert(codes.end(), kTroubleNames.begin() + 2, kTroubleNames.end());  // but "none" and "not_asked"
+  EXPECT_GT(codes.size(), 40U);
   for (const std::string& code : codes) {
     EXPECT_NE(runbook.find("\n### " + code + "\n"), std::string::npos) << code;
   }

@@ -107,23 +107,23 @@ TEST_F(JsonMembers, OfVerbsOfSharedMemory) {
 TEST_F(JsonMembers, OfStatus) {
   publish(snapshot_);
   std::filesystem::create_directory(shared_memory() + "/shop");
-  const Json status = json({"status", "tags", "shop"});
+  const Json status = Json::parse(keysieve({"status", "--json", "tags", "shop"}).output);  // shop is missing
   const std::string of_directory = "directory visible_bytes pinned_bytes huge_pages sets seen_sets";
   expect_members(status, of_directory);
   expect_members(
       status.at("sets").at(0),
-      "set availability code reason bypass bypass_until store_bypass store_bypass_until publication "
+      "set availability code reason troubles bypass bypass_until store_bypass store_bypass_until publication "
       "generation kind key_profile key_count known_absent bytes huge_page_bytes estimated_fpr as_of "
       "published_at "
       "valid_until last_confirmed heartbeat live_keys layer_bytes layer_fill_ratio layer_estimated_fpr");
-  expect_members(status.at("sets").at(1), "set availability code reason");
-  expect_members(json({"status", "--readers"}), of_directory + " readers unreadable_processes");
+  expect_members(status.at("sets").at(1), "set availability code reason troubles");
+  expect_members(json({"status", "--readers", "tags"}), of_directory + " readers unreadable_processes");
 }
 
 TEST_F(JsonMembers, OfStatusOfSeenSets) {
-  const std::string always = "set availability reason on_unavailable looked_at";
+  const std::string always = "set availability reason on_unavailable looked_at troubles";
   SeenWriter writer(shared_memory(), "clicks", std::nullopt);
-  expect_members(json({"status"}).at("seen_sets").at(0), always);
+  expect_members(Json::parse(keysieve({"status", "--json"}).output).at("seen_sets").at(0), always);
   writer.create(42, OnUnavailable::New);
   writer.append({{.window = {600, 1200, 1800}, .capacity = 100, .rate = 0.01, .size = seen_size(100, 0.01)}});
   expect_members(json({"status"}).at("seen_sets").at(0),

@@ -6,6 +6,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/shm/bypass.hpp"
+#include "core/shm/publisher.hpp"
 #include "tests/support/idle_reader.hpp"
 #include "tests/support/live_keys.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
@@ -23,6 +24,16 @@ class Status : public KeysieveProgram {
   void expect_status(const Matcher& table, Json::initializer_list_t members) const {
     EXPECT_THAT(said({"status"}), table);
     EXPECT_THAT(status_of_set(), has(members));
+  }
+  // What is said of a set that has trouble.
+  [[nodiscard]] std::string troubled(const Words& arguments) const {
+    const ProgramResult result = keysieve(arguments);
+    EXPECT_EQ(result.exit_status, 1) << result.output;
+    EXPECT_EQ(result.errors, "");
+    return result.output;
+  }
+  [[nodiscard]] Json troubled_set() const {
+    return Json::parse(troubled({"status", "--json"})).at("sets").at(0);
   }
   // Ten times a second, into a file.
   [[nodiscard]] pid_t start_watch(const std::string& output, const char* option = nullptr) const {
@@ -48,11 +59,12 @@ TEST_F(Status, SaysThatADirectoryIsEmpty) {
 
 TEST_F(Status, ShowsWhatIsPublished) {
   publish_set("tags", {"--as-of", "@1700000000", "--key-profile", "nfc-lower"});
-  expect_status(ContainsRegex("tags +ready +file +100 +- +[0-9]+d ago +- +-\n"),
+  expect_status(ContainsRegex("tags +ready +none +file +100 +- +[0-9]+d ago +- +-\n"),
                 {{"set", "tags"},
                  {"availability", "ready"},
                  {"code", nullptr},
                  {"reason", nullptr},
+                 {"troubles", Json::array()},
                  {"bypass", false},
                  {"bypass_until", nullptr},
                  {"publication", 1},
@@ -78,10 +90,10 @@ TEST_F(Status, ShowsWhatIsPublished) {
 
 TEST_F(Status, ShowsHowManyKeysWereAddedAndHowFullTheLayerIs) {
   publish_with_layer(shared_memory(), build("tags", numbered_lines(100)));
-  expect_status(ContainsRegex("tags +ready +file +100 +0 "),
+  expect_status(ContainsRegex("tags +ready +none +file +100 +0 "),
                 {{"layer_bytes", 4'096}, {"layer_fill_ratio", 0.0}});
   add_live_keys(shared_memory(), "tags", {"live1", "live2", "live2"});
-  expect_status(ContainsRegex("tags +ready +file +100 +2 "),
+  expect_status(ContainsRegex("tags +ready +none +file +100 +2 "),
                 {{"live_keys", 2}, {"layer_fill_ratio", 2 * 8 / (8 * 4'096.0)}});
   EXPECT_GT(status_of_set().at("layer_estimated_fpr"), 0.0);
   EXPECT_LT(status_of_set().at("layer_estimated_fpr"), 1e-9);
@@ -107,7 +119,7 @@ TEST_F(Status, FitsInto100ColumnsUnlessAskedToBeWide) {
   EXPECT_THAT(said({"status"}), Not(HasSubstr("estimated FPR")));
   EXPECT_THAT(said({"status", "--wide"}),
               ContainsRegex("publication .* live layer full +size +in huge pages +estimated FPR .*\n"
-                            "products-2026-de +bypassed +1 +file +100 +- +- +- +12.0 KiB +0 % +.* % "));
+                            "products-2026-de +bypassed +none +1 +file +100 +- +- +- +12.0 KiB +0 % +.* % "));
 }
 
 TEST_F(Status, ShowsAllSetsOrTheNamedOnes) {
@@ -129,17 +141,50 @@ TEST_F(Status, RefusesASetThatIsNotThere) {
 
 TEST_F(Status, SaysWhyASetIsMissing) {
   std::filesystem::create_directory(shared_memory() + "/tags");
-  EXPECT_THAT(said({"status", "tags"}),
-              AllOf(ContainsRegex("tags +missing "), HasSubstr("No such file or directory")));
-  const Json tags = json({"status", "tags"}).at("sets").at(0);
-  EXPECT_THAT(tags, has({{"availability", "missing"}, {"code", "missing"}}));
+  EXPECT_THAT(troubled({"status", "tags"}),
+              AllOf(ContainsRegex("tags +missing +missing "), HasSubstr("No such file or directory"),
+                    HasSubstr("\nmissing: docs/runbook.md#missing\n")));
+  const Json tags = troubled_set();
+  EXPECT_THAT(tags, has({{"availability", "missing"}, {"code", "missing"}, {"troubles", {"missing"}}}));
   EXPECT_THAT(tags.at("reason").get<std::string>(), HasSubstr("No such file or directory"));
 }
 
 TEST_F(Status, SaysThatASetHasExpired) {
   publish_set("tags", {"--as-of", "@1700000000", "--valid-for", "1h"});
-  expect_status(AllOf(ContainsRegex("tags +expired "), HasSubstr("past valid_for")),
-                {{"availability", "expired"}, {"code", "expired"}, {"valid_until", 1'700'003'600}});
+  EXPECT_THAT(troubled({"status"}),
+              AllOf(ContainsRegex("tags +expired +expired "), HasSubstr("past valid_for")));
+  EXPECT_THAT(troubled_set(),
+              has({{"availability", "expired"}, {"code", "expired"}, {"valid_until", 1'700'003'600}}));
+}
+
+// As a loader leaves it in the control page, whoever looks and whether it runs.
+TEST_F(Status, ShowsWhatKeepsTheLoaderFromItsWorkAndEndsWith1) {
+  publish_set("tags");
+  publish_set("shop");
+  const UnixSeconds now = unix_now();
+  {
+    Publisher publisher({.directory = shared_memory()}, "tags");
+    publisher.beat(now, now + 600);
+    Troubles troubles;
+    troubles.add(Trouble::Refused);
+    troubles.add(Trouble::NotCached);
+    publisher.note(troubles);
+  }
+  EXPECT_THAT(troubled({"status"}), AllOf(ContainsRegex("\ntags +ready +refused,not_cached "),
+                                          ContainsRegex("\nshop +ready +none "),
+                                          HasSubstr("\nrefused: docs/runbook.md#refused\n")));
+  EXPECT_THAT(Json::parse(troubled({"status", "--json", "tags"})).at("sets").at(0),
+              has({{"availability", "ready"}, {"code", nullptr}, {"troubles", {"refused", "not_cached"}}}));
+  EXPECT_THAT(said({"status", "shop"}), ContainsRegex("shop +ready +none "));
+  {
+    Publisher publisher({.directory = shared_memory()}, "tags");
+    publisher.beat(now - 700, now - 100);
+    publisher.note({});
+  }
+  EXPECT_THAT(troubled({"status", "tags"}), ContainsRegex("tags +ready +loader_silent "));
+  Publisher({.directory = shared_memory()}, "tags").beat(now - 700, 0);
+  EXPECT_THAT(said({"status", "tags"}), ContainsRegex("tags +ready +none "))
+      << "keysieved --once promises nothing";
 }
 
 TEST_F(Status, ShowsBothWaysToBypassASet) {
@@ -186,8 +231,8 @@ TEST_F(Status, SaysThatASetIsDamaged) {
   publish_set("tags");
   const std::string control = set_folder() + "/control";
   damage(control, 0);
-  EXPECT_THAT(said({"status"}), AllOf(ContainsRegex("tags +missing "), HasSubstr(control)));
-  EXPECT_THAT(status_of_set(), has({{"code", "damaged"}}));
+  EXPECT_THAT(troubled({"status"}), AllOf(ContainsRegex("tags +missing +damaged "), HasSubstr(control)));
+  EXPECT_THAT(troubled_set(), has({{"code", "damaged"}}));
   EXPECT_THAT(refusal(65, {"status", "--verify"}), HasSubstr("set \"tags\" is damaged: " + control));
 }
 

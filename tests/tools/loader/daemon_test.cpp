@@ -1,5 +1,7 @@
 #include <array>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "core/shm/publisher.hpp"
 #include "core/shm/set_reader.hpp"
@@ -96,6 +98,34 @@ TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {
   site_.push("tags", kMoreKeys);
   EXPECT_TRUE(follows("tags", 2)) << log();
   EXPECT_EQ(keysieved_->stop(), 0);
+}
+
+// As systemd does it: the lines of the unit one after the other, up to the first that fails.
+TEST_F(Keysieved, FailsToReloadAWrongConfigurationByItsUnit) {
+  const auto reload = [&] {
+    std::ifstream unit(KEYSIEVED_UNIT);
+    for (std::string line; std::getline(unit, line);) {
+      if (!line.starts_with("ExecReload=")) continue;
+      std::string command = line.substr(line.find('=') + 1);
+      const auto replace = [&](const std::string& from, const std::string& to) {
+        if (const auto at = command.find(from); at != std::string::npos) command.replace(at, from.size(), to);
+      };
+      replace("/usr/bin/keysieved", KEYSIEVED_PROGRAM);
+      replace(kDefaultConfigPath, site_.config_path());
+      replace("$MAINPID", std::to_string(keysieved_->pid()));
+      if (const int status = std::system((command + " >/dev/null 2>&1").c_str()); status != 0)
+        return WEXITSTATUS(status);
+    }
+    return 0;
+  };
+  follow_tags();
+  site_.configure(tags_set + "max_sise = 1\n");
+  EXPECT_EQ(reload(), 78);
+  site_.configure(tags_set + "max_fpr = 0.5\n");
+  EXPECT_EQ(reload(), 0);
+  EXPECT_TRUE(says("configuration reloaded: 1 set")) << log();
+  EXPECT_FALSE(log().find("configuration refused") != std::string::npos)
+      << "the loader never saw the wrong one";
 }
 
 TEST_F(Keysieved, RefusesAReloadThatWouldLoseAdds) {

@@ -52,6 +52,7 @@ struct LoaderConfig {
   std::vector<StoreConfig> stores;
   std::vector<SetConfig> sets;
   std::vector<SeenConfig> seen;
+  bool is_once = false;  // not from a file: --once promises no next look
 };
 
 // Throws Config "<file>:<line>: <key>: <reason>".

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <sstream>
+#include <vector>
 
 namespace keysieve {
 namespace {
@@ -11,6 +13,36 @@ std::string name_of(toml::node_type type) {
   std::ostringstream name;
   name << type;
   return name.str();
+}
+
+struct Home {
+  std::string_view where;
+  std::vector<std::string_view> settings;
+};
+
+// In TOML a setting below a heading belongs to that table, so one at the end of the file is easily in the
+// wrong one.
+const std::vector<Home>& homes() {
+  static const std::vector<Home> kHomes{
+      {"the whole file: put it above the first [table]",
+       {"directory", "cache", "group", "poll_interval", "max_total_size", "log_level"}},
+      {"[status]", {"listen", "group"}},
+      {"a [store.NAME]", {"url"}},
+      {"a [[set]]", {"name", "store", "max_fpr", "max_size", "max_shrink", "min_keys", "canaries"}},
+      {"a [[seen]]",
+       {"name", "keys", "window", "windows", "fpr", "on_unavailable", "group", "store", "persist_interval",
+        "host", "hosts"}}};
+  return kHomes;
+}
+
+// "it is a setting of a [[set]]"; empty for a name that no table knows.
+std::string home_of(std::string_view key) {
+  std::string text;
+  for (const Home& home : homes()) {
+    if (std::find(home.settings.begin(), home.settings.end(), key) == home.settings.end()) continue;
+    text += (text.empty() ? "it is a setting of " : ", or of ") + std::string(home.where);
+  }
+  return text;
 }
 
 }  // namespace
@@ -37,7 +69,10 @@ std::optional<std::string> ConfigTable::text_or_number(std::string_view key) {
 
 const toml::table* ConfigTable::table(std::string_view key) {
   const toml::node* node = find(key);
-  if (node != nullptr && !node->is_table()) fail(key, fmt::format("must be a table, as [{}.NAME]", key));
+  if (node != nullptr && !node->is_table()) {
+    const std::string home = home_of(key);
+    fail(key, fmt::format("must be a table, as [{}.NAME]{}", key, home.empty() ? "" : "; else " + home));
+  }
   return node == nullptr ? nullptr : node->as_table();
 }
 
@@ -53,6 +88,9 @@ const toml::array* ConfigTable::array(std::string_view key) {
 void ConfigTable::reject_unknown_keys() const {
   for (const auto& [key, node] : *table_) {
     if (known_.contains(key.str())) continue;
+    if (const std::string home = home_of(key.str()); !home.empty()) {
+      fail(key.str(), "unknown key here; " + home);
+    }
     std::string expected;
     for (const std::string& name : known_) expected += (expected.empty() ? "" : ", ") + name;
     fail(key.str(), "unknown key; known here are " + expected);

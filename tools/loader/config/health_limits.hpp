@@ -1,7 +1,10 @@
 // The limits by which the loader's health is judged.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+
+#include "core/base/clock.hpp"
 
 namespace keysieve {
 
@@ -12,5 +15,12 @@ struct HealthLimits {
   // Services that start after the loader, to find sets published, wait no longer than this.
   std::chrono::milliseconds longest_start = std::chrono::seconds(30);
 };
+
+// By when a loader will have looked at a set again, unless it has stopped or is stuck: it promises that in
+// shared memory. Three intervals, because a look may take long.
+inline UnixSeconds next_look_by(UnixSeconds now, std::chrono::milliseconds poll_interval) {
+  const auto patience = std::max(HealthLimits().longest_silence, 3 * poll_interval);
+  return now + std::chrono::ceil<std::chrono::seconds>(patience).count();
+}
 
 }  // namespace keysieve

@@ -16,9 +16,9 @@ std::optional<DirectoryStatus> directory_if_readable(const std::string& director
 }
 
 // Missing while the directory itself cannot be read.
-SeenStatus seen_if_readable(const std::string& directory, const std::string& name) {
+SeenStatus seen_if_readable(const std::string& directory, const std::string& name, UnixSeconds now) {
   try {
-    return seen_status(directory, name);
+    return seen_status(directory, name, now);
   } catch (const Error& error) {
     SeenStatus status;
     status.name = name;
@@ -48,7 +48,7 @@ LoaderView LoaderViewer::look(Shards shards) {
     view.sets.push_back(look_at(view.loader.directory, report, shards, view.now));
   }
   for (const SeenReport& report : view.loader.seen)
-    view.seen.push_back({seen_if_readable(view.loader.directory, report.name), report});
+    view.seen.push_back({seen_if_readable(view.loader.directory, report.name, view.now), report});
   return view;
 }
 

@@ -85,18 +85,6 @@ class Metrics {
     });
   }
 
-  // One sample for each state that there is: 1 for the one that it is.
-  template <typename States, typename StateOf>
-  void each_state(std::string_view name, std::string_view help, std::string_view label, const States& states,
-                  const StateOf& state_of) {
-    writer_.family(Type::Gauge, name, help);
-    for (const SetView& set : view_.sets) {
-      for (const auto state : states) {
-        writer_.sample({{"set", set.status.name}, {label, to_string(state)}}, state_of(set) == state ? 1 : 0);
-      }
-    }
-  }
-
   void each_duration(std::string_view name, std::string_view help, Durations SetReport::*durations) {
     writer_.family(Type::Histogram, name, help);
     for (const SetView& set : view_.sets) {
@@ -147,11 +135,22 @@ void Metrics::of_directory() {
 }
 
 void Metrics::states() {
-  each_state("keysieve_set_availability", "What lookups find: 1 for the state that the set is in.", "state",
-             kAvailabilities, [](const SetView& set) { return set.status.availability; });
-  each_state("keysieve_set_trouble",
-             "What keeps the loader from making the store's generation live: 1 for the trouble that it has.",
-             "trouble", kTroubles, [](const SetView& set) { return set.report->trouble; });
+  writer_.family(Type::Gauge, "keysieve_set_availability",
+                 "What lookups find: 1 for the state that the set is in.");
+  for (const SetView& set : view_.sets) {
+    for (const Availability state : kAvailabilities) {
+      writer_.sample({{"set", set.status.name}, {"state", to_string(state)}},
+                     set.status.availability == state ? 1 : 0);
+    }
+  }
+  writer_.family(Type::Gauge, "keysieve_set_trouble",
+                 "What keeps the loader from its work with the set: 1 for each trouble that it has.");
+  for (const SetView& set : view_.sets) {
+    for (const Trouble trouble : kSetTroubles) {
+      writer_.sample({{"set", set.status.name}, {"trouble", to_string(trouble)}},
+                     set.report->troubles().has(trouble) ? 1 : 0);
+    }
+  }
 }
 
 void Metrics::of_publications() {

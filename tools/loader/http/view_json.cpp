@@ -38,6 +38,7 @@ Json to_json(const SetReport& report, SteadyTime now) {
   return {{"store", report.store},
           {"trouble", to_string(report.trouble)},
           {"trouble_reason", text_or_null(report.trouble_reason)},
+          {"cache_trouble", text_or_null(report.cache_trouble)},
           {"store_generation", report.store_generation == 0 ? Json() : Json(report.store_generation)},
           {"store_lag_seconds", store_lag_seconds(report, now)},
           {"key_change", or_null(report.key_change)},

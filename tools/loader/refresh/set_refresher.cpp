@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/shm/bypass.hpp"
+#include "tools/loader/config/health_limits.hpp"
 #include "tools/program/program.hpp"
 
 namespace keysieve {
@@ -53,6 +54,8 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
     : config_(std::move(config)),
       publishing_{
           .directory = loader.directory, .group = loader.group, .max_total_bytes = loader.max_total_bytes},
+      poll_interval_(loader.poll_interval),
+      is_once_(loader.is_once),
       store_(store),
       recorder_(recorder),
       on_progress_(std::move(on_progress)),
@@ -64,8 +67,7 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
 
 // A refresh is these four functions, from top to bottom. A failed step ends what builds on it, and the live
 // publication stays live.
-Outcome SetRefresher::look(SteadyTime now) {
-  Publisher publisher(publishing_, config_.name);
+Outcome SetRefresher::look(Publisher& publisher, SteadyTime now) {
   begin_look(publisher, now);
   if (!is_whole() && backoff_.is_due(now)) {
     if (const auto error = error_of([&] { publish_newest_cached(publisher, now); })) {
@@ -146,8 +148,10 @@ Outcome SetRefresher::replace(Publisher& publisher, const PointerRecord& pointer
 const Outcome& SetRefresher::refresh(SteadyTime now) {
   live_.reset();
   adds_.begin_look();
+  std::optional<Publisher> publisher;
   try {
-    outcome_ = look(now);
+    publisher.emplace(publishing_, config_.name);
+    outcome_ = look(*publisher, now);
   } catch (const Stopped&) {
     return outcome_;
   } catch (const Error& error) {
@@ -168,7 +172,8 @@ const Outcome& SetRefresher::refresh(SteadyTime now) {
   if (!outcome_.is_good()) store_.distrust_copies();
   outcome_.live = live_;
   log_.say(outcome_);
-  recorder_.looked(outcome_, adds_.mirror().count_after({}));
+  recorder_.looked(outcome_, adds_.mirror().count_after({}), source_.cache_trouble());
+  if (publisher) publisher->note(recorder_.report().troubles());
   return outcome_;
 }
 
@@ -195,7 +200,7 @@ std::optional<std::string> SetRefresher::unsaved_adds() {
 void SetRefresher::begin_look(Publisher& publisher, SteadyTime now) {
   adds_.load_mirror();
   const UnixSeconds moment = unix_now();
-  publisher.beat(moment);
+  publisher.beat(moment, is_once_ ? 0 : next_look_by(moment, poll_interval_));
   publisher.clear_expired_bypass(moment);
   find_what_is_live();
   verify(publisher, now);

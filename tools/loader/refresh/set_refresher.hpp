@@ -66,7 +66,7 @@ class SetRefresher {
     Outcome outcome;
   };
 
-  Outcome look(SteadyTime now);
+  Outcome look(Publisher& publisher, SteadyTime now);
   Outcome follow_store(Publisher& publisher, SteadyTime now);
   Outcome follow_pointer(Publisher& publisher, const StoreRecords& records, SteadyTime now);
   Outcome replace(Publisher& publisher, const PointerRecord& pointer, SteadyTime now);
@@ -99,6 +99,8 @@ class SetRefresher {
 
   SetConfig config_;
   PublisherSettings publishing_;
+  Milliseconds poll_interval_;
+  bool is_once_;
   StoreConnection& store_;
   SetRecorder& recorder_;
   std::function<bool()> on_progress_;

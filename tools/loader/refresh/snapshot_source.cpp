@@ -26,7 +26,8 @@ SnapshotSource::SnapshotSource(const SetConfig& config, const LoaderConfig& load
     saved_as_of_ = cache_.newest_as_of(config_.name);
     newest_as_of_ = saved_as_of_;
   } catch (const Error& error) {
-    log_.say_cache_trouble(error.what());
+    moment_failure_ = error.what();
+    log_.say_cache_trouble(moment_failure_);
   }
 }
 
@@ -88,18 +89,16 @@ void SnapshotSource::has_seen(const PointerRecord& pointer) {
   try {
     cache_.save_newest_as_of(config_.name, newest_as_of_);
     saved_as_of_ = newest_as_of_;
+    moment_failure_.clear();
   } catch (const Error& error) {
-    log_.say_cache_trouble(error.what());
+    moment_failure_ = error.what();
+    log_.say_cache_trouble(moment_failure_);
   }
 }
 
 void SnapshotSource::save_again(const LivePublication& live, const Publisher& publisher, SteadyTime now) {
   if (is_saved_ || !save_backoff_.is_due(now)) return;
-  if (is_cached(live)) {
-    is_saved_ = true;
-    log_.cache_is_well();
-    return;
-  }
+  if (is_cached(live)) return saved();
   try {
     const std::string name = snapshot_file_name(live.id.publication);
     const std::string path = publisher.folder().path_of(name);
@@ -167,17 +166,23 @@ void SnapshotSource::save(std::uint64_t generation, Bytes snapshot, SteadyTime n
   is_saved_ = false;
   try {
     cache_.save(config_.name, generation, snapshot);
-    is_saved_ = true;
     save_backoff_.reset();
-    log_.cache_is_well();
+    saved();
   } catch (const Error& error) {
     save_failed(error, now);
   }
 }
 
+void SnapshotSource::saved() {
+  is_saved_ = true;
+  save_failure_.clear();
+  log_.cache_is_well();
+}
+
 void SnapshotSource::save_failed(const std::exception& error, SteadyTime now) {
   save_backoff_.failed(now);
-  log_.say_cache_trouble(error.what());
+  save_failure_ = error.what();
+  log_.say_cache_trouble(save_failure_);
 }
 
 }  // namespace keysieve

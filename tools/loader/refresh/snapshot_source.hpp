@@ -58,12 +58,17 @@ class SnapshotSource {
   // Saves the live publication if that failed before, or if this process did not find it in the cache when it
   // began. Tries with a backoff.
   void save_again(const LivePublication& live, const Publisher& publisher, SteadyTime now);
+  // Why a reboot would not find what is live, or what this host has seen; empty when nothing has failed.
+  [[nodiscard]] const std::string& cache_trouble() const noexcept {
+    return save_failure_.empty() ? moment_failure_ : save_failure_;
+  }
 
  private:
   void check_not_older(const SnapshotRecord& record, const std::optional<LivePublication>& live) const;
   [[nodiscard]] UnixSeconds newest_moment(const LivePublication& live) const;
   [[noreturn]] void refuse_as_older(const SnapshotRecord& record, UnixSeconds newest) const;
   std::optional<Candidate> fetch_cached(const PointerRecord& pointer);
+  void saved();
   void save_failed(const std::exception& error, SteadyTime now);
 
   const SetConfig& config_;
@@ -76,6 +81,8 @@ class SnapshotSource {
   UnixSeconds saved_as_of_ = 0;  // of these, what a restart finds
   bool is_saved_ = false;        // false also as long as nothing is known of the cache
   Backoff save_backoff_;
+  std::string save_failure_;    // of the snapshot; empty: none
+  std::string moment_failure_;  // of newest_as_of_
 };
 
 }  // namespace keysieve

@@ -7,28 +7,6 @@
 
 namespace keysieve {
 
-std::string_view to_string(Trouble trouble) noexcept {
-  switch (trouble) {
-    case Trouble::NotAsked:
-      return "not_asked";
-    case Trouble::None:
-      return "none";
-    case Trouble::NeverPushed:
-      return "never_pushed";
-    case Trouble::StoreUnreachable:
-      return "store_unreachable";
-    case Trouble::CannotLogIn:
-      return "cannot_log_in";
-    case Trouble::Refused:
-      return "refused";
-    case Trouble::CannotPublish:
-      return "cannot_publish";
-    case Trouble::AddsInMemory:
-      return "adds_in_memory";
-  }
-  return "unknown";
-}
-
 Outcome in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
   return {.live = {},
           .trouble = trouble,

@@ -1,34 +1,15 @@
 // The result of a refresh of one set, or of one step.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "core/base/error.hpp"
+#include "core/shm/trouble.hpp"
 #include "tools/loader/report/live_publication.hpp"
 #include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
-
-enum class Trouble {
-  NotAsked,          // this process has not looked at the store yet
-  None,              // what the store calls current is live
-  NeverPushed,       // the store holds no snapshot of this set
-  StoreUnreachable,  // cannot be asked
-  CannotLogIn,       // the store refuses user or password, or the password cannot be read
-  Refused,           // the store's snapshot is damaged, not understood, older or fails a guard
-  CannotPublish,     // locked, no space, not allowed, no directory
-  AddsInMemory,      // adds that this process has received could not be saved, and would go with it
-};
-
-inline constexpr std::array kTroubles{Trouble::NotAsked,         Trouble::None,        Trouble::NeverPushed,
-                                      Trouble::StoreUnreachable, Trouble::CannotLogIn, Trouble::Refused,
-                                      Trouble::CannotPublish,    Trouble::AddsInMemory};
-
-// "store_unreachable"; a label of metrics.
-std::string_view to_string(Trouble trouble) noexcept;
 
 struct Outcome {
   std::optional<LivePublication> live;  // there, if without trouble

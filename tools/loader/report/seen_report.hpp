@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/clock.hpp"
+#include "core/shm/trouble.hpp"
 
 namespace keysieve {
 
@@ -11,6 +12,7 @@ struct SeenReport {
   std::string name;
   std::string store;                 // empty: nothing is saved
   std::string trouble;               // empty: all is well
+  Trouble code = Trouble::None;      // of it
   int exit_status = 0;               // of --once, by the kind of the trouble
   bool is_full = false;              // its newest window has more keys than all its filters are made for
   UnixSeconds saved_at = 0;          // 0: not since the last reload
@@ -18,6 +20,13 @@ struct SeenReport {
   std::uint64_t shards_merged = 0;   // from other hosts, since the last reload
 
   std::uint64_t shards_lost = 0;  // that the store should have had when the set was restored
+
+  [[nodiscard]] Troubles troubles() const noexcept {
+    Troubles all;
+    all.add(code);
+    if (is_full) all.add(Trouble::SeenFull);
+    return all;
+  }
 
   friend bool operator==(const SeenReport&, const SeenReport&) = default;
 };

@@ -29,7 +29,8 @@ void SetLog::say(const Outcome& outcome) {
     return;
   }
   if (!outcome.is_good()) {
-    spdlog::warn("{}: {}; {}", set_name_, outcome.reason, stays_live(outcome.live));
+    spdlog::warn("{}: {}; {} [{}]", set_name_, outcome.reason, stays_live(outcome.live),
+                 to_string(outcome.trouble));
   } else if (said_) {
     spdlog::info("{}: all is well again; generation {} is current", set_name_, outcome.live->generation);
   } else {
@@ -89,8 +90,14 @@ void SetLog::say_unknown_entry(const std::string& log_name, const std::string& f
 }
 
 void SetLog::say_cache_trouble(const std::string& reason) {
-  if (!has_said_cache_trouble_) spdlog::warn("{}: the cache cannot be used: {}", set_name_, reason);
+  if (!has_said_cache_trouble_)
+    spdlog::warn("{}: the cache cannot be used: {} [{}]", set_name_, reason, to_string(Trouble::NotCached));
   has_said_cache_trouble_ = true;
+}
+
+void SetLog::cache_is_well() {
+  if (has_said_cache_trouble_) spdlog::info("{}: what is live is in the cache again", set_name_);
+  has_said_cache_trouble_ = false;
 }
 
 // Does not compare the reason's words, which may change at every try ("timed out", "connection refused").

@@ -14,7 +14,7 @@ class SetLog {
  public:
   explicit SetLog(std::string set_name) : set_name_(std::move(set_name)) {}
 
-  // After a refresh: logs the trouble, or that it is over, unless that was logged last.
+  // After a refresh: logs the trouble with its code, or that it is over, unless that was logged last.
   void say(const Outcome& outcome);
   // A new publication, which is a change by itself.
   void say_published(const LivePublication& live, bool from_cache);
@@ -33,7 +33,7 @@ class SetLog {
   // The cache cannot be used, which costs nothing as long as the store answers. Logged once, until it works
   // again.
   void say_cache_trouble(const std::string& reason);
-  void cache_is_well() noexcept { has_said_cache_trouble_ = false; }
+  void cache_is_well();
 
  private:
   [[nodiscard]] bool is_what_was_said(const Outcome& outcome) const;

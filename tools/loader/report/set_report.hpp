@@ -63,6 +63,12 @@ class Durations {
   double sum_ = 0;
 };
 
+// Those that a published set can have, and the lack of them.
+inline constexpr std::array kSetTroubles{
+    Trouble::None,        Trouble::NotAsked, Trouble::NeverPushed,   Trouble::StoreUnreachable,
+    Trouble::CannotLogIn, Trouble::Refused,  Trouble::CannotPublish, Trouble::AddsInMemory,
+    Trouble::NotCached};
+
 struct SetReport {
   static constexpr std::size_t kHistoryEntries = 20;
 
@@ -71,6 +77,7 @@ struct SetReport {
   std::optional<double> max_fpr;  // that its configuration allows
   Trouble trouble = Trouble::NotAsked;
   std::string trouble_reason;
+  std::string cache_trouble;                // why what is live is not in the cache; empty: it is
   std::uint64_t store_generation = 0;       // what the store calls current; 0: not known
   std::optional<SteadyTime> waiting_since;  // since when that is not what is live
   std::optional<double> key_change;         // of what is live, as a share of what was live before
@@ -79,6 +86,13 @@ struct SetReport {
   Durations pulls;
   Durations publishes;
   std::deque<HistoryEntry> history;  // newest first
+
+  [[nodiscard]] Troubles troubles() const noexcept {
+    Troubles all;
+    all.add(trouble);
+    if (!cache_trouble.empty()) all.add(Trouble::NotCached);
+    return all;
+  }
 };
 
 // Keeps the report of one set while the loader works on it. Outlives a reload, not a restart.
@@ -99,8 +113,8 @@ class SetRecorder {
   void refused(const SnapshotRecord& record, ErrorKind refusal, const std::string& reason);
   // What the store calls current, and whether that is live.
   void compared(const SnapshotRecord& current, bool is_live, SteadyTime now);
-  // The end of a look.
-  void looked(const Outcome& outcome, std::uint64_t adds_kept);
+  // The end of a look. `cache_trouble` as in the report.
+  void looked(const Outcome& outcome, std::uint64_t adds_kept, const std::string& cache_trouble = "");
 
  private:
   struct Refused {

@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "tools/loader/config/health_limits.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/shared_seed.hpp"
@@ -22,13 +23,14 @@ SeenKeeper::SeenKeeper(const SeenConfig& config, const LoaderConfig& loader, Sto
       directory_(loader.directory),
       group_(config.group ? config.group : loader.group),
       store_(store),
+      is_once_(loader.is_once),
       on_progress_(std::move(on_progress)) {
   report_.name = config.name;
   report_.store = config.store;
 }
 
 void SeenKeeper::look(SteadyTime steady_now, UnixSeconds now) {
-  if (!is_open_) with_report(clock_trouble_, [&] { open(steady_now, now); });
+  if (!is_open_) with_report(clock_failure_, [&] { open(steady_now, now); });
   was_looked_at_ = true;
   follow_clock(now);
   if (is_open_ && store_ != nullptr && steady_now >= exchange_at_) exchange(steady_now, now);
@@ -36,14 +38,14 @@ void SeenKeeper::look(SteadyTime steady_now, UnixSeconds now) {
 
 void SeenKeeper::follow_clock(UnixSeconds now) {
   if (!is_open_) return show_trouble();
-  with_report(clock_trouble_, [&] {
+  with_report(clock_failure_, [&] {
     if (!is_exchanging_ && writer_->is_removed()) return close();
     retire(now);  // first, to make room
     if (now >= writer_->entry(writer_->state().end - 1).plan.window.ends) begin_window(now);
     grow_if_needed();
-    writer_->looked(now);
     check_clock(now);
   });
+  if (is_open_) writer_->looked(now, is_once_ ? 0 : next_look_by(now, kPause), report_.troubles());
 }
 
 // A clock that was ahead when the window began.
@@ -66,6 +68,13 @@ void SeenKeeper::close() {
   writer_.reset();
   exchange_.reset();
   is_open_ = false;
+}
+
+void SeenKeeper::leave(UnixSeconds now) noexcept {
+  if (!is_open_) return;
+  Troubles left;
+  left.add(Trouble::NotConfigured);
+  writer_->looked(now, 0, left);
 }
 
 void SeenKeeper::try_again_now() {
@@ -136,7 +145,8 @@ void SeenKeeper::grow_if_needed() {
                  next.growth + 1, kFiltersPerWindow);
   } else if (keys >= capacity && !report_.is_full) {
     report_.is_full = true;
-    spdlog::warn("{}: the window is full, its false-positive rate rises: configure more keys", config_.name);
+    spdlog::warn("{}: the window is full, its false-positive rate rises: configure more keys [{}]",
+                 config_.name, to_string(Trouble::SeenFull));
   }
 }
 
@@ -144,11 +154,11 @@ void SeenKeeper::exchange(SteadyTime steady_now, UnixSeconds now) {
   exchange_at_ = steady_now + config_.persist_interval;
   is_exchanging_ = true;
   // First what workers miss after a reboot.
-  with_report(merge_trouble_, [&] {
+  with_report(merge_failure_, [&] {
     report_.shards_merged +=
         store_->use(steady_now, [&](Store& store) { return exchange_->merge(store, *writer_); });
   });
-  with_report(store_trouble_, [&] {
+  with_report(store_failure_, [&] {
     report_.shards_written +=
         store_->use(steady_now, [&](Store& store) { return exchange_->save(store, *writer_); });
     report_.saved_at = now;
@@ -157,28 +167,32 @@ void SeenKeeper::exchange(SteadyTime steady_now, UnixSeconds now) {
 }
 
 template <typename Work>
-void SeenKeeper::with_report(Trouble& trouble, const Work& work) {
+void SeenKeeper::with_report(Failure& failure, const Work& work) {
   try {
     work();
-    trouble = {};
-  } catch (const Error& failure) {
-    trouble = {failure.what(), exit_status_of(failure.kind())};
+    failure = {};
+  } catch (const Error& error) {
+    failure = {error.what(), exit_status_of(error.kind())};
   }
   show_trouble();
 }
 
 // Logs a change once.
 void SeenKeeper::show_trouble() {
-  const Trouble& trouble = !clock_trouble_.text.empty()   ? clock_trouble_
-                           : !store_trouble_.text.empty() ? store_trouble_
-                                                          : merge_trouble_;
-  if (trouble.text == report_.trouble) return;
-  report_.trouble = trouble.text;
-  report_.exit_status = trouble.exit_status;
-  if (trouble.text.empty()) {
+  const Failure& failure = !clock_failure_.text.empty()   ? clock_failure_
+                           : !store_failure_.text.empty() ? store_failure_
+                                                          : merge_failure_;
+  if (failure.text == report_.trouble) return;
+  report_.trouble = failure.text;
+  report_.exit_status = failure.exit_status;
+  report_.code = failure.text.empty()          ? Trouble::None
+                 : clock_failure_.text.empty() ? Trouble::SeenNotSaved
+                 : is_open_                    ? Trouble::SeenOverdue
+                                               : Trouble::SeenMissing;
+  if (failure.text.empty()) {
     spdlog::info("{}: all is well again", config_.name);
   } else {
-    spdlog::warn("{}: {}", config_.name, trouble.text);
+    spdlog::warn("{}: {} [{}]", config_.name, failure.text, to_string(report_.code));
   }
 }
 

@@ -33,12 +33,15 @@ class SeenKeeper {
   // The next look() asks the store, even one that has just failed.
   void try_again_now();
 
+  // The set is not configured any more: marks it, for LeftSeenSets.
+  void leave(UnixSeconds now) noexcept;
+
   // Workers can add keys, or the report says why not.
   [[nodiscard]] bool was_looked_at() const noexcept { return was_looked_at_; }
   [[nodiscard]] const SeenReport& report() const noexcept { return report_; }
 
  private:
-  struct Trouble {
+  struct Failure {
     std::string text;  // empty: none
     int exit_status = 0;
   };
@@ -51,15 +54,16 @@ class SeenKeeper {
   void begin_window(UnixSeconds now);
   void grow_if_needed();
   void exchange(SteadyTime steady_now, UnixSeconds now);
-  // Runs `work`; what it throws becomes `trouble`.
+  // Runs `work`; what it throws becomes `failure`.
   template <typename Work>
-  void with_report(Trouble& trouble, const Work& work);
+  void with_report(Failure& failure, const Work& work);
   void show_trouble();
 
   SeenConfig config_;
   std::string directory_;
   std::optional<gid_t> group_;
   StoreConnection* store_;
+  bool is_once_;
   std::function<bool()> on_progress_;
   std::optional<SeenExchange> exchange_;
   std::unique_ptr<SeenWriter> writer_;  // nullptr until its lock is ours
@@ -69,9 +73,9 @@ class SeenKeeper {
   SteadyTime exchange_at_{};
   std::uint32_t watched_ = 0;  // number of the newest filter, as of the last look
   double keys_then_ = 0;       // that it had
-  Trouble clock_trouble_;
-  Trouble store_trouble_;
-  Trouble merge_trouble_;
+  Failure clock_failure_;
+  Failure store_failure_;
+  Failure merge_failure_;
   SeenReport report_;
 };
 

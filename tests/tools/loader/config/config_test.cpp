@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <sstream>
 
 #include "core/base/error.hpp"
 #include "tests/support/message_of.hpp"
@@ -66,6 +67,49 @@ TEST_F(Config, ReadsEveryKey) {
   EXPECT_EQ(set.guards.min_keys, 1000U);
   EXPECT_EQ(set.guards.source, GuardSource::Configuration) << "whose words its messages use";
   EXPECT_EQ(set.guards.canaries, (std::vector<std::string>{"one", "two words"}));
+}
+
+// Each setting of each table, below the headings that do not know it: all that a message lists as known must
+// be found.
+TEST_F(Config, SaysWhereASettingBelongsThatStandsInTheWrongTable) {
+  struct Table {
+    std::string own;
+    std::string text;
+  };
+  const std::string seen = "[[seen]]\nname = \"clicks\"\nkeys = 100\nwindow = \"1h\"\n";
+  const std::string status = "[status]\nlisten = \"127.0.0.1:9427\"\n";
+  const std::vector<Table> tables{{"the whole file: put it above the first [table]", ""},
+                                  {"[status]", kStore + std::string(tags_set) + status},
+                                  {"a [store.NAME]", tags_set + std::string(kStore)},
+                                  {"a [[set]]", kStore + std::string(tags_set)},
+                                  {"a [[seen]]", kStore + std::string(tags_set) + seen}};
+  const auto refused = [&](const Table& table, const std::string& key) {
+    const std::string line = key + " = \"x\"\n";
+    return refusal(table.text.empty() ? line + kStore + tags_set : table.text + line);
+  };
+  std::size_t settings = 0;
+  for (const Table& home : tables) {
+    const std::string known = refused(home, "no_such_key");
+    std::istringstream names(known.substr(known.find("known here are ") + 15));
+    for (std::string name; std::getline(names >> std::ws, name, ',');) {
+      if (home.text.empty() && (name == "set" || name == "seen" || name == "status" || name == "store"))
+        continue;
+      ++settings;
+      for (const Table& wrong : tables) {
+        const std::string own = refused(wrong, "no_such_key");
+        if ((own + ",").find(" " + name + ",") != std::string::npos) continue;
+        EXPECT_NE(refused(wrong, name).find(home.own), std::string::npos) << refused(wrong, name);
+      }
+    }
+  }
+  EXPECT_EQ(settings, 27U);
+  EXPECT_EQ(refusal(kStore + std::string(tags_set) + "poll_interval = \"1s\"\n"),
+            "keysieve.toml:6: [[set]] poll_interval: unknown key here; it is a setting of the whole file: "
+            "put it above "
+            "the first [table]");
+  EXPECT_NE(refusal("store = \"main\"\n" + std::string(tags_set))
+                .find("else it is a setting of a [[set]], or of a [[seen]]"),
+            std::string::npos);
 }
 
 TEST_F(Config, ReadsASeenSet) {

@@ -114,7 +114,7 @@ TEST_F(KeysievedStatus, SaysWhichStoreIsAwayAndWhy) {
   start();
   ASSERT_TRUE(counts("keysieve_store_up{store=\"away\"} 0")) << log();
   EXPECT_TRUE(counts("keysieve_store_up{store=\"main\"} 1"));
-  EXPECT_TRUE(counts("keysieve_set_trouble{set=\"far\",trouble=\"store_unreachable\"} 1"));
+  EXPECT_TRUE(counts("keysieve_set_trouble{set=\"far\",trouble=\"unavailable\"} 1"));
   const auto report = nlohmann::json::parse(get("/status.json").body);
   ASSERT_EQ(report.at("sets").size(), 2U);
   EXPECT_EQ(report.at("directory"), site_.directory());
@@ -123,8 +123,35 @@ TEST_F(KeysievedStatus, SaysWhichStoreIsAwayAndWhy) {
   EXPECT_EQ(report.at("sets").at(0).at("loader").at("history").at(0).at("event"), "published");
   EXPECT_EQ(report.at("sets").at(0).at("known_absent"), 0);
   EXPECT_EQ(report.at("sets").at(0).at("loader").at("history").at(0).at("known_absent"), 0);
-  EXPECT_EQ(report.at("sets").at(1).at("loader").at("trouble"), "store_unreachable");
+  EXPECT_EQ(report.at("sets").at(1).at("loader").at("trouble"), "unavailable");
   EXPECT_THAT(report.at("stores").dump(), HasSubstr("no.sock"));
+}
+
+TEST_F(KeysievedStatus, ShowsACacheThatCannotBeWritten) {
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
+  site_.push("tags", kKeys);
+  site_.configure(status_config() + tags_set);
+  start();
+  ASSERT_TRUE(counts("keysieve_set_trouble{set=\"tags\",trouble=\"not_cached\"} 1")) << log();
+  EXPECT_TRUE(counts("keysieve_set_trouble{set=\"tags\",trouble=\"none\"} 0"));
+  const std::string page = get("/").body;
+  EXPECT_THAT(page, AllOf(HasSubstr("1 of 1 sets needs a look"), HasSubstr("not in the cache"),
+                          HasSubstr("<b>Cache:</b>")));
+  EXPECT_TRUE(says("[not_cached]"));
+}
+
+// The store was found equal seconds ago, and is asked all the time.
+TEST_F(KeysievedStatus, DoesNotCallTheStoreEqualWhileItHasSomethingElse) {
+  site_.push("tags", kKeys);
+  site_.configure(status_config() + tags_set);
+  start();
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  EXPECT_THAT(get("/").body, HasSubstr("Found equal to the store"));
+  site_.push("tags", first_keys(100));
+  ASSERT_TRUE(counts("keysieve_set_trouble{set=\"tags\",trouble=\"refused\"} 1")) << log();
+  EXPECT_THAT(get("/").body, AllOf(HasSubstr("the store has 2"), HasSubstr("Was equal to the store"),
+                                   Not(HasSubstr("Found equal"))));
+  EXPECT_TRUE(says("[refused]"));
 }
 
 TEST_F(KeysievedStatus, ShowsNoPassword) {

@@ -2,6 +2,7 @@
 
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
+#include "tools/status/set_status.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -86,6 +87,34 @@ TEST_F(SetRefresherTest, SavesWhatIsLiveOnceTheCacheCanBeWrittenAgain) {
     EXPECT_EQ(site_.live_generation("tags"), generation);
     std::filesystem::rename(site_.root() / "away", site_.root() / "store");
   }
+}
+
+// In the report, and in shared memory for `keysieve status`. The set is current all the same.
+TEST_F(SetRefresherTest, ReportsACacheThatCannotBeWrittenUntilItCan) {
+  const auto in_shared_memory = [&] {
+    SetReader reader = status_reader(site_.directory(), "tags");
+    reader.follow();
+    return Troubles(reader.control()->troubles.load()).names();
+  };
+  go_live();
+  EXPECT_TRUE(recorder_.report().troubles().has(Trouble::None));
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(recorder_.report().cache_trouble, "") << "a reboot would find what is live";
+  for (int push = 0; push < 2; ++push) {
+    site_.push("tags", kKeys);
+    EXPECT_EQ(refresh().exit_status, 0);
+    EXPECT_THAT(recorder_.report().cache_trouble, ::testing::HasSubstr("may write to it"));
+    EXPECT_EQ(in_shared_memory(), std::vector<std::string_view>{"not_cached"});
+  }
+  std::filesystem::rename(site_.root() / "store", site_.root() / "away");
+  EXPECT_EQ(trouble(), Trouble::NeverPushed);
+  EXPECT_EQ(in_shared_memory(), (std::vector<std::string_view>{"not_pushed", "not_cached"}));
+  std::filesystem::rename(site_.root() / "away", site_.root() / "store");
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(recorder_.report().cache_trouble, "");
+  EXPECT_EQ(in_shared_memory(), std::vector<std::string_view>{});
 }
 
 TEST_F(SetRefresherTest, RefusesASavedSnapshotThatIsTooLargeNow) {

@@ -6,11 +6,13 @@
 #include <fstream>
 
 #include "core/seen/seen_reader.hpp"
+#include "core/seen/seen_writer.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/segments.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
 #include "tools/loader/loader.hpp"
+#include "tools/status/seen_status.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/shared_seed.hpp"
 
@@ -123,6 +125,62 @@ TEST_F(KeysievedSeen, FollowsTheClockWhileItSaves) {
   loader.emplace(load_config(site_.config_path()), board, on_progress);
   loader->look_at_seen_sets();
   EXPECT_TRUE(follows);
+}
+
+// What is in its windows stays seen until they are over, so that a set may move to another loader.
+TEST_F(KeysievedSeen, EndsASetThatIsNotConfiguredAnyMoreWhenItsWindowsAreOver) {
+  const std::string short_set = "[[seen]]\nname = \"short\"\nkeys = 400\nwindow = \"1s\"\nwindows = 2\n";
+  const std::string folder = seen_directory(site_.directory()) + "/short";
+  site_.configure(clicks() + short_set);
+  start();
+  ASSERT_TRUE(is_ready()) << worker().reason();
+  EXPECT_EQ(add_many(0, 100), 100);
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder + "/page"); }));
+  SeenReader reader({.directory = site_.directory()}, "short");
+  ASSERT_TRUE(eventually([&] {
+    reader.check_soon();
+    reader.follow();
+    return reader.is_ready();
+  }));
+  const std::uint32_t key =
+      reader.page()->copy_of_entry(SeenState::of(reader.page()->state).end - 1).segment_key;
+  site_.configure(tags_set);
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(says("short: is not configured any more; it ends when its windows are over")) << log();
+  EXPECT_TRUE(says("short: is not configured any more and its windows are over; its memory is freed"))
+      << log();
+  EXPECT_FALSE(std::filesystem::exists(folder));
+  EXPECT_THROW(Segment::attach(key, reader.filters().back().bytes().size(), ::geteuid(), "short"), Error);
+  reader.check_soon();
+  reader.follow();
+  EXPECT_FALSE(reader.is_ready());
+  // Its window lasts for a year.
+  EXPECT_EQ(seen_status(site_.directory(), "clicks", unix_now()).troubles,
+            std::vector<std::string_view>{"not_configured"});
+  EXPECT_EQ(add_many(0, 200), 100);
+  // As in another loader's configuration.
+  site_.configure(clicks());
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(eventually([&] {
+    return seen_status(site_.directory(), "clicks", unix_now()).troubles.empty();
+  })) << log();
+  EXPECT_EQ(add_many(0, 200), 0);
+}
+
+// A set that this loader never had is another one's, even if that one does not run.
+TEST_F(KeysievedSeen, LeavesASetOfAnotherConfigurationAlone) {
+  {
+    SeenWriter writer(site_.directory(), "clicks", std::nullopt);
+    writer.create(42, OnUnavailable::Throw);
+    writer.append(
+        {{.window = {600, 1200, 600}, .capacity = 100, .rate = 0.01, .size = seen_size(100, 0.01)}});
+  }
+  ASSERT_TRUE(worker().is_ready());
+  EXPECT_EQ(add_many(0, 10), 10);
+  site_.configure(tags_set);
+  start();
+  ASSERT_TRUE(looks_again(3)) << log();
+  EXPECT_EQ(add_many(0, 10), 0);
 }
 
 TEST_F(KeysievedSeen, ReloadsWithWhatIsThere) {

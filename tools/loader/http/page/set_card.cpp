@@ -59,21 +59,30 @@ std::string key_profile_figure(const PublicationStatus& published) {
   return published.key_profile.empty() ? "" : figure("Key profile", markup_text(published.key_profile));
 }
 
+bool is_other_in_store(const PublicationStatus& published, const SetReport& report) {
+  return report.store_generation != 0 && report.store_generation != published.generation;
+}
+
+// The store has been asked since, if it has something else now.
+std::string confirmed_figure(const PublicationStatus& published, const SetReport& report, UnixSeconds now) {
+  return figure(is_other_in_store(published, report) ? "Was equal to the store" : "Found equal to the store",
+                html_ago(published.last_confirmed, now));
+}
+
 std::string generation_figure(const PublicationStatus& published, const SetReport& report) {
   const std::string shown =
       published.generation == 0 ? std::string("from a file") : std::to_string(published.generation);
-  const bool is_behind = report.store_generation != 0 && report.store_generation != published.generation;
   return figure("Generation", shown,
-                is_behind ? fmt::format("the store has {}", report.store_generation)
-                          : fmt::format("publication {}", published.publication));
+                is_other_in_store(published, report)
+                    ? fmt::format("the store has {}", report.store_generation)
+                    : fmt::format("publication {}", published.publication));
 }
 
 std::string figures(const PublicationStatus& published, const SetReport& report, UnixSeconds now) {
   return "<dl class=\"figures\">" + keys_figure(published, report) + known_absent_figure(published) +
          figure("Keys as of", html_ago(published.as_of, now)) + generation_figure(published, report) +
          figure("Published", html_ago(published.published_at, now)) + expiry_figure(published, now) +
-         figure("Store asked", html_ago(published.last_confirmed, now), "and found equal") +
-         fpr_figure(published, report) +
+         confirmed_figure(published, report, now) + fpr_figure(published, report) +
          figure("Size", format_bytes(published.bytes), markup_text(published.kind)) +
          layer_figure(published.layer) + key_profile_figure(published) + "</dl>";
 }
@@ -145,6 +154,13 @@ std::string sentences(const SetView& set) {
   if (!set.report->trouble_reason.empty()) {
     text += fmt::format("<p class=\"why\"><b>Loader:</b> {}</p>", markup_text(set.report->trouble_reason));
   }
+  if (!set.report->cache_trouble.empty()) {
+    text += fmt::format(
+        "<p class=\"why\"><b>Cache:</b> {}: after a reboot without the store, this host would not have what "
+        "is "
+        "live</p>",
+        markup_text(set.report->cache_trouble));
+  }
   return text;
 }
 
@@ -152,10 +168,13 @@ std::string sentences(const SetView& set) {
 
 std::string state_badges(const SetView& set) {
   const Availability availability = set.status.availability;
-  const std::string_view trouble = trouble_word(set.report->trouble);
-  return fmt::format("<span class=\"badge {}\">{}</span>{}", to_string(verdict_of(availability)),
-                     state_word(availability),
-                     trouble.empty() ? "" : fmt::format(" <span class=\"badge trouble\">{}</span>", trouble));
+  std::string badges = fmt::format("<span class=\"badge {}\">{}</span>", to_string(verdict_of(availability)),
+                                   state_word(availability));
+  for (const Trouble trouble : kSetTroubles) {
+    if (trouble == Trouble::None || !set.report->troubles().has(trouble)) continue;
+    badges += fmt::format(" <span class=\"badge trouble\">{}</span>", trouble_word(trouble));
+  }
+  return badges;
 }
 
 std::string set_card(const SetView& set, const LoaderView& view) {

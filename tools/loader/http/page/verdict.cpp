@@ -14,8 +14,8 @@ Verdict verdict_of(Availability availability) noexcept {
 }
 
 Verdict verdict_of(const SetView& set) noexcept {
-  const Trouble trouble = set.report->trouble;
-  const bool has_trouble = trouble != Trouble::None && trouble != Trouble::NotAsked;
+  const Troubles troubles = set.report->troubles();
+  const bool has_trouble = !troubles.has(Trouble::None) && !troubles.has(Trouble::NotAsked);
   return std::max(verdict_of(set.status.availability), has_trouble ? Verdict::Notice : Verdict::Good);
 }
 
@@ -61,12 +61,15 @@ std::string_view trouble_word(Trouble trouble) noexcept {
       return "cannot log in";
     case Trouble::Refused:
       return "refused";
+    case Trouble::NotCached:
+      return "not in the cache";
     case Trouble::AddsInMemory:
       return "adds only in memory";
     case Trouble::CannotPublish:
       return "cannot publish";
+    default:
+      return to_string(trouble);
   }
-  return "";
 }
 
 std::string answer_sentence(const SetView& set) {

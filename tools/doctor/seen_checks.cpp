@@ -1,0 +1,50 @@
+// The seen sets of a directory: whether a worker could add keys, and what the loader says of them.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "tools/doctor/doctor.hpp"
+#include "tools/program/units.hpp"
+#include "tools/status/seen_status.hpp"
+
+namespace keysieve {
+namespace {
+
+std::string fact_of(const SeenStatus& set) {
+  if (!set.live) return set.reason;
+  return fmt::format(
+      "ready: {} of {} in the newest of {}", format_count(static_cast<std::uint64_t>(set.live->keys)),
+      format_count_of(set.live->capacity, "key"), format_count_of(set.live->windows, "window"));
+}
+
+void check_seen_set(const SeenStatus& set, Findings& findings) {
+  const std::string subject = "seen set " + set.name;
+  if (set.troubles.empty()) return findings.ok(subject, fact_of(set));
+  for (const std::string_view code : set.troubles) {
+    findings.add(set.live ? Severity::Warning : Severity::Error, subject, code, fact_of(set));
+  }
+}
+
+}  // namespace
+
+void check_seen_sets(const std::string& directory, const LoaderConfig* config, Findings& findings) {
+  std::vector<std::string> names;
+  try {
+    names = seen_sets_in(directory);
+  } catch (const Error& error) {
+    return findings.fail("seen sets", error);
+  }
+  for (const std::string& name : names) {
+    check_seen_set(seen_status(directory, name, unix_now()), findings);
+    if (config != nullptr && std::ranges::find(config->seen, name, &SeenConfig::name) == config->seen.end())
+      findings.warn("seen set " + name, FactCode::NotConfigured, "is here, but not configured");
+  }
+  if (config == nullptr) return;
+  for (const SeenConfig& seen : config->seen) {
+    if (std::ranges::find(names, seen.name) == names.end())
+      findings.add(Severity::Error, "seen set " + seen.name, to_string(Trouble::SeenMissing),
+                   "configured, but not in " + seen_directory(directory));
+  }
+}
+
+}  // namespace keysieve
