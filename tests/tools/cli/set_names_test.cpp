@@ -34,7 +34,8 @@ TEST_F(SetNames, OfSeenSetsAreSaidToBeThat) {
   EXPECT_THAT(refusal(2, {"query", "clicks", "a"}), HasSubstr(reason));
   push(tags_);
   EXPECT_THAT(refusal(66, {"bypass", "clicks", "--store", store()}), HasSubstr("; clicks is a seen set ("));
-  EXPECT_THAT(json({"status", "clicks"}).at("seen_sets"), ::testing::SizeIs(1));
+  EXPECT_THAT(Json::parse(keysieve({"status", "--json", "clicks"}).output).at("seen_sets"),
+              ::testing::SizeIs(1));
 }
 
 class SetNamesInStore : public KeysieveWithStore {
