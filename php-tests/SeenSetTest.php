@@ -172,7 +172,7 @@ final class SeenSetTest extends TestCase
         self::assertEqualsWithDelta(800, $later->estimatedKeyCount, 25, 'of the newest window');
         self::assertGreaterThan(3 * $bytes, $later->sizeBytes);
         $status = Program::keysieve('status', '--directory', SharedMemory::directory(), 'described');
-        self::assertMatchesRegularExpression('/^described +ready +≈ [78]\d\d +3,000 /m', $status);
+        self::assertMatchesRegularExpression('/^described +ready +none +≈ [78]\d\d +3,000 /m', $status);
         self::assertEqualsWithDelta(2.5e-4, $later->targetFalsePositiveRate, 1e-9);
         self::assertGreaterThan(0.0, $later->estimatedFalsePositiveRate);
         self::assertLessThan(2.5e-4, $later->estimatedFalsePositiveRate);
