@@ -54,6 +54,22 @@ final class PlanSvgTest extends TestCase
         }
     }
 
+    public function testBeginsWithTheRecommendedKind(): void
+    {
+        $plans = [
+            'split_block_bloom' => [],
+            'cuckoo' => ['--deletes', '--fpr', '0.1%'],
+            'ribbon' => ['--static', '--fpr', '0.0001%'],
+        ];
+        foreach ($plans as $kind => $options) {
+            $path = tempnam(sys_get_temp_dir(), 'keysieve-plan');
+            Program::keysieve('plan', '--keys', '80000', '--svg', $path, ...$options);
+            $picture = (string) file_get_contents($path);
+            self::assertStringContainsString("Dot: recommended: $kind.", $picture);
+            self::assertLessThan(strpos($picture, 'FPR of bloom'), strpos($picture, 'Dot: recommended'));
+        }
+    }
+
     /**
      * A text, and about the room it takes: a browser's letters may be a little narrower or wider.
      *

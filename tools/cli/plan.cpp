@@ -247,7 +247,9 @@ void plan(const PlanOptions& options) {
   if (options.request.keys == 0) throw Error(ErrorKind::Usage, "--keys: 0 is too few: at least 1");
   const Plan plan = made_plan(options);
   if (!options.svg_path.empty()) {
-    write_durable_file(options.svg_path, as_bytes(plan_svg(options.request, is_usual)));
+    const PlannedKind& choice = plan.kinds.front();
+    const RecommendedKind recommended{choice.kind().name, choice.theoretical_fpr, choice.bits_per_key};
+    write_durable_file(options.svg_path, as_bytes(plan_svg(options.request, recommended, is_usual)));
   }
   options.json ? print_as_json(plan, options.request) : print_as_text(plan, options.request);
 }
@@ -287,8 +289,8 @@ void add_plan(CLI::App& program, Outcome& /*outcome*/) {
   verb->add_flag("--all", options->all, "Show every kind, including those for comparison");
   verb->add_option(
           "--svg", options->svg_path,
-          "Draw a picture for a browser: FPR over keys per shard and k, and bits per key of every kind "
-          "over FPR")
+          "Draw a picture for a browser: bits per key of every kind over FPR, with the recommended one, and "
+          "FPR of bloom over keys per shard and k")
       ->type_name("FILE.svg")
       ->excludes(verb->get_option("--known-absent"));
   add_json(verb, options->json);

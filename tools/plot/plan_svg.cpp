@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kPlanWidth = 960;
 constexpr double kPlanHeight = 1080;
-constexpr Box kUpper{80, 70, 930, 470};
-constexpr Box kLower{80, 600, 740, 1010};  // names of kinds to the right
+constexpr Box kUpper{80, 70, 740, 480};  // names of kinds to the right
+constexpr Box kLower{80, 610, 930, 1010};
 
 // The plot shows loads whose FPR at the best k is in a range about the target.
 constexpr double kLowestToTarget = 1.0 / 40.0;
@@ -182,7 +182,7 @@ std::vector<CurveName> names_of(const Frame& frame, const std::vector<Series>& a
 // Bits per key against FPR for every kind, with the bound that no filter can pass: what a lower FPR costs.
 // The names of the kinds are to the right of the box.
 void draw_bits_per_key(Svg& svg, const Box& box, const SizingRequest& request,
-                       bool (*is_usual)(const FilterKind& kind)) {
+                       const RecommendedKind& recommended, bool (*is_usual)(const FilterKind& kind)) {
   const double target_fpr = request.target_fpr;
   const double first_fpr = std::max(0.2, target_fpr);
   const double last_fpr = std::clamp(target_fpr / 10, kMinFpr, 1e-4);
@@ -194,26 +194,30 @@ void draw_bits_per_key(Svg& svg, const Box& box, const SizingRequest& request,
   const double highest = std::ceil(std::min(most_bits, -2.2 * std::log2(last_fpr)));
   Frame frame(svg, box, {Scale::Log, first_fpr, last_fpr, box.left, box.right},
               {Scale::Linear, 0.0, highest, box.bottom, box.top});
+  const Point mark{std::clamp(recommended.fpr, last_fpr, first_fpr), recommended.bits_per_key};
+  const bool is_visible = mark.y <= highest;
   const std::string title =
       fmt::format("Bits per key against FPR, in shards of {}", format_bytes(request.shard_bytes));
   frame.draw(title,
-             fmt::format("Dashed: kinds for comparison. Bound: log2(1/FPR), below which no filter can go. "
-                         "Dotted: the target, {}.",
+             fmt::format("{}: {}. Dashed: for comparison. Bound: log2(1/FPR). Dotted: the target, {}.",
+                         is_visible ? "Dot: recommended" : "Recommended, above", recommended.name,
                          share_tick(target_fpr)),
              {"FPR (logarithmic)", share_tick}, {"bits per key", count_tick});
   frame.curve({{target_fpr, 0.0}, {target_fpr, highest}}, "guide");
   for (const Series& series : all) frame.curve(series.points, series.style);
   draw_names(frame, names_of(frame, all, last_fpr));
+  if (is_visible) svg.dot(frame.at(mark), 6, "mark");
 }
 
 }  // namespace
 
-std::string plan_svg(const SizingRequest& request, bool (*is_usual)(const FilterKind& kind)) {
+std::string plan_svg(const SizingRequest& request, const RecommendedKind& recommended,
+                     bool (*is_usual)(const FilterKind& kind)) {
   const Geometry contoured = size_filter(filter_kind_named("bloom"), request);
   Svg svg(kPlanWidth, kPlanHeight, fmt::format("keysieve plan: {} keys", format_count(request.keys)));
-  draw_contours(svg, kUpper, contoured, static_cast<double>(request.keys) * request.growth,
+  draw_bits_per_key(svg, kUpper, request, recommended, is_usual);
+  draw_contours(svg, kLower, contoured, static_cast<double>(request.keys) * request.growth,
                 request.target_fpr);
-  draw_bits_per_key(svg, kLower, request, is_usual);
   return svg.finish();
 }
 

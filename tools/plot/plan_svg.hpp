@@ -2,13 +2,21 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/filters/sizing.hpp"
 
 namespace keysieve {
 
-// FPR contours of `bloom`, the kind in which k is free, and bits per key of every kind, dashed where
-// `is_usual` is false. Throws Usage for a value out of range.
-std::string plan_svg(const SizingRequest& request, bool (*is_usual)(const FilterKind& kind));
+struct RecommendedKind {
+  std::string_view name;
+  double fpr;
+  double bits_per_key;
+};
+
+// Bits per key of every kind, dashed where `is_usual` is false, with a dot for the recommended one; below
+// them, FPR contours of `bloom`, the kind in which k is free. Throws Usage for a value out of range.
+std::string plan_svg(const SizingRequest& request, const RecommendedKind& recommended,
+                     bool (*is_usual)(const FilterKind& kind));
 
 }  // namespace keysieve
