@@ -31,7 +31,7 @@ std::vector<std::string> sets_below(const std::string& folder) {
   for (std::filesystem::directory_iterator at(folder, failure), end; !failure && at != end;
        at.increment(failure)) {
     const std::string name = at->path().filename().string();
-    if (is_set_name(name) && is_folder(folder + "/" + name)) names.push_back(name);
+    if (is_set_name(name) && is_folder(at->path().string())) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -39,7 +39,7 @@ std::vector<std::string> sets_below(const std::string& folder) {
 
 bool can_be_listed(const std::string& folder) {
   std::error_code failure;
-  std::filesystem::directory_iterator(folder, failure);
+  const std::filesystem::directory_iterator first(folder, failure);
   return !failure;
 }
 

@@ -77,7 +77,7 @@ void add(AddOptions& options) {
   // Does not create a store: keys that are added to a mistyped path would never be seen.
   const auto store = open_given_store(url, StoreUse::Append);
   // No loader would ever see what is added under a mistyped name: lookups would answer absent.
-  if (!options.allow_unknown_set) check_known(*store, options.directory, options.set_name);
+  if (!options.allow_unknown_set) check_not_mistyped(*store, options.directory, options.set_name);
   AddsWriter writer(*store, options.set_name);
   append_all(all_keys(options), writer);
   if (is_known_missing(*store, options.set_name)) {

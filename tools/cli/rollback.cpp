@@ -87,8 +87,8 @@ bool is_wanted(const RollbackOptions& options, const Store& store, const Rollbac
       fmt::format("set \"{}\" of {}\n  from  {}\n  to    {}\n  loses {} of the keys\nRoll back?",
                   options.set_name, store.name(), summary(plan.current), summary(plan.target),
                   format_share(loss_of(plan))),
-      fmt::format("{}: set \"{}\" would go from {} back to {}, and lose {} of the keys", store.name(),
-                  options.set_name, summary(plan.current), summary(plan.target),
+      fmt::format("{}: set \"{}\" would go from {} back to {}, and lose at least {} of the keys",
+                  store.name(), options.set_name, summary(plan.current), summary(plan.target),
                   format_share(loss_of(plan))));
 }
 
@@ -104,7 +104,7 @@ void report(const RollbackOptions& options, const Store& store, const RollbackPl
   report.add("store", store.name(), "store", store.name());
   report.add("was", summary(plan.current), "replaces", plan.current.generation);
   report.add("is", summary(plan.target), "restores", record.restores);
-  report.add("lost", format_share(loss_of(plan)) + " of the keys", "lost_share", loss_of(plan));
+  report.add("lost", "at least " + format_share(loss_of(plan)) + " of the keys", "lost_share", loss_of(plan));
   report.add("now called", fmt::format("generation {}", record.generation), "generation", record.generation);
   report.add_member("as_of", record.as_of);
   report.add_member("replaced_as_of", plan.current.as_of);
@@ -141,7 +141,7 @@ void add_rollback(CLI::App& program, Outcome& outcome) {
       "  keysieve rollback tags lmdb:/var/lib/keysieve\n"
       "  keysieve rollback tags --to 41 --yes redis://cache:6379/2\n"
       "Every loader that follows the store takes it at once, even with fewer keys. Keys that were\n"
-      "added since it was built stay. A generation with 20 % fewer keys than the current one is passed\n"
+      "added since it was built stay. A generation with 20 % fewer keys than another kept one is passed\n"
       "over: loaders have probably refused it. --list marks it, and --to takes it. rollback asks "
       "first on a terminal; exit status 1 if you decline.");
   add_argument_and_url(verb, "SET", options->set_name, "Name of the set", options->store_url);

@@ -4,12 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/nearest_name.hpp"
 #include "core/base/set_name.hpp"
 #include "core/seen/seen_page.hpp"
-#include "core/base/nearest_name.hpp"
 #include "tools/status/directory_status.hpp"
 #include "tools/transfer/stored_sets.hpp"
 #include "tools/transfer/transfer.hpp"
@@ -59,6 +60,24 @@ std::string hint_for(const std::string& set_name, const Names& names, bool is_se
   return nearest ? "; did you mean " + *nearest + "?" : "";
 }
 
+// Nothing if the store or this host has the set, or cannot be asked.
+std::optional<std::string> hint_if_unknown(Store& store, const std::string& directory,
+                                           const std::string& set_name) {
+  if (!is_known_missing(store, set_name) || !has_no_folder(directory, set_name)) return std::nullopt;
+  Names names = names_in_store(store);
+  for (std::string& name : names_in_directory(directory)) names.push_back(std::move(name));
+  const bool is_seen =
+      !has_no_folder(seen_directory(directory), set_name) || is_saved_seen_set(store, set_name);
+  return hint_for(set_name, names, is_seen);
+}
+
+[[noreturn]] void refuse_unknown(const Store& store, const std::string& directory,
+                                 const std::string& set_name, const std::string& hint) {
+  throw Error(ErrorKind::MissingInput,
+              fmt::format("neither {} nor {} has a set \"{}\"{} (--allow-unknown-set if that is intended)",
+                          store.name(), directory, set_name, hint));
+}
+
 }  // namespace
 
 void check_published(const std::string& directory, const std::string& set_name) {
@@ -66,7 +85,8 @@ void check_published(const std::string& directory, const std::string& set_name) 
 }
 
 void refuse_unpublished(const std::string& directory, const std::string& set_name) {
-  const Names names = sets_in(directory);  // throws where there is no directory either
+  Names names = sets_in(directory);  // throws where there is no directory either
+  for (std::string& name : names_in_directory(seen_directory(directory))) names.push_back(std::move(name));
   const bool is_seen = !has_no_folder(seen_directory(directory), set_name);
   throw Error(ErrorKind::MissingInput, fmt::format("directory {}: no set \"{}\" is published here{}",
                                                    directory, set_name, hint_for(set_name, names, is_seen)));
@@ -85,14 +105,14 @@ void add_allow_unknown_set(CLI::App* verb, bool& allow) {
 }
 
 void check_known(Store& store, const std::string& directory, const std::string& set_name) {
-  if (!is_known_missing(store, set_name) || !has_no_folder(directory, set_name)) return;
-  Names names = names_in_store(store);
-  for (std::string& name : names_in_directory(directory)) names.push_back(std::move(name));
-  const bool is_seen =
-      !has_no_folder(seen_directory(directory), set_name) || is_saved_seen_set(store, set_name);
-  throw Error(ErrorKind::MissingInput,
-              fmt::format("neither {} nor {} has a set \"{}\"{} (--allow-unknown-set if that is intended)",
-                          store.name(), directory, set_name, hint_for(set_name, names, is_seen)));
+  if (const auto hint = hint_if_unknown(store, directory, set_name)) {
+    refuse_unknown(store, directory, set_name, *hint);
+  }
+}
+
+void check_not_mistyped(Store& store, const std::string& directory, const std::string& set_name) {
+  const auto hint = hint_if_unknown(store, directory, set_name);
+  if (hint && !hint->empty()) refuse_unknown(store, directory, set_name, *hint);
 }
 
 bool is_known_missing(Store& store, const std::string& set_name) {

@@ -27,6 +27,9 @@ PointerRecord check_pushed(Store& store, const std::string& set_name);
 void add_allow_unknown_set(CLI::App* verb, bool& allow);
 // Throws MissingInput for a set that is neither in the store nor in the directory.
 void check_known(Store& store, const std::string& directory, const std::string& set_name);
+// Throws the same only if another name is near, or that of a seen set: what would be added is worth more than
+// a check, and an emptied store has no names.
+void check_not_mistyped(Store& store, const std::string& directory, const std::string& set_name);
 
 // Returns false if it cannot find out: a user may be allowed to write and not to read.
 bool is_known_missing(Store& store, const std::string& set_name);

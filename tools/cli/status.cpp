@@ -264,7 +264,7 @@ void check_damage(const std::vector<SetStatus>& sets) {
   if (!damaged.empty()) throw Error(ErrorKind::Data, damaged);
 }
 
-// Whether a set has a trouble.
+// Whether a set has a trouble, or there is none.
 bool status(const StatusOptions& options) {
   const UnixSeconds now = unix_now();
   std::vector<SetStatus> sets;
@@ -281,7 +281,9 @@ bool status(const StatusOptions& options) {
   std::vector<SeenStatus> seen;
   for (const std::string& name : wanted.seen) seen.push_back(seen_status(options.directory, name, now));
   const DirectoryStatus directory = directory_status(options.directory);
-  const bool has_trouble = !troubles_of(sets, seen).empty();
+  // After a reboot without a loader nothing is there, which is no good news.
+  const bool is_empty = sets.empty() && seen.empty();
+  const bool has_trouble = is_empty || !troubles_of(sets, seen).empty();
   if (!options.json) {
     print_text(directory, sets, seen, now, options.wide);
     if (readers) print_text(*readers, now, options.wide);

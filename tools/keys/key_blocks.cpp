@@ -17,11 +17,8 @@ namespace {
 // are hashed.
 constexpr std::size_t kReadBytes = std::size_t{256} * 1024;
 
-// Some thousand lines, more than enough to see what a list looks like.
-constexpr std::size_t kBeginningBytes = std::size_t{64} * 1024;
-
-// Enough for the message with which a program ends that fails half-way.
-constexpr std::size_t kEndingBytes = std::size_t{4} * 1024;
+// Some thousand lines, more than enough to see what a list looks like at either end.
+constexpr std::size_t kSampleBytes = std::size_t{64} * 1024;
 
 // Returns the lines before the first one that holds a NUL.
 std::string_view lines_without_nul(std::string_view lines) {
@@ -86,7 +83,7 @@ WrongEntry KeyBlocks::without_end() const {
 
 void KeyBlocks::keep_beginning(std::string_view entries) {
   if (has_beginning_ || format_.nul_separated) return;
-  const std::size_t room = kBeginningBytes - beginning_.size();
+  const std::size_t room = kSampleBytes - beginning_.size();
   has_beginning_ = entries.size() >= room;
   // Drops the last, partial line: a key cut short looks like another key.
   if (entries.size() > room) entries = entries.substr(0, entries.substr(0, room).rfind('\n') + 1);
@@ -95,8 +92,13 @@ void KeyBlocks::keep_beginning(std::string_view entries) {
 
 void KeyBlocks::keep_ending(std::string_view entries) {
   if (format_.nul_separated) return;
-  ending_ += entries.substr(entries.size() - std::min(entries.size(), kEndingBytes));
-  ending_.erase(0, ending_.size() - std::min(ending_.size(), kEndingBytes));
+  const std::string_view tail = entries.substr(entries.size() - std::min(entries.size(), kSampleBytes));
+  const bool is_cut = tail.size() < entries.size() || ending_.size() + tail.size() > kSampleBytes;
+  ending_ += tail;
+  if (!is_cut) return;
+  ending_.erase(0, ending_.size() - std::min(ending_.size(), kSampleBytes));
+  const std::size_t first_end = ending_.find('\n');
+  ending_.erase(0, first_end == std::string::npos ? first_end : first_end + 1);
 }
 
 void KeyBlocks::stop() {

@@ -46,7 +46,7 @@ class KeyBlocks {
   // The first whole lines, 64 KiB at most. Call it when all threads have ended. Empty if keys end with NUL:
   // such keys may look like anything.
   [[nodiscard]] std::string_view beginning() const noexcept { return beginning_; }
-  // The last bytes, 4 KiB at most, under the same conditions. The first line may be incomplete.
+  // The last whole lines, 64 KiB at most, under the same conditions.
   [[nodiscard]] std::string_view ending() const noexcept { return ending_; }
 
  private:

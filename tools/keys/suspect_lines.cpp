@@ -99,28 +99,37 @@ std::optional<Suspicion> quotes(Lines lines) {
   return grave("lines are in quotes, which become part of the keys", quoted);
 }
 
-bool needs_csv_quotes(std::string_view text) {
-  return text.find_first_of(",;\"") != std::string_view::npos;
-}
-
-// A field that is quoted because it has to be (RFC 4180): the quotes in it are doubled.
+// RFC 4180: the quotes in a quoted field are doubled.
 bool is_csv_field(std::string_view line) {
   if (!is_in(line, '"', '"')) return false;
   line = line.substr(1, line.size() - 2);
-  if (!needs_csv_quotes(line)) return false;
   for (std::size_t at = 0; (at = line.find('"', at)) != std::string_view::npos; at += 2) {
     if (line.substr(at, 2) != "\"\"") return false;
   }
   return true;
 }
 
-// A column of CSV, in which only those fields are quoted that need it.
+// A column of CSV in which only some fields are quoted: all those that hold a separator, a quote, or with
+// PHP's fputcsv a space.
 std::optional<Suspicion> csv_quotes(Lines lines) {
-  const auto need = lines_that(needs_csv_quotes, lines);
-  if (need.empty() || !std::ranges::all_of(need, is_csv_field) || quotes(lines)) return std::nullopt;
-  return Suspicion{
-      .sentence = "lines are quoted as in CSV, and the quotes become part of the keys: " + examples(need),
-      .is_grave = are_many(need.size(), lines)};
+  constexpr std::string_view kReasonsToQuote = ",;\t \"";
+  const auto quoted = lines_that(is_csv_field, lines);
+  if (quoted.empty() || quotes(lines)) return std::nullopt;
+  for (const char reason : kReasonsToQuote) {
+    const auto is_quoted_for_it = [reason](std::string_view line) {
+      return line.substr(1, line.size() - 2).find(reason) != std::string_view::npos;
+    };
+    const auto contradicts = [reason](std::string_view line) {
+      return !is_csv_field(line) &&
+             (line.find(reason) != std::string_view::npos || line.find('"') != std::string_view::npos);
+    };
+    const auto count = std::ranges::count_if(quoted, is_quoted_for_it);
+    if (count == 0 || std::ranges::any_of(lines, contradicts)) continue;
+    return Suspicion{
+        .sentence = "lines are quoted as in CSV, and the quotes become part of the keys: " + examples(quoted),
+        .is_grave = count >= 3 || are_many(static_cast<std::size_t>(count), lines)};
+  }
+  return std::nullopt;
 }
 
 std::size_t separators_outside_quotes(std::string_view line, char separator) {
@@ -140,13 +149,13 @@ std::optional<Suspicion> columns(Lines lines) {
   };
   constexpr std::array<Separator, 4> kSeparators{
       {{',', "comma"}, {';', "semicolon"}, {'\t', "tab"}, {'|', "bar"}}};
-  if (lines.size() < 2) return std::nullopt;
+  if (lines.size() < 3) return std::nullopt;  // two titles with a comma are no table
   for (const auto& [character, name] : kSeparators) {
     std::map<std::size_t, std::size_t> lines_with;  // by number of separators
     for (const std::string_view line : lines) ++lines_with[separators_outside_quotes(line, character)];
     const auto& [count, alike] =
         *std::ranges::max_element(lines_with, {}, [](const auto& entry) { return entry.second; });
-    if (count == 0 || alike < 2 || !are_most(alike, lines)) continue;
+    if (count == 0 || !are_most(alike, lines)) continue;
     return grave("lines have " + format_count(count + 1) +
                      " columns, and each line becomes one key (separator: " + std::string(name) + ")",
                  lines);
@@ -173,14 +182,15 @@ bool closes_json(std::string_view line) {
 }
 
 std::optional<Suspicion> json(Lines lines, Lines last) {
-  const bool is_document = opens_json(lines.front()) && (lines.size() == 1 || closes_json(last.back()));
+  const bool is_document =
+      opens_json(lines.front()) && (lines.size() == 1 || (!last.empty() && closes_json(last.back())));
   if (!is_document && !are_most(lines_that(is_json, lines).size(), lines)) return std::nullopt;
   return grave("lines are JSON, and each line becomes one key", lines);
 }
 
 std::optional<Suspicion> markup(Lines lines, Lines /*last*/) {
-  constexpr std::array<std::string_view, 6> kBeginnings{"<!doctype", "<html", "<head",
-                                                        "<body",     "<?xml", "<?php"};
+  constexpr std::array<std::string_view, 9> kBeginnings{"<!doctype", "<html", "<head", "<body", "<?xml",
+                                                        "<?php",     "<!--",  "<h1",   "<title"};
   const std::string_view first = without_spaces(lines.front());
   const auto begins = [first](std::string_view beginning) {
     return first.size() >= beginning.size() &&
@@ -190,11 +200,17 @@ std::optional<Suspicion> markup(Lines lines, Lines /*last*/) {
   return grave("this is a page of HTML or XML", lines);
 }
 
-// The lines that mysql, psql and others draw around a table or between its rows.
-bool is_drawn(std::string_view line) {
+// How the output of mysql, of sqlite3 -box and of redis-cli on a terminal begins.
+bool begins_table(std::string_view line) {
   if (line.starts_with("****") && line.find(". row *") != std::string_view::npos) return true;
-  return line.size() > 3 && line.find_first_not_of("+-|= ") == std::string_view::npos &&
-         line.find("--") != std::string_view::npos;
+  return (line.starts_with("+-") && line.ends_with("-+")) || line.starts_with("\u250C") ||
+         line.starts_with("1) \"");
+}
+
+// The line below a heading, as psql, sqlite3 -column and sqlcmd draw it.
+bool underlines(std::string_view line, std::string_view heading) {
+  return line.size() > 1 && line.size() == heading.size() && line.find('-') != std::string_view::npos &&
+         line.find_first_not_of("+-| ") == std::string_view::npos;
 }
 
 // "(3 rows)": psql.
@@ -205,8 +221,9 @@ bool is_row_count(std::string_view line) {
 }
 
 std::optional<Suspicion> table(Lines lines, Lines last) {
-  const Lines top = lines.first(std::min<std::size_t>(2, lines.size()));
-  if (std::ranges::none_of(top, is_drawn) && !is_row_count(last.back())) return std::nullopt;
+  const bool is_drawn =
+      begins_table(lines.front()) || (lines.size() > 1 && underlines(lines[1], lines.front()));
+  if (!is_drawn && (last.empty() || !is_row_count(last.back()))) return std::nullopt;
   return grave("this is a table that a database client drew (mysql -BN and psql -At print keys alone)",
                lines);
 }
@@ -229,22 +246,31 @@ bool is_php_error(std::string_view line) {
 }
 
 bool is_message(std::string_view line) {
-  constexpr std::array<std::string_view, 14> kBeginnings{"ERROR:  ",
-                                                         "FATAL:  ",
-                                                         "psql: ",
-                                                         "pg_dump: ",
-                                                         "mysql: ",
-                                                         "mysqldump: ",
-                                                         "mariadb: ",
-                                                         "curl: (",
-                                                         "(error) ",
-                                                         "Traceback (most recent call last):",
-                                                         "PHP Fatal error:  ",
-                                                         "PHP Parse error:  ",
-                                                         "PHP Warning:  ",
-                                                         "PHP Notice:  "};
+  constexpr std::array kBeginnings{std::string_view("ERROR:  "),
+                                   std::string_view("FATAL:  "),
+                                   std::string_view("psql: "),
+                                   std::string_view("pg_dump: "),
+                                   std::string_view("mysql: "),
+                                   std::string_view("mysqldump: "),
+                                   std::string_view("mariadb: "),
+                                   std::string_view("mariadb-dump: "),
+                                   std::string_view("SQLSTATE["),
+                                   std::string_view("Runtime error near line "),
+                                   std::string_view("Could not connect to Redis"),
+                                   std::string_view("NOAUTH "),
+                                   std::string_view("(error) "),
+                                   std::string_view("curl: ("),
+                                   std::string_view("sh: 1: "),
+                                   std::string_view("bash: line "),
+                                   std::string_view("Traceback (most recent call last):"),
+                                   std::string_view("PHP Fatal error:  "),
+                                   std::string_view("PHP Parse error:  "),
+                                   std::string_view("PHP Warning:  "),
+                                   std::string_view("PHP Notice:  "),
+                                   std::string_view("<!DOCTYPE html"),
+                                   std::string_view("<html")};
   line = without_spaces(line);
-  return is_mysql_error(line) || is_php_error(line) ||
+  return is_mysql_error(line) || is_php_error(line) || line.ends_with("</html>") ||
          std::ranges::any_of(kBeginnings, [line](std::string_view text) { return line.starts_with(text); });
 }
 
@@ -315,6 +341,13 @@ bool is_utf16(std::string_view text, const KeyFileFormat& format) {
   return text.size() > zero && text[zero] == '\0';
 }
 
+std::optional<Suspicion> odd_lines(const OddLine& odd, Lines lines) {
+  const auto some = lines_that(odd.is_odd, lines);
+  if (some.empty()) return std::nullopt;
+  return Suspicion{.sentence = std::string(odd.sentence) + ": " + examples(some),
+                   .is_grave = are_many(some.size(), lines)};
+}
+
 }  // namespace
 
 std::vector<Suspicion> suspicions_about(std::string_view beginning, std::string_view ending) {
@@ -322,18 +355,21 @@ std::vector<Suspicion> suspicions_about(std::string_view beginning, std::string_
   const std::vector<std::string_view> last = split_lines(ending);
   std::vector<Suspicion> found;
   if (const auto suspicion = messages(lines, last)) found.push_back(*suspicion);
-  if (lines.empty()) return found;
-  for (const auto& look_for : {markup, json, table}) {
-    if (const auto suspicion = look_for(lines, last)) found.push_back(*suspicion);
-  }
-  for (const auto& look_for : {quotes, csv_quotes, columns}) {
-    if (const auto suspicion = look_for(lines)) found.push_back(*suspicion);
+  if (!lines.empty()) {
+    for (const auto& look_for : {markup, json, table}) {
+      if (const auto suspicion = look_for(lines, last)) found.push_back(*suspicion);
+    }
+    for (const auto& look_for : {quotes, csv_quotes, columns}) {
+      if (const auto suspicion = look_for(lines)) found.push_back(*suspicion);
+    }
   }
   for (const OddLine& odd : kOddLines) {
-    const auto some = lines_that(odd.is_odd, lines);
-    if (some.empty()) continue;
-    found.push_back({.sentence = std::string(odd.sentence) + ": " + examples(some),
-                     .is_grave = are_many(some.size(), lines)});
+    // In a sorted list they may all be at the end.
+    std::optional<Suspicion> suspicion = odd_lines(odd, lines);
+    if (!suspicion || !suspicion->is_grave) {
+      if (auto at_end = odd_lines(odd, last)) suspicion = std::move(at_end);
+    }
+    if (suspicion) found.push_back(*suspicion);
   }
   return found;
 }

@@ -153,8 +153,7 @@ class Push {
   }
 
   // Keys that were added to the source since are in neither an older snapshot nor one of a moment that is
-  // still to come: adds up to that moment count as included. What is current tells nothing if it is itself of
-  // the future.
+  // still to come: adds up to that moment count as included.
   void check_as_of(const PointerRecord& pointer) const {
     const std::string set = "set \"" + set_name_ + "\": its keys are as of " + format_moment(record_.as_of);
     const std::string lift = "; --allow-as-of lifts this";
@@ -162,12 +161,14 @@ class Push {
       throw Error(ErrorKind::Data, set + ", which is in the future: now is " + format_moment(now_) +
                                        "; correct the clock and build it again" + lift);
     }
-    if (!pointer.current || record_.as_of >= pointer.current->as_of) return;
-    if (is_future(pointer.current->as_of, now_)) return;
-    throw Error(ErrorKind::Older, set + ", older than those of generation " +
-                                      std::to_string(pointer.current->generation) + ", which are as of " +
-                                      format_moment(pointer.current->as_of) +
-                                      ": keys added since would become absent" + lift);
+    for (const SnapshotRecord& kept : kept_generations(pointer)) {
+      if (is_future(kept.as_of, now_)) continue;  // tells nothing
+      if (record_.as_of >= kept.as_of) return;
+      throw Error(ErrorKind::Older, set + ", older than those of generation " +
+                                        std::to_string(kept.generation) + ", which are as of " +
+                                        format_moment(kept.as_of) + ": keys added since would become absent" +
+                                        lift);
+    }
   }
 
   // A key that was added after this snapshot's keys were read, and then trimmed, would be in neither of

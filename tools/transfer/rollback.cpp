@@ -1,5 +1,7 @@
 #include "tools/transfer/rollback.hpp"
 
+#include <algorithm>
+
 #include "core/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
@@ -62,7 +64,9 @@ std::optional<std::string> loss_of_counters(Store& store, const std::string& set
 }  // namespace
 
 std::optional<double> suspect_loss(const PointerRecord& pointer, const SnapshotRecord& kept) {
-  const double loss = share_lost(pointer.current->key_count, kept.key_count);
+  std::uint64_t most_keys = pointer.current->key_count;
+  for (const SnapshotRecord& older : pointer.previous) most_keys = std::max(most_keys, older.key_count);
+  const double loss = share_lost(most_keys, kept.key_count);
   return loss > kDefaultMaxShrink ? std::optional(loss) : std::nullopt;
 }
 

@@ -89,7 +89,7 @@ TEST_P(Add, RefusesASetThatWasNeverPushedUnlessThatIsAllowed) {
             "neither " + store_name(url_) + " nor " + shared_memory() +
                 " has a set \"tagz\"; did you mean tags? (--allow-unknown-set if that is intended)");
   EXPECT_THAT(added("tagz"), IsEmpty());
-  const ProgramResult result = keysieve({"add", "shop", "猫", "--allow-unknown-set", url_});
+  const ProgramResult result = keysieve({"add", "shop", "猫", url_});
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_EQ(result.errors, "keysieve: warning: " + store_name(url_) +
                                ": there is no set \"shop\" yet; what is added waits for its next push\n");

@@ -112,7 +112,7 @@ TEST_F(Build, RefusesListsThatCannotBeRight) {
 
 TEST_F(Build, RefusesLinesThatLookLikeAnythingButKeys) {
   for (const auto& [text, what] :
-       {std::pair{"id,name\n1,猫\n", "2 columns"}, std::pair{"\"猫\"\n\"犬\"\n", "in quotes"},
+       {std::pair{"id,name\n1,猫\n2,犬\n", "2 columns"}, std::pair{"\"猫\"\n\"犬\"\n", "in quotes"},
         std::pair{"猫 \n犬\n", "\"猫 \""}, std::pair{"[\"猫\",\"犬\"]\n", "JSON"},
         std::pair{"猫\nERROR 2013 (HY000): Lost connection\n", "a program failed"}}) {
     const std::string list = write("odd.txt", text);

@@ -200,7 +200,7 @@ TEST_F(CommandLine, NamesWhatIsUnknownMissingOrWrong) {
 }
 
 TEST_F(CommandLine, PrefersTheOptionToTheDirectoryInTheEnvironment) {
-  EXPECT_THAT(said({"status"}), HasSubstr(shared_memory() + ": no set is published here"));
+  EXPECT_THAT(keysieve({"status"}).output, HasSubstr(shared_memory() + ": no set is published here"));
   EXPECT_THAT(keysieve({"status", "--directory", directory_.path()}).output,
               HasSubstr("\n" + directory_.path() + ": 0 B in files"));
 }

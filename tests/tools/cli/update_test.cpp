@@ -128,7 +128,7 @@ TEST_P(Update, RefusesWhatCannotBeDone) {
       refusal(64, {"update", "tags", "--remove", write("gone.txt", "w1\n"), url_}),
       AllOf(HasSubstr("split_block_bloom"), HasSubstr("kinds that can: "), HasSubstr("build --like")));
   EXPECT_THAT(refusal(64, {"update", "tags", url_}), HasSubstr("give a list of keys to --add or --remove"));
-  EXPECT_THAT(refusal(65, {"update", "tags", "--add", write("new.csv", "1,cat\n2,dog\n"), url_}),
+  EXPECT_THAT(refusal(65, {"update", "tags", "--add", write("new.csv", "1,cat\n2,dog\n3,cow\n"), url_}),
               AllOf(HasSubstr("2 columns"), HasSubstr("--allow-suspect-keys")));
   EXPECT_THAT(pulled(), has({{"key_count", 5'000}}));
 }

@@ -63,7 +63,9 @@ TEST_F(PushTest, RefusesKeysOfTheFuture) {
   EXPECT_EQ(push(build_snapshot({.as_of = now + 60})).record.generation, 1U)
       << "the clocks of two hosts may differ by minutes";
   EXPECT_EQ(push(build_snapshot({.as_of = now + 432'000}), {.allow_as_of = true}).record.generation, 2U);
-  EXPECT_EQ(push(build_snapshot({.as_of = now})).record.generation, 3U)
+  EXPECT_THAT([&] { push(build_snapshot({.as_of = now - 1})); }, fails(ErrorKind::Older))
+      << "than what was current before";
+  EXPECT_EQ(push(build_snapshot({.as_of = now + 61})).record.generation, 3U)
       << "the builder's clock is right again";
 }
 

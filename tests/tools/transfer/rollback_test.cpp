@@ -60,6 +60,12 @@ TEST_F(Rollback, PassesOverAGenerationThatLostManyKeysUnlessItIsNamed) {
   EXPECT_EQ(roll_back().record.key_count, 1250U) << "and there and back";
 }
 
+TEST_F(Rollback, PassesOverAGenerationThatLostManyKeysAlsoIfTheCurrentOneHasAsFew) {
+  push_any(build_snapshot({.keys = 600}));
+  push(build_snapshot({.keys = 600}));
+  EXPECT_EQ(plan_rollback(*store_, "tags").target.generation, 3U);
+}
+
 TEST_F(Rollback, LeadsOutOfAGenerationThatLostManyKeysAndNotBackIntoIt) {
   push_any(build_snapshot({.keys = 600}));
   EXPECT_EQ(roll_back().record.restores, 3U);

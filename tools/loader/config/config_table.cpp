@@ -23,7 +23,7 @@ struct Home {
 // In TOML a setting below a heading belongs to that table, so one at the end of the file is easily in the
 // wrong one.
 const std::vector<Home>& homes() {
-  static const std::vector<Home> kHomes{
+  static const std::vector<Home> all{
       {"the whole file: put it above the first [table]",
        {"directory", "cache", "group", "poll_interval", "max_total_size", "log_level"}},
       {"[status]", {"listen", "group"}},
@@ -32,7 +32,7 @@ const std::vector<Home>& homes() {
       {"a [[seen]]",
        {"name", "keys", "window", "windows", "fpr", "on_unavailable", "group", "store", "persist_interval",
         "host", "hosts"}}};
-  return kHomes;
+  return all;
 }
 
 // "it is a setting of a [[set]]"; empty for a name that no table knows.

@@ -142,6 +142,7 @@ Outcome SetRefresher::replace(Publisher& publisher, const PointerRecord& pointer
   if (const auto error = error_of([&] { publish(publisher, *candidate); })) {
     return put_off(candidate->record, cannot_publish(*error), Again::AfterBackoff, now);
   }
+  source_.has_published();
   return {};
 }
 
@@ -334,6 +335,7 @@ Outcome SetRefresher::put_off(const SnapshotRecord& record, Outcome outcome, Aga
 
 Outcome SetRefresher::put_off_refused(const SnapshotRecord& record, const Error& error, Again again,
                                       SteadyTime now) {
+  source_.has_refused();
   recorder_.refused(record, error.kind(), error.what());
   return put_off(record, refused(record, error), again, now);
 }

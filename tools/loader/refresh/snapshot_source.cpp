@@ -78,7 +78,7 @@ void SnapshotSource::check(const Candidate& candidate, const std::optional<LiveP
   Guards guards = config_.guards;
   if (candidate.record.restores != 0) guards.max_shrink.reset();  // who rolls back wants the keys of then
   std::optional<std::uint64_t> keys_before = candidate.keys_before;
-  if (!keys_before && live) keys_before = live->key_count;
+  if (live && (!keys_before || has_refused_)) keys_before = live->key_count;
   check_guards(guards, view, keys_before);
 }
 

@@ -40,12 +40,16 @@ class SnapshotSource {
 
   // Checks guards, size, and that it is not older than the live publication. Shrink is measured against the
   // generation before, as push does, so that all hosts decide alike whichever generations one of them
-  // missed; against the live publication only when the store keeps no earlier generation. Throws Refused,
-  // Data, Incompatible.
+  // missed; against the live publication when the store keeps no earlier generation, or when this process has
+  // refused one since it published: what was refused must not become the measure. Throws Refused, Data,
+  // Incompatible.
   void check(const Candidate& candidate, const std::optional<LivePublication>& live) const;
   // Throws Older unless the pointer's current snapshot is as new as all that this host has seen, or has come
   // after the live one. Needs no pull.
   void check_follows(const PointerRecord& pointer, const std::optional<LivePublication>& live) const;
+
+  void has_refused() noexcept { has_refused_ = true; }
+  void has_published() noexcept { has_refused_ = false; }
 
   // Remembers the newest moment in the store's records. Survives a restart, unless the cache cannot be
   // written.
@@ -79,6 +83,7 @@ class SnapshotSource {
   SetLog& log_;
   UnixSeconds newest_as_of_ = 0;
   UnixSeconds saved_as_of_ = 0;  // of these, what a restart finds
+  bool has_refused_ = false;     // since the last publish
   bool is_saved_ = false;        // false also as long as nothing is known of the cache
   Backoff save_backoff_;
   std::string save_failure_;    // of the snapshot; empty: none

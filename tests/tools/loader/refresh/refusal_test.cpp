@@ -109,6 +109,21 @@ TEST_F(SetRefresherTest, TakesWhatShrankByLittleEachTimeThoughItMissedATime) {
   EXPECT_EQ(site_.live_generation("tags"), 3U);
 }
 
+// The next night's list is as short as the one before, which was pushed with --allow-shrink.
+TEST_F(SetRefresherTest, DoesNotMeasureByWhatItHasRefused) {
+  go_live();
+  site_.push("tags", first_keys(500));
+  EXPECT_EQ(trouble(), Trouble::Refused);
+  site_.push("tags", first_keys(500));
+  const Outcome& outcome = refresh();
+  EXPECT_THAT(outcome, IsRefused());
+  EXPECT_NE(outcome.reason.find("shrank from 1,000 to 500"), std::string::npos) << outcome.reason;
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
+  site_.push("tags", first_keys(900));
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live_generation("tags"), 4U);
+}
+
 TEST_F(SetRefresherTest, TakesThePushAfterARollbackThatItMissed) {
   site_.push("tags", first_keys(5000));
   site_.push("tags", first_keys(10000));
