@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/nearest_name.hpp"
 #include "core/base/set_name.hpp"
 #include "core/seen/seen_page.hpp"
-#include "core/base/nearest_name.hpp"
 #include "tools/status/directory_status.hpp"
 #include "tools/transfer/stored_sets.hpp"
 #include "tools/transfer/transfer.hpp"
