@@ -13,7 +13,9 @@ namespace keysieve {
 inline std::string with_hint(std::string_view reason, bool was_never_found, const std::string& set_name,
                              SetType type) {
   const std::string hint =
-      was_never_found && !reason.empty() ? about_unknown_name(std::string(view_of(KEYSIEVE_G(directory))), set_name, type) : "";
+      was_never_found && !reason.empty()
+          ? about_unknown_name(std::string(view_of(KEYSIEVE_G(directory))), set_name, type)
+          : "";
   return std::string(reason) + (hint.empty() ? "" : "; " + hint);
 }
 

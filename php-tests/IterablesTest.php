@@ -49,6 +49,17 @@ final class IterablesTest extends TestCase
         return [new Set('iterated'), new ListedKeys(['apple', 'pear', '7'])];
     }
 
+    public function testAKeyMayBeListedAsAnInteger(): void
+    {
+        SharedMemory::put('numbered', ['42', '007', '-1']);
+        foreach ([new Set('numbered'), new ListedKeys([42, '007', -1])] as $set) {
+            $keys = [42, '42', new Key('42'), '007', '-1', 7, '042', '', 43];
+            self::assertSame([42, '42', $keys[2], '007', '-1'], $set->candidates($keys));
+            self::assertTrue($set->mayContain(42));
+            self::assertFalse($set->mayContain(7));
+        }
+    }
+
     /** @dataProvider iterables */
     public function testArrayKeysAndOrderAreThoseOfTheIterator(\Closure $of): void
     {

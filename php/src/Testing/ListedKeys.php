@@ -14,14 +14,18 @@ use KeySieve\Reader\Keys;
  */
 final class ListedKeys implements Membership
 {
-    /** @param string[] $keys */
-    public function __construct(private readonly array $keys)
+    /** @var array<true> by key */
+    private readonly array $listed;
+
+    /** @param array<string|int> $keys */
+    public function __construct(array $keys)
     {
+        $this->listed = array_fill_keys($keys, true);
     }
 
     public function mayContain(string|int|Key $key): bool
     {
-        return in_array($key instanceof Key ? $key->bytes : (string) $key, $this->keys, true);
+        return isset($this->listed[$key instanceof Key ? $key->bytes : (string) $key]);
     }
 
     public function mayContainMany(iterable $keys): array

@@ -156,9 +156,8 @@ std::string sentences(const SetView& set) {
   }
   if (!set.report->cache_trouble.empty()) {
     text += fmt::format(
-        "<p class=\"why\"><b>Cache:</b> {}: after a reboot without the store, this host would not have what "
-        "is "
-        "live</p>",
+        "<p class=\"why\"><b>Cache:</b> {}: after a reboot without the store, this host would not have "
+        "what is live</p>",
         markup_text(set.report->cache_trouble));
   }
   return text;
