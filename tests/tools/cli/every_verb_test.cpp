@@ -144,7 +144,7 @@ TEST_F(EveryVerb, NamesASetThatIsNotThere) {
                           {"update shop --add " + keys_ + " " + store(), missing},
                           {"rollback shop " + store(), missing},
                           {"rollback shop --list " + store(), missing},
-                          {"add shop a " + store(), "has a set \"shop\""},
+                          {"add tagz a " + store(), "has a set \"tagz\"; did you mean tags?"},
                           {"bypass shop --store " + store(), "has a set \"shop\""},
                           {"bypass shop", "no set \"shop\" is published here"},
                           {"status shop", "no set \"shop\" is published here"},

@@ -51,9 +51,11 @@ class Status : public KeysieveProgram {
 };
 
 TEST_F(Status, SaysThatADirectoryIsEmpty) {
-  EXPECT_THAT(said({"status"}), AllOf(HasSubstr(shared_memory() + ": no set is published here\n"),
-                                      HasSubstr(shared_memory() + ": 0 B in files")));
-  EXPECT_THAT(json({"status"}),
+  const ProgramResult text = keysieve({"status"});
+  EXPECT_EQ(text.exit_status, 1);
+  EXPECT_THAT(text.output, AllOf(HasSubstr(shared_memory() + ": no set is published here\n"),
+                                 HasSubstr(shared_memory() + ": 0 B in files")));
+  EXPECT_THAT(Json::parse(keysieve({"status", "--json"}).output),
               has({{"directory", shared_memory()}, {"visible_bytes", 0}, {"sets", Json::array()}}));
 }
 
@@ -237,8 +239,8 @@ TEST_F(Status, SaysThatASetIsDamaged) {
 }
 
 TEST_F(Status, ShowsWhichProcessesHaveWhatAttachedOrPinned) {
-  EXPECT_FALSE(json({"status"}).contains("readers"));
-  EXPECT_THAT(said({"status", "--readers"}), HasSubstr("no process has a set attached\n"));
+  EXPECT_FALSE(Json::parse(keysieve({"status", "--json"}).output).contains("readers"));
+  EXPECT_THAT(keysieve({"status", "--readers"}).output, HasSubstr("no process has a set attached\n"));
   publish_set("tags");
   publish_set("shop");
   const IdleReader idle(SetReader({.directory = shared_memory()}, "tags"));
