@@ -188,7 +188,11 @@ bool Loader::refresh_woken() {
   return any;
 }
 
-void Loader::leave_seen_sets(const LoaderConfig& next) {
+void Loader::leave_sets(const LoaderConfig& next) {
+  for (const SetRefresher& refresher : refreshers_) {
+    if (std::ranges::find(next.sets, refresher.set_name(), &SetConfig::name) == next.sets.end())
+      refresher.leave();
+  }
   for (SeenKeeper& keeper : keepers_) {
     if (std::ranges::find(next.seen, keeper.report().name, &SeenConfig::name) == next.seen.end())
       keeper.leave(unix_now());

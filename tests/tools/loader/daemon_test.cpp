@@ -8,6 +8,7 @@
 #include "tests/support/redis_sentinels.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
 #include "tools/loader/refresh/snapshot_cache.hpp"
+#include "tools/status/set_status.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -86,6 +87,32 @@ TEST_F(Keysieved, AddsAndDropsSetsOnSighup) {
   keysieved_->send(SIGHUP);
   EXPECT_TRUE(says("tags: is not configured any more; its last publication is left as it is")) << log();
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
+  // Later too, because no loader has promised to look again.
+  const auto troubles = [this] {
+    SetReader reader = status_reader(site_.directory(), "tags");
+    reader.follow();
+    return set_status(reader, unix_now() + 86'400, HugePages::Skip).troubles;
+  };
+  EXPECT_TRUE(eventually([&] { return troubles() == std::vector<std::string_view>{"not_configured"}; }))
+      << log();
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  site_.configure(tags_set + kShopSet);
+  keysieved_->send(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return troubles() == std::vector<std::string_view>{"loader_silent"}; }))
+      << "a day later, if it stops now";
+}
+
+TEST_F(Keysieved, LeavesNothingOfASetThatWasNeverPublished) {
+  site_.push("tags", kKeys);
+  site_.configure("[[set]]\nname = \"tagz\"\nstore = \"main\"\n");
+  start();
+  const std::string folder = site_.directory() + "/tagz";
+  ASSERT_TRUE(says("tagz: store dir:")) << log();
+  ASSERT_TRUE(std::filesystem::exists(folder));
+  site_.configure(tags_set);
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
 TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <filesystem>
 
 #include "core/base/error.hpp"
 #include "core/shm/bypass.hpp"
@@ -195,6 +196,15 @@ std::optional<std::string> SetRefresher::unsaved_adds() {
   const std::optional<std::string> failure = adds_.save_now();
   if (!failure) return std::nullopt;
   return fmt::format("{}: {}", config_.name, adds_in_memory(adds_.mirror().unsaved(), *failure).reason);
+}
+
+void SetRefresher::leave() const {
+  try {
+    if (std::filesystem::exists(publishing_.directory + "/" + config_.name))
+      Publisher(publishing_, config_.name).leave();
+  } catch (const std::exception& error) {
+    spdlog::warn("{}: cannot be marked as not configured: {}", config_.name, error.what());
+  }
 }
 
 void SetRefresher::begin_look(Publisher& publisher, SteadyTime now) {
