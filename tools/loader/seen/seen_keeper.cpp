@@ -71,10 +71,12 @@ void SeenKeeper::close() {
 }
 
 void SeenKeeper::leave(UnixSeconds now) noexcept {
-  if (!is_open_) return;
-  Troubles left;
-  left.add(Trouble::NotConfigured);
-  writer_->looked(now, 0, left);
+  if (is_open_) return writer_->leave(now);
+  try {
+    if (writer_ && writer_->is_empty()) writer_->remove();
+  } catch (const std::exception& error) {
+    spdlog::warn("{}: its folder cannot be removed: {}", config_.name, error.what());
+  }
 }
 
 void SeenKeeper::try_again_now() {
