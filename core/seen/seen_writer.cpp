@@ -126,15 +126,6 @@ void SeenWriter::remove() {
   if (::rmdir(folder_.path().c_str()) != 0) throw_write_error(folder_.path(), errno);
 }
 
-UnixSeconds SeenWriter::over_at() const noexcept {
-  UnixSeconds over = 0;
-  for (std::uint32_t number = state().first; number != state().end; ++number) {
-    const SeenWindow& window = entry(number).plan.window;
-    over = std::max(over, window.ends + window.kept_for);
-  }
-  return over;
-}
-
 bool SeenWriter::is_removed() const {
   return !folder_.status_of(kSeenPageName);
 }

@@ -39,9 +39,6 @@ class SeenWriter {
 
   // The functions below need a page.
 
-  // When the last key that its windows should keep may be forgotten.
-  [[nodiscard]] UnixSeconds over_at() const noexcept;
-
   // True if the page or its folder was removed. Throws MissingInput, Permission if it cannot find out.
   [[nodiscard]] bool is_removed() const;
 

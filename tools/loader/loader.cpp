@@ -64,7 +64,7 @@ void Loader::round() {
 
 void Loader::look_at_seen_sets() {
   if (const SteadyTime now = std::chrono::steady_clock::now(); now >= left_seen_sets_due_at_) {
-    left_seen_sets_.remove_over(unix_now());
+    left_seen_sets_.look(unix_now());
     left_seen_sets_due_at_ = now + SeenKeeper::kPause;
   }
   if (std::chrono::steady_clock::now() < seen_sets_due_at_) return;
