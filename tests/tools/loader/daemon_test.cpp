@@ -59,6 +59,21 @@ TEST_F(Keysieved, SaysWhenTheStoreIsBack) {
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
 }
 
+TEST_F(Keysieved, DoesNotCallItWellWhileTheCacheCannotBeUsed) {
+  follow_tags();
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));  // not trusted
+  site_.push("tags", kMoreKeys);
+  ASSERT_TRUE(says("tags: the cache cannot be used: ")) << log();
+  std::filesystem::rename(site_.root() / "store", site_.root() / "away");
+  ASSERT_TRUE(says("; generation 2 stays live [")) << log();
+  std::filesystem::rename(site_.root() / "away", site_.root() / "store");
+  EXPECT_TRUE(says("tags: generation 2 is current again, but the cache cannot be used [not_cached]"))
+      << log();
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
+  EXPECT_TRUE(says("tags: what is live is in the cache again")) << log();
+  EXPECT_EQ(keysieved_->lines_with("all is well"), 0) << log();
+}
+
 TEST_F(Keysieved, RefreshesAtOnceOnSigusr1) {
   site_.push("tags", kKeys);
   site_.write("conf.d/slow.toml", tags_set);

@@ -172,7 +172,7 @@ const Outcome& SetRefresher::refresh(SteadyTime now) {
   }
   if (!outcome_.is_good()) store_.distrust_copies();
   outcome_.live = live_;
-  log_.say(outcome_);
+  log_.say(outcome_, source_.cache_trouble().empty());
   recorder_.looked(outcome_, adds_.mirror().count_after({}), source_.cache_trouble());
   if (publisher) publisher->note(recorder_.report().troubles());
   return outcome_;

@@ -17,8 +17,8 @@ class LeftSeenSets {
  public:
   explicit LeftSeenSets(const LoaderConfig& config);
 
-  // Of the sets that are not configured here and that no loader holds: marks those that were left, and
-  // removes those that are marked and over, or have no page. Others stay, whatever goes wrong.
+  // Looks at the sets that are not configured here and that no loader holds. Marks those that were left.
+  // Removes those that are marked and over, and folders without a page. Others stay, whatever goes wrong.
   void look(UnixSeconds now) const;
 
  private:
