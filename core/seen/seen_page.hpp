@@ -7,6 +7,7 @@
 // the oldest: `state` says in one atomic which there are.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -94,6 +95,17 @@ struct SeenPage {
 
   [[nodiscard]] const SeenEntry& entry(std::uint32_t number) const noexcept {
     return entries[number % kSeenEntries];
+  }
+  // When the last key that its windows should keep may be forgotten, if no loader looks any more. Until the
+  // last look keys were added to the newest, though it may have been over by plan.
+  [[nodiscard]] UnixSeconds over_at() const noexcept {
+    const SeenState live = SeenState::of(state.load());
+    UnixSeconds over = 0;
+    for (std::uint32_t i = 0; live.is_possible() && i < live.size(); ++i) {
+      const SeenWindow& window = entry(live.first + i).plan.window;
+      over = std::max(over, std::max(window.ends, looked_at.load()) + window.kept_for);
+    }
+    return over;
   }
   // For workers: the loader may be writing the next one there. Acquire, so that what they load from `state`
   // afterwards tells whether it was.

@@ -41,6 +41,18 @@ SeenWriter::SeenWriter(const std::string& directory, std::string_view set_name, 
   if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     throw Error(ErrorKind::Locked, folder_.path_of(kLockName) + ": locked: another loader is at work on it");
   }
+  // Or that one has removed the set meanwhile.
+  const auto named = folder_.status_of(kLockName);
+  if (!named || identity_of(*named) != identity_of(stat_of(lock_, folder_.path_of(kLockName))))
+    throw Error(ErrorKind::Locked,
+                folder_.path_of(kLockName) + ": was removed or replaced while it was taken");
+}
+
+bool SeenWriter::is_empty() const {
+  if (is_removed()) return true;
+  if (!file_) return false;
+  file_->check(folder_.path_of(kSeenPageName));
+  return state().is_empty();
 }
 
 bool SeenWriter::adopt() {
@@ -110,17 +122,8 @@ void SeenWriter::clear() noexcept {
 
 void SeenWriter::remove() {
   clear();
-  for (const char* name : {kSeenPageName, kLockName}) folder_.remove_file(name);
+  for (const char* name : {kSeenPageName, kNewPageName, kLockName}) folder_.remove_file(name);
   if (::rmdir(folder_.path().c_str()) != 0) throw_write_error(folder_.path(), errno);
-}
-
-UnixSeconds SeenWriter::over_at() const noexcept {
-  UnixSeconds over = 0;
-  for (std::uint32_t number = state().first; number != state().end; ++number) {
-    const SeenWindow& window = entry(number).plan.window;
-    over = std::max(over, window.ends + window.kept_for);
-  }
-  return over;
 }
 
 bool SeenWriter::is_removed() const {
@@ -188,6 +191,12 @@ void SeenWriter::looked(UnixSeconds now, UnixSeconds next_look, const Troubles& 
   page.looked_at.store(now, std::memory_order_relaxed);
   page.next_look.store(next_look, std::memory_order_relaxed);
   page.troubles.store(troubles.word(), std::memory_order_relaxed);
+}
+
+void SeenWriter::leave(UnixSeconds now) noexcept {
+  Troubles left;
+  left.add(Trouble::NotConfigured);
+  looked(now, 0, left);
 }
 
 }  // namespace keysieve

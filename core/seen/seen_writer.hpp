@@ -21,6 +21,9 @@ class SeenWriter {
   // Permission, NotTrusted (also if the folder belongs to another user), MissingInput, Locked, Incompatible.
   SeenWriter(const std::string& directory, std::string_view set_name, std::optional<gid_t> group);
 
+  // Neither a key nor a window is in it: there is no page, or one without filters. Throws MissingInput,
+  // Permission, Data, Incompatible if it cannot find out.
+  [[nodiscard]] bool is_empty() const;
   // Goes on with the page that is there. False if there is none, it is damaged or of another version, or a
   // filter's memory is gone: then create() is next. Throws MissingInput, CannotCreate, Permission if it
   // cannot find out; then the set is as it was.
@@ -31,12 +34,10 @@ class SeenWriter {
   // call new, those with the page that follows would call new again.
   void clear() noexcept;
 
-  // The functions below need a page.
-
   // Removes the set with its memory: workers drop it at their next request. Last of all.
   void remove();
-  // When the last key that its windows should keep may be forgotten.
-  [[nodiscard]] UnixSeconds over_at() const noexcept;
+
+  // The functions below need a page.
 
   // True if the page or its folder was removed. Throws MissingInput, Permission if it cannot find out.
   [[nodiscard]] bool is_removed() const;
@@ -61,6 +62,8 @@ class SeenWriter {
   // Records that the loader is alive, by when it will have looked again (0: it does not say), and what keeps
   // it from its work.
   void looked(UnixSeconds now, UnixSeconds next_look = 0, const Troubles& troubles = {}) noexcept;
+  // Records that the set is not configured any more.
+  void leave(UnixSeconds now) noexcept;
 
  private:
   struct Opened {

@@ -225,6 +225,31 @@ void Publisher::note(const Troubles& troubles) noexcept {
   control_->writable_page().troubles.store(troubles.word(), std::memory_order_relaxed);
 }
 
+void Publisher::leave() {
+  if (remove_if_unused()) return;
+  Troubles left;
+  left.add(Trouble::NotConfigured);
+  note(left);
+  beat(0);
+}
+
+// Once the control page has another name, set_bypass fails; a bypass from before is seen here.
+bool Publisher::remove_if_unused() {
+  const std::vector<std::string> names = folder_.file_names();
+  const auto is_needless = [](const std::string& name) { return name == kLockName || name == kControlName; };
+  if (!std::all_of(names.begin(), names.end(), is_needless)) return false;
+  if (control_->page().current.load() != 0) return false;
+  const std::string aside = temporary(kControlName);
+  folder_.rename_file(kControlName, aside);
+  if (control_->page().current.load() != 0) {
+    folder_.rename_file(aside, kControlName);
+    return false;
+  }
+  for (const std::string& name : {aside, std::string(kLockName)}) folder_.remove_file(name);
+  if (::rmdir(folder_.path().c_str()) != 0) throw_write_error(folder_.path(), errno);
+  return true;
+}
+
 // set_bypass writes the new end first and the bit second. If it runs between the look and the clearing here,
 // the end has changed afterwards, and this function sets the bit again; if it runs later, it sets the bit
 // itself. Switching a bypass off stores an end in the past before clearing the bit, so a bit that is set

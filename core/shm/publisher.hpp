@@ -58,6 +58,10 @@ class Publisher {
   void beat(UnixSeconds now, UnixSeconds next_look = 0) noexcept;
   // Records what keeps the loader from its work.
   void note(const Troubles& troubles) noexcept;
+  // The set has no loader any more: marks it as NotConfigured until a loader looks at it again. What is
+  // published stays live. If nothing is, and no bypass is on, removes the folder instead; then this object
+  // is of no more use. Throws CannotCreate, Permission, MissingInput.
+  void leave();
   // Ends each bypass whose time is over, the operator's and the store's. While one with a limit is on,
   // readers read the clock at every call.
   void clear_expired_bypass(UnixSeconds now) noexcept;
@@ -71,6 +75,7 @@ class Publisher {
   void make_current(std::uint64_t publication, std::uint64_t previous) const;
   void check_lock_is_ours() const;
   void take_control();
+  bool remove_if_unused();
 
   PublisherSettings settings_;
   std::string set_name_;

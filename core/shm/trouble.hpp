@@ -25,7 +25,7 @@ enum class Trouble : std::uint8_t {
   SeenOverdue = 10,      // a window that is over, and no next one
   SeenNotSaved = 11,     // not saved in its store, or not merged with other hosts
   SeenFull = 12,         // more keys than its filters are made for
-  NotConfigured = 13,    // a seen set that was removed from the configuration
+  NotConfigured = 13,    // the set was removed from the configuration
 };
 
 inline constexpr std::array kTroubleNames{

@@ -64,7 +64,7 @@ void Loader::round() {
 
 void Loader::look_at_seen_sets() {
   if (const SteadyTime now = std::chrono::steady_clock::now(); now >= left_seen_sets_due_at_) {
-    left_seen_sets_.remove_over(unix_now());
+    left_seen_sets_.look(unix_now());
     left_seen_sets_due_at_ = now + SeenKeeper::kPause;
   }
   if (std::chrono::steady_clock::now() < seen_sets_due_at_) return;
@@ -188,7 +188,11 @@ bool Loader::refresh_woken() {
   return any;
 }
 
-void Loader::leave_seen_sets(const LoaderConfig& next) {
+void Loader::leave_sets(const LoaderConfig& next) {
+  for (const SetRefresher& refresher : refreshers_) {
+    if (std::ranges::find(next.sets, refresher.set_name(), &SetConfig::name) == next.sets.end())
+      refresher.leave();
+  }
   for (SeenKeeper& keeper : keepers_) {
     if (std::ranges::find(next.seen, keeper.report().name, &SeenConfig::name) == next.seen.end())
       keeper.leave(unix_now());

@@ -53,8 +53,8 @@ class Loader {
   // left half-way. Whether there was any.
   bool refresh_woken();
 
-  // Before another object with that configuration takes its place: marks the seen sets that it does not have.
-  void leave_seen_sets(const LoaderConfig& next);
+  // Before another object with that configuration takes its place: marks the sets that it does not have.
+  void leave_sets(const LoaderConfig& next);
   // Why this object must not be replaced by another: adds would be lost. Nothing when they would not.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
 

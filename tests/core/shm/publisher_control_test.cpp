@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.hpp"
+#include "core/shm/bypass.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -76,6 +77,44 @@ TEST_F(PublisherControlTest, LeavesAControlPageOfAnotherAbiAlone) {
   std::array<std::byte, kPageBytes> bytes{};
   std::ifstream(file(kControlName)).read(reinterpret_cast<char*>(bytes.data()), kPageBytes);
   EXPECT_EQ(load<std::uint16_t>(bytes.data() + offsetof(ControlPage, abi_major)), 2U);
+}
+
+TEST_F(PublisherControlTest, MarksASetThatItsLoaderLeavesAndKeepsWhatIsPublished) {
+  SetReader running = reader_of_old();
+  {
+    Publisher publisher = this->publisher();
+    publisher.beat(1'000, 2'000);
+    publisher.leave();
+  }
+  const ControlPage& page = *running.control();
+  EXPECT_TRUE(Troubles(page.troubles.load()).has(Trouble::NotConfigured));
+  EXPECT_EQ(page.next_look.load(), 0);
+  running.check_soon();
+  EXPECT_TRUE(running.follow());
+  EXPECT_TRUE(reader().follow());
+}
+
+TEST_F(PublisherControlTest, LeavesNoFolderOfASetThatWasNeverPublished) {
+  publisher().leave();
+  EXPECT_FALSE(std::filesystem::exists(folder()));
+  publish("old");
+  EXPECT_TRUE(reader().follow());
+}
+
+// As `keysieve bypass` does before the first publication.
+TEST_F(PublisherControlTest, KeepsABypassOfASetThatWasNeverPublished) {
+  Publisher publisher = this->publisher();
+  set_bypass(directory_.path(), kSet, 0);
+  publisher.leave();
+  EXPECT_TRUE(is_bypassed(writable_control().page().current.load()));
+}
+
+// The page can be made anew, its number with it.
+TEST_F(PublisherControlTest, KeepsWhatIsPublishedWhereTheControlPageWasLost) {
+  publish("old");
+  std::filesystem::remove(file(kControlName));
+  publisher().leave();
+  EXPECT_TRUE(std::filesystem::exists(file(snapshot_file_name(1))));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "tests/support/redis_sentinels.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
 #include "tools/loader/refresh/snapshot_cache.hpp"
+#include "tools/status/set_status.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -58,6 +59,21 @@ TEST_F(Keysieved, SaysWhenTheStoreIsBack) {
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
 }
 
+TEST_F(Keysieved, DoesNotCallItWellWhileTheCacheCannotBeUsed) {
+  follow_tags();
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));  // not trusted
+  site_.push("tags", kMoreKeys);
+  ASSERT_TRUE(says("tags: the cache cannot be used: ")) << log();
+  std::filesystem::rename(site_.root() / "store", site_.root() / "away");
+  ASSERT_TRUE(says("; generation 2 stays live [")) << log();
+  std::filesystem::rename(site_.root() / "away", site_.root() / "store");
+  EXPECT_TRUE(says("tags: generation 2 is current again, but the cache cannot be used [not_cached]"))
+      << log();
+  std::filesystem::permissions(site_.cache(), std::filesystem::perms(0755));
+  EXPECT_TRUE(says("tags: what is live is in the cache again")) << log();
+  EXPECT_EQ(keysieved_->lines_with("all is well"), 0) << log();
+}
+
 TEST_F(Keysieved, RefreshesAtOnceOnSigusr1) {
   site_.push("tags", kKeys);
   site_.write("conf.d/slow.toml", tags_set);
@@ -86,6 +102,32 @@ TEST_F(Keysieved, AddsAndDropsSetsOnSighup) {
   keysieved_->send(SIGHUP);
   EXPECT_TRUE(says("tags: is not configured any more; its last publication is left as it is")) << log();
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
+  // Later too, because no loader has promised to look again.
+  const auto troubles = [this] {
+    SetReader reader = status_reader(site_.directory(), "tags");
+    reader.follow();
+    return set_status(reader, unix_now() + 86'400, HugePages::Skip).troubles;
+  };
+  EXPECT_TRUE(eventually([&] { return troubles() == std::vector<std::string_view>{"not_configured"}; }))
+      << log();
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+  site_.configure(tags_set + kShopSet);
+  keysieved_->send(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return troubles() == std::vector<std::string_view>{"loader_silent"}; }))
+      << "a day later, if it stops now";
+}
+
+TEST_F(Keysieved, LeavesNothingOfASetThatWasNeverPublished) {
+  site_.push("tags", kKeys);
+  site_.configure("[[set]]\nname = \"tagz\"\nstore = \"main\"\n");
+  start();
+  const std::string folder = site_.directory() + "/tagz";
+  ASSERT_TRUE(says("tagz: store dir:")) << log();
+  ASSERT_TRUE(std::filesystem::exists(folder));
+  site_.configure(tags_set);
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(follows("tags", 1)) << log();
+  EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
 TEST_F(Keysieved, KeepsTheOldConfigurationWhenTheNewOneIsWrong) {

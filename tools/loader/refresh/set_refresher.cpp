@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <filesystem>
 
 #include "core/base/error.hpp"
 #include "core/shm/bypass.hpp"
@@ -172,7 +173,7 @@ const Outcome& SetRefresher::refresh(SteadyTime now) {
   }
   if (!outcome_.is_good()) store_.distrust_copies();
   outcome_.live = live_;
-  log_.say(outcome_);
+  log_.say(outcome_, source_.cache_trouble().empty());
   recorder_.looked(outcome_, adds_.mirror().count_after({}), source_.cache_trouble());
   if (publisher) publisher->note(recorder_.report().troubles());
   return outcome_;
@@ -196,6 +197,15 @@ std::optional<std::string> SetRefresher::unsaved_adds() {
   const std::optional<std::string> failure = adds_.save_now();
   if (!failure) return std::nullopt;
   return fmt::format("{}: {}", config_.name, adds_in_memory(adds_.mirror().unsaved(), *failure).reason);
+}
+
+void SetRefresher::leave() const {
+  try {
+    if (std::filesystem::exists(publishing_.directory + "/" + config_.name))
+      Publisher(publishing_, config_.name).leave();
+  } catch (const std::exception& error) {
+    spdlog::warn("{}: cannot be marked as not configured: {}", config_.name, error.what());
+  }
 }
 
 void SetRefresher::begin_look(Publisher& publisher, SteadyTime now) {

@@ -46,6 +46,8 @@ class SetRefresher {
   [[nodiscard]] std::optional<WatchedLog> watched_log() const { return adds_.watched_log(); }
   // Adds that would be lost with this object, and why they cannot be saved.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
+  // The set is not configured any more: says so in shared memory, where what is published stays live.
+  void leave() const;
   // Whether there is more to do right away.
   [[nodiscard]] bool has_more() const noexcept { return adds_.has_more(); }
   // To be called when the store's log may have been replaced.

@@ -23,7 +23,7 @@ std::string keys_and_size(const LivePublication& live) {
 
 }  // namespace
 
-void SetLog::say(const Outcome& outcome) {
+void SetLog::say(const Outcome& outcome, bool is_cached) {
   if (is_what_was_said(outcome)) {
     if (!outcome.is_good()) spdlog::debug("{}: still: {}", set_name_, outcome.reason);
     return;
@@ -31,6 +31,9 @@ void SetLog::say(const Outcome& outcome) {
   if (!outcome.is_good()) {
     spdlog::warn("{}: {}; {} [{}]", set_name_, outcome.reason, stays_live(outcome.live),
                  to_string(outcome.trouble));
+  } else if (said_ && !is_cached) {
+    spdlog::warn("{}: generation {} is current again, but the cache cannot be used [{}]", set_name_,
+                 outcome.live->generation, to_string(Trouble::NotCached));
   } else if (said_) {
     spdlog::info("{}: all is well again; generation {} is current", set_name_, outcome.live->generation);
   } else {

@@ -15,7 +15,8 @@ class SetLog {
   explicit SetLog(std::string set_name) : set_name_(std::move(set_name)) {}
 
   // After a refresh: logs the trouble with its code, or that it is over, unless that was logged last.
-  void say(const Outcome& outcome);
+  // `is_cached`: the cache is in no trouble, which would not be over.
+  void say(const Outcome& outcome, bool is_cached);
   // A new publication, which is a change by itself.
   void say_published(const LivePublication& live, bool from_cache);
   // The published bytes have changed; lookups answer maybe until something else is published.

@@ -12,14 +12,28 @@
 namespace keysieve {
 namespace {
 
-bool is_marked(const SeenPage& page) {
-  return Troubles(page.troubles.load(std::memory_order_relaxed)).has(Trouble::NotConfigured);
+enum class Next { Nothing, Mark, Remove };
+
+Next next_of(const SeenPage& page, UnixSeconds now) {
+  if (Troubles(page.troubles.load(std::memory_order_relaxed)).has(Trouble::NotConfigured))
+    return page.over_at() <= now ? Next::Remove : Next::Nothing;
+  const UnixSeconds next_look = page.next_look.load(std::memory_order_relaxed);
+  return next_look != 0 && next_look < now ? Next::Mark : Next::Nothing;
 }
 
 // Without the lock, which a loader that goes on with the set may want.
-bool is_marked(const std::string& directory, const std::string& name) {
+Next next_of(const std::string& directory, const std::string& name, UnixSeconds now) {
   const SetFolder folder = SetFolder::open(seen_directory(directory), name, std::nullopt);
-  return is_marked(SeenPageFile(folder, MapAccess::ReadOnly).page());
+  if (!folder.status_of(kSeenPageName)) return Next::Remove;
+  const SeenPageFile file(folder, MapAccess::ReadOnly);
+  file.check(folder.path_of(kSeenPageName));
+  return next_of(file.page(), now);
+}
+
+// With it: another loader may have gone on with the set meanwhile.
+Next next_of(SeenWriter& writer, UnixSeconds now) {
+  if (writer.is_removed()) return Next::Remove;
+  return writer.adopt() ? next_of(writer.page(), now) : Next::Nothing;
 }
 
 }  // namespace
@@ -28,24 +42,32 @@ LeftSeenSets::LeftSeenSets(const LoaderConfig& config) : directory_(config.direc
   for (const SeenConfig& seen : config.seen) configured_.push_back(seen.name);
 }
 
-void LeftSeenSets::remove_over(UnixSeconds now) const {
+void LeftSeenSets::look(UnixSeconds now) const {
   try {
     for (const std::string& name : seen_sets_in(directory_)) {
-      if (std::ranges::find(configured_, name) == configured_.end()) remove_if_over(name, now);
+      if (std::ranges::find(configured_, name) == configured_.end()) look_at(name, now);
     }
   } catch (const Error& error) {
     spdlog::debug("seen sets that are not configured: {}", error.what());
   }
 }
 
-void LeftSeenSets::remove_if_over(const std::string& name, UnixSeconds now) const {
+void LeftSeenSets::look_at(const std::string& name, UnixSeconds now) const {
   try {
-    if (!is_marked(directory_, name)) return;
+    if (next_of(directory_, name, now) == Next::Nothing) return;
     SeenWriter writer(directory_, name, std::nullopt);
-    // Under the lock: another loader may have gone on with it.
-    if (!writer.adopt() || !is_marked(writer.page()) || writer.over_at() > now) return;
-    writer.remove();
-    spdlog::info("{}: is not configured any more and its windows are over; its memory is freed", name);
+    switch (next_of(writer, now)) {
+      case Next::Nothing:
+        return;
+      case Next::Mark:
+        writer.leave(now);
+        return spdlog::info(
+            "{}: is not configured, and no loader looks at it; it ends when its windows are over", name);
+      case Next::Remove:
+        writer.remove();
+        return spdlog::info("{}: is not configured any more and its windows are over; its memory is freed",
+                            name);
+    }
   } catch (const Error& error) {
     spdlog::debug("{}: is not configured any more: {}", name, error.what());
   }

@@ -1,7 +1,8 @@
 // Seen sets that were taken out of the configuration. Their keys count as seen until their windows are over,
 // so that a set that moves to another loader loses nothing; then their memory is freed. A mark in shared
-// memory says so, which the loader sets that had them, and which another one takes away by going on with the
-// set.
+// memory says so. The loader marks those that a reload takes away, and those of a loader that has stopped and
+// has not looked again as it had promised: a restart without them. A loader that goes on with a set takes
+// the mark away.
 #pragma once
 
 #include <string>
@@ -16,11 +17,12 @@ class LeftSeenSets {
  public:
   explicit LeftSeenSets(const LoaderConfig& config);
 
-  // Removes those that are marked, not configured here, and over. Others stay, whatever goes wrong.
-  void remove_over(UnixSeconds now) const;
+  // Looks at the sets that are not configured here and that no loader holds. Marks those that were left.
+  // Removes those that are marked and over, and folders without a page. Others stay, whatever goes wrong.
+  void look(UnixSeconds now) const;
 
  private:
-  void remove_if_over(const std::string& name, UnixSeconds now) const;
+  void look_at(const std::string& name, UnixSeconds now) const;
 
   std::string directory_;
   std::vector<std::string> configured_;

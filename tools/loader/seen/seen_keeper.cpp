@@ -71,10 +71,12 @@ void SeenKeeper::close() {
 }
 
 void SeenKeeper::leave(UnixSeconds now) noexcept {
-  if (!is_open_) return;
-  Troubles left;
-  left.add(Trouble::NotConfigured);
-  writer_->looked(now, 0, left);
+  if (is_open_) return writer_->leave(now);
+  try {
+    if (writer_ && writer_->is_empty()) writer_->remove();
+  } catch (const std::exception& error) {
+    spdlog::warn("{}: its folder cannot be removed: {}", config_.name, error.what());
+  }
 }
 
 void SeenKeeper::try_again_now() {
@@ -88,6 +90,7 @@ void SeenKeeper::open(SteadyTime steady_now, UnixSeconds now) {
   if (!exchange_) exchange_.emplace(config_, on_progress_);
   if (!writer_->adopt()) writer_->create(random_value<std::uint64_t>(), config_.on_unavailable);
   writer_->set_on_unavailable(config_.on_unavailable);
+  writer_->looked(now, is_once_ ? 0 : next_look_by(now, kPause));  // also while it waits for the store
   if (!writer_->state().is_empty()) {
     spdlog::info("{}: goes on with {}", config_.name, format_count_of(writer_->state().size(), "filter"));
   } else if (store_ != nullptr) {

@@ -33,7 +33,7 @@ class SeenKeeper {
   // The next look() asks the store, even one that has just failed.
   void try_again_now();
 
-  // The set is not configured any more: marks it, for LeftSeenSets.
+  // The set is not configured any more: marks it, for LeftSeenSets, or removes it if nothing is in it.
   void leave(UnixSeconds now) noexcept;
 
   // Workers can add keys, or the report says why not.

@@ -167,6 +167,19 @@ TEST_F(KeysievedSeen, EndsASetThatIsNotConfiguredAnyMoreWhenItsWindowsAreOver) {
   EXPECT_EQ(add_many(0, 200), 0);
 }
 
+// What it waits for cannot come any more.
+TEST_F(KeysievedSeen, LeavesNothingOfASetThatWaitsForItsStore) {
+  site_.configure(clicks("store = \"main\"\non_unavailable = \"new\"\n"));
+  site_.remove_store();
+  start();
+  ASSERT_TRUE(eventually([this] { return worker().on_unavailable() == OnUnavailable::New; })) << log();
+  site_.configure(tags_set);
+  keysieved_->send(SIGHUP);
+  EXPECT_TRUE(eventually([this] {
+    return !std::filesystem::exists(seen_directory(site_.directory()) + "/clicks");
+  })) << log();
+}
+
 // A set that this loader never had is another one's, even if that one does not run.
 TEST_F(KeysievedSeen, LeavesASetOfAnotherConfigurationAlone) {
   {
