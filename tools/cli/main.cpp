@@ -33,8 +33,9 @@ constexpr const char* kFooter =
     "\n`keysieve VERB --help` or `keysieve help VERB` shows options and examples.\n"
     "Exit status: 0; of sysexits: 64 usage, 65 wrong data or a guard, 66 input missing, 69 store "
     "unreachable,\n"
-    "71 no memory, 73 cannot create, 75 locked, 77 permission. query: 0 maybe, 1 absent, 2 error;\n"
-    "doctor: 1 when it finds an error.";
+    "70 internal, 71 no memory, 73 cannot create, 75 locked, 77 permission, 78 configuration.\n"
+    "query: 0 maybe, 1 absent, 2 error. status, doctor: 1 when something is wrong. rollback, delete: 1 when\n"
+    "you say no.";
 
 using Words = std::vector<std::string>;
 
