@@ -14,7 +14,7 @@ struct SeenReport {
   std::string trouble;               // empty: all is well
   Trouble code = Trouble::None;      // of it
   int exit_status = 0;               // of --once, by the kind of the trouble
-  bool is_full = false;              // its newest window has more keys than all its filters are made for
+  bool is_full = false;              // its newest window got more keys than its filters are made for
   UnixSeconds saved_at = 0;          // 0: not since the last reload
   std::uint64_t shards_written = 0;  // to the store, since the last reload
   std::uint64_t shards_merged = 0;   // from other hosts, since the last reload

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <utility>
+
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
 #include "tools/loader/config/health_limits.hpp"
@@ -14,6 +16,9 @@ namespace keysieve {
 namespace {
 
 constexpr UnixSeconds kClockTolerance = 60;
+
+// Of what a filter is made for. Looks come too seldom to add the next one before exactly so many.
+constexpr double kMostFill = 1.5;
 
 }  // namespace
 
@@ -140,17 +145,22 @@ void SeenKeeper::grow_if_needed() {
   watched_ = number;
   keys_then_ = keys;
   const auto capacity = static_cast<double>(plan.capacity);
-  if (keys + 2 * more < capacity) return;
-  if (plan.growth + 1 < kFiltersPerWindow) {
-    const SeenPlan next = grown(plan);
-    writer_->append({next});
-    spdlog::info("{}: more keys than planned, filter {} of {} added to the window", config_.name,
-                 next.growth + 1, kFiltersPerWindow);
-  } else if (keys >= capacity && !report_.is_full) {
-    report_.is_full = true;
-    spdlog::warn("{}: the window is full, its false-positive rate rises: configure more keys [{}]",
-                 config_.name, to_string(Trouble::SeenFull));
-  }
+  const bool is_last = plan.growth + 1 == kFiltersPerWindow;
+  // A burst between two looks spoils the filter that took it.
+  if (keys >= (is_last ? 1.0 : kMostFill) * capacity) say_full();
+  if (is_last || keys + 2 * more < capacity) return;
+  const SeenPlan next = grown(plan);
+  writer_->append({next});
+  spdlog::info("{}: more keys than planned, filter {} of {} added to the window", config_.name,
+               next.growth + 1, kFiltersPerWindow);
+}
+
+void SeenKeeper::say_full() {
+  if (std::exchange(report_.is_full, true)) return;
+  spdlog::warn(
+      "{}: the window is full: it has more keys than its filters are made for, and its false-positive rate "
+      "rises; configure more keys [{}]",
+      config_.name, to_string(Trouble::SeenFull));
 }
 
 void SeenKeeper::exchange(SteadyTime steady_now, UnixSeconds now) {

@@ -53,6 +53,7 @@ class SeenKeeper {
   void retire(UnixSeconds now);
   void begin_window(UnixSeconds now);
   void grow_if_needed();
+  void say_full();
   void exchange(SteadyTime steady_now, UnixSeconds now);
   // Runs `work`; what it throws becomes `failure`.
   template <typename Work>

@@ -97,6 +97,18 @@ TEST_F(SeenKeeperTest, EnlargesAWindowThatGetsMoreKeysAndKeepsTheRate) {
   EXPECT_FALSE(host_.report().is_full);
 }
 
+TEST_F(SeenKeeperTest, SaysThatABurstWasMoreThanItsFilterIsMadeFor) {
+  host_.start();
+  host_.look(kNoon);
+  host_.add_many(0, 6'000);  // of 2,000 keys
+  host_.look(kNoon + kMinute);
+  EXPECT_TRUE(host_.report().is_full);
+  EXPECT_TRUE(host_.report().troubles().has(Trouble::SeenFull));
+  EXPECT_EQ(host_.worker().attached().size(), 2U) << "what comes now goes into the next filter";
+  host_.look(kNoon + 10 * kMinute);
+  EXPECT_FALSE(host_.report().is_full) << "the next window begins empty";
+}
+
 TEST_F(SeenKeeperTest, SaysThatAWindowIsFull) {
   host_.config().keys = 100;
   host_.start();
