@@ -30,7 +30,7 @@ bool is_missing(const std::string& path) {
 // Sorted, so that of two names that are equally near the same one is suggested each time. Nothing if they
 // cannot be listed. Without std::filesystem, whose iterators musl cannot load.
 std::optional<std::vector<std::string>> sets_below(const std::string& folder) {
-  constexpr auto close_stream = [](DIR* stream) { ::closedir(stream); };
+  const auto close_stream = [](DIR* stream) { ::closedir(stream); };
   const std::unique_ptr<DIR, decltype(close_stream)> stream(::opendir(folder.c_str()), close_stream);
   if (stream == nullptr) return std::nullopt;
   std::vector<std::string> names;

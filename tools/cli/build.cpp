@@ -21,6 +21,7 @@
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/shared_seed.hpp"
+#include "tools/transfer/stored_pointer.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -115,7 +116,8 @@ LogPosition adds_from_of(const BuildOptions& options, UnixSeconds as_of, Store* 
   const LogPosition from =
       adds_from(*store, options.settings.set_name, as_of * kMilliseconds, options.adds_overlap);
   if (options.as_of) return from;
-  const auto pointer = read_pointer(*store, options.settings.set_name);
+  // Also of a set that was deleted.
+  const auto pointer = read_stored_pointer(*store, options.settings.set_name);
   const LogPosition by_pointer = pointer ? pointer->adds_trimmed_to : LogPosition{};
   return std::max(from, adds_trimmed_to(*store, options.settings.set_name, by_pointer));
 }

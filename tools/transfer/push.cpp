@@ -161,14 +161,14 @@ class Push {
       throw Error(ErrorKind::Data, set + ", which is in the future: now is " + format_moment(now_) +
                                        "; correct the clock and build it again" + lift);
     }
-    for (const SnapshotRecord& kept : kept_generations(pointer)) {
-      if (is_future(kept.as_of, now_)) continue;  // tells nothing
-      if (record_.as_of >= kept.as_of) return;
-      throw Error(ErrorKind::Older, set + ", older than those of generation " +
-                                        std::to_string(kept.generation) + ", which are as of " +
-                                        format_moment(kept.as_of) + ": keys added since would become absent" +
-                                        lift);
-    }
+    const auto kept = kept_generations(pointer);
+    const auto newest = std::ranges::find_if(
+        kept, [this](const SnapshotRecord& record) { return !is_future(record.as_of, now_); });
+    if (newest == kept.end() || record_.as_of >= newest->as_of) return;
+    throw Error(ErrorKind::Older, set + ", older than those of generation " +
+                                      std::to_string(newest->generation) + ", which are as of " +
+                                      format_moment(newest->as_of) +
+                                      ": keys added since would become absent" + lift);
   }
 
   // A key that was added after this snapshot's keys were read, and then trimmed, would be in neither of

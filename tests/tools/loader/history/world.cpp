@@ -139,7 +139,10 @@ void World::begin_build() {
   settings.set_name = kHistorySet;
   settings.seed = 42 + builds_.size();
   settings.as_of = ++as_of_;
-  settings.adds_from = adds_from(*store, kHistorySet, unix_now_ms(), overlap);
+  // As `keysieve build` does, after a failover to a replica that has lost the log too.
+  const PointerRecord pointer = read_stored_pointer(*store, kHistorySet).value_or(PointerRecord{});
+  settings.adds_from = std::max(adds_from(*store, kHistorySet, unix_now_ms(), overlap),
+                                adds_trimmed_to(*store, kHistorySet, pointer.adds_trimmed_to));
   settings.has_known_absent = builds_.size() % 2 == 1;
   SnapshotBuilder builder(settings);
   for (const int key : source_) builder.add(key_text(key));
