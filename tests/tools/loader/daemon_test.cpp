@@ -64,6 +64,7 @@ TEST_F(Keysieved, DoesNotCallItWellWhileTheCacheCannotBeUsed) {
   std::filesystem::permissions(site_.cache(), std::filesystem::perms(0777));  // not trusted
   site_.push("tags", kMoreKeys);
   ASSERT_TRUE(says("tags: the cache cannot be used: ")) << log();
+  ASSERT_TRUE(follows("tags", 2)) << log();
   std::filesystem::rename(site_.root() / "store", site_.root() / "away");
   ASSERT_TRUE(says("; generation 2 stays live [")) << log();
   std::filesystem::rename(site_.root() / "away", site_.root() / "store");
