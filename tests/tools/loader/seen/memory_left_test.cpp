@@ -1,0 +1,247 @@
+// What the groups and the machine leave: from files as Linux writes them, and in a real group with a limit.
+#include "tools/loader/seen/memory_left.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "tests/support/forked.hpp"
+#include "tests/support/matchers.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tests/support/test_cgroup.hpp"
+
+namespace keysieve::test {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+// "/" of a process, of which only the files are there that a case writes.
+class MemoryLeft : public ::testing::Test {
+ protected:
+  void write(const std::string& path, const std::string& text) const {
+    const std::filesystem::path file = root_.path() + path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+  // The process is in `group`, and the mount shows the groups from `top` on.
+  void place_v2(const std::string& group, const std::string& top = "/") const {
+    write("/proc/self/cgroup", "0::" + group + "\n");
+    write("/proc/self/mountinfo", "30 23 0:26 / /proc rw - proc proc rw\n31 23 0:28 " + top +
+                                      " /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
+  }
+  // "/web" or "", MiB; with page cache of `cache` that can be dropped.
+  void level(const std::string& group, const std::string& limit, std::uint64_t used,
+             std::uint64_t cache = 0) const {
+    const std::string folder = "/sys/fs/cgroup" + group;
+    write(folder + "/memory.max", limit + "\n");
+    write(folder + "/memory.current", std::to_string(used * kMiB) + "\n");
+    write(folder + "/memory.stat", "file 123456789\ninactive_file " + std::to_string(cache * kMiB) + "\n");
+  }
+  [[nodiscard]] std::optional<std::uint64_t> left() const { return memory_left(root_.path()); }
+  [[nodiscard]] std::string limit_file() const { return tightest_memory_limit(root_.path()).value().file; }
+  [[nodiscard]] std::string refusal_of(std::uint64_t bytes) const {
+    return message_of<ErrorKind::CannotCreate>(
+        [&] { check_memory_for(bytes, "clicks: a window", root_.path()); });
+  }
+
+  TemporaryDirectory root_;
+};
+
+TEST_F(MemoryLeft, IsUnknownWithoutALimit) {
+  EXPECT_EQ(left(), std::nullopt) << "not even /proc";
+  place_v2("/web");
+  EXPECT_EQ(left(), std::nullopt);
+  level("/web", "max", 10);
+  EXPECT_EQ(left(), std::nullopt);
+  EXPECT_EQ(refusal_of(1 << 30), "");
+}
+
+TEST_F(MemoryLeft, IsThatOfTheTightestGroupAbove) {
+  place_v2("/pod/web/loader");
+  level("/pod/web/loader", std::to_string(100 * kMiB), 10);
+  EXPECT_EQ(left(), 90 * kMiB);
+  level("/pod", std::to_string(200 * kMiB), 150);
+  EXPECT_EQ(left(), 50 * kMiB);
+  EXPECT_EQ(limit_file(), "/sys/fs/cgroup/pod/memory.max");
+  level("", std::to_string(300 * kMiB), 260);
+  EXPECT_EQ(left(), 40 * kMiB);
+  write("/sys/fs/cgroup/pod/web/memory.current", "104857600\n");
+  write("/sys/fs/cgroup/pod/web/memory.high", "115343360\n");
+  EXPECT_EQ(left(), 10 * kMiB);
+  EXPECT_THAT(refusal_of(3 * kMiB),
+              EndsWith("/pod/web/memory.high): raise MemoryHigh= or the container's limit"));
+}
+
+TEST_F(MemoryLeft, CountsInactivePageCacheAsFree) {
+  place_v2("/web");
+  level("/web", std::to_string(60 * kMiB), 50, 20);
+  EXPECT_EQ(left(), 30 * kMiB);
+  level("/web", std::to_string(60 * kMiB), 50, 70);
+  EXPECT_EQ(left(), 60 * kMiB) << "the two files are not of the same moment";
+  level("/web", std::to_string(60 * kMiB), 70);
+  EXPECT_EQ(left(), 0);
+}
+
+// v1 counts; the unified hierarchy of such a host has no memory controller.
+TEST_F(MemoryLeft, ReadsVersion1NextToVersion2) {
+  write("/proc/self/cgroup", "9:name=systemd:/a\n8:cpu,memory:/a/b:c\n0::/a\n");
+  write("/proc/self/mountinfo",
+        "34 31 0:30 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd\n"
+        "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,cpu,memory\n"
+        "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n");
+  write("/sys/fs/cgroup/unified/a/cgroup.procs", "1\n");
+  for (const char* group : {"/a/b:c", "/a", ""}) {
+    const std::string folder = std::string("/sys/fs/cgroup/memory") + group;
+    write(folder + "/memory.limit_in_bytes", "9223372036854771712\n");
+    write(folder + "/memory.usage_in_bytes", "20971520\n");
+    write(folder + "/memory.stat", "inactive_file 1\ntotal_inactive_file 1048576\n");
+  }
+  EXPECT_EQ(left(), std::nullopt);
+  write("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "62914560\n");
+  EXPECT_EQ(left(), 41 * kMiB);
+  EXPECT_EQ(limit_file(), "/sys/fs/cgroup/memory/a/memory.limit_in_bytes");
+}
+
+TEST_F(MemoryLeft, IsFoundInAContainer) {
+  level("", std::to_string(60 * kMiB), 10);
+  level("/loader", std::to_string(30 * kMiB), 10);
+  struct Place {
+    const char* group;
+    const char* top;
+    std::uint64_t left_mib;
+  };
+  for (const auto& [group, top, left_mib] :
+       {Place{"/", "/", 50}, Place{"/docker/a1", "/docker/a1", 50},
+        Place{"/docker/a1/loader", "/docker/a1", 20}, Place{"/docker/a1", "/docker/a", 50},
+        Place{"/loader", "/../..", 50}, Place{"/../loader", "/", 50}, Place{"/gone/loader", "/", 50}}) {
+    place_v2(group, top);
+    EXPECT_EQ(left(), left_mib * kMiB) << group << " seen from " << top;
+  }
+}
+
+TEST_F(MemoryLeft, TakesTheMountThatShowsTheGroup) {
+  place_v2("/loader");
+  write("/proc/self/mountinfo",
+        "30 23 0:28 /../.. /host/sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
+        "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  level("/loader", std::to_string(30 * kMiB), 10);
+  EXPECT_EQ(left(), 20 * kMiB);
+}
+
+TEST_F(MemoryLeft, IsUnknownWhereFilesHoldSomethingElse) {
+  place_v2("/web");
+  for (const char* limit : {"", "-1", "12k", "0x10", "99999999999999999999999", "\xff"}) {
+    level("/web", limit, 1);
+    EXPECT_EQ(left(), std::nullopt) << limit;
+  }
+  level("/web", "62914560", 1);
+  write("/sys/fs/cgroup/web/memory.stat", "inactive_file\ninactive_file many\n\n");
+  EXPECT_EQ(left(), 59 * kMiB);
+  std::filesystem::remove(root_ / "sys/fs/cgroup/web/memory.current");
+  std::filesystem::create_directory(root_ / "sys/fs/cgroup/web/memory.current");
+  EXPECT_EQ(left(), std::nullopt);
+  for (const char* groups : {"", ":", "0:", "0::", "0::web\n", "::/web\n", "1:memory:/web\n", "\n\n0::/"}) {
+    write("/proc/self/cgroup", groups);
+    EXPECT_EQ(left(), std::nullopt) << groups;
+  }
+  place_v2("/web");
+  for (const char* mounts : {"", " - ", "31 23 0:28 - cgroup2", "- cgroup2 cgroup2 rw\n\n"}) {
+    write("/proc/self/mountinfo", mounts);
+    EXPECT_EQ(left(), std::nullopt) << mounts;
+  }
+}
+
+TEST_F(MemoryLeft, IsAtMostWhatTheMachineHas) {
+  write("/proc/meminfo", "MemTotal:  102400 kB\nMemFree:  1 kB\nMemAvailable:   30720 kB\n");
+  EXPECT_EQ(left(), 30 * kMiB);
+  EXPECT_EQ(
+      refusal_of(23 * kMiB),
+      "clicks: a window needs 23.0 MiB and keysieved keeps 8.0 MiB for itself, but this machine has 30.0 "
+      "MiB left of 100.0 MiB (MemAvailable in /proc/meminfo): free memory or add some");
+  place_v2("/web");
+  level("/web", std::to_string(60 * kMiB), 40);
+  EXPECT_EQ(left(), 20 * kMiB);
+  write("/proc/meminfo", "MemTotal: many kB\nMemAvailable: 1 kB\n");
+  EXPECT_EQ(left(), 20 * kMiB);
+}
+
+TEST_F(MemoryLeft, IsCheckedWithAMargin) {
+  place_v2("/web");
+  level("/web", std::to_string(60 * kMiB), 40);
+  EXPECT_EQ(refusal_of(12 * kMiB), "");
+  EXPECT_EQ(
+      refusal_of(12 * kMiB + 1),
+      "clicks: a window needs 12.0 MiB and keysieved keeps 8.0 MiB for itself, but the control group has "
+      "20.0 MiB left (limit 60.0 MiB in /sys/fs/cgroup/web/memory.max): raise MemoryMax= or the "
+      "container's limit");
+  level("/web", std::to_string(1020 * kMiB), 0);
+  EXPECT_EQ(refusal_of(1000 * kMiB), "");
+  EXPECT_THAT(refusal_of(1001 * kMiB), HasSubstr("keeps 20.0 MiB"));
+  EXPECT_NE(refusal_of(UINT64_MAX), "");
+}
+
+class MemoryLeftInAGroup : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!group_.is_there()) GTEST_SKIP() << "no control group can be made here";
+  }
+  // The exit status of a process in the group that does `work`.
+  template <typename Work>
+  int run(Work work) const {
+    return run_in_process([&] {
+      group_.enter();
+      return work();
+    });
+  }
+  static int left_mib() { return static_cast<int>(memory_left().value_or(0) / kMiB); }
+  static int ask_for(std::uint64_t bytes) {
+    check_memory_for(bytes, "clicks: a window");
+    return 0;
+  }
+
+  TestCgroup group_{60 * kMiB};
+  const int refused_ = exit_status_of(ErrorKind::CannotCreate);
+};
+
+TEST_F(MemoryLeftInAGroup, IsCloseToItsLimit) {
+  EXPECT_THAT(run(left_mib), AllOf(::testing::Ge(50), ::testing::Le(60)));
+  EXPECT_EQ(run([] { return ask_for(10 * kMiB); }), 0);
+  EXPECT_EQ(run([] { return ask_for(100 * kMiB); }), refused_);
+}
+
+TEST_F(MemoryLeftInAGroup, IsLessByWhatWasPopulated) {
+  const auto populate = [](std::size_t bytes) {
+    const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE;
+    return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
+  };
+  const auto left_after = [&] { return populate(30 * kMiB) ? left_mib() : kUnexpected; };
+  EXPECT_THAT(run(left_after), AllOf(::testing::Ge(20), ::testing::Le(30)));
+  EXPECT_EQ(run([&] { return populate(30 * kMiB) ? ask_for(10 * kMiB) : kUnexpected; }), 0);
+  EXPECT_EQ(run([&] { return populate(30 * kMiB) ? ask_for(30 * kMiB) : kUnexpected; }), refused_);
+}
+
+TEST_F(MemoryLeftInAGroup, EndsWithTheGroup) {
+  const std::string path = group_.path();
+  pid_t child = 0;
+  {
+    const TestCgroup group(60 * kMiB);
+    ASSERT_NE(group.path(), path);
+    child = start_process([&] {
+      group.enter();
+      for (;;) ::pause();
+      return 0;
+    });
+    ASSERT_TRUE(eventually([&] { return std::ifstream(group.path() + "/cgroup.procs").peek() > 0; }));
+  }
+  EXPECT_EQ(wait_for(child), -SIGKILL);
+}
+
+}  // namespace
+}  // namespace keysieve::test

@@ -1,0 +1,183 @@
+#include "tools/loader/seen/memory_left.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "tools/program/units.hpp"
+
+namespace keysieve {
+namespace {
+
+// v1 writes "no limit" as the last page below 2^63. No machine has 8 PiB, and as KiB that fits 64 bits.
+constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 53;
+
+// Four times the private memory of keysieved: RssAnon in /proc/PID/status went from 1.8 to 2.0 MiB while it
+// saved the first million keys of a set for 10 million in a dir: store (dev preset).
+constexpr std::uint64_t kLeastMargin = std::uint64_t{8} << 20;
+// Page tables take 8 bytes for each page of 4 KiB, 0.2 %, in every process that maps the filter: this is room
+// for the loader and nine workers in its group.
+constexpr std::uint64_t kMarginDivisor = 50;
+
+// A version of control groups: how its mount and its files are called.
+struct Version {
+  std::string_view file_system;
+  std::string_view controller;  // in /proc/self/cgroup and in the options of the mount
+  // Beyond memory.high nothing is killed, but every process of the group is held up for up to 2 s whenever it
+  // takes memory. A filter would never go below it again, as its pages cannot be dropped: so it is a limit.
+  std::vector<std::string> limits;
+  std::string usage;
+  std::string_view droppable;  // in memory.stat, of the group and all groups below
+};
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc{} && end == text.data() + text.size() && number < kNoLimit;
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+// The only word of a file as a number; nullopt also for "max".
+std::optional<std::uint64_t> number_in(const std::string& path) {
+  std::string word;
+  std::ifstream(path) >> word;
+  return parse_number(word);
+}
+
+// The number in the line "NAME NUMBER ..." of a file.
+std::optional<std::uint64_t> number_of(std::string_view name, const std::string& path) {
+  std::ifstream file(path);
+  for (std::string line, key, value; std::getline(file, line);) {
+    if (std::istringstream(line) >> key >> value && key == name) return parse_number(value);
+  }
+  return std::nullopt;
+}
+
+bool has_item(const std::string& list, std::string_view item) {
+  return ("," + list + ",").find("," + std::string(item) + ",") != std::string::npos;
+}
+
+// The group of this process, from a line such as "4:memory:/web" or, v2, "0::/web"; empty if there is none.
+std::string group_path(const Version& version, const std::string& root) {
+  std::ifstream file(root + "/proc/self/cgroup");
+  for (std::string id, controllers, path;
+       std::getline(file, id, ':') && std::getline(file, controllers, ':') && std::getline(file, path);) {
+    const bool is_it = version.controller.empty() ? controllers.empty() && id == "0"
+                                                  : has_item(controllers, version.controller);
+    if (is_it && path.starts_with('/')) return path;
+  }
+  return "";
+}
+
+// `path` as seen from the group `top`: "" for `top` itself, else "/..."; nullopt when it is not below, or
+// when one of them is outside of this process's cgroup namespace ("/../web").
+std::optional<std::string> path_below(const std::string& top, const std::string& path) {
+  if ((path + "/").find("/../") != std::string::npos) return std::nullopt;
+  if (path == top) return "";
+  if (top == "/") return path;
+  return path.starts_with(top + "/") ? std::optional(path.substr(top.size())) : std::nullopt;
+}
+
+// A mount of the groups, and which of its folders is the group of this process: "" or "/...".
+struct GroupFolder {
+  std::string mount;
+  std::string path;
+};
+
+// The first mount that shows the group. If none does, the top of the first one: a container is shown a part
+// of the groups, which begins with its own group or one above it.
+std::optional<GroupFolder> group_folder(const Version& version, const std::string& root) {
+  const std::string group = group_path(version, root);
+  std::optional<GroupFolder> found;
+  std::ifstream file(root + "/proc/self/mountinfo");
+  for (std::string line; !group.empty() && std::getline(file, line);) {
+    // 42 31 0:32 TOP MOUNT rw,relatime shared:1 - TYPE SOURCE OPTIONS
+    const std::size_t dash = line.find(" - ");
+    if (dash == std::string::npos) continue;
+    std::string ignored, top, mount, type, options;
+    std::istringstream(line) >> ignored >> ignored >> ignored >> top >> mount;
+    std::istringstream(line.substr(dash + 3)) >> type >> ignored >> options;
+    const bool is_it = version.controller.empty() || has_item(options, version.controller);
+    if (type != version.file_system || !is_it) continue;
+    if (const auto path = path_below(top, group)) return GroupFolder{mount, *path};
+    if (!found) found = {mount, ""};
+  }
+  return found;
+}
+
+void add_level(const Version& version, const std::string& root, const std::string& folder,
+               std::vector<MemoryLimit>& limits) {
+  const auto used = number_in(root + folder + version.usage);
+  if (!used) return;
+  const auto droppable = number_of(version.droppable, root + folder + "/memory.stat").value_or(0);
+  const std::uint64_t kept = *used - std::min(*used, droppable);
+  for (const std::string& name : version.limits) {
+    const std::string file = folder + name;
+    if (const auto limit = number_in(root + file))
+      limits.push_back({file, *limit, *limit - std::min(*limit, kept)});
+  }
+}
+
+// From the group of this process up to the top of the mount.
+void add_groups(const Version& version, const std::string& root, std::vector<MemoryLimit>& limits) {
+  const auto folder = group_folder(version, root);
+  if (!folder) return;
+  for (std::string path = folder->path;; path.resize(path.rfind('/'))) {
+    add_level(version, root, folder->mount + path, limits);
+    if (path.empty()) return;
+  }
+}
+
+void add_machine(const std::string& root, std::vector<MemoryLimit>& limits) {
+  const std::string path = "/proc/meminfo";
+  const auto total_kib = number_of("MemTotal:", root + path);
+  const auto left_kib = number_of("MemAvailable:", root + path);
+  if (total_kib && left_kib) limits.push_back({path, *total_kib * 1024, *left_kib * 1024});
+}
+
+std::string describe(const MemoryLimit& limit) {
+  const std::string left = format_bytes(limit.left_bytes);
+  const std::string all = format_bytes(limit.limit_bytes);
+  if (limit.file.ends_with("/meminfo"))
+    return fmt::format("this machine has {} left of {} (MemAvailable in {}): free memory or add some", left,
+                       all, limit.file);
+  const auto* setting = limit.file.ends_with(".high") ? "MemoryHigh=" : "MemoryMax=";
+  return fmt::format("the control group has {} left (limit {} in {}): raise {} or the container's limit",
+                     left, all, limit.file, setting);
+}
+
+}  // namespace
+
+std::optional<MemoryLimit> tightest_memory_limit(const std::string& root) {
+  std::vector<MemoryLimit> limits;
+  add_groups({"cgroup2", "", {"/memory.max", "/memory.high"}, "/memory.current", "inactive_file"}, root,
+             limits);
+  add_groups(
+      {"cgroup", "memory", {"/memory.limit_in_bytes"}, "/memory.usage_in_bytes", "total_inactive_file"}, root,
+      limits);
+  add_machine(root, limits);
+  const auto tightest = std::ranges::min_element(limits, {}, &MemoryLimit::left_bytes);
+  return tightest == limits.end() ? std::nullopt : std::optional(*tightest);
+}
+
+std::optional<std::uint64_t> memory_left(const std::string& root) {
+  const auto limit = tightest_memory_limit(root);
+  return limit ? std::optional(limit->left_bytes) : std::nullopt;
+}
+
+void check_memory_for(std::uint64_t bytes, const std::string& what, const std::string& root) {
+  const auto limit = tightest_memory_limit(root);
+  const std::uint64_t margin = std::max(kLeastMargin, bytes / kMarginDivisor);
+  if (!limit || (limit->left_bytes >= margin && limit->left_bytes - margin >= bytes)) return;
+  throw Error(ErrorKind::CannotCreate,
+              fmt::format("{} needs {} and keysieved keeps {} for itself, but {}", what, format_bytes(bytes),
+                          format_bytes(margin), describe(*limit)));
+}
+
+}  // namespace keysieve
