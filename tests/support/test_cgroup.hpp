@@ -1,6 +1,7 @@
-// A memory control group with a limit and without swap, for tests of what happens where memory is short. It
-// is removed at the end, with what still runs in it. Needs the right to make one, as root has on most
-// machines.
+// A memory control group with a limit and without swap, for tests of what happens where memory is short. At
+// the end, what still runs in it is killed and its folder removed; a test that is itself killed leaves an
+// empty folder. Needs the right to make one, as root has on most machines. A program in it: sh -c 'echo 0 >
+// "$0/cgroup.procs" && exec "$@"' PATH PROGRAM...
 //   v1: below the group of this process, so that its limits stay in force.
 //   v2: there too if that group hands out the memory controller. A group with processes cannot, except the
 //       first one; then beside it. No other group is changed.
@@ -15,7 +16,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <initializer_list>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -27,14 +27,15 @@ namespace keysieve::test {
 
 class TestCgroup {
  public:
+  // Throws std::runtime_error when making it fails for another reason than is_there() names.
   explicit TestCgroup(std::uint64_t limit_bytes) {
     const std::string v1 = own_folder("memory");
     const std::string v2 = own_folder("");
     if (std::filesystem::exists(v1 + "/memory.limit_in_bytes")) {
-      make(v1, {{"memory.limit_in_bytes", limit_bytes}, {"memory.memsw.limit_in_bytes", limit_bytes}});
+      make(v1, {"memory.limit_in_bytes", limit_bytes}, {"memory.memsw.limit_in_bytes", limit_bytes});
     } else {
       const std::string parent = hands_out_memory(v2) ? v2 : v2.substr(0, v2.rfind('/'));
-      if (hands_out_memory(parent)) make(parent, {{"memory.max", limit_bytes}, {"memory.swap.max", 0}});
+      if (hands_out_memory(parent)) make(parent, {"memory.max", limit_bytes}, {"memory.swap.max", 0});
     }
   }
   TestCgroup(const TestCgroup&) = delete;
@@ -78,16 +79,19 @@ class TestCgroup {
     return false;
   }
 
-  void make(const std::string& parent, std::initializer_list<std::pair<const char*, std::uint64_t>> limits) {
+  // The limits: of memory, and of swap, which kernels that do not account for it have no file for.
+  using Limit = std::pair<const char*, std::uint64_t>;
+  void make(const std::string& parent, const Limit& memory, const Limit& swap) {
     static std::atomic<int> count{0};
     path_ = parent + "/keysieve-test-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
-    if (::mkdir(path_.c_str(), 0755) != 0) return path_.clear();
-    // The second one is of swap; kernels that do not account for it have no such file.
-    bool is_limited = false;
-    for (const auto& [file, value] : limits) is_limited = write(file, value) || is_limited;
-    if (is_limited) return;
+    if (::mkdir(path_.c_str(), 0755) != 0) {
+      if (errno == EACCES || errno == EPERM || errno == EROFS) return path_.clear();
+      throw std::runtime_error("cannot create " + path_);
+    }
+    const bool has_swap = ::access((path_ + "/" + swap.first).c_str(), F_OK) == 0;
+    if (write(memory.first, memory.second) && (!has_swap || write(swap.first, swap.second))) return;
     remove();
-    path_.clear();
+    throw std::runtime_error("cannot set the limits of " + path_);
   }
 
   [[nodiscard]] bool write(const char* file, std::uint64_t value) const {

@@ -26,7 +26,7 @@ constexpr std::uint64_t kLeastMargin = std::uint64_t{8} << 20;
 constexpr std::uint64_t kMarginDivisor = 50;
 
 // A version of control groups: how its mount and its files are called.
-struct Version {
+struct CgroupVersion {
   std::string_view file_system;
   std::string_view controller;  // in /proc/self/cgroup and in the options of the mount
   // Beyond memory.high nothing is killed, but every process of the group is held up for up to 2 s whenever it
@@ -51,7 +51,7 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
 }
 
 // The number in the line "NAME NUMBER ..." of a file.
-std::optional<std::uint64_t> number_of(std::string_view name, const std::string& path) {
+std::optional<std::uint64_t> number_after(std::string_view name, const std::string& path) {
   std::ifstream file(path);
   for (std::string line, key, value; std::getline(file, line);) {
     if (std::istringstream(line) >> key >> value && key == name) return parse_number(value);
@@ -64,7 +64,7 @@ bool has_item(const std::string& list, std::string_view item) {
 }
 
 // The group of this process, from a line such as "4:memory:/web" or, v2, "0::/web"; empty if there is none.
-std::string group_path(const Version& version, const std::string& root) {
+std::string group_path(const CgroupVersion& version, const std::string& root) {
   std::ifstream file(root + "/proc/self/cgroup");
   for (std::string id, controllers, path;
        std::getline(file, id, ':') && std::getline(file, controllers, ':') && std::getline(file, path);) {
@@ -92,7 +92,7 @@ struct GroupFolder {
 
 // The first mount that shows the group. If none does, the top of the first one: a container is shown a part
 // of the groups, which begins with its own group or one above it.
-std::optional<GroupFolder> group_folder(const Version& version, const std::string& root) {
+std::optional<GroupFolder> group_folder(const CgroupVersion& version, const std::string& root) {
   const std::string group = group_path(version, root);
   std::optional<GroupFolder> found;
   std::ifstream file(root + "/proc/self/mountinfo");
@@ -111,11 +111,11 @@ std::optional<GroupFolder> group_folder(const Version& version, const std::strin
   return found;
 }
 
-void add_level(const Version& version, const std::string& root, const std::string& folder,
+void add_level(const CgroupVersion& version, const std::string& root, const std::string& folder,
                std::vector<MemoryLimit>& limits) {
   const auto used = number_in(root + folder + version.usage);
   if (!used) return;
-  const auto droppable = number_of(version.droppable, root + folder + "/memory.stat").value_or(0);
+  const auto droppable = number_after(version.droppable, root + folder + "/memory.stat").value_or(0);
   const std::uint64_t kept = *used - std::min(*used, droppable);
   for (const std::string& name : version.limits) {
     const std::string file = folder + name;
@@ -125,7 +125,7 @@ void add_level(const Version& version, const std::string& root, const std::strin
 }
 
 // From the group of this process up to the top of the mount.
-void add_groups(const Version& version, const std::string& root, std::vector<MemoryLimit>& limits) {
+void add_groups(const CgroupVersion& version, const std::string& root, std::vector<MemoryLimit>& limits) {
   const auto folder = group_folder(version, root);
   if (!folder) return;
   for (std::string path = folder->path;; path.resize(path.rfind('/'))) {
@@ -136,8 +136,8 @@ void add_groups(const Version& version, const std::string& root, std::vector<Mem
 
 void add_machine(const std::string& root, std::vector<MemoryLimit>& limits) {
   const std::string path = "/proc/meminfo";
-  const auto total_kib = number_of("MemTotal:", root + path);
-  const auto left_kib = number_of("MemAvailable:", root + path);
+  const auto total_kib = number_after("MemTotal:", root + path);
+  const auto left_kib = number_after("MemAvailable:", root + path);
   if (total_kib && left_kib) limits.push_back({path, *total_kib * 1024, *left_kib * 1024});
 }
 
