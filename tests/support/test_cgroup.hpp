@@ -1,7 +1,10 @@
 // A memory control group with a limit and without swap, for tests of what happens where memory is short. At
-// the end, what still runs in it is killed and its folder removed; a test that is itself killed leaves an
-// empty folder. Needs the right to make one, as root has on most machines. A program in it: sh -c 'echo 0 >
-// "$0/cgroup.procs" && exec "$@"' PATH PROGRAM...
+// the end, what still runs in it is killed and its folder removed. A test that is itself killed leaves an
+// empty folder. Making a group needs a right that root has on most machines. A program runs in it by
+//
+//   sh -c 'echo 0 > "$0/cgroup.procs" && exec "$@"' PATH PROGRAM...
+//
+// Where the group is:
 //   v1: below the group of this process, so that its limits stay in force.
 //   v2: there too if that group hands out the memory controller. A group with processes cannot, except the
 //       first one; then beside it. No other group is changed.
@@ -79,7 +82,7 @@ class TestCgroup {
     return false;
   }
 
-  // The limits: of memory, and of swap, which kernels that do not account for it have no file for.
+  // A kernel that does not account for swap has no file for that limit.
   using Limit = std::pair<const char*, std::uint64_t>;
   void make(const std::string& parent, const Limit& memory, const Limit& swap) {
     static std::atomic<int> count{0};

@@ -2,20 +2,20 @@
 // populates a filter of a seen set: a filter that does not fit would have it killed, restarted, and killed
 // again by the next attempt.
 //
-// Three things set a limit, and the tightest one counts:
+// Two things set limits, and the tightest one counts:
 //   - the memory control group of this process and all groups above it, v2 (memory.max, memory.high) and v1
 //     (memory.limit_in_bytes). In a container, those that the container can see.
 //   - the machine: MemAvailable in /proc/meminfo. Where /proc has no such file (ProcSubset=pid, which
 //     keysieved.service sets), only the groups count.
-// What a group has left is its limit without what it uses; of that, inactive_file counts as free, since the
-// kernel drops such pages before it kills. Active file pages and swap do not count, although the kernel may
-// get memory from there as well.
+// What is left in a group is its limit minus what it uses. Inactive file pages (inactive_file) count as free,
+// since the kernel drops them before it kills. Active file pages and swap do not count, although the kernel
+// may get memory from there as well.
 //
 // Sources: Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst of Linux, proc(5), cgroups(7).
 //
 // Any thread may call these functions. A call opens up to 4 files for each level of the groups and took 0.2
-// ms with two levels (dev machine, Linux 6.18). The answer is of that moment: other processes take memory
-// too. Whatever cannot be read or understood sets no limit, and is no error.
+// ms with two levels (2 processors of a virtual machine, Linux 6.18). Other processes take memory too, so the
+// answer may be out of date at once. What cannot be read or understood sets no limit, and is no error.
 //
 // `root`: the folder that is "/" for all files that are read. Only tests set it.
 #pragma once
