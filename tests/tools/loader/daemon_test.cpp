@@ -7,6 +7,7 @@
 #include "core/shm/set_reader.hpp"
 #include "tests/support/redis_sentinels.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
+#include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/snapshot_cache.hpp"
 #include "tools/status/set_status.hpp"
 
