@@ -2,6 +2,7 @@
 // array keys of the argument. For KeySieve\Set and KeySieve\SeenSet.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -21,6 +22,10 @@ class Answers {
     if (answers_ != on_stack_.data()) efree(answers_);
   }
   [[nodiscard]] std::span<bool> get() noexcept { return {answers_, count_}; }
+  [[nodiscard]] std::span<bool> all_false() noexcept {
+    std::fill_n(answers_, count_, false);
+    return get();
+  }
 
  private:
   std::array<bool, 64> on_stack_;
@@ -72,6 +77,16 @@ inline void return_bools(zval* return_value, HashTable* keys, std::span<const bo
   } else {
     append_bools(Z_ARRVAL_P(return_value), keys, answers);
   }
+}
+
+// Puts other answers in place of those that return_bools() gave. Allocates nothing and runs no PHP code.
+inline void replace_bools(zval* return_value, std::span<const bool> answers) noexcept {
+  zval* value = nullptr;
+  auto answer = answers.begin();
+  ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(return_value), value) {
+    ZVAL_BOOL(value, *answer++);
+  }
+  ZEND_HASH_FOREACH_END();
 }
 
 }  // namespace keysieve

@@ -21,23 +21,13 @@ const char* effect_of(OnUnavailable answer) noexcept {
 
 }  // namespace
 
-// All elements are looked at before the first is added: a key that was added cannot be taken back.
-bool AttachedSeen::add_many_if_new(HashTable* keys, std::span<bool> answers) {
-  if (EXPECTED(are_keys(keys))) {
-    add_keys(keys, answers);
-  } else if (HashTable* coerced = coerce_keys(keys, 1)) {
-    add_keys(coerced, answers);
-    zend_array_destroy(coerced);
-  }
-  return EG(exception) == nullptr;
-}
-
-void AttachedSeen::add_keys(HashTable* keys, std::span<bool> answers) noexcept {
+bool AttachedSeen::add_many_if_new(HashTable* keys, std::span<bool> answers) noexcept {
   const std::size_t answered = EXPECTED(is_answering()) ? add_while_ready(keys, answers.data()) : 0;
   if (UNEXPECTED(answered < answers.size())) {
     const auto rest = answers.subspan(answered);
     std::fill(rest.begin(), rest.end(), new_or_throw());
   }
+  return EG(exception) == nullptr;
 }
 
 // Returns how many keys it has answered.

@@ -26,9 +26,9 @@ class AttachedSeen {
     return reader_.may_contain(hash_of(key, reader_.hasher()));
   }
 
-  // Adds all elements of an argument, in their order. False if an exception is pending: from coerce_keys(),
-  // and then it has added none, or an UnavailableException.
-  bool add_many_if_new(HashTable* keys, std::span<bool> answers);
+  // Adds all elements in their order; each must be a key. While the set is there, it allocates nothing of
+  // PHP's memory and runs no PHP code. False if an UnavailableException is pending.
+  bool add_many_if_new(HashTable* keys, std::span<bool> answers) noexcept;
 
   SetState state() noexcept;
   // The reader's reason, and what AttachedSet::reason() adds.
@@ -49,7 +49,6 @@ class AttachedSeen {
   // Answers while the set is unavailable.
   [[gnu::cold]] bool new_or_throw() noexcept;
   [[gnu::cold]] bool maybe_or_throw() noexcept;
-  void add_keys(HashTable* keys, std::span<bool> answers) noexcept;
   std::size_t add_while_ready(HashTable* keys, bool* answers) noexcept;
   [[nodiscard]] std::string reason() const;
   void log_change() noexcept;

@@ -87,6 +87,24 @@ class GivenKeys {
 // Whether each element is what hash_slowly() takes.
 bool are_keys(HashTable* keys) noexcept;
 
+// The keys of an argument, each of which is a key: the argument itself, or what coerce_keys() makes of it.
+class CoercedKeys {
+ public:
+  CoercedKeys(HashTable* keys, std::uint32_t argument_number)
+      : is_own_(UNEXPECTED(!are_keys(keys))), table_(is_own_ ? coerce_keys(keys, argument_number) : keys) {}
+  CoercedKeys(const CoercedKeys&) = delete;
+  CoercedKeys& operator=(const CoercedKeys&) = delete;
+  ~CoercedKeys() {
+    if (UNEXPECTED(is_own_ && table_ != nullptr)) zend_array_destroy(table_);
+  }
+  // nullptr, with an exception pending: from coerce_keys().
+  [[nodiscard]] HashTable* get() const noexcept { return table_; }
+
+ private:
+  bool is_own_;
+  HashTable* table_;
+};
+
 // Hashes what a key is: a string, a long, a constructed Key, or a reference to one. Returns false if it is
 // none.
 bool hash_slowly(const zval* value, const KeyHasher& hasher, KeyHash& hash) noexcept;

@@ -49,9 +49,12 @@ ZEND_METHOD(KeySieve_SeenSet, __construct) {
 }
 
 ZEND_METHOD(KeySieve_SeenSet, addIfNew) {
-  keysieve::answer_one(
-      INTERNAL_FUNCTION_PARAM_PASSTHRU,
-      [](keysieve::AttachedSeen& set, const zval* key) noexcept { return set.add_if_new(key); });
+  keysieve::answer_one(INTERNAL_FUNCTION_PARAM_PASSTHRU,
+                       [](keysieve::AttachedSeen& set, const zval* key) noexcept {
+                         if (UNEXPECTED(keysieve::is_out_of_memory()))
+                           return false;  // nobody gets this answer
+                         return set.add_if_new(key);
+                       });
 }
 
 ZEND_METHOD(KeySieve_SeenSet, addManyIfNew) {
@@ -63,11 +66,18 @@ ZEND_METHOD(KeySieve_SeenSet, addManyIfNew) {
   AskedSeen* asked = SeenSetObject::constructed(ZEND_THIS);
   if (UNEXPECTED(asked == nullptr)) RETURN_THROWS();
   const keysieve::GivenKeys given(iterable, 1);
-  HashTable* keys = given.get();
-  if (UNEXPECTED(keys == nullptr)) RETURN_THROWS();
-  keysieve::Answers answers(keys);
-  if (UNEXPECTED(!asked->set->add_many_if_new(keys, answers.get()))) RETURN_THROWS();
-  keysieve::return_bools(return_value, keys, answers.get());
+  if (UNEXPECTED(given.get() == nullptr)) RETURN_THROWS();
+  const keysieve::CoercedKeys keys(given.get(), 1);
+  if (UNEXPECTED(keys.get() == nullptr)) RETURN_THROWS();
+  // All memory is there before the first key is added: if memory_limit ends the script, all keys stay new.
+  keysieve::Answers answers(keys.get());
+  keysieve::return_bools(return_value, keys.get(), answers.all_false());
+  if (UNEXPECTED(keysieve::is_out_of_memory())) return;
+  if (UNEXPECTED(!asked->set->add_many_if_new(keys.get(), answers.get()))) {
+    zend_array_destroy(Z_ARRVAL_P(return_value));
+    RETURN_NULL();
+  }
+  keysieve::replace_bools(return_value, answers.get());
 }
 
 ZEND_METHOD(KeySieve_SeenSet, mayContain) {

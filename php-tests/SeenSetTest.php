@@ -145,6 +145,76 @@ final class SeenSetTest extends TestCase
         self::assertSame('[false,true][false,false,true]', $script->output, $script->errors);
     }
 
+    /** @return iterable<string, array{string}> code that makes 100,000 keys */
+    public static function manyKeys(): iterable
+    {
+        yield 'a list' => ['range(0, 99_999)'];
+        yield 'a table' => ['array_flip(array_map(static fn (int $number): string => "key $number", range(0, 99_999)))'];
+        yield 'a generator' => ['(static function () { for ($number = 0; $number < 100_000; ++$number) { yield $number; } })()'];
+        yield 'keys that PHP converts' => ['array_map(static fn (int $number): float => $number + 0.0, range(0, 99_999))'];
+    }
+
+    /**
+     * The set is empty as long as each process dies, so that no key can be taken for seen.
+     *
+     * @dataProvider manyKeys
+     */
+    public function testABatchThatRunsOutOfMemoryLeavesItsKeysNew(string $keys): void
+    {
+        $windows = SeenWindows::open('tight', 200_000);
+        $set = new SeenSet('tight');
+        for ($deaths = 0; ; ++$deaths) {
+            $script = PhpScript::run(strtr(
+                <<<'PHP'
+                    ini_set('memory_limit', -1);
+                    $set = new KeySieve\SeenSet('tight');
+                    $keys = KEYS;
+                    gc_mem_caches();
+                    ini_set('memory_limit', memory_get_usage(true) + ROOM);
+                    $isNew = $set->addManyIfNew($keys);
+                    ini_set('memory_limit', -1);
+                    echo count(array_filter($isNew));
+                    PHP,
+                ['KEYS' => $keys, 'ROOM' => (string) ($deaths * (1 << 19))],
+            ));
+            if ($script->status === 0) {
+                break;
+            }
+            self::assertMatchesRegularExpression('/memory (size|limit) .* exhausted/', $script->output . $script->errors);
+            $seen = array_filter(range(0, 99_999), $set->mayContain(...));
+            self::assertCount(0, $seen, "with $deaths x 512 KiB");
+        }
+        self::assertEqualsWithDelta(100_000, (int) $script->output, 5, $script->errors);
+        self::assertGreaterThan(1, $deaths);
+    }
+
+    public function testAKeyThatRunsOutOfMemoryStaysNew(): void
+    {
+        $windows = SeenWindows::open('tight');
+        $script = PhpScript::run(<<<'PHP'
+            $set = new KeySieve\SeenSet('tight');
+            $set->availability();
+            $half = str_repeat('k', 1 << 21);
+            ini_set('memory_limit', memory_get_usage(true) + (1 << 20));
+            $set->addIfNew($half . $half);
+            PHP);
+        self::assertMatchesRegularExpression('/memory (size|limit) .* exhausted/', $script->output . $script->errors);
+        self::assertTrue((new SeenSet('tight'))->addIfNew(str_repeat('k', 1 << 22)));
+    }
+
+    public function testAShutdownFunctionAddsAfterTheMemoryRanOut(): void
+    {
+        $windows = SeenWindows::open('tight');
+        $script = PhpScript::run(<<<'PHP'
+            $set = new KeySieve\SeenSet('tight');
+            register_shutdown_function(static fn () => print(json_encode([$set->addIfNew('apple'), $set->addManyIfNew(['apple', 'pear'])])));
+            ini_set('memory_limit', memory_get_usage(true) + (1 << 20));
+            $memory = str_repeat('k', 1 << 21);
+            PHP);
+        self::assertStringContainsString('Allowed memory size', $script->output);
+        self::assertStringEndsWith('[true,[false,true]]', $script->output);
+    }
+
     public function testInfoDescribesTheWindows(): void
     {
         $before = time();
