@@ -107,7 +107,7 @@ void AddsReader::check_end(const Store& store, const LogFacts& log, const Needed
                             "its writer was killed, and the next add, push or gc mends it",
                             store.name(), log_name_));
   }
-  if (hole_ <= needed.trimmed_at_most) return;
+  if (!lacks_any_of(needed)) return;
   throw Error(
       ErrorKind::Older,
       fmt::format("{}: the log {} was trimmed up to {}, but keys that were added after {} are needed: the "

@@ -41,6 +41,8 @@ class AddsReader {
   // The log may have been replaced, as after a failover: the next read starts from the beginning.
   void read_again() noexcept { must_read_again_ = true; }
   [[nodiscard]] bool has_any_up_to(const LogPosition& position) const;
+  // Whether some of what is needed was trimmed before this host has read it.
+  [[nodiscard]] bool lacks_any_of(const NeededAdds& needed) const { return hole_ > needed.trimmed_at_most; }
   // No snapshot that may still become current needs the entries up to there.
   void forget(const LogPosition& up_to);
 

@@ -139,8 +139,9 @@ Outcome SetRefresher::replace(Publisher& publisher, const PointerRecord& pointer
   if (const auto error = error_of([&] { source_.check(*candidate, live_); })) {
     return put_off_refused(candidate->record, *error, Again::Never, now);
   }
+  const bool readers_may_stay = candidate->record == current && has_all_adds(pointer);
   if (!candidate->is_cached) source_.save(candidate->record.generation, candidate->snapshot.get(), now);
-  if (const auto error = error_of([&] { publish(publisher, *candidate); })) {
+  if (const auto error = error_of([&] { publish(publisher, *candidate, readers_may_stay); })) {
     return put_off(candidate->record, cannot_publish(*error), Again::AfterBackoff, now);
   }
   source_.has_published();
@@ -247,7 +248,7 @@ void SetRefresher::publish_newest_cached(Publisher& publisher, SteadyTime now) {
     backoff_.failed(now);
     log_.say_cache_trouble(error->what());
   } else if (candidate) {
-    publish(publisher, *candidate);
+    publish(publisher, *candidate, false);
   }
 }
 
@@ -270,12 +271,13 @@ Candidate SetRefresher::fetch(const PointerRecord& pointer, SteadyTime now) {
   return candidate;
 }
 
-void SetRefresher::publish(Publisher& publisher, const Candidate& candidate) {
+// `readers_may_stay`: on what was live, until their jitter is over.
+void SetRefresher::publish(Publisher& publisher, const Candidate& candidate, bool readers_may_stay) {
   add_to_what_is_live(publisher);
   const NewLayer layer = layers_.layer_over(header_of(candidate));
   const Stopwatch stopwatch;
   publisher.publish(candidate.snapshot.get(), candidate.record.generation, layer,
-                    is_whole() ? layers_.filled() : PublicationId{});
+                    readers_may_stay ? layers_.filled() : PublicationId{});
   const double seconds = stopwatch.seconds();
   find_what_is_live();
   if (!live_) return;
@@ -290,6 +292,14 @@ void SetRefresher::add_to_what_is_live(Publisher& publisher) {
   if (const auto error = error_of([&] { layers_.add_news(publisher, *live_); })) {
     spdlog::debug("{}: the live layer cannot be opened: {}", config_.name, error->what());
   }
+}
+
+// Whether what is live gets every add behind its snapshot. Not if the log was trimmed further: a new snapshot
+// may hold keys from there, which this host has never received. Most logs cannot say so, the pointer can.
+bool SetRefresher::has_all_adds(const PointerRecord& pointer) const {
+  if (!is_whole()) return false;
+  const NeededAdds needed = adds_needed_by(live_->adds_from, live_->as_of);
+  return !adds_.lacks_any_of(needed) && pointer.adds_trimmed_to <= needed.trimmed_at_most;
 }
 
 StoreRecords SetRefresher::ask_store(SteadyTime now) {
@@ -310,8 +320,12 @@ void SetRefresher::apply(const StoreBypasses& bypasses) {
   log_.say_bypass(until);
 }
 
+// From where the live snapshot needs it, if that is earlier: what was added while no loader ran may be in the
+// new snapshot, and late readers of the old one must know it too.
 void SetRefresher::read_adds_of(const SnapshotRecord& record, SteadyTime now) {
-  read_adds(adds_needed_by(record.adds_from, record.as_of), AddsReader::Amount::All, now);
+  NeededAdds needed = adds_needed_by(record.adds_from, record.as_of);
+  if (live_) needed.from = std::min(needed.from, live_->adds_from);
+  read_adds(needed, AddsReader::Amount::All, now);
 }
 
 void SetRefresher::read_adds(const NeededAdds& needed, AddsReader::Amount amount, SteadyTime now) {

@@ -83,8 +83,9 @@ class SetRefresher {
   void publish_newest_cached(Publisher& publisher, SteadyTime now);
   std::optional<Candidate> checked_from_cache(SteadyTime now);
   Candidate fetch(const PointerRecord& pointer, SteadyTime now);
-  void publish(Publisher& publisher, const Candidate& candidate);
+  void publish(Publisher& publisher, const Candidate& candidate, bool readers_may_stay);
   void add_to_what_is_live(Publisher& publisher);
+  [[nodiscard]] bool has_all_adds(const PointerRecord& pointer) const;
 
   StoreRecords ask_store(SteadyTime now);
   void apply(const StoreBypasses& bypasses);

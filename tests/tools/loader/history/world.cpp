@@ -86,14 +86,14 @@ void World::check() {
   }
 }
 
-// What is only in the new snapshot it need not know.
+// What was never added and is only in the new snapshot it need not know.
 void World::check_late(Host& host) {
   const auto build_id = host.attached_build(Host::Process::Late);
   if (!build_id) return;
   const Keys& base = builds_.at(*build_id).keys;
   for (int key = 0; key < kHistoryKeys; ++key) {
     const bool maybe = host.may_contain(key, Host::Process::Late);
-    RC_ASSERT(maybe || !(base.contains(key) || host.adds.contains(key)));
+    RC_ASSERT(maybe || !(base.contains(key) || host.received.contains(key)));
     if (!maybe && build_id != host.attached_build()) ++absent_for_late;
   }
 }

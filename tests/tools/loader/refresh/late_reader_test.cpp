@@ -8,11 +8,13 @@ namespace keysieve::test {
 namespace {
 
 constexpr KeyRange kManyAdded = added_keys(200);
+constexpr KeyRange kAddedAndPushed{1000, 100};  // what kMoreKeys has and kKeys has not
 
 class SetRefresherLateReader : public SetRefresherTest {
  protected:
-  SetRefresherLateReader() {
-    site_.push("tags", kKeys);
+  explicit SetRefresherLateReader(const std::string& store = "dir:") {
+    url_ = store + site_.root() / "store";
+    site_.push("tags", kKeys, url_);
     EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
     EXPECT_EQ(publication_of_late(), 1U);
   }
@@ -70,6 +72,39 @@ TEST_F(SetRefresherLateReader, KnowsWhatALoaderBringsInThatBeganAfterwards) {
   EXPECT_EQ(publication_of_late(), 1U);
   EXPECT_EQ(absent_for_late(kManyAdded), 0);
 }
+
+// The new snapshot holds these keys, so the log would be read only from behind them.
+TEST_F(SetRefresherLateReader, KnowsWhatWasAddedAndPushedWhileNoLoaderRan) {
+  site_.add("tags", kAddedAndPushed);
+  site_.push_after_adds("tags", kMoreKeys);
+  start();
+  refresh();
+  ASSERT_EQ(site_.live("tags")->id.publication, 2U);
+  EXPECT_TRUE(site_.knows("tags", kAddedAndPushed));
+  EXPECT_EQ(publication_of_late(), 1U);
+  EXPECT_EQ(absent_for_late(kAddedAndPushed), 0);
+}
+
+// A log in LMDB does not say how far it was trimmed, one in a folder does.
+class SetRefresherLateReaderOf : public SetRefresherLateReader,
+                                 public ::testing::WithParamInterface<std::string> {
+ protected:
+  SetRefresherLateReaderOf() : SetRefresherLateReader(GetParam()) {}
+};
+
+TEST_P(SetRefresherLateReaderOf, AnswersFromTheNewPublicationWhereTheLogWasTrimmedBehindTheOldOne) {
+  site_.add("tags", kAddedAndPushed, url_);
+  for (std::size_t i = 0; i < kKeptGenerations; ++i) {
+    site_.push_after_adds("tags", kMoreKeys, url_);
+    site_.add("tags", kAddedLater, url_);
+  }
+  start();
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  EXPECT_EQ(publication_of_late(), 2U);
+  EXPECT_EQ(absent_for_late(kAddedAndPushed), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, SetRefresherLateReaderOf, ::testing::Values("dir:", "lmdb:"));
 
 TEST_F(SetRefresherLateReader, AnswersFromTheNewPublicationWhereTheOldOneCannotBeFilled) {
   site_.push("tags", kMoreKeys);
