@@ -34,8 +34,9 @@ bool AttachedSeen::add_many_if_new(HashTable* keys, std::span<bool> answers) noe
 std::size_t AttachedSeen::add_while_ready(HashTable* keys, bool* answers) noexcept {
   std::size_t answered = 0;
   hash_by_parts(keys, reader_.hasher(), [&](std::span<const KeyHash> hashes) noexcept {
-    answered += reader_.add_many_if_new(hashes, answers + answered);
-    return reader_.is_ready();
+    const std::size_t of_part = reader_.add_many_if_new(hashes, answers + answered);
+    answered += of_part;
+    return of_part == hashes.size();
   });
   return answered;
 }

@@ -19,7 +19,8 @@ class AttachedSeen {
   // These take keys that coerce_key() has accepted, and may leave an UnavailableException pending.
   bool add_if_new(const zval* key) noexcept {
     if (UNEXPECTED(!is_answering())) return new_or_throw();
-    return reader_.add_if_new(hash_of(key, reader_.hasher()));
+    const SeenAnswer answer = reader_.add_if_new(hash_of(key, reader_.hasher()));
+    return EXPECTED(answer != SeenAnswer::Unknown) ? answer == SeenAnswer::New : new_or_throw();
   }
   bool may_contain(const zval* key) noexcept {
     if (UNEXPECTED(!is_answering())) return maybe_or_throw();

@@ -93,7 +93,7 @@ std::string description_of(const AttachedSeen& set) {
   std::string text(to_string(reader.availability()));
   if (!reader.is_ready()) return text + " (" + set.reader_reason() + ")";
   std::uint64_t bytes = 0;
-  for (const keysieve::SeenFilter& filter : reader.filters()) bytes += filter.bytes().size();
+  for (const keysieve::SeenFilter& filter : reader.filters()) bytes += filter.words().size_bytes();
   return text + ", " + std::to_string(reader.filters().size()) +
          (reader.filters().size() == 1 ? " filter, " : " filters, ") + std::to_string(bytes) + " bytes";
 }

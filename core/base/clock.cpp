@@ -1,5 +1,7 @@
 #include "core/base/clock.hpp"
 
+#include <ctime>
+
 #include <chrono>
 
 namespace keysieve {
@@ -18,6 +20,16 @@ UnixSeconds unix_now() noexcept {
 
 std::int64_t unix_now_ms() noexcept {
   return since_1970<std::chrono::milliseconds>();
+}
+
+BootSeconds boot_now() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return now.tv_sec;
+}
+
+Moment moment_now() noexcept {
+  return {unix_now(), boot_now()};
 }
 
 }  // namespace keysieve

@@ -20,6 +20,18 @@ constexpr bool is_future(UnixSeconds moment, UnixSeconds now) noexcept {
   return moment > now + kClockDifference;
 }
 
+// Seconds since the machine was booted, those in which it slept included. Nobody can set this clock, so spans
+// that are a promise are measured by it. Begins again with each boot.
+using BootSeconds = std::int64_t;
+BootSeconds boot_now() noexcept;
+
+// Both clocks at one moment.
+struct Moment {
+  UnixSeconds unix = 0;
+  BootSeconds boot = 0;
+};
+Moment moment_now() noexcept;
+
 // Out of line, because <chrono> is a long header and no lookup reads a clock.
 UnixSeconds unix_now() noexcept;
 std::int64_t unix_now_ms() noexcept;

@@ -55,6 +55,15 @@ std::optional<LogPosition> parse_log_position(std::string_view text) noexcept {
   return log_position(milliseconds, number);
 }
 
+LogPosition position_before(const LogPosition& position) noexcept {
+  LogPosition before = position;
+  if (position == LogPosition{}) return before;
+  for (auto byte = before.rbegin(); byte != before.rend(); ++byte) {
+    if ((*byte)-- != 0) break;
+  }
+  return before;
+}
+
 LogPosition next_log_position(const LogPosition& last, std::uint64_t now_milliseconds) noexcept {
   if (now_milliseconds > milliseconds_of(last)) return log_position(now_milliseconds, 0);
   const std::uint64_t number = number_of(last) + 1;

@@ -23,6 +23,9 @@ std::string to_text(const LogPosition& position);
 // Returns nothing for text of another form.
 std::optional<LogPosition> parse_log_position(std::string_view text) noexcept;
 
+// The position right before this one; all zero for that itself.
+LogPosition position_before(const LogPosition& position) noexcept;
+
 // The position of the next entry: now, or right after `last` if the clock has not moved on or went back.
 LogPosition next_log_position(const LogPosition& last, std::uint64_t now_milliseconds) noexcept;
 

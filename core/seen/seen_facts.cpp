@@ -14,15 +14,15 @@ constexpr std::uint64_t kMostShardsOfAFilter = 256;
 
 SeenFacts seen_facts(const SeenReader& reader) {
   const SeenState live = reader.attached();
-  const std::uint64_t shards = std::clamp<std::uint64_t>(kMostShards / live.size(), 1, kMostShardsOfAFilter);
-  const SeenWindow newest = reader.page()->entry(live.end - 1).plan.window;
+  const std::uint64_t shards = std::clamp<std::uint64_t>(kMostShards / live.size, 1, kMostShardsOfAFilter);
+  const SeenWindow newest = reader.page()->entry(live.end() - 1).plan.window;
   SeenFacts facts;
-  facts.filters = live.size();
+  facts.filters = live.size;
   facts.oldest_begins = reader.page()->entry(live.first).plan.window.begins;
   facts.newest_begins = newest.begins;
   facts.newest_ends = newest.ends;
   double share_in_none = 1;  // of absent keys
-  for (std::uint32_t number = live.first; number != live.end; ++number) {
+  for (std::uint32_t number = live.first; number != live.end(); ++number) {
     const SeenPlan& plan = reader.page()->entry(number).plan;
     const SeenFill fill = seen_fill(reader.filters()[number - live.first], shards);
     facts.windows += plan.growth == 0 ? 1U : 0U;
@@ -30,7 +30,7 @@ SeenFacts seen_facts(const SeenReader& reader) {
       facts.keys += fill.keys;
       facts.capacity += plan.capacity;
     }
-    facts.bytes += plan.bytes();
+    facts.bytes += plan.segment_bytes();
     facts.target_fpr += plan.rate;
     share_in_none *= 1 - fill.rate;
   }

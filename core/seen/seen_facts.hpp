@@ -1,4 +1,4 @@
-// Facts about a seen set that is ready, as a worker sees it: its windows, and how many keys they have. For
+// Facts about a seen set that has filters, as a worker sees it: its windows, and how many keys they have. For
 // PHP's info(), and for people.
 #pragma once
 
@@ -19,7 +19,7 @@ struct SeenFacts {
   UnixSeconds newest_ends = 0;  // by plan: while the loader does not run it goes on
 };
 
-// The reader must be ready. Reads at most 4 MiB, 1 MiB of a filter.
+// The reader must be ready or bypassed. Reads at most 4 MiB, 1 MiB of a filter.
 SeenFacts seen_facts(const SeenReader& reader);
 
 }  // namespace keysieve

@@ -29,12 +29,12 @@ std::string_view to_string(OnUnavailable answer) noexcept {
 
 SeenFilter filter_of(const SeenEntry& entry, MutableBytes memory, const std::string& path) {
   const SeenSize& size = entry.plan.size;
-  if (!size.is_possible() || memory.size() / sizeof(Word) != size.words) {
+  if (!size.is_possible() || memory.size() != entry.plan.segment_bytes()) {
     throw Error(ErrorKind::Data, path + ": is damaged: a filter of " + std::to_string(size.words) +
-                                     " words with " + std::to_string(size.key_bits) + " bits per key, in " +
+                                     " words in blocks of " + std::to_string(size.block_words) + ", in " +
                                      std::to_string(memory.size()) + " bytes");
   }
-  return {std::span(reinterpret_cast<Word*>(memory.data()), size.words), size.key_bits};
+  return {std::span(reinterpret_cast<Word*>(memory.data()), size.words), size.block_words};
 }
 
 std::vector<std::byte> new_seen_page(std::uint64_t seed, OnUnavailable on_unavailable) {
@@ -52,8 +52,7 @@ std::vector<std::byte> new_seen_page(std::uint64_t seed, OnUnavailable on_unavai
 
 SeenPageFile::SeenPageFile(const SetFolder& folder, MapAccess access) : owner_(folder.owner()) {
   const std::string path = folder.path_of(kSeenPageName);
-  const FileDescriptor file =
-      folder.open_file(kSeenPageName, access == MapAccess::ReadOnly ? O_RDONLY : O_RDWR);
+  FileDescriptor file = folder.open_file(kSeenPageName, access == MapAccess::ReadOnly ? O_RDONLY : O_RDWR);
   const auto status = stat_of(file, path);
   if (status.st_size != static_cast<off_t>(kSeenPageBytes)) {
     throw Error(ErrorKind::Data, path + ": has " + std::to_string(status.st_size) + " bytes, not " +
@@ -61,6 +60,7 @@ SeenPageFile::SeenPageFile(const SetFolder& folder, MapAccess access) : owner_(f
   }
   region_ = map_region(file, access, kSeenPageBytes, path);
   identity_ = identity_of(status);
+  if (access == MapAccess::ReadWrite) file_ = std::move(file);
 }
 
 void SeenPageFile::check(const std::string& path) const {

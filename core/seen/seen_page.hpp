@@ -18,6 +18,7 @@
 #include "core/base/bytes.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/file_descriptor.hpp"
+#include "core/base/log_position.hpp"
 #include "core/base/mapped_region.hpp"
 #include "core/seen/seen_plan.hpp"
 #include "core/shm/set_folder.hpp"
@@ -37,13 +38,24 @@ enum class OnUnavailable : std::uint32_t { Throw, New, Seen };
 inline constexpr std::array kOnUnavailable{OnUnavailable::Throw, OnUnavailable::New, OnUnavailable::Seen};
 std::string_view to_string(OnUnavailable answer) noexcept;  // "throw"
 
-// One filter. Does not change any more once `state` counts it.
+// Names a filter, for ever and on all hosts.
+struct FilterId {
+  UnixSeconds window_ends = 0;
+  std::uint64_t growth = 0;
+  friend auto operator<=>(const FilterId&, const FilterId&) = default;
+};
+inline FilterId id_of(const SeenPlan& plan) noexcept {
+  return {plan.window.ends, plan.growth};
+}
+
+// One filter. Does not change any more while `state` counts it.
 struct SeenEntry {
   SeenPlan plan;
+  BootSeconds begun_at;  // when it was added
   std::uint32_t segment_key;
   std::uint32_t unused;
 };
-static_assert(sizeof(SeenEntry) == 72);
+static_assert(sizeof(SeenEntry) == 80);
 
 // The filter of an entry, in its memory. Throws Data if no loader writes such an entry; `path` is for the
 // message.
@@ -51,24 +63,44 @@ SeenFilter filter_of(const SeenEntry& entry, MutableBytes memory, const std::str
 
 inline constexpr std::uint32_t kMaxSeenFilters = 512;
 
-// Numbers of filters: `first` up to, not including, `end`. None while the set is being restored.
+// Which entries count: `size` of them from number `first` on. None while the set is being restored.
 struct SeenState {
   std::uint32_t first = 0;
-  std::uint32_t end = 0;
+  std::uint16_t size = 0;
+  bool is_bypassed = false;  // by an operator: workers answer as if they could not know
 
-  [[nodiscard]] std::uint32_t size() const noexcept { return end - first; }
-  [[nodiscard]] bool is_empty() const noexcept { return size() == 0; }
+  [[nodiscard]] std::uint32_t end() const noexcept { return first + size; }
+  [[nodiscard]] bool is_empty() const noexcept { return size == 0; }
   // Whether a loader stores it. Else the page is damaged.
-  [[nodiscard]] bool is_possible() const noexcept { return size() <= kMaxSeenFilters; }
-  [[nodiscard]] std::uint64_t word() const noexcept { return std::uint64_t{first} << 32 | end; }
+  [[nodiscard]] bool is_possible() const noexcept { return size <= kMaxSeenFilters; }
+  static constexpr std::uint64_t kBypassBit = 1;
+  [[nodiscard]] std::uint64_t word() const noexcept {
+    return std::uint64_t{first} << 32 | std::uint64_t{size} << 16 | (is_bypassed ? kBypassBit : 0);
+  }
   static SeenState of(std::uint64_t word) noexcept {
-    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word)};
+    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint16_t>(word >> 16),
+            (word & kBypassBit) != 0};
   }
   friend bool operator==(const SeenState&, const SeenState&) = default;
 };
 
-inline constexpr std::uint32_t kSeenEntries =
-    2 * kMaxSeenFilters;  // a reader has time to read one before it is reused
+// Each change writes all entries once more, behind those that count. The loader may have written up to
+// 3 × kMaxSeenFilters entries from `first` on, so one that a reader reads is intact while `first` has moved
+// on by less than what is left of the ring.
+inline constexpr std::uint32_t kSeenEntries = 4 * kMaxSeenFilters;
+inline constexpr std::uint32_t kSeenEntriesAhead = 3 * kMaxSeenFilters;
+
+// What the loader keeps for itself, beyond its own life. Workers do not look at it.
+struct SeenLogState {
+  std::uint64_t log = 0;       // a hash of the store's name and the log's; 0: never saved
+  std::uint64_t sender = 0;    // random: marks what was sent from this page
+  std::uint64_t sent = 0;      // how many entries
+  std::uint64_t own_read = 0;  // how many of them were found in the log
+  LogPosition read_to{};
+  LogPosition own_at{};        // of the last own entry that was found
+  LogPosition trim_to{};       // had expired by the wall clock
+  BootSeconds trim_since = 0;  // since then
+};
 
 struct SeenPage {
   std::array<char, 8> magic;
@@ -79,7 +111,7 @@ struct SeenPage {
   std::uint64_t header_checksum;  // XXH3-64 of the bytes before it
 
   // The loader stores it (sequentially consistent) after the entries. Workers load it before they look at a
-  // filter, and again after they have added a key. All of this is in one order with the read-modify-writes of
+  // filter, and again after they have added a key. All of this is in one order with the compare-and-sets of
   // words. So a worker notices if it has added a key to a filter that was not the newest any more
   // (docs/seen_sets.md).
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> state;
@@ -90,6 +122,12 @@ struct SeenPage {
   // As in the control page of a published set. Relaxed: information only.
   std::atomic<std::uint64_t> troubles;
   std::atomic<std::int64_t> next_look;
+  // End of the bypass, stored before its bit is set; 0: none. Relaxed.
+  std::atomic<std::int64_t> bypass_until;
+  // Counted by the loader before it takes memory, which may kill it, and cleared after.
+  std::atomic<std::uint32_t> deaths_taking_memory;
+
+  alignas(kCacheLineBytes) SeenLogState log;
 
   alignas(kPageBytes) std::array<SeenEntry, kSeenEntries> entries;
 
@@ -101,7 +139,7 @@ struct SeenPage {
   [[nodiscard]] UnixSeconds over_at() const noexcept {
     const SeenState live = SeenState::of(state.load());
     UnixSeconds over = 0;
-    for (std::uint32_t i = 0; live.is_possible() && i < live.size(); ++i) {
+    for (std::uint32_t i = 0; live.is_possible() && i < live.size; ++i) {
       const SeenWindow& window = entry(live.first + i).plan.window;
       over = std::max(over, std::max(window.ends, looked_at.load()) + window.kept_for);
     }
@@ -142,8 +180,11 @@ class SeenPageFile {
   [[nodiscard]] uid_t owner() const noexcept { return owner_; }
   // Whether the path leads to this very file. False too if that cannot be found out.
   [[nodiscard]] bool is_at(const std::string& path) const noexcept;
+  // Requires ReadWrite.
+  [[nodiscard]] const FileDescriptor& file() const noexcept { return file_; }
 
  private:
+  FileDescriptor file_;  // closed once it is mapped, if read-only
   MappedRegion region_;
   FileIdentity identity_;
   uid_t owner_;

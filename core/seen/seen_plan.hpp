@@ -2,9 +2,6 @@
 // without gaps.
 #pragma once
 
-#include <algorithm>
-#include <optional>
-
 #include "core/base/clock.hpp"
 #include "core/seen/seen_size.hpp"
 
@@ -26,6 +23,8 @@ struct SeenPlan {
   SeenSize size{};             // what seen_size() says of these two, or what another host has
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return size.words * sizeof(Word); }
+  // With what the loader keeps beside the words: for each of them a byte, how many of its tags the store has.
+  [[nodiscard]] std::uint64_t segment_bytes() const noexcept { return bytes() + size.words; }
   friend bool operator==(const SeenPlan&, const SeenPlan&) = default;
 };
 static_assert(sizeof(SeenPlan) == 64);
@@ -42,18 +41,6 @@ inline SeenPlan grown(const SeenPlan& plan) {
           .capacity = 2 * plan.capacity,
           .rate = plan.rate / 2,
           .size = seen_size(2 * plan.capacity, plan.rate / 2)};
-}
-
-// When the window of a filter has ended: later than planned if the next one began later, and nothing while
-// there is no later one. The filters are those from `number` up to, not including, `end`; `plan_of`
-// returns the SeenPlan of each.
-template <typename PlanOf>
-std::optional<UnixSeconds> end_of_window(std::uint32_t number, std::uint32_t end, const PlanOf& plan_of) {
-  const SeenWindow& window = plan_of(number).window;
-  do {
-    if (++number == end) return std::nullopt;
-  } while (plan_of(number).window.ends <= window.ends);
-  return std::max(window.ends, plan_of(number).window.begins);
 }
 
 }  // namespace keysieve

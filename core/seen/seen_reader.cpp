@@ -1,6 +1,7 @@
 #include "core/seen/seen_reader.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/base/set_name.hpp"
 
@@ -24,62 +25,68 @@ OnUnavailable SeenReader::on_unavailable() const noexcept {
 
 bool SeenReader::may_contain(KeyHash hash) const noexcept {
   prefetch(hash);
-  return may_contain(hash, newest_mask(hash));
+  return is_in_any(hash);
 }
 
 void SeenReader::prefetch(KeyHash hash) const noexcept {
   for (const SeenFilter& filter : filters_) filter.prefetch(hash);
 }
 
-WordMask SeenReader::newest_mask(KeyHash hash) const noexcept {
-  return word_mask(hash, filters_.back().key_bits());
+bool SeenReader::is_in_any(KeyHash hash) const noexcept {
+  return std::any_of(filters_.begin(), filters_.end(),
+                     [&](const SeenFilter& filter) { return filter.may_contain(hash); });
 }
 
-// Most filters of a set have as many bits per key as the newest, so its mask is good for them too.
-bool SeenReader::may_contain(KeyHash hash, const WordMask& newest) const noexcept {
-  const unsigned newest_bits = filters_.back().key_bits();
-  return std::any_of(filters_.rbegin(), filters_.rend(), [&](const SeenFilter& filter) {
-    return filter.key_bits() == newest_bits ? filter.may_contain(hash, newest) : filter.may_contain(hash);
-  });
-}
-
-bool SeenReader::add_if_new(KeyHash hash) noexcept {
+SeenAnswer SeenReader::add_if_new(KeyHash hash) noexcept {
   prefetch(hash);
   return add(hash);
 }
 
-// Two processes may see different newest filters, while the loader appends one. The one with the older view
+// Two processes may see different newest filters, while the loader adds one. The one with the older view
 // adds the key there, and then looks at `state` again. If that has changed, it must win in each newer filter
 // too. The other one has looked at all older filters after it had loaded `state`. So either it found the key
 // there, or the first one finds the new state. This needs all four accesses in one order, which sequentially
 // consistent loads and a full barrier give.
-bool SeenReader::add(KeyHash hash) noexcept {
-  const WordMask mask = newest_mask(hash);
-  if (may_contain(hash, mask) || !filters_.back().add_if_new(hash, mask)) return false;
-  std::uint32_t won_up_to = attached_.end;
+SeenAnswer SeenReader::add(KeyHash hash) noexcept {
+  const auto older = std::span(filters_).first(filters_.size() - 1);
+  for (const SeenFilter& filter : older) {
+    if (filter.may_contain(hash)) return SeenAnswer::Seen;
+  }
+  if (!filters_.back().add_if_new(hash)) return SeenAnswer::Seen;
   for (;;) {
     if (state_->load(std::memory_order_seq_cst) == expected_) [[likely]]
-      return true;
+      return SeenAnswer::New;
+    const std::uint32_t won_in = segments_.back().key();
+    const std::uint64_t seed = this->seed();
     refresh();
-    if (!is_ready()) return false;  // another call may have won where this one cannot look
-    const std::size_t newer = std::min<std::size_t>(attached_.end - won_up_to, filters_.size());
-    won_up_to = attached_.end;
-    for (const SeenFilter& filter : std::span(filters_).last(newer)) {
-      if (!filter.add_if_new(hash)) return false;
-    }
+    // Another call may have won where this one cannot look, or with another hash.
+    if (!is_ready() || this->seed() != seed) return SeenAnswer::Unknown;
+    if (!wins_behind(won_in, hash)) return SeenAnswer::Seen;
   }
+}
+
+// Filters change their numbers, but not their segments. If the one in which the key was added is gone, any
+// may be newer.
+bool SeenReader::wins_behind(std::uint32_t segment_key, KeyHash hash) const noexcept {
+  std::size_t newer = 0;
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    if (segments_[i].key() == segment_key) newer = i + 1;
+  }
+  return std::all_of(filters_.begin() + static_cast<std::ptrdiff_t>(newer), filters_.end(),
+                     [&](const SeenFilter& filter) { return filter.add_if_new(hash); });
 }
 
 std::size_t SeenReader::add_many_if_new(std::span<const KeyHash> hashes, bool* is_new) noexcept {
   std::size_t done = 0;
   while (done < hashes.size()) {
+    const std::size_t lines = filters_.size() * filters_.back().block_words() / kWordsPerLine;
     const auto rest = hashes.subspan(done);
-    const auto some =
-        rest.first(std::min(rest.size(), std::max<std::size_t>(1, kLinesAhead / filters_.size())));
+    const auto some = rest.first(std::min(rest.size(), std::max<std::size_t>(1, kLinesAhead / lines)));
     for (const KeyHash hash : some) prefetch(hash);
     for (const KeyHash hash : some) {
-      is_new[done++] = add(hash);
-      if (!is_ready()) return done;
+      const SeenAnswer answer = add(hash);
+      if (answer == SeenAnswer::Unknown) return done;
+      is_new[done++] = answer == SeenAnswer::New;
     }
   }
   return done;
@@ -87,11 +94,10 @@ std::size_t SeenReader::add_many_if_new(std::span<const KeyHash> hashes, bool* i
 
 void SeenReader::refresh() noexcept {
   try {
-    if (pace_.is_due()) {
-      pace_.plan(std::chrono::steady_clock::now());
-      if (!file_ || !file_->is_at(path_)) open_page();
-    }
-    if (file_) attach_all();
+    const bool is_check_due = pace_.is_due();
+    if (is_check_due) pace_.plan(std::chrono::steady_clock::now());
+    if (!file_ || (is_check_due && !file_->is_at(path_))) open_page();
+    attach_all();
   } catch (const Error& failure) {
     availability_ =
         failure.kind() == ErrorKind::Incompatible ? Availability::Incompatible : Availability::Missing;
@@ -116,24 +122,37 @@ void SeenReader::open_page() {
   hasher_.emplace(file_->page().seed);
 }
 
-// The loader may append and retire meanwhile. What cannot be attached is tried again when `state` changes,
-// and at each check.
+// The loader may add and retire filters meanwhile. What cannot be attached is tried again when `state`
+// changes, and at each check.
 void SeenReader::attach_all() {
   for (int tries = 0; tries < kTries; ++tries) {
     expected_ = state_->load(std::memory_order_seq_cst);
     const SeenState state = SeenState::of(expected_);
+    // A page that has lost all filters may have been replaced, now or while its filters were attached.
+    if (state.is_empty() && !file_->is_at(path_)) {
+      open_page();
+      continue;
+    }
     if (state.is_empty() || !state.is_possible()) {
       drop_filters();
       if (!state.is_possible())
-        throw Error(ErrorKind::Data, path_ + ": is damaged: " + std::to_string(state.size()) + " filters");
+        throw Error(ErrorKind::Data, path_ + ": is damaged: " + std::to_string(state.size) + " filters");
       throw Error(ErrorKind::MissingInput, path_ + ": has no filter yet: the loader waits for the store");
     }
     if (!attach(state)) continue;
-    availability_ = Availability::Ready;
-    reason_.clear();
+    availability_ = is_bypassed(state) ? Availability::Bypassed : Availability::Ready;
+    reason_ = availability_ == Availability::Bypassed ? "bypassed by an operator" : "";
     return;
   }
+  drop_filters();
   throw Error(ErrorKind::MissingInput, path_ + ": changes faster than it can be read");
+}
+
+// The loader takes the bit away when the time is over; this is for a loader that is stopped.
+bool SeenReader::is_bypassed(SeenState state) const noexcept {
+  if (!state.is_bypassed) return false;
+  const UnixSeconds until = file_->page().bypass_until.load(std::memory_order_relaxed);
+  return until == 0 || unix_now() < until;
 }
 
 // False: it has changed meanwhile.
@@ -141,29 +160,37 @@ bool SeenReader::attach(SeenState wanted) {
   if (wanted == attached_) return true;
   std::vector<Segment> segments;
   std::vector<SeenFilter> filters;
-  segments.reserve(wanted.size());
-  filters.reserve(wanted.size());
-  for (std::uint32_t number = wanted.first; number != wanted.end; ++number) {
-    const SeenEntry entry = file_->page().copy_of_entry(number);
-    const std::uint32_t place = number - attached_.first;
-    const bool is_attached = place < segments_.size() && segments_[place].key() == entry.segment_key &&
-                             !segments_[place].bytes().empty();
+  segments.reserve(wanted.size);
+  filters.reserve(wanted.size);
+  // The next try need not attach them again.
+  const auto keep_segments = [&] {
+    filters_.clear();
+    attached_ = {};
+    std::move(segments.begin(), segments.end(), std::back_inserter(segments_));
+  };
+  for (std::uint32_t i = 0; i < wanted.size; ++i) {
+    const SeenEntry entry = file_->page().copy_of_entry(wanted.first + i);
+    const auto own = std::find_if(segments_.begin(), segments_.end(), [&](const Segment& segment) {
+      return segment.key() == entry.segment_key && !segment.bytes().empty();
+    });
     try {
-      segments.push_back(is_attached
-                             ? std::move(segments_[place])
-                             : Segment::attach(entry.segment_key, entry.plan.bytes(), file_->owner(), path_));
+      segments.push_back(
+          own != segments_.end()
+              ? std::move(*own)
+              : Segment::attach(entry.segment_key, entry.plan.segment_bytes(), file_->owner(), path_));
       filters.push_back(filter_of(entry, segments.back().bytes(), path_));
     } catch (const Error&) {
+      if (state_->load(std::memory_order_seq_cst) != wanted.word()) {
+        keep_segments();
+        return false;
+      }
       drop_filters();
-      if (state_->load(std::memory_order_seq_cst) != wanted.word()) return false;
       throw;
     }
   }
-  // The loader writes up to kMaxSeenFilters entries from `first` on: those that were read are not among them
-  // unless it has come so far meanwhile.
   const SeenState now = SeenState::of(state_->load(std::memory_order_seq_cst));
-  if (now.first - wanted.first > kSeenEntries - kMaxSeenFilters) {
-    drop_filters();
+  if (now.first - wanted.first > kSeenEntries - kSeenEntriesAhead) {  // what was read may have been mixed
+    keep_segments();
     return false;
   }
   segments_ = std::move(segments);

@@ -1,12 +1,12 @@
 // The workers' side of a seen set: says whether a key is new, and adds it. One SeenReader belongs to one
 // thread; a process may have many. Takes no lock; what a call costs grows with the number of filters: one
-// cache line of each.
+// block of each (seen_filter.hpp), usually one cache line.
 //
 // Guarantee: any number of processes may call add_if_new() for a key. On this host one call at most returns
 // true, until the window in which it did has expired.
 //
 //   SeenReader reader({.directory = "/run/keysieve"}, "clicks");
-//   if (reader.follow()) is_new = reader.add_if_new(hash_key(key, reader.seed()));
+//   if (reader.follow()) answer = reader.add_if_new(hash_key(key, reader.seed()));
 #pragma once
 
 #include <memory>
@@ -23,6 +23,12 @@
 #include "core/shm/set_reader.hpp"
 
 namespace keysieve {
+
+enum class SeenAnswer : std::uint8_t {
+  Seen,     // wrong at the set's rate
+  New,      // the key was in no live window, and no other call gets this answer for it
+  Unknown,  // the set has become unavailable in the middle of the call: answer as on_unavailable() says
+};
 
 class SeenReader {
  public:
@@ -49,14 +55,13 @@ class SeenReader {
   [[nodiscard]] const KeyHasher& hasher() const noexcept { return *hasher_; }
   // False: no call has added it within the live windows.
   [[nodiscard]] bool may_contain(KeyHash hash) const noexcept;
-  // Adds the key. True: it was in no live window, and no other call has returned true for it. False is wrong
-  // at the set's rate.
-  [[nodiscard]] bool add_if_new(KeyHash hash) noexcept;
+  // Adds the key.
+  [[nodiscard]] SeenAnswer add_if_new(KeyHash hash) noexcept;
   // The same for many; is_new[i] belongs to hashes[i]. A key that occurs twice is new once. Returns how many
-  // keys it has answered: not all if the set cannot be read any more.
+  // keys it has answered: not all if the set becomes unavailable meanwhile.
   [[nodiscard]] std::size_t add_many_if_new(std::span<const KeyHash> hashes, bool* is_new) noexcept;
 
-  // As of the last refresh(): Ready, Missing or Incompatible.
+  // As of the last refresh(): Ready, Missing, Bypassed or Incompatible.
   [[nodiscard]] Availability availability() const noexcept { return availability_; }
   // Why it is not Ready.
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
@@ -70,20 +75,22 @@ class SeenReader {
   [[nodiscard]] const std::vector<SeenFilter>& filters() const noexcept { return filters_; }
 
  private:
-  static constexpr int kTries = 8;
+  // Each fails if the loader changes the page meanwhile. A restore changes it for each filter, and a busy
+  // machine may stop a try for longer than that takes.
+  static constexpr int kTries = 64;
   // Used while there is no page.
   static constexpr std::atomic<std::uint64_t> kNoState{0};
 
   void prefetch(KeyHash hash) const noexcept;
-  // The bits of the key in the newest filter.
-  [[nodiscard]] WordMask newest_mask(KeyHash hash) const noexcept;
-  [[nodiscard]] bool may_contain(KeyHash hash, const WordMask& newest) const noexcept;
+  [[nodiscard]] bool is_in_any(KeyHash hash) const noexcept;
   void open_page();
   void attach_all();
   [[nodiscard]] bool attach(SeenState wanted);
   void drop_filters() noexcept;
+  [[nodiscard]] bool is_bypassed(SeenState state) const noexcept;
   // As add_if_new(); the filters' words are on their way.
-  [[nodiscard]] bool add(KeyHash hash) noexcept;
+  [[nodiscard]] SeenAnswer add(KeyHash hash) noexcept;
+  [[nodiscard]] bool wins_behind(std::uint32_t segment_key, KeyHash hash) const noexcept;
 
   // What each call reads.
   const std::atomic<std::uint64_t>* state_ = &kNoState;

@@ -9,6 +9,9 @@
 #include <cerrno>
 
 #include "core/base/error.hpp"
+#include "core/base/random.hpp"
+#include "core/seen/seen_tags.hpp"
+#include "core/shm/page_lock.hpp"
 
 namespace keysieve {
 namespace {
@@ -27,9 +30,12 @@ PublisherFolder open_folder(const std::string& directory, std::string_view set_n
 
 }  // namespace
 
-SeenWriter::SeenWriter(const std::string& directory, std::string_view set_name, std::optional<gid_t> group)
+SeenWriter::SeenWriter(const std::string& directory, std::string_view set_name, std::optional<gid_t> group,
+                       CheckMemory check_memory)
     : folder_(open_folder(directory, set_name, group)),
-      lock_(folder_.open_file(kLockName, O_RDWR | O_CREAT)) {
+      lock_(folder_.open_file(kLockName, O_RDWR | O_CREAT)),
+      check_memory_(std::move(check_memory)),
+      path_(folder_.path_of(kSeenPageName)) {
   if (folder_.owner() != ::geteuid()) {
     throw Error(ErrorKind::NotTrusted, folder_.path() + ": belongs to uid " +
                                            std::to_string(folder_.owner()) + ", this loader runs as " +
@@ -49,46 +55,56 @@ SeenWriter::SeenWriter(const std::string& directory, std::string_view set_name, 
 }
 
 bool SeenWriter::is_empty() const {
-  if (is_removed()) return true;
+  if (!has_page()) return true;
   if (!file_) return false;
-  file_->check(folder_.path_of(kSeenPageName));
+  file_->check(path_);
   return state().is_empty();
+}
+
+void SeenWriter::open_page() {
+  file_.reset();  // a lock of its own would be in the way
+  file_.emplace(folder_, MapAccess::ReadWrite);
+  if (!lock_page(file_->file(), path_))
+    throw Error(ErrorKind::Locked, path_ + ": locked: another loader is at work on it");
 }
 
 bool SeenWriter::adopt() {
   filters_.clear();
-  if (!folder_.status_of(kSeenPageName)) return false;
+  lost_.clear();
+  if (!has_page()) return false;
   try {
-    file_.emplace(folder_, MapAccess::ReadWrite);
-    file_->check(folder_.path_of(kSeenPageName));
+    open_page();
+    file_->check(path_);
     if (!attach_all()) return false;
   } catch (const Error& failure) {
     if (failure.kind() == ErrorKind::Data || failure.kind() == ErrorKind::Incompatible) return false;
     throw;
   }
   // The folder may have another group than before.
-  for (const Opened& one : filters_) one.segment.give_to_group(group(), folder_.path());
-  // Filters that a crash has left: `state` does not count them.
-  remove_segments(state().end, kSeenEntries - state().size());
+  for (const OpenFilter& one : filters_) one.segment.give_to_group(group(), folder_.path());
+  if (lost_.empty()) {
+    sweep();
+  } else {
+    show();
+  }
   return true;
 }
 
-// False if one is not there any more, or is another user's. What cannot be attached for another reason must
-// not be replaced.
+// False if the page is damaged. A filter whose memory is not there any more, or is another user's, is lost;
+// what cannot be attached for another reason must not be replaced.
 bool SeenWriter::attach_all() {
   const SeenState all = state();
   if (!all.is_possible()) return false;
-  for (std::uint32_t number = all.first; number != all.end; ++number) {
-    const SeenEntry& of = entry(number);
-    Segment segment;
+  for (std::uint32_t number = all.first; number != all.end(); ++number) {
+    const SeenEntry& of = page().entry(number);
     try {
-      segment = Segment::attach(of.segment_key, of.plan.bytes(), ::geteuid(), folder_.path());
+      Segment segment = Segment::attach(of.segment_key, of.plan.segment_bytes(), ::geteuid(), folder_.path());
+      const SeenFilter filter = filter_of(of, segment.bytes(), folder_.path());
+      filters_.push_back({of.plan, of.begun_at, std::move(segment), filter});
     } catch (const Error& failure) {
       if (failure.kind() != ErrorKind::MissingInput && failure.kind() != ErrorKind::NotTrusted) throw;
-      return false;
+      lost_.push_back(of.plan);
     }
-    const SeenFilter filter = filter_of(of, segment.bytes(), folder_.path());
-    filters_.push_back({std::move(segment), filter});
   }
   return true;
 }
@@ -107,17 +123,33 @@ void SeenWriter::create(std::uint64_t seed, OnUnavailable on_unavailable) {
     throw;
   }
   clear();
+  const unsigned deaths = file_ ? deaths_taking_memory() : 0;
   folder_.replace_file(kNewPageName, kSeenPageName);
-  file_.emplace(folder_, MapAccess::ReadWrite);
+  open_page();
+  page().deaths_taking_memory.store(deaths, std::memory_order_relaxed);
+}
+
+// Both pages lead to the same segments for a moment, so it does not matter by which one a worker goes. One
+// that has just won by the old page finds that its state has changed, opens the new page, and finds the
+// segment there as the newest.
+void SeenWriter::take_over(SeenWriter& old) {
+  SeenPage& from = old.page();
+  create(from.seed, static_cast<OnUnavailable>(from.on_unavailable.load(std::memory_order_relaxed)));
+  page().log = from.log;
+  page().bypass_until.store(from.bypass_until.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  const SeenState before = old.state();
+  if (before.is_bypassed) page().state.fetch_or(SeenState::kBypassBit);
+  filters_ = std::exchange(old.filters_, {});
+  show();
+  from.state.store(SeenState{.first = before.end()}.word(), std::memory_order_seq_cst);
+  for (SeenEntry& entry : from.entries) entry.segment_key = 0;  // they are not the old page's any more
 }
 
 // Numbers go on, should a crash leave the page in use.
 void SeenWriter::clear() noexcept {
   filters_.clear();
   if (!file_) return;
-  const std::uint32_t end = state().end;
-  file_->writable_page().state.store(SeenState{end, end}.word(), std::memory_order_seq_cst);
-  remove_segments(end, kSeenEntries);
+  show();
 }
 
 void SeenWriter::remove() {
@@ -126,71 +158,146 @@ void SeenWriter::remove() {
   if (::rmdir(folder_.path().c_str()) != 0) throw_write_error(folder_.path(), errno);
 }
 
-bool SeenWriter::is_removed() const {
-  return !folder_.status_of(kSeenPageName);
+SeenWriter::Place SeenWriter::place() const {
+  if (file_->is_at(path_)) return Place::Here;
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) != 0 && errno != ENOENT && errno != ENOTDIR)
+    throw_read_error(path_, errno);
+  return stat_of(file_->file(), path_).st_nlink == 0 ? Place::Removed : Place::Elsewhere;
 }
 
-void SeenWriter::remove_segments(std::uint32_t first, std::uint32_t count) noexcept {
-  for (std::uint32_t i = 0; i < count; ++i) {
-    std::uint32_t& key = writable_entry(first + i).segment_key;
-    remove_segment(key);
-    key = 0;
-  }
+const OpenFilter* SeenWriter::next_window(const OpenFilter& one) const noexcept {
+  const auto next = std::find_if(filters_.begin(), filters_.end(), [&](const OpenFilter& other) {
+    return other.plan.window.ends > one.plan.window.ends;
+  });
+  return next == filters_.end() ? nullptr : &*next;
 }
 
-void SeenWriter::append(const std::vector<SeenPlan>& plans, const Fill& fill) {
-  SeenState all = state();
-  if (filters_.size() + plans.size() > kMaxSeenFilters) {
+const OpenFilter* SeenWriter::find(const FilterId& id) const noexcept {
+  const auto found = std::find_if(filters_.begin(), filters_.end(),
+                                  [&](const OpenFilter& one) { return id_of(one.plan) == id; });
+  return found == filters_.end() ? nullptr : &*found;
+}
+
+// The key is in a slot behind all that show() writes before there is a segment, so that adopt() can remove
+// one that a crash has left.
+OpenFilter SeenWriter::open(const SeenPlan& plan, BootSeconds now) {
+  if (filters_.size() >= kMaxSeenFilters) {
     throw Error(ErrorKind::CannotCreate, folder_.path() + ": has " + std::to_string(filters_.size()) +
                                              " filters already, the most is " +
                                              std::to_string(kMaxSeenFilters));
   }
-  const std::size_t before = filters_.size();
-  try {
-    for (std::size_t index = 0; index < plans.size(); ++index) {
-      SeenEntry& entry = writable_entry(all.end + static_cast<std::uint32_t>(index));
-      entry = {plans[index], 0, 0};
-      Segment segment = Segment::create(entry.segment_key, entry.plan.bytes(), group(), folder_.path());
-      const SeenFilter filter = filter_of(entry, segment.bytes(), folder_.path());
-      segment.make_resident();
-      filters_.push_back({std::move(segment), filter});
-    }
-    for (std::size_t index = 0; fill && index < plans.size(); ++index)
-      fill(index, filters_[before + index].filter);
-  } catch (...) {
-    filters_.erase(filters_.begin() + static_cast<std::ptrdiff_t>(before), filters_.end());
-    remove_segments(all.end, static_cast<std::uint32_t>(plans.size()));
-    throw;
-  }
-  all.end += static_cast<std::uint32_t>(plans.size());
-  file_->writable_page().state.store(all.word(), std::memory_order_seq_cst);
+  if (check_memory_) check_memory_(plan.segment_bytes());
+  const std::uint32_t first = state().end() + kMaxSeenFilters;
+  std::uint32_t number = first;
+  while (slot(number).segment_key != 0 && number != first + kMaxSeenFilters - 1) ++number;
+  SeenEntry& entry = slot(number);
+  entry = {plan, now, 0, 0};
+  Segment segment = Segment::create(entry.segment_key, plan.segment_bytes(), group(), folder_.path());
+  const SeenFilter filter = filter_of(entry, segment.bytes(), folder_.path());
+  page().deaths_taking_memory.fetch_add(1, std::memory_order_relaxed);
+  segment.make_resident();
+  page().deaths_taking_memory.store(0, std::memory_order_relaxed);
+  return {plan, now, std::move(segment), filter};
 }
 
-std::uint32_t SeenWriter::retire(UnixSeconds now) noexcept {
-  const auto plan_of = [this](std::uint32_t number) -> const SeenPlan& { return entry(number).plan; };
-  SeenState left = state();
-  const std::uint32_t first = left.first;
-  for (; !left.is_empty(); ++left.first) {
-    const auto ended = end_of_window(left.first, left.end, plan_of);
-    if (!ended || *ended + plan_of(left.first).window.kept_for > now) break;
+const OpenFilter& SeenWriter::make(const SeenPlan& plan, BootSeconds now) {
+  filters_.reserve(filters_.size() + 1);
+  OpenFilter made = open(plan, now);
+  const auto place =
+      std::upper_bound(filters_.begin(), filters_.end(), id_of(plan),
+                       [](const FilterId& id, const OpenFilter& other) { return id < id_of(other.plan); });
+  return *filters_.insert(place, std::move(made));
+}
+
+// Entries that count are never written over: readers may be at them. Only `bypass` changes the word beside
+// the loader.
+void SeenWriter::show() noexcept {
+  SeenState next = state();
+  next.first = next.end();
+  next.size = static_cast<std::uint16_t>(filters_.size());
+  for (std::uint32_t i = 0; i < next.size; ++i)
+    slot(next.first + i) = {filters_[i].plan, filters_[i].begun_at, filters_[i].segment.key(), 0};
+  std::uint64_t expected = page().state.load();
+  do {
+    next.is_bypassed = SeenState::of(expected).is_bypassed;
+  } while (!page().state.compare_exchange_weak(expected, next.word(), std::memory_order_seq_cst));
+  sweep();
+}
+
+void SeenWriter::append(const SeenPlan& plan, BootSeconds now) {
+  make(plan, now);
+  show();
+}
+
+// Removes the segments of all entries but those that count, and only then forgets their keys: the next loader
+// can go on after a crash.
+void SeenWriter::sweep() const noexcept {
+  const SeenState live = state();
+  for (std::uint32_t number = live.end(); number != live.first + kSeenEntries; ++number) {
+    const std::uint32_t key = slot(number).segment_key;
+    if (key == 0) continue;
+    const bool is_kept = std::any_of(filters_.begin(), filters_.end(),
+                                     [&](const OpenFilter& one) { return one.segment.key() == key; });
+    if (!is_kept) remove_segment(key);
+    slot(number).segment_key = 0;
   }
-  const std::uint32_t retired = left.first - first;
+}
+
+std::size_t SeenWriter::retire(const Moment& now) noexcept {
+  const auto has_expired = [&](const OpenFilter& one) {
+    const OpenFilter* next = next_window(one);
+    if (next == nullptr) return false;
+    const std::int64_t kept_for = one.plan.window.kept_for;
+    return *ended_at(one) + kept_for <= now.unix && next->begun_at + kept_for <= now.boot;
+  };
+  const auto first_kept = std::find_if_not(filters_.begin(), filters_.end(), has_expired);
+  const auto retired = static_cast<std::size_t>(first_kept - filters_.begin());
   if (retired == 0) return 0;
-  file_->writable_page().state.store(left.word(), std::memory_order_seq_cst);
-  remove_segments(first, retired);
-  filters_.erase(filters_.begin(), filters_.begin() + retired);
+  filters_.erase(filters_.begin(), first_kept);
+  show();
   return retired;
 }
 
+std::size_t SeenWriter::heal() {
+  std::size_t healed = 0;
+  for (std::size_t i = 0; i < filters_.size(); ++i) {
+    if (!filters_[i].segment.is_removed()) continue;
+    replace_lost(i);
+    ++healed;
+  }
+  return healed;
+}
+
+// Workers that have the lost one attached go on with it. If it is the newest, they must see another one
+// behind it before its tags are copied: what they add to the lost one after that, they must win in the other
+// too.
+void SeenWriter::replace_lost(std::size_t index) {
+  filters_.reserve(filters_.size() + 1);
+  OpenFilter made = open(filters_[index].plan, filters_[index].begun_at);
+  const auto lost = filters_.begin() + static_cast<std::ptrdiff_t>(index);
+  const auto next = filters_.insert(lost + 1, std::move(made));
+  show();
+  copy_tags((next - 1)->filter, next->filter, next->sent(), (next - 1)->sent());
+  filters_.erase(next - 1);
+  show();
+}
+
+void SeenWriter::clear_expired_bypass(UnixSeconds now) noexcept {
+  const UnixSeconds until = page().bypass_until.load();
+  if (!state().is_bypassed || until == 0 || now < until) return;
+  page().state.fetch_and(~SeenState::kBypassBit);
+  if (page().bypass_until.load() != until) page().state.fetch_or(SeenState::kBypassBit);
+}
+
 void SeenWriter::set_on_unavailable(OnUnavailable answer) noexcept {
-  file_->writable_page().on_unavailable.store(static_cast<std::uint32_t>(answer), std::memory_order_relaxed);
+  page().on_unavailable.store(static_cast<std::uint32_t>(answer), std::memory_order_relaxed);
 }
 
 void SeenWriter::looked(UnixSeconds now, UnixSeconds next_look, const Troubles& troubles) noexcept {
-  SeenPage& page = file_->writable_page();
-  page.looked_at.store(now, std::memory_order_relaxed);
-  page.next_look.store(next_look, std::memory_order_relaxed);
-  page.troubles.store(troubles.word(), std::memory_order_relaxed);
+  page().looked_at.store(now, std::memory_order_relaxed);
+  page().next_look.store(next_look, std::memory_order_relaxed);
+  page().troubles.store(troubles.word(), std::memory_order_relaxed);
 }
 
 void SeenWriter::leave(UnixSeconds now) noexcept {

@@ -1,5 +1,5 @@
-// The loader's side of a seen set: creates page and segments, appends filters, retires those that have
-// expired. One process per set; workers never wait for it.
+// The loader's side of a seen set: creates page and segments, adds filters, retires those that have expired,
+// and puts back what was lost. One process per set; workers never wait for it.
 #pragma once
 
 #include <functional>
@@ -15,50 +15,97 @@
 
 namespace keysieve {
 
+// A filter as the loader has it.
+struct OpenFilter {
+  SeenPlan plan{};
+  BootSeconds begun_at = 0;
+  Segment segment{};
+  SeenFilter filter{};
+
+  // For each word, how many of its tags the store has. Of the loader alone, though workers could write there.
+  [[nodiscard]] std::span<std::uint8_t> sent() const noexcept {
+    return {reinterpret_cast<std::uint8_t*>(segment.bytes().data()) + plan.bytes(), plan.size.words};
+  }
+};
+
 class SeenWriter {
  public:
   // Opens or creates <directory>/seen.d/<set>, of that group, and takes its lock. Throws CannotCreate,
   // Permission, NotTrusted (also if the folder belongs to another user), MissingInput, Locked, Incompatible.
-  SeenWriter(const std::string& directory, std::string_view set_name, std::optional<gid_t> group);
+  // check_memory: called with the bytes of a filter before its memory is taken; throws if it should not be.
+  using CheckMemory = std::function<void(std::uint64_t bytes)>;
+  SeenWriter(const std::string& directory, std::string_view set_name, std::optional<gid_t> group,
+             CheckMemory check_memory = {});
 
+  // Throws MissingInput, Permission if it cannot find out.
+  [[nodiscard]] bool has_page() const { return folder_.status_of(kSeenPageName).has_value(); }
   // Neither a key nor a window is in it: there is no page, or one without filters. Throws MissingInput,
   // Permission, Data, Incompatible if it cannot find out.
   [[nodiscard]] bool is_empty() const;
-  // Goes on with the page that is there. False if there is none, it is damaged or of another version, or a
-  // filter's memory is gone: then create() is next. Throws MissingInput, CannotCreate, Permission if it
-  // cannot find out; then the set is as it was.
-  bool adopt();
-  // Replaces the page by one without filters: workers answer as `on_unavailable` says until append().
+  // Goes on with the page that is there. False if there is none, or it is damaged or of another version: then
+  // create() is next. Filters whose memory is gone are left out, see lost(). Throws MissingInput,
+  // CannotCreate, Permission if it cannot find out, and Locked; then the set is as it was.
+  [[nodiscard]] bool adopt();
+  // Replaces the page by one without filters: workers answer as `on_unavailable` says until show().
   void create(std::uint64_t seed, OnUnavailable on_unavailable);
+  // Makes the page anew with all filters of `old`, whose page is renamed or hidden by a mount. Workers move
+  // to it with all that they have added. Throws as create(); then `old` is as it was.
+  void take_over(SeenWriter& old);
   // Takes all filters from the page. Workers that still have one that was removed must not go on: what they
   // call new, those with the page that follows would call new again.
   void clear() noexcept;
-
   // Removes the set with its memory: workers drop it at their next request. Last of all.
   void remove();
 
   // The functions below need a page.
 
-  // True if the page or its folder was removed. Throws MissingInput, Permission if it cannot find out.
-  [[nodiscard]] bool is_removed() const;
+  enum class Place : std::uint8_t {
+    Here,
+    Elsewhere,  // the path leads to another file or to none, while this one has a name: a rename, a mount
+    Removed,
+  };
+  // Throws MissingInput, Permission if it cannot find out.
+  [[nodiscard]] Place place() const;
 
-  [[nodiscard]] const SeenPage& page() const noexcept { return file_->page(); }
+  [[nodiscard]] SeenPage& page() const noexcept { return file_->writable_page(); }
   [[nodiscard]] SeenState state() const noexcept { return SeenState::of(page().state.load()); }
-  // number: from state().first up to state().end.
-  [[nodiscard]] const SeenEntry& entry(std::uint32_t number) const noexcept { return page().entry(number); }
-  [[nodiscard]] const SeenFilter& filter(std::uint32_t number) const noexcept {
-    return filters_[number - state().first].filter;
+  // Oldest first; the last one takes the keys.
+  [[nodiscard]] const std::vector<OpenFilter>& filters() const noexcept { return filters_; }
+  // The first filter of the next window; nullptr if this one's has not ended.
+  [[nodiscard]] const OpenFilter* next_window(const OpenFilter& one) const noexcept;
+  // When its window has ended: later than planned if the next one began later.
+  [[nodiscard]] std::optional<UnixSeconds> ended_at(const OpenFilter& one) const noexcept {
+    const OpenFilter* next = next_window(one);
+    if (next == nullptr) return std::nullopt;
+    return std::max(one.plan.window.ends, next->plan.window.begins);
+  }
+  // nullptr if there is none.
+  [[nodiscard]] const OpenFilter* find(const FilterId& id) const noexcept;
+  // Of the filters that adopt() found without memory.
+  [[nodiscard]] const std::vector<SeenPlan>& lost() const noexcept { return lost_; }
+  // How many loaders, one after the other, have died while they took memory: the kernel kills the process
+  // that exceeds a limit.
+  [[nodiscard]] unsigned deaths_taking_memory() const noexcept {
+    return page().deaths_taking_memory.load(std::memory_order_relaxed);
   }
 
-  // Appends filters, which workers see all at once; the last of them takes the keys from now on. `fill` may
-  // write to each before. Throws CannotCreate, also if there would be more than kMaxSeenFilters, and what
-  // `fill` throws; then nothing has changed.
-  using Fill = std::function<void(std::size_t index, const SeenFilter& filter)>;
-  void append(const std::vector<SeenPlan>& plans, const Fill& fill = {});
-  // Removes the oldest filters, those that were kept for long enough after their windows. Returns how many.
-  std::uint32_t retire(UnixSeconds now) noexcept;
+  // Makes an empty filter in its place among the others. Workers see it after show(). Throws CannotCreate,
+  // also beyond kMaxSeenFilters; then nothing has changed.
+  const OpenFilter& make(const SeenPlan& plan, BootSeconds now);
+  // Workers see all filters from now on.
+  void show() noexcept;
+  // Makes and shows one. Throws as make() does.
+  void append(const SeenPlan& plan, BootSeconds now);
+  // Removes the oldest filters, those that were kept for long enough after their windows by both clocks.
+  // Returns how many.
+  std::size_t retire(const Moment& now) noexcept;
+  // Puts the contents of filters whose segments were removed into new ones. Returns how many. Throws as
+  // make() does; the others stay attached here, and the next call tries again.
+  std::size_t heal();
 
   void set_on_unavailable(OnUnavailable answer) noexcept;
+  // Ends the bypass if its time is over.
+  void clear_expired_bypass(UnixSeconds now) noexcept;
   // Records that the loader is alive, by when it will have looked again (0: it does not say), and what keeps
   // it from its work.
   void looked(UnixSeconds now, UnixSeconds next_look = 0, const Troubles& troubles = {}) noexcept;
@@ -66,22 +113,23 @@ class SeenWriter {
   void leave(UnixSeconds now) noexcept;
 
  private:
-  struct Opened {
-    Segment segment;
-    SeenFilter filter;
-  };
-
+  void open_page();
   [[nodiscard]] bool attach_all();
   [[nodiscard]] gid_t group() const;
-  [[nodiscard]] SeenEntry& writable_entry(std::uint32_t number) const noexcept {
-    return file_->writable_page().entries[number % kSeenEntries];
+  [[nodiscard]] SeenEntry& slot(std::uint32_t number) const noexcept {
+    return page().entries[number % kSeenEntries];
   }
-  void remove_segments(std::uint32_t first, std::uint32_t count) noexcept;
+  OpenFilter open(const SeenPlan& plan, BootSeconds now);
+  void replace_lost(std::size_t index);
+  void sweep() const noexcept;
 
   PublisherFolder folder_;
   FileDescriptor lock_;
+  CheckMemory check_memory_;
+  std::string path_;  // of the page
   std::optional<SeenPageFile> file_;
-  std::vector<Opened> filters_;  // as state()
+  std::vector<OpenFilter> filters_;
+  std::vector<SeenPlan> lost_;
 };
 
 }  // namespace keysieve

@@ -66,7 +66,8 @@ Segment Segment::attach(std::uint32_t key, std::uint64_t bytes, uid_t creator, c
   return {key, id, bytes, what};
 }
 
-Segment::Segment(std::uint32_t key, int id, std::uint64_t bytes, const std::string& what) : key_(key) {
+Segment::Segment(std::uint32_t key, int id, std::uint64_t bytes, const std::string& what)
+    : key_(key), id_(id) {
   void* address = ::shmat(id, nullptr, 0);
   if (reinterpret_cast<std::intptr_t>(address) == -1)
     throw_write_error(what + ": cannot attach its memory", errno);
@@ -76,6 +77,7 @@ Segment::Segment(std::uint32_t key, int id, std::uint64_t bytes, const std::stri
 Segment& Segment::operator=(Segment&& other) noexcept {
   detach();
   key_ = other.key_;
+  id_ = other.id_;
   bytes_ = std::exchange(other.bytes_, {});
   return *this;
 }
@@ -97,6 +99,13 @@ void Segment::make_resident() const noexcept {
   if (::madvise(bytes_.data(), bytes_.size(), MADV_POPULATE_WRITE) == 0) return;
 #endif
   for (std::size_t at = 0; at < bytes_.size(); at += kPageBytes) bytes_[at] = std::byte{0};
+}
+
+// A segment that was removed, but is still attached, keeps its number and loses its key.
+bool Segment::is_removed() const noexcept {
+  shmid_ds status{};
+  if (::shmctl(id_, IPC_STAT, &status) == 0) return status.shm_perm.__key != key_of(key_);
+  return errno == EINVAL || errno == EIDRM;
 }
 
 void Segment::detach() noexcept {

@@ -25,7 +25,8 @@ class Segment {
   // has created with that size, and CannotCreate if there is, but no memory to attach it.
   static Segment attach(std::uint32_t key, std::uint64_t bytes, uid_t creator, const std::string& what);
 
-  Segment(Segment&& other) noexcept : key_(other.key_), bytes_(std::exchange(other.bytes_, {})) {}
+  Segment(Segment&& other) noexcept
+      : key_(other.key_), id_(other.id_), bytes_(std::exchange(other.bytes_, {})) {}
   Segment& operator=(Segment&& other) noexcept;
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
@@ -33,8 +34,11 @@ class Segment {
 
   // Requires the creator's uid. Throws CannotCreate, Permission.
   void give_to_group(gid_t group, const std::string& what) const;
-  // Allocates all pages now: workers then neither wait for one nor are charged for it.
+  // Allocates all pages now: workers then neither wait for one nor are charged for it. Beyond a limit of
+  // memory this kills the process, or another one.
   void make_resident() const noexcept;
+  // Whether no other process can attach it any more: somebody has removed it. True only if that is certain.
+  [[nodiscard]] bool is_removed() const noexcept;
 
   [[nodiscard]] std::uint32_t key() const noexcept { return key_; }
   [[nodiscard]] MutableBytes bytes() const noexcept { return bytes_; }
@@ -44,6 +48,7 @@ class Segment {
   void detach() noexcept;
 
   std::uint32_t key_ = 0;
+  int id_ = -1;
   MutableBytes bytes_;
 };
 

@@ -8,14 +8,6 @@
 namespace keysieve {
 namespace {
 
-// Root may switch in a folder that was given to another user with all its files: workers that have it mapped
-// still answer from it.
-std::optional<uid_t> owner_to_trust(const std::string& directory, const std::string& set_name) {
-  struct stat folder {};
-  if (::geteuid() == 0 && ::lstat((directory + "/" + set_name).c_str(), &folder) == 0) return folder.st_uid;
-  return trusted_owner_of(directory, set_name);
-}
-
 // Calls `change` with the current control page; calls it again if that page has been replaced meanwhile.
 template <typename Change>
 void change_control(const std::string& directory, std::string_view set_name, Change change) {
@@ -46,6 +38,12 @@ void switch_off(const BypassSwitch& bypass, const std::string& directory, std::s
 }
 
 }  // namespace
+
+std::optional<uid_t> owner_to_trust(const std::string& directory, const std::string& set_name) {
+  struct stat folder {};
+  if (::geteuid() == 0 && ::lstat((directory + "/" + set_name).c_str(), &folder) == 0) return folder.st_uid;
+  return trusted_owner_of(directory, set_name);
+}
 
 void set_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until) {
   switch_on(kOperatorBypass, directory, set_name, until);

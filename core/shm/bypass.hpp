@@ -2,6 +2,9 @@
 // There are two independent switches: an operator's on this host, and one in the store.
 #pragma once
 
+#include <sys/types.h>
+
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,5 +22,9 @@ void clear_bypass(const std::string& directory, std::string_view set_name);
 // on.
 void set_store_bypass(const std::string& directory, std::string_view set_name, UnixSeconds until);
 void clear_store_bypass(const std::string& directory, std::string_view set_name);
+
+// The owner that these functions trust with the folder <directory>/<set>. Root may switch in a folder that
+// was given to another user with all its files: workers that have it mapped still answer from it.
+std::optional<uid_t> owner_to_trust(const std::string& directory, const std::string& set_name);
 
 }  // namespace keysieve

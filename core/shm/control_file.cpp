@@ -64,16 +64,4 @@ bool ControlFile::is_removed() const noexcept {
   return ::fstat(file_.get(), &status) == 0 && status.st_nlink == 0;
 }
 
-// A worker that can open the page can lock it for reading; that must not block a publisher.
-bool ControlFile::hold(const std::string& path) const {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  if (::fcntl(file_.get(), F_OFD_SETLK, &lock) == 0) return true;
-  if (errno != EAGAIN) throw_write_error(path + ": cannot lock", errno);
-  lock.l_type = F_RDLCK;
-  if (::fcntl(file_.get(), F_OFD_GETLK, &lock) != 0) throw_write_error(path + ": cannot lock", errno);
-  return lock.l_type == F_UNLCK;
-}
-
 }  // namespace keysieve

@@ -146,9 +146,8 @@ class ControlFile {
   // Whether the file was removed or replaced and so has lost its name. Requires a writable file.
   [[nodiscard]] bool is_removed() const noexcept;
 
-  // Keeps other publishers away as long as this object lives; false while another one holds it. Requires a
-  // writable file. `path` is for the message. Throws CannotCreate, Permission.
-  [[nodiscard]] bool hold(const std::string& path) const;
+  // Requires a writable file: for lock_page().
+  [[nodiscard]] const FileDescriptor& file() const noexcept { return file_; }
 
  private:
   ControlFile(const SetFolder& folder, int open_flags, MapAccess access);

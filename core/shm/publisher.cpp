@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "core/shm/attachment.hpp"
 #include "core/shm/memory_use.hpp"
+#include "core/shm/page_lock.hpp"
 
 namespace keysieve {
 namespace {
@@ -268,7 +269,7 @@ void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
 // control page cannot go unnoticed, so every process that writes to the page holds it as well.
 void Publisher::take_control() {
   ControlFile control = open_or_create_control(folder_);
-  if (!control.hold(folder_.path_of(kControlName))) {
+  if (!lock_page(control.file(), folder_.path_of(kControlName))) {
     throw Error(ErrorKind::Locked,
                 folder_.path_of(kControlName) + ": locked: another publisher is at work on set " + set_name_);
   }

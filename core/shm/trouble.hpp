@@ -26,6 +26,7 @@ enum class Trouble : std::uint8_t {
   SeenNotSaved = 11,     // not saved in its store, or not merged with other hosts
   SeenFull = 12,         // more keys than its filters are made for
   NotConfigured = 13,    // the set was removed from the configuration
+  SeenLost = 14,         // memory of a seen set was gone, and keys with it
 };
 
 inline constexpr std::array kTroubleNames{
@@ -35,8 +36,9 @@ inline constexpr std::array kTroubleNames{
     std::string_view("cannot_publish"), std::string_view("adds_in_memory"),
     std::string_view("not_cached"),     std::string_view("seen_missing"),
     std::string_view("seen_overdue"),   std::string_view("seen_not_saved"),
-    std::string_view("seen_full"),      std::string_view("not_configured")};
-static_assert(kTroubleNames.size() == static_cast<std::size_t>(Trouble::NotConfigured) + 1);
+    std::string_view("seen_full"),      std::string_view("not_configured"),
+    std::string_view("seen_lost")};
+static_assert(kTroubleNames.size() == static_cast<std::size_t>(Trouble::SeenLost) + 1);
 
 constexpr std::string_view to_string(Trouble trouble) noexcept {
   return kTroubleNames[static_cast<std::size_t>(trouble)];

@@ -9,6 +9,7 @@
 namespace keysieve {
 namespace {
 
+using test::append;
 using test::is_new;
 using test::numbered_hash;
 
@@ -48,10 +49,13 @@ class KilledSeenWriter : public test::SeenSets {
       SeenWriter writer = this->writer();
       const bool has_adopted = writer.adopt();
       if (!has_adopted) writer.create(kSeed, OnUnavailable::New);
+      worker.check_soon();
       worker.follow();  // lets go of what was removed
+      // Nothing leads to these any more.
+      if (writer.filters().empty()) test::remove_segments_of(moved_folder());
       expect_no_memory_left(writer);
       check(writer, has_adopted, worker);
-      if (writer.state().is_empty()) writer.append({plan()});
+      if (writer.state().is_empty()) append(writer, {plan()});
       SeenReader fresh = reader();
       EXPECT_TRUE(is_new(fresh, numbered_hash(2))) << fresh.reason();
       EXPECT_FALSE(is_new(fresh, numbered_hash(2)));
@@ -60,6 +64,8 @@ class KilledSeenWriter : public test::SeenSets {
     }
     EXPECT_GT(moments, 20U);
   }
+
+  [[nodiscard]] std::string moved_folder() const { return folder() + "-moved"; }
 
  private:
   // All that the loaders of a round have made and not removed. What an earlier process has left may have one
@@ -73,14 +79,15 @@ class KilledSeenWriter : public test::SeenSets {
       resident_bytes += segment.resident_bytes;
       ++count;
     }
-    EXPECT_EQ(resident_bytes, writer.state().size() * kPageBytes);
-    EXPECT_EQ(count, writer.state().size());
+    EXPECT_EQ(resident_bytes, writer.state().size * 2 * kPageBytes);
+    EXPECT_EQ(count, writer.state().size);
   }
   void start_anew() const {
+    std::filesystem::remove_all(moved_folder());
     SeenWriter writer = this->writer();
-    writer.adopt();
+    static_cast<void>(writer.adopt());
     writer.create(kSeed, OnUnavailable::New);
-    writer.append({plan(1), plan(2), plan()});
+    append(writer, {plan(1), plan(2), plan()});
     loader_->pid = 0;
   }
 
@@ -91,22 +98,71 @@ class KilledSeenWriter : public test::SeenSets {
 TEST_F(KilledSeenWriter, HasAppendedAllFiltersOrNone) {
   kill_everywhere(
       [](SeenWriter& writer) {
-        writer.append({plan(), plan()});
+        append(writer, {plan(), plan()});
       },
       [](const SeenWriter& writer, bool has_adopted, SeenReader& worker) {
         EXPECT_TRUE(has_adopted);
-        EXPECT_THAT(writer.state().size(), ::testing::AnyOf(3U, 5U));
+        EXPECT_THAT(writer.state().size, ::testing::AnyOf(3U, 5U));
         EXPECT_FALSE(is_new(worker, numbered_hash(1)));
       });
 }
 
 TEST_F(KilledSeenWriter, HasRetiredAllThatHaveExpiredOrNone) {
-  kill_everywhere([](SeenWriter& writer) { writer.retire(2); },
+  kill_everywhere([](SeenWriter& writer) { writer.retire(test::at(2)); },
                   [](const SeenWriter& writer, bool has_adopted, SeenReader& worker) {
                     EXPECT_TRUE(has_adopted);
-                    EXPECT_THAT(writer.state().size(), ::testing::AnyOf(3U, 1U));
+                    EXPECT_THAT(writer.state().size, ::testing::AnyOf(3U, 1U));
                     EXPECT_FALSE(is_new(worker, numbered_hash(1)));
                   });
+}
+
+// The keys of a filter whose memory was removed go with the loader that had it attached, unless it had made
+// the copy. The others stay.
+TEST_F(KilledSeenWriter, HasHealedAFilterOrLostIt) {
+  for (const std::size_t lost : {0U, 2U}) {
+    int whole = 0;
+    kill_everywhere(
+        [lost](SeenWriter& writer) {
+          remove_segment(writer.filters()[lost].segment.key());
+          writer.heal();
+        },
+        [&](const SeenWriter& writer, bool has_adopted, SeenReader& worker) {
+          EXPECT_TRUE(has_adopted);
+          EXPECT_EQ(writer.filters().size(), writer.state().size);
+          EXPECT_THAT(writer.filters().size(), ::testing::AnyOf(2U, 3U));
+          if (writer.lost().empty()) {
+            EXPECT_EQ(writer.filters().size(), 3U);
+          }
+          whole += writer.lost().empty() ? 1 : 0;
+          // The worker has added the key to the newest.
+          if (lost == 0 || writer.lost().empty()) {
+            EXPECT_FALSE(is_new(worker, numbered_hash(1)));
+          }
+        });
+    if (IsSkipped()) return;
+    EXPECT_GT(whole, 1) << "killed before the memory was removed, or behind the copy";
+  }
+}
+
+// From a page that the path does not lead to any more.
+TEST_F(KilledSeenWriter, HasTakenOverAllFiltersOrNone) {
+  int taken = 0;
+  kill_everywhere(
+      [&](SeenWriter& writer) {
+        std::filesystem::rename(folder(), moved_folder());
+        SeenWriter next = this->writer();
+        next.take_over(writer);
+      },
+      [&](const SeenWriter& writer, bool /*has_adopted*/, SeenReader& worker) {
+        EXPECT_THAT(writer.state().size, ::testing::AnyOf(0U, 3U));
+        EXPECT_TRUE(writer.lost().empty());
+        if (writer.state().is_empty()) return;
+        ++taken;
+        SeenReader fresh = reader();
+        EXPECT_FALSE(is_new(fresh, numbered_hash(1)));
+        EXPECT_FALSE(is_new(worker, numbered_hash(1)));
+      });
+  EXPECT_GT(taken, IsSkipped() ? -1 : 1);
 }
 
 // Its keys are gone with the old page, but then no worker goes on with that one.
@@ -114,14 +170,14 @@ TEST_F(KilledSeenWriter, HasReplacedThePageOrNot) {
   kill_everywhere(
       [](SeenWriter& writer) {
         writer.create(kSeed, OnUnavailable::New);
-        writer.append({plan()});
+        append(writer, {plan()});
       },
       [&](SeenWriter& writer, bool has_adopted, SeenReader& worker) {
-        if (writer.state().is_empty()) writer.append({plan()});
+        if (writer.state().is_empty()) append(writer, {plan()});
         SeenReader fresh = reader();
         EXPECT_TRUE(fresh.follow()) << fresh.reason();
-        const bool is_new_again = fresh.add_if_new(numbered_hash(1));
-        EXPECT_EQ(is_new_again, !has_adopted || writer.state().size() != 3);
+        const bool is_new_again = fresh.add_if_new(numbered_hash(1)) == SeenAnswer::New;
+        EXPECT_EQ(is_new_again, !has_adopted || writer.state().size != 3);
         EXPECT_FALSE(is_new(worker, numbered_hash(1)));
       });
 }

@@ -1,16 +1,22 @@
-// Chunks, pointer records and lists of saved filters from a store are decoded or refused with an Error; what
-// is accepted means the same after it was written and read again. Input: the value; of a list what its
-// checksum covers.
+// Chunks, pointer records and what hosts tell each other of seen sets, from a store, are decoded or refused
+// with an Error; what is accepted means the same after it was written and read again. Input: the value; of a
+// seen set what the checksum covers.
 #include <cstdint>
+#include <cstring>
+#include <string>
 #include <string_view>
 
+#include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
-#include "tools/loader/seen/saved_filters.hpp"
+#include "tools/loader/seen/seen_log.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
 namespace {
+
+// Behind the magic and the checksum.
+constexpr std::size_t kSeenLogCheckedAt = 16;
 
 void decode_as_chunk(std::string_view value) {
   const std::size_t payload = value.size() < kChunkHeaderBytes ? 0 : value.size() - kChunkHeaderBytes;
@@ -33,10 +39,18 @@ void decode_as_pointer(std::string_view value) {
   }
 }
 
-void decode_as_saved_filters(std::string_view payload) {
-  const std::string value = encode_chunk(0, as_bytes(payload));
+void decode_as_seen_log_entry(std::string_view checked) {
+  std::string value = encode(SeenLogEntry{});
+  value.resize(kSeenLogCheckedAt);
+  value += checked;
+  const std::uint64_t sum = checksum(as_bytes(checked));
+  std::memcpy(value.data() + kSeenLogCheckedAt - sizeof sum, &sum, sizeof sum);
   try {
-    if (encode(decode_saved_filters(value, "fuzz")) != value) __builtin_trap();
+    const SeenLogEntry entry = decode_seen_log_entry(value, "fuzz");
+    for (const SeenTag& tag : entry.tags) {
+      if (tag.bits < tag_bits(kMostTags) || tag.bits > kMostTagBits) __builtin_trap();
+    }
+    if (decode_seen_log_entry(encode(entry), "fuzz") != entry) __builtin_trap();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Data) throw;
     // Refused with a reason.
@@ -50,6 +64,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view value(reinterpret_cast<const char*>(data), size);
   keysieve::decode_as_chunk(value);
   keysieve::decode_as_pointer(value);
-  keysieve::decode_as_saved_filters(value);
+  keysieve::decode_as_seen_log_entry(value);
   return 0;
 }

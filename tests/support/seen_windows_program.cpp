@@ -41,7 +41,8 @@ SeenWindow window_from(UnixSeconds begins) {
 
 void append_filter(SeenWriter& writer, const SeenWindow& window, std::uint64_t keys, double rate) {
   writer.append(
-      {{.window = window, .growth = 0, .capacity = keys, .rate = rate, .size = seen_size(keys, rate)}});
+      {.window = window, .growth = 0, .capacity = keys, .rate = rate, .size = seen_size(keys, rate)},
+      boot_now());
 }
 
 bool change(SeenWriter& writer, const std::vector<std::string>& words) {
@@ -58,13 +59,14 @@ bool change(SeenWriter& writer, const std::vector<std::string>& words) {
   }
   if (words.size() != 1) return false;
   if (!is_there) throw Error(ErrorKind::MissingInput, "there is no such set");
-  const SeenPlan newest = writer.entry(writer.state().end - 1).plan;
+  if (writer.filters().empty()) throw Error(ErrorKind::MissingInput, "the set has no filter");
+  const SeenPlan newest = writer.filters().back().plan;
   if (verb == "append") {
     append_filter(writer, window_from(newest.window.ends), newest.capacity, newest.rate);
   } else if (verb == "grow") {
-    writer.append({grown(newest)});
+    writer.append(grown(newest), boot_now());
   } else if (verb == "retire") {
-    writer.retire(kFarthestMoment);
+    writer.retire({.unix = kFarthestMoment, .boot = kFarthestMoment});
   } else {
     return false;
   }

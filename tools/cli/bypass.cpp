@@ -1,5 +1,6 @@
 // keysieve bypass: the switch for 3 a.m.; every lookup in a set answers maybe, on this host from the next
-// call on, or on every host that follows a store.
+// call on, or on every host that follows a store. For a seen set, whose workers then answer as on_unavailable
+// says, only on this host.
 #include "core/shm/bypass.hpp"
 
 #include <fmt/core.h>
@@ -8,12 +9,14 @@
 #include <memory>
 
 #include "core/base/error.hpp"
+#include "core/seen/seen_bypass.hpp"
 #include "core/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
+#include "tools/status/seen_status.hpp"
 #include "tools/status/set_status.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/store_bypass.hpp"
@@ -32,16 +35,22 @@ struct BypassOptions {
   bool json = false;
 };
 
-// `off` is what to say without an end.
-std::string state_text(const std::optional<UnixSeconds>& until, std::string_view off) {
-  if (!until) return std::string(off);
-  return *until == 0 ? "on, until `--off`: every lookup answers maybe"
-                     : "on, until " + format_moment(*until) + ": every lookup answers maybe";
+// What a bypass of a set means.
+struct Meaning {
+  std::string_view on;
+  std::string_view off;
+};
+constexpr std::string_view kMaybe = "every lookup answers maybe";
+
+std::string state_text(const std::optional<UnixSeconds>& until, const Meaning& meaning) {
+  if (!until) return std::string(meaning.off);
+  const std::string end = *until == 0 ? "`--off`" : format_moment(*until);
+  return fmt::format("on, until {}: {}", end, meaning.on);
 }
 
 // `until`: nothing for off, 0 for without end.
-void add_state(Report& report, const std::optional<UnixSeconds>& until, std::string_view off) {
-  report.add("bypass", state_text(until, off), "bypass", until.has_value());
+void add_state(Report& report, const std::optional<UnixSeconds>& until, const Meaning& meaning) {
+  report.add("bypass", state_text(until, meaning), "bypass", until.has_value());
   if (until.value_or(0) != 0) report.add_member("bypass_until", *until);
 }
 
@@ -60,19 +69,52 @@ std::string_view off_text(const BypassOptions& options) {
              : "off on this host; keysieve status says why the set does not answer";
 }
 
-void bypass_here(const BypassOptions& options) {
-  if (!options.set_name)
-    throw Error(ErrorKind::Usage, "SET is missing; only with --store can all sets be bypassed at once");
-  check_published(options.directory, *options.set_name);
+void bypass_published(Report& report, const BypassOptions& options) {
   const auto until = wanted_end(options);
   if (until) {
     set_bypass(options.directory, *options.set_name, *until);
   } else {
     clear_bypass(options.directory, *options.set_name);
   }
+  add_state(report, until, {.on = kMaybe, .off = until ? "" : off_text(options)});
+}
+
+std::string_view meaning_of(OnUnavailable answer) noexcept {
+  switch (answer) {
+    case OnUnavailable::Throw:
+      return "workers answer as on_unavailable says: \"throw\", each call throws an exception";
+    case OnUnavailable::New:
+      return "workers answer as on_unavailable says: \"new\", every key is new";
+    case OnUnavailable::Seen:
+      return "workers answer as on_unavailable says: \"seen\", every key is seen";
+  }
+  return "workers answer as on_unavailable says";
+}
+
+void bypass_seen(Report& report, const BypassOptions& options) {
+  const auto until = wanted_end(options);
+  if (until) {
+    set_seen_bypass(options.directory, *options.set_name, *until);
+  } else {
+    clear_seen_bypass(options.directory, *options.set_name);
+  }
+  SeenReader reader = seen_status_reader(options.directory, *options.set_name);
+  const bool is_ready = reader.follow();
+  add_state(report, until,
+            {.on = meaning_of(reader.on_unavailable()),
+             .off = is_ready ? "off: workers add keys again"
+                             : "off; keysieve status says why the set takes no keys"});
+  report.add_member("on_unavailable", to_string(reader.on_unavailable()));
+}
+
+void bypass_here(const BypassOptions& options) {
+  if (!options.set_name)
+    throw Error(ErrorKind::Usage, "SET is missing; only with --store can all sets be bypassed at once");
   Report report;
   report.add("set", *options.set_name, "set", *options.set_name);
-  add_state(report, until, until ? "" : off_text(options));
+  for (const SetType type : sets_named(options.directory, *options.set_name)) {
+    type == SetType::Published ? bypass_published(report, options) : bypass_seen(report, options);
+  }
   report.print(options.json);
 }
 
@@ -94,7 +136,7 @@ void show(Report& report, const BypassOptions& options, Store& store) {
     bypasses.of_all = read_bypass_of_all(store);
   }
   add_state(report, bypassed_until(bypasses, unix_now()),
-            "off in the store; hosts may have bypasses of their own");
+            {.on = kMaybe, .off = "off in the store; hosts may have bypasses of their own"});
   if (options.set_name) add_record(report, "of the set", "of_set", bypasses.of_set);
   add_record(report, "of all sets", "of_all", bypasses.of_all);
 }
@@ -118,6 +160,12 @@ void wake(Report& report, const BypassOptions& options, Store& store) {
 void check_means_a_set(const BypassOptions& options, Store& store) {
   if (!options.set_name || options.allow_unknown_set) return;
   if (read_store_bypasses(store, *options.set_name).of_set) return;
+  if (is_only_seen(store, options.directory, *options.set_name)) {
+    throw Error(
+        ErrorKind::Usage,
+        fmt::format("{0} is a seen set, which is bypassed on each host by itself: keysieve bypass {0}",
+                    *options.set_name));
+  }
   check_known(store, options.directory, *options.set_name);
 }
 
@@ -139,18 +187,22 @@ void bypass_in_store(const BypassOptions& options) {
 
 void add_bypass(CLI::App& program, Outcome& /*outcome*/) {
   auto options = std::make_shared<BypassOptions>();
-  CLI::App* verb =
-      add_verb(program, "bypass", "Make every lookup in a set answer maybe, from the next call on",
-               "  keysieve bypass tags\n"
-               "  keysieve bypass tags --for 2h\n"
-               "  keysieve bypass tags --off\n"
-               "  keysieve bypass tags --store redis://cache:6379/2 --for 2h\n"
-               "  keysieve bypass --store redis://cache:6379/2\n"
-               "  keysieve bypass --store redis://cache:6379/2 --show\n"
-               "The switches of a host and of a store are independent: lookups answer normally only when\n"
-               "all are off. A set that neither the store nor this host has is refused: the name may be\n"
-               "mistyped. Ahead of its first push, --allow-unknown-set takes it.");
-  verb->add_option("SET", options->set_name, "Name of the set; without it all sets of the --store");
+  CLI::App* verb = add_verb(
+      program, "bypass",
+      "Make every lookup in a set answer maybe, or as on_unavailable says, from the next call on",
+      "  keysieve bypass tags\n"
+      "  keysieve bypass tags --for 2h\n"
+      "  keysieve bypass tags --off\n"
+      "  keysieve bypass tags --store redis://cache:6379/2 --for 2h\n"
+      "  keysieve bypass --store redis://cache:6379/2\n"
+      "  keysieve bypass --store redis://cache:6379/2 --show\n"
+      "The switches of a host and of a store are independent: lookups answer normally only when\n"
+      "all are off. A set that neither the store nor this host has is refused: the name may be\n"
+      "mistyped. Ahead of its first push, --allow-unknown-set takes it.\n"
+      "  keysieve bypass clicks --for 10m\n"
+      "A seen set has no switch in a store. While it is bypassed, workers of this host neither ask nor\n"
+      "add: they answer as its on_unavailable says, and keys that come meanwhile are not remembered.");
+  verb->add_option("SET", options->set_name, "Name of the set; without it all published sets of the --store");
   add_directory(verb, options->directory);
   auto* store =
       verb->add_option("--store", options->store_url,

@@ -1,7 +1,9 @@
-// keysieve query: asks a set in shared memory, or a snapshot file. Exit statuses like grep's.
+// keysieve query: asks a set in shared memory, published or seen, or a snapshot file. Exit statuses like
+// grep's.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +15,7 @@
 #include "tools/cli/set_names.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
+#include "tools/status/seen_status.hpp"
 #include "tools/status/set_status.hpp"
 
 namespace keysieve {
@@ -35,7 +38,9 @@ struct QueryOptions {
 
 // What is asked for keys.
 struct Source {
-  std::function<bool(std::string_view key)> may_contain;
+  std::string_view present = "maybe";
+  std::string_view absent = "absent";
+  std::function<bool(std::string_view key)> may_contain{};
   // To be called when time may have passed since the key before.
   std::function<void()> look_again = [] {};
 };
@@ -75,6 +80,25 @@ class PublishedSet {
   Availability noted_ = Availability::Ready;
 };
 
+// Adds nothing. A set that is missing or bypassed is an error: workers then answer as on_unavailable says,
+// which says nothing about the keys.
+class SeenSet {
+ public:
+  explicit SeenSet(SeenReader reader) : reader_(std::move(reader)) {}
+
+  bool may_contain(std::string_view key) {
+    if (reader_.follow()) return reader_.may_contain(hash_key(key, reader_.seed()));
+    throw Error(ErrorKind::MissingInput,
+                fmt::format("seen set {}: {}: it cannot be known whether a key was seen", reader_.set_name(),
+                            reader_.reason()));
+  }
+
+  void look_again() noexcept { reader_.check_soon(); }
+
+ private:
+  SeenReader reader_;
+};
+
 // Every time that it has to wait for keys, those that came before are printed.
 int filter_stdin(const QueryOptions& options, const Source& source) {
   bool printed = false;
@@ -96,13 +120,13 @@ int print_answers(const QueryOptions& options, const Source& source) {
   for (const std::string& key : options.keys) {
     const bool may_contain = source.may_contain(key);
     found = found || may_contain != options.invert;
-    const std::string_view word = may_contain ? "maybe" : "absent";
+    const std::string_view word = may_contain ? source.present : source.absent;
     if (options.json) {
       answers.push_back({{"key", key}, {"answer", word}});
     } else if (options.keys.size() == 1) {
       fmt::print("{}\n", word);
     } else {
-      fmt::print("{:<6}  {}\n", word, key);
+      fmt::print("{:<{}}  {}\n", word, std::max(source.present.size(), source.absent.size()), key);
     }
   }
   if (options.json) print_json({{"set", options.set_name}, {"answers", answers}});
@@ -111,6 +135,13 @@ int print_answers(const QueryOptions& options, const Source& source) {
 
 int ask(const QueryOptions& options, const Source& source) {
   return options.from_stdin ? filter_stdin(options, source) : print_answers(options, source);
+}
+
+template <typename Set>
+int ask(const QueryOptions& options, Set set, Source source) {
+  source.may_contain = [&set](std::string_view key) { return set.may_contain(key); };
+  source.look_again = [&set] { set.look_again(); };
+  return ask(options, source);
 }
 
 int query(const QueryOptions& options) {
@@ -123,24 +154,28 @@ int query(const QueryOptions& options) {
     file.view().check_set_name(checked_set_name(options.set_name), options.snapshot_path);
     return ask(options, source_in(file.view()));
   }
-  check_published(options.directory, options.set_name);
-  PublishedSet set(status_reader(options.directory, options.set_name));
-  return ask(options, {.may_contain = [&set](std::string_view key) { return set.may_contain(key); },
-                       .look_again = [&set] { set.look_again(); }});
+  const std::string& name = options.set_name;
+  if (sets_named(options.directory, name).front() == SetType::Seen)
+    return ask(options, SeenSet(seen_status_reader(options.directory, name)),
+               {.present = "seen", .absent = "new"});
+  return ask(options, PublishedSet(status_reader(options.directory, name)), {});
 }
 
 }  // namespace
 
 void add_query(CLI::App& program, Outcome& outcome) {
   auto options = std::make_shared<QueryOptions>();
-  CLI::App* verb =
-      add_verb(program, "query", "Ask whether keys may be in a set",
-               "  keysieve query tags 猫                           prints maybe or absent\n"
-               "  keysieve query tags 猫 犬 --json\n"
-               "  keysieve query --file tags.ks tags 猫            asks a snapshot file\n"
-               "  keysieve query tags --stdin < words.txt         prints the words that may be in the set\n"
-               "  keysieve query tags --stdin -v < words.txt      prints the absent ones\n"
-               "Exit status: 0 maybe (of any key), 1 absent, 2 error.");
+  CLI::App* verb = add_verb(
+      program, "query", "Ask whether keys may be in a set",
+      "  keysieve query tags 猫                           prints maybe or absent\n"
+      "  keysieve query tags 猫 犬 --json\n"
+      "  keysieve query --file tags.ks tags 猫            asks a snapshot file\n"
+      "  keysieve query tags --stdin < words.txt         prints the words that may be in the set\n"
+      "  keysieve query tags --stdin -v < words.txt      prints the absent ones\n"
+      "  keysieve query clicks ada                       asks a seen set: prints seen or new\n"
+      "A seen set is only asked: no key is added, and one that is bypassed or missing is an error. If\n"
+      "a published set has the same name, that is asked.\n"
+      "Exit status: 0 maybe or seen (of any key), 1 absent or new, 2 error.");
   verb->add_option("SET", options->set_name, "Name of the set")->required();
   // Not as many as there are: the library would take "[a,b]" for two keys. TakeAll is content with fewer.
   verb->add_option("KEY", options->keys, "Keys to ask for; after -- a key may be any bytes, -x and ++ too")

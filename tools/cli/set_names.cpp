@@ -12,6 +12,7 @@
 #include "core/base/set_name.hpp"
 #include "core/seen/seen_page.hpp"
 #include "tools/status/directory_status.hpp"
+#include "tools/transfer/stored_seen_set.hpp"
 #include "tools/transfer/stored_sets.hpp"
 #include "tools/transfer/transfer.hpp"
 
@@ -48,10 +49,14 @@ Names names_in_store(Store& store) {
 
 bool is_saved_seen_set(Store& store, const std::string& set_name) {
   try {
-    return store.abilities().list && holds_seen_set(store, set_name);
+    return holds_seen_set(store, set_name);
   } catch (const Error&) {
     return false;
   }
+}
+
+bool is_seen_set(Store& store, const std::string& directory, const std::string& set_name) {
+  return !has_no_folder(seen_directory(directory), set_name) || is_saved_seen_set(store, set_name);
 }
 
 std::string hint_for(const std::string& set_name, const Names& names, bool is_seen) {
@@ -66,9 +71,7 @@ std::optional<std::string> hint_if_unknown(Store& store, const std::string& dire
   if (!is_known_missing(store, set_name) || !has_no_folder(directory, set_name)) return std::nullopt;
   Names names = names_in_store(store);
   for (std::string& name : names_in_directory(directory)) names.push_back(std::move(name));
-  const bool is_seen =
-      !has_no_folder(seen_directory(directory), set_name) || is_saved_seen_set(store, set_name);
-  return hint_for(set_name, names, is_seen);
+  return hint_for(set_name, names, is_seen_set(store, directory, set_name));
 }
 
 [[noreturn]] void refuse_unknown(const Store& store, const std::string& directory,
@@ -80,16 +83,19 @@ std::optional<std::string> hint_if_unknown(Store& store, const std::string& dire
 
 }  // namespace
 
-void check_published(const std::string& directory, const std::string& set_name) {
-  if (has_no_folder(directory, checked_set_name(set_name))) refuse_unpublished(directory, set_name);
+std::vector<SetType> sets_named(const std::string& directory, const std::string& set_name) {
+  std::vector<SetType> types;
+  if (!has_no_folder(directory, checked_set_name(set_name))) types.push_back(SetType::Published);
+  if (!has_no_folder(seen_directory(directory), set_name)) types.push_back(SetType::Seen);
+  if (types.empty()) refuse_unpublished(directory, set_name);
+  return types;
 }
 
 void refuse_unpublished(const std::string& directory, const std::string& set_name) {
   Names names = sets_in(directory);  // throws where there is no directory either
   for (std::string& name : names_in_directory(seen_directory(directory))) names.push_back(std::move(name));
-  const bool is_seen = !has_no_folder(seen_directory(directory), set_name);
   throw Error(ErrorKind::MissingInput, fmt::format("directory {}: no set \"{}\" is published here{}",
-                                                   directory, set_name, hint_for(set_name, names, is_seen)));
+                                                   directory, set_name, hint_for(set_name, names, false)));
 }
 
 PointerRecord check_pushed(Store& store, const std::string& set_name) {
@@ -102,6 +108,11 @@ PointerRecord check_pushed(Store& store, const std::string& set_name) {
 void add_allow_unknown_set(CLI::App* verb, bool& allow) {
   verb->add_flag("--allow-unknown-set", allow,
                  "Do it although neither the store nor this host has a set of that name");
+}
+
+bool is_only_seen(Store& store, const std::string& directory, const std::string& set_name) {
+  return is_known_missing(store, set_name) && has_no_folder(directory, set_name) &&
+         is_seen_set(store, directory, set_name);
 }
 
 void check_known(Store& store, const std::string& directory, const std::string& set_name) {

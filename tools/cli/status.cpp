@@ -137,24 +137,55 @@ void print_reason(const SetStatus& set) {
   fmt::print("{}: {}{}\n", set.name, set.reason, until == 0 ? "" : ", until " + format_moment(until));
 }
 
-void print_seen(const std::vector<SeenStatus>& sets, UnixSeconds now) {
-  Table table({"seen set", "state", "trouble", "keys of window", "made for", "windows", "estimated FPR",
-               "size", "loader seen"});
+// Also what PHP gets meanwhile.
+void print_reason(const SeenStatus& set) {
+  if (set.reason.empty()) return;
+  fmt::print("{}: {}{}{}\n", set.name, set.reason,
+             set.bypass_until == 0 ? "" : ", until " + format_moment(set.bypass_until),
+             set.on_unavailable ? fmt::format("; on_unavailable is {}", to_string(*set.on_unavailable)) : "");
+}
+
+struct SeenColumn {
+  const char* heading;
+  bool is_wide;
+  std::string (*cell)(const SeenFacts& live, UnixSeconds now);
+};
+
+constexpr std::array<SeenColumn, 8> kSeenColumns{{
+    {"keys of window", false,
+     [](const auto& live, auto) { return "≈ " + format_count(static_cast<std::uint64_t>(live.keys)); }},
+    {"made for", false, [](const auto& live, auto) { return format_count(live.capacity); }},
+    {"window ends", true, [](const auto& live, auto now) { return ago_if_any(live.newest_ends, now); }},
+    {"windows", false, [](const auto& live, auto) { return format_count(live.windows); }},
+    {"filters", true, [](const auto& live, auto) { return format_count(live.filters); }},
+    {"estimated FPR", false, [](const auto& live, auto) { return format_share(live.estimated_fpr); }},
+    {"planned FPR", true, [](const auto& live, auto) { return format_share(live.target_fpr); }},
+    {"size", false, [](const auto& live, auto) { return format_bytes(live.bytes); }},
+}};
+
+void print_seen(const std::vector<SeenStatus>& sets, UnixSeconds now, bool is_wide) {
+  const auto row = [is_wide](std::vector<std::string> cells, const auto& cell_of, std::string loader_seen,
+                             std::string on_unavailable) {
+    for (const SeenColumn& column : kSeenColumns) {
+      if (is_wide || !column.is_wide) cells.push_back(cell_of(column));
+    }
+    cells.push_back(std::move(loader_seen));
+    if (is_wide) cells.push_back(std::move(on_unavailable));
+    return cells;
+  };
+  Table table(row(
+      {"seen set", "state", "trouble"}, [](const SeenColumn& column) { return std::string(column.heading); },
+      "loader seen", "on_unavailable"));
   colour_health(table);
   for (const SeenStatus& set : sets) {
-    const auto cell = [&](const auto& text_of) { return set.live ? text_of(*set.live) : std::string("-"); };
-    table.add(
-        {set.name, std::string(to_string(set.availability)), words_of(set.troubles),
-         cell([](const auto& live) { return "≈ " + format_count(static_cast<std::uint64_t>(live.keys)); }),
-         cell([](const auto& live) { return format_count(live.capacity); }),
-         cell([](const auto& live) { return format_count(live.windows); }),
-         cell([](const auto& live) { return format_share(live.estimated_fpr); }),
-         cell([](const auto& live) { return format_bytes(live.bytes); }), ago_if_any(set.looked_at, now)});
+    table.add(row(
+        {set.name, std::string(to_string(set.availability)), words_of(set.troubles)},
+        [&](const SeenColumn& column) { return set.live ? column.cell(*set.live, now) : std::string("-"); },
+        ago_if_any(set.looked_at, now),
+        set.on_unavailable ? std::string(to_string(*set.on_unavailable)) : "-"));
   }
   table.print();
-  for (const SeenStatus& set : sets) {
-    if (!set.reason.empty()) fmt::print("{}: {}\n", set.name, set.reason);
-  }
+  for (const SeenStatus& set : sets) print_reason(set);
 }
 
 using Codes = std::set<std::string_view>;
@@ -174,7 +205,7 @@ void print_text(const DirectoryStatus& directory, const std::vector<SetStatus>& 
     fmt::print("{}: no set is published here\n", directory.directory);
   }
   for (const SetStatus& set : sets) print_reason(set);
-  if (!seen.empty()) print_seen(seen, now);
+  if (!seen.empty()) print_seen(seen, now, is_wide);
   for (const std::string_view code : troubles_of(sets, seen))
     fmt::print("{}: docs/runbook.md#{}\n", code, code);
   const MemoryUse& use = directory.memory;
@@ -381,7 +412,7 @@ void add_status(CLI::App& program, Outcome& outcome) {
   verb->add_flag(
       "--wide", options->wide,
       "Show also publication, known-absent keys, size, estimated FPR, huge pages and how full the live "
-      "layer is");
+      "layer is; of seen sets when the window ends, filters, planned FPR and on_unavailable");
   verb->add_flag("--readers", options->readers,
                  "Show also which processes have what attached: all as root, else the caller's own");
   verb->add_flag(

@@ -10,6 +10,7 @@
 #include "tools/doctor/findings.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/status/set_status.hpp"
+#include "tools/status/shm_rmid_forced.hpp"
 
 namespace keysieve {
 
@@ -31,7 +32,9 @@ struct PublishedSets {
 PublishedSets check_directory(const std::string& directory, const LoaderConfig* config, Findings& findings);
 
 // Looks at the seen sets of the directory, and at those that are configured (nullptr: unknown).
-void check_seen_sets(const std::string& directory, const LoaderConfig* config, Findings& findings);
+// `shm_rmid_forced`: the file that says whether the kernel keeps their memory; only tests set it.
+void check_seen_sets(const std::string& directory, const LoaderConfig* config, Findings& findings,
+                     const std::string& shm_rmid_forced = kShmRmidForcedFile);
 
 // Compares what the configuration names with what is published: sets, cache, stores.
 void check_loader(const LoaderConfig& config, const PublishedSets& published, Findings& findings);

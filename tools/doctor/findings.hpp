@@ -24,28 +24,29 @@ std::string_view to_string(Severity severity) noexcept;
 // A finding that comes from an Error has the name of its kind as its code; these are the codes of all others.
 enum class FactCode : std::uint8_t {
   Ok,
-  Expired,         // the set is past valid_for
-  Bypassed,        // the set is switched off, on this host or in the store
-  OldKeys,         // the keys are older than a nightly build leaves them
-  LoaderSilent,    // the loader shows no sign of life
-  Clock,           // something was written in the future
-  NotTmpfs,        // the directory is on a disk
-  NoRoom,          // the next publications do not fit
-  NoMemory,        // there is less memory than the next publication takes
-  OtherDirectory,  // the configuration publishes elsewhere
-  NotPublished,    // configured, or expected, but not published here
-  NotConfigured,   // published here, but not configured
-  NotPushed,       // the store has no snapshot of the set
-  Behind,          // the store has a newer generation than is published here
-  StoreBehind,     // the store has an older generation than is published here
-  NotLookedAt,     // looking would leave files that keep the loader out
+  Expired,          // the set is past valid_for
+  Bypassed,         // the set is switched off, on this host or in the store
+  OldKeys,          // the keys are older than a nightly build leaves them
+  LoaderSilent,     // the loader shows no sign of life
+  Clock,            // something was written in the future
+  NotTmpfs,         // the directory is on a disk
+  NoRoom,           // the next publications do not fit
+  NoMemory,         // there is less memory than the next publication takes
+  OtherDirectory,   // the configuration publishes elsewhere
+  NotPublished,     // configured, or expected, but not published here
+  NotConfigured,    // published here, but not configured
+  NotPushed,        // the store has no snapshot of the set
+  Behind,           // the store has a newer generation than is published here
+  StoreBehind,      // the store has an older generation than is published here
+  NotLookedAt,      // looking would leave files that keep the loader out
+  SeenMemoryMayGo,  // the kernel removes the memory of seen sets that no process has
 };
 
 inline constexpr auto kFactCodeNames = std::to_array<std::string_view>(
     {"ok", "expired", "bypassed", "old_keys", "loader_silent", "clock", "not_tmpfs", "no_room", "no_memory",
      "other_directory", "not_published", "not_configured", "not_pushed", "behind", "store_behind",
-     "not_looked_at"});
-static_assert(kFactCodeNames.size() == static_cast<std::size_t>(FactCode::NotLookedAt) + 1);
+     "not_looked_at", "seen_memory_may_go"});
+static_assert(kFactCodeNames.size() == static_cast<std::size_t>(FactCode::SeenMemoryMayGo) + 1);
 
 constexpr std::string_view to_string(FactCode code) noexcept {
   return kFactCodeNames[static_cast<std::size_t>(code)];

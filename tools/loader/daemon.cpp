@@ -23,6 +23,7 @@ void Daemon::run() {
     is_first_round_ = false;
   } while (follow_until_next_round() == Next::Round);
   service_.stopping();
+  loader_->save_seen_sets();
   spdlog::info("stopping; what is published stays live");
 }
 
@@ -94,7 +95,10 @@ void Daemon::use(LoaderConfig config) {
     if (std::ranges::find(config.seen, old.name, &SeenConfig::name) == config.seen.end())
       spdlog::info("{}: is not configured any more; it ends when its windows are over", old.name);
   }
-  if (loader_) loader_->leave_sets(config);
+  if (loader_) {
+    loader_->save_seen_sets();
+    loader_->leave_sets(config);
+  }
   config_ = std::move(config);
   set_log_level(command_line_.log_level.value_or(config_.log_level));
   loader_.emplace(config_, board_, [this] { return on_progress(); });

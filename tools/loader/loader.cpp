@@ -1,12 +1,14 @@
 #include "tools/loader/loader.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <map>
 
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/program/units.hpp"
+#include "tools/status/shm_rmid_forced.hpp"
 
 namespace keysieve {
 
@@ -22,7 +24,17 @@ std::vector<WatchedLog> Loader::WatchedStore::watched_logs() const {
   for (const SetRefresher* set : sets) {
     if (const auto log = set->watched_log()) logs.push_back(*log);
   }
+  for (const SeenKeeper* set : seen_sets) {
+    if (const auto log = set->watched_log()) logs.push_back(*log);
+  }
   return logs;
+}
+
+void Loader::WatchedStore::wake_seen_sets(const std::vector<std::string>& logs) const {
+  for (SeenKeeper* set : seen_sets) {
+    const auto log = set->watched_log();
+    if (log && std::ranges::find(logs, log->name) != logs.end()) set->wake();
+  }
 }
 
 Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<bool()> on_progress)
@@ -39,9 +51,12 @@ Loader::Loader(const LoaderConfig& config, StatusBoard& board, std::function<boo
         &refreshers_.emplace_back(set, config, store.connection, board_.recorder(set.name), on_progress_));
   }
   for (const SeenConfig& seen : config.seen) {
-    StoreConnection* store = seen.store.empty() ? nullptr : &by_name.at(seen.store)->seen_connection;
-    keepers_.emplace_back(seen, config, store, on_progress_);
+    WatchedStore* store = seen.store.empty() ? nullptr : by_name.at(seen.store);
+    SeenKeeper& keeper =
+        keepers_.emplace_back(seen, config, store ? &store->seen_connection : nullptr, on_progress_);
+    if (store) store->seen_sets.push_back(&keeper);
   }
+  if (!config.seen.empty() && is_shm_rmid_forced()) spdlog::warn("{} [seen_memory_may_go]", kShmRmidForced);
 }
 
 void Loader::round() {
@@ -65,27 +80,29 @@ void Loader::round() {
 void Loader::look_at_seen_sets() {
   if (const SteadyTime now = std::chrono::steady_clock::now(); now >= left_seen_sets_due_at_) {
     left_seen_sets_.look(unix_now());
-    left_seen_sets_due_at_ = now + SeenKeeper::kPause;
+    left_seen_sets_due_at_ = now + std::chrono::seconds(1);
   }
-  if (std::chrono::steady_clock::now() < seen_sets_due_at_) return;
-  seen_sets_due_at_ = std::chrono::steady_clock::now() + SeenKeeper::kPause;  // the clock goes on meanwhile
+  bool any = false;
   for (SeenKeeper& keeper : keepers_) {
+    const SteadyTime now = std::chrono::steady_clock::now();
+    if (now < keeper.due_at()) continue;
     if (!on_progress_()) return;
-    keeper.look(std::chrono::steady_clock::now(), unix_now());
+    keeper.look(now, moment_now());
     board_.post(keeper.report());
+    any = true;
   }
+  if (!any) return;
   for (WatchedStore& store : stores_) {
-    store.seen_connection.close();
     if (store.sets.empty()) post(store.name, store.seen_connection);
   }
-  seen_sets_due_at_ = std::chrono::steady_clock::now() + SeenKeeper::kPause;
 }
 
 void Loader::follow_clock_of_seen_sets() {
-  const bool is_look_due_at_once = seen_sets_due_at_ == SteadyTime{};
-  if (is_look_due_at_once || std::chrono::steady_clock::now() < seen_sets_due_at_) return;
-  for (SeenKeeper& keeper : keepers_) keeper.follow_clock(unix_now());
-  seen_sets_due_at_ = std::chrono::steady_clock::now() + SeenKeeper::kPause;
+  for (SeenKeeper& keeper : keepers_) keeper.follow_clock(std::chrono::steady_clock::now(), moment_now());
+}
+
+void Loader::save_seen_sets() {
+  for (SeenKeeper& keeper : keepers_) keeper.save(std::chrono::steady_clock::now(), moment_now());
 }
 
 SteadyTime Loader::round_due_at() const {
@@ -121,7 +138,6 @@ void Loader::try_again_now() {
   }
   for (SetRefresher& refresher : refreshers_) refresher.try_again_now();
   for (SeenKeeper& keeper : keepers_) keeper.try_again_now();
-  seen_sets_due_at_ = {};
 }
 
 void Loader::arm_watches() {
@@ -165,7 +181,8 @@ bool Loader::has_more() const {
 
 SteadyTime Loader::due_at() const {
   if (has_more()) return {};
-  SteadyTime earliest = keepers_.empty() ? SteadyTime::max() : seen_sets_due_at_;
+  SteadyTime earliest = SteadyTime::max();
+  for (const SeenKeeper& keeper : keepers_) earliest = std::min(earliest, keeper.due_at());
   for (const WatchedStore& store : stores_) earliest = std::min(earliest, store.watcher.due_at());
   return earliest;
 }
@@ -176,6 +193,7 @@ bool Loader::refresh_woken() {
     const bool was_watching = store.watcher.is_watching();
     const std::vector<std::string> names = store.watcher.take(std::chrono::steady_clock::now());
     const bool has_failed = was_watching && !store.watcher.is_watching();
+    store.wake_seen_sets(names);
     for (SetRefresher* set : store.sets) {
       const auto log = set->watched_log();
       const bool is_named = log && std::find(names.begin(), names.end(), log->name) != names.end();

@@ -36,7 +36,7 @@ class Loader {
   // The next round asks every store, even one that has just failed, and is due at once.
   void try_again_now();
 
-  // Follows the clock for the seen sets. Once a second, and now and then while something else takes long.
+  // Does what is due for the seen sets; follows their clock alone while something else takes long.
   void look_at_seen_sets();
   void follow_clock_of_seen_sets();
 
@@ -53,6 +53,8 @@ class Loader {
   // left half-way. Whether there was any.
   bool refresh_woken();
 
+  // Has the stores keep what was added to seen sets. Before this object ends.
+  void save_seen_sets();
   // Before another object with that configuration takes its place: marks the sets that it does not have.
   void leave_sets(const LoaderConfig& next);
   // Why this object must not be replaced by another: adds would be lost. Nothing when they would not.
@@ -70,6 +72,7 @@ class Loader {
   struct WatchedStore {
     explicit WatchedStore(const StoreConfig& config);
     [[nodiscard]] std::vector<WatchedLog> watched_logs() const;
+    void wake_seen_sets(const std::vector<std::string>& logs) const;
 
     std::string name;
     StoreConnection connection;
@@ -78,6 +81,7 @@ class Loader {
     Milliseconds poll_interval;
     SteadyTime round_due_at{};
     std::vector<SetRefresher*> sets;
+    std::vector<SeenKeeper*> seen_sets;
   };
 
   bool refresh_all(WatchedStore& store);
@@ -93,7 +97,6 @@ class Loader {
   std::list<SeenKeeper> keepers_;
   LeftSeenSets left_seen_sets_;
   SteadyTime left_seen_sets_due_at_{};
-  SteadyTime seen_sets_due_at_{};
   std::mt19937_64 random_{std::random_device{}()};
 };
 

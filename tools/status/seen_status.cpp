@@ -15,10 +15,13 @@ std::vector<std::string> seen_sets_in(const std::string& directory) {
   return sets_in(folder);
 }
 
+SeenReader seen_status_reader(const std::string& directory, const std::string& set_name) {
+  return {{.directory = directory, .trusted_owner = trusted_owner_of(directory, std::string(kSeenFolder))},
+          set_name};
+}
+
 SeenStatus seen_status(const std::string& directory, const std::string& set_name, UnixSeconds now) {
-  SeenReader reader(
-      {.directory = directory, .trusted_owner = trusted_owner_of(directory, std::string(kSeenFolder))},
-      set_name);
+  SeenReader reader = seen_status_reader(directory, set_name);
   reader.follow();
   SeenStatus status;
   status.name = set_name;
@@ -31,7 +34,9 @@ SeenStatus seen_status(const std::string& directory, const std::string& set_name
     status.on_unavailable = reader.on_unavailable();
     status.looked_at = reader.page()->looked_at.load(std::memory_order_relaxed);
   }
-  if (reader.is_ready()) {
+  const bool is_bypassed = status.availability == Availability::Bypassed;
+  if (is_bypassed) status.bypass_until = reader.page()->bypass_until.load(std::memory_order_relaxed);
+  if (reader.is_ready() || is_bypassed) {
     status.live = seen_facts(reader);
   } else {
     status.troubles.insert(status.troubles.begin(), to_string(Trouble::SeenMissing));
@@ -44,6 +49,8 @@ nlohmann::ordered_json to_json(const SeenStatus& status) {
   Json json = {{"set", status.name},
                {"availability", to_string(status.availability)},
                {"reason", status.reason.empty() ? Json() : Json(status.reason)},
+               {"bypass", status.availability == Availability::Bypassed},
+               {"bypass_until", status.bypass_until == 0 ? Json() : Json(status.bypass_until)},
                {"on_unavailable", status.on_unavailable ? Json(to_string(*status.on_unavailable)) : Json()},
                {"looked_at", status.looked_at == 0 ? Json() : Json(status.looked_at)},
                {"troubles", status.troubles}};

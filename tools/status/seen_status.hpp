@@ -16,15 +16,19 @@ struct SeenStatus {
   Availability availability = Availability::Missing;
   std::string reason;                           // empty: nothing is wrong
   std::optional<OnUnavailable> on_unavailable;  // nothing: there is no page
+  UnixSeconds bypass_until = 0;                 // 0: none is in force, or it has no end
   UnixSeconds looked_at = 0;                    // by the loader; 0: never
-  std::optional<SeenFacts> live;                // while it is ready
-  std::vector<std::string_view> troubles;       // as codes of the runbook
+  std::optional<SeenFacts> live;                // while it is ready or bypassed
+  std::vector<std::string_view> troubles;       // as codes of the runbook; a bypass is none
 };
 
 // The seen sets that have a folder in the directory, by name. Throws MissingInput, Permission.
 std::vector<std::string> seen_sets_in(const std::string& directory);
 
-// Looks with a new reader, which trusts the directory's owner. Reads up to 4 MiB of the filters.
+// A reader that trusts the owner of seen_directory().
+SeenReader seen_status_reader(const std::string& directory, const std::string& set_name);
+
+// Looks with such a reader. Reads up to 4 MiB of the filters.
 SeenStatus seen_status(const std::string& directory, const std::string& set_name, UnixSeconds now);
 
 nlohmann::ordered_json to_json(const SeenStatus& status);

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "core/base/set_name.hpp"
-#include "core/seen/seen_page.hpp"
 #include "tools/transfer/chunk.hpp"
 
 namespace keysieve {
@@ -32,10 +31,6 @@ std::optional<ChunkName> parse_chunk_name(std::string_view text) {
 bool is_record_of_store(std::string_view name) {
   return name == "seed" || name == "bypass";
 }
-// What keysieved saves of seen sets.
-bool is_of_seen_sets(std::string_view name) {
-  return name.starts_with(kSeenFolder) && name.substr(kSeenFolder.size()).starts_with(':');
-}
 bool is_record_of_set(std::string_view name) {
   return name == "current" || name == "bypass";
 }
@@ -44,7 +39,6 @@ bool is_record_of_set(std::string_view name) {
 bool take(std::string_view name, StoreContents& contents) {
   const std::size_t colon = name.find(':');
   if (colon == std::string_view::npos) return is_record_of_store(name);
-  if (is_of_seen_sets(name)) return true;
   const std::string_view set_name = name.substr(0, colon);
   const std::string_view rest = name.substr(colon + 1);
   const auto chunk = parse_chunk_name(rest);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <span>
 
-#include "core/seen/seen_page.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
@@ -48,11 +47,6 @@ std::vector<StoredSet> stored_sets(Store& store) {
     }
   }
   return sets;
-}
-
-bool holds_seen_set(Store& store, const std::string& set_name) {
-  const std::string prefix = store.prefix() + ":" + std::string(kSeenFolder) + ":" + set_name + ":";
-  return !store.keys_with_prefix(prefix).empty();
 }
 
 }  // namespace keysieve

@@ -22,7 +22,4 @@ struct StoredSet {
 // of all records in the store. Throws as Store::keys_with_prefix() does.
 std::vector<StoredSet> stored_sets(Store& store);
 
-// Returns true if a keysieved has saved a seen set of that name in the store. Cost and errors as above.
-bool holds_seen_set(Store& store, const std::string& set_name);
-
 }  // namespace keysieve

@@ -6,13 +6,15 @@
 #include <random>
 #include <vector>
 
-#include "core/seen/seen_size.hpp"
+#include "core/seen/seen_facts.hpp"
+#include "core/seen/seen_tags.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/shared_page.hpp"
 
 namespace keysieve {
 namespace {
 
+using test::append;
 using test::is_new;
 using test::numbered_hash;
 using test::start_process;
@@ -29,11 +31,27 @@ struct Progress {
 
 class HostileWords : public test::SeenSets {
  protected:
-  // Whether a bool is what it may be.
+  // Whether a bool is what it may be; likewise an answer.
   static bool is_bool(bool answer) {
     std::uint8_t byte = 0;
     std::memcpy(&byte, &answer, sizeof byte);
     return byte <= 1;
+  }
+  static bool is_answer(SeenAnswer answer) { return answer <= SeenAnswer::Unknown; }
+  // All that a loader does with the words.
+  static void look_at(const OpenFilter& one) {
+    const SeenFill fill = seen_fill(one.filter);
+    EXPECT_TRUE(std::isfinite(fill.keys) && fill.keys >= 0) << fill.keys;
+    EXPECT_TRUE(fill.rate >= 0 && fill.rate <= 1.0 + 1e-9) << fill.rate;
+    for (std::uint64_t word = 0; word < one.filter.words().size(); ++word) {
+      for_each_tag(one.filter, word, one.filter.words()[word].load(), one.sent()[word],
+                   [&](const SeenTag& tag) {
+                     EXPECT_LT(tag.block, one.filter.blocks());
+                     EXPECT_TRUE(tag.bits >= tag_bits(kMostTags) && tag.bits <= kMostTagBits) << tag.bits;
+                     const double risen = add_tag(one.filter, one.sent(), tag);
+                     EXPECT_TRUE(risen >= 0 && risen <= 4 * kMostTags) << risen;
+                   });
+    }
   }
   // All that a worker may ask.
   static bool ask(SeenReader& reader, std::uint64_t seed) {
@@ -43,7 +61,8 @@ class HostileWords : public test::SeenSets {
     hashes[0] = {0};
     hashes[1] = {~std::uint64_t{0}};
     if (!reader.follow()) return false;
-    if (!is_bool(reader.may_contain(hashes[2])) || !is_bool(reader.add_if_new(hashes[3]))) return false;
+    if (!is_bool(reader.may_contain(hashes[2])) || !is_answer(reader.add_if_new(hashes[3]))) return false;
+    if (!reader.is_ready()) return false;
     const std::size_t answered = reader.add_many_if_new(hashes, are_new.data());
     return answered == hashes.size() && std::all_of(are_new.begin(), are_new.end(), is_bool);
   }
@@ -51,7 +70,7 @@ class HostileWords : public test::SeenSets {
 
 TEST_F(HostileWords, ChangeAnswersAndNothingElse) {
   SeenWriter writer = started_writer();
-  writer.append({plan()});
+  append(writer, {plan()});
   const test::SharedPage<Progress> progress;
   std::vector<pid_t> processes;
   for (std::size_t i = 0; i < kHostile + kHonest; ++i) {
@@ -67,21 +86,28 @@ TEST_F(HostileWords, ChangeAnswersAndNothingElse) {
         for (const SeenFilter& filter : reader.filters()) {
           for (Word& word : filter.words()) {
             word.low = random();
-            word.high = random() & random();
+            word.high = random() >> random() % 64;
           }
         }
       }
       return 0;
     }));
   }
+  SeenReader reader = this->reader();
   for (int window = 0; window < 200; ++window) {
-    writer.append({plan(window)});
-    for (std::uint32_t number = writer.state().first; number != writer.state().end; ++number) {
-      const SeenFill fill = seen_fill(writer.filter(number));
-      EXPECT_TRUE(std::isfinite(fill.keys) && fill.keys >= 0) << fill.keys;
-      EXPECT_TRUE(fill.rate >= 0 && fill.rate <= 1.0 + 1e-9) << fill.rate;
+    append(writer, {plan(window)});
+    look_at(writer.filters().front());
+    look_at(writer.filters().back());
+    copy_tags(writer.filters().front().filter, writer.filters().back().filter,
+              writer.filters().back().sent());
+    if (window == 100) writer.retire(test::at(kForever));
+    if (window % 50 == 49) {
+      remove_segment(writer.filters().back().segment.key());
+      EXPECT_EQ(writer.heal(), 1U);
     }
-    if (window == 100) writer.retire(kForever);
+    if (reader.follow()) {
+      EXPECT_TRUE(std::isfinite(seen_facts(reader).estimated_fpr));
+    }
     ::usleep(1'000);
   }
   EXPECT_TRUE(test::eventually([&] {
@@ -96,9 +122,9 @@ TEST_F(HostileWords, MakeKeysSeenOrNewAgain) {
   const SeenWriter writer = started_writer();
   SeenReader reader = this->reader();
   EXPECT_TRUE(is_new(reader, numbered_hash(1)));
-  for (Word& word : writer.filter(0).words()) word.low = word.high = 0;
+  for (Word& word : writer.filters()[0].filter.words()) word.low = word.high = 0;
   EXPECT_TRUE(is_new(reader, numbered_hash(1)));
-  for (Word& word : writer.filter(0).words()) word.low = word.high = ~std::uint64_t{0};
+  for (Word& word : writer.filters()[0].filter.words()) word.low = word.high = ~std::uint64_t{0};
   EXPECT_FALSE(is_new(reader, numbered_hash(2)));
 }
 
@@ -107,7 +133,7 @@ class DamagedSeenPage : public HostileWords {
   // Asks with bytes changed, one at a time, by those who attach the set anew: with each up to the entries
   // that are used, and some of the others.
   void ask_with_bytes_changed(std::byte change) const {
-    constexpr std::size_t kUsed = offsetof(SeenPage, entries) + 4 * sizeof(SeenEntry);
+    constexpr std::size_t kUsed = offsetof(SeenPage, entries) + 8 * sizeof(SeenEntry);
     constexpr std::size_t kSomeBytes = 61;
     const SeenPageFile file = writable_page_file();
     auto* const page = reinterpret_cast<std::byte*>(&file.writable_page());
@@ -129,14 +155,14 @@ class DamagedSeenPage : public HostileWords {
 
 TEST_F(DamagedSeenPage, IsRefusedOrAnswers) {
   SeenWriter writer = started_writer();
-  writer.append({plan(), plan()});
+  append(writer, {plan(), plan()});
   for (const std::byte change : {std::byte{0x01}, std::byte{0xf0}}) ask_with_bytes_changed(change);
 }
 
 // While it is attached: `state` is all that such a reader reads again.
 TEST_F(DamagedSeenPage, IsNoticedByReadersThatHaveIt) {
   SeenWriter writer = started_writer();
-  writer.append({plan(), plan()});
+  append(writer, {plan(), plan()});
   SeenReader reader = this->reader();
   ASSERT_TRUE(ask(reader, 1));
   const SeenPageFile file = writable_page_file();
@@ -156,9 +182,9 @@ TEST_F(DamagedSeenPage, IsNoticedByReadersThatHaveIt) {
 
 TEST_F(DamagedSeenPage, HasAnyEntries) {
   SeenWriter writer = started_writer();
-  writer.append({plan(), plan()});
+  append(writer, {plan(), plan()});
   const SeenPageFile file = writable_page_file();
-  SeenEntry& entry = file.writable_page().entries[1];
+  SeenEntry& entry = file.writable_page().entries[(writer.state().first + 1) % kSeenEntries];
   const SeenEntry good = entry;
   std::mt19937_64 random(1);
   for (int i = 0; i < 3'000; ++i) {

@@ -31,14 +31,14 @@ class LargeSeen : public test::SeenSets {
               << static_cast<double>(result.never_new()) / static_cast<double>(result.keys) << ", at most "
               << run.rate() << " by plan), " << result.late << " adds came too late to count, "
               << result.unavailable << " found the set unavailable\n  the fullest window: " << result.fullest
-              << " of its capacity; rate by the bits of the windows: "
-              << load.live_windows * result.rate_of_bits << std::endl;
+              << " of its capacity; rate by the tags of the windows: "
+              << load.live_windows * result.rate_of_tags << std::endl;
     EXPECT_EQ(result.was_twice, 0U);
     EXPECT_EQ(result.unavailable, 0U);
     EXPECT_EQ(result.windows, load.windows);
     // Not the rate by plan: on a busy machine a window gets more keys than it has room for before the next
     // one is there.
-    const double seen_falsely = load.live_windows * result.rate_of_bits * static_cast<double>(result.keys);
+    const double seen_falsely = load.live_windows * result.rate_of_tags * static_cast<double>(result.keys);
     EXPECT_LE(static_cast<double>(result.never_new()), 1.05 * seen_falsely + 4 * std::sqrt(seen_falsely) +
                                                            static_cast<double>(result.kills + result.late));
   }
@@ -62,8 +62,8 @@ TEST_F(LargeSeen, KeepsItsRate) {
     for (const test::MeasuredRate& at : test::measure_rates(writer, reader, kCapacity, rate, absent)) {
       std::cout << "rate " << rate << ", " << at.fill * 100 << " % of " << kCapacity << " keys in "
                 << at.filters << " filters: measured " << at.measured << ", theory " << at.theory
-                << ", by the bits " << at.bits << " (measured / theory " << at.measured / at.theory
-                << ", its deviation " << at.sigma / at.theory << "), keys by the bits " << at.keys
+                << ", by the tags " << at.tags << " (measured / theory " << at.measured / at.theory
+                << ", its deviation " << at.sigma / at.theory << "), keys by the tags " << at.keys
                 << std::endl;
       EXPECT_LE(at.measured, 1.05 * at.theory + 4 * at.sigma);
       EXPECT_LE(at.theory, rate);

@@ -33,8 +33,8 @@ struct ManyAddsResult {
   std::uint64_t kills = 0;
   std::uint32_t windows = 0;
   double seconds = 0;
-  double fullest = 0;       // window: share of its capacity, by its bits
-  double rate_of_bits = 0;  // mean of all windows, each as it was when the next one began
+  double fullest = 0;       // window: share of its capacity, by its tags
+  double rate_of_tags = 0;  // mean of all windows, each as it was when the next one began
 
   [[nodiscard]] std::uint64_t never_new() const { return keys - was_new; }
 };
@@ -72,8 +72,8 @@ class ManyAddsRun {
     while (window + 1 < load_.windows || adds() < load_.workers * load_.adds_per_worker) {
       if (window + 1 < load_.windows && adds() >= (window + 1) * adds_per_window_) {
         append(writer, plan, ++window);
-        look_at(writer, writer.state().end - 2, plan, result);
-        writer.retire(window);
+        look_at(writer.filters()[writer.filters().size() - 2], result);
+        writer.retire(at(window));
       } else {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
       }
@@ -88,7 +88,7 @@ class ManyAddsRun {
     for (const pid_t worker : workers) EXPECT_EQ(wait_for(worker), 0);
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     result.windows = window + 1;
-    result.rate_of_bits /= window;
+    result.rate_of_tags /= window;
     result.unavailable = shared_->unavailable;
     result.late = shared_->late;
     for (std::uint64_t i = 0; i < key_count(); ++i) {
@@ -143,15 +143,14 @@ class ManyAddsRun {
   }
   void append(SeenWriter& writer, SeenPlan plan, std::uint32_t window) const {
     plan.window = {.begins = window, .ends = window + 1, .kept_for = load_.live_windows - 1};
-    writer.append({plan});
+    writer.append(plan, window);
     shared_->window = window;
   }
 
-  static void look_at(const SeenWriter& writer, std::uint32_t number, const SeenPlan& plan,
-                      ManyAddsResult& result) {
-    const SeenFill fill = seen_fill(writer.filter(number));
-    result.fullest = std::max(result.fullest, fill.keys / static_cast<double>(plan.capacity));
-    result.rate_of_bits += fill.rate;
+  static void look_at(const OpenFilter& one, ManyAddsResult& result) {
+    const SeenFill fill = seen_fill(one.filter);
+    result.fullest = std::max(result.fullest, fill.keys / static_cast<double>(one.plan.capacity));
+    result.rate_of_tags += fill.rate;
   }
 
   [[nodiscard]] pid_t start(std::size_t worker) const {
@@ -178,14 +177,14 @@ class ManyAddsRun {
         ++shared_->unavailable;
         continue;
       }
-      const bool is_new = reader.add_if_new(numbered_hash(number));
-      if (!reader.is_ready()) ++shared_->unavailable;
+      const SeenAnswer answer = reader.add_if_new(numbered_hash(number));
+      if (answer == SeenAnswer::Unknown) ++shared_->unavailable;
       if (shared_->window - born > load_.live_windows / 2) {
         ++shared_->late;
         continue;
       }
       keys_[number] |= kAdded;
-      if (is_new) ++keys_[number];
+      if (answer == SeenAnswer::New) ++keys_[number];
     }
   }
 

@@ -55,7 +55,7 @@ TEST_F(SeenBesideThreads, AreNewToOneThread) {
   constexpr int kThreads = 4;
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);
-  writer.append({roomy_plan()});
+  test::append(writer, {roomy_plan()});
   std::array<std::atomic<int>, kKeysPerWindow * kWindows> wins{};
   std::atomic<std::uint64_t> next_window{1};
   std::atomic<int> unavailable{0};
@@ -67,13 +67,13 @@ TEST_F(SeenBesideThreads, AreNewToOneThread) {
         while (key / kKeysPerWindow >= next_window) std::this_thread::yield();
         if (!reader.follow())
           ++unavailable;
-        else if (reader.add_if_new(numbered_hash(key)))
+        else if (reader.add_if_new(numbered_hash(key)) == SeenAnswer::New)
           ++wins[key];
       }
     });
   }
   for (; next_window < kWindows; ++next_window) {
-    writer.append({roomy_plan()});  // threads that lag add all keys to the last one
+    test::append(writer, {roomy_plan()});  // threads that lag add all keys to the last one
     std::this_thread::yield();
   }
   for (std::thread& thread : threads) thread.join();

@@ -15,7 +15,7 @@ struct MeasuredRate {
   double theory = 0;    // for so many keys in these filters
   double measured = 0;  // share of absent keys that were seen
   double sigma = 0;     // standard deviation of what is measured
-  double bits = 0;      // as the filters' bits tell it
+  double tags = 0;      // as the filters' tags tell it
   double keys = 0;      // likewise
 };
 
@@ -36,24 +36,24 @@ inline std::vector<MeasuredRate> measure_rates(SeenWriter& writer, SeenReader& r
     const auto keys = static_cast<std::uint64_t>(fill * static_cast<double>(capacity));
     MeasuredRate result{.fill = fill};
     for (; added < keys; ++added) {
-      if (added == 0) writer.append({first_plan(capacity, rate)});
-      if (added == capacity) writer.append({grown(writer.entry(writer.state().end - 1).plan)});
+      if (added == 0) writer.append(first_plan(capacity, rate), 0);
+      if (added == capacity) writer.append(grown(writer.filters().back().plan), 0);
       static_cast<void>(is_new(reader, numbered_hash(added)));
     }
     double absent_from_all = 1;
     double surely_absent = 1;
-    for (std::uint32_t number = writer.state().first; number != writer.state().end; ++number) {
-      const SeenFilter& filter = writer.filter(number);
+    for (const OpenFilter& one : writer.filters()) {
+      const SeenFilter& filter = one.filter;
       const std::uint64_t keys_of_filter = std::min(capacity, keys - result.filters * capacity);
-      absent_from_all *= 1 - seen_rate(filter.key_bits(), static_cast<double>(keys_of_filter) /
-                                                              static_cast<double>(filter.words().size()));
-      const SeenFill bits = seen_fill(filter);
-      surely_absent *= 1 - bits.rate;
-      result.keys += bits.keys;
+      absent_from_all *= 1 - seen_rate(filter.block_words(), static_cast<double>(keys_of_filter) /
+                                                                 static_cast<double>(filter.words().size()));
+      const SeenFill fill_now = seen_fill(filter);
+      surely_absent *= 1 - fill_now.rate;
+      result.keys += fill_now.keys;
       ++result.filters;
     }
     result.theory = 1 - absent_from_all;
-    result.bits = 1 - surely_absent;
+    result.tags = 1 - surely_absent;
     std::uint64_t seen = 0;
     for (std::uint64_t i = 0; i < absent_keys; ++i) {
       seen += was_seen(reader, numbered_hash((std::uint64_t{1} << 60) + i)) ? 1U : 0U;

@@ -94,7 +94,8 @@ TEST_F(SeenPageTest, IsRefusedWithAnyOtherSize) {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, kPageBytes, kSeenPageBytes - kPageBytes,
                                   kSeenPageBytes - 1, kSeenPageBytes + 1}) {
     std::filesystem::resize_file(page_path(), bytes);
-    expect_refused(ErrorKind::Data, page_path(), "has " + std::to_string(bytes) + " bytes, not 77824");
+    expect_refused(ErrorKind::Data, page_path(),
+                   "has " + std::to_string(bytes) + " bytes, not " + std::to_string(kSeenPageBytes));
   }
   std::filesystem::copy_file(whole, page_path(), std::filesystem::copy_options::overwrite_existing);
   EXPECT_NO_THROW(open());
@@ -189,7 +190,7 @@ TEST_F(SeenPageTest, LeadsToNoMemoryThatAnotherUserHasMade) {
   SeenReader reader({.directory = directory_.path(), .trusted_owner = kOtherUser}, kSet);
   EXPECT_FALSE(reader.follow());
   EXPECT_THAT(reader.reason(),
-              AllOf(HasSubstr(page_path()), HasSubstr("by uid 0, not of 4096 bytes by uid 54321")));
+              AllOf(HasSubstr(page_path()), HasSubstr("by uid 0, not of 4352 bytes by uid 54321")));
 }
 
 class SeenPageOfWorkers : public test::SeenSets {
@@ -236,7 +237,8 @@ TEST_F(SeenPageOfWorkers, CanBeChangedInNoWayByAWorker) {
     if (::rename(folder().c_str(), (folder() + "-moved").c_str()) == 0) return 8;
     if (::chmod(page.c_str(), 0666) == 0 || ::chmod(folder().c_str(), 0777) == 0) return 9;
     if (::open((folder() + "/lock").c_str(), O_RDONLY | O_CLOEXEC) >= 0) return 10;
-    const int id = ::shmget(static_cast<key_t>(reader.page()->entry(0).segment_key), 0, 0);
+    const int id =
+        ::shmget(static_cast<key_t>(reader.page()->entry(reader.attached().first).segment_key), 0, 0);
     shmid_ds status{};
     if (::shmctl(id, IPC_STAT, &status) != 0) return 11;
     if (::shmctl(id, IPC_SET, &status) == 0 || ::shmctl(id, IPC_RMID, nullptr) == 0) return 12;

@@ -1,6 +1,8 @@
 #include "core/seen/seen_reader.hpp"
 
 #include <array>
+#include <atomic>
+#include <thread>
 
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
@@ -8,6 +10,8 @@
 namespace keysieve {
 namespace {
 
+using test::append;
+using test::at;
 using test::is_new;
 using test::numbered_hash;
 using test::was_seen;
@@ -23,10 +27,10 @@ class SeenReaderTest : public test::SeenSets {
   // Appends filters one after the other and retires those that have expired: more than a page has room for.
   void append_many(SeenWriter& writer, int count) {
     for (int i = 0; i < count; ++i) {
-      writer.append({next_window()});
-      if (i % 100 == 0) writer.retire(windows_);
+      append(writer, {next_window()});
+      if (i % 100 == 0) writer.retire(at(windows_));
     }
-    writer.retire(windows_);
+    writer.retire(at(windows_));
   }
   // Expires as soon as the one after it is there.
   SeenPlan next_window() { return plan(++windows_); }
@@ -76,7 +80,7 @@ TEST_F(SeenReaderTest, RemembersTheKeysOfOlderWindows) {
   SeenReader reader = this->reader();
   for (std::uint64_t window = 0; window < 10; ++window) {
     EXPECT_TRUE(is_new(reader, numbered_hash(window)));
-    writer.append({plan()});
+    append(writer, {plan()});
     for (std::uint64_t key = 0; key <= window; ++key) {
       EXPECT_TRUE(was_seen(reader, numbered_hash(key)));
       EXPECT_FALSE(is_new(reader, numbered_hash(key)));
@@ -90,11 +94,11 @@ TEST_F(SeenReaderTest, AddsKeysToTheNewestFilterAlone) {
   SeenWriter writer = started_writer();
   SeenReader reader = this->reader();
   EXPECT_TRUE(reader.follow());
-  writer.append({plan(), plan()});
+  append(writer, {plan(), plan()});
   EXPECT_TRUE(is_new(reader, numbered_hash(1)));
-  EXPECT_FALSE(writer.filter(0).may_contain(numbered_hash(1)));
-  EXPECT_FALSE(writer.filter(1).may_contain(numbered_hash(1)));
-  EXPECT_TRUE(writer.filter(2).may_contain(numbered_hash(1)));
+  EXPECT_FALSE(writer.filters()[0].filter.may_contain(numbered_hash(1)));
+  EXPECT_FALSE(writer.filters()[1].filter.may_contain(numbered_hash(1)));
+  EXPECT_TRUE(writer.filters()[2].filter.may_contain(numbered_hash(1)));
 }
 
 TEST_F(SeenReaderTest, FollowsTheGrowthOfAWindow) {
@@ -103,22 +107,23 @@ TEST_F(SeenReaderTest, FollowsTheGrowthOfAWindow) {
   EXPECT_TRUE(is_new(reader, numbered_hash(1)));
   SeenPlan growth = plan(kForever, 1);
   growth.size.words *= 2;
-  growth.size.key_bits += 1;
-  writer.append({growth});
+  growth.size.block_words *= 2;
+  append(writer, {growth});
   EXPECT_FALSE(is_new(reader, numbered_hash(1)));
   EXPECT_TRUE(is_new(reader, numbered_hash(2)));
   EXPECT_FALSE(is_new(reader, numbered_hash(2)));
   EXPECT_EQ(reader.filters().back().words().size(), growth.size.words);
-  EXPECT_EQ(reader.filters().back().key_bits(), growth.size.key_bits);
+  EXPECT_EQ(reader.filters().back().block_words(), growth.size.block_words);
 }
 
 TEST_F(SeenReaderTest, FindsWhatTheLoaderHasRestored) {
   SeenWriter writer = started_writer();
   SeenReader reader = this->reader();
   EXPECT_TRUE(reader.follow());
-  writer.append({plan(), plan()}, [](std::size_t index, const SeenFilter& filter) {
-    EXPECT_TRUE(filter.add_if_new(numbered_hash(index)));
-  });
+  EXPECT_TRUE(writer.make(plan(1), 0).filter.add_if_new(numbered_hash(0)));
+  EXPECT_TRUE(writer.make(plan(2), 0).filter.add_if_new(numbered_hash(1)));
+  EXPECT_FALSE(was_seen(reader, numbered_hash(0)));
+  writer.show();
   EXPECT_FALSE(is_new(reader, numbered_hash(0)));
   EXPECT_FALSE(is_new(reader, numbered_hash(1)));
   EXPECT_TRUE(is_new(reader, numbered_hash(2)));
@@ -127,14 +132,14 @@ TEST_F(SeenReaderTest, FindsWhatTheLoaderHasRestored) {
 TEST_F(SeenReaderTest, ForgetsOnlyWhatHasExpired) {
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);
-  writer.append({plan(100)});
+  append(writer, {plan(100)});
   SeenReader reader = this->reader();
   EXPECT_TRUE(is_new(reader, numbered_hash(1)));
-  writer.append({plan(200)});
+  append(writer, {plan(200)});
   EXPECT_TRUE(is_new(reader, numbered_hash(2)));
-  EXPECT_EQ(writer.retire(99), 0U);
+  EXPECT_EQ(writer.retire(at(99)), 0U);
   EXPECT_FALSE(is_new(reader, numbered_hash(1)));
-  EXPECT_EQ(writer.retire(100), 1U);
+  EXPECT_EQ(writer.retire(at(100)), 1U);
   EXPECT_FALSE(was_seen(reader, numbered_hash(1)));
   EXPECT_TRUE(is_new(reader, numbered_hash(1)));
   EXPECT_FALSE(is_new(reader, numbered_hash(2)));
@@ -147,9 +152,9 @@ TEST_F(SeenReaderTest, AddsAKeyToAFilterThatWasAppendedDuringTheCall) {
   SeenReader reader = this->reader();
   SeenReader later = this->reader();
   EXPECT_TRUE(reader.follow());
-  writer.append({plan()});
-  EXPECT_TRUE(reader.add_if_new(numbered_hash(1)));
-  EXPECT_TRUE(writer.filter(1).may_contain(numbered_hash(1)));
+  append(writer, {plan()});
+  EXPECT_EQ(reader.add_if_new(numbered_hash(1)), SeenAnswer::New);
+  EXPECT_TRUE(writer.filters()[1].filter.may_contain(numbered_hash(1)));
   EXPECT_FALSE(is_new(later, numbered_hash(1)));
 }
 
@@ -160,11 +165,11 @@ TEST_F(SeenReaderTest, LosesToAReaderThatAddedTheKeyToANewerFilter) {
   for (const int filters : {1, 2, 5}) {
     SCOPED_TRACE(filters);
     const KeyHash hash = numbered_hash(static_cast<std::uint64_t>(filters));
-    writer.append({plan()});
+    append(writer, {plan()});
     SeenReader later = this->reader();
     EXPECT_TRUE(is_new(later, hash));
-    for (int i = 1; i < filters; ++i) writer.append({plan()});
-    EXPECT_FALSE(reader.add_if_new(hash));
+    for (int i = 1; i < filters; ++i) append(writer, {plan()});
+    EXPECT_EQ(reader.add_if_new(hash), SeenAnswer::Seen);
     EXPECT_EQ(reader.attached(), writer.state());
   }
 }
@@ -172,18 +177,18 @@ TEST_F(SeenReaderTest, LosesToAReaderThatAddedTheKeyToANewerFilter) {
 TEST_F(SeenReaderTest, IsNotDisturbedByAFilterThatIsRetiredDuringTheCall) {
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);
-  writer.append({next_window(), plan()});
+  append(writer, {next_window(), plan()});
   SeenReader reader = this->reader();
   EXPECT_TRUE(reader.follow());
-  EXPECT_EQ(writer.retire(1), 1U);
-  EXPECT_TRUE(reader.add_if_new(numbered_hash(1)));
+  EXPECT_EQ(writer.retire(at(1)), 1U);
+  EXPECT_EQ(reader.add_if_new(numbered_hash(1)), SeenAnswer::New);
   EXPECT_EQ(reader.filters().size(), 1U);
 }
 
 TEST_F(SeenReaderTest, CatchesUpAfterAnyNumberOfWindows) {
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);
-  writer.append({next_window()});
+  append(writer, {next_window()});
   SeenReader reader = this->reader();
   for (const int windows : {1, 100, 511, 512, 600, 1'023, 1'024, 1'500}) {
     SCOPED_TRACE(windows);
@@ -199,7 +204,7 @@ TEST_F(SeenReaderTest, CatchesUpAfterAnyNumberOfWindows) {
 TEST_F(SeenReaderTest, CatchesUpWithinACall) {
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);
-  writer.append({next_window()});
+  append(writer, {next_window()});
   for (const int windows : {1, 511, 512, 600, 1'024, 1'025}) {
     SCOPED_TRACE(windows);
     const auto key = static_cast<std::uint64_t>(windows);
@@ -208,18 +213,47 @@ TEST_F(SeenReaderTest, CatchesUpWithinACall) {
     append_many(writer, windows);
     SeenReader later = this->reader();
     EXPECT_TRUE(is_new(later, numbered_hash(2 * key)));
-    EXPECT_FALSE(reader.add_if_new(numbered_hash(2 * key)));
+    EXPECT_EQ(reader.add_if_new(numbered_hash(2 * key)), SeenAnswer::Seen);
     ASSERT_TRUE(reader.is_ready()) << reader.reason();
     append_many(writer, windows);
-    EXPECT_TRUE(reader.add_if_new(numbered_hash(2 * key + 1)));
+    EXPECT_EQ(reader.add_if_new(numbered_hash(2 * key + 1)), SeenAnswer::New);
     EXPECT_FALSE(is_new(later, numbered_hash(2 * key + 1)));
   }
+}
+
+// As while a loader restores windows: each change numbers all filters anew.
+TEST_F(SeenReaderTest, FollowsAPageThatChangesAgainAndAgain) {
+  SeenWriter writer = this->writer();
+  writer.create(kSeed, OnUnavailable::New);
+  append(writer, std::vector<SeenPlan>(100, plan()));
+  std::atomic<bool> stop{false};
+  std::thread loader([&] {
+    while (!stop) {
+      writer.show();
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  });
+  int unavailable = 0;
+  int attached = 0;
+  for (int i = 0; i < 300; ++i) {
+    SeenReader reader = this->reader();
+    unavailable += reader.follow() ? 0 : 1;
+    for (int call = 0; call < 10; ++call) {
+      const SeenState before = reader.attached();
+      unavailable += reader.follow() ? 0 : 1;
+      attached += reader.attached() == before ? 0 : 1;
+    }
+  }
+  stop = true;
+  loader.join();
+  EXPECT_EQ(unavailable, 0);
+  EXPECT_GT(attached, 3);
 }
 
 TEST_F(SeenReaderTest, HoldsAsManyFiltersAsASetMayHave) {
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);
-  writer.append(std::vector<SeenPlan>(kMaxSeenFilters, plan()));
+  append(writer, std::vector<SeenPlan>(kMaxSeenFilters, plan()));
   SeenReader reader = this->reader();
   EXPECT_TRUE(is_new(reader, numbered_hash(1)));
   EXPECT_FALSE(is_new(reader, numbered_hash(1)));
@@ -249,7 +283,8 @@ TEST_F(SeenReaderTest, AnswersBatchesOfAnySizeWithAnyNumberOfFilters) {
   SeenReader reader = this->reader();
   std::uint64_t first = 0;
   for (const std::size_t filters : {1U, 2U, 255U, 257U, 512U}) {
-    while (writer.state().end < filters) writer.append({writer.state().end + 1 == filters ? large : plan()});
+    while (writer.filters().size() < filters)
+      append(writer, {writer.filters().size() + 1 == filters ? large : plan()});
     for (const std::uint64_t keys : {1U, 255U, 256U, 257U, 600U}) {
       const std::vector<KeyHash> batch = hashes(first, keys);
       const auto are_new = std::make_unique<bool[]>(keys);
@@ -265,7 +300,7 @@ TEST_F(SeenReaderTest, FollowsAFilterThatIsAppendedWithinABatch) {
   SeenWriter writer = started_writer();
   SeenReader reader = this->reader();
   EXPECT_TRUE(reader.follow());
-  writer.append({plan()});
+  append(writer, {plan()});
   std::array<bool, 20> are_new{};
   EXPECT_EQ(reader.add_many_if_new(hashes(0, 20), are_new.data()), 20U);
   EXPECT_EQ(std::count(are_new.begin(), are_new.end(), true), 20);
@@ -279,13 +314,75 @@ TEST_F(SeenReaderTest, EndsABatchWhereTheSetBecomesUnavailable) {
   SeenWriter writer = started_writer();
   SeenReader reader = this->reader();
   for (std::uint64_t key = 0; key < 5; ++key) EXPECT_TRUE(is_new(reader, numbered_hash(key)));
-  writer.append({plan()});
-  remove_segment(writer.entry(1).segment_key);
+  append(writer, {plan()});
+  remove_segment(writer.filters()[1].segment.key());
   std::array<bool, 10> are_new{};
-  EXPECT_EQ(reader.add_many_if_new(hashes(0, 10), are_new.data()), 6U)
-      << "five that were seen, and the first that needs the newer filter";
+  EXPECT_EQ(reader.add_many_if_new(hashes(0, 10), are_new.data()), 5U)
+      << "those that were seen; the next one needs the newer filter";
   EXPECT_THAT(are_new, ::testing::Each(false));
   EXPECT_FALSE(reader.is_ready());
+}
+
+// Another call may have added the key by its other hash.
+TEST_F(SeenReaderTest, DoesNotKnowWhenThePageIsReplacedByOneOfAnotherSeedDuringTheCall) {
+  for (const std::uint64_t seed : {kSeed + 1, kSeed}) {
+    SeenWriter writer = started_writer();
+    SeenReader reader = this->reader();
+    ASSERT_TRUE(reader.follow());
+    std::array<bool, 1> are_new{};
+    writer.create(seed, OnUnavailable::New);
+    append(writer, {plan()});
+    const std::uint64_t before = reader.seed();
+    EXPECT_EQ(reader.add_if_new(numbered_hash(1)), seed == before ? SeenAnswer::New : SeenAnswer::Unknown);
+    EXPECT_TRUE(reader.follow());
+    EXPECT_EQ(reader.seed(), seed);
+    writer.create(before, OnUnavailable::New);
+    append(writer, {plan()});
+    EXPECT_EQ(reader.add_many_if_new(hashes(2, 1), are_new.data()), seed == before ? 1U : 0U);
+  }
+}
+
+TEST_F(SeenReaderTest, IsBypassedUntilTheEndOfTheBypassEvenWithoutALoader) {
+  SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(is_new(reader, numbered_hash(1)));
+  const auto bypass = [&](UnixSeconds until) {
+    writer.page().bypass_until = until;
+    writer.page().state.fetch_or(SeenState::kBypassBit);
+  };
+  bypass(0);
+  EXPECT_FALSE(reader.follow());
+  EXPECT_EQ(reader.availability(), Availability::Bypassed);
+  EXPECT_EQ(reader.reason(), "bypassed by an operator");
+  append(writer, {plan()});
+  EXPECT_TRUE(writer.state().is_bypassed);
+  EXPECT_FALSE(reader.follow()) << "filters change, it stays";
+  EXPECT_EQ(reader.attached(), writer.state());
+  writer.clear_expired_bypass(kForever);
+  EXPECT_TRUE(writer.state().is_bypassed) << "it has no end";
+  bypass(unix_now() + 2);
+  reader.check_soon();
+  EXPECT_FALSE(reader.follow());
+  EXPECT_TRUE(test::eventually([&] {
+    reader.check_soon();
+    return reader.follow();
+  }));
+  EXPECT_GE(unix_now(), writer.page().bypass_until);
+  EXPECT_FALSE(is_new(reader, numbered_hash(1)));
+  writer.clear_expired_bypass(writer.page().bypass_until - 1);
+  EXPECT_TRUE(writer.state().is_bypassed);
+  writer.clear_expired_bypass(writer.page().bypass_until);
+  EXPECT_FALSE(writer.state().is_bypassed);
+  EXPECT_TRUE(is_new(reader, numbered_hash(2)));
+}
+
+TEST_F(SeenReaderTest, DoesNotKnowWhenABypassBeginsDuringTheCall) {
+  const SeenWriter writer = started_writer();
+  SeenReader reader = this->reader();
+  EXPECT_TRUE(reader.follow());
+  writer.page().state.fetch_or(SeenState::kBypassBit);
+  EXPECT_EQ(reader.add_if_new(numbered_hash(1)), SeenAnswer::Unknown);
+  EXPECT_EQ(reader.availability(), Availability::Bypassed);
 }
 
 TEST_F(SeenReaderTest, ShowsWhenTheLoaderLastLooked) {
@@ -294,13 +391,13 @@ TEST_F(SeenReaderTest, ShowsWhenTheLoaderLastLooked) {
   EXPECT_TRUE(reader.follow());
   writer.looked(1'234);
   EXPECT_EQ(reader.page()->looked_at, 1'234);
-  EXPECT_EQ(reader.page()->entry(0).plan, plan());
+  EXPECT_EQ(reader.page()->entry(reader.attached().first).plan, plan());
 }
 
 TEST_F(SeenReaderTest, KeepsNoFileOpenAndNoSegmentThatIsRetired) {
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);
-  writer.append({next_window()});
+  append(writer, {next_window()});
   const auto open_files = [] {
     const std::filesystem::directory_iterator files("/proc/self/fd");
     return std::distance(begin(files), end(files));
@@ -318,8 +415,8 @@ TEST_F(SeenReaderTest, KeepsNoFileOpenAndNoSegmentThatIsRetired) {
   EXPECT_TRUE(reader.follow());
   EXPECT_EQ(open_files(), files_before);
   for (int i = 0; i < 20; ++i) {
-    writer.append({next_window()});
-    writer.retire(windows_);
+    append(writer, {next_window()});
+    writer.retire(at(windows_));
     EXPECT_TRUE(reader.follow());
     EXPECT_EQ(mapped_segments(), segments_before + 1);
   }

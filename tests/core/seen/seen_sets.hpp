@@ -20,12 +20,23 @@ inline KeyHash numbered_hash(std::uint64_t number, std::uint64_t seed = 42) {
   return hash_key({reinterpret_cast<const char*>(&number), sizeof number}, seed);
 }
 
+// Both clocks alike, as they are unless somebody sets one.
+inline Moment at(UnixSeconds seconds) {
+  return {.unix = seconds, .boot = seconds};
+}
+
 // What a worker does for a key. False too if the set cannot answer.
 inline bool is_new(SeenReader& reader, KeyHash hash) {
-  return reader.follow() && reader.add_if_new(hash);
+  return reader.follow() && reader.add_if_new(hash) == SeenAnswer::New;
 }
 inline bool was_seen(SeenReader& reader, KeyHash hash) {
   return reader.follow() && reader.may_contain(hash);
+}
+
+// Makes filters, each at the moment when its window begins, and shows all of them at once.
+inline void append(SeenWriter& writer, const std::vector<SeenPlan>& plans) {
+  for (const SeenPlan& plan : plans) writer.make(plan, plan.window.begins);
+  writer.show();
 }
 
 class SeenSets : public ::testing::Test {
@@ -44,7 +55,7 @@ class SeenSets : public ::testing::Test {
   [[nodiscard]] SeenWriter started_writer(std::optional<gid_t> group = std::nullopt) const {
     SeenWriter started = writer(group);
     if (!started.adopt()) started.create(kSeed, OnUnavailable::New);
-    if (started.state().is_empty()) started.append({plan()});
+    if (started.state().is_empty()) append(started, {plan()});
     return started;
   }
   [[nodiscard]] SeenReader reader() const { return {{.directory = directory_.path()}, kSet}; }

@@ -1,5 +1,6 @@
 #include "core/seen/seen_writer.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
 
@@ -9,6 +10,8 @@
 namespace keysieve {
 namespace {
 
+using test::append;
+using test::at;
 using test::exit_status_of;
 using test::has_segment;
 using test::is_new;
@@ -40,123 +43,165 @@ TEST_F(SeenWriterTest, GoesOnWithWhatTheLastOneLeft) {
     SeenWriter writer = this->writer();
     EXPECT_EQ(writer.adopt(), start > 0);
     if (start == 0) writer.create(kSeed, OnUnavailable::New);
-    EXPECT_EQ(writer.state(), (SeenState{0, static_cast<std::uint32_t>(start)}));
-    for (std::uint32_t number = 0; number < start; ++number) {
-      EXPECT_TRUE(writer.filter(number).may_contain(numbered_hash(number)));
+    ASSERT_EQ(writer.filters().size(), start);
+    EXPECT_TRUE(writer.lost().empty());
+    for (std::size_t i = 0; i < start; ++i) {
+      EXPECT_TRUE(writer.filters()[i].filter.may_contain(numbered_hash(i)));
+      EXPECT_EQ(writer.filters()[i].begun_at, static_cast<BootSeconds>(100 + i));
     }
-    writer.append({plan()});
+    writer.append(plan(), static_cast<BootSeconds>(100 + start));
     EXPECT_TRUE(is_new(reader, numbered_hash(start)));
   }
 }
 
 TEST_F(SeenWriterTest, AppendsWhatWasPlanned) {
   SeenWriter writer = started_writer();
-  const SeenPlan wanted{.window = {.begins = 10, .ends = 20, .kept_for = 10},
+  const SeenPlan wanted{.window = {.begins = 10, .ends = kForever, .kept_for = 10},
                         .growth = 3,
                         .capacity = 1'000,
                         .rate = 0.001,
                         .size = seen_size(1'000, 0.001)};
-  writer.append({wanted});
-  EXPECT_EQ(writer.entry(1).plan, wanted);
-  EXPECT_EQ(writer.filter(1).words().size(), wanted.size.words);
+  writer.append(wanted, 77);
+  EXPECT_EQ(writer.filters()[1].plan, wanted);
+  EXPECT_EQ(writer.filters()[1].filter.words().size(), wanted.size.words);
+  EXPECT_EQ(writer.filters()[1].sent().size(), wanted.size.words);
+  const SeenEntry& entry = writer.page().entry(writer.state().end() - 1);
+  EXPECT_EQ(entry.plan, wanted);
+  EXPECT_EQ(entry.begun_at, 77);
+  EXPECT_EQ(entry.segment_key, writer.filters()[1].segment.key());
+  EXPECT_EQ(writer.find({kForever, 3}), &writer.filters()[1]);
+  EXPECT_EQ(writer.find({kForever, 2}), nullptr);
 }
 
-TEST_F(SeenWriterTest, ShowsFiltersOnlyOnceTheyAreFilled) {
-  SeenWriter writer = started_writer();
-  SeenReader reader = this->reader();
-  writer.append({plan(), plan()}, [&](std::size_t index, const SeenFilter& filter) {
-    EXPECT_TRUE(filter.add_if_new(numbered_hash(index)));
-    EXPECT_FALSE(was_seen(reader, numbered_hash(index)));
+// What the loader restores may be older than what is there.
+TEST_F(SeenWriterTest, KeepsFiltersInTheOrderOfTheirWindowsAndGrowths) {
+  SeenWriter writer = this->writer();
+  writer.create(kSeed, OnUnavailable::New);
+  const std::vector<FilterId> ids{{10, 0}, {10, 1}, {20, 0}, {30, 0}, {30, 1}};
+  for (const std::size_t i : {2U, 0U, 4U, 1U, 3U}) writer.append(plan(ids[i].window_ends, ids[i].growth), 0);
+  ASSERT_EQ(writer.filters().size(), ids.size());
+  for (std::uint32_t i = 0; i < ids.size(); ++i) {
+    EXPECT_EQ(id_of(writer.filters()[i].plan), ids[i]);
+    EXPECT_EQ(id_of(writer.page().entry(writer.state().first + i).plan), ids[i]);
+  }
+  EXPECT_EQ(writer.next_window(writer.filters()[0]), &writer.filters()[2]);
+  EXPECT_EQ(writer.next_window(writer.filters()[1]), &writer.filters()[2]);
+  EXPECT_EQ(writer.next_window(writer.filters()[3]), nullptr);
+  EXPECT_EQ(writer.ended_at(writer.filters()[0]), 10);
+  EXPECT_EQ(writer.ended_at(writer.filters()[4]), std::nullopt);
+}
+
+TEST_F(SeenWriterTest, LeavesNothingBehindWhenItCannotMakeAFilter) {
+  std::uint64_t asked = 0;
+  SeenWriter writer(directory_.path(), kSet, std::nullopt, [&](std::uint64_t bytes) {
+    asked = bytes;
+    if (bytes > plan().segment_bytes()) throw Error(ErrorKind::CannotCreate, "no memory");
   });
-  EXPECT_TRUE(was_seen(reader, numbered_hash(0)));
-  EXPECT_TRUE(was_seen(reader, numbered_hash(1)));
-}
-
-TEST_F(SeenWriterTest, LeavesNothingBehindWhenItCannotFillAFilter) {
-  SeenWriter writer = started_writer();
+  writer.create(kSeed, OnUnavailable::New);
+  append(writer, {plan()});
+  EXPECT_EQ(asked, plan().segment_bytes());
   const auto before = own_segments();
-  const auto fill = [](std::size_t index, const SeenFilter& /*filter*/) {
-    if (index == 1) throw Error(ErrorKind::Unavailable, "no store");
-  };
-  EXPECT_THAT([&] { writer.append({plan(), plan()}, fill); }, test::fails(ErrorKind::Unavailable));
-  SeenPlan impossible = plan();
-  impossible.size.key_bits = kMaxKeyBits + 1;
-  EXPECT_THAT([&] { writer.append({plan(), impossible}); }, test::fails(ErrorKind::Data));
-  EXPECT_EQ(writer.state(), (SeenState{0, 1}));
+  const SeenState state = writer.state();
+  EXPECT_THAT([&] { append(writer, {roomy_plan()}); }, test::fails(ErrorKind::CannotCreate, "no memory"));
+  EXPECT_EQ(writer.state(), state);
+  EXPECT_EQ(writer.filters().size(), 1U);
   EXPECT_EQ(own_segments(), before);
-  writer.append({plan()});
+  append(writer, {plan()});
+  EXPECT_EQ(own_segments(), before + 1);
   SeenReader reader = this->reader();
   EXPECT_TRUE(reader.follow()) << reader.reason();
 }
 
 TEST_F(SeenWriterTest, AppendsNoMoreThanASetMayHave) {
   SeenWriter writer = started_writer();
-  writer.append(std::vector<SeenPlan>(kMaxSeenFilters - 2, plan()));
+  append(writer, std::vector<SeenPlan>(kMaxSeenFilters - 1, plan()));
   const auto before = own_segments();
-  EXPECT_THAT(
-      [&] {
-        writer.append({plan(), plan()});
-      },
-      test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr(folder()), HasSubstr("the most is 512"))));
+  EXPECT_THAT([&] { append(writer, {plan()}); },
+              test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr(folder()), HasSubstr("the most is 512"))));
   EXPECT_EQ(own_segments(), before);
-  writer.append({plan()});
-  EXPECT_EQ(writer.state().size(), kMaxSeenFilters);
-  EXPECT_THAT([&] { writer.append({plan()}); }, test::fails(ErrorKind::CannotCreate));
+  EXPECT_EQ(writer.state().size, kMaxSeenFilters);
 }
 
 TEST_F(SeenWriterTest, CannotAppendMoreThanTheMachineHas) {
   SeenWriter writer = started_writer();
+  const SeenState state = writer.state();
   SeenPlan large = plan();
   large.size.words = std::uint64_t{1} << 52;
-  EXPECT_THAT([&] { writer.append({large}); },
+  EXPECT_THAT([&] { append(writer, {large}); },
               test::fails(ErrorKind::CannotCreate, AllOf(HasSubstr(folder()), HasSubstr("cannot create"))));
-  EXPECT_EQ(writer.state(), (SeenState{0, 1}));
+  EXPECT_EQ(writer.state(), state);
+}
+
+TEST_F(SeenWriterTest, CountsTheLoadersThatDiedTakingMemory) {
+  started_writer().page().deaths_taking_memory = 2;
+  SeenWriter writer = this->writer();
+  EXPECT_TRUE(writer.adopt());
+  EXPECT_EQ(writer.deaths_taking_memory(), 2U);
+  append(writer, {plan()});
+  EXPECT_EQ(writer.deaths_taking_memory(), 0U);
 }
 
 TEST_F(SeenWriterTest, RetiresOnlyFromTheOldestAndNeverTheNewest) {
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);
-  EXPECT_EQ(writer.retire(kForever), 0U);
-  writer.append({plan(10), plan(20), plan(15), plan(30)});
+  EXPECT_EQ(writer.retire(at(kForever)), 0U);
+  append(writer, {plan(10), plan(15), plan(20), plan(30)});
   std::vector<std::uint32_t> keys;
-  for (std::uint32_t number = 0; number < 4; ++number) keys.push_back(writer.entry(number).segment_key);
-  EXPECT_EQ(writer.retire(9), 0U);
-  EXPECT_EQ(writer.retire(10), 1U);
-  EXPECT_EQ(writer.retire(19), 0U) << "the next one is needed until 20";
-  EXPECT_EQ(writer.retire(20), 2U);
-  EXPECT_EQ(writer.retire(kForever), 0U) << "the newest takes the keys";
-  EXPECT_EQ(writer.state(), (SeenState{3, 4}));
+  for (const OpenFilter& one : writer.filters()) keys.push_back(one.segment.key());
+  EXPECT_EQ(writer.retire(at(9)), 0U);
+  EXPECT_EQ(writer.retire(at(10)), 1U);
+  EXPECT_EQ(writer.retire(at(20)), 2U);
+  EXPECT_EQ(writer.retire(at(kForever)), 0U) << "the newest takes the keys";
+  EXPECT_EQ(writer.state().size, 1U);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_FALSE(has_segment(keys[i]));
   EXPECT_TRUE(has_segment(keys[3]));
-  EXPECT_EQ(writer.entry(3).segment_key, keys[3]);
+  EXPECT_EQ(writer.filters()[0].segment.key(), keys[3]);
+}
+
+SeenPlan window(const SeenPlan& plan, UnixSeconds begins, UnixSeconds ends, std::uint64_t growth = 0) {
+  SeenPlan of_window = plan;
+  of_window.window = {.begins = begins, .ends = ends, .kept_for = 10};
+  of_window.growth = growth;
+  return of_window;
 }
 
 // Keys came in until the next one began: they live as long as if it had ended then by plan.
 TEST_F(SeenWriterTest, RetiresAWindowThatEndedLateAsMuchLater) {
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);
-  const auto window = [](UnixSeconds begins, UnixSeconds ends, std::uint64_t growth = 0) {
-    SeenPlan of_window = plan(ends, growth);
-    of_window.window = {.begins = begins, .ends = ends, .kept_for = 10};
-    return of_window;
-  };
-  writer.append({window(0, 10), window(0, 10, 1), window(17, 20), window(20, 30)});
-  EXPECT_EQ(writer.retire(26), 0U);
-  EXPECT_EQ(writer.retire(27), 2U) << "both filters of the window that ended at 17";
-  EXPECT_EQ(writer.retire(29), 0U);
-  EXPECT_EQ(writer.retire(30), 1U);
+  append(writer,
+         {window(plan(), 0, 10), window(plan(), 0, 10, 1), window(plan(), 17, 20), window(plan(), 20, 30)});
+  EXPECT_EQ(writer.retire(at(26)), 0U);
+  EXPECT_EQ(writer.retire(at(27)), 2U) << "both filters of the window that ended at 17";
+  EXPECT_EQ(writer.retire(at(29)), 0U);
+  EXPECT_EQ(writer.retire(at(30)), 1U);
 }
 
+// The wall clock may be set, and the other one begins anew when the machine is booted.
+TEST_F(SeenWriterTest, RetiresAWindowOnlyWhenBothClocksSayThatItHasExpired) {
+  constexpr std::int64_t kHour = 3'600;
+  SeenWriter writer = this->writer();
+  writer.create(kSeed, OnUnavailable::New);
+  writer.append(window(plan(), 1'000, 1'010), 50);
+  writer.append(window(plan(), 1'010, 1'020), 60);
+  EXPECT_EQ(writer.retire({.unix = 1'020 + kHour, .boot = 69}), 0U) << "a wall clock that is an hour ahead";
+  EXPECT_EQ(writer.retire({.unix = 1'019, .boot = 70 + kHour}), 0U) << "one that is behind";
+  EXPECT_EQ(writer.retire({.unix = 1'020, .boot = 70}), 1U);
+  EXPECT_EQ(writer.retire(at(kForever)), 0U);
+}
+
+// Numbers go on with each change, beyond those that the page has room for.
 TEST_F(SeenWriterTest, GoesRoundInThePage) {
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);
-  writer.append({plan(0)});
+  append(writer, {plan(0)});
   const auto before = own_segments();
-  for (std::uint32_t window = 1; window < 2 * kSeenEntries + 10; ++window) {
-    writer.append({plan(window)});
-    ASSERT_EQ(writer.retire(window), 1U);
-    ASSERT_EQ(writer.state(), (SeenState{window, window + 1}));
+  for (std::uint32_t window = 1; window < kSeenEntries + 10; ++window) {
+    append(writer, {plan(window)});
+    ASSERT_EQ(writer.retire(at(window)), 1U);
+    ASSERT_EQ(writer.state().size, 1U);
   }
+  EXPECT_GT(writer.state().first, 2 * kSeenEntries);
   EXPECT_EQ(own_segments(), before);
   SeenReader reader = this->reader();
   EXPECT_TRUE(is_new(reader, numbered_hash(1)));
@@ -165,28 +210,52 @@ TEST_F(SeenWriterTest, GoesRoundInThePage) {
 TEST_F(SeenWriterTest, RemovesAllThatAnotherPageHad) {
   SeenWriter writer = started_writer();
   const auto before = own_segments();
-  writer.append({plan(), plan()});
+  append(writer, {plan(), plan()});
   writer.create(kSeed + 1, OnUnavailable::Throw);
   EXPECT_EQ(own_segments(), before - 1);
   EXPECT_TRUE(writer.state().is_empty());
+  EXPECT_TRUE(writer.is_empty());
   EXPECT_EQ(writer.page().seed, kSeed + 1);
   EXPECT_EQ(writer.page().on_unavailable, static_cast<std::uint32_t>(OnUnavailable::Throw));
 }
 
-TEST_F(SeenWriterTest, AdoptsNoPageThatHasLostMemory) {
-  {
-    SeenWriter writer = started_writer();
-    writer.append({plan(), plan()});
-    remove_segment(writer.entry(1).segment_key);
-  }
+TEST_F(SeenWriterTest, RemovesASetWithItsMemory) {
   const auto before = own_segments();
-  SeenWriter writer = this->writer();
-  EXPECT_FALSE(writer.adopt());
-  writer.create(kSeed, OnUnavailable::New);
-  EXPECT_EQ(own_segments(), before - 2);
+  SeenWriter writer = started_writer();
+  append(writer, {plan()});
+  writer.remove();
+  EXPECT_EQ(own_segments(), before);
+  EXPECT_FALSE(std::filesystem::exists(folder()));
 }
 
-// Whatever it cannot do now, the keys are still there for the next one.
+TEST_F(SeenWriterTest, AdoptsWhatIsLeftOfAPageThatHasLostMemory) {
+  for (const std::size_t lost : {0U, 1U, 2U}) {
+    SeenReader reader = this->reader();
+    {
+      SeenWriter writer = this->writer();
+      writer.create(kSeed, OnUnavailable::New);
+      for (std::uint64_t i = 0; i < 3; ++i) {
+        append(writer, {plan(static_cast<UnixSeconds>(10 * i))});
+        EXPECT_TRUE(is_new(reader, numbered_hash(i)));
+      }
+      remove_segment(writer.filters()[lost].segment.key());
+    }
+    SeenWriter writer = this->writer();
+    EXPECT_TRUE(writer.adopt());
+    ASSERT_EQ(writer.lost().size(), 1U);
+    EXPECT_EQ(writer.lost()[0].window.ends, static_cast<UnixSeconds>(10 * lost));
+    EXPECT_EQ(writer.filters().size(), 2U);
+    EXPECT_EQ(writer.state().size, 2U);
+    SeenReader fresh = this->reader();
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(was_seen(reader, numbered_hash(i)), i != lost) << i;
+      EXPECT_EQ(was_seen(fresh, numbered_hash(i)), i != lost) << fresh.reason();
+    }
+    EXPECT_TRUE(writer.adopt());
+    EXPECT_TRUE(writer.lost().empty()) << "of that it tells once";
+  }
+}
+
 // A set that a loader cannot open for now must not be replaced: its keys would be new again.
 class SeenWriterWithoutResources : public SeenWriterTest {
  protected:
@@ -195,7 +264,8 @@ class SeenWriterWithoutResources : public SeenWriterTest {
     {
       SeenPlan large = plan();
       large.size.words = 8'192 * kWordsPerSeenShard;
-      started_writer().append({large});
+      SeenWriter writer = started_writer();
+      append(writer, {large});
     }
     SeenReader reader = this->reader();
     EXPECT_TRUE(is_new(reader, numbered_hash(1)));
@@ -230,21 +300,24 @@ TEST_F(SeenWriterWithoutResources, LeavesASetAsItWasWithoutAddressSpace) {
   EXPECT_EQ(adopt_after(limit), exit_status_of(ErrorKind::CannotCreate));
 }
 
-TEST_F(SeenWriterTest, SaysWhenItIsRemoved) {
+TEST_F(SeenWriterTest, SaysWhereItsPageIs) {
   const SeenWriter writer = started_writer();
-  EXPECT_FALSE(writer.is_removed());
-  const SeenReader reader = this->reader();
+  EXPECT_EQ(writer.place(), SeenWriter::Place::Here);
+  std::filesystem::rename(folder(), folder() + "-moved");
+  EXPECT_EQ(writer.place(), SeenWriter::Place::Elsewhere);
+  std::filesystem::rename(folder() + "-moved", folder());
+  EXPECT_EQ(writer.place(), SeenWriter::Place::Here);
   std::filesystem::remove_all(folder());
-  EXPECT_TRUE(writer.is_removed());
-  remove_segment(writer.entry(0).segment_key);
+  EXPECT_EQ(writer.place(), SeenWriter::Place::Removed);
+  remove_segment(writer.filters()[0].segment.key());
 }
 
 TEST_F(SeenWriterTest, AdoptsNoDamagedPage) {
-  static_cast<void>(started_writer());
+  const std::size_t entry =
+      offsetof(SeenPage, entries) + started_writer().state().first % kSeenEntries * sizeof(SeenEntry);
   for (const std::size_t offset :
        {offsetof(SeenPage, magic), offsetof(SeenPage, abi_major), offsetof(SeenPage, seed),
-        offsetof(SeenPage, state) + 2, offsetof(SeenPage, entries) + offsetof(SeenPlan, size.words) + 7,
-        offsetof(SeenPage, entries) + offsetof(SeenPlan, size.key_bits) + 1}) {
+        offsetof(SeenPage, state) + 3, entry + offsetof(SeenPlan, size.block_words) + 1}) {
     const SeenPageFile file = writable_page_file();
     auto* const byte = reinterpret_cast<std::byte*>(&file.writable_page()) + offset;
     *byte ^= std::byte{0x10};
@@ -264,24 +337,46 @@ TEST_F(SeenWriterTest, WorksAloneOnASet) {
   EXPECT_NO_THROW(SeenWriter(directory_.path(), "views", std::nullopt));
 }
 
+// The page is locked too: who removes `lock` does not let a second loader in.
+TEST_F(SeenWriterTest, WorksAloneOnASetWhoseLockWasRemoved) {
+  {
+    const SeenWriter writer = started_writer();
+    std::filesystem::remove(folder() + "/" + kLockName);
+    SeenWriter second = this->writer();
+    EXPECT_THAT([&] { static_cast<void>(second.adopt()); },
+                test::fails(ErrorKind::Locked, HasSubstr(page_path())));
+    EXPECT_EQ(writer.filters().size(), 1U);
+    EXPECT_EQ(writer.place(), SeenWriter::Place::Here);
+  }
+  EXPECT_TRUE(writer().adopt()) << "that loader has ended";
+}
+
+TEST_F(SeenWriterTest, IsNotKeptOutByAWorkerThatLocksThePage) {
+  static_cast<void>(started_writer());
+  const FileDescriptor page(::open(page_path().c_str(), O_RDONLY | O_CLOEXEC));
+  struct flock lock {};
+  lock.l_type = F_RDLCK;
+  ASSERT_EQ(::fcntl(page.get(), F_OFD_SETLK, &lock), 0);
+  EXPECT_TRUE(writer().adopt());
+}
+
 TEST_F(SeenWriterTest, RemovesWhatALoaderThatWasKilledHadNotShown) {
   static_cast<void>(started_writer());
-  pid_t killed = 0;
-  const auto append_and_die = [&] {
+  const auto make_and_die = [&] {
     SeenWriter writer = this->writer();
     if (!writer.adopt()) return 1;
-    writer.append({plan(), plan()}, [](std::size_t index, const SeenFilter& /*filter*/) {
-      if (index == 1) ::raise(SIGKILL);
-    });
+    writer.make(plan(), 0);
+    writer.make(plan(1), 0);
+    ::raise(SIGKILL);
     return 0;
   };
-  killed = test::start_process(append_and_die);
+  const pid_t killed = test::start_process(make_and_die);
   EXPECT_EQ(test::wait_for(killed), -SIGKILL);
   EXPECT_EQ(test::segments_of(killed), 2U);
   SeenWriter writer = this->writer();
   EXPECT_TRUE(writer.adopt());
   EXPECT_EQ(test::segments_of(killed), 0U);
-  EXPECT_EQ(writer.state(), (SeenState{0, 1}));
+  EXPECT_EQ(writer.state().size, 1U);
 }
 
 TEST_F(SeenWriterTest, KeepsSegmentsWhenItEnds) {
@@ -325,11 +420,11 @@ TEST_F(SeenWriterTest, WorksForAUserThatIsNotRoot) {
   const auto retire_all = [&] {
     SeenWriter writer = this->writer(kWorkerGroup);
     writer.create(kSeed, OnUnavailable::New);
-    writer.append({plan(0), plan(1)});
-    writer.retire(1);
+    append(writer, {plan(0), plan(1)});
+    writer.retire(at(1));
     SeenReader reader = this->reader();
     const bool works = is_new(reader, numbered_hash(1)) && !is_new(reader, numbered_hash(1));
-    remove_segment(writer.entry(1).segment_key);
+    remove_segment(writer.filters()[0].segment.key());
     return works ? 0 : 1;
   };
   EXPECT_EQ(run_as(kOtherUser, kWorkerGroup, retire_all), 0);
@@ -347,7 +442,7 @@ TEST_F(SeenWriterTest, LeavesASetAsItWasWhoseMemoryItMayNotLookAt) {
     return ::shmctl(id, IPC_SET, &status) == 0;
   };
   const auto adopt = [&] {
-    const std::uint32_t key = started_writer(kWorkerGroup).entry(0).segment_key;
+    const std::uint32_t key = started_writer(kWorkerGroup).filters()[0].segment.key();
     bool is_refused = false;
     if (!set_mode(key, 0)) return test::kUnexpected;
     try {

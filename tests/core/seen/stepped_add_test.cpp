@@ -79,16 +79,32 @@ class SteppedAdd : public test::SeenSets {
     EXPECT_GT(wins_of_others, 5);
   }
 
-  void append() { writer_.append({roomy_plan(now_ + 2)}); }
+  void append() { test::append(writer_, {roomy_plan(now_ + 2)}); }
   // The older one of the two that there were when the round began.
-  void retire_oldest() { EXPECT_EQ(writer_.retire(now_ + 1), 1U); }
+  void retire_oldest() { EXPECT_EQ(writer_.retire(test::at(now_ + 1)), 1U); }
+
+  // Somebody removes its memory, and the loader puts back what was in it.
+  void heal(std::size_t index) {
+    remove_segment(writer_.filters()[index].segment.key());
+    EXPECT_EQ(writer_.heal(), 1U);
+  }
+  // Somebody renames the folder, and the loader makes it anew.
+  void take_over() {
+    std::filesystem::rename(folder(), folder() + std::to_string(now_));
+    SeenWriter next = writer();
+    next.take_over(writer_);
+    writer_ = std::move(next);
+  }
 
   // By a reader that knows all filters there are.
   bool is_new_to_another(KeyHash hash) const {
     SeenReader other = reader();
     EXPECT_TRUE(other.follow()) << other.reason();
-    return other.add_if_new(hash);
+    return other.add_if_new(hash) == SeenAnswer::New;
   }
+
+  SeenWriter writer_ = writer();
+  UnixSeconds now_ = 0;
 
  private:
   struct Shared {
@@ -121,7 +137,8 @@ class SteppedAdd : public test::SeenSets {
         if (!worker.follow()) return;
         const KeyHash hash = numbered_hash(shared_->round);
         SteppedProcess::stop_here();
-        const bool answer = path == Path::Whole ? is_new(worker, hash) : worker.add_if_new(hash);
+        const bool answer =
+            path == Path::Whole ? is_new(worker, hash) : worker.add_if_new(hash) == SeenAnswer::New;
         shared_->answer = answer ? Answer::New : Answer::Seen;
       }
     });
@@ -130,9 +147,9 @@ class SteppedAdd : public test::SeenSets {
   // From then on there are two filters, which the worker knows.
   KeyHash begin_round(Path path, SteppedProcess& worker) {
     now_ += 10;
-    writer_.append({roomy_plan(now_ + 1), roomy_plan(now_ + 2)});
-    writer_.retire(now_);
-    EXPECT_EQ(writer_.state().size(), 2U);
+    test::append(writer_, {roomy_plan(now_ + 1), roomy_plan(now_ + 2)});
+    writer_.retire(test::at(now_));
+    EXPECT_EQ(writer_.state().size, 2U);
     shared_->answer = Answer::None;
     EXPECT_TRUE(worker.resume());
     if (path == Path::AfterAppend) append();
@@ -140,8 +157,6 @@ class SteppedAdd : public test::SeenSets {
   }
 
   const test::SharedPage<Shared> shared_;
-  SeenWriter writer_ = writer();
-  UnixSeconds now_ = 0;
 };
 
 TEST_F(SteppedAdd, IsNewToOneOfTwo) {
@@ -175,7 +190,7 @@ TEST_F(SteppedAdd, IsNewToOneOfTwoOfWhichNoneKnowsTheNewestFilter) {
       SeenReader other = reader();
       EXPECT_TRUE(other.follow());
       append();
-      return other.add_if_new(hash);
+      return other.add_if_new(hash) == SeenAnswer::New;
     });
   }
 }
@@ -190,8 +205,8 @@ TEST_F(SteppedAdd, IsNewToOneOfManyThatKnowDifferentFilters) {
       EXPECT_TRUE(third.follow());
       append();
       retire_oldest();
-      const bool is_new_to_third = third.add_if_new(hash);
-      const bool is_new_to_second = second.add_if_new(hash);
+      const bool is_new_to_third = third.add_if_new(hash) == SeenAnswer::New;
+      const bool is_new_to_second = second.add_if_new(hash) == SeenAnswer::New;
       EXPECT_FALSE(is_new_to_second && is_new_to_third);
       return is_new_to_second || is_new_to_third;
     });
@@ -206,6 +221,49 @@ TEST_F(SteppedAdd, IsNewToOneWhenItsFilterIsRetiredAndAnotherIsAppended) {
       append();
       return is_new_to_other;
     });
+  }
+}
+
+TEST_F(SteppedAdd, IsNewToOneOfTwoWhenTheLoaderHealsAnOlderFilter) {
+  for (const Path path : kPaths) {
+    expect_one_winner(path, [&](KeyHash hash) {
+      heal(0);
+      return is_new_to_another(hash);
+    });
+  }
+}
+
+TEST_F(SteppedAdd, IsNewToOneOfTwoWhenTheLoaderTakesThePageOver) {
+  for (const Path path : kPaths) {
+    expect_one_winner(path, [&](KeyHash hash) {
+      take_over();
+      append();
+      return is_new_to_another(hash);
+    });
+  }
+}
+
+// What the worker had added before the copy was made is in it, so then the worker loses too.
+TEST_F(SteppedAdd, IsNewToAtMostOneWhenTheLoaderHealsTheNewestFilter) {
+  for (const Path path : kPaths) {
+    bool is_new_to_other = false;
+    int lost = 0;
+    int wins_of_others = 0;
+    stop_everywhere(
+        path, Fate::GoesOn,
+        [&](KeyHash hash) {
+          heal(writer_.filters().size() - 1);
+          is_new_to_other = is_new_to_another(hash);
+        },
+        [&](KeyHash hash, Answer answer) {
+          EXPECT_FALSE(is_new_to_other && answer == Answer::New);
+          EXPECT_FALSE(is_new_to_another(hash));
+          wins_of_others += is_new_to_other ? 1 : 0;
+          lost += !is_new_to_other && answer == Answer::Seen ? 1 : 0;
+        });
+    if (IsSkipped()) return;
+    EXPECT_GT(lost, 5);
+    EXPECT_GT(wins_of_others, 5);
   }
 }
 

@@ -24,12 +24,16 @@ TEST_F(SteppedFollow, MixesNoOldStateWithNewEntries) {
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);
   // The key is in the first, which will be gone, and in the second, which comes before the third.
-  writer.append({plan(), plan(), plan()}, [key](std::size_t index, const SeenFilter& filter) {
-    EXPECT_TRUE(index == 2 || filter.add_if_new(key));
-  });
+  for (int i = 0; i < 3; ++i) {
+    const OpenFilter& made = writer.make(plan(i + 1), 0);
+    EXPECT_TRUE(i == 2 || made.filter.add_if_new(key));
+  }
+  writer.show();
   const SeenPageFile file = writable_page_file();
   SeenPage& page = file.writable_page();
-  const std::array<SeenEntry, 3> entries{page.entries[0], page.entries[1], page.entries[2]};
+  const SeenState all = writer.state();
+  const std::array<SeenEntry, 3> entries{page.entry(all.first), page.entry(all.first + 1),
+                                         page.entry(all.first + 2)};
   const auto begin_round = [&] {
     page.state = SeenState{}.word();
     page.entries[0] = entries[0];
@@ -38,7 +42,7 @@ TEST_F(SteppedFollow, MixesNoOldStateWithNewEntries) {
   const auto has_come_round = [&] {
     page.entries[kSeenEntries - 1] = entries[1];
     page.entries[0] = entries[2];
-    page.state = SeenState{kSeenEntries - 1, kSeenEntries + 1}.word();
+    page.state = SeenState{kSeenEntries - 1, 2}.word();
   };
 
   const test::SharedPage<SharedAnswer> answer;
@@ -74,8 +78,8 @@ TEST_F(SteppedFollow, MixesNoOldStateWithNewEntries) {
     ASSERT_TRUE(answer->was_seen) << "after " << moment << " of " << trace.addresses.size()
                                   << " instructions";
   }
-  page.state = SeenState{0, 3}.word();
   std::copy(entries.begin(), entries.end(), page.entries.begin());
+  page.state = SeenState{0, 3}.word();
 }
 
 }  // namespace

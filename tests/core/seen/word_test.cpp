@@ -3,14 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <array>
-#include <bit>
-#include <cmath>
-#include <numeric>
 #include <random>
 #include <thread>
 #include <vector>
 
-#include "core/seen/seen_filter.hpp"
+#include "core/seen/seen_tags.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/shared_page.hpp"
 
@@ -19,237 +16,216 @@ namespace {
 
 using test::start_process;
 using test::wait_for;
+using ::testing::ElementsAre;
 
-// Keys of a word have the first bits of their hashes in common.
-std::vector<KeyHash> hashes_of_a_word(std::size_t count, std::uint64_t words = 1'000'000) {
-  std::vector<KeyHash> hashes;
-  std::mt19937_64 random(1);
-  const std::uint64_t first = ~std::uint64_t{0} / words * 77;
-  std::uniform_int_distribution<std::uint64_t> of_word(first, first + ~std::uint64_t{0} / words);
-  for (std::size_t i = 0; i < count; ++i) hashes.push_back({of_word(random)});
-  return hashes;
+// Words that hold 0, 1, … 31 of these tags.
+std::vector<WordValue> words_of(const std::vector<std::uint64_t>& tags) {
+  std::vector<WordValue> words{{}};
+  for (const std::uint64_t tag : tags) words.push_back(words.back().with(tag));
+  return words;
 }
 
-int bits_of(const WordMask& mask) {
-  return std::popcount(mask.low) + std::popcount(mask.high);
+std::vector<std::uint64_t> random_tags(std::uint64_t seed, std::size_t count = kMostTags) {
+  std::mt19937_64 random(seed);
+  std::vector<std::uint64_t> tags(count);
+  for (std::uint64_t& tag : tags) tag = low_bits(random(), kMostTagBits);
+  return tags;
 }
 
-WordMask union_of(const WordMask& a, const WordMask& b) {
-  return {a.low | b.low, a.high | b.high};
-}
-
-WordMask content_of(const Word& word) {
+WordValue content_of(const Word& word) {
   return {word.low, word.high};
 }
 
-bool is_set(const WordMask& mask, unsigned bit) {
-  return ((bit < 64 ? mask.low : mask.high) >> (bit % 64) & 1) != 0;
-}
-
-TEST(Word, SetsTheBitsOfAMaskAndReturnsThoseThatWereSet) {
-  std::mt19937_64 random(2);
-  for (int i = 0; i < 1'000; ++i) {
-    const WordMask before{random() & random(), random() & random()};
-    const WordMask mask{random() & random() & random(), random() & random() & random()};
-    std::array<Word, 3> words{Word{1, 2}, Word{before.low, before.high}, Word{3, 4}};
-    EXPECT_EQ(words[1].fetch_or(mask), before);
-    EXPECT_EQ(content_of(words[1]), union_of(before, mask));
-    EXPECT_EQ(content_of(words[0]), (WordMask{1, 2}));
-    EXPECT_EQ(content_of(words[2]), (WordMask{3, 4}));
-  }
-}
-
-TEST(Word, SetsEachSingleBit) {
-  for (unsigned bit = 0; bit < kWordBits; ++bit) {
-    const std::uint64_t one = std::uint64_t{1} << bit % 64;
-    const WordMask mask = bit < 64 ? WordMask{one, 0} : WordMask{0, one};
-    Word word{};
-    EXPECT_FALSE(word.contains(mask));
-    EXPECT_EQ(word.fetch_or(mask), WordMask{});
-    EXPECT_TRUE(word.contains(mask));
-    EXPECT_EQ(content_of(word), mask);
-    EXPECT_EQ(word.fetch_or(mask), mask);
-    Word all_others{~mask.low, ~mask.high};
-    EXPECT_FALSE(all_others.contains(mask));
-    EXPECT_EQ(all_others.fetch_or(mask), (WordMask{~mask.low, ~mask.high}));
-    EXPECT_EQ(content_of(all_others), (WordMask{~std::uint64_t{0}, ~std::uint64_t{0}}));
-  }
-}
-
-TEST(Word, ContainsAMaskWhenAllItsBitsAreSet) {
-  std::mt19937_64 random(3);
-  int contained = 0;
-  for (int i = 0; i < 20'000; ++i) {
-    const WordMask bits{random() | random() | random(), random() | random() | random()};
-    const WordMask mask = word_mask({random()}, 1 + static_cast<unsigned>(i) % kMaxKeyBits);
-    const bool is_contained = union_of(bits, mask) == bits;
-    EXPECT_EQ((Word{bits.low, bits.high}.contains(mask)), is_contained);
-    contained += is_contained ? 1 : 0;
-  }
-  EXPECT_GT(contained, 1'000);
-  EXPECT_LT(contained, 19'000);
-}
-
-TEST(WordMask, HasAtMostAsManyBitsAsAsked) {
-  for (unsigned bits = 1; bits <= kMaxKeyBits; ++bits) {
-    int most = 0;
-    for (const KeyHash hash : hashes_of_a_word(1'000)) {
-      const WordMask mask = word_mask(hash, bits);
-      EXPECT_GE(bits_of(mask), 1);
-      most = std::max(most, bits_of(mask));
-      EXPECT_EQ(mask, word_mask(hash, bits));
-      EXPECT_EQ(union_of(mask, word_mask(hash, bits - 1)), mask) << "one more position, the others the same";
-    }
-    EXPECT_EQ(most, static_cast<int>(bits));
-  }
-}
-
-// Golden: the segments of a host outlive an update of the loader and the extension, and a store holds words
-// that others go on with.
-TEST(WordMask, NeverChanges) {
-  EXPECT_EQ(word_mask({0x0123456789abcdef}, 9), (WordMask{0x0000010000100030, 0x0010000010009000}));
-  EXPECT_EQ(word_mask({0x0123456789abcdef}, 18), (WordMask{0x02200100101004b0, 0x0090400010009000}));
-  EXPECT_EQ(word_mask({1}, 18), (WordMask{0x0800900984000080, 0x04210004000c01a0}));
-}
-
-// A position is where a mask has one more bit than with one position less. Chi-square over 128 bits, for each
-// of the positions: mean 127, standard deviation sqrt(2 * 127), accepted within 4 of them (each key is in it
-// only if the position is not one of the others, which is as likely for all bits).
-TEST(WordMask, SpreadsEachPositionEvenly) {
-  const std::vector<KeyHash> hashes = hashes_of_a_word(100'000);
-  for (unsigned bits = 1; bits <= kMaxKeyBits; ++bits) {
-    std::array<double, kWordBits> counts{};
-    double all = 0;
-    for (const KeyHash hash : hashes) {
-      const WordMask fewer = word_mask(hash, bits - 1);
-      const WordMask mask = word_mask(hash, bits);
-      for (unsigned bit = 0; bit < kWordBits; ++bit) {
-        if (is_set(mask, bit) && !is_set(fewer, bit)) {
-          ++counts[bit];
-          ++all;
-        }
+TEST(WordValue, HoldsTheLowestBitsOfEachTagInTheOrderInWhichTheyCame) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const std::vector<std::uint64_t> tags = random_tags(seed);
+    const std::vector<WordValue> words = words_of(tags);
+    for (unsigned count = 0; count <= kMostTags; ++count) {
+      ASSERT_EQ(words[count].tags(), count);
+      for (unsigned i = 0; i < count; ++i) {
+        ASSERT_EQ(words[count].tag(i), low_bits(tags[i], tag_bits(count))) << i << " of " << count;
+        ASSERT_TRUE(words[count].has(tags[i])) << i << " of " << count;
       }
     }
-    double chi_square = 0;
-    for (const double count : counts) {
-      chi_square += (count - all / kWordBits) * (count - all / kWordBits) / (all / kWordBits);
-    }
-    EXPECT_NEAR(chi_square, kWordBits - 1, 4 * std::sqrt(2.0 * (kWordBits - 1))) << "position " << bits;
   }
 }
 
-// Two independent positions coincide with chance 1 / 128: 18 leave 128 * (1 - (127/128)^18) = 16.86 bits on
-// average. 100,000 masks give the mean to 0.003 (its standard deviation); accepted within 4 of them.
-TEST(WordMask, HasIndependentPositions) {
-  const std::vector<KeyHash> hashes = hashes_of_a_word(100'000);
-  for (unsigned bits = 1; bits <= kMaxKeyBits; ++bits) {
-    double sum = 0;
-    double squares = 0;
-    for (const KeyHash hash : hashes) {
-      const int count = bits_of(word_mask(hash, bits));
-      sum += count;
-      squares += count * count;
+TEST(WordValue, GivesEachTagAsManyBitsAsThereAre) {
+  std::vector<unsigned> bits;
+  for (const unsigned tags : {0U, 1U, 3U, 4U, 5U, 6U, 8U, 12U, 20U, 31U}) bits.push_back(tag_bits(tags));
+  EXPECT_THAT(bits, ElementsAre(60, 60, 41, 30, 24, 20, 15, 10, 6, 3));
+  for (unsigned tags = 1; tags <= kMostTags; ++tags) EXPECT_LE(tags * tag_bits(tags), kWordBits - 5);
+}
+
+TEST(WordValue, HasATagOnlyIfOneIsLikeItInAllBitsThatAreLeft) {
+  std::mt19937_64 random(1);
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const std::vector<WordValue> words = words_of(random_tags(seed));
+    for (unsigned count = 0; count <= kMostTags; ++count) {
+      for (int i = 0; i < 40; ++i) {
+        std::uint64_t asked = random();
+        // One that differs in a bit of the word's tags, or in one that it has given up.
+        if (count != 0 && i < 20)
+          asked = words[count].tag(static_cast<unsigned>(random() % count)) ^ std::uint64_t{1}
+                                                                                  << random() % kMostTagBits;
+        bool is_like_one = false;
+        for (unsigned tag = 0; tag < count; ++tag)
+          is_like_one |= words[count].tag(tag) == low_bits(asked, tag_bits(count));
+        ASSERT_EQ(words[count].has(asked), is_like_one) << count << " tags";
+      }
     }
-    const auto masks = static_cast<double>(hashes.size());
-    const double mean = sum / masks;
-    const double sigma = std::sqrt(std::max(squares / masks - mean * mean, 0.0) / masks);
-    EXPECT_NEAR(mean, kWordBits * (1 - std::pow(127.0 / 128, bits)), 4 * sigma + 1e-9) << bits;
   }
 }
 
-// What all processes set, and what each found missing.
-struct SharedWords {
-  std::array<Word, 4> words{};
-  std::atomic<std::uint64_t> bits_found_missing{0};
-  std::atomic<int> started{0};
-};
+TEST(WordValue, HasNoTagWhileItIsEmpty) {
+  for (const std::uint64_t tag : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}})
+    EXPECT_FALSE(WordValue().has(tag));
+}
+
+TEST(WordValue, TellsZeroFromTheBitsBehindItsTags) {
+  const WordValue one = WordValue().with(5);
+  EXPECT_FALSE(one.has(0));
+  EXPECT_TRUE(one.with(0).has(0));
+  EXPECT_TRUE(WordValue().with(0).has(0));
+}
+
+// Golden: the segments of a host outlive an update of the loader and the extension.
+TEST(WordValue, NeverChanges) {
+  const std::vector<WordValue> words =
+      words_of({0x123456789a, 0xbcdef01234, 0x56789abcde, 0xf012345678, 0x1122334455});
+  EXPECT_EQ(words[1], (WordValue{0x000000123456789a, 0x0800000000000000}));
+  EXPECT_EQ(words[3], (WordValue{0xe02468123456789a, 0x1959e26af37979bd}));
+  EXPECT_EQ(words[5], (WordValue{0xbcdef0123456789a, 0x283344553456789a}));
+  EXPECT_EQ(tag_of({0x0123456789abcdef}), 0xc9f7140509d2614U);
+}
+
+TEST(Word, ChangesOnlyIfItHoldsWhatIsExpected) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 1'000; ++i) {
+    const WordValue before{random(), random()};
+    const WordValue after{random(), random()};
+    std::array<Word, 3> words{Word{1, 2}, Word{before.low, before.high}, Word{3, 4}};
+    const std::uint64_t bit = std::uint64_t{1} << i % 64;
+    EXPECT_FALSE(words[1].compare_and_set({before.low ^ bit, before.high}, after));
+    EXPECT_FALSE(words[1].compare_and_set({before.low, before.high ^ bit}, after));
+    EXPECT_EQ(words[1].load(), before);
+    EXPECT_TRUE(words[1].compare_and_set(before, after));
+    EXPECT_EQ(words[1].load(), after);
+    EXPECT_EQ(content_of(words[0]), (WordValue{1, 2}));
+    EXPECT_EQ(content_of(words[2]), (WordValue{3, 4}));
+  }
+}
 
 constexpr int kWorkers = 4;
 
-// Sets every bit of the words, in random order and a few at a time. Counts those that it was the first to
-// set.
-void set_bits(SharedWords& shared, std::uint64_t seed) {
+// The tags of a round are its number and a mark made of it: halves of two values would not fit each other.
+TEST(WordBesideThreads, IsReadAsAWhole) {
+  constexpr std::uint64_t kRounds = 20'000;
+  std::atomic<std::uint64_t> round{0};
+  std::vector<Word> words(kRounds);
+  std::vector<std::thread> readers;
+  std::atomic<std::uint64_t> torn{0};
+  std::atomic<std::uint64_t> read_amid{0};
+  for (int i = 1; i < kWorkers; ++i) {
+    readers.emplace_back([&] {
+      for (std::uint64_t now = 0; now < kRounds; now = round) {
+        const std::vector<WordValue> possible = words_of(random_tags(now));
+        for (unsigned tags = 0; tags < kMostTags && round <= now;) {
+          const WordValue value = words[now].load();
+          tags = value.tags();
+          torn += value == possible[tags] ? 0U : 1U;
+          read_amid += tags % kMostTags == 0 ? 0U : 1U;
+        }
+      }
+    });
+  }
+  for (; round < kRounds; ++round) {
+    Word& word = words[round];
+    for (const std::uint64_t tag : random_tags(round))
+      EXPECT_TRUE(word.compare_and_set(word.load(), word.load().with(tag)));
+  }
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(torn, 0U);
+  EXPECT_GT(read_amid, 100U);
+}
+
+// What all processes add to, and how often each of the keys was new.
+struct SharedFilter {
+  std::atomic<int> started{0};
+  std::array<Word, 8> words{};
+  std::array<std::atomic<int>, 64> wins{};
+};
+
+// Half of the keys are of the first block and half of the second: as many as it takes until tags are short.
+KeyHash key_of(std::uint64_t number, std::uint64_t round) {
+  return {number << 63 | low_bits(remix({round << 8 | number}), 40)};
+}
+
+// In an order of its own.
+void add_all(SharedFilter& shared, std::uint64_t block_words, std::uint64_t round, std::uint64_t worker) {
+  const SeenFilter filter(shared.words, block_words);
   ++shared.started;
   while (shared.started < kWorkers) std::this_thread::yield();
-  std::mt19937_64 random(seed);
-  std::vector<unsigned> bits(shared.words.size() * kWordBits);
-  std::iota(bits.begin(), bits.end(), 0U);
-  std::shuffle(bits.begin(), bits.end(), random);
-  std::uint64_t missing = 0;
-  for (std::size_t i = 0; i < bits.size(); ++i) {
-    Word& word = shared.words[bits[i] / kWordBits];
-    WordMask mask{};
-    for (const unsigned bit : {bits[i] % kWordBits, static_cast<unsigned>(random() % kWordBits)}) {
-      (bit < 64 ? mask.low : mask.high) |= std::uint64_t{1} << bit % 64;
-    }
-    const WordMask before = word.fetch_or(mask);
-    missing += static_cast<std::uint64_t>(bits_of({mask.low & ~before.low, mask.high & ~before.high}));
-    EXPECT_TRUE(word.contains(mask));
-    if (random() % 16 == 0) std::this_thread::yield();
+  for (std::uint64_t i = 0; i < shared.wins.size(); ++i) {
+    const std::uint64_t number = worker % 2 == 0 ? i : (i * 5 + worker) % shared.wins.size();
+    if (filter.add_if_new(key_of(number, round))) ++shared.wins[number];
+    EXPECT_TRUE(filter.may_contain(key_of(number, round)));
   }
-  shared.bits_found_missing += missing;
 }
 
-TEST(WordBesideThreads, LosesNoBitAndGivesEachToOneThread) {
-  for (std::uint64_t round = 0; round < 100; ++round) {
-    SharedWords shared;
+// All keys are new but for those that are like another: 2^-12 of them, when a word has 8 tags or so.
+void expect_one_winner(const SharedFilter& shared, int& never_new) {
+  unsigned tags = 0;
+  int new_once = 0;
+  for (const Word& word : shared.words) tags += word.load().tags();
+  for (const std::atomic<int>& wins : shared.wins) {
+    ASSERT_LE(wins, 1);
+    new_once += wins;
+    never_new += 1 - wins;
+  }
+  ASSERT_EQ(tags, static_cast<unsigned>(new_once)) << "each has one place";
+}
+
+TEST(SeenFilterBesideThreads, LetsOneThreadWinEachKey) {
+  constexpr std::uint64_t kRounds = 300;
+  int never_new = 0;
+  for (std::uint64_t round = 0; round < kRounds; ++round) {
+    SharedFilter shared;
     std::vector<std::thread> threads;
-    for (std::uint64_t i = 0; i < kWorkers; ++i) {
-      threads.emplace_back([&shared, round, i] { set_bits(shared, round * kWorkers + i); });
-    }
+    for (std::uint64_t i = 0; i < kWorkers; ++i)
+      threads.emplace_back([&shared, round, i] { add_all(shared, round % 2 == 0 ? 4 : 8, round, i); });
     for (std::thread& thread : threads) thread.join();
-    ASSERT_EQ(shared.bits_found_missing, shared.words.size() * kWordBits);
+    expect_one_winner(shared, never_new);
   }
+  EXPECT_LT(never_new, 60);
 }
 
-TEST(WordBesideProcesses, LosesNoBitAndGivesEachToOneProcess) {
-  for (std::uint64_t round = 0; round < 10; ++round) {
-    const test::SharedPage<SharedWords> shared;
+TEST(SeenFilterBesideProcesses, LetsOneProcessWinEachKey) {
+  int never_new = 0;
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    const test::SharedPage<SharedFilter> shared;
     std::vector<pid_t> processes;
     for (std::uint64_t i = 0; i < kWorkers; ++i) {
       processes.push_back(start_process([&] {
-        set_bits(*shared.operator->(), 1'000'000 + round * kWorkers + i);
+        add_all(*shared.operator->(), 4, round, i);
         return 0;
       }));
     }
     for (const pid_t process : processes) EXPECT_EQ(wait_for(process), 0);
-    ASSERT_EQ(shared->bits_found_missing, shared->words.size() * kWordBits);
+    expect_one_winner(*shared.operator->(), never_new);
   }
+  EXPECT_LT(never_new, 10);
 }
 
-// Each key has bits of its own in the word, one of each half: a carrier of both that is not one operation
-// would let two win, or none.
-TEST(WordBesideThreads, LetsOneThreadWinEachKey) {
-  constexpr int kRounds = 300;
-  for (int round = 0; round < kRounds; ++round) {
-    std::vector<Word> memory(8);
-    const SeenFilter filter(memory, 18);
-    std::atomic<int> started{0};
-    std::array<std::atomic<int>, 32> wins{};
-    std::vector<std::thread> threads;
-    for (int i = 0; i < kWorkers; ++i) {
-      threads.emplace_back([&] {
-        ++started;
-        while (started < kWorkers) std::this_thread::yield();
-        for (std::uint64_t key = 0; key < wins.size(); ++key) {
-          if (filter.add_if_new({(key << 59) + static_cast<std::uint64_t>(round)})) ++wins[key];
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    for (std::uint64_t key = 0; key < wins.size(); ++key) ASSERT_LE(wins[key], 1) << key;
-  }
-}
+constexpr std::array<std::uint64_t, 3> kBlocksToTry{4, 8, 16};
 
 TEST(SeenFilter, SaysThatAKeyIsNewOnce) {
-  std::vector<Word> memory(kWordsPerSeenShard);
-  for (unsigned bits = 1; bits <= kMaxKeyBits; ++bits) {
-    for (Word& word : memory) word.low = word.high = 0;
-    const SeenFilter filter(memory, bits);
-    EXPECT_EQ(filter.key_bits(), bits);
-    EXPECT_EQ(filter.bytes().size(), kPageBytes);
-    for (std::uint64_t key = 0; key < 10; ++key) {
-      const KeyHash hash{key << 60};
+  for (const std::uint64_t block_words : kBlocksToTry) {
+    std::vector<Word> memory(kWordsPerSeenShard);
+    const SeenFilter filter(memory, block_words);
+    EXPECT_EQ(filter.blocks(), kWordsPerSeenShard / block_words);
+    for (std::uint64_t key = 0; key < 500; ++key) {
+      const KeyHash hash{remix({key})};
       EXPECT_FALSE(filter.may_contain(hash));
       EXPECT_TRUE(filter.add_if_new(hash));
       EXPECT_TRUE(filter.may_contain(hash));
@@ -259,29 +235,146 @@ TEST(SeenFilter, SaysThatAKeyIsNewOnce) {
 }
 
 TEST(SeenFilter, UsesTheFirstAndTheLastWord) {
-  std::vector<Word> memory(kWordsPerSeenShard);
-  const SeenFilter filter(memory, 4);
-  EXPECT_TRUE(filter.add_if_new({0}));
-  EXPECT_TRUE(filter.add_if_new({~std::uint64_t{0}}));
-  EXPECT_GT(bits_of(content_of(memory.front())), 0);
-  EXPECT_GT(bits_of(content_of(memory.back())), 0);
-  int used = 0;
-  for (const Word& word : memory) used += bits_of(content_of(word)) > 0 ? 1 : 0;
-  EXPECT_EQ(used, 2);
+  for (const std::uint64_t block_words : kBlocksToTry) {
+    std::vector<Word> memory(kWordsPerSeenShard);
+    const SeenFilter filter(memory, block_words);
+    EXPECT_TRUE(filter.add_if_new({0}));
+    for (std::uint64_t i = 0; i < block_words; ++i) EXPECT_TRUE(filter.add_if_new({~i}));
+    unsigned tags = 0;
+    for (const Word& word : memory) tags += word.load().tags();
+    EXPECT_EQ(tags, 1 + block_words);
+    EXPECT_EQ(memory.front().load().tags(), 1U);
+    for (std::uint64_t i = 0; i < block_words; ++i)
+      EXPECT_EQ(memory[memory.size() - 1 - i].load().tags(), 1U) << "each into the emptiest";
+  }
 }
 
-// What a loader restores, or has received of another host.
-TEST(SeenFilter, TakesTheBitsOfAnotherOne) {
-  std::vector<Word> here(kWordsPerSeenShard);
-  std::vector<Word> there(kWordsPerSeenShard);
-  const SeenFilter filter(here, 8);
-  const SeenFilter other(there, 8);
-  EXPECT_TRUE(filter.add_if_new({1}));
-  EXPECT_TRUE(other.add_if_new({std::uint64_t{1} << 63}));
-  add_bits(filter.words(), other.bytes());
-  EXPECT_TRUE(filter.may_contain({1}));
-  EXPECT_TRUE(filter.may_contain({std::uint64_t{1} << 63}));
-  EXPECT_FALSE(other.may_contain({1}));
+TEST(SeenFilter, CallsEachKeySeenWhoseBlockIsFull) {
+  for (const std::uint64_t block_words : kBlocksToTry) {
+    std::vector<Word> memory(2 * block_words);
+    const SeenFilter filter(memory, block_words);
+    const WordValue full = words_of(std::vector<std::uint64_t>(kMostTags, 5)).back();
+    for (Word& word : filter.block(0)) EXPECT_TRUE(word.compare_and_set({}, full));
+    std::mt19937_64 random(1);
+    int contained = 0;
+    for (int i = 0; i < 1'000; ++i) {
+      const KeyHash hash{random() >> 1};
+      EXPECT_FALSE(filter.add_if_new(hash));
+      contained += filter.may_contain(hash) ? 1 : 0;
+    }
+    EXPECT_LT(contained, 200) << "an eighth has these three bits";
+    for (const Word& word : filter.block(0)) EXPECT_EQ(word.load(), full);
+    EXPECT_TRUE(filter.add_if_new({~std::uint64_t{0}})) << "the other block has room";
+  }
+}
+
+// Long before that, every tag of so few bits is there.
+TEST(SeenFilter, FindsNoKeyNewOnceABlockHasFarTooManyKeys) {
+  std::vector<Word> memory(kLeastBlockWords);
+  const SeenFilter filter(memory, kLeastBlockWords);
+  for (std::uint64_t key = 0; key < 10'000; ++key) static_cast<void>(filter.add_if_new({remix({key})}));
+  for (std::uint64_t key = 0; key < 20'000; ++key) EXPECT_FALSE(filter.add_if_new({remix({key})}));
+}
+
+class SeenTags : public ::testing::Test {
+ protected:
+  struct Memory {
+    std::vector<Word> words = std::vector<Word>(kWordsPerSeenShard);
+    std::vector<std::uint8_t> sent = std::vector<std::uint8_t>(kWordsPerSeenShard);
+    SeenFilter filter{words, kLeastBlockWords};
+
+    void fill(std::uint64_t first, std::uint64_t keys) const {
+      for (std::uint64_t i = first; i < first + keys; ++i) static_cast<void>(filter.add_if_new({remix({i})}));
+    }
+    [[nodiscard]] bool has_all(std::uint64_t first, std::uint64_t keys) const {
+      for (std::uint64_t i = first; i < first + keys; ++i) {
+        if (!filter.may_contain({remix({i})})) return false;
+      }
+      return true;
+    }
+  };
+};
+
+// What heal() does: an add of a worker must find all keys, and no more of others than before.
+TEST_F(SeenTags, MakeACopyThatContainsTheSame) {
+  for (const std::uint64_t keys : {100U, 500U, 1'000U, 1'500U, 3'000U, 7'936U}) {
+    const Memory from;
+    Memory to;
+    from.fill(0, keys);
+    copy_tags(from.filter, to.filter, to.sent);
+    EXPECT_TRUE(to.has_all(0, keys));
+    const SeenFill made = seen_fill(to.filter);
+    EXPECT_LE(made.rate, 1.000001 * seen_fill(from.filter).rate) << keys;
+    EXPECT_LE(made.keys, seen_fill(from.filter).keys) << keys;
+    copy_tags(from.filter, to.filter, to.sent);
+    EXPECT_EQ(seen_fill(to.filter).keys, made.keys) << "a second time it has all";
+  }
+}
+
+// What the loader does with those of another host: as if both had added to one.
+TEST_F(SeenTags, MakeAUnionThatContainsLittleMore) {
+  const Memory from;
+  Memory to;
+  const Memory both;
+  from.fill(0, 500);
+  to.fill(10'000, 500);
+  both.fill(0, 500);
+  both.fill(10'000, 500);
+  copy_tags(from.filter, to.filter, to.sent);
+  EXPECT_TRUE(to.has_all(0, 500));
+  EXPECT_TRUE(to.has_all(10'000, 500));
+  EXPECT_NEAR(seen_fill(to.filter).keys, 1'000, 50);
+  EXPECT_LT(seen_fill(to.filter).rate, 4 * seen_fill(both.filter).rate);
+}
+
+TEST_F(SeenTags, OfWhichFewBitsAreKnownMakeTheOthersAsShort) {
+  for (unsigned bits = tag_bits(kMostTags); bits <= kMostTagBits; ++bits) {
+    Memory memory;
+    const KeyHash key{remix({bits})};
+    const std::uint64_t block = shard_of(key, memory.filter.blocks());
+    EXPECT_TRUE(memory.filter.add_if_new({key.word ^ 1}));
+    const SeenTag tag{block, low_bits(tag_of(key), bits), bits};
+    EXPECT_GT(add_tag(memory.filter, memory.sent, tag), 0);
+    EXPECT_TRUE(memory.filter.may_contain(key)) << bits;
+    EXPECT_TRUE(memory.filter.may_contain({key.word ^ 1}));
+    EXPECT_EQ(add_tag(memory.filter, memory.sent, tag), 0) << "it is there";
+  }
+}
+
+TEST_F(SeenTags, AreVisitedFromAGivenOneOn) {
+  const Memory memory;
+  memory.fill(0, 1'000);
+  for (const unsigned first : {0U, 2U, 3U, 40U}) {
+    const WordValue value = memory.words[9].load();
+    std::vector<SeenTag> visited;
+    for_each_tag(memory.filter, 9, value, first, [&](const SeenTag& tag) { visited.push_back(tag); });
+    ASSERT_EQ(visited.size(), first > value.tags() ? 0 : value.tags() - first);
+    for (unsigned i = 0; i < visited.size(); ++i)
+      EXPECT_EQ(visited[i], (SeenTag{2, value.tag(first + i), tag_bits(value.tags())}));
+  }
+}
+
+// What the store has must not be sent again, unless something before it must be sent.
+TEST_F(SeenTags, AreKnownToTheStoreIfAllBeforeThemAre) {
+  Memory memory;
+  EXPECT_GT(add_tag(memory.filter, memory.sent, {0, 7}), 0);
+  EXPECT_EQ(memory.sent[0], 1);
+  EXPECT_TRUE(memory.filter.add_if_new({0}));  // into the second word
+  for (std::uint64_t tag = 1; tag <= 4; ++tag)
+    EXPECT_GT(add_tag(memory.filter, memory.sent, {0, tag << 8}), 0);
+  EXPECT_EQ(memory.words[1].load().tags(), 2U);
+  EXPECT_EQ(memory.sent[1], 0);
+  EXPECT_EQ(memory.sent[0], 2);
+  EXPECT_EQ(memory.sent[2], 1);
+}
+
+TEST_F(SeenTags, FindNoRoomInAFullBlock) {
+  Memory memory;
+  const WordValue full = words_of(std::vector<std::uint64_t>(kMostTags, 5)).back();
+  for (Word& word : memory.filter.block(7)) EXPECT_TRUE(word.compare_and_set({}, full));
+  for (const unsigned bits : {3U, 10U, 40U}) EXPECT_EQ(add_tag(memory.filter, memory.sent, {7, 1, bits}), 0);
+  EXPECT_GT(add_tag(memory.filter, memory.sent, {8, 1, 3}), 0);
+  EXPECT_EQ(memory.filter.block(8)[0].load().tags(), kMostTags);
 }
 
 }  // namespace

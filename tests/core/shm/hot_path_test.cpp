@@ -131,7 +131,7 @@ class SeenHotPath : public test::SeenSets {
     writer_.create(kSeed, OnUnavailable::Throw);
     SeenPlan newest = plan();
     newest.size.words *= 4096;
-    writer_.append({plan(), plan(), newest});
+    test::append(writer_, {plan(), plan(), newest});
   }
   void SetUp() override { ASSERT_EQ(add(), kNew); }  // attached
 
@@ -144,7 +144,8 @@ class SeenHotPath : public test::SeenSets {
     std::array<bool, kBatch> are_new{};
     for (KeyHash& hash : hashes) hash = test::numbered_hash(next_key_++);
     std::size_t count = 0;
-    for (std::size_t i = 0; i < kBatch / 2; ++i) count += reader_.add_if_new(hashes[i]) ? 1U : 0U;
+    for (std::size_t i = 0; i < kBatch / 2; ++i)
+      count += reader_.add_if_new(hashes[i]) == SeenAnswer::New ? 1U : 0U;
     if (reader_.add_many_if_new(hashes, are_new.data()) != kBatch) return 0;
     for (const bool is_new : are_new) count += is_new ? 1U : 0U;
     for (const KeyHash& hash : hashes) count += reader_.may_contain(hash) ? 0U : 1U;
@@ -178,7 +179,7 @@ TEST_F(SeenHotPath, CallsTheSystemOnceForAFilterThatIsAppended) {
   EXPECT_TRUE(test::eventually([&] {
     reader_ = reader();
     for (int call = 0; call < kCallsToARareCheck; ++call) static_cast<void>(add());
-    writer_.append({plan()});
+    test::append(writer_, {plan()});
     EXPECT_EQ(run_confined([&] { static_cast<void>(add()); }), -SIGKILL);
     static_cast<void>(add());
     return run_confined([&] {

@@ -3,6 +3,7 @@
 
 #include "core/base/error.hpp"
 #include "core/shm/bypass.hpp"
+#include "core/shm/page_lock.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -56,7 +57,7 @@ TEST_F(PublisherControlTest, PublishesNothingWhileAnotherHoldsTheControlFile) {
   std::filesystem::rename(file("copy"), file(kControlName));
   {
     const ControlFile another = writable_control();
-    ASSERT_TRUE(another.hold(file(kControlName)));
+    ASSERT_TRUE(lock_page(another.file(), file(kControlName)));
     for (int attempt = 0; attempt < 2; ++attempt) {
       EXPECT_THAT([&] { publisher.publish(snapshot_of("new").get(), 1); }, test::fails(ErrorKind::Locked))
           << attempt;

@@ -17,6 +17,7 @@
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
+#include "tools/doctor/doctor.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -338,10 +339,16 @@ TEST_F(Doctor, LooksAtSeenSetsAndTheirMemory) {
   load(store());
   SeenWriter writer(shared_memory(), "clicks", std::nullopt);
   writer.create(42, OnUnavailable::Throw);
-  writer.append({{.window = {600, 1200, 1800}, .capacity = 100, .rate = 0.01, .size = seen_size(100, 0.01)}});
+  writer.append({.window = {600, 1200, 1800}, .capacity = 100, .rate = 0.01, .size = seen_size(100, 0.01)},
+                0);
   EXPECT_THAT(ask().fact("ok", "seen set clicks", "ok"),
               HasSubstr("ready: 0 of 100 keys in the newest of 1 window"));
   EXPECT_EQ(ask_with_config().codes(), Words{"not_configured"});
+  run({"bypass", "clicks"});
+  EXPECT_EQ(ask().exit_status, 0);
+  EXPECT_THAT(ask().fact("warning", "seen set clicks", "bypassed"),
+              HasSubstr("bypassed by an operator: 0 of 100 keys"));
+  run({"bypass", "clicks", "--off"});
   Troubles full;
   full.add(Trouble::SeenFull);
   writer.looked(unix_now(), 0, full);
@@ -349,10 +356,25 @@ TEST_F(Doctor, LooksAtSeenSetsAndTheirMemory) {
   writer.looked(unix_now() - 500, unix_now() - 100);
   EXPECT_THAT(ask().fact("warning", "seen set clicks", "loader_silent"), HasSubstr("ready: "));
   writer.looked(unix_now());
-  remove_segment(writer.entry(0).segment_key);  // ipcrm
+  remove_segment(writer.filters()[0].segment.key());  // ipcrm
   const Answer answer = ask();
   EXPECT_EQ(answer.exit_status, 1);
   EXPECT_THAT(answer.fact("error", "seen set clicks", "seen_missing"), HasSubstr("its memory is not there"));
+}
+
+TEST_F(Doctor, WarnsOfAKernelThatRemovesTheMemoryOfSeenSets) {
+  const auto codes_when = [&](const std::string& forced) {
+    Findings findings;
+    check_seen_sets(shared_memory(), nullptr, findings, write("shm_rmid_forced", forced));
+    Words codes;
+    for (const Finding& finding : findings.list()) codes.emplace_back(finding.code);
+    return codes;
+  };
+  EXPECT_THAT(codes_when("1\n"), IsEmpty()) << "there is no seen set";
+  std::filesystem::create_directories(shared_memory() + "/seen.d/clicks");
+  EXPECT_THAT(codes_when("1\n"), ElementsAre("seen_missing", "seen_memory_may_go"));
+  EXPECT_THAT(codes_when("0\n"), ElementsAre("seen_missing"));
+  EXPECT_FALSE(is_shm_rmid_forced(path("none")));
 }
 
 TEST_F(Doctor, LooksAtASeenSetThatIsConfiguredAndAtTheStoreThatOnlyItUses) {

@@ -121,16 +121,17 @@ TEST_F(JsonMembers, OfStatus) {
 }
 
 TEST_F(JsonMembers, OfStatusOfSeenSets) {
-  const std::string always = "set availability reason on_unavailable looked_at troubles";
+  const std::string always = "set availability reason bypass bypass_until on_unavailable looked_at troubles";
   SeenWriter writer(shared_memory(), "clicks", std::nullopt);
   expect_members(Json::parse(keysieve({"status", "--json"}).output).at("seen_sets").at(0), always);
   writer.create(42, OnUnavailable::New);
-  writer.append({{.window = {600, 1200, 1800}, .capacity = 100, .rate = 0.01, .size = seen_size(100, 0.01)}});
+  writer.append({.window = {600, 1200, 1800}, .capacity = 100, .rate = 0.01, .size = seen_size(100, 0.01)},
+                0);
   expect_members(json({"status"}).at("seen_sets").at(0),
                  always +
                      " windows filters window_keys window_capacity estimated_fpr target_fpr bytes "
                      "oldest_begins newest_begins newest_ends");
-  remove_segment(writer.entry(0).segment_key);
+  remove_segment(writer.filters()[0].segment.key());
 }
 
 }  // namespace

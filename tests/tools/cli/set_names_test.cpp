@@ -4,6 +4,7 @@
 #include "tests/tools/cli/keysieve_program.hpp"
 #include "tools/transfer/store_bypass.hpp"
 #include "tools/transfer/stored_pointer.hpp"
+#include "tools/transfer/stored_seen_set.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -25,17 +26,11 @@ TEST_F(SetNames, AreSuggestedByThoseOfTheDirectory) {
   EXPECT_EQ(refusal(2, {"query", "tagz", "--stdin"}), reason);
 }
 
-TEST_F(SetNames, OfSeenSetsAreSaidToBeThat) {
+TEST_F(SetNames, OfSeenSetsAreSuggestedToo) {
   publish(tags_);
-  SeenWriter writer(shared_memory(), "clicks", std::nullopt);
-  writer.create(42, OnUnavailable::New);
-  const std::string reason = "no set \"clicks\" is published here; clicks is a seen set";
-  EXPECT_THAT(refusal(66, {"bypass", "clicks"}), HasSubstr(reason));
-  EXPECT_THAT(refusal(2, {"query", "clicks", "a"}), HasSubstr(reason));
-  push(tags_);
-  EXPECT_THAT(refusal(66, {"bypass", "clicks", "--store", store()}), HasSubstr("; clicks is a seen set ("));
-  EXPECT_THAT(Json::parse(keysieve({"status", "--json", "clicks"}).output).at("seen_sets"),
-              ::testing::SizeIs(1));
+  SeenWriter(shared_memory(), "clicks", std::nullopt).create(42, OnUnavailable::New);
+  for (const char* command : {"status click", "bypass click"})
+    EXPECT_THAT(refusal(66, words_of(command)), EndsWith("; did you mean clicks?")) << command;
 }
 
 class SetNamesInStore : public KeysieveWithStore {
@@ -70,8 +65,9 @@ TEST_P(SetNamesInStore, AreSuggestedByThoseOfTheStore) {
 }
 
 TEST_P(SetNamesInStore, OfSavedSeenSetsAreSaidToBeThat) {
-  const Record saved{"keysieve:seen.d:clicks:web1", "{}"};
-  open_store(url_)->put_many({&saved, 1});
+  const auto store = open_store(url_);
+  const std::string entry = "of a seen set";
+  store->append(seen_log(*store, "clicks"), {&entry, 1});
   EXPECT_THAT(refusal(66, {"rollback", "clicks", "--list", url_}), EndsWith("; clicks is a seen set"));
 }
 

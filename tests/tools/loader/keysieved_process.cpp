@@ -27,7 +27,8 @@ void send_to_file(int descriptor, const std::string& path) {
 
 }  // namespace
 
-KeysievedProcess::KeysievedProcess(std::vector<std::string> arguments, std::vector<std::string> environment) {
+KeysievedProcess::KeysievedProcess(std::vector<std::string> arguments, std::vector<std::string> environment,
+                                   const std::string& cgroup) {
   const std::string output = outputs_ / "out";
   const std::string errors = outputs_ / "err";
   std::vector<char*> pointers{const_cast<char*>(KEYSIEVED_PROGRAM)};
@@ -42,6 +43,7 @@ KeysievedProcess::KeysievedProcess(std::vector<std::string> arguments, std::vect
   send_to_file(STDOUT_FILENO, output);
   send_to_file(STDERR_FILENO, errors);
   for (std::string& variable : environment) ::putenv(variable.data());
+  if (!cgroup.empty()) std::ofstream(cgroup + "/cgroup.procs") << 0;
   ::execv(pointers[0], pointers.data());
   ::_exit(127);
 }

@@ -14,8 +14,10 @@ namespace keysieve::test {
 
 class KeysievedProcess {
  public:
-  // `environment`: "NAME=value", added to that of the test.
-  explicit KeysievedProcess(std::vector<std::string> arguments, std::vector<std::string> environment = {});
+  // `environment`: "NAME=value", added to that of the test. `cgroup`: the folder of a control group that it
+  // runs in; empty: that of the test.
+  explicit KeysievedProcess(std::vector<std::string> arguments, std::vector<std::string> environment = {},
+                            const std::string& cgroup = "");
   KeysievedProcess(const KeysievedProcess&) = delete;
   KeysievedProcess& operator=(const KeysievedProcess&) = delete;
   ~KeysievedProcess();

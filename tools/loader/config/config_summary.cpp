@@ -48,7 +48,7 @@ std::string set_text(const SetConfig& set) {
 
 // With room for one more window, in which the next one begins.
 std::uint64_t bytes_of(const SeenConfig& seen) {
-  return seen_plan(seen, {}).size.words * sizeof(Word) * (seen.windows + 1);
+  return seen_plan(seen, {}).segment_bytes() * (seen.windows + 1);
 }
 
 std::string seen_text(const SeenConfig& seen) {
@@ -58,8 +58,8 @@ std::string seen_text(const SeenConfig& seen) {
                      format_duration(seen.window), format_share(seen.fpr), format_bytes(bytes_of(seen)),
                      format_count(size.words * kWordBits / seen.keys), to_string(seen.on_unavailable),
                      seen.store.empty() ? "not saved"
-                                        : fmt::format("saved as {} in {} every {}", seen.host, seen.store,
-                                                      interval_text(seen.persist_interval)));
+                                        : fmt::format("saved in {} every {}, as host {}", seen.store,
+                                                      interval_text(seen.persist_interval), seen.host));
 }
 
 Json seen_json(const SeenConfig& seen) {
@@ -73,8 +73,7 @@ Json seen_json(const SeenConfig& seen) {
           {"gid", or_null(seen.group)},
           {"store", seen.store.empty() ? Json() : Json(seen.store)},
           {"persist_interval_ms", seen.persist_interval.count()},
-          {"host", seen.host},
-          {"other_hosts", seen.other_hosts}};
+          {"host", seen.host}};
 }
 
 Json set_json(const SetConfig& set) {

@@ -31,7 +31,7 @@ const std::vector<Home>& homes() {
       {"a [[set]]", {"name", "store", "max_fpr", "max_size", "max_shrink", "min_keys", "canaries"}},
       {"a [[seen]]",
        {"name", "keys", "window", "windows", "fpr", "on_unavailable", "group", "store", "persist_interval",
-        "host", "hosts"}}};
+        "host"}}};
   return all;
 }
 

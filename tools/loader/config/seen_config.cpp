@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
 
 #include "core/base/set_name.hpp"
 #include "tools/program/accounts.hpp"
@@ -18,8 +17,7 @@ namespace {
 constexpr std::uint32_t kMostWindows = kMaxSeenFilters / 2;  // the rest is for windows that need more filters
 constexpr std::uint64_t kMostKeys = 10'000'000'000;
 constexpr std::chrono::milliseconds kLongestWindow = std::chrono::hours(24) * 366;
-constexpr std::chrono::milliseconds kLeastSaveInterval{1'000};
-constexpr std::size_t kMaxHostBytes = 64;
+constexpr std::chrono::milliseconds kLeastSaveInterval{10};
 
 std::uint64_t keys_per_window(const std::string& text) {
   const std::uint64_t keys = parse_key_count(text);
@@ -57,48 +55,35 @@ OnUnavailable on_unavailable_named(const std::string& name) {
 std::chrono::milliseconds persist_interval(const std::string& text) {
   const auto interval = parse_duration(text);
   if (interval >= kLeastSaveInterval && interval <= kLongestWindow) return interval;
-  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: 1s to 366d", text));
+  throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: 10ms to 366d", text));
 }
 
-// Part of record keys.
 std::string host_name(const std::string& text) {
   const auto is_allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '.' || c == '_';
   };
-  if (!text.empty() && text.size() <= kMaxHostBytes && std::all_of(text.begin(), text.end(), is_allowed))
+  if (!text.empty() && text.size() <= kMostSeenHostBytes && std::all_of(text.begin(), text.end(), is_allowed))
     return text;
   throw Error(ErrorKind::Usage,
-              fmt::format("\"{}\" is not a host: 1 to {} letters, digits, - . _", text, kMaxHostBytes));
-}
-
-std::vector<std::string> host_names(const std::string& text) {
-  std::istringstream words(text);
-  std::vector<std::string> hosts;
-  for (std::string word; words >> word;) hosts.push_back(host_name(word));
-  return hosts;
+              fmt::format("\"{}\" is not a host: 1 to {} letters, digits, - . _", text, kMostSeenHostBytes));
 }
 
 std::string own_host_name() {
-  std::array<char, kMaxHostBytes + 1> name{};
+  std::array<char, kMostSeenHostBytes + 1> name{};
   if (::gethostname(name.data(), name.size()) != 0) return "";
   return name.data();
 }
 
-// All need a store.
+// Both need a store.
 void read_saving(ConfigTable& table, SeenConfig& seen) {
   seen.store = table.text("store").value_or("");
-  for (const char* key : {"persist_interval", "host", "hosts"}) {
+  for (const char* key : {"persist_interval", "host"}) {
     if (seen.store.empty() && table.text_or_number(key)) table.fail(key, "needs a store");
   }
   if (seen.store.empty()) return;
   seen.persist_interval = table.parsed("persist_interval", persist_interval).value_or(seen.persist_interval);
   seen.host = table.parsed("host", host_name).value_or(own_host_name());
-  seen.other_hosts = table.parsed("hosts", host_names).value_or(seen.other_hosts);
-  if (seen.other_hosts.empty()) return;
-  if (std::erase(seen.other_hosts, seen.host) == 0)
-    table.fail("hosts",
-               fmt::format("does not name this host, \"{}\": set host if it has another name", seen.host));
 }
 
 // The last filter that a window can grow to has the lowest rate and the most keys.

@@ -13,6 +13,8 @@
 
 namespace keysieve {
 
+inline constexpr std::size_t kMostSeenHostBytes = 64;
+
 struct SeenConfig {
   std::string name;
   std::uint64_t keys = 0;  // per window
@@ -22,9 +24,8 @@ struct SeenConfig {
   OnUnavailable on_unavailable = OnUnavailable::Throw;
   std::optional<gid_t> group;  // nothing: LoaderConfig::group
   std::string store;           // name of one of LoaderConfig::stores; empty: nothing is saved
-  std::chrono::milliseconds persist_interval{10'000};
-  std::string host;                      // the name under which this host saves
-  std::vector<std::string> other_hosts;  // whose keys count as seen here too
+  std::chrono::milliseconds persist_interval{1'000};
+  std::string host;  // the name of this host, for messages of others
 };
 
 // The first filter of a window: with those that grow from it, it keeps the window's share of the rate. Throws

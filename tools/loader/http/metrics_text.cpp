@@ -241,9 +241,11 @@ void Metrics::refused_generations() {
 void Metrics::of_seen_sets() {
   each_seen("keysieve_seen_ready", "1 when workers of this host can add keys.",
             [](const SeenView& seen) { return seen.status.availability == Availability::Ready ? 1 : 0; });
+  each_seen("keysieve_seen_bypassed", "1 while an operator has bypassed the set on this host.",
+            [](const SeenView& seen) { return seen.status.availability == Availability::Bypassed ? 1 : 0; });
   each_seen("keysieve_seen_trouble", "1 when the loader cannot do what it should with the set.",
             [](const SeenView& seen) { return seen.report.trouble.empty() ? 0 : 1; });
-  each_live_seen("keysieve_seen_window_keys", "Keys of the newest window, estimated from its bits.",
+  each_live_seen("keysieve_seen_window_keys", "Keys of the newest window, from its tags.",
                  [](const SeenFacts& live) { return live.keys; });
   each_live_seen("keysieve_seen_window_capacity_keys",
                  "Keys that the newest window is made for, grown or not.",
@@ -258,7 +260,7 @@ void Metrics::of_seen_sets() {
   each_live_seen("keysieve_seen_bytes", "Memory of all filters.",
                  [](const SeenFacts& live) { return number(live.bytes); });
   each_live_seen("keysieve_seen_estimated_fpr_ratio",
-                 "Share of new keys that come back as seen, from the bits.",
+                 "Share of new keys that come back as seen, from the tags.",
                  [](const SeenFacts& live) { return live.estimated_fpr; });
   each_live_seen("keysieve_seen_oldest_window_age_seconds", "Since the oldest live window began.",
                  [&](const SeenFacts& live) { return static_cast<double>(view_.now - live.oldest_begins); });
@@ -269,11 +271,12 @@ void Metrics::of_seen_sets() {
   each_seen("keysieve_seen_saved_age_seconds", "Since the set was last saved in its store.",
             [&](const SeenView& seen) { return since(seen.report.saved_at, view_.now); });
   each_seen(
-      "keysieve_seen_shards_written_total", "Shards of 4 KiB that were saved in the store.",
-      [](const SeenView& seen) { return number(seen.report.shards_written); }, Type::Counter);
+      "keysieve_seen_keys_saved_total",
+      "Keys that were saved in the store, for a reboot and for other hosts.",
+      [](const SeenView& seen) { return number(seen.report.keys_saved); }, Type::Counter);
   each_seen(
-      "keysieve_seen_shards_merged_total", "Shards of other hosts that were read from the store.",
-      [](const SeenView& seen) { return number(seen.report.shards_merged); }, Type::Counter);
+      "keysieve_seen_keys_merged_total", "Keys of other hosts that were read from the store.",
+      [](const SeenView& seen) { return number(seen.report.keys_merged); }, Type::Counter);
 }
 
 }  // namespace

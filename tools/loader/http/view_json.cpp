@@ -59,9 +59,9 @@ Json to_json(const SeenReport& report) {
           {"trouble_reason", text_or_null(report.trouble)},
           {"full", report.is_full},
           {"saved_at", report.saved_at == 0 ? Json() : Json(report.saved_at)},
-          {"shards_written", report.shards_written},
-          {"shards_merged", report.shards_merged},
-          {"shards_lost", report.shards_lost}};
+          {"keys_saved", report.keys_saved},
+          {"keys_merged", report.keys_merged},
+          {"saves_lost", report.saves_lost}};
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // One configured store as the loader uses it. It is opened when a set first asks, and closed after each
-// round and after some idle seconds, so that a store that was moved or restarted is found again. After a
-// failure it is left alone for a while, so that many sets of one dead store cost one timeout.
+// round, after some idle seconds and after a minute, so that a store that was moved or restarted is found
+// again. After a failure it is left alone for a while, so that many sets of one dead store cost one timeout.
 #pragma once
 
 #include <functional>
@@ -34,9 +34,9 @@ class StoreConnection {
   auto use(SteadyTime now, const Ask& ask) {
     if (failure_ && !backoff_.is_due(now)) throw Error(*failure_);
     try {
-      if (now - used_at_ > kKeptOpen) close();
+      if (now - used_at_ > kKeptOpen || now - opened_at_ > kLongestOpen) close();
       used_at_ = now;
-      if (!store_) store_ = open_();
+      if (!store_) open(now);
       auto answer = ask(*store_);
       failure_.reset();
       backoff_.reset();
@@ -62,7 +62,12 @@ class StoreConnection {
 
  private:
   static constexpr std::chrono::seconds kKeptOpen{10};  // shorter than servers wait for idle clients
+  static constexpr std::chrono::seconds kLongestOpen{60};
 
+  void open(SteadyTime now) {
+    store_ = open_();
+    opened_at_ = now;
+  }
   void leave_alone(const Error& error, SteadyTime now) {
     close();
     failure_ = error;
@@ -73,6 +78,7 @@ class StoreConnection {
   std::string name_;
   std::unique_ptr<Store> store_;
   SteadyTime used_at_{};
+  SteadyTime opened_at_{};
   std::optional<Error> failure_;
   Backoff backoff_;
 };

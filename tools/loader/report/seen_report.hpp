@@ -10,16 +10,15 @@ namespace keysieve {
 
 struct SeenReport {
   std::string name;
-  std::string store;                 // empty: nothing is saved
-  std::string trouble;               // empty: all is well
-  Trouble code = Trouble::None;      // of it
-  int exit_status = 0;               // of --once, by the kind of the trouble
-  bool is_full = false;              // its newest window got more keys than its filters are made for
-  UnixSeconds saved_at = 0;          // 0: not since the last reload
-  std::uint64_t shards_written = 0;  // to the store, since the last reload
-  std::uint64_t shards_merged = 0;   // from other hosts, since the last reload
-
-  std::uint64_t shards_lost = 0;  // that the store should have had when the set was restored
+  std::string store;              // empty: nothing is saved
+  std::string trouble;            // empty: all is well
+  Trouble code = Trouble::None;   // of it
+  int exit_status = 0;            // of --once, by the kind of the trouble
+  bool is_full = false;           // its newest window got more keys than its filters are made for
+  UnixSeconds saved_at = 0;       // 0: not since the last reload
+  std::uint64_t keys_saved = 0;   // sent to the store, since the last reload
+  std::uint64_t keys_merged = 0;  // taken over from other hosts, since the last reload
+  std::uint64_t saves_lost = 0;   // that the store should have had when the set was restored
 
   [[nodiscard]] Troubles troubles() const noexcept {
     Troubles all;

@@ -32,7 +32,7 @@ Next next_of(const std::string& directory, const std::string& name, UnixSeconds 
 
 // With it: another loader may have gone on with the set meanwhile.
 Next next_of(SeenWriter& writer, UnixSeconds now) {
-  if (writer.is_removed()) return Next::Remove;
+  if (!writer.has_page()) return Next::Remove;
   return writer.adopt() ? next_of(writer.page(), now) : Next::Nothing;
 }
 

@@ -4,229 +4,336 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <set>
 
+#include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
+#include "tools/transfer/shared_seed.hpp"
 
 namespace keysieve {
 namespace {
 
-// The filter of that name, by its number; nothing if there is none.
-std::optional<std::uint32_t> number_of(const SeenWriter& writer, const FilterId& id) {
-  const SeenState all = writer.state();
-  for (std::uint32_t number = all.first; number != all.end; ++number) {
-    if (id_of(writer.entry(number).plan) == id) return number;
-  }
-  return std::nullopt;
+constexpr std::size_t kEntriesAtATime = 16;  // in one request: about 1 MiB
+// How often the log is told that a window that is over goes on: less often than windows end.
+constexpr UnixSeconds kMarkEvery = 10;
+constexpr BootSeconds kLookForOwnEvery = 5;
+// Of the rate by plan, beyond which a filter takes nothing from other hosts: about 1.3 times its keys. So a
+// host that has too many keys, or a worker that adds what it likes, spoils no other host.
+constexpr double kMostRate = 16;
+
+void forget_sent(const SeenWriter& writer) noexcept {
+  for (const OpenFilter& filter : writer.filters()) std::ranges::fill(filter.sent(), std::uint8_t{0});
 }
 
-// What was saved may be old: the last window counts as one that ended as planned.
-void forget_expired(std::vector<SavedFilter>& filters, UnixSeconds now) {
-  const auto plan_of = [&](std::uint32_t number) -> const SeenPlan& { return filters[number].plan; };
-  const auto end = static_cast<std::uint32_t>(filters.size());
-  std::vector<SavedFilter> live;
-  for (std::uint32_t number = 0; number != end; ++number) {
-    const SeenWindow& window = filters[number].plan.window;
-    if (end_of_window(number, end, plan_of).value_or(window.ends) + window.kept_for > now)
-      live.push_back(filters[number]);
-  }
-  filters = std::move(live);
+// By how much these tags of one block may raise the rate of a filter, with all copies that they need.
+double most_rate_of(std::span<const SeenTag> run, const SeenFilter& filter) noexcept {
+  const auto tags = static_cast<double>(run.size() + kMostTags);
+  const double share = tags / static_cast<double>(std::uint64_t{1} << run.front().bits);
+  return std::min(share, 1.0) / static_cast<double>(filter.blocks());
 }
 
 }  // namespace
 
-std::optional<SeenExchange::Found> SeenExchange::find(Store& store, UnixSeconds now) const {
-  std::vector<std::string> hosts{config_.host};
-  hosts.insert(hosts.end(), config_.other_hosts.begin(), config_.other_hosts.end());
-  for (const std::string& host : hosts) {
-    try {
-      SavedFilters saved = saved_by(store, host).list();
-      forget_expired(saved.filters, now);
-      if (!saved.filters.empty()) return Found{std::move(saved), host};
-    } catch (const Error& damage) {  // as one that is lost
-      if (damage.kind() != ErrorKind::Data) throw;
-      spdlog::error("{}: {}", config_.name, damage.what());
-    }
-  }
-  return std::nullopt;
+// What one request appends, and what the log has then: so many tags of each word.
+struct SeenExchange::Unsent {
+  std::vector<std::string> entries{};
+  std::vector<std::pair<std::uint64_t, std::uint8_t>> words{};
+  std::uint64_t tags = 0;
+  std::uint64_t next_word = 0;
+};
+
+// A page that has never been saved, or in another store, is sent as a whole.
+void SeenExchange::begin_log(Store& store, SeenWriter& writer) {
+  log_ = seen_log(store, config_.name);
+  SeenLogState& state = writer.page().log;
+  const std::uint64_t id = checksum(as_bytes(store.name() + log_));
+  if (state.log == id) return;
+  forget_sent(writer);
+  state = {.log = id, .sender = random_value<std::uint64_t>()};
 }
 
-std::uint64_t SeenExchange::restore(Store& store, const Found& found, const SeenWindow& window,
-                                    SeenWriter& writer) const {
-  std::vector<SeenPlan> plans;
-  plans.reserve(found.saved.filters.size() + 1);
-  for (const SavedFilter& filter : found.saved.filters) plans.push_back(filter.plan);
-  if (plans.back().window.ends < window.ends && plans.size() < kMaxSeenFilters)
-    plans.push_back(seen_plan(config_, window));
-  writer.create(found.saved.seed, config_.on_unavailable);
-  const SavedSet saved = saved_by(store, found.host);
+void SeenExchange::read_again(SeenWriter& writer) noexcept {
+  writer.page().log.read_to = {};
+  writer.page().log.own_read = 0;
+  writer.page().log.own_at = {};
+  takes_own_ = true;
+}
+
+// Calls take() for each entry behind `position`, which moves on. False: told to stop.
+template <typename Take>
+bool SeenExchange::read(Store& store, LogPosition& position, Refused& refused, const Take& take) {
+  for (;;) {
+    if (!on_progress_()) return false;
+    const auto found = store.read_after(log_, position, kEntriesAtATime);
+    if (found.empty()) return true;
+    for (const LogEntry& one : found) {
+      try {
+        if (one.key) take(decode_seen_log_entry(*one.key, store.name() + ": " + log_), one.position);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible) throw;
+        if (refused.count++ == 0) refused.first = error;
+      }
+      position = one.position;
+    }
+  }
+}
+
+// Of entries with different seeds, those count that this host has sent last, or else the last ones. A window
+// that had not ended when it was sent last has not expired by its plan, so what was passed over for that is
+// read once more.
+std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Moment& now) {
+  log_ = seen_log(store, config_.name);
+  std::map<FilterId, UnixSeconds> ended;
   std::uint64_t lost = 0;
-  writer.append(plans, [&](std::size_t index, const SeenFilter& filter) {
-    if (index == found.saved.filters.size()) return;
-    const SavedFilter& one = found.saved.filters[index];
-    const std::uint64_t shards = saved.add_to(filter, one);
-    if (!on_progress_()) throw Error(ErrorKind::Superseded, "told to stop before all was restored");
-    lost += one.shards - std::min(one.shards, shards);
-  });
+  for (bool is_complete = false; !is_complete;) {
+    writer.create(shared_seed(store), config_.on_unavailable);
+    is_complete = true;
+    lost = 0;
+    bool has_own = false;
+    std::map<std::uint64_t, std::uint64_t> numbers;  // the last one of each sender
+    std::set<FilterId> passed_over;
+    LogPosition read_to{};
+    Refused refused;
+    const auto take = [&](const SeenLogEntry& entry, const LogPosition& /*at*/) {
+      std::uint64_t& number = numbers[entry.sender];
+      if (number != 0 && entry.number > number + 1) lost += entry.number - number - 1;
+      number = std::max(number, entry.number);
+      const bool is_own = entry.host == config_.host;
+      if (entry.seed != writer.page().seed) {
+        if (has_own && !is_own) return;
+        writer.create(entry.seed, config_.on_unavailable);
+      }
+      has_own |= is_own;
+      const FilterId id = id_of(entry.plan);
+      UnixSeconds& end = ended[id];
+      end = std::max({end, entry.ended_at, entry.plan.window.ends});
+      if (end + entry.plan.window.kept_for <= now.unix) {
+        passed_over.insert(id);
+        return;
+      }
+      const OpenFilter* filter = writer.find(id);
+      if (filter == nullptr) {
+        if (passed_over.contains(id)) is_complete = false;
+        const std::int64_t age = std::max<std::int64_t>(now.unix - entry.plan.window.begins, 0);
+        filter = &writer.make(entry.plan, now.boot - age);
+      }
+      if (filter->plan.size == entry.plan.size) add_tags(entry, *filter);
+    };
+    if (!read(store, read_to, refused, take))
+      throw Error(ErrorKind::Superseded, "told to stop before all was restored");
+    lost = std::max(lost, refused.count);  // most of them are among those whose numbers are missing
+    if (refused.first) spdlog::error("{}: {}", config_.name, refused.first->what());
+    begin_log(store, writer);
+    writer.page().log.read_to = read_to;
+  }
+  for (const OpenFilter& filter : writer.filters()) {
+    for (std::uint64_t word = 0; word < filter.plan.size.words; ++word)
+      filter.sent()[word] = static_cast<std::uint8_t>(filter.filter.words()[word].load().tags());
+  }
   return lost;
 }
 
-SavedSet SeenExchange::saved_by(Store& store, const std::string& host) const {
-  return {store, config_.name, host, on_progress_};
+SeenLogEntry SeenExchange::new_entry(const OpenFilter& filter, const SeenWriter& writer,
+                                     const Moment& now) const {
+  const SeenLogState& state = writer.page().log;
+  return {.seed = writer.page().seed,
+          .sender = state.sender,
+          .number = state.sent + 1,
+          .ended_at = writer.ended_at(filter).value_or(now.unix),
+          .plan = filter.plan,
+          .host = config_.host};
 }
 
-// The list names a filter before the first of its shards is there and until the last one is gone, so that no
-// record is forgotten.
-std::uint64_t SeenExchange::save(Store& store, const SeenWriter& writer) {
-  const SavedSet saved = saved_by(store, config_.host);
-  compare_with(store, saved);
-  remove_expired(saved, writer);
-  if (!on_progress_()) return 0;
-  put_list(saved, writer);
-  std::uint64_t written = 0;
-  const SeenState all = writer.state();
-  for (std::uint32_t number = all.first; number != all.end; ++number) {
-    const SeenPlan plan = writer.entry(number).plan;
-    Known& known = known_of(plan);
-    const std::uint64_t of_filter = saved.put_changed(id_of(plan), writer.filter(number), known.checksums);
-    if (of_filter != 0) known.version = random_value<std::uint64_t>();
-    written += of_filter;
+SeenExchange::Unsent SeenExchange::unsent_of(const OpenFilter& filter, std::uint64_t first_word,
+                                             SeenLogEntry entry) const {
+  Unsent unsent;
+  const auto put = [&] {
+    unsent.entries.push_back(encode(entry));
+    ++entry.number;
+    entry.tags.clear();
+  };
+  std::uint64_t word = first_word;
+  for (; word < filter.plan.size.words && unsent.entries.size() < kEntriesAtATime; ++word) {
+    const WordValue value = filter.filter.words()[word].load();
+    const std::uint8_t sent = filter.sent()[word];
+    if (value.tags() == sent) continue;
+    for_each_tag(filter.filter, word, value, sent, [&](const SeenTag& tag) { entry.tags.push_back(tag); });
+    unsent.tags += value.tags() - std::min<unsigned>(sent, value.tags());
+    unsent.words.emplace_back(word, static_cast<std::uint8_t>(value.tags()));
+    if (entry.tags.size() >= kTagsPerEntry) put();
   }
-  put_list(saved, writer);
-  return written;
+  if (!entry.tags.empty()) put();
+  unsent.next_word = word;
+  return unsent;
 }
 
-// After a restart, and when the store has lost records or another loader writes them, all is saved again.
-void SeenExchange::compare_with(Store& store, const SavedSet& saved) {
-  SavedFilters stored;
-  try {
-    stored = saved.list();
-  } catch (const Error& damage) {
-    if (damage.kind() != ErrorKind::Data) throw;
-    spdlog::error("{}: {}", config_.name, damage.what());
-  }
-  if (stored == listed_) return;
-  if (!known_.empty()) {
-    spdlog::warn(
-        "{}: {} does not hold what was saved: all is saved again. Does another loader save as host {}?",
-        config_.name, store.name(), config_.host);
-  }
-  known_.clear();
-  for (const SavedFilter& filter : listed_.filters) {
-    if (std::ranges::count(stored.filters, filter.id(), &SavedFilter::id) == 0)
-      stored.filters.push_back(filter);  // its shards may be there
-  }
-  listed_ = std::move(stored);
+void SeenExchange::append(Store& store, SeenWriter& writer, const std::vector<std::string>& entries) {
+  store.append(log_, entries);
+  writer.page().log.sent += entries.size();
 }
 
-void SeenExchange::remove_expired(const SavedSet& saved, const SeenWriter& writer) {
-  for (const SavedFilter& filter : listed_.filters) {
-    if (number_of(writer, filter.id())) continue;
-    saved.remove_shards(filter);
-    known_.erase(filter.id());
+std::uint64_t SeenExchange::send_filter(Store& store, SeenWriter& writer, const FilterId& id,
+                                        const Moment& now) {
+  std::uint64_t tags = 0;
+  std::uint64_t word = 0;
+  while (const OpenFilter* filter = writer.find(id)) {
+    const Unsent unsent = unsent_of(*filter, word, new_entry(*filter, writer, now));
+    std::uint64_t& of_filter = sent_[id];
+    if (of_filter > kMostTags * filter->plan.size.words) {
+      throw Error(ErrorKind::Data,
+                  "a window is not saved any more: more was added to it than it can hold, so a "
+                  "worker takes keys away");
+    }
+    if (!unsent.entries.empty()) append(store, writer, unsent.entries);
+    for (const auto& [number, count] : unsent.words) filter->sent()[number] = count;
+    of_filter += unsent.tags;
+    tags += unsent.tags;
+    word = unsent.next_word;
+    if (word == filter->plan.size.words || !on_progress_()) break;
   }
+  return tags;
 }
 
-void SeenExchange::put_list(const SavedSet& saved, const SeenWriter& writer) {
-  SavedFilters list{writer.page().seed, {}};
-  const SeenState all = writer.state();
-  for (std::uint32_t number = all.first; number != all.end; ++number) {
-    const SeenPlan& plan = writer.entry(number).plan;
-    const Known& known = known_of(plan);
-    const auto shards = known.checksums.size() -
-                        static_cast<std::size_t>(std::ranges::count(known.checksums, std::uint64_t{0}));
-    list.filters.push_back({plan, known.version, shards});
-  }
-  if (list == listed_) return;
-  saved.put_list(list);
-  listed_ = std::move(list);
-}
-
-SeenExchange::Known& SeenExchange::known_of(const SeenPlan& plan) {
-  Known& known = known_[id_of(plan)];
-  known.checksums.resize(plan.size.shards());
-  return known;
-}
-
-std::uint64_t SeenExchange::merge(Store& store, SeenWriter& writer) {
-  std::uint64_t read = 0;
+std::uint64_t SeenExchange::send(Store& store, SeenWriter& writer, const Moment& now) {
+  begin_log(store, writer);
+  std::vector<FilterId> ids;
+  for (const OpenFilter& filter : writer.filters()) ids.push_back(id_of(filter.plan));
+  std::uint64_t tags = 0;
   std::optional<Error> failure;
-  for (const std::string& host : config_.other_hosts) {
+  for (const FilterId& id : ids) {
     try {
-      if (on_progress_()) read += merge_host(store, host, writer);
+      tags += send_filter(store, writer, id, now);
     } catch (const Error& error) {
-      if (error.is_outage()) throw;
+      if (error.kind() != ErrorKind::Data) throw;
       if (!failure) failure = error;
     }
   }
-  std::erase_if(merged_, [&](const auto& one) { return !number_of(writer, one.first.second); });
+  std::erase_if(sent_, [&](const auto& one) { return writer.find(one.first) == nullptr; });
+  mark_open_window(store, writer, now);
   if (failure) throw Error(*failure);
-  return read;
+  return tags;
 }
 
-std::uint64_t SeenExchange::merge_host(Store& store, const std::string& host, SeenWriter& writer) {
-  const SavedSet saved = saved_by(store, host);
-  const SavedFilters list = saved.list();
-  if (list.filters.empty()) return 0;
-  if (list.seed != writer.page().seed) {
-    throw Error(ErrorKind::Data, fmt::format("host {} has another seed: it began with another store", host));
-  }
-  std::optional<Error> failure;
-  try {
-    append_missing(list.filters, host, writer);
-  } catch (const Error& error) {  // what is there can be merged
-    failure = error;
-  }
-  std::uint64_t read = 0;
-  for (const SavedFilter& filter : list.filters) {
-    const auto number = number_of(writer, filter.id());
-    if (!number || writer.entry(*number).plan.size != filter.plan.size) continue;
-    std::uint64_t& version = merged_[{host, filter.id()}];
-    if (version == filter.version) continue;
-    read += saved.add_to(writer.filter(*number), filter);
-    if (!on_progress_()) return read;
-    version = filter.version;
-  }
-  if (failure) throw Error(*failure);
-  return read;
+// After a reboot, a window that was over by plan counts as one that ended when it was marked last.
+void SeenExchange::mark_open_window(Store& store, SeenWriter& writer, const Moment& now) {
+  const OpenFilter& newest = writer.filters().back();
+  if (now.unix < newest.plan.window.ends || std::abs(now.unix - marked_at_) < kMarkEvery) return;
+  append(store, writer, {encode(new_entry(newest, writer, now))});
+  marked_at_ = now.unix;
 }
 
-// A filter as this host would make it: of a window that it has, or has had no time for.
-SeenPlan SeenExchange::plan_of(const SeenWriter& writer, const FilterId& id) const {
-  const auto first = number_of(writer, {id.window_ends, 0});
-  SeenPlan plan = first ? writer.entry(*first).plan
-                        : seen_plan(config_, seen_window(config_, id.window_ends - config_.window.count()));
-  while (plan.growth < id.growth) plan = grown(plan);
-  return plan;
+// Looks now and then whether the last own entry is still there, unless it may have been trimmed.
+bool SeenExchange::has_lost_own(Store& store, const SeenLogState& state, const Moment& now) {
+  if (std::abs(now.boot - looked_for_own_at_) < kLookForOwnEvery) return false;
+  looked_for_own_at_ = now.boot;
+  if (milliseconds_of(state.own_at) / 1000 + static_cast<std::uint64_t>(config_.window.count()) <
+      static_cast<std::uint64_t>(now.unix))
+    return false;
+  const auto found = store.read_after(log_, position_before(state.own_at), 1);
+  return found.empty() || found.front().position != state.own_at;
 }
 
-// Windows in which this host's loader was stopped, and growth. The newest window must take the keys in the
-// end, so it grows too if what is missing is of an older one.
-void SeenExchange::append_missing(const std::vector<SavedFilter>& filters, const std::string& host,
-                                  SeenWriter& writer) const {
-  const SeenPlan newest = writer.entry(writer.state().end - 1).plan;
-  std::vector<SeenPlan> missing;
-  for (const SavedFilter& filter : filters) {
-    const SeenPlan& plan = filter.plan;
-    const bool is_live = plan.window.ends <= newest.window.ends &&
-                         plan.window.ends + plan.window.kept_for > newest.window.begins;
-    if (!is_live) continue;
-    const auto number = number_of(writer, filter.id());
-    const SeenPlan own = number ? writer.entry(*number).plan : plan_of(writer, filter.id());
-    if (own.size != plan.size || id_of(own) != filter.id()) {
-      throw Error(
-          ErrorKind::Data,
-          fmt::format("host {} has other filters: keys, window, windows and fpr must be the same", host));
+// A store that has lost what was sent, after a failover for example, gets all again.
+std::uint64_t SeenExchange::receive(Store& store, SeenWriter& writer, const Moment& now) {
+  begin_log(store, writer);
+  SeenLogState& state = writer.page().log;
+  const std::uint64_t sent_before = state.sent;
+  if (has_lost_own(store, state, now)) read_again(writer);
+  std::uint64_t taken = 0;
+  Refused refused;
+  const auto take_one = [&](const SeenLogEntry& entry, const LogPosition& at) {
+    if (entry.sender == state.sender) state.own_at = at;
+    taken += take(entry, writer, now);
+  };
+  if (!read(store, state.read_to, refused, take_one)) return taken;
+  takes_own_ = false;
+  if (state.own_read < sent_before) {
+    spdlog::warn("{}: {} does not hold what was saved: all is saved again", config_.name, store.name());
+    forget_sent(writer);
+    state.own_read = state.sent;
+  }
+  if (refused.first) throw Error(*refused.first);
+  return taken;
+}
+
+std::uint64_t SeenExchange::take(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now) {
+  SeenLogState& state = writer.page().log;
+  if (entry.sender == state.sender) {
+    if (state.own_read == 0 || entry.number == state.own_read + 1) state.own_read = entry.number;
+    if (!takes_own_) return 0;
+  }
+  const SeenWindow& window = entry.plan.window;
+  if (std::max(entry.ended_at, window.ends) + window.kept_for <= now.unix) return 0;
+  if (entry.seed != writer.page().seed) {
+    if (entry.host == config_.host) return 0;  // of an earlier life of the set
+    throw Error(ErrorKind::Data,
+                fmt::format("host {} has another seed: it began with another store", entry.host));
+  }
+  return add_tags(entry, filter_for(entry, writer, now));
+}
+
+// A filter that this host does not have: of a window that begins, of one for which its loader was stopped, or
+// one that another host needed because of more keys. It is made as this host would make it. What comes from a
+// clock that is ahead counts as if it had been added here now.
+const OpenFilter& SeenExchange::filter_for(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now) {
+  const SeenWindow newest = writer.filters().back().plan.window;
+  const SeenWindow next = seen_window(config_, newest.ends);
+  SeenWindow window = entry.plan.window;
+  if (window.ends == next.ends && newest.ends <= now.unix + kSeenClockTolerance) {
+    window = {now.unix, next.ends, next.kept_for};
+  } else if (window.ends > newest.ends) {
+    window = newest;
+  }
+  const OpenFilter* first = writer.find({window.ends, 0});
+  SeenPlan plan = first ? first->plan : seen_plan(config_, window);
+  while (plan.growth < entry.plan.growth) plan = grown(plan);
+  const bool is_aligned = seen_window(config_, window.ends - config_.window.count()).ends == window.ends;
+  if (!is_aligned || plan.size != entry.plan.size) {
+    throw Error(
+        ErrorKind::Data,
+        fmt::format("host {} has other filters: keys, window, windows and fpr must be the same", entry.host));
+  }
+  if (writer.find(id_of(plan)) == nullptr) writer.append(plan, now.boot);
+  return *writer.find(id_of(plan));
+}
+
+std::uint64_t SeenExchange::add_tags(const SeenLogEntry& entry, const OpenFilter& to) const {
+  const bool is_own = entry.host == config_.host;
+  double rate = is_own ? 0 : seen_fill(to.filter).rate;
+  for (auto rest = std::span<const SeenTag>(entry.tags); !rest.empty();) {
+    const auto run = rest.first(run_length(rest));
+    if (!is_own && rate + most_rate_of(run, to.filter) > kMostRate * to.plan.rate) {
+      throw Error(ErrorKind::Data,
+                  fmt::format("what host {} adds is not taken over: the window has more keys "
+                              "than it is made for",
+                              entry.host));
     }
-    if (!number) missing.push_back(own);
+    rate += keysieve::add_tags(to.filter, to.sent(), run) / static_cast<double>(to.filter.blocks());
+    rest = rest.subspan(run.size());
   }
-  if (missing.empty()) return;
-  std::ranges::sort(missing, {}, id_of);
-  if (missing.back().window.ends != newest.window.ends) {
-    if (newest.growth + 1 == kFiltersPerWindow) return;
-    missing.push_back(grown(newest));
+  return entry.tags.size();
+}
+
+// By position, which is the time of the store: what was appended so long ago has expired. What a wrong clock
+// says to be so old must be there when the clock is right again. So the log is trimmed only when it has been
+// so old for as long once more, by the clock that cannot be set.
+void SeenExchange::trim(Store& store, const SeenWriter& writer, const Moment& now) {
+  std::int64_t span = config_.window.count() * config_.windows;
+  for (const OpenFilter& filter : writer.filters()) {
+    const SeenWindow& window = filter.plan.window;
+    span = std::max(span, window.ends - window.begins + window.kept_for);
   }
-  writer.append(missing);
+  const auto expired = static_cast<std::uint64_t>(std::max<std::int64_t>(now.unix - span, 0));
+  const LogPosition up_to = log_position(expired * 1000, 0);
+  SeenLogState& state = writer.page().log;
+  if (state.trim_to == LogPosition{}) {
+    state.trim_to = up_to;
+    state.trim_since = now.boot;
+  }
+  if (now.boot - state.trim_since < span) return;
+  if (state.trim_to <= up_to) store.trim(log_, state.trim_to);
+  state.trim_to = {};
 }
 
 }  // namespace keysieve

@@ -1,66 +1,81 @@
-// Brings a seen set into its store and back: saves what has changed, restores it after a reboot, and merges
-// what other hosts have saved.
+// Brings a seen set into the log of its store and back: sends what was added, takes over what other hosts
+// have sent, restores all after a reboot, and trims what has expired.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/seen/seen_writer.hpp"
 #include "tools/loader/config/seen_config.hpp"
-#include "tools/loader/seen/saved_filters.hpp"
+#include "tools/loader/seen/seen_log.hpp"
 
 namespace keysieve {
 
-// What the loader goes on with. Functions throw as the store does.
+// How far the clocks of hosts may be apart, and a clock may be set, without a word. A window of another host
+// begins here by so much earlier.
+inline constexpr UnixSeconds kSeenClockTolerance = 60;
+
+// What must outlive the loader is in the set's page. Functions throw as the store does; what was done by then
+// need not be done again.
 class SeenExchange {
  public:
-  // on_progress: called before each batch of records; false ends the work there, which the next call repeats.
-  // It may append filters, but must not retire any.
+  // on_progress: called before each request; false ends the work there. It may add filters to the writer, and
+  // retire some.
   SeenExchange(const SeenConfig& config, std::function<bool()> on_progress)
       : config_(config), on_progress_(std::move(on_progress)) {}
 
-  // The filters that this host, or else the first other one that has any, had saved, without those that have
-  // expired. Nothing if there are none, or none that can be read.
-  struct Found {
-    SavedFilters saved;
-    std::string host;
-  };
-  [[nodiscard]] std::optional<Found> find(Store& store, UnixSeconds now) const;
-  // Creates the page with these filters and, unless one of them is for `window`, an empty one for it. Returns
-  // how many shards the store has lost.
-  std::uint64_t restore(Store& store, const Found& found, const SeenWindow& window, SeenWriter& writer) const;
+  // Creates the page with all that the log holds and that has not expired; workers do not see it before
+  // SeenWriter::show(). Returns how many entries the store has lost. Throws Superseded too, if it was told to
+  // stop.
+  std::uint64_t restore(Store& store, SeenWriter& writer, const Moment& now);
 
-  // Writes the shards that have changed, or all if the store does not hold what was saved last, and removes
-  // what has expired. Returns how many it wrote.
-  std::uint64_t save(Store& store, const SeenWriter& writer);
-  // Adds what other hosts have saved since the last call, also of filters that this host does not have. Asks
-  // all of them, then throws what the first one has failed with. Returns how many shards it read.
-  std::uint64_t merge(Store& store, SeenWriter& writer);
+  // Appends the tags that the log does not have. Returns how many. Throws Data too, if a worker takes tags
+  // away, so that there would be no end of it.
+  std::uint64_t send(Store& store, SeenWriter& writer, const Moment& now);
+  // Adds the tags that other hosts have sent. Returns how many. Reads all of the log, then throws Data or
+  // Incompatible if some of it cannot be taken over.
+  std::uint64_t receive(Store& store, SeenWriter& writer, const Moment& now);
+  // The next receive() begins with the first entry: filters were lost, or have expired by a wrong clock, or
+  // the store may have lost entries.
+  void read_again(SeenWriter& writer) noexcept;
+  // Removes entries from the log that have expired, by both clocks.
+  void trim(Store& store, const SeenWriter& writer, const Moment& now);
+
+  // Empty before the first use of the store.
+  [[nodiscard]] const std::string& log() const noexcept { return log_; }
 
  private:
-  struct Known {
-    std::uint64_t version = 0;
-    std::vector<std::uint64_t> checksums{};  // of the shards as they were written; 0: never
+  // What was not intact, or could not be taken over.
+  struct Refused {
+    std::optional<Error> first{};
+    std::uint64_t count = 0;
   };
+  struct Unsent;
 
-  [[nodiscard]] SavedSet saved_by(Store& store, const std::string& host) const;
-  void compare_with(Store& store, const SavedSet& saved);
-  void remove_expired(const SavedSet& saved, const SeenWriter& writer);
-  void put_list(const SavedSet& saved, const SeenWriter& writer);
-  Known& known_of(const SeenPlan& plan);
-  std::uint64_t merge_host(Store& store, const std::string& host, SeenWriter& writer);
-  [[nodiscard]] SeenPlan plan_of(const SeenWriter& writer, const FilterId& id) const;
-  void append_missing(const std::vector<SavedFilter>& filters, const std::string& host,
-                      SeenWriter& writer) const;
+  void begin_log(Store& store, SeenWriter& writer);
+  template <typename Take>
+  bool read(Store& store, LogPosition& position, Refused& refused, const Take& take);
+  [[nodiscard]] SeenLogEntry new_entry(const OpenFilter& filter, const SeenWriter& writer,
+                                       const Moment& now) const;
+  [[nodiscard]] Unsent unsent_of(const OpenFilter& filter, std::uint64_t first_word,
+                                 SeenLogEntry entry) const;
+  [[nodiscard]] bool has_lost_own(Store& store, const SeenLogState& state, const Moment& now);
+  void append(Store& store, SeenWriter& writer, const std::vector<std::string>& entries);
+  std::uint64_t send_filter(Store& store, SeenWriter& writer, const FilterId& id, const Moment& now);
+  void mark_open_window(Store& store, SeenWriter& writer, const Moment& now);
+  std::uint64_t take(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now);
+  const OpenFilter& filter_for(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now);
+  std::uint64_t add_tags(const SeenLogEntry& entry, const OpenFilter& to) const;
 
   const SeenConfig& config_;
   std::function<bool()> on_progress_;
-  SavedFilters listed_;  // as this process has saved it last
-  std::map<FilterId, Known> known_;
-  std::map<std::pair<std::string, FilterId>, std::uint64_t> merged_;  // versions
+  std::string log_;
+  bool takes_own_ = false;                  // while the log is read again
+  std::map<FilterId, std::uint64_t> sent_;  // tags of each filter
+  UnixSeconds marked_at_ = 0;
+  BootSeconds looked_for_own_at_ = 0;
 };
 
 }  // namespace keysieve

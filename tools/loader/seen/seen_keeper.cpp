@@ -3,22 +3,31 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/error.hpp"
 #include "core/base/random.hpp"
 #include "tools/loader/config/health_limits.hpp"
+#include "tools/loader/seen/memory_left.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
-#include "tools/transfer/shared_seed.hpp"
 
 namespace keysieve {
 namespace {
 
-constexpr UnixSeconds kClockTolerance = 60;
-
 // Of what a filter is made for. Looks come too seldom to add the next one before exactly so many.
 constexpr double kMostFill = 1.5;
+
+// A save looks at all words. However many there are, it takes this share of the time at most.
+constexpr int kSavesPerTime = 20;
+
+// After the system has killed the loader for the memory that it took. Twice as long each time.
+constexpr std::chrono::minutes kShortestPause{1};
+constexpr unsigned kMostDoublings = 6;
+
+constexpr std::string_view kWhyMemoryGoes =
+    "removed (ipcrm), lost with the last process (kernel.shm_rmid_forced), or in another IPC namespace";
 
 }  // namespace
 
@@ -29,50 +38,104 @@ SeenKeeper::SeenKeeper(const SeenConfig& config, const LoaderConfig& loader, Sto
       group_(config.group ? config.group : loader.group),
       store_(store),
       is_once_(loader.is_once),
-      on_progress_(std::move(on_progress)) {
+      on_progress_(std::move(on_progress)),
+      exchange_(config_, on_progress_) {
   report_.name = config.name;
   report_.store = config.store;
 }
 
-void SeenKeeper::look(SteadyTime steady_now, UnixSeconds now) {
+void SeenKeeper::look(SteadyTime steady_now, const Moment& now) {
+  look_at_ = steady_now + kPause;
+  steady_now_ = steady_now;
   if (!is_open_) with_report(clock_failure_, [&] { open(steady_now, now); });
   was_looked_at_ = true;
-  follow_clock(now);
-  if (is_open_ && store_ != nullptr && steady_now >= exchange_at_) exchange(steady_now, now);
+  follow_clock(steady_now, now);
+  if (!is_open_ || store_ == nullptr) return;
+  const bool sends = steady_now >= exchange_at_;
+  if (!sends && !receives_now_) return;
+  is_exchanging_ = true;
+  with_report(store_failure_, [&] { exchange(steady_now, now, sends); });
+  is_exchanging_ = false;
 }
 
-void SeenKeeper::follow_clock(UnixSeconds now) {
+SteadyTime SeenKeeper::due_at() const noexcept {
+  if (!is_open_ || store_ == nullptr) return look_at_;
+  return receives_now_ ? SteadyTime{} : std::min(look_at_, exchange_at_);
+}
+
+void SeenKeeper::follow_clock(SteadyTime steady_now, const Moment& now) {
+  if (steady_now < clock_at_) return;
+  clock_at_ = steady_now + kPause;
+  steady_now_ = steady_now;
   if (!is_open_) return show_trouble();
   with_report(clock_failure_, [&] {
-    if (!is_exchanging_ && writer_->is_removed()) return close();
-    retire(now);  // first, to make room
-    if (now >= writer_->entry(writer_->state().end - 1).plan.window.ends) begin_window(now);
-    grow_if_needed();
-    check_clock(now);
+    if (!is_exchanging_) follow_folder();
+    if (!is_open_) return;
+    follow_memory();
+    follow_windows(now);
   });
-  if (is_open_) writer_->looked(now, is_once_ ? 0 : next_look_by(now, kPause), report_.troubles());
+  if (lost_until_ < now.boot) lost_ = {};
+  if (!is_open_) return;
+  writer_->clear_expired_bypass(now.unix);
+  writer_->looked(now.unix, is_once_ ? 0 : next_look_by(now.unix, kPause), report_.troubles());
+}
+
+void SeenKeeper::follow_windows(const Moment& now) {
+  note_clock_change(now);
+  writer_->retire(now);  // first, to make room
+  if (now.unix >= writer_->filters().back().plan.window.ends) begin_window(now);
+  grow_if_needed(now);
+  check_clock(now.unix);
+}
+
+// A folder that was removed is begun again by the next look, from the store or empty. One that was renamed,
+// or over which something was mounted, hides what is still there.
+void SeenKeeper::follow_folder() {
+  switch (writer_->place()) {
+    case SeenWriter::Place::Here:
+      return;
+    case SeenWriter::Place::Removed:
+      spdlog::warn("{}: its folder was removed, begins it again", config_.name);
+      writer_->clear();
+      writer_.reset();
+      is_open_ = false;
+      look_at_ = clock_at_ = {};
+      return;
+    case SeenWriter::Place::Elsewhere: {
+      auto moved = new_writer();
+      moved->take_over(*writer_);
+      writer_ = std::move(moved);
+      spdlog::warn("{}: its folder was renamed or hidden by a mount; goes on in a new one, nothing is lost",
+                   config_.name);
+    }
+  }
+}
+
+void SeenKeeper::follow_memory() {
+  if (const std::size_t healed = writer_->heal(); healed != 0) {
+    spdlog::warn("{}: the memory of {} was removed (ipcrm?); they are in new memory, nothing is lost",
+                 config_.name, format_count_of(healed, "filter"));
+  }
+}
+
+// What a clock that was ahead made expire is still in the store.
+void SeenKeeper::note_clock_change(const Moment& now) {
+  const std::int64_t offset = now.unix - now.boot;
+  const std::int64_t change = offset - clock_offset_.value_or(offset);
+  clock_offset_ = offset;
+  if (std::abs(change) <= kSeenClockTolerance) return;
+  spdlog::warn("{}: the clock was set {} by {}", config_.name, change < 0 ? "back" : "forward",
+               format_duration(std::chrono::seconds(std::abs(change))));
+  if (change < 0 && store_ != nullptr) exchange_.read_again(*writer_);
 }
 
 // A clock that was ahead when the window began.
 void SeenKeeper::check_clock(UnixSeconds now) const {
-  const SeenWindow& newest = writer_->entry(writer_->state().end - 1).plan.window;
-  if (now + kClockTolerance >= newest.begins) return;
+  const SeenWindow& newest = writer_->filters().back().plan.window;
+  if (now + kSeenClockTolerance >= newest.begins) return;
   throw Error(ErrorKind::Data, fmt::format("the clock was set back: the newest window began at {}, and lasts "
                                            "until {}",
                                            format_moment(newest.begins), format_moment(newest.ends)));
-}
-
-void SeenKeeper::retire(UnixSeconds now) {
-  if (!is_exchanging_) writer_->retire(now);
-}
-
-// The next look makes it again, from the store or empty.
-void SeenKeeper::close() {
-  spdlog::warn("{}: its folder was removed, begins it again", config_.name);
-  writer_->clear();
-  writer_.reset();
-  exchange_.reset();
-  is_open_ = false;
 }
 
 void SeenKeeper::leave(UnixSeconds now) noexcept {
@@ -85,64 +148,103 @@ void SeenKeeper::leave(UnixSeconds now) noexcept {
 }
 
 void SeenKeeper::try_again_now() {
+  look_at_ = clock_at_ = {};
   exchange_at_ = {};
   if (store_ != nullptr) store_->try_again_now();
 }
 
+std::optional<WatchedLog> SeenKeeper::watched_log() const {
+  if (!is_open_ || exchange_.log().empty()) return std::nullopt;
+  return WatchedLog{exchange_.log(), writer_->page().log.read_to};
+}
+
+std::unique_ptr<SeenWriter> SeenKeeper::new_writer() {
+  return std::make_unique<SeenWriter>(directory_, config_.name, group_,
+                                      [this](std::uint64_t bytes) { check_memory(bytes); });
+}
+
+void SeenKeeper::check_memory(std::uint64_t bytes) const {
+  if (steady_now_ < memory_at_) {
+    throw Error(
+        ErrorKind::CannotCreate,
+        "keysieved was killed while it took memory for a window, so it waits before it tries again: give "
+        "its control group more (MemoryMax=, the container's limit)");
+  }
+  check_memory_for(bytes, "a window");
+}
+
 // What is in memory is newer than what is in the store.
-void SeenKeeper::open(SteadyTime steady_now, UnixSeconds now) {
-  if (!writer_) writer_ = std::make_unique<SeenWriter>(directory_, config_.name, group_);
-  if (!exchange_) exchange_.emplace(config_, on_progress_);
-  if (!writer_->adopt()) writer_->create(random_value<std::uint64_t>(), config_.on_unavailable);
+void SeenKeeper::open(SteadyTime steady_now, const Moment& now) {
+  if (!writer_) writer_ = new_writer();
+  if (writer_->adopt()) {
+    note_what_adopting_found(steady_now, now);
+  } else {
+    writer_->create(random_value<std::uint64_t>(), config_.on_unavailable);
+  }
   writer_->set_on_unavailable(config_.on_unavailable);
-  writer_->looked(now, is_once_ ? 0 : next_look_by(now, kPause));  // also while it waits for the store
-  if (!writer_->state().is_empty()) {
-    spdlog::info("{}: goes on with {}", config_.name, format_count_of(writer_->state().size(), "filter"));
+  // Also while it waits for the store.
+  writer_->looked(now.unix, is_once_ ? 0 : next_look_by(now.unix, kPause));
+  if (!writer_->filters().empty()) {
+    spdlog::info("{}: goes on with {}", config_.name, format_count_of(writer_->filters().size(), "filter"));
   } else if (store_ != nullptr) {
     open_from_store(steady_now, now);
   } else {
-    writer_->append({seen_plan(config_, seen_window(config_, now))});
+    writer_->append(seen_plan(config_, seen_window(config_, now.unix)), now.boot);
     spdlog::info("{}: begun, nothing is saved", config_.name);
   }
   is_open_ = true;
 }
 
+void SeenKeeper::note_what_adopting_found(SteadyTime steady_now, const Moment& now) {
+  if (const unsigned deaths = writer_->deaths_taking_memory(); deaths != 0)
+    memory_at_ = steady_now + kShortestPause * (1U << std::min(deaths - 1, kMostDoublings));
+  if (writer_->lost().empty()) return;
+  const auto text = fmt::format("the memory of {} is gone: {}; {}",
+                                format_count_of(writer_->lost().size(), "filter"), kWhyMemoryGoes,
+                                store_ != nullptr ? "what was saved comes back" : "their keys are forgotten");
+  lost_ = {text, exit_status_of(ErrorKind::Data)};
+  lost_until_ = now.boot + config_.window.count() * config_.windows;
+  exchange_.read_again(*writer_);
+}
+
 // Until the store has said what it holds, workers answer as on_unavailable says: they would call keys new
 // that were seen before a reboot.
-void SeenKeeper::open_from_store(SteadyTime steady_now, UnixSeconds now) {
+void SeenKeeper::open_from_store(SteadyTime steady_now, const Moment& now) {
   store_->use(steady_now, [&](Store& store) {
-    const SeenWindow window = seen_window(config_, now);
-    if (const auto found = exchange_->find(store, now)) {
-      report_.shards_lost = exchange_->restore(store, *found, window, *writer_);
-      spdlog::info("{}: restored {} from {}, as {} saved them", config_.name,
-                   format_count_of(found->saved.filters.size(), "filter"), store.name(), found->host);
-      if (report_.shards_lost != 0)
-        spdlog::error("{}: {} has lost {}", config_.name, store.name(),
-                      format_count_of(report_.shards_lost, "shard"));
-    } else {
-      writer_->create(shared_seed(store), config_.on_unavailable);
-      writer_->append({seen_plan(config_, window)});
+    report_.saves_lost = exchange_.restore(store, *writer_, now);
+    if (writer_->filters().empty()) {
       spdlog::info("{}: begun, {} holds nothing of it", config_.name, store.name());
+    } else {
+      spdlog::info("{}: restored {} from {}", config_.name,
+                   format_count_of(writer_->filters().size(), "filter"), store.name());
     }
+    if (report_.saves_lost != 0) {
+      spdlog::error("{}: {} has lost {}", config_.name, store.name(),
+                    format_count_of(report_.saves_lost, "save"));
+    }
+    const SeenWindow window = seen_window(config_, now.unix);
+    if (writer_->filters().empty() || writer_->filters().back().plan.window.ends <= now.unix)
+      writer_->make(seen_plan(config_, window), now.boot);
+    writer_->show();
     return true;
   });
 }
 
-void SeenKeeper::begin_window(UnixSeconds now) {
-  const SeenWindow window = seen_window(config_, now);
-  writer_->append({seen_plan(config_, window)});
-  retire(now);
+void SeenKeeper::begin_window(const Moment& now) {
+  const SeenWindow window = seen_window(config_, now.unix);
+  writer_->append(seen_plan(config_, window), now.boot);
+  writer_->retire(now);
   report_.is_full = false;
+  refused_ = {};
   spdlog::debug("{}: window of {} begun", config_.name, format_moment(window.begins));
 }
 
 // Before the next look but one it would have more keys than it is made for.
-void SeenKeeper::grow_if_needed() {
-  const std::uint32_t number = writer_->state().end - 1;
-  const SeenPlan& plan = writer_->entry(number).plan;
-  const double keys = seen_fill(writer_->filter(number)).keys;
-  const double more = watched_ == number ? keys - keys_then_ : 0;
-  watched_ = number;
+void SeenKeeper::grow_if_needed(const Moment& now) {
+  const OpenFilter& newest = writer_->filters().back();
+  const SeenPlan& plan = newest.plan;
+  const double keys = seen_fill(newest.filter).keys;
+  const double more = std::exchange(watched_, newest.segment.key()) == watched_ ? keys - keys_then_ : 0;
   keys_then_ = keys;
   const auto capacity = static_cast<double>(plan.capacity);
   const bool is_last = plan.growth + 1 == kFiltersPerWindow;
@@ -150,7 +252,7 @@ void SeenKeeper::grow_if_needed() {
   if (keys >= (is_last ? 1.0 : kMostFill) * capacity) say_full();
   if (is_last || keys + 2 * more < capacity) return;
   const SeenPlan next = grown(plan);
-  writer_->append({next});
+  writer_->append(next, now.boot);
   spdlog::info("{}: more keys than planned, filter {} of {} added to the window", config_.name,
                next.growth + 1, kFiltersPerWindow);
 }
@@ -163,20 +265,57 @@ void SeenKeeper::say_full() {
       config_.name, to_string(Trouble::SeenFull));
 }
 
-void SeenKeeper::exchange(SteadyTime steady_now, UnixSeconds now) {
-  exchange_at_ = steady_now + config_.persist_interval;
-  is_exchanging_ = true;
-  // First what workers miss after a reboot.
-  with_report(merge_failure_, [&] {
-    report_.shards_merged +=
-        store_->use(steady_now, [&](Store& store) { return exchange_->merge(store, *writer_); });
-  });
+// What cannot be taken over keeps nothing else from being so. What finds no room here is tried again.
+void SeenKeeper::receive(Store& store, const Moment& now) {
+  receives_now_ = false;
+  no_room_ = {};
+  try {
+    report_.keys_merged += exchange_.receive(store, *writer_, now);
+    lost_ = {};
+  } catch (const Error& error) {
+    const Failure failure{error.what(), exit_status_of(error.kind())};
+    switch (error.kind()) {
+      case ErrorKind::Data:
+      case ErrorKind::Incompatible:
+        refused_ = failure;
+        break;
+      case ErrorKind::CannotCreate:
+        no_room_ = failure;
+        break;
+      default:
+        throw;
+    }
+  }
+}
+
+void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now, bool sends) {
+  const SteadyTime begun = std::chrono::steady_clock::now();
+  if (sends) exchange_at_ = steady_now + config_.persist_interval;
+  try {
+    store_->use(steady_now, [&](Store& store) {
+      receive(store, now);
+      if (!sends) return true;
+      report_.keys_saved += exchange_.send(store, *writer_, now);
+      report_.saved_at = now.unix;
+      exchange_.trim(store, *writer_, now);
+      return true;
+    });
+  } catch (const Error& error) {  // another server may answer next, with less than it should have
+    if (error.is_outage()) exchange_.read_again(*writer_);
+    throw;
+  }
+  if (!sends) return;
+  const auto took = std::chrono::steady_clock::now() - begun;
+  exchange_at_ = std::max(exchange_at_, steady_now + took * kSavesPerTime);
+}
+
+void SeenKeeper::save(SteadyTime steady_now, const Moment& now) {
+  if (!is_open_ || store_ == nullptr) return;
   with_report(store_failure_, [&] {
-    report_.shards_written +=
-        store_->use(steady_now, [&](Store& store) { return exchange_->save(store, *writer_); });
-    report_.saved_at = now;
+    store_->use(steady_now, [&](Store& store) {
+      return SeenExchange(config_, [] { return true; }).send(store, *writer_, now);
+    });
   });
-  is_exchanging_ = false;
 }
 
 template <typename Work>
@@ -192,20 +331,24 @@ void SeenKeeper::with_report(Failure& failure, const Work& work) {
 
 // Logs a change once.
 void SeenKeeper::show_trouble() {
-  const Failure& failure = !clock_failure_.text.empty()   ? clock_failure_
-                           : !store_failure_.text.empty() ? store_failure_
-                                                          : merge_failure_;
-  if (failure.text == report_.trouble) return;
-  report_.trouble = failure.text;
-  report_.exit_status = failure.exit_status;
-  report_.code = failure.text.empty()          ? Trouble::None
-                 : clock_failure_.text.empty() ? Trouble::SeenNotSaved
-                 : is_open_                    ? Trouble::SeenOverdue
-                                               : Trouble::SeenMissing;
-  if (failure.text.empty()) {
+  const std::array<std::pair<const Failure*, Trouble>, 5> failures{
+      {{&clock_failure_, is_open_ ? Trouble::SeenOverdue : Trouble::SeenMissing},
+       {&store_failure_, Trouble::SeenNotSaved},
+       {&lost_, Trouble::SeenLost},
+       {&no_room_, Trouble::SeenNotSaved},
+       {&refused_, Trouble::SeenNotSaved}}};
+  const auto worst = std::find_if(failures.begin(), failures.end(),
+                                  [](const auto& one) { return !one.first->text.empty(); });
+  const bool is_well = worst == failures.end();
+  const std::string text = is_well ? "" : worst->first->text;
+  if (text == report_.trouble) return;
+  report_.trouble = text;
+  report_.exit_status = is_well ? 0 : worst->first->exit_status;
+  report_.code = is_well ? Trouble::None : worst->second;
+  if (is_well) {
     spdlog::info("{}: all is well again", config_.name);
   } else {
-    spdlog::warn("{}: {} [{}]", config_.name, failure.text, to_string(report_.code));
+    spdlog::warn("{}: {} [{}]", config_.name, text, to_string(report_.code));
   }
 }
 

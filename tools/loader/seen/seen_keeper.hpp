@@ -1,6 +1,6 @@
 // Keeps one seen set: opens it, begins its windows, enlarges the one that gets more keys than planned, and
-// retires those that are over. Every so often it exchanges with the store. Workers wait for none of it; while
-// it does not run, windows last longer and nothing is forgotten.
+// retires those that are over. Sends what was added to the store, and takes over what other hosts have sent.
+// Workers wait for none of it; while it does not run, windows last longer and nothing is forgotten.
 #pragma once
 
 #include <functional>
@@ -22,17 +22,27 @@ class SeenKeeper {
   SeenKeeper(const SeenConfig& config, const LoaderConfig& loader, StoreConnection* store,
              std::function<bool()> on_progress);
 
-  // How often look() wants to be called.
-  static constexpr Milliseconds kPause{1'000};
+  // How often the clocks, the folder, the memory and the number of keys are looked at. What comes in between
+  // goes into one filter, however much it is.
+  static constexpr Milliseconds kPause{100};
 
-  // Follows the clock, and exchanges with the store when that is due. Failures are reported; what is there
-  // goes on.
-  void look(SteadyTime steady_now, UnixSeconds now);
-  // The first part alone, which asks no store: for while something else takes long.
-  void follow_clock(UnixSeconds now);
+  // Does what is due. Failures are reported; what is there goes on.
+  void look(SteadyTime steady_now, const Moment& now);
+  // When look() wants to be called again.
+  [[nodiscard]] SteadyTime due_at() const noexcept;
+  // The part of look() that asks no store, if it is due: for while something else takes long.
+  void follow_clock(SteadyTime steady_now, const Moment& now);
   // The next look() asks the store, even one that has just failed.
   void try_again_now();
 
+  // What to watch in the store. Nothing while there is nothing to take over.
+  [[nodiscard]] std::optional<WatchedLog> watched_log() const;
+  // The log has something new: look() is due.
+  void wake() noexcept { receives_now_ = true; }
+
+  // Sends what was not sent yet, before the loader ends or begins with another configuration. Bounded by the
+  // time limits of the store.
+  void save(SteadyTime steady_now, const Moment& now);
   // The set is not configured any more: marks it, for LeftSeenSets, or removes it if nothing is in it.
   void leave(UnixSeconds now) noexcept;
 
@@ -46,15 +56,21 @@ class SeenKeeper {
     int exit_status = 0;
   };
 
-  void open(SteadyTime steady_now, UnixSeconds now);
-  void open_from_store(SteadyTime steady_now, UnixSeconds now);
-  void close();
+  [[nodiscard]] std::unique_ptr<SeenWriter> new_writer();
+  void check_memory(std::uint64_t bytes) const;
+  void open(SteadyTime steady_now, const Moment& now);
+  void open_from_store(SteadyTime steady_now, const Moment& now);
+  void note_what_adopting_found(SteadyTime steady_now, const Moment& now);
+  void follow_folder();
+  void follow_memory();
+  void follow_windows(const Moment& now);
+  void note_clock_change(const Moment& now);
   void check_clock(UnixSeconds now) const;
-  void retire(UnixSeconds now);
-  void begin_window(UnixSeconds now);
-  void grow_if_needed();
+  void begin_window(const Moment& now);
+  void grow_if_needed(const Moment& now);
   void say_full();
-  void exchange(SteadyTime steady_now, UnixSeconds now);
+  void receive(Store& store, const Moment& now);
+  void exchange(SteadyTime steady_now, const Moment& now, bool sends);
   // Runs `work`; what it throws becomes `failure`.
   template <typename Work>
   void with_report(Failure& failure, const Work& work);
@@ -66,17 +82,26 @@ class SeenKeeper {
   StoreConnection* store_;
   bool is_once_;
   std::function<bool()> on_progress_;
-  std::optional<SeenExchange> exchange_;
+  SeenExchange exchange_;
   std::unique_ptr<SeenWriter> writer_;  // nullptr until its lock is ours
   bool is_open_ = false;
   bool was_looked_at_ = false;
-  bool is_exchanging_ = false;  // nothing may be retired, though the clock is followed
+  bool is_exchanging_ = false;  // the writer must stay, though the clock is followed
+  bool receives_now_ = false;
+  SteadyTime look_at_{};  // not put off by follow_clock(), which opens nothing
+  SteadyTime clock_at_{};
   SteadyTime exchange_at_{};
-  std::uint32_t watched_ = 0;  // number of the newest filter, as of the last look
-  double keys_then_ = 0;       // that it had
+  SteadyTime memory_at_{};  // no memory is taken before
+  SteadyTime steady_now_{};
+  std::optional<std::int64_t> clock_offset_;  // of the two clocks, at the last look
+  std::uint32_t watched_ = 0;                 // segment of the newest filter, as of the last look
+  double keys_then_ = 0;                      // that it had
+  BootSeconds lost_until_ = 0;                // until then lost_ is reported
   Failure clock_failure_;
   Failure store_failure_;
-  Failure merge_failure_;
+  Failure refused_;  // of what other hosts have sent; until the next window
+  Failure no_room_;  // for filters of other hosts
+  Failure lost_;
   SeenReport report_;
 };
 

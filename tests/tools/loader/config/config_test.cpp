@@ -2,6 +2,7 @@
 
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -102,7 +103,7 @@ TEST_F(Config, SaysWhereASettingBelongsThatStandsInTheWrongTable) {
       }
     }
   }
-  EXPECT_EQ(settings, 27U);
+  EXPECT_EQ(settings, 26U);
   EXPECT_EQ(refusal(kStore + std::string(tags_set) + "poll_interval = \"1s\"\n"),
             "keysieve.toml:6: [[set]] poll_interval: unknown key here; it is a setting of the whole file: "
             "put it above "
@@ -116,8 +117,7 @@ TEST_F(Config, ReadsASeenSet) {
   const LoaderConfig config = load(
       kStore + tags_set +
       "[[seen]]\nname = \"clicks\"\nkeys = \"1M\"\nwindow = \"10m\"\nwindows = 144\nfpr = 0.001\n"
-      "on_unavailable = \"seen\"\ngroup = 0\nstore = \"main\"\npersist_interval = \"5s\"\nhost = \"web1\"\n"
-      "hosts = \"web1 web2  web3\"\n");
+      "on_unavailable = \"seen\"\ngroup = 0\nstore = \"main\"\npersist_interval = \"5s\"\nhost = \"web1\"\n");
   ASSERT_EQ(config.seen.size(), 1U);
   const SeenConfig& seen = config.seen[0];
   EXPECT_EQ(seen.name, "clicks");
@@ -130,7 +130,6 @@ TEST_F(Config, ReadsASeenSet) {
   EXPECT_EQ(seen.store, "main");
   EXPECT_EQ(seen.persist_interval, std::chrono::seconds(5));
   EXPECT_EQ(seen.host, "web1");
-  EXPECT_EQ(seen.other_hosts, (std::vector<std::string>{"web2", "web3"}));
 }
 
 TEST_F(Config, NeedsNoStoreForASeenSet) {
@@ -139,6 +138,16 @@ TEST_F(Config, NeedsNoStoreForASeenSet) {
   EXPECT_EQ(seen.fpr, 1e-4);
   EXPECT_EQ(seen.on_unavailable, OnUnavailable::Throw);
   EXPECT_EQ(seen.store, "");
+}
+
+TEST_F(Config, SavesASeenSetEverySecondUnderTheNameOfTheHost) {
+  std::array<char, 65> name{};
+  ASSERT_EQ(::gethostname(name.data(), name.size() - 1), 0);
+  const SeenConfig seen =
+      load(kStore + std::string("[[seen]]\nname = \"clicks\"\nkeys = 1\nwindow = \"1s\"\nstore = \"main\"\n"))
+          .seen.at(0);
+  EXPECT_EQ(seen.persist_interval, std::chrono::seconds(1));
+  EXPECT_EQ(seen.host, name.data());
 }
 
 TEST_F(Config, RefusesASeenSetThatCannotBe) {
@@ -150,8 +159,8 @@ TEST_F(Config, RefusesASeenSetThatCannotBe) {
   EXPECT_EQ(refused("windows = 0"), "keysieve.toml:5: [[seen]] windows: \"0\" is out of range: 1 to 256");
   EXPECT_EQ(refused("windows = 257"), "keysieve.toml:5: [[seen]] windows: \"257\" is out of range: 1 to 256");
   EXPECT_EQ(refused("fpr = 0"), "keysieve.toml:5: [[seen]] fpr: \"0\" is out of range: above 0, below 1");
-  EXPECT_EQ(refused("fpr = 1e-9"),
-            "keysieve.toml:5: [[seen]] fpr: a false-positive rate of 6.3e-11 per window needs more than 256 "
+  EXPECT_EQ(refused("fpr = 1e-15"),
+            "keysieve.toml:5: [[seen]] fpr: a false-positive rate of 6.2e-17 per window needs more than 128 "
             "bits per key");
   EXPECT_EQ(
       refusal("[[seen]]\nname = \"clicks\"\nkeys = \"10000M\"\nwindow = \"10m\"\n"),
@@ -164,15 +173,15 @@ TEST_F(Config, RefusesASeenSetThatCannotBe) {
   EXPECT_EQ(
       refused("store = \"main\""),
       "keysieve.toml:5: [[seen]] store: memcached://localhost: this store may forget what is saved in it");
-  EXPECT_EQ(
-      refused("store = \"disk\"\nhost = \"web1\"\nhosts = \"web2 web3\""),
-      "keysieve.toml:7: [[seen]] hosts: does not name this host, \"web1\": set host if it has another name");
+  EXPECT_EQ(refused("store = \"disk\"\npersist_interval = \"9ms\""),
+            "keysieve.toml:6: [[seen]] persist_interval: \"9ms\" is out of range: 10ms to 366d");
+  EXPECT_EQ(refused("persist_interval = \"5s\""),
+            "keysieve.toml:5: [[seen]] persist_interval: needs a store");
   EXPECT_EQ(refused("store = \"disk\"\nhost = \"a:b\""),
             "keysieve.toml:6: [[seen]] host: \"a:b\" is not a host: 1 to 64 letters, digits, - . _");
   EXPECT_EQ(refused("persist_intervall = \"5s\""),
             "keysieve.toml:5: [[seen]] persist_intervall: unknown key; known here are fpr, group, host, "
-            "hosts, keys, "
-            "name, on_unavailable, persist_interval, store, window, windows");
+            "keys, name, on_unavailable, persist_interval, store, window, windows");
 }
 
 TEST_F(Config, HasDefaultsForAllButStoreAndSet) {
@@ -369,7 +378,7 @@ TEST_F(Config, UnderstandsTheExampleWithEveryOptionSwitchedOn) {
   const LoaderConfig config = load(text);
   EXPECT_EQ(config.sets.at(0).guards.max_fpr, 0.02);
   EXPECT_EQ(config.sets.at(0).guards.canaries.size(), 1U);
-  EXPECT_EQ(config.seen.at(0).other_hosts, std::vector<std::string>{"web2"});
+  EXPECT_EQ(config.seen.at(0).host, "web1");
 }
 
 }  // namespace

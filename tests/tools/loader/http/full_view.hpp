@@ -62,8 +62,8 @@ inline LoaderView full_view() {
                                .newest_ends = 1'700'003'590};
   seen.report.store = "main";
   seen.report.saved_at = 1'700'003'595;
-  seen.report.shards_written = 70;
-  seen.report.shards_merged = 30;
+  seen.report.keys_saved = 70;
+  seen.report.keys_merged = 30;
   view.seen = {seen};
   return view;
 }

@@ -87,6 +87,7 @@ TEST(Metrics, HaveTheValuesOfTheView) {
                            "keysieve_set_store_lag_seconds{set=\"tags\"} 30",
                            "keysieve_set_pull_duration_seconds_sum{set=\"tags\"} 0.25",
                            "keysieve_seen_ready{set=\"clicks\"} 1",
+                           "keysieve_seen_bypassed{set=\"clicks\"} 0",
                            "keysieve_seen_trouble{set=\"clicks\"} 0",
                            "keysieve_seen_window_keys{set=\"clicks\"} 900",
                            "keysieve_seen_window_capacity_keys{set=\"clicks\"} 3000",
@@ -98,8 +99,8 @@ TEST(Metrics, HaveTheValuesOfTheView) {
                            "keysieve_seen_oldest_window_age_seconds{set=\"clicks\"} 1200",
                            "keysieve_seen_window_overdue_seconds{set=\"clicks\"} 10",
                            "keysieve_seen_saved_age_seconds{set=\"clicks\"} 5",
-                           "keysieve_seen_shards_written_total{set=\"clicks\"} 70",
-                           "keysieve_seen_shards_merged_total{set=\"clicks\"} 30"}) {
+                           "keysieve_seen_keys_saved_total{set=\"clicks\"} 70",
+                           "keysieve_seen_keys_merged_total{set=\"clicks\"} 30"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n") + line + "\n"));
   }
 }

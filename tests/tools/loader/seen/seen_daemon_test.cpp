@@ -10,7 +10,9 @@
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/segments.hpp"
+#include "tests/support/test_cgroup.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
+#include "tests/tools/loader/seen/seen_host.hpp"
 #include "tools/loader/loader.hpp"
 #include "tools/status/seen_status.hpp"
 #include "tools/stores/store.hpp"
@@ -49,21 +51,19 @@ class KeysievedSeen : public Keysieved {
     int added = 0;
     for (int i = 0; i < count; ++i) {
       SeenReader& reader = worker();
-      added += reader.is_ready() && reader.add_if_new(reader.hasher()(key_number(first + i))) ? 1 : 0;
+      const bool is_new =
+          reader.is_ready() && reader.add_if_new(reader.hasher()(key_number(first + i))) == SeenAnswer::New;
+      added += is_new ? 1 : 0;
     }
     return added;
   }
-  // The only shard of the only filter is in the store as it is in memory.
-  [[nodiscard]] bool is_saved() {
+  // Keys that the store has been told of. Entries are small, so none is sent in two parts.
+  [[nodiscard]] std::size_t saved_keys() const {
+    std::size_t keys = 0;
     const auto store = open_store(site_.store_url());
-    return eventually([&] {
-      for (const std::string& key : store->keys_with_prefix("keysieve:seen.d:clicks:")) {
-        const auto value = store->get(key);
-        if (key.ends_with(":0") && value && value->ends_with(as_text(worker().filters().back().bytes())))
-          return true;
-      }
-      return false;
-    });
+    for (const LogEntry& one : store->read_after("keysieve:seen.d:clicks:log", LogPosition{}, 1'000))
+      keys += decode_seen_log_entry(one.key.value_or(""), "log").tags.size();
+    return keys;
   }
 
   std::optional<SeenReader> reader_;
@@ -84,17 +84,93 @@ TEST_F(KeysievedSeen, KeepsASetThatLosesNothingWhenTheLoaderIsKilled) {
 }
 
 TEST_F(KeysievedSeen, RestoresAfterARebootWhatItHasSaved) {
-  site_.configure(clicks("store = \"main\"\npersist_interval = \"1s\"\n"));
+  site_.configure(clicks("store = \"main\"\npersist_interval = \"10ms\"\n"));
   start();
   ASSERT_TRUE(is_ready()) << worker().reason();
   EXPECT_EQ(add_many(0, 100), 100);
-  ASSERT_TRUE(is_saved()) << log();
+  ASSERT_TRUE(eventually([&] { return saved_keys() == 100; })) << log();
+  keysieved_->send(SIGKILL);
   keysieved_.reset();
   forget();
   start();
   ASSERT_TRUE(is_ready()) << worker().reason();
   EXPECT_TRUE(says("clicks: restored 1 filter from dir:")) << log();
   EXPECT_EQ(add_many(0, 100), 0);
+}
+
+TEST_F(KeysievedSeen, SavesWhatIsNewBeforeItEndsOrBeginsAgainAndNothingTwice) {
+  const std::string hourly = clicks("store = \"main\"\npersist_interval = \"1h\"\n");
+  site_.configure(hourly);
+  start();
+  ASSERT_TRUE(is_ready()) << worker().reason();
+  ASSERT_TRUE(says("clicks: begun")) << log();
+  EXPECT_EQ(add_many(0, 100), 100);
+  EXPECT_EQ(saved_keys(), 0U);
+  keysieved_->send(SIGHUP);
+  ASSERT_TRUE(eventually([&] { return saved_keys() == 100; })) << log();
+  EXPECT_TRUE(says("configuration reloaded")) << log();
+  EXPECT_EQ(add_many(100, 100), 100);
+  EXPECT_EQ(keysieved_->stop(), 0);
+  EXPECT_EQ(saved_keys(), 200U);
+  start();
+  ASSERT_TRUE(says("clicks: goes on with 1 filter")) << log();
+  EXPECT_EQ(keysieved_->stop(), 0);
+  EXPECT_EQ(saved_keys(), 200U);
+  keysieved_.reset();
+  forget();
+  start();
+  ASSERT_TRUE(is_ready()) << worker().reason();
+  EXPECT_EQ(add_many(0, 200), 0);
+}
+
+TEST_F(KeysievedSeen, LearnsWhatAnotherHostAddsWithinTheTimeOfAMessage) {
+  site_.configure(clicks("store = \"main\"\npersist_interval = \"1h\"\nhost = \"web1\"\n"));
+  start();
+  ASSERT_TRUE(is_ready()) << worker().reason();
+  SeenConfig config = clicks_config("web2");
+  config.keys = 400;
+  config.window = std::chrono::hours(24) * 366;
+  SeenHost other(config, site_.store_url());
+  other.look(unix_now());
+  EXPECT_EQ(other.add_many(0, 100), 100U);
+  EXPECT_EQ(other.look(unix_now()).trouble, "");
+  SeenReader& reader = worker();
+  EXPECT_TRUE(eventually([&] { return seen_fill(reader.filters().back()).keys > 99; })) << log();
+}
+
+// As if somebody had removed it, or tidied up.
+TEST_F(KeysievedSeen, RefusesASecondLoaderWithoutTheLockFile) {
+  site_.configure(clicks());
+  start();
+  ASSERT_TRUE(is_ready()) << worker().reason();
+  EXPECT_EQ(add_many(0, 100), 100);
+  std::filesystem::remove(seen_directory(site_.directory()) + "/clicks/lock");
+  KeysievedProcess second({"--config", site_.config_path()});
+  EXPECT_TRUE(second.says("clicks/page: locked: another loader is at work on it")) << second.standard_error();
+  EXPECT_EQ(second.stop(), 0);
+  EXPECT_EQ(add_many(0, 200), 100);
+  EXPECT_EQ(keysieved_->stop(), 0);
+}
+
+// Some windows fit, the last one does not.
+TEST_F(KeysievedSeen, OutlivesAMemoryLimitAndKeepsTheLastWindowOpen) {
+  const TestCgroup cgroup(60U << 20);
+  if (!cgroup.is_there()) GTEST_SKIP() << "may not make a control group";
+  site_.push("tags", kKeys);
+  site_.configure(tags_set +
+                  "[[seen]]\nname = \"clicks\"\nkeys = \"5M\"\nwindow = \"1s\"\nwindows = 9\nfpr = 0.001\n");
+  keysieved_.emplace(std::vector<std::string>{"--config", site_.config_path()}, std::vector<std::string>{},
+                     cgroup.path());
+  ASSERT_TRUE(is_ready()) << worker().reason() << log();
+  EXPECT_TRUE(says("a window needs ")) << log();
+  EXPECT_THAT(log(), ::testing::AllOf(::testing::HasSubstr("raise MemoryMax= or the container's limit"),
+                                      ::testing::HasSubstr("[seen_overdue]")));
+  EXPECT_EQ(add_many(0, 100), 100);
+  EXPECT_TRUE(follows("tags", 1)) << log();
+  site_.push("tags", kMoreKeys);
+  EXPECT_TRUE(follows("tags", 2)) << log();
+  EXPECT_EQ(worker().page()->deaths_taking_memory, 0U);
+  EXPECT_EQ(keysieved_->stop(), 0);
 }
 
 TEST_F(KeysievedSeen, AnswersAsConfiguredWhereTheStoreIsMissing) {
@@ -142,15 +218,14 @@ TEST_F(KeysievedSeen, EndsASetThatIsNotConfiguredAnyMoreWhenItsWindowsAreOver) {
     reader.follow();
     return reader.is_ready();
   }));
-  const std::uint32_t key =
-      reader.page()->copy_of_entry(SeenState::of(reader.page()->state).end - 1).segment_key;
+  const SeenEntry newest = reader.page()->copy_of_entry(SeenState::of(reader.page()->state).end() - 1);
   site_.configure(tags_set);
   keysieved_->send(SIGHUP);
   ASSERT_TRUE(says("short: is not configured any more; it ends when its windows are over")) << log();
   EXPECT_TRUE(says("short: is not configured any more and its windows are over; its memory is freed"))
       << log();
   EXPECT_FALSE(std::filesystem::exists(folder));
-  EXPECT_THROW(Segment::attach(key, reader.filters().back().bytes().size(), ::geteuid(), "short"), Error);
+  EXPECT_THROW(Segment::attach(newest.segment_key, newest.plan.segment_bytes(), ::geteuid(), "short"), Error);
   reader.check_soon();
   reader.follow();
   EXPECT_FALSE(reader.is_ready());
@@ -185,8 +260,8 @@ TEST_F(KeysievedSeen, LeavesASetOfAnotherConfigurationAlone) {
   {
     SeenWriter writer(site_.directory(), "clicks", std::nullopt);
     writer.create(42, OnUnavailable::Throw);
-    writer.append(
-        {{.window = {600, 1200, 600}, .capacity = 100, .rate = 0.01, .size = seen_size(100, 0.01)}});
+    writer.append({.window = {600, 1200, 600}, .capacity = 100, .rate = 0.01, .size = seen_size(100, 0.01)},
+                  0);
   }
   ASSERT_TRUE(worker().is_ready());
   EXPECT_EQ(add_many(0, 10), 10);
@@ -218,7 +293,7 @@ TEST_F(KeysievedSeen, LivesNextToAPublishedSetOfTheSameName) {
 }
 
 TEST_F(KeysievedSeen, SaysThatTheDirectoryIsFullAndGoesOnWithTheOthers) {
-  const MountedTmpfs full(site_.directory(), "64k");  // the page of a seen set has 76
+  const MountedTmpfs full(site_.directory(), "128k");  // the page of a seen set has 164
   if (!full.is_there()) GTEST_SKIP() << "may not mount";
   site_.push("tags", first_keys(100));
   site_.configure(tags_set + clicks());
@@ -230,13 +305,13 @@ TEST_F(KeysievedSeen, SaysThatTheDirectoryIsFullAndGoesOnWithTheOthers) {
 }
 
 TEST_F(KeysievedSeen, GoesOnInADirectoryThatHasFilledUp) {
-  const MountedTmpfs directory(site_.directory(), "128k");
+  const MountedTmpfs directory(site_.directory(), "256k");
   if (!directory.is_there()) GTEST_SKIP() << "may not mount";
   site_.configure(clicks());
   start();
   ASSERT_TRUE(is_ready()) << worker().reason();
   EXPECT_EQ(add_many(0, 100), 100);
-  std::ofstream(site_.directory() + "/rest") << std::string(128 << 10, '.');
+  std::ofstream(site_.directory() + "/rest") << std::string(256 << 10, '.');
   EXPECT_EQ(std::filesystem::space(site_.directory()).free, 0U);
   EXPECT_EQ(add_many(0, 200), 100);
   keysieved_->send(SIGKILL);
@@ -257,8 +332,8 @@ TEST_F(KeysievedSeen, FollowsPublishedSetsOfAStoreThatRefusesToSaveASeenOne) {
   site_.configure(tags_set + clicks("store = \"main\"\npersist_interval = \"1s\"\n"), replica.unix_url());
   start();
   ASSERT_TRUE(is_ready()) << worker().reason();
-  ASSERT_TRUE(says("READONLY")) << log();
   EXPECT_EQ(add_many(0, 100), 100);
+  ASSERT_TRUE(says("READONLY")) << log();
   site_.push("tags", kMoreKeys, redis.unix_url());
   EXPECT_TRUE(follows("tags", 2)) << log();
   EXPECT_EQ(add_many(0, 200), 100);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "core/seen/seen_reader.hpp"
 #include "tests/support/segments.hpp"
+#include "tests/support/store_decorator.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/loader/seen/seen_keeper.hpp"
 
@@ -15,8 +17,7 @@ inline constexpr UnixSeconds kNoon = 1'700'006'400;  // a multiple of an hour
 inline constexpr UnixSeconds kMinute = 60;
 
 // Two windows of ten minutes.
-inline SeenConfig clicks_config(const std::string& host = "web1",
-                                const std::vector<std::string>& other_hosts = {}) {
+inline SeenConfig clicks_config(const std::string& host = "web1") {
   SeenConfig config;
   config.name = "clicks";
   config.keys = 2'000;
@@ -24,19 +25,69 @@ inline SeenConfig clicks_config(const std::string& host = "web1",
   config.windows = 2;
   config.on_unavailable = OnUnavailable::Seen;
   config.host = host;
-  config.other_hosts = other_hosts;
   return config;
 }
+
+// What a host asks of its store, and where a case steps in. If a hook throws, the store throws that.
+struct StoreTap {
+  std::uint64_t entries_appended = 0;
+  std::uint64_t bytes_appended = 0;
+  std::uint64_t entries_read = 0;
+  std::vector<LogPosition> trimmed{};
+  std::function<void()> before_read = [] {};
+  std::function<void()> before_append = [] {};
+  std::function<void()> after_append = [] {};
+  std::function<bool(const std::string& entry)> loses = [](const auto&) { return false; };
+  std::function<void(std::vector<LogEntry>&)> changes = [](auto&) {};
+};
+
+class TappedStore : public StoreDecorator {
+ public:
+  TappedStore(std::unique_ptr<Store> inner, StoreTap& tap)
+      : StoreDecorator(*inner), owned_(std::move(inner)), tap_(tap) {}
+
+  LogPosition append(const std::string& log, std::span<const std::string> entries) override {
+    tap_.before_append();
+    std::vector<std::string> kept;
+    for (const std::string& entry : entries) {
+      ++tap_.entries_appended;
+      tap_.bytes_appended += entry.size();
+      if (!tap_.loses(entry)) kept.push_back(entry);
+    }
+    const LogPosition end = kept.empty() ? inner_.end_of(log) : inner_.append(log, kept);
+    tap_.after_append();
+    return end;
+  }
+  std::vector<LogEntry> read_after(const std::string& log, const LogPosition& after,
+                                   std::size_t max_entries) override {
+    tap_.before_read();
+    auto found = inner_.read_after(log, after, max_entries);
+    tap_.entries_read += found.size();
+    tap_.changes(found);
+    return found;
+  }
+  void trim(const std::string& log, const LogPosition& up_to) override {
+    tap_.trimmed.push_back(up_to);
+    inner_.trim(log, up_to);
+  }
+
+ private:
+  std::unique_ptr<Store> owned_;
+  StoreTap& tap_;
+};
 
 class SeenHost {
  public:
   // `store`: its URL; empty: none.
   SeenHost(SeenConfig config, const std::string& store) : config_(std::move(config)) {
-    config_.store = store.empty() ? "" : "main";
     loader_.directory = directory_.path();
     if (!store.empty()) {
       open_store(store);  // makes it: the loader does not
-      connection_.emplace(store_opener(store), store, std::chrono::seconds(1));
+      connection_.emplace(
+          [this, open = store_opener(store)]() -> std::unique_ptr<Store> {
+            return std::make_unique<TappedStore>(open(), tap);
+          },
+          store, std::chrono::seconds(1));
     }
     start();
   }
@@ -45,30 +96,42 @@ class SeenHost {
   SeenHost& operator=(const SeenHost&) = delete;
 
   // As keysieved begins.
-  void start() {
+  void start(bool with_store = true) {
     stop();
-    keeper_.emplace(config_, loader_, connection_ ? &*connection_ : nullptr, [this] {
-      if (on_progress_) on_progress_();
+    const bool has_store = with_store && connection_;
+    config_.store = has_store ? "main" : "";
+    keeper_.emplace(config_, loader_, has_store ? &*connection_ : nullptr, [this] {
+      on_progress_();
       return true;
     });
   }
   void stop() { keeper_.reset(); }
-  // Shared memory is gone, and nothing runs.
+  // Shared memory is gone, and nothing runs. The boot clock begins again.
   void reboot() {
     stop();
     reader_.reset();
-    remove_segments_of(seen_directory(directory_.path()) + "/clicks");
+    remove_segments_of(folder());
     std::filesystem::remove_all(seen_directory(directory_.path()));
+    boot_offset_.reset();
   }
 
-  // A look at that moment, which exchanges with the store as well.
+  // A look at that moment, which exchanges with the store as well. Both clocks have moved on by as much.
   const SeenReport& look(UnixSeconds now) {
+    if (!boot_offset_) boot_offset_ = now - kBootTakes;
+    now_ = {now, now - *boot_offset_};
     keeper_->try_again_now();
     if (connection_) connection_->try_again_now();
-    keeper_->look(std::chrono::steady_clock::now(), now);
+    keeper_->look(steady_now(), now_);
     return keeper_->report();
   }
+  // Somebody sets the wall clock forward, or back, by so much. Looks name what it says from then on.
+  void set_clock(std::int64_t by) { *boot_offset_ += by; }
+  // What was added is sent, as when keysieved is stopped, and nothing else happens.
+  void save() { keeper_->save(steady_now(), now_); }
+  // For what the loader counts on a clock of its own.
+  void wait(std::chrono::seconds time) { waited_ += time; }
   const SeenReport& report() const { return keeper_->report(); }
+  SeenKeeper& keeper() { return *keeper_; }
 
   SeenReader& worker() {
     if (!reader_) reader_.emplace(ReaderSettings{.directory = directory_.path()}, "clicks");
@@ -78,7 +141,7 @@ class SeenHost {
   }
   bool add(std::uint64_t key) {
     SeenReader& reader = worker();
-    return reader.is_ready() && reader.add_if_new(hash_of(reader, key));
+    return reader.is_ready() && reader.add_if_new(hash_of(reader, key)) == SeenAnswer::New;
   }
   bool has(std::uint64_t key) {
     SeenReader& reader = worker();
@@ -95,12 +158,36 @@ class SeenHost {
     for (std::uint64_t key = first; key < first + count; ++key) found += has(key) ? 1U : 0U;
     return found;
   }
+  // Adds so many keys in steps between which the loader looks, so that the window grows in time.
+  void add_slowly(std::uint64_t first, std::uint64_t count, UnixSeconds now) {
+    for (std::uint64_t key = first; key < first + count; key += 200) {
+      add_many(key, std::min<std::uint64_t>(200, first + count - key));
+      look(now);
+    }
+  }
+
+  // The segment of a filter, counted from the oldest.
+  std::uint32_t segment_key(std::uint32_t filter) {
+    const SeenPage& page = *worker().page();
+    return page.entry(SeenState::of(page.state).first + filter).segment_key;
+  }
+  // As if the kernel had killed so many loaders for the memory that they took.
+  void set_deaths(std::uint32_t deaths) const {
+    std::fstream page(folder() + "/" + kSeenPageName, std::ios::in | std::ios::out | std::ios::binary);
+    page.seekp(offsetof(SeenPage, deaths_taking_memory));
+    page.write(reinterpret_cast<const char*>(&deaths), sizeof deaths);
+  }
 
   [[nodiscard]] const std::string& directory() const { return directory_.path(); }
+  [[nodiscard]] std::string folder() const { return seen_directory(directory_.path()) + "/clicks"; }
   SeenConfig& config() { return config_; }
-  std::function<void()> on_progress_;
+  StoreTap tap;
+  std::function<void()> on_progress_ = [] {};
 
  private:
+  static constexpr BootSeconds kBootTakes = 30;
+
+  [[nodiscard]] SteadyTime steady_now() const { return std::chrono::steady_clock::now() + waited_; }
   static KeyHash hash_of(const SeenReader& reader, std::uint64_t key) {
     return reader.hasher()(std::string_view(reinterpret_cast<const char*>(&key), sizeof key));
   }
@@ -111,6 +198,9 @@ class SeenHost {
   std::optional<StoreConnection> connection_;
   std::optional<SeenKeeper> keeper_;
   std::optional<SeenReader> reader_;
+  std::optional<std::int64_t> boot_offset_;
+  std::chrono::seconds waited_{0};
+  Moment now_;
 };
 
 }  // namespace keysieve::test

@@ -3,16 +3,25 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
+#include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/segments.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
 
 namespace keysieve::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class SeenKeeperTest : public ::testing::Test {
  protected:
+  SeenWindow newest() {
+    const SeenPage& page = *host_.worker().page();
+    return page.entry(SeenState::of(page.state).end() - 1).plan.window;
+  }
+
   SeenHost host_{clicks_config(), ""};
 };
 
@@ -44,7 +53,7 @@ TEST_F(SeenKeeperTest, ForgetsNothingWhileTheLoaderIsStoppedForTenWindows) {
   EXPECT_FALSE(host_.add(1'000));
   host_.look(kNoon + 110 * kMinute);
   EXPECT_TRUE(host_.add(1'000));
-  EXPECT_EQ(host_.worker().attached().size(), 2U);
+  EXPECT_EQ(host_.worker().attached().size, 2U);
 }
 
 TEST_F(SeenKeeperTest, AKeyIsNewOnceInEachOfAThousandWindows) {
@@ -55,7 +64,7 @@ TEST_F(SeenKeeperTest, AKeyIsNewOnceInEachOfAThousandWindows) {
     ASSERT_TRUE(host_.add(7)) << window;
     ASSERT_FALSE(host_.add(7)) << window;
   }
-  EXPECT_EQ(host_.worker().page()->entry(999).plan.window.begins, kNoon + 999 * 10 * kMinute);
+  EXPECT_EQ(newest().begins, kNoon + 999 * 10 * kMinute);
 }
 
 TEST_F(SeenKeeperTest, GoesOnWithWhatAnotherLoaderLeft) {
@@ -71,9 +80,29 @@ TEST_F(SeenKeeperTest, GoesOnWithWhatAnotherLoaderLeft) {
 TEST_F(SeenKeeperTest, GoesOnWithTheWindowWhenTheClockIsSetBack) {
   host_.look(kNoon);
   EXPECT_TRUE(host_.add(1));
+  host_.set_clock(-100 * kMinute);
   host_.look(kNoon - 100 * kMinute);
   EXPECT_FALSE(host_.add(1));
-  EXPECT_EQ(host_.worker().attached().size(), 1U);
+  EXPECT_EQ(host_.worker().attached().size, 1U);
+}
+
+TEST_F(SeenKeeperTest, KeepsAKeyForItsTimeWhenTheClockIsSetForward) {
+  host_.config().windows = 3;
+  host_.start();
+  host_.look(kNoon);
+  EXPECT_TRUE(host_.add(1));
+  host_.look(kNoon + 10 * kMinute);
+  EXPECT_TRUE(host_.add(2));
+  host_.set_clock(60 * kMinute);
+  host_.look(kNoon + 71 * kMinute);
+  EXPECT_TRUE(host_.add(3));
+  host_.start();
+  host_.look(kNoon + 89 * kMinute);
+  EXPECT_FALSE(host_.add(1)) << "19 minutes after its window";
+  host_.look(kNoon + 91 * kMinute);
+  EXPECT_FALSE(host_.add(3));
+  EXPECT_TRUE(host_.add(1));
+  EXPECT_TRUE(host_.add(2)) << "20 minutes after the end of its window, which the clock has made shorter";
 }
 
 TEST_F(SeenKeeperTest, EnlargesAWindowThatGetsMoreKeysAndKeepsTheRate) {
@@ -93,7 +122,7 @@ TEST_F(SeenKeeperTest, EnlargesAWindowThatGetsMoreKeysAndKeepsTheRate) {
     // A window may use its half of the rate; sampling adds at most five standard deviations.
     EXPECT_LT(rate, 0.005 + 5 * std::sqrt(0.005 / kProbes)) << percent << " %";
   }
-  EXPECT_EQ(host_.worker().attached().size(), 3U) << "of 2,000, 4,000 and 8,000 keys";
+  EXPECT_EQ(host_.worker().attached().size, 3U) << "of 2,000, 4,000 and 8,000 keys";
   EXPECT_FALSE(host_.report().is_full);
 }
 
@@ -104,7 +133,7 @@ TEST_F(SeenKeeperTest, SaysThatABurstWasMoreThanItsFilterIsMadeFor) {
   host_.look(kNoon + kMinute);
   EXPECT_TRUE(host_.report().is_full);
   EXPECT_TRUE(host_.report().troubles().has(Trouble::SeenFull));
-  EXPECT_EQ(host_.worker().attached().size(), 2U) << "what comes now goes into the next filter";
+  EXPECT_EQ(host_.worker().attached().size, 2U) << "what comes now goes into the next filter";
   host_.look(kNoon + 10 * kMinute);
   EXPECT_FALSE(host_.report().is_full) << "the next window begins empty";
 }
@@ -117,7 +146,7 @@ TEST_F(SeenKeeperTest, SaysThatAWindowIsFull) {
     host_.add_many(first, 20);
     host_.look(kNoon + kMinute);
   }
-  EXPECT_EQ(host_.worker().attached().size(), kFiltersPerWindow);
+  EXPECT_EQ(host_.worker().attached().size, kFiltersPerWindow);
   EXPECT_TRUE(host_.report().is_full);
   EXPECT_EQ(host_.count_of(0, 2'000), 2'000U);
   host_.look(kNoon + 10 * kMinute);
@@ -136,10 +165,7 @@ TEST_F(SeenKeeperTest, FollowsLongerWindowsOfANewConfiguration) {
   host_.look(kNoon + 20 * kMinute);
   EXPECT_FALSE(host_.add(1));
   EXPECT_TRUE(host_.add(2));
-  const SeenPage& page = *host_.worker().page();
-  EXPECT_EQ(page.entry(1).plan.window.begins, kNoon + 20 * kMinute);
-  EXPECT_EQ(page.entry(1).plan.window.ends, kNoon + 60 * kMinute);
-  EXPECT_EQ(page.entry(1).plan.window.kept_for, 60 * kMinute);
+  EXPECT_EQ(newest(), (SeenWindow{kNoon + 20 * kMinute, kNoon + 60 * kMinute, 60 * kMinute}));
 }
 
 TEST_F(SeenKeeperTest, BeginsAgainWhenThePageIsDamaged) {
@@ -148,12 +174,13 @@ TEST_F(SeenKeeperTest, BeginsAgainWhenThePageIsDamaged) {
   SeenReader attached({.directory = host_.directory()}, "clicks");
   EXPECT_TRUE(attached.follow());
   const auto segments = segments_of(::getpid());
-  std::fstream(seen_directory(host_.directory()) + "/clicks/page").write("damaged", 7);
+  std::fstream(host_.folder() + "/page").write("damaged", 7);
   host_.start();
   host_.look(kNoon);
-  EXPECT_FALSE(attached.follow()) << "it must not go on alone";
   EXPECT_TRUE(host_.add(1));
   EXPECT_FALSE(host_.add(1));
+  EXPECT_TRUE(attached.follow());
+  EXPECT_EQ(attached.seed(), host_.worker().seed()) << "it must not go on alone";
   EXPECT_EQ(segments_of(::getpid()), segments);
 }
 
@@ -168,6 +195,107 @@ TEST_F(SeenKeeperTest, BeginsAgainWhenItsFolderIsRemoved) {
   EXPECT_TRUE(host_.add(1));
   EXPECT_FALSE(host_.add(1));
   EXPECT_EQ(segments_of(::getpid()), segments);
+}
+
+// The folder of all seen sets, as an operator may move it, or mount something over it.
+TEST_F(SeenKeeperTest, GoesOnInANewFolderWhereItsOwnIsRenamedOrHidden) {
+  host_.look(kNoon);
+  EXPECT_EQ(host_.add_many(0, 500), 500U);
+  const auto segments = segments_of(::getpid());
+  SeenReader old({.directory = host_.directory()}, "clicks");
+  ASSERT_TRUE(old.follow());
+  const auto adds = [&old](std::uint64_t key) {
+    const std::string_view bytes(reinterpret_cast<const char*>(&key), sizeof key);
+    return old.follow() && old.add_if_new(old.hasher()(bytes)) == SeenAnswer::New;
+  };
+  std::filesystem::rename(seen_directory(host_.directory()), host_.directory() + "/old");
+  EXPECT_TRUE(adds(500)) << "which has not noticed";
+  host_.look(kNoon + 1);
+  EXPECT_EQ(host_.report().trouble, "");
+  EXPECT_EQ(host_.add_many(0, 600), 99U) << "a new worker";
+  EXPECT_FALSE(adds(599)) << "and the old one know the same keys";
+  EXPECT_TRUE(adds(600));
+  EXPECT_FALSE(host_.add(600));
+  EXPECT_EQ(segments_of(::getpid()), segments);
+  {
+    const MountedTmpfs over(seen_directory(host_.directory()), "1m");
+    if (!over.is_there()) GTEST_SKIP() << "may not mount";
+    host_.look(kNoon + 2);
+    EXPECT_EQ(host_.add_many(500, 200), 99U);
+  }
+  host_.look(kNoon + 3);
+  EXPECT_EQ(host_.report().trouble, "");
+  EXPECT_EQ(host_.add_many(500, 300), 100U);
+  EXPECT_FALSE(adds(799));
+  host_.start();
+  EXPECT_EQ(host_.look(kNoon + 10 * kMinute).trouble, "");
+  EXPECT_EQ(host_.add_many(0, 800), 0U);
+  EXPECT_EQ(segments_of(::getpid()), segments + 1);
+}
+
+// As by ipcrm. The worker that has the lost memory goes on, the loader too.
+TEST_F(SeenKeeperTest, LosesNothingWithMemoryThatIsRemovedWhileItRuns) {
+  host_.look(kNoon);
+  EXPECT_EQ(host_.add_many(0, 500), 500U);
+  host_.look(kNoon + 10 * kMinute);
+  EXPECT_EQ(host_.add_many(500, 500), 500U);
+  const auto segments = segments_of(::getpid());
+  for (const std::uint32_t filter : {0U, 1U}) remove_segment(host_.segment_key(filter));
+  EXPECT_EQ(host_.add_many(1'000, 10), 10U) << "in memory that no other process can attach";
+  ::testing::internal::CaptureStdout();
+  host_.look(kNoon + 11 * kMinute);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(),
+              HasSubstr("the memory of 2 filters was removed (ipcrm?)"));
+  EXPECT_EQ(host_.report().trouble, "");
+  EXPECT_EQ(host_.add_many(0, 1'010), 0U);
+  SeenReader other({.directory = host_.directory()}, "clicks");
+  EXPECT_TRUE(other.follow()) << other.reason();
+  EXPECT_EQ(segments_of(::getpid()), segments);
+  host_.look(kNoon + 20 * kMinute - 1);
+  EXPECT_EQ(host_.count_of(0, 1'010), 1'010U);
+  host_.look(kNoon + 20 * kMinute);
+  EXPECT_EQ(host_.count_of(0, 500), 0U);
+}
+
+TEST_F(SeenKeeperTest, SaysThatMemoryWasLostWhileItWasStoppedAndKeepsTheRest) {
+  host_.look(kNoon);
+  EXPECT_EQ(host_.add_many(0, 500), 500U);
+  host_.look(kNoon + 10 * kMinute);
+  EXPECT_EQ(host_.add_many(500, 500), 500U);
+  host_.stop();
+  remove_segment(host_.segment_key(1));
+  host_.start();
+  EXPECT_THAT(host_.look(kNoon + 11 * kMinute).trouble,
+              AllOf(HasSubstr("the memory of 1 filter is gone"), HasSubstr("shm_rmid_forced")));
+  EXPECT_TRUE(host_.report().troubles().has(Trouble::SeenLost));
+  EXPECT_EQ(host_.add_many(0, 500), 0U);
+  EXPECT_EQ(host_.add_many(500, 500), 500U);
+  host_.look(kNoon + 31 * kMinute - 1);
+  EXPECT_TRUE(host_.report().troubles().has(Trouble::SeenLost)) << "as long as a lost key should be seen";
+  for (int i = 1; i <= 2; ++i) host_.look(kNoon + 31 * kMinute + i);
+  EXPECT_EQ(host_.report().trouble, "");
+}
+
+// The kernel has killed loaders for the memory that a window took: each has counted that before.
+TEST_F(SeenKeeperTest, WaitsBeforeItTakesMemoryThatItWasKilledFor) {
+  host_.look(kNoon);
+  EXPECT_TRUE(host_.add(1));
+  int minutes = 1;
+  for (const std::uint32_t deaths : {1U, 2U, 3U, 40U}) {
+    host_.set_deaths(deaths);
+    host_.start();
+    host_.look(kNoon + 10 * kMinute);
+    const UnixSeconds later = kNoon + 10 * kMinute;
+    host_.wait(std::chrono::minutes(minutes) - std::chrono::seconds(5));
+    EXPECT_THAT(host_.look(later).trouble, HasSubstr("so it waits before it tries again")) << deaths;
+    EXPECT_TRUE(host_.report().troubles().has(Trouble::SeenOverdue));
+    EXPECT_FALSE(host_.add(1));
+    minutes = deaths == 3 ? 64 : minutes * 2;
+  }
+  host_.wait(std::chrono::seconds(10));
+  EXPECT_EQ(host_.look(kNoon + 10 * kMinute).trouble, "");
+  EXPECT_EQ(host_.worker().page()->deaths_taking_memory, 0U);
+  EXPECT_FALSE(host_.add(1));
 }
 
 TEST_F(SeenKeeperTest, BeginsWindowsAgainAfterItHadAsManyFiltersAsASetMayHave) {
@@ -189,8 +317,7 @@ TEST_F(SeenKeeperTest, BeginsWindowsAgainAfterItHadAsManyFiltersAsASetMayHave) {
   EXPECT_EQ(host_.count_of(0, key), key);
   host_.look(kNoon + 257 * 10 * kMinute);
   EXPECT_EQ(host_.report().trouble, "");
-  EXPECT_EQ(host_.worker().page()->entry(host_.worker().attached().end - 1).plan.window.begins,
-            kNoon + 257 * 10 * kMinute);
+  EXPECT_EQ(newest().begins, kNoon + 257 * 10 * kMinute);
 }
 
 TEST_F(SeenKeeperTest, SaysThatTheClockWasAheadWhenTheWindowBegan) {
@@ -205,18 +332,40 @@ TEST_F(SeenKeeperTest, LeavesASetThatAnotherLoaderKeeps) {
   LoaderConfig loader;
   loader.directory = host_.directory();
   SeenKeeper second(clicks_config(), loader, nullptr, [] { return true; });
-  second.look(std::chrono::steady_clock::now(), kNoon);
+  const SteadyTime now = std::chrono::steady_clock::now();
+  second.look(now, {kNoon, 100});
   EXPECT_THAT(second.report().trouble, HasSubstr("clicks/lock: locked: another loader is at work on it"));
-  second.follow_clock(kNoon);
+  second.follow_clock(now + 2 * SeenKeeper::kPause, {kNoon, 100});
   EXPECT_THAT(second.report().trouble, HasSubstr("locked")) << "until it has the lock";
   EXPECT_TRUE(host_.add(1));
+  std::filesystem::remove(host_.folder() + "/lock");
+  second.look(now + 4 * SeenKeeper::kPause, {kNoon, 100});
+  EXPECT_THAT(second.report().trouble, HasSubstr("clicks/page: locked: another loader is at work on it"));
+  EXPECT_EQ(host_.look(kNoon + 1).trouble, "");
+  EXPECT_FALSE(host_.add(1));
+  EXPECT_TRUE(host_.add(2));
+}
+
+// As another set does, whose look comes first and takes long.
+TEST_F(SeenKeeperTest, IsOpenedThoughItsClockIsFollowedAgainAndAgain) {
+  LoaderConfig loader;
+  loader.directory = host_.directory();
+  SeenKeeper keeper(clicks_config(), loader, nullptr, [] { return true; });
+  SteadyTime now = std::chrono::steady_clock::now();
+  for (int i = 0; i < 3; ++i) {
+    keeper.follow_clock(now, {kNoon, 100});
+    ASSERT_LE(keeper.due_at(), now);
+  }
+  keeper.look(now, {kNoon, 100});
+  EXPECT_TRUE(host_.worker().is_ready());
+  EXPECT_GT(keeper.due_at(), now);
 }
 
 TEST_F(SeenKeeperTest, SaysThatTheDirectoryIsNotThere) {
   LoaderConfig loader;
   loader.directory = host_.directory() + "/missing";
   SeenKeeper keeper(clicks_config(), loader, nullptr, [] { return true; });
-  keeper.look(std::chrono::steady_clock::now(), kNoon);
+  keeper.look(std::chrono::steady_clock::now(), {kNoon, 100});
   EXPECT_THAT(keeper.report().trouble, HasSubstr("missing/seen.d: No such file or directory"));
 }
 

@@ -15,9 +15,9 @@ std::string reason_of(const SeenView& seen) {
   if (!seen.report.trouble.empty()) return seen.report.trouble;
   if (!seen.status.reason.empty()) return seen.status.reason;
   if (seen.report.is_full) return "its window is full: the false-positive rate rises";
-  if (seen.report.shards_lost == 0) return "";
+  if (seen.report.saves_lost == 0) return "";
   return fmt::format("restored without {} that the store has lost: their keys are new once more",
-                     format_count_of(seen.report.shards_lost, "shard"));
+                     format_count_of(seen.report.saves_lost, "save"));
 }
 
 std::string row(const SeenView& seen, UnixSeconds now) {
@@ -39,8 +39,7 @@ std::string row(const SeenView& seen, UnixSeconds now) {
 }  // namespace
 
 Verdict verdict_of(const SeenView& seen) noexcept {
-  const bool has_trouble =
-      !seen.report.trouble.empty() || seen.report.is_full || seen.report.shards_lost != 0;
+  const bool has_trouble = !seen.report.trouble.empty() || seen.report.is_full || seen.report.saves_lost != 0;
   return std::max(verdict_of(seen.status.availability), has_trouble ? Verdict::Notice : Verdict::Good);
 }
 

@@ -1,0 +1,261 @@
+// What the loader puts back while workers go on: segments that somebody has removed, and a page that the path
+// does not lead to any more, because a folder was renamed or something was mounted over it.
+#include <sched.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
+
+#include "tests/core/seen/seen_sets.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/mounted_tmpfs.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::append;
+using test::has_segment;
+using test::is_new;
+using test::numbered_hash;
+using test::was_seen;
+
+class HealedSeen : public test::SeenSets {
+ protected:
+  HealedSeen() {
+    writer_.create(kSeed, OnUnavailable::New);
+    append(writer_, {plan(1)});
+  }
+
+  void remove_memory_of(std::size_t index) const { remove_segment(writer_.filters()[index].segment.key()); }
+
+  SeenWriter writer_ = writer();
+};
+
+TEST_F(HealedSeen, HasAllKeysOfEachFilter) {
+  for (const std::size_t lost : {0U, 1U, 2U}) {
+    writer_.create(kSeed, OnUnavailable::New);
+    append(writer_, {plan(1)});
+    SeenReader attached = reader();
+    for (std::uint64_t key = 0; key < 3; ++key) {
+      if (key > 0) append(writer_, {plan(static_cast<UnixSeconds>(key) + 1)});
+      EXPECT_TRUE(is_new(attached, numbered_hash(key)));
+    }
+    const std::uint32_t before = writer_.filters()[lost].segment.key();
+    EXPECT_EQ(writer_.heal(), 0U);
+    remove_memory_of(lost);
+    SeenReader fresh = reader();
+    EXPECT_FALSE(fresh.follow());
+    EXPECT_EQ(writer_.heal(), 1U);
+    EXPECT_EQ(writer_.heal(), 0U);
+    EXPECT_NE(writer_.filters()[lost].segment.key(), before);
+    EXPECT_EQ(writer_.filters()[lost].plan.window.ends, static_cast<UnixSeconds>(lost) + 1);
+    EXPECT_EQ(writer_.state().size, 3U);
+    for (std::uint64_t key = 0; key < 3; ++key) {
+      EXPECT_FALSE(is_new(attached, numbered_hash(key))) << lost;
+      EXPECT_FALSE(is_new(fresh, numbered_hash(key))) << lost;
+    }
+    EXPECT_TRUE(is_new(attached, numbered_hash(10)));
+    EXPECT_FALSE(is_new(fresh, numbered_hash(10)));
+  }
+}
+
+TEST_F(HealedSeen, HasAllFiltersAtOnce) {
+  append(writer_, {plan(2), plan(3)});
+  SeenReader attached = reader();
+  EXPECT_TRUE(is_new(attached, numbered_hash(1)));
+  for (const std::size_t lost : {0U, 1U, 2U}) remove_memory_of(lost);
+  EXPECT_EQ(writer_.heal(), 3U);
+  EXPECT_FALSE(is_new(attached, numbered_hash(1)));
+  EXPECT_FALSE(test::run_in_process([&] {
+    SeenReader fresh = reader();
+    return is_new(fresh, numbered_hash(1)) ? 1 : 0;
+  }));
+}
+
+// The call had added the key before the copy was made, so it may be there or not.
+TEST_F(HealedSeen, IsNewAtMostOnceToACallThatWasAmidIt) {
+  SeenReader amid = reader();
+  ASSERT_TRUE(amid.follow());
+  remove_memory_of(0);
+  EXPECT_EQ(writer_.heal(), 1U);
+  SeenReader other = reader();
+  EXPECT_TRUE(is_new(other, numbered_hash(1)));
+  EXPECT_EQ(amid.add_if_new(numbered_hash(1)), SeenAnswer::Seen) << "it added the key to what is gone";
+  ASSERT_TRUE(amid.follow());
+  remove_memory_of(0);
+  EXPECT_EQ(writer_.heal(), 1U);
+  EXPECT_EQ(amid.add_if_new(numbered_hash(2)), SeenAnswer::New);
+  EXPECT_FALSE(is_new(other, numbered_hash(2)));
+}
+
+TEST_F(HealedSeen, StaysAttachedWhileThereIsNoMemoryForAnotherOne) {
+  bool has_memory = true;
+  {
+    SeenReader attached = reader();
+    EXPECT_TRUE(is_new(attached, numbered_hash(1)));
+  }
+  writer_ = SeenWriter(directory_.path(), "views", std::nullopt);
+  SeenWriter writer(directory_.path(), kSet, std::nullopt, [&](std::uint64_t /*bytes*/) {
+    if (!has_memory) throw Error(ErrorKind::CannotCreate, "no memory");
+  });
+  ASSERT_TRUE(writer.adopt());
+  remove_segment(writer.filters()[0].segment.key());
+  has_memory = false;
+  EXPECT_THAT([&] { writer.heal(); }, test::fails(ErrorKind::CannotCreate, "no memory"));
+  has_memory = true;
+  EXPECT_EQ(writer.heal(), 1U);
+  SeenReader fresh = reader();
+  EXPECT_FALSE(is_new(fresh, numbered_hash(1)));
+}
+
+// Threads add the same keys all the time, while the memory of one filter after the other is removed.
+TEST_F(HealedSeen, LosesNoKeyWhileWorkersGoOn) {
+  constexpr std::size_t kThreads = 3;
+  constexpr std::uint64_t kKeysPerHeal = 3'000;
+  constexpr std::uint64_t kOldKeys = 200;
+  constexpr std::uint64_t kHeals = 30;
+  constexpr std::uint64_t kMostKeys = kHeals * kKeysPerHeal;
+  writer_.create(kSeed, OnUnavailable::New);
+  SeenPlan large = plan(1);
+  large.size.words *= 256;
+  append(writer_, {large});
+  SeenReader old = reader();
+  for (std::uint64_t key = 0; key < kOldKeys; ++key) EXPECT_TRUE(is_new(old, numbered_hash(kMostKeys + key)));
+  large.window.ends = 2;
+  append(writer_, {large});
+  std::vector<std::atomic<std::uint8_t>> wins(kMostKeys);
+  std::array<std::atomic<std::uint64_t>, kThreads> added{};
+  std::atomic<std::uint64_t> heals{0};
+  std::atomic<int> unavailable{0};
+  std::atomic<int> forgotten{0};
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      SeenReader reader = this->reader();
+      for (std::uint64_t key = 0; key < kMostKeys; added[i] = ++key) {
+        while (key >= (heals + 1) * kKeysPerHeal || key > added[(i + 1) % kThreads] + 50)
+          std::this_thread::yield();
+        if (!reader.follow()) {
+          ++unavailable;
+          continue;
+        }
+        const SeenAnswer answer = reader.add_if_new(numbered_hash(key));
+        if (answer == SeenAnswer::Unknown) ++unavailable;
+        if (answer == SeenAnswer::New) ++wins[key];
+        const std::uint64_t earlier = key - std::min<std::uint64_t>(key, 1 + key % 97);
+        if (!was_seen(reader, numbered_hash(earlier)) ||
+            !was_seen(reader, numbered_hash(kMostKeys + key % kOldKeys)))
+          ++forgotten;
+      }
+    });
+  }
+  // All have gone on with what is there now, before something of it is removed.
+  for (; heals < kHeals; ++heals) {
+    EXPECT_TRUE(test::eventually([&] {
+      return std::all_of(added.begin(), added.end(), [&](std::uint64_t keys) {
+        return keys > heals * kKeysPerHeal + heals * 41 % 2'000;
+      });
+    }));
+    remove_memory_of(heals % 3 == 0 ? 0 : 1);
+    EXPECT_EQ(writer_.heal(), 1U);
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::uint64_t never_new = 0;
+  SeenReader fresh = reader();
+  for (std::uint64_t key = 0; key < kMostKeys; ++key) {
+    EXPECT_LE(wins[key], 1) << key;
+    EXPECT_FALSE(is_new(fresh, numbered_hash(key))) << key;
+    never_new += wins[key] == 0 ? 1U : 0U;
+  }
+  EXPECT_LE(never_new, 10 * kThreads * kHeals) << "but for those that were added amid it, a few of each heal";
+  EXPECT_EQ(unavailable, 0);
+  EXPECT_EQ(forgotten, 0);
+}
+
+// `path` leads to another file now. Checks that the loader makes the page anew, and that no worker forgets a
+// key: one that has the old page, one that is amid a call, and a new one. Returns whether all holds.
+bool takes_over(SeenWriter& old, SeenReader& attached, SeenReader& amid, const std::string& directory,
+                const std::string& set_name) {
+  EXPECT_EQ(old.place(), SeenWriter::Place::Elsewhere);
+  old.page().log.sent = 77;
+  old.page().bypass_until = 78;
+  SeenWriter writer(directory, set_name, std::nullopt);
+  EXPECT_FALSE(writer.adopt());
+  writer.take_over(old);
+  EXPECT_EQ(writer.place(), SeenWriter::Place::Here);
+  EXPECT_EQ(writer.state().size, 2U);
+  EXPECT_EQ(writer.page().log.sent, 77U);
+  EXPECT_EQ(writer.page().bypass_until, 78);
+  EXPECT_TRUE(old.state().is_empty());
+  EXPECT_TRUE(old.filters().empty());
+  SeenReader fresh({.directory = directory}, set_name);
+  EXPECT_FALSE(is_new(fresh, numbered_hash(1))) << fresh.reason();
+  EXPECT_FALSE(is_new(fresh, numbered_hash(2)));
+  EXPECT_TRUE(is_new(fresh, numbered_hash(3)));
+  EXPECT_EQ(amid.add_if_new(numbered_hash(3)), SeenAnswer::Seen);
+  EXPECT_FALSE(is_new(attached, numbered_hash(1))) << "at the very next call";
+  EXPECT_FALSE(is_new(attached, numbered_hash(3)));
+  EXPECT_TRUE(is_new(attached, numbered_hash(4))) << attached.reason();
+  EXPECT_FALSE(is_new(fresh, numbered_hash(4)));
+  // The old page has nothing any more that it could remove.
+  old.clear();
+  old.page().state.fetch_or(SeenState::kBypassBit);
+  append(writer, {writer.filters().back().plan});
+  EXPECT_EQ(attached.add_if_new(numbered_hash(5)), SeenAnswer::New);
+  EXPECT_FALSE(is_new(fresh, numbered_hash(5)));
+  for (const OpenFilter& one : writer.filters()) EXPECT_TRUE(has_segment(one.segment.key()));
+  EXPECT_TRUE(writer.adopt());
+  EXPECT_TRUE(writer.lost().empty());
+  return !::testing::Test::HasFailure();
+}
+
+class TakenOverSeen : public HealedSeen {
+ protected:
+  TakenOverSeen() {
+    EXPECT_TRUE(is_new(attached_, numbered_hash(1)));
+    append(writer_, {plan(2)});
+    EXPECT_TRUE(is_new(attached_, numbered_hash(2)));
+    EXPECT_TRUE(amid_.follow());
+  }
+
+  SeenReader attached_ = reader();
+  SeenReader amid_ = reader();
+};
+
+TEST_F(TakenOverSeen, HasAllKeysWhenItsFolderIsRenamed) {
+  std::filesystem::rename(folder(), folder() + "-moved");
+  EXPECT_TRUE(takes_over(writer_, attached_, amid_, directory_.path(), kSet));
+}
+
+TEST_F(TakenOverSeen, HasAllKeysWhenTheFolderOfAllSetsIsRenamed) {
+  std::filesystem::rename(seen_directory(directory_.path()), directory_ / "moved");
+  EXPECT_TRUE(takes_over(writer_, attached_, amid_, directory_.path(), kSet));
+}
+
+TEST_F(TakenOverSeen, HasAllKeysWhenSomethingIsMountedOverItsDirectory) {
+  constexpr int kMayNotMount = 2;
+  const int status = test::run_in_process([&] {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+      return kMayNotMount;
+    const test::MountedTmpfs hiding(directory_.path(), "1m");
+    if (!hiding.is_there()) return kMayNotMount;
+    const bool holds = takes_over(writer_, attached_, amid_, directory_.path(), kSet);
+    test::remove_segments_of(folder());
+    return holds ? 0 : 1;
+  });
+  if (status == kMayNotMount) GTEST_SKIP() << "this user may not mount";
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(TakenOverSeen, StaysBypassed) {
+  writer_.page().state.fetch_or(SeenState::kBypassBit);
+  std::filesystem::rename(folder(), folder() + "-moved");
+  SeenWriter writer = this->writer();
+  writer.take_over(writer_);
+  EXPECT_TRUE(writer.state().is_bypassed);
+  EXPECT_EQ(attached_.follow(), false);
+  EXPECT_EQ(attached_.availability(), Availability::Bypassed);
+}
+
+}  // namespace
+}  // namespace keysieve
