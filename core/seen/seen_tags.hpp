@@ -88,18 +88,26 @@ inline double add_tag(const SeenFilter& filter, std::span<std::uint8_t> sent, co
 // store has, so that they need not go there from `to` either; empty: all.
 inline void copy_tags(const SeenFilter& from, const SeenFilter& to, std::span<std::uint8_t> sent,
                       std::span<const std::uint8_t> from_sent = {}) noexcept {
-  for (const bool are_sent : {true, false}) {
-    for (std::uint64_t word = 0; word < from.words().size(); ++word) {
-      const WordValue value = from.words()[word].load();
-      const unsigned known = from_sent.empty() ? kMostTags : from_sent[word];
-      std::array<SeenTag, kMostTags> run;
-      std::size_t tags = 0;
-      unsigned index = 0;
-      for_each_tag(from, word, value, 0, [&](const SeenTag& tag) {
-        if ((index++ < known) == are_sent) run[tags++] = tag;
-      });
-      add_tags(to, are_sent ? sent : std::span<std::uint8_t>(), std::span(run).first(tags));
+  for (std::uint64_t word = 0; word < from.words().size(); ++word) {
+    const WordValue value = from.words()[word].load();
+    if (value.tags() == 0) continue;
+    const unsigned known =
+        from_sent.empty() ? value.tags() : std::min<unsigned>(from_sent[word], value.tags());
+    std::array<SeenTag, kMostTags> all;
+    WordValue copy;
+    for_each_tag(from, word, value, 0, [&](const SeenTag& tag) {
+      all[copy.tags()] = tag;
+      copy = copy.with(tag.tag);
+    });
+    // The same word, if no worker has put a tag there yet: all tags keep their lengths.
+    const WordValue before = to.words()[word].load();
+    if (before.tags() == 0 && to.words()[word].compare_and_set(before, copy)) {
+      sent[word] = static_cast<std::uint8_t>(known);
+      continue;
     }
+    const auto tags = std::span(all).first(value.tags());
+    add_tags(to, sent, tags.first(known));
+    add_tags(to, {}, tags.subspan(known));
   }
 }
 

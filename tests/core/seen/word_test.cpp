@@ -311,6 +311,24 @@ TEST_F(SeenTags, MakeACopyThatContainsTheSame) {
   }
 }
 
+// What the store has need not be sent again, and that changes no tag's length.
+TEST_F(SeenTags, AreKnownToTheStoreInACopyAsBefore) {
+  Memory from;
+  from.fill(0, 700);
+  for (std::size_t i = 0; i < from.words.size(); ++i)
+    from.sent[i] = static_cast<std::uint8_t>(from.words[i].load().tags());
+  from.fill(700, 700);
+  Memory to;
+  copy_tags(from.filter, to.filter, to.sent, from.sent);
+  EXPECT_EQ(to.sent, from.sent);
+  for (std::size_t i = 0; i < from.words.size(); ++i) EXPECT_EQ(to.words[i].load(), from.words[i].load());
+  Memory begun;
+  begun.fill(5'000, 20);  // by workers, while the copy is made
+  copy_tags(from.filter, begun.filter, begun.sent, from.sent);
+  EXPECT_TRUE(begun.has_all(0, 1'400) && begun.has_all(5'000, 20));
+  EXPECT_LT(seen_fill(begun.filter).keys, 1'550);
+}
+
 // What the loader does with those of another host: as if both had added to one.
 TEST_F(SeenTags, MakeAUnionThatContainsLittleMore) {
   const Memory from;

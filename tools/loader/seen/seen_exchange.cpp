@@ -18,8 +18,9 @@ constexpr std::size_t kEntriesAtATime = 16;  // in one request: about 1 MiB
 // How often the log is told that a window that is over goes on: less often than windows end.
 constexpr UnixSeconds kMarkEvery = 10;
 constexpr BootSeconds kLookForOwnEvery = 5;
-// Of the rate by plan, beyond which a filter takes nothing from other hosts: about 1.3 times its keys. So a
-// host that has too many keys, or a worker that adds what it likes, spoils no other host.
+// A filter takes nothing more from other hosts once it is so many times as often wrong as planned, which is
+// so at about 1.3 times its keys. So a host that has too many keys, or a worker that adds what it likes,
+// spoils no other host.
 constexpr double kMostRate = 16;
 
 void forget_sent(const SeenWriter& writer) noexcept {
@@ -79,7 +80,7 @@ bool SeenExchange::read(Store& store, LogPosition& position, Refused& refused, c
   }
 }
 
-// Of entries with different seeds, those count that this host has sent last, or else the last ones. A window
+// If entries have different seeds, those count that this host has sent last, or else the last ones. A window
 // that had not ended when it was sent last has not expired by its plan, so what was passed over for that is
 // read once more.
 std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Moment& now) {
@@ -273,9 +274,9 @@ std::uint64_t SeenExchange::take(const SeenLogEntry& entry, SeenWriter& writer, 
   return add_tags(entry, filter_for(entry, writer, now));
 }
 
-// A filter that this host does not have: of a window that begins, of one for which its loader was stopped, or
-// one that another host needed because of more keys. It is made as this host would make it. What comes from a
-// clock that is ahead counts as if it had been added here now.
+// Makes the filter if this host does not have it, as this host would make it: its window begins, or began
+// while the loader was stopped, or has grown on another host. Tags from a clock that is ahead count as if
+// they had been added here now.
 const OpenFilter& SeenExchange::filter_for(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now) {
   const SeenWindow newest = writer.filters().back().plan.window;
   const SeenWindow next = seen_window(config_, newest.ends);
@@ -315,9 +316,9 @@ std::uint64_t SeenExchange::add_tags(const SeenLogEntry& entry, const OpenFilter
   return entry.tags.size();
 }
 
-// By position, which is the time of the store: what was appended so long ago has expired. What a wrong clock
-// says to be so old must be there when the clock is right again. So the log is trimmed only when it has been
-// so old for as long once more, by the clock that cannot be set.
+// By position, which is the time of the store: what was appended so long ago has expired. Entries
+// that seem so old by a wrong clock must be there when the clock is right again. So the log is trimmed only
+// when it has been so old for as long once more, by the clock that cannot be set.
 void SeenExchange::trim(Store& store, const SeenWriter& writer, const Moment& now) {
   std::int64_t span = config_.window.count() * config_.windows;
   for (const OpenFilter& filter : writer.filters()) {

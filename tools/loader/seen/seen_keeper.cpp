@@ -16,7 +16,8 @@
 namespace keysieve {
 namespace {
 
-// Of what a filter is made for. Looks come too seldom to add the next one before exactly so many.
+// A filter may get so many times the keys that it is made for. Looks come too seldom to add the next one
+// before exactly so many.
 constexpr double kMostFill = 1.5;
 
 // A save looks at all words. However many there are, it takes this share of the time at most.
@@ -118,7 +119,7 @@ void SeenKeeper::follow_memory() {
   }
 }
 
-// What a clock that was ahead made expire is still in the store.
+// The store still has keys that expired because the clock was ahead.
 void SeenKeeper::note_clock_change(const Moment& now) {
   const std::int64_t offset = now.unix - now.boot;
   const std::int64_t change = offset - clock_offset_.value_or(offset);
@@ -173,7 +174,7 @@ void SeenKeeper::check_memory(std::uint64_t bytes) const {
   check_memory_for(bytes, "a window");
 }
 
-// What is in memory is newer than what is in the store.
+// Memory is newer than the store.
 void SeenKeeper::open(SteadyTime steady_now, const Moment& now) {
   if (!writer_) writer_ = new_writer();
   if (writer_->adopt()) {

@@ -22,8 +22,8 @@ class SeenKeeper {
   SeenKeeper(const SeenConfig& config, const LoaderConfig& loader, StoreConnection* store,
              std::function<bool()> on_progress);
 
-  // How often the clocks, the folder, the memory and the number of keys are looked at. What comes in between
-  // goes into one filter, however much it is.
+  // How often the clocks, the folder, the memory and the number of keys are looked at. All keys
+  // that come in between go into one filter.
   static constexpr Milliseconds kPause{100};
 
   // Does what is due. Failures are reported; what is there goes on.

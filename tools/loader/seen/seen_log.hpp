@@ -1,6 +1,6 @@
-// What hosts tell each other of a seen set, and what a host finds again after a reboot: a log in the store,
-// with an entry for the tags that were added to one filter since the last one. All hosts append to the same
-// log, and each reads all of it.
+// The log of a seen set in its store, by which hosts learn of each other's keys, and which a host reads after
+// a reboot. An entry has the tags that were added to one filter since the last one. All hosts append to the
+// same log, and each reads all of it.
 //
 //   offset  bytes
 //        0      8  magic "KSSEENL1"; the last character is the version
