@@ -105,9 +105,9 @@ inline void copy_tags(const SeenFilter& from, const SeenFilter& to, std::span<st
       sent[word] = static_cast<std::uint8_t>(known);
       continue;
     }
-    const auto tags = std::span(all).first(value.tags());
-    add_tags(to, sent, tags.first(known));
-    add_tags(to, {}, tags.subspan(known));
+    // Else in one run, since two would need copies. So what the store has of them may go there again.
+    add_tags(to, known == value.tags() ? sent : std::span<std::uint8_t>(),
+             std::span(all).first(value.tags()));
   }
 }
 
