@@ -35,16 +35,17 @@ class SeenFilter {
   SeenFilter() = default;
   // `block_words`: kLeastBlockWords, kMostBlockWords, or the power of two between; divides words.size().
   SeenFilter(std::span<Word> words, std::uint64_t block_words) noexcept
-      : words_(words), block_words_(block_words) {}
+      : words_(words), block_words_(block_words), blocks_(words.size() / block_words) {}
 
   [[nodiscard]] std::uint64_t block_words() const noexcept { return block_words_; }
-  [[nodiscard]] std::uint64_t blocks() const noexcept { return words_.size() / block_words_; }
+  [[nodiscard]] std::uint64_t blocks() const noexcept { return blocks_; }
   [[nodiscard]] std::span<Word> words() const noexcept { return words_; }
   [[nodiscard]] std::span<Word> block(std::uint64_t number) const noexcept {
     return words_.subspan(number * block_words_, block_words_);
   }
 
-  void prefetch(KeyHash hash) const noexcept {
+  // Inlined, since gcc removes calls of a function that does nothing but prefetch.
+  [[gnu::always_inline]] void prefetch(KeyHash hash) const noexcept {
     const std::span<Word> words = block_of(hash);
     for (std::uint64_t i = 0; i < block_words_; i += kWordsPerLine) __builtin_prefetch(&words[i], 1);
   }
@@ -85,6 +86,7 @@ class SeenFilter {
 
   std::span<Word> words_;
   std::uint64_t block_words_ = kLeastBlockWords;
+  std::uint64_t blocks_ = 0;  // kept, since a division takes longer than a lookup
 };
 
 }  // namespace keysieve

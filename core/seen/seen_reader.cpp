@@ -28,10 +28,6 @@ bool SeenReader::may_contain(KeyHash hash) const noexcept {
   return is_in_any(hash);
 }
 
-void SeenReader::prefetch(KeyHash hash) const noexcept {
-  for (const SeenFilter& filter : filters_) filter.prefetch(hash);
-}
-
 bool SeenReader::is_in_any(KeyHash hash) const noexcept {
   return std::any_of(filters_.begin(), filters_.end(),
                      [&](const SeenFilter& filter) { return filter.may_contain(hash); });

@@ -81,7 +81,9 @@ class SeenReader {
   // Used while there is no page.
   static constexpr std::atomic<std::uint64_t> kNoState{0};
 
-  void prefetch(KeyHash hash) const noexcept;
+  [[gnu::always_inline]] void prefetch(KeyHash hash) const noexcept {
+    for (const SeenFilter& filter : filters_) filter.prefetch(hash);
+  }
   [[nodiscard]] bool is_in_any(KeyHash hash) const noexcept;
   void open_page();
   void attach_all();
