@@ -159,8 +159,8 @@ TEST_F(Config, RefusesASeenSetThatCannotBe) {
   EXPECT_EQ(refused("windows = 0"), "keysieve.toml:5: [[seen]] windows: \"0\" is out of range: 1 to 256");
   EXPECT_EQ(refused("windows = 257"), "keysieve.toml:5: [[seen]] windows: \"257\" is out of range: 1 to 256");
   EXPECT_EQ(refused("fpr = 0"), "keysieve.toml:5: [[seen]] fpr: \"0\" is out of range: above 0, below 1");
-  EXPECT_EQ(refused("fpr = 1e-15"),
-            "keysieve.toml:5: [[seen]] fpr: a false-positive rate of 6.2e-17 per window needs more than 128 "
+  EXPECT_EQ(refused("fpr = 8e-16"),
+            "keysieve.toml:5: [[seen]] fpr: a false-positive rate of 5e-17 per window needs more than 128 "
             "bits per key");
   EXPECT_EQ(
       refusal("[[seen]]\nname = \"clicks\"\nkeys = \"10000M\"\nwindow = \"10m\"\n"),
