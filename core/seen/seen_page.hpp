@@ -97,9 +97,17 @@ struct SeenLogState {
   std::uint64_t sent = 0;      // how many entries
   std::uint64_t own_read = 0;  // how many of them were found in the log
   LogPosition read_to{};
-  LogPosition own_at{};        // of the last own entry that was found
-  LogPosition trim_to{};       // had expired by the wall clock
-  BootSeconds trim_since = 0;  // since then
+  LogPosition own_at{};         // of the last own entry that was found
+  std::uint64_t takes_own = 0;  // 1 while the log is read again: what was lost may be in own entries
+  LogPosition trim_to{};        // had expired by the wall clock
+  BootSeconds trim_since = 0;   // since then
+
+  void read_again() noexcept {
+    read_to = {};
+    own_read = 0;
+    own_at = {};
+    takes_own = 1;
+  }
 };
 
 struct SeenPage {

@@ -85,6 +85,7 @@ bool SeenWriter::adopt() {
   if (lost_.empty()) {
     sweep();
   } else {
+    page().log.read_again();  // also for the next loader, if this one ends before it has
     show();
   }
   return true;
@@ -223,6 +224,11 @@ void SeenWriter::show() noexcept {
     next.is_bypassed = SeenState::of(expected).is_bypassed;
   } while (!page().state.compare_exchange_weak(expected, next.word(), std::memory_order_seq_cst));
   sweep();
+}
+
+void SeenWriter::begin_later(std::size_t index, UnixSeconds begins, BootSeconds begun_at) noexcept {
+  filters_[index].plan.window.begins = begins;
+  filters_[index].begun_at = begun_at;
 }
 
 void SeenWriter::append(const SeenPlan& plan, BootSeconds now) {

@@ -92,6 +92,8 @@ class SeenWriter {
   // Makes an empty filter in its place among the others. Workers see it after show(). Throws CannotCreate,
   // also beyond kMaxSeenFilters; then nothing has changed.
   const OpenFilter& make(const SeenPlan& plan, BootSeconds now);
+  // When the window of a filter has begun, for one that show() has not shown yet.
+  void begin_later(std::size_t index, UnixSeconds begins, BootSeconds begun_at) noexcept;
   // Workers see all filters from now on.
   void show() noexcept;
   // Makes and shows one. Throws as make() does.

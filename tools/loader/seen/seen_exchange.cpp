@@ -14,7 +14,8 @@
 namespace keysieve {
 namespace {
 
-constexpr std::size_t kEntriesAtATime = 16;  // in one request: about 1 MiB
+constexpr std::size_t kEntriesAtATime = 16;         // in one request: about 1 MiB
+constexpr std::size_t kMostWordsAtATime = 1 << 20;  // a hostile worker may have changed all of them
 // How often the log is told that a window that is over goes on: less often than windows end.
 constexpr UnixSeconds kMarkEvery = 10;
 constexpr BootSeconds kLookForOwnEvery = 5;
@@ -55,10 +56,7 @@ void SeenExchange::begin_log(Store& store, SeenWriter& writer) {
 }
 
 void SeenExchange::read_again(SeenWriter& writer) noexcept {
-  writer.page().log.read_to = {};
-  writer.page().log.own_read = 0;
-  writer.page().log.own_at = {};
-  takes_own_ = true;
+  writer.page().log.read_again();
 }
 
 // Calls take() for each entry behind `position`, which moves on. False: told to stop.
@@ -119,7 +117,9 @@ std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Mome
         const std::int64_t age = std::max<std::int64_t>(now.unix - entry.plan.window.begins, 0);
         filter = &writer.make(entry.plan, now.boot - age);
       }
-      if (filter->plan.size == entry.plan.size) add_tags(entry, *filter);
+      if (filter->plan.size != entry.plan.size)
+        throw Error(ErrorKind::Data, fmt::format("host {} has saved filters of another size", entry.host));
+      add_tags(entry, *filter, is_own);
     };
     if (!read(store, read_to, refused, take))
       throw Error(ErrorKind::Superseded, "told to stop before all was restored");
@@ -128,11 +128,25 @@ std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Mome
     begin_log(store, writer);
     writer.page().log.read_to = read_to;
   }
-  for (const OpenFilter& filter : writer.filters()) {
+  finish_restoring(writer, ended, now);
+  return lost;
+}
+
+// A window that went on beyond its plan has ended as late as its entries say, so the next one has not begun
+// before that. What was restored need not be sent.
+void SeenExchange::finish_restoring(SeenWriter& writer, const std::map<FilterId, UnixSeconds>& ended,
+                                    const Moment& now) {
+  UnixSeconds before = 0;
+  for (std::size_t i = 0; i < writer.filters().size(); ++i) {
+    const OpenFilter& filter = writer.filters()[i];
+    for (const auto& [id, end] : ended) {
+      if (id.window_ends < filter.plan.window.ends && writer.find(id)) before = std::max(before, end);
+    }
+    const UnixSeconds begins = std::max(filter.plan.window.begins, std::min(before, now.unix));
+    writer.begin_later(i, begins, now.boot - std::max<std::int64_t>(now.unix - begins, 0));
     for (std::uint64_t word = 0; word < filter.plan.size.words; ++word)
       filter.sent()[word] = static_cast<std::uint8_t>(filter.filter.words()[word].load().tags());
   }
-  return lost;
 }
 
 SeenLogEntry SeenExchange::new_entry(const OpenFilter& filter, const SeenWriter& writer,
@@ -155,7 +169,9 @@ SeenExchange::Unsent SeenExchange::unsent_of(const OpenFilter& filter, std::uint
     entry.tags.clear();
   };
   std::uint64_t word = first_word;
-  for (; word < filter.plan.size.words && unsent.entries.size() < kEntriesAtATime; ++word) {
+  for (; word < filter.plan.size.words && unsent.entries.size() < kEntriesAtATime &&
+         unsent.words.size() < kMostWordsAtATime;
+       ++word) {
     const WordValue value = filter.filter.words()[word].load();
     const std::uint8_t sent = filter.sent()[word];
     if (value.tags() == sent) continue;
@@ -228,7 +244,8 @@ void SeenExchange::mark_open_window(Store& store, SeenWriter& writer, const Mome
 bool SeenExchange::has_lost_own(Store& store, const SeenLogState& state, const Moment& now) {
   if (std::abs(now.boot - looked_for_own_at_) < kLookForOwnEvery) return false;
   looked_for_own_at_ = now.boot;
-  if (milliseconds_of(state.own_at) / 1000 + static_cast<std::uint64_t>(config_.window.count()) <
+  if (milliseconds_of(state.own_at) / 1000 +
+          static_cast<std::uint64_t>(config_.window.count() * config_.windows) <
       static_cast<std::uint64_t>(now.unix))
     return false;
   const auto found = store.read_after(log_, position_before(state.own_at), 1);
@@ -248,10 +265,11 @@ std::uint64_t SeenExchange::receive(Store& store, SeenWriter& writer, const Mome
     taken += take(entry, writer, now);
   };
   if (!read(store, state.read_to, refused, take_one)) return taken;
-  takes_own_ = false;
+  state.takes_own = 0;
   if (state.own_read < sent_before) {
     spdlog::warn("{}: {} does not hold what was saved: all is saved again", config_.name, store.name());
     forget_sent(writer);
+    sent_.clear();
     state.own_read = state.sent;
   }
   if (refused.first) throw Error(*refused.first);
@@ -262,8 +280,9 @@ std::uint64_t SeenExchange::take(const SeenLogEntry& entry, SeenWriter& writer, 
   SeenLogState& state = writer.page().log;
   if (entry.sender == state.sender) {
     if (state.own_read == 0 || entry.number == state.own_read + 1) state.own_read = entry.number;
-    if (!takes_own_) return 0;
+    if (state.takes_own == 0) return 0;
   }
+  if (entry.tags.empty()) return 0;  // a mark
   const SeenWindow& window = entry.plan.window;
   if (std::max(entry.ended_at, window.ends) + window.kept_for <= now.unix) return 0;
   if (entry.seed != writer.page().seed) {
@@ -271,20 +290,23 @@ std::uint64_t SeenExchange::take(const SeenLogEntry& entry, SeenWriter& writer, 
     throw Error(ErrorKind::Data,
                 fmt::format("host {} has another seed: it began with another store", entry.host));
   }
-  return add_tags(entry, filter_for(entry, writer, now));
+  return add_tags(entry, filter_for(entry, writer, now), entry.sender == state.sender);
 }
 
 // Makes the filter if this host does not have it, as this host would make it: its window begins, or began
-// while the loader was stopped, or has grown on another host. Tags from a clock that is ahead count as if
-// they had been added here now.
+// while the loader was stopped, or has grown on another host. Tags from a clock that is ahead, and of a
+// window that is over here but lasted longer there, count as if they had been added here now.
 const OpenFilter& SeenExchange::filter_for(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now) {
   const SeenWindow newest = writer.filters().back().plan.window;
   const SeenWindow next = seen_window(config_, newest.ends);
   SeenWindow window = entry.plan.window;
   if (window.ends == next.ends && newest.ends <= now.unix + kSeenClockTolerance) {
     window = {now.unix, next.ends, next.kept_for};
-  } else if (window.ends > newest.ends) {
+  } else if (window.ends > newest.ends ||
+             (window.ends + next.kept_for <= now.unix && writer.find(id_of(entry.plan)) == nullptr)) {
     window = newest;
+  } else {  // begun now, so that the window before it counts as one that ended now
+    window = {now.unix, window.ends, next.kept_for};
   }
   const OpenFilter* first = writer.find({window.ends, 0});
   SeenPlan plan = first ? first->plan : seen_plan(config_, window);
@@ -299,8 +321,7 @@ const OpenFilter& SeenExchange::filter_for(const SeenLogEntry& entry, SeenWriter
   return *writer.find(id_of(plan));
 }
 
-std::uint64_t SeenExchange::add_tags(const SeenLogEntry& entry, const OpenFilter& to) const {
-  const bool is_own = entry.host == config_.host;
+std::uint64_t SeenExchange::add_tags(const SeenLogEntry& entry, const OpenFilter& to, bool is_own) {
   double rate = is_own ? 0 : seen_fill(to.filter).rate;
   for (auto rest = std::span<const SeenTag>(entry.tags); !rest.empty();) {
     const auto run = rest.first(run_length(rest));
@@ -325,7 +346,8 @@ void SeenExchange::trim(Store& store, const SeenWriter& writer, const Moment& no
     const SeenWindow& window = filter.plan.window;
     span = std::max(span, window.ends - window.begins + window.kept_for);
   }
-  const auto expired = static_cast<std::uint64_t>(std::max<std::int64_t>(now.unix - span, 0));
+  const auto expired =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(now.unix - span - kSeenClockTolerance, 0));
   const LogPosition up_to = log_position(expired * 1000, 0);
   SeenLogState& state = writer.page().log;
   if (state.trim_to == LogPosition{}) {

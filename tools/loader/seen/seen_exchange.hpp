@@ -67,12 +67,13 @@ class SeenExchange {
   void mark_open_window(Store& store, SeenWriter& writer, const Moment& now);
   std::uint64_t take(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now);
   const OpenFilter& filter_for(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now);
-  std::uint64_t add_tags(const SeenLogEntry& entry, const OpenFilter& to) const;
+  static std::uint64_t add_tags(const SeenLogEntry& entry, const OpenFilter& to, bool is_own);
+  static void finish_restoring(SeenWriter& writer, const std::map<FilterId, UnixSeconds>& ended,
+                               const Moment& now);
 
   const SeenConfig& config_;
   std::function<bool()> on_progress_;
   std::string log_;
-  bool takes_own_ = false;                  // while the log is read again
   std::map<FilterId, std::uint64_t> sent_;  // tags of each filter
   UnixSeconds marked_at_ = 0;
   BootSeconds looked_for_own_at_ = 0;

@@ -72,6 +72,7 @@ void SeenKeeper::follow_clock(SteadyTime steady_now, const Moment& now) {
   with_report(clock_failure_, [&] {
     if (!is_exchanging_) follow_folder();
     if (!is_open_) return;
+    writer_->retire(now);  // first, to make room
     follow_memory();
     follow_windows(now);
   });
@@ -83,7 +84,6 @@ void SeenKeeper::follow_clock(SteadyTime steady_now, const Moment& now) {
 
 void SeenKeeper::follow_windows(const Moment& now) {
   note_clock_change(now);
-  writer_->retire(now);  // first, to make room
   if (now.unix >= writer_->filters().back().plan.window.ends) begin_window(now);
   grow_if_needed(now);
   check_clock(now.unix);
@@ -197,7 +197,8 @@ void SeenKeeper::open(SteadyTime steady_now, const Moment& now) {
 }
 
 void SeenKeeper::note_what_adopting_found(SteadyTime steady_now, const Moment& now) {
-  if (const unsigned deaths = writer_->deaths_taking_memory(); deaths != 0)
+  const unsigned deaths = writer_->deaths_taking_memory();
+  if (deaths != 0 && memory_at_ == SteadyTime{})  // else it would wait again at each try
     memory_at_ = steady_now + kShortestPause * (1U << std::min(deaths - 1, kMostDoublings));
   if (writer_->lost().empty()) return;
   const auto text = fmt::format("the memory of {} is gone: {}; {}",
@@ -268,7 +269,6 @@ void SeenKeeper::say_full() {
 
 // What cannot be taken over keeps nothing else from being so. What finds no room here is tried again.
 void SeenKeeper::receive(Store& store, const Moment& now) {
-  receives_now_ = false;
   no_room_ = {};
   try {
     report_.keys_merged += exchange_.receive(store, *writer_, now);
@@ -291,6 +291,7 @@ void SeenKeeper::receive(Store& store, const Moment& now) {
 
 void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now, bool sends) {
   const SteadyTime begun = std::chrono::steady_clock::now();
+  receives_now_ = false;  // also if the store is away
   if (sends) exchange_at_ = steady_now + config_.persist_interval;
   try {
     store_->use(steady_now, [&](Store& store) {
@@ -312,11 +313,17 @@ void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now, bool sends) 
 
 void SeenKeeper::save(SteadyTime steady_now, const Moment& now) {
   if (!is_open_ || store_ == nullptr) return;
+  is_exchanging_ = true;
   with_report(store_failure_, [&] {
     store_->use(steady_now, [&](Store& store) {
-      return SeenExchange(config_, [] { return true; }).send(store, *writer_, now);
+      const auto to_the_end = [this] {
+        on_progress_();
+        return true;
+      };
+      return SeenExchange(config_, to_the_end).send(store, *writer_, now);
     });
   });
+  is_exchanging_ = false;
 }
 
 template <typename Work>
