@@ -102,6 +102,27 @@ TEST_P(SavedSeenSet, ARebootForgetsNoWindowThatNoneCouldFollow) {
   EXPECT_EQ(host.count_of(0, 100), 0U);
 }
 
+// The other one has had a later window meanwhile, which does not end the window that went on here.
+TEST_P(TwoSeenHosts, ARebootForgetsNoWindowThatWentOnWhileTheOtherBeganTheNext) {
+  look(kNoon);
+  EXPECT_EQ(web1_.add_many(0, 100), 100U);
+  look(kNoon + 1);
+  web1_.set_deaths(1);
+  web1_.start();
+  web1_.look(kNoon + 11 * kMinute);
+  web2_.look(kNoon + 11 * kMinute);
+  EXPECT_EQ(web2_.add_many(500, 10), 10U);
+  web2_.look(kNoon + 12 * kMinute);
+  EXPECT_EQ(web1_.add_many(100, 50), 50U);
+  web1_.look(kNoon + 19 * kMinute);
+  web1_.reboot();
+  web1_.start();
+  EXPECT_EQ(web1_.look(kNoon + 19 * kMinute + 30).trouble, "");
+  web1_.look(kNoon + 28 * kMinute);
+  EXPECT_EQ(web1_.count_of(0, 150), 150U);
+  EXPECT_EQ(web1_.count_of(500, 10), 10U);
+}
+
 TEST_P(TwoSeenHosts, ForgetNothingByAClockThatIsAheadForAWhile) {
   look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 500), 500U);

@@ -298,6 +298,20 @@ TEST_F(SeenKeeperTest, WaitsBeforeItTakesMemoryThatItWasKilledFor) {
   EXPECT_FALSE(host_.add(1));
 }
 
+TEST_F(SeenKeeperTest, BeginsASetForWhoseFirstWindowItWasKilled) {
+  {
+    SeenWriter killed(host_.directory(), "clicks", std::nullopt);
+    killed.create(1, OnUnavailable::Seen);
+    killed.page().deaths_taking_memory = 1;
+  }
+  EXPECT_THAT(host_.look(kNoon).trouble, HasSubstr("so it waits before it tries again"));
+  host_.wait(std::chrono::seconds(30));
+  EXPECT_THAT(host_.look(kNoon + 30).trouble, HasSubstr("so it waits before it tries again"));
+  host_.wait(std::chrono::seconds(40));
+  EXPECT_EQ(host_.look(kNoon + 70).trouble, "");
+  EXPECT_TRUE(host_.add(1));
+}
+
 TEST_F(SeenKeeperTest, BeginsWindowsAgainAfterItHadAsManyFiltersAsASetMayHave) {
   host_.config().windows = 256;
   host_.config().keys = 20;
