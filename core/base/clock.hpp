@@ -20,8 +20,8 @@ constexpr bool is_future(UnixSeconds moment, UnixSeconds now) noexcept {
   return moment > now + kClockDifference;
 }
 
-// Seconds since the machine was booted, those in which it slept included. Nobody can set this clock, so spans
-// that are a promise are measured by it. Begins again with each boot.
+// Seconds since the machine was booted, those in which it slept included. This clock
+// cannot be set, so it measures the spans that are promised. Begins again with each boot.
 using BootSeconds = std::int64_t;
 BootSeconds boot_now() noexcept;
 

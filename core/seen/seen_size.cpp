@@ -21,7 +21,7 @@ double rate_of_tags(std::uint64_t tags) {
   return rate_of({0, tags << (64 - kTagCountBits)});
 }
 
-// Of a block in which so many keys lie.
+// The rate of a block in which so many keys lie.
 double rate_of_block(std::uint64_t block_words, std::uint64_t keys) {
   const std::uint64_t fewest = keys / block_words;
   const std::uint64_t fuller = keys % block_words;

@@ -20,7 +20,7 @@ namespace {
 // before exactly so many.
 constexpr double kMostFill = 1.5;
 
-// A save looks at all words. However many there are, it takes this share of the time at most.
+// A save looks at all words. However many there are, it takes one part in so many of the time at most.
 constexpr int kSavesPerTime = 20;
 
 // After the system has killed the loader for the memory that it took. Twice as long each time.
