@@ -27,7 +27,7 @@ class HashPerSeed {
 
  private:
   const zval* key_;
-  std::array<std::uint64_t, 8> seeds_;
+  std::array<HashSeed, 8> seeds_;
   std::array<KeyHash, 8> hashes_;
   std::size_t known_ = 0;
 };

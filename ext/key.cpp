@@ -12,7 +12,7 @@ zend_object_handlers key_handlers;
 
 zend_object* create_key(zend_class_entry* of_class) {
   auto* key = static_cast<KeyObject*>(zend_object_alloc(sizeof(KeyObject), of_class));
-  key->is_hashed = false;
+  key->seed = {};
   zend_object_std_init(&key->std, of_class);
   object_properties_init(&key->std, of_class);
   key->std.handlers = &key_handlers;

@@ -11,11 +11,11 @@
 
 namespace keysieve {
 
-// A Key: its bytes and, next to them, the hash it had for the last seed.
+// A Key: its bytes and, next to them, the hash it had for the last seed; zero, which no set has: for none
+// yet.
 struct KeyObject {
-  std::uint64_t seed;
+  HashSeed seed;
   KeyHash hash;
-  bool is_hashed;
   zend_object std;  // last: PHP puts the properties behind it
 
   static KeyObject* of(zend_object* object) noexcept {
@@ -30,10 +30,9 @@ struct KeyObject {
 
   // Only once constructed.
   [[nodiscard]] KeyHash hash_by(const KeyHasher& hasher) noexcept {
-    if (!is_hashed || seed != hasher.seed()) {
+    if (seed != hasher.seed()) {
       hash = hasher(view_of(bytes()));
       seed = hasher.seed();
-      is_hashed = true;
     }
     return hash;
   }

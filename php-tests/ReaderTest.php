@@ -170,8 +170,7 @@ final class ReaderTest extends TestCase
      */
     private static function answers(Snapshot $snapshot, array $keys): array
     {
-        $seed = ['seed' => $snapshot->header->seed];
-        return array_map(static fn (string|int $key): bool => $snapshot->mayContain(unpack('J', hash('xxh3', (string) $key, true, $seed))[1]), $keys);
+        return array_map(static fn (string|int $key): bool => $snapshot->mayContain($snapshot->header->hasher->hash((string) $key)), $keys);
     }
 
     private static function inMemory(string $bytes): Bytes

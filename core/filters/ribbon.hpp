@@ -11,7 +11,7 @@
 namespace keysieve {
 
 struct Ribbon {
-  static constexpr std::uint8_t kId = 9;  // 8 were ribbons of another layout
+  static constexpr std::uint8_t kId = 8;
   static constexpr std::string_view kName = "ribbon";
   static constexpr std::string_view kSummary = "solved linear equations: smallest, a little over the bound";
 

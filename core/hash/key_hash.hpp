@@ -1,5 +1,6 @@
 // The one hash of a key: computed once per key and seed, and shared by every set, layer and kind that looks
-// at the key. Source: XXH3 64-bit of xxHash 0.8, whose output is fixed across versions and machines.
+// at the key. Source: XXH3 64-bit of xxHash 0.8 with a secret, whose output is fixed across versions and
+// machines.
 #pragma once
 
 #include <array>
@@ -12,13 +13,23 @@
 namespace keysieve {
 
 // The first bits choose the shard, so that the order of hashes is the order of their shards, for any number
-// of shards. Filters use remix() of it. Two keys have the same hash with probability 2^-64, which alone
-// makes an absent key come back as maybe with probability n / 2^64 in a set of n keys: 5.4e-10 for 10 billion
-// keys, 0.05 % of the lowest target FPR.
+// of shards. Filters use remix() of it. Two keys that were not chosen to collide have the same hash with
+// probability 2^-64, which alone makes an absent key come back as maybe with probability n / 2^64 in a set of
+// n keys: 5.4e-10 for 10 billion keys. docs/filters.md says what holds for chosen keys.
 struct KeyHash {
   std::uint64_t word;
 
   friend auto operator<=>(const KeyHash&, const KeyHash&) = default;
+};
+
+// 128 random bits, from which the words that the hash uses are made. Whoever knows them can choose keys that
+// collide. Zero is no seed: a Key that has not been hashed yet has it.
+struct HashSeed {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+
+  [[nodiscard]] bool is_zero() const noexcept { return (low | high) == 0; }
+  friend bool operator==(const HashSeed&, const HashSeed&) = default;
 };
 
 __extension__ using Uint128 = unsigned __int128;
@@ -29,24 +40,27 @@ inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
+// What XXH3 hashes with. Word i is the XXH3-64, with seed i, of the 16 bytes of the set's seed. XXH3 itself
+// makes them of a seed of 64 bits by adding it to fixed numbers or subtracting it, and then a few pairs of
+// keys have the same hash for one seed in a thousand.
+using HashSecret = std::array<std::uint64_t, 24>;
+
 // xxHash itself. KeyHasher calls it for every length that it does not hash in place; tests compare the two.
 // Out of line, so that only key_hash.cpp includes xxHash, and no lookup holds a copy of it.
-[[gnu::noinline]] KeyHash hash_by_library(std::string_view key, std::uint64_t seed) noexcept;
+[[gnu::noinline]] KeyHash hash_by_library(std::string_view key, const HashSecret& secret) noexcept;
 
 // Hashes keys with one seed. Keys of 17 to 32 bytes are hashed in place, without a call.
 class KeyHasher {
  public:
-  // The numbers are the first ones of XXH3's secret.
-  explicit KeyHasher(std::uint64_t seed) noexcept
-      : seed_(seed),
-        secret_{0xbe4ba423396cfeb8 + seed, 0x1cad21f72c81017c - seed, 0xdb979083e96dd4deU + seed,
-                0x1f67b3b7a4a44072 - seed} {}
+  // Costs about as much as hashing 24 short keys.
+  explicit KeyHasher(const HashSeed& seed) noexcept;
 
-  [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
+  [[nodiscard]] const HashSeed& seed() const noexcept { return seed_; }
+  [[nodiscard]] const HashSecret& secret() const noexcept { return secret_; }
 
   // Any bytes, any length. No allocation, no failure; the cost depends only on the length.
   [[gnu::always_inline]] KeyHash operator()(std::string_view key) const noexcept {
-    return key.size() - 17 < 16 ? hash_in_place(key) : hash_by_library(key, seed_);
+    return key.size() - 17 < 16 ? hash_in_place(key) : hash_by_library(key, secret_);
   }
 
  private:
@@ -67,14 +81,9 @@ class KeyHasher {
     return word ^ word >> 32;
   }
 
-  std::uint64_t seed_;
-  std::array<std::uint64_t, 4> secret_;
+  HashSeed seed_;
+  HashSecret secret_;
 };
-
-// Hashes one key; same result as KeyHasher.
-inline KeyHash hash_key(std::string_view key, std::uint64_t seed) noexcept {
-  return KeyHasher(seed)(key);
-}
 
 // Source: Lemire, "Fast random integer generation in an interval" (2019): multiply and shift instead of
 // modulo. Less than `shard_count`.

@@ -37,7 +37,7 @@ SeenFilter filter_of(const SeenEntry& entry, MutableBytes memory, const std::str
   return {std::span(reinterpret_cast<Word*>(memory.data()), size.words), size.block_words};
 }
 
-std::vector<std::byte> new_seen_page(std::uint64_t seed, OnUnavailable on_unavailable) {
+std::vector<std::byte> new_seen_page(const HashSeed& seed, OnUnavailable on_unavailable) {
   const auto page = std::make_unique<SeenPage>();
   page->magic = kSeenMagic;
   page->endian_mark = kEndianMark;

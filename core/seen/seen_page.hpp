@@ -115,7 +115,7 @@ struct SeenPage {
   std::uint32_t endian_mark;
   std::uint16_t abi_major;
   std::uint16_t unused;
-  std::uint64_t seed;             // of the hash of all keys
+  HashSeed seed;                  // of the hash of all keys
   std::uint64_t header_checksum;  // XXH3-64 of the bytes before it
 
   // The loader stores it (sequentially consistent) after the entries. Workers load it before they look at a
@@ -167,7 +167,7 @@ static_assert(std::is_standard_layout_v<SeenPage> && offsetof(SeenPage, entries)
 inline constexpr std::size_t kSeenPageBytes = sizeof(SeenPage);
 
 // The bytes of a page without filters.
-std::vector<std::byte> new_seen_page(std::uint64_t seed, OnUnavailable on_unavailable);
+std::vector<std::byte> new_seen_page(const HashSeed& seed, OnUnavailable on_unavailable);
 
 // The page, mapped: read-only by workers, writable by the loader.
 class SeenPageFile {

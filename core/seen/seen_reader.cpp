@@ -53,7 +53,7 @@ SeenAnswer SeenReader::add(KeyHash hash) noexcept {
     if (state_->load(std::memory_order_seq_cst) == expected_) [[likely]]
       return SeenAnswer::New;
     const std::uint32_t won_in = segments_.back().key();
-    const std::uint64_t seed = this->seed();
+    const HashSeed seed = this->seed();
     refresh();
     // Another call may have won where this one cannot look, or with another hash.
     if (!is_ready() || this->seed() != seed) return SeenAnswer::Unknown;

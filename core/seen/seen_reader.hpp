@@ -6,7 +6,7 @@
 // true, until the window in which it did has expired.
 //
 //   SeenReader reader({.directory = "/run/keysieve"}, "clicks");
-//   if (reader.follow()) answer = reader.add_if_new(hash_key(key, reader.seed()));
+//   if (reader.follow()) answer = reader.add_if_new(reader.hasher()(key));
 #pragma once
 
 #include <memory>
@@ -51,7 +51,7 @@ class SeenReader {
   void check_soon() noexcept { pace_.check_soon(); }
 
   // These need a set that is ready, and hashes made with its seed.
-  [[nodiscard]] std::uint64_t seed() const noexcept { return hasher_->seed(); }
+  [[nodiscard]] const HashSeed& seed() const noexcept { return hasher_->seed(); }
   [[nodiscard]] const KeyHasher& hasher() const noexcept { return *hasher_; }
   // False: no call has added it within the live windows.
   [[nodiscard]] bool may_contain(KeyHash hash) const noexcept;

@@ -114,7 +114,7 @@ gid_t SeenWriter::group() const {
   return stat_of(folder_.descriptor(), folder_.path()).st_gid;
 }
 
-void SeenWriter::create(std::uint64_t seed, OnUnavailable on_unavailable) {
+void SeenWriter::create(const HashSeed& seed, OnUnavailable on_unavailable) {
   folder_.remove_file(kNewPageName);
   const FileDescriptor file = folder_.create_file(kNewPageName, kPageMode);
   try {

@@ -47,7 +47,7 @@ class SeenWriter {
   // CannotCreate, Permission if it cannot find out, and Locked; then the set is as it was.
   [[nodiscard]] bool adopt();
   // Replaces the page by one without filters: workers answer as `on_unavailable` says until show().
-  void create(std::uint64_t seed, OnUnavailable on_unavailable);
+  void create(const HashSeed& seed, OnUnavailable on_unavailable);
   // Makes the page anew with all filters of `old`, whose page is renamed or hidden by a mount. Workers move
   // to it with all that they have added. Throws as create(); then `old` is as it was.
   void take_over(SeenWriter& old);

@@ -20,8 +20,7 @@ namespace keysieve {
 
 inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T', 'R', 'L'};
 inline constexpr std::uint16_t kControlAbiMajor = 1;  // readers refuse another major
-// A higher minor only adds fields: 1 added store_bypass_until, 2 `previous`, 3 `troubles` and `next_look`.
-inline constexpr std::uint16_t kControlAbiMinor = 3;
+inline constexpr std::uint16_t kControlAbiMinor = 0;  // a higher minor only adds fields
 
 // `current` is a publication number. Its three top bits say that the set is bypassed: by an operator of this
 // host, in the store, or by the loader because the bytes of this publication have changed. Clearing one

@@ -31,7 +31,7 @@ class LayerWriter {
   void sync() noexcept { file_.sync(); }
 
   // The seed for hashing its keys.
-  [[nodiscard]] std::uint64_t seed() const noexcept { return file_.page().seed; }
+  [[nodiscard]] const HashSeed& seed() const noexcept { return file_.page().seed; }
   [[nodiscard]] LayerGeometry geometry() const noexcept { return file_.geometry(); }
   [[nodiscard]] std::uint64_t live_keys() const noexcept {
     return file_.page().live_keys.load(std::memory_order_relaxed);

@@ -16,7 +16,7 @@
 
 namespace keysieve {
 
-inline constexpr std::array<char, 8> kLiveMagic{'K', 'S', 'L', 'I', 'V', 'E', '0', '2'};
+inline constexpr std::array<char, 8> kLiveMagic{'K', 'S', 'L', 'I', 'V', 'E', '0', '1'};
 
 // Identifies a publication of a control page.
 struct PublicationId {
@@ -32,7 +32,7 @@ struct LivePage {
   std::uint64_t publication;  // on this host, from 1
   std::uint64_t generation;   // in the store; 0: published from a file
   UnixSeconds published_at;
-  std::uint64_t seed;               // of the snapshot; the layer's keys are hashed with it too
+  HashSeed seed;                    // of the snapshot; the layer's keys are hashed with it too
   std::uint32_t layer_shard_count;  // 0: no layer
   std::uint32_t layer_shard_bytes;
   std::uint64_t header_checksum;  // XXH3-64 of the bytes before it
@@ -41,12 +41,12 @@ struct LivePage {
   // readers at every lookup.
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> live_keys;
 
-  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 2 * kCacheLineBytes> reserved;
+  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 3 * kCacheLineBytes> reserved;
 };
 
 static_assert(sizeof(LivePage) == kPageBytes && std::is_standard_layout_v<LivePage>);
-static_assert(offsetof(LivePage, header_checksum) == 56);
-static_assert(offsetof(LivePage, live_keys) == 64);
+static_assert(offsetof(LivePage, header_checksum) == 64);
+static_assert(offsetof(LivePage, live_keys) == 128);
 
 // The first fields of a live page.
 struct PublicationStamp {
@@ -55,7 +55,7 @@ struct PublicationStamp {
   std::uint64_t generation = 0;
   UnixSeconds published_at = 0;
   LayerGeometry layer{};
-  std::uint64_t seed = 0;
+  HashSeed seed{};
   std::uint64_t live_keys = 0;
 };
 

@@ -4,7 +4,7 @@
 //
 //   SetReader reader({.directory = "/run/keysieve"}, "tags");
 //   if (const Attachment* attached = reader.follow()) {
-//     answer = attached->may_contain(hash_key(key, attached->snapshot().seed()));
+//     answer = attached->may_contain(attached->snapshot().hasher()(key));
 //   } else {
 //     answer = maybe;   // reader.availability() says why
 //   }

@@ -46,8 +46,8 @@ MemoryPlan plan_of(const BuildSettings& settings, const BuildResources& resource
   return settings.has_known_absent ? plan.for_two_lists() : plan;
 }
 
-void add_to(HashPartitions::Writer& writer, std::span<const std::string_view> keys, std::uint64_t seed) {
-  for (const std::string_view key : keys) writer.add(hash_key(key, seed));
+void add_to(HashPartitions::Writer& writer, std::span<const std::string_view> keys, const KeyHasher& hasher) {
+  for (const std::string_view key : keys) writer.add(hasher(key));
 }
 
 // One for each thread.
@@ -69,6 +69,7 @@ WriteAt copying_to(MutableBytes memory) {
 
 SnapshotBuilder::SnapshotBuilder(BuildSettings settings, BuildResources resources)
     : settings_((check(settings), std::move(settings))),
+      hasher_(settings_.seed),
       resources_(std::move(resources)),
       plan_(plan_of(settings_, resources_)),
       partitions_(plan_, resources_.temporary_folder),
@@ -77,12 +78,12 @@ SnapshotBuilder::SnapshotBuilder(BuildSettings settings, BuildResources resource
                         : nullptr) {}
 
 void SnapshotBuilder::add(unsigned thread, std::span<const std::string_view> keys) {
-  add_to(partitions_.writer(thread), keys, settings_.seed);
+  add_to(partitions_.writer(thread), keys, hasher_);
   keys_given_.fetch_add(keys.size(), std::memory_order_relaxed);
 }
 
 void SnapshotBuilder::add_known_absent(unsigned thread, std::span<const std::string_view> keys) {
-  add_to(known_absent_->writer(thread), keys, settings_.seed);
+  add_to(known_absent_->writer(thread), keys, hasher_);
   known_absent_given_.fetch_add(keys.size(), std::memory_order_relaxed);
 }
 

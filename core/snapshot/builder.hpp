@@ -25,7 +25,7 @@ struct BuildSettings {
   double target_fpr = 0.01;
   double growth = 1.0;
   std::uint32_t shard_bytes = kDefaultShardBytes;
-  std::uint64_t seed = 0;
+  HashSeed seed{1};  // not zero; a random one, unless sets are to share it
   UnixSeconds as_of = 0;
   UnixSeconds valid_for = 0;
   LogPosition adds_from{};
@@ -111,6 +111,7 @@ class SnapshotBuilder {
   void show_progress(unsigned thread, std::uint64_t done, std::uint64_t total, std::string_view what) const;
 
   BuildSettings settings_;
+  KeyHasher hasher_;
   BuildResources resources_;
   MemoryPlan plan_;
   HashPartitions partitions_;

@@ -19,7 +19,7 @@
 namespace keysieve {
 
 inline constexpr std::array<char, 8> kSnapshotMagic{'K', 'E', 'Y', 'S', 'I', 'E', 'V', 'E'};
-inline constexpr std::uint8_t kHashIdXxh3 = 2;  // 1 was XXH3-128, before the first release
+inline constexpr std::uint8_t kHashIdXxh3 = 1;
 inline constexpr std::size_t kChecksumStretchBytes = std::size_t{64} * 1024;
 inline constexpr std::size_t kKeyProfileBytes = 64;
 inline constexpr std::size_t kKnownAbsentSample = 64;
@@ -40,7 +40,7 @@ struct SnapshotHeader {
   std::uint8_t kind;
   std::uint8_t hash_id;
   std::uint32_t header_bytes;  // kPageBytes
-  std::uint64_t seed;
+  HashSeed seed;
   std::uint32_t shard_bytes;
   std::uint32_t shard_count;
   std::uint64_t key_count;  // distinct keys
@@ -65,7 +65,7 @@ struct SnapshotHeader {
   std::uint32_t retrieval_bytes;  // of the second level of each shard; 0: there is none
   std::uint32_t sample_count;
   std::array<KeyHash, kKnownAbsentSample> known_absent_sample;  // canaries that must be absent
-  std::array<std::uint8_t, 3224> reserved;
+  std::array<std::uint8_t, 3216> reserved;
   std::uint64_t header_checksum;  // XXH3-64 of all header bytes before it
 };
 
@@ -76,30 +76,30 @@ static_assert(offsetof(SnapshotHeader, kind) == 10);
 static_assert(offsetof(SnapshotHeader, hash_id) == 11);
 static_assert(offsetof(SnapshotHeader, header_bytes) == 12);
 static_assert(offsetof(SnapshotHeader, seed) == 16);
-static_assert(offsetof(SnapshotHeader, shard_bytes) == 24);
-static_assert(offsetof(SnapshotHeader, shard_count) == 28);
-static_assert(offsetof(SnapshotHeader, key_count) == 32);
-static_assert(offsetof(SnapshotHeader, hash_count) == 40);
-static_assert(offsetof(SnapshotHeader, target_fpr) == 56);
-static_assert(offsetof(SnapshotHeader, estimated_fpr) == 64);
-static_assert(offsetof(SnapshotHeader, as_of) == 72);
-static_assert(offsetof(SnapshotHeader, built_at) == 80);
-static_assert(offsetof(SnapshotHeader, valid_for) == 88);
-static_assert(offsetof(SnapshotHeader, build_id) == 96);
-static_assert(offsetof(SnapshotHeader, adds_from) == 112);
-static_assert(offsetof(SnapshotHeader, set_name) == 128);
-static_assert(offsetof(SnapshotHeader, key_profile) == 192);
-static_assert(offsetof(SnapshotHeader, file_bytes) == 256);
-static_assert(offsetof(SnapshotHeader, shard_table) == 264);
-static_assert(offsetof(SnapshotHeader, checksum_table) == 280);
-static_assert(offsetof(SnapshotHeader, shards) == 296);
-static_assert(offsetof(SnapshotHeader, tables_checksum) == 312);
-static_assert(offsetof(SnapshotHeader, known_absent) == 320);
-static_assert(offsetof(SnapshotHeader, retrieval_seeds) == 328);
-static_assert(offsetof(SnapshotHeader, retrieval_bytes) == 344);
-static_assert(offsetof(SnapshotHeader, sample_count) == 348);
-static_assert(offsetof(SnapshotHeader, known_absent_sample) == 352);
-static_assert(offsetof(SnapshotHeader, reserved) == 864);
+static_assert(offsetof(SnapshotHeader, shard_bytes) == 32);
+static_assert(offsetof(SnapshotHeader, shard_count) == 36);
+static_assert(offsetof(SnapshotHeader, key_count) == 40);
+static_assert(offsetof(SnapshotHeader, hash_count) == 48);
+static_assert(offsetof(SnapshotHeader, target_fpr) == 64);
+static_assert(offsetof(SnapshotHeader, estimated_fpr) == 72);
+static_assert(offsetof(SnapshotHeader, as_of) == 80);
+static_assert(offsetof(SnapshotHeader, built_at) == 88);
+static_assert(offsetof(SnapshotHeader, valid_for) == 96);
+static_assert(offsetof(SnapshotHeader, build_id) == 104);
+static_assert(offsetof(SnapshotHeader, adds_from) == 120);
+static_assert(offsetof(SnapshotHeader, set_name) == 136);
+static_assert(offsetof(SnapshotHeader, key_profile) == 200);
+static_assert(offsetof(SnapshotHeader, file_bytes) == 264);
+static_assert(offsetof(SnapshotHeader, shard_table) == 272);
+static_assert(offsetof(SnapshotHeader, checksum_table) == 288);
+static_assert(offsetof(SnapshotHeader, shards) == 304);
+static_assert(offsetof(SnapshotHeader, tables_checksum) == 320);
+static_assert(offsetof(SnapshotHeader, known_absent) == 328);
+static_assert(offsetof(SnapshotHeader, retrieval_seeds) == 336);
+static_assert(offsetof(SnapshotHeader, retrieval_bytes) == 352);
+static_assert(offsetof(SnapshotHeader, sample_count) == 356);
+static_assert(offsetof(SnapshotHeader, known_absent_sample) == 360);
+static_assert(offsetof(SnapshotHeader, reserved) == 872);
 static_assert(offsetof(SnapshotHeader, header_checksum) == 4088);
 
 // All offsets follow from the geometry alone.

@@ -133,6 +133,7 @@ class Decoder {
 
   void check_values() const {
     if (header_->header_bytes != kPageBytes) fail("header size is not 4096");
+    if (header_->seed.is_zero()) fail("seed is zero");
     if (!is_set_name(padded_text(header_->set_name))) fail("set name in the header is not valid");
     if (!(header_->target_fpr >= kMinFpr && header_->target_fpr <= kMaxFpr))
       fail("target FPR is out of range");

@@ -28,7 +28,7 @@ class SnapshotView {
   [[nodiscard]] const FilterKind& kind() const noexcept { return *kind_; }
   [[nodiscard]] const ShardArray& shards() const noexcept { return array_; }
   [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
-  [[nodiscard]] std::uint64_t seed() const noexcept { return hasher_.seed(); }
+  [[nodiscard]] const HashSeed& seed() const noexcept { return hasher_.seed(); }
   // Hashes keys for this snapshot, with seed().
   [[nodiscard]] const KeyHasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] std::string_view set_name() const noexcept;
@@ -64,7 +64,7 @@ class SnapshotView {
 
   ShardArray array_;
   Lookup lookup_{};
-  KeyHasher hasher_{0};
+  KeyHasher hasher_{HashSeed{}};
   const FilterKind* kind_ = nullptr;
   const SnapshotHeader* header_ = nullptr;
   Bytes bytes_;

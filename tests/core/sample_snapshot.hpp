@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "core/snapshot/builder.hpp"
+#include "tests/support/hash_key.hpp"
 
 namespace keysieve::test {
 
 inline constexpr UnixSeconds kAsOf = 1'700'000'000;
-inline constexpr std::uint64_t kSeed = 7;
+inline constexpr HashSeed kSeed{7};
 
 inline KeyHash hash_of(std::string_view key) {
   return hash_key(key, kSeed);
@@ -47,7 +48,7 @@ inline Bytes shards_of(const SnapshotBytes& snapshot) {
 }
 
 inline bool may_contain(const SnapshotView& snapshot, std::string_view key) {
-  return snapshot.may_contain(hash_key(key, snapshot.seed()));
+  return snapshot.may_contain(snapshot.hasher()(key));
 }
 
 }  // namespace keysieve::test

@@ -59,7 +59,7 @@ final class Contents
                 $snapshot->put('format', 2)->sealHeader();
                 return $content->unreadable('of format 2');
             case 'kind':
-                $snapshot->put('kind', $this->random->of([0, 8, 10, 255]))->sealHeader();
+                $snapshot->put('kind', $this->random->of([0, 9, 10, 255]))->sealHeader();
                 return $content->unreadable('of an unknown kind');
             case 'header':
                 $snapshot->bytes[$at = $this->random->between(16, 4095)] = $snapshot->bytes[$at] ^ "\x10";

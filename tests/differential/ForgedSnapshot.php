@@ -14,7 +14,7 @@ final class ForgedSnapshot
     private const CUCKOO = 5;
     private const XOR = 6;
     private const BINARY_FUSE = 7;
-    private const RIBBON = 9;
+    private const RIBBON = 8;
     /** The least and the greatest hash_count. */
     private const HASH_COUNTS = [
         self::BLOOM => [1, 20], self::PARTITIONED_BLOOM => [1, 20], self::BLOCKED_BLOOM => [1, 20], self::SPLIT_BLOCK_BLOOM => [8, 8],
@@ -44,8 +44,8 @@ final class ForgedSnapshot
         $second = $random->chance(0.3) ? 32 * $random->between(0, intdiv(8192 - $this->shardBytes, 32)) : 0;
         $snapshot = new SnapshotBytes(str_repeat("\0", 4096));
         $fields = [
-            'magic' => 'KEYSIEVE', 'format' => 1, 'kind' => $this->kind, 'hash_id' => 2, 'header_bytes' => 4096,
-            'seed' => $random->bytes(8),
+            'magic' => 'KEYSIEVE', 'format' => 1, 'kind' => $this->kind, 'hash_id' => 1, 'header_bytes' => 4096,
+            'seed' => $random->bytes(16),
             'shard_bytes' => $this->shardBytes, 'shard_count' => $count, 'hash_count' => $this->hashCount, 'target_fpr' => 0.01,
             'estimated_fpr' => $random->between(0, 1000) / 1000, 'retrieval_bytes' => $second, 'set_name' => 'forged',
             'known_absent' => $second === 0 ? 0 : $random->size(1_000),

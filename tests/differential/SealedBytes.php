@@ -26,10 +26,16 @@ abstract class SealedBytes
         return unpack('P', str_pad(substr($this->bytes, $at, $size), 8, "\0"))[1];
     }
 
+    /** Less of them if the bytes end before. */
+    public function bytesOf(string $field): string
+    {
+        return substr($this->bytes, ...static::FIELDS[$field]);
+    }
+
     /** The field is padded with NUL. */
     public function text(string $field): string
     {
-        return explode("\0", substr($this->bytes, ...static::FIELDS[$field]), 2)[0];
+        return explode("\0", $this->bytesOf($field), 2)[0];
     }
 
     /** Text is padded with NUL. */

@@ -109,9 +109,8 @@ final class SetHistory
     {
         $random = $this->random;
         $content = $this->contents->draw($this->stage->clock->now());
-        $seed = strlen($content->snapshot->bytes) < 24 ? 0 : $content->snapshot->number('seed');
         $layer = $random->chance(0.6) ? 1 + $random->size(3) : 0;
-        $live = LiveBytes::of($this->instance, $this->number, $seed, $layer);
+        $live = LiveBytes::of($this->instance, $this->number, $content->snapshot->bytesOf('seed'), $layer);
         $live->put('generation', $random->size(1_000_000))->put('published_at', $this->stage->clock->now() - $random->size(1_000))->seal();
         $what = "publish $this->number: $content->description" . ($layer === 0 ? '' : ', live layer');
         if ($random->chance(0.05)) {

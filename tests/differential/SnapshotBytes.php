@@ -8,14 +8,14 @@ namespace KeySieve\Tests\Differential;
 final class SnapshotBytes extends SealedBytes
 {
     protected const FIELDS = [
-        'magic' => [0, 8], 'format' => [8, 2], 'kind' => [10, 1], 'hash_id' => [11, 1], 'header_bytes' => [12, 4], 'seed' => [16, 8],
-        'shard_bytes' => [24, 4], 'shard_count' => [28, 4], 'key_count' => [32, 8], 'hash_count' => [40, 1], 'kind_parameters' => [41, 15],
-        'target_fpr' => [56, 8], 'estimated_fpr' => [64, 8], 'as_of' => [72, 8], 'built_at' => [80, 8], 'valid_for' => [88, 8],
-        'build_id' => [96, 16], 'adds_from' => [112, 16], 'set_name' => [128, 64], 'key_profile' => [192, 64], 'file_bytes' => [256, 8],
-        'shard_table_at' => [264, 8], 'shard_table_bytes' => [272, 8], 'checksums_at' => [280, 8], 'checksums_bytes' => [288, 8],
-        'shards_at' => [296, 8], 'shards_bytes' => [304, 8], 'tables_checksum' => [312, 8], 'known_absent' => [320, 8],
-        'seeds_at' => [328, 8], 'seeds_bytes' => [336, 8], 'retrieval_bytes' => [344, 4], 'sample_count' => [348, 4],
-        'sample' => [352, 512], 'reserved' => [864, 3224], 'header_checksum' => [4088, 8],
+        'magic' => [0, 8], 'format' => [8, 2], 'kind' => [10, 1], 'hash_id' => [11, 1], 'header_bytes' => [12, 4], 'seed' => [16, 16],
+        'shard_bytes' => [32, 4], 'shard_count' => [36, 4], 'key_count' => [40, 8], 'hash_count' => [48, 1], 'kind_parameters' => [49, 15],
+        'target_fpr' => [64, 8], 'estimated_fpr' => [72, 8], 'as_of' => [80, 8], 'built_at' => [88, 8], 'valid_for' => [96, 8],
+        'build_id' => [104, 16], 'adds_from' => [120, 16], 'set_name' => [136, 64], 'key_profile' => [200, 64], 'file_bytes' => [264, 8],
+        'shard_table_at' => [272, 8], 'shard_table_bytes' => [280, 8], 'checksums_at' => [288, 8], 'checksums_bytes' => [296, 8],
+        'shards_at' => [304, 8], 'shards_bytes' => [312, 8], 'tables_checksum' => [320, 8], 'known_absent' => [328, 8],
+        'seeds_at' => [336, 8], 'seeds_bytes' => [344, 8], 'retrieval_bytes' => [352, 4], 'sample_count' => [356, 4],
+        'sample' => [360, 512], 'reserved' => [872, 3216], 'header_checksum' => [4088, 8],
     ];
     private const ENTRY = ['key_count' => [0, 2], 'seed' => [2, 1], 'width' => [3, 1], 'block_count' => [4, 2], 'shape' => [6, 2]];
     private const HEADER_BYTES = 4096;

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/hash_key.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/soak.hpp"
 
@@ -37,7 +38,7 @@ bool is_refused(Bytes bytes, Check check = Check::Everything) {
 void look_up_in(Bytes bytes) {
   const SnapshotView view = SnapshotView::decode(bytes, kSource, Check::Tables);
   std::array<KeyHash, 8> hashes;
-  for (std::size_t i = 0; i < hashes.size(); ++i) hashes[i] = hash_key("key", i);
+  for (std::size_t i = 0; i < hashes.size(); ++i) hashes[i] = hash_key("key", {i});
   std::array<bool, hashes.size()> answers{};
   for (const InstructionSet instructions : instruction_sets()) {
     view.kind()

@@ -116,7 +116,7 @@ class Refreshes : public Keysieved {
         if (!attached) return kUnexpected;
         const std::uint64_t generation = attached->live().generation;
         const KeyHash last =
-            hash_key(key_number(static_cast<int>(generation) + kKeys - 2), attached->snapshot().seed());
+            attached->snapshot().hasher()(key_number(static_cast<int>(generation) + kKeys - 2));
         if (!attached->may_contain(last)) ++shared_->wrong_answers;
         shared_->generation[number] = generation;
       }

@@ -12,6 +12,7 @@
 #include "core/seen/seen_reader.hpp"
 #include "core/seen/seen_tags.hpp"
 #include "core/seen/seen_writer.hpp"
+#include "tests/support/hash_key.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace keysieve {
@@ -105,7 +106,7 @@ constexpr std::size_t kKeys = 8;
 
 std::array<KeyHash, kKeys> some_keys() {
   std::array<KeyHash, kKeys> hashes;
-  for (std::size_t i = 0; i < kKeys; ++i) hashes[i] = hash_key({"key", i % 4}, i / 2);
+  for (std::size_t i = 0; i < kKeys; ++i) hashes[i] = hash_key({"key", i % 4}, {i / 2});
   hashes.front() = {0};
   hashes.back() = {~std::uint64_t{0}};
   return hashes;

@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/snapshot/layout.hpp"
 #include "core/snapshot/snapshot.hpp"
+#include "tests/support/hash_key.hpp"
 
 namespace keysieve {
 namespace {
@@ -17,7 +18,7 @@ constexpr std::size_t kHashes = 64;
 // A deterministic spread of hashes over shards and blocks.
 std::array<KeyHash, kHashes> some_hashes() {
   std::array<KeyHash, kHashes> hashes;
-  for (std::size_t i = 0; i < kHashes; ++i) hashes[i] = hash_key({"key", i % 4}, i);
+  for (std::size_t i = 0; i < kHashes; ++i) hashes[i] = hash_key({"key", i % 4}, {i});
   hashes.front() = {0};
   hashes.back() = {~std::uint64_t{0}};
   return hashes;

@@ -8,6 +8,7 @@
 #include "core/snapshot/builder.hpp"
 #include "core/snapshot/layout.hpp"
 #include "core/snapshot/seal.hpp"
+#include "tests/support/hash_key.hpp"
 
 namespace keysieve::test {
 

@@ -17,10 +17,10 @@ void add_live_keys(const std::string& directory, const std::string& set_name,
                    const std::vector<std::string>& keys) {
   SetReader reader({.directory = directory, .max_jitter = {}}, set_name);
   reader.follow();
-  const std::uint64_t seed = reader.attachment()->snapshot().seed();
+  const KeyHasher hasher = reader.attachment()->snapshot().hasher();
   const Publisher publisher({.directory = directory}, set_name);
   LayerWriter layer = publisher.open_layer().value();
-  for (const std::string& key : keys) layer.add(hash_key(key, seed));
+  for (const std::string& key : keys) layer.add(hasher(key));
 }
 
 }  // namespace keysieve::test

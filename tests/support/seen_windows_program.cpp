@@ -25,7 +25,7 @@
 namespace keysieve {
 namespace {
 
-constexpr std::uint64_t kSeed = 42;
+constexpr HashSeed kSeed{42};
 constexpr UnixSeconds kWindowSeconds = 600;
 
 OnUnavailable on_unavailable_of(const std::string& text) {

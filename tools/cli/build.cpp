@@ -66,7 +66,7 @@ void check_inputs_outlive(const BuildOptions& options) {
 // What a build takes over from the snapshot before.
 struct Predecessor {
   std::optional<Geometry> geometry;
-  std::optional<std::uint64_t> seed;
+  std::optional<HashSeed> seed;
   std::optional<std::uint64_t> key_count;
 };
 
@@ -81,7 +81,7 @@ Predecessor predecessor_in_file(const std::string& path, const std::string& set_
 Predecessor predecessor_in_store(Store& store, const std::string& set_name) {
   const auto pointer = read_pointer(store, set_name);
   if (!pointer) return {{}, shared_seed(store), {}};
-  const std::uint64_t seed = find_shared_seed(store).value_or(pointer->current->seed);
+  const HashSeed seed = find_shared_seed(store).value_or(pointer->current->seed);
   return {current_geometry(store, set_name), seed, pointer->current->key_count};
 }
 
@@ -126,7 +126,7 @@ LogPosition adds_from_of(const BuildOptions& options, UnixSeconds as_of, Store* 
 BuildSettings settings_of(const BuildOptions& options, Store* store, const Predecessor& before) {
   BuildSettings settings = options.settings;
   settings.like = before.geometry;
-  settings.seed = before.seed ? *before.seed : random_value<std::uint64_t>();
+  settings.seed = before.seed ? *before.seed : random_value<HashSeed>();
   settings.has_known_absent = !options.known_absent_path.empty();
   settings.as_of = options.as_of.value_or(unix_now());
   settings.adds_from = adds_from_of(options, settings.as_of, store);

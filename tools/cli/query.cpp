@@ -47,7 +47,7 @@ struct Source {
 
 Source source_in(const SnapshotView& snapshot) {
   return {.may_contain = [snapshot](std::string_view key) {
-    return snapshot.may_contain(hash_key(key, snapshot.seed()));
+    return snapshot.may_contain(snapshot.hasher()(key));
   }};
 }
 
@@ -60,7 +60,7 @@ class PublishedSet {
   bool may_contain(std::string_view key) {
     const Attachment* attached = reader_.follow();
     if (reader_.availability() != noted_) note();
-    return !attached || attached->may_contain(hash_key(key, attached->snapshot().seed()));
+    return !attached || attached->may_contain(attached->snapshot().hasher()(key));
   }
 
   void look_again() noexcept { reader_.check_soon(); }
@@ -87,7 +87,7 @@ class SeenSet {
   explicit SeenSet(SeenReader reader) : reader_(std::move(reader)) {}
 
   bool may_contain(std::string_view key) {
-    if (reader_.follow()) return reader_.may_contain(hash_key(key, reader_.seed()));
+    if (reader_.follow()) return reader_.may_contain(reader_.hasher()(key));
     throw Error(ErrorKind::MissingInput,
                 fmt::format("seen set {}: {}: it cannot be known whether a key was seen", reader_.set_name(),
                             reader_.reason()));

@@ -19,7 +19,7 @@ struct SeedOptions {
   bool json = false;
 };
 
-void show(Store& store, std::optional<std::uint64_t> seed, bool as_json) {
+void show(Store& store, const std::optional<HashSeed>& seed, bool as_json) {
   Report report;
   report.add("store", store.name(), "store", store.name());
   if (!seed) {

@@ -41,7 +41,7 @@ Answers ask(const SnapshotView& snapshot, const std::string& key_path, const Key
   Answers answers;
   ProgressLine progress("asking for " + key_source(key_path));
   read_keys(key_path, format, [&](std::string_view key) {
-    const KeyHash hash = hash_key(key, snapshot.seed());
+    const KeyHash hash = snapshot.hasher()(key);
     if (!counts(hash)) return;
     ++(snapshot.may_contain(hash) ? answers.maybe : answers.absent);
     progress.show_keys(answers.keys());
@@ -64,7 +64,7 @@ KnownAbsent ask_known_absent(const SnapshotView& snapshot, const VerifyOptions& 
   if (options.known_absent_path.empty()) return known;
   ProgressLine progress("asking for " + key_source(options.known_absent_path));
   read_keys(options.known_absent_path, options.format, [&](std::string_view key) {
-    const KeyHash hash = hash_key(key, snapshot.seed());
+    const KeyHash hash = snapshot.hasher()(key);
     if (snapshot.may_contain(hash)) known.suspects.insert(hash.word);
     if (!options.absent_path.empty()) known.hashes.push_back(hash);
     progress.show_keys(++known.keys);

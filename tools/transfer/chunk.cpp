@@ -62,6 +62,10 @@ std::string to_hex(std::uint64_t number) {
   return fmt::format("{:016x}", number);
 }
 
+std::string to_hex(const HashSeed& seed) {
+  return to_hex(std::bit_cast<std::array<std::uint8_t, sizeof seed>>(seed));
+}
+
 std::optional<std::uint64_t> parse_hex(std::string_view text) {
   std::uint64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number, 16);
@@ -74,6 +78,13 @@ std::optional<std::array<std::uint8_t, 16>> parse_id(std::string_view text) {
     std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, id[i], 16);
   }
   return to_hex(id) == text ? std::optional(id) : std::nullopt;
+}
+
+std::optional<HashSeed> parse_seed(std::string_view text) {
+  const auto id = parse_id(text);
+  if (!id) return std::nullopt;
+  const auto seed = std::bit_cast<HashSeed>(*id);
+  return seed.is_zero() ? std::nullopt : std::optional(seed);
 }
 
 }  // namespace keysieve

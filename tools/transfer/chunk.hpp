@@ -43,8 +43,12 @@ Bytes decode_chunk(std::string_view value, std::uint32_t number, std::size_t pay
 
 // Numbers and ids as the hexadecimal text of keys and records: 16 lower-case digits.
 std::string to_hex(std::uint64_t number);
+// Seeds and ids: 32, in the order of their bytes.
+std::string to_hex(const HashSeed& seed);
 // Parse a number, a build id or a push id. Nothing unless the text is exactly what to_hex() writes.
 std::optional<std::uint64_t> parse_hex(std::string_view text);
 std::optional<std::array<std::uint8_t, 16>> parse_id(std::string_view text);
+// Zero is no seed.
+std::optional<HashSeed> parse_seed(std::string_view text);
 
 }  // namespace keysieve

@@ -96,7 +96,7 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot,
                                             : ""));
   }
   for (const std::string& canary : guards.canaries) {
-    if (!snapshot.may_contain(hash_key(canary, snapshot.seed()))) {
+    if (!snapshot.may_contain(snapshot.hasher()(canary))) {
       throw Error(ErrorKind::Canaries, set + "answers absent for the canary " + in_quotes(canary) + "; " +
                                            setting(guards, "canaries") +
                                            " names the keys that must be there");

@@ -126,6 +126,12 @@ class MemberReader {
     return *id;
   }
 
+  [[nodiscard]] HashSeed seed(const std::string& member) const {
+    const auto seed = parse_seed(text(member));
+    if (!seed) refuse(member, "is not a seed of 32 hexadecimal digits");
+    return *seed;
+  }
+
   [[nodiscard]] LogPosition log_position(const std::string& member) const {
     const auto position = parse_log_position(text(member));
     if (!position) refuse(member, "is not a position in a log");
@@ -186,7 +192,7 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
   if (record.counters_bytes != 0 && record.counters_bytes != counters_bytes_of(layout)) {
     reader.refuse("counters_bytes", "does not fit \"shard_count\"");
   }
-  record.seed = reader.hex("seed");
+  record.seed = reader.seed("seed");
   return record;
 }
 

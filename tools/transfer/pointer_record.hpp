@@ -35,7 +35,7 @@ struct SnapshotRecord {
   std::uint32_t shard_bytes = 0;
   std::uint32_t retrieval_bytes = 0;
   std::uint32_t shard_count = 0;
-  std::uint64_t seed = 0;
+  HashSeed seed{};
 
   friend bool operator==(const SnapshotRecord&, const SnapshotRecord&) = default;
 };

@@ -13,38 +13,39 @@ std::string seed_key(const Store& store) {
   return store.prefix() + ":seed";
 }
 
-std::uint64_t parse_seed(const Store& store, const std::string& text) {
-  const auto seed = parse_hex(text);
+HashSeed seed_in(const Store& store, const std::string& text) {
+  const auto seed = parse_seed(text);
   if (!seed)
-    throw Error(ErrorKind::Data, store.name() + ": " + seed_key(store) + ": is not 16 hexadecimal digits");
+    throw Error(ErrorKind::Data,
+                store.name() + ": " + seed_key(store) + ": is not a seed of 32 hexadecimal digits");
   return *seed;
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> find_shared_seed(Store& store) {
+std::optional<HashSeed> find_shared_seed(Store& store) {
   const auto text = store.get(seed_key(store));
-  return text ? std::optional(parse_seed(store, *text)) : std::nullopt;
+  return text ? std::optional(seed_in(store, *text)) : std::nullopt;
 }
 
-std::uint64_t shared_seed(Store& store) {
+HashSeed shared_seed(Store& store) {
   if (const auto seed = find_shared_seed(store)) return *seed;
-  const auto created = random_value<std::uint64_t>();
+  const auto created = random_value<HashSeed>();
   if (!store.abilities().write) return created;  // the first push to the folder behind it decides
   // If another builder was faster, its seed counts.
   if (store.put_if_absent({seed_key(store), to_hex(created)})) return created;
-  return parse_seed(store, store.get(seed_key(store)).value_or(""));
+  return seed_in(store, store.get(seed_key(store)).value_or(""));
 }
 
-std::uint64_t renew_shared_seed(Store& store) {
+HashSeed renew_shared_seed(Store& store) {
   const auto before = store.get(seed_key(store));
-  const auto created = random_value<std::uint64_t>();
+  const auto created = random_value<HashSeed>();
   if (store.compare_and_set({seed_key(store), to_hex(created)}, before)) return created;
   throw Error(ErrorKind::Locked,
               store.name() + ": " + seed_key(store) + ": another client is changing it; try again");
 }
 
-std::vector<std::string> sets_of_other_seeds(Store& store, std::uint64_t seed) {
+std::vector<std::string> sets_of_other_seeds(Store& store, const HashSeed& seed) {
   std::vector<std::string> names;
   for (const auto& [set_name, chunks] : contents_of(store).sets) {
     const auto pointer = read_pointer(store, set_name);

@@ -25,10 +25,10 @@ void check_kind(Store& store, const std::string& set_name, const KeyChanges& cha
 }
 
 // A second removal of the same key would take another key away.
-std::vector<KeyHash> distinct_hashes(const std::vector<std::string>& keys, std::uint64_t seed) {
+std::vector<KeyHash> distinct_hashes(const std::vector<std::string>& keys, const KeyHasher& hasher) {
   std::vector<KeyHash> hashes;
   hashes.reserve(keys.size());
-  for (const std::string& key : keys) hashes.push_back(hash_key(key, seed));
+  for (const std::string& key : keys) hashes.push_back(hasher(key));
   sort_and_dedupe(hashes);
   return hashes;
 }
@@ -64,9 +64,10 @@ UpdateResult update_once(Store& store, const std::string& set_name, const KeyCha
   Pulled base = pull_with_counters(store, set_name, progress);
   SnapshotEditor editor(SnapshotView::decode(base.snapshot.get(), store.name(), Check::Tables),
                         std::move(base.counters));
-  const std::vector<KeyHash> removed = distinct_hashes(changes.removed, base.record.seed);
+  const KeyHasher hasher(base.record.seed);
+  const std::vector<KeyHash> removed = distinct_hashes(changes.removed, hasher);
   for (const KeyHash& hash : removed) editor.remove(hash);  // first: makes room for what is added
-  for (const KeyHash& hash : distinct_hashes(changes.added, base.record.seed)) editor.add(hash);
+  for (const KeyHash& hash : distinct_hashes(changes.added, hasher)) editor.add(hash);
   UpdateResult result{.pushed = {},
                       .new_keys = editor.new_keys(),
                       .is_exact = editor.keeps_keys_apart(),

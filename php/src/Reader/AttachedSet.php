@@ -135,11 +135,11 @@ final class AttachedSet
     private static function answer(Publication $publication, array $keys): array
     {
         $snapshot = $publication->snapshot();
-        $seed = ['seed' => $snapshot->header->seed];
+        $hasher = $snapshot->header->hasher;
         $hasAdded = $publication->hasAdded();
         $answers = [];
         foreach ($keys as $index => $key) {
-            $hash = unpack('J', hash('xxh3', $key, true, $seed))[1];
+            $hash = $hasher->hash($key);
             $answers[$index] = $snapshot->mayContain($hash) || ($hasAdded && $publication->addedMayContain($hash));
         }
         return $answers;

@@ -11,12 +11,12 @@ final class Header
     public const NAME_RULE = '/\A[a-z0-9][a-z0-9_-]{0,63}\z/';
 
     private const FORMAT = 1;
-    private const HASH_XXH3 = 2;
+    private const HASH_XXH3 = 1;
     private const MOST_SHARDS = 1 << 20;
     private const LONGEST_SHARD = 8192;
     private const STRETCH_BYTES = 65536;
     private const LATEST_MOMENT = 10 ** 12;
-    private const FIELDS = 'a8magic/vformat/Ckind/ChashId/VheaderBytes/Pseed/VshardBytes/VshardCount/PkeyCount/ChashCount/x15'
+    private const FIELDS = 'a8magic/vformat/Ckind/ChashId/VheaderBytes/a16seed/VshardBytes/VshardCount/PkeyCount/ChashCount/x15'
         . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/a16buildId/x16/a64setName/a64keyProfile/PfileBytes'
         . '/PshardTableAt/PshardTableBytes/PchecksumsAt/PchecksumsBytes/PshardsAt/PshardsBytes/PtablesChecksum/PknownAbsent'
         . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount';
@@ -25,7 +25,7 @@ final class Header
         public readonly string $setName,
         public readonly string $keyProfile,
         public readonly Kind $kind,
-        public readonly int $seed,
+        public readonly KeyHasher $hasher,
         public readonly int $shardBytes,
         public readonly int $retrievalBytes,
         public readonly int $shardCount,
@@ -60,7 +60,7 @@ final class Header
             self::text($fields['setName']),
             self::text($fields['keyProfile']),
             Kind::of($fields['kind'], $fields['shardBytes'], $fields['hashCount'], $source),
-            $fields['seed'],
+            new KeyHasher($fields['seed']),
             $fields['shardBytes'],
             $fields['retrievalBytes'],
             $fields['shardCount'],
@@ -73,7 +73,7 @@ final class Header
             $fields['validFor'],
             $fields['buildId'],
             $fields['fileBytes'],
-            strrev(substr($page, 312, 8)),
+            strrev(substr($page, 320, 8)),
         );
         $header->checkLayout($fields, $source);
         if ($bytes->size() !== $header->fileBytes) {
@@ -137,6 +137,7 @@ final class Header
                 => 'header is damaged: its checksum does not match',
             $fields['hashId'] !== self::HASH_XXH3 => null,
             $fields['headerBytes'] !== self::BYTES => 'header size is not 4096',
+            trim($fields['seed'], "\0") === '' => 'seed is zero',
             preg_match(self::NAME_RULE, self::text($fields['setName'])) !== 1 => 'set name in the header is not valid',
             !($fields['targetFpr'] >= 1e-6 && $fields['targetFpr'] <= 0.5) => 'target FPR is out of range',
             !($fields['estimatedFpr'] >= 0.0 && $fields['estimatedFpr'] <= 1.0) => 'estimated FPR is out of range',

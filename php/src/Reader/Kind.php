@@ -25,7 +25,7 @@ abstract class Kind
         5 => Cuckoo::class,
         6 => Xor3::class,
         7 => BinaryFuse::class,
-        9 => Ribbon::class,
+        8 => Ribbon::class,
     ];
 
     /** In messages and in Info. */

@@ -11,8 +11,8 @@ final class LiveLayer
 {
     private const PAGE_BYTES = 4096;
     private const SHARD_BYTES = 4096;
-    private const KEYS_AT = 64;
-    private const FIELDS = 'a8magic/Pinstance/Ppublication/Pgeneration/PpublishedAt/Pseed/VshardCount/VshardBytes';
+    private const KEYS_AT = 128;
+    private const FIELDS = 'a8magic/Pinstance/Ppublication/Pgeneration/PpublishedAt/x16/VshardCount/VshardBytes';
 
     public readonly int $generation;
     public readonly int $publishedAt;
@@ -29,8 +29,8 @@ final class LiveLayer
         $fields = unpack(self::FIELDS, $header);
         $expected = self::PAGE_BYTES + $fields['shardCount'] * self::SHARD_BYTES;
         $fault = match (true) {
-            $fields['magic'] !== 'KSLIVE02' => 'is not a keysieve live page',
-            strrev(substr($header, 56)) !== hash('xxh3', substr($header, 0, 56), true)
+            $fields['magic'] !== 'KSLIVE01' => 'is not a keysieve live page',
+            strrev(substr($header, 64, 8)) !== hash('xxh3', substr($header, 0, 64), true)
                 => 'live page is damaged: its checksum does not match',
             $fields['instance'] !== $instance || $fields['publication'] !== $publication => 'live page belongs to another publication',
             $fields['shardBytes'] !== ($fields['shardCount'] === 0 ? 0 : self::SHARD_BYTES)

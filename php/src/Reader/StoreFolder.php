@@ -102,7 +102,7 @@ final class StoreFolder implements Source, Publication
             $this->isBypassed = $this->isBypassedAt($now);
             $this->followPointer($now);
             foreach ($this->log->newKeys($this->pointer->addsFrom) as $key) {
-                $this->added[unpack('J', hash('xxh3', $key, true, ['seed' => $this->snapshot->header->seed]))[1]] = true;
+                $this->added[$this->snapshot->header->hasher->hash($key)] = true;
             }
             self::checkTrimmed($this->pointer, $this->log->trimmedTo(), $this->log->path);
             $this->confirmedAt = $now;

@@ -84,7 +84,8 @@ class BuiltShards {
 inline std::vector<KeyHash> hashes_of_numbers(std::uint64_t first, std::uint64_t count) {
   std::vector<KeyHash> hashes;
   hashes.reserve(count);
-  for (std::uint64_t i = first; i < first + count; ++i) hashes.push_back(hash_key(std::to_string(i), 42));
+  static const KeyHasher hasher({42});
+  for (std::uint64_t i = first; i < first + count; ++i) hashes.push_back(hasher(std::to_string(i)));
   return hashes;
 }
 

@@ -9,6 +9,7 @@
 #include "core/filters/ribbon.hpp"
 #include "core/filters/sizing.hpp"
 #include "tests/core/kind_ids.hpp"
+#include "tests/support/hash_key.hpp"
 
 namespace keysieve {
 namespace {
@@ -31,7 +32,7 @@ TEST_P(EveryEntry, ThatIsBuiltHasNoFault) {
     for (const std::size_t count : {0U, 1U, 2U, 100U, 5'000U, 65'535U}) {
       const FilterParams params = params_of(kind(), shard_bytes);
       std::vector<KeyHash> keys;
-      for (std::size_t i = 0; i < count; ++i) keys.push_back(hash_key(std::to_string(i), 1));
+      for (std::size_t i = 0; i < count; ++i) keys.push_back(hash_key(std::to_string(i), {1}));
       std::vector<std::byte> shard(shard_bytes);
       ShardEntry entry;
       kind().build(shard, entry, params, keys);

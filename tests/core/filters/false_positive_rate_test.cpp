@@ -39,7 +39,8 @@ std::uint64_t query_count(double target_fpr) {
 KeyHash hash_of(std::uint64_t number) {
   std::array<char, sizeof number> key;
   std::memcpy(key.data(), &number, sizeof number);
-  return hash_key({key.data(), key.size()}, 20141119);
+  static const KeyHasher hasher({20141119});
+  return hasher({key.data(), key.size()});
 }
 
 std::vector<KeyHash> members() {

@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint64_t kMostKeys = 1'500;
 
 KeyHash numbered_hash(std::uint64_t number) {
-  return hash_key(std::to_string(number), 7);
+  static const KeyHasher hasher({7});
+  return hasher(std::to_string(number));
 }
 
 // Enough to fill small shards, and to overfill those that were sized for fewer.

@@ -72,7 +72,7 @@ class SeenPageTest : public test::SeenSets {
 };
 
 TEST_F(SeenPageTest, HasWhatItWasMadeWith) {
-  const std::vector<std::byte> bytes = new_seen_page(7, OnUnavailable::Seen);
+  const std::vector<std::byte> bytes = new_seen_page({7}, OnUnavailable::Seen);
   ASSERT_EQ(bytes.size(), kSeenPageBytes);
   const auto at = [](const std::vector<std::byte>& page, std::size_t offset) {
     return load<std::uint64_t>(page.data() + offset);

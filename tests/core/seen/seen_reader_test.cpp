@@ -325,14 +325,14 @@ TEST_F(SeenReaderTest, EndsABatchWhereTheSetBecomesUnavailable) {
 
 // Another call may have added the key by its other hash.
 TEST_F(SeenReaderTest, DoesNotKnowWhenThePageIsReplacedByOneOfAnotherSeedDuringTheCall) {
-  for (const std::uint64_t seed : {kSeed + 1, kSeed}) {
+  for (const HashSeed& seed : {kOtherSeed, kSeed}) {
     SeenWriter writer = started_writer();
     SeenReader reader = this->reader();
     ASSERT_TRUE(reader.follow());
     std::array<bool, 1> are_new{};
     writer.create(seed, OnUnavailable::New);
     append(writer, {plan()});
-    const std::uint64_t before = reader.seed();
+    const HashSeed before = reader.seed();
     EXPECT_EQ(reader.add_if_new(numbered_hash(1)), seed == before ? SeenAnswer::New : SeenAnswer::Unknown);
     EXPECT_TRUE(reader.follow());
     EXPECT_EQ(reader.seed(), seed);

@@ -8,6 +8,7 @@
 #include "core/seen/seen_reader.hpp"
 #include "core/seen/seen_writer.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/hash_key.hpp"
 #include "tests/support/segments.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -17,7 +18,9 @@ namespace keysieve::test {
 inline constexpr uid_t kWorker = 54'323;
 
 inline KeyHash numbered_hash(std::uint64_t number, std::uint64_t seed = 42) {
-  return hash_key({reinterpret_cast<const char*>(&number), sizeof number}, seed);
+  static thread_local KeyHasher hasher({seed});
+  if (hasher.seed() != HashSeed{seed}) hasher = KeyHasher({seed});
+  return hasher({reinterpret_cast<const char*>(&number), sizeof number});
 }
 
 // Both clocks alike, as they are unless somebody sets one.
@@ -42,7 +45,8 @@ inline void append(SeenWriter& writer, const std::vector<SeenPlan>& plans) {
 class SeenSets : public ::testing::Test {
  protected:
   static constexpr const char* kSet = "clicks";
-  static constexpr std::uint64_t kSeed = 42;
+  static constexpr HashSeed kSeed{42};
+  static constexpr HashSeed kOtherSeed{43};
   static constexpr UnixSeconds kForever = kFarthestMoment;
 
   SeenSets() : directory_(fast_folder()) { std::filesystem::permissions(directory_.path(), kForAll); }

@@ -211,11 +211,11 @@ TEST_F(SeenWriterTest, RemovesAllThatAnotherPageHad) {
   SeenWriter writer = started_writer();
   const auto before = own_segments();
   append(writer, {plan(), plan()});
-  writer.create(kSeed + 1, OnUnavailable::Throw);
+  writer.create(kOtherSeed, OnUnavailable::Throw);
   EXPECT_EQ(own_segments(), before - 1);
   EXPECT_TRUE(writer.state().is_empty());
   EXPECT_TRUE(writer.is_empty());
-  EXPECT_EQ(writer.page().seed, kSeed + 1);
+  EXPECT_EQ(writer.page().seed, kOtherSeed);
   EXPECT_EQ(writer.page().on_unavailable, static_cast<std::uint32_t>(OnUnavailable::Throw));
 }
 

@@ -58,11 +58,11 @@ TEST_F(UnavailableSeen, FollowsAnotherPageAtTheNextRequestOrInOneLongRequest) {
   SeenWriter writer = started_writer();
   EXPECT_TRUE(is_new(next_request, numbered_hash(1)));
   EXPECT_TRUE(long_request.follow());
-  writer.create(kSeed + 1, OnUnavailable::Seen);
+  writer.create(kOtherSeed, OnUnavailable::Seen);
   append(writer, {plan()});
   next_request.check_soon();
   EXPECT_TRUE(is_new(next_request, numbered_hash(1)));
-  EXPECT_EQ(next_request.seed(), kSeed + 1);
+  EXPECT_EQ(next_request.seed(), kOtherSeed);
   EXPECT_EQ(next_request.on_unavailable(), OnUnavailable::Seen);
   int calls = 0;
   while (!was_seen(long_request, numbered_hash(1)) && calls < kCallsBetweenChecks) ++calls;

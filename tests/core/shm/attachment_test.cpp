@@ -53,9 +53,9 @@ TEST_F(AttachmentTest, DetachesPieceByPiece) {
 TEST_F(AttachmentTest, GivesTheSameAnswersWarmAndCold) {
   while (!attachment_->warm_some(kPieceBytes)) continue;
   for (const std::string& key : test::numbered_keys("key", 100)) {
-    EXPECT_TRUE(attachment_->may_contain(hash_key(key, attachment_->snapshot().seed())));
+    EXPECT_TRUE(attachment_->may_contain(attachment_->snapshot().hasher()(key)));
   }
-  EXPECT_FALSE(attachment_->may_contain(hash_key("absent", attachment_->snapshot().seed())));
+  EXPECT_FALSE(attachment_->may_contain(attachment_->snapshot().hasher()("absent")));
 }
 
 }  // namespace

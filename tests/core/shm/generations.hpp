@@ -19,7 +19,8 @@ class Generations {
       const auto markers = numbered_keys("marker" + std::to_string(i) + "-", kKeys);
       keys.insert(keys.end(), markers.begin(), markers.end());
     }
-    for (const std::string& key : keys) hashes_.push_back(hash_key(key, kSeed));
+    const KeyHasher hasher(kSeed);
+    for (const std::string& key : keys) hashes_.push_back(hasher(key));
     for (std::size_t i = 0; i < kVariants; ++i) add_variant(set_name, i, keys);
   }
 
@@ -40,7 +41,7 @@ class Generations {
  private:
   static constexpr std::size_t kVariants = 4;
   static constexpr int kKeys = 1'000;
-  static constexpr std::uint64_t kSeed = 99;
+  static constexpr HashSeed kSeed{99};
 
   struct Variant {
     SnapshotBytes snapshot;

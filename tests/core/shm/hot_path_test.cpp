@@ -79,7 +79,7 @@ class HotPath : public test::LiveLayers {
     std::array<bool, kBatch> results{};
     const Attachment* attached = reader_.follow();
     if (!attached) return 0;
-    for (std::size_t i = 0; i < kBatch; ++i) hashes[i] = hash_key(keys_[i], attached->snapshot().seed());
+    for (std::size_t i = 0; i < kBatch; ++i) hashes[i] = attached->snapshot().hasher()(keys_[i]);
     attached->may_contain_many(hashes, results.data());
     std::size_t count = 0;
     for (const bool result : results) count += result ? 1U : 0U;

@@ -32,7 +32,8 @@ struct Shared {
 };
 
 KeyHash hash_of(std::uint64_t n) {
-  return hash_key(as_text(std::as_bytes(std::span(&n, 1))), 42);
+  static const KeyHasher hasher({42});
+  return hasher(as_text(std::as_bytes(std::span(&n, 1))));
 }
 
 class KilledLayerWriter : public test::LiveLayers {

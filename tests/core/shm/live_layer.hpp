@@ -3,12 +3,13 @@
 #pragma once
 
 #include "tests/core/shm/shared_memory.hpp"
+#include "tests/support/hash_key.hpp"
 
 namespace keysieve::test {
 
 class LiveLayers : public SharedMemory {
  protected:
-  static constexpr std::uint64_t kSeed = 42;
+  static constexpr HashSeed kSeed{42};
   static constexpr double kFpr = 0.01;
 
   using SharedMemory::SharedMemory;

@@ -25,7 +25,7 @@ class LivePageTest : public test::LiveLayers {
                                       .generation = 7,
                                       .published_at = 8,
                                       .layer = kLayer,
-                                      .seed = 10,
+                                      .seed = {10, 11},
                                       .live_keys = 9});
     std::memcpy(static_cast<void*>(&page_), bytes.data(), bytes.size());
   }
@@ -50,14 +50,14 @@ TEST_F(LivePageTest, HoldsTheValuesItWasMadeFrom) {
   EXPECT_NO_THROW(check(kPageBytes + kLayer.bytes()));
   EXPECT_EQ(page_.generation, 7U);
   EXPECT_EQ(page_.published_at, 8);
-  EXPECT_EQ(page_.seed, 10U);
+  EXPECT_EQ(page_.seed, (HashSeed{10, 11}));
   EXPECT_EQ(page_.layer_shard_count, 3U);
   EXPECT_EQ(page_.layer_shard_bytes, 4'096U);
   EXPECT_EQ(page_.live_keys, 9U);
 }
 
 TEST_F(LivePageTest, IsRefusedWhenAnyByteOfItsHeaderIsWrong) {
-  for (std::size_t at = 0; at < offsetof(LivePage, live_keys); ++at) {
+  for (std::size_t at = 0; at < offsetof(LivePage, header_checksum) + sizeof(std::uint64_t); ++at) {
     auto* bytes = reinterpret_cast<std::byte*>(&page_);
     bytes[at] ^= std::byte{1};
     EXPECT_THAT([&] { check(kPageBytes + kLayer.bytes()); }, test::fails(ErrorKind::Data)) << at;

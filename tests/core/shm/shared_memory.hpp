@@ -129,7 +129,7 @@ inline std::uint64_t publication_seen_by(SetReader& reader) {
 // The answer a caller gives: maybe, unless snapshot and live layer say absent.
 inline bool may_contain(SetReader& reader, std::string_view key) {
   const Attachment* attached = reader.follow();
-  return !attached || attached->may_contain(hash_key(key, attached->snapshot().seed()));
+  return !attached || attached->may_contain(attached->snapshot().hasher()(key));
 }
 
 // Maybe for the keys of "new", absent for those of "old".

@@ -83,7 +83,8 @@ class AddingBesideThreads : public test::LiveLayers {
   static constexpr std::uint64_t kKeys = 20'000;
 
   static KeyHash hash_of(std::uint64_t n) {
-    return hash_key(as_text(std::as_bytes(std::span(&n, 1))), kSeed);
+    static const KeyHasher hasher(kSeed);
+    return hasher(as_text(std::as_bytes(std::span(&n, 1))));
   }
 
   // A reader that has seen the number of keys, added in order, sees at least that many of them.

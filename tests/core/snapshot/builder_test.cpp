@@ -226,10 +226,11 @@ TEST(SnapshotBuilder, RefusesAnOverfullShard) {
   BuildSettings settings{
       .set_name = "tags", .kind = find_filter_kind("bloom"), .target_fpr = 0.5, .shard_bytes = 8192};
   settings.like = Geometry{settings.kind, {.shard_bytes = 8192, .hash_count = 1}, 2};
+  const KeyHasher hasher(settings.seed);
   SnapshotBuilder builder(settings);
   for (std::uint64_t i = 0; builder.keys_given() <= kMaxKeysPerShard; ++i) {
     const std::string key = std::to_string(i);
-    if (shard_of(hash_key(key, settings.seed), 2) == 1) builder.add(key);
+    if (shard_of(hasher(key), 2) == 1) builder.add(key);
   }
   EXPECT_THAT([&] { builder.finish(); },
               test::fails(ErrorKind::Data, AllOf(HasSubstr("tags"), HasSubstr("shard 1 is overfull"))));

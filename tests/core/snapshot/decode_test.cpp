@@ -171,7 +171,8 @@ const std::vector<HostileHeader> kHostileHeaders{
     {"NewerFormat", [](H& h) { h.format = 2; }, kIncompatible,
      "format 2, this version reads 1: damaged, or written by a newer version"},
     {"FarNewerFormat", [](H& h) { h.format = 65535; }, kIncompatible, "format 65535"},
-    {"UnknownHash", [](H& h) { h.hash_id = 1; }, kIncompatible, "hash 1"},
+    {"UnknownHash", [](H& h) { h.hash_id = 2; }, kIncompatible, "hash 2"},
+    {"SeedZero", [](H& h) { h.seed = {}; }, kData, "seed is zero"},
     {"UnknownKind", [](H& h) { h.kind = 0; }, kIncompatible, "filter kind 0"},
     {"LaterKind", [](H& h) { h.kind = 255; }, kIncompatible, "filter kind 255"},
     {"HeaderBytesZero", [](H& h) { h.header_bytes = 0; }, kData, "header size"},
@@ -317,7 +318,7 @@ TEST(SnapshotView, AnswersABatchAsItAnswersSingleKeys) {
   const SnapshotBytes snapshot = small_snapshot();
   const SnapshotView view = test::decode(snapshot);
   std::vector<KeyHash> hashes;
-  for (const std::string& key : numbered_keys("key", 100)) hashes.push_back(hash_key(key, view.seed()));
+  for (const std::string& key : numbered_keys("key", 100)) hashes.push_back(view.hasher()(key));
   std::array<bool, 100> results{};
   view.may_contain_many(hashes, results.data());
   for (std::size_t i = 0; i < hashes.size(); ++i) EXPECT_EQ(results[i], view.may_contain(hashes[i])) << i;

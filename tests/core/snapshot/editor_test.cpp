@@ -109,7 +109,7 @@ TEST(SnapshotEditor, KeepsAllOtherBuildSettings) {
   EXPECT_NE(header.build_id, decode(base).header().build_id);
   EXPECT_NE(header.build_id, decode(updated(base, {})).header().build_id);
   EXPECT_EQ(header.adds_from, log_position(123, 4)) << "what the log holds is not in the base";
-  EXPECT_EQ(header.seed, 7U);
+  EXPECT_EQ(header.seed, kSeed);
   EXPECT_EQ(header.valid_for, 3'600);
   EXPECT_EQ(header.target_fpr, 0.01);
   EXPECT_EQ(view.set_name(), "tags");

@@ -83,7 +83,7 @@ TEST_P(KnownAbsentConformance, EveryInstructionSetAnswersBatchesAndSingleKeysAli
     const SnapshotView view = decode(snapshot);
     std::vector<KeyHash> probes;
     for (const char* prefix : {"key", "absent", "unknown"}) {
-      for (const std::string& key : numbered_keys(prefix, 333)) probes.push_back(hash_key(key, view.seed()));
+      for (const std::string& key : numbered_keys(prefix, 333)) probes.push_back(view.hasher()(key));
     }
     const Lookup scalar = view.kind().lookup(view.shards().params, InstructionSet::Scalar);
     for (const InstructionSet instructions : instruction_sets()) {
@@ -148,7 +148,7 @@ TEST(KnownAbsent, ThreadsAndMemoryDoNotChangeTheBytes) {
 // Others say nothing of the second level.
 TEST(KnownAbsent, TheHeaderHoldsASampleOfThoseThatPassTheFilterIfAnyDo) {
   const SnapshotBytes few = build(kDefaults, numbered_keys("key", 10), {"absent"});
-  EXPECT_THAT(decode(few).known_absent_sample(), ElementsAreArray({hash_key("absent", decode(few).seed())}));
+  EXPECT_THAT(decode(few).known_absent_sample(), ElementsAreArray({decode(few).hasher()("absent")}));
   const SnapshotBytes many = build(kDefaults, numbered_keys("key", 10'000), numbered_keys("absent", 50'000));
   const SnapshotView snapshot = decode(many);
   const FilterParams filter{.shard_bytes = kDefaults.shard_bytes,

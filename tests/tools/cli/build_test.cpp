@@ -255,7 +255,7 @@ TEST_F(Build, ChecksEachGuardUnlessItIsLifted) {
 
 // With this seed these few keys happen to lie close together: 6.2 times the target.
 TEST_F(Build, DoesNotRefuseASmallSetForABadDraw) {
-  SnapshotBuilder unlucky({.set_name = "tags", .seed = 2476});
+  SnapshotBuilder unlucky({.set_name = "tags", .seed = {2476}});
   unlucky.add("a");
   const SnapshotBytes bytes = unlucky.finish();
   const std::string seed = write("seed.ks", std::string(as_text(bytes.get())));

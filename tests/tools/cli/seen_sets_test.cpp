@@ -8,13 +8,14 @@
 #include "core/seen/seen_reader.hpp"
 #include "core/seen/seen_writer.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/hash_key.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 #include "tools/transfer/stored_seen_set.hpp"
 
 namespace keysieve::test {
 namespace {
 
-constexpr std::uint64_t kSeed = 42;
+constexpr HashSeed kSeed{42};
 
 // A loader that has begun "clicks", with one window.
 class LoaderOfClicks {

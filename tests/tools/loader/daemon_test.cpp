@@ -300,7 +300,7 @@ pid_t start_reader(const Site& site, KeyRange shared, std::uint64_t last_generat
       const Attachment* attached = reader.follow();
       if (!attached) return 2;  // it was live before the reader started
       const SnapshotView& snapshot = attached->snapshot();
-      if (!snapshot.may_contain(hash_key(key_number(shared.first + i), snapshot.seed()))) return 3;
+      if (!snapshot.may_contain(snapshot.hasher()(key_number(shared.first + i)))) return 3;
       if (attached->live().generation == last_generation && i == 0) return 0;
       if (std::chrono::steady_clock::now() > deadline) return 4;
     }

@@ -22,7 +22,7 @@ SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSec
   settings.target_fpr = target_fpr;
   settings.as_of = as_of;
   settings.adds_from = adds_from;
-  settings.seed = 42;
+  settings.seed = {42};
   SnapshotBuilder builder(settings);
   for (int i = 0; i < keys.count; ++i) builder.add(key_number(keys.first + i));
   return builder.finish();
@@ -32,7 +32,7 @@ SnapshotBytes build_with_known_absent(const std::string& set_name, KeyRange keys
   BuildSettings settings;
   settings.set_name = set_name;
   settings.as_of = 1'700'001'000;
-  settings.seed = 42;
+  settings.seed = {42};
   settings.has_known_absent = true;
   SnapshotBuilder builder(settings);
   for (int i = 0; i < keys.count; ++i) builder.add(key_number(keys.first + i));
@@ -126,9 +126,9 @@ bool Site::knows(const std::string& set_name, KeyRange keys) const {
   SetReader reader({.directory = directory(), .max_jitter = std::chrono::milliseconds(0)}, set_name);
   const Attachment* attached = reader.follow();
   if (!attached) return false;
-  const std::uint64_t seed = attached->snapshot().seed();
+  const KeyHasher& hasher = attached->snapshot().hasher();
   for (int i = 0; i < keys.count; ++i) {
-    if (!attached->may_contain(hash_key(key_number(keys.first + i), seed))) return false;
+    if (!attached->may_contain(hasher(key_number(keys.first + i)))) return false;
   }
   return true;
 }

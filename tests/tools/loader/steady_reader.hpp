@@ -28,7 +28,7 @@ class SteadyReader {
             const Attachment* attached = reader.follow();
             if (!attached) return 2;
             for (int i = 0; i < seen; ++i) {
-              if (!attached->may_contain(hash_key(key_number(keys.first + i), attached->snapshot().seed()))) {
+              if (!attached->may_contain(attached->snapshot().hasher()(key_number(keys.first + i)))) {
                 return kLostAKey;
               }
             }

@@ -28,7 +28,7 @@ SnapshotRecord record_of_generation(std::uint64_t generation) {
   record.hash_count = 6;
   record.shard_bytes = 4096;
   record.shard_count = 20;
-  record.seed = 0x0123456789abcdef;
+  record.seed = {0x0123456789abcdef, 0xfedcba9876543210};
   return record;
 }
 

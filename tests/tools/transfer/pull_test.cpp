@@ -85,7 +85,7 @@ TEST_F(PullTest, NamesAChunkThatIsDamaged) {
 
 TEST_F(PullTest, RefusesAChunkOfAnotherBuild) {
   const std::string chunk = store_->get(key_of_chunk(1)).value();
-  push(build_snapshot({.shard_count = kShardsOfSomeChunks, .seed = 8}));
+  push(build_snapshot({.shard_count = kShardsOfSomeChunks, .seed = {8}}));
   replace(key_of_chunk(1), chunk);
   EXPECT_THAT(message(), StartsWith(url_ + ": set \"tags\" generation 2: "));
 }

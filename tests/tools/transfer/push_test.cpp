@@ -7,7 +7,7 @@ namespace {
 using PushTest = TransferTest;
 
 TEST_F(PushTest, DescribesTheSnapshotInThePointerRecord) {
-  const auto snapshot = build_snapshot({.kind = "bloom", .keys = 8000, .seed = 99});
+  const auto snapshot = build_snapshot({.kind = "bloom", .keys = 8000, .seed = {99}});
   const PushResult result = push(snapshot);
   const SnapshotRecord record = current();
   EXPECT_EQ(record, result.record);
@@ -23,7 +23,7 @@ TEST_F(PushTest, DescribesTheSnapshotInThePointerRecord) {
   EXPECT_EQ(record.hash_count, header.hash_count);
   EXPECT_EQ(record.shard_bytes, header.shard_bytes);
   EXPECT_EQ(record.shard_count, header.shard_count);
-  EXPECT_EQ(record.seed, 99U);
+  EXPECT_EQ(record.seed, HashSeed{99});
 }
 
 TEST_F(PushTest, DescribesTheSecondLevelInThePointerRecord) {
@@ -161,8 +161,8 @@ TEST_F(PushTest, ChecksTheGuardsAgainstTheGenerationBefore) {
 }
 
 TEST_F(PushTest, WarnsWhenTheGeometryChanges) {
-  push(build_snapshot({.kind = "bloom", .keys = 10'000, .seed = 1}));
-  const auto warnings = push(build_snapshot({.kind = "blocked_bloom", .keys = 20'000, .seed = 2})).warnings;
+  push(build_snapshot({.kind = "bloom", .keys = 10'000, .seed = {1}}));
+  const auto warnings = push(build_snapshot({.kind = "blocked_bloom", .keys = 20'000, .seed = {2}})).warnings;
   EXPECT_THAT(warnings, Contains(AllOf(HasSubstr("set \"tags\": kind changed"),
                                        HasSubstr("from bloom to blocked_bloom"))));
   EXPECT_THAT(warnings, Contains(HasSubstr("shard count changed")));

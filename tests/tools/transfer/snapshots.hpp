@@ -20,7 +20,7 @@ struct SnapshotRecipe {
   double target_fpr = 0.01;
   double growth = 1.0;
   std::uint32_t shard_count = 0;  // 0: as many as the keys need
-  std::uint64_t seed = 7;
+  HashSeed seed{7};
   UnixSeconds as_of = 1'700'000'000;
   LogPosition adds_from{};
 };
@@ -72,7 +72,7 @@ inline SnapshotView view_of(const SnapshotBytes& snapshot) {
 }
 
 inline bool answers_maybe(const SnapshotView& view, const std::string& key) {
-  return view.may_contain(hash_key(key, view.seed()));
+  return view.may_contain(view.hasher()(key));
 }
 
 inline bool are_same(const SnapshotBytes& one, const SnapshotBytes& other) {

@@ -74,7 +74,7 @@ TEST_P(StoreBypassTest, IgnoresMembersOfLaterVersions) {
 // No record of a set may have the key of another set's record, or of the store's.
 TEST_P(StoreBypassTest, DistinguishesSetsNamedLikeRecords) {
   set_store_bypass(*store_, std::nullopt, {.until = 1});
-  const std::uint64_t seed = shared_seed(*store_);
+  const HashSeed seed = shared_seed(*store_);
   UnixSeconds until = 2;
   for (const char* set_name : {"bypass", "seed", "current", "adds"}) {
     set_store_bypass(*store_, set_name, {.until = until++});

@@ -41,7 +41,7 @@ TEST_P(TransferOverEveryStore, BringsSetsThatAreNamedLikeRecords) {
   const auto store = open();
   const std::vector<std::string> names{"adds", "bypass", "current", "seed"};
   set_store_bypass(*store, std::nullopt, {});
-  const std::uint64_t seed = shared_seed(*store);
+  const HashSeed seed = shared_seed(*store);
   for (const std::string& name : names) {
     const auto snapshot = build_snapshot({.set_name = name, .keys = 10});
     push(*store, view_of(snapshot), {});

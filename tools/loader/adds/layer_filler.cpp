@@ -13,9 +13,11 @@ namespace keysieve {
 namespace {
 
 // One key may have been added many times.
-std::vector<KeyHash> distinct_hashes(const AddsMirror& mirror, const LogPosition& after, std::uint64_t seed) {
+std::vector<KeyHash> distinct_hashes(const AddsMirror& mirror, const LogPosition& after,
+                                     const HashSeed& seed) {
+  const KeyHasher hasher(seed);
   std::vector<KeyHash> hashes;
-  mirror.visit_after(after, [&](std::string_view key) { hashes.push_back(hash_key(key, seed)); });
+  mirror.visit_after(after, [&](std::string_view key) { hashes.push_back(hasher(key)); });
   sort_and_dedupe(hashes);
   return hashes;
 }
@@ -76,9 +78,10 @@ std::optional<LayerWriter> LayerFiller::add_news(Publisher& publisher, const Liv
 
 // Returns how many of the keys it did not have.
 std::size_t LayerFiller::add(LayerWriter& layer, const LogPosition& after) const {
+  const KeyHasher hasher(layer.seed());
   std::size_t added = 0;
   adds_.mirror().visit_after(after, [&](std::string_view key) {
-    if (layer.add(hash_key(key, layer.seed()))) ++added;
+    if (layer.add(hasher(key))) ++added;
   });
   layer.sync();
   return added;

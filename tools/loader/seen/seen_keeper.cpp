@@ -180,7 +180,7 @@ void SeenKeeper::open(SteadyTime steady_now, const Moment& now) {
   if (writer_->adopt()) {
     note_what_adopting_found(steady_now, now);
   } else {
-    writer_->create(random_value<std::uint64_t>(), config_.on_unavailable);
+    writer_->create(random_value<HashSeed>(), config_.on_unavailable);
   }
   writer_->set_on_unavailable(config_.on_unavailable);
   // Also while it waits for the store.

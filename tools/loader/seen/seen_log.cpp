@@ -13,7 +13,7 @@ constexpr std::array<char, 8> kMagic{'K', 'S', 'S', 'E', 'E', 'N', 'L', '1'};
 struct Head {
   std::array<char, 8> magic;
   std::uint64_t checksum;
-  std::uint64_t seed;
+  HashSeed seed;
   std::uint64_t sender;
   std::uint64_t number;
   UnixSeconds ended_at;
@@ -21,7 +21,7 @@ struct Head {
   std::uint32_t tags;
   std::uint32_t host_bytes;
 };
-static_assert(sizeof(Head) == 120 && std::is_trivially_copyable_v<Head>);
+static_assert(sizeof(Head) == 128 && std::is_trivially_copyable_v<Head>);
 constexpr std::size_t kChecked = offsetof(Head, seed);
 
 bool is_possible(const Head& head) noexcept {
@@ -29,7 +29,7 @@ bool is_possible(const Head& head) noexcept {
   return is_moment(head.ended_at) && is_moment(plan.window.begins) && is_moment(plan.window.ends) &&
          is_moment(plan.window.kept_for) && plan.growth < kFiltersPerWindow && plan.capacity != 0 &&
          plan.rate > 0 && plan.rate < 1 && plan.size.is_possible() && head.number != 0 &&
-         head.host_bytes <= kMostSeenHostBytes;
+         !head.seed.is_zero() && head.host_bytes <= kMostSeenHostBytes;
 }
 
 void put_number(std::string& to, std::uint64_t number) {

@@ -31,7 +31,7 @@
 namespace keysieve {
 
 struct SeenLogEntry {
-  std::uint64_t seed = 0;
+  HashSeed seed{};
   std::uint64_t sender = 0;
   std::uint64_t number = 0;
   UnixSeconds ended_at = 0;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array kTargets{0.01, 0.001, 0.0001};
 constexpr std::array<std::uint32_t, 4> kShardBytes{1024, 2048, 4096, 8192};
-constexpr std::uint64_t kSeed = 20141119;
+constexpr HashSeed kSeed{20141119};
 
 // Number of times each build is timed; the shortest time counts.
 constexpr int kBuilds = 3;
@@ -51,7 +51,7 @@ std::uint64_t count_maybe(const SnapshotView& view, std::uint64_t first, std::ui
   for (std::uint64_t done = 0; done < count; done += kBatch) {
     const std::uint64_t size = std::min(kBatch, count - done);
     for (std::uint64_t i = 0; i < size; ++i) {
-      hashes[i] = hash_key(key_of(first + done + i), view.seed());
+      hashes[i] = view.hasher()(key_of(first + done + i));
     }
     view.may_contain_many(std::span(hashes).first(size), results.data());
     maybe += static_cast<std::uint64_t>(std::count(results.begin(), results.begin() + size, true));

@@ -47,15 +47,16 @@ class SampleSet {
 // Texts of kTextBytes bytes each that belong to no set, one after the other, and their hashes.
 struct AbsentKeys {
   static constexpr std::size_t kTextBytes = 20;
-  static constexpr std::uint64_t kSeed = 20141119;
+  static constexpr HashSeed kSeed{20141119};
 
   explicit AbsentKeys(std::uint64_t count);
 
   [[nodiscard]] std::string_view text(std::size_t index) const noexcept {
     return {texts.data() + index * kTextBytes, kTextBytes};
   }
-  [[nodiscard]] KeyHash hash(std::size_t index) const noexcept { return hash_key(text(index), kSeed); }
+  [[nodiscard]] KeyHash hash(std::size_t index) const noexcept { return hasher(text(index)); }
 
+  KeyHasher hasher{kSeed};
   std::vector<char> texts;
   std::vector<KeyHash> hashes;
 };

@@ -53,7 +53,7 @@ void Host::publish_by_hand(Bytes snapshot) {
 bool Host::may_contain(int key, Process process) {
   reader(process).check_soon();
   const Attachment* attached = reader(process).follow();
-  return !attached || attached->may_contain(hash_key(key_text(key), attached->snapshot().seed()));
+  return !attached || attached->may_contain(attached->snapshot().hasher()(key_text(key)));
 }
 
 std::optional<BuildId> Host::attached_build(Process process) {

@@ -137,7 +137,7 @@ void World::begin_build() {
   const auto overlap = late_commits_ ? std::chrono::hours(1) : std::chrono::hours(0);
   BuildSettings settings;
   settings.set_name = kHistorySet;
-  settings.seed = 42 + builds_.size();
+  settings.seed = {42 + builds_.size()};
   settings.as_of = ++as_of_;
   // As `keysieve build` does, after a failover to a replica that has lost the log too.
   const PointerRecord pointer = read_stored_pointer(*store, kHistorySet).value_or(PointerRecord{});

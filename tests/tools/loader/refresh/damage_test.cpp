@@ -36,7 +36,7 @@ class SetRefresherDamage : public SetRefresherTest {
     const Attachment* attached = reader_.follow();
     int absent = 0;
     for (int i = 0; attached && i < kManyKeys.count; ++i) {
-      if (!attached->may_contain(hash_key(key_number(i), attached->snapshot().seed()))) ++absent;
+      if (!attached->may_contain(attached->snapshot().hasher()(key_number(i)))) ++absent;
     }
     return absent;
   }

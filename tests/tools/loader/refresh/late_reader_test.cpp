@@ -27,7 +27,7 @@ class SetRefresherLateReader : public SetRefresherTest {
     const Attachment* attached = late_.follow();
     int absent = 0;
     for (int i = 0; attached && i < keys.count; ++i) {
-      if (!attached->may_contain(hash_key(key_number(keys.first + i), attached->snapshot().seed()))) ++absent;
+      if (!attached->may_contain(attached->snapshot().hasher()(key_number(keys.first + i)))) ++absent;
     }
     return absent;
   }

@@ -18,7 +18,7 @@ class SetRefresherLayer : public SetRefresherTest {
     constexpr int kProbes = 200'000;
     int maybe = 0;
     for (int i = 0; i < kProbes; ++i) {
-      if (attached->may_contain(hash_key("other-" + std::to_string(i), attached->snapshot().seed()))) ++maybe;
+      if (attached->may_contain(attached->snapshot().hasher()("other-" + std::to_string(i)))) ++maybe;
     }
     return static_cast<double>(maybe) / kProbes;
   }

@@ -818,7 +818,7 @@ TEST(SeenSetWithoutItsStore, IsSavedAgainWhenTheStoreHasLostTheLogOrItsEnd) {
 }
 
 SeenLogEntry an_entry() {
-  SeenLogEntry entry{.seed = 77,
+  SeenLogEntry entry{.seed = {77},
                      .sender = 78,
                      .number = 79,
                      .ended_at = 80,

@@ -1,0 +1,28 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Reader;
+
+/** Hashes keys with the seed of a set, as docs/snapshot_format.md describes it. */
+final class KeyHasher
+{
+    private const SECRET_WORDS = 24;
+
+    /** @var array{secret: string} */
+    private readonly array $options;
+
+    public function __construct(string $seed)
+    {
+        $secret = '';
+        for ($word = 0; $word < self::SECRET_WORDS; $word++) {
+            $secret .= strrev(hash('xxh3', $seed, true, ['seed' => $word]));
+        }
+        $this->options = ['secret' => $secret];
+    }
+
+    public function hash(string $key): int
+    {
+        return unpack('J', hash('xxh3', $key, true, $this->options))[1];
+    }
+}
