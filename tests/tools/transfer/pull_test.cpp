@@ -102,7 +102,7 @@ TEST_F(PullTest, RefusesARecordThatDescribesAnotherSnapshot) {
   const SnapshotRecord right = current();
   for (const Change change :
        {Change([](auto& record) { record.checksum ^= 1; }), Change([](auto& record) { ++record.key_count; }),
-        Change([](auto& record) { ++record.as_of; }), Change([](auto& record) { ++record.seed; }),
+        Change([](auto& record) { ++record.as_of; }), Change([](auto& record) { ++record.seed.high; }),
         Change([](auto& record) { ++record.hash_count; }),
         Change([](auto& record) { record.kind = "bloom"; })}) {
     change_record(change);
