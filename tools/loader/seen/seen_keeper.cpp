@@ -71,13 +71,11 @@ void SeenKeeper::follow_clock(SteadyTime steady_now, const Moment& now) {
   if (!is_open_) return show_trouble();
   with_report(clock_failure_, [&] {
     if (!is_exchanging_) follow_folder();
-    if (!is_open_) return;
     writer_->retire(now);  // first, to make room
     follow_memory();
     follow_windows(now);
   });
   if (lost_until_ < now.boot) lost_ = {};
-  if (!is_open_) return;
   writer_->clear_expired_bypass(now.unix);
   writer_->looked(now.unix, is_once_ ? 0 : next_look_by(now.unix, kPause), report_.troubles());
 }
@@ -89,27 +87,15 @@ void SeenKeeper::follow_windows(const Moment& now) {
   check_clock(now.unix);
 }
 
-// A folder that was removed is begun again by the next look, from the store or empty. One that was renamed,
-// or over which something was mounted, hides what is still there.
+// The memory is attached still.
 void SeenKeeper::follow_folder() {
-  switch (writer_->place()) {
-    case SeenWriter::Place::Here:
-      return;
-    case SeenWriter::Place::Removed:
-      spdlog::warn("{}: its folder was removed, begins it again", config_.name);
-      writer_->clear();
-      writer_.reset();
-      is_open_ = false;
-      look_at_ = clock_at_ = {};
-      return;
-    case SeenWriter::Place::Elsewhere: {
-      auto moved = new_writer();
-      moved->take_over(*writer_);
-      writer_ = std::move(moved);
-      spdlog::warn("{}: its folder was renamed or hidden by a mount; goes on in a new one, nothing is lost",
-                   config_.name);
-    }
-  }
+  if (writer_->is_in_place()) return;
+  writer_->unlock();
+  auto moved = new_writer();
+  moved->take_over(*writer_);
+  writer_ = std::move(moved);
+  spdlog::warn("{}: its folder was removed, renamed or hidden by a mount; goes on in a new one, nothing is lost",
+               config_.name);
 }
 
 void SeenKeeper::follow_memory() {
