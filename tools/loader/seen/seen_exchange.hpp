@@ -50,7 +50,7 @@ class SeenExchange {
   // What was not intact, or could not be taken over.
   struct Refused {
     std::optional<Error> first{};
-    std::uint64_t count = 0;
+    std::uint64_t unreadable = 0;
   };
   struct Unsent;
 
@@ -67,6 +67,7 @@ class SeenExchange {
   void mark_open_window(Store& store, SeenWriter& writer, const Moment& now);
   std::uint64_t take(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now);
   const OpenFilter& filter_for(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now);
+  [[nodiscard]] SeenPlan same_plan(const SeenLogEntry& entry, SeenPlan first) const;
   static std::uint64_t add_tags(const SeenLogEntry& entry, const OpenFilter& to, bool is_own);
   static void finish_restoring(SeenWriter& writer, const std::map<FilterId, UnixSeconds>& ended,
                                const Moment& now);
