@@ -61,10 +61,6 @@ void SeenExchange::begin_log(Store& store, SeenWriter& writer) {
   state = {.log = id, .sender = random_value<std::uint64_t>()};
 }
 
-void SeenExchange::read_again(SeenWriter& writer) noexcept {
-  writer.page().log.read_again();
-}
-
 // Calls take() for each entry behind `position`, which moves on. False: told to stop.
 template <typename Take>
 bool SeenExchange::read(Store& store, LogPosition& position, Refused& refused, const Take& take) {
@@ -88,10 +84,10 @@ bool SeenExchange::read(Store& store, LogPosition& position, Refused& refused, c
   }
 }
 
-// If entries have different seeds, those count that this host has sent last, or else the last ones. What was
-// passed over may belong to a filter that a later entry makes, then all is read once more: a window that had
-// not ended when it was sent last has not expired by its plan, and this host's own entries say by which plan
-// it made the window, before a new configuration for example.
+// If entries have different seeds, those count that this host has sent last, or else the last ones. All is
+// read once more if a later entry shows that one before it was passed over by mistake:
+// - its window had expired by plan, but went on beyond that.
+// - its filter is not as this host makes them now, but as it made them when it sent the later entry.
 std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Moment& now) {
   log_ = seen_log(store, config_.name);
   const SeenWindow latest = seen_window(config_, now.unix + kSeenClockTolerance);
@@ -279,7 +275,7 @@ std::uint64_t SeenExchange::receive(Store& store, SeenWriter& writer, const Mome
   begin_log(store, writer);
   SeenLogState& state = writer.page().log;
   const std::uint64_t sent_before = state.sent;
-  if (has_lost_own(store, state, now)) read_again(writer);
+  if (has_lost_own(store, state, now)) state.read_again();
   std::uint64_t taken = 0;
   Refused refused;
   const auto take_one = [&](const SeenLogEntry& entry, const LogPosition& at) {

@@ -37,9 +37,6 @@ class SeenExchange {
   // Adds the tags that other hosts have sent. Returns how many. Reads all of the log, then throws Data or
   // Incompatible if some of it cannot be taken over.
   std::uint64_t receive(Store& store, SeenWriter& writer, const Moment& now);
-  // The next receive() begins with the first entry: filters were lost, or have expired by a wrong clock, or
-  // the store may have lost entries.
-  void read_again(SeenWriter& writer) noexcept;
   // Removes entries from the log that have expired, by both clocks.
   void trim(Store& store, const SeenWriter& writer, const Moment& now);
 

@@ -114,7 +114,7 @@ void SeenKeeper::note_clock_change(const Moment& now) {
   if (std::abs(change) <= kSeenClockTolerance) return;
   spdlog::warn("{}: the clock was set {} by {}", config_.name, change < 0 ? "back" : "forward",
                format_duration(std::chrono::seconds(std::abs(change))));
-  if (change < 0 && store_ != nullptr) exchange_.read_again(*writer_);
+  if (change < 0 && store_ != nullptr) writer_->page().log.read_again();
 }
 
 // A clock that was ahead when the window began.
@@ -200,7 +200,7 @@ void SeenKeeper::note_what_adopting_found(SteadyTime steady_now, const Moment& n
                                 store_ != nullptr ? "what was saved comes back" : "their keys are forgotten");
   lost_ = Error(ErrorKind::Data, text);
   lost_until_ = now.boot + config_.window.count() * config_.windows;
-  exchange_.read_again(*writer_);
+  writer_->page().log.read_again();
 }
 
 // Until the store has said what it holds, workers answer as on_unavailable says: they would call keys new
@@ -289,7 +289,7 @@ void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now, bool sends) 
       return true;
     });
   } catch (const Error& error) {  // another server may answer next, with less than it should have
-    if (error.is_outage()) exchange_.read_again(*writer_);
+    if (error.is_outage()) writer_->page().log.read_again();
     throw;
   }
   if (!sends) return;
