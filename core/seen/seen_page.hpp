@@ -102,6 +102,8 @@ struct SeenLogState {
   LogPosition trim_to{};        // had expired by the wall clock
   BootSeconds trim_since = 0;   // since then
 
+  // The log is read from its first entry on: filters were lost, or have expired by a wrong clock, or the
+  // store may have lost entries.
   void read_again() noexcept {
     read_to = {};
     own_read = 0;

@@ -1,7 +1,6 @@
 #include "core/seen/seen_reader.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include "core/base/set_name.hpp"
 
@@ -52,7 +51,7 @@ SeenAnswer SeenReader::add(KeyHash hash) noexcept {
   for (;;) {
     if (state_->load(std::memory_order_seq_cst) == expected_) [[likely]]
       return SeenAnswer::New;
-    const std::uint32_t won_in = segments_.back().key();
+    const std::uint32_t won_in = segments_.back()->key();
     const HashSeed seed = this->seed();
     refresh();
     // Another call may have won where this one cannot look, or with another hash.
@@ -66,7 +65,7 @@ SeenAnswer SeenReader::add(KeyHash hash) noexcept {
 bool SeenReader::wins_behind(std::uint32_t segment_key, KeyHash hash) const noexcept {
   std::size_t newer = 0;
   for (std::size_t i = 0; i < segments_.size(); ++i) {
-    if (segments_[i].key() == segment_key) newer = i + 1;
+    if (segments_[i]->key() == segment_key) newer = i + 1;
   }
   return std::all_of(filters_.begin() + static_cast<std::ptrdiff_t>(newer), filters_.end(),
                      [&](const SeenFilter& filter) { return filter.add_if_new(hash); });
@@ -154,41 +153,29 @@ bool SeenReader::is_bypassed(SeenState state) const noexcept {
 // False: it has changed meanwhile.
 bool SeenReader::attach(SeenState wanted) {
   if (wanted == attached_) return true;
-  std::vector<Segment> segments;
+  std::vector<std::shared_ptr<Segment>> segments;
   std::vector<SeenFilter> filters;
-  segments.reserve(wanted.size);
-  filters.reserve(wanted.size);
-  // The next try need not attach them again.
-  const auto keep_segments = [&] {
-    filters_.clear();
-    attached_ = {};
-    std::move(segments.begin(), segments.end(), std::back_inserter(segments_));
-  };
-  for (std::uint32_t i = 0; i < wanted.size; ++i) {
-    const SeenEntry entry = file_->page().copy_of_entry(wanted.first + i);
-    const auto own = std::find_if(segments_.begin(), segments_.end(), [&](const Segment& segment) {
-      return segment.key() == entry.segment_key && !segment.bytes().empty();
-    });
-    try {
-      segments.push_back(
-          own != segments_.end()
-              ? std::move(*own)
-              : Segment::attach(entry.segment_key, entry.plan.segment_bytes(), file_->owner(), path_));
-      filters.push_back(filter_of(entry, segments.back().bytes(), path_));
-    } catch (const Error&) {
-      if (state_->load(std::memory_order_seq_cst) != wanted.word()) {
-        keep_segments();
-        return false;
+  try {
+    for (std::uint32_t number = wanted.first; number != wanted.end(); ++number) {
+      const SeenEntry entry = file_->page().copy_of_entry(number);
+      auto own = std::find_if(segments_.begin(), segments_.end(),
+                              [&](const auto& one) { return one->key() == entry.segment_key; });
+      if (own == segments_.end()) {  // a next try need not attach it again
+        own =
+            segments_.insert(own, std::make_shared<Segment>(Segment::attach(
+                                      entry.segment_key, entry.plan.segment_bytes(), file_->owner(), path_)));
       }
-      drop_filters();
-      throw;
+      segments.push_back(*own);
+      filters.push_back(filter_of(entry, segments.back()->bytes(), path_));
     }
+  } catch (const Error&) {
+    if (state_->load(std::memory_order_seq_cst) != wanted.word()) return false;
+    drop_filters();
+    throw;
   }
   const SeenState now = SeenState::of(state_->load(std::memory_order_seq_cst));
-  if (now.first - wanted.first > kSeenEntries - kSeenEntriesAhead) {  // what was read may have been mixed
-    keep_segments();
-    return false;
-  }
+  // What was read may have been mixed.
+  if (now.first - wanted.first > kSeenEntries - kSeenEntriesAhead) return false;
   segments_ = std::move(segments);
   filters_ = std::move(filters);
   attached_ = wanted;

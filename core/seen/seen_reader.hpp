@@ -75,8 +75,7 @@ class SeenReader {
   [[nodiscard]] const std::vector<SeenFilter>& filters() const noexcept { return filters_; }
 
  private:
-  // Each fails if the loader changes the page meanwhile. A restore changes it for each filter, and a busy
-  // machine may stop a try for longer than that takes.
+  // Each fails if the loader changes the page meanwhile, and a busy machine may stop a try for long.
   static constexpr int kTries = 64;
   // Used while there is no page.
   static constexpr std::atomic<std::uint64_t> kNoState{0};
@@ -107,7 +106,7 @@ class SeenReader {
   std::string path_;
   std::optional<SeenPageFile> file_;
   SeenState attached_;
-  std::vector<Segment> segments_;  // of filters_
+  std::vector<std::shared_ptr<Segment>> segments_;  // of filters_
   std::string reason_;
 };
 

@@ -80,10 +80,6 @@ inline double add_tags(const SeenFilter& filter, std::span<std::uint8_t> sent,
   return risen;
 }
 
-inline double add_tag(const SeenFilter& filter, std::span<std::uint8_t> sent, const SeenTag& tag) noexcept {
-  return add_tags(filter, sent, std::span(&tag, 1));
-}
-
 // Adds all tags of `from` to `to`, which has the same size. `from_sent`: how many of each word's tags the
 // store has, so that they need not go there from `to` either; empty: all.
 inline void copy_tags(const SeenFilter& from, const SeenFilter& to, std::span<std::uint8_t> sent,

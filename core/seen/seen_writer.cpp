@@ -115,14 +115,7 @@ gid_t SeenWriter::group() const {
 }
 
 void SeenWriter::create(const HashSeed& seed, OnUnavailable on_unavailable) {
-  folder_.remove_file(kNewPageName);
-  const FileDescriptor file = folder_.create_file(kNewPageName, kPageMode);
-  try {
-    write_all(file, new_seen_page(seed, on_unavailable), folder_.path_of(kNewPageName));
-  } catch (const Error&) {
-    folder_.remove_file(kNewPageName);  // others may need the room
-    throw;
-  }
+  make_new_page(new_seen_page(seed, on_unavailable));
   clear();
   const unsigned deaths = file_ ? deaths_taking_memory() : 0;
   folder_.replace_file(kNewPageName, kSeenPageName);
@@ -130,19 +123,28 @@ void SeenWriter::create(const HashSeed& seed, OnUnavailable on_unavailable) {
   page().deaths_taking_memory.store(deaths, std::memory_order_relaxed);
 }
 
+void SeenWriter::make_new_page(Bytes bytes) const {
+  folder_.remove_file(kNewPageName);
+  const FileDescriptor file = folder_.create_file(kNewPageName, kPageMode);
+  try {
+    write_all(file, bytes, folder_.path_of(kNewPageName));
+  } catch (const Error&) {
+    folder_.remove_file(kNewPageName);  // others may need the room
+    throw;
+  }
+}
+
 // Both pages lead to the same segments for a moment, so it does not matter by which one a worker goes. One
 // that has just won by the old page finds that its state has changed, opens the new page, and finds the
-// segment there as the newest.
+// segment there as the newest. A bypass that is set in the old page after the copy is set in the new one too,
+// since set_seen_bypass() finds that the path does not lead to the old one.
 void SeenWriter::take_over(SeenWriter& old) {
   SeenPage& from = old.page();
-  create(from.seed, static_cast<OnUnavailable>(from.on_unavailable.load(std::memory_order_relaxed)));
-  page().log = from.log;
-  page().bypass_until.store(from.bypass_until.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  const SeenState before = old.state();
-  if (before.is_bypassed) page().state.fetch_or(SeenState::kBypassBit);
+  make_new_page(std::as_bytes(std::span(&from, 1)));
+  folder_.replace_file(kNewPageName, kSeenPageName);
+  open_page();
   filters_ = std::exchange(old.filters_, {});
-  show();
-  from.state.store(SeenState{.first = before.end()}.word(), std::memory_order_seq_cst);
+  from.state.store(SeenState{.first = state().end()}.word(), std::memory_order_seq_cst);
   for (SeenEntry& entry : from.entries) entry.segment_key = 0;  // they are not the old page's any more
 }
 
@@ -159,12 +161,12 @@ void SeenWriter::remove() {
   if (::rmdir(folder_.path().c_str()) != 0) throw_write_error(folder_.path(), errno);
 }
 
-SeenWriter::Place SeenWriter::place() const {
-  if (file_->is_at(path_)) return Place::Here;
+bool SeenWriter::is_in_place() const {
+  if (file_->is_at(path_)) return true;
   struct stat status {};
   if (::stat(path_.c_str(), &status) != 0 && errno != ENOENT && errno != ENOTDIR)
     throw_read_error(path_, errno);
-  return stat_of(file_->file(), path_).st_nlink == 0 ? Place::Removed : Place::Elsewhere;
+  return false;
 }
 
 const OpenFilter* SeenWriter::next_window(const OpenFilter& one) const noexcept {

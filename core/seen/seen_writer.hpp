@@ -48,9 +48,11 @@ class SeenWriter {
   [[nodiscard]] bool adopt();
   // Replaces the page by one without filters: workers answer as `on_unavailable` says until show().
   void create(const HashSeed& seed, OnUnavailable on_unavailable);
-  // Makes the page anew with all filters of `old`, whose page is renamed or hidden by a mount. Workers move
-  // to it with all that they have added. Throws as create(); then `old` is as it was.
+  // Makes the page of `old` anew, to which the path does not lead any more (`old` must be unlocked). Workers
+  // move to it with all that they have added. Throws as create(); then `old` is as it was.
   void take_over(SeenWriter& old);
+  // Lets go of the file `lock`, which may be that of the writer that takes over. The page stays locked.
+  void unlock() noexcept { lock_ = {}; }
   // Takes all filters from the page. Workers that still have one that was removed must not go on: what they
   // call new, those with the page that follows would call new again.
   void clear() noexcept;
@@ -59,13 +61,9 @@ class SeenWriter {
 
   // The functions below need a page.
 
-  enum class Place : std::uint8_t {
-    Here,
-    Elsewhere,  // the path leads to another file or to none, while this one has a name: a rename, a mount
-    Removed,
-  };
-  // Throws MissingInput, Permission if it cannot find out.
-  [[nodiscard]] Place place() const;
+  // False: the path leads to another file or to none, after a rename, a mount, or when somebody has removed
+  // it. Throws MissingInput, Permission if it cannot find out.
+  [[nodiscard]] bool is_in_place() const;
 
   [[nodiscard]] SeenPage& page() const noexcept { return file_->writable_page(); }
   [[nodiscard]] SeenState state() const noexcept { return SeenState::of(page().state.load()); }
@@ -115,6 +113,7 @@ class SeenWriter {
   void leave(UnixSeconds now) noexcept;
 
  private:
+  void make_new_page(Bytes bytes) const;
   void open_page();
   [[nodiscard]] bool attach_all();
   [[nodiscard]] gid_t group() const;

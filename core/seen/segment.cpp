@@ -83,12 +83,11 @@ Segment& Segment::operator=(Segment&& other) noexcept {
 }
 
 void Segment::give_to_group(gid_t group, const std::string& what) const {
-  const int id = ::shmget(key_of(key_), 0, 0);
   shmid_ds status{};
-  if (id >= 0 && ::shmctl(id, IPC_STAT, &status) == 0) {
+  if (::shmctl(id_, IPC_STAT, &status) == 0) {
     if (status.shm_perm.gid == group) return;
     status.shm_perm.gid = group;
-    if (::shmctl(id, IPC_SET, &status) == 0) return;
+    if (::shmctl(id_, IPC_SET, &status) == 0) return;
   }
   throw_write_error(what + ": cannot change the group of its memory", errno);
 }

@@ -85,7 +85,9 @@ class FuzzedSet {
     const OpenFilter& to = writer_.filters()[1];
     for (std::uint64_t word = 0; word < 8; ++word) {
       for_each_tag(from.filter, word, from.filter.words()[word].load(), from.sent()[word],
-                   [&](const SeenTag& tag) { check(std::isfinite(add_tag(to.filter, to.sent(), tag))); });
+                   [&](const SeenTag& tag) {
+                     check(std::isfinite(add_tags(to.filter, to.sent(), std::span(&tag, 1))));
+                   });
     }
     copy_tags(from.filter, to.filter, to.sent());
   }

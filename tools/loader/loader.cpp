@@ -151,7 +151,9 @@ void Loader::arm_watches() {
 
 bool Loader::arm_watch(WatchedStore& store) {
   const SteadyTime now = std::chrono::steady_clock::now();
-  if (store.connection.is_away()) store.watcher.drop(now);
+  // Without sets to be published, only the seen sets ask the store.
+  const StoreConnection& asked = store.sets.empty() ? store.seen_connection : store.connection;
+  if (asked.is_away()) store.watcher.drop(now);
   return store.watcher.arm(store.watched_logs(), now);
 }
 

@@ -176,14 +176,16 @@ TEST_F(HealedSeen, LosesNoKeyWhileWorkersGoOn) {
 // key: one that has the old page, one that is amid a call, and a new one. Returns whether all holds.
 bool takes_over(SeenWriter& old, SeenReader& attached, SeenReader& amid, const std::string& directory,
                 const std::string& set_name) {
-  EXPECT_EQ(old.place(), SeenWriter::Place::Elsewhere);
+  EXPECT_FALSE(old.is_in_place());
   old.page().log.sent = 77;
   old.page().bypass_until = 78;
+  const SeenState before = old.state();
+  old.unlock();
   SeenWriter writer(directory, set_name, std::nullopt);
   EXPECT_FALSE(writer.adopt());
   writer.take_over(old);
-  EXPECT_EQ(writer.place(), SeenWriter::Place::Here);
-  EXPECT_EQ(writer.state().size, 2U);
+  EXPECT_TRUE(writer.is_in_place());
+  EXPECT_EQ(writer.state(), before);
   EXPECT_EQ(writer.page().log.sent, 77U);
   EXPECT_EQ(writer.page().bypass_until, 78);
   EXPECT_TRUE(old.state().is_empty());
@@ -229,6 +231,16 @@ TEST_F(TakenOverSeen, HasAllKeysWhenItsFolderIsRenamed) {
 
 TEST_F(TakenOverSeen, HasAllKeysWhenTheFolderOfAllSetsIsRenamed) {
   std::filesystem::rename(seen_directory(directory_.path()), directory_ / "moved");
+  EXPECT_TRUE(takes_over(writer_, attached_, amid_, directory_.path(), kSet));
+}
+
+TEST_F(TakenOverSeen, HasAllKeysWhenItsFolderIsRemoved) {
+  std::filesystem::remove_all(folder());
+  EXPECT_TRUE(takes_over(writer_, attached_, amid_, directory_.path(), kSet));
+}
+
+TEST_F(TakenOverSeen, HasAllKeysWhenItsPageIsRemoved) {
+  std::filesystem::remove(page_path());
   EXPECT_TRUE(takes_over(writer_, attached_, amid_, directory_.path(), kSet));
 }
 

@@ -72,5 +72,28 @@ TEST_F(LargeSeen, KeepsItsRate) {
   }
 }
 
+// One filter with all its keys. A rate of 1e-9 is too rare to measure, so only the tags tell it.
+TEST(LargeSeenFilter, KeepsItsRate) {
+  constexpr std::uint64_t kKeys = 1'000'000;
+  for (const double rate : {1e-9, 1e-6, 1e-4}) {
+    const std::uint64_t absent_keys = rate < 1e-6 ? 1'000'000 : 500'000'000;
+    const SeenSize size = seen_size(kKeys, rate);
+    std::vector<Word> words(size.words);
+    const SeenFilter filter(words, size.block_words);
+    for (std::uint64_t key = 0; key < kKeys; ++key)
+      static_cast<void>(filter.add_if_new(test::numbered_hash(key)));
+    std::uint64_t seen = 0;
+    for (std::uint64_t key = kKeys; key < kKeys + absent_keys; ++key)
+      seen += filter.may_contain(test::numbered_hash(key)) ? 1U : 0U;
+    const double measured = static_cast<double>(seen) / static_cast<double>(absent_keys);
+    const double by_tags = seen_fill(filter, size.words / kWordsPerSeenShard).rate;
+    std::cout << "rate " << rate << ": " << kWordBits * static_cast<double>(size.words) / kKeys
+              << " bits per key in blocks of " << size.block_words << " words, measured " << measured << " ("
+              << seen << " of " << absent_keys << "), by the tags " << by_tags << std::endl;
+    EXPECT_LE(by_tags, 1.05 * rate);
+    EXPECT_LE(measured, 1.05 * rate + 4 * std::sqrt(rate / static_cast<double>(absent_keys)));
+  }
+}
+
 }  // namespace
 }  // namespace keysieve

@@ -221,7 +221,7 @@ TEST_F(SeenReaderTest, CatchesUpWithinACall) {
   }
 }
 
-// As while a loader restores windows: each change numbers all filters anew.
+// Each change numbers all filters anew.
 TEST_F(SeenReaderTest, FollowsAPageThatChangesAgainAndAgain) {
   SeenWriter writer = this->writer();
   writer.create(kSeed, OnUnavailable::New);

@@ -300,15 +300,15 @@ TEST_F(SeenWriterWithoutResources, LeavesASetAsItWasWithoutAddressSpace) {
   EXPECT_EQ(adopt_after(limit), exit_status_of(ErrorKind::CannotCreate));
 }
 
-TEST_F(SeenWriterTest, SaysWhereItsPageIs) {
+TEST_F(SeenWriterTest, SaysWhetherItsPageIsInPlace) {
   const SeenWriter writer = started_writer();
-  EXPECT_EQ(writer.place(), SeenWriter::Place::Here);
+  EXPECT_TRUE(writer.is_in_place());
   std::filesystem::rename(folder(), folder() + "-moved");
-  EXPECT_EQ(writer.place(), SeenWriter::Place::Elsewhere);
+  EXPECT_FALSE(writer.is_in_place());
   std::filesystem::rename(folder() + "-moved", folder());
-  EXPECT_EQ(writer.place(), SeenWriter::Place::Here);
+  EXPECT_TRUE(writer.is_in_place());
   std::filesystem::remove_all(folder());
-  EXPECT_EQ(writer.place(), SeenWriter::Place::Removed);
+  EXPECT_FALSE(writer.is_in_place());
   remove_segment(writer.filters()[0].segment.key());
 }
 
@@ -346,7 +346,7 @@ TEST_F(SeenWriterTest, WorksAloneOnASetWhoseLockWasRemoved) {
     EXPECT_THAT([&] { static_cast<void>(second.adopt()); },
                 test::fails(ErrorKind::Locked, HasSubstr(page_path())));
     EXPECT_EQ(writer.filters().size(), 1U);
-    EXPECT_EQ(writer.place(), SeenWriter::Place::Here);
+    EXPECT_TRUE(writer.is_in_place());
   }
   EXPECT_TRUE(writer().adopt()) << "that loader has ended";
 }

@@ -286,6 +286,7 @@ class SeenTags : public ::testing::Test {
     void fill(std::uint64_t first, std::uint64_t keys) const {
       for (std::uint64_t i = first; i < first + keys; ++i) static_cast<void>(filter.add_if_new({remix({i})}));
     }
+    double add(const SeenTag& tag) { return add_tags(filter, sent, std::span(&tag, 1)); }
     [[nodiscard]] bool has_all(std::uint64_t first, std::uint64_t keys) const {
       for (std::uint64_t i = first; i < first + keys; ++i) {
         if (!filter.may_contain({remix({i})})) return false;
@@ -352,10 +353,10 @@ TEST_F(SeenTags, OfWhichFewBitsAreKnownMakeTheOthersAsShort) {
     const std::uint64_t block = shard_of(key, memory.filter.blocks());
     EXPECT_TRUE(memory.filter.add_if_new({key.word ^ 1}));
     const SeenTag tag{block, low_bits(tag_of(key), bits), bits};
-    EXPECT_GT(add_tag(memory.filter, memory.sent, tag), 0);
+    EXPECT_GT(memory.add(tag), 0);
     EXPECT_TRUE(memory.filter.may_contain(key)) << bits;
     EXPECT_TRUE(memory.filter.may_contain({key.word ^ 1}));
-    EXPECT_EQ(add_tag(memory.filter, memory.sent, tag), 0) << "it is there";
+    EXPECT_EQ(memory.add(tag), 0) << "it is there";
   }
 }
 
@@ -375,11 +376,10 @@ TEST_F(SeenTags, AreVisitedFromAGivenOneOn) {
 // What the store has must not be sent again, unless something before it must be sent.
 TEST_F(SeenTags, AreKnownToTheStoreIfAllBeforeThemAre) {
   Memory memory;
-  EXPECT_GT(add_tag(memory.filter, memory.sent, {0, 7}), 0);
+  EXPECT_GT(memory.add({0, 7}), 0);
   EXPECT_EQ(memory.sent[0], 1);
   EXPECT_TRUE(memory.filter.add_if_new({0}));  // into the second word
-  for (std::uint64_t tag = 1; tag <= 4; ++tag)
-    EXPECT_GT(add_tag(memory.filter, memory.sent, {0, tag << 8}), 0);
+  for (std::uint64_t tag = 1; tag <= 4; ++tag) EXPECT_GT(memory.add({0, tag << 8}), 0);
   EXPECT_EQ(memory.words[1].load().tags(), 2U);
   EXPECT_EQ(memory.sent[1], 0);
   EXPECT_EQ(memory.sent[0], 2);
@@ -390,8 +390,8 @@ TEST_F(SeenTags, FindNoRoomInAFullBlock) {
   Memory memory;
   const WordValue full = words_of(std::vector<std::uint64_t>(kMostTags, 5)).back();
   for (Word& word : memory.filter.block(7)) EXPECT_TRUE(word.compare_and_set({}, full));
-  for (const unsigned bits : {3U, 10U, 40U}) EXPECT_EQ(add_tag(memory.filter, memory.sent, {7, 1, bits}), 0);
-  EXPECT_GT(add_tag(memory.filter, memory.sent, {8, 1, 3}), 0);
+  for (const unsigned bits : {3U, 10U, 40U}) EXPECT_EQ(memory.add({7, 1, bits}), 0);
+  EXPECT_GT(memory.add({8, 1, 3}), 0);
   EXPECT_EQ(memory.filter.block(8)[0].load().tags(), kMostTags);
 }
 

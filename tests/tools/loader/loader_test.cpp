@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <thread>
+
+#include "tests/support/redis_server.hpp"
+#include "tests/support/segments.hpp"
 #include "tests/tools/loader/site.hpp"
 
 namespace keysieve::test {
@@ -27,6 +32,32 @@ TEST(Loader, EndsARoundInTheMiddleOfAPullWhenToldTo) {
   EXPECT_EQ(loader.exit_status(), 0);
   EXPECT_TRUE(site.knows("tags", kKeys));
   EXPECT_TRUE(site.knows("shop", kKeys));
+}
+
+// Its connection may be dead without notice. No other set asks this store.
+TEST(Loader, DropsTheWatchOfAStoreThatSeenSetsCannotReach) {
+  RedisServer redis;
+  Site site;
+  site.configure(
+      "[[seen]]\nname = \"clicks\"\nkeys = \"1k\"\nwindow = \"1h\"\nstore = \"main\"\n"
+      "persist_interval = \"10ms\"\n",
+      redis.unix_url() + "?timeout=1s");
+  open_store(redis.unix_url());
+  StatusBoard board;
+  Loader loader(load_config(site.config_path()), board, [] { return true; });
+  const auto look = [&] {
+    std::this_thread::sleep_for(2 * SeenKeeper::kPause);
+    loader.look_at_seen_sets();
+    loader.arm_watches();
+  };
+  for (int i = 0; i < 2; ++i) look();
+  EXPECT_EQ(loader.exit_status(), 0) << loader.summary();
+  EXPECT_FALSE(loader.descriptors().empty());
+  ::kill(redis.pid(), SIGSTOP);
+  look();
+  EXPECT_NE(loader.exit_status(), 0);
+  EXPECT_TRUE(loader.descriptors().empty());
+  remove_segments_of(seen_directory(site.directory()) + "/clicks");
 }
 
 }  // namespace

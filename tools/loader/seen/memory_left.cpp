@@ -166,11 +166,6 @@ std::optional<MemoryLimit> tightest_memory_limit(const std::string& root) {
   return tightest == limits.end() ? std::nullopt : std::optional(*tightest);
 }
 
-std::optional<std::uint64_t> memory_left(const std::string& root) {
-  const auto limit = tightest_memory_limit(root);
-  return limit ? std::optional(limit->left_bytes) : std::nullopt;
-}
-
 void check_memory_for(std::uint64_t bytes, const std::string& what, const std::string& root) {
   const auto limit = tightest_memory_limit(root);
   const std::uint64_t margin = std::max(kLeastMargin, bytes / kMarginDivisor);

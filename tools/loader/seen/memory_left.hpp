@@ -35,9 +35,6 @@ struct MemoryLimit {
 // The limit that leaves the least; nullopt if there is none.
 std::optional<MemoryLimit> tightest_memory_limit(const std::string& root = "");
 
-// Bytes that this process can still take; nullopt if nothing limits them.
-std::optional<std::uint64_t> memory_left(const std::string& root = "");
-
 // Throws CannotCreate unless `bytes` and a margin for the process itself are left. The message begins with
 // `what`, for example "clicks: a window", and names what is needed, what is left, the limit and its file.
 void check_memory_for(std::uint64_t bytes, const std::string& what, const std::string& root = "");

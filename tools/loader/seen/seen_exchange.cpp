@@ -35,6 +35,12 @@ double most_rate_of(std::span<const SeenTag> run, const SeenFilter& filter) noex
   return std::min(share, 1.0) / static_cast<double>(filter.blocks());
 }
 
+[[noreturn]] void refuse_plan(const SeenLogEntry& entry) {
+  throw Error(
+      ErrorKind::Data,
+      fmt::format("host {} has other filters: keys, window, windows and fpr must be the same", entry.host));
+}
+
 }  // namespace
 
 // What one request appends, and what the log has then: so many tags of each word.
@@ -55,10 +61,6 @@ void SeenExchange::begin_log(Store& store, SeenWriter& writer) {
   state = {.log = id, .sender = random_value<std::uint64_t>()};
 }
 
-void SeenExchange::read_again(SeenWriter& writer) noexcept {
-  writer.page().log.read_again();
-}
-
 // Calls take() for each entry behind `position`, which moves on. False: told to stop.
 template <typename Take>
 bool SeenExchange::read(Store& store, LogPosition& position, Refused& refused, const Take& take) {
@@ -68,22 +70,29 @@ bool SeenExchange::read(Store& store, LogPosition& position, Refused& refused, c
     if (found.empty()) return true;
     for (const LogEntry& one : found) {
       try {
-        if (one.key) take(decode_seen_log_entry(*one.key, store.name() + ": " + log_), one.position);
+        ++refused.unreadable;
+        const auto entry = one.key ? decode_seen_log_entry(*one.key, store.name() + ": " + log_)
+                                   : std::optional<SeenLogEntry>();
+        --refused.unreadable;
+        if (entry) take(*entry, one.position);
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible) throw;
-        if (refused.count++ == 0) refused.first = error;
+        if (!refused.first) refused.first = error;
       }
       position = one.position;
     }
   }
 }
 
-// If entries have different seeds, those count that this host has sent last, or else the last ones. A window
-// that had not ended when it was sent last has not expired by its plan, so what was passed over for that is
-// read once more.
+// If entries have different seeds, those count that this host has sent last, or else the last ones. All is
+// read once more if a later entry shows that one before it was passed over by mistake:
+// - its window had expired by plan, but went on beyond that.
+// - its filter is not as this host makes them now, but as it made them when it sent the later entry.
 std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Moment& now) {
   log_ = seen_log(store, config_.name);
+  const SeenWindow latest = seen_window(config_, now.unix + kSeenClockTolerance);
   std::map<FilterId, UnixSeconds> ended;
+  std::map<std::pair<std::uint64_t, FilterId>, SeenPlan> own_plans;  // by seed
   std::uint64_t lost = 0;
   for (bool is_complete = false; !is_complete;) {
     writer.create(shared_seed(store), config_.on_unavailable);
@@ -104,26 +113,34 @@ std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Mome
         writer.create(entry.seed, config_.on_unavailable);
       }
       has_own |= is_own;
-      const FilterId id = id_of(entry.plan);
+      FilterId id = id_of(entry.plan);
+      if (!is_own) id.window_ends = std::min(id.window_ends, latest.ends);  // from a clock that is ahead
+      const OpenFilter* filter = writer.find(id);
+      const std::pair of_seed(entry.seed, id);
+      if (is_own && own_plans.emplace(of_seed, entry.plan).second)
+        is_complete &= filter ? filter->plan.size == entry.plan.size : !ended.contains(id);
+      const auto own_plan = own_plans.find(of_seed);
+      const bool is_planned = own_plan != own_plans.end();
+      const SeenWindow window =
+          is_planned ? own_plan->second.window
+                     : SeenWindow{id.window_ends - config_.window.count(), id.window_ends, latest.kept_for};
       UnixSeconds& end = ended[id];
-      end = std::max({end, entry.ended_at, entry.plan.window.ends});
-      if (end + entry.plan.window.kept_for <= now.unix) {
+      end = std::max({end, entry.ended_at, window.ends});
+      if (end + window.kept_for <= now.unix) {
         passed_over.insert(id);
         return;
       }
-      const OpenFilter* filter = writer.find(id);
       if (filter == nullptr) {
         if (passed_over.contains(id)) is_complete = false;
-        const std::int64_t age = std::max<std::int64_t>(now.unix - entry.plan.window.begins, 0);
-        filter = &writer.make(entry.plan, now.boot - age);
+        const SeenPlan plan = is_planned ? own_plan->second : same_plan(entry, seen_plan(config_, window));
+        filter = &writer.make(plan, now.boot - std::max<std::int64_t>(now.unix - window.begins, 0));
       }
-      if (filter->plan.size != entry.plan.size)
-        throw Error(ErrorKind::Data, fmt::format("host {} has saved filters of another size", entry.host));
+      if (filter->plan.size != entry.plan.size) refuse_plan(entry);
       add_tags(entry, *filter, is_own);
     };
     if (!read(store, read_to, refused, take))
       throw Error(ErrorKind::Superseded, "told to stop before all was restored");
-    lost = std::max(lost, refused.count);  // most of them are among those whose numbers are missing
+    lost = std::max(lost, refused.unreadable);  // most of them are among those whose numbers are missing
     if (refused.first) spdlog::error("{}: {}", config_.name, refused.first->what());
     begin_log(store, writer);
     writer.page().log.read_to = read_to;
@@ -136,16 +153,17 @@ std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Mome
 // before that. What was restored need not be sent.
 void SeenExchange::finish_restoring(SeenWriter& writer, const std::map<FilterId, UnixSeconds>& ended,
                                     const Moment& now) {
-  UnixSeconds before = 0;
-  for (std::size_t i = 0; i < writer.filters().size(); ++i) {
-    const OpenFilter& filter = writer.filters()[i];
-    for (const auto& [id, end] : ended) {
-      if (id.window_ends < filter.plan.window.ends && writer.find(id)) before = std::max(before, end);
-    }
-    const UnixSeconds begins = std::max(filter.plan.window.begins, std::min(before, now.unix));
+  const std::vector<OpenFilter>& filters = writer.filters();
+  UnixSeconds before = 0;  // when the windows before have ended
+  UnixSeconds latest = 0;
+  for (std::size_t i = 0; i < filters.size(); ++i) {
+    const SeenPlan& plan = filters[i].plan;
+    if (i != 0 && filters[i - 1].plan.window.ends != plan.window.ends) before = latest;
+    latest = std::max(latest, ended.at(id_of(plan)));
+    const UnixSeconds begins = std::max(plan.window.begins, std::min(before, now.unix));
     writer.begin_later(i, begins, now.boot - std::max<std::int64_t>(now.unix - begins, 0));
-    for (std::uint64_t word = 0; word < filter.plan.size.words; ++word)
-      filter.sent()[word] = static_cast<std::uint8_t>(filter.filter.words()[word].load().tags());
+    for (std::uint64_t word = 0; word < plan.size.words; ++word)
+      filters[i].sent()[word] = static_cast<std::uint8_t>(filters[i].filter.words()[word].load().tags());
   }
 }
 
@@ -257,7 +275,7 @@ std::uint64_t SeenExchange::receive(Store& store, SeenWriter& writer, const Mome
   begin_log(store, writer);
   SeenLogState& state = writer.page().log;
   const std::uint64_t sent_before = state.sent;
-  if (has_lost_own(store, state, now)) read_again(writer);
+  if (has_lost_own(store, state, now)) state.read_again();
   std::uint64_t taken = 0;
   Refused refused;
   const auto take_one = [&](const SeenLogEntry& entry, const LogPosition& at) {
@@ -309,16 +327,18 @@ const OpenFilter& SeenExchange::filter_for(const SeenLogEntry& entry, SeenWriter
     window = {now.unix, window.ends, next.kept_for};
   }
   const OpenFilter* first = writer.find({window.ends, 0});
-  SeenPlan plan = first ? first->plan : seen_plan(config_, window);
-  while (plan.growth < entry.plan.growth) plan = grown(plan);
-  const bool is_aligned = seen_window(config_, window.ends - config_.window.count()).ends == window.ends;
-  if (!is_aligned || plan.size != entry.plan.size) {
-    throw Error(
-        ErrorKind::Data,
-        fmt::format("host {} has other filters: keys, window, windows and fpr must be the same", entry.host));
-  }
+  const SeenPlan plan = same_plan(entry, first ? first->plan : seen_plan(config_, window));
   if (writer.find(id_of(plan)) == nullptr) writer.append(plan, now.boot);
   return *writer.find(id_of(plan));
+}
+
+// The plan of the entry's filter in a window with that first filter.
+SeenPlan SeenExchange::same_plan(const SeenLogEntry& entry, SeenPlan first) const {
+  while (first.growth < entry.plan.growth) first = grown(first);
+  const UnixSeconds ends = first.window.ends;
+  const bool is_aligned = seen_window(config_, ends - config_.window.count()).ends == ends;
+  if (!is_aligned || first.size != entry.plan.size) refuse_plan(entry);
+  return first;
 }
 
 std::uint64_t SeenExchange::add_tags(const SeenLogEntry& entry, const OpenFilter& to, bool is_own) {

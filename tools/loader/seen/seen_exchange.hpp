@@ -37,9 +37,6 @@ class SeenExchange {
   // Adds the tags that other hosts have sent. Returns how many. Reads all of the log, then throws Data or
   // Incompatible if some of it cannot be taken over.
   std::uint64_t receive(Store& store, SeenWriter& writer, const Moment& now);
-  // The next receive() begins with the first entry: filters were lost, or have expired by a wrong clock, or
-  // the store may have lost entries.
-  void read_again(SeenWriter& writer) noexcept;
   // Removes entries from the log that have expired, by both clocks.
   void trim(Store& store, const SeenWriter& writer, const Moment& now);
 
@@ -50,7 +47,7 @@ class SeenExchange {
   // What was not intact, or could not be taken over.
   struct Refused {
     std::optional<Error> first{};
-    std::uint64_t count = 0;
+    std::uint64_t unreadable = 0;
   };
   struct Unsent;
 
@@ -67,6 +64,7 @@ class SeenExchange {
   void mark_open_window(Store& store, SeenWriter& writer, const Moment& now);
   std::uint64_t take(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now);
   const OpenFilter& filter_for(const SeenLogEntry& entry, SeenWriter& writer, const Moment& now);
+  [[nodiscard]] SeenPlan same_plan(const SeenLogEntry& entry, SeenPlan first) const;
   static std::uint64_t add_tags(const SeenLogEntry& entry, const OpenFilter& to, bool is_own);
   static void finish_restoring(SeenWriter& writer, const std::map<FilterId, UnixSeconds>& ended,
                                const Moment& now);

@@ -48,7 +48,7 @@ SeenKeeper::SeenKeeper(const SeenConfig& config, const LoaderConfig& loader, Sto
 void SeenKeeper::look(SteadyTime steady_now, const Moment& now) {
   look_at_ = steady_now + kPause;
   steady_now_ = steady_now;
-  if (!is_open_) with_report(clock_failure_, [&] { open(steady_now, now); });
+  if (!is_open_ && room_.is_due(steady_now)) with_report(clock_failure_, [&] { open(steady_now, now); });
   was_looked_at_ = true;
   follow_clock(steady_now, now);
   if (!is_open_ || store_ == nullptr) return;
@@ -71,13 +71,11 @@ void SeenKeeper::follow_clock(SteadyTime steady_now, const Moment& now) {
   if (!is_open_) return show_trouble();
   with_report(clock_failure_, [&] {
     if (!is_exchanging_) follow_folder();
-    if (!is_open_) return;
     writer_->retire(now);  // first, to make room
     follow_memory();
     follow_windows(now);
   });
   if (lost_until_ < now.boot) lost_ = {};
-  if (!is_open_) return;
   writer_->clear_expired_bypass(now.unix);
   writer_->looked(now.unix, is_once_ ? 0 : next_look_by(now.unix, kPause), report_.troubles());
 }
@@ -89,27 +87,16 @@ void SeenKeeper::follow_windows(const Moment& now) {
   check_clock(now.unix);
 }
 
-// A folder that was removed is begun again by the next look, from the store or empty. One that was renamed,
-// or over which something was mounted, hides what is still there.
+// The memory is attached still.
 void SeenKeeper::follow_folder() {
-  switch (writer_->place()) {
-    case SeenWriter::Place::Here:
-      return;
-    case SeenWriter::Place::Removed:
-      spdlog::warn("{}: its folder was removed, begins it again", config_.name);
-      writer_->clear();
-      writer_.reset();
-      is_open_ = false;
-      look_at_ = clock_at_ = {};
-      return;
-    case SeenWriter::Place::Elsewhere: {
-      auto moved = new_writer();
-      moved->take_over(*writer_);
-      writer_ = std::move(moved);
-      spdlog::warn("{}: its folder was renamed or hidden by a mount; goes on in a new one, nothing is lost",
-                   config_.name);
-    }
-  }
+  if (writer_->is_in_place()) return;
+  writer_->unlock();
+  auto moved = new_writer();
+  moved->take_over(*writer_);
+  writer_ = std::move(moved);
+  spdlog::warn(
+      "{}: its folder was removed, renamed or hidden by a mount; goes on in a new one, nothing is lost",
+      config_.name);
 }
 
 void SeenKeeper::follow_memory() {
@@ -127,7 +114,7 @@ void SeenKeeper::note_clock_change(const Moment& now) {
   if (std::abs(change) <= kSeenClockTolerance) return;
   spdlog::warn("{}: the clock was set {} by {}", config_.name, change < 0 ? "back" : "forward",
                format_duration(std::chrono::seconds(std::abs(change))));
-  if (change < 0 && store_ != nullptr) exchange_.read_again(*writer_);
+  if (change < 0 && store_ != nullptr) writer_->page().log.read_again();
 }
 
 // A clock that was ahead when the window began.
@@ -151,6 +138,7 @@ void SeenKeeper::leave(UnixSeconds now) noexcept {
 void SeenKeeper::try_again_now() {
   look_at_ = clock_at_ = {};
   exchange_at_ = {};
+  room_.reset();
   if (store_ != nullptr) store_->try_again_now();
 }
 
@@ -188,7 +176,13 @@ void SeenKeeper::open(SteadyTime steady_now, const Moment& now) {
   if (!writer_->filters().empty()) {
     spdlog::info("{}: goes on with {}", config_.name, format_count_of(writer_->filters().size(), "filter"));
   } else if (store_ != nullptr) {
-    open_from_store(steady_now, now);
+    try {
+      open_from_store(steady_now, now);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::CannotCreate) room_.failed(steady_now);
+      writer_->clear();  // others may need the room
+      throw;
+    }
   } else {
     writer_->append(seen_plan(config_, seen_window(config_, now.unix)), now.boot);
     spdlog::info("{}: begun, nothing is saved", config_.name);
@@ -204,9 +198,9 @@ void SeenKeeper::note_what_adopting_found(SteadyTime steady_now, const Moment& n
   const auto text = fmt::format("the memory of {} is gone: {}; {}",
                                 format_count_of(writer_->lost().size(), "filter"), kWhyMemoryGoes,
                                 store_ != nullptr ? "what was saved comes back" : "their keys are forgotten");
-  lost_ = {text, exit_status_of(ErrorKind::Data)};
+  lost_ = Error(ErrorKind::Data, text);
   lost_until_ = now.boot + config_.window.count() * config_.windows;
-  exchange_.read_again(*writer_);
+  writer_->page().log.read_again();
 }
 
 // Until the store has said what it holds, workers answer as on_unavailable says: they would call keys new
@@ -237,7 +231,7 @@ void SeenKeeper::begin_window(const Moment& now) {
   writer_->append(seen_plan(config_, window), now.boot);
   writer_->retire(now);
   report_.is_full = false;
-  refused_ = {};
+  unmerged_ = {};
   spdlog::debug("{}: window of {} begun", config_.name, format_moment(window.begins));
 }
 
@@ -269,23 +263,15 @@ void SeenKeeper::say_full() {
 
 // What cannot be taken over keeps nothing else from being so. What finds no room here is tried again.
 void SeenKeeper::receive(Store& store, const Moment& now) {
-  no_room_ = {};
   try {
     report_.keys_merged += exchange_.receive(store, *writer_, now);
     lost_ = {};
+    if (unmerged_ && unmerged_->kind() == ErrorKind::CannotCreate) unmerged_ = {};
   } catch (const Error& error) {
-    const Failure failure{error.what(), exit_status_of(error.kind())};
-    switch (error.kind()) {
-      case ErrorKind::Data:
-      case ErrorKind::Incompatible:
-        refused_ = failure;
-        break;
-      case ErrorKind::CannotCreate:
-        no_room_ = failure;
-        break;
-      default:
-        throw;
-    }
+    if (error.kind() != ErrorKind::Data && error.kind() != ErrorKind::Incompatible &&
+        error.kind() != ErrorKind::CannotCreate)
+      throw;
+    unmerged_ = error;
   }
 }
 
@@ -303,7 +289,7 @@ void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now, bool sends) 
       return true;
     });
   } catch (const Error& error) {  // another server may answer next, with less than it should have
-    if (error.is_outage()) exchange_.read_again(*writer_);
+    if (error.is_outage()) writer_->page().log.read_again();
     throw;
   }
   if (!sends) return;
@@ -332,26 +318,26 @@ void SeenKeeper::with_report(Failure& failure, const Work& work) {
     work();
     failure = {};
   } catch (const Error& error) {
-    failure = {error.what(), exit_status_of(error.kind())};
+    failure = error;
   }
   show_trouble();
 }
 
 // Logs a change once.
 void SeenKeeper::show_trouble() {
-  const std::array<std::pair<const Failure*, Trouble>, 5> failures{
+  const std::array<std::pair<const Failure*, Trouble>, 4> failures{
       {{&clock_failure_, is_open_ ? Trouble::SeenOverdue : Trouble::SeenMissing},
        {&store_failure_, Trouble::SeenNotSaved},
        {&lost_, Trouble::SeenLost},
-       {&no_room_, Trouble::SeenNotSaved},
-       {&refused_, Trouble::SeenNotSaved}}};
-  const auto worst = std::find_if(failures.begin(), failures.end(),
-                                  [](const auto& one) { return !one.first->text.empty(); });
+       {&unmerged_, Trouble::SeenNotSaved}}};
+  const auto worst = std::ranges::find_if(
+      failures, [](const Failure* one) { return one->has_value(); },
+      &std::pair<const Failure*, Trouble>::first);
   const bool is_well = worst == failures.end();
-  const std::string text = is_well ? "" : worst->first->text;
+  const std::string text = is_well ? "" : (*worst->first)->what();
   if (text == report_.trouble) return;
   report_.trouble = text;
-  report_.exit_status = is_well ? 0 : worst->first->exit_status;
+  report_.exit_status = is_well ? 0 : exit_status_of((*worst->first)->kind());
   report_.code = is_well ? Trouble::None : worst->second;
   if (is_well) {
     spdlog::info("{}: all is well again", config_.name);

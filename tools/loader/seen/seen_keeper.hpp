@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/error.hpp"
 #include "core/seen/seen_writer.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/store_connection.hpp"
@@ -25,6 +26,10 @@ class SeenKeeper {
   // How often the clocks, the folder, the memory and the number of keys are looked at. All keys
   // that come in between go into one filter.
   static constexpr Milliseconds kPause{100};
+
+  // After a restore for which there was no memory: twice as long each time.
+  static constexpr Milliseconds kShortestRestorePause{1'000};
+  static constexpr Milliseconds kLongestRestorePause{60'000};
 
   // Does what is due. Failures are reported; what is there goes on.
   void look(SteadyTime steady_now, const Moment& now);
@@ -51,10 +56,7 @@ class SeenKeeper {
   [[nodiscard]] const SeenReport& report() const noexcept { return report_; }
 
  private:
-  struct Failure {
-    std::string text;  // empty: none
-    int exit_status = 0;
-  };
+  using Failure = std::optional<Error>;
 
   [[nodiscard]] std::unique_ptr<SeenWriter> new_writer();
   void check_memory(std::uint64_t bytes) const;
@@ -91,7 +93,8 @@ class SeenKeeper {
   SteadyTime look_at_{};  // not put off by follow_clock(), which opens nothing
   SteadyTime clock_at_{};
   SteadyTime exchange_at_{};
-  SteadyTime memory_at_{};  // no memory is taken before
+  SteadyTime memory_at_{};                                     // no memory is taken before
+  Backoff room_{kShortestRestorePause, kLongestRestorePause};  // after a restore that found none
   SteadyTime steady_now_{};
   std::optional<std::int64_t> clock_offset_;  // of the two clocks, at the last look
   std::uint32_t watched_ = 0;                 // segment of the newest filter, as of the last look
@@ -99,8 +102,7 @@ class SeenKeeper {
   BootSeconds lost_until_ = 0;                // until then lost_ is reported
   Failure clock_failure_;
   Failure store_failure_;
-  Failure refused_;  // of what other hosts have sent; until the next window
-  Failure no_room_;  // for filters of other hosts
+  Failure unmerged_;  // of what other hosts have sent: refused, until the next window, or without room here
   Failure lost_;
   SeenReport report_;
 };

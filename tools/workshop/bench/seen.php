@@ -67,13 +67,22 @@ function setbits(): Closure
     };
 }
 
+/** How to make what adds a list of keys in one call. */
+function seen_set(string $name): Closure
+{
+    return function () use ($name): Closure {
+        $set = new SeenSet($name);
+        return fn (array $keys): int => array_sum($set->addManyIfNew($keys));
+    };
+}
+
 /** Name => [how to make what adds a list of keys, number of keys per measurement, and in each list]. */
 $methods = [
     'SeenSet, 1 window, addIfNew' => [fn () => each_key((new SeenSet('one'))->addIfNew(...)), 400_000],
-    'SeenSet, 1 window, addManyIfNew of 100' => [function (): Closure {
-        $set = new SeenSet('one');
-        return fn (array $keys): int => array_sum($set->addManyIfNew($keys));
-    }, 400_000, 100],
+    'SeenSet, 1 window, addManyIfNew of 100' => [seen_set('one'), 400_000, 100],
+    'SeenSet at 1e-4, addManyIfNew of 100' => [seen_set('e4'), 400_000, 100],
+    'SeenSet at 1e-6, addManyIfNew of 100' => [seen_set('e6'), 400_000, 100],
+    'SeenSet at 1e-9, addManyIfNew of 100' => [seen_set('e9'), 400_000, 100],
     'SeenSet, 10 windows, addIfNew' => [fn () => each_key((new SeenSet('ten'))->addIfNew(...)), 200_000],
     'apcu_add (one php-fpm alone)' => [fn () => each_key(fn (string $key): bool => apcu_add($key, 1)), 200_000],
     'Redis, SET NX' => [fn () => each_key((function () {
@@ -140,6 +149,7 @@ sqlite()->exec('CREATE TABLE seen (name TEXT PRIMARY KEY) WITHOUT ROWID');
 mariadb()->exec('CREATE TABLE seen (name VARBINARY(255) PRIMARY KEY) ENGINE=InnoDB');
 apcu_add('the segment is made before any process is forked', 1);
 
+$methods = array_filter($methods, fn (string $name): bool => str_starts_with($name, $argv[2]), ARRAY_FILTER_USE_KEY);
 $rates = [];
 $from = 0;
 for ($round = 1; $round <= (int) $argv[1]; ++$round) {
@@ -157,7 +167,7 @@ $median = function (array $values): float {
     sort($values);
     return $values[intdiv(count($values), 2)];
 };
-$base = $median($rates['Redis, SET NX'][1]);
+$base = isset($rates['Redis, SET NX']) ? $median($rates['Redis, SET NX'][1]) : NAN;
 printf("| method | adds/s, 1 process | adds/s, 2 processes | 1 process, SET NX = 1 |\n|---|---|---|---|\n");
 foreach ($rates as $name => $by_processes) {
     [$one, $two] = [$median($by_processes[1]), $median($by_processes[2])];

@@ -44,7 +44,10 @@ class MemoryLeft : public ::testing::Test {
     write(folder + "/memory.current", std::to_string(used * kMiB) + "\n");
     write(folder + "/memory.stat", "file 123456789\ninactive_file " + std::to_string(cache * kMiB) + "\n");
   }
-  [[nodiscard]] std::optional<std::uint64_t> left() const { return memory_left(root_.path()); }
+  [[nodiscard]] std::optional<std::uint64_t> left() const {
+    const auto limit = tightest_memory_limit(root_.path());
+    return limit ? std::optional(limit->left_bytes) : std::nullopt;
+  }
   [[nodiscard]] std::string limit_file() const { return tightest_memory_limit(root_.path()).value().file; }
   [[nodiscard]] std::string refusal_of(std::uint64_t bytes) const {
     return message_of<ErrorKind::CannotCreate>(
@@ -200,7 +203,9 @@ class MemoryLeftInAGroup : public ::testing::Test {
       return work();
     });
   }
-  static int left_mib() { return static_cast<int>(memory_left().value_or(0) / kMiB); }
+  static int left_mib() {
+    return static_cast<int>(tightest_memory_limit().value_or(MemoryLimit()).left_bytes / kMiB);
+  }
   static int ask_for(std::uint64_t bytes) {
     check_memory_for(bytes, "clicks: a window");
     return 0;

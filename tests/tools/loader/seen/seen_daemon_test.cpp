@@ -259,7 +259,7 @@ TEST_F(KeysievedSeen, LeavesNothingOfASetThatWaitsForItsStore) {
 TEST_F(KeysievedSeen, LeavesASetOfAnotherConfigurationAlone) {
   {
     SeenWriter writer(site_.directory(), "clicks", std::nullopt);
-    writer.create(42, OnUnavailable::Throw);
+    writer.create({42}, OnUnavailable::Throw);
     writer.append({.window = {600, 1200, 600}, .capacity = 100, .rate = 0.01, .size = seen_size(100, 0.01)},
                   0);
   }

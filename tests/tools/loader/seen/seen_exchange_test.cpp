@@ -17,7 +17,9 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::Ge;
 using ::testing::HasSubstr;
+using ::testing::Le;
 
 const std::string kSeenLog = "keysieve:seen.d:clicks:log";
 constexpr UnixSeconds kHour = 60 * kMinute;
@@ -353,6 +355,45 @@ TEST_P(TwoSeenHosts, AHostWithOtherFiltersKeepsNoOtherFromBeingMerged) {
   EXPECT_EQ(web1_.look(kNoon + 10 * kMinute).trouble, "");
 }
 
+// Its entries come first, and it makes other windows: larger ones, or kept for longer, or its clock is ahead.
+TEST_P(TwoSeenHosts, ARebootTakesNoPlanFromAnotherHost) {
+  SeenConfig larger = clicks_config("larger");
+  larger.keys = 5'000;
+  SeenConfig longer = clicks_config("longer");
+  longer.windows = 4;
+  longer.fpr = 2e-4;  // so the filters are the same
+  std::uint64_t key = 0;
+  for (const SeenConfig& config : {larger, longer, clicks_config("ahead")}) {
+    SeenHost other(config, url_);
+    other.look(config.host == "ahead" ? kNoon + 3 * kHour : kNoon);
+    EXPECT_EQ(other.add_many(key += 100, 100), 100U);
+    other.save();
+  }
+  web1_.look(kNoon + 1);
+  EXPECT_EQ(web1_.report().saves_lost, 0U) << "all can be read";
+  const SeenPage& page = *web1_.worker().page();
+  ASSERT_EQ(web1_.worker().attached().size, 1U);
+  const SeenPlan& plan = page.entry(web1_.worker().attached().first).plan;
+  EXPECT_EQ(plan.capacity, 2'000U);
+  EXPECT_EQ(plan.window, (SeenWindow{kNoon, kNoon + 10 * kMinute, 10 * kMinute}));
+  EXPECT_EQ(web1_.count_of(100, 100), 0U);
+  EXPECT_EQ(web1_.count_of(200, 200), 200U);
+}
+
+// The others' entries come first, and this host would not make such a window any more.
+TEST_P(TwoSeenHosts, ARebootAfterANewConfigurationBringsBackWhatTheOthersHaveSeenBefore) {
+  look(kNoon);
+  EXPECT_EQ(web2_.add_many(0, 100), 100U);
+  web2_.look(kNoon + 1);
+  EXPECT_EQ(web1_.add_many(100, 100), 100U);
+  web1_.look(kNoon + 2);
+  web1_.config().keys = 5'000;
+  web1_.reboot();
+  web1_.start();
+  EXPECT_EQ(web1_.look(kNoon + 3).trouble, "");
+  EXPECT_EQ(web1_.count_of(0, 200), 200U);
+}
+
 // It was saved, ran without the store, and is saved again.
 TEST_P(TwoSeenHosts, IgnoreWhatAnEarlierLifeOfTheirSetHasLeftAndReportTheOther) {
   look(kNoon);
@@ -575,6 +616,34 @@ TEST_P(TwoSeenHosts, SaveAndMergeWhatTheyCanWhereAFilterOfTheOtherFindsNoRoom) {
   web1_.wait(std::chrono::seconds(61));
   EXPECT_EQ(web1_.look(kNoon + 5).trouble, "");
   EXPECT_EQ(web1_.count_of(0, 3'000), 3'000U) << "once there is room";
+}
+
+// As if another process had it: the restore reads the whole log each time.
+TEST_P(SavedSeenSet, ARestoreThatFindsNoRoomIsTriedAgainLessAndLessOften) {
+  SeenHost host(clicks_config(), url_);
+  host.look(kNoon);
+  EXPECT_EQ(host.add_many(0, 500), 500U);
+  host.look(kNoon + 1);
+  host.reboot();
+  host.start();
+  int tries = 0;
+  host.tap.before_read = [&] {
+    ++tries;
+    throw Error(ErrorKind::CannotCreate, "no room");
+  };
+  SteadyTime now = std::chrono::steady_clock::now();
+  const auto look_for = [&](Milliseconds time) {
+    for (const SteadyTime end = now + time; now < end; now += SeenKeeper::kPause)
+      host.keeper().look(now, {kNoon + kMinute, 100});
+  };
+  look_for(std::chrono::seconds(30));
+  EXPECT_THAT(host.report().trouble, HasSubstr("no room"));
+  EXPECT_TRUE(host.report().troubles().has(Trouble::SeenMissing));
+  EXPECT_THAT(tries, AllOf(Ge(4), Le(8))) << "after 1, 2, 4 and 8 s, but for the jitter";
+  host.tap.before_read = [] {};
+  look_for(2 * SeenKeeper::kLongestRestorePause);
+  EXPECT_EQ(host.report().trouble, "");
+  EXPECT_EQ(host.count_of(0, 500), 500U);
 }
 
 // Removed by somebody while the loader was stopped.

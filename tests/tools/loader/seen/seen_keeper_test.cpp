@@ -184,17 +184,24 @@ TEST_F(SeenKeeperTest, BeginsAgainWhenThePageIsDamaged) {
   EXPECT_EQ(segments_of(::getpid()), segments);
 }
 
-TEST_F(SeenKeeperTest, BeginsAgainWhenItsFolderIsRemoved) {
+TEST_F(SeenKeeperTest, GoesOnInANewFolderWhereItsOwnOrThePageIsRemoved) {
   host_.look(kNoon);
   EXPECT_TRUE(host_.add(1));
   const auto segments = segments_of(::getpid());
-  std::filesystem::remove_all(seen_directory(host_.directory()));
-  EXPECT_FALSE(host_.add(1));
-  host_.look(kNoon + 1);
-  EXPECT_EQ(host_.look(kNoon + 2).trouble, "");
-  EXPECT_TRUE(host_.add(1));
-  EXPECT_FALSE(host_.add(1));
-  EXPECT_EQ(segments_of(::getpid()), segments);
+  UnixSeconds now = kNoon;
+  for (const std::string& removed :
+       {seen_directory(host_.directory()), host_.folder(), host_.folder() + "/page"}) {
+    std::filesystem::remove_all(removed);
+    EXPECT_FALSE(host_.add(2)) << "there is no page";
+    EXPECT_EQ(host_.look(++now).trouble, "") << removed;
+    EXPECT_TRUE(host_.worker().is_ready());
+    EXPECT_FALSE(host_.add(1));
+    EXPECT_EQ(segments_of(::getpid()), segments);
+  }
+  EXPECT_TRUE(host_.add(2));
+  host_.start();
+  EXPECT_EQ(host_.look(now + 1).trouble, "");
+  EXPECT_FALSE(host_.add(2));
 }
 
 // The folder of all seen sets, as an operator may move it, or mount something over it.
@@ -301,7 +308,7 @@ TEST_F(SeenKeeperTest, WaitsBeforeItTakesMemoryThatItWasKilledFor) {
 TEST_F(SeenKeeperTest, BeginsASetForWhoseFirstWindowItWasKilled) {
   {
     SeenWriter killed(host_.directory(), "clicks", std::nullopt);
-    killed.create(1, OnUnavailable::Seen);
+    killed.create({1}, OnUnavailable::Seen);
     killed.page().deaths_taking_memory = 1;
   }
   EXPECT_THAT(host_.look(kNoon).trouble, HasSubstr("so it waits before it tries again"));
