@@ -54,7 +54,7 @@ struct BuildOptions {
 // snapshot, and are replaced or removed.
 void check_inputs_outlive(const BuildOptions& options) {
   for (const std::string& input :
-       {options.key_path, options.known_absent_path, options.guards.canaries_path}) {
+       {options.key_path, options.known_absent_path, options.guards.required_keys_path}) {
     for (const std::string& output : {options.output_path, counters_path(options.output_path)}) {
       if (input.empty() || !is_same_file(input, output)) continue;
       throw Error(ErrorKind::Usage,

@@ -85,13 +85,13 @@ void push_and_report(const PushOptions& options) {
 
 void add_push(CLI::App& program, Outcome& /*outcome*/) {
   auto options = std::make_shared<PushOptions>();
-  CLI::App* verb =
-      add_verb(program, "push", "Make a snapshot file the next generation in a store",
-               "  keysieve push tags.ks lmdb:/var/lib/keysieve\n"
-               "  keysieve push --dry-run tags.ks lmdb:/var/lib/keysieve\n"
-               "  keysieve push --canaries must-be-there.txt tags.ks redis+unix:///run/redis/redis.sock\n"
-               "  keysieve push --allow-shrink tags.ks "
-               "'redis://builder@cache:6379/2?password_file=/etc/keysieve/builder.password'");
+  CLI::App* verb = add_verb(
+      program, "push", "Make a snapshot file the next generation in a store",
+      "  keysieve push tags.ks lmdb:/var/lib/keysieve\n"
+      "  keysieve push --dry-run tags.ks lmdb:/var/lib/keysieve\n"
+      "  keysieve push --required-keys must-be-there.txt tags.ks redis+unix:///run/redis/redis.sock\n"
+      "  keysieve push --allow-shrink tags.ks "
+      "'redis://builder@cache:6379/2?password_file=/etc/keysieve/builder.password'");
   add_argument_and_url(verb, "FILE", options->path, "Snapshot file", options->store_url);
   add_guards(verb, options->guards);
   verb->add_flag("--allow-as-of", options->allow_as_of,

@@ -167,7 +167,7 @@ TEST_F(Build, RefusesToOverwriteTheListOfKeys) {
         << output;
   }
   const std::string other = write("other.txt", numbered_lines(10));
-  EXPECT_THAT(refusal(64, {"build", "--set", "tags", "--canaries", keys_, other, "-o", keys_}),
+  EXPECT_THAT(refusal(64, {"build", "--set", "tags", "--required-keys", keys_, other, "-o", keys_}),
               HasSubstr("would overwrite"));
   EXPECT_EQ(read(keys_), before);
 }
@@ -244,11 +244,11 @@ TEST_F(Build, ChecksEachGuardUnlessItIsLifted) {
                        {call + "--min-keys 5001", "has 5,000 keys, fewer than 5,001; --min-keys"},
                        {call + "--min-keys 6k", "fewer than 6,000"},
                        {call + "--max-fpr 0.001%", "above 0.00100 %"},
-                       {call + "--canaries " + others, "canary \"猫\""}});
+                       {call + "--required-keys " + others, "required key \"猫\""}});
   EXPECT_FALSE(std::filesystem::exists(path("new.ks")));
   for (const std::string& options :
        {like + "--allow-shrink", like + "--max-shrink 51%", std::string("--min-keys 5000"),
-        std::string("--max-fpr 1.1%"), "--canaries " + own}) {
+        std::string("--max-fpr 1.1%"), "--required-keys " + own}) {
     run(words_of(call + options));
   }
 }

@@ -22,7 +22,7 @@ TEST_F(EveryVerb, NamesAMissingFile) {
   push(tags_);
   for (const std::string& command :
        {build_ + none_, build_ + "--like " + none_ + " " + keys_,
-        build_ + "--seed-from " + none_ + " " + keys_, build_ + "--canaries " + none_ + " " + keys_,
+        build_ + "--seed-from " + none_ + " " + keys_, build_ + "--required-keys " + none_ + " " + keys_,
         "inspect " + none_, "verify " + none_ + " --keys " + keys_, "verify " + tags_ + " --keys " + none_,
         "verify " + tags_ + " --keys " + keys_ + " --absent " + none_, "push " + none_ + " " + store(),
         "publish " + none_, "add tags --file " + none_ + " " + store(),

@@ -38,7 +38,7 @@ TEST_F(PushTest, DescribesTheSecondLevelInThePointerRecord) {
 TEST_F(PushTest, RefusesASnapshotThatAnswersMaybeForItsKnownAbsentKeys) {
   auto wrong = build_snapshot({.known_absent = 5000});
   put_into_sample(wrong, {"key0"});
-  EXPECT_THAT(message_of<ErrorKind::Canaries>([&] { push(wrong); }),
+  EXPECT_THAT(message_of<ErrorKind::KnownAbsentSample>([&] { push(wrong); }),
               HasSubstr("known-absent keys in its sample"));
 }
 

@@ -39,11 +39,11 @@ Json status_json(const std::optional<StatusConfig>& status) {
 
 std::string set_text(const SetConfig& set) {
   const Guards& guards = set.guards;
-  return fmt::format("set {}: store {}; max_fpr {}, max_size {}, max_shrink {}, min_keys {}, canaries {}\n",
-                     set.name, set.store, guards.max_fpr ? format_share(*guards.max_fpr) : "no limit",
-                     limit_text(set.max_bytes),
-                     guards.max_shrink ? format_share(*guards.max_shrink) : "no limit",
-                     format_count(guards.min_keys), format_count(guards.canaries.size()));
+  return fmt::format(
+      "set {}: store {}; max_fpr {}, max_size {}, max_shrink {}, min_keys {}, required_keys {}\n", set.name,
+      set.store, guards.max_fpr ? format_share(*guards.max_fpr) : "no limit", limit_text(set.max_bytes),
+      guards.max_shrink ? format_share(*guards.max_shrink) : "no limit", format_count(guards.min_keys),
+      format_count(guards.required_keys.size()));
 }
 
 // With room for one more window, in which the next one begins.
@@ -83,7 +83,7 @@ Json set_json(const SetConfig& set) {
           {"max_size_bytes", limit_json(set.max_bytes)},
           {"max_shrink", or_null(set.guards.max_shrink)},
           {"min_keys", set.guards.min_keys},
-          {"canaries", set.guards.canaries.size()}};
+          {"required_keys", set.guards.required_keys.size()}};
 }
 
 }  // namespace

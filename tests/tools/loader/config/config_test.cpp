@@ -40,15 +40,15 @@ std::string with_line(const std::string& line) {
 }
 
 TEST_F(Config, ReadsEveryKey) {
-  site_.write("canaries", "one\ntwo words\n");
+  site_.write("required_keys", "one\ntwo words\n");
   const group* root_group = ::getgrgid(0);
   ASSERT_NE(root_group, nullptr);
   const LoaderConfig config = load(
       "directory = \"/run/ks\"\ncache = \"/var/cache/ks\"\ngroup = \"" + std::string(root_group->gr_name) +
       "\"\npoll_interval = \"1500ms\"\nmax_total_size = \"1GiB\"\nlog_level = \"debug\"\n" + kStore +
       "[[set]]\nname = \"tags\"\nstore = \"main\"\nmax_fpr = 0.02\nmax_size = \"64MiB\"\n"
-      "max_shrink = \"50%\"\nmin_keys = 1000\ncanaries = \"" +
-      site_.root().path() + "/canaries\"\n");
+      "max_shrink = \"50%\"\nmin_keys = 1000\nrequired_keys = \"" +
+      site_.root().path() + "/required_keys\"\n");
   EXPECT_EQ(config.directory, "/run/ks");
   EXPECT_EQ(config.cache, "/var/cache/ks");
   EXPECT_EQ(config.group, gid_t{0});
@@ -67,7 +67,7 @@ TEST_F(Config, ReadsEveryKey) {
   EXPECT_EQ(set.guards.max_shrink, 0.5);
   EXPECT_EQ(set.guards.min_keys, 1000U);
   EXPECT_EQ(set.guards.source, GuardSource::Configuration) << "whose words its messages use";
-  EXPECT_EQ(set.guards.canaries, (std::vector<std::string>{"one", "two words"}));
+  EXPECT_EQ(set.guards.required_keys, (std::vector<std::string>{"one", "two words"}));
 }
 
 // Each setting of each table, below the headings that do not know it: all that a message lists as known must
@@ -260,10 +260,10 @@ TEST_F(Config, ChecksEachValue) {
 }
 
 TEST_F(Config, ChecksEachValueOfASet) {
-  for (const char* line :
-       {"max_fpr = 0", "max_fpr = 1.5", "max_fpr = \"200%\"", "max_size = 12", "max_size = \"x\"",
-        "max_shrink = \"-1%\"", "max_shrink = 2", "min_keys = \"many\"", "min_keys = 1.5",
-        "canaries = \"relative\"", "canaries = \"/no/such/file\"", "canaries = \"/dev/null\""}) {
+  for (const char* line : {"max_fpr = 0", "max_fpr = 1.5", "max_fpr = \"200%\"", "max_size = 12",
+                           "max_size = \"x\"", "max_shrink = \"-1%\"", "max_shrink = 2",
+                           "min_keys = \"many\"", "min_keys = 1.5", "required_keys = \"relative\"",
+                           "required_keys = \"/no/such/file\"", "required_keys = \"/dev/null\""}) {
     const std::string key(line, std::string_view(line).find(' '));
     const std::string message = refusal(kStore + tags_set + line + "\n");
     EXPECT_EQ(message.substr(0, 26 + key.size()), "keysieve.toml:6: [[set]] " + key + ":") << message;
@@ -372,12 +372,12 @@ TEST_F(Config, UnderstandsTheExampleWithEveryOptionSwitchedOn) {
     ASSERT_NE(at, std::string::npos) << from;
     text.replace(at, from.size(), to);
   };
-  site_.write("canaries", "cat\n");
-  replace("/etc/keysieve/tags.canaries", site_.root() / "canaries");
+  site_.write("required_keys", "cat\n");
+  replace("/etc/keysieve/tags.required", site_.root() / "required_keys");
   replace("\"www-data\"", "\"root\"");
   const LoaderConfig config = load(text);
   EXPECT_EQ(config.sets.at(0).guards.max_fpr, 0.02);
-  EXPECT_EQ(config.sets.at(0).guards.canaries.size(), 1U);
+  EXPECT_EQ(config.sets.at(0).guards.required_keys.size(), 1U);
   EXPECT_EQ(config.seen.at(0).host, "web1");
 }
 

@@ -19,7 +19,7 @@ TEST_F(SetRefresherTest, KeepsTheLiveGenerationWhenAGuardRefusesTheNext) {
       {"min_keys", {.min_keys = 600, .max_shrink = 1.0}, 0, "fewer than 600"},
       {"max_shrink", {.min_keys = 1, .max_shrink = 0.2}, 0, "shrank from"},
       {"max_fpr", {.min_keys = 1, .max_shrink = 1.0, .max_fpr = 1e-12}, 0, "estimated FPR"},
-      {"canaries", {.min_keys = 1, .max_shrink = 1.0, .canaries = {"key-900"}}, 0, "key-900"},
+      {"required_keys", {.min_keys = 1, .max_shrink = 1.0, .required_keys = {"key-900"}}, 0, "key-900"},
       {"max_size", {.min_keys = 1, .max_shrink = 1.0}, 4096, "above the limit"}};
   go_live();
   site_.push("tags", first_keys(500), site_.store_url(), 0.3);
