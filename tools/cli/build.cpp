@@ -373,7 +373,7 @@ void add_label_options(CLI::App* verb, BuildOptions& options) {
 
 }  // namespace
 
-void add_build(CLI::App& program, Outcome& /*outcome*/) {
+void add_build(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<BuildOptions>();
   CLI::App* verb = add_verb(
       program, "build", "Build a snapshot from a list of keys",

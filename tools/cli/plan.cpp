@@ -256,7 +256,7 @@ void plan(const PlanOptions& options) {
 
 }  // namespace
 
-void add_plan(CLI::App& program, Outcome& /*outcome*/) {
+void add_plan(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App* verb = add_verb(program, "plan", "Show what a set would cost, and which kind to choose",
                             "  keysieve plan --keys 80000 --fpr 0.01\n"

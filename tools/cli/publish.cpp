@@ -57,7 +57,7 @@ void publish(PublishOptions options) {
 
 }  // namespace
 
-void add_publish(CLI::App& program, Outcome& /*outcome*/) {
+void add_publish(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<PublishOptions>();
   CLI::App* verb = add_verb(program, "publish", "Make a snapshot file current in shared memory",
                             "  keysieve publish tags.ks\n"

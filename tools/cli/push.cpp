@@ -83,7 +83,7 @@ void push_and_report(const PushOptions& options) {
 
 }  // namespace
 
-void add_push(CLI::App& program, Outcome& /*outcome*/) {
+void add_push(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<PushOptions>();
   CLI::App* verb = add_verb(
       program, "push", "Make a snapshot file the next generation in a store",

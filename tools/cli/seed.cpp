@@ -46,7 +46,7 @@ void seed(const SeedOptions& options) {
 
 }  // namespace
 
-void add_seed(CLI::App& program, Outcome& /*outcome*/) {
+void add_seed(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<SeedOptions>();
   CLI::App* verb = add_verb(
       program, "seed", "Show the seed that the sets of a store share, or draw a new one",
