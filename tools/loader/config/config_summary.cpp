@@ -72,7 +72,7 @@ Json seen_json(const SeenConfig& seen) {
           {"on_unavailable", to_string(seen.on_unavailable)},
           {"gid", or_null(seen.group)},
           {"store", seen.store.empty() ? Json() : Json(seen.store)},
-          {"persist_interval_ms", seen.persist_interval.count()},
+          {"save_interval_ms", seen.persist_interval.count()},
           {"host", seen.host}};
 }
 
@@ -112,13 +112,13 @@ std::string summary_json(const LoaderConfig& config) {
                {"status", status_json(config.status)},
                {"stores", Json::array()},
                {"sets", Json::array()},
-               {"seen", Json::array()}};
+               {"seen_sets", Json::array()}};
   for (const StoreConfig& store : config.stores) {
     json["stores"].push_back(
         {{"name", store.name}, {"url", store.shown}, {"poll_interval_ms", store.poll_interval.count()}});
   }
   for (const SetConfig& set : config.sets) json["sets"].push_back(set_json(set));
-  for (const SeenConfig& seen : config.seen) json["seen"].push_back(seen_json(seen));
+  for (const SeenConfig& seen : config.seen) json["seen_sets"].push_back(seen_json(seen));
   return json.dump(2) + "\n";
 }
 

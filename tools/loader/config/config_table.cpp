@@ -30,7 +30,7 @@ const std::vector<Home>& homes() {
       {"a [store.NAME]", {"url"}},
       {"a [[set]]", {"name", "store", "max_fpr", "max_size", "max_shrink", "min_keys", "required_keys"}},
       {"a [[seen]]",
-       {"name", "keys", "window", "windows", "fpr", "on_unavailable", "group", "store", "persist_interval",
+       {"name", "keys", "window", "windows", "fpr", "on_unavailable", "group", "store", "save_interval",
         "host"}}};
   return all;
 }

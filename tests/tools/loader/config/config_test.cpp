@@ -117,7 +117,7 @@ TEST_F(Config, ReadsASeenSet) {
   const LoaderConfig config = load(
       kStore + tags_set +
       "[[seen]]\nname = \"clicks\"\nkeys = \"1M\"\nwindow = \"10m\"\nwindows = 144\nfpr = 0.001\n"
-      "on_unavailable = \"seen\"\ngroup = 0\nstore = \"main\"\npersist_interval = \"5s\"\nhost = \"web1\"\n");
+      "on_unavailable = \"seen\"\ngroup = 0\nstore = \"main\"\nsave_interval = \"5s\"\nhost = \"web1\"\n");
   ASSERT_EQ(config.seen.size(), 1U);
   const SeenConfig& seen = config.seen[0];
   EXPECT_EQ(seen.name, "clicks");
@@ -173,15 +173,14 @@ TEST_F(Config, RefusesASeenSetThatCannotBe) {
   EXPECT_EQ(
       refused("store = \"main\""),
       "keysieve.toml:5: [[seen]] store: memcached://localhost: this store may forget what is saved in it");
-  EXPECT_EQ(refused("store = \"disk\"\npersist_interval = \"9ms\""),
-            "keysieve.toml:6: [[seen]] persist_interval: \"9ms\" is out of range: 10ms to 366d");
-  EXPECT_EQ(refused("persist_interval = \"5s\""),
-            "keysieve.toml:5: [[seen]] persist_interval: needs a store");
+  EXPECT_EQ(refused("store = \"disk\"\nsave_interval = \"9ms\""),
+            "keysieve.toml:6: [[seen]] save_interval: \"9ms\" is out of range: 10ms to 366d");
+  EXPECT_EQ(refused("save_interval = \"5s\""), "keysieve.toml:5: [[seen]] save_interval: needs a store");
   EXPECT_EQ(refused("store = \"disk\"\nhost = \"a:b\""),
             "keysieve.toml:6: [[seen]] host: \"a:b\" is not a host: 1 to 64 letters, digits, - . _");
-  EXPECT_EQ(refused("persist_intervall = \"5s\""),
-            "keysieve.toml:5: [[seen]] persist_intervall: unknown key; known here are fpr, group, host, "
-            "keys, name, on_unavailable, persist_interval, store, window, windows");
+  EXPECT_EQ(refused("save_intervall = \"5s\""),
+            "keysieve.toml:5: [[seen]] save_intervall: unknown key; known here are fpr, group, host, "
+            "keys, name, on_unavailable, save_interval, store, window, windows");
 }
 
 TEST_F(Config, HasDefaultsForAllButStoreAndSet) {
