@@ -151,9 +151,9 @@ int main(int argc, char** argv) {
   using namespace keysieve;
   VerbResult result;
   if (asks_for_json(argc, argv)) say_as_json();
-  const auto fail = [&result](const std::string& message, std::string_view kind, int status) {
+  const auto fail = [&result](const std::string& message, std::string_view code, int status) {
     const int exit_status = result.error_status.value_or(status);
-    print_error(message, kind, exit_status);
+    print_error(message, code, exit_status);
     return exit_status;
   };
   try {

@@ -36,14 +36,14 @@ enum class Need {
 
 struct PlanOptions {
   SizingRequest request;
-  bool deletes = false;
+  bool removals = false;
   bool is_static = false;
   bool all = false;
   std::string svg_path;
   bool json = false;
 
   [[nodiscard]] Need need() const noexcept {
-    if (deletes) return Need::Deletes;
+    if (removals) return Need::Deletes;
     return is_static || request.known_absent != 0 ? Need::Static : Need::Adds;
   }
 };
@@ -201,10 +201,10 @@ Json to_json(const PlannedKind& planned, bool recommended) {
 void print_as_json(const Plan& plan, const SizingRequest& request) {
   Json kinds = Json::array();
   for (const PlannedKind& planned : plan.kinds) kinds.push_back(to_json(planned, kinds.empty()));
-  print_json({{"keys", request.keys},
+  print_json({{"key_count", request.keys},
               {"target_fpr", request.target_fpr},
               {"growth", request.growth},
-              {"known_absent", request.known_absent},
+              {"known_absent_count", request.known_absent},
               {"shard_bytes", request.shard_bytes},
               {"reason", plan.reason},
               {"bound_bits_per_key", bound_bits_per_key(request)},
@@ -280,12 +280,12 @@ void add_plan(CLI::App& program, VerbResult& /*result*/) {
   add_parsed(verb, "--shard-size", options->request.shard_bytes, parse_shard_bytes,
              "1KiB, 2KiB, 4KiB or 8KiB [4KiB]")
       ->type_name("SIZE");
-  CLI::Option* deletes =
-      verb->add_flag("--deletes", options->deletes, "Keys are removed from the set as well as added to it")
+  CLI::Option* removals =
+      verb->add_flag("--removals", options->removals, "Keys are removed from the set as well as added to it")
           ->excludes(verb->get_option("--known-absent"));
   verb->add_flag("--static", options->is_static,
                  "The set does not change between builds: no key is added or removed")
-      ->excludes(deletes);
+      ->excludes(removals);
   verb->add_flag("--all", options->all, "Show every kind, including those for comparison");
   verb->add_option(
           "--svg", options->svg_path,

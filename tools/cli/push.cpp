@@ -24,7 +24,7 @@ struct PushOptions {
   std::string store_url;
   KeyFileFormat format;
   GuardOptions guards;
-  bool allow_as_of = false;
+  bool allow_any_as_of = false;
   bool dry_run = false;
   bool json = false;
 };
@@ -47,7 +47,7 @@ MappedRegion map_counters_of(const std::string& snapshot_path, const SnapshotVie
 
 PushResult push_file(const PushOptions& options, Store& store) {
   Guards guards = options.guards.guards(options.format);
-  guards.allow_as_of = options.allow_as_of;
+  guards.allow_any_as_of = options.allow_any_as_of;
   const SnapshotFile file(options.path, Check::Everything);
   const MappedRegion counters = map_counters_of(options.path, file.view());
   if (options.dry_run) return plan_push(store, file.view(), guards, bytes_of(counters));
@@ -94,7 +94,7 @@ void add_push(CLI::App& program, VerbResult& /*result*/) {
       "'redis://builder@cache:6379/2?password_file=/etc/keysieve/builder.password'");
   add_argument_and_url(verb, "FILE", options->path, "Snapshot file", options->store_url);
   add_guards(verb, options->guards);
-  verb->add_flag("--allow-as-of", options->allow_as_of,
+  verb->add_flag("--allow-any-as-of", options->allow_any_as_of,
                  "Push keys that were read before those of the current generation, or that are as of a "
                  "moment in the future: keys added since may be absent")
       ->group("Guards");

@@ -35,7 +35,7 @@ struct Guards {
       kDefaultMaxShrink;                     // against the generation before; nullopt: --allow-shrink
   std::optional<double> max_fpr{};           // limit of the estimated FPR
   std::vector<std::string> required_keys{};  // keys that must answer maybe
-  bool allow_as_of = false;                  // push only: also older than what is current, or of the future
+  bool allow_any_as_of = false;              // push only: also older than what is current, or of the future
   GuardSource source = GuardSource::Options;
 };
 

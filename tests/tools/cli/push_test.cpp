@@ -34,7 +34,7 @@ TEST_F(Push, SaysWhenTheKeysNoLongerFitWhatLikeWouldKeep) {
               AllOf(HasSubstr("shard count changed from "), HasSubstr("; the keys no longer fit"),
                     Not(HasSubstr("--like keeps it"))));
   const std::string resized =
-      build("resized", numbered_lines(9'000), {"--seed-from", path("tags.ks"), "--growth", "3"});
+      build("resized", numbered_lines(9'000), {"--like", path("tags.ks"), "--resize", "--growth", "3"});
   EXPECT_THAT(keysieve({"push", resized, store()}).errors, HasSubstr("; build --like keeps it"));
 }
 
