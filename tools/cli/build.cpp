@@ -92,9 +92,14 @@ Model model_in_store(Store& store, const std::string& set_name) {
           fmt::format("{}, generation {}", store.name(), pointer->current->generation)};
 }
 
+// Also a URL of no known store: it may hold a password, so it must not be named as a file that is missing.
+bool is_url(const std::string& text) {
+  return is_store_url(text) || text.find("://") != std::string::npos;
+}
+
 // That of --like; nullptr without one. The first build of a store creates it, as a push does.
 std::unique_ptr<Store> store_of(const BuildOptions& options) {
-  if (!is_store_url(options.like)) return nullptr;
+  if (!is_url(options.like)) return nullptr;
   return open_given_store(options.like, StoreUse::Read, IfMissing::Create);
 }
 

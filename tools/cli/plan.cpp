@@ -29,9 +29,9 @@ constexpr std::array<std::string_view, 4> kUsualKinds{"split_block_bloom", "bloo
 constexpr double kMostToSmallest = 1.5;
 
 enum class Need {
-  Adds,     // keys are added to the set
-  Deletes,  // and removed from it
-  Static,   // neither: it is built again each time, as every set with known-absent keys
+  Adds,      // keys are added to the set
+  Removals,  // and removed from it
+  Static,    // neither: it is built again each time, as every set with known-absent keys
 };
 
 struct PlanOptions {
@@ -43,7 +43,7 @@ struct PlanOptions {
   bool json = false;
 
   [[nodiscard]] Need need() const noexcept {
-    if (removals) return Need::Deletes;
+    if (removals) return Need::Removals;
     return is_static || request.known_absent != 0 ? Need::Static : Need::Adds;
   }
 };
@@ -133,7 +133,7 @@ std::string reason_for(const PlannedKind* choice, const Candidates& candidates, 
   std::string reason =
       fmt::format("{}{} ({} per lookup)", superlative_of(candidates.size() == 1, is_smallest, is_fastest),
                   description_of(need), format_count_of(choice->cache_lines, "cache line"));
-  if (need == Need::Deletes && !choice->kind().can_remove()) reason += ", built with --counting";
+  if (need == Need::Removals && !choice->kind().can_remove()) reason += ", built with --counting";
   if (!is_fastest) {
     reason += fmt::format("; {} would be faster ({}) but take {} % more memory", fastest->kind().name,
                           format_count_of(fastest->cache_lines, "cache line"), percent_of_choice(fastest));
