@@ -49,7 +49,7 @@ void make_info(zval* result, const SetReader& reader, const std::string& trouble
   properties.set_moment("publishedAt", published_at);
   properties.set_moment_or_null("lastConfirmedAt", last_confirmed);
   properties.set_moment_or_null("validUntil", valid_until);
-  properties.set("liveKeys", live_keys);
+  properties.set("addedKeys", live_keys);
   properties.set_text_or_null("trouble", trouble);
 }
 

@@ -164,7 +164,7 @@ namespace KeySieve {
         /** From then on the set is Expired; null: never. */
         public readonly ?\DateTimeImmutable $validUntil;
         /** Keys added on this host since the snapshot was built. */
-        public readonly int $liveKeys;
+        public readonly int $addedKeys;
         /** Why every answer is maybe, or why an older publication answers; null: neither. */
         public readonly ?string $trouble;
 
@@ -264,9 +264,9 @@ namespace KeySieve {
         /** Number of filters of all live windows: a window that gets more keys than planned has several. */
         public readonly int $filters;
         /** Keys for which the filters of the newest window are made. */
-        public readonly int $capacity;
+        public readonly int $windowCapacity;
         /** Keys of the newest window, estimated from the filters' bits: 5 may be 3 or 7. */
-        public readonly int $estimatedKeyCount;
+        public readonly int $estimatedWindowKeys;
         /** Size of all filters. */
         public readonly int $sizeBytes;
         /** The highest share of new keys taken for seen, as long as no filter holds more keys than it is made for. */

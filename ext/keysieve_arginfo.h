@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 37dcc924046de974503f9ce475d9331def90600b */
+ * Stub hash: 22b40b37b22e8ee371dbce87a07627ef843c9b11 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_KeySieve_may_contain, 0, 2, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, set, IS_STRING, 0)
@@ -402,11 +402,11 @@ static zend_class_entry *register_class_KeySieve_Info(void)
 	zend_declare_typed_property(class_entry, property_validUntil_name, &property_validUntil_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_CLASS(property_validUntil_class_DateTimeImmutable, 0, MAY_BE_NULL));
 	zend_string_release(property_validUntil_name);
 
-	zval property_liveKeys_default_value;
-	ZVAL_UNDEF(&property_liveKeys_default_value);
-	zend_string *property_liveKeys_name = zend_string_init("liveKeys", sizeof("liveKeys") - 1, 1);
-	zend_declare_typed_property(class_entry, property_liveKeys_name, &property_liveKeys_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
-	zend_string_release(property_liveKeys_name);
+	zval property_addedKeys_default_value;
+	ZVAL_UNDEF(&property_addedKeys_default_value);
+	zend_string *property_addedKeys_name = zend_string_init("addedKeys", sizeof("addedKeys") - 1, 1);
+	zend_declare_typed_property(class_entry, property_addedKeys_name, &property_addedKeys_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_addedKeys_name);
 
 	zval property_trouble_default_value;
 	ZVAL_UNDEF(&property_trouble_default_value);
@@ -486,17 +486,17 @@ static zend_class_entry *register_class_KeySieve_SeenInfo(void)
 	zend_declare_typed_property(class_entry, property_filters_name, &property_filters_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_filters_name);
 
-	zval property_capacity_default_value;
-	ZVAL_UNDEF(&property_capacity_default_value);
-	zend_string *property_capacity_name = zend_string_init("capacity", sizeof("capacity") - 1, 1);
-	zend_declare_typed_property(class_entry, property_capacity_name, &property_capacity_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
-	zend_string_release(property_capacity_name);
+	zval property_windowCapacity_default_value;
+	ZVAL_UNDEF(&property_windowCapacity_default_value);
+	zend_string *property_windowCapacity_name = zend_string_init("windowCapacity", sizeof("windowCapacity") - 1, 1);
+	zend_declare_typed_property(class_entry, property_windowCapacity_name, &property_windowCapacity_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_windowCapacity_name);
 
-	zval property_estimatedKeyCount_default_value;
-	ZVAL_UNDEF(&property_estimatedKeyCount_default_value);
-	zend_string *property_estimatedKeyCount_name = zend_string_init("estimatedKeyCount", sizeof("estimatedKeyCount") - 1, 1);
-	zend_declare_typed_property(class_entry, property_estimatedKeyCount_name, &property_estimatedKeyCount_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
-	zend_string_release(property_estimatedKeyCount_name);
+	zval property_estimatedWindowKeys_default_value;
+	ZVAL_UNDEF(&property_estimatedWindowKeys_default_value);
+	zend_string *property_estimatedWindowKeys_name = zend_string_init("estimatedWindowKeys", sizeof("estimatedWindowKeys") - 1, 1);
+	zend_declare_typed_property(class_entry, property_estimatedWindowKeys_name, &property_estimatedWindowKeys_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_estimatedWindowKeys_name);
 
 	zval property_sizeBytes_default_value;
 	ZVAL_UNDEF(&property_sizeBytes_default_value);

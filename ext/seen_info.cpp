@@ -29,8 +29,8 @@ void make_seen_info(zval* result, const SeenReader& reader) {
   properties.set_moment("oldestBeginsAt", facts.oldest_begins);
   properties.set("windows", facts.windows);
   properties.set("filters", facts.filters);
-  properties.set("capacity", facts.capacity);
-  properties.set("estimatedKeyCount", static_cast<std::uint64_t>(std::llround(facts.keys)));
+  properties.set("windowCapacity", facts.capacity);
+  properties.set("estimatedWindowKeys", static_cast<std::uint64_t>(std::llround(facts.keys)));
   properties.set("sizeBytes", facts.bytes);
   properties.set("targetFalsePositiveRate", facts.target_fpr);
   properties.set("estimatedFalsePositiveRate", facts.estimated_fpr);

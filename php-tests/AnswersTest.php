@@ -173,7 +173,7 @@ final class AnswersTest extends TestCase
     public function testCandidateSetsAreThoseThatMayContainTheKey(): void
     {
         SharedMemory::put('fruits', ['apple', 'pear']);
-        SharedMemory::put('phones', ['apple', 'pixel'], ['--seed-from', SharedMemory::directory() . '/fruits.ks']);
+        SharedMemory::put('phones', ['apple', 'pixel'], ['--like', SharedMemory::directory() . '/fruits.ks']);
         $names = ['p' => 'phones', 'f' => 'fruits'];
         self::assertSame(['phones', 'fruits'], candidate_sets($names, 'apple'));
         self::assertSame(['fruits'], candidate_sets($names, 'pear'));

@@ -104,7 +104,7 @@ final class CoroutinesTest extends TestCase
         $next = "$folder/next.ks";
         Program::keysieve('add', 'fruits', 'pear', $store);
         file_put_contents("$folder/keys", "apple\npear\n");
-        Program::keysieve('build', '--set', 'fruits', '--fpr', '0.0001', '--store', $store, "$folder/keys", '-o', $next);
+        Program::keysieve('build', '--set', 'fruits', '--fpr', '0.0001', '--like', $store, "$folder/keys", '-o', $next);
         Program::keysieve('add', 'fruits', 'plum', $store);
         $keysieve = getenv('KEYSIEVE_BIN_DIR') . '/keysieve';
         $script = self::switching(<<<PHP

@@ -69,7 +69,7 @@ final class HotPathTest extends TestCase
         SharedMemory::addLive('hot', 'pear');
         SharedMemory::put('once-1', ['apple']);
         for ($number = 2; $number <= self::SETS; ++$number) {
-            SharedMemory::put("once-$number", ['apple'], ['--seed-from', SharedMemory::directory() . '/once-1.ks']);
+            SharedMemory::put("once-$number", ['apple'], ['--like', SharedMemory::directory() . '/once-1.ks']);
         }
     }
 

@@ -45,7 +45,7 @@ final class InfoTest extends TestCase
             self::assertSame('+00:00', $moment->getTimezone()->getName());
         }
         self::assertNull($info->lastConfirmedAt, 'no loader has looked');
-        self::assertSame(0, $info->liveKeys);
+        self::assertSame(0, $info->addedKeys);
         self::assertNull($info->trouble);
     }
 
@@ -117,14 +117,14 @@ final class InfoTest extends TestCase
     {
         SharedMemory::putWithLayer('counted-live', ['apple']);
         $set = new Set('counted-live');
-        self::assertSame(0, $set->info()->liveKeys);
+        self::assertSame(0, $set->info()->addedKeys);
         SharedMemory::addLive('counted-live', 'pear', 'plum', 'pear');
-        self::assertSame(2, $set->info()->liveKeys);
+        self::assertSame(2, $set->info()->addedKeys);
         self::assertSame(1, $set->info()->keyCount, 'of the snapshot');
         self::assertNull($set->info()->validUntil, 'it was built without a limit');
         SharedMemory::putWithLayer('counted-live', ['apple', 'pear', 'plum']);
         self::assertSoon(static fn (): bool => $set->info()->keyCount === 3);
-        self::assertSame(0, $set->info()->liveKeys);
+        self::assertSame(0, $set->info()->addedKeys);
     }
 
     /** A list of "absent1" and so on, for `keysieve build --known-absent`. */

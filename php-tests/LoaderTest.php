@@ -121,7 +121,7 @@ final class LoaderTest extends TestCase
     private function renew(string $set, string ...$options): void
     {
         $generation = 1 + ((new Set($set))->info()?->generation ?? 0);
-        $seed = [$generation === 1 ? '--store' : '--like', $this->loader->store, ...$options];
+        $seed = ['--like', $this->loader->store, ...$options];
         $this->loader->push(SharedMemory::build($set, range(1, self::NUMBERS), $seed));
         $this->askUntil(static fn (): bool => (new Set($set))->info()?->generation === $generation);
     }

@@ -58,7 +58,7 @@ final class PlanSvgTest extends TestCase
     {
         $plans = [
             'split_block_bloom' => [],
-            'cuckoo' => ['--deletes', '--fpr', '0.1%'],
+            'cuckoo' => ['--removals', '--fpr', '0.1%'],
             'ribbon' => ['--static', '--fpr', '0.0001%'],
         ];
         foreach ($plans as $kind => $options) {

@@ -141,8 +141,8 @@ final class RefreshTest extends TestCase
                 $ran = Asking::$ran;
                 $info = $set->info();
                 $hits += Asking::$ran - $ran;
-                if ($info->publication !== $publication || $info->liveKeys !== 0 || $info->keyProfile !== 'as it was built') {
-                    echo json_encode([$publication, $info->publication, $info->liveKeys, $info->keyProfile]);
+                if ($info->publication !== $publication || $info->addedKeys !== 0 || $info->keyProfile !== 'as it was built') {
+                    echo json_encode([$publication, $info->publication, $info->addedKeys, $info->keyProfile]);
                 }
             }
             echo $hits > 1 ? 'hit' : 'missed';

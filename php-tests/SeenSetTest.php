@@ -221,7 +221,7 @@ final class SeenSetTest extends TestCase
         $windows = SeenWindows::open('described', 1_000, 1e-4, 'seen');
         $set = new SeenSet('described');
         $info = $set->info();
-        self::assertSame([1, 1, 1_000, 0], [$info->windows, $info->filters, $info->capacity, $info->estimatedKeyCount]);
+        self::assertSame([1, 1, 1_000, 0], [$info->windows, $info->filters, $info->windowCapacity, $info->estimatedWindowKeys]);
         self::assertSame(1e-4, $info->targetFalsePositiveRate);
         self::assertSame(0.0, $info->estimatedFalsePositiveRate);
         self::assertSame('seen', $info->onUnavailable);
@@ -238,8 +238,8 @@ final class SeenSetTest extends TestCase
         $windows->grow();
         $set->addManyIfNew(self::keys(300, 'newer'));
         $later = $set->info();
-        self::assertSame([2, 3, 3_000], [$later->windows, $later->filters, $later->capacity]);
-        self::assertEqualsWithDelta(800, $later->estimatedKeyCount, 25, 'of the newest window');
+        self::assertSame([2, 3, 3_000], [$later->windows, $later->filters, $later->windowCapacity]);
+        self::assertEqualsWithDelta(800, $later->estimatedWindowKeys, 25, 'of the newest window');
         self::assertGreaterThan(3 * $bytes, $later->sizeBytes);
         $status = Program::keysieve('status', '--directory', SharedMemory::directory(), 'described');
         self::assertMatchesRegularExpression('/^described +ready +none +≈ [78]\d\d +3,000 /m', $status);

@@ -81,7 +81,7 @@ final class SourcesTest extends TestCase
                 \$status === 0 || exit(implode("\\n", \$output));
             };
             \$tell = function (string \$why) use (\$say, \$set): void {
-                \$say(\$why, \$set->mayContainMany(['apple', 'pear', 'plum']), \$set->info()->generation, \$set->info()->liveKeys, \$set->availability()->name);
+                \$say(\$why, \$set->mayContainMany(['apple', 'pear', 'plum']), \$set->info()->generation, \$set->info()->addedKeys, \$set->availability()->name);
             };
             \$tell('pushed');
             \$keysieve('add fruits pear $store');
@@ -550,7 +550,7 @@ final class SourcesTest extends TestCase
 
     private function push(string $store, array $keys, array $options = []): void
     {
-        Program::keysieve('push', $this->build($keys, [...$options, '--store', $store]), $store);
+        Program::keysieve('push', $this->build($keys, [...$options, '--like', $store]), $store);
     }
 
     /** @return string its position in the log */

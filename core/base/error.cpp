@@ -52,8 +52,10 @@ std::string_view to_string(ErrorKind kind) noexcept {
       return "max_shrink";
     case ErrorKind::MaxFpr:
       return "max_fpr";
-    case ErrorKind::Canaries:
-      return "canaries";
+    case ErrorKind::RequiredKeys:
+      return "required_keys";
+    case ErrorKind::KnownAbsentSample:
+      return "known_absent_sample";
   }
   return "unknown";
 }

@@ -30,7 +30,8 @@ enum class ErrorKind : std::uint8_t {
   MinKeys,
   MaxShrink,
   MaxFpr,
-  Canaries,
+  RequiredKeys,
+  KnownAbsentSample,  // the snapshot's own check of its known-absent keys
 };
 
 // For example "cannot_create"; Data is "damaged". For JSON and labels of metrics.

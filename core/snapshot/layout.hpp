@@ -64,7 +64,7 @@ struct SnapshotHeader {
   TableSpan retrieval_seeds;      // a byte per shard if it has a second level, then zeros; else empty
   std::uint32_t retrieval_bytes;  // of the second level of each shard; 0: there is none
   std::uint32_t sample_count;
-  std::array<KeyHash, kKnownAbsentSample> known_absent_sample;  // canaries that must be absent
+  std::array<KeyHash, kKnownAbsentSample> known_absent_sample;  // keys that must be absent
   std::array<std::uint8_t, 3216> reserved;
   std::uint64_t header_checksum;  // XXH3-64 of all header bytes before it
 };

@@ -34,7 +34,7 @@ class SnapshotView {
   [[nodiscard]] std::string_view set_name() const noexcept;
   [[nodiscard]] std::string_view key_profile() const noexcept;
 
-  // Hashes of some known-absent keys: canaries that must be absent.
+  // Hashes of some known-absent keys, which must be absent.
   [[nodiscard]] std::span<const KeyHash> known_absent_sample() const noexcept;
 
   // Unix seconds from which on the answer is maybe; 0: never.

@@ -116,7 +116,7 @@ final class FpmLoadTest extends TestCase
     private function refresh(): void
     {
         $keys = [...self::keys(self::KEYS), ...self::keys($this->added, 'added')];
-        $this->loader->push(SharedMemory::build(self::SET, $keys, ['--store', $this->loader->store]));
+        $this->loader->push(SharedMemory::build(self::SET, $keys, ['--like', $this->loader->store]));
     }
 
     private function add(): void

@@ -81,7 +81,7 @@ final class Examples
         file_put_contents($keys, $this->output('keys.php', $set));
         $profile = $this->output('keys.php', '--profile', $set);
         $snapshot = "{$this->folder}/$set.ks";
-        $options = ['--set', $set, '--fpr', '0.01', '--store', $store, '--key-profile', $profile];
+        $options = ['--set', $set, '--fpr', '0.01', '--like', $store, '--key-profile', $profile];
         Program::keysieve('build', '-0', ...$options, ...[$keys, '-o', $snapshot]);
         return $snapshot;
     }

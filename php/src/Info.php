@@ -48,7 +48,7 @@ final readonly class Info implements \Serializable
         /** From then on the set is Expired; null: never. */
         public ?\DateTimeImmutable $validUntil,
         /** Keys added since the snapshot was built. */
-        public int $liveKeys,
+        public int $addedKeys,
         /** Why every answer is maybe, or why an older publication answers; null: neither. */
         public ?string $trouble,
     ) {
@@ -85,7 +85,7 @@ final readonly class Info implements \Serializable
             $moment($facts['publishedAt']),
             $momentOrNull($facts['lastConfirmedAt']),
             $momentOrNull($header->validUntil()),
-            $facts['liveKeys'],
+            $facts['addedKeys'],
             $trouble,
         );
     }

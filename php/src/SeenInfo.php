@@ -22,9 +22,9 @@ final readonly class SeenInfo implements \Serializable
     /** Number of filters of all live windows: a window that gets more keys than planned has several. */
     public int $filters;
     /** Keys for which the filters of the newest window are made. */
-    public int $capacity;
+    public int $windowCapacity;
     /** Keys of the newest window, estimated from the filters' bits: 5 may be 3 or 7. */
-    public int $estimatedKeyCount;
+    public int $estimatedWindowKeys;
     /** Size of all filters. */
     public int $sizeBytes;
     /** The highest share of new keys taken for seen, as long as no filter holds more keys than it is made for. */

@@ -38,7 +38,7 @@ final readonly class BuiltSet
         }
         $seeded = new SnapshotBytes(file_get_contents(dirname(__DIR__) . '/golden/bloom.ks'));
         $files = [
-            '--seed-from' => $seeded->put('seed', $random->bytes(16))->sealHeader()->bytes,
+            '--like' => $seeded->put('seed', $random->bytes(16))->sealHeader()->bytes,
             '--known-absent' => implode("\0", $absent) . "\0",
             '' => $keys === [] ? '' : implode("\0", $keys) . "\0",
         ];

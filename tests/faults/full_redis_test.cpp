@@ -71,7 +71,7 @@ TEST_F(EvictingRedis, LosesNoLiveKey) {
     const int live_keys = keys + 10;
     site_.push("tags", {0, live_keys}, url_);
     evict();
-    const Outcome& outcome = refresh();
+    const RefreshOutcome& outcome = refresh();
     if (outcome.trouble != Trouble::None) {
       ++refused;
       EXPECT_NE(outcome.reason, "");

@@ -60,7 +60,7 @@ TEST_F(MovedClock, LosesNoKeyAndDelaysNone) {
   move_clock("+0d");
   int keys = 1000;
   const auto push = [&] {
-    build(keys, {"--store", site_.store_url()});
+    build(keys, {"--like", site_.store_url()});
     must({"push", snapshot(), site_.store_url()});
   };
   push();

@@ -142,7 +142,7 @@ TEST_F(WrongAnswers, NeverGoLive) {
     const std::uint64_t generation = site_.push("tags", {0, keys}).generation;
     lies_.others.push_back(open_store(url_)->get("keysieve:shop:current").value());
     lies_.has_begun = round > 0;
-    const Outcome& outcome = refresh();
+    const RefreshOutcome& outcome = refresh();
     lying_.close();
     const auto found = site_.live("tags").value();
     EXPECT_GE(found.generation, live) << round;

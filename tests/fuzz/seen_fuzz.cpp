@@ -43,7 +43,7 @@ void check(bool holds) {
 class FuzzedSet {
  public:
   FuzzedSet() : directory_(test::fast_folder()), writer_(directory_.path(), "set", std::nullopt) {
-    writer_.create(1, OnUnavailable::New);
+    writer_.create({1}, OnUnavailable::New);
     for (int i = 0; i < 2; ++i) writer_.make(plan(), 0);
     writer_.show();
     std::copy_n(reinterpret_cast<const std::byte*>(&page()), kSeenPageBytes, good_.begin());

@@ -96,7 +96,7 @@ void add(AddOptions& options) {
 
 }  // namespace
 
-void add_add(CLI::App& program, Outcome& /*outcome*/) {
+void add_add(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<AddOptions>();
   CLI::App* verb = add_verb(
       program, "add", "Add keys to a set between two builds",

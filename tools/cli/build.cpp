@@ -32,9 +32,8 @@ struct BuildOptions {
   std::string known_absent_path;
   std::string output_path;
   std::string kind_name;
-  std::string like;
-  std::string store_url;
-  std::string seed_path;
+  std::string like;  // path of a snapshot, or URL of a store
+  bool resize = false;
   BuildSettings settings;
   std::optional<std::uint32_t> shard_bytes;
   bool counting = false;
@@ -54,7 +53,7 @@ struct BuildOptions {
 // snapshot, and are replaced or removed.
 void check_inputs_outlive(const BuildOptions& options) {
   for (const std::string& input :
-       {options.key_path, options.known_absent_path, options.guards.canaries_path}) {
+       {options.key_path, options.known_absent_path, options.guards.required_keys_path}) {
     for (const std::string& output : {options.output_path, counters_path(options.output_path)}) {
       if (input.empty() || !is_same_file(input, output)) continue;
       throw Error(ErrorKind::Usage,
@@ -63,47 +62,51 @@ void check_inputs_outlive(const BuildOptions& options) {
   }
 }
 
-// What a build takes over from the snapshot before.
-struct Predecessor {
+// Taken over from --like: always the seed, and the rest if this set is there.
+struct Model {
   std::optional<Geometry> geometry;
   std::optional<HashSeed> seed;
   std::optional<std::uint64_t> key_count;
+  std::string description;  // for the report
 };
 
-Predecessor predecessor_in_file(const std::string& path, const std::string& set_name) {
+Model model_in_file(const std::string& path, const std::string& set_name) {
   const SnapshotFile file(path, Check::Tables);
-  file.view().check_set_name(set_name, path);
-  return {geometry_of(file.view()), file.view().seed(), file.view().header().key_count};
+  const std::string_view held = file.view().set_name();
+  if (held != set_name)
+    return {{}, file.view().seed(), {}, fmt::format("{}: only the seed, it holds the set {}", path, held)};
+  return {geometry_of(file.view()), file.view().seed(), file.view().header().key_count, path};
 }
 
 // The store's seed, which may have been renewed since; that of the current generation only where the store
-// has none. A set that was never pushed has no geometry to keep, but the store's seed all the same.
-Predecessor predecessor_in_store(Store& store, const std::string& set_name) {
+// has none.
+Model model_in_store(Store& store, const std::string& set_name) {
   const auto pointer = read_pointer(store, set_name);
-  if (!pointer) return {{}, shared_seed(store), {}};
+  if (!pointer)
+    return {{},
+            shared_seed(store),
+            {},
+            fmt::format("{}: only the seed, it has no set {} yet", store.name(), set_name)};
   const HashSeed seed = find_shared_seed(store).value_or(pointer->current->seed);
-  return {current_geometry(store, set_name), seed, pointer->current->key_count};
+  return {current_geometry(store, set_name), seed, pointer->current->key_count,
+          fmt::format("{}, generation {}", store.name(), pointer->current->generation)};
 }
 
-// That of --like or --store; nullptr without one.
+// Also a URL of no known store: it may hold a password, so it must not be named as a file that is missing.
+bool is_url(const std::string& text) {
+  return is_store_url(text) || text.find("://") != std::string::npos;
+}
+
+// That of --like; nullptr without one. The first build of a store creates it, as a push does.
 std::unique_ptr<Store> store_of(const BuildOptions& options) {
-  if (!options.store_url.empty()) {
-    return open_given_store(options.store_url, StoreUse::Write, IfMissing::Create);
-  }
-  if (!is_store_url(options.like)) return nullptr;
-  return open_given_store(options.like, StoreUse::Read);
+  if (!is_url(options.like)) return nullptr;
+  return open_given_store(options.like, StoreUse::Read, IfMissing::Create);
 }
 
-Predecessor predecessor_of(const BuildOptions& options, Store* store) {
-  Predecessor found;
-  if (is_store_url(options.like)) {
-    found = predecessor_in_store(*store, options.settings.set_name);
-  } else if (!options.like.empty()) {
-    found = predecessor_in_file(options.like, options.settings.set_name);
-  }
-  if (!options.store_url.empty()) found.seed = shared_seed(*store);
-  if (!options.seed_path.empty()) found.seed = SnapshotFile(options.seed_path, Check::Tables).view().seed();
-  return found;
+Model model_of(const BuildOptions& options, Store* store) {
+  if (options.like.empty()) return {};
+  return store == nullptr ? model_in_file(options.like, options.settings.set_name)
+                          : model_in_store(*store, options.settings.set_name);
 }
 
 // Where the layer over this build begins: without a store with the whole log, which is never too little. What
@@ -122,17 +125,17 @@ LogPosition adds_from_of(const BuildOptions& options, UnixSeconds as_of, Store* 
   return std::max(from, adds_trimmed_to(*store, options.settings.set_name, by_pointer));
 }
 
-// Kind and shard size: as asked for, else as before, else the defaults.
-BuildSettings settings_of(const BuildOptions& options, Store* store, const Predecessor& before) {
+// Kind and shard size: as asked for, else as --like, else the defaults.
+BuildSettings settings_of(const BuildOptions& options, Store* store, const Model& model) {
   BuildSettings settings = options.settings;
-  settings.like = before.geometry;
-  settings.seed = before.seed ? *before.seed : random_value<HashSeed>();
+  if (!options.resize) settings.like = model.geometry;
+  settings.seed = model.seed ? *model.seed : random_value<HashSeed>();
   settings.has_known_absent = !options.known_absent_path.empty();
   settings.as_of = options.as_of.value_or(unix_now());
   settings.adds_from = adds_from_of(options, settings.as_of, store);
-  if (before.geometry) {
-    settings.kind = before.geometry->kind;
-    settings.shard_bytes = before.geometry->params.shard_bytes;
+  if (model.geometry) {
+    settings.kind = model.geometry->kind;
+    settings.shard_bytes = model.geometry->params.shard_bytes;
   }
   if (!options.kind_name.empty()) settings.kind = &filter_kind_named(options.kind_name);
   if (options.shard_bytes) settings.shard_bytes = *options.shard_bytes;
@@ -230,8 +233,8 @@ void build(const BuildOptions& options) {
   Guards guards = options.guards.guards(options.format);
   if (!guards.max_fpr) guards.max_fpr = default_max_fpr(options.settings.target_fpr);
   const auto store = store_of(options);
-  const Predecessor before = predecessor_of(options, store.get());
-  const BuildSettings settings = settings_of(options, store.get(), before);
+  const Model model = model_of(options, store.get());
+  const BuildSettings settings = settings_of(options, store.get(), model);
   if (options.counting) check_can_count(*settings.kind, settings.set_name);
   ProgressLine progress("building " + settings.set_name);
   BuildResources resources = resources_of(options);
@@ -242,12 +245,13 @@ void build(const BuildOptions& options) {
   read_all_keys(options, builder);
   progress.announce(format_count_of(builder.keys_given(), "key"));
   Written written(options.output_path, builder);
-  check_guards(guards, *written.view, before.key_count);
+  check_guards(guards, *written.view, model.key_count);
   const std::uint64_t counters_bytes = commit(options, builder, written);
 
   Report report;
   report.add("written", options.output_path, "file", options.output_path);
-  if (store != nullptr) report.add("store", store->name(), "store", store->name());
+  if (!options.like.empty())
+    report.add("like", model.description, "like", store ? store->name() : options.like);
   add_snapshot_summary(report, *written.view, builder.fill_ratio());
   add_counters(report, options, counters_bytes);
   report.add("keys read", format_count(builder.keys_given()), "keys_read", builder.keys_given());
@@ -280,7 +284,7 @@ void add_source_options(CLI::App* verb, BuildOptions& options) {
       add_parsed(
           verb, "--adds-from", options.adds_from, parse_position,
           "Position in the adds log after which adds may be missing from the list [--adds-overlap before "
-          "--as-of, in the log of the store of --like or --store; without a store 0-0, the whole log]")
+          "--as-of, in the log of the store of --like; without a store 0-0, the whole log]")
           ->type_name("POSITION");
   add_parsed(
       verb, "--adds-overlap", options.adds_overlap, parse_duration,
@@ -310,19 +314,13 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
       ->type_name("FACTOR")
       ->capture_default_str();
   auto* like = verb->add_option("--like", options.like,
-                                "Keep the kind, shard count and seed of this snapshot, or of the current "
-                                "generation in this store (with the store's seed if that was renewed), as "
-                                "long as the keys fit; --max-shrink compares with it")
+                                "Take the seed of this store, which is created if there is none, or of this "
+                                "snapshot. If the set is in there, also keep its kind and, as long as the "
+                                "keys fit, its shards; --max-shrink compares with it")
                    ->type_name("FILE|URL");
-  auto* store =
-      verb->add_option("--store", options.store_url,
-                       "Share the seed of the sets in this store, which is created if there is none")
-          ->type_name("URL")
-          ->excludes(like);
-  verb->add_option("--seed-from", options.seed_path, "Share the seed of this snapshot")
-      ->type_name("FILE")
-      ->excludes(like)
-      ->excludes(store);
+  verb->add_flag("--resize", options.resize,
+                 "Size the set for its keys again, instead of keeping the shards of --like")
+      ->needs(like);
 }
 
 unsigned parse_threads(const std::string& text) {
@@ -373,7 +371,7 @@ void add_label_options(CLI::App* verb, BuildOptions& options) {
 
 }  // namespace
 
-void add_build(CLI::App& program, Outcome& /*outcome*/) {
+void add_build(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<BuildOptions>();
   CLI::App* verb = add_verb(
       program, "build", "Build a snapshot from a list of keys",

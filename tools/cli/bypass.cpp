@@ -185,7 +185,7 @@ void bypass_in_store(const BypassOptions& options) {
 
 }  // namespace
 
-void add_bypass(CLI::App& program, Outcome& /*outcome*/) {
+void add_bypass(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<BypassOptions>();
   CLI::App* verb = add_verb(
       program, "bypass",

@@ -96,7 +96,7 @@ int delete_seen(const DeleteOptions& options) {
 
 }  // namespace
 
-void add_delete(CLI::App& program, Outcome& outcome) {
+void add_delete(CLI::App& program, VerbResult& result) {
   auto options = std::make_shared<DeleteOptions>();
   CLI::App* verb = add_verb(
       program, "delete", "Remove a set from a store, or a seen set from this host",
@@ -121,13 +121,13 @@ void add_delete(CLI::App& program, Outcome& outcome) {
   add_directory(verb, options->directory);
   verb->add_flag("-y,--yes", options->yes, "Do not ask");
   add_json(verb, options->json);
-  verb->callback([options, &outcome] {
+  verb->callback([options, &result] {
     if (options->store_url.empty()) {
-      outcome.exit_status = delete_seen(*options);
+      result.exit_status = delete_seen(*options);
       return;
     }
     put_url_last(options->set_name, options->store_url);
-    outcome.exit_status = delete_and_report(*options);
+    result.exit_status = delete_and_report(*options);
   });
 }
 

@@ -34,7 +34,7 @@ void print_in_colour(const Findings& findings) {
   }
 }
 
-void doctor(const DoctorOptions& options, Outcome& outcome) {
+void doctor(const DoctorOptions& options, VerbResult& result) {
   const Findings findings = examine(options.directory, options.config_path);
   if (options.json) {
     print_json({{"directory", options.directory},
@@ -43,12 +43,12 @@ void doctor(const DoctorOptions& options, Outcome& outcome) {
   } else {
     print_in_colour(findings);
   }
-  if (findings.worst() == Severity::Error) outcome.exit_status = kFoundAnError;
+  if (findings.worst() == Severity::Error) result.exit_status = kFoundAnError;
 }
 
 }  // namespace
 
-void add_doctor(CLI::App& program, Outcome& outcome) {
+void add_doctor(CLI::App& program, VerbResult& result) {
   auto options = std::make_shared<DoctorOptions>();
   CLI::App* verb =
       add_verb(program, "doctor",
@@ -64,7 +64,7 @@ void add_doctor(CLI::App& program, Outcome& outcome) {
                    "Also check the sets, the cache and the stores in this configuration of keysieved")
       ->type_name("FILE");
   add_json(verb, options->json);
-  verb->callback([options, &outcome] { doctor(*options, outcome); });
+  verb->callback([options, &result] { doctor(*options, result); });
 }
 
 }  // namespace keysieve

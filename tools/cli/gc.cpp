@@ -86,7 +86,7 @@ int gc(const GcOptions& options) {
 
 }  // namespace
 
-void add_gc(CLI::App& program, Outcome& outcome) {
+void add_gc(CLI::App& program, VerbResult& result) {
   auto options = std::make_shared<GcOptions>();
   CLI::App* verb = add_verb(
       program, "gc", "Remove what interrupted pushes left in a store",
@@ -103,7 +103,7 @@ void add_gc(CLI::App& program, Outcome& outcome) {
       "Treat a push that began this long ago as interrupted; if it is still running, it starts again [24h]")
       ->type_name("DURATION");
   add_json(verb, options->json);
-  verb->callback([options, &outcome] { outcome.exit_status = gc(*options); });
+  verb->callback([options, &result] { result.exit_status = gc(*options); });
 }
 
 }  // namespace keysieve

@@ -84,7 +84,7 @@ void inspect(const InspectOptions& options) {
 
 }  // namespace
 
-void add_inspect(CLI::App& program, Outcome& /*outcome*/) {
+void add_inspect(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App* verb = add_verb(program, "inspect", "Check a snapshot file and show its header and fill",
                             "  keysieve inspect tags.ks\n"

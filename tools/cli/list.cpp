@@ -136,7 +136,7 @@ int list(const ListOptions& options) {
 
 }  // namespace
 
-void add_list(CLI::App& program, Outcome& outcome) {
+void add_list(CLI::App& program, VerbResult& result) {
   auto options = std::make_shared<ListOptions>();
   CLI::App* verb =
       add_verb(program, "list", "List the sets in a store, or those published on this host",
@@ -148,7 +148,7 @@ void add_list(CLI::App& program, Outcome& outcome) {
   verb->add_option("URL", options->store_url, store_help() + " [the sets of this host]");
   add_directory(verb, options->directory);
   add_json(verb, options->json);
-  verb->callback([options, &outcome] { outcome.exit_status = list(*options); });
+  verb->callback([options, &result] { result.exit_status = list(*options); });
 }
 
 }  // namespace keysieve

@@ -118,12 +118,12 @@ std::string option_among(const Words& words) {
 }
 
 // Returns the exit status.
-int run(int argc, char** argv, Outcome& outcome) {
+int run(int argc, char** argv, VerbResult& result) {
   CLI::App program(kDescription, "keysieve");
   program.footer(kFooter);
   program.set_version_flag("-V,--version", "keysieve " + std::string(kVersion));
   program.require_subcommand(1);
-  for (const auto add : kVerbs) add(program, outcome);
+  for (const auto add : kVerbs) add(program, result);
   Words words = with_options_for_verbs({argv + std::min(argc, 1), argv + argc});
   if (words.empty()) {
     fmt::print(stderr, "{}", program.help());
@@ -134,7 +134,7 @@ int run(int argc, char** argv, Outcome& outcome) {
     std::reverse(words.begin(), words.end());  // as the library wants it
     program.parse(std::move(words));
     flush_output();
-    return outcome.exit_status;
+    return result.exit_status;
   } catch (const CLI::CallForHelp& help) {
     return program.exit(help);
   } catch (const CLI::CallForVersion& version) {
@@ -149,15 +149,15 @@ int run(int argc, char** argv, Outcome& outcome) {
 
 int main(int argc, char** argv) {
   using namespace keysieve;
-  Outcome outcome;
+  VerbResult result;
   if (asks_for_json(argc, argv)) say_as_json();
-  const auto fail = [&outcome](const std::string& message, std::string_view kind, int status) {
-    const int exit_status = outcome.error_status.value_or(status);
-    print_error(message, kind, exit_status);
+  const auto fail = [&result](const std::string& message, std::string_view code, int status) {
+    const int exit_status = result.error_status.value_or(status);
+    print_error(message, code, exit_status);
     return exit_status;
   };
   try {
-    return run(argc, argv, outcome);
+    return run(argc, argv, result);
   } catch (const Error& error) {
     return fail(error.what(), to_string(error.kind()), exit_status_of(error.kind()));
   } catch (const std::exception& error) {

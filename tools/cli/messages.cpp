@@ -34,8 +34,8 @@ void say_as_json() {
   is_said_as_json = true;
 }
 
-void print_error(const std::string& message, std::string_view kind, int exit_status) {
-  if (is_said_as_json) return print_line({{"error", message}, {"kind", kind}, {"status", exit_status}});
+void print_error(const std::string& message, std::string_view code, int exit_status) {
+  if (is_said_as_json) return print_line({{"error", message}, {"code", code}, {"exit_status", exit_status}});
   fmt::print(stderr, "{}: {}\n", coloured("keysieve", Colour::Red, stderr), message);
 }
 

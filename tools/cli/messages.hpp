@@ -16,8 +16,8 @@ std::string coloured(const std::string& text, Colour colour, std::FILE* stream);
 // Call it before anything is said.
 void say_as_json();
 
-// `kind` is a word for scripts: the name of an ErrorKind, "no_memory" or "internal".
-void print_error(const std::string& message, std::string_view kind, int exit_status);
+// `code` is a word for scripts: the name of an ErrorKind, "no_memory" or "internal".
+void print_error(const std::string& message, std::string_view code, int exit_status);
 void print_note(const std::string& note);
 void print_warning(const std::string& warning);
 

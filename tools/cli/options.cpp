@@ -119,10 +119,11 @@ void add_as_of(CLI::App* verb, std::optional<UnixSeconds>& as_of, const std::str
 }
 
 Guards GuardOptions::guards(const KeyFileFormat& format) const {
-  Guards guards{.min_keys = min_keys, .max_shrink = max_shrink, .max_fpr = max_fpr, .canaries = {}};
+  Guards guards{.min_keys = min_keys, .max_shrink = max_shrink, .max_fpr = max_fpr, .required_keys = {}};
   if (allow_shrink) guards.max_shrink.reset();
-  if (!canaries_path.empty()) {
-    read_keys(canaries_path, format, [&guards](std::string_view key) { guards.canaries.emplace_back(key); });
+  if (!required_keys_path.empty()) {
+    read_keys(required_keys_path, format,
+              [&guards](std::string_view key) { guards.required_keys.emplace_back(key); });
   }
   return guards;
 }
@@ -141,7 +142,7 @@ void add_guards(CLI::App* verb, GuardOptions& options) {
   add_parsed(verb, "--max-fpr", options.max_fpr, parse_share, "Refuse a set whose estimated FPR is higher")
       ->type_name("FPR")
       ->group(group);
-  verb->add_option("--canaries", options.canaries_path, "File of keys that must answer maybe")
+  verb->add_option("--required-keys", options.required_keys_path, "File of keys that must answer maybe")
       ->type_name("FILE")
       ->group(group);
 }

@@ -82,9 +82,9 @@ struct GuardOptions {
   double max_shrink = kDefaultMaxShrink;
   bool allow_shrink = false;
   std::optional<double> max_fpr;
-  std::string canaries_path;
+  std::string required_keys_path;
 
-  // Reads the file of canaries.
+  // Reads the file of required keys.
   [[nodiscard]] Guards guards(const KeyFileFormat& format) const;
 };
 void add_guards(CLI::App* verb, GuardOptions& options);

@@ -29,21 +29,21 @@ constexpr std::array<std::string_view, 4> kUsualKinds{"split_block_bloom", "bloo
 constexpr double kMostToSmallest = 1.5;
 
 enum class Need {
-  Adds,     // keys are added to the set
-  Deletes,  // and removed from it
-  Static,   // neither: it is built again each time, as every set with known-absent keys
+  Adds,      // keys are added to the set
+  Removals,  // and removed from it
+  Static,    // neither: it is built again each time, as every set with known-absent keys
 };
 
 struct PlanOptions {
   SizingRequest request;
-  bool deletes = false;
+  bool removals = false;
   bool is_static = false;
   bool all = false;
   std::string svg_path;
   bool json = false;
 
   [[nodiscard]] Need need() const noexcept {
-    if (deletes) return Need::Deletes;
+    if (removals) return Need::Removals;
     return is_static || request.known_absent != 0 ? Need::Static : Need::Adds;
   }
 };
@@ -133,7 +133,7 @@ std::string reason_for(const PlannedKind* choice, const Candidates& candidates, 
   std::string reason =
       fmt::format("{}{} ({} per lookup)", superlative_of(candidates.size() == 1, is_smallest, is_fastest),
                   description_of(need), format_count_of(choice->cache_lines, "cache line"));
-  if (need == Need::Deletes && !choice->kind().can_remove()) reason += ", built with --counting";
+  if (need == Need::Removals && !choice->kind().can_remove()) reason += ", built with --counting";
   if (!is_fastest) {
     reason += fmt::format("; {} would be faster ({}) but take {} % more memory", fastest->kind().name,
                           format_count_of(fastest->cache_lines, "cache line"), percent_of_choice(fastest));
@@ -201,10 +201,10 @@ Json to_json(const PlannedKind& planned, bool recommended) {
 void print_as_json(const Plan& plan, const SizingRequest& request) {
   Json kinds = Json::array();
   for (const PlannedKind& planned : plan.kinds) kinds.push_back(to_json(planned, kinds.empty()));
-  print_json({{"keys", request.keys},
+  print_json({{"key_count", request.keys},
               {"target_fpr", request.target_fpr},
               {"growth", request.growth},
-              {"known_absent", request.known_absent},
+              {"known_absent_count", request.known_absent},
               {"shard_bytes", request.shard_bytes},
               {"reason", plan.reason},
               {"bound_bits_per_key", bound_bits_per_key(request)},
@@ -256,7 +256,7 @@ void plan(const PlanOptions& options) {
 
 }  // namespace
 
-void add_plan(CLI::App& program, Outcome& /*outcome*/) {
+void add_plan(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App* verb = add_verb(program, "plan", "Show what a set would cost, and which kind to choose",
                             "  keysieve plan --keys 80000 --fpr 0.01\n"
@@ -280,12 +280,12 @@ void add_plan(CLI::App& program, Outcome& /*outcome*/) {
   add_parsed(verb, "--shard-size", options->request.shard_bytes, parse_shard_bytes,
              "1KiB, 2KiB, 4KiB or 8KiB [4KiB]")
       ->type_name("SIZE");
-  CLI::Option* deletes =
-      verb->add_flag("--deletes", options->deletes, "Keys are removed from the set as well as added to it")
+  CLI::Option* removals =
+      verb->add_flag("--removals", options->removals, "Keys are removed from the set as well as added to it")
           ->excludes(verb->get_option("--known-absent"));
   verb->add_flag("--static", options->is_static,
                  "The set does not change between builds: no key is added or removed")
-      ->excludes(deletes);
+      ->excludes(removals);
   verb->add_flag("--all", options->all, "Show every kind, including those for comparison");
   verb->add_option(
           "--svg", options->svg_path,

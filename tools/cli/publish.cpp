@@ -22,7 +22,7 @@ struct PublishOptions {
   std::string path;
   std::string group;
   PublisherSettings settings;
-  bool hide_live_keys = false;
+  bool allow_hidden_adds = false;
   bool json = false;
 };
 
@@ -32,8 +32,8 @@ void check_nothing_is_hidden(const Publisher& publisher, const std::string& set_
   if (!layer || layer->live_keys() == 0) return;
   throw Error(ErrorKind::Data,
               fmt::format("set \"{}\" has {}, which would be absent until keysieved looks again; "
-                          "push the file instead, or lift this by --hide-live-keys",
-                          set_name, format_count_of(layer->live_keys(), "live key")));
+                          "push the file instead, or lift this by --allow-hidden-adds",
+                          set_name, format_count_of(layer->live_keys(), "added key")));
 }
 
 void publish(PublishOptions options) {
@@ -41,7 +41,7 @@ void publish(PublishOptions options) {
   if (!options.group.empty()) options.settings.group = group_named(options.group);
   const std::string set_name(file.view().set_name());
   Publisher publisher(options.settings, set_name);
-  if (!options.hide_live_keys) check_nothing_is_hidden(publisher, set_name);
+  if (!options.allow_hidden_adds) check_nothing_is_hidden(publisher, set_name);
   const std::uint64_t publication =
       publisher.publish(file.view().bytes(), kNoGeneration, {}, publisher.current());
   Report report;
@@ -57,7 +57,7 @@ void publish(PublishOptions options) {
 
 }  // namespace
 
-void add_publish(CLI::App& program, Outcome& /*outcome*/) {
+void add_publish(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<PublishOptions>();
   CLI::App* verb = add_verb(program, "publish", "Make a snapshot file current in shared memory",
                             "  keysieve publish tags.ks\n"
@@ -72,7 +72,7 @@ void add_publish(CLI::App& program, Outcome& /*outcome*/) {
       verb, "--max-total-size", options->settings.max_total_bytes, parse_bytes,
       "Refuse if all publications, with those that idle workers pin, would exceed this size [no limit]")
       ->type_name("SIZE");
-  verb->add_flag("--hide-live-keys", options->hide_live_keys,
+  verb->add_flag("--allow-hidden-adds", options->allow_hidden_adds,
                  "Publish although keys that keysieved has added would be absent until its next look");
   add_json(verb, options->json);
   verb->callback([options] { publish(*options); });

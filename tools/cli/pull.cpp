@@ -44,7 +44,7 @@ void pull_and_report(const PullOptions& options) {
 
 }  // namespace
 
-void add_pull(CLI::App& program, Outcome& /*outcome*/) {
+void add_pull(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<PullOptions>();
   CLI::App* verb = add_verb(program, "pull", "Fetch the current generation of a set from a store into a file",
                             "  keysieve pull tags lmdb:/var/lib/keysieve -o tags.ks\n"

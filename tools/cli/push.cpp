@@ -24,7 +24,7 @@ struct PushOptions {
   std::string store_url;
   KeyFileFormat format;
   GuardOptions guards;
-  bool allow_as_of = false;
+  bool allow_any_as_of = false;
   bool dry_run = false;
   bool json = false;
 };
@@ -47,7 +47,7 @@ MappedRegion map_counters_of(const std::string& snapshot_path, const SnapshotVie
 
 PushResult push_file(const PushOptions& options, Store& store) {
   Guards guards = options.guards.guards(options.format);
-  guards.allow_as_of = options.allow_as_of;
+  guards.allow_any_as_of = options.allow_any_as_of;
   const SnapshotFile file(options.path, Check::Everything);
   const MappedRegion counters = map_counters_of(options.path, file.view());
   if (options.dry_run) return plan_push(store, file.view(), guards, bytes_of(counters));
@@ -83,18 +83,18 @@ void push_and_report(const PushOptions& options) {
 
 }  // namespace
 
-void add_push(CLI::App& program, Outcome& /*outcome*/) {
+void add_push(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<PushOptions>();
-  CLI::App* verb =
-      add_verb(program, "push", "Make a snapshot file the next generation in a store",
-               "  keysieve push tags.ks lmdb:/var/lib/keysieve\n"
-               "  keysieve push --dry-run tags.ks lmdb:/var/lib/keysieve\n"
-               "  keysieve push --canaries must-be-there.txt tags.ks redis+unix:///run/redis/redis.sock\n"
-               "  keysieve push --allow-shrink tags.ks "
-               "'redis://builder@cache:6379/2?password_file=/etc/keysieve/builder.password'");
+  CLI::App* verb = add_verb(
+      program, "push", "Make a snapshot file the next generation in a store",
+      "  keysieve push tags.ks lmdb:/var/lib/keysieve\n"
+      "  keysieve push --dry-run tags.ks lmdb:/var/lib/keysieve\n"
+      "  keysieve push --required-keys must-be-there.txt tags.ks redis+unix:///run/redis/redis.sock\n"
+      "  keysieve push --allow-shrink tags.ks "
+      "'redis://builder@cache:6379/2?password_file=/etc/keysieve/builder.password'");
   add_argument_and_url(verb, "FILE", options->path, "Snapshot file", options->store_url);
   add_guards(verb, options->guards);
-  verb->add_flag("--allow-as-of", options->allow_as_of,
+  verb->add_flag("--allow-any-as-of", options->allow_any_as_of,
                  "Push keys that were read before those of the current generation, or that are as of a "
                  "moment in the future: keys added since may be absent")
       ->group("Guards");

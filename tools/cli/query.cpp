@@ -163,7 +163,7 @@ int query(const QueryOptions& options) {
 
 }  // namespace
 
-void add_query(CLI::App& program, Outcome& outcome) {
+void add_query(CLI::App& program, VerbResult& result) {
   auto options = std::make_shared<QueryOptions>();
   CLI::App* verb = add_verb(
       program, "query", "Ask whether keys may be in a set",
@@ -194,8 +194,8 @@ void add_query(CLI::App& program, Outcome& outcome) {
   add_key_format(verb, options->format);
   add_json(verb, options->json);
   // Set before its options are parsed: a wrong option must not look like an answer either.
-  verb->preparse_callback([&outcome](std::size_t) { outcome.error_status = kExitError; });
-  verb->callback([options, &outcome] { outcome.exit_status = query(*options); });
+  verb->preparse_callback([&result](std::size_t) { result.error_status = kExitError; });
+  verb->callback([options, &result] { result.exit_status = query(*options); });
 }
 
 }  // namespace keysieve

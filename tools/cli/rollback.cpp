@@ -133,7 +133,7 @@ int run(const RollbackOptions& options) {
 
 }  // namespace
 
-void add_rollback(CLI::App& program, Outcome& outcome) {
+void add_rollback(CLI::App& program, VerbResult& result) {
   auto options = std::make_shared<RollbackOptions>();
   CLI::App* verb = add_verb(
       program, "rollback", "Make an older generation in a store the current one again",
@@ -150,9 +150,9 @@ void add_rollback(CLI::App& program, Outcome& outcome) {
   auto* list = verb->add_flag("--list", options->list, "Show what is kept, and change nothing")->excludes(to);
   verb->add_flag("-y,--yes", options->yes, "Do not ask")->excludes(list);
   add_json(verb, options->json);
-  verb->callback([options, &outcome] {
+  verb->callback([options, &result] {
     put_url_last(options->set_name, options->store_url);
-    outcome.exit_status = run(*options);
+    result.exit_status = run(*options);
   });
 }
 

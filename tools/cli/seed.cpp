@@ -23,7 +23,7 @@ void show(Store& store, const std::optional<HashSeed>& seed, bool as_json) {
   Report report;
   report.add("store", store.name(), "store", store.name());
   if (!seed) {
-    report.add("seed", "none yet; the first build with --store or --like draws one", "seed", nullptr);
+    report.add("seed", "none yet; the first build --like this store draws one", "seed", nullptr);
     report.add_member("sets_of_other_seeds", Json::array());
     return report.print(as_json);
   }
@@ -46,14 +46,14 @@ void seed(const SeedOptions& options) {
 
 }  // namespace
 
-void add_seed(CLI::App& program, Outcome& /*outcome*/) {
+void add_seed(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<SeedOptions>();
   CLI::App* verb = add_verb(
       program, "seed", "Show the seed that the sets of a store share, or draw a new one",
       "  keysieve seed lmdb:/var/lib/keysieve\n"
       "  keysieve seed --new redis://cache:6379/2\n"
-      "Anyone who knows the seed can choose keys that overfill a shard. The next build of each set (--like\n"
-      "or --store with this store) takes the new one; until then what is published is served as before.");
+      "Anyone who knows the seed can choose keys that overfill a shard. The next build --like this store\n"
+      "of each set takes the new one; until then what is published is served as before.");
   verb->add_option("URL", options->store_url, store_help())->required();
   verb->add_flag("--new", options->renew,
                  "Draw a new seed for all future builds; creates the store if there is none");

@@ -7,8 +7,8 @@
 namespace keysieve {
 
 void add_known_absent(Report& report, const SnapshotHeader& header) {
-  if (header.retrieval_bytes == 0) return report.add_member("known_absent", 0);
-  report.add("known absent", format_count_of(header.known_absent, "key"), "known_absent",
+  if (header.retrieval_bytes == 0) return report.add_member("known_absent_count", 0);
+  report.add("known absent", format_count_of(header.known_absent, "key"), "known_absent_count",
              header.known_absent);
 }
 

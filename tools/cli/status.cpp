@@ -393,7 +393,7 @@ void add_watch(CLI::App* verb, std::optional<std::chrono::milliseconds>& interva
 
 }  // namespace
 
-void add_status(CLI::App& program, Outcome& outcome) {
+void add_status(CLI::App& program, VerbResult& result) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* verb = add_verb(
       program, "status", "Show what is published in shared memory, and whether it answers",
@@ -420,9 +420,9 @@ void add_status(CLI::App& program, Outcome& outcome) {
       "Read all that is published and compare it with its checksums; exit status 65 if anything differs");
   add_watch(verb, options->watch);
   add_json(verb, options->json);
-  verb->callback([options, &outcome] {
+  verb->callback([options, &result] {
     if (options->watch) return watch(*options);
-    if (status(*options)) outcome.exit_status = kHasTrouble;
+    if (status(*options)) result.exit_status = kHasTrouble;
   });
 }
 

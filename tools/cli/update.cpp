@@ -96,7 +96,7 @@ void add_lists(CLI::App* verb, const std::string& name, std::vector<std::string>
 
 }  // namespace
 
-void add_update(CLI::App& program, Outcome& /*outcome*/) {
+void add_update(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<UpdateOptions>();
   CLI::App* verb = add_verb(
       program, "update",

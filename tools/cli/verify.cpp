@@ -134,7 +134,7 @@ void verify(const VerifyOptions& options) {
 
 }  // namespace
 
-void add_verify(CLI::App& program, Outcome& /*outcome*/) {
+void add_verify(CLI::App& program, VerbResult& /*result*/) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App* verb =
       add_verb(program, "verify", "Check a snapshot file against its keys: no false negative, measured FPR",

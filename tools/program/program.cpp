@@ -25,7 +25,8 @@ int exit_status_of(ErrorKind kind) noexcept {
     case ErrorKind::MinKeys:
     case ErrorKind::MaxShrink:
     case ErrorKind::MaxFpr:
-    case ErrorKind::Canaries:
+    case ErrorKind::RequiredKeys:
+    case ErrorKind::KnownAbsentSample:
       return 65;
     case ErrorKind::MissingInput:
       return 66;

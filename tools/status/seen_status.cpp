@@ -58,14 +58,14 @@ nlohmann::ordered_json to_json(const SeenStatus& status) {
   const SeenFacts& live = *status.live;
   json.update({{"windows", live.windows},
                {"filters", live.filters},
-               {"window_keys", live.keys},
+               {"estimated_window_keys", live.keys},
                {"window_capacity", live.capacity},
                {"estimated_fpr", live.estimated_fpr},
                {"target_fpr", live.target_fpr},
                {"bytes", live.bytes},
-               {"oldest_begins", live.oldest_begins},
-               {"newest_begins", live.newest_begins},
-               {"newest_ends", live.newest_ends}});
+               {"oldest_begins_at", live.oldest_begins},
+               {"window_begins_at", live.newest_begins},
+               {"window_ends_at", live.newest_ends}});
   return json;
 }
 

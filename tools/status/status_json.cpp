@@ -15,7 +15,7 @@ Json moment_or_null(UnixSeconds moment) {
 }
 
 void add_layer(Json& json, const LayerStatus& layer) {
-  json.update({{"live_keys", layer.keys},
+  json.update({{"added_keys", layer.keys},
                {"layer_bytes", layer.bytes},
                {"layer_fill_ratio", layer.bytes == 0 ? Json() : Json(layer.fill.fill_ratio)},
                {"layer_estimated_fpr", layer.bytes == 0 ? Json() : Json(layer.fill.estimated_fpr)}});
@@ -27,14 +27,14 @@ void add_publication(Json& json, const PublicationStatus& published) {
                {"kind", published.kind},
                {"key_profile", published.key_profile},
                {"key_count", published.key_count},
-               {"known_absent", published.known_absent.value_or(0)},
+               {"known_absent_count", published.known_absent.value_or(0)},
                {"bytes", published.bytes},
                {"estimated_fpr", published.estimated_fpr},
                {"as_of", published.as_of},
                {"published_at", published.published_at},
                {"valid_until", moment_or_null(published.valid_until)},
-               {"last_confirmed", moment_or_null(published.last_confirmed)},
-               {"heartbeat", moment_or_null(published.heartbeat)}});
+               {"last_confirmed_at", moment_or_null(published.last_confirmed)},
+               {"heartbeat_at", moment_or_null(published.heartbeat)}});
   add_layer(json, published.layer);
   json["huge_page_bytes"] = or_null(published.huge_page_bytes);
 }

@@ -65,10 +65,10 @@ void check_known_absent_sample(const SnapshotView& snapshot, const std::string& 
   const auto sample = snapshot.known_absent_sample();
   const auto wrong = std::ranges::count_if(sample, [&](KeyHash hash) { return snapshot.may_contain(hash); });
   if (wrong == 0) return;
-  throw Error(ErrorKind::Canaries, set + "answers maybe for " +
-                                       format_count(static_cast<std::uint64_t>(wrong)) + " of the " +
-                                       format_count_of(sample.size(), "known-absent key") +
-                                       " in its sample; build it again with --known-absent");
+  throw Error(ErrorKind::KnownAbsentSample, set + "answers maybe for " +
+                                                format_count(static_cast<std::uint64_t>(wrong)) + " of the " +
+                                                format_count_of(sample.size(), "known-absent key") +
+                                                " in its sample; build it again with --known-absent");
 }
 
 }  // namespace
@@ -95,11 +95,11 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot,
                                             ? "; build the set again from its whole list, with build --like"
                                             : ""));
   }
-  for (const std::string& canary : guards.canaries) {
-    if (!snapshot.may_contain(snapshot.hasher()(canary))) {
-      throw Error(ErrorKind::Canaries, set + "answers absent for the canary " + in_quotes(canary) + "; " +
-                                           setting(guards, "canaries") +
-                                           " names the keys that must be there");
+  for (const std::string& key : guards.required_keys) {
+    if (!snapshot.may_contain(snapshot.hasher()(key))) {
+      throw Error(ErrorKind::RequiredKeys, set + "answers absent for the required key " + in_quotes(key) +
+                                               "; " + setting(guards, "required-keys") +
+                                               " names the keys that must be there");
     }
   }
   check_known_absent_sample(snapshot, set);

@@ -32,10 +32,10 @@ enum class GuardSource {
 struct Guards {
   std::uint64_t min_keys = 1;
   std::optional<double> max_shrink =
-      kDefaultMaxShrink;                // against the generation before; nullopt: --allow-shrink
-  std::optional<double> max_fpr{};      // limit of the estimated FPR
-  std::vector<std::string> canaries{};  // keys that must answer maybe
-  bool allow_as_of = false;             // push only: also older than what is current, or of the future
+      kDefaultMaxShrink;                     // against the generation before; nullopt: --allow-shrink
+  std::optional<double> max_fpr{};           // limit of the estimated FPR
+  std::vector<std::string> required_keys{};  // keys that must answer maybe
+  bool allow_any_as_of = false;              // push only: also older than what is current, or of the future
   GuardSource source = GuardSource::Options;
 };
 
@@ -46,9 +46,10 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot,
                   std::optional<std::uint64_t> previous_keys);
 
 // The reasons to refuse a snapshot of a store, for metrics and history.
-inline constexpr std::array kRefusals{ErrorKind::Data,    ErrorKind::Incompatible, ErrorKind::Older,
-                                      ErrorKind::MaxSize, ErrorKind::MinKeys,      ErrorKind::MaxShrink,
-                                      ErrorKind::MaxFpr,  ErrorKind::Canaries};
+inline constexpr std::array kRefusals{
+    ErrorKind::Data,    ErrorKind::Incompatible, ErrorKind::Older,
+    ErrorKind::MaxSize, ErrorKind::MinKeys,      ErrorKind::MaxShrink,
+    ErrorKind::MaxFpr,  ErrorKind::RequiredKeys, ErrorKind::KnownAbsentSample};
 
 inline bool is_refusal(const Error& error) noexcept {
   return std::ranges::find(kRefusals, error.kind()) != kRefusals.end();

@@ -148,7 +148,7 @@ class Push {
                                          " has the same build id but other bytes");
       }
     }
-    if (!guards_.allow_as_of) check_as_of(pointer);
+    if (!guards_.allow_any_as_of) check_as_of(pointer);
     check_adds(pointer);
   }
 
@@ -156,7 +156,7 @@ class Push {
   // still to come: adds up to that moment count as included.
   void check_as_of(const PointerRecord& pointer) const {
     const std::string set = "set \"" + set_name_ + "\": its keys are as of " + format_moment(record_.as_of);
-    const std::string lift = "; --allow-as-of lifts this";
+    const std::string lift = "; --allow-any-as-of lifts this";
     if (is_future(record_.as_of, now_)) {
       throw Error(ErrorKind::Data, set + ", which is in the future: now is " + format_moment(now_) +
                                        "; correct the clock and build it again" + lift);

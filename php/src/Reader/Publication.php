@@ -19,6 +19,6 @@ interface Publication
     /** @throws Failure */
     public function addedMayContain(int $hash): bool;
 
-    /** What Info says of it: generation, publication, publishedAt, lastConfirmedAt, liveKeys. Moments in Unix seconds; 0: none. */
+    /** What Info says of it: generation, publication, publishedAt, lastConfirmedAt, addedKeys. Moments in Unix seconds; 0: none. */
     public function facts(): array;
 }

@@ -54,7 +54,7 @@ final class Published implements Publication
             'publication' => $this->number,
             'publishedAt' => $this->layer->publishedAt,
             'lastConfirmedAt' => $this->control->lastConfirmed(),
-            'liveKeys' => $this->layer->keys(),
+            'addedKeys' => $this->layer->keys(),
         ];
     }
 }

@@ -76,7 +76,7 @@ final class SnapshotFiles implements Source, Publication
 
     public function facts(): array
     {
-        return ['generation' => 0, 'publication' => 0, 'publishedAt' => $this->attachedAt, 'lastConfirmedAt' => 0, 'liveKeys' => 0];
+        return ['generation' => 0, 'publication' => 0, 'publishedAt' => $this->attachedAt, 'lastConfirmedAt' => 0, 'addedKeys' => 0];
     }
 
     private function look(int $now): void

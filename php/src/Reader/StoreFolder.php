@@ -90,7 +90,7 @@ final class StoreFolder implements Source, Publication
             'publication' => 0,
             'publishedAt' => $this->attachedAt,
             'lastConfirmedAt' => $this->confirmedAt,
-            'liveKeys' => count($this->added),
+            'addedKeys' => count($this->added),
         ];
     }
 

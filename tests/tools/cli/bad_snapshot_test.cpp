@@ -13,7 +13,7 @@ class BadSnapshot : public KeysieveProgram {
   BadSnapshot() {
     publish(build("old", numbered_lines(100) + "old\n"));
     push(path("old.ks"));
-    build("new", numbered_lines(100) + "new\n", {"--seed-from", path("old.ks")});
+    build("new", numbered_lines(100) + "new\n", {"--like", path("old.ks")});
     bytes_ = read(path("new.ks"));
   }
 

@@ -38,26 +38,25 @@ class BuildAddsFrom : public KeysieveWithStore {
 };
 
 TEST_P(BuildAddsFrom, IsTheWholeLogWithoutAddsOrStore) {
-  EXPECT_EQ(built({"--store", url_}), LogPosition{});
   EXPECT_EQ(built({"--like", url_}), LogPosition{});
   add();
-  EXPECT_EQ(built({"--store", url_}, "shop"), LogPosition{}) << "a log of its own";
+  EXPECT_EQ(built({"--like", url_}, "shop"), LogPosition{}) << "a log of its own";
   const std::string base = build("base", "a\n", {"--adds-from", "5-6"});
-  for (const Words& options : {Words{}, Words{"--like", base}, Words{"--seed-from", base}}) {
+  for (const Words& options : {Words{}, Words{"--like", base}}) {
     EXPECT_EQ(built(options), LogPosition{});
   }
 }
 
 TEST_P(BuildAddsFrom, IsAsLongBeforeTheBuildAsATransactionTakes) {
-  for (const char* option : {"--store", "--like"}) expect_before_now(kTenMinutesMs, {option, url_});
-  expect_before_now(0, {"--store", url_, "--adds-overlap", "0s"});
-  expect_before_now(kHourMs, {"--store", url_, "--adds-overlap", "1h"});
+  expect_before_now(kTenMinutesMs, {"--like", url_});
+  expect_before_now(0, {"--like", url_, "--adds-overlap", "0s"});
+  expect_before_now(kHourMs, {"--like", url_, "--adds-overlap", "1h"});
 }
 
 TEST_P(BuildAddsFrom, IsTheMomentOfTheListOrAsTold) {
   add();
-  EXPECT_EQ(built({"--store", url_, "--as-of", "@1700000000"}), log_position(1'699'999'400'000, 0));
-  EXPECT_EQ(built({"--store", url_, "--adds-from", "5-6"}), log_position(5, 6));
+  EXPECT_EQ(built({"--like", url_, "--as-of", "@1700000000"}), log_position(1'699'999'400'000, 0));
+  EXPECT_EQ(built({"--like", url_, "--adds-from", "5-6"}), log_position(5, 6));
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryStore, BuildAddsFrom, every_store, store_kind_name);

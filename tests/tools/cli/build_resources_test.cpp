@@ -37,7 +37,7 @@ TEST_F(BuildResources, StaysBelowTheMemoryLimitAndBuildsTheSameSnapshot) {
   const std::string keys = write("keys.txt", numbered_lines(5'000'000));
   run(build_of(keys, {}, "plain"));
   for (const char* threads : {"1", "2", "64"}) {
-    const Words limited{"--memory", "32M", "--threads", threads, "--seed-from", path("plain.ks")};
+    const Words limited{"--memory", "32M", "--threads", threads, "--like", path("plain.ks"), "--resize"};
     const std::uint64_t peak = peak_of(build_of(keys, limited));
     EXPECT_LE(peak, 32 << 20) << threads;
     EXPECT_TRUE(lasting_bytes("new") == lasting_bytes("plain")) << threads;
@@ -49,7 +49,7 @@ TEST_F(BuildResources, KeepsTheSameCountersBelowAMemoryLimit) {
   const std::string keys = write("keys.txt", numbered_lines(1'000'000));
   const Words counting{"--kind", "bloom", "--counting"};
   run(build_of(keys, counting, "plain"));
-  const Words limited = counting + Words{"--memory", "24M", "--seed-from", path("plain.ks")};
+  const Words limited = counting + Words{"--memory", "24M", "--like", path("plain.ks"), "--resize"};
   EXPECT_LE(peak_of(build_of(keys, limited)), 24 << 20);
   EXPECT_TRUE(lasting_bytes("new") == lasting_bytes("plain"));
   EXPECT_TRUE(read(path("new.ks.counters")).substr(64) == read(path("plain.ks.counters")).substr(64));
@@ -62,7 +62,7 @@ TEST_F(BuildResources, KeepsBothListsBelowTheMemoryLimitAndBuildsTheSameSnapshot
   run(build_of(keys, known_absent, "plain"));
   for (const char* threads : {"1", "2"}) {
     const Words limited =
-        known_absent + Words{"--memory", "32M", "--threads", threads, "--seed-from", path("plain.ks")};
+        known_absent + Words{"--memory", "32M", "--threads", threads, "--like", path("plain.ks"), "--resize"};
     EXPECT_LE(peak_of(build_of(keys, limited)), 32 << 20) << threads;
     EXPECT_TRUE(lasting_bytes("new") == lasting_bytes("plain")) << threads;
   }

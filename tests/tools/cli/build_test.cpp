@@ -67,9 +67,9 @@ TEST_F(Build, NamesTheSettingThatIsOutOfRange) {
       {"--min-keys -1", "--min-keys: \"-1\""},
       {"--max-shrink 200%", "--max-shrink: \"200%\""},
       {"--max-fpr x", "--max-fpr: \"x\""},
-      {"--store " + store() + " --seed-from a.ks", "excludes"},
-      {"--like a.ks --store " + store(), "excludes"},
-      {"--like a.ks --seed-from a.ks", "excludes"},
+      {"--resize", "--resize requires --like"},
+      {"--store " + store(), "--store"},
+      {"--seed-from a.ks", "--seed-from"},
   };
   const auto add = [&all](const std::string& option, const Words& values, const std::string& reason) {
     for (const std::string& value : values) all.push_back({option + " " + value, reason});
@@ -135,25 +135,28 @@ TEST_F(Build, WarnsOfFewLinesThatLookLikeSomethingElse) {
                                   HasSubstr("猫"), HasSubstr("--allow-suspect-keys")));
 }
 
-TEST_F(Build, LikeWhatAStoreHoldsCreatesNoStore) {
-  for (const std::string& url : {"lmdb:" + path("mistyped"), "dir:" + path("mistyped")}) {
-    EXPECT_THAT(refused(69, {"--set", "tags", "--like", url, keys_}),
-                AllOf(StartsWith(url + ": cannot open "), EndsWith("No such file or directory")));
-    EXPECT_FALSE(std::filesystem::exists(path("mistyped")));
+TEST_F(Build, AndPushWorkForTheFirstTimeAsForEveryOther) {
+  for (const std::string& url : {"lmdb:" + path("lmdb"), "dir:" + path("files")}) {
+    for (const char* round : {"first", "second"}) {
+      push(build(round, numbered_lines(1000), {"--like", url}), url);
+      EXPECT_EQ(json({"seed", url}).at("seed"), inspect(path(round + ".ks"s)).at("seed")) << url;
+    }
+    EXPECT_EQ(inspect(path("first.ks")).at("seed"), inspect(path("second.ks")).at("seed")) << url;
+    EXPECT_THAT(refused(69, {"--set", "tags", "--like", url + "/mistyped/deeper", keys_}),
+                HasSubstr("No such file or directory"));
   }
-  std::filesystem::create_directory(path("empty"));
-  EXPECT_THAT(refused(69, {"--set", "tags", "--like", "lmdb:" + path("empty"), keys_}),
-              HasSubstr("No such file or directory"));
-  EXPECT_TRUE(std::filesystem::is_empty(path("empty")));
 }
 
-TEST_F(Build, SaysWhichStoreItUsed) {
-  for (const char* option : {"--store", "--like"}) {
-    const Words arguments{"build", "--set", "tags", option, store(), keys_, "-o", path("tags.ks")};
-    EXPECT_THAT(said(arguments), ContainsRegex("store +" + store() + "\n"));
-    EXPECT_THAT(json(arguments), has({{"store", store()}}));
-  }
-  EXPECT_THAT(said({"build", "--set", "tags", keys_, "-o", path("tags.ks")}), Not(HasSubstr("store")));
+TEST_F(Build, SaysWhatItIsLike) {
+  const Words arguments{"build", "--set", "tags", "--like", store(), keys_, "-o", path("tags.ks")};
+  EXPECT_THAT(said(arguments),
+              ContainsRegex("like +" + store() + ": only the seed, it has no set tags yet\n"));
+  push(path("tags.ks"));
+  EXPECT_THAT(said(arguments), ContainsRegex("like +" + store() + ", generation 1\n"));
+  EXPECT_THAT(json(arguments), has({{"like", store()}}));
+  const Words without{"build", "--set", "tags", keys_, "-o", path("tags.ks")};
+  EXPECT_THAT(said(without), Not(HasSubstr("like")));
+  EXPECT_FALSE(json(without).contains("like"));
 }
 
 TEST_F(Build, RefusesToOverwriteTheListOfKeys) {
@@ -167,7 +170,7 @@ TEST_F(Build, RefusesToOverwriteTheListOfKeys) {
         << output;
   }
   const std::string other = write("other.txt", numbered_lines(10));
-  EXPECT_THAT(refusal(64, {"build", "--set", "tags", "--canaries", keys_, other, "-o", keys_}),
+  EXPECT_THAT(refusal(64, {"build", "--set", "tags", "--required-keys", keys_, other, "-o", keys_}),
               HasSubstr("would overwrite"));
   EXPECT_EQ(read(keys_), before);
 }
@@ -207,6 +210,16 @@ TEST_F(Build, KeepsShardCountAndSeedOfTheSnapshotBeforeOrOfTheCurrentGeneration)
   EXPECT_LT(inspect(build("anew", numbered_lines(19'000))).at("shard_count"), before.at("shard_count"));
 }
 
+TEST_F(Build, SizesTheSetAgainIfToldSo) {
+  const Json before = inspect(build("before", numbered_lines(20'000), {"--growth", "2", "--kind", "bloom"}));
+  push(path("before.ks"));
+  for (const std::string& source : {path("before.ks"), store()}) {
+    const Json resized = inspect(build("resized", numbered_lines(19'000), {"--like", source, "--resize"}));
+    EXPECT_LT(resized.at("shard_count"), before.at("shard_count")) << source;
+    EXPECT_THAT(resized, has({{"kind", "bloom"}, {"seed", before.at("seed")}})) << source;
+  }
+}
+
 TEST_F(Build, KeepsKindAndShardSizeUnlessOthersAreAskedFor) {
   build("before", numbered_lines(100), {"--kind", "bloom", "--shard-size", "1KiB"});
   EXPECT_EQ(inspect(build("like", numbered_lines(100), {"--like", path("before.ks")})).at("kind"), "bloom");
@@ -217,19 +230,24 @@ TEST_F(Build, KeepsKindAndShardSizeUnlessOthersAreAskedFor) {
 }
 
 TEST_F(Build, SharesOneSeedAmongTheSetsOfAStore) {
-  const Json tags = inspect(build("tags", "a\n", {"--store", store()}));
-  const Json shop = inspect(build("shop", "b\n", {"--store", store()}, "shop"));
-  const Json never_pushed = inspect(build("new", "b\n", {"--like", store()}, "new"));
+  const Json tags = inspect(build("tags", "a\n", {"--like", store()}));
+  const Json shop = inspect(build("shop", "b\n", {"--like", store()}, "shop"));
   EXPECT_EQ(tags.at("seed"), shop.at("seed"));
+  push(path("tags.ks"));
+  const Json never_pushed = inspect(build("new", "b\n", {"--like", store()}, "new"));
   EXPECT_EQ(tags.at("seed"), never_pushed.at("seed"));
-  EXPECT_EQ(inspect(build("other", "b\n", {"--seed-from", path("shop.ks")}, "other")).at("seed"),
-            tags.at("seed"));
 }
 
-TEST_F(Build, NamesASnapshotBeforeThatIsOfAnotherSetOrNone) {
-  const std::string shop = build("shop", "a\n", {}, "shop");
-  EXPECT_THAT(refused(65, {"--set", "tags", "--like", shop, keys_}),
-              StartsWith(shop + " holds set \"shop\", not \"tags\""));
+TEST_F(Build, TakesOnlyTheSeedOfASnapshotOfAnotherSet) {
+  const std::string shop = build("shop", numbered_lines(10'000), {"--kind", "bloom"}, "shop");
+  const Words arguments{"build", "--set", "tags", "--like", shop, keys_, "-o", path("tags.ks")};
+  EXPECT_THAT(said(arguments), ContainsRegex("like +" + shop + ": only the seed, it holds the set shop\n"));
+  const Json tags = inspect(path("tags.ks"));
+  EXPECT_EQ(tags.at("seed"), inspect(shop).at("seed"));
+  EXPECT_THAT(tags, has({{"kind", "split_block_bloom"}, {"shard_count", 1}}));
+}
+
+TEST_F(Build, RefusesToBeLikeAFileThatIsNoSnapshot) {
   EXPECT_THAT(refused(65, {"--set", "tags", "--like", keys_, keys_}),
               StartsWith(keys_ + ": is not a whole snapshot"));
 }
@@ -244,22 +262,22 @@ TEST_F(Build, ChecksEachGuardUnlessItIsLifted) {
                        {call + "--min-keys 5001", "has 5,000 keys, fewer than 5,001; --min-keys"},
                        {call + "--min-keys 6k", "fewer than 6,000"},
                        {call + "--max-fpr 0.001%", "above 0.00100 %"},
-                       {call + "--canaries " + others, "canary \"猫\""}});
+                       {call + "--required-keys " + others, "required key \"猫\""}});
   EXPECT_FALSE(std::filesystem::exists(path("new.ks")));
   for (const std::string& options :
        {like + "--allow-shrink", like + "--max-shrink 51%", std::string("--min-keys 5000"),
-        std::string("--max-fpr 1.1%"), "--canaries " + own}) {
+        std::string("--max-fpr 1.1%"), "--required-keys " + own}) {
     run(words_of(call + options));
   }
 }
 
 // With this seed these few keys happen to lie close together: 6.2 times the target.
 TEST_F(Build, DoesNotRefuseASmallSetForABadDraw) {
-  SnapshotBuilder unlucky({.set_name = "tags", .seed = {2476}});
+  SnapshotBuilder unlucky({.set_name = "other", .seed = {2476}});
   unlucky.add("a");
   const SnapshotBytes bytes = unlucky.finish();
   const std::string seed = write("seed.ks", std::string(as_text(bytes.get())));
-  const Words options{"--seed-from", seed, "--fpr", "0.000001", "--shard-size", "1KiB"};
+  const Words options{"--like", seed, "--fpr", "0.000001", "--shard-size", "1KiB"};
   const Json built = inspect(build("few", numbered_lines(250), options));
   EXPECT_GT(built.at("estimated_fpr"), 0.000006);
   EXPECT_LT(built.at("estimated_fpr"), 0.000007);
@@ -302,9 +320,10 @@ TEST_F(BuildWithKnownAbsentKeys, CountsAKeyInBothListsAsAKeyAndSaysHowManyThereW
   EXPECT_THAT(said(arguments),
               AllOf(ContainsRegex("\nkeys +100 distinct\n"), ContainsRegex("\nknown absent +50 keys\n"),
                     ContainsRegex("\nknown absent read +61, of which 10 keys are in both lists\n")));
-  EXPECT_THAT(
-      json(arguments),
-      has({{"key_count", 100}, {"known_absent", 50}, {"known_absent_read", 61}, {"keys_in_both_lists", 10}}));
+  EXPECT_THAT(json(arguments), has({{"key_count", 100},
+                                    {"known_absent_count", 50},
+                                    {"known_absent_read", 61},
+                                    {"keys_in_both_lists", 10}}));
   run({"verify", path("tags.ks"), "--keys", keys_, "--known-absent", list});
   write("list.txt", "w3\n");
   EXPECT_THAT(said(arguments), ContainsRegex("\nknown absent read +1, of which 1 key is in both lists\n"));
@@ -313,14 +332,15 @@ TEST_F(BuildWithKnownAbsentKeys, CountsAKeyInBothListsAsAKeyAndSaysHowManyThereW
 TEST_F(BuildWithKnownAbsentKeys, ReportsThemOnlyWhereTheyWereGiven) {
   const Words arguments{"build", "--set", "tags", keys_, "-o", path("tags.ks")};
   EXPECT_THAT(said(arguments), Not(HasSubstr("known absent")));
-  EXPECT_THAT(json(arguments), has({{"known_absent", 0}, {"retrieval_bytes", 0}}));
-  EXPECT_THAT(json(arguments + Words{"--known-absent", known_absent_}), has({{"known_absent", 20'000}}));
+  EXPECT_THAT(json(arguments), has({{"known_absent_count", 0}, {"retrieval_bytes", 0}}));
+  EXPECT_THAT(json(arguments + Words{"--known-absent", known_absent_}),
+              has({{"known_absent_count", 20'000}}));
 }
 
 TEST_F(BuildWithKnownAbsentKeys, TakesAnEmptyListOfThem) {
   const Words arguments{"build", "--set",        "tags", keys_, "--known-absent", write("empty.txt", "\n"),
                         "-o",    path("tags.ks")};
-  EXPECT_THAT(json(arguments), has({{"known_absent", 0}, {"known_absent_read", 0}}));
+  EXPECT_THAT(json(arguments), has({{"known_absent_count", 0}, {"known_absent_read", 0}}));
   run({"verify", path("tags.ks"), "--keys", keys_, "--known-absent", path("empty.txt")});
 }
 
@@ -328,7 +348,7 @@ TEST_F(BuildWithKnownAbsentKeys, AnswersAbsentForAllOfThemInAnEmptySet) {
   const std::string empty = build("empty", "", {"--min-keys", "0", "--known-absent", known_absent_});
   EXPECT_THAT(json({"verify", empty, "--keys", path("empty.txt"), "--absent", known_absent_}),
               has({{"measured_fpr", 0.0}}));
-  EXPECT_THAT(inspect(empty), has({{"key_count", 0}, {"known_absent", 20'000}}));
+  EXPECT_THAT(inspect(empty), has({{"key_count", 0}, {"known_absent_count", 20'000}}));
 }
 
 TEST_F(BuildWithKnownAbsentKeys, ReadsOneOfTheTwoListsFromStandardInput) {
@@ -346,7 +366,7 @@ TEST_F(BuildWithKnownAbsentKeys, ReadsBothListsNulSeparated) {
   const Words format{"-0"};
   const std::string list = write("list", "a\0\0a\nc\0b\0"s);
   const std::string snapshot = build("tags", "a\nb\0b\0"s, format + Words{"--known-absent", list});
-  EXPECT_THAT(inspect(snapshot), has({{"key_count", 2}, {"known_absent", 3}}));
+  EXPECT_THAT(inspect(snapshot), has({{"key_count", 2}, {"known_absent_count", 3}}));
   EXPECT_THAT(json(Words{"verify", snapshot, "--keys", path("tags.txt"), "--absent",
                          write("absent", "a\0\0a\nc\0"s)} +
                    format),
@@ -396,10 +416,10 @@ TEST_F(BuildWithKnownAbsentKeys, BeginsAndEndsHavingThemWhateverTheSnapshotBefor
   const Words with{"--known-absent", known_absent_};
   const std::string without = build("without", keys);
   const std::string begun = build("begun", keys, with + Words{"--like", without});
-  EXPECT_THAT(inspect(begun), has({{"known_absent", 20'000}, {"seed", inspect(without).at("seed")}}));
+  EXPECT_THAT(inspect(begun), has({{"known_absent_count", 20'000}, {"seed", inspect(without).at("seed")}}));
   run({"verify", begun, "--keys", path("begun.txt"), "--known-absent", known_absent_});
   const std::string ended = build("ended", keys, {"--like", begun});
-  EXPECT_THAT(inspect(ended), has({{"known_absent", 0}, {"retrieval_bytes", 0}}));
+  EXPECT_THAT(inspect(ended), has({{"known_absent_count", 0}, {"retrieval_bytes", 0}}));
   run({"verify", ended, "--keys", path("ended.txt")});
 }
 

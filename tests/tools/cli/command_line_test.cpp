@@ -111,15 +111,15 @@ TEST_F(CommandLine, SaysErrorsAsJsonWhereJsonIsAskedFor) {
     const ProgramResult result = keysieve(words);
     EXPECT_EQ(result.output, "");
     const Json error = Json::parse(result.errors, nullptr, false);
-    EXPECT_EQ(error.value("status", 0), result.exit_status);
+    EXPECT_EQ(error.value("exit_status", 0), result.exit_status);
     return error;
   };
   EXPECT_EQ(said_error({"status", "tags", "--json"}),
             Json({{"error", "directory " + shared_memory() + ": no set \"tags\" is published here"},
-                  {"kind", "missing"},
-                  {"status", 66}}));
-  EXPECT_THAT(said_error({"query", "tags", "a", "--json"}), has({{"kind", "missing"}, {"status", 2}}));
-  EXPECT_THAT(said_error({"status", "--jsn", "--json"}), has({{"kind", "usage"}, {"status", 64}}));
+                  {"code", "missing"},
+                  {"exit_status", 66}}));
+  EXPECT_THAT(said_error({"query", "tags", "a", "--json"}), has({{"code", "missing"}, {"exit_status", 2}}));
+  EXPECT_THAT(said_error({"status", "--jsn", "--json"}), has({{"code", "usage"}, {"exit_status", 64}}));
   EXPECT_THAT(refusal(2, {"query", "tags", "--", "--json"}), StartsWith("directory ")) << "that is a key";
 }
 
@@ -195,7 +195,7 @@ TEST_F(CommandLine, NamesWhatIsUnknownMissingOrWrong) {
                           {"plan --keys 9 --growth 101", "1 to 100"},
                           {"plan --keys 9 --growth nan", "1 to 100"},
                           {"plan --keys 9 --shard-size 16KiB", "1KiB, 2KiB, 4KiB or 8KiB"},
-                          {"plan --keys 9 --static --deletes", "--deletes"},
+                          {"plan --keys 9 --static --removals", "--removals"},
                       });
 }
 

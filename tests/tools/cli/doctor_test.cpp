@@ -338,7 +338,7 @@ TEST_F(Doctor, LooksAtTheCache) {
 TEST_F(Doctor, LooksAtSeenSetsAndTheirMemory) {
   load(store());
   SeenWriter writer(shared_memory(), "clicks", std::nullopt);
-  writer.create(42, OnUnavailable::Throw);
+  writer.create({42}, OnUnavailable::Throw);
   writer.append({.window = {600, 1200, 1800}, .capacity = 100, .rate = 0.01, .size = seen_size(100, 0.01)},
                 0);
   EXPECT_THAT(ask().fact("ok", "seen set clicks", "ok"),

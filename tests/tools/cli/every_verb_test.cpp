@@ -22,8 +22,8 @@ TEST_F(EveryVerb, NamesAMissingFile) {
   push(tags_);
   for (const std::string& command :
        {build_ + none_, build_ + "--like " + none_ + " " + keys_,
-        build_ + "--seed-from " + none_ + " " + keys_, build_ + "--canaries " + none_ + " " + keys_,
-        "inspect " + none_, "verify " + none_ + " --keys " + keys_, "verify " + tags_ + " --keys " + none_,
+        build_ + "--required-keys " + none_ + " " + keys_, "inspect " + none_,
+        "verify " + none_ + " --keys " + keys_, "verify " + tags_ + " --keys " + none_,
         "verify " + tags_ + " --keys " + keys_ + " --absent " + none_, "push " + none_ + " " + store(),
         "publish " + none_, "add tags --file " + none_ + " " + store(),
         "update tags --add " + none_ + " " + store()}) {
@@ -69,7 +69,6 @@ TEST_F(EveryVerb, NamesAServerThatCannotBeReached) {
   expect_refusals(69, {
                           {"push " + tags_ + " " + url, missing},
                           {"pull " + url + " tags -o " + new_, missing},
-                          {build_ + "--store " + url + " " + keys_, missing},
                           {build_ + "--like " + url + " " + keys_, missing},
                           {"seed redis+unix://" + none_, "cannot connect: No such file or directory"},
                       });
@@ -92,9 +91,9 @@ TEST_F(EveryVerb, FindsAStoreByAPathRelativeToTheWorkingDirectory) {
     push(tags_, url);
     EXPECT_EQ(pull(scheme + folder).at("generation"), 1);
     for (const std::string& command :
-         {build_ + "--like " + url + " " + keys_, build_ + "--store " + url + " " + keys_,
-          "pull tags -o " + new_ + " " + url, "add tags a " + url, "update tags --add " + keys_ + " " + url,
-          "bypass tags --off --store " + url, "rollback tags --list " + url, "gc " + url, "seed " + url}) {
+         {build_ + "--like " + url + " " + keys_, "pull tags -o " + new_ + " " + url, "add tags a " + url,
+          "update tags --add " + keys_ + " " + url, "bypass tags --off --store " + url,
+          "rollback tags --list " + url, "gc " + url, "seed " + url}) {
       EXPECT_EQ(keysieve(words_of(command)).exit_status, 0) << command;
     }
   }
@@ -108,7 +107,7 @@ TEST_F(EveryVerb, RefusesAUrlThatIsNoStore) {
               {"push " + tags_ + " dir:/tmp?prefx=a", "parameter prefx is not known"},
               {"update tags --add " + keys_ + " " + keys_, "a store's URL begins with"},
               {"gc tags.ks", "tags.ks"},
-              {build_ + "--store ftp://user:s3cret@host/ " + keys_, "store \"ftp\" is not known"},
+              {build_ + "--like ftp://user:s3cret@host/ " + keys_, "store \"ftp\" is not known"},
           });
   EXPECT_THAT(refusal(64, {"bypass", "tags", "--store", ""}), HasSubstr("store \"\" is not known"));
   for (const char* url :
@@ -122,7 +121,7 @@ TEST_F(EveryVerb, RefusesAnInvalidSetName) {
   push(tags_, other_store);
   for (const std::string& name : {std::string("."), std::string(".."), std::string("A"), std::string(),
                                   std::string("a/b"), std::string("猫"), std::string(65, 'a')}) {
-    for (Words call : {Words{"build", "--set", "NAME", "--store", store(), keys_, "-o", new_},
+    for (Words call : {Words{"build", "--set", "NAME", "--like", store(), keys_, "-o", new_},
                        Words{"pull", other_store, "NAME", "-o", new_}, Words{"add", "NAME", "a", store()},
                        Words{"update", "NAME", "--add", keys_, store()}, Words{"query", "NAME", "a"},
                        Words{"status", "NAME"}, Words{"bypass", "NAME"},

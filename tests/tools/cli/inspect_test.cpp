@@ -54,7 +54,7 @@ TEST_F(Inspect, ShowsKnownAbsentKeysAndTheRoomForThemInEachShard) {
   const std::string list = write("absent.txt", numbered_lines(50'000, "absent"));
   const std::string snapshot = build("tags", numbered_lines(5'000), {"--known-absent", list});
   const Json report = inspect(snapshot);
-  EXPECT_THAT(report, has({{"key_count", 5'000}, {"known_absent", 50'000}, {"shard_bytes", 4'096}}));
+  EXPECT_THAT(report, has({{"key_count", 5'000}, {"known_absent_count", 50'000}, {"shard_bytes", 4'096}}));
   const int retrieval_bytes = report.at("retrieval_bytes");
   EXPECT_GT(retrieval_bytes, 0);
   const int shards = report.at("shard_count");

@@ -11,7 +11,8 @@ using ::testing::UnorderedElementsAreArray;
 
 // Of what several verbs report of a snapshot.
 const std::string kOfSnapshot =
-    " file set build_id kind hash_count key_count known_absent shard_count shard_bytes retrieval_bytes bytes "
+    " file set build_id kind hash_count key_count known_absent_count shard_count shard_bytes retrieval_bytes "
+    "bytes "
     "bits_per_key fill_ratio "
     "target_fpr estimated_fpr";
 
@@ -29,7 +30,8 @@ class JsonMembers : public KeysieveProgram {
 
 TEST_F(JsonMembers, OfPlan) {
   const Json plan = json({"plan", "--keys", "100"});
-  expect_members(plan, "keys target_fpr growth known_absent shard_bytes reason bound_bits_per_key kinds");
+  expect_members(
+      plan, "key_count target_fpr growth known_absent_count shard_bytes reason bound_bits_per_key kinds");
   for (const Json& kind : plan.at("kinds")) {
     expect_members(kind,
                    "kind recommended bits_per_key hash_count shard_count bytes theoretical_fpr cache_lines "
@@ -92,7 +94,8 @@ TEST_F(JsonMembers, OfVerbsOfAStore) {
 }
 
 TEST_F(JsonMembers, OfVerbsOfSharedMemory) {
-  expect_members(json({"publish", snapshot_}), "set publication directory key_count known_absent bytes");
+  expect_members(json({"publish", snapshot_}),
+                 "set publication directory key_count known_absent_count bytes");
   const Json answers = json({"query", "tags", "w1"});
   expect_members(answers, "set answers");
   expect_members(answers.at("answers").at(0), "key answer");
@@ -113,9 +116,10 @@ TEST_F(JsonMembers, OfStatus) {
   expect_members(
       status.at("sets").at(0),
       "set availability code reason troubles bypass bypass_until store_bypass store_bypass_until publication "
-      "generation kind key_profile key_count known_absent bytes huge_page_bytes estimated_fpr as_of "
+      "generation kind key_profile key_count known_absent_count bytes huge_page_bytes estimated_fpr as_of "
       "published_at "
-      "valid_until last_confirmed heartbeat live_keys layer_bytes layer_fill_ratio layer_estimated_fpr");
+      "valid_until last_confirmed_at heartbeat_at added_keys layer_bytes layer_fill_ratio "
+      "layer_estimated_fpr");
   expect_members(status.at("sets").at(1), "set availability code reason troubles");
   expect_members(json({"status", "--readers", "tags"}), of_directory + " readers unreadable_processes");
 }
@@ -124,13 +128,13 @@ TEST_F(JsonMembers, OfStatusOfSeenSets) {
   const std::string always = "set availability reason bypass bypass_until on_unavailable looked_at troubles";
   SeenWriter writer(shared_memory(), "clicks", std::nullopt);
   expect_members(Json::parse(keysieve({"status", "--json"}).output).at("seen_sets").at(0), always);
-  writer.create(42, OnUnavailable::New);
+  writer.create({42}, OnUnavailable::New);
   writer.append({.window = {600, 1200, 1800}, .capacity = 100, .rate = 0.01, .size = seen_size(100, 0.01)},
                 0);
   expect_members(json({"status"}).at("seen_sets").at(0),
                  always +
-                     " windows filters window_keys window_capacity estimated_fpr target_fpr bytes "
-                     "oldest_begins newest_begins newest_ends");
+                     " windows filters estimated_window_keys window_capacity estimated_fpr target_fpr bytes "
+                     "oldest_begins_at window_begins_at window_ends_at");
   remove_segment(writer.filters()[0].segment.key());
 }
 

@@ -64,11 +64,11 @@ TEST_F(Plan, RecommendsOneKindForWhatIsNeededAndSaysWhy) {
       {{"--keys", "10", "--static"},
        "split_block_bloom",
        "the smallest and fastest (1 cache line per lookup)"},
-      {{"--keys", "1M", "--deletes"},
+      {{"--keys", "1M", "--removals"},
        "bloom",
        "the smallest that keys can be removed from (7 cache lines per lookup), built with --counting; cuckoo "
        "would be faster (2 cache lines) but take 10 % more memory"},
-      {{"--keys", "1M", "--deletes", "--fpr", "0.1%"},
+      {{"--keys", "1M", "--removals", "--fpr", "0.1%"},
        "cuckoo",
        "the smallest and fastest that keys can be removed from (2 cache lines per lookup)" + no_room},
   };
@@ -97,7 +97,8 @@ TEST_F(Plan, ShowsEveryKindWhenAsked) {
 
 TEST_F(Plan, SaysWhatEachKindCosts) {
   const Json plan = this->plan("80000", {"--fpr", "0.1%", "--shard-size", "8KiB", "--all"});
-  EXPECT_THAT(plan, has({{"keys", 80'000}, {"target_fpr", 0.001}, {"shard_bytes", 8192}, {"growth", 1.0}}));
+  EXPECT_THAT(plan,
+              has({{"key_count", 80'000}, {"target_fpr", 0.001}, {"shard_bytes", 8192}, {"growth", 1.0}}));
   EXPECT_NEAR(plan.at("bound_bits_per_key"), 9.966, 0.001);
   for (const Json& kind : plan.at("kinds")) {
     EXPECT_LE(kind.at("theoretical_fpr"), 0.001);
@@ -143,8 +144,8 @@ TEST_F(PlanWithKnownAbsentKeys, SaysHowManyThereAre) {
       said({"plan", "--keys", "80000", "--known-absent", "2M"}),
       HasSubstr("in shards of 4.0 KiB, with 2,000,000 known-absent keys that answer absent for certain:\n"));
   EXPECT_THAT(said({"plan", "--keys", "80000"}), Not(HasSubstr("known-absent")));
-  EXPECT_EQ(plan("80000", {"--known-absent", "2M"}).at("known_absent"), 2'000'000);
-  EXPECT_EQ(plan("80000").at("known_absent"), 0);
+  EXPECT_EQ(plan("80000", {"--known-absent", "2M"}).at("known_absent_count"), 2'000'000);
+  EXPECT_EQ(plan("80000").at("known_absent_count"), 0);
 }
 
 // With few of them a kind may even become smaller: the second level halves the FPR for a bit per key.
@@ -182,8 +183,8 @@ TEST_F(PlanWithKnownAbsentKeys, ChoosesForASetThatIsBuiltAgainEachTime) {
 }
 
 TEST_F(PlanWithKnownAbsentKeys, RefusesASetThatKeysAreRemovedFrom) {
-  EXPECT_THAT(refusal(64, words_of("plan --keys 80000 --known-absent 2M --deletes")),
-              AllOf(HasSubstr("--deletes"), HasSubstr("excludes"), HasSubstr("--known-absent")));
+  EXPECT_THAT(refusal(64, words_of("plan --keys 80000 --known-absent 2M --removals")),
+              AllOf(HasSubstr("--removals"), HasSubstr("excludes"), HasSubstr("--known-absent")));
 }
 
 TEST_F(PlanWithKnownAbsentKeys, HasRoomForAnyListNextToFewKeys) {

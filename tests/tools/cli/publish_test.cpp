@@ -50,18 +50,18 @@ TEST_F(Publish, MakesAKnownAbsentKeyThatIsAddedMaybeAtOnce) {
 TEST_F(Publish, SaysHowManyKnownAbsentKeysThereAre) {
   const std::string known = build("known", "old\n", {"--known-absent", write("absent.txt", "a\nb\n")});
   EXPECT_THAT(said({"publish", known}), ContainsRegex("\nknown absent +2 keys\n"));
-  EXPECT_EQ(json({"publish", known}).at("known_absent"), 2);
+  EXPECT_EQ(json({"publish", known}).at("known_absent_count"), 2);
   EXPECT_THAT(said({"publish", path("old.ks")}), Not(HasSubstr("known absent")));
 }
 
-TEST_F(Publish, HidesNoLiveKeysUnlessToldTo) {
+TEST_F(Publish, HidesNoAddedKeysUnlessToldTo) {
   publish_with_layer(shared_memory(), path("old.ks"));
   add_live_keys(shared_memory(), "tags", {"added"});
   EXPECT_EQ(refusal(65, {"publish", path("new.ks")}),
-            "set \"tags\" has 1 live key, which would be absent until keysieved looks again; push the file "
-            "instead, or lift this by --hide-live-keys");
+            "set \"tags\" has 1 added key, which would be absent until keysieved looks again; push the file "
+            "instead, or lift this by --allow-hidden-adds");
   EXPECT_EQ(answer("added"), "maybe");
-  run({"publish", "--hide-live-keys", path("new.ks")});
+  run({"publish", "--allow-hidden-adds", path("new.ks")});
   EXPECT_EQ(answer("new"), "maybe");
 }
 

@@ -34,7 +34,7 @@ TEST_F(Push, SaysWhenTheKeysNoLongerFitWhatLikeWouldKeep) {
               AllOf(HasSubstr("shard count changed from "), HasSubstr("; the keys no longer fit"),
                     Not(HasSubstr("--like keeps it"))));
   const std::string resized =
-      build("resized", numbered_lines(9'000), {"--seed-from", path("tags.ks"), "--growth", "3"});
+      build("resized", numbered_lines(9'000), {"--like", path("tags.ks"), "--resize", "--growth", "3"});
   EXPECT_THAT(keysieve({"push", resized, store()}).errors, HasSubstr("; build --like keeps it"));
 }
 
@@ -59,16 +59,17 @@ TEST_F(Push, ChecksEachGuardUnlessItIsLifted) {
   const std::string to_store =
       build("tags", numbered_lines(5000), {"--like", seed, "--allow-shrink"}) + " " + store();
   const std::string lifted = "push --allow-shrink ";
-  expect_refusals(65, {{"push " + to_store, "from 10,000 to 5,000 keys"},
-                       {lifted + "--min-keys 5001 " + to_store, "fewer than 5,001"},
-                       {lifted + "--max-fpr 0.0001% " + to_store, "above 0.000100 %"},
-                       {lifted + "--canaries " + others + " " + to_store, "canary \""},
-                       {"push --dry-run " + to_store, "from 10,000 to 5,000 keys"},
-                       {"push --dry-run --min-keys 5001 --allow-shrink " + to_store, "fewer than 5,001"},
-                       {"push --dry-run --allow-shrink --canaries " + others + " " + to_store, "canary \""}});
+  expect_refusals(
+      65, {{"push " + to_store, "from 10,000 to 5,000 keys"},
+           {lifted + "--min-keys 5001 " + to_store, "fewer than 5,001"},
+           {lifted + "--max-fpr 0.0001% " + to_store, "above 0.000100 %"},
+           {lifted + "--required-keys " + others + " " + to_store, "required key \""},
+           {"push --dry-run " + to_store, "from 10,000 to 5,000 keys"},
+           {"push --dry-run --min-keys 5001 --allow-shrink " + to_store, "fewer than 5,001"},
+           {"push --dry-run --allow-shrink --required-keys " + others + " " + to_store, "required key \""}});
   EXPECT_THAT(pull(), has({{"generation", 1}}));
   EXPECT_EQ(read(path("pulled.ks")), read(seed));
-  run(words_of(lifted + "--min-keys 5000 --max-fpr 2% --canaries " + own + " " + to_store));
+  run(words_of(lifted + "--min-keys 5000 --max-fpr 2% --required-keys " + own + " " + to_store));
   EXPECT_THAT(pull(), has({{"generation", 2}}));
 }
 

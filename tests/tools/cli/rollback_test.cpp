@@ -8,7 +8,7 @@ class Rollback : public KeysieveProgram {
  protected:
   Rollback() {
     for (const int keys : {250, 280, 300}) {
-      const Words options{"--seed-from", seed_, "--as-of", "@1700000000"};
+      const Words options{"--like", seed_, "--as-of", "@1700000000"};
       push(build(std::to_string(keys), numbered_lines(keys), options));
     }
   }
@@ -92,8 +92,8 @@ TEST_F(Rollback, RefusesWhatIsCurrentOrNotKeptAndSaysWhatIs) {
 }
 
 TEST_F(Rollback, SaysWhatItPassesOverAndListMarksIt) {
-  run({"push", "--allow-shrink", build("half", numbered_lines(140), {"--seed-from", seed_}), store()});
-  push(build("next", numbered_lines(310), {"--seed-from", seed_}));
+  run({"push", "--allow-shrink", build("half", numbered_lines(140), {"--like", seed_}), store()});
+  push(build("next", numbered_lines(310), {"--like", seed_}));
   EXPECT_THAT(said({"rollback", "tags", "--list", store()}),
               ContainsRegex("\n +4 +kept, 54.8 % fewer keys "));
   EXPECT_THAT(json({"rollback", "tags", "--list", store()}).at("generations").at(1).at("suspect_loss"),

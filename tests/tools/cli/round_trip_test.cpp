@@ -31,8 +31,8 @@ class RoundTrip : public KeysieveProgram,
   void expect_every_key_to_arrive(const std::string& keys, const Words& format) const {
     const auto& [kind, store_kind] = GetParam();
     const std::string url = store_kind.empty_store(directory_);
-    const Words options{"--kind",  kind, "--shard-size",        "1KiB", "--fpr", "0.0001%",
-                        "--store", url,  "--allow-suspect-keys"};
+    const Words options{"--kind", kind, "--shard-size",        "1KiB", "--fpr", "0.0001%",
+                        "--like", url,  "--allow-suspect-keys"};
     const std::string built = build("tags", keys, options + format);
     const Json inspected = inspect(built);
     EXPECT_EQ(inspected.at("kind"), kind);
@@ -71,10 +71,10 @@ TEST_P(RoundTrip, CarriesKnownAbsentKeysToSharedMemory) {
       build("tags", numbered_lines(3'000),
             {"--kind", kind, "--shard-size", "1KiB", "--known-absent", write("absent.txt", absent)});
   push(built, url);
-  EXPECT_THAT(pull(url), has({{"key_count", 3'000}, {"known_absent", 30'000}}));
+  EXPECT_THAT(pull(url), has({{"key_count", 3'000}, {"known_absent_count", 30'000}}));
   EXPECT_TRUE(read(path("pulled.ks")) == read(built));
   publish(path("pulled.ks"));
-  EXPECT_EQ(status_of_set().at("known_absent"), 30'000);
+  EXPECT_EQ(status_of_set().at("known_absent_count"), 30'000);
   EXPECT_TRUE(keysieve({"query", "tags", "--stdin"}, numbered_lines(3'000)).output == numbered_lines(3'000));
   const ProgramResult known = keysieve({"query", "tags", "--stdin"}, absent);
   EXPECT_EQ(known.output, "");

@@ -7,7 +7,7 @@ class Seed : public KeysieveProgram {
  protected:
   // Builds as a nightly script does, and pushes; returns the warning.
   [[nodiscard]] std::string built_and_pushed(const std::string& set_name) const {
-    const std::string snapshot = build(set_name, numbered_lines(1000), {"--store", store()}, set_name);
+    const std::string snapshot = build(set_name, numbered_lines(1000), {"--like", store()}, set_name);
     const ProgramResult result = keysieve({"push", snapshot, store()});
     EXPECT_EQ(result.exit_status, 0) << result.errors;
     return result.errors;

@@ -28,7 +28,7 @@ TEST_F(SetNames, AreSuggestedByThoseOfTheDirectory) {
 
 TEST_F(SetNames, OfSeenSetsAreSuggestedToo) {
   publish(tags_);
-  SeenWriter(shared_memory(), "clicks", std::nullopt).create(42, OnUnavailable::New);
+  SeenWriter(shared_memory(), "clicks", std::nullopt).create({42}, OnUnavailable::New);
   for (const char* command : {"status click", "bypass click"})
     EXPECT_THAT(refusal(66, words_of(command)), EndsWith("; did you mean clicks?")) << command;
 }

@@ -74,14 +74,14 @@ TEST_F(Status, ShowsWhatIsPublished) {
                  {"kind", "split_block_bloom"},
                  {"key_profile", "nfc-lower"},
                  {"key_count", 100},
-                 {"known_absent", 0},
+                 {"known_absent_count", 0},
                  {"bytes", read(path("tags.ks")).size()},
                  {"huge_page_bytes", 0},
                  {"as_of", 1'700'000'000},
                  {"valid_until", nullptr},
-                 {"last_confirmed", nullptr},
-                 {"heartbeat", nullptr},
-                 {"live_keys", 0},
+                 {"last_confirmed_at", nullptr},
+                 {"heartbeat_at", nullptr},
+                 {"added_keys", 0},
                  {"layer_bytes", 0},
                  {"layer_fill_ratio", nullptr},
                  {"layer_estimated_fpr", nullptr}});
@@ -96,7 +96,7 @@ TEST_F(Status, ShowsHowManyKeysWereAddedAndHowFullTheLayerIs) {
                 {{"layer_bytes", 4'096}, {"layer_fill_ratio", 0.0}});
   add_live_keys(shared_memory(), "tags", {"live1", "live2", "live2"});
   expect_status(ContainsRegex("tags +ready +none +file +100 +2 "),
-                {{"live_keys", 2}, {"layer_fill_ratio", 2 * 8 / (8 * 4'096.0)}});
+                {{"added_keys", 2}, {"layer_fill_ratio", 2 * 8 / (8 * 4'096.0)}});
   EXPECT_GT(status_of_set().at("layer_estimated_fpr"), 0.0);
   EXPECT_LT(status_of_set().at("layer_estimated_fpr"), 1e-9);
 }
@@ -108,8 +108,8 @@ TEST_F(Status, ShowsKnownAbsentKeysOfSetsThatHaveThem) {
               AllOf(ContainsRegex(" keys +known absent +added "), ContainsRegex("\nshop .* 100 +- +- "),
                     ContainsRegex("\ntags .* 100 +5,000 +- ")));
   const Json sets = json({"status"}).at("sets");
-  EXPECT_THAT(sets.at(0), has({{"set", "shop"}, {"known_absent", 0}}));
-  EXPECT_THAT(sets.at(1), has({{"set", "tags"}, {"key_count", 100}, {"known_absent", 5'000}}));
+  EXPECT_THAT(sets.at(0), has({{"set", "shop"}, {"known_absent_count", 0}}));
+  EXPECT_THAT(sets.at(1), has({{"set", "tags"}, {"key_count", 100}, {"known_absent_count", 5'000}}));
 }
 
 TEST_F(Status, FitsInto100ColumnsUnlessAskedToBeWide) {

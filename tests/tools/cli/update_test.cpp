@@ -87,7 +87,7 @@ TEST_P(Update, IsRefusedWhenTheSetHasKnownAbsentKeys) {
   EXPECT_THAT(refusal(64, {"update", "shop", "--add", one, url_}),
               AllOf(HasSubstr("set \"shop\": was built with --known-absent"),
                     HasSubstr("keysieve add makes new keys maybe")));
-  EXPECT_THAT(pull(url_, "shop"), has({{"generation", 1}, {"known_absent", 2}}));
+  EXPECT_THAT(pull(url_, "shop"), has({{"generation", 1}, {"known_absent_count", 2}}));
   push_bans({"--kind", "cuckoo", "--known-absent", path("absent.txt")});
   for (const char* change : {"--add", "--remove"}) {
     EXPECT_THAT(refusal(64, {"update", "bans", change, one, url_}),

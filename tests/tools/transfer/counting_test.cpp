@@ -28,7 +28,7 @@ class Counting : public TransferTest {
   static constexpr std::uint64_t kKeys = 40'000;  // some chunks of snapshot, more of counters
 
   PushResult push_counting(const CountingSet& set) {
-    return keysieve::push(*store_, view_of(set.snapshot), {.allow_as_of = true}, {}, unix_now(),
+    return keysieve::push(*store_, view_of(set.snapshot), {.allow_any_as_of = true}, {}, unix_now(),
                           set.counters.get());
   }
   UpdateResult update(const std::vector<std::string>& added, const std::vector<std::string>& removed) {

@@ -23,7 +23,7 @@ class GuardsTest : public ::testing::Test {
 TEST_F(GuardsTest, LetAnOrdinarySetPass) {
   guards_.min_keys = 1000;
   guards_.max_fpr = 0.02;
-  guards_.canaries = {"key0", "key999"};
+  guards_.required_keys = {"key0", "key999"};
   EXPECT_EQ(message(1100), "");
 }
 
@@ -82,13 +82,13 @@ TEST(DefaultMaxFpr, IsThreeTimesTheTargetButAtLeastOneInAThousand) {
   EXPECT_DOUBLE_EQ(default_max_fpr(0.5), 1.0);
 }
 
-TEST_F(GuardsTest, RefuseASetThatLacksACanary) {
-  guards_.canaries = {"key0"};
+TEST_F(GuardsTest, RefuseASetThatLacksARequiredKey) {
+  guards_.required_keys = {"key0"};
   // The seed decides which absent keys come back as maybe; at least one of these does not.
-  for (int i = 0; i < 20; ++i) guards_.canaries.push_back("absent\n" + std::to_string(i));
-  EXPECT_THAT(
-      message<ErrorKind::Canaries>(),
-      AllOf(HasSubstr("set \"tags\" answers absent for the canary \"absent\\x0a"), HasSubstr("--canaries")));
+  for (int i = 0; i < 20; ++i) guards_.required_keys.push_back("absent\n" + std::to_string(i));
+  EXPECT_THAT(message<ErrorKind::RequiredKeys>(),
+              AllOf(HasSubstr("set \"tags\" answers absent for the required key \"absent\\x0a"),
+                    HasSubstr("--required-keys")));
 }
 
 TEST_F(GuardsTest, LetASetWithKnownAbsentKeysPass) {
@@ -103,18 +103,18 @@ TEST_F(GuardsTest, RefuseASetThatAnswersMaybeForKnownAbsentKeysOfItsSample) {
   const std::size_t sampled = view_of(wrong).known_absent_sample().size();
   put_into_sample(wrong, {"key0", "key1"});
   view_ = view_of(wrong);
-  EXPECT_EQ(message<ErrorKind::Canaries>(), "set \"tags\" answers maybe for 2 of the " +
-                                                std::to_string(sampled) +
-                                                " known-absent keys in its sample; build it again with "
-                                                "--known-absent");
-  guards_.canaries = {"key0"};
-  EXPECT_NE(message<ErrorKind::Canaries>(), "") << "whatever other canaries say";
+  EXPECT_EQ(message<ErrorKind::KnownAbsentSample>(),
+            "set \"tags\" answers maybe for 2 of the " + std::to_string(sampled) +
+                " known-absent keys in its sample; build it again with "
+                "--known-absent");
+  guards_.required_keys = {"key0"};
+  EXPECT_NE(message<ErrorKind::KnownAbsentSample>(), "") << "whatever required keys say";
 }
 
-TEST_F(GuardsTest, CutALongCanaryShortInTheMessage) {
-  guards_.canaries = {std::string(1'000'000, 'x')};
-  EXPECT_THAT(message<ErrorKind::Canaries>(), HasSubstr("\"...; --canaries"));
-  EXPECT_LT(message<ErrorKind::Canaries>().size(), 300U);
+TEST_F(GuardsTest, CutALongRequiredKeyShortInTheMessage) {
+  guards_.required_keys = {std::string(1'000'000, 'x')};
+  EXPECT_THAT(message<ErrorKind::RequiredKeys>(), HasSubstr("\"...; --required-keys"));
+  EXPECT_LT(message<ErrorKind::RequiredKeys>().size(), 300U);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST_F(PushAndAdds, RefusesASnapshotThatNeedsTrimmedEntries) {
 }
 
 TEST_F(PushAndAdds, GoesByTheAsOfOfASnapshotBuiltWithoutTheLog) {
-  const Guards any_as_of{.allow_as_of = true};
+  const Guards any_as_of{.allow_any_as_of = true};
   push(built_at(positions_[3]));
   const UnixSeconds overlap = std::chrono::seconds(kDefaultAddsOverlap).count();
   const UnixSeconds trimmed_at = static_cast<UnixSeconds>(milliseconds_of(positions_[3]) / 1000);

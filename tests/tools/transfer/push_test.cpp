@@ -38,7 +38,7 @@ TEST_F(PushTest, DescribesTheSecondLevelInThePointerRecord) {
 TEST_F(PushTest, RefusesASnapshotThatAnswersMaybeForItsKnownAbsentKeys) {
   auto wrong = build_snapshot({.known_absent = 5000});
   put_into_sample(wrong, {"key0"});
-  EXPECT_THAT(message_of<ErrorKind::Canaries>([&] { push(wrong); }),
+  EXPECT_THAT(message_of<ErrorKind::KnownAbsentSample>([&] { push(wrong); }),
               HasSubstr("known-absent keys in its sample"));
 }
 
@@ -48,21 +48,21 @@ TEST_F(PushTest, RefusesKeysThatAreOlderThanTheCurrentOnes) {
   EXPECT_EQ(
       message_of<ErrorKind::Older>([&] { push(older); }),
       "set \"tags\": its keys are as of 2023-11-14T22:13:19Z, older than those of generation 1, which are "
-      "as of 2023-11-14T22:13:20Z: keys added since would become absent; --allow-as-of lifts this");
+      "as of 2023-11-14T22:13:20Z: keys added since would become absent; --allow-any-as-of lifts this");
   EXPECT_EQ(current().generation, 1U);
   EXPECT_THAT(pointer().pending, IsEmpty());
   EXPECT_EQ(push(build_snapshot({.as_of = 1'700'000'000})).record.generation, 2U) << "as old is not older";
-  EXPECT_EQ(push(older, {.allow_as_of = true}).record.generation, 3U);
+  EXPECT_EQ(push(older, {.allow_any_as_of = true}).record.generation, 3U);
 }
 
 TEST_F(PushTest, RefusesKeysOfTheFuture) {
   const UnixSeconds now = unix_now();
   EXPECT_THAT(message_of<ErrorKind::Data>([&] { push(build_snapshot({.as_of = now + 432'000})); }),
               AllOf(StartsWith("set \"tags\": its keys are as of 20"), HasSubstr("in the future: now is 20"),
-                    EndsWith("--allow-as-of lifts this")));
+                    EndsWith("--allow-any-as-of lifts this")));
   EXPECT_EQ(push(build_snapshot({.as_of = now + 60})).record.generation, 1U)
       << "the clocks of two hosts may differ by minutes";
-  EXPECT_EQ(push(build_snapshot({.as_of = now + 432'000}), {.allow_as_of = true}).record.generation, 2U);
+  EXPECT_EQ(push(build_snapshot({.as_of = now + 432'000}), {.allow_any_as_of = true}).record.generation, 2U);
   EXPECT_THAT([&] { push(build_snapshot({.as_of = now - 1})); }, fails(ErrorKind::Older))
       << "than what was current before";
   EXPECT_EQ(push(build_snapshot({.as_of = now + 61})).record.generation, 3U)

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "tools/loader/config/private_cache.hpp"
-#include "tools/loader/report/outcome.hpp"
+#include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/transfer/adds_log.hpp"
 
 namespace keysieve {

@@ -48,7 +48,7 @@ double fpr_limit(const std::string& text) {
   throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: above 0, at most 1", text));
 }
 
-std::vector<std::string> canary_keys(const std::string& path) {
+std::vector<std::string> required_keys(const std::string& path) {
   std::vector<std::string> keys;
   read_keys(absolute_path(path), {}, [&keys](std::string_view key) { keys.emplace_back(key); });
   if (keys.empty()) throw Error(ErrorKind::Data, path + ": holds no key");
@@ -182,7 +182,8 @@ void ConfigReader::read_set(const toml::table& entry, const std::string& path) {
   set.guards.max_fpr = table.parsed("max_fpr", fpr_limit);
   if (const auto share = table.parsed("max_shrink", parse_share)) set.guards.max_shrink = share;
   set.guards.min_keys = table.parsed("min_keys", parse_key_count).value_or(set.guards.min_keys);
-  set.guards.canaries = table.parsed("canaries", canary_keys).value_or(std::vector<std::string>{});
+  set.guards.required_keys =
+      table.parsed("required_keys", required_keys).value_or(std::vector<std::string>{});
   table.reject_unknown_keys();
   references_.push_back({set.store, StoreUse::Read, table});
   config_.sets.push_back(std::move(set));

@@ -39,11 +39,11 @@ Json status_json(const std::optional<StatusConfig>& status) {
 
 std::string set_text(const SetConfig& set) {
   const Guards& guards = set.guards;
-  return fmt::format("set {}: store {}; max_fpr {}, max_size {}, max_shrink {}, min_keys {}, canaries {}\n",
-                     set.name, set.store, guards.max_fpr ? format_share(*guards.max_fpr) : "no limit",
-                     limit_text(set.max_bytes),
-                     guards.max_shrink ? format_share(*guards.max_shrink) : "no limit",
-                     format_count(guards.min_keys), format_count(guards.canaries.size()));
+  return fmt::format(
+      "set {}: store {}; max_fpr {}, max_size {}, max_shrink {}, min_keys {}, required_keys {}\n", set.name,
+      set.store, guards.max_fpr ? format_share(*guards.max_fpr) : "no limit", limit_text(set.max_bytes),
+      guards.max_shrink ? format_share(*guards.max_shrink) : "no limit", format_count(guards.min_keys),
+      format_count(guards.required_keys.size()));
 }
 
 // With room for one more window, in which the next one begins.
@@ -72,7 +72,7 @@ Json seen_json(const SeenConfig& seen) {
           {"on_unavailable", to_string(seen.on_unavailable)},
           {"gid", or_null(seen.group)},
           {"store", seen.store.empty() ? Json() : Json(seen.store)},
-          {"persist_interval_ms", seen.persist_interval.count()},
+          {"save_interval_ms", seen.persist_interval.count()},
           {"host", seen.host}};
 }
 
@@ -83,7 +83,7 @@ Json set_json(const SetConfig& set) {
           {"max_size_bytes", limit_json(set.max_bytes)},
           {"max_shrink", or_null(set.guards.max_shrink)},
           {"min_keys", set.guards.min_keys},
-          {"canaries", set.guards.canaries.size()}};
+          {"required_keys", set.guards.required_keys.size()}};
 }
 
 }  // namespace
@@ -112,13 +112,13 @@ std::string summary_json(const LoaderConfig& config) {
                {"status", status_json(config.status)},
                {"stores", Json::array()},
                {"sets", Json::array()},
-               {"seen", Json::array()}};
+               {"seen_sets", Json::array()}};
   for (const StoreConfig& store : config.stores) {
     json["stores"].push_back(
         {{"name", store.name}, {"url", store.shown}, {"poll_interval_ms", store.poll_interval.count()}});
   }
   for (const SetConfig& set : config.sets) json["sets"].push_back(set_json(set));
-  for (const SeenConfig& seen : config.seen) json["seen"].push_back(seen_json(seen));
+  for (const SeenConfig& seen : config.seen) json["seen_sets"].push_back(seen_json(seen));
   return json.dump(2) + "\n";
 }
 

@@ -28,9 +28,9 @@ const std::vector<Home>& homes() {
        {"directory", "cache", "group", "poll_interval", "max_total_size", "log_level"}},
       {"[status]", {"listen", "group"}},
       {"a [store.NAME]", {"url"}},
-      {"a [[set]]", {"name", "store", "max_fpr", "max_size", "max_shrink", "min_keys", "canaries"}},
+      {"a [[set]]", {"name", "store", "max_fpr", "max_size", "max_shrink", "min_keys", "required_keys"}},
       {"a [[seen]]",
-       {"name", "keys", "window", "windows", "fpr", "on_unavailable", "group", "store", "persist_interval",
+       {"name", "keys", "window", "windows", "fpr", "on_unavailable", "group", "store", "save_interval",
         "host"}}};
   return all;
 }

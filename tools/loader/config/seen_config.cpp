@@ -52,7 +52,7 @@ OnUnavailable on_unavailable_named(const std::string& name) {
   throw Error(ErrorKind::Usage, fmt::format("\"{}\" is none of throw, new and seen", name));
 }
 
-std::chrono::milliseconds persist_interval(const std::string& text) {
+std::chrono::milliseconds save_interval(const std::string& text) {
   const auto interval = parse_duration(text);
   if (interval >= kLeastSaveInterval && interval <= kLongestWindow) return interval;
   throw Error(ErrorKind::Usage, fmt::format("\"{}\" is out of range: 10ms to 366d", text));
@@ -78,11 +78,11 @@ std::string own_host_name() {
 // Both need a store.
 void read_saving(ConfigTable& table, SeenConfig& seen) {
   seen.store = table.text("store").value_or("");
-  for (const char* key : {"persist_interval", "host"}) {
+  for (const char* key : {"save_interval", "host"}) {
     if (seen.store.empty() && table.text_or_number(key)) table.fail(key, "needs a store");
   }
   if (seen.store.empty()) return;
-  seen.persist_interval = table.parsed("persist_interval", persist_interval).value_or(seen.persist_interval);
+  seen.persist_interval = table.parsed("save_interval", save_interval).value_or(seen.persist_interval);
   seen.host = table.parsed("host", host_name).value_or(own_host_name());
 }
 

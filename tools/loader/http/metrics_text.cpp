@@ -1,6 +1,7 @@
 #include "tools/loader/http/metrics_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "tools/loader/http/metric_writer.hpp"
@@ -17,6 +18,10 @@ using OfPublication = std::function<Value(const PublicationStatus&)>;
 double number(std::uint64_t value) {
   return static_cast<double>(value);
 }
+
+// A seen set has no valid_for.
+constexpr std::array kSeenAvailabilities{Availability::Ready, Availability::Missing, Availability::Bypassed,
+                                         Availability::Incompatible};
 
 // Seconds since then; nothing if it never happened.
 Value since(UnixSeconds moment, UnixSeconds now) {
@@ -101,6 +106,7 @@ class Metrics {
   void of_refreshes();
   void refused_generations();
   void of_seen_sets();
+  void seen_states();
 
   const LoaderView& view_;
   MetricWriter writer_;
@@ -127,7 +133,7 @@ void Metrics::of_stores() {
 void Metrics::of_directory() {
   if (!view_.directory) return;
   const MemoryUse& use = view_.directory->memory;
-  one("keysieve_directory_bytes", "Shared memory of all publications that have a name.",
+  one("keysieve_directory_visible_bytes", "Shared memory of all publications that have a name.",
       number(use.visible_bytes));
   one("keysieve_directory_pinned_bytes",
       "Shared memory of replaced publications that idle workers still map; on a tmpfs of its own.",
@@ -193,7 +199,7 @@ void Metrics::of_publications() {
 
 void Metrics::of_layers() {
   using Layer = const LayerStatus&;
-  each_with_layer("keysieve_set_layer_keys", "Keys added to the live layer.",
+  each_with_layer("keysieve_set_added_keys", "Keys added since the snapshot was built, in the live layer.",
                   [](Layer layer) { return number(layer.keys); });
   each_with_layer("keysieve_set_layer_bytes", "Size of the live layer.",
                   [](Layer layer) { return number(layer.bytes); });
@@ -238,14 +244,23 @@ void Metrics::refused_generations() {
   }
 }
 
+void Metrics::seen_states() {
+  if (view_.seen.empty()) return;
+  writer_.family(Type::Gauge, "keysieve_seen_availability",
+                 "What workers of this host find: 1 for the state that the seen set is in.");
+  for (const SeenView& seen : view_.seen) {
+    for (const Availability state : kSeenAvailabilities) {
+      writer_.sample({{"set", seen.status.name}, {"state", to_string(state)}},
+                     seen.status.availability == state ? 1 : 0);
+    }
+  }
+}
+
 void Metrics::of_seen_sets() {
-  each_seen("keysieve_seen_ready", "1 when workers of this host can add keys.",
-            [](const SeenView& seen) { return seen.status.availability == Availability::Ready ? 1 : 0; });
-  each_seen("keysieve_seen_bypassed", "1 while an operator has bypassed the set on this host.",
-            [](const SeenView& seen) { return seen.status.availability == Availability::Bypassed ? 1 : 0; });
+  seen_states();
   each_seen("keysieve_seen_trouble", "1 when the loader cannot do what it should with the set.",
             [](const SeenView& seen) { return seen.report.trouble.empty() ? 0 : 1; });
-  each_live_seen("keysieve_seen_window_keys", "Keys of the newest window, from its tags.",
+  each_live_seen("keysieve_seen_estimated_window_keys", "Keys of the newest window, from its tags.",
                  [](const SeenFacts& live) { return live.keys; });
   each_live_seen("keysieve_seen_window_capacity_keys",
                  "Keys that the newest window is made for, grown or not.",

@@ -21,7 +21,7 @@ Json to_json(const HistoryEntry& entry) {
           {"generation", entry.generation},
           {"publication", entry.publication == 0 ? Json() : Json(entry.publication)},
           {"key_count", entry.key_count},
-          {"known_absent", or_null(entry.known_absent)},
+          {"known_absent_count", or_null(entry.known_absent)},
           {"bytes", entry.bytes},
           {"pull_seconds", or_null(entry.pull_seconds)},
           {"publish_seconds", or_null(entry.publish_seconds)},
@@ -41,7 +41,7 @@ Json to_json(const SetReport& report, SteadyTime now) {
           {"cache_trouble", text_or_null(report.cache_trouble)},
           {"store_generation", report.store_generation == 0 ? Json() : Json(report.store_generation)},
           {"store_lag_seconds", store_lag_seconds(report, now)},
-          {"key_change", or_null(report.key_change)},
+          {"keys_change_ratio", or_null(report.key_change)},
           {"adds_kept", report.adds_kept},
           {"refused_generations", refused},
           {"history", history}};

@@ -16,19 +16,19 @@
 namespace keysieve {
 namespace {
 
-Outcome gone_again() {
+RefreshOutcome gone_again() {
   return in_trouble(Trouble::CannotPublish, ErrorKind::CannotCreate,
                     "cannot publish: the new publication is gone, or cannot be attached");
 }
 
 // Once something was live, it was pushed: the store has been emptied, or has evicted the record.
-Outcome holds_nothing(const std::string& store_name, bool is_live) {
+RefreshOutcome holds_nothing(const std::string& store_name, bool is_live) {
   return in_trouble(
       Trouble::NeverPushed, ErrorKind::MissingInput,
       fmt::format("store {} holds no snapshot of it{}", store_name, is_live ? " any more: push again" : ""));
 }
 
-Outcome bypassed_without_end(const Error& error) {
+RefreshOutcome bypassed_without_end(const Error& error) {
   return in_trouble(
       Trouble::Refused, ErrorKind::Data,
       fmt::format("bypassed, because the record of the bypass cannot be read: {}", error.what()));
@@ -68,7 +68,7 @@ SetRefresher::SetRefresher(SetConfig config, const LoaderConfig& loader, StoreCo
 
 // A refresh is these four functions, from top to bottom. A failed step ends what builds on it, and the live
 // publication stays live.
-Outcome SetRefresher::look(Publisher& publisher, SteadyTime now) {
+RefreshOutcome SetRefresher::look(Publisher& publisher, SteadyTime now) {
   begin_look(publisher, now);
   if (!is_whole() && backoff_.is_due(now)) {
     if (const auto error = error_of([&] { publish_newest_cached(publisher, now); })) {
@@ -76,7 +76,7 @@ Outcome SetRefresher::look(Publisher& publisher, SteadyTime now) {
       return cannot_publish_now(*error);
     }
   }
-  Outcome outcome = follow_store(publisher, now);
+  RefreshOutcome outcome = follow_store(publisher, now);
   // Whatever the store said: an earlier keysieved may have been killed before it had added everything.
   const auto error = error_of([&] { fill_layer(publisher, now); });
   if (error && outcome.is_good()) outcome = cannot_publish(*error);
@@ -84,11 +84,11 @@ Outcome SetRefresher::look(Publisher& publisher, SteadyTime now) {
   return outcome;
 }
 
-Outcome SetRefresher::follow_store(Publisher& publisher, SteadyTime now) {
+RefreshOutcome SetRefresher::follow_store(Publisher& publisher, SteadyTime now) {
   StoreRecords records;
   if (const auto error = error_of([&] { records = ask_store(now); })) return cannot_follow(*error);
   if (records.bypasses) apply(*records.bypasses);
-  Outcome outcome = follow_pointer(publisher, records, now);
+  RefreshOutcome outcome = follow_pointer(publisher, records, now);
   if (outcome.is_good() && records.bypass_error) outcome = bypassed_without_end(*records.bypass_error);
   if (live_) {
     const NeededAdds needed = adds_needed_by(live_->adds_from, live_->as_of);
@@ -99,11 +99,12 @@ Outcome SetRefresher::follow_store(Publisher& publisher, SteadyTime now) {
   return outcome;
 }
 
-Outcome SetRefresher::follow_pointer(Publisher& publisher, const StoreRecords& records, SteadyTime now) {
+RefreshOutcome SetRefresher::follow_pointer(Publisher& publisher, const StoreRecords& records,
+                                            SteadyTime now) {
   if (records.pointer_error) return refused(*records.pointer_error);
   if (!records.pointer || !records.pointer->current) return holds_nothing(store_.name(), live_.has_value());
   const PointerRecord& pointer = *records.pointer;
-  Outcome outcome = is_live(*pointer.current) ? Outcome{} : replace(publisher, pointer, now);
+  RefreshOutcome outcome = is_live(*pointer.current) ? RefreshOutcome{} : replace(publisher, pointer, now);
   if (outcome.is_good()) {
     put_off_.reset();
     backoff_.reset();
@@ -115,7 +116,7 @@ Outcome SetRefresher::follow_pointer(Publisher& publisher, const StoreRecords& r
   return outcome;
 }
 
-Outcome SetRefresher::replace(Publisher& publisher, const PointerRecord& pointer, SteadyTime now) {
+RefreshOutcome SetRefresher::replace(Publisher& publisher, const PointerRecord& pointer, SteadyTime now) {
   const SnapshotRecord& current = *pointer.current;
   if (is_put_off(current, now)) return put_off_->outcome;
   if (const auto error = error_of([&] { source_.check_follows(pointer, live_); })) {
@@ -148,7 +149,7 @@ Outcome SetRefresher::replace(Publisher& publisher, const PointerRecord& pointer
   return {};
 }
 
-const Outcome& SetRefresher::refresh(SteadyTime now) {
+const RefreshOutcome& SetRefresher::refresh(SteadyTime now) {
   live_.reset();
   adds_.begin_look();
   std::optional<Publisher> publisher;
@@ -341,24 +342,25 @@ void SetRefresher::forget_adds(const LogPosition& up_to) {
   if (adds_.has_any_up_to(up_to) && source_.is_cached(*live_)) adds_.forget(up_to);
 }
 
-Outcome SetRefresher::cannot_follow(const Error& error) {
+RefreshOutcome SetRefresher::cannot_follow(const Error& error) {
   if (error.kind() != ErrorKind::Older) adds_.read_again();
   return is_refusal(error) ? refused(error) : cannot_ask_store(error);
 }
 
 // The directory may also have been wiped in the middle.
-Outcome SetRefresher::cannot_publish_now(const Error& error) const {
+RefreshOutcome SetRefresher::cannot_publish_now(const Error& error) const {
   return live_ && error.kind() == ErrorKind::MissingInput ? gone_again() : cannot_publish(error);
 }
 
-Outcome SetRefresher::put_off(const SnapshotRecord& record, Outcome outcome, Again again, SteadyTime now) {
+RefreshOutcome SetRefresher::put_off(const SnapshotRecord& record, RefreshOutcome outcome, Again again,
+                                     SteadyTime now) {
   if (again == Again::AfterBackoff) backoff_.failed(now);
   put_off_ = PutOff{record, again == Again::Never, outcome};
   return outcome;
 }
 
-Outcome SetRefresher::put_off_refused(const SnapshotRecord& record, const Error& error, Again again,
-                                      SteadyTime now) {
+RefreshOutcome SetRefresher::put_off_refused(const SnapshotRecord& record, const Error& error, Again again,
+                                             SteadyTime now) {
   source_.has_refused();
   recorder_.refused(record, error.kind(), error.what());
   return put_off(record, refused(record, error), again, now);

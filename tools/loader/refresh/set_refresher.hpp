@@ -13,7 +13,7 @@
 #include "tools/loader/refresh/live_verifier.hpp"
 #include "tools/loader/refresh/snapshot_source.hpp"
 #include "tools/loader/refresh/store_records.hpp"
-#include "tools/loader/report/outcome.hpp"
+#include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/loader/report/set_report.hpp"
 
 namespace keysieve {
@@ -34,10 +34,10 @@ class SetRefresher {
   // Looks at the store, publishes what is new there and brings in the keys that were added. When nothing is
   // live, it first publishes from the cache. Holds the set's lock meanwhile. Throws only what cannot be
   // survived.
-  const Outcome& refresh(SteadyTime now);
+  const RefreshOutcome& refresh(SteadyTime now);
 
   // As of the last refresh(); before the first one, only what is live, from publish_cached().
-  [[nodiscard]] const Outcome& outcome() const noexcept { return outcome_; }
+  [[nodiscard]] const RefreshOutcome& outcome() const noexcept { return outcome_; }
   [[nodiscard]] const std::string& set_name() const noexcept { return config_.name; }
   [[nodiscard]] const std::string& store_name() const noexcept { return config_.store; }
   [[nodiscard]] const StoreConnection& store() const noexcept { return store_; }
@@ -65,13 +65,13 @@ class SetRefresher {
   struct PutOff {
     SnapshotRecord record;
     bool for_good;  // else until the backoff has passed
-    Outcome outcome;
+    RefreshOutcome outcome;
   };
 
-  Outcome look(Publisher& publisher, SteadyTime now);
-  Outcome follow_store(Publisher& publisher, SteadyTime now);
-  Outcome follow_pointer(Publisher& publisher, const StoreRecords& records, SteadyTime now);
-  Outcome replace(Publisher& publisher, const PointerRecord& pointer, SteadyTime now);
+  RefreshOutcome look(Publisher& publisher, SteadyTime now);
+  RefreshOutcome follow_store(Publisher& publisher, SteadyTime now);
+  RefreshOutcome follow_pointer(Publisher& publisher, const StoreRecords& records, SteadyTime now);
+  RefreshOutcome replace(Publisher& publisher, const PointerRecord& pointer, SteadyTime now);
 
   void begin_look(Publisher& publisher, SteadyTime now);
   void fill_layer(Publisher& publisher, SteadyTime now);
@@ -93,11 +93,12 @@ class SetRefresher {
   void read_adds(const NeededAdds& needed, AddsReader::Amount amount, SteadyTime now);
   void forget_adds(const LogPosition& up_to);
 
-  Outcome cannot_follow(const Error& error);
-  Outcome cannot_publish_now(const Error& error) const;
+  RefreshOutcome cannot_follow(const Error& error);
+  RefreshOutcome cannot_publish_now(const Error& error) const;
   enum class Again { AfterBackoff, Never };
-  Outcome put_off(const SnapshotRecord& record, Outcome outcome, Again again, SteadyTime now);
-  Outcome put_off_refused(const SnapshotRecord& record, const Error& error, Again again, SteadyTime now);
+  RefreshOutcome put_off(const SnapshotRecord& record, RefreshOutcome outcome, Again again, SteadyTime now);
+  RefreshOutcome put_off_refused(const SnapshotRecord& record, const Error& error, Again again,
+                                 SteadyTime now);
   [[nodiscard]] bool is_put_off(const SnapshotRecord& record, SteadyTime now) const;
 
   SetConfig config_;
@@ -115,7 +116,7 @@ class SetRefresher {
   Backoff backoff_;
   std::optional<LivePublication> live_;
   std::optional<PutOff> put_off_;
-  Outcome outcome_ = not_asked();
+  RefreshOutcome outcome_ = not_asked();
 };
 
 }  // namespace keysieve

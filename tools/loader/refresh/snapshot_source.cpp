@@ -7,7 +7,7 @@
 #include <exception>
 
 #include "core/base/file_descriptor.hpp"
-#include "tools/loader/report/outcome.hpp"
+#include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/guards.hpp"
 

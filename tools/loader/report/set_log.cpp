@@ -23,7 +23,7 @@ std::string keys_and_size(const LivePublication& live) {
 
 }  // namespace
 
-void SetLog::say(const Outcome& outcome, bool is_cached) {
+void SetLog::say(const RefreshOutcome& outcome, bool is_cached) {
   if (is_what_was_said(outcome)) {
     if (!outcome.is_good()) spdlog::debug("{}: still: {}", set_name_, outcome.reason);
     return;
@@ -46,7 +46,8 @@ void SetLog::say(const Outcome& outcome, bool is_cached) {
 void SetLog::say_published(const LivePublication& live, bool from_cache) {
   spdlog::info("{}: generation {}{} published as publication {} ({})", set_name_, live.generation,
                from_cache ? " from the cache" : "", live.id.publication, keys_and_size(live));
-  said_ = Outcome{.live = live, .trouble = Trouble::None, .exit_status = 0, .reason = "", .refused = {}};
+  said_ =
+      RefreshOutcome{.live = live, .trouble = Trouble::None, .exit_status = 0, .reason = "", .refused = {}};
 }
 
 void SetLog::say_damaged(const std::string& damage) {
@@ -104,7 +105,7 @@ void SetLog::cache_is_well() {
 }
 
 // Does not compare the reason's words, which may change at every try ("timed out", "connection refused").
-bool SetLog::is_what_was_said(const Outcome& outcome) const {
+bool SetLog::is_what_was_said(const RefreshOutcome& outcome) const {
   return said_ && said_->trouble == outcome.trouble && said_->exit_status == outcome.exit_status &&
          said_->refused == outcome.refused;
 }

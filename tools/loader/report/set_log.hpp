@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/shm/live_layer.hpp"
-#include "tools/loader/report/outcome.hpp"
+#include "tools/loader/report/refresh_outcome.hpp"
 
 namespace keysieve {
 
@@ -16,7 +16,7 @@ class SetLog {
 
   // After a refresh: logs the trouble with its code, or that it is over, unless that was logged last.
   // `is_cached`: the cache is in no trouble, which would not be over.
-  void say(const Outcome& outcome, bool is_cached);
+  void say(const RefreshOutcome& outcome, bool is_cached);
   // A new publication, which is a change by itself.
   void say_published(const LivePublication& live, bool from_cache);
   // The published bytes have changed; lookups answer maybe until something else is published.
@@ -37,10 +37,10 @@ class SetLog {
   void cache_is_well();
 
  private:
-  [[nodiscard]] bool is_what_was_said(const Outcome& outcome) const;
+  [[nodiscard]] bool is_what_was_said(const RefreshOutcome& outcome) const;
 
   std::string set_name_;
-  std::optional<Outcome> said_;
+  std::optional<RefreshOutcome> said_;
   std::optional<UnixSeconds> said_bypass_;
   bool has_said_cache_trouble_ = false;
   bool has_said_too_long_ = false;

@@ -88,7 +88,8 @@ void SetRecorder::compared(const SnapshotRecord& current, bool is_live, SteadyTi
   report_.store_generation = current.generation;
 }
 
-void SetRecorder::looked(const Outcome& outcome, std::uint64_t adds_kept, const std::string& cache_trouble) {
+void SetRecorder::looked(const RefreshOutcome& outcome, std::uint64_t adds_kept,
+                         const std::string& cache_trouble) {
   report_.trouble = outcome.trouble;
   report_.trouble_reason = outcome.reason;
   report_.cache_trouble = cache_trouble;

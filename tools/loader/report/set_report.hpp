@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "tools/loader/config/schedule.hpp"
-#include "tools/loader/report/outcome.hpp"
+#include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/transfer/guards.hpp"
 
 namespace keysieve {
@@ -114,7 +114,7 @@ class SetRecorder {
   // What the store calls current, and whether that is live.
   void compared(const SnapshotRecord& current, bool is_live, SteadyTime now);
   // The end of a look. `cache_trouble` as in the report.
-  void looked(const Outcome& outcome, std::uint64_t adds_kept, const std::string& cache_trouble = "");
+  void looked(const RefreshOutcome& outcome, std::uint64_t adds_kept, const std::string& cache_trouble = "");
 
  private:
   struct Refused {

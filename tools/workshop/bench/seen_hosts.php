@@ -36,7 +36,7 @@ function report(int $seconds, string $interval, string $others): string
 }
 
 if ($argv[1] === 'report') {
-    echo '| persist_interval | other keys/s | seen by another host after, median | longest | new on both, if again after ',
+    echo '| save_interval | other keys/s | seen by another host after, median | longest | new on both, if again after ',
         implode(' s | ', DELAYS), " s | into Redis per second | out of it | an add at most |\n";
     echo '|---|---:', str_repeat('|---:', count(DELAYS) + 5), "|\n";
     foreach (array_slice($argv, 3) as $interval) {

@@ -40,15 +40,15 @@ std::string with_line(const std::string& line) {
 }
 
 TEST_F(Config, ReadsEveryKey) {
-  site_.write("canaries", "one\ntwo words\n");
+  site_.write("required_keys", "one\ntwo words\n");
   const group* root_group = ::getgrgid(0);
   ASSERT_NE(root_group, nullptr);
   const LoaderConfig config = load(
       "directory = \"/run/ks\"\ncache = \"/var/cache/ks\"\ngroup = \"" + std::string(root_group->gr_name) +
       "\"\npoll_interval = \"1500ms\"\nmax_total_size = \"1GiB\"\nlog_level = \"debug\"\n" + kStore +
       "[[set]]\nname = \"tags\"\nstore = \"main\"\nmax_fpr = 0.02\nmax_size = \"64MiB\"\n"
-      "max_shrink = \"50%\"\nmin_keys = 1000\ncanaries = \"" +
-      site_.root().path() + "/canaries\"\n");
+      "max_shrink = \"50%\"\nmin_keys = 1000\nrequired_keys = \"" +
+      site_.root().path() + "/required_keys\"\n");
   EXPECT_EQ(config.directory, "/run/ks");
   EXPECT_EQ(config.cache, "/var/cache/ks");
   EXPECT_EQ(config.group, gid_t{0});
@@ -67,7 +67,7 @@ TEST_F(Config, ReadsEveryKey) {
   EXPECT_EQ(set.guards.max_shrink, 0.5);
   EXPECT_EQ(set.guards.min_keys, 1000U);
   EXPECT_EQ(set.guards.source, GuardSource::Configuration) << "whose words its messages use";
-  EXPECT_EQ(set.guards.canaries, (std::vector<std::string>{"one", "two words"}));
+  EXPECT_EQ(set.guards.required_keys, (std::vector<std::string>{"one", "two words"}));
 }
 
 // Each setting of each table, below the headings that do not know it: all that a message lists as known must
@@ -117,7 +117,7 @@ TEST_F(Config, ReadsASeenSet) {
   const LoaderConfig config = load(
       kStore + tags_set +
       "[[seen]]\nname = \"clicks\"\nkeys = \"1M\"\nwindow = \"10m\"\nwindows = 144\nfpr = 0.001\n"
-      "on_unavailable = \"seen\"\ngroup = 0\nstore = \"main\"\npersist_interval = \"5s\"\nhost = \"web1\"\n");
+      "on_unavailable = \"seen\"\ngroup = 0\nstore = \"main\"\nsave_interval = \"5s\"\nhost = \"web1\"\n");
   ASSERT_EQ(config.seen.size(), 1U);
   const SeenConfig& seen = config.seen[0];
   EXPECT_EQ(seen.name, "clicks");
@@ -173,15 +173,14 @@ TEST_F(Config, RefusesASeenSetThatCannotBe) {
   EXPECT_EQ(
       refused("store = \"main\""),
       "keysieve.toml:5: [[seen]] store: memcached://localhost: this store may forget what is saved in it");
-  EXPECT_EQ(refused("store = \"disk\"\npersist_interval = \"9ms\""),
-            "keysieve.toml:6: [[seen]] persist_interval: \"9ms\" is out of range: 10ms to 366d");
-  EXPECT_EQ(refused("persist_interval = \"5s\""),
-            "keysieve.toml:5: [[seen]] persist_interval: needs a store");
+  EXPECT_EQ(refused("store = \"disk\"\nsave_interval = \"9ms\""),
+            "keysieve.toml:6: [[seen]] save_interval: \"9ms\" is out of range: 10ms to 366d");
+  EXPECT_EQ(refused("save_interval = \"5s\""), "keysieve.toml:5: [[seen]] save_interval: needs a store");
   EXPECT_EQ(refused("store = \"disk\"\nhost = \"a:b\""),
             "keysieve.toml:6: [[seen]] host: \"a:b\" is not a host: 1 to 64 letters, digits, - . _");
-  EXPECT_EQ(refused("persist_intervall = \"5s\""),
-            "keysieve.toml:5: [[seen]] persist_intervall: unknown key; known here are fpr, group, host, "
-            "keys, name, on_unavailable, persist_interval, store, window, windows");
+  EXPECT_EQ(refused("save_intervall = \"5s\""),
+            "keysieve.toml:5: [[seen]] save_intervall: unknown key; known here are fpr, group, host, "
+            "keys, name, on_unavailable, save_interval, store, window, windows");
 }
 
 TEST_F(Config, HasDefaultsForAllButStoreAndSet) {
@@ -260,10 +259,10 @@ TEST_F(Config, ChecksEachValue) {
 }
 
 TEST_F(Config, ChecksEachValueOfASet) {
-  for (const char* line :
-       {"max_fpr = 0", "max_fpr = 1.5", "max_fpr = \"200%\"", "max_size = 12", "max_size = \"x\"",
-        "max_shrink = \"-1%\"", "max_shrink = 2", "min_keys = \"many\"", "min_keys = 1.5",
-        "canaries = \"relative\"", "canaries = \"/no/such/file\"", "canaries = \"/dev/null\""}) {
+  for (const char* line : {"max_fpr = 0", "max_fpr = 1.5", "max_fpr = \"200%\"", "max_size = 12",
+                           "max_size = \"x\"", "max_shrink = \"-1%\"", "max_shrink = 2",
+                           "min_keys = \"many\"", "min_keys = 1.5", "required_keys = \"relative\"",
+                           "required_keys = \"/no/such/file\"", "required_keys = \"/dev/null\""}) {
     const std::string key(line, std::string_view(line).find(' '));
     const std::string message = refusal(kStore + tags_set + line + "\n");
     EXPECT_EQ(message.substr(0, 26 + key.size()), "keysieve.toml:6: [[set]] " + key + ":") << message;
@@ -372,12 +371,12 @@ TEST_F(Config, UnderstandsTheExampleWithEveryOptionSwitchedOn) {
     ASSERT_NE(at, std::string::npos) << from;
     text.replace(at, from.size(), to);
   };
-  site_.write("canaries", "cat\n");
-  replace("/etc/keysieve/tags.canaries", site_.root() / "canaries");
+  site_.write("required_keys", "cat\n");
+  replace("/etc/keysieve/tags.required", site_.root() / "required_keys");
   replace("\"www-data\"", "\"root\"");
   const LoaderConfig config = load(text);
   EXPECT_EQ(config.sets.at(0).guards.max_fpr, 0.02);
-  EXPECT_EQ(config.sets.at(0).guards.canaries.size(), 1U);
+  EXPECT_EQ(config.sets.at(0).guards.required_keys.size(), 1U);
   EXPECT_EQ(config.seen.at(0).host, "web1");
 }
 

@@ -36,9 +36,9 @@ void Host::reboot() {
   begin_reading();
 }
 
-const Outcome& Host::look() {
+const RefreshOutcome& Host::look() {
   now_ += std::chrono::hours(1);
-  const Outcome& outcome = refresher_->refresh(now_);
+  const RefreshOutcome& outcome = refresher_->refresh(now_);
   store_->close();
   return outcome;
 }

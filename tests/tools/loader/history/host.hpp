@@ -25,7 +25,7 @@ class Host {
   void start();
   void reboot();
   // One look of the loader, past every backoff.
-  const Outcome& look();
+  const RefreshOutcome& look();
   // As `keysieve publish`, which refuses to hide live keys. Not before the first look after a reboot: nothing
   // in shared memory would tell of them then.
   void publish_by_hand(Bytes snapshot);

@@ -105,7 +105,7 @@ void World::heal_and_check() {
   begin_build();
   finish_build();
   for (Host& host : hosts_) {
-    const Outcome& outcome = look(host);
+    const RefreshOutcome& outcome = look(host);
     RC_ASSERT(outcome.trouble == Trouble::None);
     RC_ASSERT(outcome.live->generation == read_pointer(*open(), kHistorySet)->current->generation);
     for (const int key : source_) RC_ASSERT(host.may_contain(key));
@@ -171,8 +171,8 @@ void World::publish_by_hand(Host& host) {
   if (newest_) host.publish_by_hand(builds_.at(*newest_).snapshot.get());
 }
 
-const Outcome& World::look(Host& host) {
-  const Outcome& outcome = host.look();
+const RefreshOutcome& World::look(Host& host) {
+  const RefreshOutcome& outcome = host.look();
   if (outcome.trouble == Trouble::None) receive(host);
   return outcome;
 }

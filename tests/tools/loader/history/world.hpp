@@ -45,7 +45,7 @@ class World {
   void begin_build();
   void finish_build();
   void publish_by_hand(Host& host);
-  const Outcome& look(Host& host);
+  const RefreshOutcome& look(Host& host);
   void receive(Host& host);
   void roll_back();
   void replicate();

@@ -30,7 +30,7 @@ TEST_F(KeysievedStatus, CountsWhatIsPublishedAndWhatIsRefused) {
         "keysieve_set_trouble{set=\"tags\",trouble=\"none\"} 1", "keysieve_set_publication{set=\"tags\"} 2",
         "keysieve_set_keys{set=\"tags\"} 1100", "keysieve_set_max_fpr_ratio{set=\"tags\"} 0.02",
         "keysieve_set_store_generation{set=\"tags\"} 2", "keysieve_set_store_lag_seconds{set=\"tags\"} 0",
-        "keysieve_set_layer_keys{set=\"tags\"} 0", "keysieve_set_pull_duration_seconds_count{set=\"tags\"} 2",
+        "keysieve_set_added_keys{set=\"tags\"} 0", "keysieve_set_pull_duration_seconds_count{set=\"tags\"} 2",
         "keysieve_set_publish_duration_seconds_bucket{set=\"tags\",le=\"+Inf\"} 2",
         "keysieve_set_refused_generations_total{set=\"tags\",reason=\"max_shrink\"} 0"}) {
     EXPECT_THAT(all, HasSubstr(std::string("\n") + line + "\n"));
@@ -39,7 +39,7 @@ TEST_F(KeysievedStatus, CountsWhatIsPublishedAndWhatIsRefused) {
   EXPECT_GT(value_of("keysieve_set_as_of_age_seconds{set=\"tags\"}"), 1e6);
   EXPECT_GT(value_of("keysieve_set_bytes{set=\"tags\"}"), 4096);
   EXPECT_GT(value_of("keysieve_set_estimated_fpr_ratio{set=\"tags\"}"), 0);
-  EXPECT_GT(value_of("keysieve_directory_bytes"), 4096);
+  EXPECT_GT(value_of("keysieve_directory_visible_bytes"), 4096);
   EXPECT_THAT(all, Not(HasSubstr("keysieve_set_expires_in_seconds"))) << "it has no limit";
   EXPECT_THAT(all, Not(HasSubstr("keysieve_set_valid_for_seconds"))) << "it has no limit";
 
@@ -89,7 +89,7 @@ TEST_F(KeysievedStatus, CountsAdds) {
   start();
   ASSERT_TRUE(follows("tags", 1)) << log();
   site_.add("tags", added_keys(7));
-  EXPECT_TRUE(counts("keysieve_set_layer_keys{set=\"tags\"} 7")) << log();
+  EXPECT_TRUE(counts("keysieve_set_added_keys{set=\"tags\"} 7")) << log();
   EXPECT_TRUE(counts("keysieve_set_adds_kept{set=\"tags\"} 7"));
   EXPECT_GT(value_of("keysieve_set_layer_fill_ratio{set=\"tags\"}"), 0);
 }
@@ -103,7 +103,7 @@ TEST_F(KeysievedStatus, SeesAtOnceWhatOthersDoToASet) {
   EXPECT_THAT(metrics(), HasSubstr("\nkeysieve_set_availability{set=\"tags\",state=\"bypassed\"} 1\n"));
   std::filesystem::rename(site_.directory(), site_.root() / "gone");
   EXPECT_THAT(metrics(), AllOf(HasSubstr("\nkeysieve_set_availability{set=\"tags\",state=\"missing\"} 1\n"),
-                               Not(HasSubstr("keysieve_directory_bytes "))));
+                               Not(HasSubstr("keysieve_directory_visible_bytes "))));
 }
 
 TEST_F(KeysievedStatus, SaysWhichStoreIsAwayAndWhy) {
@@ -121,8 +121,8 @@ TEST_F(KeysievedStatus, SaysWhichStoreIsAwayAndWhy) {
   EXPECT_EQ(report.at("sets").at(0).at("availability"), "ready");
   EXPECT_EQ(report.at("sets").at(0).at("key_count"), 1000);
   EXPECT_EQ(report.at("sets").at(0).at("loader").at("history").at(0).at("event"), "published");
-  EXPECT_EQ(report.at("sets").at(0).at("known_absent"), 0);
-  EXPECT_EQ(report.at("sets").at(0).at("loader").at("history").at(0).at("known_absent"), 0);
+  EXPECT_EQ(report.at("sets").at(0).at("known_absent_count"), 0);
+  EXPECT_EQ(report.at("sets").at(0).at("loader").at("history").at(0).at("known_absent_count"), 0);
   EXPECT_EQ(report.at("sets").at(1).at("loader").at("trouble"), "unavailable");
   EXPECT_THAT(report.at("stores").dump(), HasSubstr("no.sock"));
 }

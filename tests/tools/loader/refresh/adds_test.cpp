@@ -30,7 +30,7 @@ class SetRefresherAdds : public SetRefresherTest {
     std::filesystem::rename(site_.root() / "away", site_.root() / "store");
   }
   // Looks until there is nothing more to do.
-  const Outcome& refresh_all() {
+  const RefreshOutcome& refresh_all() {
     do refresh();
     while (refresher_->has_more());
     return refresher_->outcome();

@@ -95,7 +95,7 @@ TEST_F(SetRefresherBypass, IsInForceWhereARecordCannotBeReadWhileTheSetIsFollowe
     server.command("LPUSH " + key + " x");
     site_.push("tags", kKeys, url_);
     site_.add("tags", kAdded, url_);
-    const Outcome& outcome = refresh();
+    const RefreshOutcome& outcome = refresh();
     EXPECT_EQ(outcome.trouble, Trouble::Refused);
     EXPECT_THAT(outcome.reason, ::testing::HasSubstr(url_ + ": " + key + ": WRONGTYPE"));
     EXPECT_EQ(outcome.exit_status, 65);

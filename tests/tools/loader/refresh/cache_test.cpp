@@ -32,7 +32,7 @@ TEST_F(SetRefresherTest, PublishesNothingFromTheCacheThatIsNotAllowedAnyMore) {
   };
   const std::vector<Case> cases{{"min_keys", {.min_keys = 2000}, 0},
                                 {"max_fpr", {.max_fpr = 1e-12}, 0},
-                                {"canaries", {.canaries = {"no such key"}}, 0},
+                                {"required_keys", {.required_keys = {"no such key"}}, 0},
                                 {"max_size", {}, 4096}};
   go_live();
   site_.wipe_shared_memory();

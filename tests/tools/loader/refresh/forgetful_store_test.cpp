@@ -39,7 +39,7 @@ TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenEverythingIsForgotten) {
     } else {
       server_.flush();
     }
-    const Outcome& outcome = refresh();
+    const RefreshOutcome& outcome = refresh();
     EXPECT_EQ(outcome.trouble, Trouble::NeverPushed);
     EXPECT_THAT(outcome.reason, HasSubstr("holds no snapshot of it any more: push again"));
     expect_first_stays_live();
@@ -56,7 +56,7 @@ TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenAChunkOfTheNextIsEvicted) {
   const SnapshotRecord next = site_.push("tags", kMoreKeys, url_);
   const std::string chunk = chunk_key("keysieve", "tags", next.push_id, 0);
   open_store(url_)->remove_many({&chunk, 1});
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_THAT(outcome, IsRefused());
   EXPECT_THAT(outcome.reason, HasSubstr("is damaged, push again"));
   expect_first_stays_live();
@@ -79,7 +79,7 @@ TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenTheStoreForgetsInTheMiddleOfA
 
 TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenTheServerCutsValues) {
   server_.set("keysieve:tags:current", "{\"current\":");
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_THAT(outcome, IsRefused());
   EXPECT_THAT(outcome.reason, HasSubstr("opts=f"));
   expect_first_stays_live();

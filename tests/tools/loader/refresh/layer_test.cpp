@@ -122,7 +122,7 @@ TEST_F(SetRefresherLayer, IsNotReplacedByOneThatHoldsLess) {
   std::filesystem::remove(site_.cache() + "/tags.adds");
   start();
   site_.add("tags", {200'000, 1500});
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_EQ(outcome.trouble, Trouble::CannotPublish);
   EXPECT_NE(outcome.reason.find("hold less than the live layer"), std::string::npos) << outcome.reason;
   EXPECT_EQ(live().id.publication, 1U);

@@ -83,9 +83,9 @@ class SetRefresherTest : public ::testing::Test {
   }
 
   // One look, ten minutes after the last, so that every backoff has passed.
-  const Outcome& refresh() {
+  const RefreshOutcome& refresh() {
     now_ += std::chrono::minutes(10);
-    const Outcome& outcome = refresher_->refresh(now_);
+    const RefreshOutcome& outcome = refresher_->refresh(now_);
     store_.close();
     return outcome;
   }

@@ -19,7 +19,7 @@ TEST_F(SetRefresherTest, KeepsTheLiveGenerationWhenAGuardRefusesTheNext) {
       {"min_keys", {.min_keys = 600, .max_shrink = 1.0}, 0, "fewer than 600"},
       {"max_shrink", {.min_keys = 1, .max_shrink = 0.2}, 0, "shrank from"},
       {"max_fpr", {.min_keys = 1, .max_shrink = 1.0, .max_fpr = 1e-12}, 0, "estimated FPR"},
-      {"canaries", {.min_keys = 1, .max_shrink = 1.0, .canaries = {"key-900"}}, 0, "key-900"},
+      {"required_keys", {.min_keys = 1, .max_shrink = 1.0, .required_keys = {"key-900"}}, 0, "key-900"},
       {"max_size", {.min_keys = 1, .max_shrink = 1.0}, 4096, "above the limit"}};
   go_live();
   site_.push("tags", first_keys(500), site_.store_url(), 0.3);
@@ -27,7 +27,7 @@ TEST_F(SetRefresherTest, KeepsTheLiveGenerationWhenAGuardRefusesTheNext) {
     set_.guards = wrong.guards;
     set_.max_bytes = wrong.max_bytes;
     start();
-    const Outcome& outcome = refresh();
+    const RefreshOutcome& outcome = refresh();
     EXPECT_EQ(outcome.trouble, Trouble::Refused) << wrong.name;
     EXPECT_EQ(outcome.exit_status, 65) << wrong.name;
     EXPECT_EQ(outcome.live->generation, 1U) << wrong.name;
@@ -115,7 +115,7 @@ TEST_F(SetRefresherTest, DoesNotMeasureByWhatItHasRefused) {
   site_.push("tags", first_keys(500));
   EXPECT_EQ(trouble(), Trouble::Refused);
   site_.push("tags", first_keys(500));
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_THAT(outcome, IsRefused());
   EXPECT_NE(outcome.reason.find("shrank from 1,000 to 500"), std::string::npos) << outcome.reason;
   EXPECT_EQ(site_.live_generation("tags"), 1U);
@@ -139,7 +139,7 @@ TEST_F(SetRefresherTest, RefusesWhatShrankFromAGenerationThatItMissed) {
   go_live();
   site_.push("tags", kTwiceAsManyKeys);
   site_.push("tags", kKeys);
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_THAT(outcome, IsRefused());
   EXPECT_NE(outcome.reason.find("shrank from 2,000 to 1,000"), std::string::npos) << outcome.reason;
 }
@@ -158,7 +158,7 @@ TEST_F(SetRefresherTest, MeasuresWhatItPullsByTheGenerationBeforeThat) {
 TEST_F(SetRefresherTest, KeepsTheLiveGenerationWhenTheNextIsDamaged) {
   go_live();
   site_.damage("tags", site_.push("tags", first_keys(1001)));
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_THAT(outcome, IsRefused());
   EXPECT_EQ(outcome.live->generation, 1U);
   site_.push("tags", first_keys(1002));
@@ -192,7 +192,7 @@ TEST_F(SetRefresherTest, RefusesAMissingChunkAndSaysToPushAgain) {
     const std::string key = chunk_key(store->prefix(), "tags", record.push_id, 0);
     store->remove_many({&key, 1});
   }
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_THAT(outcome, IsRefused());
   EXPECT_NE(outcome.reason.find("push again"), std::string::npos) << outcome.reason;
   EXPECT_EQ(outcome.live->generation, 1U);
@@ -205,7 +205,7 @@ TEST_F(SetRefresherTest, RefusesADamagedPointerRecord) {
     const Record nonsense{store->prefix() + ":tags:current", "{\"generation\": "};
     store->put_many({&nonsense, 1});
   }
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_THAT(outcome, IsRefused());
   EXPECT_EQ(outcome.live->generation, 1U);
 }
@@ -219,7 +219,7 @@ TEST_F(SetRefresherTest, RefusesAnOlderGeneration) {
   EXPECT_EQ(trouble(), Trouble::None);
   const Record stale{key, older};
   open_store(site_.store_url())->put_many({&stale, 1});
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_THAT(outcome, IsRefused());
   EXPECT_EQ(outcome.live->generation, 2U);
   EXPECT_NE(outcome.reason.find("copy that lags behind"), std::string::npos) << outcome.reason;

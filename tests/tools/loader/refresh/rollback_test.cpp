@@ -29,7 +29,7 @@ class SetRefresherRollback : public SetRefresherTest {
 
 TEST_F(SetRefresherRollback, PublishesTheOldKeysWithAllThatWasAddedSince) {
   site_.roll_back("tags");
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_TRUE(outcome.is_good()) << outcome.reason;
   EXPECT_EQ(site_.live_generation("tags"), 3U);
   EXPECT_EQ(outcome.live->key_count, 1000U);
@@ -80,7 +80,7 @@ TEST_F(SetRefresherRollback, AsksTheOtherGuards) {
   set_.guards.min_keys = 1500;
   start();
   site_.roll_back("tags");
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_THAT(outcome, IsRefused());
   EXPECT_NE(outcome.reason.find("fewer than 1,500"), std::string::npos) << outcome.reason;
   EXPECT_EQ(site_.live_generation("tags"), 2U);

@@ -13,7 +13,7 @@ namespace {
 TEST_F(SetRefresherTest, FollowsEveryGeneration) {
   for (int generation = 1; generation <= 5; ++generation) {
     site_.push("tags", {0, 1000 * generation});
-    const Outcome& outcome = refresh();
+    const RefreshOutcome& outcome = refresh();
     EXPECT_EQ(outcome.trouble, Trouble::None) << outcome.reason;
     ASSERT_TRUE(outcome.live);
     EXPECT_EQ(outcome.live->generation, static_cast<std::uint64_t>(generation));
@@ -32,7 +32,7 @@ TEST_F(SetRefresherTest, PublishesNothingWhenNothingChanged) {
 TEST_F(SetRefresherTest, PublishesAgainWhenSharedMemoryWasWiped) {
   go_live();
   site_.wipe_shared_memory();
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_EQ(outcome.trouble, Trouble::None);
   EXPECT_EQ(outcome.live->generation, 1U);
   EXPECT_TRUE(site_.knows("tags", kKeys));
@@ -41,7 +41,7 @@ TEST_F(SetRefresherTest, PublishesAgainWhenSharedMemoryWasWiped) {
 TEST_F(SetRefresherTest, CannotPublishWhatIsWipedMeanwhile) {
   go_live();
   events_.before_records = [this] { site_.wipe_shared_memory(); };
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_EQ(outcome.trouble, Trouble::CannotPublish);
   EXPECT_EQ(outcome.exit_status, 73);
   EXPECT_NE(outcome.reason.find("the new publication is gone"), std::string::npos) << outcome.reason;
@@ -70,7 +70,7 @@ TEST_F(SetRefresherTest, ReplacesWhatWasPublishedByHand) {
 TEST_F(SetRefresherTest, KeepsWhatIsLiveWhenTheStoreLostIt) {
   go_live();
   std::filesystem::remove_all(site_.root() / "store");
-  const Outcome& outcome = refresh();
+  const RefreshOutcome& outcome = refresh();
   EXPECT_EQ(outcome.trouble, Trouble::NeverPushed);
   EXPECT_EQ(outcome.exit_status, 66);
   EXPECT_EQ(outcome.live->generation, 1U);
@@ -114,7 +114,7 @@ TEST_F(SetRefresherTest, SaysThatTheDirectoryIsNotWritable) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(1);
-    const Outcome& outcome = refresh();
+    const RefreshOutcome& outcome = refresh();
     const bool is_named =
         outcome.reason.find(site_.directory() + "/tags: Permission denied") != std::string::npos;
     ::_exit(is_named && !outcome.live ? outcome.exit_status : 1);

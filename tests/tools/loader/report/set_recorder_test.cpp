@@ -35,8 +35,8 @@ class Recorder : public ::testing::Test {
     record.key_count = keys;
     return record;
   }
-  static Outcome state_of(const LivePublication& live) {
-    Outcome outcome;
+  static RefreshOutcome state_of(const LivePublication& live) {
+    RefreshOutcome outcome;
     outcome.live = live;
     return outcome;
   }

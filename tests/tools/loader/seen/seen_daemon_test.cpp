@@ -84,7 +84,7 @@ TEST_F(KeysievedSeen, KeepsASetThatLosesNothingWhenTheLoaderIsKilled) {
 }
 
 TEST_F(KeysievedSeen, RestoresAfterARebootWhatItHasSaved) {
-  site_.configure(clicks("store = \"main\"\npersist_interval = \"10ms\"\n"));
+  site_.configure(clicks("store = \"main\"\nsave_interval = \"10ms\"\n"));
   start();
   ASSERT_TRUE(is_ready()) << worker().reason();
   EXPECT_EQ(add_many(0, 100), 100);
@@ -99,7 +99,7 @@ TEST_F(KeysievedSeen, RestoresAfterARebootWhatItHasSaved) {
 }
 
 TEST_F(KeysievedSeen, SavesWhatIsNewBeforeItEndsOrBeginsAgainAndNothingTwice) {
-  const std::string hourly = clicks("store = \"main\"\npersist_interval = \"1h\"\n");
+  const std::string hourly = clicks("store = \"main\"\nsave_interval = \"1h\"\n");
   site_.configure(hourly);
   start();
   ASSERT_TRUE(is_ready()) << worker().reason();
@@ -124,7 +124,7 @@ TEST_F(KeysievedSeen, SavesWhatIsNewBeforeItEndsOrBeginsAgainAndNothingTwice) {
 }
 
 TEST_F(KeysievedSeen, LearnsWhatAnotherHostAddsWithinTheTimeOfAMessage) {
-  site_.configure(clicks("store = \"main\"\npersist_interval = \"1h\"\nhost = \"web1\"\n"));
+  site_.configure(clicks("store = \"main\"\nsave_interval = \"1h\"\nhost = \"web1\"\n"));
   start();
   ASSERT_TRUE(is_ready()) << worker().reason();
   SeenConfig config = clicks_config("web2");
@@ -329,7 +329,7 @@ TEST_F(KeysievedSeen, FollowsPublishedSetsOfAStoreThatRefusesToSaveASeenOne) {
   shared_seed(*open_store(redis.unix_url()));
   site_.push("tags", kKeys, redis.unix_url());
   redis.wait_for_replicas(1);
-  site_.configure(tags_set + clicks("store = \"main\"\npersist_interval = \"1s\"\n"), replica.unix_url());
+  site_.configure(tags_set + clicks("store = \"main\"\nsave_interval = \"1s\"\n"), replica.unix_url());
   start();
   ASSERT_TRUE(is_ready()) << worker().reason();
   EXPECT_EQ(add_many(0, 100), 100);

@@ -11,7 +11,7 @@
 
 namespace keysieve {
 
-struct Outcome {
+struct RefreshOutcome {
   std::optional<LivePublication> live;  // there, if without trouble
   Trouble trouble = Trouble::None;
   int exit_status = 0;             // of sysexits, for --once
@@ -24,17 +24,17 @@ struct Outcome {
 // Whether php-fpm should wait with its start: nothing is live, because no refresh has run yet or publishing
 // failed on this host, which may pass in seconds. A store or a guard may hold a set back for days, and
 // lookups answer maybe meanwhile.
-inline bool holds_back_ready(const Outcome& outcome) {
+inline bool holds_back_ready(const RefreshOutcome& outcome) {
   return !outcome.live && (outcome.trouble == Trouble::NotAsked || outcome.trouble == Trouble::CannotPublish);
 }
 
-Outcome not_asked();
-Outcome in_trouble(Trouble trouble, ErrorKind kind, std::string reason);
-Outcome refused(const Error& error);
-Outcome cannot_ask_store(const Error& error);
-Outcome refused(const SnapshotRecord& record, const Error& error);
-Outcome cannot_publish(const Error& error);
-Outcome adds_in_memory(std::size_t adds, const std::string& failure);
+RefreshOutcome not_asked();
+RefreshOutcome in_trouble(Trouble trouble, ErrorKind kind, std::string reason);
+RefreshOutcome refused(const Error& error);
+RefreshOutcome cannot_ask_store(const Error& error);
+RefreshOutcome refused(const SnapshotRecord& record, const Error& error);
+RefreshOutcome cannot_publish(const Error& error);
+RefreshOutcome adds_in_memory(std::size_t adds, const std::string& failure);
 
 // Runs a step. Returns the error that stopped it; nothing when it succeeded.
 template <typename Step>

@@ -1,4 +1,4 @@
-#include "tools/loader/report/outcome.hpp"
+#include "tools/loader/report/refresh_outcome.hpp"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 
 namespace keysieve {
 
-Outcome in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
+RefreshOutcome in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
   return {.live = {},
           .trouble = trouble,
           .exit_status = exit_status_of(kind),
@@ -15,15 +15,15 @@ Outcome in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
           .refused = {}};
 }
 
-Outcome refused(const Error& error) {
+RefreshOutcome refused(const Error& error) {
   return in_trouble(Trouble::Refused, error.kind(), error.what());
 }
 
-Outcome not_asked() {
+RefreshOutcome not_asked() {
   return in_trouble(Trouble::NotAsked, ErrorKind::Unavailable, "the store was not asked yet");
 }
 
-Outcome cannot_ask_store(const Error& error) {
+RefreshOutcome cannot_ask_store(const Error& error) {
   if (error.kind() == ErrorKind::Login) {
     return in_trouble(Trouble::CannotLogIn, error.kind(), fmt::format("cannot log in to {}", error.what()));
   }
@@ -31,18 +31,19 @@ Outcome cannot_ask_store(const Error& error) {
                     fmt::format("the store is unreachable: {}", error.what()));
 }
 
-Outcome refused(const SnapshotRecord& record, const Error& error) {
-  Outcome outcome = in_trouble(Trouble::Refused, error.kind(),
-                               fmt::format("generation {} refused: {}", record.generation, error.what()));
+RefreshOutcome refused(const SnapshotRecord& record, const Error& error) {
+  RefreshOutcome outcome =
+      in_trouble(Trouble::Refused, error.kind(),
+                 fmt::format("generation {} refused: {}", record.generation, error.what()));
   outcome.refused = record.build_id;
   return outcome;
 }
 
-Outcome cannot_publish(const Error& error) {
+RefreshOutcome cannot_publish(const Error& error) {
   return in_trouble(Trouble::CannotPublish, error.kind(), fmt::format("cannot publish: {}", error.what()));
 }
 
-Outcome adds_in_memory(std::size_t adds, const std::string& failure) {
+RefreshOutcome adds_in_memory(std::size_t adds, const std::string& failure) {
   return in_trouble(Trouble::AddsInMemory, ErrorKind::CannotCreate,
                     fmt::format("a restart would lose {}, which cannot be saved: {}",
                                 format_count_of(adds, "add"), failure));
