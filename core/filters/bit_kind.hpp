@@ -10,10 +10,6 @@
 
 namespace keysieve {
 
-// 20 is the best k for 1e-6.
-inline constexpr auto kBloomHashCounts =
-    kHashCounts<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20>;
-
 template <typename Policy>
 struct BitKind : Policy {
   static std::span<const std::uint8_t> hash_counts() noexcept { return Policy::kHashCountChoice; }
@@ -85,6 +81,9 @@ struct ShardProbe {
 // one by one.
 template <typename PositionsOfKey>
 struct ScatteredBits {
+  // 30 is the best k for 1e-9; partitions of whole bytes may want one more.
+  static constexpr auto& kHashCountChoice = kHashCountsFrom<1, 32>;
+
   using Positions = PositionsOfKey;
   template <typename Policy>
   using Probe = ShardProbe<Policy>;

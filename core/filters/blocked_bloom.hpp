@@ -17,7 +17,7 @@ struct BlockedBloom : Blocks<64> {
   static constexpr std::uint8_t kId = 3;
   static constexpr std::string_view kName = "blocked_bloom";
   static constexpr std::string_view kSummary = "k bits in one cache line: one line per lookup at fewer bits";
-  static constexpr auto& kHashCountChoice = kBloomHashCounts;
+  static constexpr auto& kHashCountChoice = kHashCountsFrom<1, 20>;  // 20 is the best k for 1e-8
 
   // The topmost bits of `mixed` choose the block. Each word of 32 bits gives eight bits: the first word is
   // the lower half of `mixed`, the next ones are the upper halves of mixed * G, mixed * G^2 and so on.

@@ -24,7 +24,6 @@ struct Bloom : ScatteredBits<BloomPositions> {
   static constexpr std::string_view kName = "bloom";
   static constexpr std::string_view kSummary =
       "classic, k bits anywhere in the shard: smallest that can be added to";
-  static constexpr auto& kHashCountChoice = kBloomHashCounts;
   static constexpr bool kCanCount = true;
 
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {

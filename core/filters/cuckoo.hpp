@@ -18,9 +18,7 @@ struct Cuckoo {
   static constexpr std::string_view kSummary = "fingerprints in buckets of four: keys can be removed";
 
   // Bits of a fingerprint, in shards whose keys leave room for that many.
-  static std::span<const std::uint8_t> hash_counts() noexcept {
-    return kHashCounts<4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26>;
-  }
+  static std::span<const std::uint8_t> hash_counts() noexcept { return kHashCountsFrom<4, cuckoo::kWidest>; }
 
   static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "core/filters/counting.hpp"
 #include "core/filters/retrieval.hpp"
@@ -120,6 +121,14 @@ constexpr Lookup lookup_of(const FilterParams& params) noexcept {
 
 template <std::uint8_t... Numbers>
 inline constexpr std::array<std::uint8_t, sizeof...(Numbers)> kHashCounts{Numbers...};
+
+// All numbers from kFirst to kLast.
+template <std::uint8_t kFirst, std::uint8_t kLast>
+inline constexpr auto kHashCountsFrom = [] {
+  std::array<std::uint8_t, std::size_t{kLast} - kFirst + 1> counts{};
+  std::iota(counts.begin(), counts.end(), kFirst);
+  return counts;
+}();
 
 template <typename Kind>
 constexpr FilterKind kind_of() {

@@ -33,7 +33,6 @@ struct PartitionedBloom : ScatteredBits<PartitionedPositions> {
   static constexpr std::uint8_t kId = 2;
   static constexpr std::string_view kName = "partitioned_bloom";
   static constexpr std::string_view kSummary = "one bit in each of k partitions of the shard: for comparison";
-  static constexpr auto& kHashCountChoice = kBloomHashCounts;
 
   // Partitions are independent once the number of keys in the shard is given.
   static double theoretical_fpr(const FilterParams& params, double keys_per_shard) {

@@ -18,7 +18,7 @@ namespace keysieve {
 
 namespace peeled {
 
-inline constexpr std::uint32_t kWidest = 24;
+inline constexpr std::uint32_t kWidest = 32;
 inline constexpr std::uint32_t kTries = 32;  // per width
 
 template <std::size_t kPositions>

@@ -11,17 +11,19 @@
 namespace keysieve {
 namespace {
 
-// Also shows very small values, which std::to_string() does not.
+// Also shows very small values, which std::to_string() does not: 1e-9.
 std::string text_of(double value) {
   std::ostringstream text;
   text << value;
-  return text.str();
+  std::string digits = text.str();
+  if (const auto padding = digits.find("e-0"); padding != std::string::npos) digits.erase(padding + 2, 1);
+  return digits;
 }
 
 void check(const SizingRequest& request) {
   if (!(request.target_fpr >= kMinFpr && request.target_fpr <= kMaxFpr)) {
     throw Error(ErrorKind::Usage,
-                "target FPR " + text_of(request.target_fpr) + " is out of range: 0.000001 to 0.5");
+                "target FPR " + text_of(request.target_fpr) + " is out of range: 1e-9 to 0.5");
   }
   if (!(request.growth >= 1.0 && request.growth <= kMaxGrowth)) {
     throw Error(ErrorKind::Usage, "growth " + text_of(request.growth) + " is out of range: 1 to 100");
@@ -98,6 +100,31 @@ std::uint32_t retrieval_bytes_of(const FilterKind& kind, const FilterParams& par
   return retrieval_bytes_for(kind, keys + passing + kSigmas * deviation);
 }
 
+bool is_sensible(const FilterKind& kind, std::uint32_t shard_bytes, double fpr) {
+  if (fpr >= kMinFprOfEveryKind) return true;
+  const auto counts = kind.hash_counts();
+  return std::any_of(counts.begin(), counts.end(), [&](std::uint8_t k) {
+    return meets_target(kind, {.shard_bytes = shard_bytes, .hash_count = k},
+                        8.0 * shard_bytes / kMostSensibleBits, fpr);
+  });
+}
+
+// What the filter may have of the target: an unknown key that passes it has either bit of the second level.
+// Never less than half of it: a set in which the hashes take more has too many shards.
+double filter_target(const SizingRequest& request) {
+  const double same_hash = same_hash_fpr(static_cast<double>(request.keys) * request.growth);
+  const double rest = std::fmax(request.target_fpr - same_hash, request.target_fpr / 2.0);
+  return request.known_absent == 0 ? rest : std::fmin(2.0 * rest, kMaxFpr);
+}
+
+[[noreturn]] void refuse_target(const FilterKind& kind, const SizingRequest& request) {
+  throw Error(ErrorKind::Usage, std::string(kind.name) + " cannot reach a target FPR of " +
+                                    text_of(request.target_fpr) + ": its lowest in shards of " +
+                                    std::to_string(request.shard_bytes) + " bytes is " +
+                                    text_of(lowest_target(kind, request.shard_bytes)) +
+                                    "; take bloom, or ribbon if only builds change the set");
+}
+
 // All keys of a request, spread over shards.
 struct Spread {
   Load load;
@@ -121,7 +148,8 @@ Spread smallest_with_known_absent(const FilterKind& kind, const SizingRequest& r
   const double keys = all_keys_of(request);
   const auto known_absent = static_cast<double>(request.known_absent);
   Spread best;
-  for (double fpr = std::min(2.0 * request.target_fpr, kMaxFpr); fpr >= kMinFpr; fpr *= kStep) {
+  for (double fpr = filter_target(request); fpr >= kMinFpr; fpr *= kStep) {
+    if (!is_sensible(kind, request.shard_bytes, fpr)) break;
     Spread next = spread(fullest_filter(kind, request, fpr), request);
     FilterParams& params = next.load.params;
     params.retrieval_bytes = retrieval_bytes_of(kind, params, keys / next.shards, known_absent / next.shards);
@@ -144,10 +172,27 @@ std::uint32_t retrieval_bytes_for(const FilterKind& kind, double keys) noexcept 
   return (retrieval_bytes_for(keys) + kind.shard_alignment - 1) / kind.shard_alignment * kind.shard_alignment;
 }
 
-Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
+bool reaches_target(const FilterKind& kind, const SizingRequest& request) {
   check(request);
+  return is_sensible(kind, request.shard_bytes, filter_target(request));
+}
+
+double lowest_target(const FilterKind& kind, std::uint32_t shard_bytes) {
+  if (is_sensible(kind, shard_bytes, kMinFpr)) return kMinFpr;
+  double low = kMinFpr;
+  double high = kMinFprOfEveryKind;
+  while (high > low * 1.001) {
+    const double middle = std::sqrt(low * high);
+    (is_sensible(kind, shard_bytes, middle) ? high : low) = middle;
+  }
+  const double unit = std::pow(10.0, std::floor(std::log10(high)) - 1.0);
+  return std::fmin(std::ceil(high / unit) * unit, kMinFprOfEveryKind);
+}
+
+Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
+  if (!reaches_target(kind, request)) refuse_target(kind, request);
   const Spread fit = request.known_absent == 0
-                         ? spread(fullest_filter(kind, request, request.target_fpr), request)
+                         ? spread(fullest_filter(kind, request, filter_target(request)), request)
                          : smallest_with_known_absent(kind, request);
   if (!(fit.shards <= kMaxShards)) {
     throw Error(ErrorKind::Usage, std::to_string(request.keys) + " keys need more than " +
@@ -157,9 +202,14 @@ Geometry size_filter(const FilterKind& kind, const SizingRequest& request) {
   return {&kind, fit.load.params, static_cast<std::uint32_t>(fit.shards)};
 }
 
+double same_hash_fpr(double keys) noexcept {
+  const double fpr = std::ldexp(keys, -64);
+  return fpr < kMinFpr / 1000 ? 0.0 : fpr;
+}
+
 double theoretical_fpr(const Geometry& geometry, double keys) {
   const double fpr = geometry.kind->theoretical_fpr(geometry.params, keys / geometry.shard_count);
-  return geometry.params.retrieval_bytes == 0 ? fpr : fpr / 2.0;
+  return (geometry.params.retrieval_bytes == 0 ? fpr : fpr / 2.0) + same_hash_fpr(keys);
 }
 
 bool give_room(Geometry& geometry, double keys, double known_absent) {

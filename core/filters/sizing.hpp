@@ -8,7 +8,11 @@
 
 namespace keysieve {
 
-inline constexpr double kMinFpr = 1e-6;
+// The lowest target of a set. Kinds that would need more than kMostSensibleBits bits per key for a target
+// refuse it, but every kind takes kMinFprOfEveryKind or more.
+inline constexpr double kMinFpr = 1e-9;
+inline constexpr double kMinFprOfEveryKind = 1e-6;
+inline constexpr double kMostSensibleBits = 64;  // a list of the keys' hashes has no more
 inline constexpr double kMaxFpr = 0.5;
 inline constexpr double kMaxGrowth = 100.0;
 
@@ -31,13 +35,23 @@ struct Geometry {
 
 // The smallest geometry whose theoretical FPR meets the target. With known-absent keys the filter alone may
 // have twice the target or less, whichever makes filter and second level smallest together. Throws Usage for
-// a value out of range.
+// a value out of range, or if the kind cannot reach the target.
 Geometry size_filter(const FilterKind& kind, const SizingRequest& request);
+
+// Whether filters of the kind can have the target FPR at a sensible size. Throws Usage as size_filter().
+bool reaches_target(const FilterKind& kind, const SizingRequest& request);
+
+// The lowest target that the kind reaches without known-absent keys, rounded up to two digits.
+double lowest_target(const FilterKind& kind, std::uint32_t shard_bytes);
 
 // The most keys per shard, on average, that keep the theoretical FPR at the target; `low` is a number of keys
 // that is known to keep it.
 double most_keys_per_shard(const FilterKind& kind, const FilterParams& params, double target_fpr,
                            double low = 0.0);
+
+// The part of the FPR of a set that no filter can avoid: an absent key has the same hash as one of the keys.
+// 0 below a thousandth of kMinFpr, which are 18 million keys.
+double same_hash_fpr(double keys) noexcept;
 
 // The FPR that a geometry should have with that many keys, for a key that is neither in the set nor known to
 // be absent.

@@ -15,7 +15,8 @@ namespace keysieve {
 // The first bits choose the shard, so that the order of hashes is the order of their shards, for any number
 // of shards. Filters use remix() of it. Two keys that were not chosen to collide have the same hash with
 // probability 2^-64, which alone makes an absent key come back as maybe with probability n / 2^64 in a set of
-// n keys: 5.4e-10 for 10 billion keys. docs/filters.md says what holds for chosen keys.
+// n keys: 5.4e-10 for 10 billion keys. The largest set at the lowest target FPR, 1e-9, has 2.2 billion: an
+// eighth of the target. docs/filters.md says what holds for chosen keys.
 struct KeyHash {
   std::uint64_t word;
 

@@ -9,6 +9,8 @@ namespace keysieve {
 namespace {
 
 constexpr std::size_t kLanesPerShard = kLayerShardBytes / SplitBlockBloom::kLaneBytes;
+static_assert(kMinLayerFpr == kMinFprOfEveryKind);
+
 using ShardCopy = std::array<std::uint32_t, kLanesPerShard>;
 
 ShardCopy copy_of(const LayerLane* shard) noexcept {

@@ -103,8 +103,12 @@ inline bool set_layer_bits(LayerLane* lanes, LayerGeometry geometry, KeyHash has
   return any_new;
 }
 
+// The lowest FPR that a layer is sized for, whatever the target of the snapshot below it: its blocks would
+// take 65 bits per key.
+inline constexpr double kMinLayerFpr = 1e-6;
+
 // The smallest layer, of at least one shard, whose own FPR with `keys` keys stays within `fpr`; that FPR
-// comes on top of the snapshot's. Throws Usage for an FPR outside kMinFpr to kMaxFpr.
+// comes on top of the snapshot's. Throws Usage for an FPR outside kMinLayerFpr to kMaxFpr.
 LayerGeometry layer_geometry_for(std::uint64_t keys, double fpr);
 
 // A live layer that is not published yet: sized for its keys and filled from the adds log in private memory,

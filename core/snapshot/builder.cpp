@@ -135,7 +135,7 @@ bool SnapshotBuilder::try_write(const WriteAt& write_at) {
   }
   fill_ratio_ = filler.fill_ratio();
   SnapshotHeader complete = header();
-  complete.estimated_fpr = filler.estimated_fpr();
+  complete.estimated_fpr = filler.estimated_fpr() + same_hash_fpr(static_cast<double>(key_count_));
   if (known_absent_) {
     keys_in_both_lists_ = filler.keys_in_both_lists();
     complete.known_absent = known_absent_count_ - keys_in_both_lists_;

@@ -4,6 +4,7 @@
 
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
+#include "core/filters/sizing.hpp"
 
 namespace keysieve {
 namespace {
@@ -18,7 +19,8 @@ double mean_estimated_fpr(Bytes snapshot, const SnapshotLayout& layout, const Fi
     sum += kind.estimated_fpr(shard, entry, params);
   }
   const double of_filters = sum / header.shard_count;
-  return params.retrieval_bytes == 0 ? of_filters : of_filters / 2.0;
+  return (params.retrieval_bytes == 0 ? of_filters : of_filters / 2.0) +
+         same_hash_fpr(static_cast<double>(header.key_count));
 }
 
 void fill_checksum_table(const SnapshotLayout& layout, MutableBytes snapshot) {

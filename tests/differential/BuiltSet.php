@@ -27,7 +27,8 @@ final readonly class BuiltSet
         $keys = $arguments->keys($random->size($random->chance(0.03) ? 60_000 : 4_000));
         $absent = $random->chance(0.4) ? $arguments->keys(1 + $random->size(2_000)) : [];
         $kind = $random->of($kinds);
-        $fpr = sprintf('%.7f', 10 ** (-$random->between(302, 5_999) / 1_000));
+        $lowest = ['blocked_bloom' => 8_000, 'split_block_bloom' => 5_999, 'cuckoo' => 8_700][$kind] ?? 8_999; // sizing refuses a lower one
+        $fpr = sprintf('%.10f', 10 ** (-$random->between(302, $lowest) / 1_000));
         $size = $random->of($absent === [] ? [1, 2, 4, 8] : [1, 2, 4]) . 'KiB'; // 8 KiB leave no room for a second level
         $options = ['-0', '--min-keys', '0', '--kind', $kind, '--fpr', $fpr, '--shard-size', $size];
         if ($random->chance(0.3)) {

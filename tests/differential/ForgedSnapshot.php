@@ -17,8 +17,8 @@ final class ForgedSnapshot
     private const RIBBON = 8;
     /** The least and the greatest hash_count. */
     private const HASH_COUNTS = [
-        self::BLOOM => [1, 20], self::PARTITIONED_BLOOM => [1, 20], self::BLOCKED_BLOOM => [1, 20], self::SPLIT_BLOCK_BLOOM => [8, 8],
-        self::CUCKOO => [4, 26], self::XOR => [3, 3], self::BINARY_FUSE => [3, 4], self::RIBBON => [64, 64],
+        self::BLOOM => [1, 32], self::PARTITIONED_BLOOM => [1, 32], self::BLOCKED_BLOOM => [1, 20], self::SPLIT_BLOCK_BLOOM => [8, 8],
+        self::CUCKOO => [4, 31], self::XOR => [3, 3], self::BINARY_FUSE => [3, 4], self::RIBBON => [64, 64],
     ];
 
     private readonly int $kind;
@@ -75,10 +75,10 @@ final class ForgedSnapshot
             case self::CUCKOO:
                 return ['seed' => $seed, 'width' => $random->of([0, 2 + $random->size($this->hashCount - 2)])];
             case self::XOR:
-                $width = 1 + $random->size(23);
+                $width = 1 + $random->size(31);
                 return ['seed' => $seed, 'width' => $width, 'block_count' => 1 + $random->size(intdiv($bits, 3 * $width) - 1)];
             case self::BINARY_FUSE:
-                $width = 1 + $random->size(23);
+                $width = 1 + $random->size(31);
                 $most = (int) log($bits / $width / $this->hashCount, 2); // of the longest segments that fit
                 $shape = $random->between(0, max(0, min(10, $most)));
                 $segments = intdiv($bits, $width) >> $shape;
@@ -87,7 +87,7 @@ final class ForgedSnapshot
                     'block_count' => $random->between(1, max(1, $segments - $this->hashCount + 1)),
                 ];
             case self::RIBBON:
-                $width = $random->size(23);
+                $width = $random->size(30);
                 $most = $width === 0 ? 1 << 14 : intdiv($this->shardBytes - 16, $width);
                 $even = 16 * 0x421 + $random->between(-2, 2) * $random->of([1, 32, 1024]); // nearly
                 $levels = $random->chance(0.5) ? $random->between(0, 0x7fff) : $even;

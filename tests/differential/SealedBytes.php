@@ -107,7 +107,7 @@ abstract class SealedBytes
                 . $random->of(["\0", "\xff", "\x7f", "\x80"]),
             'bit' => pack('P', $number ^ 1 << $random->between(0, 8 * $size - 1)),
             'any' => $random->bytes(8),
-            'double' => pack('e', $random->of([NAN, INF, -0.0, -1.0, 0.0, 1e-6, 9.9e-7, 0.5, 0.500001, 1.0, 1.000001])),
+            'double' => pack('e', $random->of([NAN, INF, -0.0, -1.0, 0.0, 1e-9, 9.9e-10, 0.5, 0.500001, 1.0, 1.000001])),
         };
         return substr($value, $size === 8 || $random->chance(0.9) ? 0 : -$size, $size);
     }

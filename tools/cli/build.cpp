@@ -295,7 +295,7 @@ void add_source_options(CLI::App* verb, BuildOptions& options) {
 
 void add_shape_options(CLI::App* verb, BuildOptions& options) {
   add_parsed(verb, "--fpr", options.settings.target_fpr, parse_share,
-             "Target FPR: 0.000001 to 0.5, or in % [0.01]")
+             "Target FPR: 1e-9 to 0.5, or in %; below 1e-6 not every kind [0.01]")
       ->type_name("FPR");
   const std::string names = kind_names([](const FilterKind&) { return true; });
   verb->add_option("--kind", options.kind_name,

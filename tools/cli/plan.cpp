@@ -1,6 +1,7 @@
 // keysieve plan: what each kind costs for a number of keys and an FPR, and which to choose. Writes nothing
 // but the picture of --svg.
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -62,8 +63,9 @@ struct PlannedKind {
 };
 
 struct Plan {
-  std::vector<PlannedKind> kinds;  // the recommended one first
-  std::string reason;              // part of a sentence: "the fastest that ..."
+  std::vector<PlannedKind> kinds;     // the recommended one first
+  std::string reason;                 // part of a sentence: "the fastest that ..."
+  std::vector<std::string> too_high;  // kinds that cannot reach the target, and their lowest FPR
 };
 
 // One to choose; the others are for comparison.
@@ -154,28 +156,35 @@ PlannedKind plan_kind(const FilterKind& kind, const SizingRequest& request) {
           kind.cache_lines(geometry.params, keys / geometry.shard_count)};
 }
 
-// Throws Usage for a value out of range.
-std::vector<PlannedKind> plan_kinds(const SizingRequest& request, bool all) {
-  std::vector<PlannedKind> planned;
+// Without a recommendation yet. Throws Usage for a value out of range.
+Plan plan_kinds(const SizingRequest& request, bool all) {
+  Plan plan;
   for (const FilterKind& kind : filter_kinds()) {
-    if (all || is_usual(kind)) planned.push_back(plan_kind(kind, request));
+    if (!all && !is_usual(kind)) continue;
+    if (reaches_target(kind, request)) {
+      plan.kinds.push_back(plan_kind(kind, request));
+    } else {
+      plan.too_high.push_back(
+          fmt::format("{} ({})", kind.name, format_share(lowest_target(kind, request.shard_bytes))));
+    }
   }
-  return planned;
+  return plan;
 }
 
 // What is built again each time, and what keys are removed from, gets the smallest usual kind that serves;
 // else the fastest that does not need far more memory than the smallest.
 Plan made_plan(const PlanOptions& options) {
   const Need need = options.need();
-  std::vector<PlannedKind> kinds = plan_kinds(options.request, options.all);
+  Plan plan = plan_kinds(options.request, options.all);
+  std::vector<PlannedKind>& kinds = plan.kinds;
   const Candidates candidates = candidates_among(kinds, need);
   const PlannedKind* choice = need == Need::Adds ? fastest_that_fits(candidates) : smallest_of(candidates);
-  std::string reason = reason_for(choice, candidates, need);
+  plan.reason = reason_for(choice, candidates, need);
   if (choice->kind().capacity != nullptr && options.request.growth == 1.0)
-    reason += "; without --growth it has no room for new keys";
+    plan.reason += "; without --growth it has no room for new keys";
   const auto chosen = kinds.begin() + (choice - kinds.data());
   std::rotate(kinds.begin(), chosen, chosen + 1);
-  return {std::move(kinds), std::move(reason)};
+  return plan;
 }
 
 double bound_bits_per_key(const SizingRequest& request) {
@@ -241,6 +250,9 @@ void print_as_text(const Plan& plan, const SizingRequest& request) {
         "\nKnown-absent keys are absent without exception; the theoretical FPR is that of all other keys.");
   fmt::print("\nSize and bits/key count the whole file; no filter can need less than {:.2f} bits/key.\n",
              bound_bits_per_key(request));
+  if (!plan.too_high.empty())
+    fmt::print("Not shown, because they cannot reach this FPR in such shards (their lowest): {}.\n",
+               fmt::join(plan.too_high, ", "));
 }
 
 void plan(const PlanOptions& options) {
@@ -269,7 +281,7 @@ void add_plan(CLI::App& program, VerbResult& /*result*/) {
       ->required()
       ->type_name("N");
   add_parsed(verb, "--fpr", options->request.target_fpr, parse_share,
-             "Target FPR: 0.000001 to 0.5, or in % [0.01]")
+             "Target FPR: 1e-9 to 0.5, or in %; below 1e-6 not every kind [0.01]")
       ->type_name("FPR");
   add_parsed(verb, "--known-absent", options->request.known_absent, parse_key_count,
              "Number of known-absent keys, to which the set answers absent without exception [0]")

@@ -34,7 +34,7 @@ Window window_about(double target_fpr) {
 // 1 and 3 times the powers of ten within the window, and the target; leaves out levels that would crowd it.
 std::vector<double> levels_in(const Window& window, double target_fpr) {
   std::vector<double> levels{target_fpr};
-  for (double power = 1e-8; power < 1.0; power *= 10) {
+  for (double power = kMinFpr / 100; power < 1.0; power *= 10) {
     for (const double level : {power, 3 * power}) {
       const double ratio = level / target_fpr;
       const bool crowds = ratio > 0.6 && ratio < 1.6;

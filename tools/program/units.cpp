@@ -75,7 +75,7 @@ std::optional<std::uint64_t> parse_scientific(std::string_view text) {
   return parse_amount(digits.append(exponent - decimals, '0'), kOnes);
 }
 
-constexpr double kLeastShare = 1e-7;     // a tenth of the lowest target FPR
+constexpr double kLeastShare = 1e-10;    // a tenth of the lowest target FPR
 constexpr double kMostBitsPerKey = 100;  // more tells of the header and of an unfilled shard
 
 constexpr const char* kMomentFormat = "%Y-%m-%dT%H:%M:%SZ";
@@ -183,8 +183,8 @@ std::string format_moment(UnixSeconds moment) {
 std::string format_share(double share) {
   const double percent = share * 100;
   if (!(percent > 0)) return "0 %";
-  if (share < kLeastShare) return fmt::format("below {:.5f} %", kLeastShare * 100);
-  const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(percent))), 0, 9);
+  if (share < kLeastShare) return fmt::format("below {:.8f} %", kLeastShare * 100);
+  const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(percent))), 0, 10);
   return fmt::format("{:.{}f} %", share < 1 ? std::min(percent, 99.9) : percent, decimals);  // no "100.0 %"
 }
 

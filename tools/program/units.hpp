@@ -21,7 +21,7 @@ UnixSeconds parse_moment(std::string_view text);  // "now", "@1700000000", "2026
 std::string format_bytes(std::uint64_t bytes);               // "4.0 KiB"
 std::string format_duration(std::chrono::seconds duration);  // "2d 3h", "45s"
 std::string format_moment(UnixSeconds moment);               // "2026-11-21T07:00:00Z"
-std::string format_share(double share);         // "1.02 %", "0.000100 %", and for less "below 0.00001 %"
+std::string format_share(double share);         // "1.02 %", "0.000100 %", and for less "below 0.00000001 %"
 std::string format_bits_per_key(double bits);   // "6.75"; "over 100" for a set that is mostly header
 std::string format_count(std::uint64_t count);  // "1,234,567"
 std::string format_count_of(std::uint64_t count, std::string_view noun);  // "1 key", "1,234 keys"

@@ -13,7 +13,7 @@ namespace keysieve::cuckoo {
 
 inline constexpr std::uint32_t kBucketSlots = 4;
 inline constexpr std::uint32_t kNarrowest = 2;  // bits of a fingerprint
-inline constexpr std::uint32_t kWidest = 26;
+inline constexpr std::uint32_t kWidest = 31;    // the reader in PHP reduces to 31 bits
 inline constexpr std::uint32_t kMostBuckets = 8 * kMaxShardBytes / (kBucketSlots * kNarrowest);
 
 namespace detail {

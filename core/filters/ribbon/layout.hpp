@@ -15,7 +15,7 @@
 
 namespace keysieve::ribbon {
 
-inline constexpr std::uint32_t kMostColumns = 23;  // and the short one
+inline constexpr std::uint32_t kMostColumns = 30;  // and the short one
 
 inline constexpr std::uint32_t kFewestBlocks = kWindowBlocks;
 inline constexpr std::uint32_t kMostBlocks = 1U << 14;

@@ -139,7 +139,7 @@ final class Header
             $fields['headerBytes'] !== self::BYTES => 'header size is not 4096',
             trim($fields['seed'], "\0") === '' => 'seed is zero',
             preg_match(self::NAME_RULE, self::text($fields['setName'])) !== 1 => 'set name in the header is not valid',
-            !($fields['targetFpr'] >= 1e-6 && $fields['targetFpr'] <= 0.5) => 'target FPR is out of range',
+            !($fields['targetFpr'] >= 1e-9 && $fields['targetFpr'] <= 0.5) => 'target FPR is out of range',
             !($fields['estimatedFpr'] >= 0.0 && $fields['estimatedFpr'] <= 1.0) => 'estimated FPR is out of range',
             !$isMoment($fields['asOf']) || !$isMoment($fields['builtAt']) => 'as_of or built_at is out of range',
             !$isMoment($fields['validFor']) => 'valid_for is out of range',

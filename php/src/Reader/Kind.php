@@ -32,7 +32,7 @@ abstract class Kind
     public const NAME = '';
 
     /** The least and the greatest hash_count. */
-    protected const HASH_COUNTS = [1, 20];
+    protected const HASH_COUNTS = [0, 0];
 
     final protected function __construct(protected readonly int $shardBytes, protected readonly int $hashCount)
     {

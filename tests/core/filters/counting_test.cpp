@@ -129,7 +129,7 @@ TEST(Counting, NeverLowersASaturatedCounter) {
 TEST(Counting, CountsAPositionAsOftenAsAKeyHasIt) {
   for (const FilterKind* kind : counting_kinds()) {
     for (const KeyHash& key : built_in(2'000)) {
-      CountedShard shard(*kind, {.shard_bytes = 1024, .hash_count = 20});
+      CountedShard shard(*kind, {.shard_bytes = 1024, .hash_count = 32});
       shard.add(key);
       EXPECT_TRUE(shard.remove(key));
       EXPECT_FALSE(shard.remove(key));
@@ -140,7 +140,7 @@ TEST(Counting, CountsAPositionAsOftenAsAKeyHasIt) {
 
 RC_GTEST_PROP(Counting, NeverLosesAKeyThatWasAddedAndNotRemoved, ()) {
   const FilterKind& kind = **rc::gen::elementOf(counting_kinds());
-  const auto hash_count = *rc::gen::inRange<std::uint8_t>(1, 21);
+  const auto hash_count = *rc::gen::inRange<std::uint8_t>(1, 33);
   CountedShard shard(kind, {.shard_bytes = 1024, .hash_count = hash_count});
   const auto keys = built_in(40);
   std::map<std::uint64_t, int> copies;

@@ -48,7 +48,7 @@ TEST_P(EveryEntry, WithTheWidestWidthHasAFault) {
 
 TEST_P(EveryEntry, WithSlotsBeyondTheShardHasAFault) {
   const FilterParams params = params_of(kind());
-  for (const std::uint8_t width : kHashCounts<0, 1, 6, 10, 24>) {
+  for (const std::uint8_t width : kHashCounts<0, 1, 6, 10, 24, 30>) {
     const ShardEntry entry{.key_count = 1, .width = width, .block_count = 0xffff};
     EXPECT_THAT(kind().fault_of(params, entry), NotNull()) << int{width};
   }

@@ -32,6 +32,95 @@ TEST(Sizing, MeetsTheTargetWithTheFewestShards) {
   }
 }
 
+// Bits per key at 1e-9 in shards of 1, 2, 4 and 8 KiB, as docs/filters.md says; the bound is 29.9.
+TEST(Sizing, ReachesOneInABillionWithTheseKinds) {
+  struct Row {
+    std::string_view kind;
+    std::array<double, 4> bits;
+  };
+  constexpr std::array<Row, 5> kRows{{{"bloom", {45.4, 44.3, 43.7, 43.5}},
+                                      {"partitioned_bloom", {45.6, 44.4, 43.8, 43.5}},
+                                      {"xor", {44.6, 40.8, 39.1, 38.3}},
+                                      {"binary_fuse", {55.2, 43.9, 40.5, 38.3}},
+                                      {"ribbon", {32.0, 31.0, 30.5, 30.2}}}};
+  constexpr double kKeys = 10'000'000;
+  for (const auto& [name, most_bits] : kRows) {
+    const FilterKind& kind = filter_kind_named(name);
+    for (std::size_t i = 0; i < most_bits.size(); ++i) {
+      const std::uint32_t shard_bytes = 1024U << i;
+      for (const double target : {1e-7, 1e-9}) {
+        const Geometry geometry =
+            size_filter(kind, {.keys = 10'000'000, .target_fpr = target, .shard_bytes = shard_bytes});
+        EXPECT_LE(theoretical_fpr(geometry, kKeys), target * (1 + 1e-9)) << name << " " << shard_bytes;
+        EXPECT_TRUE(kind.takes_hash_count(geometry.params.hash_count));
+        const double bits = 8.0 * static_cast<double>(geometry.bytes()) / kKeys;
+        if (target == 1e-9) {
+          EXPECT_NEAR(bits, most_bits[i], 0.1) << name << " " << shard_bytes;
+        } else {
+          EXPECT_LT(bits, most_bits[i]) << name << " " << shard_bytes;
+        }
+      }
+      EXPECT_EQ(lowest_target(kind, shard_bytes), kMinFpr);
+    }
+  }
+}
+
+TEST(Sizing, NamesTheLowestTargetOfTheOtherKinds) {
+  struct Row {
+    std::string_view kind;
+    double lowest;
+  };
+  constexpr std::array<Row, 3> kRows{
+      {{"blocked_bloom", 9.2e-9}, {"split_block_bloom", 1e-6}, {"cuckoo", 1.9e-9}}};
+  for (const auto& [name, lowest] : kRows) {
+    const FilterKind& kind = filter_kind_named(name);
+    for (const std::uint32_t shard_bytes : {1024U, 2048U, 4096U, 8192U}) {
+      EXPECT_DOUBLE_EQ(lowest_target(kind, shard_bytes), lowest) << name << " " << shard_bytes;
+      const SizingRequest request{.keys = 1'000'000, .target_fpr = lowest, .shard_bytes = shard_bytes};
+      const Geometry geometry = size_filter(kind, request);
+      EXPECT_LE(8.0 * static_cast<double>(geometry.bytes()) / 1e6, 65.0) << name << " " << shard_bytes;
+      EXPECT_TRUE(reaches_target(kind, request));
+    }
+    const SizingRequest lower{.keys = 1'000'000, .target_fpr = 1e-9};
+    EXPECT_FALSE(reaches_target(kind, lower));
+    EXPECT_THAT([&] { size_filter(kind, lower); },
+                test::fails(ErrorKind::Usage,
+                            AllOf(HasSubstr(std::string(name) + " cannot reach a target FPR of 1e-9: its "
+                                                                "lowest in shards of 4096 bytes is "),
+                                  HasSubstr("; take bloom, or ribbon if only builds change the set"))));
+  }
+}
+
+// The filter of a set with known-absent keys may have twice the target.
+TEST(Sizing, ReachesLowTargetsWithKnownAbsentKeys) {
+  for (const FilterKind& kind : filter_kinds()) {
+    for (const std::uint32_t shard_bytes : {1024U, 4096U}) {
+      for (const std::uint64_t known_absent : {1ULL, 1'000'000ULL}) {
+        const double target = lowest_target(kind, shard_bytes);
+        const Geometry geometry = size_filter(kind, {.keys = 100'000,
+                                                     .target_fpr = target,
+                                                     .growth = 2.0,
+                                                     .shard_bytes = shard_bytes,
+                                                     .known_absent = known_absent});
+        EXPECT_LE(theoretical_fpr(geometry, 200'000), target * (1 + 1e-9)) << kind.name;
+        EXPECT_GT(geometry.params.retrieval_bytes, 0U);
+        EXPECT_LE(geometry.params.stride(), kMaxShardBytes);
+      }
+    }
+  }
+}
+
+TEST(Sizing, LeavesRoomForKeysWithTheSameHash) {
+  EXPECT_EQ(same_hash_fpr(18e6), 0.0) << "does not matter, and small sets stay as they are";
+  EXPECT_NEAR(same_hash_fpr(1e9), 5.42e-11, 1e-13);
+  const FilterKind& kind = filter_kind_named("ribbon");
+  const Geometry geometry =
+      size_filter(kind, {.keys = 1'000'000'000, .target_fpr = 1e-9, .shard_bytes = 8192});
+  const double filter = kind.theoretical_fpr(geometry.params, 1e9 / geometry.shard_count);
+  EXPECT_NEAR(filter, 1e-9 - 5.42e-11, 1e-12);
+  EXPECT_NEAR(theoretical_fpr(geometry, 1e9), 1e-9, 1e-13);
+}
+
 TEST(Sizing, ChoosesAHashCountThatTheKindAllows) {
   for (const FilterKind& kind : filter_kinds()) {
     for (const double target : kTargets) {
@@ -110,8 +199,8 @@ void expect_refused(const SizingRequest& request, const std::string& reason) {
 }
 
 TEST(Sizing, RefusesAnFprOutOfRange) {
-  for (const double fpr : {0.0, -0.01, 9e-7, 0.51, 1.0, std::nan(""), HUGE_VAL}) {
-    expect_refused({.keys = 1, .target_fpr = fpr}, "out of range: 0.000001 to 0.5");
+  for (const double fpr : {0.0, -0.01, 9e-10, 0.51, 1.0, std::nan(""), HUGE_VAL}) {
+    expect_refused({.keys = 1, .target_fpr = fpr}, "out of range: 1e-9 to 0.5");
   }
 }
 

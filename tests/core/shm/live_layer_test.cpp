@@ -26,6 +26,8 @@ TEST_F(LiveLayerTest, HasAtLeastOneShard) {
 TEST_F(LiveLayerTest, RefusesAnFprOutOfRange) {
   EXPECT_THAT([&] { layer_geometry_for(1'000, 0.0); }, test::fails(ErrorKind::Usage));
   EXPECT_THAT([&] { layer_geometry_for(1'000, 1.0); }, test::fails(ErrorKind::Usage));
+  EXPECT_THAT([&] { layer_geometry_for(1'000, kMinLayerFpr / 2); }, test::fails(ErrorKind::Usage));
+  EXPECT_EQ(layer_geometry_for(1'000, kMinLayerFpr).shard_count, 2U);
 }
 
 TEST_F(LiveLayerTest, KeepsToTheFprItIsSizedFor) {

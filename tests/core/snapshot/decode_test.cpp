@@ -224,6 +224,7 @@ const std::vector<HostileHeader> kHostileHeaders{
     {"SetNameNotUtf8", [](H& h) { set_text(h.set_name, "\xff\xfe"); }, kData, "set name"},
     {"TargetFprNan", [](H& h) { h.target_fpr = kNan; }, kData, "target FPR"},
     {"TargetFprZero", [](H& h) { h.target_fpr = 0.0; }, kData, "target FPR"},
+    {"TargetFprBelowRange", [](H& h) { h.target_fpr = 9.9e-10; }, kData, "target FPR"},
     {"TargetFprAboveRange", [](H& h) { h.target_fpr = 0.6; }, kData, "target FPR"},
     {"EstimatedFprNan", [](H& h) { h.estimated_fpr = kNan; }, kData, "estimated FPR"},
     {"EstimatedFprNegative", [](H& h) { h.estimated_fpr = -0.1; }, kData, "estimated FPR"},
@@ -281,11 +282,13 @@ INSTANTIATE_TEST_SUITE_P(
                       HostileEntry{"split_block_bloom", {.shape = 1}, "has no seed, width"},
                       HostileEntry{"cuckoo", {.width = 255}, "wider than the set's"},
                       HostileEntry{"xor", {.width = 255, .block_count = 1}, "wider than they can be"},
+                      HostileEntry{"xor", {.width = 33, .block_count = 1}, "wider than they can be"},
                       HostileEntry{"xor", {.width = 24, .block_count = 2000}, "beyond the shard"},
                       HostileEntry{"binary_fuse", {.width = 255, .block_count = 1}, "wider than they can be"},
                       HostileEntry{"binary_fuse", {.width = 8, .block_count = 60'000}, "beyond the shard"},
                       HostileEntry{"binary_fuse", {.width = 8, .block_count = 1, .shape = 31}, "longer than"},
                       HostileEntry{"ribbon", {.width = 255, .block_count = 8}, "more columns than"},
+                      HostileEntry{"ribbon", {.width = 31, .block_count = 8}, "more columns than"},
                       HostileEntry{"ribbon", {.width = 23, .block_count = 16'000}, "beyond the shard"},
                       HostileEntry{"ribbon", {.width = 0, .block_count = 60'000}, "more blocks than"},
                       HostileEntry{"ribbon", {.width = 23, .block_count = 0}, "longer than its slots"},
@@ -300,6 +303,22 @@ TEST(SnapshotDecode, RefusesAHashCountOutOfRangeForEveryKind) {
       sign_header(snapshot);
       EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("is out of range for " + std::string(kind.name)));
     }
+  }
+}
+
+// The reader in PHP has the same limits: php/src/Reader/Kind.
+TEST(SnapshotDecode, RefusesOneMoreThanTheHighestHashCountOfAKind) {
+  const std::vector<std::pair<std::string, int>> highest{{"bloom", 32},         {"partitioned_bloom", 32},
+                                                         {"blocked_bloom", 20}, {"split_block_bloom", 8},
+                                                         {"cuckoo", 31},        {"xor", 3},
+                                                         {"binary_fuse", 4},    {"ribbon", 64}};
+  for (const auto& [name, k] : highest) {
+    const FilterKind& kind = filter_kind_named(name);
+    EXPECT_EQ(kind.hash_counts().back(), k) << name;
+    SnapshotBytes snapshot = build_snapshot({.set_name = "tags", .kind = &kind}, numbered_keys("key", 50));
+    writable_header(snapshot).hash_count = static_cast<std::uint8_t>(k + 1);
+    sign_header(snapshot);
+    EXPECT_THAT(refusal_of(snapshot)->message, HasSubstr("is out of range for " + name));
   }
 }
 

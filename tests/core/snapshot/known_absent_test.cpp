@@ -74,6 +74,19 @@ TEST_P(KnownAbsentConformance, UnknownKeysMeetTheTarget) {
   EXPECT_NEAR(count_maybe(view, numbered_keys("unknown", kUnknown)), expected, 5.0 * std::sqrt(expected));
 }
 
+TEST_P(KnownAbsentConformance, HoldsAtTheLowestTargetOfTheKind) {
+  BuildSettings lowest = settings();
+  lowest.target_fpr = lowest_target(*lowest.kind, lowest.shard_bytes);
+  lowest.growth = 1.5;
+  const Keys keys = numbered_keys("key", 2'000);
+  const Keys absent = numbered_keys("absent", 2'000);
+  const SnapshotBytes snapshot = build(lowest, keys, absent);
+  const SnapshotView view = decode(snapshot);
+  EXPECT_EQ(count_maybe(view, keys), 2'000);
+  EXPECT_EQ(count_maybe(view, absent), 0);
+  EXPECT_LE(count_maybe(view, numbered_keys("unknown", 20'000)), 2);
+}
+
 TEST_P(KnownAbsentConformance, EveryInstructionSetAnswersBatchesAndSingleKeysAlike) {
   for (const double growth : {1.0, 100.0}) {  // in the second-level cache, and beyond
     BuildSettings sized = settings();

@@ -74,7 +74,10 @@ TEST_F(Build, NamesTheSettingThatIsOutOfRange) {
   const auto add = [&all](const std::string& option, const Words& values, const std::string& reason) {
     for (const std::string& value : values) all.push_back({option + " " + value, reason});
   };
-  add("--fpr", {"0", "0.0000009", "0.51", "51%"}, "is out of range: 0.000001 to 0.5");
+  add("--fpr", {"0", "9e-10", "0.51", "51%"}, "is out of range: 1e-9 to 0.5");
+  add("--fpr", {"0.0000009", "1e-9", "1e-7%"}, "split_block_bloom cannot reach a target FPR of ");
+  add("--kind cuckoo --fpr", {"1e-9"}, "its lowest in shards of 4096 bytes is 1.9e-9; take bloom, or ribbon");
+  add("--kind blocked_bloom --fpr", {"9e-9"}, "its lowest in shards of 4096 bytes is 9.2e-9");
   add("--fpr", {"2", "-1%", "one"}, "--fpr: \"");
   add("--shard-size", {"512", "0", "3KiB", "16KiB", "4097"}, " is out of range: 1KiB, 2KiB, 4KiB or 8KiB");
   add("--growth", {"0.99", "100.1", "0", "-1", "nan", "inf"}, "is out of range: 1 to 100");
@@ -86,6 +89,8 @@ TEST_F(Build, NamesTheSettingThatIsOutOfRange) {
 
 TEST_F(Build, AcceptsTheEndsOfEachRange) {
   build("tags", "a\n", {"--fpr", "0.000001", "--growth", "100"});
+  build("tags", "a\n", {"--kind", "bloom", "--fpr", "1e-9", "--growth", "100", "--counting"});
+  build("tags", "a\n", {"--kind", "ribbon", "--fpr", "0.0000001%"});
   build("tags", "a\n",
         {"--fpr", "50%", "--growth", "1", "--as-of", "@0", "--key-profile", std::string(64, 'p')});
 }

@@ -50,7 +50,8 @@ TEST_F(PlanSvg, SaysWhereThePlanIsWhenItIsOutOfThePicture) {
 
 TEST_F(PlanSvg, HoldsPlainNumbersAtTheEndsOfTheRange) {
   for (const Words& options :
-       {Words{"--fpr", "0.000001", "--shard-size", "8KiB"}, Words{"--fpr", "0.5", "--shard-size", "1KiB"}}) {
+       {Words{"--fpr", "1e-9", "--shard-size", "8KiB"}, Words{"--fpr", "1e-9", "--shard-size", "1KiB"},
+        Words{"--fpr", "0.000001", "--shard-size", "8KiB"}, Words{"--fpr", "0.5", "--shard-size", "1KiB"}}) {
     const std::string picture = svg(options);
     const std::string shapes = picture.substr(picture.find("</style>"));
     for (const char* wrong : {"nan", "inf", "e-", "e+"}) {
@@ -65,7 +66,7 @@ TEST_F(PlanSvg, PrintsThePlanAsWithoutIt) {
 }
 
 TEST_F(PlanSvg, WritesNothingForAPlanThatIsRefused) {
-  expect_refusals(64, {{"plan --keys 9 --fpr 0.6 --svg " + path("fpr.svg"), "0.000001 to 0.5"}});
+  expect_refusals(64, {{"plan --keys 9 --fpr 0.6 --svg " + path("fpr.svg"), "1e-9 to 0.5"}});
   EXPECT_FALSE(std::filesystem::exists(path("fpr.svg")));
 }
 

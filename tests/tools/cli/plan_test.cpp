@@ -81,6 +81,23 @@ TEST_F(Plan, RecommendsOneKindForWhatIsNeededAndSaysWhy) {
   }
 }
 
+TEST_F(Plan, LeavesOutKindsThatCannotReachTheTarget) {
+  const Json low = plan("1M", {"--fpr", "1e-9"});
+  EXPECT_THAT(kinds_of(low), ElementsAre("bloom", "ribbon"));
+  EXPECT_EQ(low.at("reason"), "the only one that keys can be added to (30 cache lines per lookup)");
+  EXPECT_THAT(kinds_of(plan("1M", {"--fpr", "1e-9", "--static"})), ElementsAre("ribbon", "bloom"));
+  EXPECT_THAT(kinds_of(plan("1M", {"--fpr", "1e-9", "--deletes"})), ElementsAre("bloom", "ribbon"));
+  EXPECT_THAT(kinds_of(plan("1M", {"--fpr", "1e-8"})), ElementsAre("cuckoo", "bloom", "ribbon"));
+  EXPECT_THAT(kinds_of(plan("1M", {"--fpr", "1e-9", "--all"})),
+              ElementsAre("bloom", "partitioned_bloom", "xor", "binary_fuse", "ribbon"));
+  EXPECT_THAT(
+      said({"plan", "--keys", "1M", "--fpr", "1e-9"}),
+      AllOf(HasSubstr("1,000,000 keys at a target FPR of 0.000000100 %"),
+            HasSubstr("\nNot shown, because they cannot reach this FPR in such shards (their lowest): "
+                      "split_block_bloom (0.000100 %), cuckoo (0.000000190 %).\n")));
+  EXPECT_THAT(said({"plan", "--keys", "1M", "--fpr", "1e-6"}), Not(HasSubstr("Not shown")));
+}
+
 TEST_F(Plan, SaysWhereKeysCanBeRemoved) {
   EXPECT_THAT(said({"plan", "--keys", "80000"}),
               AllOf(ContainsRegex("  bloom .* yes  --counting"), ContainsRegex("  cuckoo .* yes  yes"),

@@ -181,7 +181,9 @@ TEST(Shares, AreShownWithThreeSignificantDigits) {
   EXPECT_EQ(format_share(0.000123), "0.0123 %");
   EXPECT_EQ(format_share(1e-6), "0.000100 %");
   EXPECT_EQ(format_share(1e-7), "0.0000100 %");
-  EXPECT_EQ(format_share(0.9e-7), "below 0.00001 %");
+  EXPECT_EQ(format_share(1e-9), "0.000000100 %");
+  EXPECT_EQ(format_share(1e-10), "0.0000000100 %");
+  EXPECT_EQ(format_share(0.9e-10), "below 0.00000001 %");
 }
 
 TEST(Units, BitsPerKeyOfATinySetAreNotWrittenInFull) {

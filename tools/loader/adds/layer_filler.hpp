@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/filters/sizing.hpp"
 #include "core/shm/publisher.hpp"
 #include "tools/loader/adds/adds_reader.hpp"
 #include "tools/loader/report/live_publication.hpp"
@@ -59,10 +58,10 @@ inline constexpr double kLargestLayerFpr = 0.01;
 inline constexpr double kLayerShareOfTarget = 0.25;
 
 // What `max_fpr` leaves, so that both together stay within it, but at least the lowest FPR that a layer can
-// be sized for; without a limit, a quarter of the snapshot's target.
+// be sized for, even over a snapshot of a lower target; without a limit, a quarter of the snapshot's target.
 inline double layer_fpr_limit(std::optional<double> max_fpr, double target_fpr, double estimated_fpr) {
   const double share = max_fpr ? *max_fpr - estimated_fpr : target_fpr * kLayerShareOfTarget;
-  return std::clamp(share, kMinFpr, kLargestLayerFpr);
+  return std::clamp(share, kMinLayerFpr, kLargestLayerFpr);
 }
 
 }  // namespace keysieve

@@ -11,6 +11,7 @@ use KeySieve\Reader\Word;
 final class BlockedBloom extends Kind
 {
     public const NAME = 'blocked_bloom';
+    protected const HASH_COUNTS = [1, 20];
 
     private const SALTS = [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31];
 

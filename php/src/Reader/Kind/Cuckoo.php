@@ -11,7 +11,7 @@ use KeySieve\Reader\Word;
 final class Cuckoo extends Kind
 {
     public const NAME = 'cuckoo';
-    protected const HASH_COUNTS = [4, 26];
+    protected const HASH_COUNTS = [4, 31];
 
     private const NARROWEST = 2;
 

@@ -11,6 +11,7 @@ use KeySieve\Reader\Word;
 final class PartitionedBloom extends Kind
 {
     public const NAME = 'partitioned_bloom';
+    protected const HASH_COUNTS = [1, 32];
 
     public function mayContain(string $bytes, int $at, array $entry, int $hash): bool
     {

@@ -10,7 +10,7 @@ use KeySieve\Reader\Word;
 /** A fingerprint that is the exclusive or of the fields at the key's positions. */
 abstract class Peeled extends Kind
 {
-    private const WIDEST = 24;
+    private const WIDEST = 32;
 
     /**
      * @param array{keys: int, seed: int, width: int, blocks: int, shape: int} $entry

@@ -15,7 +15,7 @@ final class Ribbon extends Kind
 
     private const WINDOW_BLOCKS = 8;
     private const EVEN_LEVEL = 16;
-    private const MOST_COLUMNS = 23;
+    private const MOST_COLUMNS = 30;
     private const MOST_BLOCKS = 1 << 14;
     private const TAIL_BYTES = 16;
 

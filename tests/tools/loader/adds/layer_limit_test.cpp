@@ -20,9 +20,12 @@ TEST(LayerLimit, IsNeverSoHighThatHardlyAnyMemoryWouldBeSaved) {
 }
 
 TEST(LayerLimit, IsNeverSoLowThatNoLayerCouldBeSizedForIt) {
-  EXPECT_DOUBLE_EQ(layer_fpr_limit(0.01, 0.01, 0.01), kMinFpr);
-  EXPECT_DOUBLE_EQ(layer_fpr_limit(0.01, 0.01, 0.02), kMinFpr);
-  EXPECT_DOUBLE_EQ(layer_fpr_limit(std::nullopt, kMinFpr, kMinFpr), kMinFpr);
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(0.01, 0.01, 0.01), kMinLayerFpr);
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(0.01, 0.01, 0.02), kMinLayerFpr);
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(std::nullopt, 1e-6, 1e-6), kMinLayerFpr);
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(std::nullopt, 1e-9, 1e-9), kMinLayerFpr) << "lower than any layer";
+  EXPECT_DOUBLE_EQ(layer_fpr_limit(2e-9, 1e-9, 1e-9), kMinLayerFpr);
+  EXPECT_EQ(layer_geometry_for(60, kMinLayerFpr).shard_count, 1U);
 }
 
 }  // namespace

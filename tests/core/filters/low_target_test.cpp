@@ -1,0 +1,160 @@
+// Targets below those that every kind reaches, down to the lowest of each kind. Which kinds reach 1e-9:
+// sizing_test.cpp.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+#include "core/filters/bits.hpp"
+#include "core/filters/counting.hpp"
+#include "core/filters/sizing.hpp"
+#include "tests/core/filters/built_shards.hpp"
+#include "tests/core/kind_ids.hpp"
+
+namespace keysieve {
+namespace {
+
+using test::added_later;
+using test::built_in;
+using test::BuiltShards;
+using test::hashes_of_numbers;
+using test::never_added;
+
+class LowTarget : public ::testing::TestWithParam<test::KindAndShardBytes> {
+ protected:
+  [[nodiscard]] static const FilterKind& kind() { return *find_filter_kind(std::get<0>(GetParam())); }
+  [[nodiscard]] static std::uint32_t shard_bytes() { return std::get<1>(GetParam()); }
+  [[nodiscard]] double target() const { return target_; }
+
+  [[nodiscard]] Geometry geometry_for(std::uint64_t keys, double growth = 1.0) const {
+    return size_filter(kind(),
+                       {.keys = keys, .target_fpr = target_, .growth = growth, .shard_bytes = shard_bytes()});
+  }
+  static std::uint64_t count_maybe(const BuiltShards& shards, const std::vector<KeyHash>& hashes) {
+    return static_cast<std::uint64_t>(std::count_if(
+        hashes.begin(), hashes.end(), [&](const KeyHash& hash) { return shards.may_contain(hash); }));
+  }
+
+ private:
+  const double target_ = lowest_target(kind(), shard_bytes());
+};
+
+TEST_P(LowTarget, AnswersMaybeForEveryKeyAndForHardlyAnyOther) {
+  const auto keys = built_in(20'000);
+  const BuiltShards shards(kind(), geometry_for(keys.size()), keys);
+  EXPECT_EQ(count_maybe(shards, keys), keys.size());
+  EXPECT_LE(count_maybe(shards, never_added(100'000)), 3U) << "expected are at most 0.1";
+}
+
+TEST_P(LowTarget, LeavesNoShardWithoutAValidEntry) {
+  const Geometry geometry = geometry_for(20'000);
+  const BuiltShards shards(kind(), geometry, built_in(20'000));
+  for (std::uint32_t i = 0; i < geometry.shard_count; ++i) {
+    EXPECT_EQ(kind().fault_of(geometry.params, shards.array().entries[i]), nullptr) << i;
+  }
+}
+
+TEST_P(LowTarget, AnswersAlikeForSingleKeysAndBatchesWithEveryInstructionSet) {
+  constexpr std::uint64_t kKeys = 20'000;
+  constexpr std::size_t kProbes = 1'000;
+  const BuiltShards shards(kind(), geometry_for(kKeys, 8.0), built_in(kKeys));
+  const auto probes = hashes_of_numbers(kKeys - kProbes / 2, kProbes);
+  const Lookup scalar = shards.lookup(InstructionSet::Scalar);
+  for (const InstructionSet instructions : instruction_sets()) {
+    const auto results = std::make_unique<bool[]>(kProbes);
+    shards.lookup(instructions).may_contain_many(shards.array(), probes, results.get());
+    for (std::size_t i = 0; i < kProbes; ++i) {
+      ASSERT_EQ(results[i], scalar.may_contain(shards.array(), probes[i])) << i;
+      ASSERT_EQ(results[i], shards.lookup(instructions).may_contain(shards.array(), probes[i])) << i;
+    }
+  }
+}
+
+TEST_P(LowTarget, HasRoomForAddsWithGrowth) {
+  if (!kind().can_add()) GTEST_SKIP();
+  const auto built = built_in(5'000);
+  const auto added = added_later(5'000);
+  BuiltShards shards(kind(), geometry_for(5'000, 2.0), built);
+  for (const KeyHash& hash : added) ASSERT_TRUE(shards.add(hash));
+  EXPECT_EQ(count_maybe(shards, built), built.size());
+  EXPECT_EQ(count_maybe(shards, added), added.size());
+  EXPECT_LE(count_maybe(shards, never_added(100'000)), 3U);
+}
+
+// The mean over 200,000 keys: at such targets a few crowded blocks or narrow shards decide it.
+TEST_P(LowTarget, IsMetByTheEstimateFromTheBytes) {
+  constexpr std::uint64_t kKeys = 200'000;
+  const Geometry geometry = geometry_for(kKeys);
+  const BuiltShards shards(kind(), geometry, built_in(kKeys));
+  EXPECT_LE(shards.estimated_fpr(), 1.05 * target() + 4.0 * shards.fpr_error());
+  EXPECT_GE(shards.estimated_fpr(), 0.5 * target() - 4.0 * shards.fpr_error());
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryKind, LowTarget,
+                         ::testing::Combine(test::every_kind_id(), test::every_shard_size()),
+                         test::name_of_kind_and_size);
+
+// Kinds whose every key is compared by a number of bits: at 1e-9 that takes 29 to 31 of them in most shards,
+// and the mean of 2^-width, which knows nothing of the estimate, must agree.
+TEST(LowTargetWidths, AreThoseThatOneInABillionNeeds) {
+  constexpr std::uint64_t kKeys = 200'000;
+  for (const char* name : {"xor", "binary_fuse", "ribbon"}) {
+    const FilterKind& kind = filter_kind_named(name);
+    const Geometry geometry = size_filter(kind, {.keys = kKeys, .target_fpr = 1e-9});
+    const BuiltShards shards(kind, geometry, built_in(kKeys));
+    double mean = 0.0;
+    for (std::uint32_t i = 0; i < geometry.shard_count; ++i) {
+      const std::uint8_t width = shards.array().entries[i].width;
+      EXPECT_GE(width, 25) << name;
+      mean += std::ldexp(1.0, -width) / geometry.shard_count;
+    }
+    EXPECT_GE(shards.estimated_fpr(), 0.5 * mean * (1 - 1e-9))
+        << name << ": a short column halves it at most";
+    EXPECT_LE(shards.estimated_fpr(), mean * (1 + 1e-9)) << name;
+    EXPECT_LE(mean, 2e-9) << name;
+  }
+}
+
+// A lookup of fewer bits looks at the first ones of the same key, so it measures the FPR at a rate that can
+// be counted: the share of set bits to the power of 12, of the 30 that 1e-9 needs.
+TEST(LowTargetBits, AreIndependentOfEachOther) {
+  constexpr std::uint64_t kKeys = 20'000;
+  constexpr std::uint64_t kAbsent = 400'000;
+  for (const char* name : {"bloom", "partitioned_bloom"}) {
+    const FilterKind& kind = filter_kind_named(name);
+    const Geometry geometry = size_filter(kind, {.keys = kKeys, .target_fpr = 1e-9});
+    EXPECT_GE(geometry.params.hash_count, 29U);
+    const BuiltShards shards(kind, geometry, built_in(kKeys));
+    const double fill = fill_ratio(shards.bytes());
+    EXPECT_NEAR(fill, 0.5, 0.05) << name << ": the best k fills half of the bits";
+    if (kind.name != "bloom") continue;  // its places depend on k
+    ShardArray array = shards.array();
+    array.params.hash_count = 12;
+    const Lookup lookup = kind.lookup(array.params, best_instruction_set());
+    std::uint64_t maybe = 0;
+    for (const KeyHash& hash : never_added(kAbsent)) maybe += lookup.may_contain(array, hash) ? 1U : 0U;
+    double expected = 0.0;
+    for (std::uint32_t i = 0; i < geometry.shard_count; ++i) {
+      expected += kAbsent * std::pow(fill_ratio(array.shard_bytes(i)), 12.0) / geometry.shard_count;
+    }
+    EXPECT_NEAR(static_cast<double>(maybe), expected, 5.0 * std::sqrt(expected));
+  }
+}
+
+TEST(LowTargetCounters, TakeBackEveryAdd) {
+  const FilterKind& kind = filter_kind_named("bloom");
+  for (const std::uint32_t shard_bytes : {1024U, 2048U, 4096U, 8192U}) {
+    const FilterParams params =
+        size_filter(kind, {.keys = 10'000, .target_fpr = 1e-9, .shard_bytes = shard_bytes}).params;
+    std::vector<std::byte> shard(shard_bytes);
+    std::vector<std::byte> counters(counters_bytes_of(shard_bytes));
+    const auto keys = built_in(shard_bytes * 8 / 45);  // as many as one shard has
+    for (const KeyHash& key : keys) kind.counting->add(shard, counters, params, key);
+    EXPECT_NEAR(fill_ratio(shard), 0.5, 0.05);
+    for (const KeyHash& key : keys) EXPECT_TRUE(kind.counting->remove(shard, counters, params, key));
+    EXPECT_EQ(count_set_bits(shard), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace keysieve
