@@ -40,7 +40,7 @@ TEST(Loader, DropsTheWatchOfAStoreThatSeenSetsCannotReach) {
   Site site;
   site.configure(
       "[[seen]]\nname = \"clicks\"\nkeys = \"1k\"\nwindow = \"1h\"\nstore = \"main\"\n"
-      "persist_interval = \"10ms\"\n",
+      "save_interval = \"10ms\"\n",
       redis.unix_url() + "?timeout=1s");
   open_store(redis.unix_url());
   StatusBoard board;

@@ -59,7 +59,7 @@ std::string seen_text(const SeenConfig& seen) {
                      format_count(size.words * kWordBits / seen.keys), to_string(seen.on_unavailable),
                      seen.store.empty() ? "not saved"
                                         : fmt::format("saved in {} every {}, as host {}", seen.store,
-                                                      interval_text(seen.persist_interval), seen.host));
+                                                      interval_text(seen.save_interval), seen.host));
 }
 
 Json seen_json(const SeenConfig& seen) {
@@ -72,7 +72,7 @@ Json seen_json(const SeenConfig& seen) {
           {"on_unavailable", to_string(seen.on_unavailable)},
           {"gid", or_null(seen.group)},
           {"store", seen.store.empty() ? Json() : Json(seen.store)},
-          {"save_interval_ms", seen.persist_interval.count()},
+          {"save_interval_ms", seen.save_interval.count()},
           {"host", seen.host}};
 }
 

@@ -82,7 +82,7 @@ void read_saving(ConfigTable& table, SeenConfig& seen) {
     if (seen.store.empty() && table.text_or_number(key)) table.fail(key, "needs a store");
   }
   if (seen.store.empty()) return;
-  seen.persist_interval = table.parsed("save_interval", save_interval).value_or(seen.persist_interval);
+  seen.save_interval = table.parsed("save_interval", save_interval).value_or(seen.save_interval);
   seen.host = table.parsed("host", host_name).value_or(own_host_name());
 }
 

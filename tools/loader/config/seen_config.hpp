@@ -24,7 +24,7 @@ struct SeenConfig {
   OnUnavailable on_unavailable = OnUnavailable::Throw;
   std::optional<gid_t> group;  // nothing: LoaderConfig::group
   std::string store;           // name of one of LoaderConfig::stores; empty: nothing is saved
-  std::chrono::milliseconds persist_interval{1'000};
+  std::chrono::milliseconds save_interval{1'000};
   std::string host;  // the name of this host, for messages of others
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
@@ -92,7 +93,7 @@ std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Mome
   log_ = seen_log(store, config_.name);
   const SeenWindow latest = seen_window(config_, now.unix + kSeenClockTolerance);
   std::map<FilterId, UnixSeconds> ended;
-  std::map<std::pair<std::uint64_t, FilterId>, SeenPlan> own_plans;  // by seed
+  std::map<std::tuple<std::uint64_t, std::uint64_t, FilterId>, SeenPlan> own_plans;  // by seed
   std::uint64_t lost = 0;
   for (bool is_complete = false; !is_complete;) {
     writer.create(shared_seed(store), config_.on_unavailable);
@@ -116,7 +117,7 @@ std::uint64_t SeenExchange::restore(Store& store, SeenWriter& writer, const Mome
       FilterId id = id_of(entry.plan);
       if (!is_own) id.window_ends = std::min(id.window_ends, latest.ends);  // from a clock that is ahead
       const OpenFilter* filter = writer.find(id);
-      const std::pair of_seed(entry.seed, id);
+      const std::tuple of_seed(entry.seed.low, entry.seed.high, id);
       if (is_own && own_plans.emplace(of_seed, entry.plan).second)
         is_complete &= filter ? filter->plan.size == entry.plan.size : !ended.contains(id);
       const auto own_plan = own_plans.find(of_seed);

@@ -278,7 +278,7 @@ void SeenKeeper::receive(Store& store, const Moment& now) {
 void SeenKeeper::exchange(SteadyTime steady_now, const Moment& now, bool sends) {
   const SteadyTime begun = std::chrono::steady_clock::now();
   receives_now_ = false;  // also if the store is away
-  if (sends) exchange_at_ = steady_now + config_.persist_interval;
+  if (sends) exchange_at_ = steady_now + config_.save_interval;
   try {
     store_->use(steady_now, [&](Store& store) {
       receive(store, now);

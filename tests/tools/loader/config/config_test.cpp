@@ -128,7 +128,7 @@ TEST_F(Config, ReadsASeenSet) {
   EXPECT_EQ(seen.on_unavailable, OnUnavailable::Seen);
   EXPECT_EQ(seen.group, gid_t{0});
   EXPECT_EQ(seen.store, "main");
-  EXPECT_EQ(seen.persist_interval, std::chrono::seconds(5));
+  EXPECT_EQ(seen.save_interval, std::chrono::seconds(5));
   EXPECT_EQ(seen.host, "web1");
 }
 
@@ -146,7 +146,7 @@ TEST_F(Config, SavesASeenSetEverySecondUnderTheNameOfTheHost) {
   const SeenConfig seen =
       load(kStore + std::string("[[seen]]\nname = \"clicks\"\nkeys = 1\nwindow = \"1s\"\nstore = \"main\"\n"))
           .seen.at(0);
-  EXPECT_EQ(seen.persist_interval, std::chrono::seconds(1));
+  EXPECT_EQ(seen.save_interval, std::chrono::seconds(1));
   EXPECT_EQ(seen.host, name.data());
 }
 
