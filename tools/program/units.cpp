@@ -112,7 +112,7 @@ std::chrono::milliseconds parse_duration(std::string_view text) {
 double parse_share(std::string_view text) {
   constexpr std::string_view kAccepted =
       "it must be between 0 and 1, or between 0% and 100%, such as 0.2 or 20%";
-  double share = 0;
+  long double share = 0;  // in which 1e-7 % is 1e-9 after rounding; a double would be a little less
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
   if (error != std::errc{}) refuse(text, kAccepted);
   const std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
@@ -122,7 +122,7 @@ double parse_share(std::string_view text) {
     refuse(text, kAccepted);
   }
   if (!(share >= 0 && share <= 1)) refuse(text, kAccepted);
-  return share;
+  return static_cast<double>(share);
 }
 
 UnixSeconds parse_moment(std::string_view text) {

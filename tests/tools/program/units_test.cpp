@@ -84,6 +84,8 @@ TEST(Shares, AreFractionsOrPercentages) {
   EXPECT_DOUBLE_EQ(parse_share("20 %"), 0.2);
   EXPECT_DOUBLE_EQ(parse_share("0.1%"), 0.001);
   EXPECT_DOUBLE_EQ(parse_share("1e-6"), 1e-6);
+  EXPECT_EQ(parse_share("1e-7%"), 1e-9) << "the lowest target, to the last bit";
+  EXPECT_EQ(parse_share("0.0000001 %"), 1e-9);
   EXPECT_EQ(parse_share("0"), 0.0);
   EXPECT_EQ(parse_share("1"), 1.0);
   EXPECT_EQ(parse_share("100%"), 1.0);
