@@ -99,7 +99,7 @@ final class ReaderTest extends TestCase
     public function testAnswersLikeTheExtensionInGoldenSnapshots(string $file): void
     {
         $endless = SharedMemory::directory() . '/endless.ks';
-        file_put_contents($endless, Forgery::of(file_get_contents($file), 88, str_repeat("\0", 8))); // valid_for
+        file_put_contents($endless, Forgery::of(file_get_contents($file), 96, str_repeat("\0", 8))); // valid_for
         $header = Header::read(File::open($endless));
         $snapshot = Snapshot::of($header->setName, File::open($endless));
         SharedMemory::publish($endless);
@@ -142,7 +142,7 @@ final class ReaderTest extends TestCase
     {
         $whole = file_get_contents(SharedMemory::build('countless', self::keys(300), ['--kind', 'cuckoo', '--shard-size', '1KiB', '--fpr', '0.01']));
         $forged = SharedMemory::directory() . '/countless.forged';
-        file_put_contents($forged, Forgery::of(Forgery::of($whole, 4096, str_repeat("\0", 4)), 32, str_repeat("\0", 8))); // no keys, no width
+        file_put_contents($forged, Forgery::of(Forgery::of($whole, 4096, str_repeat("\0", 4)), 40, str_repeat("\0", 8))); // no keys, no width
         SharedMemory::publish($forged);
         $set = new Set('countless');
         $answers = $set->mayContainMany(self::keys(300));
