@@ -33,6 +33,7 @@ void add_list(CLI::App& program, Outcome& outcome);
 void add_delete(CLI::App& program, Outcome& outcome);
 void add_gc(CLI::App& program, Outcome& outcome);
 void add_seed(CLI::App& program, Outcome& outcome);
+void add_keygen(CLI::App& program, Outcome& outcome);
 void add_doctor(CLI::App& program, Outcome& outcome);
 
 }  // namespace keysieve

@@ -46,9 +46,9 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot,
                   std::optional<std::uint64_t> previous_keys);
 
 // The reasons to refuse a snapshot of a store, for metrics and history.
-inline constexpr std::array kRefusals{ErrorKind::Data,    ErrorKind::Incompatible, ErrorKind::Older,
-                                      ErrorKind::MaxSize, ErrorKind::MinKeys,      ErrorKind::MaxShrink,
-                                      ErrorKind::MaxFpr,  ErrorKind::Canaries};
+inline constexpr std::array kRefusals{ErrorKind::Data,      ErrorKind::Incompatible, ErrorKind::NotSigned,
+                                      ErrorKind::Older,     ErrorKind::MaxSize,      ErrorKind::MinKeys,
+                                      ErrorKind::MaxShrink, ErrorKind::MaxFpr,       ErrorKind::Canaries};
 
 inline bool is_refusal(const Error& error) noexcept {
   return std::ranges::find(kRefusals, error.kind()) != kRefusals.end();
