@@ -70,6 +70,21 @@ TEST_F(Config, ReadsEveryKey) {
   EXPECT_EQ(set.guards.canaries, (std::vector<std::string>{"one", "two words"}));
 }
 
+TEST_F(Config, ReadsOnePublicKeyOrSeveral) {
+  const std::string one(64, 'a');
+  const std::string other(64, 'b');
+  EXPECT_TRUE(load(kStore + tags_set).sets.at(0).public_keys.empty());
+  EXPECT_EQ(load(kStore + tags_set + "public_key = \"" + one + "\"\n").sets.at(0).public_keys,
+            (PublicKeys{parse_public_key(one)}));
+  EXPECT_EQ(
+      load(kStore + tags_set + "public_key = [\"" + one + "\", \"" + other + "\"]\n").sets.at(0).public_keys,
+      (PublicKeys{parse_public_key(one), parse_public_key(other)}));
+  const std::string secret = "keysieve-secret-key:" + one;
+  const std::string message = refusal(kStore + tags_set + "public_key = \"" + secret + "\"\n");
+  EXPECT_THAT(message, ::testing::AllOf(::testing::HasSubstr("is a secret key"),
+                                        ::testing::Not(::testing::HasSubstr(one))));
+}
+
 // Each setting of each table, below the headings that do not know it: all that a message lists as known must
 // be found.
 TEST_F(Config, SaysWhereASettingBelongsThatStandsInTheWrongTable) {
@@ -263,7 +278,9 @@ TEST_F(Config, ChecksEachValueOfASet) {
   for (const char* line :
        {"max_fpr = 0", "max_fpr = 1.5", "max_fpr = \"200%\"", "max_size = 12", "max_size = \"x\"",
         "max_shrink = \"-1%\"", "max_shrink = 2", "min_keys = \"many\"", "min_keys = 1.5",
-        "canaries = \"relative\"", "canaries = \"/no/such/file\"", "canaries = \"/dev/null\""}) {
+        "canaries = \"relative\"", "canaries = \"/no/such/file\"", "canaries = \"/dev/null\"",
+        "public_key = \"\"", "public_key = \"abc\"", "public_key = []", "public_key = [\"abc\"]",
+        "public_key = [1]", "public_key = 1", "public_key = {}"}) {
     const std::string key(line, std::string_view(line).find(' '));
     const std::string message = refusal(kStore + tags_set + line + "\n");
     EXPECT_EQ(message.substr(0, 26 + key.size()), "keysieve.toml:6: [[set]] " + key + ":") << message;
