@@ -201,7 +201,7 @@ final class AvailabilityTest extends TestCase
     /** @return iterable<string, array{string, int, string, string}> a kind, an offset in its snapshot, what is there, and the reason */
     public static function forgeries(): iterable
     {
-        yield 'more keys than the shards have' => ['bloom', 32, pack('P', 301), 'shard table counts 300 keys, the header 301'];
+        yield 'more keys than the shards have' => ['bloom', 40, pack('P', 301), 'shard table counts 300 keys, the header 301'];
         foreach ([1 => [0, 16, 16], 2 => [31, 10, 16], 3 => [16, 31, 16], 4 => [16, 16, 31]] as $quarter => [$first, $second, $third]) {
             $levels = pack('v', $first | $second << 5 | $third << 10);
             $reason = 'entry of shard 0 cannot be: a quarter of its line ends before it begins';

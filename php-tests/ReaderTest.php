@@ -8,9 +8,11 @@ use KeySieve\Reader\Bytes;
 use KeySieve\Reader\Failure;
 use KeySieve\Reader\File;
 use KeySieve\Reader\Header;
+use KeySieve\Reader\PublicKeys;
 use KeySieve\Reader\Snapshot;
 use KeySieve\Set;
 use KeySieve\Tests\Support\Forgery;
+use KeySieve\Tests\Support\Program;
 use KeySieve\Tests\Support\SharedMemory;
 use KeySieve\Tests\Support\TestCase;
 
@@ -99,7 +101,7 @@ final class ReaderTest extends TestCase
     public function testAnswersLikeTheExtensionInGoldenSnapshots(string $file): void
     {
         $endless = SharedMemory::directory() . '/endless.ks';
-        file_put_contents($endless, Forgery::of(file_get_contents($file), 88, str_repeat("\0", 8))); // valid_for
+        file_put_contents($endless, Forgery::of(file_get_contents($file), 96, str_repeat("\0", 8))); // valid_for
         $header = Header::read(File::open($endless));
         $snapshot = Snapshot::of($header->setName, File::open($endless));
         SharedMemory::publish($endless);
@@ -137,12 +139,101 @@ final class ReaderTest extends TestCase
         self::assertThrows(Failure::class, 'holds set "lengths", not "other"', static fn () => Snapshot::of('other', self::inMemory($whole)));
     }
 
+    public function testASignedSnapshotAnswersWithOneOfItsKeys(): void
+    {
+        [$key, $other] = [self::publicKey('one'), self::publicKey('other')];
+        $file = File::open(self::buildSigned('one', self::keys(60_000), ['--shard-size', '1KiB']));
+        foreach ([null, PublicKeys::parse($key), PublicKeys::parse("$other, " . strtoupper($key))] as $keys) {
+            $snapshot = Snapshot::of('signed', $file, $keys);
+            self::assertNotContains(false, self::answers($snapshot, self::keys(60_000)));
+            self::assertSame([false], self::answers($snapshot, ['absent']));
+        }
+        [$shown, $shownOther] = [substr($key, 0, 16), substr($other, 0, 16)];
+        $ask = static fn () => Snapshot::of('signed', $file, PublicKeys::parse($other));
+        self::assertThrows(Failure::class, "is signed by $shown..., but must be by $shownOther...", $ask);
+        $unsigned = File::open(SharedMemory::build('signed', ['apple']));
+        $ask = static fn () => Snapshot::of('signed', $unsigned, PublicKeys::parse("$key,$other"));
+        self::assertThrows(Failure::class, "is not signed, but must be by $shown... or $shownOther...", $ask);
+        $ask = static fn () => Snapshot::of('other', $file, PublicKeys::parse($key));
+        self::assertThrows(Failure::class, 'holds set "signed", not "other"', $ask);
+    }
+
+    public function testTheGoldenSnapshotIsSignedByItsKey(): void
+    {
+        $file = File::open(dirname(__DIR__) . '/tests/golden/signed.ks');
+        $seed = sodium_crypto_sign_seed_keypair(str_repeat("\x77", 32));
+        $keys = PublicKeys::parse(bin2hex(sodium_crypto_sign_publickey($seed)));
+        self::assertNotNull(Snapshot::of('golden-set', $file, $keys)->fillRatio()); // reads all shards
+    }
+
+    /** All checksums are right, as those of a forger are. */
+    public function testAByteOfASignedSnapshotThatWasChangedIsRefused(): void
+    {
+        $keys = PublicKeys::parse(self::publicKey('one'));
+        $whole = file_get_contents(self::buildSigned('one', self::keys(100), ['--shard-size', '1KiB']));
+        for ($at = 0; $at < strlen($whole); $at += $at < 4096 ? 1 : 13) {
+            $bytes = self::withCorrectChecksums(substr_replace($whole, $whole[$at] ^ "\x10", $at, 1));
+            try {
+                self::answers(Snapshot::of('signed', self::inMemory($bytes), $keys), self::keys(100));
+                self::assertSame($whole, $bytes, "accepted a wrong byte at $at"); // of a checksum, which is corrected itself
+            } catch (Failure $failure) {
+                self::assertStringStartsWith('memory', $failure->getMessage());
+            }
+        }
+    }
+
+    /** Found when they are read: header and signature are right, and so are all checksums. */
+    public function testDigestsOfASignedSnapshotAreChecked(): void
+    {
+        $whole = file_get_contents(self::buildSigned('one', self::keys(100), ['--shard-size', '1KiB']));
+        $pair = sodium_crypto_sign_seed_keypair(str_repeat('k', 32));
+        $keys = PublicKeys::parse(bin2hex(sodium_crypto_sign_publickey($pair)));
+        $sign = static function (string $bytes) use ($pair): string {
+            $bytes = substr_replace($bytes, sodium_crypto_sign_publickey($pair), 920, 32);
+            $bytes = self::withCorrectChecksums($bytes);
+            $signature = sodium_crypto_sign_detached(substr($bytes, 0, 4024), sodium_crypto_sign_secretkey($pair));
+            return self::withCorrectChecksums(substr_replace($bytes, $signature, 4024, 64));
+        };
+        self::assertSame([true], self::answers(Snapshot::of('signed', self::inMemory($sign($whole)), $keys), ['key 1']));
+
+        $tables = $sign(substr_replace($whole, str_repeat("\0", 32), 888, 32));
+        $reason = 'the signed digest of its tables does not match';
+        self::assertThrows(Failure::class, $reason, static fn () => Snapshot::of('signed', self::inMemory($tables), $keys));
+
+        $whole[-1] = $whole[-1] ^ "\x10";
+        $whole = self::withCorrectChecksums($whole); // those of shards, which are in the tables
+        $digest = sodium_crypto_generichash(substr($whole, 4096, 4096), '', 32);
+        $shards = Snapshot::of('signed', self::inMemory($sign(substr_replace($whole, $digest, 888, 32))), $keys);
+        $reason = 'a signed digest of its shards does not match: 1024 bytes from offset 8192';
+        self::assertThrows(Failure::class, $reason, static fn () => self::answers($shards, ['key 1']));
+    }
+
+    public function testASignedSetDoesNotGoBack(): void
+    {
+        $keys = PublicKeys::parse(self::publicKey('one'));
+        $older = File::open(self::buildSigned('one', ['apple'], ['--as-of', '@1700000000']));
+        $file = File::open(self::buildSigned('one', ['apple'], ['--as-of', '@1700003600']));
+        $newer = Snapshot::of('signed', $file, $keys);
+        $reason = 'is signed as of 2023-11-14T22:13:20Z, older than what was read before, as of 2023-11-14T23:13:20Z';
+        self::assertThrows(Failure::class, $reason, static fn () => Snapshot::of('signed', $older, $keys, $newer));
+        self::assertInstanceOf(Snapshot::class, Snapshot::of('signed', $older, null, $newer));
+        self::assertInstanceOf(Snapshot::class, Snapshot::of('signed', $file, $keys, $newer));
+    }
+
+    public function testWhatIsNoPublicKeyIsRefusedWithoutBeingShown(): void
+    {
+        foreach (['', ',', str_repeat('a', 63), str_repeat('a', 64) . ',', 'keysieve-secret-key:' . str_repeat('a', 64), str_repeat('g', 64)] as $text) {
+            self::assertThrows(\InvalidArgumentException::class, 'is not a public key', static fn () => PublicKeys::parse($text));
+        }
+        self::assertThrows(\InvalidArgumentException::class, 'key 2 is', static fn () => PublicKeys::parse(str_repeat('a', 64) . ',x'));
+    }
+
     /** No builder makes one whose bytes are not all zero. */
     public function testAnswersLikeTheExtensionInACuckooShardThatCountsNoKeys(): void
     {
         $whole = file_get_contents(SharedMemory::build('countless', self::keys(300), ['--kind', 'cuckoo', '--shard-size', '1KiB', '--fpr', '0.01']));
         $forged = SharedMemory::directory() . '/countless.forged';
-        file_put_contents($forged, Forgery::of(Forgery::of($whole, 4096, str_repeat("\0", 4)), 32, str_repeat("\0", 8))); // no keys, no width
+        file_put_contents($forged, Forgery::of(Forgery::of($whole, 4096, str_repeat("\0", 4)), 40, str_repeat("\0", 8))); // no keys, no width
         SharedMemory::publish($forged);
         $set = new Set('countless');
         $answers = $set->mayContainMany(self::keys(300));
@@ -162,6 +253,31 @@ final class ReaderTest extends TestCase
                 self::assertThrows(Failure::class, 'entry of shard 0 cannot be: ', $ask);
             }
         }
+    }
+
+    private static function publicKey(string $name): string
+    {
+        $file = SharedMemory::directory() . "/$name.key";
+        return json_decode(Program::keysieve('keygen', '--json', ...is_file($file) ? ['--show'] : [], ...[$file]))->public_key;
+    }
+
+    /** @return string its file */
+    private static function buildSigned(string $key, array $keys, array $options = []): string
+    {
+        self::publicKey($key);
+        $snapshot = SharedMemory::build('signed', $keys, ['--sign-key', SharedMemory::directory() . "/$key.key", ...$options]);
+        $file = tempnam(SharedMemory::directory(), 'signed-');
+        rename($snapshot, $file);
+        return $file;
+    }
+
+    /** Of a snapshot with one stretch of shards and no second levels. */
+    private static function withCorrectChecksums(string $snapshot): string
+    {
+        $checksum = static fn (string $bytes): string => strrev(hash('xxh3', $bytes, true));
+        $snapshot = substr_replace($snapshot, $checksum(substr($snapshot, 8192)), 4096 + 8 * intdiv(strlen($snapshot) - 8192, 1024), 8);
+        $snapshot = substr_replace($snapshot, $checksum(substr($snapshot, 4096, 4096)), 320, 8);
+        return substr_replace($snapshot, $checksum(substr($snapshot, 0, 4088)), 4088, 8);
     }
 
     /**

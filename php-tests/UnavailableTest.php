@@ -93,7 +93,7 @@ final class UnavailableTest extends TestCase
         yield 'a newer format' => [$forge(8, "\2"), "FOLDER/$snapshot: has snapshot format 2, this version reads 1: "
             . 'damaged, or written by a newer version; upgrade this reader, or build with --format 1'];
         yield 'an older format' => [$forge(8, "\0"), 'has snapshot format 0, this version reads 1: damaged, or written by an older version; build it again'];
-        yield 'a newer kind and layout' => [$forge(10, "\xc8\2" . pack('VPV', 4096, 0, 16384)), 'filter kind 200 is not known to this version'];
+        yield 'a newer kind and layout' => [$forge(10, "\xc8\1" . pack('VP2V', 4096, 1, 0, 16384)), 'filter kind 200 is not known to this version'];
     }
 
     /**

@@ -42,6 +42,8 @@ std::string_view to_string(ErrorKind kind) noexcept {
       return "unconfirmed";
     case ErrorKind::Login:
       return "login";
+    case ErrorKind::NotSigned:
+      return "signature";
     case ErrorKind::Older:
       return "older";
     case ErrorKind::MaxSize:

@@ -25,8 +25,9 @@ enum class ErrorKind : std::uint8_t {
   Unconfirmed,   // the request was carried out, but a store does not confirm it
   Login,         // a server refuses the user or password, or the password cannot be read
   // A snapshot that is intact but not wanted:
-  Older,    // than the one that is there already
-  MaxSize,  // the guards, by the names of their settings
+  NotSigned,  // by a key that it must be signed by, or the signature does not match
+  Older,      // than the one that is there already
+  MaxSize,    // the guards, by the names of their settings
   MinKeys,
   MaxShrink,
   MaxFpr,

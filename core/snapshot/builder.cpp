@@ -91,7 +91,7 @@ std::uint64_t SnapshotBuilder::size() {
   key_count_ = count_distinct(partitions_);
   if (known_absent_) known_absent_count_ = count_distinct(*known_absent_);
   geometry_ = geometry();
-  layout_ = snapshot_layout(geometry_.shard_count, geometry_.params);
+  layout_ = snapshot_layout(geometry_.shard_count, geometry_.params, settings_.signer != nullptr);
   return layout_.file_bytes;
 }
 
@@ -113,7 +113,7 @@ std::uint64_t SnapshotBuilder::write(const WriteAt& write_at) {
 }
 
 bool SnapshotBuilder::try_write(const WriteAt& write_at) {
-  ShardFiller filler(geometry_, settings_.set_name);
+  ShardFiller filler(geometry_, settings_.set_name, settings_.signer);
   const MemoryPlan plan = plan_.less(filler.table_bytes());
   std::vector<PartitionReader> readers = readers_of(partitions_, plan);
   std::vector<KnownAbsentReader> absent_readers;
@@ -156,7 +156,7 @@ void SnapshotBuilder::enlarge_second_levels(std::uint32_t bytes) {
                     std::to_string(kMaxShardBytes) +
                     "; build with smaller shards, through which other keys pass");
   }
-  layout_ = snapshot_layout(geometry_.shard_count, geometry_.params);
+  layout_ = snapshot_layout(geometry_.shard_count, geometry_.params, settings_.signer != nullptr);
 }
 
 SnapshotBytes SnapshotBuilder::finish() {
@@ -233,6 +233,7 @@ SnapshotHeader SnapshotBuilder::header() const {
   header.retrieval_seeds = layout_.retrieval_seeds;
   header.retrieval_bytes = geometry_.params.retrieval_bytes;
   header.checksum_table = layout_.checksum_table;
+  header.stretch_digests = layout_.stretch_digests;
   header.shards = layout_.shards;
   return header;
 }

@@ -39,6 +39,8 @@ struct BuildSettings {
   // slack below); otherwise the set is sized again.
   std::optional<Geometry> like{};
 
+  const Signer* signer = nullptr;  // must outlive the builder; nullptr: the snapshot is not signed
+
   // Whether known-absent keys will be added. They share the memory with the keys.
   bool has_known_absent = false;
 };

@@ -34,6 +34,15 @@ void check_has_one_level(const SnapshotView& base) {
                   "until then keysieve add makes new keys maybe");
 }
 
+void check_signer(const SnapshotView& base, const Signer* signer) {
+  if (base.header().is_signed() == (signer != nullptr)) return;
+  throw Error(ErrorKind::Usage,
+              "set \"" + std::string(base.set_name()) +
+                  (signer == nullptr ? "\": is signed, and would lose its signature; give --sign-key"
+                                     : "\": is not signed, so it is unknown who built it; build it again "
+                                       "from its whole list, with build --sign-key"));
+}
+
 }  // namespace
 
 void check_can_add(const FilterKind& kind, std::string_view set_name) {
@@ -59,12 +68,15 @@ void check_can_remove(const FilterKind& kind, std::string_view set_name, bool ha
                          "; with build --counting: " + counting));
 }
 
-SnapshotEditor::SnapshotEditor(const SnapshotView& base, std::optional<SnapshotBytes> counters)
+SnapshotEditor::SnapshotEditor(const SnapshotView& base, std::optional<SnapshotBytes> counters,
+                               const Signer* signer)
     : bytes_(copy_of(base.bytes())),
       view_(SnapshotView::decode(bytes_.get(), "the copy", Check::Tables)),
-      counters_(std::move(counters)) {
+      counters_(std::move(counters)),
+      signer_(signer) {
   check_can_add(view_.kind(), view_.set_name());
   check_has_one_level(view_);
+  check_signer(view_, signer);
   if (counters_) {
     check_counters(counters_->get(), view_, "counters of set \"" + std::string(view_.set_name()) + "\"");
   }
@@ -146,7 +158,7 @@ SnapshotBytes SnapshotEditor::finish(UnixSeconds as_of) {
   header.as_of = std::max(header.as_of, as_of);
   header.built_at = unix_now();
   header.build_id = random_value<BuildId>();
-  seal(bytes_.get(), view_.kind(), header);
+  seal(bytes_.get(), view_.kind(), header, signer_);
   if (counters_) seal_counters(counters_->get(), header.build_id);
   return std::move(bytes_);
 }

@@ -23,8 +23,10 @@ class SnapshotEditor {
   // Copies the base, which is not needed afterwards. All its bytes must have been checked with
   // Check::Everything; otherwise damage would be passed on under new checksums. `counters` are those of a
   // counting set; without them no key can be removed from it. Throws as check_can_add() and check_counters(),
-  // and Usage for a set with known-absent keys.
-  explicit SnapshotEditor(const SnapshotView& base, std::optional<SnapshotBytes> counters = std::nullopt);
+  // and Usage for a set with known-absent keys. `signer` must outlive it: signs the new snapshot if the base
+  // is signed, whose signature must have been checked. Throws Usage unless both are there or neither.
+  explicit SnapshotEditor(const SnapshotView& base, std::optional<SnapshotBytes> counters = std::nullopt,
+                          const Signer* signer = nullptr);
 
   // Throws Data for an overfull shard, and in kinds with a capacity also for a full one. Where keys can be
   // removed, a key that seems to be there already is added again, because the one that is there may be
@@ -67,6 +69,7 @@ class SnapshotEditor {
   SnapshotBytes bytes_;
   SnapshotView view_;  // of bytes_
   std::optional<SnapshotBytes> counters_;
+  const Signer* signer_;
   std::uint64_t new_keys_ = 0;
   std::uint64_t removed_keys_ = 0;
 };

@@ -29,6 +29,10 @@ Bytes checksum_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64
   return shards.subspan(start, std::min<std::uint64_t>(layout.stretch_bytes, shards.size() - start));
 }
 
+Bytes signed_bytes(const SnapshotHeader& header) noexcept {
+  return std::as_bytes(std::span(&header, 1)).first(offsetof(SnapshotHeader, signature));
+}
+
 std::uint16_t oldest_snapshot_format() noexcept {
   const std::uint16_t newest = newest_snapshot_format();
   return newest == 1 ? newest : static_cast<std::uint16_t>(newest - 1);

@@ -1,6 +1,7 @@
 // The bytes of a snapshot, the same in file, store and memory: header page, shard table, seeds of the second
-// levels, checksum table, padding to a page boundary, shards. docs/snapshot_format.md has the byte tables;
-// golden files pin them. Also the format numbers that this version knows.
+// levels, checksum table, digests of a signed snapshot, padding to a page boundary, shards.
+// docs/snapshot_format.md has the byte tables; golden files pin them. Also the format numbers that this
+// version knows.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "core/base/log_position.hpp"
 #include "core/base/set_name.hpp"
 #include "core/filters/filter_kind.hpp"
+#include "core/snapshot/signer.hpp"
 
 namespace keysieve {
 
@@ -65,8 +67,15 @@ struct SnapshotHeader {
   std::uint32_t retrieval_bytes;  // of the second level of each shard; 0: there is none
   std::uint32_t sample_count;
   std::array<KeyHash, kKnownAbsentSample> known_absent_sample;  // keys that must be absent
-  std::array<std::uint8_t, 3216> reserved;
+  // Of a signed snapshot; all zero in others, up to and with the signature.
+  TableSpan stretch_digests;  // BLAKE2b-256 of what each entry of the checksum table covers
+  Digest tables_digest;       // BLAKE2b-256 of what tables_checksum covers
+  PublicKey public_key;       // the signer's
+  std::array<std::uint8_t, 3072> reserved;
+  Signature signature;            // of all header bytes before it
   std::uint64_t header_checksum;  // XXH3-64 of all header bytes before it
+
+  [[nodiscard]] constexpr bool is_signed() const noexcept { return stretch_digests.bytes != 0; }
 };
 
 static_assert(std::is_trivially_copyable_v<SnapshotHeader> && std::is_standard_layout_v<SnapshotHeader>);
@@ -99,14 +108,19 @@ static_assert(offsetof(SnapshotHeader, retrieval_seeds) == 336);
 static_assert(offsetof(SnapshotHeader, retrieval_bytes) == 352);
 static_assert(offsetof(SnapshotHeader, sample_count) == 356);
 static_assert(offsetof(SnapshotHeader, known_absent_sample) == 360);
-static_assert(offsetof(SnapshotHeader, reserved) == 872);
+static_assert(offsetof(SnapshotHeader, stretch_digests) == 872);
+static_assert(offsetof(SnapshotHeader, tables_digest) == 888);
+static_assert(offsetof(SnapshotHeader, public_key) == 920);
+static_assert(offsetof(SnapshotHeader, reserved) == 952);
+static_assert(offsetof(SnapshotHeader, signature) == 4024);
 static_assert(offsetof(SnapshotHeader, header_checksum) == 4088);
 
-// All offsets follow from the geometry alone.
+// All offsets follow from the geometry, and from whether the snapshot is signed.
 struct SnapshotLayout {
   TableSpan shard_table;
   TableSpan retrieval_seeds;
   TableSpan checksum_table;
+  TableSpan stretch_digests;
   TableSpan shards;
   std::uint64_t file_bytes;
   std::uint32_t stretch_shards;  // that one checksum covers: as many as 64 KiB hold
@@ -117,7 +131,8 @@ struct SnapshotLayout {
   }
 };
 
-constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, const FilterParams& params) {
+constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, const FilterParams& params,
+                                         bool has_digests = false) {
   const std::uint64_t all_shards = shard_count * params.stride();
   const auto stretch_shards = static_cast<std::uint32_t>(kChecksumStretchBytes / params.stride());
   const std::uint64_t stretches = (shard_count + stretch_shards - 1) / stretch_shards;
@@ -126,14 +141,14 @@ constexpr SnapshotLayout snapshot_layout(std::uint64_t shard_count, const Filter
   const TableSpan seeds =
       params.retrieval_bytes == 0 ? TableSpan{} : TableSpan{after, (shard_count + 7) / 8 * 8};
   const TableSpan checksum_table{after + seeds.bytes, stretches * sizeof(std::uint64_t)};
-  const TableSpan shards{round_up_to_page(checksum_table.offset + checksum_table.bytes), all_shards};
-  return {shard_table,
-          seeds,
-          checksum_table,
-          shards,
-          shards.offset + shards.bytes,
-          stretch_shards,
-          std::uint64_t{stretch_shards} * params.stride()};
+  const std::uint64_t after_checksums = checksum_table.offset + checksum_table.bytes;
+  const TableSpan digests =
+      has_digests ? TableSpan{after_checksums, stretches * sizeof(Digest)} : TableSpan{};
+  const TableSpan shards{round_up_to_page(after_checksums + digests.bytes), all_shards};
+  return {shard_table,    seeds,
+          checksum_table, digests,
+          shards,         shards.offset + shards.bytes,
+          stretch_shards, std::uint64_t{stretch_shards} * params.stride()};
 }
 
 // These take a header whose values have been checked.
@@ -141,7 +156,7 @@ constexpr FilterParams params_of(const SnapshotHeader& header) {
   return {header.shard_bytes, header.hash_count, header.retrieval_bytes};
 }
 constexpr SnapshotLayout snapshot_layout(const SnapshotHeader& header) {
-  return snapshot_layout(header.shard_count, params_of(header));
+  return snapshot_layout(header.shard_count, params_of(header), header.is_signed());
 }
 
 // The three checksums of a snapshot, which both builder and decoder need. `snapshot` is the whole, of exactly
@@ -150,6 +165,9 @@ std::uint64_t header_checksum(const SnapshotHeader& header) noexcept;
 std::uint64_t tables_checksum(Bytes snapshot, const SnapshotLayout& layout) noexcept;
 // The bytes of shards that entry `index` of the checksum table covers.
 Bytes checksum_stretch(Bytes snapshot, const SnapshotLayout& layout, std::uint64_t index) noexcept;
+
+// What the signature of a signed snapshot covers.
+Bytes signed_bytes(const SnapshotHeader& header) noexcept;
 
 // The numbers of the snapshot format that a version knows: the newest and the one before. It can read and
 // build both, so that a host and its builders need not be upgraded at the same moment; docs/operate.md gives

@@ -23,24 +23,31 @@ double mean_estimated_fpr(Bytes snapshot, const SnapshotLayout& layout, const Fi
          same_hash_fpr(static_cast<double>(header.key_count));
 }
 
-void fill_checksum_table(const SnapshotLayout& layout, MutableBytes snapshot) {
-  for (std::uint64_t i = 0; i < layout.stretch_count(); ++i) {
-    store(snapshot.data() + layout.checksum_table.offset + i * sizeof(std::uint64_t),
-          checksum(checksum_stretch(snapshot, layout, i)));
-  }
-}
-
 }  // namespace
 
-void seal(MutableBytes snapshot, const FilterKind& kind, SnapshotHeader header) {
+void seal(MutableBytes snapshot, const FilterKind& kind, SnapshotHeader header, const Signer* signer) {
   const SnapshotLayout layout = snapshot_layout(header);
   header.estimated_fpr = mean_estimated_fpr(snapshot, layout, kind, header);
-  fill_checksum_table(layout, snapshot);
-  seal_front(snapshot.first(layout.shards.offset), header);
+  for (std::uint64_t i = 0; i < layout.stretch_count(); ++i) {
+    seal_stretch(snapshot, layout, i, checksum_stretch(snapshot, layout, i), signer);
+  }
+  seal_front(snapshot.first(layout.shards.offset), header, signer);
 }
 
-void seal_front(MutableBytes front, SnapshotHeader header) {
+void seal_stretch(MutableBytes front, const SnapshotLayout& layout, std::uint64_t index, Bytes stretch,
+                  const Signer* signer) {
+  store(front.data() + layout.checksum_table.offset + index * sizeof(std::uint64_t), checksum(stretch));
+  if (signer == nullptr) return;
+  store(front.data() + layout.stretch_digests.offset + index * sizeof(Digest), signer->digest(stretch));
+}
+
+void seal_front(MutableBytes front, SnapshotHeader header, const Signer* signer) {
   header.tables_checksum = checksum(front.subspan(kPageBytes));
+  if (signer != nullptr) {
+    header.tables_digest = signer->digest(front.subspan(kPageBytes));
+    header.public_key = signer->public_key();
+    header.signature = signer->sign(signed_bytes(header));
+  }
   header.header_checksum = header_checksum(header);
   store(front.data(), header);
 }

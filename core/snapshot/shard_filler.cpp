@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/base/checksum.hpp"
 #include "core/base/error.hpp"
 #include "core/filters/retrieval.hpp"
 #include "core/snapshot/seal.hpp"
@@ -63,10 +62,11 @@ void KnownAbsentReader::read(std::uint32_t shard, std::uint32_t shard_count,
   on_piece(take_front(left_, shard, shard_count));
 }
 
-ShardFiller::ShardFiller(const Geometry& geometry, std::string set_name)
+ShardFiller::ShardFiller(const Geometry& geometry, std::string set_name, const Signer* signer)
     : geometry_(geometry),
       set_name_(std::move(set_name)),
-      layout_(snapshot_layout(geometry.shard_count, geometry.params)),
+      signer_(signer),
+      layout_(snapshot_layout(geometry.shard_count, geometry.params, signer != nullptr)),
       front_(layout_.shards.offset),
       estimated_fprs_(geometry.shard_count),
       fill_ratios_(geometry.kind->fill_ratio == nullptr ? 0 : geometry.shard_count),
@@ -95,7 +95,7 @@ void ShardFiller::fill(std::size_t task, PartitionReader& reader, KnownAbsentRea
     if (in_stretch + 1 < layout_.stretch_shards && index + 1 < end) return;
     const Bytes whole = Bytes(stretch).first((in_stretch + 1) * stride);
     const std::uint64_t number = index / layout_.stretch_shards;
-    put_checksum(number, whole);
+    seal_stretch(front_, layout_, number, whole, signer_);
     write_at(layout_.shards.offset + number * layout_.stretch_bytes, whole);
   });
   reader.read(range_of_shards(begin, end, geometry_.shard_count), [&](auto hashes) { cutter.feed(hashes); });
@@ -112,7 +112,7 @@ std::optional<double> ShardFiller::fill_ratio() const {
 }
 
 Bytes ShardFiller::front(const SnapshotHeader& header) {
-  seal_front(front_, header);
+  seal_front(front_, header, signer_);
   return front_;
 }
 
@@ -191,10 +191,6 @@ void ShardFiller::take_sample(SnapshotHeader& header) const {
     const auto hash = passing_sample_.at(i) ? passing_sample_.at(i) : sample_.at(i);
     if (hash) header.known_absent_sample[header.sample_count++] = *hash;
   }
-}
-
-void ShardFiller::put_checksum(std::uint64_t stretch, Bytes bytes) {
-  store(front_.data() + layout_.checksum_table.offset + stretch * sizeof(std::uint64_t), checksum(bytes));
 }
 
 void ShardCutter::feed(std::span<const KeyHash> hashes) {

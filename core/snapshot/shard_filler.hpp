@@ -81,10 +81,11 @@ class KnownAbsentReader {
 };
 
 // Builds the shards of a snapshot, in parts that several threads fill at once, and keeps everything that
-// comes before them: shard table, checksums, estimated FPR.
+// comes before them: shard table, checksums, digests, estimated FPR.
 class ShardFiller {
  public:
-  ShardFiller(const Geometry& geometry, std::string set_name);
+  // `signer`: nullptr for an unsigned snapshot; must outlive it.
+  ShardFiller(const Geometry& geometry, std::string set_name, const Signer* signer);
 
   // Memory that its tables take.
   [[nodiscard]] std::uint64_t table_bytes() const noexcept;
@@ -98,7 +99,7 @@ class ShardFiller {
             const WriteAt& write_at);
 
   // Call when all parts are filled: means over the shards, and everything that comes before them. The header
-  // must be complete except for its checksums.
+  // must be complete except for its checksums and its signature.
   [[nodiscard]] double estimated_fpr() const;
   [[nodiscard]] std::optional<double> fill_ratio() const;
   // Bytes of the second levels with which all keys have room; 0 if they have.
@@ -118,10 +119,10 @@ class ShardFiller {
   void build_second_level(std::uint32_t index, std::span<const KeyHash> keys, KnownAbsentReader& known_absent,
                           const ShardEntry& entry, MutableBytes shard);
   void need(std::uint32_t retrieval_bytes) noexcept;
-  void put_checksum(std::uint64_t stretch, Bytes bytes);
 
   Geometry geometry_;
   std::string set_name_;
+  const Signer* signer_;
   SnapshotLayout layout_;
   std::size_t tasks_ = 1;
   std::vector<std::byte> front_;

@@ -72,10 +72,12 @@ class Decoder {
            " are the most");
     }
     check_second_level();
+    check_unsigned();
     const SnapshotLayout layout = snapshot_layout(*header_);
     if (!same(header_->shard_table, layout.shard_table) ||
         !same(header_->retrieval_seeds, layout.retrieval_seeds) ||
-        !same(header_->checksum_table, layout.checksum_table) || !same(header_->shards, layout.shards) ||
+        !same(header_->checksum_table, layout.checksum_table) ||
+        !same(header_->stretch_digests, layout.stretch_digests) || !same(header_->shards, layout.shards) ||
         header_->file_bytes != layout.file_bytes) {
       fail("tables are not where " + std::to_string(header_->shard_count) + " shards put them");
     }
@@ -151,6 +153,13 @@ class Decoder {
     if (bytes == 0 && header_->known_absent != 0) fail("has known-absent keys but no second levels");
     if (header_->sample_count > std::min<std::uint64_t>(kKnownAbsentSample, header_->known_absent))
       fail("has more known-absent keys in its sample than there are");
+  }
+
+  // Otherwise a program might take it for a signed one.
+  void check_unsigned() const {
+    const bool has_rest = header_->tables_digest != Digest{} || header_->public_key != PublicKey{} ||
+                          header_->signature != Signature{};
+    if (has_rest && !header_->is_signed()) fail("has parts of a signature but no digests");
   }
 
   Bytes bytes_;

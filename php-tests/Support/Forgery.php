@@ -11,8 +11,8 @@ final class Forgery
     public static function of(string $snapshot, int $offset, string $bytes): string
     {
         $snapshot = substr_replace($snapshot, $bytes, $offset, strlen($bytes));
-        $shardsAt = unpack('P', $snapshot, 296)[1];
-        $snapshot = substr_replace($snapshot, self::checksum(substr($snapshot, 4096, $shardsAt - 4096)), 312, 8);
+        $shardsAt = unpack('P', $snapshot, 304)[1];
+        $snapshot = substr_replace($snapshot, self::checksum(substr($snapshot, 4096, $shardsAt - 4096)), 320, 8);
         return substr_replace($snapshot, self::checksum(substr($snapshot, 0, 4088)), 4088, 8);
     }
 

@@ -37,6 +37,12 @@ final readonly class BuiltSet
         if ($random->chance(0.3)) {
             array_push($options, '--key-profile', $random->of(['raw', 'lower-case', 'Straße']));
         }
+        $isSigned = $random->chance(0.2);
+        if ($isSigned) {
+            file_put_contents("$folder/sign.key", 'keysieve-secret-key:' . str_repeat('7', 64) . "\n");
+            chmod("$folder/sign.key", 0600);
+            array_push($options, '--sign-key', "$folder/sign.key");
+        }
         $seeded = new SnapshotBytes(file_get_contents(dirname(__DIR__) . '/golden/bloom.ks'));
         $files = [
             '--like' => $seeded->put('seed', $random->bytes(16))->sealHeader()->bytes,
@@ -51,7 +57,7 @@ final readonly class BuiltSet
             array_push($options, ...array_filter([$option]), ...["$folder/list$option"]);
         }
         Program::keysieve('build', '--set', 'built', '-o', "$folder/built.ks", ...$options);
-        $description = count($keys) . ' keys, ' . count($absent) . " known-absent ones, $kind, FPR $fpr, shards of $size";
+        $description = count($keys) . ' keys, ' . count($absent) . " known-absent ones, $kind, FPR $fpr, shards of $size" . ($isSigned ? ', signed' : '');
         return new self(file_get_contents("$folder/built.ks"), $keys, array_values(array_diff($absent, $keys)), $description);
     }
 }

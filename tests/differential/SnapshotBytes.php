@@ -15,7 +15,8 @@ final class SnapshotBytes extends SealedBytes
         'shard_table_at' => [272, 8], 'shard_table_bytes' => [280, 8], 'checksums_at' => [288, 8], 'checksums_bytes' => [296, 8],
         'shards_at' => [304, 8], 'shards_bytes' => [312, 8], 'tables_checksum' => [320, 8], 'known_absent' => [328, 8],
         'seeds_at' => [336, 8], 'seeds_bytes' => [344, 8], 'retrieval_bytes' => [352, 4], 'sample_count' => [356, 4],
-        'sample' => [360, 512], 'reserved' => [872, 3216], 'header_checksum' => [4088, 8],
+        'sample' => [360, 512], 'digests_at' => [872, 8], 'digests_bytes' => [880, 8], 'tables_digest' => [888, 32], 'public_key' => [920, 32],
+        'reserved' => [952, 3072], 'signature' => [4024, 64], 'header_checksum' => [4088, 8],
     ];
     private const ENTRY = ['key_count' => [0, 2], 'seed' => [2, 1], 'width' => [3, 1], 'block_count' => [4, 2], 'shape' => [6, 2]];
     private const HEADER_BYTES = 4096;
@@ -118,10 +119,13 @@ final class SnapshotBytes extends SealedBytes
         $seedsAt = self::HEADER_BYTES + 8 * $count;
         $checksumsAt = $seedsAt + ($second === 0 ? 0 : $count + 7 & ~7);
         $checksumsBytes = 8 * intdiv($count + $perStretch - 1, $perStretch);
-        $shardsAt = $checksumsAt + $checksumsBytes + 4095 & ~4095;
+        $digestsAt = $checksumsAt + $checksumsBytes;
+        $digestsBytes = $this->number('digests_bytes') === 0 ? 0 : 4 * $checksumsBytes;
+        $shardsAt = $digestsAt + $digestsBytes + 4095 & ~4095;
         return [
             'shard_table_at' => self::HEADER_BYTES, 'shard_table_bytes' => 8 * $count, 'seeds_at' => $second === 0 ? 0 : $seedsAt,
             'seeds_bytes' => $checksumsAt - $seedsAt, 'checksums_at' => $checksumsAt, 'checksums_bytes' => $checksumsBytes,
+            'digests_at' => $digestsBytes === 0 ? 0 : $digestsAt, 'digests_bytes' => $digestsBytes,
             'shards_at' => $shardsAt, 'shards_bytes' => $count * $stride, 'file_bytes' => $shardsAt + $count * $stride,
             'stretch' => $perStretch * $stride,
         ];

@@ -1,6 +1,6 @@
 // Whatever the bytes of a snapshot are, they are refused with an Error, or every lookup stays inside them.
 // They are decoded as they are, and again with corrected checksums, so that the checks behind those are
-// reached as well. Input: the snapshot.
+// reached as well; then also its signature by the key that it names. Input: the snapshot.
 #include <algorithm>
 #include <array>
 
@@ -9,6 +9,8 @@
 #include "core/snapshot/layout.hpp"
 #include "core/snapshot/snapshot.hpp"
 #include "tests/support/hash_key.hpp"
+#include "tools/signatures/sodium.hpp"
+#include "tools/signatures/verify.hpp"
 
 namespace keysieve {
 namespace {
@@ -43,14 +45,16 @@ void look_up_in(const SnapshotView& view) {
 void decode(Bytes bytes) {
   for (const Check check : {Check::Tables, Check::Everything}) {
     try {
-      look_up_in(SnapshotView::decode(bytes, "fuzz", check));
+      const SnapshotView view = SnapshotView::decode(bytes, "fuzz", check);
+      look_up_in(view);
+      check_signature(view, {view.header().public_key}, "fuzz");
     } catch (const Error&) {
       // Refused with a reason.
     }
   }
 }
 
-// Corrects the checksums if the layout in the header fits the bytes.
+// Corrects the checksums, and the digests of a signed snapshot, if the layout in the header fits the bytes.
 void correct_checksums(MutableBytes bytes) {
   if (bytes.size() < sizeof(SnapshotHeader)) return;
   auto header = load<SnapshotHeader>(bytes.data());
@@ -62,7 +66,12 @@ void correct_checksums(MutableBytes bytes) {
     for (std::uint64_t i = 0; i < layout.checksum_table.bytes / sizeof(std::uint64_t); ++i) {
       store(bytes.data() + layout.checksum_table.offset + i * sizeof(std::uint64_t),
             checksum(checksum_stretch(bytes, layout, i)));
+      if (layout.stretch_digests.bytes != 0)
+        store(bytes.data() + layout.stretch_digests.offset + i * sizeof(Digest),
+              digest_of(checksum_stretch(bytes, layout, i)));
     }
+    if (layout.stretch_digests.bytes != 0)
+      header.tables_digest = digest_of(Bytes(bytes).subspan(kPageBytes, layout.shards.offset - kPageBytes));
     header.tables_checksum = tables_checksum(bytes, layout);
   }
   header.header_checksum = header_checksum(header);

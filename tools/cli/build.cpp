@@ -37,6 +37,7 @@ struct BuildOptions {
   BuildSettings settings;
   std::optional<std::uint32_t> shard_bytes;
   bool counting = false;
+  std::shared_ptr<const SigningKey> sign_key;
   std::optional<unsigned> threads;
   std::optional<std::uint64_t> memory_bytes;
   std::string temporary_folder;
@@ -129,6 +130,7 @@ LogPosition adds_from_of(const BuildOptions& options, UnixSeconds as_of, Store* 
 BuildSettings settings_of(const BuildOptions& options, Store* store, const Model& model) {
   BuildSettings settings = options.settings;
   if (!options.resize) settings.like = model.geometry;
+  settings.signer = options.sign_key.get();
   settings.seed = model.seed ? *model.seed : random_value<HashSeed>();
   settings.has_known_absent = !options.known_absent_path.empty();
   settings.as_of = options.as_of.value_or(unix_now());
@@ -310,6 +312,7 @@ void add_shape_options(CLI::App* verb, BuildOptions& options) {
           "them along. Kinds: " +
               kind_names([](const FilterKind& kind) { return kind.can_count(); }))
       ->excludes(verb->get_option("--known-absent"));
+  add_sign_key(verb, options.sign_key)->excludes(verb->get_option("--counting"));
   verb->add_option("--growth", options.settings.growth, "Room for that many times the keys: 1 to 100")
       ->type_name("FACTOR")
       ->capture_default_str();

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "core/base/error.hpp"
 #include "core/shm/set_folder.hpp"
@@ -116,6 +117,36 @@ void add_as_of(CLI::App* verb, std::optional<UnixSeconds>& as_of, const std::str
                 fmt::format("\"{}\" is in the future: now is {}, @{}", text, format_moment(now), now));
   };
   add_parsed(verb, "--as-of", as_of, parse, help)->type_name("MOMENT");
+}
+
+void add_public_keys(CLI::App* verb, PublicKeys& keys) {
+  const auto take = [&keys](const std::string& text) {
+    try {
+      keys.push_back(parse_public_key(text));
+    } catch (const Error& error) {
+      throw Error(ErrorKind::Usage, std::string("--public-key: ") + error.what());
+    }
+  };
+  verb->add_option_function<std::vector<std::string>>(
+          "--public-key",
+          [take](const std::vector<std::string>& texts) { std::ranges::for_each(texts, take); },
+          "Refuse a snapshot that is not signed by this key, or by one of these; 64 digits, as keysieve "
+          "keygen "
+          "prints them")
+      ->type_name("KEY")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+CLI::Option* add_sign_key(CLI::App* verb, std::shared_ptr<const SigningKey>& key) {
+  return add_text(
+             verb, "--sign-key",
+             [&key](const std::string& path) {
+               key = std::make_shared<const SigningKey>(SigningKey::load(path));
+             },
+             "Sign the snapshot with the secret key in this file, which keysieve keygen has made")
+      ->type_name("FILE");
 }
 
 Guards GuardOptions::guards(const KeyFileFormat& format) const {

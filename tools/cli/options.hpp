@@ -12,6 +12,8 @@
 #include "core/base/log_position.hpp"
 #include "core/filters/filter_kind.hpp"
 #include "tools/keys/key_file.hpp"
+#include "tools/signatures/public_keys.hpp"
+#include "tools/signatures/signing_key.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/guards.hpp"
 
@@ -76,6 +78,11 @@ void add_allow_suspect_keys(CLI::App* verb, bool& allow);
 void check_suspect_keys(const std::string& key_path, const KeysRead& read, bool allow);
 // --as-of, which cannot be in the future.
 void add_as_of(CLI::App* verb, std::optional<UnixSeconds>& as_of, const std::string& help);
+
+// --public-key, which may be repeated.
+void add_public_keys(CLI::App* verb, PublicKeys& keys);
+// --sign-key; reads the file when the option is parsed. nullptr without the option.
+CLI::Option* add_sign_key(CLI::App* verb, std::shared_ptr<const SigningKey>& key);
 
 struct GuardOptions {
   std::uint64_t min_keys = 1;

@@ -12,6 +12,7 @@
 #include "tools/cli/verbs.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
+#include "tools/signatures/verify.hpp"
 
 namespace keysieve {
 namespace {
@@ -21,6 +22,7 @@ constexpr std::uint64_t kNoGeneration = 0;  // published from a file
 struct PublishOptions {
   std::string path;
   std::string group;
+  PublicKeys public_keys;
   PublisherSettings settings;
   bool allow_hidden_adds = false;
   bool json = false;
@@ -38,6 +40,7 @@ void check_nothing_is_hidden(const Publisher& publisher, const std::string& set_
 
 void publish(PublishOptions options) {
   const SnapshotFile file(options.path, Check::Everything);
+  check_signature(file.view(), options.public_keys, options.path);
   if (!options.group.empty()) options.settings.group = group_named(options.group);
   const std::string set_name(file.view().set_name());
   Publisher publisher(options.settings, set_name);
@@ -74,6 +77,7 @@ void add_publish(CLI::App& program, VerbResult& /*result*/) {
       ->type_name("SIZE");
   verb->add_flag("--allow-hidden-adds", options->allow_hidden_adds,
                  "Publish although keys that keysieved has added would be absent until its next look");
+  add_public_keys(verb, options->public_keys);
   add_json(verb, options->json);
   verb->callback([options] { publish(*options); });
 }

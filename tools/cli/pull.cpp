@@ -11,6 +11,7 @@
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/durable_file.hpp"
+#include "tools/signatures/verify.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -20,6 +21,7 @@ struct PullOptions {
   std::string store_url;
   std::string set_name;
   std::string output_path;
+  PublicKeys public_keys;
   bool json = false;
 };
 
@@ -32,13 +34,15 @@ void pull_and_report(const PullOptions& options) {
   const auto store = open_given_store(options.store_url, StoreUse::Read);
   check_pushed(*store, options.set_name);
   const Pulled pulled = pull_set(*store, options.set_name);
+  const std::string source = name_of(*store, options.set_name, pulled.record);
+  const SnapshotView view = SnapshotView::decode(pulled.snapshot.get(), source, Check::Tables);
+  check_signature(view, options.public_keys, source);
   write_durable_file(options.output_path, pulled.snapshot.get());
   remove_file(counters_path(options.output_path));  // of the file before: push would refuse them
   Report report;
   report.add("written", options.output_path, "file", options.output_path);
   report.add("generation", std::to_string(pulled.record.generation), "generation", pulled.record.generation);
-  add_snapshot_summary(report,
-                       SnapshotView::decode(pulled.snapshot.get(), options.output_path, Check::Tables));
+  add_snapshot_summary(report, view);
   report.print(options.json);
 }
 
@@ -53,6 +57,7 @@ void add_pull(CLI::App& program, VerbResult& /*result*/) {
   verb->add_option("-o,--output", options->output_path, "Snapshot file to write")
       ->required()
       ->type_name("FILE.ks");
+  add_public_keys(verb, options->public_keys);
   add_json(verb, options->json);
   verb->callback([options] {
     put_url_last(options->set_name, options->store_url);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "tools/program/units.hpp"
+#include "tools/signatures/public_keys.hpp"
 
 namespace keysieve {
 
@@ -41,6 +42,11 @@ void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::opt
     report.add("fill ratio", format_share(*fill_ratio), "fill_ratio", *fill_ratio);
   } else {
     report.add_member("fill_ratio", nullptr);
+  }
+  if (header.is_signed()) {
+    report.add("signed by", to_hex(header.public_key), "public_key", to_hex(header.public_key));
+  } else {
+    report.add_member("public_key", nullptr);
   }
   report.add("target FPR", format_share(header.target_fpr), "target_fpr", header.target_fpr);
   report.add("estimated FPR", format_share(header.estimated_fpr), "estimated_fpr", header.estimated_fpr);

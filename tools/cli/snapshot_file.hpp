@@ -30,8 +30,8 @@ inline std::string counters_path(const std::string& snapshot_path) {
 
 // Number of known-absent keys; no line if the shards have no second level.
 void add_known_absent(Report& report, const SnapshotHeader& header);
-// Set, kind, keys, known-absent keys, shards, size, fill ratio, and the FPRs asked for and estimated. Reads
-// all shards.
+// Set, kind, keys, known-absent keys, shards, size, fill ratio, signer, and the FPRs asked for and estimated.
+// Reads all shards.
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot);
 // The same without reading its shards.
 void add_snapshot_summary(Report& report, const SnapshotView& snapshot, std::optional<double> fill_ratio);

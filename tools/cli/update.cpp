@@ -25,6 +25,7 @@ struct UpdateOptions {
   KeyFileFormat format;
   bool allow_suspect_keys = false;
   GuardOptions guards;
+  std::shared_ptr<const SigningKey> sign_key;
   bool json = false;
 };
 
@@ -55,7 +56,7 @@ UpdateResult update_set(const UpdateOptions& options, Store& store, const KeyCha
   Guards guards = options.guards.guards(options.format);
   guards.source = GuardSource::OptionsOfUpdate;
   ProgressLine progress("updating " + options.set_name + " in " + store.name());
-  return update(store, options.set_name, changes, guards, progress.in_bytes());
+  return update(store, options.set_name, changes, guards, progress.in_bytes(), options.sign_key.get());
 }
 
 void update_and_report(const UpdateOptions& options) {
@@ -124,6 +125,10 @@ void add_update(CLI::App& program, VerbResult& /*result*/) {
   add_as_of(verb, options->as_of,
             "When the added keys began to be read from their source [now]; the as-of of the set where that "
             "is later");
+  add_sign_key(verb, options->sign_key)
+      ->description(
+          "For a signed set: the file of the secret key that has signed what is current, and now "
+          "signs the next generation");
   add_guards(verb, options->guards);
   verb->get_option("--max-fpr")
       ->description("Refuse a set whose estimated FPR is higher [three times its target, at least 0.1%]");

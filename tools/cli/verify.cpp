@@ -15,6 +15,7 @@
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
+#include "tools/signatures/verify.hpp"
 
 namespace keysieve {
 namespace {
@@ -24,6 +25,7 @@ struct VerifyOptions {
   std::string key_path;
   std::string absent_path;
   std::string known_absent_path;
+  PublicKeys public_keys;
   KeyFileFormat format;
   bool json = false;
 };
@@ -82,6 +84,7 @@ void check_inputs(const VerifyOptions& options) {
 void verify(const VerifyOptions& options) {
   check_inputs(options);
   const SnapshotFile file(options.path, Check::Everything);
+  check_signature(file.view(), options.public_keys, options.path);
   KnownAbsent known = ask_known_absent(file.view(), options);
   const Answers present = ask(file.view(), options.key_path, options.format, [&](KeyHash hash) {
     known.suspects.erase(hash.word);
@@ -152,6 +155,7 @@ void add_verify(CLI::App& program, VerbResult& /*result*/) {
   verb->add_option("--known-absent", options->known_absent_path,
                    "File of the --known-absent keys of the build; each must be absent, or in the set")
       ->type_name("FILE");
+  add_public_keys(verb, options->public_keys);
   add_key_format(verb, options->format);
   add_json(verb, options->json);
   verb->callback([options] { verify(*options); });

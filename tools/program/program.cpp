@@ -20,6 +20,7 @@ int exit_status_of(ErrorKind kind) noexcept {
       return 64;
     case ErrorKind::Data:
     case ErrorKind::Incompatible:
+    case ErrorKind::NotSigned:
     case ErrorKind::Older:
     case ErrorKind::MaxSize:
     case ErrorKind::MinKeys:

@@ -47,9 +47,9 @@ void check_guards(const Guards& guards, const SnapshotView& snapshot,
 
 // The reasons to refuse a snapshot of a store, for metrics and history.
 inline constexpr std::array kRefusals{
-    ErrorKind::Data,    ErrorKind::Incompatible, ErrorKind::Older,
-    ErrorKind::MaxSize, ErrorKind::MinKeys,      ErrorKind::MaxShrink,
-    ErrorKind::MaxFpr,  ErrorKind::RequiredKeys, ErrorKind::KnownAbsentSample};
+    ErrorKind::Data,         ErrorKind::Incompatible,     ErrorKind::NotSigned, ErrorKind::Older,
+    ErrorKind::MaxSize,      ErrorKind::MinKeys,          ErrorKind::MaxShrink, ErrorKind::MaxFpr,
+    ErrorKind::RequiredKeys, ErrorKind::KnownAbsentSample};
 
 inline bool is_refusal(const Error& error) noexcept {
   return std::ranges::find(kRefusals, error.kind()) != kRefusals.end();

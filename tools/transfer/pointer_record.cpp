@@ -186,9 +186,11 @@ SnapshotRecord snapshot_record_of(const Json& object, const std::string& source)
     reader.refuse("retrieval_bytes", "is out of range");
   }
   record.shard_count = reader.number<std::uint32_t>("shard_count", 1);
-  const SnapshotLayout layout =
-      snapshot_layout(record.shard_count, {record.shard_bytes, record.hash_count, record.retrieval_bytes});
-  if (layout.file_bytes != record.bytes) reader.refuse("shard_count", "does not fit \"bytes\"");
+  const FilterParams params{record.shard_bytes, record.hash_count, record.retrieval_bytes};
+  const SnapshotLayout layout = snapshot_layout(record.shard_count, params);
+  const SnapshotLayout signed_layout = snapshot_layout(record.shard_count, params, /*has_digests=*/true);
+  if (record.bytes != layout.file_bytes && record.bytes != signed_layout.file_bytes)
+    reader.refuse("shard_count", "does not fit \"bytes\"");
   if (record.counters_bytes != 0 && record.counters_bytes != counters_bytes_of(layout)) {
     reader.refuse("counters_bytes", "does not fit \"shard_count\"");
   }

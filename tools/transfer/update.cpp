@@ -7,6 +7,7 @@
 #include "core/partition/shard_order.hpp"
 #include "core/snapshot/editor.hpp"
 #include "tools/program/units.hpp"
+#include "tools/signatures/verify.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
@@ -59,11 +60,22 @@ PushResult push_update(Store& store, const SnapshotRecord& base, const SnapshotV
   }
 }
 
+// What is signed must not rest on what anyone may have written.
+void check_base(const SnapshotView& snapshot, const SnapshotRecord& record, const Signer& signer,
+                const std::string& source) {
+  check_signature(snapshot, {signer.public_key()}, source);
+  if (record.counters_bytes == 0) return;
+  throw Error(ErrorKind::Usage, source +
+                                    ": has counters, which are not signed but decide what a removal "
+                                    "makes absent; build it again without --counting");
+}
+
 UpdateResult update_once(Store& store, const std::string& set_name, const KeyChanges& changes, Guards guards,
-                         const Progress& progress) {
+                         const Progress& progress, const Signer* signer) {
   Pulled base = pull_with_counters(store, set_name, progress);
-  SnapshotEditor editor(SnapshotView::decode(base.snapshot.get(), store.name(), Check::Tables),
-                        std::move(base.counters));
+  const SnapshotView before = SnapshotView::decode(base.snapshot.get(), store.name(), Check::Tables);
+  if (signer != nullptr) check_base(before, base.record, *signer, name_of(store, set_name, base.record));
+  SnapshotEditor editor(before, std::move(base.counters), signer);
   const KeyHasher hasher(base.record.seed);
   const std::vector<KeyHash> removed = distinct_hashes(changes.removed, hasher);
   for (const KeyHash& hash : removed) editor.remove(hash);  // first: makes room for what is added
@@ -97,12 +109,12 @@ void check_lists(const std::string& set_name, const KeyChanges& changes) {
 }  // namespace
 
 UpdateResult update(Store& store, const std::string& set_name, const KeyChanges& changes,
-                    const Guards& guards, const Progress& progress) {
+                    const Guards& guards, const Progress& progress, const Signer* signer) {
   check_lists(set_name, changes);
   for (int races = 0; races < kMaxUpdates; ++races) {
     check_kind(store, set_name, changes);
     try {
-      return update_once(store, set_name, changes, guards, progress);
+      return update_once(store, set_name, changes, guards, progress, signer);
     } catch (const Error& error) {  // begins again from what is current now
       if (error.kind() != ErrorKind::Superseded) throw;
     }

@@ -29,8 +29,11 @@ struct UpdateResult {
 // result, so that nothing is undone. Without a max_fpr the guards use default_max_fpr() of the set's
 // target. Throws Usage for a kind that cannot add or remove keys and for a key in both lists, Locked after
 // too many lost races, and as pull() and push() do; the current generation then stays. Only after
-// Unavailable, whose message says so, the update may be done: repeating it would do it twice.
+// Unavailable, whose message says so, the update may be done: repeating it would do it twice. `signer`: signs
+// the next generation of a signed set, and must have signed the current one (otherwise throws NotSigned).
+// Throws Usage for a signed set without it, and for counters with it: what is absent after a removal is up to
+// them, and they are not signed.
 UpdateResult update(Store& store, const std::string& set_name, const KeyChanges& changes,
-                    const Guards& guards, const Progress& progress = {});
+                    const Guards& guards, const Progress& progress = {}, const Signer* signer = nullptr);
 
 }  // namespace keysieve

@@ -19,7 +19,8 @@ final class Header
     private const FIELDS = 'a8magic/vformat/Ckind/ChashId/VheaderBytes/a16seed/VshardBytes/VshardCount/PkeyCount/ChashCount/x15'
         . '/etargetFpr/eestimatedFpr/PasOf/PbuiltAt/PvalidFor/a16buildId/x16/a64setName/a64keyProfile/PfileBytes'
         . '/PshardTableAt/PshardTableBytes/PchecksumsAt/PchecksumsBytes/PshardsAt/PshardsBytes/PtablesChecksum/PknownAbsent'
-        . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount';
+        . '/PretrievalSeedsAt/PretrievalSeedsBytes/VretrievalBytes/VsampleCount/x512/PdigestsAt/PdigestsBytes/a32tablesDigest/a32publicKey'
+        . '/x3072/a64signature';
 
     private function __construct(
         public readonly string $setName,
@@ -39,11 +40,16 @@ final class Header
         public readonly string $buildId,
         public readonly int $fileBytes,
         public readonly string $tablesChecksum,
+        public readonly bool $isSigned,
+        public readonly string $tablesDigest,
     ) {
     }
 
-    /** @throws Failure */
-    public static function read(Bytes $bytes): self
+    /**
+     * @param ?PublicKeys $keys by one of which it must be signed; null: it need not be
+     * @throws Failure
+     */
+    public static function read(Bytes $bytes, ?PublicKeys $keys = null): self
     {
         $source = $bytes->name();
         if ($bytes->size() < self::BYTES) {
@@ -74,12 +80,15 @@ final class Header
             $fields['buildId'],
             $fields['fileBytes'],
             strrev(substr($page, 320, 8)),
+            $fields['digestsBytes'] !== 0,
+            $fields['tablesDigest'],
         );
         $header->checkLayout($fields, $source);
         if ($bytes->size() !== $header->fileBytes) {
             $what = $bytes->size() < $header->fileBytes ? 'cut short' : 'too long';
             throw Failure::data("$source: is $what: {$bytes->size()} bytes instead of $header->fileBytes");
         }
+        $keys?->check($header, $page, $source);
         return $header;
     }
 
@@ -110,9 +119,14 @@ final class Header
         return $this->seedsAt() + ($this->retrievalBytes === 0 ? 0 : $this->shardCount + 7 & ~7);
     }
 
+    public function digestsAt(): int
+    {
+        return $this->checksumsAt() + 8 * $this->stretchCount();
+    }
+
     public function shardsAt(): int
     {
-        return $this->checksumsAt() + 8 * $this->stretchCount() + 4095 & ~4095;
+        return $this->digestsAt() + ($this->isSigned ? PublicKeys::DIGEST_BYTES * $this->stretchCount() : 0) + 4095 & ~4095;
     }
 
     /** When the set expires, in Unix seconds; 0: never. */
@@ -174,6 +188,8 @@ final class Header
             $this->retrievalBytes === 0 && $this->knownAbsent !== 0 => 'has known-absent keys but no second levels',
             $fields['sampleCount'] > 64 || ($this->knownAbsent >= 0 && $fields['sampleCount'] > $this->knownAbsent) // else it has 64 bits
                 => 'has more known-absent keys in its sample than there are',
+            !$this->isSigned && trim($fields['tablesDigest'] . $fields['publicKey'] . $fields['signature'], "\0") !== ''
+                => 'has parts of a signature but no digests',
             array_intersect_key($fields, $this->spans()) != $this->spans()
                 => "tables are not where $this->shardCount shards put them",
             default => null,
@@ -200,6 +216,8 @@ final class Header
             'retrievalSeedsBytes' => $this->checksumsAt() - $this->seedsAt(),
             'checksumsAt' => $this->checksumsAt(),
             'checksumsBytes' => 8 * $this->stretchCount(),
+            'digestsAt' => $this->isSigned ? $this->digestsAt() : 0,
+            'digestsBytes' => $this->isSigned ? PublicKeys::DIGEST_BYTES * $this->stretchCount() : 0,
             'shardsAt' => $this->shardsAt(),
             'shardsBytes' => $this->shardCount * $this->stride(),
         ];

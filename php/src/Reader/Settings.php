@@ -12,13 +12,15 @@ namespace KeySieve\Reader;
  *   files:/srv/sets                        a folder with files SET.ks
  *
  * It comes from use(), else from KEYSIEVE_SOURCE in the environment, else from keysieve.directory in php.ini. What seen sets answer
- * comes from answerSeenSets(), else from KEYSIEVE_SEEN_ON_UNAVAILABLE.
+ * comes from answerSeenSets(), else from KEYSIEVE_SEEN_ON_UNAVAILABLE. The public keys by which snapshots of dir: and files: must be
+ * signed come from signedBy(), else from KEYSIEVE_PUBLIC_KEYS. What a loader has published, the loader has checked.
  */
 final class Settings
 {
     private const SEEN_ANSWERS = ['throw', 'new', 'seen'];
 
     private static ?string $source = null;
+    private static ?PublicKeys $publicKeys = null;
     private static ?string $seenOnUnavailable = null;
     private static ?bool $isEnabled = null;
 
@@ -31,6 +33,16 @@ final class Settings
     {
         self::parse($source);
         self::$source = $source;
+    }
+
+    /**
+     * For sets that were not asked yet. Several keys are separated by commas.
+     *
+     * @throws \InvalidArgumentException for what is no public key
+     */
+    public static function signedBy(string $publicKeys): void
+    {
+        self::$publicKeys = PublicKeys::parse($publicKeys);
     }
 
     /**
@@ -83,6 +95,16 @@ final class Settings
         return self::environment('KEYSIEVE_SOURCE') ?? ($directory === '' ? null : "directory:$directory");
     }
 
+    private static function publicKeys(): ?PublicKeys
+    {
+        $keys = self::environment('KEYSIEVE_PUBLIC_KEYS');
+        try {
+            return self::$publicKeys ??= $keys === null ? null : PublicKeys::parse($keys);
+        } catch (\InvalidArgumentException $wrong) {
+            throw new \InvalidArgumentException("KEYSIEVE_PUBLIC_KEYS: {$wrong->getMessage()}");
+        }
+    }
+
     private static function environment(string $name): ?string
     {
         $value = $_SERVER[$name] ?? $_ENV[$name] ?? getenv($name);
@@ -94,8 +116,8 @@ final class Settings
         [$scheme, $path, $prefix] = self::parse($source);
         return match ($scheme) {
             'directory' => new PublishedDirectory($path, $set, self::trustedOwner()),
-            'dir' => new StoreFolder($path, $prefix, $set),
-            'files' => new SnapshotFiles($path, $set),
+            'dir' => new StoreFolder($path, $prefix, $set, self::publicKeys()),
+            'files' => new SnapshotFiles($path, $set, self::publicKeys()),
         };
     }
 

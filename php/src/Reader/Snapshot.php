@@ -14,23 +14,31 @@ final class Snapshot
     private readonly string $entries;
     private readonly ?SecondLevel $secondLevel;
     private readonly string $checksums;
+    private readonly string $digests; // signed; empty if nothing need be
     private readonly int $perStretch;
     private readonly int $stride;
     private readonly int $perPiece;
     private readonly int $firstPiece;
 
-    /** @throws Failure */
-    public function __construct(private readonly Bytes $bytes, public readonly Header $header)
+    /**
+     * @param bool $isVerified the header has the right signature, and tables and shards must agree with what it says of them
+     * @throws Failure
+     */
+    private function __construct(private readonly Bytes $bytes, public readonly Header $header, bool $isVerified)
     {
         $this->kind = $header->kind;
         $tables = $bytes->read(Header::BYTES, $header->shardsAt() - Header::BYTES);
         if (hash('xxh3', $tables, true) !== $header->tablesChecksum) {
             throw Failure::data("{$bytes->name()}: tables are damaged: their checksum does not match (offset 4096 to {$header->shardsAt()})");
         }
+        if ($isVerified && PublicKeys::digest($tables) !== $header->tablesDigest) {
+            throw Failure::data("{$bytes->name()}: the signed digest of its tables does not match: they are forged, or were changed");
+        }
         $this->entries = substr($tables, 0, 8 * $header->shardCount);
         $seeds = substr($tables, $header->seedsAt() - Header::BYTES, $header->shardCount);
         $this->secondLevel = $header->retrievalBytes === 0 ? null : new SecondLevel($header->retrievalBytes, $seeds);
         $this->checksums = substr($tables, $header->checksumsAt() - Header::BYTES, 8 * $header->stretchCount());
+        $this->digests = $isVerified ? substr($tables, $header->digestsAt() - Header::BYTES, PublicKeys::DIGEST_BYTES * $header->stretchCount()) : '';
         $this->perStretch = $header->shardsPerStretch();
         $this->stride = $header->stride();
         $this->perPiece = Pieces::haveRoomFor($this->stride * $header->shardCount) ? $this->perStretch : 1;
@@ -40,13 +48,24 @@ final class Snapshot
         }
     }
 
-    /** The snapshot of a set, from its bytes. */
-    public static function of(string $set, Bytes $bytes): self
+    /**
+     * The snapshot of a set, from its bytes.
+     *
+     * @param ?PublicKeys $keys by one of which it must be signed; null: it need not be
+     * @param ?self $before what the process has read before: with keys, an older one may be replayed
+     * @throws Failure
+     */
+    public static function of(string $set, Bytes $bytes, ?PublicKeys $keys = null, ?self $before = null): self
     {
-        $header = Header::read($bytes);
-        $snapshot = new self($bytes, $header);
+        $header = Header::read($bytes, $keys);
+        $snapshot = new self($bytes, $header, $keys !== null);
         if ($header->setName !== $set) {
             throw Failure::data("{$bytes->name()} holds set \"$header->setName\", not \"$set\"");
+        }
+        if ($keys !== null && $before !== null && $header->asOf < $before->header->asOf) {
+            $moment = static fn (int $seconds): string => gmdate('Y-m-d\TH:i:s\Z', $seconds);
+            throw Failure::data("{$bytes->name()}: is signed as of {$moment($header->asOf)}, older than what was read before, as of "
+                . "{$moment($before->header->asOf)}: a signed set does not go back; build it again from the older list");
         }
         return $snapshot;
     }
@@ -142,6 +161,11 @@ final class Snapshot
         if (strrev(hash('xxh3', $bytes, true)) !== substr($this->checksums, 8 * $stretch, 8)) {
             $length = strlen($bytes);
             throw Failure::data("{$this->bytes->name()}: shards are damaged: a checksum does not match ($length bytes from offset $at)");
+        }
+        if ($this->digests !== '' && PublicKeys::digest($bytes) !== substr($this->digests, PublicKeys::DIGEST_BYTES * $stretch, PublicKeys::DIGEST_BYTES)) {
+            $length = strlen($bytes);
+            throw Failure::data("{$this->bytes->name()}: a signed digest of its shards does not match: $length bytes from offset $at are forged, "
+                . 'or were changed');
         }
         return $bytes;
     }

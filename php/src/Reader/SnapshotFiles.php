@@ -20,7 +20,7 @@ final class SnapshotFiles implements Source, Publication
     private array $tried = [];
     private int $attachedAt = 0;
 
-    public function __construct(string $folder, private readonly string $set)
+    public function __construct(string $folder, private readonly string $set, private readonly ?PublicKeys $keys)
     {
         $this->path = "$folder/$set.ks";
     }
@@ -89,7 +89,7 @@ final class SnapshotFiles implements Source, Publication
             }
             // Within a second it may be written again and look the same.
             $this->tried = $now - ($found['mtime'] ?? 0) > 1 ? $found : [];
-            $this->snapshot = Snapshot::of($this->set, File::open($this->path));
+            $this->snapshot = Snapshot::of($this->set, File::open($this->path), $this->keys, $this->snapshot);
             $this->attachedAt = $now;
             $this->trouble = null;
         } catch (Failure $failure) {

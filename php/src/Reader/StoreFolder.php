@@ -23,8 +23,12 @@ final class StoreFolder implements Source, Publication
     private int $attachedAt = 0;
     private int $confirmedAt = 0;
 
-    public function __construct(private readonly string $folder, private readonly string $prefix, private readonly string $set)
-    {
+    public function __construct(
+        private readonly string $folder,
+        private readonly string $prefix,
+        private readonly string $set,
+        private readonly ?PublicKeys $keys,
+    ) {
         $this->records = "$folder/$prefix:$set:";
         $this->log = new AddsLog("$folder/.log-$prefix:$set:adds");
     }
@@ -131,7 +135,7 @@ final class StoreFolder implements Source, Publication
         }
         self::checkTrimmed($pointer, $pointer->addsTrimmedTo, $path);
         $chunks = new Chunks("$this->records$pointer->pushId:", $pointer->bytes, "dir:$this->folder: $this->set, generation $pointer->generation");
-        $snapshot = Snapshot::of($this->set, $chunks);
+        $snapshot = Snapshot::of($this->set, $chunks, $this->keys, $this->snapshot);
         if (bin2hex($snapshot->header->buildId) !== $pointer->buildId) {
             throw Failure::data("$path: the snapshot is not the one that the pointer describes");
         }

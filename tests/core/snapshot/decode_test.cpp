@@ -211,6 +211,20 @@ const std::vector<HostileHeader> kHostileHeaders{
     {"ChecksumTableBeyondEnd", [](H& h) { h.checksum_table.offset = 1 << 30; }, kData,
      "tables are not where"},
     {"ChecksumTableEmpty", [](H& h) { h.checksum_table.bytes = 0; }, kData, "tables are not where"},
+    {"DigestsElsewhere",
+     [](H& h) {
+       h.stretch_digests = {4'112, 32};
+     },
+     kData, "tables are not where"},
+    {"DigestsHighest",
+     [](H& h) {
+       h.stretch_digests = {UINT64_MAX, UINT64_MAX};
+     },
+     kData, "tables are not where"},
+    {"DigestsNowhere", [](H& h) { h.stretch_digests.offset = 4'112; }, kData, "tables are not where"},
+    {"SignatureWithoutDigests", [](H& h) { h.signature[63] = 1; }, kData, "parts of a signature"},
+    {"PublicKeyWithoutDigests", [](H& h) { h.public_key[0] = 1; }, kData, "parts of a signature"},
+    {"TablesDigestWithoutDigests", [](H& h) { h.tables_digest[31] = 1; }, kData, "parts of a signature"},
     {"FileBytesZero", [](H& h) { h.file_bytes = 0; }, kData, "tables are not where"},
     {"FileBytesOneMore", [](H& h) { ++h.file_bytes; }, kData, "tables are not where"},
     {"FileBytesHighest", [](H& h) { h.file_bytes = UINT64_MAX; }, kData, "tables are not where"},

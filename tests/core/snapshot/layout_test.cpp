@@ -37,6 +37,16 @@ TEST(SnapshotLayout, AChecksumCoversWholeShards) {
   EXPECT_EQ(snapshot_layout(59, params).stretch_bytes, 58U * 1120);
 }
 
+TEST(SnapshotLayout, PutsDigestsOfASignedSnapshotBehindTheChecksums) {
+  const SnapshotLayout layout = snapshot_layout(1'024, {4096}, /*has_digests=*/true);
+  EXPECT_EQ(layout.stretch_count(), 64U);
+  EXPECT_EQ(layout.stretch_digests.offset, layout.checksum_table.offset + layout.checksum_table.bytes);
+  EXPECT_EQ(layout.stretch_digests.bytes, 64U * 32);
+  EXPECT_EQ(layout.shards.offset, 16'384U);
+  EXPECT_EQ(snapshot_layout(1'024, {4096}).stretch_digests.bytes, 0U);
+  EXPECT_EQ(snapshot_layout(1'024, {4096}).stretch_digests.offset, 0U);
+}
+
 TEST(SnapshotLayout, CountsIn64Bits) {
   const SnapshotLayout layout = snapshot_layout(UINT32_MAX, {8192});
   EXPECT_EQ(layout.shard_table.bytes, std::uint64_t{UINT32_MAX} * 8);

@@ -14,7 +14,7 @@ const std::string kOfSnapshot =
     " file set build_id kind hash_count key_count known_absent_count shard_count shard_bytes retrieval_bytes "
     "bytes "
     "bits_per_key fill_ratio "
-    "target_fpr estimated_fpr";
+    "public_key target_fpr estimated_fpr";
 
 void expect_members(const Json& object, const std::string& names) {
   Words members;
@@ -58,6 +58,11 @@ TEST_F(JsonMembers, OfVerbsOfFiles) {
                  "false_negatives estimated_fpr target_fpr measured_fpr absent_keys");
   expect_members(json({"verify", path("new.ks"), "--keys", keys_, "--known-absent", list}),
                  "false_negatives estimated_fpr target_fpr known_absent_keys");
+}
+
+TEST_F(JsonMembers, OfKeygen) {
+  expect_members(json({"keygen", path("sign.key")}), "file public_key");
+  expect_members(json({"keygen", "--show", path("sign.key")}), "public_key");
 }
 
 TEST_F(JsonMembers, OfVerbsOfAStore) {

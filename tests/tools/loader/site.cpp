@@ -16,8 +16,9 @@ std::string key_number(int number) {
 }
 
 SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSeconds as_of, double target_fpr,
-                             const LogPosition& adds_from) {
+                             const LogPosition& adds_from, const Signer* signer) {
   BuildSettings settings;
+  settings.signer = signer;
   settings.set_name = set_name;
   settings.target_fpr = target_fpr;
   settings.as_of = as_of;

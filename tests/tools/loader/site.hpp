@@ -41,7 +41,8 @@ std::string key_number(int number);
 // Builds a set with known-absent keys. Its as_of is later than that of every Site::push().
 SnapshotBytes build_with_known_absent(const std::string& set_name, KeyRange keys, KeyRange known_absent);
 SnapshotBytes build_snapshot(const std::string& set_name, KeyRange keys, UnixSeconds as_of = 1'700'000'000,
-                             double target_fpr = 0.01, const LogPosition& adds_from = {});
+                             double target_fpr = 0.01, const LogPosition& adds_from = {},
+                             const Signer* signer = nullptr);
 
 class Site {
  public:

@@ -23,6 +23,7 @@ struct SnapshotRecipe {
   HashSeed seed{7};
   UnixSeconds as_of = 1'700'000'000;
   LogPosition adds_from{};
+  const Signer* signer = nullptr;
 };
 
 // 176 KiB: three chunks.
@@ -39,6 +40,7 @@ inline BuildSettings settings_of(const SnapshotRecipe& recipe) {
   settings.seed = recipe.seed;
   settings.as_of = recipe.as_of;
   settings.adds_from = recipe.adds_from;
+  settings.signer = recipe.signer;
   settings.has_known_absent = recipe.known_absent != 0;
   if (recipe.shard_count != 0) {
     settings.like = size_filter(

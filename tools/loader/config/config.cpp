@@ -178,6 +178,7 @@ void ConfigReader::read_set(const toml::table& entry, const std::string& path) {
   table.require("store");
   set.store = *table.text("store");
   set.max_bytes = table.parsed("max_size", size_limit).value_or(0);
+  set.public_keys = table.parsed_list("public_key", parse_public_key);
   set.guards.source = GuardSource::Configuration;
   set.guards.max_fpr = table.parsed("max_fpr", fpr_limit);
   if (const auto share = table.parsed("max_shrink", parse_share)) set.guards.max_shrink = share;

@@ -12,6 +12,7 @@
 
 #include "core/shm/set_folder.hpp"
 #include "tools/loader/config/seen_config.hpp"
+#include "tools/signatures/public_keys.hpp"
 #include "tools/transfer/guards.hpp"
 
 namespace keysieve {
@@ -30,6 +31,7 @@ struct SetConfig {
   std::string name;
   std::string store;            // name of one of LoaderConfig::stores
   std::uint64_t max_bytes = 0;  // of a snapshot; 0: no limit
+  PublicKeys public_keys;
   Guards guards;
 };
 

@@ -37,13 +37,25 @@ Json status_json(const std::optional<StatusConfig>& status) {
   return {{"listen", status->listen}, {"gid", or_null(status->group)}};
 }
 
+std::string signed_by_text(const PublicKeys& keys) {
+  std::string text;
+  for (const PublicKey& key : keys) text += (text.empty() ? ", signed by " : " or ") + to_hex(key);
+  return text;
+}
+
+Json public_keys_json(const PublicKeys& keys) {
+  Json json = Json::array();
+  for (const PublicKey& key : keys) json.push_back(to_hex(key));
+  return json;
+}
+
 std::string set_text(const SetConfig& set) {
   const Guards& guards = set.guards;
   return fmt::format(
-      "set {}: store {}; max_fpr {}, max_size {}, max_shrink {}, min_keys {}, required_keys {}\n", set.name,
-      set.store, guards.max_fpr ? format_share(*guards.max_fpr) : "no limit", limit_text(set.max_bytes),
-      guards.max_shrink ? format_share(*guards.max_shrink) : "no limit", format_count(guards.min_keys),
-      format_count(guards.required_keys.size()));
+      "set {}: store {}{}; max_fpr {}, max_size {}, max_shrink {}, min_keys {}, required_keys {}\n", set.name,
+      set.store, signed_by_text(set.public_keys), guards.max_fpr ? format_share(*guards.max_fpr) : "no limit",
+      limit_text(set.max_bytes), guards.max_shrink ? format_share(*guards.max_shrink) : "no limit",
+      format_count(guards.min_keys), format_count(guards.required_keys.size()));
 }
 
 // With room for one more window, in which the next one begins.
@@ -79,6 +91,7 @@ Json seen_json(const SeenConfig& seen) {
 Json set_json(const SetConfig& set) {
   return {{"name", set.name},
           {"store", set.store},
+          {"public_keys", public_keys_json(set.public_keys)},
           {"max_fpr", or_null(set.guards.max_fpr)},
           {"max_size_bytes", limit_json(set.max_bytes)},
           {"max_shrink", or_null(set.guards.max_shrink)},

@@ -28,7 +28,8 @@ const std::vector<Home>& homes() {
        {"directory", "cache", "group", "poll_interval", "max_total_size", "log_level"}},
       {"[status]", {"listen", "group"}},
       {"a [store.NAME]", {"url"}},
-      {"a [[set]]", {"name", "store", "max_fpr", "max_size", "max_shrink", "min_keys", "required_keys"}},
+      {"a [[set]]",
+       {"name", "store", "public_key", "max_fpr", "max_size", "max_shrink", "min_keys", "required_keys"}},
       {"a [[seen]]",
        {"name", "keys", "window", "windows", "fpr", "on_unavailable", "group", "store", "save_interval",
         "host"}}};
@@ -106,6 +107,19 @@ std::string ConfigTable::place_of(std::string_view key) const {
 void ConfigTable::fail(std::string_view key, const std::string& reason) const {
   const std::string_view space = title_.empty() ? "" : " ";
   throw Error(ErrorKind::Config, fmt::format("{}: {}{}{}: {}", place_of(key), title_, space, key, reason));
+}
+
+std::vector<std::string> ConfigTable::texts(std::string_view key) {
+  const toml::node* node = find(key);
+  if (node == nullptr) return {};
+  if (const auto* value = node->as_string()) return {value->get()};
+  const toml::array* array = node->as_array();
+  // An empty one would be taken for no requirement at all.
+  if (array == nullptr || !array->is_homogeneous(toml::node_type::string))
+    fail(key, "must be a string, or an array of strings that is not empty");
+  std::vector<std::string> values;
+  for (const toml::node& element : *array) values.push_back(element.as_string()->get());
+  return values;
 }
 
 const toml::node* ConfigTable::find(std::string_view key) {

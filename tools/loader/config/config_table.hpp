@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/error.hpp"
 
@@ -19,6 +20,22 @@ class ConfigTable {
   // must outlive this.
   ConfigTable(const toml::table& table, std::string file, std::string title)
       : table_(&table), file_(std::move(file)), title_(std::move(title)) {}
+
+  // What `parse` returns for a string, or for each string of an array, which must not be empty; nothing when
+  // the key is not there.
+  template <typename Parse>
+  auto parsed_list(std::string_view key, const Parse& parse)
+      -> std::vector<std::invoke_result_t<Parse, std::string>> {
+    std::vector<std::invoke_result_t<Parse, std::string>> values;
+    for (const std::string& text : texts(key)) {
+      try {
+        values.push_back(parse(text));
+      } catch (const Error& error) {
+        fail(key, error.what());
+      }
+    }
+    return values;
+  }
 
   // A string; nothing when the key is not there.
   std::optional<std::string> text(std::string_view key);
@@ -53,6 +70,7 @@ class ConfigTable {
 
  private:
   const toml::node* find(std::string_view key);
+  std::vector<std::string> texts(std::string_view key);
 
   const toml::table* table_;
   std::string file_;

@@ -104,7 +104,9 @@ RefreshOutcome SetRefresher::follow_pointer(Publisher& publisher, const StoreRec
   if (records.pointer_error) return refused(*records.pointer_error);
   if (!records.pointer || !records.pointer->current) return holds_nothing(store_.name(), live_.has_value());
   const PointerRecord& pointer = *records.pointer;
-  RefreshOutcome outcome = is_live(*pointer.current) ? RefreshOutcome{} : replace(publisher, pointer, now);
+  // What is live may be from before the set had a public key: then this says so.
+  const bool may_stay = is_live(*pointer.current) && source_.trusts(*live_);
+  RefreshOutcome outcome = may_stay ? RefreshOutcome{} : replace(publisher, pointer, now);
   if (outcome.is_good()) {
     put_off_.reset();
     backoff_.reset();

@@ -9,6 +9,7 @@
 #include "core/base/file_descriptor.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/program/units.hpp"
+#include "tools/signatures/verify.hpp"
 #include "tools/transfer/guards.hpp"
 
 namespace keysieve {
@@ -66,8 +67,12 @@ std::optional<Candidate> SnapshotSource::newest_cached() const {
 
 void SnapshotSource::check(const Candidate& candidate, const std::optional<LivePublication>& live) const {
   check_not_older(candidate.record, live);
-  const std::string source = fmt::format("set {} of {}", config_.name, store_.name());
+  const std::string source =
+      fmt::format("set {} of {}", config_.name,
+                  candidate.is_cached ? "the cache " + cache_.pattern_of(config_.name) : store_.name());
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), source, Check::Tables);
+  check_signature(view, config_.public_keys, source);
+  check_not_replayed(view.header().as_of, live);
   const std::uint64_t bytes = view.header().file_bytes;
   if (config_.max_bytes != 0 && bytes > config_.max_bytes) {
     throw Error(
@@ -145,6 +150,22 @@ void SnapshotSource::check_follows(const PointerRecord& pointer,
   if (record.as_of >= newest || std::any_of(pointer.previous.begin(), pointer.previous.end(), is_live))
     return;
   refuse_as_older(record, newest);
+}
+
+bool SnapshotSource::trusts(const LivePublication& live) const noexcept {
+  return config_.public_keys.empty() || contains(config_.public_keys, live.public_key);
+}
+
+// Whoever may write to the store can have it call any snapshot current that was ever signed, under any
+// generation and as a rollback. Only the moment of the signed header counts then.
+void SnapshotSource::check_not_replayed(UnixSeconds as_of, const std::optional<LivePublication>& live) const {
+  if (config_.public_keys.empty() || !live || !trusts(*live) || as_of >= live->as_of) return;
+  throw Error(
+      ErrorKind::Older,
+      fmt::format("set \"{}\" is signed as of {}, older than what is live, as of {}: a signed set does "
+                  "not go back, because anyone who may write to {} could have brought that back; build "
+                  "it again from the older list",
+                  config_.name, format_moment(as_of), format_moment(live->as_of), store_.name()));
 }
 
 UnixSeconds SnapshotSource::newest_moment(const LivePublication& live) const {

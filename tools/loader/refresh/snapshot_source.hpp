@@ -38,15 +38,20 @@ class SnapshotSource {
   // Nothing when the cache has none. Its record holds the generation alone.
   [[nodiscard]] std::optional<Candidate> newest_cached() const;
 
-  // Checks guards, size, and that it is not older than the live publication. Shrink is measured against the
-  // generation before, as push does, so that all hosts decide alike whichever generations one of them
-  // missed; against the live publication when the store keeps no earlier generation, or when this process has
-  // refused one since it published: what was refused must not become the measure. Throws Refused, Data,
-  // Incompatible.
+  // Checks the signature, guards, size, and that it is not older than the live publication: by the moment in
+  // the store's record, and in a set with a public key also by the one that is signed. Shrink is measured
+  // against the generation before, as push does, so that all hosts decide alike whichever generations one of
+  // them missed; against the live publication when the store keeps no earlier generation, or when this
+  // process has refused one since it published: what was refused must not become the measure. Throws one of
+  // kRefusals.
   void check(const Candidate& candidate, const std::optional<LivePublication>& live) const;
   // Throws Older unless the pointer's current snapshot is as new as all that this host has seen, or has come
   // after the live one. Needs no pull.
   void check_follows(const PointerRecord& pointer, const std::optional<LivePublication>& live) const;
+
+  // Whether what is live names a key that the set may be signed by, or may be any. It was checked before it
+  // was published, but perhaps under another configuration.
+  [[nodiscard]] bool trusts(const LivePublication& live) const noexcept;
 
   void has_refused() noexcept { has_refused_ = true; }
   void has_published() noexcept { has_refused_ = false; }
@@ -69,6 +74,7 @@ class SnapshotSource {
 
  private:
   void check_not_older(const SnapshotRecord& record, const std::optional<LivePublication>& live) const;
+  void check_not_replayed(UnixSeconds as_of, const std::optional<LivePublication>& live) const;
   [[nodiscard]] UnixSeconds newest_moment(const LivePublication& live) const;
   [[noreturn]] void refuse_as_older(const SnapshotRecord& record, UnixSeconds newest) const;
   std::optional<Candidate> fetch_cached(const PointerRecord& pointer);

@@ -29,6 +29,7 @@ std::optional<LivePublication> live_publication(const std::string& directory, co
                          .generation = attachment->live().generation,
                          .layer = attachment->layer().geometry(),
                          .build_id = header.build_id,
+                         .public_key = header.public_key,
                          .key_count = header.key_count,
                          .known_absent = known_absent_of(header),
                          .bytes = header.file_bytes,

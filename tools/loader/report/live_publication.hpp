@@ -14,6 +14,7 @@ struct LivePublication {
   std::uint64_t generation = 0;  // 0: published from a file
   LayerGeometry layer{};
   BuildId build_id{};
+  PublicKey public_key{};  // that its header names; zero: it is not signed
   std::uint64_t key_count = 0;
   std::optional<std::uint64_t> known_absent{};  // keys; nothing: its shards have no second level
   std::uint64_t bytes = 0;

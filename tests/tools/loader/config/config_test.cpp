@@ -70,6 +70,21 @@ TEST_F(Config, ReadsEveryKey) {
   EXPECT_EQ(set.guards.required_keys, (std::vector<std::string>{"one", "two words"}));
 }
 
+TEST_F(Config, ReadsOnePublicKeyOrSeveral) {
+  const std::string one(64, 'a');
+  const std::string other(64, 'b');
+  EXPECT_TRUE(load(kStore + tags_set).sets.at(0).public_keys.empty());
+  EXPECT_EQ(load(kStore + tags_set + "public_key = \"" + one + "\"\n").sets.at(0).public_keys,
+            (PublicKeys{parse_public_key(one)}));
+  EXPECT_EQ(
+      load(kStore + tags_set + "public_key = [\"" + one + "\", \"" + other + "\"]\n").sets.at(0).public_keys,
+      (PublicKeys{parse_public_key(one), parse_public_key(other)}));
+  const std::string secret = "keysieve-secret-key:" + one;
+  const std::string message = refusal(kStore + tags_set + "public_key = \"" + secret + "\"\n");
+  EXPECT_THAT(message, ::testing::AllOf(::testing::HasSubstr("is a secret key"),
+                                        ::testing::Not(::testing::HasSubstr(one))));
+}
+
 // Each setting of each table, below the headings that do not know it: all that a message lists as known must
 // be found.
 TEST_F(Config, SaysWhereASettingBelongsThatStandsInTheWrongTable) {
@@ -103,7 +118,7 @@ TEST_F(Config, SaysWhereASettingBelongsThatStandsInTheWrongTable) {
       }
     }
   }
-  EXPECT_EQ(settings, 26U);
+  EXPECT_EQ(settings, 27U);
   EXPECT_EQ(refusal(kStore + std::string(tags_set) + "poll_interval = \"1s\"\n"),
             "keysieve.toml:6: [[set]] poll_interval: unknown key here; it is a setting of the whole file: "
             "put it above "
@@ -259,10 +274,12 @@ TEST_F(Config, ChecksEachValue) {
 }
 
 TEST_F(Config, ChecksEachValueOfASet) {
-  for (const char* line : {"max_fpr = 0", "max_fpr = 1.5", "max_fpr = \"200%\"", "max_size = 12",
-                           "max_size = \"x\"", "max_shrink = \"-1%\"", "max_shrink = 2",
-                           "min_keys = \"many\"", "min_keys = 1.5", "required_keys = \"relative\"",
-                           "required_keys = \"/no/such/file\"", "required_keys = \"/dev/null\""}) {
+  for (const char* line :
+       {"max_fpr = 0", "max_fpr = 1.5", "max_fpr = \"200%\"", "max_size = 12", "max_size = \"x\"",
+        "max_shrink = \"-1%\"", "max_shrink = 2", "min_keys = \"many\"", "min_keys = 1.5",
+        "required_keys = \"relative\"", "required_keys = \"/no/such/file\"", "required_keys = \"/dev/null\"",
+        "public_key = \"\"", "public_key = \"abc\"", "public_key = []", "public_key = [\"abc\"]",
+        "public_key = [1]", "public_key = 1", "public_key = {}"}) {
     const std::string key(line, std::string_view(line).find(' '));
     const std::string message = refusal(kStore + tags_set + line + "\n");
     EXPECT_EQ(message.substr(0, 26 + key.size()), "keysieve.toml:6: [[set]] " + key + ":") << message;

@@ -1,0 +1,185 @@
+#include "tests/support/signing_keys.hpp"
+#include "tests/tools/loader/refresh/refresher_fixture.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr UnixSeconds kMoment = 1'700'000'000;
+
+class SignedSetRefresher : public SetRefresherTest {
+ protected:
+  SignedSetRefresher() {
+    set_.public_keys = {key_.public_key()};
+    start();
+  }
+
+  [[nodiscard]] static SnapshotBytes built(const Signer* signer, KeyRange keys = kKeys,
+                                           UnixSeconds as_of = kMoment,
+                                           const std::string& set_name = "tags") {
+    return build_snapshot(set_name, keys, as_of, 0.01, {}, signer);
+  }
+  // As anyone may who can write to the store.
+  void push_any(const SnapshotBytes& snapshot) const {
+    const auto store = open_store(site_.store_url());
+    keysieve::push(*store, SnapshotView::decode(snapshot.get(), "test", Check::Everything),
+                   {.min_keys = 0, .max_shrink = {}, .allow_as_of = true});
+  }
+  void go_live_signed() {
+    push_any(built(&key_));
+    ASSERT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  }
+  void expect_refused(const std::string& reason, ErrorKind kind = ErrorKind::NotSigned) {
+    const RefreshOutcome& outcome = refresh();
+    EXPECT_THAT(outcome, IsRefused());
+    EXPECT_THAT(outcome.reason, HasSubstr(reason));
+    const auto* place = std::ranges::find(kRefusals, kind);
+    EXPECT_EQ(recorder_.report().refused.at(static_cast<std::size_t>(place - kRefusals.begin())), 1U);
+    EXPECT_EQ(site_.live_generation("tags"), 1U) << "what is live stays";
+    EXPECT_TRUE(site_.knows("tags", kKeys));
+  }
+
+  const SigningKey key_ = signing_key('1');
+  const SigningKey other_ = signing_key('2');
+};
+
+TEST_F(SignedSetRefresher, PublishesWhatItsKeyHasSigned) {
+  go_live_signed();
+  push_any(built(&key_, kMoreKeys, kMoment + 1));
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+}
+
+TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenTheNextIsNotSigned) {
+  go_live_signed();
+  push_any(built(nullptr, kMoreKeys, kMoment + 1));
+  expect_refused("is not signed, but must be by " + to_hex(key_.public_key()).substr(0, 16));
+}
+
+TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenAnotherKeyHasSignedTheNext) {
+  go_live_signed();
+  push_any(built(&other_, kMoreKeys, kMoment + 1));
+  expect_refused("is signed by " + to_hex(other_.public_key()).substr(0, 16));
+}
+
+TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenTheSignatureDoesNotMatch) {
+  go_live_signed();
+  SnapshotBytes forged = built(&key_, kMoreKeys, kMoment + 1);
+  auto header = load<SnapshotHeader>(forged.get().data());
+  ++header.as_of;
+  header.header_checksum = header_checksum(header);
+  store(forged.get().data(), header);
+  push_any(forged);
+  expect_refused("the signature does not match its header");
+}
+
+TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenAnOlderOneIsReplayed) {
+  push_any(built(&key_, kKeys, kMoment + 3600));
+  ASSERT_EQ(trouble(), Trouble::None);
+  push_any(built(&key_, kMoreKeys, kMoment));
+  expect_refused("is signed as of 2023-11-14T22:13:20Z, older than what is live, as of 2023-11-14T23:13:20Z",
+                 ErrorKind::Older);
+}
+
+// A rollback is what a replay looks like.
+TEST_F(SignedSetRefresher, RefusesARollback) {
+  go_live_signed();
+  push_any(built(&key_, kMoreKeys, kMoment + 1));
+  ASSERT_EQ(trouble(), Trouble::None);
+  site_.roll_back("tags");
+  const RefreshOutcome& outcome = refresh();
+  EXPECT_THAT(outcome, IsRefused());
+  EXPECT_THAT(outcome.reason, AllOf(HasSubstr("generation 3 refused"), HasSubstr("build it again")));
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+}
+
+TEST_F(SignedSetRefresher, TakesTheOlderListBuiltAgain) {
+  go_live_signed();
+  push_any(built(&key_, kMoreKeys, kMoment + 1));
+  ASSERT_EQ(trouble(), Trouble::None);
+  push_any(built(&key_, kKeys, kMoment + 2));
+  set_.guards.max_shrink.reset();
+  start();
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live_generation("tags"), 3U);
+}
+
+TEST_F(SignedSetRefresher, RefusesAReplayAfterARebootToo) {
+  push_any(built(&key_, kKeys, kMoment + 3600));
+  ASSERT_EQ(trouble(), Trouble::None);
+  site_.wipe_shared_memory();
+  start();
+  push_any(built(&key_, kMoreKeys, kMoment));
+  expect_refused("older than what is live", ErrorKind::Older);
+}
+
+// The store calls it "tags"; its header says otherwise, and is signed.
+TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenAnotherSetIsPassedOff) {
+  go_live_signed();
+  push_any(built(&key_, kMoreKeys, kMoment + 1, "other"));
+  const auto store = open_store(site_.store_url());
+  for (const std::string& key : store->keys_with_prefix("keysieve:other:")) {
+    std::string as_tags = key;
+    as_tags.replace(as_tags.find("other"), 5, "tags");
+    const std::string value = store->get(key).value();
+    const Record record{as_tags, value};
+    store->put_many({&record, 1});
+  }
+  refresher_->try_again_now();
+  const RefreshOutcome& outcome = refresh();
+  EXPECT_THAT(outcome, IsRefused());
+  EXPECT_THAT(outcome.reason, HasSubstr("holds set \"other\", not \"tags\""));
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+}
+
+TEST_F(SignedSetRefresher, TakesEitherOfTwoKeysWhileBuildersMoveToTheNext) {
+  set_.public_keys.push_back(other_.public_key());
+  start();
+  go_live_signed();
+  push_any(built(&other_, kMoreKeys, kMoment + 1));
+  EXPECT_EQ(trouble(), Trouble::None);
+  set_.public_keys = {other_.public_key()};
+  start();
+  EXPECT_EQ(trouble(), Trouble::None);
+  push_any(built(&key_, kMoreKeys, kMoment + 2));
+  EXPECT_THAT(refresh(), IsRefused());
+}
+
+TEST_F(SignedSetRefresher, RefusesACachedSnapshotThatIsNotSigned) {
+  SnapshotCache(site_.cache()).save("tags", 1, built(nullptr).get());
+  site_.remove_store();
+  EXPECT_NE(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live("tags"), std::nullopt);
+  SnapshotCache(site_.cache()).save("tags", 1, built(&key_).get());
+  refresh();
+  EXPECT_TRUE(site_.knows("tags", kKeys));
+}
+
+// It was published before the set had a public key.
+TEST_F(SignedSetRefresher, SaysThatWhatIsLiveIsNotSigned) {
+  set_.public_keys.clear();
+  start();
+  push_any(built(nullptr, kKeys, kMoment + 3600));
+  ASSERT_EQ(trouble(), Trouble::None);
+  set_.public_keys = {key_.public_key()};
+  start();
+  expect_refused("is not signed");
+  push_any(built(&key_, kMoreKeys, kMoment + 3601));
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+}
+
+TEST_F(SignedSetRefresher, OfASetWithoutAPublicKeyTakesAnything) {
+  set_.public_keys.clear();
+  start();
+  push_any(built(&other_));
+  EXPECT_EQ(trouble(), Trouble::None);
+  push_any(built(nullptr, kMoreKeys, kMoment + 1));
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+}
+
+}  // namespace
+}  // namespace keysieve::test

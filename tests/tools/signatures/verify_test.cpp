@@ -1,0 +1,224 @@
+#include "tools/signatures/verify.hpp"
+
+#include "core/base/checksum.hpp"
+#include "core/snapshot/builder.hpp"
+#include "core/snapshot/editor.hpp"
+#include "tests/core/sample_snapshot.hpp"
+#include "tests/support/matchers.hpp"
+#include "tests/support/signing_keys.hpp"
+
+namespace keysieve::test {
+namespace {
+
+const SigningKey kKey = signing_key('1');
+const SigningKey kOtherKey = signing_key('2');
+
+BuildSettings settings(const Signer* signer) {
+  return {.set_name = "tags",
+          .shard_bytes = 1024,
+          .as_of = kAsOf,
+          .built_at = kAsOf,
+          .build_id = {1},
+          .signer = signer};
+}
+
+SnapshotBytes built(const Signer* signer, int keys = 50) {
+  return build_snapshot(settings(signer), numbered_keys("key", keys));
+}
+
+// Why it is refused: "damaged" by the decoder, else the message of the signature's check. Empty if it is not.
+std::string refusal(const SnapshotBytes& snapshot, const PublicKeys& keys = {kKey.public_key()}) {
+  try {
+    check_signature(SnapshotView::decode(snapshot.get(), "it", Check::Everything), keys, "it");
+  } catch (const Error& error) {
+    return error.kind() == ErrorKind::NotSigned ? error.what() : "damaged";
+  }
+  return "";
+}
+
+// As a forger without the key would: all checksums are right, but the signature is that of before.
+void correct_checksums(SnapshotBytes& snapshot, const SnapshotLayout& layout) {
+  auto header = load<SnapshotHeader>(snapshot.get().data());
+  for (std::uint64_t i = 0; i < layout.stretch_count(); ++i) {
+    store(snapshot.get().data() + layout.checksum_table.offset + i * sizeof(std::uint64_t),
+          checksum(checksum_stretch(snapshot.get(), layout, i)));
+  }
+  header.tables_checksum = tables_checksum(snapshot.get(), layout);
+  header.header_checksum = header_checksum(header);
+  store(snapshot.get().data(), header);
+}
+
+TEST(SignedSnapshot, IsTakenIfOneOfTheKeysHasSignedIt) {
+  const SnapshotBytes snapshot = built(&kKey);
+  EXPECT_EQ(refusal(snapshot), "");
+  EXPECT_EQ(refusal(snapshot, {kOtherKey.public_key(), kKey.public_key()}), "");
+  EXPECT_EQ(refusal(built(&kOtherKey), {kOtherKey.public_key(), kKey.public_key()}), "");
+  EXPECT_EQ(refusal(snapshot, {}), "") << "nothing is required";
+  EXPECT_EQ(refusal(built(nullptr), {}), "");
+}
+
+TEST(SignedSnapshot, IsRefusedByOtherKeysThatTheMessageShows) {
+  const std::string key = to_hex(kKey.public_key()).substr(0, 16) + "...";
+  const std::string other = to_hex(kOtherKey.public_key()).substr(0, 16) + "...";
+  EXPECT_EQ(refusal(built(&kOtherKey)), "it: is signed by " + other + ", but must be by " + key);
+  EXPECT_EQ(refusal(built(nullptr)), "it: is not signed, but must be by " + key);
+  EXPECT_EQ(refusal(built(nullptr), {kKey.public_key(), kOtherKey.public_key()}),
+            "it: is not signed, but must be by " + key + " or " + other);
+}
+
+TEST(SignedSnapshot, IsRefusedWithAnyOtherByteInItsHeader) {
+  SnapshotBytes snapshot = built(&kKey);
+  int by_signature = 0;
+  for (std::size_t at = 0; at < kPageBytes; ++at) {
+    for (const std::byte change : {std::byte{0x01}, std::byte{0x80}, std::byte{0xff}}) {
+      snapshot.get()[at] ^= change;
+      auto header = load<SnapshotHeader>(snapshot.get().data());
+      if (at < offsetof(SnapshotHeader, header_checksum)) header.header_checksum = header_checksum(header);
+      store(snapshot.get().data(), header);
+      const std::string reason = refusal(snapshot);
+      ASSERT_NE(reason, "") << at;
+      by_signature += reason == "damaged" ? 0 : 1;
+      snapshot.get()[at] ^= change;
+      header = load<SnapshotHeader>(snapshot.get().data());
+      header.header_checksum = header_checksum(header);
+      store(snapshot.get().data(), header);
+    }
+  }
+  EXPECT_EQ(refusal(snapshot), "");
+  EXPECT_GT(by_signature, 10'000) << "nearly all: few bytes have a value that cannot be";
+}
+
+TEST(SignedSnapshot, IsRefusedWithAnyOtherByteBehindItsHeader) {
+  const SnapshotBytes whole = built(&kKey);
+  const SnapshotLayout layout = snapshot_layout(decode(whole).header());
+  for (std::size_t at = kPageBytes; at < whole.get().size(); ++at) {
+    SnapshotBytes snapshot = copy_of(whole.get());
+    snapshot.get()[at] ^= std::byte{0x10};
+    correct_checksums(snapshot, layout);
+    const bool is_of_checksums =  // which are corrected themselves
+        at >= layout.checksum_table.offset && at < layout.checksum_table.offset + layout.checksum_table.bytes;
+    ASSERT_EQ(refusal(snapshot) == "", is_of_checksums) << at;
+  }
+}
+
+TEST(SignedSnapshot, IsRefusedWithTheSignatureOfAnother) {
+  const SnapshotBytes snapshot = built(&kKey);
+  const SnapshotBytes other = built(&kKey, 51);
+  SnapshotBytes forged = copy_of(snapshot.get());
+  auto header = load<SnapshotHeader>(forged.get().data());
+  header.signature = decode(other).header().signature;
+  header.header_checksum = header_checksum(header);
+  store(forged.get().data(), header);
+  EXPECT_THAT(refusal(forged), HasSubstr("the signature does not match its header"));
+}
+
+TEST(SignedSnapshot, IsRefusedIfItsNameOrItsMomentIsChanged) {
+  const SnapshotBytes snapshot = built(&kKey);
+  const auto forged = [&](auto change) {
+    SnapshotBytes copy = copy_of(snapshot.get());
+    auto header = load<SnapshotHeader>(copy.get().data());
+    change(header);
+    header.header_checksum = header_checksum(header);
+    store(copy.get().data(), header);
+    return refusal(copy);
+  };
+  EXPECT_THAT(forged([](auto& header) { header.set_name[0] = 'b'; }), HasSubstr("does not match its header"));
+  EXPECT_THAT(forged([](auto& header) { ++header.as_of; }), HasSubstr("does not match its header"));
+  EXPECT_THAT(forged([](auto& header) { header.build_id[0] = 2; }), HasSubstr("does not match its header"));
+  EXPECT_THAT(forged([](auto& header) { header.public_key = {}; }), HasSubstr("is signed by 0000"));
+}
+
+// Signs what has a wrong digest: so does a forger who finds bytes with the same XXH3.
+class LyingSigner : public Signer {
+ public:
+  explicit LyingSigner(int lie) : lie_(lie) {}
+  [[nodiscard]] Digest digest(Bytes bytes) const override {
+    Digest digest = kKey.digest(bytes);
+    if (++calls_ == lie_) digest[31] ^= 1;
+    return digest;
+  }
+  [[nodiscard]] const PublicKey& public_key() const override { return kKey.public_key(); }
+  [[nodiscard]] Signature sign(Bytes bytes) const override { return kKey.sign(bytes); }
+
+ private:
+  int lie_;
+  mutable int calls_ = 0;
+};
+
+TEST(SignedSnapshot, IsRefusedIfADigestIsThatOfOtherBytes) {
+  constexpr int kManyKeys = 120'000;
+  const SnapshotLayout layout = snapshot_layout(decode(built(&kKey, kManyKeys)).header());
+  const auto stretches = static_cast<int>(layout.stretch_count());
+  ASSERT_GE(stretches, 3);
+  for (int lie = 1; lie <= stretches; ++lie) {
+    const LyingSigner signer(lie);
+    const std::uint64_t offset =
+        layout.shards.offset + static_cast<std::uint64_t>(lie - 1) * layout.stretch_bytes;
+    EXPECT_THAT(refusal(built(&signer, kManyKeys)),
+                AllOf(HasSubstr("a signed digest of its shards does not match"),
+                      HasSubstr("from offset " + std::to_string(offset))));
+  }
+  const LyingSigner of_tables(stretches + 1);
+  EXPECT_THAT(refusal(built(&of_tables, kManyKeys)),
+              HasSubstr("the signed digest of its tables does not match"));
+}
+
+TEST(SignedSnapshot, OfAKeyThatCannotBeIsRefused) {
+  SnapshotBytes snapshot = built(&kKey);
+  for (const PublicKey& key : {PublicKey{}, PublicKey{1}}) {  // of small order: any signature might match
+    auto header = load<SnapshotHeader>(snapshot.get().data());
+    header.public_key = key;
+    header.signature = {1};
+    header.header_checksum = header_checksum(header);
+    store(snapshot.get().data(), header);
+    EXPECT_THAT(refusal(snapshot, {key}), HasSubstr("the signature does not match"));
+  }
+}
+
+TEST(SignedSnapshot, HasTheSameBytesForAnyNumberOfThreads) {
+  const auto with = [](unsigned threads) {
+    BuildSettings known_absent = settings(&kKey);
+    known_absent.has_known_absent = true;
+    known_absent.kind = &filter_kind_named("ribbon");
+    SnapshotBuilder builder(known_absent, {.threads = threads});
+    for (const std::string& key : numbered_keys("key", 100'000)) builder.add(key);
+    for (const std::string& key : numbered_keys("absent", 30'000)) {
+      const std::string_view given = key;
+      builder.add_known_absent(0, {&given, 1});
+    }
+    return builder.finish();
+  };
+  const SnapshotBytes by_one = with(1);
+  EXPECT_EQ(refusal(by_one), "");
+  EXPECT_TRUE(std::ranges::equal(by_one.get(), with(4).get()));
+}
+
+TEST(SignedSnapshot, DiffersFromAnUnsignedOneOnlyInItsFrontPart) {
+  const SnapshotBytes snapshot = built(&kKey, 60'000);
+  const SnapshotBytes other = built(nullptr, 60'000);
+  const SnapshotHeader& header = decode(other).header();
+  EXPECT_TRUE(std::ranges::equal(shards_of(snapshot), shards_of(other)));
+  EXPECT_FALSE(header.is_signed());
+  EXPECT_EQ(header.public_key, PublicKey{});
+  EXPECT_EQ(header.signature, Signature{});
+  EXPECT_EQ(header.tables_digest, Digest{});
+  EXPECT_EQ(header.stretch_digests.offset, 0U);
+}
+
+TEST(SignedSnapshot, IsChangedOnlyWithASigner) {
+  const SnapshotBytes base = built(&kKey);
+  EXPECT_THAT([&] { SnapshotEditor editor(decode(base)); },
+              fails(ErrorKind::Usage, HasSubstr("would lose its signature; give --sign-key")));
+  const SnapshotBytes unsigned_base = built(nullptr);
+  EXPECT_THAT([&] { SnapshotEditor editor(decode(unsigned_base), std::nullopt, &kKey); },
+              fails(ErrorKind::Usage, HasSubstr("is not signed")));
+  SnapshotEditor editor(decode(base), std::nullopt, &kKey);
+  editor.add(decode(base).hasher()("another key"));
+  const SnapshotBytes changed = editor.finish(kAsOf + 1);
+  EXPECT_EQ(refusal(changed), "");
+  EXPECT_TRUE(may_contain(decode(changed), "another key"));
+  EXPECT_NE(decode(changed).header().signature, decode(base).header().signature);
+}
+
+}  // namespace
+}  // namespace keysieve::test
