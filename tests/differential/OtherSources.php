@@ -45,7 +45,7 @@ final class OtherSources
     private function push(string $set, SnapshotBytes $snapshot): void
     {
         $push = str_repeat('0', 32);
-        $buildId = bin2hex(substr($snapshot->bytes, 96, 16));
+        $buildId = bin2hex(substr($snapshot->bytes, 104, 16));
         $current = ['generation' => 1, 'build_id' => $buildId, 'push_id' => $push, 'bytes' => strlen($snapshot->bytes), 'as_of' => 0, 'adds_from' => '0-0'];
         $record = ['format' => 1, 'current' => $current, 'adds_trimmed_to' => '0-0'];
         file_put_contents("$this->folder/keysieve:$set:current", json_encode($record));
