@@ -213,7 +213,7 @@ const std::vector<HostileHeader> kHostileHeaders{
     {"ChecksumTableEmpty", [](H& h) { h.checksum_table.bytes = 0; }, kData, "tables are not where"},
     {"DigestsElsewhere",
      [](H& h) {
-       h.stretch_digests = {4'112, 32};
+       h.stretch_digests = {4'120, 32};
      },
      kData, "tables are not where"},
     {"DigestsHighest",
