@@ -109,6 +109,11 @@ bool is_sensible(const FilterKind& kind, std::uint32_t shard_bytes, double fpr) 
   });
 }
 
+// Whether the kind reaches that target, which then is not refused because the hashes take a share of it.
+bool reaches(const FilterKind& kind, const SizingRequest& request, double target_fpr) {
+  return is_sensible(kind, request.shard_bytes, request.known_absent == 0 ? target_fpr : 2.0 * target_fpr);
+}
+
 // What the filter may have of the target: an unknown key that passes it has either bit of the second level.
 // Never less than half of it: a set in which the hashes take more has too many shards.
 double filter_target(const SizingRequest& request) {
@@ -121,7 +126,7 @@ double filter_target(const SizingRequest& request) {
   throw Error(ErrorKind::Usage, std::string(kind.name) + " cannot reach a target FPR of " +
                                     text_of(request.target_fpr) + ": its lowest in shards of " +
                                     std::to_string(request.shard_bytes) + " bytes is " +
-                                    text_of(lowest_target(kind, request.shard_bytes)) +
+                                    text_of(lowest_target(kind, request)) +
                                     "; take bloom, or ribbon if only builds change the set");
 }
 
@@ -149,7 +154,7 @@ Spread smallest_with_known_absent(const FilterKind& kind, const SizingRequest& r
   const auto known_absent = static_cast<double>(request.known_absent);
   Spread best;
   for (double fpr = filter_target(request); fpr >= kMinFpr; fpr *= kStep) {
-    if (!is_sensible(kind, request.shard_bytes, fpr)) break;
+    if (best.shards != 0.0 && !is_sensible(kind, request.shard_bytes, fpr)) break;
     Spread next = spread(fullest_filter(kind, request, fpr), request);
     FilterParams& params = next.load.params;
     params.retrieval_bytes = retrieval_bytes_of(kind, params, keys / next.shards, known_absent / next.shards);
@@ -174,16 +179,16 @@ std::uint32_t retrieval_bytes_for(const FilterKind& kind, double keys) noexcept 
 
 bool reaches_target(const FilterKind& kind, const SizingRequest& request) {
   check(request);
-  return is_sensible(kind, request.shard_bytes, filter_target(request));
+  return reaches(kind, request, request.target_fpr);
 }
 
-double lowest_target(const FilterKind& kind, std::uint32_t shard_bytes) {
-  if (is_sensible(kind, shard_bytes, kMinFpr)) return kMinFpr;
+double lowest_target(const FilterKind& kind, const SizingRequest& request) {
+  if (reaches(kind, request, kMinFpr)) return kMinFpr;
   double low = kMinFpr;
   double high = kMinFprOfEveryKind;
   while (high > low * 1.001) {
     const double middle = std::sqrt(low * high);
-    (is_sensible(kind, shard_bytes, middle) ? high : low) = middle;
+    (reaches(kind, request, middle) ? high : low) = middle;
   }
   const double unit = std::pow(10.0, std::floor(std::log10(high)) - 1.0);
   return std::fmin(std::ceil(high / unit) * unit, kMinFprOfEveryKind);

@@ -41,8 +41,9 @@ Geometry size_filter(const FilterKind& kind, const SizingRequest& request);
 // Whether filters of the kind can have the target FPR at a sensible size. Throws Usage as size_filter().
 bool reaches_target(const FilterKind& kind, const SizingRequest& request);
 
-// The lowest target that the kind reaches without known-absent keys, rounded up to two digits.
-double lowest_target(const FilterKind& kind, std::uint32_t shard_bytes);
+// The lowest target that the kind reaches in shards of that size, with or without known-absent keys, rounded
+// up to two digits.
+double lowest_target(const FilterKind& kind, const SizingRequest& request);
 
 // The most keys per shard, on average, that keep the theoretical FPR at the target; `low` is a number of keys
 // that is known to keep it.

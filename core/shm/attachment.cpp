@@ -39,6 +39,8 @@ Attachment::Attachment(const SetFolder& folder, const FileNames& files, std::str
           SnapshotView::decode(bytes_of(snapshot_region_), folder.path_of(files.snapshot), Check::Tables)),
       layer_(live_.layer()) {
   snapshot_.check_set_name(set_name, folder.path_of(files.snapshot));
+  if (live_.page().seed == snapshot_.seed()) return;
+  throw Error(ErrorKind::Data, folder.path_of(files.live) + ": live page has another seed than its snapshot");
 }
 
 // Out of line: a set without added keys must not pay for the layer's code.

@@ -16,8 +16,8 @@ enum class Check {
   Everything,  // also the checksum of every shard. Reads all bytes.
 };
 
-// A decoded snapshot in bytes that it does not own. Cheap to copy; lookups are noexcept and may run in any
-// number of threads and processes at once.
+// A decoded snapshot in bytes that it does not own, aligned to pages, which must outlive it. A copy takes no
+// more than some 300 bytes. Lookups are noexcept and may run in any number of threads and processes at once.
 class SnapshotView {
  public:
   // `source` names the bytes in messages: a path or URL. Throws Data that says what is wrong and where, or

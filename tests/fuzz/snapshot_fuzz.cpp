@@ -1,6 +1,6 @@
 // Whatever the bytes of a snapshot are, they are refused with an Error, or every lookup stays inside them.
 // They are decoded as they are, and again with corrected checksums, so that the checks behind those are
-// reached as well; then also its signature by the key that it names. Input: the snapshot.
+// reached as well, and once more signed anew, for those behind the signature. Input: the snapshot.
 #include <algorithm>
 #include <array>
 
@@ -9,6 +9,7 @@
 #include "core/snapshot/layout.hpp"
 #include "core/snapshot/snapshot.hpp"
 #include "tests/support/hash_key.hpp"
+#include "tests/support/signing_keys.hpp"
 #include "tools/signatures/sodium.hpp"
 #include "tools/signatures/verify.hpp"
 
@@ -55,7 +56,8 @@ void decode(Bytes bytes) {
 }
 
 // Corrects the checksums, and the digests of a signed snapshot, if the layout in the header fits the bytes.
-void correct_checksums(MutableBytes bytes) {
+// With a key, signs it again, so that the checks behind the signature are reached.
+void correct_checksums(MutableBytes bytes, const SigningKey* key = nullptr) {
   if (bytes.size() < sizeof(SnapshotHeader)) return;
   auto header = load<SnapshotHeader>(bytes.data());
   const FilterParams params = params_of(header);
@@ -74,6 +76,10 @@ void correct_checksums(MutableBytes bytes) {
       header.tables_digest = digest_of(Bytes(bytes).subspan(kPageBytes, layout.shards.offset - kPageBytes));
     header.tables_checksum = tables_checksum(bytes, layout);
   }
+  if (key != nullptr && header.is_signed()) {
+    header.public_key = key->public_key();
+    header.signature = key->sign(signed_bytes(header));
+  }
   header.header_checksum = header_checksum(header);
   store(bytes.data(), header);
 }
@@ -89,6 +95,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::copy_n(reinterpret_cast<const std::byte*>(data), size, snapshot.get().begin());
   keysieve::decode(snapshot.get());
   keysieve::correct_checksums(snapshot.get());
+  keysieve::decode(snapshot.get());
+  static const keysieve::SigningKey key = keysieve::test::signing_key('1');
+  keysieve::correct_checksums(snapshot.get(), &key);
   keysieve::decode(snapshot.get());
   return 0;
 }

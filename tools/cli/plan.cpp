@@ -164,8 +164,7 @@ Plan plan_kinds(const SizingRequest& request, bool all) {
     if (reaches_target(kind, request)) {
       plan.kinds.push_back(plan_kind(kind, request));
     } else {
-      plan.too_high.push_back(
-          fmt::format("{} ({})", kind.name, format_share(lowest_target(kind, request.shard_bytes))));
+      plan.too_high.push_back(fmt::format("{} ({})", kind.name, format_share(lowest_target(kind, request))));
     }
   }
   return plan;

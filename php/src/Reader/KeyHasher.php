@@ -12,7 +12,7 @@ final class KeyHasher
     /** @var array{secret: string} */
     private readonly array $options;
 
-    public function __construct(string $seed)
+    public function __construct(public readonly string $seed)
     {
         $secret = '';
         for ($word = 0; $word < self::SECRET_WORDS; $word++) {

@@ -12,10 +12,11 @@ final class LiveLayer
     private const PAGE_BYTES = 4096;
     private const SHARD_BYTES = 4096;
     private const KEYS_AT = 128;
-    private const FIELDS = 'a8magic/Pinstance/Ppublication/Pgeneration/PpublishedAt/x16/VshardCount/VshardBytes';
+    private const FIELDS = 'a8magic/Pinstance/Ppublication/Pgeneration/PpublishedAt/a16seed/VshardCount/VshardBytes';
 
     public readonly int $generation;
     public readonly int $publishedAt;
+    public readonly string $seed;
     private readonly int $shardCount;
 
     /** @throws Failure */
@@ -44,7 +45,13 @@ final class LiveLayer
         }
         $this->generation = $fields['generation'];
         $this->publishedAt = $fields['publishedAt'];
+        $this->seed = $fields['seed'];
         $this->shardCount = $fields['shardCount'];
+    }
+
+    public function name(): string
+    {
+        return $this->file->name();
     }
 
     /** Number of keys that were added. The bits of so many are seen by every later call. */

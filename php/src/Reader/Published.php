@@ -25,6 +25,9 @@ final class Published implements Publication
         }
         $this->layer = new LiveLayer($folder->open("$name.live"), $control->instance, $number);
         $this->snapshot = Snapshot::of($set, $snapshot);
+        if ($this->layer->seed !== $this->snapshot->header->hasher->seed) {
+            throw Failure::data($this->layer->name() . ': live page has another seed than its snapshot');
+        }
     }
 
     public function snapshot(): Snapshot

@@ -36,7 +36,7 @@ class LowTarget : public ::testing::TestWithParam<test::KindAndShardBytes> {
   }
 
  private:
-  const double target_ = lowest_target(kind(), shard_bytes());
+  const double target_ = lowest_target(kind(), {.shard_bytes = shard_bytes()});
 };
 
 TEST_P(LowTarget, AnswersMaybeForEveryKeyAndForHardlyAnyOther) {

@@ -60,7 +60,7 @@ TEST(Sizing, ReachesOneInABillionWithTheseKinds) {
           EXPECT_LT(bits, most_bits[i]) << name << " " << shard_bytes;
         }
       }
-      EXPECT_EQ(lowest_target(kind, shard_bytes), kMinFpr);
+      EXPECT_EQ(lowest_target(kind, {.shard_bytes = shard_bytes}), kMinFpr);
     }
   }
 }
@@ -75,7 +75,8 @@ TEST(Sizing, NamesTheLowestTargetOfTheOtherKinds) {
   for (const auto& [name, lowest] : kRows) {
     const FilterKind& kind = filter_kind_named(name);
     for (const std::uint32_t shard_bytes : {1024U, 2048U, 4096U, 8192U}) {
-      EXPECT_DOUBLE_EQ(lowest_target(kind, shard_bytes), lowest) << name << " " << shard_bytes;
+      EXPECT_DOUBLE_EQ(lowest_target(kind, {.shard_bytes = shard_bytes}), lowest)
+          << name << " " << shard_bytes;
       const SizingRequest request{.keys = 1'000'000, .target_fpr = lowest, .shard_bytes = shard_bytes};
       const Geometry geometry = size_filter(kind, request);
       EXPECT_LE(8.0 * static_cast<double>(geometry.bytes()) / 1e6, 65.0) << name << " " << shard_bytes;
@@ -96,7 +97,7 @@ TEST(Sizing, ReachesLowTargetsWithKnownAbsentKeys) {
   for (const FilterKind& kind : filter_kinds()) {
     for (const std::uint32_t shard_bytes : {1024U, 4096U}) {
       for (const std::uint64_t known_absent : {1ULL, 1'000'000ULL}) {
-        const double target = lowest_target(kind, shard_bytes);
+        const double target = lowest_target(kind, {.shard_bytes = shard_bytes});
         const Geometry geometry = size_filter(kind, {.keys = 100'000,
                                                      .target_fpr = target,
                                                      .growth = 2.0,
@@ -108,6 +109,24 @@ TEST(Sizing, ReachesLowTargetsWithKnownAbsentKeys) {
       }
     }
   }
+}
+
+// The hashes of many keys take a share of the target, which is no reason to refuse it.
+TEST(Sizing, TakesTheLowestTargetOfEachKindForAnyNumberOfKeys) {
+  for (const FilterKind& kind : filter_kinds()) {
+    for (const std::uint64_t keys : {1'000ULL, 20'000'000ULL, 500'000'000ULL}) {
+      const double lowest = lowest_target(kind, {.shard_bytes = 8192});
+      const Geometry geometry = size_filter(kind, {.keys = keys, .target_fpr = lowest, .shard_bytes = 8192});
+      EXPECT_LE(theoretical_fpr(geometry, static_cast<double>(keys)), lowest * (1 + 1e-9)) << kind.name;
+    }
+  }
+}
+
+TEST(Sizing, HalvesTheLowestTargetWithKnownAbsentKeys) {
+  const FilterKind& kind = filter_kind_named("split_block_bloom");
+  const SizingRequest request{.keys = 1'000, .target_fpr = 4e-7, .known_absent = 1'000};
+  EXPECT_DOUBLE_EQ(lowest_target(kind, request), 5.1e-7);
+  EXPECT_THAT([&] { size_filter(kind, request); }, test::fails(ErrorKind::Usage, HasSubstr("is 5.1e-7;")));
 }
 
 TEST(Sizing, LeavesRoomForKeysWithTheSameHash) {

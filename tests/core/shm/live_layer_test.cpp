@@ -28,6 +28,7 @@ TEST_F(LiveLayerTest, RefusesAnFprOutOfRange) {
   EXPECT_THAT([&] { layer_geometry_for(1'000, 1.0); }, test::fails(ErrorKind::Usage));
   EXPECT_THAT([&] { layer_geometry_for(1'000, kMinLayerFpr / 2); }, test::fails(ErrorKind::Usage));
   EXPECT_EQ(layer_geometry_for(1'000, kMinLayerFpr).shard_count, 2U);
+  EXPECT_NO_THROW(layer_geometry_for(20'000'000, kMinLayerFpr));
 }
 
 TEST_F(LiveLayerTest, KeepsToTheFprItIsSizedFor) {

@@ -106,10 +106,16 @@ class SharedMemory : public ::testing::Test {
   void place_files(std::uint64_t instance, std::uint64_t publication, Bytes snapshot) const {
     const auto set_folder = PublisherFolder::open_or_create(directory_.path(), kSet, std::nullopt);
     const std::string live_name = live_file_name(publication);
-    write_all(
-        set_folder.create_file(live_name, 0640),
-        new_live_page({.instance = instance, .publication = publication, .generation = 1, .published_at = 1}),
-        live_name);
+    // A snapshot that is cut short has no seed.
+    const HashSeed seed =
+        snapshot.size() < kPageBytes ? HashSeed{} : load<SnapshotHeader>(snapshot.data()).seed;
+    write_all(set_folder.create_file(live_name, 0640),
+              new_live_page({.instance = instance,
+                             .publication = publication,
+                             .generation = 1,
+                             .published_at = 1,
+                             .seed = seed}),
+              live_name);
     const std::string snapshot_name = snapshot_file_name(publication);
     write_all(set_folder.create_file(snapshot_name, 0440), snapshot, snapshot_name);
   }

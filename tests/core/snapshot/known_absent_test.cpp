@@ -76,7 +76,7 @@ TEST_P(KnownAbsentConformance, UnknownKeysMeetTheTarget) {
 
 TEST_P(KnownAbsentConformance, HoldsAtTheLowestTargetOfTheKind) {
   BuildSettings lowest = settings();
-  lowest.target_fpr = lowest_target(*lowest.kind, lowest.shard_bytes);
+  lowest.target_fpr = lowest_target(*lowest.kind, {.shard_bytes = lowest.shard_bytes});
   lowest.growth = 1.5;
   const Keys keys = numbered_keys("key", 2'000);
   const Keys absent = numbered_keys("absent", 2'000);

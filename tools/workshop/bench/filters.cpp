@@ -135,7 +135,7 @@ void run_rates() {
       format_count(kRatesAmount.keys), processor_name(), KEYSIEVE_COMPILER);
   for (const FilterKind& kind : filter_kinds()) {
     for (const double target : kRates) print_rates_row(kind, target);
-    const double lowest = lowest_target(kind, kDefaultShardBytes);
+    const double lowest = lowest_target(kind, {});
     if (lowest < kRates.back()) print_rates_row(kind, lowest);
   }
 }
