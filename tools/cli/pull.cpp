@@ -11,7 +11,6 @@
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/durable_file.hpp"
-#include "tools/signatures/verify.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {
@@ -36,7 +35,7 @@ void pull_and_report(const PullOptions& options) {
   const Pulled pulled = pull_set(*store, options.set_name);
   const std::string source = name_of(*store, options.set_name, pulled.record);
   const SnapshotView view = SnapshotView::decode(pulled.snapshot.get(), source, Check::Tables);
-  check_signature(view, options.public_keys, source);
+  check_signer(view, options.public_keys, source);
   write_durable_file(options.output_path, pulled.snapshot.get());
   remove_file(counters_path(options.output_path));  // of the file before: push would refuse them
   Report report;

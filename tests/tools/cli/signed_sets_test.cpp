@@ -1,3 +1,11 @@
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "core/snapshot/snapshot.hpp"
+#include "tests/support/traced_process.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {
@@ -11,6 +19,16 @@ class SignedSets : public KeysieveProgram {
   }
   std::string build_signed(const std::string& name, const std::string& key, const Words& options = {}) const {
     return build(name, numbered_lines(1'000), Words{"--sign-key", path(key)} + options);
+  }
+
+  // Signed by nobody, but it names a key; all checksums are right.
+  std::string forged() const {
+    std::string bytes = read(snapshot_);
+    auto header = load<SnapshotHeader>(reinterpret_cast<const std::byte*>(bytes.data()));
+    header.signature[0] ^= 1;
+    header.header_checksum = header_checksum(header);
+    std::memcpy(bytes.data(), &header, sizeof header);
+    return write("forged.ks", bytes);
   }
 
   const std::string public_key_ = make_key("sign.key");
@@ -51,6 +69,37 @@ TEST_F(SignedSets, PullRefusesWhatIsNotSigned) {
   push(build("unsigned", numbered_lines(1'000)));
   EXPECT_THAT(refusal(65, {"pull", "tags", store(), "-o", path("pulled.ks"), "--public-key", public_key_}),
               HasSubstr("is not signed"));
+}
+
+TEST_F(SignedSets, AForgedSignerIsNotShown) {
+  const std::string snapshot = forged();
+  const std::string reason = "the signature does not match";
+  EXPECT_THAT(refusal(65, {"inspect", snapshot}), HasSubstr(reason));
+  push(snapshot);
+  EXPECT_THAT(refusal(65, {"pull", "tags", store(), "-o", path("pulled.ks")}), HasSubstr(reason));
+  EXPECT_THAT(names_in(directory_.path()), Not(::testing::Contains("pulled.ks")));
+}
+
+// Stopped when it has checked the file and before it copies it, while another process writes to the file.
+TEST_F(SignedSets, PublishPublishesTheBytesThatItHasChecked) {
+  if (!can_trace()) GTEST_SKIP() << "may not trace a process";
+  const std::string others = read(build_signed("others", "other.key"));
+  ASSERT_EQ(others.size(), read(snapshot_).size());
+  const std::string signed_bytes = read(snapshot_);
+  TracedProcess process([&] {
+    ::dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    ::execl(KEYSIEVE_PROGRAM, "keysieve", "publish", "--directory", shared_memory().c_str(), "--public-key",
+            public_key_.c_str(), snapshot_.c_str(), nullptr);
+    return kUnexpected;
+  });
+  std::optional<std::uint64_t> call;
+  do {
+    call = process.next_call();
+  } while (call && *call != SYS_flock);
+  ASSERT_TRUE(call) << "it has locked nothing";
+  std::fstream(snapshot_, std::ios::in | std::ios::out | std::ios::binary) << others;
+  EXPECT_EQ(process.finish(), 0);
+  EXPECT_TRUE(read(set_folder() + "/0000000000000001.ks") == signed_bytes);
 }
 
 TEST_F(SignedSets, UpdateSignsWithTheSameKey) {
