@@ -4,7 +4,9 @@
 
 #include <fstream>
 
+#include "core/snapshot/builder.hpp"
 #include "core/snapshot/snapshot.hpp"
+#include "tests/support/signing_keys.hpp"
 #include "tests/support/traced_process.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
@@ -19,6 +21,18 @@ class SignedSets : public KeysieveProgram {
   }
   std::string build_signed(const std::string& name, const std::string& key, const Words& options = {}) const {
     return build(name, numbered_lines(1'000), Words{"--sign-key", path(key)} + options);
+  }
+
+  // A snapshot of set "tags", or another one, that was signed by one of the keys of signing_keys.hpp.
+  std::string signed_at(UnixSeconds as_of, UnixSeconds built_at, char digit = '1',
+                        const std::string& set_name = "tags") const {
+    const SigningKey key = signing_key(digit);
+    SnapshotBuilder builder(
+        {.set_name = set_name, .as_of = as_of, .built_at = built_at, .build_id = {1}, .signer = &key});
+    builder.add("a");
+    const SnapshotBytes bytes = builder.finish();
+    const std::string name = set_name + std::to_string(as_of) + "-" + std::to_string(built_at) + digit;
+    return write(name, std::string(as_text(bytes.get())));
   }
 
   // Signed by nobody, but it names a key; all checksums are right.
@@ -78,6 +92,35 @@ TEST_F(SignedSets, AForgedSignerIsNotShown) {
   push(snapshot);
   EXPECT_THAT(refusal(65, {"pull", "tags", store(), "-o", path("pulled.ks")}), HasSubstr(reason));
   EXPECT_THAT(names_in(directory_.path()), Not(::testing::Contains("pulled.ks")));
+}
+
+TEST_F(SignedSets, PullReplacesNoFileByWhatWasSignedBefore) {
+  const std::string pulled = path("pulled.ks");
+  const Words call{"pull", "tags", store(), "-o", pulled};
+  const Words checked = call + Words{"--public-key", to_hex(signing_key('1').public_key())};
+  const std::string newer = signed_at(1'700'000'001, 1'700'000'008);
+  push(newer);
+  run(checked);
+  run(checked);
+  for (const auto& [as_of, built_at] : {std::pair{0, 9}, {1, 7}}) {
+    const std::string older = signed_at(1'700'000'000 + as_of, 1'700'000'000 + built_at);
+    run({"push", "--allow-any-as-of", older, store()});
+    const std::string begin = "as of 2023-11-14T22:13:2";
+    EXPECT_THAT(refusal(65, checked),
+                AllOf(HasSubstr(begin + std::to_string(as_of) + "Z, built at 2023-11-14T22:13:2" +
+                                std::to_string(built_at) + "Z, older than " + pulled),
+                      HasSubstr(begin + "1Z, built at 2023-11-14T22:13:28Z")));
+    EXPECT_EQ(read(pulled), read(newer));
+  }
+  // Nothing that the key has signed of this set.
+  for (const std::string& file :
+       {signed_at(1'700'000'001, 1'700'000'008, '2'), signed_at(1'700'000'001, 1'700'000'008, '1', "shop"),
+        write("text", "猫")}) {
+    write("pulled.ks", read(file));
+    run(checked);
+  }
+  write("pulled.ks", read(newer));
+  run(call);
 }
 
 // Stopped when it has checked the file and before it copies it, while another process writes to the file.
