@@ -276,16 +276,16 @@ TEST_F(Build, ChecksEachGuardUnlessItIsLifted) {
   }
 }
 
-// With this seed these few keys happen to lie close together: 6.2 times the target.
+// With this seed these few keys happen to lie close together: 11 times the target.
 TEST_F(Build, DoesNotRefuseASmallSetForABadDraw) {
-  SnapshotBuilder unlucky({.set_name = "other", .seed = {2476}});
+  SnapshotBuilder unlucky({.set_name = "other", .seed = {2310}});
   unlucky.add("a");
   const SnapshotBytes bytes = unlucky.finish();
   const std::string seed = write("seed.ks", std::string(as_text(bytes.get())));
   const Words options{"--like", seed, "--fpr", "0.000001", "--shard-size", "1KiB"};
   const Json built = inspect(build("few", numbered_lines(250), options));
-  EXPECT_GT(built.at("estimated_fpr"), 0.000006);
-  EXPECT_LT(built.at("estimated_fpr"), 0.000007);
+  EXPECT_GT(built.at("estimated_fpr"), 0.000011);
+  EXPECT_LT(built.at("estimated_fpr"), 0.000012);
 }
 
 TEST_F(Build, KeepsCountersBesideTheSnapshot) {
