@@ -91,9 +91,7 @@ final class ReaderTest extends TestCase
     public static function golden(): iterable
     {
         foreach (glob(dirname(__DIR__) . '/tests/golden/*.ks') as $file) {
-            if (!str_starts_with(basename($file), 'retired')) {
-                yield basename($file) => [$file];
-            }
+            yield basename($file) => [$file];
         }
     }
 

@@ -497,6 +497,19 @@ final class SourcesTest extends TestCase
         self::assertSame("keysieve: KEYSIEVE_PUBLIC_KEYS: key 1 is not a public key: 64 hexadecimal digits, as keysieve keygen prints them: every lookup answers maybe\n", $script->errors);
     }
 
+    public function testPublicKeysThatAreSetButEmptyMeanMaybe(): void
+    {
+        $this->buildFile(['apple']);
+        $script = PhpScript::run(
+            "echo json_encode((new Set('fruits'))->mayContain('pear'));",
+            ['keysieve.directory' => ''],
+            ['env', 'KEYSIEVE_PUBLIC_KEYS='], // proc_open() passes no variable that is empty
+            ['KEYSIEVE_SOURCE' => "files:$this->folder"],
+        );
+        self::assertSame('true', $script->output);
+        self::assertStringStartsWith('keysieve: KEYSIEVE_PUBLIC_KEYS: key 1 is not a public key: ', $script->errors);
+    }
+
     public function testWithoutSodiumASignedFileMeansMaybe(): void
     {
         $key = $this->publicKey('one');

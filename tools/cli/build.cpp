@@ -69,13 +69,21 @@ struct Model {
   std::optional<HashSeed> seed;
   std::optional<std::uint64_t> key_count;
   std::string description;  // for the report
+  std::string warning{};    // if the set is not there
 };
 
 Model model_in_file(const std::string& path, const std::string& set_name) {
   const SnapshotFile file(path, Check::Tables);
   const std::string_view held = file.view().set_name();
-  if (held != set_name)
-    return {{}, file.view().seed(), {}, fmt::format("{}: only the seed, it holds the set {}", path, held)};
+  if (held != set_name) {
+    return {{},
+            file.view().seed(),
+            {},
+            fmt::format("{}: only the seed, it holds the set {}", path, held),
+            fmt::format("{} holds the set {}, not {}: only its seed is taken, and --max-shrink compares with "
+                        "nothing",
+                        path, held, set_name)};
+  }
   return {geometry_of(file.view()), file.view().seed(), file.view().header().key_count, path};
 }
 
@@ -83,11 +91,15 @@ Model model_in_file(const std::string& path, const std::string& set_name) {
 // has none.
 Model model_in_store(Store& store, const std::string& set_name) {
   const auto pointer = read_pointer(store, set_name);
-  if (!pointer)
+  if (!pointer) {
+    const auto seed = find_shared_seed(store);
     return {{},
-            shared_seed(store),
+            seed ? *seed : shared_seed(store),
             {},
-            fmt::format("{}: only the seed, it has no set {} yet", store.name(), set_name)};
+            fmt::format("{}: only the seed, it has no set {} yet", store.name(), set_name),
+            fmt::format("{} has no set {} yet{}, and --max-shrink compares with nothing", store.name(),
+                        set_name, seed ? ": only its seed is taken" : " and no seed: one is drawn")};
+  }
   const HashSeed seed = find_shared_seed(store).value_or(pointer->current->seed);
   return {current_geometry(store, set_name), seed, pointer->current->key_count,
           fmt::format("{}, generation {}", store.name(), pointer->current->generation)};
@@ -98,7 +110,8 @@ bool is_url(const std::string& text) {
   return is_store_url(text) || text.find("://") != std::string::npos;
 }
 
-// That of --like; nullptr without one. The first build of a store creates it, as a push does.
+// That of --like; nullptr without one. The first build of a store creates it, as a push does. Read: where it
+// cannot be written to, a seed that it lacks is drawn all the same.
 std::unique_ptr<Store> store_of(const BuildOptions& options) {
   if (!is_url(options.like)) return nullptr;
   return open_given_store(options.like, StoreUse::Read, IfMissing::Create);
@@ -236,6 +249,7 @@ void build(const BuildOptions& options) {
   if (!guards.max_fpr) guards.max_fpr = default_max_fpr(options.settings.target_fpr);
   const auto store = store_of(options);
   const Model model = model_of(options, store.get());
+  if (!model.warning.empty()) print_warning(model.warning);
   const BuildSettings settings = settings_of(options, store.get(), model);
   if (options.counting) check_can_count(*settings.kind, settings.set_name);
   ProgressLine progress("building " + settings.set_name);

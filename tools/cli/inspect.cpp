@@ -11,7 +11,6 @@
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/units.hpp"
-#include "tools/signatures/verify.hpp"
 #include "tools/transfer/chunk.hpp"
 
 namespace keysieve {
@@ -62,8 +61,7 @@ void inspect(const InspectOptions& options) {
   const SnapshotFile file(options.path, Check::Everything);
   const SnapshotView& snapshot = file.view();
   const SnapshotHeader& header = snapshot.header();
-  // What is shown as the signer has signed it.
-  if (header.is_signed()) check_signature(snapshot, {header.public_key}, options.path);
+  check_signer(snapshot, {}, options.path);
   Report report;
   report.add("file", options.path + ", all checksums right", "file", options.path);
   report.add("format", std::to_string(header.format), "format", header.format);

@@ -131,8 +131,7 @@ void add_public_keys(CLI::App* verb, PublicKeys& keys) {
           "--public-key",
           [take](const std::vector<std::string>& texts) { std::ranges::for_each(texts, take); },
           "Refuse a snapshot that is not signed by this key, or by one of these; 64 digits, as keysieve "
-          "keygen "
-          "prints them")
+          "keygen prints them")
       ->type_name("KEY")
       ->expected(1)
       ->allow_extra_args(false)

@@ -39,7 +39,10 @@ void check_nothing_is_hidden(const Publisher& publisher, const std::string& set_
 }
 
 void publish(PublishOptions options) {
-  const SnapshotFile file(options.path, Check::Everything);
+  // What is signed must be what is published, also if the file changes meanwhile.
+  const SnapshotFile file = options.public_keys.empty()
+                                ? SnapshotFile(options.path, Check::Everything)
+                                : SnapshotFile::copied(options.path, Check::Everything);
   check_signature(file.view(), options.public_keys, options.path);
   if (!options.group.empty()) options.settings.group = group_named(options.group);
   const std::string set_name(file.view().set_name());

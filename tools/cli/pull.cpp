@@ -2,8 +2,11 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
+#include <tuple>
 
+#include "core/base/error.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
@@ -11,6 +14,7 @@
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/durable_file.hpp"
+#include "tools/program/units.hpp"
 #include "tools/signatures/verify.hpp"
 #include "tools/transfer/transfer.hpp"
 
@@ -30,13 +34,49 @@ Pulled pull_set(Store& store, const std::string& set_name) {
   return pull(store, set_name, 0, progress.in_bytes());
 }
 
+std::string moments_of(const SnapshotHeader& header) {
+  return fmt::format("as of {}, built at {}", format_moment(header.as_of), format_moment(header.built_at));
+}
+
+// Nothing unless the file is a snapshot of that set, signed by one of the keys.
+std::optional<SnapshotHeader> signed_header_in(const PullOptions& options) {
+  std::error_code unknown;
+  const bool is_there = std::filesystem::is_regular_file(options.output_path, unknown);
+  if (options.public_keys.empty() || !is_there) return std::nullopt;
+  try {
+    const SnapshotFile file(options.output_path, Check::Tables);
+    file.view().check_set_name(options.set_name, options.output_path);
+    check_signature(file.view(), options.public_keys, options.output_path);
+    return file.view().header();
+  } catch (const Error& error) {
+    for (const ErrorKind other : {ErrorKind::Data, ErrorKind::Incompatible, ErrorKind::NotSigned}) {
+      if (error.kind() == other) return std::nullopt;
+    }
+    throw;
+  }
+}
+
+// Whoever may write to the store can have it call any snapshot current that was ever signed.
+void check_not_replayed(const PullOptions& options, const SnapshotHeader& pulled, const std::string& source) {
+  const auto there = signed_header_in(options);
+  if (!there || std::tie(pulled.as_of, pulled.built_at) >= std::tie(there->as_of, there->built_at)) {
+    return;
+  }
+  throw Error(
+      ErrorKind::Older,
+      fmt::format("{} is signed {}, older than {}, {}: anyone who may write to the store could have "
+                  "brought that back; build the set again, or remove the file to take it all the same",
+                  source, moments_of(pulled), options.output_path, moments_of(*there)));
+}
+
 void pull_and_report(const PullOptions& options) {
   const auto store = open_given_store(options.store_url, StoreUse::Read);
   check_pushed(*store, options.set_name);
   const Pulled pulled = pull_set(*store, options.set_name);
   const std::string source = name_of(*store, options.set_name, pulled.record);
   const SnapshotView view = SnapshotView::decode(pulled.snapshot.get(), source, Check::Tables);
-  check_signature(view, options.public_keys, source);
+  check_signer(view, options.public_keys, source);
+  check_not_replayed(options, view.header(), source);
   write_durable_file(options.output_path, pulled.snapshot.get());
   remove_file(counters_path(options.output_path));  // of the file before: push would refuse them
   Report report;

@@ -1,11 +1,39 @@
 #include "tools/cli/snapshot_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 
+#include <cerrno>
+
+#include "core/base/error.hpp"
+#include "core/base/file_descriptor.hpp"
 #include "tools/program/units.hpp"
-#include "tools/signatures/public_keys.hpp"
+#include "tools/signatures/verify.hpp"
 
 namespace keysieve {
+namespace {
+
+SnapshotBytes copy_of_file(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) throw_read_error(path, errno);
+  const auto status = stat_of(file, path);
+  if (S_ISDIR(status.st_mode)) throw_read_error(path, EISDIR);
+  SnapshotBytes bytes(static_cast<std::size_t>(status.st_size));
+  read_all_at(file, 0, bytes.get(), path);
+  return bytes;
+}
+
+}  // namespace
+
+SnapshotFile SnapshotFile::copied(const std::string& path, Check check) {
+  return {copy_of_file(path), path, check};
+}
+
+void check_signer(const SnapshotView& snapshot, const PublicKeys& keys, const std::string& source) {
+  const SnapshotHeader& header = snapshot.header();
+  check_signature(snapshot, keys.empty() && header.is_signed() ? PublicKeys{header.public_key} : keys,
+                  source);
+}
 
 void add_known_absent(Report& report, const SnapshotHeader& header) {
   if (header.retrieval_bytes == 0) return report.add_member("known_absent_count", 0);

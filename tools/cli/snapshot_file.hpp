@@ -1,4 +1,4 @@
-// A snapshot in a file that a user named, mapped and decoded, and what several verbs report of a snapshot.
+// A snapshot in a file that a user named, decoded, and what several verbs check and report of a snapshot.
 #pragma once
 
 #include <optional>
@@ -7,21 +7,33 @@
 #include "core/base/mapped_region.hpp"
 #include "core/snapshot/snapshot.hpp"
 #include "tools/cli/report.hpp"
+#include "tools/signatures/public_keys.hpp"
 
 namespace keysieve {
 
 class SnapshotFile {
  public:
-  // Throws MissingInput, Permission, Data, Incompatible; all name the file.
+  // Maps it. Throws MissingInput, Permission, Data, Incompatible; all name the file.
   SnapshotFile(const std::string& path, Check check)
       : region_(map_file(path)), view_(SnapshotView::decode(bytes_of(region_), path, check)) {}
+
+  // Reads it into memory: whoever may write to the file cannot change what was checked. Throws the same.
+  static SnapshotFile copied(const std::string& path, Check check);
 
   [[nodiscard]] const SnapshotView& view() const noexcept { return view_; }
 
  private:
+  SnapshotFile(SnapshotBytes copy, const std::string& path, Check check)
+      : copy_(std::move(copy)), view_(SnapshotView::decode(copy_->get(), path, check)) {}
+
   MappedRegion region_;
+  std::optional<SnapshotBytes> copy_;
   SnapshotView view_;
 };
+
+// Throws NotSigned, which begins with `source`, unless the snapshot is signed by one of the keys. Without
+// keys: unless it is signed by the key that it names, or by none. So "signed by" can be shown.
+void check_signer(const SnapshotView& snapshot, const PublicKeys& keys, const std::string& source);
 
 // Where the counters of a counting set are: next to its snapshot.
 inline std::string counters_path(const std::string& snapshot_path) {

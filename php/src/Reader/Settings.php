@@ -97,7 +97,8 @@ final class Settings
 
     private static function publicKeys(): ?PublicKeys
     {
-        $keys = self::environment('KEYSIEVE_PUBLIC_KEYS');
+        // Also if it is empty, as from a variable that a shell does not know: not to check would be a surprise.
+        $keys = self::variable('KEYSIEVE_PUBLIC_KEYS');
         try {
             return self::$publicKeys ??= $keys === null ? null : PublicKeys::parse($keys);
         } catch (\InvalidArgumentException $wrong) {
@@ -107,8 +108,14 @@ final class Settings
 
     private static function environment(string $name): ?string
     {
+        $value = self::variable($name);
+        return $value !== '' ? $value : null;
+    }
+
+    private static function variable(string $name): ?string
+    {
         $value = $_SERVER[$name] ?? $_ENV[$name] ?? getenv($name);
-        return is_string($value) && $value !== '' ? $value : null;
+        return is_string($value) ? $value : null;
     }
 
     private static function open(string $source, string $set): Source

@@ -154,7 +154,7 @@ TEST_F(Build, AndPushWorkForTheFirstTimeAsForEveryOther) {
 
 TEST_F(Build, SaysWhatItIsLike) {
   const Words arguments{"build", "--set", "tags", "--like", store(), keys_, "-o", path("tags.ks")};
-  EXPECT_THAT(said(arguments),
+  EXPECT_THAT(keysieve(arguments).output,
               ContainsRegex("like +" + store() + ": only the seed, it has no set tags yet\n"));
   push(path("tags.ks"));
   EXPECT_THAT(said(arguments), ContainsRegex("like +" + store() + ", generation 1\n"));
@@ -162,6 +162,19 @@ TEST_F(Build, SaysWhatItIsLike) {
   const Words without{"build", "--set", "tags", keys_, "-o", path("tags.ks")};
   EXPECT_THAT(said(without), Not(HasSubstr("like")));
   EXPECT_FALSE(json(without).contains("like"));
+}
+
+TEST_F(Build, WarnsIfItIsLikeAStoreThatMayBeTheWrongOne) {
+  const Words arguments{"build", "--set", "tags", "--like", store(), keys_, "-o", path("tags.ks")};
+  const std::string beginning = store() + " has no set tags yet";
+  const std::string end = ", and --max-shrink compares with nothing";
+  const ProgramResult created = keysieve(arguments);
+  EXPECT_EQ(created.exit_status, 0);
+  EXPECT_EQ(created.errors, "keysieve: warning: " + beginning + " and no seed: one is drawn" + end + "\n");
+  EXPECT_EQ(Json::parse(keysieve(arguments + Words{"--json"}).errors, nullptr, false),
+            Json({{"warning", beginning + ": only its seed is taken" + end}}));
+  push(path("tags.ks"));
+  run(arguments);
 }
 
 TEST_F(Build, RefusesToOverwriteTheListOfKeys) {
@@ -246,7 +259,12 @@ TEST_F(Build, SharesOneSeedAmongTheSetsOfAStore) {
 TEST_F(Build, TakesOnlyTheSeedOfASnapshotOfAnotherSet) {
   const std::string shop = build("shop", numbered_lines(10'000), {"--kind", "bloom"}, "shop");
   const Words arguments{"build", "--set", "tags", "--like", shop, keys_, "-o", path("tags.ks")};
-  EXPECT_THAT(said(arguments), ContainsRegex("like +" + shop + ": only the seed, it holds the set shop\n"));
+  const ProgramResult built = keysieve(arguments);
+  EXPECT_EQ(built.exit_status, 0);
+  EXPECT_THAT(built.output, ContainsRegex("like +" + shop + ": only the seed, it holds the set shop\n"));
+  EXPECT_EQ(built.errors, "keysieve: warning: " + shop +
+                              " holds the set shop, not tags: only its seed is taken, and --max-shrink "
+                              "compares with nothing\n");
   const Json tags = inspect(path("tags.ks"));
   EXPECT_EQ(tags.at("seed"), inspect(shop).at("seed"));
   EXPECT_THAT(tags, has({{"kind", "split_block_bloom"}, {"shard_count", 1}}));
@@ -276,16 +294,16 @@ TEST_F(Build, ChecksEachGuardUnlessItIsLifted) {
   }
 }
 
-// With this seed these few keys happen to lie close together: 6.2 times the target.
+// With this seed these few keys happen to lie close together: 11 times the target.
 TEST_F(Build, DoesNotRefuseASmallSetForABadDraw) {
-  SnapshotBuilder unlucky({.set_name = "other", .seed = {2476}});
+  SnapshotBuilder unlucky({.set_name = "other", .seed = {2310}});
   unlucky.add("a");
   const SnapshotBytes bytes = unlucky.finish();
   const std::string seed = write("seed.ks", std::string(as_text(bytes.get())));
   const Words options{"--like", seed, "--fpr", "0.000001", "--shard-size", "1KiB"};
   const Json built = inspect(build("few", numbered_lines(250), options));
-  EXPECT_GT(built.at("estimated_fpr"), 0.000006);
-  EXPECT_LT(built.at("estimated_fpr"), 0.000007);
+  EXPECT_GT(built.at("estimated_fpr"), 0.000011);
+  EXPECT_LT(built.at("estimated_fpr"), 0.000012);
 }
 
 TEST_F(Build, KeepsCountersBesideTheSnapshot) {

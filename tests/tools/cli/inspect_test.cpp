@@ -36,7 +36,7 @@ TEST_F(Inspect, ShowsTheSameAsJson) {
                            {"valid_for_seconds", 172'800},
                            {"key_profile", "nfkc"}}));
   EXPECT_THAT(report.at("build_id").get<std::string>(), MatchesRegex("[0-9a-f]{32}"));
-  EXPECT_THAT(report.at("seed").get<std::string>(), MatchesRegex("[0-9a-f]{16}"));
+  EXPECT_THAT(report.at("seed").get<std::string>(), MatchesRegex("[0-9a-f]{32}"));
   EXPECT_GE(report.at("built_at"), 1'700'000'000);
   EXPECT_GT(report.at("shard_count"), 1);
   EXPECT_NEAR(report.at("estimated_fpr"), 0.001, 0.0002);

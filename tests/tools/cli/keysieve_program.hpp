@@ -85,7 +85,8 @@ class KeysieveProgram : public ::testing::Test {
   static Words names_in(const std::string& folder);
   static void permit(const std::string& path, unsigned mode);
 
-  // Builds a snapshot of these keys into <name>.ks, by default of the set "tags"; returns its path.
+  // Builds a snapshot of these keys into <name>.ks, by default of the set "tags"; returns its path. It may
+  // warn that what it is --like does not have the set.
   std::string build(const std::string& name, const std::string& key_text, const Words& options = {},
                     const std::string& set_name = "tags") const;
   void publish(const std::string& snapshot) const { run({"publish", snapshot}); }

@@ -1,3 +1,13 @@
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "core/snapshot/builder.hpp"
+#include "core/snapshot/snapshot.hpp"
+#include "tests/support/signing_keys.hpp"
+#include "tests/support/traced_process.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {
@@ -11,6 +21,28 @@ class SignedSets : public KeysieveProgram {
   }
   std::string build_signed(const std::string& name, const std::string& key, const Words& options = {}) const {
     return build(name, numbered_lines(1'000), Words{"--sign-key", path(key)} + options);
+  }
+
+  // A snapshot of set "tags", or another one, that was signed by one of the keys of signing_keys.hpp.
+  std::string signed_at(UnixSeconds as_of, UnixSeconds built_at, char digit = '1',
+                        const std::string& set_name = "tags") const {
+    const SigningKey key = signing_key(digit);
+    SnapshotBuilder builder(
+        {.set_name = set_name, .as_of = as_of, .built_at = built_at, .build_id = {1}, .signer = &key});
+    builder.add("a");
+    const SnapshotBytes bytes = builder.finish();
+    const std::string name = set_name + std::to_string(as_of) + "-" + std::to_string(built_at) + digit;
+    return write(name, std::string(as_text(bytes.get())));
+  }
+
+  // Signed by nobody, but it names a key; all checksums are right.
+  std::string forged() const {
+    std::string bytes = read(snapshot_);
+    auto header = load<SnapshotHeader>(reinterpret_cast<const std::byte*>(bytes.data()));
+    header.signature[0] ^= 1;
+    header.header_checksum = header_checksum(header);
+    std::memcpy(bytes.data(), &header, sizeof header);
+    return write("forged.ks", bytes);
   }
 
   const std::string public_key_ = make_key("sign.key");
@@ -51,6 +83,66 @@ TEST_F(SignedSets, PullRefusesWhatIsNotSigned) {
   push(build("unsigned", numbered_lines(1'000)));
   EXPECT_THAT(refusal(65, {"pull", "tags", store(), "-o", path("pulled.ks"), "--public-key", public_key_}),
               HasSubstr("is not signed"));
+}
+
+TEST_F(SignedSets, AForgedSignerIsNotShown) {
+  const std::string snapshot = forged();
+  const std::string reason = "the signature does not match";
+  EXPECT_THAT(refusal(65, {"inspect", snapshot}), HasSubstr(reason));
+  push(snapshot);
+  EXPECT_THAT(refusal(65, {"pull", "tags", store(), "-o", path("pulled.ks")}), HasSubstr(reason));
+  EXPECT_THAT(names_in(directory_.path()), Not(::testing::Contains("pulled.ks")));
+}
+
+TEST_F(SignedSets, PullReplacesNoFileByWhatWasSignedBefore) {
+  const std::string pulled = path("pulled.ks");
+  const Words call{"pull", "tags", store(), "-o", pulled};
+  const Words checked = call + Words{"--public-key", to_hex(signing_key('1').public_key())};
+  const std::string newer = signed_at(1'700'000'001, 1'700'000'008);
+  push(newer);
+  run(checked);
+  run(checked);
+  for (const auto& [as_of, built_at] : {std::pair{0, 9}, {1, 7}}) {
+    const std::string older = signed_at(1'700'000'000 + as_of, 1'700'000'000 + built_at);
+    run({"push", "--allow-any-as-of", older, store()});
+    const std::string begin = "as of 2023-11-14T22:13:2";
+    EXPECT_THAT(refusal(65, checked),
+                AllOf(HasSubstr(begin + std::to_string(as_of) + "Z, built at 2023-11-14T22:13:2" +
+                                std::to_string(built_at) + "Z, older than " + pulled),
+                      HasSubstr(begin + "1Z, built at 2023-11-14T22:13:28Z")));
+    EXPECT_EQ(read(pulled), read(newer));
+  }
+  // Nothing that the key has signed of this set.
+  for (const std::string& file :
+       {signed_at(1'700'000'001, 1'700'000'008, '2'), signed_at(1'700'000'001, 1'700'000'008, '1', "shop"),
+        write("text", "猫")}) {
+    write("pulled.ks", read(file));
+    run(checked);
+  }
+  write("pulled.ks", read(newer));
+  run(call);
+}
+
+// Stopped when it has checked the file and before it copies it, while another process writes to the file.
+TEST_F(SignedSets, PublishPublishesTheBytesThatItHasChecked) {
+  if (!can_trace()) GTEST_SKIP() << "may not trace a process";
+  const std::string others = read(build_signed("others", "other.key"));
+  ASSERT_EQ(others.size(), read(snapshot_).size());
+  const std::string signed_bytes = read(snapshot_);
+  TracedProcess process([&] {
+    ::dup2(::open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    ::execl(KEYSIEVE_PROGRAM, "keysieve", "publish", "--directory", shared_memory().c_str(), "--public-key",
+            public_key_.c_str(), snapshot_.c_str(), nullptr);
+    return kUnexpected;
+  });
+  std::optional<std::uint64_t> call;
+  do {
+    call = process.next_call();
+  } while (call && *call != SYS_flock);
+  ASSERT_TRUE(call) << "it has locked nothing";
+  std::fstream(snapshot_, std::ios::in | std::ios::out | std::ios::binary) << others;
+  EXPECT_EQ(process.finish(), 0);
+  EXPECT_TRUE(read(set_folder() + "/0000000000000001.ks") == signed_bytes);
 }
 
 TEST_F(SignedSets, UpdateSignsWithTheSameKey) {

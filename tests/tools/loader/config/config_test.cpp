@@ -391,6 +391,7 @@ TEST_F(Config, UnderstandsTheExampleWithEveryOptionSwitchedOn) {
   site_.write("required_keys", "cat\n");
   replace("/etc/keysieve/tags.required", site_.root() / "required_keys");
   replace("\"www-data\"", "\"root\"");
+  replace("PUBLIC KEY", std::string(64, '1'));
   const LoaderConfig config = load(text);
   EXPECT_EQ(config.sets.at(0).guards.max_fpr, 0.02);
   EXPECT_EQ(config.sets.at(0).guards.required_keys.size(), 1U);
