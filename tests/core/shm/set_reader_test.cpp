@@ -219,6 +219,19 @@ TEST_F(SetReaderTest, RefusesALivePageOfAnotherPublication) {
   expect_missing(HasSubstr("belongs to another publication"));
 }
 
+// Its keys would be looked up by other hashes than those they were added with.
+TEST_F(SetReaderTest, RefusesALivePageOfAnotherSeed) {
+  SetReader reader = reader_of_old();
+  place_files(writable_control().page().instance, 2,
+              snapshot_of("new", {.set_name = kSet, .seed = {2}}).get());
+  std::filesystem::remove(file(snapshot_file_name(2)));
+  const std::string other(as_text(snapshot_of("other", {.set_name = kSet, .seed = {3}}).get()));
+  std::ofstream(file(snapshot_file_name(2)), std::ios::binary) << other;
+  make_current_by_hand(2);
+  EXPECT_EQ(publication_seen_by(reader), 1U);
+  EXPECT_THAT(reader.reason(), HasSubstr("live page has another seed than its snapshot"));
+}
+
 TEST_F(SetReaderTest, TriesAgainWhenThePublicationIsNotThereYet) {
   SetReader reader = reader_of_old();
   make_current_by_hand(2);
