@@ -134,7 +134,6 @@ TEST_F(SignedSetRefresher, IsNotHeldBackByAMomentInTheStore) {
   });
   ASSERT_EQ(trouble(), Trouble::None);
   std::filesystem::remove_all(site_.root() / "store");
-  start();
   push_any(built(&key_, kMoreKeys, kMoment + 2));
   EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   EXPECT_EQ(site_.live_generation("tags"), 1U);
