@@ -186,12 +186,7 @@ final class ReaderTest extends TestCase
         $whole = file_get_contents(self::buildSigned('one', self::keys(100), ['--shard-size', '1KiB']));
         $pair = sodium_crypto_sign_seed_keypair(str_repeat('k', 32));
         $keys = PublicKeys::parse(bin2hex(sodium_crypto_sign_publickey($pair)));
-        $sign = static function (string $bytes) use ($pair): string {
-            $bytes = substr_replace($bytes, sodium_crypto_sign_publickey($pair), 920, 32);
-            $bytes = self::withCorrectChecksums($bytes);
-            $signature = sodium_crypto_sign_detached(substr($bytes, 0, 4024), sodium_crypto_sign_secretkey($pair));
-            return self::withCorrectChecksums(substr_replace($bytes, $signature, 4024, 64));
-        };
+        $sign = static fn (string $bytes): string => self::signedWith($pair, $bytes);
         self::assertSame([true], self::answers(Snapshot::of('signed', self::inMemory($sign($whole)), $keys), ['key 1']));
 
         $tables = $sign(substr_replace($whole, str_repeat("\0", 32), 888, 32));
@@ -212,10 +207,22 @@ final class ReaderTest extends TestCase
         $older = File::open(self::buildSigned('one', ['apple'], ['--as-of', '@1700000000']));
         $file = File::open(self::buildSigned('one', ['apple'], ['--as-of', '@1700003600']));
         $newer = Snapshot::of('signed', $file, $keys);
-        $reason = 'is signed as of 2023-11-14T22:13:20Z, older than what was read before, as of 2023-11-14T23:13:20Z';
+        $reason = 'older than what was read before, as of 2023-11-14T23:13:20Z, built at ';
         self::assertThrows(Failure::class, $reason, static fn () => Snapshot::of('signed', $older, $keys, $newer));
         self::assertInstanceOf(Snapshot::class, Snapshot::of('signed', $older, null, $newer));
         self::assertInstanceOf(Snapshot::class, Snapshot::of('signed', $file, $keys, $newer));
+    }
+
+    public function testOfOneListASignedSetDoesNotGoBackToAnEarlierBuild(): void
+    {
+        $pair = sodium_crypto_sign_seed_keypair(str_repeat('k', 32));
+        $keys = PublicKeys::parse(bin2hex(sodium_crypto_sign_publickey($pair)));
+        $whole = file_get_contents(self::buildSigned('one', ['apple'], ['--as-of', '@1700000000', '--shard-size', '1KiB']));
+        $builtAt = static fn (int $moment): Bytes => self::inMemory(self::signedWith($pair, substr_replace($whole, pack('P', $moment), 88, 8)));
+        $newer = Snapshot::of('signed', $builtAt(1_700_000_060), $keys);
+        $reason = 'is signed as of 2023-11-14T22:13:20Z, built at 2023-11-14T22:14:19Z, older than what was read before';
+        self::assertThrows(Failure::class, $reason, static fn () => Snapshot::of('signed', $builtAt(1_700_000_059), $keys, $newer));
+        self::assertInstanceOf(Snapshot::class, Snapshot::of('signed', $builtAt(1_700_000_061), $keys, $newer));
     }
 
     public function testWhatIsNoPublicKeyIsRefusedWithoutBeingShown(): void
@@ -267,6 +274,15 @@ final class ReaderTest extends TestCase
         $file = tempnam(SharedMemory::directory(), 'signed-');
         rename($snapshot, $file);
         return $file;
+    }
+
+    /** As {@see withCorrectChecksums()}. */
+    private static function signedWith(string $pair, string $snapshot): string
+    {
+        $snapshot = substr_replace($snapshot, sodium_crypto_sign_publickey($pair), 920, 32);
+        $snapshot = self::withCorrectChecksums($snapshot);
+        $signature = sodium_crypto_sign_detached(substr($snapshot, 0, 4024), sodium_crypto_sign_secretkey($pair));
+        return self::withCorrectChecksums(substr_replace($snapshot, $signature, 4024, 64));
     }
 
     /** Of a snapshot with one stretch of shards and no second levels. */

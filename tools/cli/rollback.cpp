@@ -59,12 +59,13 @@ Json to_json(const SnapshotRecord& record, bool is_current, const std::optional<
           {"kind", record.kind},
           {"bytes", record.bytes},
           {"suspect_loss", loss ? Json(*loss) : Json()},
-          {"build_id", to_hex(record.build_id)}};
+          {"build_id", to_hex(record.build_id)},
+          {"adds_from", to_text(record.adds_from)}};
 }
 
 void list_kept(const RollbackOptions& options, Store& store) {
   const PointerRecord pointer = check_pushed(store, options.set_name);
-  Table table({"generation", "state", "as of", "keys", "kind", "size", "restores"});
+  Table table({"generation", "state", "as of", "keys", "kind", "size", "restores", "adds from"});
   Json list = Json::array();
   const auto add = [&](const SnapshotRecord& record, bool is_current) {
     const auto loss = suspect_loss(pointer, record);
@@ -73,7 +74,7 @@ void list_kept(const RollbackOptions& options, Store& store) {
     if (loss) state += fmt::format(", {} fewer keys", format_share(*loss));
     table.add({std::to_string(record.generation), state, format_moment(record.as_of),
                format_count(record.key_count), record.kind, format_bytes(record.bytes),
-               record.restores == 0 ? "-" : std::to_string(record.restores)});
+               record.restores == 0 ? "-" : std::to_string(record.restores), to_text(record.adds_from)});
   };
   add(*pointer.current, true);
   for (const SnapshotRecord& older : pointer.previous) add(older, false);

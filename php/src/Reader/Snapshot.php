@@ -62,10 +62,11 @@ final class Snapshot
         if ($header->setName !== $set) {
             throw Failure::data("{$bytes->name()} holds set \"$header->setName\", not \"$set\"");
         }
-        if ($keys !== null && $before !== null && $header->asOf < $before->header->asOf) {
+        if ($keys !== null && $before !== null && [$header->asOf, $header->builtAt] < [$before->header->asOf, $before->header->builtAt]) {
             $moment = static fn (int $seconds): string => gmdate('Y-m-d\TH:i:s\Z', $seconds);
-            throw Failure::data("{$bytes->name()}: is signed as of {$moment($header->asOf)}, older than what was read before, as of "
-                . "{$moment($before->header->asOf)}: a signed set does not go back; build it again from the older list");
+            throw Failure::data("{$bytes->name()}: is signed as of {$moment($header->asOf)}, built at {$moment($header->builtAt)}, older than what was "
+                . "read before, as of {$moment($before->header->asOf)}, built at {$moment($before->header->builtAt)}: a signed set does not go "
+                . 'back; build it again from the older list, with the --adds-from of then');
         }
         return $snapshot;
     }

@@ -79,7 +79,7 @@ TEST_F(JsonMembers, OfVerbsOfAStore) {
   const Json kept = json({"rollback", "tags", "--list", store()});
   expect_members(kept, "set store generations");
   expect_members(kept.at("generations").at(0),
-                 "generation current restores as_of key_count kind bytes suspect_loss build_id");
+                 "generation current restores as_of key_count kind bytes suspect_loss build_id adds_from");
   expect_members(json({"rollback", "tags", "--yes", store()}),
                  "set store replaces restores generation as_of replaced_as_of key_count lost_share kind");
   const std::string of_listed = "set generation build_id kind key_count bytes as_of failure";

@@ -44,9 +44,9 @@ TEST_F(Rollback, BringsBackTheGenerationThatIsAskedFor) {
 TEST_F(Rollback, ListsWhatIsKept) {
   run({"rollback", "tags", "--yes", store()});
   EXPECT_THAT(said({"rollback", "tags", "--list", store()}),
-              AllOf(ContainsRegex("generation +state +as of +keys +kind +size +restores\n"),
-                    ContainsRegex("\n +4 +current +2023[^\n]+ +280 +split_block_bloom +[^\n]+ +2\n"),
-                    ContainsRegex("\n +3 +kept [^\n]+ +-\n"), ContainsRegex("\n +1 +kept ")));
+              AllOf(ContainsRegex("generation +state +as of +keys +kind +size +restores +adds from\n"),
+                    ContainsRegex("\n +4 +current +2023[^\n]+ +280 +split_block_bloom +[^\n]+ +2 +0-0\n"),
+                    ContainsRegex("\n +3 +kept [^\n]+ +- +0-0\n"), ContainsRegex("\n +1 +kept ")));
   const Json list = json({"rollback", "tags", "--list", store()}).at("generations");
   ASSERT_EQ(list.size(), 3U);
   EXPECT_THAT(list.at(0), has({{"restores", 2}, {"current", true}}));

@@ -105,12 +105,13 @@ RefreshOutcome SetRefresher::follow_pointer(Publisher& publisher, const StoreRec
   if (!records.pointer || !records.pointer->current) return holds_nothing(store_.name(), live_.has_value());
   const PointerRecord& pointer = *records.pointer;
   // What is live may be from before the set had a public key: then this says so.
+  if (live_) source_.check_live(*live_, publisher);
   const bool may_stay = is_live(*pointer.current) && source_.trusts(*live_);
   RefreshOutcome outcome = may_stay ? RefreshOutcome{} : replace(publisher, pointer, now);
   if (outcome.is_good()) {
     put_off_.reset();
     backoff_.reset();
-    source_.has_seen(pointer);
+    source_.has_seen(pointer, live_);
     if (live_) source_.save_again(*live_, publisher, now);
   }
   recorder_.compared(*pointer.current, is_live(*pointer.current), now);
@@ -147,7 +148,7 @@ RefreshOutcome SetRefresher::replace(Publisher& publisher, const PointerRecord& 
   if (const auto error = error_of([&] { publish(publisher, *candidate, readers_may_stay); })) {
     return put_off(candidate->record, cannot_publish(*error), Again::AfterBackoff, now);
   }
-  source_.has_published();
+  source_.has_published(live_);
   return {};
 }
 

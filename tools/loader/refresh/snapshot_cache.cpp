@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -15,13 +14,14 @@
 #include "core/base/file_descriptor.hpp"
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/program/durable_file.hpp"
+#include "tools/signatures/public_keys.hpp"
 
 namespace keysieve {
 namespace {
 
 constexpr std::string_view kEnding = ".ks";
 constexpr std::string_view kUnfinished = ".tmp.";
-constexpr std::size_t kMaxMomentText = 32;
+constexpr std::size_t kMaxMomentText = 128;
 
 // The generation in "<set>.<generation>.ks"; nothing for other names. A set's name holds no dot.
 std::optional<std::uint64_t> generation_of(std::string_view file_name, std::string_view set_name) {
@@ -60,13 +60,48 @@ FileDescriptor open_for_reading(const std::string& path) {
   return file;
 }
 
-UnixSeconds moment_in(std::string_view text, const std::string& path) {
+// Takes the digits and what ends them off the text.
+UnixSeconds take_moment(std::string_view& text, char end, const std::string& path) {
   UnixSeconds moment = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, moment);
-  const bool is_whole = parsed.ec == std::errc{} && std::string_view(parsed.ptr, end) == "\n";
-  if (!is_whole || !is_moment(moment)) throw Error(ErrorKind::Data, path + ": is not a moment");
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), moment);
+  text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()));
+  if (parsed.ec != std::errc{} || !text.starts_with(end) || !is_moment(moment))
+    throw Error(ErrorKind::Data, path + ": is not a moment");
+  text.remove_prefix(1);
   return moment;
+}
+
+UnixSeconds moment_in(std::string_view text, const std::string& path) {
+  const UnixSeconds moment = take_moment(text, '\n', path);
+  if (!text.empty()) throw Error(ErrorKind::Data, path + ": is not a moment");
+  return moment;
+}
+
+// Two moments and a key.
+NewestSigned newest_signed_in(std::string_view text, const std::string& path) {
+  NewestSigned newest;
+  newest.moment.as_of = take_moment(text, ' ', path);
+  newest.moment.built_at = take_moment(text, ' ', path);
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  try {
+    newest.public_key = parse_public_key(text);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::Data, path + ": " + error.what());
+  }
+  return newest;
+}
+
+// Nothing if there is none.
+std::optional<std::string> short_text_in(const std::string& path) {
+  try {
+    const FileDescriptor file = open_for_reading(path);
+    std::string text(std::min(static_cast<std::size_t>(stat_of(file, path).st_size), kMaxMomentText), '\0');
+    read_all_at(file, 0, std::as_writable_bytes(std::span(text)), path);
+    return text;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::MissingInput) throw;
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -107,21 +142,26 @@ void SnapshotCache::save(const std::string& set_name, std::uint64_t generation, 
 
 UnixSeconds SnapshotCache::newest_as_of(const std::string& set_name) const {
   const std::string path = newest_path_of(set_name);
-  try {
-    const FileDescriptor file = open_for_reading(path);
-    std::array<char, kMaxMomentText> buffer{};
-    const auto size = std::min(static_cast<std::size_t>(stat_of(file, path).st_size), buffer.size());
-    read_all_at(file, 0, std::as_writable_bytes(std::span(buffer).first(size)), path);
-    return moment_in(std::string_view(buffer.data(), size), path);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::MissingInput) throw;
-    return 0;
-  }
+  const std::optional<std::string> text = short_text_in(path);
+  return text ? moment_in(*text, path) : 0;
 }
 
 void SnapshotCache::save_newest_as_of(const std::string& set_name, UnixSeconds as_of) const {
   check_private_folder(folder_);
   write_durable_file(newest_path_of(set_name), as_bytes(std::to_string(as_of) + "\n"));
+}
+
+NewestSigned SnapshotCache::newest_signed(const std::string& set_name) const {
+  const std::string path = signed_path_of(set_name);
+  const std::optional<std::string> text = short_text_in(path);
+  return text ? newest_signed_in(*text, path) : NewestSigned{};
+}
+
+void SnapshotCache::save_newest_signed(const std::string& set_name, const NewestSigned& newest) const {
+  check_private_folder(folder_);
+  const std::string text = std::to_string(newest.moment.as_of) + " " +
+                           std::to_string(newest.moment.built_at) + " " + to_hex(newest.public_key) + "\n";
+  write_durable_file(signed_path_of(set_name), as_bytes(text));
 }
 
 std::string SnapshotCache::path_of(const std::string& set_name, std::uint64_t generation) const {

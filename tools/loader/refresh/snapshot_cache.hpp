@@ -1,6 +1,6 @@
 // The last good snapshot of each set on the host's disk, <cache>/<set>.<generation>.ks. It is published at
 // once when shared memory is empty and the store is unreachable, as after a reboot. <cache>/<set>.newest
-// holds a moment.
+// and <cache>/<set>.signed hold a moment each.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,17 @@
 #include <string>
 
 #include "core/snapshot/snapshot.hpp"
+#include "tools/loader/report/live_publication.hpp"
 
 namespace keysieve {
+
+// Of the newest snapshot with a right signature that was live.
+struct NewestSigned {
+  SignedMoment moment;
+  PublicKey public_key{};  // the signer's
+
+  friend bool operator==(const NewestSigned&, const NewestSigned&) = default;
+};
 
 class SnapshotCache {
  public:
@@ -29,6 +38,10 @@ class SnapshotCache {
   // Atomic, and on disk when it returns. Throws as save() does.
   void save_newest_as_of(const std::string& set_name, UnixSeconds as_of) const;
 
+  // The same of a set with public keys; zero when it was never saved.
+  [[nodiscard]] NewestSigned newest_signed(const std::string& set_name) const;
+  void save_newest_signed(const std::string& set_name, const NewestSigned& newest) const;
+
   // Where the snapshots are, for messages.
   [[nodiscard]] std::string pattern_of(const std::string& set_name) const {
     return folder_ + "/" + set_name + ".*.ks";
@@ -44,6 +57,9 @@ class SnapshotCache {
  private:
   [[nodiscard]] std::string newest_path_of(const std::string& set_name) const {
     return folder_ + "/" + set_name + ".newest";
+  }
+  [[nodiscard]] std::string signed_path_of(const std::string& set_name) const {
+    return folder_ + "/" + set_name + ".signed";
   }
   [[nodiscard]] std::string path_of(const std::string& set_name, std::uint64_t generation) const;
   void remove_others(const std::string& set_name, std::uint64_t generation) const;

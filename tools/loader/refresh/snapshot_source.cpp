@@ -24,12 +24,25 @@ SnapshotSource::SnapshotSource(const SetConfig& config, const LoaderConfig& load
       log_(log),
       save_backoff_(loader.poll_interval) {
   try {
-    saved_as_of_ = cache_.newest_as_of(config_.name);
-    newest_as_of_ = saved_as_of_;
+    load_moments();
   } catch (const Error& error) {
     moment_failure_ = error.what();
     log_.say_cache_trouble(moment_failure_);
   }
+}
+
+// A set that gets a public key begins anew: what was saved before may be from a record that anyone wrote. So
+// does one whose key was taken off the list, because it was stolen.
+void SnapshotSource::load_moments() {
+  if (!is_signed_set()) {
+    saved_as_of_ = cache_.newest_as_of(config_.name);
+    newest_as_of_ = saved_as_of_;
+    return;
+  }
+  saved_signed_ = cache_.newest_signed(config_.name);
+  if (!contains(config_.public_keys, saved_signed_.public_key)) return;
+  newest_signed_ = saved_signed_;
+  newest_as_of_ = newest_signed_.moment.as_of;
 }
 
 Candidate SnapshotSource::fetch(const PointerRecord& pointer, SteadyTime now) {
@@ -72,7 +85,7 @@ void SnapshotSource::check(const Candidate& candidate, const std::optional<LiveP
                   candidate.is_cached ? "the cache " + cache_.pattern_of(config_.name) : store_.name());
   const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), source, Check::Tables);
   check_signature(view, config_.public_keys, source);
-  check_not_replayed(view.header().as_of, live);
+  check_not_replayed(view.header(), candidate, live);
   const std::uint64_t bytes = view.header().file_bytes;
   if (config_.max_bytes != 0 && bytes > config_.max_bytes) {
     throw Error(
@@ -87,13 +100,55 @@ void SnapshotSource::check(const Candidate& candidate, const std::optional<LiveP
   check_guards(guards, view, keys_before);
 }
 
-void SnapshotSource::has_seen(const PointerRecord& pointer) {
+void SnapshotSource::check_live(const LivePublication& live, const Publisher& publisher) {
+  if (!is_signed_set() || checked_live_ == live.id) return;
+  trusted_ = {};
+  try {
+    const std::string name = snapshot_file_name(live.id.publication);
+    const std::string path = publisher.folder().path_of(name);
+    SnapshotBytes bytes(live.bytes);
+    read_all_at(publisher.folder().open_file(name, O_RDONLY), 0, bytes.get(), path);
+    check_signature(SnapshotView::decode(bytes.get(), path, Check::Tables), config_.public_keys, path);
+    trusted_ = live.id;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::NotSigned && error.kind() != ErrorKind::Data) return;  // may be read later
+  }
+  checked_live_ = live.id;
+}
+
+void SnapshotSource::has_published(const std::optional<LivePublication>& live) noexcept {
+  has_refused_ = false;
+  if (live) checked_live_ = trusted_ = live->id;
+}
+
+void SnapshotSource::has_seen(const PointerRecord& pointer, const std::optional<LivePublication>& live) {
+  if (is_signed_set()) {
+    if (live && trusts(*live)) has_seen_signed(*live);
+    return;
+  }
   if (pointer.current) newest_as_of_ = std::max(newest_as_of_, pointer.current->as_of);
   for (const SnapshotRecord& older : pointer.previous) newest_as_of_ = std::max(newest_as_of_, older.as_of);
   if (newest_as_of_ == saved_as_of_) return;
-  try {
+  save_moment([this] {
     cache_.save_newest_as_of(config_.name, newest_as_of_);
     saved_as_of_ = newest_as_of_;
+  });
+}
+
+void SnapshotSource::has_seen_signed(const LivePublication& live) {
+  const SignedMoment moment{live.as_of, live.built_at};
+  if (moment > newest_signed_.moment) newest_signed_ = {moment, live.public_key};
+  newest_as_of_ = newest_signed_.moment.as_of;
+  if (newest_signed_ == saved_signed_) return;
+  save_moment([this] {
+    cache_.save_newest_signed(config_.name, newest_signed_);
+    saved_signed_ = newest_signed_;
+  });
+}
+
+void SnapshotSource::save_moment(const std::function<void()>& save) {
+  try {
+    save();
     moment_failure_.clear();
   } catch (const Error& error) {
     moment_failure_ = error.what();
@@ -152,35 +207,41 @@ void SnapshotSource::check_follows(const PointerRecord& pointer,
   refuse_as_older(record, newest);
 }
 
-bool SnapshotSource::trusts(const LivePublication& live) const noexcept {
-  return config_.public_keys.empty() || contains(config_.public_keys, live.public_key);
-}
-
 // Whoever may write to the store can have it call any snapshot current that was ever signed, under any
-// generation and as a rollback. Only the moment of the signed header counts then.
-void SnapshotSource::check_not_replayed(UnixSeconds as_of, const std::optional<LivePublication>& live) const {
-  if (config_.public_keys.empty() || !live || !trusts(*live) || as_of >= live->as_of) return;
+// generation and as a rollback. Only the moments of signed headers count then. When nothing is live, what is
+// in the cache is better than nothing.
+void SnapshotSource::check_not_replayed(const SnapshotHeader& header, const Candidate& candidate,
+                                        const std::optional<LivePublication>& live) const {
+  if (!is_signed_set() || (!live && candidate.is_cached)) return;
+  SignedMoment newest = newest_signed_.moment;
+  if (live && trusts(*live)) newest = std::max(newest, {live->as_of, live->built_at});
+  if (SignedMoment{header.as_of, header.built_at} >= newest) return;
   throw Error(
       ErrorKind::Older,
-      fmt::format("set \"{}\" is signed as of {}, older than what is live, as of {}: a signed set does "
-                  "not go back, because anyone who may write to {} could have brought that back; build "
-                  "it again from the older list",
-                  config_.name, format_moment(as_of), format_moment(live->as_of), store_.name()));
+      fmt::format("set \"{}\" is signed as of {}, built at {}, older than what was live, as of {}, built at "
+                  "{}: a signed set does not go back, because anyone who may write to {} could have brought "
+                  "that back; build it again from the older list, with the --adds-from of then, which "
+                  "keysieve rollback --list shows",
+                  config_.name, format_moment(header.as_of), format_moment(header.built_at),
+                  format_moment(newest.as_of), format_moment(newest.built_at), store_.name()));
 }
 
 UnixSeconds SnapshotSource::newest_moment(const LivePublication& live) const {
-  return std::max(live.as_of, newest_as_of_);
+  return trusts(live) ? std::max(live.as_of, newest_as_of_) : newest_as_of_;
 }
 
 void SnapshotSource::refuse_as_older(const SnapshotRecord& record, UnixSeconds newest) const {
+  std::string advice = "Build and push again";
+  if (!is_signed_set()) {
+    advice += fmt::format(", or remove {}/{} and {} to take it all the same", directory_, config_.name,
+                          cache_.pattern_of(config_.name));
+  }
   throw Error(
       ErrorKind::Older,
       fmt::format(
           "store {} calls it current, as of {}, but newer was there already, as of {}: is the store a "
-          "replica or a copy that lags behind? Build and push again, or remove {}/{} and {} to take it all "
-          "the same",
-          store_.name(), format_moment(record.as_of), format_moment(newest), directory_, config_.name,
-          cache_.pattern_of(config_.name)));
+          "replica or a copy that lags behind? {}",
+          store_.name(), format_moment(record.as_of), format_moment(newest), advice));
 }
 
 void SnapshotSource::save(std::uint64_t generation, Bytes snapshot, SteadyTime now) {

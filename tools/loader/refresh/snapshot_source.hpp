@@ -39,7 +39,8 @@ class SnapshotSource {
   [[nodiscard]] std::optional<Candidate> newest_cached() const;
 
   // Checks the signature, guards, size, and that it is not older than the live publication: by the moment in
-  // the store's record, and in a set with a public key also by the one that is signed. Shrink is measured
+  // the store's record, and in a set with a public key also by those that are signed, against all that were
+  // live and are remembered. Shrink is measured
   // against the generation before, as push does, so that all hosts decide alike whichever generations one of
   // them missed; against the live publication when the store keeps no earlier generation, or when this
   // process has refused one since it published: what was refused must not become the measure. Throws one of
@@ -49,16 +50,21 @@ class SnapshotSource {
   // after the live one. Needs no pull.
   void check_follows(const PointerRecord& pointer, const std::optional<LivePublication>& live) const;
 
-  // Whether what is live names a key that the set may be signed by, or may be any. It was checked before it
-  // was published, but perhaps under another configuration.
-  [[nodiscard]] bool trusts(const LivePublication& live) const noexcept;
+  // Checks the signature of what is live, once per publication: it may have been published under another
+  // configuration, or by hand. Reads all of it.
+  void check_live(const LivePublication& live, const Publisher& publisher);
+  // Whether check_live() has found it to be signed with a key of the set, or need not.
+  [[nodiscard]] bool trusts(const LivePublication& live) const noexcept {
+    return config_.public_keys.empty() || trusted_ == live.id;
+  }
 
   void has_refused() noexcept { has_refused_ = true; }
-  void has_published() noexcept { has_refused_ = false; }
+  // What has passed check().
+  void has_published(const std::optional<LivePublication>& live) noexcept;
 
-  // Remembers the newest moment in the store's records. Survives a restart, unless the cache cannot be
-  // written.
-  void has_seen(const PointerRecord& pointer);
+  // Remembers the newest moment in the store's records. In a set with public keys only that of what is live,
+  // if it is trusted: records are not signed. Survives a restart, unless the cache cannot be written.
+  void has_seen(const PointerRecord& pointer, const std::optional<LivePublication>& live);
 
   // Whether a reboot would find that snapshot and no older one.
   [[nodiscard]] bool is_cached(const LivePublication& live) const noexcept;
@@ -74,7 +80,12 @@ class SnapshotSource {
 
  private:
   void check_not_older(const SnapshotRecord& record, const std::optional<LivePublication>& live) const;
-  void check_not_replayed(UnixSeconds as_of, const std::optional<LivePublication>& live) const;
+  void check_not_replayed(const SnapshotHeader& header, const Candidate& candidate,
+                          const std::optional<LivePublication>& live) const;
+  [[nodiscard]] bool is_signed_set() const noexcept { return !config_.public_keys.empty(); }
+  void load_moments();
+  void has_seen_signed(const LivePublication& live);
+  void save_moment(const std::function<void()>& save);
   [[nodiscard]] UnixSeconds newest_moment(const LivePublication& live) const;
   [[noreturn]] void refuse_as_older(const SnapshotRecord& record, UnixSeconds newest) const;
   std::optional<Candidate> fetch_cached(const PointerRecord& pointer);
@@ -89,11 +100,15 @@ class SnapshotSource {
   SetLog& log_;
   UnixSeconds newest_as_of_ = 0;
   UnixSeconds saved_as_of_ = 0;  // of these, what a restart finds
-  bool has_refused_ = false;     // since the last publish
-  bool is_saved_ = false;        // false also as long as nothing is known of the cache
+  NewestSigned newest_signed_;   // of a set with public keys
+  NewestSigned saved_signed_;
+  PublicationId checked_live_;
+  PublicationId trusted_;     // of these; zero: that was not
+  bool has_refused_ = false;  // since the last publish
+  bool is_saved_ = false;     // false also as long as nothing is known of the cache
   Backoff save_backoff_;
   std::string save_failure_;    // of the snapshot; empty: none
-  std::string moment_failure_;  // of newest_as_of_
+  std::string moment_failure_;  // of newest_as_of_ or newest_signed_
 };
 
 }  // namespace keysieve

@@ -34,6 +34,7 @@ std::optional<LivePublication> live_publication(const std::string& directory, co
                          .known_absent = known_absent_of(header),
                          .bytes = header.file_bytes,
                          .as_of = header.as_of,
+                         .built_at = header.built_at,
                          .adds_from = header.adds_from,
                          .target_fpr = header.target_fpr,
                          .estimated_fpr = header.estimated_fpr,

@@ -2,12 +2,21 @@
 // notices a wiped directory or a publication by hand.
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <string>
 
 #include "core/shm/attachment.hpp"
 
 namespace keysieve {
+
+// When a signed snapshot is from. Of two, the earlier one may be replayed.
+struct SignedMoment {
+  UnixSeconds as_of = 0;
+  UnixSeconds built_at = 0;  // decides between builds of one list
+
+  friend auto operator<=>(const SignedMoment&, const SignedMoment&) = default;
+};
 
 struct LivePublication {
   PublicationId id{};
@@ -19,6 +28,7 @@ struct LivePublication {
   std::optional<std::uint64_t> known_absent{};  // keys; nothing: its shards have no second level
   std::uint64_t bytes = 0;
   UnixSeconds as_of = 0;
+  UnixSeconds built_at = 0;
   LogPosition adds_from{};
   double target_fpr = 0;
   double estimated_fpr = 0;  // of the snapshot alone

@@ -1,5 +1,10 @@
+#include <filesystem>
+#include <utility>
+
+#include "core/snapshot/seal.hpp"
 #include "tests/support/signing_keys.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
+#include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -8,6 +13,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr UnixSeconds kMoment = 1'700'000'000;
+constexpr UnixSeconds kLatestMoment = 1'000'000'000'000;
 
 class SignedSetRefresher : public SetRefresherTest {
  protected:
@@ -21,11 +27,26 @@ class SignedSetRefresher : public SetRefresherTest {
                                            const std::string& set_name = "tags") {
     return build_snapshot(set_name, keys, as_of, 0.01, {}, signer);
   }
+  // By someone without the key: the signature is that of the header before.
+  static SnapshotBytes forged(SnapshotBytes snapshot, UnixSeconds as_of) {
+    auto header = load<SnapshotHeader>(snapshot.get().data());
+    header.as_of = as_of;
+    header.header_checksum = header_checksum(header);
+    store(snapshot.get().data(), header);
+    return snapshot;
+  }
+  [[nodiscard]] SnapshotBytes built_at(UnixSeconds moment, KeyRange keys) const {
+    SnapshotBytes snapshot = built(&key_, keys);
+    auto header = load<SnapshotHeader>(snapshot.get().data());
+    header.built_at = moment;
+    seal_front(snapshot.get().first(snapshot_layout(header).shards.offset), header, &key_);
+    return snapshot;
+  }
   // As anyone may who can write to the store.
   void push_any(const SnapshotBytes& snapshot) const {
     const auto store = open_store(site_.store_url());
     keysieve::push(*store, SnapshotView::decode(snapshot.get(), "test", Check::Everything),
-                   {.min_keys = 0, .max_shrink = {}, .allow_as_of = true});
+                   {.min_keys = 0, .max_shrink = {}, .allow_any_as_of = true});
   }
   void go_live_signed() {
     push_any(built(&key_));
@@ -66,12 +87,7 @@ TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenAnotherKeyHasSignedTheNext) {
 
 TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenTheSignatureDoesNotMatch) {
   go_live_signed();
-  SnapshotBytes forged = built(&key_, kMoreKeys, kMoment + 1);
-  auto header = load<SnapshotHeader>(forged.get().data());
-  ++header.as_of;
-  header.header_checksum = header_checksum(header);
-  store(forged.get().data(), header);
-  push_any(forged);
+  push_any(forged(built(&key_, kMoreKeys, kMoment + 1), kMoment + 2));
   expect_refused("the signature does not match its header");
 }
 
@@ -79,8 +95,48 @@ TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenAnOlderOneIsReplayed) {
   push_any(built(&key_, kKeys, kMoment + 3600));
   ASSERT_EQ(trouble(), Trouble::None);
   push_any(built(&key_, kMoreKeys, kMoment));
-  expect_refused("is signed as of 2023-11-14T22:13:20Z, older than what is live, as of 2023-11-14T23:13:20Z",
-                 ErrorKind::Older);
+  expect_refused("older than what was live, as of 2023-11-14T23:13:20Z", ErrorKind::Older);
+}
+
+TEST_F(SignedSetRefresher, KeepsWhatIsLiveWhenAnEarlierBuildOfTheSameListIsReplayed) {
+  push_any(built_at(kMoment + 60, kKeys));
+  ASSERT_EQ(trouble(), Trouble::None);
+  push_any(built_at(kMoment + 59, kMoreKeys));
+  expect_refused(
+      "is signed as of 2023-11-14T22:13:20Z, built at 2023-11-14T22:14:19Z, older than what was live",
+      ErrorKind::Older);
+  push_any(built_at(kMoment + 61, kMoreKeys));
+  EXPECT_EQ(trouble(), Trouble::None);
+}
+
+// Neither shared memory nor a cached snapshot is left.
+TEST_F(SignedSetRefresher, RefusesAReplayWhenNothingIsLive) {
+  push_any(built(&key_, kKeys, kMoment + 3600));
+  ASSERT_EQ(trouble(), Trouble::None);
+  site_.wipe_shared_memory();
+  std::filesystem::remove(site_.cache() + "/tags.1.ks");
+  start();
+  push_any(built(&key_, kMoreKeys, kMoment));
+  EXPECT_THAT(refresh(), IsRefused());
+  EXPECT_EQ(site_.live("tags"), std::nullopt);
+  push_any(built(&key_, kMoreKeys, kMoment + 3601));
+  EXPECT_EQ(trouble(), Trouble::None);
+}
+
+// Its records are not signed: only what was live and has the right signature says how new a set was.
+TEST_F(SignedSetRefresher, IsNotHeldBackByAMomentInTheStore) {
+  go_live_signed();
+  push_any(built(&key_, kMoreKeys, kMoment + 1));
+  ASSERT_EQ(trouble(), Trouble::None);
+  change_pointer(*open_store(site_.store_url()), "tags", [](PointerRecord& pointer) {
+    SnapshotRecord& older = pointer.previous.at(0);
+    return std::exchange(older.as_of, kLatestMoment) != kLatestMoment;
+  });
+  ASSERT_EQ(trouble(), Trouble::None);
+  std::filesystem::remove_all(site_.root() / "store");
+  push_any(built(&key_, kMoreKeys, kMoment + 2));
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  EXPECT_EQ(site_.live_generation("tags"), 1U);
 }
 
 // A rollback is what a replay looks like.
@@ -112,7 +168,20 @@ TEST_F(SignedSetRefresher, RefusesAReplayAfterARebootToo) {
   site_.wipe_shared_memory();
   start();
   push_any(built(&key_, kMoreKeys, kMoment));
-  expect_refused("older than what is live", ErrorKind::Older);
+  expect_refused("older than what was live", ErrorKind::Older);
+}
+
+TEST_F(SignedSetRefresher, KeepsAddedKeysInTheOlderListBuiltAgain) {
+  go_live_signed();
+  const LogPosition adds_from = site_.live("tags")->adds_from;
+  site_.add("tags", kAdded);
+  push_any(
+      build_snapshot("tags", kMoreKeys, kMoment + 1, 0.01, log_position(std::uint64_t{1} << 50, 0), &key_));
+  ASSERT_EQ(trouble(), Trouble::None);
+  ASSERT_FALSE(site_.knows("tags", kAdded)) << "the wrong list does not have them";
+  push_any(build_snapshot("tags", kKeys, kMoment + 2, 0.01, adds_from, &key_));
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_TRUE(site_.knows("tags", kAdded));
 }
 
 // The store calls it "tags"; its header says otherwise, and is signed.
@@ -168,6 +237,47 @@ TEST_F(SignedSetRefresher, SaysThatWhatIsLiveIsNotSigned) {
   expect_refused("is not signed");
   push_any(built(&key_, kMoreKeys, kMoment + 3601));
   EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+}
+
+// It names the builder's key, and was published before the set had one.
+TEST_F(SignedSetRefresher, DoesNotTrustAForgedLivePublication) {
+  set_.public_keys.clear();
+  start();
+  push_any(forged(built(&key_), kLatestMoment));
+  ASSERT_EQ(trouble(), Trouble::None);
+  set_.public_keys = {key_.public_key()};
+  start();
+  expect_refused("the signature does not match its header");
+  push_any(built(&key_, kMoreKeys));
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
+  EXPECT_EQ(site_.live_generation("tags"), 2U);
+}
+
+TEST_F(SignedSetRefresher, TrustsWhatWasLiveBeforeItHadAPublicKey) {
+  set_.public_keys.clear();
+  start();
+  push_any(built(&key_, kKeys, kMoment + 3600));
+  ASSERT_EQ(trouble(), Trouble::None);
+  const PublicationId before = site_.live("tags")->id;
+  set_.public_keys = {key_.public_key()};
+  start();
+  EXPECT_EQ(trouble(), Trouble::None);
+  EXPECT_EQ(site_.live("tags")->id, before);
+  push_any(built(&key_, kMoreKeys, kMoment));
+  expect_refused("older than what was live", ErrorKind::Older);
+}
+
+// Who has stolen it may have signed any moment.
+TEST_F(SignedSetRefresher, ForgetsTheMomentOfAKeyThatWasTakenOffTheList) {
+  set_.public_keys = {key_.public_key(), other_.public_key()};
+  start();
+  push_any(built(&other_, kKeys, kLatestMoment));
+  ASSERT_EQ(trouble(), Trouble::None);
+  set_.public_keys = {key_.public_key()};
+  start();
+  push_any(built(&key_, kMoreKeys, kMoment));
+  EXPECT_EQ(trouble(), Trouble::None) << refresher_->outcome().reason;
   EXPECT_EQ(site_.live_generation("tags"), 2U);
 }
 

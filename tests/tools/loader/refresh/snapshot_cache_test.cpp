@@ -168,5 +168,18 @@ TEST_F(SnapshotCacheTest, KeepsTheNewestMomentOfASet) {
   }
 }
 
+TEST_F(SnapshotCacheTest, KeepsTheNewestSignedMomentOfASet) {
+  EXPECT_EQ(cache_.newest_signed("tags"), NewestSigned{});
+  const NewestSigned newest{{1'700'000'000, 1'700'000'060}, {1, 2, 3}};
+  cache_.save_newest_signed("tags", newest);
+  EXPECT_EQ(SnapshotCache(folder_.path()).newest_signed("tags"), newest);
+  EXPECT_EQ(cache_.newest_generation("tags"), std::nullopt);
+  EXPECT_EQ(cache_.newest_as_of("tags"), 0);
+  for (const char* text : {"", "1\n", "1 2\n", "1 2 \n", "1 2 abc\n", "99999999999999999999 1 \n"}) {
+    std::ofstream(folder_ / "tags.signed") << text;
+    EXPECT_THAT([&] { static_cast<void>(cache_.newest_signed("tags")); }, fails(ErrorKind::Data)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace keysieve::test
