@@ -112,6 +112,8 @@ void SnapshotSource::check_live(const LivePublication& live, const Publisher& pu
     trusted_ = live.id;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::NotSigned && error.kind() != ErrorKind::Data) return;  // may be read later
+  } catch (const std::bad_alloc&) {
+    return;
   }
   checked_live_ = live.id;
 }
