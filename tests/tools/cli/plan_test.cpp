@@ -86,7 +86,7 @@ TEST_F(Plan, LeavesOutKindsThatCannotReachTheTarget) {
   EXPECT_THAT(kinds_of(low), ElementsAre("bloom", "ribbon"));
   EXPECT_EQ(low.at("reason"), "the only one that keys can be added to (30 cache lines per lookup)");
   EXPECT_THAT(kinds_of(plan("1M", {"--fpr", "1e-9", "--static"})), ElementsAre("ribbon", "bloom"));
-  EXPECT_THAT(kinds_of(plan("1M", {"--fpr", "1e-9", "--deletes"})), ElementsAre("bloom", "ribbon"));
+  EXPECT_THAT(kinds_of(plan("1M", {"--fpr", "1e-9", "--removals"})), ElementsAre("bloom", "ribbon"));
   EXPECT_THAT(kinds_of(plan("1M", {"--fpr", "1e-8"})), ElementsAre("cuckoo", "bloom", "ribbon"));
   EXPECT_THAT(kinds_of(plan("1M", {"--fpr", "1e-9", "--all"})),
               ElementsAre("bloom", "partitioned_bloom", "xor", "binary_fuse", "ribbon"));

@@ -2,6 +2,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 
 #include "core/snapshot/builder.hpp"
@@ -9,6 +10,7 @@
 #include "tests/support/signing_keys.hpp"
 #include "tests/support/traced_process.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
+#include "tools/signatures/public_keys.hpp"
 #include "tools/transfer/adds_log.hpp"
 
 namespace keysieve::test {
@@ -28,8 +30,7 @@ class SignedSets : public KeysieveProgram {
   std::string signed_at(UnixSeconds as_of, UnixSeconds built_at, char digit = '1',
                         const std::string& set_name = "tags") const {
     const SigningKey key = signing_key(digit);
-    SnapshotBuilder builder(
-        {.set_name = set_name, .as_of = as_of, .built_at = built_at, .build_id = {1}, .signer = &key});
+    SnapshotBuilder builder({.set_name = set_name, .as_of = as_of, .built_at = built_at, .signer = &key});
     builder.add("a");
     const SnapshotBytes bytes = builder.finish();
     const std::string name = set_name + std::to_string(as_of) + "-" + std::to_string(built_at) + digit;

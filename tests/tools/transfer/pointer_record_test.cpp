@@ -72,7 +72,7 @@ TEST(PointerRecord, IsReadableJson) {
   EXPECT_EQ(current["generation"], 9);
   EXPECT_EQ(current["build_id"], "09090909090909090909090909090909");
   EXPECT_EQ(current["checksum"], "fedcba9876543210");
-  EXPECT_EQ(current["seed"], "0123456789abcdef");
+  EXPECT_EQ(current["seed"], "efcdab89674523011032547698badcfe");
   EXPECT_EQ(current["kind"], "bloom");
   EXPECT_EQ(current["adds_from"], "1699999999000-3");
   EXPECT_EQ(current["restores"], 7);

@@ -166,9 +166,9 @@ TEST_F(PushTest, WarnsWhenTheGeometryChanges) {
   EXPECT_THAT(warnings, Contains(AllOf(HasSubstr("set \"tags\": kind changed"),
                                        HasSubstr("from bloom to blocked_bloom"))));
   EXPECT_THAT(warnings, Contains(HasSubstr("shard count changed")));
-  EXPECT_THAT(warnings,
-              Contains(HasSubstr("seed changed from 0000000000000001 to 0000000000000002; build --like "
-                                 "takes the store's, which keysieve seed --new changes")));
+  EXPECT_THAT(warnings, Contains(HasSubstr("seed changed from 01000000000000000000000000000000 to "
+                                           "02000000000000000000000000000000; build --like "
+                                           "takes the store's, which keysieve seed --new changes")));
 }
 
 TEST_F(PushTest, RefusesToReplaceADamagedPointerRecord) {
