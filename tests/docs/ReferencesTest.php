@@ -52,7 +52,7 @@ final class ReferencesTest extends TestCase
     public function testTheLoadersPageHasEveryKeyThatItsParserKnows(): void
     {
         $parser = self::sources('tools/loader/config/*.cpp');
-        preg_match_all('/(?:take_setting\(\w+, |\.(?:parsed|require)\()"([a-z_]+)"/', $parser, $known);
+        preg_match_all('/(?:take_setting\(\w+, |\.(?:parsed|parsed_list|require)\()"([a-z_]+)"/', $parser, $known);
         self::assertContains('max_shrink', $known[1]);
         preg_match_all('/^### ([a-z_]+)$/m', self::page('loader'), $documented);
         self::assertSame([], array_diff($known[1], $documented[1]));
