@@ -51,7 +51,7 @@ SeenAnswer SeenReader::add(KeyHash hash) noexcept {
   for (;;) {
     if (state_->load(std::memory_order_seq_cst) == expected_) [[likely]]
       return SeenAnswer::New;
-    const std::uint32_t won_in = segments_.back()->key();
+    const std::uint32_t won_in = segment_keys_.back();
     const HashSeed seed = this->seed();
     refresh();
     // Another call may have won where this one cannot look, or with another hash.
@@ -64,8 +64,8 @@ SeenAnswer SeenReader::add(KeyHash hash) noexcept {
 // may be newer.
 bool SeenReader::wins_behind(std::uint32_t segment_key, KeyHash hash) const noexcept {
   std::size_t newer = 0;
-  for (std::size_t i = 0; i < segments_.size(); ++i) {
-    if (segments_[i]->key() == segment_key) newer = i + 1;
+  for (std::size_t i = 0; i < segment_keys_.size(); ++i) {
+    if (segment_keys_[i] == segment_key) newer = i + 1;
   }
   return std::all_of(filters_.begin() + static_cast<std::ptrdiff_t>(newer), filters_.end(),
                      [&](const SeenFilter& filter) { return filter.add_if_new(hash); });
@@ -153,20 +153,13 @@ bool SeenReader::is_bypassed(SeenState state) const noexcept {
 // False: it has changed meanwhile.
 bool SeenReader::attach(SeenState wanted) {
   if (wanted == attached_) return true;
-  std::vector<std::shared_ptr<Segment>> segments;
+  std::vector<std::uint32_t> keys;
   std::vector<SeenFilter> filters;
   try {
     for (std::uint32_t number = wanted.first; number != wanted.end(); ++number) {
       const SeenEntry entry = file_->page().copy_of_entry(number);
-      auto own = std::find_if(segments_.begin(), segments_.end(),
-                              [&](const auto& one) { return one->key() == entry.segment_key; });
-      if (own == segments_.end()) {  // a next try need not attach it again
-        own =
-            segments_.insert(own, std::make_shared<Segment>(Segment::attach(
-                                      entry.segment_key, entry.plan.segment_bytes(), file_->owner(), path_)));
-      }
-      segments.push_back(*own);
-      filters.push_back(filter_of(entry, segments.back()->bytes(), path_));
+      filters.push_back(filter_of(entry, segment_of(entry).bytes(), path_));
+      keys.push_back(entry.segment_key);
     }
   } catch (const Error&) {
     if (state_->load(std::memory_order_seq_cst) != wanted.word()) return false;
@@ -176,14 +169,27 @@ bool SeenReader::attach(SeenState wanted) {
   const SeenState now = SeenState::of(state_->load(std::memory_order_seq_cst));
   // What was read may have been mixed.
   if (now.first - wanted.first > kSeenEntries - kSeenEntriesAhead) return false;
-  segments_ = std::move(segments);
   filters_ = std::move(filters);
+  segment_keys_ = std::move(keys);
+  std::erase_if(segments_, [this](const Segment& one) {
+    return std::find(segment_keys_.begin(), segment_keys_.end(), one.key()) == segment_keys_.end();
+  });
   attached_ = wanted;
   return true;
 }
 
+// What is attached stays so for the next try.
+const Segment& SeenReader::segment_of(const SeenEntry& entry) {
+  const auto own = std::find_if(segments_.begin(), segments_.end(),
+                                [&](const Segment& one) { return one.key() == entry.segment_key; });
+  if (own != segments_.end()) return *own;
+  return segments_.emplace_back(
+      Segment::attach(entry.segment_key, entry.plan.segment_bytes(), file_->owner(), path_));
+}
+
 void SeenReader::drop_filters() noexcept {
   filters_.clear();
+  segment_keys_.clear();
   segments_.clear();
   attached_ = {};
 }

@@ -87,6 +87,7 @@ class SeenReader {
   void open_page();
   void attach_all();
   [[nodiscard]] bool attach(SeenState wanted);
+  [[nodiscard]] const Segment& segment_of(const SeenEntry& entry);
   void drop_filters() noexcept;
   [[nodiscard]] bool is_bypassed(SeenState state) const noexcept;
   // As add_if_new(); the filters' words are on their way.
@@ -106,7 +107,8 @@ class SeenReader {
   std::string path_;
   std::optional<SeenPageFile> file_;
   SeenState attached_;
-  std::vector<std::shared_ptr<Segment>> segments_;  // of filters_
+  std::vector<std::uint32_t> segment_keys_;  // of filters_
+  std::vector<Segment> segments_;            // of filters_, and what was attached for a next try
   std::string reason_;
 };
 
