@@ -114,7 +114,7 @@ bool reaches(const FilterKind& kind, const SizingRequest& request, double target
   return is_sensible(kind, request.shard_bytes, request.known_absent == 0 ? target_fpr : 2.0 * target_fpr);
 }
 
-// What the filter may have of the target: an unknown key that passes it has either bit of the second level.
+// The FPR that is left for the filter: an unknown key that passes it has either bit of the second level.
 // Never less than half of it: a set in which the hashes take more has too many shards.
 double filter_target(const SizingRequest& request) {
   const double same_hash = same_hash_fpr(static_cast<double>(request.keys) * request.growth);

@@ -13,18 +13,18 @@
 namespace keysieve {
 
 // The first bits choose the shard, so that the order of hashes is the order of their shards, for any number
-// of shards. Filters use remix() of it. Two keys that were not chosen to collide have the same hash with
-// probability 2^-64, which alone makes an absent key come back as maybe with probability n / 2^64 in a set of
-// n keys: 5.4e-10 for 10 billion keys. The largest set at the lowest target FPR, 1e-9, has 2.2 billion: an
-// eighth of the target. docs/filters.md says what holds for chosen keys.
+// of shards. Filters use remix() of it. Two keys that nobody has chosen have the same hash with probability
+// 2^-64. So in a set of n keys an absent key comes back as maybe with probability n / 2^64 for that reason
+// alone: 5.4e-10 for 10 billion keys. The largest set at the lowest target FPR, 1e-9, has 2.2 billion keys:
+// an eighth of the target. docs/filters.md says what holds for chosen keys.
 struct KeyHash {
   std::uint64_t word;
 
   friend auto operator<=>(const KeyHash&, const KeyHash&) = default;
 };
 
-// 128 random bits, from which the words that the hash uses are made. Whoever knows them can choose keys that
-// collide. Zero is no seed: a Key that has not been hashed yet has it.
+// 128 random bits, from which the words that the hash uses are made. An attacker who knows them can choose
+// keys that collide. Zero is no seed: a Key that has not been hashed yet has it.
 struct HashSeed {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -43,7 +43,7 @@ inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
 
 // What XXH3 hashes with. Word i is the XXH3-64, with seed i, of the 16 bytes of the set's seed. XXH3 itself
 // makes them of a seed of 64 bits by adding it to fixed numbers or subtracting it, and then a few pairs of
-// keys have the same hash for one seed in a thousand.
+// keys have the same hash for one seed in 2,000.
 using HashSecret = std::array<std::uint64_t, 24>;
 
 // xxHash itself. KeyHasher calls it for every length that it does not hash in place; tests compare the two.

@@ -65,6 +65,7 @@ SeenPageFile::SeenPageFile(const SetFolder& folder, MapAccess access) : owner_(f
 
 void SeenPageFile::check(const std::string& path) const {
   check_page_header(page(), kSeenMagic, kSeenAbiMajor, path, "page of a seen set");
+  if (page().seed.is_zero()) throw Error(ErrorKind::Data, path + ": seed is zero");
 }
 
 bool SeenPageFile::is_at(const std::string& path) const noexcept {

@@ -171,14 +171,14 @@ class Decoder {
 
 SnapshotView SnapshotView::decode(Bytes bytes, std::string_view source, Check check) {
   Decoder decoder(bytes, source);
-  SnapshotView view;
+  const SnapshotHeader& header = decoder.header();
+  SnapshotView view(header.seed);
   view.bytes_ = bytes;
-  view.header_ = &decoder.header();
+  view.header_ = &header;
   view.kind_ = &decoder.kind();
   const SnapshotLayout layout = decoder.layout();
   decoder.check_tables(layout, *view.kind_);
   if (check == Check::Everything) decoder.check_shards(layout);
-  view.hasher_ = KeyHasher(view.header_->seed);
   view.array_ = {bytes.data() + layout.shards.offset, decoder.shard_table(layout).data(),
                  view.header_->shard_count, decoder.params(),
                  reinterpret_cast<const std::uint8_t*>(bytes.data() + layout.retrieval_seeds.offset)};

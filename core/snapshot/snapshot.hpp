@@ -60,11 +60,11 @@ class SnapshotView {
   }
 
  private:
-  SnapshotView() = default;
+  explicit SnapshotView(const HashSeed& seed) noexcept : hasher_(seed) {}
 
   ShardArray array_;
   Lookup lookup_{};
-  KeyHasher hasher_{HashSeed{}};
+  KeyHasher hasher_;
   const FilterKind* kind_ = nullptr;
   const SnapshotHeader* header_ = nullptr;
   Bytes bytes_;

@@ -121,6 +121,12 @@ TEST_F(SeenPageTest, SaysHowItIsDamaged) {
   change_byte(offsetof(SeenPage, seed));
 }
 
+// A Key that has not been hashed yet has it.
+TEST_F(SeenPageTest, IsRefusedWithoutASeed) {
+  rewrite_header([](SeenPage& page) { page.seed = {}; });
+  expect_refused(ErrorKind::Data, page_path(), "seed is zero");
+}
+
 TEST_F(SeenPageTest, IsIncompatibleWithAnotherMajorAbi) {
   rewrite_header([](SeenPage& page) { ++page.abi_major; });
   expect_refused(ErrorKind::Incompatible, page_path(), "of ABI 2, this version knows 1");

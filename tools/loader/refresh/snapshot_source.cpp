@@ -13,6 +13,22 @@
 #include "tools/transfer/guards.hpp"
 
 namespace keysieve {
+namespace {
+
+struct LiveBytes {
+  SnapshotBytes bytes;
+  std::string path;
+};
+
+// Read, not mapped: what is checked is what is used.
+LiveBytes read_live(const LivePublication& live, const Publisher& publisher) {
+  const std::string name = snapshot_file_name(live.id.publication);
+  LiveBytes read{SnapshotBytes(live.bytes), publisher.folder().path_of(name)};
+  read_all_at(publisher.folder().open_file(name, O_RDONLY), 0, read.bytes.get(), read.path);
+  return read;
+}
+
+}  // namespace
 
 SnapshotSource::SnapshotSource(const SetConfig& config, const LoaderConfig& loader, StoreConnection& store,
                                const std::function<bool()>& on_progress, SetLog& log)
@@ -104,10 +120,7 @@ void SnapshotSource::check_live(const LivePublication& live, const Publisher& pu
   if (!is_signed_set() || checked_live_ == live.id) return;
   trusted_ = {};
   try {
-    const std::string name = snapshot_file_name(live.id.publication);
-    const std::string path = publisher.folder().path_of(name);
-    SnapshotBytes bytes(live.bytes);
-    read_all_at(publisher.folder().open_file(name, O_RDONLY), 0, bytes.get(), path);
+    const auto [bytes, path] = read_live(live, publisher);
     check_signature(SnapshotView::decode(bytes.get(), path, Check::Tables), config_.public_keys, path);
     trusted_ = live.id;
   } catch (const Error& error) {
@@ -162,10 +175,7 @@ void SnapshotSource::save_again(const LivePublication& live, const Publisher& pu
   if (is_saved_ || !save_backoff_.is_due(now)) return;
   if (is_cached(live)) return saved();
   try {
-    const std::string name = snapshot_file_name(live.id.publication);
-    const std::string path = publisher.folder().path_of(name);
-    SnapshotBytes bytes(live.bytes);
-    read_all_at(publisher.folder().open_file(name, O_RDONLY), 0, bytes.get(), path);
+    const auto [bytes, path] = read_live(live, publisher);
     SnapshotView::decode(bytes.get(), path, Check::Everything);  // an older one that is whole is better
     save(live.generation, bytes.get(), now);
   } catch (const std::exception& error) {  // or no memory for it: the set answers all the same

@@ -40,11 +40,10 @@ class SnapshotSource {
 
   // Checks the signature, guards, size, and that it is not older than the live publication: by the moment in
   // the store's record, and in a set with a public key also by those that are signed, against all that were
-  // live and are remembered. Shrink is measured
-  // against the generation before, as push does, so that all hosts decide alike whichever generations one of
-  // them missed; against the live publication when the store keeps no earlier generation, or when this
-  // process has refused one since it published: what was refused must not become the measure. Throws one of
-  // kRefusals.
+  // live and are remembered. Shrink is measured against the generation before, as push does, so that all
+  // hosts decide alike whichever generations one of them missed; against the live publication when the store
+  // keeps no earlier generation, or when this process has refused one since it published: what was refused
+  // must not become the measure. Throws one of kRefusals.
   void check(const Candidate& candidate, const std::optional<LivePublication>& live) const;
   // Throws Older unless the pointer's current snapshot is as new as all that this host has seen, or has come
   // after the live one. Needs no pull.
