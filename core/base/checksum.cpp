@@ -1,7 +1,6 @@
 #include "core/base/checksum.hpp"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "core/base/xxhash.hpp"
 
 namespace keysieve {
 

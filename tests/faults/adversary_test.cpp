@@ -3,13 +3,12 @@
 // + 7 √m + 7, which random keys exceed once in 10^9 shards. Pairs of them collide no more often than
 // docs/filters.md says.
 #include <gtest/gtest.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
 
+#include "core/base/xxhash.hpp"
 #include "core/hash/key_hash.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/hash_key.hpp"
