@@ -43,10 +43,8 @@ if test "$PHP_KEYSIEVE" != "no"; then
   dnl -fvisibility-inlines-hidden: the same for inline functions, core's hot path.
   dnl -fno-tree-slp-vectorize: gcc would join the two halves of a hash in a vector register, only to take them apart
   dnl again through memory in the next instruction.
-  dnl -fno-stack-protector: distributions guard every function that has an array; in a batch of keys, whose arrays
-  dnl are never written beyond a fixed number, that costs six instructions a call.
   dnl ZEND_ENABLE_STATIC_TSRMLS_CACHE: under ZTS, the globals are found by one thread-local load.
-  PHP_KEYSIEVE_CXXFLAGS="$PHP_KEYSIEVE_STDCXX -fvisibility=hidden -fvisibility-inlines-hidden -fno-tree-slp-vectorize -fno-stack-protector -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1"
+  PHP_KEYSIEVE_CXXFLAGS="$PHP_KEYSIEVE_STDCXX -fvisibility=hidden -fvisibility-inlines-hidden -fno-tree-slp-vectorize -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1"
 
   dnl --version-script: get_module is the only exported symbol; ext/exports.map says why.
   dnl -z now: a symbol that PHP lacks shows when the module loads, not in the middle of a request.

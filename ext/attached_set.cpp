@@ -1,5 +1,6 @@
 #include "ext/attached_set.hpp"
 
+#include "core/worker/base/unguarded.hpp"
 #include "ext/exceptions.hpp"
 #include "ext/hint.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 }
 
 // False when it has met an element that is no key; then the answers are not complete.
-bool probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
+KEYSIEVE_UNGUARDED bool probe_all(const Attachment& attachment, HashTable* keys, bool* answers) noexcept {
   return hash_by_parts(keys, attachment.snapshot().hasher(), [&](std::span<const KeyHash> hashes) noexcept {
     attachment.may_contain_many(hashes, answers);
     answers += hashes.size();
@@ -38,8 +39,9 @@ bool probe(const Attachment& attachment, const zval* key) noexcept {
   return attachment.may_contain(attachment.snapshot().hasher()(view_of(Z_STR_P(key))));
 }
 
-std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys, const Terms& terms,
-                                                         std::span<bool> answers) {
+KEYSIEVE_UNGUARDED std::optional<std::size_t> AttachedSet::may_contain_many(HashTable* keys,
+                                                                            const Terms& terms,
+                                                                            std::span<bool> answers) {
   const Attachment* attachment = serving(terms.key_profile);
   if (UNEXPECTED(attachment == nullptr ? !are_keys(keys) : !probe_all(*attachment, keys, answers.data()))) {
     attachment = ask_coerced(keys, terms, answers.data());

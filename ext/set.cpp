@@ -1,5 +1,6 @@
 #include "ext/set.hpp"
 
+#include "core/worker/base/unguarded.hpp"
 #include "ext/answers.hpp"
 #include "ext/attached_sets.hpp"
 #include "ext/info.hpp"
@@ -67,7 +68,7 @@ void return_candidates(zval* return_value, HashTable* keys, std::span<const bool
 
 // A method that takes an array of keys: asks for all of them, and has `give` make the result of the answers.
 template <typename Give>
-void answer_many(INTERNAL_FUNCTION_PARAMETERS, Give give) {
+KEYSIEVE_UNGUARDED void answer_many(INTERNAL_FUNCTION_PARAMETERS, Give give) {
   zval* iterable = nullptr;
   ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_ITERABLE(iterable)
@@ -133,14 +134,14 @@ ZEND_METHOD(KeySieve_Set, mayContain) {
   RETURN_BOOL(asked->set->may_contain(key, asked->terms));
 }
 
-ZEND_METHOD(KeySieve_Set, mayContainMany) {
+KEYSIEVE_UNGUARDED ZEND_METHOD(KeySieve_Set, mayContainMany) {
   keysieve::answer_many(INTERNAL_FUNCTION_PARAM_PASSTHRU,
                         [](zval* result, HashTable* keys, std::span<const bool> answers, std::size_t) {
                           keysieve::return_bools(result, keys, answers);
                         });
 }
 
-ZEND_METHOD(KeySieve_Set, candidates) {
+KEYSIEVE_UNGUARDED ZEND_METHOD(KeySieve_Set, candidates) {
   keysieve::answer_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, keysieve::return_candidates);
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 
+#include "core/worker/base/unguarded.hpp"
 #include "core/worker/filters/retrieval.hpp"
 
 namespace keysieve {
@@ -88,8 +89,8 @@ struct BaselineFunctions {
   static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
     return kHasRetrieval ? look_up_both<Probe>(array, hash) : look_up<Probe>(array, hash);
   }
-  static void may_contain_many(const ShardArray& array, std::span<const KeyHash> hashes,
-                               bool* results) noexcept {
+  KEYSIEVE_UNGUARDED static void may_contain_many(const ShardArray& array, std::span<const KeyHash> hashes,
+                                                  bool* results) noexcept {
     look_up_many<Probe, kHasRetrieval>(array, hashes, results);
   }
 };
@@ -100,9 +101,8 @@ struct Avx2Functions {
   KEYSIEVE_AVX2 [[gnu::flatten]] static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
     return kHasRetrieval ? look_up_both<Probe>(array, hash) : look_up<Probe>(array, hash);
   }
-  KEYSIEVE_AVX2 [[gnu::flatten]] static void may_contain_many(const ShardArray& array,
-                                                              std::span<const KeyHash> hashes,
-                                                              bool* results) noexcept {
+  KEYSIEVE_AVX2 KEYSIEVE_UNGUARDED [[gnu::flatten]] static void may_contain_many(
+      const ShardArray& array, std::span<const KeyHash> hashes, bool* results) noexcept {
     look_up_many<Probe, kHasRetrieval>(array, hashes, results);
   }
 };
