@@ -1,6 +1,6 @@
-// A model of an add to a block of words (core/seen/seen_filter.hpp), in which every interleaving is visited:
-// never do two calls win the same key. Each step is one atomic access. The model must find the fault of any
-// other rule.
+// A model of an add to a block of words (core/worker/seen/seen_filter.hpp), in which every interleaving is
+// visited: never do two calls win the same key. Each step is one atomic access. The model must find the fault
+// of any other rule.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// A model of an add to the row of filters and of what the loader does to it (core/seen/seen_reader.cpp,
-// seen_writer.cpp), in which every interleaving is visited: never do two calls win the same key. Each step is
-// one atomic access. The model must find the fault when a part of the protocol is left out.
+// A model of an add to the row of filters and of what the loader does to it
+// (core/worker/seen/seen_reader.cpp, core/publisher/seen/seen_writer.cpp), in which every interleaving is
+// visited: never do two calls win the same key. Each step is one atomic access. The model must find the fault
+// when a part of the protocol is left out.
 #include <gmock/gmock.h>
 
 #include <algorithm>

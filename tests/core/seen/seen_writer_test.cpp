@@ -1,4 +1,4 @@
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
 
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"

@@ -3,9 +3,9 @@
 
 #include <fstream>
 
-#include "core/base/clock.hpp"
-#include "core/seen/seen_writer.hpp"
-#include "core/shm/trouble.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
+#include "core/publisher/shm/trouble.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/cli/doctor_program.hpp"

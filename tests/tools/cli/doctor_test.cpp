@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <functional>
 
-#include "core/base/clock.hpp"
-#include "core/shm/bypass.hpp"
-#include "core/shm/control_file.hpp"
-#include "core/shm/trouble.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/publisher/shm/trouble.hpp"
+#include "core/worker/base/clock.hpp"
+#include "core/worker/shm/control_file.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/cli/doctor_program.hpp"

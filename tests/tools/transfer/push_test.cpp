@@ -1,4 +1,4 @@
-#include "core/base/random.hpp"
+#include "core/worker/base/random.hpp"
 #include "tests/support/known_absent_sample.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/tools/loader/site.hpp"
 #include "tools/loader/config/config.hpp"
