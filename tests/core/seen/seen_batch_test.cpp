@@ -1,6 +1,7 @@
 // Batches of keys, which a worker adds to a seen set in one call.
 #include <array>
 
+#include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 
 namespace keysieve {

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <sys/shm.h>
 
+#include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
 

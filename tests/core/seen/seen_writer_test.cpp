@@ -1,5 +1,7 @@
 #include "core/publisher/seen/seen_writer.hpp"
 
+#include "core/publisher/seen/new_segment.hpp"
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
 

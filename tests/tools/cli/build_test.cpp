@@ -1,7 +1,7 @@
 #include <filesystem>
 
-#include "core/builder/filters/filter_kind.hpp"
 #include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/cli/build_program.hpp"
 

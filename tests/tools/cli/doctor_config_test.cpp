@@ -3,6 +3,8 @@
 
 #include <fstream>
 
+#include "core/publisher/seen/new_segment.hpp"
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "core/publisher/seen/seen_writer.hpp"
 #include "core/publisher/shm/trouble.hpp"
 #include "core/worker/base/clock.hpp"

@@ -1,4 +1,5 @@
-#include "core/worker/base/random.hpp"
+#include "core/builder/base/random.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/known_absent_sample.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 

@@ -4,6 +4,7 @@
 #include <random>
 #include <set>
 
+#include "core/publisher/seen/new_segment.hpp"
 #include "tests/tools/loader/seen/seen_hosts.hpp"
 
 namespace keysieve::test {

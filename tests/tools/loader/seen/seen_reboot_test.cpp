@@ -1,4 +1,5 @@
 // What a reboot, or the removal of its memory, takes from a host that has a store.
+#include "core/publisher/seen/new_segment.hpp"
 #include "tests/tools/loader/seen/seen_hosts.hpp"
 
 namespace keysieve::test {
