@@ -54,6 +54,14 @@ final class PlanSvgTest extends TestCase
         }
     }
 
+    public function testThePageAboutKindsShowsWhatPlanDraws(): void
+    {
+        $path = tempnam(sys_get_temp_dir(), 'keysieve-plan');
+        Program::keysieve('plan', '--keys', '80000', '--fpr', '0.01', '--svg', $path);
+        $documented = __DIR__ . '/../docs/choose_a_filter/plan.svg';
+        self::assertFileEquals($path, $documented, 'draw it again with the command of docs/choose_a_filter.md');
+    }
+
     public function testBeginsWithTheRecommendedKind(): void
     {
         $plans = [

@@ -1,7 +1,7 @@
 <?php
 
-// An application in Laravel, which discovers the package as Composer installed it, with the files of examples/laravel. FrameworksTest
-// includes it, and gives FRAMEWORK, AUTOLOADERS, FOLDER (of the examples) and TEMPORARY.
+// An application in Laravel, which discovers the package as Composer installed it, with the files of examples/laravel.
+// FrameworkTestCase includes it, and gives FRAMEWORK, AUTOLOADERS, FOLDER (of the examples) and TEMPORARY.
 
 declare(strict_types=1);
 

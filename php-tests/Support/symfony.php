@@ -1,7 +1,7 @@
 <?php
 
 // An application in Symfony: its kernel with its own bundle and that of the package, and the files of examples/symfony.
-// FrameworksTest includes it, and gives FRAMEWORK, AUTOLOADERS, FOLDER (of the examples) and TEMPORARY.
+// FrameworkTestCase includes it, and gives FRAMEWORK, AUTOLOADERS, FOLDER (of the examples) and TEMPORARY.
 
 declare(strict_types=1);
 

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace KeySieve\Tests\Docs;
 
 use KeySieve\Membership;
+use KeySieve\Tests\Support\Program;
 use PHPUnit\Framework\TestCase;
 
 /** The references hold all that the programs, the extension and the loader know. */
@@ -74,6 +75,29 @@ final class ReferencesTest extends TestCase
                 self::assertStringContainsString($name, $part[1], $class->getName());
             }
         }
+    }
+
+    public function testTheMemoryOfSeenSetsIsWhatTheLoaderSays(): void
+    {
+        preg_match('/^\| `fpr` \|((?: \d+ windows? \|)+)\n\|[-|]+\n((?:\| [\d.e-]+ \|.*\n)+)/m', file_get_contents('docs/seen_sets.md'), $table);
+        preg_match_all('/(\d+) windows? \|/', $table[1] ?? '', $windows);
+        $rows = explode("\n", trim($table[2] ?? ''));
+        self::assertCount(6, $rows);
+        foreach ($rows as $row) {
+            $told = explode(' | ', trim($row, '| '));
+            $measured = array_map(static fn (string $count): string => self::sizeOfSeenSet($told[0], $count), $windows[1]);
+            self::assertSame([$told[0], ...$measured], $told);
+        }
+    }
+
+    /** For a million keys per window: "35 bits, 8.5 MiB". */
+    private static function sizeOfSeenSet(string $fpr, string $windows): string
+    {
+        $config = tempnam(sys_get_temp_dir(), 'seen') . '.toml';
+        file_put_contents($config, "directory = \"/run/keysieve\"\n[[seen]]\nname = \"s\"\nkeys = \"1M\"\nwindow = \"5m\"\nwindows = $windows\nfpr = $fpr\n");
+        $said = Program::output([getenv('KEYSIEVE_BIN_DIR') . '/keysieved', '--check-config', '--config', $config]);
+        self::assertSame(1, preg_match('/^seen s: .*?: ([\d.,]+ \w+), (\d+) bits per key/m', $said, $size), $said);
+        return "$size[2] bits, $size[1]";
     }
 
     /** @return string[] as they stand in the page */

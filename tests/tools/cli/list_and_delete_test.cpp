@@ -74,13 +74,6 @@ TEST_P(ListAndDelete, DeletesASetWithItsAddsAndThenKnowsItNoMore) {
   EXPECT_EQ(refusal(66, {"pull", "tags", url_, "-o", path("new.ks")}), gone);
 }
 
-TEST_P(ListAndDelete, DeletesASetThatCanBeBuiltAndPushedAgainAtOnce) {
-  run({"add", "tags", "new", url_});
-  EXPECT_EQ(keysieve({"delete", "tags", "--yes", url_}).exit_status, 0);
-  const ProgramResult pushed = keysieve({"push", build("again", "new\n", {"--like", url_}), url_});
-  EXPECT_EQ(pushed.exit_status, 0) << pushed.errors;
-}
-
 TEST_P(ListAndDelete, SuggestsTheNameOfASetToDelete) {
   EXPECT_EQ(refusal(66, {"delete", "tagz", "--yes", url_}),
             store_name(url_) + ": there is no set \"tagz\"; did you mean tags?");

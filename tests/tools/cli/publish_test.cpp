@@ -37,16 +37,6 @@ TEST_F(Publish, MakesASnapshotCurrent) {
   EXPECT_EQ(answer("old"), "absent");
 }
 
-TEST_F(Publish, MakesAKnownAbsentKeyThatIsAddedMaybeAtOnce) {
-  const std::string list = write("absent.txt", "later\nnever\n");
-  publish_with_layer(shared_memory(), build("known", "old\n", {"--known-absent", list}));
-  EXPECT_EQ(answer("later"), "absent");
-  add_live_keys(shared_memory(), "tags", {"later"});
-  EXPECT_EQ(answer("later"), "maybe");
-  EXPECT_EQ(answer("never"), "absent");
-  EXPECT_EQ(answer("old"), "maybe");
-}
-
 TEST_F(Publish, SaysHowManyKnownAbsentKeysThereAre) {
   const std::string known = build("known", "old\n", {"--known-absent", write("absent.txt", "a\nb\n")});
   EXPECT_THAT(said({"publish", known}), ContainsRegex("\nknown absent +2 keys\n"));
@@ -83,18 +73,6 @@ TEST_F(Publish, RefusesToPassTheLimitOfAllSets) {
   publish_old();
   EXPECT_THAT(refusal(73, {"publish", "--max-total-size", "16KiB", path("new.ks")}),
               AllOf(HasSubstr("limit of 16384 bytes"), HasSubstr("max_total_size")));
-  expect_old_is_live();
-}
-
-TEST_F(Publish, KeepsTheOldPublicationWhenTheFileSystemIsFull) {
-  const MountedTmpfs mounted(shared_memory(), "64k");
-  if (mounted.error() != 0) GTEST_SKIP() << "only root may mount a small tmpfs";
-  publish_old();
-  const Words names = names_in(set_folder());
-  build("new", numbered_lines(10'000) + "new\n", {"--growth", "10"});
-  EXPECT_THAT(refusal(73, {"publish", path("new.ks")}),
-              AllOf(HasSubstr(set_folder()), HasSubstr("No space left on device")));
-  EXPECT_EQ(names_in(set_folder()), names);
   expect_old_is_live();
 }
 

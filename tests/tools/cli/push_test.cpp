@@ -19,14 +19,6 @@ TEST_F(Push, AllotsTheNextGeneration) {
       AllOf(ContainsRegex("generation +2\n"), ContainsRegex("keys +20,000\n"), HasSubstr(" in 1 chunk\n")));
 }
 
-TEST_F(Push, WarnsWhenGeometryOrSeedChange) {
-  push(build("tags", numbered_lines(100)));
-  const ProgramResult result =
-      keysieve({"push", build("next", numbered_lines(100), {"--kind", "bloom"}), store()});
-  EXPECT_EQ(result.exit_status, 0);
-  EXPECT_THAT(result.errors, AllOf(HasSubstr("keysieve: warning: "), HasSubstr("seed"), HasSubstr("bloom")));
-}
-
 TEST_F(Push, SaysWhenTheKeysNoLongerFitWhatLikeWouldKeep) {
   push(build("tags", numbered_lines(10'000)));
   const std::string outgrown = build("next", numbered_lines(100'000), {"--like", store()});
@@ -131,7 +123,8 @@ TEST_P(DryPush, WarnsAsThePush) {
   push(build("first", numbered_lines(100)), url_);
   const std::string other = build("other", numbered_lines(100), {"--kind", "bloom"});
   const std::string warnings = keysieve({"push", "--dry-run", other, url_}).errors;
-  EXPECT_THAT(warnings, HasSubstr("kind changed from split_block_bloom to bloom"));
+  EXPECT_THAT(warnings, AllOf(HasSubstr("keysieve: warning: "), HasSubstr("seed changed from "),
+                              HasSubstr("kind changed from split_block_bloom to bloom")));
   EXPECT_EQ(keysieve({"push", other, url_}).errors, warnings);
 }
 

@@ -56,16 +56,5 @@ TEST_F(Seed, IsRenewedSetBySetWhileTheOldOnesAreServed) {
   EXPECT_THAT(others(), IsEmpty());
 }
 
-TEST_F(Seed, ComesBackWithARestoredGeneration) {
-  EXPECT_EQ(built_and_pushed("tags"), "");
-  const Json before = seed_of_file("tags.ks");
-  run({"seed", "--new", store()});
-  EXPECT_THAT(built_and_pushed("tags"), HasSubstr("seed"));
-  run({"rollback", "tags", "--yes", store()});
-  EXPECT_THAT(pull(), has({{"generation", 3}}));
-  EXPECT_EQ(seed_of_file("pulled.ks"), before);
-  EXPECT_THAT(others(), ElementsAre("tags"));
-}
-
 }  // namespace
 }  // namespace keysieve::test

@@ -83,12 +83,6 @@ TEST_F(SignedSets, PullPublishAndVerifyRefuseWhatAnotherKeyHasSigned) {
   for (const Words& verb : verbs) run(verb + Words{"--public-key", other_, "--public-key", public_key_});
 }
 
-TEST_F(SignedSets, PullRefusesWhatIsNotSigned) {
-  push(build("unsigned", numbered_lines(1'000)));
-  EXPECT_THAT(refusal(65, {"pull", "tags", store(), "-o", path("pulled.ks"), "--public-key", public_key_}),
-              HasSubstr("is not signed"));
-}
-
 TEST_F(SignedSets, AForgedSignerIsNotShown) {
   const std::string snapshot = forged();
   const std::string reason = "the signature does not match";

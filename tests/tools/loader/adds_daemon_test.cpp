@@ -71,20 +71,6 @@ TEST_F(KeysievedAdds, HasWhatWasAddedWhileItWasKilled) {
   EXPECT_EQ(site_.live("tags")->id.publication, 1U);
 }
 
-TEST_F(KeysievedAdds, HasWhatWasAddedAfterARebootWithoutTheStore) {
-  begin();
-  site_.add("tags", added_keys(3000), url_);
-  ASSERT_TRUE(learns(added_keys(3000))) << log();
-  keysieved_->send(SIGKILL);
-  EXPECT_EQ(keysieved_->exit_status(), -SIGKILL);
-  redis_.kill();
-  site_.wipe_shared_memory();
-  start();
-  ASSERT_TRUE(follows("tags", 1)) << log();
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-  EXPECT_TRUE(site_.knows("tags", added_keys(3000)));
-}
-
 TEST_F(KeysievedAdds, KeepsWhatItReceivedWhenTheStoreIsFlushed) {
   begin();
   site_.add("tags", added_keys(1000), url_);

@@ -91,14 +91,6 @@ TEST_F(Counting, LetsKeysBeRemovedRepeatedly) {
 }
 
 // A second removal would lower counters that other keys share with it.
-TEST_F(Counting, RemovesAKeyListedTwiceOnlyOnce) {
-  push_counting(build_counting(kKeys, 0.1));
-  std::vector<std::string> removed;
-  for (int i = 0; i < 14'000; ++i) removed.push_back("key" + std::to_string(i % 7'000));
-  EXPECT_EQ(update({}, removed).removed_keys, 7'000U);
-  expect_all_maybe_from(7'000);
-}
-
 TEST_F(Counting, StaysWhenTheCurrentBuildIsPushedAgainWithoutCounters) {
   push_counting(set_);
   EXPECT_THAT(push(set_.snapshot).warnings, IsEmpty());

@@ -115,6 +115,36 @@ TEST_P(Interleaving, TwoOperationsInterleavedAtEveryStepLoseNothingAndLeakNothin
   }
 }
 
+// The rival publishes the same build, and then a larger one, so that this one shrinks the set.
+TEST_P(Interleaving, ARefusedPushLeavesTheRivalsChunksAndNoneOfItsOwn) {
+  const SnapshotBytes snapshot = build_snapshot({.keys = 10, .shard_count = kShardsOfTwoChunks});
+  const SnapshotBytes larger = build_snapshot({.keys = 20, .shard_count = kShardsOfTwoChunks});
+  int refusals = 0;
+  for (int at = 1;; ++at) {
+    const std::string when = "before step " + std::to_string(at);
+    const auto store = empty_store();
+    StoppedStore stopping(*store, at, [&] {
+      push(*store, view_of(snapshot), {});
+      push(*store, view_of(larger), {});
+    });
+    try {
+      push(stopping, view_of(snapshot), {});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::MaxShrink) << when;
+      EXPECT_THAT(error.what(), HasSubstr("shrank from 20 to 10"));
+      ++refusals;
+    }
+    if (!stopping.has_stopped()) break;
+    const PointerRecord pointer = read_pointer(*store, "tags").value();
+    EXPECT_EQ(pointer.current->key_count, 20U) << when;
+    EXPECT_THAT(pointer.pending, IsEmpty()) << when;
+    EXPECT_THAT(pointer.garbage, IsEmpty()) << when;
+    expect_usable(*store, when);
+    expect_nothing_else_after_a_day(*store, when);
+  }
+  EXPECT_GT(refusals, 4) << "read and change the record, two chunks, read and change it again";
+}
+
 // While the loader fetches chunks, its generation is dropped and the chunks are removed.
 TEST_P(Interleaving, ASlowPullReturnsTheGenerationThatIsCurrentByThen) {
   for (int at = 2;; ++at) {

@@ -1,3 +1,4 @@
+#include "core/builder/base/random.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/known_absent_sample.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
@@ -5,7 +6,29 @@
 namespace keysieve::test {
 namespace {
 
-using PushTest = TransferTest;
+class PushTest : public TransferTest {
+ protected:
+  static constexpr UnixSeconds kStart = 1'700'000'000;
+
+  // The connection is lost for good after the first chunk.
+  void interrupt_push(const SnapshotBytes& snapshot, UnixSeconds now) {
+    HookedStore failing(*store_);
+    failing.after_put = [&] {
+      failing.before_get = lose_connection;
+      lose_connection();
+    };
+    EXPECT_THAT([&] { keysieve::push(failing, view_of(snapshot), {}, {}, now); },
+                fails(ErrorKind::Unavailable));
+  }
+  // Another process goes first, right before the pointer moves.
+  void lose_races(int races) {
+    hooked_.after_put = [this, races] {
+      hooked_.before_compare_and_set = [this, left = races]() mutable {
+        if (left-- > 0) push(build_snapshot());
+      };
+    };
+  }
+};
 
 TEST_F(PushTest, DescribesTheSnapshotInThePointerRecord) {
   const auto snapshot = build_snapshot({.kind = "bloom", .keys = 8000, .seed = {99}});
@@ -178,6 +201,75 @@ TEST_F(PushTest, RefusesToReplaceADamagedPointerRecord) {
   EXPECT_EQ(message_of<ErrorKind::Data>([&] { push(snapshot); }),
             url_ + ": keysieve:tags:current: is not JSON");
   EXPECT_FALSE(has_chunks_of(snapshot));
+}
+
+TEST_F(PushTest, RemovesItsChunksWhenAPutFails) {
+  hooked_.before_put = [this](std::span<const Record> records) {
+    store_->put_many(records.first(records.size() / 2));
+    throw Error(ErrorKind::CannotCreate, "full");
+  };
+  EXPECT_THAT([&] { push_hooked(build_snapshot({.shard_count = kShardsOfSomeChunks})); },
+              fails(ErrorKind::CannotCreate));
+  EXPECT_THAT(keys(), ElementsAre(kPointerKey));
+  EXPECT_EQ(pointer(), PointerRecord{});
+}
+
+TEST_F(PushTest, OnlyWarnsWhenOldChunksCannotBeRemovedUntilTheNextPush) {
+  const auto oldest = build_snapshot();
+  push(oldest);
+  for (int i = 0; i < 2; ++i) push(build_snapshot());
+  hooked_.before_remove = lose_connection;
+  const PushResult result = push_hooked(build_snapshot());
+  EXPECT_EQ(result.record.generation, 4U);
+  EXPECT_THAT(result.warnings, ElementsAre(AllOf(HasSubstr("set \"tags\": some obsolete records are left"),
+                                                 HasSubstr("connection lost"))));
+  EXPECT_EQ(current().generation, 4U);
+  EXPECT_TRUE(has_chunks_of(oldest));
+  EXPECT_THAT(push(build_snapshot()).warnings, IsEmpty());
+  EXPECT_FALSE(has_chunks_of(oldest));
+  EXPECT_THAT(keys(), SizeIs(3 + 1));
+}
+
+TEST_F(PushTest, RemovesTheChunksOfAPushThatWasInterruptedADayBefore) {
+  const auto interrupted = build_snapshot();
+  const auto at_work = build_snapshot();
+  interrupt_push(interrupted, kStart);
+  interrupt_push(at_work, kStart + 1);
+  EXPECT_TRUE(has_chunks_of(interrupted));
+  keysieve::push(*store_, view_of(build_snapshot()), {}, {}, kStart + kDay);
+  EXPECT_FALSE(has_chunks_of(interrupted));
+  EXPECT_TRUE(has_chunks_of(at_work)) << "it may still be at work";
+  EXPECT_THAT(pointer().pending, SizeIs(1));
+}
+
+TEST_F(PushTest, NeverFillsTheRecord) {
+  const auto oldest = build_snapshot();
+  interrupt_push(oldest, kStart);
+  change_pointer([](PointerRecord& full) {
+    while (full.pending.size() < kMaxPendingPushes)
+      full.pending.push_back({.push_id = random_value<PushId>(), .chunk_count = 1, .started_at = kStart});
+    while (full.garbage.size() < kMaxGarbage) full.garbage.push_back({random_value<PushId>(), 1});
+  });
+  hooked_.before_remove = lose_connection;
+  keysieve::push(hooked_, view_of(build_snapshot()), {}, {}, kStart);
+  EXPECT_LT(store_->get(kPointerKey).value().size(), kMaxValueBytes / 2);
+  keysieve::push(*store_, view_of(build_snapshot()), {}, {}, kStart);
+  EXPECT_FALSE(has_chunks_of(oldest)) << "the oldest make room";
+}
+
+TEST_F(PushTest, FollowsTheWinnersOfSomeRacesAndGivesUpAfterMany) {
+  lose_races(3);
+  EXPECT_EQ(push_hooked(build_snapshot()).record.generation, 4U);
+  EXPECT_EQ(current().generation, 4U);
+  lose_races(1'000'000);
+  EXPECT_THAT([&] { push_hooked(build_snapshot()); }, fails(ErrorKind::Locked));
+}
+
+TEST_F(PushTest, FindsOutThatOnlyTheAnswerWasLost) {
+  hooked_.after_put = [this] { hooked_.after_compare_and_set = once(lose_connection); };
+  EXPECT_EQ(push_hooked(build_snapshot()).record.generation, 1U);
+  EXPECT_THAT(pointer().previous, IsEmpty());
+  EXPECT_THAT(keys(), SizeIs(1 + 1)) << "its chunk once, and the pointer";
 }
 
 TEST_F(PushTest, ReportsProgressUpToTheTotal) {

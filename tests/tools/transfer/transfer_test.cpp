@@ -5,7 +5,6 @@
 
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
-#include "tools/transfer/garbage.hpp"
 #include "tools/transfer/shared_seed.hpp"
 #include "tools/transfer/store_bypass.hpp"
 
@@ -48,22 +47,6 @@ TEST_P(TransferOverEveryStore, BringsSetsThatAreNamedLikeRecords) {
     EXPECT_TRUE(are_same(pull(*store, name).snapshot, snapshot)) << name;
   }
   EXPECT_EQ(shared_seed(*store), seed);
-}
-
-TEST_P(TransferOverEveryStore, KeepsThreeGenerationsAndCollectsTheRest) {
-  const auto store = open();
-  for (int i = 0; i < 5; ++i) {
-    const auto snapshot = build_snapshot();
-    EXPECT_THAT(push(*store, view_of(snapshot), {}).warnings, IsEmpty());
-  }
-  EXPECT_EQ(pull(*store, "tags").record.generation, 5U);
-  if (!store->abilities().list) return;
-  const std::string prefix = store->prefix() + ":";
-  constexpr std::size_t kKept = 1 + 3 + 1;  // the pointer, three chunks, a foreign record
-  put(*store, chunk_key(store->prefix(), "tags", PushId{1}, 0), "x");
-  put(*store, prefix + "x", "x");
-  EXPECT_EQ(collect_garbage(*store).sets.at(0).removed_chunks, 1U);
-  EXPECT_THAT(store->keys_with_prefix(prefix), SizeIs(kKept));
 }
 
 TEST_P(TransferOverEveryStore, KeepsPrefixesApart) {

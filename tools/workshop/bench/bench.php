@@ -110,9 +110,9 @@ function time_of(callable $work): int
 }
 
 /** The memory of this process, from /proc. */
-function memory_kib(string $field, string $file = 'smaps_rollup'): int
+function memory_kib(string $field): int
 {
-    preg_match("/^$field:\s+(\d+) kB/m", file_get_contents("/proc/self/$file"), $found);
+    preg_match("/^$field:\s+(\d+) kB/m", file_get_contents('/proc/self/smaps_rollup'), $found);
     return (int) $found[1];
 }
 

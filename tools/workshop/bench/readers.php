@@ -1,7 +1,7 @@
 <?php
 
-// Parallel processes that ask for 20 keys again and again, and note how long each request took. Used by refresh.php,
-// contention.php and growth.php, whose sets hold the numbers from 1 on: such keys cost nothing to make.
+// Parallel processes that ask for 20 keys again and again, and note how long each request took. Used by refresh.php and
+// package.php, whose sets hold the numbers from 1 on: such keys cost nothing to make.
 
 declare(strict_types=1);
 
@@ -23,7 +23,7 @@ function request(int $size): array
  *
  * @return array{int[], int[]}
  */
-function requests(callable $ask, int $size, int $from, int $until, int $pause_us = 0): array
+function requests(callable $ask, int $size, int $from, int $until, int $pause_us): array
 {
     $began = $took = [];
     while (hrtime(true) < $until) {
@@ -35,9 +35,7 @@ function requests(callable $ask, int $size, int $from, int $until, int $pause_us
             $began[] = $before;
             $took[] = $after - $before;
         }
-        if ($pause_us > 0) {
-            usleep(mt_rand(intdiv($pause_us, 2), intdiv(3 * $pause_us, 2)));
-        }
+        usleep(mt_rand(intdiv($pause_us, 2), intdiv(3 * $pause_us, 2)));
     }
     return [$began, $took];
 }

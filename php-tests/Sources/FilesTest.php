@@ -1,0 +1,148 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Sources;
+
+use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\SourceTestCase;
+
+/** Sets as files in a folder, without a loader. */
+final class FilesTest extends SourceTestCase
+{
+    public function testAFileAnswersAndANewerOneTakesItsPlace(): void
+    {
+        $this->buildFile(['apple'], ['--key-profile', 'raw', '--known-absent', $this->list('absent', self::keys(1_000, 'absent'))]);
+        $next = $this->build(['apple', 'pear']);
+        $script = $this->ask("files:$this->folder", <<<PHP
+            \$say(count((new Set('fruits'))->candidates(array_map(fn (\$i) => "absent \$i", range(1, 1000)))));
+            \$say((new Set('fruits', 'raw'))->mayContainMany(['apple', 'pear']), (new Set('fruits', 'lower'))->availability()->name);
+            rename('$next', '$this->folder/fruits.ks');
+            \$later(1);
+            \$say(\$set->mayContainMany(['apple', 'pear']));
+            PHP);
+        self::assertSame("[0]\n[[true,false],\"Incompatible\"]\n[[true,true]]\n", $script->output);
+    }
+
+    public function testAFileThatIsReplacedByADamagedOneKeepsAnswering(): void
+    {
+        $this->buildFile(['apple']);
+        $script = $this->ask("files:$this->folder", <<<PHP
+            \$say(\$set->mayContainMany(['apple', 'pear']));
+            file_put_contents('$this->folder/new', 'not a snapshot');
+            rename('$this->folder/new', '$this->folder/fruits.ks');
+            \$later(1);
+            \$say(\$set->mayContainMany(['apple', 'pear']), \$set->availability()->name);
+            PHP);
+        self::assertSame("[[true,false]]\n[[true,false],\"Ready\"]\n", $script->output);
+        self::assertStringContainsString('keeps its old publication: ' . "$this->folder/fruits.ks: is not a whole snapshot", $script->errors);
+    }
+
+    public function testAFileExpires(): void
+    {
+        $this->buildFile(['apple'], ['--valid-for', '1h']);
+        $script = $this->ask("files:$this->folder", <<<'PHP'
+            $say($set->mayContain('pear'), $set->availability()->name);
+            $later(7200);
+            $say($set->mayContain('pear'), $set->availability()->name);
+            PHP);
+        self::assertSame("[false,\"Ready\"]\n[true,\"Expired\"]\n", $script->output);
+    }
+
+    public function testAMissingFileMeansMaybe(): void
+    {
+        $script = $this->ask("files:$this->folder", '$say($set->mayContain("pear"), $set->availability()->name);');
+        self::assertSame("[true,\"Missing\"]\n", $script->output);
+        self::assertStringContainsString("set \"fruits\" is missing ($this->folder/fruits.ks: No such file or directory; no set has this name)", $script->errors);
+    }
+
+    public function testAFolderInThePlaceOfAFileMeansMaybe(): void
+    {
+        mkdir("$this->folder/fruits.ks");
+        $script = $this->ask("files:$this->folder", '$say($set->mayContain("pear"), $set->availability()->name);');
+        self::assertSame("[true,\"Missing\"]\n", $script->output);
+        self::assertStringContainsString('fruits.ks: not a regular file', $script->errors);
+    }
+
+    public function testAFileThatIsWrittenAgainInItsSecondIsFollowed(): void
+    {
+        $this->buildFile(['apple']);
+        [$one, $other] = [$this->build(['pear']), $this->build(['plum'])];
+        $script = PhpScript::run(<<<PHP
+            copy('$one', '$this->folder/fruits.ks');
+            \$first = (new Set('fruits'))->mayContain('pear');
+            copy('$other', '$this->folder/fruits.ks');
+            \$until = hrtime(true) + 60e9;
+            while (!(\$second = (new Set('fruits'))->mayContain('plum')) && hrtime(true) < \$until) {
+                usleep(10_000);
+            }
+            echo json_encode([\$first, \$second]);
+            PHP, ['keysieve.directory' => ''], environment: ['KEYSIEVE_SOURCE' => "files:$this->folder"]);
+        self::assertSame('[true,true]', $script->output);
+    }
+
+    /** @return iterable<string, array{string, string}> a link that will lead elsewhere, and what the set's file is by then */
+    public static function links(): iterable
+    {
+        yield 'to a release' => ['current', 'current/fruits.ks'];
+        yield 'on the way of another link' => ['.data', 'fruits.ks']; // as Kubernetes mounts volumes
+    }
+
+    /**
+     * PHP remembers where links lead.
+     *
+     * @dataProvider links
+     */
+    public function testALinkThatLeadsElsewhereIsFollowed(string $link, string $file): void
+    {
+        foreach (['apple' => 1, 'pear' => 2] as $key => $release) {
+            mkdir("$this->folder/$release");
+            rename($this->build([$key]), "$this->folder/$release/fruits.ks");
+        }
+        symlink('1', "$this->folder/$link");
+        if ($file === 'fruits.ks') {
+            symlink("$link/$file", "$this->folder/$file");
+        }
+        $folder = dirname("$this->folder/$file");
+        $script = $this->ask("files:$folder", <<<PHP
+            \$say(\$set->mayContainMany(['apple', 'pear']));
+            exec("ln -sfn 2 '$this->folder/$link'");
+            \$later(1);
+            \$say(\$set->mayContainMany(['apple', 'pear']));
+            PHP);
+        self::assertSame("[[true,false]]\n[[false,true]]\n", $script->output, $script->errors);
+    }
+
+    public function testADamagedShardIsLoggedOnce(): void
+    {
+        $this->buildFile(['apple']);
+        $file = "$this->folder/fruits.ks";
+        $bytes = file_get_contents($file);
+        $bytes[-1] = $bytes[-1] ^ "\x01";
+        file_put_contents($file, $bytes);
+        touch($file, time() - 60); // else it might still be written
+        $script = $this->ask("files:$this->folder", <<<'PHP'
+            for ($second = 0; $second < 5; ++$second) {
+                $set->mayContain('pear') || exit('absent');
+                $later(1);
+            }
+            $say($set->availability()->name);
+            PHP);
+        self::assertSame("[\"Missing\"]\n", $script->output);
+        self::assertSame(1, substr_count($script->errors, "\n"), $script->errors);
+        self::assertStringContainsString('shards are damaged', $script->errors);
+    }
+
+    public function testALargeSetNeedsLittleMemory(): void
+    {
+        $this->buildFile(range(1, 200_000), ['--growth', '100']);
+        self::assertGreaterThan(60 << 20, filesize("$this->folder/fruits.ks"));
+        $script = $this->ask("files:$this->folder", <<<'PHP'
+            for ($key = 1; $key <= 200_000; $key += 200) {
+                in_array(false, $set->mayContainMany(range($key, $key + 19)), true) && exit('absent');
+            }
+            $say(memory_get_peak_usage() < 8_000_000);
+            PHP);
+        self::assertSame("[true]\n", $script->output);
+    }
+}

@@ -1,0 +1,135 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Sources;
+
+use KeySieve\Tests\Support\PhpScript;
+use KeySieve\Tests\Support\Program;
+use KeySieve\Tests\Support\SharedMemory;
+use KeySieve\Tests\Support\SourceTestCase;
+
+/** Which source a process uses, whom it trusts, and what it does beside lookups: forks and signals. */
+final class SettingsTest extends SourceTestCase
+{
+    public function testWithoutASourceEveryAnswerIsMaybeAndOneLineSaysSo(): void
+    {
+        $script = $this->ask('', <<<'PHP'
+            $say($set->mayContain('pear'), (new Set('other'))->mayContainMany(['x' => 1]), $set->availability()->name, $set->info());
+            PHP);
+        self::assertSame("[true,{\"x\":true},\"Missing\",null]\n", $script->output);
+        self::assertSame("keysieve: neither the extension nor KEYSIEVE_SOURCE is there: every lookup answers maybe\n", $script->errors);
+    }
+
+    public function testAWrongSourceInTheEnvironmentMeansMaybe(): void
+    {
+        $script = $this->ask('redis://cache', '$say($set->mayContain("pear"), $set->availability()->name);');
+        self::assertSame("[true,\"Missing\"]\n", $script->output);
+        self::assertStringContainsString('a store with redis: is no source of sets: "keysieve pull SET URL', $script->errors);
+    }
+
+    public function testAWrongSourceIsRefusedAsItIsWritten(): void
+    {
+        $script = PhpScript::run(<<<'PHP'
+            foreach (['redis://:secret@cache', 'dir:', '/run/keysieve', 'files:/srv?prefix=x', 'files:http://cache/x', "files:/a\0b"] as $source) {
+                try {
+                    KeySieve\Reader\Settings::use($source);
+                } catch (InvalidArgumentException $exception) {
+                    echo $exception->getMessage(), "\n";
+                }
+            }
+            PHP);
+        self::assertSame(6, substr_count($script->output, 'is no source of sets'), $script->output);
+        $told = 'a store with redis: is no source of sets: "keysieve pull SET URL -o SET.ks" fetches from it, then use files:/path; or a dir: store';
+        self::assertStringStartsWith("$told\n\"dir:\" is no source of sets: directory:/path, dir:/path or files:/path\n", $script->output);
+        self::assertStringNotContainsString('secret', $script->output);
+    }
+
+    public function testAnOwnerThatCannotBeLookedUpIsNotTrusted(): void
+    {
+        SharedMemory::put('owned', ['apple']);
+        Program::output(['chown', '-R', 'nobody', SharedMemory::folder('owned')]);
+        $settings = ['keysieve.owner' => 'nobody', 'disable_functions' => 'posix_geteuid,posix_getpwnam'];
+        $script = PhpScript::run("echo (new Set('owned'))->availability()->name;", $settings);
+        self::assertSame('Missing', $script->output);
+        self::assertStringContainsString('user "nobody" cannot be looked up without the extension posix', $script->errors);
+        self::assertStringContainsString('without the extension posix this process does not know its user', $script->errors);
+    }
+
+    /** As the extension, which opens the folder to know whose it is. */
+    public function testAFolderThatMayOnlyBeSearchedIsRefused(): void
+    {
+        SharedMemory::put('searched', ['apple']);
+        $folder = SharedMemory::folder('searched');
+        Program::output(['chmod', '-R', 'a+r', $folder]);
+        $ask = "class_exists(Set::class); posix_setuid(65534); echo (new Set('searched'))->availability()->name;";
+        foreach ([0755 => 'Ready', 0711 => 'Missing'] as $mode => $state) {
+            chmod($folder, $mode);
+            $script = PhpScript::run($ask);
+            self::assertSame($state, $script->output, $script->errors);
+        }
+        self::assertStringContainsString("$folder: Permission denied", $script->errors);
+    }
+
+    public function testAForkedProcessReadsByItself(): void
+    {
+        SharedMemory::putWithLayer('forked', ['apple']);
+        SharedMemory::addLive('forked', 'pear');
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('forked');
+            $set->mayContain('pear');
+            $children = [];
+            for ($child = 0; $child < 3; ++$child) {
+                $children[] = $pid = pcntl_fork();
+                if ($pid === 0) {
+                    for ($call = 0; $call < 20_000; ++$call) {
+                        $set->mayContain('pear') || exit(1);
+                    }
+                    exit(0);
+                }
+            }
+            foreach ($children as $pid) {
+                pcntl_waitpid($pid, $status);
+                echo pcntl_wexitstatus($status);
+            }
+            PHP);
+        self::assertSame('000', $script->output, $script->errors);
+    }
+
+    public function testASignalHandlerMayAskInTheMiddleOfACall(): void
+    {
+        SharedMemory::putWithLayer('signalled', ['apple']);
+        SharedMemory::addLive('signalled', 'pear');
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('signalled');
+            $asked = 0;
+            pcntl_async_signals(true);
+            pcntl_signal(SIGUSR1, function () use ($set, &$asked): void {
+                $set->mayContainMany(['pear', 'absent']);
+                ++$asked;
+            });
+            $sender = proc_open(['sh', '-c', 'while kill -USR1 ' . getmypid() . '; do sleep 0.001; done'], [], $pipes);
+            for ($call = 0; $asked < 300 || $call < 20_000; ++$call) {
+                $set->mayContain('pear') || exit('absent');
+            }
+            echo 'maybe';
+            proc_terminate($sender);
+            PHP);
+        self::assertSame('maybe', $script->output, $script->errors);
+    }
+
+    public function testNoClassIsLoadedAfterTheFirstSetWhereASignalHandlerWouldMissIt(): void
+    {
+        SharedMemory::putWithLayer('loaded', ['apple']);
+        $script = PhpScript::run(<<<'PHP'
+            $set = new Set('loaded');
+            spl_autoload_register(function (string $class): void { echo "$class "; }, prepend: true);
+            echo json_encode([$set->mayContainMany(['apple', 'pear']), $set->availability()->name, $set->info()->keyCount]);
+            try {
+                (new Set('none', throw: true))->mayContain('apple');
+            } catch (UnavailableException) {
+            }
+            PHP);
+        self::assertSame('[[true,false],"Ready",1]', $script->output, $script->errors);
+    }
+}

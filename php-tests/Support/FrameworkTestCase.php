@@ -1,0 +1,48 @@
+<?php
+
+declare(strict_types=1);
+
+namespace KeySieve\Tests\Support;
+
+use KeySieve\Validation\PasswordKey;
+
+/** Code that runs in an application of a framework, with the examples' files for it. */
+abstract class FrameworkTestCase extends TestCase
+{
+    protected Examples $examples;
+
+    protected function setUp(): void
+    {
+        $this->examples = new Examples();
+        $this->examples->setUp('encyclopedia', 'shop', 'disposable');
+        SharedMemory::put('breached', [PasswordKey::of('123456')], ['--key-profile', PasswordKey::PROFILE]);
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function symfony(): iterable
+    {
+        foreach (Framework::SYMFONY as $framework) {
+            yield $framework => [$framework];
+        }
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function laravel(): iterable
+    {
+        foreach (Framework::LARAVEL as $framework) {
+            yield $framework => [$framework];
+        }
+    }
+
+    protected function code(string $framework, string $code): string
+    {
+        $autoloaders = Framework::autoloaders($framework);
+        $constants = ['FRAMEWORK' => $framework, 'AUTOLOADERS' => $autoloaders, 'TEMPORARY' => (string) $this->examples->folder];
+        $given = '';
+        foreach ($constants as $name => $value) {
+            $given .= "const $name = " . var_export($value, true) . ";\n";
+        }
+        $application = strtolower(strtok($framework, ' '));
+        return $this->examples->code("{$given}require FOLDER . '/../php-tests/Support/$application.php';\n$code");
+    }
+}

@@ -1,0 +1,105 @@
+// Hosts whose clocks are wrong, for a while or against each other.
+#include "core/builder/base/log_position.hpp"
+#include "tests/tools/loader/seen/seen_hosts.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+using SeenClocks = TwoSeenHosts;
+INSTANTIATE_TEST_SUITE_P(Stores, SeenClocks, ::testing::Values(kLmdb, kDir, kRedisUnix), store_kind_name);
+
+TEST_P(SeenClocks, ForgetNothingWhenOneIsAheadForAWhile) {
+  look(kNoon);
+  EXPECT_EQ(web1_.add_many(0, 500), 500U);
+  look(kNoon + 1);
+  look(kNoon + 1);
+  web1_.set_clock(kHour);
+  EXPECT_EQ(web1_.look(kNoon + kHour + 2).trouble, "");
+  EXPECT_EQ(web1_.add_many(500, 10), 10U) << "in a window of the wrong hour";
+  web1_.look(kNoon + kHour + 3);
+  web1_.set_clock(-kHour);
+  EXPECT_THAT(web1_.look(kNoon + 4).trouble, HasSubstr("the clock was set back"));
+  EXPECT_EQ(web2_.look(kNoon + 4).trouble, "");
+  look(kNoon + 20 * kMinute - 1);
+  EXPECT_EQ(web1_.count_of(0, 510), 510U);
+  EXPECT_EQ(web2_.count_of(0, 510), 510U) << "what came from the wrong hour counts as if it came now";
+  EXPECT_TRUE(web1_.tap.trimmed.empty());
+  look(kNoon + 30 * kMinute);
+  EXPECT_EQ(web2_.count_of(0, 510), 0U);
+  web1_.look(kNoon + 2 * kHour);
+  EXPECT_EQ(web1_.look(kNoon + 2 * kHour + 11 * kMinute).trouble, "");
+  EXPECT_EQ(web1_.count_of(0, 510), 0U);
+}
+
+// What is in memory then, and what is in the store.
+TEST_P(SeenClocks, KeepWhatExpiresByAWrongOneUntilItIsRightAgain) {
+  for (const bool is_reboot : {false, true}) {
+    SCOPED_TRACE(is_reboot);
+    SeenHost host(clicks_config(is_reboot ? "web1" : "web2"), url_);
+    host.look(kNoon);
+    EXPECT_EQ(host.add_many(0, 500), is_reboot ? 0U : 500U);
+    host.look(kNoon + 1);
+    is_reboot ? host.reboot() : host.stop();
+    if (!is_reboot) host.set_clock(kHour);
+    host.start();
+    host.look(kNoon + kHour + 2);
+    host.set_clock(-kHour);
+    host.look(kNoon + kMinute);
+    EXPECT_EQ(host.count_of(0, 500), 500U);
+    host.look(kNoon + 20 * kMinute - 1);
+    EXPECT_EQ(host.count_of(0, 500), 500U);
+  }
+}
+
+// Positions in the log are of the time at which they were appended, which is today.
+TEST_P(SeenClocks, TrimWhatHasBeenExpiredByBothForAsLongAsItWasKept) {
+  const UnixSeconds now = unix_now() / kHour * kHour + kHour;
+  const auto at = [](UnixSeconds moment) {
+    return log_position(static_cast<std::uint64_t>(moment) * 1000, 0);
+  };
+  web1_.look(now);
+  web1_.add_many(0, 500);
+  web1_.look(now + 1);
+  web1_.set_clock(24 * kHour);
+  web1_.look(now + 24 * kHour + 2);
+  web1_.add_many(500, 10);
+  web1_.look(now + 24 * kHour + 3);
+  web1_.look(now + 24 * kHour + 20 * kMinute - 1);
+  EXPECT_TRUE(web1_.tap.trimmed.empty());
+  web1_.start();
+  web1_.look(now + 24 * kHour + 20 * kMinute);
+  EXPECT_EQ(web1_.tap.trimmed, std::vector{at(now - 21 * kMinute)}) << "as of the first look";
+  web1_.look(now + 24 * kHour + 21 * kMinute);
+  web1_.look(now + 24 * kHour + 41 * kMinute);
+  EXPECT_EQ(web1_.tap.trimmed.back(), at(now + 24 * kHour));
+  EXPECT_TRUE(entries().empty());
+  EXPECT_EQ(web1_.look(now + 24 * kHour + 42 * kMinute).trouble, "");
+}
+
+TEST_P(SeenClocks, MergeWhatComesFromOneThatIsAheadOrBehind) {
+  web1_.look(kNoon);
+  std::uint64_t key = 0;
+  for (const std::int64_t off : {-kHour, -kMinute, kMinute, kHour}) {
+    SeenHost other(clicks_config("other" + std::to_string(key)), url_);
+    SCOPED_TRACE(off);
+    other.look(kNoon + off);
+    EXPECT_EQ(other.add_many(key, 100), 100U);
+    other.look(kNoon + off + 1);
+    EXPECT_EQ(web1_.look(kNoon + 1).trouble, "");
+    EXPECT_EQ(web1_.count_of(key, 100), off == -kHour ? 0U : 100U) << "an hour ago is over";
+    key += 100;
+  }
+  EXPECT_EQ(web1_.add_many(1'000, 10), 10U);
+  web1_.look(kNoon + 10 * kMinute);
+  EXPECT_EQ(
+      web1_.worker().page()->entry(SeenState::of(web1_.worker().page()->state).end() - 1).plan.window.ends,
+      kNoon + 20 * kMinute)
+      << "windows follow the own clock";
+  web1_.look(kNoon + 20 * kMinute);
+  EXPECT_EQ(web1_.count_of(1'000, 10), 0U);
+}
+
+}  // namespace
+}  // namespace keysieve::test

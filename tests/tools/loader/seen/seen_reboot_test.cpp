@@ -1,0 +1,198 @@
+// What a reboot, or the removal of its memory, takes from a host that has a store.
+#include "core/publisher/seen/new_segment.hpp"
+#include "tests/tools/loader/seen/seen_hosts.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Ge;
+using ::testing::HasSubstr;
+using ::testing::Le;
+
+using SeenReboot = TwoSeenHosts;
+INSTANTIATE_TEST_SUITE_P(Stores, SeenReboot, ::testing::Values(kLmdb, kDir, kRedisUnix), store_kind_name);
+
+TEST_P(SeenReboot, LosesWhatWasAddedSinceTheLastSaveAlone) {
+  web1_.look(kNoon);
+  EXPECT_EQ(web1_.add_many(0, 500), 500U);
+  web1_.look(kNoon + 10 * kMinute);
+  EXPECT_EQ(web1_.add_many(500, 500), 500U);
+  EXPECT_EQ(web1_.look(kNoon + 11 * kMinute).trouble, "");
+  EXPECT_EQ(web1_.add_many(1'000, 10), 10U);
+  const std::uint32_t filters = web1_.worker().attached().size;
+  web1_.reboot();
+  EXPECT_FALSE(web1_.worker().is_ready());
+
+  web1_.start();
+  EXPECT_EQ(web1_.look(kNoon + 12 * kMinute).trouble, "");
+  EXPECT_EQ(web1_.report().saves_lost, 0U);
+  EXPECT_EQ(web1_.add_many(0, 1'000), 0U);
+  EXPECT_EQ(web1_.add_many(1'000, 10), 10U);
+  EXPECT_EQ(web1_.worker().attached().size, filters) << "the newest goes on";
+  web1_.look(kNoon + 20 * kMinute);
+  EXPECT_EQ(web1_.add_many(0, 500), 500U) << "their window is over";
+}
+
+// The loader was stopped when the window should have ended, and keys came in until it was back.
+TEST_P(SeenReboot, ForgetsNoWindowEarlyThatEndedLate) {
+  web1_.look(kNoon);
+  web1_.stop();
+  EXPECT_EQ(web1_.add_many(0, 100), 100U);
+  web1_.start();
+  web1_.look(kNoon + 25 * kMinute);
+  web1_.reboot();
+  web1_.start();
+  web1_.look(kNoon + 34 * kMinute);
+  EXPECT_EQ(web1_.add_many(0, 100), 0U);
+  web1_.look(kNoon + 44 * kMinute);
+  EXPECT_EQ(web1_.add_many(0, 100), 100U);
+}
+
+// Nothing is added any more, so what the log says of its end is all that there is.
+TEST_P(SeenReboot, ForgetsNoWindowThatNoneCouldFollow) {
+  web1_.look(kNoon);
+  EXPECT_EQ(web1_.add_many(0, 100), 100U);
+  web1_.look(kNoon + 1);
+  web1_.set_deaths(1);
+  web1_.start();
+  for (int minute : {30, 59})
+    EXPECT_THAT(web1_.look(kNoon + minute * kMinute).trouble, HasSubstr("killed while it took memory"));
+  web1_.reboot();
+  web1_.start();
+  EXPECT_EQ(web1_.look(kNoon + kHour).trouble, "");
+  EXPECT_EQ(web1_.count_of(0, 100), 100U);
+  EXPECT_EQ(web1_.worker().attached().size, 2U);
+  web1_.look(kNoon + 69 * kMinute);
+  EXPECT_EQ(web1_.count_of(0, 100), 100U) << "it ended no earlier than it was saved last";
+  web1_.look(kNoon + 70 * kMinute);
+  EXPECT_EQ(web1_.count_of(0, 100), 0U);
+}
+
+// The other one has had a later window meanwhile, which does not end the window that went on here.
+TEST_P(SeenReboot, ForgetsNoWindowThatWentOnWhileTheOtherBeganTheNext) {
+  look(kNoon);
+  EXPECT_EQ(web1_.add_many(0, 100), 100U);
+  look(kNoon + 1);
+  web1_.set_deaths(1);
+  web1_.start();
+  web1_.look(kNoon + 11 * kMinute);
+  web2_.look(kNoon + 11 * kMinute);
+  EXPECT_EQ(web2_.add_many(500, 10), 10U);
+  web2_.look(kNoon + 12 * kMinute);
+  EXPECT_EQ(web1_.add_many(100, 50), 50U);
+  web1_.look(kNoon + 19 * kMinute);
+  web1_.reboot();
+  web1_.start();
+  EXPECT_EQ(web1_.look(kNoon + 19 * kMinute + 30).trouble, "");
+  web1_.look(kNoon + 28 * kMinute);
+  EXPECT_EQ(web1_.count_of(0, 150), 150U);
+  EXPECT_EQ(web1_.count_of(500, 10), 10U);
+}
+
+// Its entries come first, and it makes other windows: larger ones, or kept for longer, or its clock is ahead.
+TEST_P(SeenReboot, TakesNoPlanFromAnotherHost) {
+  SeenConfig larger = clicks_config("larger");
+  larger.keys = 5'000;
+  SeenConfig longer = clicks_config("longer");
+  longer.windows = 4;
+  longer.fpr = 2e-4;  // so the filters are the same
+  std::uint64_t key = 0;
+  for (const SeenConfig& config : {larger, longer, clicks_config("ahead")}) {
+    SeenHost other(config, url_);
+    other.look(config.host == "ahead" ? kNoon + 3 * kHour : kNoon);
+    EXPECT_EQ(other.add_many(key += 100, 100), 100U);
+    other.save();
+  }
+  web1_.look(kNoon + 1);
+  EXPECT_EQ(web1_.report().saves_lost, 0U) << "all can be read";
+  const SeenPage& page = *web1_.worker().page();
+  ASSERT_EQ(web1_.worker().attached().size, 1U);
+  const SeenPlan& plan = page.entry(web1_.worker().attached().first).plan;
+  EXPECT_EQ(plan.capacity, 2'000U);
+  EXPECT_EQ(plan.window, (SeenWindow{kNoon, kNoon + 10 * kMinute, 10 * kMinute}));
+  EXPECT_EQ(web1_.count_of(100, 100), 0U);
+  EXPECT_EQ(web1_.count_of(200, 200), 200U);
+}
+
+// The others' entries come first, and this host would not make such a window any more.
+TEST_P(SeenReboot, AfterANewConfigurationBringsBackWhatTheOthersHaveSeenBefore) {
+  look(kNoon);
+  EXPECT_EQ(web2_.add_many(0, 100), 100U);
+  web2_.look(kNoon + 1);
+  EXPECT_EQ(web1_.add_many(100, 100), 100U);
+  web1_.look(kNoon + 2);
+  web1_.config().keys = 5'000;
+  web1_.reboot();
+  web1_.start();
+  EXPECT_EQ(web1_.look(kNoon + 3).trouble, "");
+  EXPECT_EQ(web1_.count_of(0, 200), 200U);
+}
+
+// As if another process had it: the restore reads the whole log each time.
+TEST_P(SeenReboot, IsFollowedByRestoresLessAndLessOftenWhileThereIsNoRoom) {
+  web1_.look(kNoon);
+  EXPECT_EQ(web1_.add_many(0, 500), 500U);
+  web1_.look(kNoon + 1);
+  web1_.reboot();
+  web1_.start();
+  int tries = 0;
+  web1_.tap.before_read = [&] {
+    ++tries;
+    throw Error(ErrorKind::CannotCreate, "no room");
+  };
+  SteadyTime now = std::chrono::steady_clock::now();
+  const auto look_for = [&](Milliseconds time) {
+    for (const SteadyTime end = now + time; now < end; now += SeenKeeper::kPause)
+      web1_.keeper().look(now, {kNoon + kMinute, 100});
+  };
+  look_for(std::chrono::seconds(30));
+  EXPECT_THAT(web1_.report().trouble, HasSubstr("no room"));
+  EXPECT_TRUE(web1_.report().troubles().has(Trouble::SeenMissing));
+  EXPECT_THAT(tries, AllOf(Ge(4), Le(8))) << "after 1, 2, 4 and 8 s, but for the jitter";
+  web1_.tap.before_read = [] {};
+  look_for(2 * SeenKeeper::kLongestRestorePause);
+  EXPECT_EQ(web1_.report().trouble, "");
+  EXPECT_EQ(web1_.count_of(0, 500), 500U);
+}
+
+// Removed by somebody while the loader was stopped.
+TEST_P(SeenReboot, OrAStartBringsBackMemoryThatWasRemoved) {
+  for (const std::uint32_t lost : {0U, 1U, 2U}) {
+    SCOPED_TRACE(lost);
+    SeenHost host(clicks_config("web" + std::to_string(lost)), url_);
+    host.look(kNoon);
+    host.add_many(0, 500);
+    host.look(kNoon + 10 * kMinute);
+    host.add_many(500, 500);
+    host.look(kNoon + 10 * kMinute + 1);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      if (lost == i || lost == 2) remove_segment(host.segment_key(i));
+    }
+    host.stop();
+    host.start();
+    EXPECT_EQ(host.look(kNoon + 11 * kMinute).trouble, "");
+    EXPECT_EQ(host.count_of(0, 1'000), 1'000U);
+    host.look(kNoon + 20 * kMinute - 1);
+    EXPECT_EQ(host.count_of(0, 1'000), 1'000U);
+    host.look(kNoon + 21 * kMinute);
+    host.look(kNoon + 31 * kMinute);
+    EXPECT_EQ(host.count_of(0, 1'000), 0U);
+  }
+}
+
+// While the loader runs: it has the memory still, and knows what the store has of it.
+TEST_P(SeenReboot, IsNotNeededToSaveMemoryThatWasRemoved) {
+  look(kNoon);
+  EXPECT_EQ(web1_.add_many(0, 500), 500U);
+  look(kNoon + 1);
+  EXPECT_EQ(web1_.add_many(500, 100), 100U);
+  remove_segment(web1_.segment_key(0));
+  EXPECT_EQ(web1_.look(kNoon + 2).trouble, "");
+  EXPECT_LT(web1_.report().keys_saved, 650U) << "hardly any twice";
+  web2_.look(kNoon + 3);
+  EXPECT_EQ(web2_.count_of(0, 600), 600U);
+}
+
+}  // namespace
+}  // namespace keysieve::test

@@ -1,0 +1,187 @@
+// Stores that lose or damage what hosts have sent, fail, or are away.
+#include "tests/support/forked.hpp"
+#include "tests/support/redis_server.hpp"
+#include "tests/tools/loader/seen/seen_hosts.hpp"
+
+namespace keysieve::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using SeenStoreFaults = TwoSeenHosts;
+INSTANTIATE_TEST_SUITE_P(Stores, SeenStoreFaults, ::testing::Values(kLmdb, kDir, kRedisUnix),
+                         store_kind_name);
+
+// As by a failover: it was confirmed, and is not there.
+TEST_P(SeenStoreFaults, MakeTheHostSaveAgainWhatIsLostAtTheEndOfTheLog) {
+  web1_.look(kNoon);
+  std::uint64_t key = 0;
+  for (const bool is_lost : {false, true, false}) {
+    web1_.tap.loses = [&](const auto&) { return is_lost; };
+    EXPECT_EQ(web1_.add_many(key, 100), 100U);
+    web1_.look(kNoon + 1);
+    key += 100;
+  }
+  web1_.look(kNoon + 2);
+  EXPECT_EQ(web1_.report().keys_saved, 100U + 100U + 300U);
+  web1_.look(kNoon + 3);
+  EXPECT_EQ(web1_.report().keys_saved, 500U) << "only once";
+  web1_.reboot();
+  web1_.start();
+  web1_.look(kNoon + 4);
+  EXPECT_EQ(web1_.count_of(0, 300), 300U);
+}
+
+TEST_P(SeenStoreFaults, AreReportedAsTheNumberOfLostOrDamagedEntries) {
+  web1_.look(kNoon);
+  for (std::uint64_t first = 0; first < 500; first += 100) {
+    EXPECT_EQ(web1_.add_many(first, 100), 100U);
+    web1_.look(kNoon + 1);
+  }
+  web1_.tap.changes = [](std::vector<LogEntry>& found) {
+    if (found.empty()) return;
+    ASSERT_EQ(found.size(), 5U);
+    found[1].key->at(40) ^= 1;
+    found[2].key->at(7) = '9';
+    found.erase(found.begin() + 3);
+  };
+  web1_.reboot();
+  web1_.start();
+  EXPECT_EQ(web1_.look(kNoon + 2).saves_lost, 3U);
+  EXPECT_EQ(web1_.count_of(0, 500), 200U);
+  EXPECT_EQ(web1_.count_of(0, 100), 100U);
+  EXPECT_EQ(web1_.count_of(400, 100), 100U);
+}
+
+TEST_P(SeenStoreFaults, LeaveWhatIsIntactOfALogThatIsNot) {
+  look(kNoon);
+  web1_.stop();
+  for (const std::uint64_t first : {0U, 100U}) {
+    EXPECT_EQ(web2_.add_many(first, 100), 100U);
+    web2_.look(kNoon + 1);
+  }
+  web1_.tap.changes = [](std::vector<LogEntry>& found) {
+    if (!found.empty()) found.front().key->resize(30);
+  };
+  web1_.start();
+  EXPECT_THAT(web1_.look(kNoon + 2).trouble, AllOf(HasSubstr(kSeenLog), HasSubstr("is not an entry")));
+  EXPECT_EQ(web1_.count_of(0, 200), 100U);
+}
+
+TEST_P(SeenStoreFaults, LoseNothingByAnOutageAtAnyRequest) {
+  look(kNoon);
+  std::uint64_t key = 0;
+  for (std::function<void()> StoreTap::*step :
+       {&StoreTap::before_read, &StoreTap::before_append, &StoreTap::after_append}) {
+    EXPECT_EQ(web1_.add_many(key, 500), 500U);
+    EXPECT_EQ(web2_.add_many(key + 500, 500), 500U);
+    web1_.tap.*step = once(lose_connection);
+    EXPECT_EQ(web1_.look(kNoon + 1).trouble, "connection lost");
+    look(kNoon + 2);
+    EXPECT_EQ(web1_.look(kNoon + 3).trouble, "");
+    web2_.look(kNoon + 3);
+    key += 1'000;
+    EXPECT_EQ(web1_.count_of(0, key), key);
+    EXPECT_EQ(web2_.count_of(0, key), key);
+  }
+  web1_.tap.before_read = once(lose_connection);
+  web1_.reboot();
+  web1_.start();
+  EXPECT_EQ(web1_.look(kNoon + 4).trouble, "connection lost");
+  EXPECT_FALSE(web1_.worker().is_ready());
+  EXPECT_EQ(web1_.look(kNoon + 5).trouble, "");
+  EXPECT_EQ(web1_.count_of(0, key), key);
+  EXPECT_EQ(web1_.report().saves_lost, 0U);
+}
+
+// A store or this host may die between an append and the loader's note of it.
+TEST_P(SeenStoreFaults, DoNoHarmWhenAnEntryIsSentTwice) {
+  look(kNoon);
+  EXPECT_EQ(web1_.add_many(0, 500), 500U);
+  web1_.tap.after_append = [] { throw std::runtime_error("killed"); };
+  EXPECT_THROW(web1_.look(kNoon + 1), std::runtime_error);
+  web1_.tap.after_append = [] {};
+  web1_.start();
+  look(kNoon + 2);
+  look(kNoon + 3);
+  EXPECT_EQ(entries().size(), 2U);
+  EXPECT_EQ(web1_.report().keys_saved, 500U);
+  EXPECT_EQ(web2_.count_of(0, 500), 500U);
+  EXPECT_LE(seen_fill(web2_.worker().filters().front()).keys, 520) << "what was sent short is longer there";
+  web1_.reboot();
+  web1_.start();
+  EXPECT_EQ(web1_.look(kNoon + 4).saves_lost, 0U);
+  EXPECT_EQ(web1_.count_of(0, 500), 500U);
+}
+
+TEST(SeenSetWithoutItsStore, AnswersAsConfiguredUntilTheStoreSaysWhatItHolds) {
+  RedisServer redis;
+  SeenHost host(clicks_config(), redis.unix_url());
+  host.look(kNoon);
+  EXPECT_EQ(host.add_many(0, 100), 100U);
+  host.look(kNoon + 1);
+  redis.command("SAVE");
+  redis.kill();
+  host.reboot();
+  host.start();
+  EXPECT_THAT(host.look(kNoon + kMinute).trouble, HasSubstr(redis.unix_url()));
+  EXPECT_FALSE(host.worker().is_ready());
+  EXPECT_THAT(host.worker().reason(), HasSubstr("the loader waits for the store"));
+  EXPECT_EQ(host.worker().on_unavailable(), OnUnavailable::Seen);
+  redis.start();
+  EXPECT_TRUE(eventually([&] { return host.look(kNoon + kMinute).trouble.empty(); }));
+  EXPECT_EQ(host.add_many(0, 100), 0U);
+}
+
+TEST(SeenSetWithoutItsStore, GoesOnAndIsSavedLater) {
+  RedisServer redis;
+  SeenHost host(clicks_config(), redis.unix_url());
+  host.look(kNoon);
+  redis.kill();
+  EXPECT_EQ(host.add_many(0, 100), 100U);
+  EXPECT_THAT(host.look(kNoon + 10 * kMinute).trouble, HasSubstr(redis.unix_url()));
+  EXPECT_EQ(host.add_many(0, 200), 100U);
+  EXPECT_EQ(host.worker().attached().size, 2U) << "windows follow the clock";
+  redis.start();
+  EXPECT_TRUE(eventually([&] { return host.look(kNoon + 11 * kMinute).trouble.empty(); }));
+  host.reboot();
+  host.start();
+  host.look(kNoon + 12 * kMinute);
+  EXPECT_EQ(host.add_many(0, 200), 0U);
+}
+
+// As a failover to a server that is behind, or empty.
+TEST(SeenSetWithoutItsStore, IsSavedAgainWhenTheStoreHasLostTheLogOrItsEnd) {
+  RedisServer redis;
+  for (const bool is_empty : {true, false}) {
+    redis.command("FLUSHALL");
+    SeenHost web1(clicks_config("web1"), redis.unix_url());
+    SeenHost web2(clicks_config("web2"), redis.unix_url());
+    web1.look(kNoon);
+    web2.look(kNoon);
+    EXPECT_EQ(web1.add_many(0, 100), 100U);
+    EXPECT_EQ(web2.add_many(500, 100), 100U);
+    web1.look(kNoon + 1);
+    redis.command("COPY " + kSeenLog + " before");
+    EXPECT_EQ(web1.add_many(100, 100), 100U);
+    web1.look(kNoon + 2);
+    web2.look(kNoon + 2);
+    web1.look(kNoon + 2);
+    redis.command(is_empty ? "DEL " + kSeenLog : "RENAME before " + kSeenLog);
+    web1.look(kNoon + 10);  // it looks every 5 s
+    web2.look(kNoon + 10);
+    EXPECT_EQ(web1.look(kNoon + 11).trouble, "");
+    for (SeenHost* host : {&web1, &web2}) {
+      host->reboot();
+      host->start();
+      EXPECT_EQ(host->look(kNoon + 12).trouble, "");
+      EXPECT_EQ(host->report().saves_lost, is_empty ? 0U : 1U) << "whose keys were saved again";
+      EXPECT_EQ(host->count_of(0, 200), 200U) << is_empty;
+      EXPECT_EQ(host->count_of(500, 100), 100U) << is_empty;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace keysieve::test
