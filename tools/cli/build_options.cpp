@@ -4,9 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "core/base/error.hpp"
-#include "core/base/run_tasks.hpp"
-#include "core/base/set_name.hpp"
+#include "core/builder/base/run_tasks.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/set_name.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/program/units.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "core/snapshot/builder.hpp"
+#include "core/builder/snapshot/builder.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/transfer/adds_log.hpp"
 

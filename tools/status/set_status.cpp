@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
-#include "core/shm/memory_use.hpp"
+#include "core/publisher/shm/memory_use.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 namespace {
@@ -41,7 +41,7 @@ PublicationStatus publication_status(const Attachment& attached, const ControlPa
       .heartbeat = control.heartbeat.load(std::memory_order_relaxed),
       .layer = {.bytes = attached.layer().geometry().bytes(),
                 .keys = attached.layer().keys(),
-                .fill = attached.layer().fill()},
+                .fill = layer_fill(attached.layer())},
       .huge_page_bytes = huge_pages == HugePages::Count ? huge_page_bytes(snapshot.bytes()) : std::nullopt};
 }
 

@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/shm/set_reader.hpp"
-#include "core/shm/trouble.hpp"
+#include "core/publisher/shm/new_layer.hpp"
+#include "core/publisher/shm/trouble.hpp"
+#include "core/worker/shm/set_reader.hpp"
 
 namespace keysieve {
 

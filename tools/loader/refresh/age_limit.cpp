@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {
@@ -20,8 +20,8 @@ AgeLimit::AgeLimit(const SetConfig& config, const LoaderConfig& loader, const Sn
   }
 }
 
-// A set that gets a public key begins anew: what was saved before may be from a record that anyone wrote. So
-// does one whose key was taken off the list, because it was stolen.
+// A set that gets a public key starts from nothing: what was saved before may be from a record that anyone
+// wrote. So does one whose key was taken off the list, because it was stolen.
 void AgeLimit::load() {
   if (!is_signed_set()) {
     saved_as_of_ = cache_.newest_as_of(config_.name);
@@ -61,8 +61,8 @@ void AgeLimit::check_not_older(const SnapshotRecord& record, const LiveSet& set)
   refuse(record, newest);
 }
 
-// Whoever may write to the store can have it call any snapshot current that was ever signed, under any
-// generation and as a rollback. Only the moments of signed headers count then.
+// A client that may write to the store can have it call any snapshot current that was ever signed, under any
+// generation and as a rollback. So only the moments of signed headers count.
 std::optional<NewestLive> AgeLimit::newest_signed(const LiveSet& set) const {
   if (!is_signed_set()) return std::nullopt;
   SignedMoment newest = newest_signed_.moment;

@@ -15,8 +15,8 @@
 
 namespace keysieve {
 
-// Of a set without public keys, the moments in the store's records count. In a set with public keys only
-// those that are signed, of what was live and is trusted: anyone may have written a record.
+// In a set without public keys, the moments in the store's records count. In a set with public keys, only the
+// signed moments of what was live and is trusted do: anyone may have written a record.
 class AgeLimit {
  public:
   // All must outlive it.

@@ -1,6 +1,6 @@
 #include "tools/loader/refresh/cache_keeper.hpp"
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/signatures/verify.hpp"
 #include "tools/transfer/guards.hpp"

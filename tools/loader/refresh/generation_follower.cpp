@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 

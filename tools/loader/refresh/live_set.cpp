@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
 
-#include "core/base/error.hpp"
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tools/loader/config/health_limits.hpp"
 #include "tools/signatures/verify.hpp"
 

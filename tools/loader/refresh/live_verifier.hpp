@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "core/shm/attachment.hpp"
-#include "core/shm/set_folder.hpp"
+#include "core/worker/shm/attachment.hpp"
+#include "core/worker/shm/set_folder.hpp"
 #include "tools/loader/config/schedule.hpp"
 
 namespace keysieve {

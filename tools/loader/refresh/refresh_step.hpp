@@ -2,7 +2,7 @@
 // outcome.
 #pragma once
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/transfer/guards.hpp"
 #include "tools/transfer/pointer_record.hpp"

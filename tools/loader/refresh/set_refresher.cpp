@@ -6,7 +6,7 @@
 #include <exception>
 #include <filesystem>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/program/program.hpp"
 
 namespace keysieve {

@@ -1,6 +1,6 @@
 #include "tools/loader/refresh/store_records.hpp"
 
-#include "core/shm/bypass.hpp"
+#include "core/publisher/shm/bypass.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {

@@ -1,6 +1,6 @@
 #include "tools/loader/report/live_publication.hpp"
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/status/set_status.hpp"
 
 namespace keysieve {

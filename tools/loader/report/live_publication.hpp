@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/shm/attachment.hpp"
+#include "core/worker/shm/attachment.hpp"
 
 namespace keysieve {
 

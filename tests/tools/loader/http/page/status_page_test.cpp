@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/shm/bypass.hpp"
+#include "core/publisher/shm/bypass.hpp"
 #include "tests/support/free_port.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/tools/loader/http/full_view.hpp"
