@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/publisher/shm/publisher_folder.hpp"
 #include "tools/program/optional_json.hpp"
 #include "tools/status/directory_status.hpp"
 #include "tools/status/set_status.hpp"

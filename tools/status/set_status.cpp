@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/publisher/shm/memory_use.hpp"
+#include "core/publisher/shm/publisher_folder.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {

@@ -5,8 +5,8 @@
 
 #include <chrono>
 
+#include "core/builder/base/random.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/random.hpp"
 #include "tools/loader/http/health.hpp"
 #include "tools/loader/http/metrics_text.hpp"
 #include "tools/loader/http/page/status_page.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/worker/snapshot/snapshot.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/report/live_publication.hpp"
 #include "tools/transfer/pointer_record.hpp"

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/publisher/shm/publisher.hpp"
 #include "tools/loader/adds/adds_reader.hpp"
 #include "tools/loader/adds/layer_filler.hpp"

@@ -1,5 +1,6 @@
 #include "tools/loader/refresh/snapshot_source.hpp"
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 
 namespace keysieve {
