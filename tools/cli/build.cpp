@@ -12,7 +12,7 @@
 #include "core/builder/snapshot/editor.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/mapped_region.hpp"
-#include "tools/cli/options.hpp"
+#include "tools/cli/build_options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"
@@ -26,42 +26,6 @@
 
 namespace keysieve {
 namespace {
-
-struct BuildOptions {
-  std::string key_path;
-  std::string known_absent_path;
-  std::string output_path;
-  std::string kind_name;
-  std::string like;  // path of a snapshot, or URL of a store
-  bool resize = false;
-  BuildSettings settings;
-  std::optional<std::uint32_t> shard_bytes;
-  bool counting = false;
-  std::shared_ptr<const SigningKey> sign_key;
-  std::optional<unsigned> threads;
-  std::optional<std::uint64_t> memory_bytes;
-  std::string temporary_folder;
-  std::optional<UnixSeconds> as_of;
-  std::optional<LogPosition> adds_from;
-  std::chrono::milliseconds adds_overlap = kDefaultAddsOverlap;
-  KeyFileFormat format;
-  bool allow_suspect_keys = false;
-  GuardOptions guards;
-  bool json = false;
-};
-
-// A list that is named as the snapshot would be replaced by it, and the keys lost. Counters are next to the
-// snapshot, and are replaced or removed.
-void check_inputs_outlive(const BuildOptions& options) {
-  for (const std::string& input :
-       {options.key_path, options.known_absent_path, options.guards.required_keys_path}) {
-    for (const std::string& output : {options.output_path, counters_path(options.output_path)}) {
-      if (input.empty() || !is_same_file(input, output)) continue;
-      throw Error(ErrorKind::Usage,
-                  output + ": would overwrite " + key_source(input) + ", which must be read");
-    }
-  }
-}
 
 // Taken over from --like: always the seed, and the rest if this set is there.
 struct Model {
@@ -241,10 +205,7 @@ void add_counters(Report& report, const BuildOptions& options, std::uint64_t byt
 }
 
 void build(const BuildOptions& options) {
-  checked_set_name(options.settings.set_name);  // before a store is touched under that name
-  check_inputs_outlive(options);
-  if (options.key_path == "-" && options.known_absent_path == "-")
-    throw Error(ErrorKind::Usage, "--known-absent: standard input is already the list of keys");
+  check_build_options(options);  // before a store is touched
   Guards guards = options.guards.guards(options.format);
   if (!guards.max_fpr) guards.max_fpr = default_max_fpr(options.settings.target_fpr);
   const auto store = store_of(options);
@@ -284,108 +245,6 @@ void build(const BuildOptions& options) {
   report.print(options.json);
 }
 
-void add_source_options(CLI::App* verb, BuildOptions& options) {
-  verb->add_option("KEYFILE", options.key_path,
-                   "One key per line; - reads standard input. Empty lines are skipped")
-      ->required();
-  verb->add_option("--known-absent", options.known_absent_path,
-                   "List of keys to which the set answers absent, without exception; - reads standard "
-                   "input. A key in both lists counts as a key of the set. --fpr is that of all others")
-      ->type_name("FILE");
-  add_key_format(verb, options.format);
-  add_allow_suspect_keys(verb, options.allow_suspect_keys);
-  add_as_of(verb, options.as_of,
-            "When the keys began to be read from their source: 2026-11-21T07:00:00Z or @SECONDS [now]");
-  auto* position =
-      add_parsed(
-          verb, "--adds-from", options.adds_from, parse_position,
-          "Position in the adds log after which adds may be missing from the list [--adds-overlap before "
-          "--as-of, in the log of the store of --like; without a store 0-0, the whole log]")
-          ->type_name("POSITION");
-  add_parsed(
-      verb, "--adds-overlap", options.adds_overlap, parse_duration,
-      "Longest time that a transaction takes from its add to its commit, and by which clocks differ [10m]")
-      ->type_name("DURATION")
-      ->excludes(position);
-}
-
-void add_shape_options(CLI::App* verb, BuildOptions& options) {
-  add_parsed(verb, "--fpr", options.settings.target_fpr, parse_share,
-             "Target FPR: 1e-9 to 0.5, or in %; below 1e-6 not every kind [0.01]")
-      ->type_name("FPR");
-  const std::string names = kind_names([](const FilterKind&) { return true; });
-  verb->add_option("--kind", options.kind_name,
-                   "Filter kind: " + names + " [split_block_bloom, or as --like]")
-      ->type_name("KIND");
-  add_parsed(verb, "--shard-size", options.shard_bytes, parse_shard_bytes,
-             "1KiB, 2KiB, 4KiB or 8KiB [4KiB, or as --like]")
-      ->type_name("SIZE");
-  verb->add_flag(
-          "--counting", options.counting,
-          "Keep counters in FILE.ks.counters, four times its size, so that keys can be removed; push takes "
-          "them along. Kinds: " +
-              kind_names([](const FilterKind& kind) { return kind.can_count(); }))
-      ->excludes(verb->get_option("--known-absent"));
-  add_sign_key(verb, options.sign_key)->excludes(verb->get_option("--counting"));
-  verb->add_option("--growth", options.settings.growth, "Room for that many times the keys: 1 to 100")
-      ->type_name("FACTOR")
-      ->capture_default_str();
-  auto* like = verb->add_option("--like", options.like,
-                                "Take the seed of this store, which is created if there is none, or of this "
-                                "snapshot. If the set is in there, also keep its kind and, as long as the "
-                                "keys fit, its shards; --max-shrink compares with it")
-                   ->type_name("FILE|URL");
-  verb->add_flag("--resize", options.resize,
-                 "Size the set for its keys again, instead of keeping the shards of --like")
-      ->needs(like);
-}
-
-unsigned parse_threads(const std::string& text) {
-  const std::uint64_t threads = parse_count(text);
-  if (threads == 0 || threads > kMostThreads) {
-    throw Error(ErrorKind::Usage, fmt::format("{} is out of range: 1 to {}", threads, kMostThreads));
-  }
-  return static_cast<unsigned>(threads);
-}
-
-void add_resource_options(CLI::App* verb, BuildOptions& options) {
-  const std::string group = "Resources";
-  add_parsed(verb, "--threads", options.threads, parse_threads,
-             "Threads at most: 1 to 64; the snapshot is the same [processors that it may run on]")
-      ->type_name("N")
-      ->group(group);
-  add_parsed(
-      verb, "--memory", options.memory_bytes, parse_bytes,
-      "Use at most this much memory, 800M for example; hashes that do not fit go to temporary files, 8 "
-      "bytes per key, and a key may be at most 256 KiB [no limit: 8 bytes per key and 15 MB per thread]")
-      ->type_name("SIZE")
-      ->group(group);
-  verb->add_option("--temp-dir", options.temporary_folder,
-                   "Folder of those files [TMPDIR, or else the folder of FILE.ks]")
-      ->envname("TMPDIR")
-      ->type_name("DIR")
-      ->group(group);
-}
-
-void add_label_options(CLI::App* verb, BuildOptions& options) {
-  add_parsed(
-      verb, "--valid-for", options.settings.valid_for,
-      [](const std::string& text) {
-        // Rounded up: 0 would be no limit.
-        return std::chrono::ceil<std::chrono::seconds>(parse_duration(text)).count();
-      },
-      "How long after --as-of the set is valid; then every answer is maybe: 12h, 2d [no limit]")
-      ->type_name("DURATION");
-  verb->add_option("--key-profile", options.settings.key_profile,
-                   "Names how keys are normalised, at most 64 bytes; PHP can ask for it")
-      ->type_name("TEXT");
-  verb->add_option("--format", options.settings.format,
-                   "Snapshot format: " + snapshot_formats_text() +
-                       "; the one before is for hosts that are not upgraded yet")
-      ->type_name("N")
-      ->capture_default_str();
-}
-
 }  // namespace
 
 void add_build(CLI::App& program, VerbResult& /*result*/) {
@@ -398,20 +257,7 @@ void add_build(CLI::App& program, VerbResult& /*result*/) {
       "  keysieve build --set tags --known-absent no-article.txt tags.txt -o tags.ks\n"
       "  keysieve build --set users --memory 800M --temp-dir /var/tmp users.txt -o users.ks\n"
       "In a script, use `set -o pipefail`: otherwise a query that fails half-way builds an incomplete set.");
-  verb->add_option("--set", options->settings.set_name, "Name of the set: [a-z0-9][a-z0-9_-]{0,63}")
-      ->required()
-      ->type_name("NAME");
-  verb->add_option("-o,--output", options->output_path, "Snapshot file to write")
-      ->required()
-      ->type_name("FILE.ks");
-  add_source_options(verb, *options);
-  add_shape_options(verb, *options);
-  add_label_options(verb, *options);
-  add_resource_options(verb, *options);
-  add_guards(verb, options->guards);
-  verb->get_option("--max-fpr")
-      ->description("Refuse a set whose estimated FPR is higher [three times --fpr, at least 0.1%]");
-  add_json(verb, options->json);
+  add_build_options(verb, *options);
   verb->callback([options] { build(*options); });
 }
 

@@ -31,10 +31,11 @@ AddsReader::AddsReader(const SetConfig& config, const LoaderConfig& loader,
       mirror_(mirror_path(loader, config)),
       save_backoff_(kFirstSaveBackoff) {}
 
-void AddsReader::begin_look() noexcept {
+void AddsReader::begin_look() {
   is_up_to_date_ = false;
   has_more_ = false;
   has_notice_ = false;
+  load_mirror();
 }
 
 void AddsReader::load_mirror() {

@@ -21,8 +21,8 @@ class AddsReader {
   AddsReader(const SetConfig& config, const LoaderConfig& loader, const std::function<bool()>& on_progress,
              SetLog& log);
 
-  // Before a look: nothing of it is known yet.
-  void begin_look() noexcept;
+  // Under the set's lock, before a look: nothing of it is known yet. Loads the mirror.
+  void begin_look();
   // Under the set's lock. Loads it once; a file that may not be read, or that others may write to, is tried
   // again.
   void load_mirror();

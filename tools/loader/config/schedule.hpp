@@ -11,6 +11,10 @@ namespace keysieve {
 using SteadyTime = std::chrono::steady_clock::time_point;
 using Milliseconds = std::chrono::milliseconds;
 
+inline double seconds_since(SteadyTime begun) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
 inline constexpr double kJitter = 0.15;  // either way
 inline constexpr Milliseconds kLongestBackoff = std::chrono::minutes(5);
 

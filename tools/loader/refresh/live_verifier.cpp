@@ -18,17 +18,15 @@ constexpr std::chrono::seconds kPause{1};
 
 }  // namespace
 
-std::optional<std::string> LiveVerifier::find_damage(const Publisher& publisher, SteadyTime now) {
-  const PublicationId current = publisher.current();
+std::optional<std::string> LiveVerifier::find_damage(const SetFolder& folder, const std::string& set_name,
+                                                     PublicationId current, SteadyTime now) {
   if (current.publication == 0 || now < due_) return std::nullopt;
   due_ = now + kPause;
   if (reading_ != current) next_stretch_ = 0;
   reading_ = current;
   try {
-    const SetFolder& folder = publisher.folder();
     const std::string name = snapshot_file_name(current.publication);
-    read_some(Attachment(folder, publisher.set_name(), current), folder.open_file(name, O_RDONLY),
-              folder.path_of(name));
+    read_some(Attachment(folder, set_name, current), folder.open_file(name, O_RDONLY), folder.path_of(name));
   } catch (const Error& error) {
     // A missing or unreadable publication is reported by the reader that attaches it.
     if (error.kind() == ErrorKind::Data) return error.what();

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "core/publisher/shm/publisher.hpp"
 #include "core/worker/shm/attachment.hpp"
+#include "core/worker/shm/set_folder.hpp"
 #include "tools/loader/config/schedule.hpp"
 
 namespace keysieve {
@@ -17,7 +17,8 @@ class LiveVerifier {
  public:
   // Says what is wrong with the current publication; nothing when no damage was found. Reads the header,
   // the tables and the next 16 MiB, at most once a second.
-  std::optional<std::string> find_damage(const Publisher& publisher, SteadyTime now);
+  std::optional<std::string> find_damage(const SetFolder& folder, const std::string& set_name,
+                                         PublicationId current, SteadyTime now);
 
   // Whether all of the current publication was read since the last call.
   [[nodiscard]] bool take_end_of_round() noexcept { return std::exchange(is_at_end_, false); }

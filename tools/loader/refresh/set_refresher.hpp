@@ -6,13 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "core/publisher/shm/publisher.hpp"
 #include "tools/loader/adds/adds_reader.hpp"
-#include "tools/loader/adds/layer_filler.hpp"
 #include "tools/loader/config/config.hpp"
-#include "tools/loader/refresh/live_verifier.hpp"
-#include "tools/loader/refresh/snapshot_source.hpp"
-#include "tools/loader/refresh/store_records.hpp"
+#include "tools/loader/refresh/generation_follower.hpp"
+#include "tools/loader/refresh/live_set.hpp"
+#include "tools/loader/refresh/refresh_step.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/loader/report/set_report.hpp"
 
@@ -43,79 +41,37 @@ class SetRefresher {
   [[nodiscard]] const StoreConnection& store() const noexcept { return store_; }
 
   // The log to watch; nothing when the last refresh did not get as far as reading it.
-  [[nodiscard]] std::optional<WatchedLog> watched_log() const { return adds_.watched_log(); }
+  [[nodiscard]] std::optional<WatchedLog> watched_log() const {
+    return is_begun_ ? adds_.watched_log() : std::nullopt;
+  }
   // Adds that would be lost with this object, and why they cannot be saved.
   [[nodiscard]] std::optional<std::string> unsaved_adds();
   // The set is not configured any more: says so in shared memory, where what is published stays live.
   void leave() const;
   // Whether there is more to do right away.
-  [[nodiscard]] bool has_more() const noexcept { return adds_.has_more(); }
+  [[nodiscard]] bool has_more() const noexcept { return is_begun_ && adds_.has_more(); }
   // To be called when the store's log may have been replaced.
   void read_log_again() noexcept { adds_.read_again(); }
 
   // The next refresh retries what it would put off, even a build that a guard refused: what the guard
   // compared it with may have changed.
-  void try_again_now() {
-    backoff_.reset();
-    put_off_.reset();
-  }
+  void try_again_now() { follower_.try_again_now(); }
 
  private:
-  // A build that was not published, and the outcome to report until it is tried again.
-  struct PutOff {
-    SnapshotRecord record;
-    bool for_good;  // else until the backoff has passed
-    RefreshOutcome outcome;
-  };
-
-  RefreshOutcome look(Publisher& publisher, SteadyTime now);
-  RefreshOutcome follow_store(Publisher& publisher, SteadyTime now);
-  RefreshOutcome follow_pointer(Publisher& publisher, const StoreRecords& records, SteadyTime now);
-  RefreshOutcome replace(Publisher& publisher, const PointerRecord& pointer, SteadyTime now);
-
-  void begin_look(Publisher& publisher, SteadyTime now);
-  void fill_layer(Publisher& publisher, SteadyTime now);
-  void find_what_is_live();
-  [[nodiscard]] bool is_whole() const noexcept { return live_ && !live_->is_damaged; }
-  [[nodiscard]] bool is_live(const SnapshotRecord& record) const;
-  void verify(Publisher& publisher, SteadyTime now);
-
-  void publish_newest_cached(Publisher& publisher, SteadyTime now);
-  std::optional<Candidate> checked_from_cache(SteadyTime now);
-  Candidate fetch(const PointerRecord& pointer, SteadyTime now);
-  void publish(Publisher& publisher, const Candidate& candidate, bool readers_may_stay);
-  void add_to_what_is_live(Publisher& publisher);
-  [[nodiscard]] bool has_all_adds(const PointerRecord& pointer) const;
-
-  StoreRecords ask_store(SteadyTime now);
-  void apply(const StoreBypasses& bypasses);
-  void read_adds_of(const SnapshotRecord& record, SteadyTime now);
-  void read_adds(const NeededAdds& needed, AddsReader::Amount amount, SteadyTime now);
-  void forget_adds(const LogPosition& up_to);
-
-  RefreshOutcome cannot_follow(const Error& error);
-  RefreshOutcome cannot_publish_now(const Error& error) const;
-  enum class Again { AfterBackoff, Never };
-  RefreshOutcome put_off(const SnapshotRecord& record, RefreshOutcome outcome, Again again, SteadyTime now);
-  RefreshOutcome put_off_refused(const SnapshotRecord& record, const Error& error, Again again,
-                                 SteadyTime now);
-  [[nodiscard]] bool is_put_off(const SnapshotRecord& record, SteadyTime now) const;
+  RefreshOutcome look(std::optional<Publisher>& publisher, SteadyTime now);
+  void end(RefreshOutcome& outcome, const Error& error, SteadyTime now);
 
   SetConfig config_;
-  PublisherSettings publishing_;
-  Milliseconds poll_interval_;
-  bool is_once_;
+  std::string directory_;
   StoreConnection& store_;
   SetRecorder& recorder_;
   std::function<bool()> on_progress_;
   SetLog log_;
-  SnapshotSource source_;
   AddsReader adds_;
-  LayerFiller layers_;
-  LiveVerifier verifier_;
-  Backoff backoff_;
-  std::optional<LivePublication> live_;
-  std::optional<PutOff> put_off_;
+  LiveSet live_;
+  At at_;
+  GenerationFollower follower_;
+  bool is_begun_ = false;  // the last refresh has got as far as the adds
   RefreshOutcome outcome_ = not_asked();
 };
 

@@ -29,20 +29,42 @@ class StoreConnection {
   // The store's URL without password, for messages.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  // Calls `ask` with the open store. While the store is left alone, throws the error it failed with.
+  // Opens the store where it is not open. While it is left alone, throws the error it failed with. Then call
+  // answered() or failed().
+  Store& open(SteadyTime now) {
+    if (failure_ && !backoff_.is_due(now)) throw Error(*failure_);
+    if (now - used_at_ > kKeptOpen || now - opened_at_ > kLongestOpen) close();
+    used_at_ = now;
+    if (!store_) {
+      try {
+        store_ = open_();
+      } catch (const Error& error) {
+        leave_alone(error, now);
+        throw;
+      }
+      opened_at_ = now;
+    }
+    return *store_;
+  }
+  void answered() {
+    failure_.reset();
+    backoff_.reset();
+  }
+  // An error while the open store was asked. Leaves it alone if it was an outage.
+  void failed(const Error& error, SteadyTime now) {
+    if (store_ && error.is_outage()) leave_alone(error, now);
+  }
+
+  // Does all that for one question: calls `ask` with the open store.
   template <typename Ask>
   auto use(SteadyTime now, const Ask& ask) {
-    if (failure_ && !backoff_.is_due(now)) throw Error(*failure_);
+    Store& store = open(now);
     try {
-      if (now - used_at_ > kKeptOpen || now - opened_at_ > kLongestOpen) close();
-      used_at_ = now;
-      if (!store_) open(now);
-      auto answer = ask(*store_);
-      failure_.reset();
-      backoff_.reset();
+      auto answer = ask(store);
+      answered();
       return answer;
     } catch (const Error& error) {
-      if (!store_ || error.is_outage()) leave_alone(error, now);
+      failed(error, now);
       throw;
     }
   }
@@ -64,10 +86,6 @@ class StoreConnection {
   static constexpr std::chrono::seconds kKeptOpen{10};  // shorter than servers wait for idle clients
   static constexpr std::chrono::seconds kLongestOpen{60};
 
-  void open(SteadyTime now) {
-    store_ = open_();
-    opened_at_ = now;
-  }
   void leave_alone(const Error& error, SteadyTime now) {
     close();
     failure_ = error;

@@ -1,5 +1,6 @@
 #include "tools/loader/refresh/store_records.hpp"
 
+#include "core/publisher/shm/bypass.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {
@@ -49,6 +50,17 @@ StoreRecords read_store_records(Store& store, const std::string& set_name, const
     records.bypass_error.reset();
   }
   return records;
+}
+
+std::optional<UnixSeconds> apply(const StoreBypasses& bypasses, const std::string& directory,
+                                 const std::string& set_name) {
+  const std::optional<UnixSeconds> until = bypassed_until(bypasses, unix_now());
+  if (until) {
+    set_store_bypass(directory, set_name, *until);
+  } else {
+    clear_store_bypass(directory, set_name);
+  }
+  return until;
 }
 
 }  // namespace keysieve

@@ -23,4 +23,9 @@ struct StoreRecords {
 // `store_name` is for messages. Throws as a Store does, except for records that cannot be read.
 StoreRecords read_store_records(Store& store, const std::string& set_name, const std::string& store_name);
 
+// Switches this host's set as they say. Returns until when it is bypassed, as bypassed_until() does. Throws
+// as set_store_bypass() of core does.
+std::optional<UnixSeconds> apply(const StoreBypasses& bypasses, const std::string& directory,
+                                 const std::string& set_name);
+
 }  // namespace keysieve

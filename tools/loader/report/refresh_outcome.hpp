@@ -36,17 +36,6 @@ RefreshOutcome refused(const SnapshotRecord& record, const Error& error);
 RefreshOutcome cannot_publish(const Error& error);
 RefreshOutcome adds_in_memory(std::size_t adds, const std::string& failure);
 
-// Runs a step. Returns the error that stopped it; nothing when it succeeded.
-template <typename Step>
-std::optional<Error> error_of(const Step& step) {
-  try {
-    step();
-  } catch (const Error& error) {
-    return error;
-  }
-  return std::nullopt;
-}
-
 // Thrown when the loader is told to stop in the middle of something long. It is not an Error, because
 // nothing is wrong, and only refresh() catches it.
 struct Stopped {};

@@ -1,0 +1,46 @@
+#include "tools/loader/refresh/candidate.hpp"
+
+#include <fmt/core.h>
+
+#include "core/worker/base/error.hpp"
+#include "tools/program/units.hpp"
+#include "tools/signatures/verify.hpp"
+#include "tools/transfer/guards.hpp"
+
+namespace keysieve {
+namespace {
+
+[[noreturn]] void refuse_replay(const std::string& set_name, const SignedMoment& moment,
+                                const NewestLive& newest) {
+  throw Error(
+      ErrorKind::Older,
+      fmt::format("set \"{}\" is signed as of {}, built at {}, older than what was live, as of {}, built at "
+                  "{}: a signed set does not go back, because anyone who may write to {} could have brought "
+                  "that back; build it again from the older list, with the --adds-from of then, which "
+                  "keysieve rollback --list shows",
+                  set_name, format_moment(moment.as_of), format_moment(moment.built_at),
+                  format_moment(newest.moment.as_of), format_moment(newest.moment.built_at),
+                  newest.store_name));
+}
+
+}  // namespace
+
+void check(const Candidate& candidate, const SetConfig& config, const std::optional<NewestLive>& newest,
+           std::optional<std::uint64_t> keys_before) {
+  const SnapshotView view = SnapshotView::decode(candidate.snapshot.get(), candidate.source, Check::Tables);
+  check_signature(view, config.public_keys, candidate.source);
+  const SignedMoment moment{view.header().as_of, view.header().built_at};
+  if (newest && moment < newest->moment) refuse_replay(config.name, moment, *newest);
+  const std::uint64_t bytes = view.header().file_bytes;
+  if (config.max_bytes != 0 && bytes > config.max_bytes) {
+    throw Error(
+        ErrorKind::MaxSize,
+        fmt::format("set \"{}\" is {}, above the limit of {}; max_size of its [[set]] sets that limit",
+                    config.name, format_bytes(bytes), format_bytes(config.max_bytes)));
+  }
+  Guards guards = config.guards;
+  if (candidate.record.restores != 0) guards.max_shrink.reset();  // who rolls back wants the keys of then
+  check_guards(guards, view, keys_before);
+}
+
+}  // namespace keysieve

@@ -1,0 +1,151 @@
+#include "tools/loader/refresh/generation_follower.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/worker/base/error.hpp"
+
+namespace keysieve {
+
+GenerationFollower::GenerationFollower(const SetConfig& config, const LoaderConfig& loader,
+                                       StoreConnection& store, AddsReader& adds, LiveSet& live, At& at,
+                                       SetRecorder& recorder, SetLog& log,
+                                       const std::function<bool()>& on_progress)
+    : config_(config),
+      store_(store),
+      adds_(adds),
+      live_(live),
+      at_(at),
+      recorder_(recorder),
+      log_(log),
+      cache_(loader.cache),
+      age_(config, loader, cache_, store.name(), log),
+      source_(config, store.name(), cache_, on_progress, log),
+      keeper_(config.name, cache_, loader.poll_interval, log),
+      backoff_(loader.poll_interval) {}
+
+void GenerationFollower::follow(Publisher& publisher, Store& store, const StoreRecords& records,
+                                SteadyTime now) {
+  at_ = {Step::ReadPointer};
+  if (records.pointer_error) throw Error(*records.pointer_error);
+  if (!records.pointer || !records.pointer->current) {
+    // Once something was live, it was pushed: the store has been emptied, or has evicted the record.
+    throw Error(ErrorKind::MissingInput, fmt::format("store {} holds no snapshot of it{}", store_.name(),
+                                                     live_.publication() ? " any more: push again" : ""));
+  }
+  const PointerRecord& pointer = *records.pointer;
+  recorder_.compared(*pointer.current, live_.has(*pointer.current), now);  // also if it is refused
+  if (!live_.has(*pointer.current) || !live_.is_trusted()) replace(publisher, store, pointer, now);
+  recorder_.compared(*pointer.current, live_.has(*pointer.current), now);
+  try_again_now();
+  age_.has_seen(pointer, live_);
+  if (live_.publication()) keeper_.save_again(*live_.publication(), publisher, now);
+  at_ = {Step::ReadBypass};
+  if (records.bypass_error) throw Error(*records.bypass_error);
+}
+
+void GenerationFollower::replace(Publisher& publisher, Store& store, const PointerRecord& pointer,
+                                 SteadyTime now) {
+  const SnapshotRecord& current = *pointer.current;
+  if (is_put_off(current, now)) {
+    at_ = put_off_->at;
+    at_.is_again = true;
+    throw Error(put_off_->error);
+  }
+  const NeededAdds needed = adds_of(current);
+  at_ = {Step::Compare, current};
+  age_.check_follows(pointer, live_);
+  const std::optional<NewestLive> newest = age_.newest_signed(live_);
+  // Before the download, which may be large, and before it is saved: what is in the cache is published
+  // without a look at the log.
+  at_.step = Step::ReadAdds;
+  adds_.read(store, needed, AddsReader::Amount::All);
+  at_.step = Step::Fetch;
+  const SteadyTime begun = std::chrono::steady_clock::now();
+  const Candidate candidate = source_.fetch(store, pointer);
+  if (!candidate.is_cached) recorder_.pulled(seconds_since(begun));
+  const bool is_what_was_seen = candidate.record == current;
+  if (!is_what_was_seen) {  // something was pushed between the look and the pull
+    PointerRecord pulled = pointer;
+    pulled.current = candidate.record;
+    age_.check_follows(pulled, live_);
+    adds_.read(store, adds_of(candidate.record), AddsReader::Amount::All);
+  }
+  at_ = {Step::Check, candidate.record};
+  // Shrink is measured against the generation before, as push does, so that all hosts decide alike whichever
+  // generations one of them missed. What was refused must not become the measure.
+  const auto& live = live_.publication();
+  const bool is_by_live = live && (!candidate.keys_before || has_refused_);
+  // When nothing is live, what is in the cache is better than nothing.
+  check(candidate, config_, candidate.is_cached && !live ? std::nullopt : newest,
+        is_by_live ? live->key_count : candidate.keys_before);
+  if (!candidate.is_cached) keeper_.save(candidate.record.generation, candidate.snapshot.get(), now);
+  at_.step = Step::Publish;
+  live_.publish(publisher, candidate, is_what_was_seen && live_.has_all_adds(pointer.adds_trimmed_to));
+  has_refused_ = false;
+}
+
+// From where the live snapshot needs it, if that is earlier: what was added while no loader ran may be in the
+// new snapshot, and late readers of the old one must know it too.
+NeededAdds GenerationFollower::adds_of(const SnapshotRecord& record) const {
+  NeededAdds needed = adds_needed_by(record.adds_from, record.as_of);
+  if (live_.publication()) needed.from = std::min(needed.from, live_.publication()->adds_from);
+  return needed;
+}
+
+// Not while the cache holds an older snapshot, because a newer one could not be saved: that one needs them
+// after a reboot.
+void GenerationFollower::forget_adds(const PointerRecord& pointer) {
+  const auto& live = live_.publication();
+  if (!live) return;
+  const LogPosition up_to = std::min(live->adds_from, pointer.adds_trimmed_to);
+  if (adds_.has_any_up_to(up_to) && keeper_.has(*live)) adds_.forget(up_to);
+}
+
+void GenerationFollower::publish_newest_cached(Publisher& publisher, SteadyTime now) {
+  std::optional<Candidate> candidate;
+  try {
+    candidate = checked_from_cache(now);
+  } catch (const Error& error) {  // the store may have a better one
+    backoff_.failed(now);
+    log_.say_cache_trouble(error.what());
+  }
+  at_ = {Step::PublishCached};
+  if (candidate) live_.publish(publisher, *candidate, false);
+}
+
+// Checked as if it came from the store, because the configuration may have changed since it was saved. The
+// adds that this host had received must be known too, or they would become absent.
+std::optional<Candidate> GenerationFollower::checked_from_cache(SteadyTime now) {
+  std::optional<Candidate> candidate = source_.newest_cached();
+  if (!candidate) return candidate;
+  age_.check_not_older(candidate->record, live_);
+  const auto& live = live_.publication();
+  check(*candidate, config_, live ? age_.newest_signed(live_) : std::nullopt,
+        live ? std::optional(live->key_count) : std::nullopt);
+  if (adds_.is_complete()) return candidate;
+  const SnapshotHeader header =
+      SnapshotView::decode(candidate->snapshot.get(), candidate->source, Check::Tables).header();
+  store_.use(now, [&](Store& store) {
+    adds_.read(store, adds_needed_by(header.adds_from, header.as_of), AddsReader::Amount::All);
+    return true;
+  });
+  return candidate;
+}
+
+void GenerationFollower::put_off(const Error& error, SteadyTime now) {
+  if (at_.step != Step::Publish) {
+    has_refused_ = true;
+    recorder_.refused(at_.build, error.kind(), error.what());
+  }
+  if (at_.step != Step::Check) backoff_.failed(now);
+  put_off_ = PutOff{at_, error};
+}
+
+bool GenerationFollower::is_put_off(const SnapshotRecord& record, SteadyTime now) const {
+  return put_off_ && put_off_->at.build == record &&
+         (put_off_->at.step == Step::Check || !backoff_.is_due(now));
+}
+
+}  // namespace keysieve

@@ -1,0 +1,95 @@
+#include "tools/loader/refresh/live_set.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+
+#include "core/builder/base/file_io.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/file_descriptor.hpp"
+#include "tools/loader/config/health_limits.hpp"
+#include "tools/signatures/verify.hpp"
+
+namespace keysieve {
+
+LiveBytes read_live(const LivePublication& live, const Publisher& publisher) {
+  const std::string name = snapshot_file_name(live.id.publication);
+  LiveBytes read{SnapshotBytes(live.bytes), publisher.folder().path_of(name)};
+  read_all_at(publisher.folder().open_file(name, O_RDONLY), 0, read.bytes.get(), read.path);
+  return read;
+}
+
+LiveSet::LiveSet(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, SetRecorder& recorder,
+                 SetLog& log)
+    : config_(config),
+      publishing_{
+          .directory = loader.directory, .group = loader.group, .max_total_bytes = loader.max_total_bytes},
+      poll_interval_(loader.poll_interval),
+      is_once_(loader.is_once),
+      adds_(adds),
+      recorder_(recorder),
+      log_(log),
+      layers_(config, loader, adds, log) {}
+
+void LiveSet::begin_look(std::optional<Publisher>& publisher, SteadyTime now) {
+  publisher.emplace(publishing_, config_.name);
+  const UnixSeconds moment = unix_now();
+  publisher->beat(moment, is_once_ ? 0 : next_look_by(moment, poll_interval_));
+  publisher->clear_expired_bypass(moment);
+  const PublicationId current = publisher->current();
+  find_out();
+  // Also if it cannot be attached any more: processes that have it mapped still answer from it.
+  const auto damage = verifier_.find_damage(publisher->folder(), config_.name, current, now);
+  if (damage && publisher->mark_damaged()) {
+    log_.say_damaged(*damage);
+    find_out();
+  }
+  if (verifier_.take_end_of_round()) layers_.verify_soon();
+  if (!live_) return;
+  recorder_.found(*live_);
+  if (!config_.public_keys.empty() && checked_ != live_->id) check_live(*publisher);
+}
+
+// It may have been published under another configuration, or by hand.
+void LiveSet::check_live(const Publisher& publisher) {
+  trusted_ = {};
+  try {
+    const auto [bytes, path] = read_live(*live_, publisher);
+    check_signature(SnapshotView::decode(bytes.get(), path, Check::Tables), config_.public_keys, path);
+    trusted_ = live_->id;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::NotSigned && error.kind() != ErrorKind::Data) return;  // may be read later
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  checked_ = live_->id;
+}
+
+bool LiveSet::has_all_adds(const LogPosition& trimmed_to) const noexcept {
+  if (!is_whole()) return false;
+  const NeededAdds needed = adds_needed_by(live_->adds_from, live_->as_of);
+  return !adds_.lacks_any_of(needed) && trimmed_to <= needed.trimmed_at_most;
+}
+
+void LiveSet::publish(Publisher& publisher, const Candidate& candidate, bool readers_may_stay) {
+  const Bytes snapshot = candidate.snapshot.get();
+  const NewLayer layer =
+      layers_.layer_over(SnapshotView::decode(snapshot, candidate.source, Check::Tables).header());
+  // Readers that have not attached the new publication yet answer from the one before. If that cannot be
+  // filled they attach the new one at once, because it is not filled().
+  try {
+    if (is_whole()) layers_.add_news(publisher, *live_);
+  } catch (const Error& error) {
+    spdlog::debug("{}: the live layer cannot be opened: {}", config_.name, error.what());
+  }
+  const SteadyTime begun = std::chrono::steady_clock::now();
+  publisher.publish(snapshot, candidate.record.generation, layer,
+                    readers_may_stay ? layers_.filled() : PublicationId{});
+  const double seconds = seconds_since(begun);
+  find_out();
+  if (!live_) return;
+  checked_ = trusted_ = live_->id;
+  log_.say_published(*live_, candidate.is_cached);
+  recorder_.published(*live_, candidate.is_cached, seconds);
+}
+
+}  // namespace keysieve

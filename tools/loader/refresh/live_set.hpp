@@ -1,0 +1,86 @@
+// One set on this host: what is live of it, whether that is whole and trusted, and how something else takes
+// its place.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/builder/snapshot/snapshot_bytes.hpp"
+#include "core/publisher/shm/publisher.hpp"
+#include "tools/loader/adds/adds_reader.hpp"
+#include "tools/loader/adds/layer_filler.hpp"
+#include "tools/loader/config/config.hpp"
+#include "tools/loader/refresh/candidate.hpp"
+#include "tools/loader/refresh/live_verifier.hpp"
+#include "tools/loader/report/live_publication.hpp"
+#include "tools/loader/report/set_log.hpp"
+#include "tools/loader/report/set_report.hpp"
+
+namespace keysieve {
+
+struct LiveBytes {
+  SnapshotBytes bytes;
+  std::string path;
+};
+
+// Read, not mapped: what is checked is what is used. Throws as SetFolder::open_file() and read_all_at() do.
+LiveBytes read_live(const LivePublication& live, const Publisher& publisher);
+
+class LiveSet {
+ public:
+  // All must outlive it.
+  LiveSet(const SetConfig& config, const LoaderConfig& loader, AddsReader& adds, SetRecorder& recorder,
+          SetLog& log);
+
+  // Takes the set's lock. Throws as Publisher's constructor does.
+  [[nodiscard]] Publisher lock() const { return {publishing_, config_.name}; }
+  // Takes the lock into `publisher`, tells readers that the loader is alive, and finds out what is live.
+  // Reads a part of that again; in a set with public keys all of it, once. Marks it if it has changed.
+  void begin_look(std::optional<Publisher>& publisher, SteadyTime now);
+
+  // What is live, as of the last call that found out; nothing when no reader could attach anything.
+  [[nodiscard]] const std::optional<LivePublication>& publication() const noexcept { return live_; }
+  void find_out() { live_ = live_publication(publishing_.directory, config_.name); }
+  void forget() noexcept { live_.reset(); }
+
+  [[nodiscard]] bool is_whole() const noexcept { return live_ && !live_->is_damaged; }
+  // Whether that snapshot is live and needs not be published again.
+  [[nodiscard]] bool has(const SnapshotRecord& record) const noexcept {
+    return is_whole() && live_->generation == record.generation && live_->build_id == record.build_id &&
+           live_->layer.shard_count != 0;
+  }
+  // Whether what is live is signed with a key of the set, or need not be.
+  [[nodiscard]] bool is_trusted() const noexcept {
+    return live_ && (config_.public_keys.empty() || trusted_ == live_->id);
+  }
+  // Whether it has all keys that were added after its snapshot. Not if the log was trimmed further: a new
+  // snapshot may hold keys from there, which this host has never received. Most logs cannot say so, the
+  // pointer can.
+  [[nodiscard]] bool has_all_adds(const LogPosition& trimmed_to) const noexcept;
+
+  // Publishes what has passed all checks. `readers_may_stay`: on what was live, until their jitter is over.
+  // Throws as Publisher::publish() does.
+  void publish(Publisher& publisher, const Candidate& candidate, bool readers_may_stay);
+  // As LayerFiller::fill().
+  void fill(Publisher& publisher, SteadyTime now) {
+    if (live_) layers_.fill(publisher, *live_, now);
+  }
+
+ private:
+  void check_live(const Publisher& publisher);
+
+  const SetConfig& config_;
+  PublisherSettings publishing_;
+  Milliseconds poll_interval_;
+  bool is_once_;
+  const AddsReader& adds_;
+  SetRecorder& recorder_;
+  SetLog& log_;
+  LayerFiller layers_;
+  LiveVerifier verifier_;
+  std::optional<LivePublication> live_;
+  PublicationId checked_;
+  PublicationId trusted_;  // of these; zero: that was not
+};
+
+}  // namespace keysieve
