@@ -8,7 +8,7 @@
 
 #include "core/snapshot/snapshot.hpp"
 #include "tests/support/temporary_directory.hpp"
-#include "tools/loader/report/live_publication.hpp"
+#include "tools/status/live_publication.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve::test {

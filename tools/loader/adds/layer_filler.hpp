@@ -7,7 +7,7 @@
 
 #include "core/shm/publisher.hpp"
 #include "tools/loader/adds/adds_reader.hpp"
-#include "tools/loader/report/live_publication.hpp"
+#include "tools/status/live_publication.hpp"
 
 namespace keysieve {
 

@@ -11,15 +11,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json() : Json(text);
-}
-
 Json to_json(const HistoryEntry& entry) {
   return {{"at", entry.at},
           {"event", to_string(entry.event)},
           {"generation", entry.generation},
-          {"publication", entry.publication == 0 ? Json() : Json(entry.publication)},
+          {"publication", number_or_null(entry.publication)},
           {"key_count", entry.key_count},
           {"known_absent_count", or_null(entry.known_absent)},
           {"bytes", entry.bytes},
@@ -39,7 +35,7 @@ Json to_json(const SetReport& report, SteadyTime now) {
           {"trouble", to_string(report.trouble)},
           {"trouble_reason", text_or_null(report.trouble_reason)},
           {"cache_trouble", text_or_null(report.cache_trouble)},
-          {"store_generation", report.store_generation == 0 ? Json() : Json(report.store_generation)},
+          {"store_generation", number_or_null(report.store_generation)},
           {"store_lag_seconds", store_lag_seconds(report, now)},
           {"keys_change_ratio", or_null(report.key_change)},
           {"adds_kept", report.adds_kept},
@@ -58,7 +54,7 @@ Json to_json(const SeenReport& report) {
   return {{"store", text_or_null(report.store)},
           {"trouble_reason", text_or_null(report.trouble)},
           {"full", report.is_full},
-          {"saved_at", report.saved_at == 0 ? Json() : Json(report.saved_at)},
+          {"saved_at", number_or_null(report.saved_at)},
           {"keys_saved", report.keys_saved},
           {"keys_merged", report.keys_merged},
           {"saves_lost", report.saves_lost}};
@@ -77,15 +73,13 @@ std::string json_text(const LoaderView& view) {
                {"sets", Json::array()},
                {"seen_sets", Json::array()}});
   for (const StoreReport& store : view.loader.stores) json["stores"].push_back(to_json(store));
-  for (const SetView& set : view.sets) {
-    Json set_json = to_json(set.status);
-    set_json["loader"] = to_json(*set.report, view.steady_now);
-    json["sets"].push_back(std::move(set_json));
+  for (const SetFacts& set : view.sets) {
+    json["sets"].push_back(to_json(set));
+    json["sets"].back()["loader"] = to_json(*set.loader, view.steady_now);
   }
-  for (const SeenView& seen : view.seen) {
-    Json seen_json = to_json(seen.status);
-    seen_json["loader"] = to_json(seen.report);
-    json["seen_sets"].push_back(std::move(seen_json));
+  for (const SeenSetFacts& seen : view.seen) {
+    json["seen_sets"].push_back(to_json(seen));
+    json["seen_sets"].back()["loader"] = to_json(*seen.loader);
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/snapshot/snapshot.hpp"
-#include "tools/loader/report/live_publication.hpp"
+#include "tools/status/live_publication.hpp"
 
 namespace keysieve {
 

@@ -11,8 +11,8 @@
 #include "tools/loader/config/schedule.hpp"
 #include "tools/loader/refresh/snapshot_cache.hpp"
 #include "tools/loader/refresh/store_connection.hpp"
-#include "tools/loader/report/live_publication.hpp"
 #include "tools/loader/report/set_log.hpp"
+#include "tools/status/live_publication.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve {

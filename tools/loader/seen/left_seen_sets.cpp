@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/seen/seen_writer.hpp"
 #include "tools/status/directory_status.hpp"
-#include "tools/status/seen_status.hpp"
+#include "tools/status/seen_set_facts.hpp"
 
 namespace keysieve {
 namespace {

@@ -15,7 +15,7 @@ namespace {
 // full_view() with a history, and with a set that is not published.
 LoaderView long_view() {
   LoaderView view = full_view();
-  auto report = std::make_shared<SetReport>(*view.sets.front().report);
+  auto report = std::make_shared<SetReport>(*view.sets.front().loader);
   report->trouble_reason = "generation 8 refused: \"tags\" shrank\xff";
   report->cache_trouble = "no space";
   report->adds_kept = 20;
@@ -35,25 +35,27 @@ LoaderView long_view() {
                       .bytes = 122880,
                       .pull_seconds = 0.25,
                       .publish_seconds = 0.125}};
-  view.sets.front().report = report;
-  view.sets.front().status.bypasses = BypassesStatus{{.is_on = true, .until = 1'700'009'999}, {}};
-  view.sets.front().status.troubles = {"refused", "not_cached"};
+  view.sets.front().loader = report;
+  view.sets.front().bypasses = BypassesStatus{{.is_on = true, .until = 1'700'009'999}, {}};
+  view.sets.front().troubles = {"refused", "not_cached"};
 
-  SetView never;
+  SetFacts never;
   auto pending = std::make_shared<SetReport>();
-  pending->name = never.status.name = "never";
+  pending->name = never.name = "never";
   pending->store = "main";
-  never.status.trouble = ErrorKind::MissingInput;
-  never.status.reason = "no such set";
-  never.status.troubles = {"missing_input"};
-  never.report = pending;
+  never.trouble = ErrorKind::MissingInput;
+  never.reason = "no such set";
+  never.troubles = {"missing_input"};
+  never.loader = pending;
   view.sets.push_back(never);
 
-  SeenView lost;
-  lost.status.name = lost.report.name = "lost";
-  lost.status.reason = "there is no page";
-  lost.report.is_full = true;
-  lost.report.saves_lost = 2;
+  SeenSetFacts lost;
+  auto seen_report = std::make_shared<SeenReport>();
+  lost.name = seen_report->name = "lost";
+  lost.reason = "there is no page";
+  seen_report->is_full = true;
+  seen_report->saves_lost = 2;
+  lost.loader = seen_report;
   view.seen.push_back(lost);
   return view;
 }

@@ -7,7 +7,7 @@
 
 namespace keysieve {
 
-Verdict verdict_of(const SeenView& seen) noexcept;
+Verdict verdict_of(const SeenSetFacts& seen) noexcept;
 
 // Empty if there are none.
 std::string seen_table(const LoaderView& view);

@@ -23,17 +23,17 @@ std::string figure(std::string_view label, const std::string& value, const std::
                      note.empty() ? "" : fmt::format("<small>{}</small>", note));
 }
 
-std::string keys_figure(const PublicationStatus& published, const SetReport& report) {
+std::string keys_figure(const LivePublication& published, const SetReport& report) {
   return figure("Keys", format_count(published.key_count),
                 report.key_change ? format_change(*report.key_change) + " to the one before" : "");
 }
 
-std::string known_absent_figure(const PublicationStatus& published) {
+std::string known_absent_figure(const LivePublication& published) {
   return published.known_absent ? figure("Known absent", format_count_of(*published.known_absent, "key"))
                                 : "";
 }
 
-std::string expiry_figure(const PublicationStatus& published, UnixSeconds now) {
+std::string expiry_figure(const LivePublication& published, UnixSeconds now) {
   if (published.valid_until == 0) return figure("Expires", "never");
   const bool is_over = published.valid_until <= now;
   const auto span = std::chrono::seconds(std::abs(published.valid_until - now));
@@ -42,49 +42,49 @@ std::string expiry_figure(const PublicationStatus& published, UnixSeconds now) {
                 html_moment(published.valid_until, is_over ? shown + " ago" : "in " + shown));
 }
 
-std::string fpr_figure(const PublicationStatus& published, const SetReport& report) {
+std::string fpr_figure(const LivePublication& published, const SetReport& report) {
   return figure("Estimated FPR", format_share(published.estimated_fpr),
                 report.max_fpr ? "at most " + format_share(*report.max_fpr) : "");
 }
 
-std::string layer_figure(const LayerStatus& layer) {
-  if (layer.bytes == 0) return figure("Live layer", "none");
-  const double percent = layer.fill.fill_ratio * 100;
-  return figure("Live layer", format_count_of(layer.keys, "key"),
+std::string layer_figure(const LivePublication& published) {
+  if (!published.layer_fill) return figure("Live layer", "none");
+  const double percent = published.layer_fill->fill_ratio * 100;
+  return figure("Live layer", format_count_of(published.added_keys, "key"),
                 fmt::format("<meter min=\"0\" max=\"100\" value=\"{:.1f}\"></meter> {} full", percent,
-                            format_share(layer.fill.fill_ratio)));
+                            format_share(published.layer_fill->fill_ratio)));
 }
 
-std::string key_profile_figure(const PublicationStatus& published) {
+std::string key_profile_figure(const LivePublication& published) {
   return published.key_profile.empty() ? "" : figure("Key profile", markup_text(published.key_profile));
 }
 
-bool is_other_in_store(const PublicationStatus& published, const SetReport& report) {
+bool is_other_in_store(const LivePublication& published, const SetReport& report) {
   return report.store_generation != 0 && report.store_generation != published.generation;
 }
 
 // The store has been asked since, if it has something else now.
-std::string confirmed_figure(const PublicationStatus& published, const SetReport& report, UnixSeconds now) {
+std::string confirmed_figure(const LivePublication& published, const SetReport& report, UnixSeconds now) {
   return figure(is_other_in_store(published, report) ? "Was equal to the store" : "Found equal to the store",
                 html_ago(published.last_confirmed, now));
 }
 
-std::string generation_figure(const PublicationStatus& published, const SetReport& report) {
+std::string generation_figure(const LivePublication& published, const SetReport& report) {
   const std::string shown =
       published.generation == 0 ? std::string("from a file") : std::to_string(published.generation);
   return figure("Generation", shown,
                 is_other_in_store(published, report)
                     ? fmt::format("the store has {}", report.store_generation)
-                    : fmt::format("publication {}", published.publication));
+                    : fmt::format("publication {}", published.id.publication));
 }
 
-std::string figures(const PublicationStatus& published, const SetReport& report, UnixSeconds now) {
+std::string figures(const LivePublication& published, const SetReport& report, UnixSeconds now) {
   return "<dl class=\"figures\">" + keys_figure(published, report) + known_absent_figure(published) +
          figure("Keys as of", html_ago(published.as_of, now)) + generation_figure(published, report) +
          figure("Published", html_ago(published.published_at, now)) + expiry_figure(published, now) +
          confirmed_figure(published, report, now) + fpr_figure(published, report) +
          figure("Size", format_bytes(published.bytes), markup_text(published.kind)) +
-         layer_figure(published.layer) + key_profile_figure(published) + "</dl>";
+         layer_figure(published) + key_profile_figure(published) + "</dl>";
 }
 
 std::string shards(const ShardDistribution& distribution) {
@@ -146,47 +146,47 @@ std::string history(const SetReport& report, UnixSeconds now) {
                             history_table(report, shown, count, now));
 }
 
-std::string sentences(const SetView& set) {
+std::string sentences(const SetFacts& set) {
   std::string text = fmt::format("<p class=\"answer\">{}</p>", markup_text(answer_sentence(set)));
-  if (!set.status.reason.empty()) {
-    text += fmt::format("<p class=\"why\"><b>Readers:</b> {}</p>", markup_text(set.status.reason));
+  if (!set.reason.empty()) {
+    text += fmt::format("<p class=\"why\"><b>Readers:</b> {}</p>", markup_text(set.reason));
   }
-  if (!set.report->trouble_reason.empty()) {
-    text += fmt::format("<p class=\"why\"><b>Loader:</b> {}</p>", markup_text(set.report->trouble_reason));
+  if (!set.loader->trouble_reason.empty()) {
+    text += fmt::format("<p class=\"why\"><b>Loader:</b> {}</p>", markup_text(set.loader->trouble_reason));
   }
-  if (!set.report->cache_trouble.empty()) {
+  if (!set.loader->cache_trouble.empty()) {
     text += fmt::format(
         "<p class=\"why\"><b>Cache:</b> {}: after a reboot without the store, this host would not have "
         "what is live</p>",
-        markup_text(set.report->cache_trouble));
+        markup_text(set.loader->cache_trouble));
   }
   return text;
 }
 
 }  // namespace
 
-std::string state_badges(const SetView& set) {
-  const Availability availability = set.status.availability;
+std::string state_badges(const SetFacts& set) {
+  const Availability availability = set.availability;
   std::string badges = fmt::format("<span class=\"badge {}\">{}</span>", to_string(verdict_of(availability)),
                                    state_word(availability));
   for (const Trouble trouble : kSetTroubles) {
-    if (trouble == Trouble::None || !set.report->troubles().has(trouble)) continue;
+    if (trouble == Trouble::None || !set.loader->troubles().has(trouble)) continue;
     badges += fmt::format(" <span class=\"badge trouble\">{}</span>", trouble_word(trouble));
   }
   return badges;
 }
 
-std::string set_card(const SetView& set, const LoaderView& view) {
-  const std::string name = markup_text(set.status.name);
+std::string set_card(const SetFacts& set, const LoaderView& view) {
+  const std::string name = markup_text(set.name);
   std::string card = fmt::format(
       "<article class=\"card {0}\" id=\"{1}\"><header><h2>{1}</h2>{2}<span class=\"store\">from {3}</span>"
       "</header>{4}",
-      to_string(verdict_of(set)), name, state_badges(set), markup_text(set.report->store), sentences(set));
-  if (set.status.published) {
-    card += "<div class=\"body\">" + figures(*set.status.published, *set.report, view.now) +
-            (set.distribution ? shards(*set.distribution) : "") + "</div>";
+      to_string(verdict_of(set)), name, state_badges(set), markup_text(set.loader->store), sentences(set));
+  if (set.published) {
+    card += "<div class=\"body\">" + figures(*set.published, *set.loader, view.now) +
+            (set.shards ? shards(*set.shards) : "") + "</div>";
   }
-  return card + history(*set.report, view.now) + "</article>\n";
+  return card + history(*set.loader, view.now) + "</article>\n";
 }
 
 }  // namespace keysieve

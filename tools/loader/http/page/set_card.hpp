@@ -8,7 +8,7 @@
 namespace keysieve {
 
 // Its state, and the loader's trouble with it.
-std::string state_badges(const SetView& set);
-std::string set_card(const SetView& set, const LoaderView& view);
+std::string state_badges(const SetFacts& set);
+std::string set_card(const SetFacts& set, const LoaderView& view);
 
 }  // namespace keysieve

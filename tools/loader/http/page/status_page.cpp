@@ -19,21 +19,21 @@ namespace {
 
 constexpr int kRefreshSeconds = 10;
 
-using Sets = std::vector<const SetView*>;
+using Sets = std::vector<const SetFacts*>;
 
 // The worst come first.
 Sets by_verdict(const LoaderView& view) {
   Sets sets;
-  for (const SetView& set : view.sets) sets.push_back(&set);
+  for (const SetFacts& set : view.sets) sets.push_back(&set);
   std::stable_sort(sets.begin(), sets.end(),
-                   [](const SetView* a, const SetView* b) { return verdict_of(*a) > verdict_of(*b); });
+                   [](const SetFacts* a, const SetFacts* b) { return verdict_of(*a) > verdict_of(*b); });
   return sets;
 }
 
 Verdict worst_of(const LoaderView& view, const Sets& sets) {
   if (!view.heartbeat.is_alive) return Verdict::Bad;
   Verdict worst = sets.empty() ? Verdict::Good : verdict_of(*sets.front());
-  for (const SeenView& seen : view.seen) worst = std::max(worst, verdict_of(seen));
+  for (const SeenSetFacts& seen : view.seen) worst = std::max(worst, verdict_of(seen));
   return worst;
 }
 
@@ -62,9 +62,9 @@ std::string headline(const LoaderView& view, const Sets& sets) {
     return "The loader has given no sign of life for " + format_duration(silence(view));
   }
   const auto good = std::count_if(sets.begin(), sets.end(),
-                                  [](const SetView* set) { return verdict_of(*set) == Verdict::Good; }) +
+                                  [](const SetFacts* set) { return verdict_of(*set) == Verdict::Good; }) +
                     std::count_if(view.seen.begin(), view.seen.end(),
-                                  [](const SeenView& seen) { return verdict_of(seen) == Verdict::Good; });
+                                  [](const SeenSetFacts& seen) { return verdict_of(seen) == Verdict::Good; });
   const auto all = static_cast<std::ptrdiff_t>(sets.size() + view.seen.size());
   if (good == all) return all == 1 ? "The set is well" : fmt::format("All {} sets are well", all);
   return fmt::format("{} of {} sets {} a look", all - good, all, all - good == 1 ? "needs" : "need");
@@ -114,9 +114,9 @@ std::string stores(const LoaderView& view) {
   return list.empty() ? "" : "<ul class=\"stores\" aria-label=\"Stores\">" + list + "</ul>\n";
 }
 
-std::string overview_row(const SetView& set, UnixSeconds now) {
-  const std::string name = markup_text(set.status.name);
-  const auto& published = set.status.published;
+std::string overview_row(const SetFacts& set, UnixSeconds now) {
+  const std::string name = markup_text(set.name);
+  const auto& published = set.published;
   return fmt::format(
       "<tr><th scope=\"row\"><a href=\"#{0}\">{0}</a></th><td>{1}</td><td class=\"n\">{2}</td>"
       "<td class=\"n wide\">{3}</td><td class=\"n\">{4}</td><td class=\"n wide\">{5}</td></tr>",
@@ -131,7 +131,7 @@ std::string overview(const LoaderView& view, const Sets& sets) {
       "<table class=\"overview\"><thead><tr><th>Set</th><th>State</th><th class=\"n\">Keys</th>"
       "<th class=\"n wide\">Generation</th><th class=\"n\">Keys as of</th><th class=\"n wide\">Size</th></tr>"
       "</thead><tbody>";
-  for (const SetView* set : sets) table += overview_row(*set, view.now);
+  for (const SetFacts* set : sets) table += overview_row(*set, view.now);
   return table + "</tbody></table>\n";
 }
 
@@ -147,7 +147,7 @@ std::string status_page(const LoaderView& view, const std::string& nonce) {
       "<style nonce=\"{}\">{}</style></head><body>\n",
       headline(view, sets), markup_text(host_name()), kRefreshSeconds, icon(worst), nonce, kPageStyle);
   page += top(view, sets, worst) + "<main>" + stores(view) + overview(view, sets) + seen_table(view);
-  for (const SetView* set : sets) page += set_card(*set, view);
+  for (const SetFacts* set : sets) page += set_card(*set, view);
   return page +
          fmt::format(
              "</main><footer>Refreshed every {} seconds. <a href=\"/metrics\">metrics</a> "

@@ -13,10 +13,10 @@ Verdict verdict_of(Availability availability) noexcept {
   return availability == Availability::Bypassed ? Verdict::Notice : Verdict::Bad;
 }
 
-Verdict verdict_of(const SetView& set) noexcept {
-  const Troubles troubles = set.report->troubles();
+Verdict verdict_of(const SetFacts& set) noexcept {
+  const Troubles troubles = set.loader->troubles();
   const bool has_trouble = !troubles.has(Trouble::None) && !troubles.has(Trouble::NotAsked);
-  return std::max(verdict_of(set.status.availability), has_trouble ? Verdict::Notice : Verdict::Good);
+  return std::max(verdict_of(set.availability), has_trouble ? Verdict::Notice : Verdict::Good);
 }
 
 std::string_view to_string(Verdict verdict) noexcept {
@@ -72,18 +72,17 @@ std::string_view trouble_word(Trouble trouble) noexcept {
   }
 }
 
-std::string answer_sentence(const SetView& set) {
-  switch (set.status.availability) {
+std::string answer_sentence(const SetFacts& set) {
+  switch (set.availability) {
     case Availability::Ready:
-      if (!set.status.published || set.status.published->generation == 0)
-        return "Answers, published from a file.";
-      return fmt::format("Answers from generation {}.", set.status.published->generation);
+      if (!set.published || set.published->generation == 0) return "Answers, published from a file.";
+      return fmt::format("Answers from generation {}.", set.published->generation);
     case Availability::Missing:
       return "Nothing is published, so lookups answer maybe.";
     case Availability::Expired:
       return "Its keys are past valid_for, so lookups answer maybe.";
     case Availability::Bypassed: {
-      const UnixSeconds until = set.status.bypasses ? bypassed_until(*set.status.bypasses) : 0;
+      const UnixSeconds until = set.bypasses ? bypassed_until(*set.bypasses) : 0;
       if (until == 0) return "Lookups answer maybe until the bypass is switched off.";
       return fmt::format("Lookups answer maybe until {}.", format_moment(until));
     }

@@ -14,7 +14,7 @@ enum class Verdict {
   Bad,     // lookups answer maybe against everybody's will
 };
 
-Verdict verdict_of(const SetView& set) noexcept;
+Verdict verdict_of(const SetFacts& set) noexcept;
 std::string_view to_string(Verdict verdict) noexcept;  // "good"
 
 // From the state alone, whatever the loader's trouble.
@@ -23,6 +23,6 @@ std::string_view state_word(Availability availability) noexcept;  // "Ready"
 // "store unreachable"; empty without trouble.
 std::string_view trouble_word(Trouble trouble) noexcept;
 // What lookups answer now, and why.
-std::string answer_sentence(const SetView& set);
+std::string answer_sentence(const SetFacts& set);
 
 }  // namespace keysieve

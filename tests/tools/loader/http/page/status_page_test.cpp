@@ -77,12 +77,15 @@ TEST(StatusPageOfSeenSets, ShowsEachWithItsWindowAndWhatIsWrong) {
   view.sets.clear();
   EXPECT_THAT(status_page(view, "nonce"),
               AllOf(HasSubstr("<h1>The set is well</h1>"), HasSubstr("clicks"), HasSubstr("≈ 900 of 3,000")));
-  view.seen.front().report.is_full = true;
+  SeenReport report = *view.seen.front().loader;
+  report.is_full = true;
+  view.seen.front().loader = std::make_shared<const SeenReport>(report);
   EXPECT_THAT(status_page(view, "nonce"),
               AllOf(HasSubstr("<header class=\"top notice\">"), HasSubstr("1 of 1 sets needs a look"),
                     HasSubstr("its window is full: the false-positive rate rises")));
-  view.seen.front().status.availability = Availability::Missing;
-  view.seen.front().report.trouble = kHostile;
+  view.seen.front().availability = Availability::Missing;
+  report.trouble = kHostile;
+  view.seen.front().loader = std::make_shared<const SeenReport>(report);
   EXPECT_THAT(status_page(view, "nonce"), AllOf(HasSubstr("<header class=\"top bad\">"),
                                                 HasSubstr("&lt;script&gt;"), Not(HasSubstr(kHostile))));
 }
@@ -126,14 +129,14 @@ TEST_F(StatusPageInChromium, ShowsEverySetAndWhatIsWrong) {
 TEST(SetCard, NamesTheKeyProfileWhereThereIsOne) {
   LoaderView view = full_view();
   EXPECT_THAT(set_card(view.sets.front(), view), Not(HasSubstr("Key profile")));
-  view.sets.front().status.published->key_profile = "nfc<lower>";
+  view.sets.front().published->key_profile = "nfc<lower>";
   EXPECT_THAT(set_card(view.sets.front(), view), HasSubstr("<dt>Key profile</dt><dd>nfc&lt;lower&gt;</dd>"));
 }
 
 TEST(SetCard, CountsKnownAbsentKeysWhereThereAreSome) {
   LoaderView view = full_view();
   EXPECT_THAT(set_card(view.sets.front(), view), HasSubstr("<dt>Known absent</dt><dd>2,000,000 keys</dd>"));
-  view.sets.front().status.published->known_absent.reset();
+  view.sets.front().published->known_absent.reset();
   EXPECT_THAT(set_card(view.sets.front(), view), Not(HasSubstr("Known absent")));
 }
 
