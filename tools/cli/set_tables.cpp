@@ -34,7 +34,7 @@ std::string words_of(const std::vector<std::string_view>& troubles) {
   return troubles.empty() ? std::string(kNoTrouble) : fmt::format("{}", fmt::join(troubles, ","));
 }
 
-// Of what is live in a set, or of the set itself.
+// A column about what is live in a set, or about the set itself.
 template <typename Facts>
 struct Column {
   const char* heading;
@@ -83,7 +83,7 @@ constexpr std::array<Column<SeenSetFacts>, 2> kSeenSetColumns{{
      }},
 }};
 
-// Of the states that set_facts() and seen_set_facts() name.
+// Knows the states that set_facts() and seen_set_facts() name.
 Colour colour_of_state(const std::string& state) {
   if (state == to_string(Availability::Ready)) return Colour::None;
   const bool is_meant = state == to_string(Availability::Bypassed);

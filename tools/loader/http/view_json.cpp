@@ -1,5 +1,8 @@
 #include "tools/loader/http/view_json.hpp"
 
+#include <unistd.h>
+
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "tools/program/optional_json.hpp"
@@ -60,9 +63,17 @@ Json to_json(const SeenReport& report) {
           {"saves_lost", report.saves_lost}};
 }
 
-}  // namespace
+Json to_json(const ShardDistribution& shards) {
+  return {
+      {"measure", shards.measure == ShardDistribution::Measure::FillRatio ? "fill_ratio" : "keys_per_shard"},
+      {"count", shards.shard_count},
+      {"lowest", shards.lowest},
+      {"highest", shards.highest},
+      {"mean", shards.mean},
+      {"bins", shards.bins}};
+}
 
-std::string json_text(const LoaderView& view) {
+Json to_json(const LoaderView& view) {
   Json json = view.directory ? to_json(*view.directory) : Json{{"directory", view.loader.directory}};
   json.update({{"version", kVersion},
                {"ready", view.is_ready()},
@@ -81,7 +92,34 @@ std::string json_text(const LoaderView& view) {
     json["seen_sets"].push_back(to_json(seen));
     json["seen_sets"].back()["loader"] = to_json(*seen.loader);
   }
+  return json;
+}
+
+std::string written(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+}  // namespace
+
+std::string status_json_text(const LoaderView& view) {
+  return written(to_json(view));
+}
+
+std::string page_json_text(const LoaderView& view) {
+  Json json = to_json(view);
+  json["host"] = host_name();
+  json["now"] = view.now;
+  for (std::size_t i = 0; i < view.sets.size(); ++i) {
+    const SetFacts& set = view.sets[i];
+    json["sets"][i]["max_fpr"] = or_null(set.loader->max_fpr);
+    json["sets"][i]["shards"] = set.shards ? to_json(*set.shards) : Json();
+  }
+  return written(json);
 }
 
 }  // namespace keysieve

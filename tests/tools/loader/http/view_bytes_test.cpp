@@ -72,7 +72,7 @@ TEST(Metrics, KeepTheirBytes) {
 }
 
 TEST(StatusJson, KeepsItsBytes) {
-  EXPECT_EQ(json_text(long_view()), golden("status.json"));
+  EXPECT_EQ(status_json_text(long_view()), golden("status.json"));
 }
 
 }  // namespace
