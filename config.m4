@@ -54,56 +54,13 @@ if test "$PHP_KEYSIEVE" != "no"; then
   PHP_ADD_LIBRARY([stdc++], [1], [KEYSIEVE_SHARED_LIBADD])
   PHP_SUBST([KEYSIEVE_SHARED_LIBADD])
 
-  dnl core's read side: neither publisher nor builder. Of seen sets what workers do, and seen_size for SeenSet::info().
-  PHP_NEW_EXTENSION([keysieve], [ \
-    core/base/checksum.cpp \
-    core/base/clock.cpp \
-    core/base/error.cpp \
-    core/base/file_descriptor.cpp \
-    core/base/log_position.cpp \
-    core/base/mapped_region.cpp \
-    core/base/nearest_name.cpp \
-    core/base/random.cpp \
-    core/base/set_name.cpp \
-    core/filters/instruction_set.cpp \
-    core/filters/registry.cpp \
-    core/hash/key_hash.cpp \
-    core/snapshot/layout.cpp \
-    core/snapshot/newest_format.cpp \
-    core/snapshot/snapshot.cpp \
-    core/shm/attachment.cpp \
-    core/shm/control_file.cpp \
-    core/shm/live_file.cpp \
-    core/shm/set_folder.cpp \
-    core/shm/set_reader.cpp \
-    core/seen/seen_facts.cpp \
-    core/seen/seen_page.cpp \
-    core/seen/seen_reader.cpp \
-    core/seen/seen_size.cpp \
-    core/seen/segment.cpp \
-    core/seen/unknown_name.cpp \
-    ext/attached_seen.cpp \
-    ext/attached_set.cpp \
-    ext/attached_sets.cpp \
-    ext/availability.cpp \
-    ext/exceptions.cpp \
-    ext/functions.cpp \
-    ext/info.cpp \
-    ext/key.cpp \
-    ext/module.cpp \
-    ext/properties.cpp \
-    ext/seen_info.cpp \
-    ext/seen_set.cpp \
-    ext/set.cpp \
-    ext/settings.cpp],
+  dnl What every PHP process holds, and nothing else of core.
+  keysieve_sources=`cd "PHP_EXT_SRCDIR([keysieve])" && echo core/worker/*/*.cpp ext/*.cpp`
+  PHP_NEW_EXTENSION([keysieve], [$keysieve_sources],
     [$ext_shared],, [$PHP_KEYSIEVE_CXXFLAGS], [yes])
 
   dnl The object files lie in folders like those of the sources.
-  PHP_ADD_BUILD_DIR([$ext_builddir/core/base])
-  PHP_ADD_BUILD_DIR([$ext_builddir/core/filters])
-  PHP_ADD_BUILD_DIR([$ext_builddir/core/hash])
-  PHP_ADD_BUILD_DIR([$ext_builddir/core/snapshot])
-  PHP_ADD_BUILD_DIR([$ext_builddir/core/shm])
-  PHP_ADD_BUILD_DIR([$ext_builddir/core/seen])
-  PHP_ADD_BUILD_DIR([$ext_builddir/ext])
+  for keysieve_folder in `cd "PHP_EXT_SRCDIR([keysieve])" && echo core/worker/* ext`; do
+    PHP_ADD_BUILD_DIR([$ext_builddir/$keysieve_folder])
+  done
 fi

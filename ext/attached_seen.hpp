@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "core/seen/seen_reader.hpp"
+#include "core/worker/seen/seen_reader.hpp"
 #include "ext/availability.hpp"
 #include "ext/key.hpp"
 #include "ext/php_keysieve.h"

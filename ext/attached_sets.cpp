@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "core/base/set_name.hpp"
+#include "core/worker/base/set_name.hpp"
 
 namespace keysieve {
 

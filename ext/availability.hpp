@@ -1,7 +1,7 @@
 // The enum KeySieve\Availability: core's Availability plus Disabled, which core does not know.
 #pragma once
 
-#include "core/shm/set_reader.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "ext/zend.hpp"
 
 namespace keysieve {

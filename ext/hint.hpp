@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/seen/unknown_name.hpp"
+#include "core/worker/seen/unknown_name.hpp"
 #include "ext/php_keysieve.h"
 
 namespace keysieve {

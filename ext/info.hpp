@@ -1,7 +1,7 @@
 // The class KeySieve\Info: facts about an attached set.
 #pragma once
 
-#include "core/shm/set_reader.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "ext/zend.hpp"
 
 namespace keysieve {

@@ -6,7 +6,7 @@
 #include <array>
 #include <span>
 
-#include "core/hash/key_hash.hpp"
+#include "core/worker/hash/key_hash.hpp"
 #include "ext/zend.hpp"
 
 namespace keysieve {

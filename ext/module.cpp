@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/filters/instruction_set.hpp"
-#include "core/snapshot/layout.hpp"
+#include "core/worker/filters/instruction_set.hpp"
+#include "core/worker/snapshot/layout.hpp"
 #include "ext/attached_sets.hpp"
 #include "ext/exceptions.hpp"
 #include "ext/info.hpp"

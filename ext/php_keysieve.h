@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "core/base/version.hpp"
+#include "core/worker/base/version.hpp"
 
 #define PHP_KEYSIEVE_VERSION KEYSIEVE_VERSION
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "core/base/clock.hpp"
+#include "core/worker/base/clock.hpp"
 #include "ext/zend.hpp"
 
 namespace keysieve {

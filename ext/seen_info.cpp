@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/seen/seen_facts.hpp"
+#include "core/worker/seen/seen_facts.hpp"
 #include "ext/properties.hpp"
 
 namespace keysieve {

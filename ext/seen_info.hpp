@@ -1,7 +1,7 @@
 // The class KeySieve\SeenInfo: facts about a seen set that is ready.
 #pragma once
 
-#include "core/seen/seen_reader.hpp"
+#include "core/worker/seen/seen_reader.hpp"
 #include "ext/zend.hpp"
 
 namespace keysieve {

@@ -8,7 +8,7 @@
 #include <string>
 #include <tuple>
 
-#include "core/shm/set_reader.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "ext/zend.hpp"
 
 namespace keysieve {

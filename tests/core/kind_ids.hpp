@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/filters/filter_kind.hpp"
+#include "core/builder/filters/filter_kind.hpp"
 
 namespace keysieve::test {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/snapshot/builder.hpp"
+#include "core/builder/snapshot/builder.hpp"
 #include "tests/support/hash_key.hpp"
 
 namespace keysieve::test {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <random>
 
-#include "core/base/xxhash.hpp"
-#include "core/hash/key_hash.hpp"
+#include "core/worker/base/xxhash.hpp"
+#include "core/worker/hash/key_hash.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/hash_key.hpp"
 #include "tests/support/soak.hpp"

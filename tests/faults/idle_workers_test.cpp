@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "core/shm/memory_use.hpp"
+#include "core/publisher/shm/memory_use.hpp"
 #include "tests/core/shm/generations.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "core/base/checksum.hpp"
+#include "core/worker/base/checksum.hpp"
 #include "tests/support/soak.hpp"
 
 namespace keysieve::test {

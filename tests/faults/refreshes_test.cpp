@@ -6,8 +6,8 @@
 #include <fstream>
 #include <limits>
 
-#include "core/shm/memory_use.hpp"
-#include "core/shm/set_reader.hpp"
+#include "core/publisher/shm/memory_use.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/shared_page.hpp"
 #include "tests/support/soak.hpp"

@@ -1,5 +1,5 @@
 // Configurations of keysieved are loaded or refused with an Error. Input: the TOML file.
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/fuzz/memory_file.hpp"
 #include "tools/loader/config/config.hpp"
 

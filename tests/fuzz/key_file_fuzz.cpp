@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/fuzz/memory_file.hpp"
 #include "tools/keys/key_file.hpp"
 

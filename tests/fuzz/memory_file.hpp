@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 
 namespace keysieve::fuzz {
 

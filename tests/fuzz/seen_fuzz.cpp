@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <vector>
 
-#include "core/base/checksum.hpp"
-#include "core/base/error.hpp"
-#include "core/seen/seen_reader.hpp"
-#include "core/seen/seen_tags.hpp"
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_tags.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/hash_key.hpp"
 #include "tests/support/temporary_directory.hpp"
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/checksum.hpp"
-#include "core/base/error.hpp"
-#include "core/snapshot/layout.hpp"
-#include "core/snapshot/snapshot.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/snapshot/layout.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
 #include "tests/support/hash_key.hpp"
 #include "tests/support/signing_keys.hpp"
 #include "tools/signatures/sodium.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/checksum.hpp"
-#include "core/base/error.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/loader/seen/seen_log.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/pointer_record.hpp"

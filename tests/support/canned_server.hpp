@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 
 namespace keysieve::test {
 

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <thread>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve::test {
 

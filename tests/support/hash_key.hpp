@@ -1,7 +1,7 @@
 // The hash of one key, for tests that need few. A KeyHasher is faster for many keys of one seed.
 #pragma once
 
-#include "core/hash/key_hash.hpp"
+#include "core/worker/hash/key_hash.hpp"
 
 namespace keysieve {
 

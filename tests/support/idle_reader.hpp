@@ -7,7 +7,7 @@
 #include <csignal>
 #include <stdexcept>
 
-#include "core/shm/set_reader.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tests/support/forked.hpp"
 
 namespace keysieve::test {

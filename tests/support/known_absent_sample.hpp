@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "core/hash/key_hash.hpp"
-#include "core/snapshot/builder.hpp"
-#include "core/snapshot/layout.hpp"
-#include "core/snapshot/seal.hpp"
+#include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/seal.hpp"
+#include "core/worker/hash/key_hash.hpp"
+#include "core/worker/snapshot/layout.hpp"
 #include "tests/support/hash_key.hpp"
 
 namespace keysieve::test {

@@ -1,8 +1,8 @@
 #include "tests/support/live_keys.hpp"
 
-#include "core/base/mapped_region.hpp"
-#include "core/shm/publisher.hpp"
-#include "core/shm/set_reader.hpp"
+#include "core/publisher/shm/publisher.hpp"
+#include "core/worker/base/mapped_region.hpp"
+#include "core/worker/shm/set_reader.hpp"
 
 namespace keysieve::test {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 
 namespace keysieve::test {
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tests/support/server_process.hpp"
 #include "tests/support/temporary_directory.hpp"
 

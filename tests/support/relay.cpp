@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tests/support/forked.hpp"
 
 namespace keysieve::test {

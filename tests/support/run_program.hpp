@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 
 namespace keysieve::test {
 

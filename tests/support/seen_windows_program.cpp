@@ -18,8 +18,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/error.hpp"
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/segments.hpp"
 
 namespace keysieve {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "core/seen/seen_page.hpp"
-#include "core/seen/segment.hpp"
+#include "core/worker/seen/seen_page.hpp"
+#include "core/worker/seen/segment.hpp"
 
 namespace keysieve::test {
 

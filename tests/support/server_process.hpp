@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tests/support/run_program.hpp"
 
 namespace keysieve::test {

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve::test {

@@ -11,8 +11,8 @@
 #include <memory>
 #include <thread>
 
-#include "core/shm/bypass.hpp"
-#include "core/shm/publisher.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/publisher/shm/publisher.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/zts/held_resources.hpp"

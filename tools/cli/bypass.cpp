@@ -1,16 +1,16 @@
 // keysieve bypass: the switch for 3 a.m.; every lookup in a set answers maybe, on this host from the next
 // call on, or on every host that follows a store. For a seen set, whose workers then answer as on_unavailable
 // says, only on this host.
-#include "core/shm/bypass.hpp"
+#include "core/publisher/shm/bypass.hpp"
 
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "core/base/error.hpp"
-#include "core/seen/seen_bypass.hpp"
-#include "core/shm/set_reader.hpp"
+#include "core/publisher/seen/seen_bypass.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/cli/messages.hpp"
 
 namespace keysieve {

@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "core/base/error.hpp"
-#include "core/base/set_name.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/set_name.hpp"
 #include "tools/cli/confirm.hpp"
 #include "tools/cli/delete_seen.hpp"
 #include "tools/cli/options.hpp"

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "core/base/error.hpp"
-#include "core/base/set_name.hpp"
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/set_name.hpp"
 #include "tools/cli/confirm.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/nearest_name.hpp"
+#include "core/worker/base/nearest_name.hpp"
 #include "tools/cli/messages.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"

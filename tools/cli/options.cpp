@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "core/base/error.hpp"
-#include "core/shm/set_folder.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/shm/set_folder.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/program/units.hpp"
 

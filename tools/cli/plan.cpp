@@ -10,9 +10,9 @@
 #include <memory>
 #include <tuple>
 
-#include "core/base/error.hpp"
-#include "core/filters/sizing.hpp"
-#include "core/snapshot/layout.hpp"
+#include "core/builder/filters/sizing.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/snapshot/layout.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/verbs.hpp"

@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "core/base/error.hpp"
-#include "core/shm/publisher.hpp"
+#include "core/publisher/shm/publisher.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/snapshot_file.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <tuple>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/base/error.hpp"
-#include "core/base/mapped_region.hpp"
-#include "core/snapshot/counters.hpp"
+#include "core/builder/snapshot/counters.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/mapped_region.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"

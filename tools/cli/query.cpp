@@ -8,8 +8,8 @@
 #include <memory>
 #include <optional>
 
-#include "core/base/error.hpp"
-#include "core/shm/set_reader.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"

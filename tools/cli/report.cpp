@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 namespace {

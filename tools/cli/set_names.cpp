@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "core/base/error.hpp"
-#include "core/base/nearest_name.hpp"
-#include "core/base/set_name.hpp"
-#include "core/seen/seen_page.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/nearest_name.hpp"
+#include "core/worker/base/set_name.hpp"
+#include "core/worker/seen/seen_page.hpp"
 #include "tools/status/directory_status.hpp"
 #include "tools/transfer/stored_seen_set.hpp"
 #include "tools/transfer/stored_sets.hpp"

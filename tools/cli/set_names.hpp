@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/seen/unknown_name.hpp"
+#include "core/worker/seen/unknown_name.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/pointer_record.hpp"
 

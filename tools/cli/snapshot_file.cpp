@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
-#include "core/base/error.hpp"
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tools/program/units.hpp"
 #include "tools/signatures/verify.hpp"
 

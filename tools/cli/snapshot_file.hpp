@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "core/base/mapped_region.hpp"
-#include "core/snapshot/snapshot.hpp"
+#include "core/worker/base/mapped_region.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/signatures/public_keys.hpp"
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <set>
 
-#include "core/base/error.hpp"
-#include "core/base/set_name.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/set_name.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"

@@ -7,8 +7,8 @@
 #include <memory>
 #include <unordered_set>
 
-#include "core/base/error.hpp"
-#include "core/partition/shard_order.hpp"
+#include "core/builder/partition/shard_order.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"

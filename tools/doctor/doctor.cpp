@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "core/snapshot/layout.hpp"
+#include "core/worker/snapshot/layout.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"

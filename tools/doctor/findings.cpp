@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/base/printable.hpp"
+#include "tools/program/printable.hpp"
 
 namespace keysieve {
 

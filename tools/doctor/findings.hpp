@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/keys/suspect_lines.hpp"
 #include "tools/program/units.hpp"
 

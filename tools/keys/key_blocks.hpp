@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tools/keys/key_file.hpp"
 
 namespace keysieve {

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <optional>
 
-#include "core/base/error.hpp"
-#include "core/base/file_descriptor.hpp"
-#include "core/base/run_tasks.hpp"
+#include "core/builder/base/run_tasks.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tools/keys/key_blocks.hpp"
 #include "tools/keys/suspect_lines.hpp"
 

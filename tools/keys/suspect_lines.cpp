@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "core/base/printable.hpp"
+#include "tools/program/printable.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/filters/sizing.hpp"
+#include "core/builder/filters/sizing.hpp"
 
 namespace keysieve {
 

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 

@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "core/base/error.hpp"
-#include "core/base/file_descriptor.hpp"
-#include "core/base/mapped_region.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/file_descriptor.hpp"
+#include "core/worker/base/mapped_region.hpp"
 
 namespace keysieve {
 namespace {

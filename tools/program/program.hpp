@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/error.hpp"
-#include "core/base/version.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/version.hpp"
 
 namespace keysieve {
 

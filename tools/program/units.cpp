@@ -11,7 +11,7 @@
 #include <optional>
 #include <span>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 namespace {

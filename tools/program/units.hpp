@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/clock.hpp"
+#include "core/worker/base/clock.hpp"
 
 namespace keysieve {
 

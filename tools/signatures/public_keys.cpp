@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/signatures/signing_key.hpp"
 
 namespace keysieve {

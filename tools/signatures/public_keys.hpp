@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/snapshot/signer.hpp"
+#include "core/builder/snapshot/signer.hpp"
 
 namespace keysieve {
 

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "core/base/error.hpp"
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tools/signatures/sodium.hpp"
 
 namespace keysieve {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/snapshot/signer.hpp"
+#include "core/builder/snapshot/signer.hpp"
 
 namespace keysieve {
 

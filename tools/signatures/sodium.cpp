@@ -2,7 +2,7 @@
 
 #include <sodium.h>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 

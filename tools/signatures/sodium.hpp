@@ -1,7 +1,7 @@
 // libsodium, which must be started before it is used.
 #pragma once
 
-#include "core/snapshot/signer.hpp"
+#include "core/builder/snapshot/signer.hpp"
 
 namespace keysieve {
 

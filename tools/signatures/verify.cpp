@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sodium.h>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/signatures/sodium.hpp"
 
 namespace keysieve {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/snapshot/snapshot.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
 #include "tools/signatures/public_keys.hpp"
 
 namespace keysieve {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/base/error.hpp"
-#include "core/base/set_name.hpp"
-#include "core/shm/memory_use.hpp"
+#include "core/publisher/shm/memory_use.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/set_name.hpp"
 
 namespace keysieve {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/shm/memory_use.hpp"
+#include "core/publisher/shm/memory_use.hpp"
 
 namespace keysieve {
 

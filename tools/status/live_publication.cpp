@@ -1,7 +1,7 @@
 #include "tools/status/live_publication.hpp"
 
-#include "core/base/error.hpp"
-#include "core/shm/memory_use.hpp"
+#include "core/publisher/shm/memory_use.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/status/set_facts.hpp"
 
 namespace keysieve {
@@ -47,7 +47,7 @@ LivePublication live_publication(const Attachment& attached, const ControlPage& 
                        .added_keys = attached.layer().keys()};
   if (header.retrieval_bytes != 0) live.known_absent = header.known_absent;
   const bool has_layer = live.layer.shard_count != 0;
-  if (has_layer && reading != Reading::Headers) live.layer_fill = attached.layer().fill();
+  if (has_layer && reading != Reading::Headers) live.layer_fill = layer_fill(attached.layer());
   if (reading == Reading::HugePages) live.huge_page_bytes = huge_page_bytes(snapshot.bytes());
   return live;
 }

@@ -7,8 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "core/shm/attachment.hpp"
-#include "core/shm/control_file.hpp"
+#include "core/publisher/shm/new_layer.hpp"
+#include "core/worker/shm/attachment.hpp"
+#include "core/worker/shm/control_file.hpp"
 
 namespace keysieve {
 

@@ -13,8 +13,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "core/base/error.hpp"
-#include "core/base/printable.hpp"
+#include "core/worker/base/error.hpp"
+#include "tools/program/printable.hpp"
 
 namespace keysieve {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/clock.hpp"
+#include "core/worker/base/clock.hpp"
 
 namespace keysieve {
 

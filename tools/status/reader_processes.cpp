@@ -12,9 +12,9 @@
 #include <tuple>
 #include <utility>
 
-#include "core/base/error.hpp"
-#include "core/base/set_name.hpp"
-#include "core/shm/control_file.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/set_name.hpp"
+#include "core/worker/shm/control_file.hpp"
 #include "tools/status/directory_status.hpp"
 #include "tools/status/process.hpp"
 

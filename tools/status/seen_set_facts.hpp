@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/seen/seen_facts.hpp"
+#include "core/worker/seen/seen_facts.hpp"
 
 namespace keysieve {
 

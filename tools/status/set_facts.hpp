@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/shm/set_reader.hpp"
-#include "core/shm/trouble.hpp"
+#include "core/publisher/shm/trouble.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tools/status/live_publication.hpp"
 
 namespace keysieve {

@@ -10,7 +10,7 @@
 #include <climits>
 #include <system_error>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 namespace {

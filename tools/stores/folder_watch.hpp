@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {

@@ -9,8 +9,8 @@
 #include <map>
 #include <memory>
 
-#include "core/base/error.hpp"
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tools/stores/dir_layout.hpp"
 #include "tools/stores/log_file.hpp"
 #include "tools/stores/store_error.hpp"

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <utility>
 
-#include "core/base/error.hpp"
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/stores/store_error.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <cerrno>
 
-#include "core/base/bytes.hpp"
-#include "core/base/clock.hpp"
-#include "core/base/error.hpp"
+#include "core/worker/base/bytes.hpp"
+#include "core/worker/base/clock.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/stores/folder_watch.hpp"
 #include "tools/stores/lmdb_environment.hpp"

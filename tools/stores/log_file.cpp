@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/stores/log_frame.hpp"
 #include "tools/stores/store_error.hpp"
 

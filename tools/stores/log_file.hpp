@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tools/stores/log_frame.hpp"
 #include "tools/stores/store.hpp"
 

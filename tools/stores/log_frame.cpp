@@ -6,8 +6,8 @@
 #include <array>
 #include <cerrno>
 
-#include "core/base/checksum.hpp"
-#include "core/base/error.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/stores/store_error.hpp"
 
 namespace keysieve {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {

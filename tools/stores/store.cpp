@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/stores/store_abilities.hpp"
 #include "tools/stores/store_url.hpp"
 

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <string_view>
 
-#include "core/base/bytes.hpp"
-#include "core/base/error.hpp"
-#include "core/base/mapped_region.hpp"
+#include "core/worker/base/bytes.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/mapped_region.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {

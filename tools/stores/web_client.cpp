@@ -8,8 +8,8 @@
 #include <ctime>
 #include <list>
 
-#include "core/base/error.hpp"
-#include "core/base/version.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/version.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
-#include "core/base/set_name.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/set_name.hpp"
 #include "tools/transfer/stored_pointer.hpp"
 
 namespace keysieve {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/clock.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {

@@ -4,8 +4,8 @@
 
 #include <charconv>
 
-#include "core/base/checksum.hpp"
-#include "core/base/error.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/bytes.hpp"
-#include "core/snapshot/layout.hpp"
+#include "core/worker/base/bytes.hpp"
+#include "core/worker/snapshot/layout.hpp"
 
 namespace keysieve {
 

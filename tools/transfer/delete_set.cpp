@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/clock.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/garbage.hpp"
 #include "tools/transfer/pointer_changes.hpp"

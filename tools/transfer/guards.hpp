@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/error.hpp"
-#include "core/snapshot/snapshot.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
 
 namespace keysieve {
 

@@ -4,9 +4,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "core/base/checksum.hpp"
-#include "core/base/error.hpp"
-#include "core/snapshot/counters.hpp"
+#include "core/builder/snapshot/counters.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/pointer_changes.hpp"
 

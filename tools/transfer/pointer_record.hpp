@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/log_position.hpp"
-#include "core/snapshot/layout.hpp"
+#include "core/worker/base/log_position.hpp"
+#include "core/worker/snapshot/layout.hpp"
 #include "tools/transfer/chunk.hpp"
 
 namespace keysieve {

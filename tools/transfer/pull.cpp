@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/error.hpp"
-#include "core/snapshot/counters.hpp"
+#include "core/builder/snapshot/counters.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/pointer_changes.hpp"

@@ -1,9 +1,10 @@
 #include <algorithm>
 
-#include "core/base/error.hpp"
-#include "core/base/random.hpp"
-#include "core/filters/sizing.hpp"
-#include "core/snapshot/counters.hpp"
+#include "core/builder/filters/filter_kind.hpp"
+#include "core/builder/filters/sizing.hpp"
+#include "core/builder/snapshot/counters.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/random.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/chunk.hpp"
@@ -102,7 +103,7 @@ class Push {
 
  private:
   void settle_counters() {
-    if (counters_.empty() && snapshot_.kind().can_count()) keep_counters();
+    if (counters_.empty() && filter_kind_of(snapshot_.kind()).can_count()) keep_counters();
     record_.counters_bytes = counters_.size();
   }
 

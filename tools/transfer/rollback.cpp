@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/guards.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/hash/key_hash.hpp"
+#include "core/worker/hash/key_hash.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/base/set_name.hpp"
+#include "core/worker/base/set_name.hpp"
 
 namespace keysieve {
 namespace {

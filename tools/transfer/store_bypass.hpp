@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "core/base/clock.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tools/stores/store.hpp"
 
 namespace keysieve {

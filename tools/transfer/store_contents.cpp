@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/base/set_name.hpp"
+#include "core/worker/base/set_name.hpp"
 #include "tools/transfer/chunk.hpp"
 
 namespace keysieve {

@@ -4,9 +4,9 @@
 #include <exception>
 #include <utility>
 
-#include "core/base/checksum.hpp"
-#include "core/base/error.hpp"
-#include "core/base/set_name.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/set_name.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/transfer.hpp"
 

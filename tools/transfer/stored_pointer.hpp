@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/error.hpp"
-#include "core/snapshot/snapshot.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/pointer_record.hpp"
 

@@ -1,6 +1,6 @@
 #include "tools/transfer/stored_seen_set.hpp"
 
-#include "core/seen/seen_page.hpp"
+#include "core/worker/seen/seen_page.hpp"
 
 namespace keysieve {
 

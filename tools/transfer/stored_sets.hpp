@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/pointer_record.hpp"
 

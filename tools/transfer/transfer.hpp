@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/error.hpp"
-#include "core/snapshot/builder.hpp"
-#include "core/snapshot/snapshot.hpp"
+#include "core/builder/snapshot/builder.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/guards.hpp"
 #include "tools/transfer/pointer_record.hpp"

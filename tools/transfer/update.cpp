@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "core/base/error.hpp"
-#include "core/partition/shard_order.hpp"
-#include "core/snapshot/editor.hpp"
+#include "core/builder/partition/shard_order.hpp"
+#include "core/builder/snapshot/editor.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/signatures/verify.hpp"
 #include "tools/transfer/stored_pointer.hpp"

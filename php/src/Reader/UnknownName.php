@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace KeySieve\Reader;
 
-/** What to say about a set that is not there: that no set has its name, and which one may have been meant. As core/seen/unknown_name.cpp. */
+/** What to say about a set that is not there: that no set has its name, and which one may have been meant. As core/worker/seen/unknown_name.cpp. */
 final class UnknownName
 {
     private const SHORTEST_BEGINNING = 3;
@@ -48,7 +48,7 @@ final class UnknownName
         return 'no set has this name' . ($nearest === null ? '' : ", did you mean \"$nearest\"?");
     }
 
-    /** Optimal string alignment, as core/base/nearest_name.cpp; levenshtein() takes neighbours in the wrong order for two mistakes. */
+    /** Optimal string alignment, as core/worker/base/nearest_name.cpp; levenshtein() takes neighbours in the wrong order for two mistakes. */
     private static function mistakesBetween(string $a, string $b): int
     {
         $distances = [range(0, strlen($b))];

@@ -1,13 +1,13 @@
-#include "core/base/bytes.hpp"
+#include "core/worker/base/bytes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <ctime>
 
-#include "core/base/checksum.hpp"
-#include "core/base/clock.hpp"
-#include "core/base/random.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/clock.hpp"
+#include "core/worker/base/random.hpp"
 
 namespace keysieve {
 namespace {

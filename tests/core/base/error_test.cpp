@@ -1,4 +1,4 @@
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 

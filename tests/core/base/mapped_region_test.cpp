@@ -1,4 +1,4 @@
-#include "core/base/mapped_region.hpp"
+#include "core/worker/base/mapped_region.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "core/base/error.hpp"
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/base/nearest_name.hpp"
+#include "core/worker/base/nearest_name.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/base/run_tasks.hpp"
+#include "core/builder/base/run_tasks.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,8 @@
-#include "core/base/set_name.hpp"
+#include "core/worker/base/set_name.hpp"
 
 #include <gmock/gmock.h>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace keysieve {

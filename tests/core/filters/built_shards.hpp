@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/filters/sizing.hpp"
+#include "core/builder/filters/sizing.hpp"
 
 namespace keysieve::test {
 

@@ -4,9 +4,10 @@
 
 #include <memory>
 
-#include "core/filters/bits.hpp"
-#include "core/filters/kind_of.hpp"
-#include "core/filters/sizing.hpp"
+#include "core/builder/filters/bits.hpp"
+#include "core/builder/filters/kind_of.hpp"
+#include "core/builder/filters/sizing.hpp"
+#include "core/worker/filters/kind_of.hpp"
 #include "tests/core/filters/built_shards.hpp"
 #include "tests/core/kind_ids.hpp"
 

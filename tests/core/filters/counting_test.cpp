@@ -1,5 +1,5 @@
 // Counters next to the shards of each kind that can count.
-#include "core/filters/counting.hpp"
+#include "core/builder/filters/counting.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

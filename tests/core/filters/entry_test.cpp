@@ -5,9 +5,10 @@
 
 #include <random>
 
-#include "core/filters/kind_of.hpp"
-#include "core/filters/ribbon.hpp"
-#include "core/filters/sizing.hpp"
+#include "core/builder/filters/kind_of.hpp"
+#include "core/builder/filters/sizing.hpp"
+#include "core/worker/filters/kind_of.hpp"
+#include "core/worker/filters/ribbon.hpp"
 #include "tests/core/kind_ids.hpp"
 #include "tests/support/hash_key.hpp"
 

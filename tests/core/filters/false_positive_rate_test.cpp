@@ -11,8 +11,8 @@
 #include <cstring>
 #include <tuple>
 
-#include "core/filters/sizing.hpp"
-#include "core/partition/shard_order.hpp"
+#include "core/builder/filters/sizing.hpp"
+#include "core/builder/partition/shard_order.hpp"
 #include "tests/core/filters/built_shards.hpp"
 #include "tests/core/kind_ids.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <ostream>
 
-#include "core/filters/bits.hpp"
+#include "core/builder/filters/bits.hpp"
 #include "tests/core/filters/built_shards.hpp"
 
 namespace keysieve {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/filters/sizing.hpp"
+#include "core/builder/filters/sizing.hpp"
 #include "tests/core/filters/built_shards.hpp"
 #include "tests/core/kind_ids.hpp"
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <memory>
 
-#include "core/filters/bits.hpp"
-#include "core/filters/counting.hpp"
-#include "core/filters/sizing.hpp"
+#include "core/builder/filters/bits.hpp"
+#include "core/builder/filters/counting.hpp"
+#include "core/builder/filters/sizing.hpp"
 #include "tests/core/filters/built_shards.hpp"
 #include "tests/core/kind_ids.hpp"
 

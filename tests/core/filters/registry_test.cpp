@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "core/base/error.hpp"
-#include "core/filters/filter_kind.hpp"
+#include "core/builder/filters/filter_kind.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace keysieve {

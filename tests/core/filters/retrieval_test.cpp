@@ -1,4 +1,4 @@
-#include "core/filters/retrieval.hpp"
+#include "core/builder/filters/retrieval.hpp"
 
 #include <gtest/gtest.h>
 

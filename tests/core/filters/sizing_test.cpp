@@ -1,11 +1,11 @@
-#include "core/filters/sizing.hpp"
+#include "core/builder/filters/sizing.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "core/base/error.hpp"
-#include "core/filters/expectation.hpp"
+#include "core/builder/filters/expectation.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace keysieve {

@@ -1,4 +1,4 @@
-#include "core/hash/key_hash.hpp"
+#include "core/worker/hash/key_hash.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "core/partition/memory_plan.hpp"
+#include "core/builder/partition/memory_plan.hpp"
 
 #include <gmock/gmock.h>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace keysieve {

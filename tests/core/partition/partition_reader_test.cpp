@@ -1,4 +1,4 @@
-#include "core/partition/partition_reader.hpp"
+#include "core/builder/partition/partition_reader.hpp"
 
 #include <gmock/gmock.h>
 
@@ -6,8 +6,8 @@
 #include <random>
 #include <thread>
 
-#include "core/base/error.hpp"
-#include "core/partition/shard_order.hpp"
+#include "core/builder/partition/shard_order.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 

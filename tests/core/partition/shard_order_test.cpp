@@ -1,4 +1,4 @@
-#include "core/partition/shard_order.hpp"
+#include "core/builder/partition/shard_order.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "core/seen/seen_facts.hpp"
-#include "core/seen/seen_tags.hpp"
+#include "core/publisher/seen/seen_tags.hpp"
+#include "core/worker/seen/seen_facts.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/shared_page.hpp"
 

@@ -1,7 +1,7 @@
 // Models of an add to a seen set, in which every interleaving is visited: never do two calls win the same
-// key. Each step is one atomic access. One model is of a block of words (core/seen/seen_filter.hpp), the
-// other of the row of filters and what the loader does to it (core/seen/seen_reader.cpp, seen_writer.cpp).
-// Each must find the fault when a part of the protocol is left out.
+// key. Each step is one atomic access. One model is of a block of words (core/worker/seen/seen_filter.hpp),
+// the other of the row of filters and what the loader does to it (core/worker/seen/seen_reader.cpp,
+// seen_writer.cpp). Each must find the fault when a part of the protocol is left out.
 #include <gmock/gmock.h>
 
 #include <algorithm>

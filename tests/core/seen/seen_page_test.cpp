@@ -1,5 +1,5 @@
 // The page that leads to the words: what of it is trusted, and what workers may do to it.
-#include "core/seen/seen_page.hpp"
+#include "core/worker/seen/seen_page.hpp"
 
 #include <fcntl.h>
 #include <sys/shm.h>
@@ -8,7 +8,7 @@
 
 #include <csignal>
 
-#include "core/base/checksum.hpp"
+#include "core/worker/base/checksum.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/seen/seen_reader.hpp"
+#include "core/worker/seen/seen_reader.hpp"
 
 #include <array>
 #include <atomic>

@@ -5,8 +5,8 @@
 
 #include <fstream>
 
-#include "core/seen/seen_reader.hpp"
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
+#include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/hash_key.hpp"
 #include "tests/support/segments.hpp"

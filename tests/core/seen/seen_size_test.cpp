@@ -1,4 +1,4 @@
-#include "core/seen/seen_size.hpp"
+#include "core/worker/seen/seen_size.hpp"
 
 #include <gmock/gmock.h>
 

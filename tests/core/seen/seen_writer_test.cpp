@@ -1,4 +1,4 @@
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-#include "core/seen/segment.hpp"
+#include "core/worker/seen/segment.hpp"
 
 #include <sys/mman.h>
 #include <sys/shm.h>

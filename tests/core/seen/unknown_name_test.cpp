@@ -1,5 +1,5 @@
 // What is said about a set that is not there.
-#include "core/seen/unknown_name.hpp"
+#include "core/worker/seen/unknown_name.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/seen/word.hpp"
+#include "core/worker/seen/word.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/seen/seen_tags.hpp"
+#include "core/publisher/seen/seen_tags.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/shared_page.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/shm/attachment.hpp"
+#include "core/worker/shm/attachment.hpp"
 
 #include <gmock/gmock.h>
 

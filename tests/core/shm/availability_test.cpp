@@ -1,9 +1,9 @@
 // When a set answers, and the reason it gives when it does not.
 #include <gmock/gmock.h>
 
-#include "core/base/checksum.hpp"
-#include "core/base/error.hpp"
-#include "core/shm/set_reader.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 
 namespace keysieve {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/shm/attachment.hpp"
+#include "core/worker/shm/attachment.hpp"
 #include "tests/core/sample_snapshot.hpp"
 
 namespace keysieve::test {

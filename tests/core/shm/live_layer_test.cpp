@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/core/kind_ids.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -44,7 +44,7 @@ TEST_F(LiveLayerTest, KeepsToTheFprItIsSizedFor) {
   const double measured = maybe / 200'000.0;
   EXPECT_LE(measured, kFpr * 1.05);
   EXPECT_NEAR(layer.fill().estimated_fpr, measured, 0.0007);  // three standard deviations
-  EXPECT_EQ(attached.layer().fill().estimated_fpr, layer.fill().estimated_fpr);
+  EXPECT_EQ(layer_fill(attached.layer()).estimated_fpr, layer.fill().estimated_fpr);
   EXPECT_GE(layer.live_keys(), kLayerKeys * 99 / 100);  // the others were false positives
   EXPECT_LE(layer.live_keys(), kLayerKeys);
 }
@@ -55,7 +55,7 @@ TEST_F(LiveLayerTest, AnswersAbsentWhileNothingWasAdded) {
   EXPECT_TRUE(attached.may_contain(hash("base1")));
   EXPECT_FALSE(attached.may_contain(hash("live1")));
   EXPECT_EQ(attached.layer().keys(), 0U);
-  EXPECT_EQ(attached.layer().fill().fill_ratio, 0.0);
+  EXPECT_EQ(layer_fill(attached.layer()).fill_ratio, 0.0);
 }
 
 TEST_F(LiveLayerTest, IsThereOnlyIfItWasPublished) {
@@ -66,7 +66,7 @@ TEST_F(LiveLayerTest, IsThereOnlyIfItWasPublished) {
   const Attachment& attached = attach();
   EXPECT_EQ(attached.layer().geometry().shard_count, 0U);
   EXPECT_EQ(attached.layer().keys(), 0U);
-  EXPECT_EQ(attached.layer().fill().fill_ratio, 0.0);
+  EXPECT_EQ(layer_fill(attached.layer()).fill_ratio, 0.0);
   EXPECT_FALSE(attached.may_contain(hash("live1")));
 }
 

@@ -1,9 +1,10 @@
 // A live page and the layer behind it are trusted only if every number agrees with the file's size, and
 // before any address is computed from them.
-#include "core/shm/live_file.hpp"
+#include "core/publisher/shm/new_pages.hpp"
+#include "core/worker/shm/live_file.hpp"
 
-#include "core/base/checksum.hpp"
-#include "core/base/error.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/core/shm/live_layer.hpp"
 #include "tests/support/message_of.hpp"
 

@@ -1,9 +1,9 @@
 // A publisher repairs or refuses a control page that is not as it should be.
 #include <gmock/gmock.h>
 
-#include "core/base/error.hpp"
-#include "core/shm/bypass.hpp"
-#include "core/shm/page_lock.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/publisher/shm/page_lock.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/message_of.hpp"
 

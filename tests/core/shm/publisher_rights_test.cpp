@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include "core/base/error.hpp"
-#include "core/shm/bypass.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"

@@ -1,4 +1,4 @@
-#include "core/shm/publisher.hpp"
+#include "core/publisher/shm/publisher.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -7,7 +7,7 @@
 
 #include <csignal>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/message_of.hpp"
 

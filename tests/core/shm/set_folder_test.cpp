@@ -1,4 +1,4 @@
-#include "core/shm/publisher_folder.hpp"
+#include "core/publisher/shm/publisher_folder.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 

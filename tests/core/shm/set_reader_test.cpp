@@ -1,8 +1,8 @@
-#include "core/shm/set_reader.hpp"
+#include "core/worker/shm/set_reader.hpp"
 
 #include <gmock/gmock.h>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/message_of.hpp"
 

@@ -8,8 +8,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include "core/shm/publisher.hpp"
-#include "core/shm/set_reader.hpp"
+#include "core/publisher/shm/new_pages.hpp"
+#include "core/publisher/shm/publisher.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/mounted_tmpfs.hpp"

@@ -5,7 +5,8 @@
 #include <atomic>
 #include <thread>
 
-#include "core/shm/bypass.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/publisher/shm/new_layer.hpp"
 #include "tests/core/shm/generations.hpp"
 #include "tests/core/shm/live_layer.hpp"
 
@@ -98,7 +99,7 @@ class AddingBesideThreads : public test::LiveLayers {
         layer.may_contain_many(std::span(&hash, 1), &is_maybe_in_batch);
         if (!is_maybe_in_batch || !layer.may_contain(hash)) ++failures_;
       }
-      if (layer.fill().fill_ratio > 0.6) ++failures_;
+      if (layer_fill(layer).fill_ratio > 0.6) ++failures_;
     }
   }
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 
 namespace keysieve {

@@ -1,4 +1,4 @@
-#include "core/snapshot/builder.hpp"
+#include "core/builder/snapshot/builder.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 #include <mutex>
 #include <random>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/message_of.hpp"
 

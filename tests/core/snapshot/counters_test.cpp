@@ -1,10 +1,10 @@
-#include "core/snapshot/counters.hpp"
+#include "core/builder/snapshot/counters.hpp"
 
 #include <gmock/gmock.h>
 
-#include "core/base/checksum.hpp"
-#include "core/base/error.hpp"
-#include "core/snapshot/editor.hpp"
+#include "core/builder/snapshot/editor.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/message_of.hpp"
 

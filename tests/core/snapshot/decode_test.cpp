@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/core/allocations.hpp"
 #include "tests/core/sample_snapshot.hpp"
 

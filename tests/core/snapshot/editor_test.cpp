@@ -1,8 +1,8 @@
-#include "core/snapshot/editor.hpp"
+#include "core/builder/snapshot/editor.hpp"
 
 #include <gmock/gmock.h>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/message_of.hpp"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <memory>
 
-#include "core/base/error.hpp"
-#include "core/snapshot/editor.hpp"
+#include "core/builder/snapshot/editor.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/core/kind_ids.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/message_of.hpp"

@@ -1,4 +1,4 @@
-#include "core/snapshot/layout.hpp"
+#include "core/worker/snapshot/layout.hpp"
 
 #include <gtest/gtest.h>
 

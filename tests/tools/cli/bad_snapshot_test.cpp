@@ -2,7 +2,7 @@
 // and the reason, and what was published before goes on answering.
 #include <cstring>
 
-#include "core/snapshot/layout.hpp"
+#include "core/worker/snapshot/layout.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {

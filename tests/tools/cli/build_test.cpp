@@ -1,7 +1,7 @@
 #include <filesystem>
 
-#include "core/filters/filter_kind.hpp"
-#include "core/snapshot/builder.hpp"
+#include "core/builder/filters/filter_kind.hpp"
+#include "core/builder/snapshot/builder.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 

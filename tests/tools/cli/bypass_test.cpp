@@ -1,6 +1,6 @@
 // keysieve bypass on this host, and with --store the records that every loader applies to its host.
-#include "core/shm/bypass.hpp"
-#include "core/base/clock.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 #include "tools/transfer/adds_log.hpp"

@@ -2,7 +2,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/base/version.hpp"
+#include "core/worker/base/version.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <functional>
 
-#include "core/base/clock.hpp"
-#include "core/seen/seen_writer.hpp"
-#include "core/shm/bypass.hpp"
-#include "core/shm/control_file.hpp"
-#include "core/shm/trouble.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/publisher/shm/trouble.hpp"
+#include "core/worker/base/clock.hpp"
+#include "core/worker/shm/control_file.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/redis_server.hpp"

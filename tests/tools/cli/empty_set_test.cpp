@@ -1,5 +1,5 @@
 // A set without keys, a ban list with nobody left: every kind answers absent, wherever the guards allow it.
-#include "core/filters/filter_kind.hpp"
+#include "core/builder/filters/filter_kind.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {

@@ -1,7 +1,7 @@
 // The members that docs/command_line.md promises to scripts: all of them, and none that it does not know.
 #include <filesystem>
 
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {

@@ -1,6 +1,6 @@
 // The way of the data with the program alone: build, inspect, verify, push, pull, publish, query, status,
 // bypass, for every kind and every store, with keys of every sort. No key may ever be answered absent.
-#include "core/filters/filter_kind.hpp"
+#include "core/builder/filters/filter_kind.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/seen/seen_bypass.hpp"
-#include "core/seen/seen_reader.hpp"
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_bypass.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
+#include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/hash_key.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"

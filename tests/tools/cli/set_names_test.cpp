@@ -1,6 +1,6 @@
 // A name that no set has is an error of every verb, with the name that was probably meant; and the verbs of
 // an emergency still take every set that a host or a store may have.
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 #include "tools/transfer/store_bypass.hpp"
 #include "tools/transfer/stored_pointer.hpp"

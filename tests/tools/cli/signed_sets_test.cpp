@@ -5,8 +5,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "core/snapshot/builder.hpp"
-#include "core/snapshot/snapshot.hpp"
+#include "core/builder/snapshot/builder.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
 #include "tests/support/signing_keys.hpp"
 #include "tests/support/traced_process.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"

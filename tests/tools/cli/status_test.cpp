@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "core/base/clock.hpp"
-#include "core/shm/bypass.hpp"
-#include "core/shm/publisher.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/publisher/shm/publisher.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tests/support/idle_reader.hpp"
 #include "tests/support/live_keys.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"

@@ -1,6 +1,6 @@
 #include <filesystem>
 
-#include "core/base/clock.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 
 namespace keysieve::test {

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/temporary_directory.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/base/version.hpp"
+#include "core/worker/base/version.hpp"
 #include "tests/tools/loader/keysieved_process.hpp"
 #include "tests/tools/loader/site.hpp"
 

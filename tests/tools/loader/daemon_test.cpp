@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/shm/publisher.hpp"
-#include "core/shm/set_reader.hpp"
+#include "core/publisher/shm/publisher.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tests/support/redis_sentinels.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"
 #include "tools/loader/config/config.hpp"

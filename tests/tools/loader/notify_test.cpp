@@ -7,9 +7,9 @@
 #include <list>
 #include <thread>
 
-#include "core/base/file_descriptor.hpp"
-#include "core/shm/control_file.hpp"
-#include "core/shm/publisher.hpp"
+#include "core/publisher/shm/publisher.hpp"
+#include "core/worker/base/file_descriptor.hpp"
+#include "core/worker/shm/control_file.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/adds/pouring_adds.hpp"
 #include "tests/tools/loader/keysieved_fixture.hpp"

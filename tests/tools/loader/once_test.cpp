@@ -5,8 +5,8 @@
 #include <fstream>
 #include <functional>
 
-#include "core/shm/control_file.hpp"
-#include "core/shm/publisher.hpp"
+#include "core/publisher/shm/publisher.hpp"
+#include "core/worker/shm/control_file.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/support/web_server.hpp"
 #include "tests/tools/loader/keysieved_process.hpp"

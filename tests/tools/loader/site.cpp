@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/shm/set_reader.hpp"
-#include "core/snapshot/builder.hpp"
+#include "core/builder/snapshot/builder.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/rollback.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/snapshot/snapshot.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tools/status/live_publication.hpp"
 #include "tools/transfer/transfer.hpp"

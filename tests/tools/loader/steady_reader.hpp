@@ -5,7 +5,7 @@
 #include <atomic>
 #include <utility>
 
-#include "core/shm/set_reader.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/shared_page.hpp"
 #include "tests/tools/loader/site.hpp"

@@ -1,11 +1,11 @@
-// The bytes of a signed snapshot, as core/snapshot/golden_test.cpp pins those of others.
+// The bytes of a signed snapshot, as core/worker/snapshot/golden_test.cpp pins those of others.
 // KEYSIEVE_WRITE_GOLDEN=1 writes the file.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
 
-#include "core/base/mapped_region.hpp"
+#include "core/worker/base/mapped_region.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/signing_keys.hpp"
 #include "tools/signatures/verify.hpp"

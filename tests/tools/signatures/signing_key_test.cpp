@@ -1,6 +1,6 @@
 #include <filesystem>
 
-#include "core/base/mapped_region.hpp"
+#include "core/worker/base/mapped_region.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/signing_keys.hpp"
 #include "tools/signatures/public_keys.hpp"

@@ -1,8 +1,8 @@
 #include "tools/signatures/verify.hpp"
 
-#include "core/base/checksum.hpp"
-#include "core/snapshot/builder.hpp"
-#include "core/snapshot/editor.hpp"
+#include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/editor.hpp"
+#include "core/worker/base/checksum.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/signing_keys.hpp"

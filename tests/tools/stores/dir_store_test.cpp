@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/clock.hpp"
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/clock.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/store_calls.hpp"

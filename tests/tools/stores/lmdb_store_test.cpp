@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/clock.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/mounted_tmpfs.hpp"

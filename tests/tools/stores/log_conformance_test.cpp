@@ -4,7 +4,7 @@
 #include <numeric>
 #include <thread>
 
-#include "core/base/clock.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/store_calls.hpp"

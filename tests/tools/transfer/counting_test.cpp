@@ -1,5 +1,5 @@
 // The counters of a counting set have chunks of their own in a store, which only update fetches.
-#include "core/snapshot/counters.hpp"
+#include "core/builder/snapshot/counters.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 #include "tools/transfer/garbage.hpp"
 #include "tools/transfer/pointer_changes.hpp"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/base/random.hpp"
+#include "core/worker/base/random.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 
 namespace keysieve::test {

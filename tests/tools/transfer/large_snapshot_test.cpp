@@ -8,8 +8,8 @@
 #include <fstream>
 #include <iostream>
 
-#include "core/base/checksum.hpp"
-#include "core/base/mapped_region.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/mapped_region.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/snapshots.hpp"

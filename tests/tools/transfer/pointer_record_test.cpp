@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/snapshot/counters.hpp"
+#include "core/builder/snapshot/counters.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/tools/transfer/snapshots.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/snapshot/builder.hpp"
+#include "core/builder/snapshot/builder.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve::test {

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/store_decorator.hpp"
 
 namespace keysieve::test {

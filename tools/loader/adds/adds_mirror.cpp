@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/program/durable_file.hpp"
 #include "tools/stores/log_frame.hpp"
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/partition/shard_order.hpp"
-#include "core/shm/set_reader.hpp"
+#include "core/builder/partition/shard_order.hpp"
+#include "core/worker/shm/set_reader.hpp"
 
 namespace keysieve {
 namespace {

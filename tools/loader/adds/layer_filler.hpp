@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/shm/publisher.hpp"
+#include "core/publisher/shm/new_layer.hpp"
+#include "core/publisher/shm/publisher.hpp"
 #include "tools/loader/adds/adds_reader.hpp"
 #include "tools/status/live_publication.hpp"
 

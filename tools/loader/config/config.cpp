@@ -9,8 +9,8 @@
 #include <map>
 #include <system_error>
 
-#include "core/base/mapped_region.hpp"
-#include "core/base/set_name.hpp"
+#include "core/worker/base/mapped_region.hpp"
+#include "core/worker/base/set_name.hpp"
 #include "tools/keys/key_file.hpp"
 #include "tools/loader/config/config_table.hpp"
 #include "tools/loader/config/listen_address.hpp"

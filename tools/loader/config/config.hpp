@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/shm/set_folder.hpp"
+#include "core/worker/shm/set_folder.hpp"
 #include "tools/loader/config/seen_config.hpp"
 #include "tools/signatures/public_keys.hpp"
 #include "tools/transfer/guards.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/base/clock.hpp"
+#include "core/worker/base/clock.hpp"
 
 namespace keysieve {
 

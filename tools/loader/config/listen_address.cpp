@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 
 namespace keysieve {

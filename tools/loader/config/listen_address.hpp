@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 
 namespace keysieve {
 

@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/error.hpp"
-#include "core/seen/seen_page.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/seen/seen_page.hpp"
 #include "tools/program/accounts.hpp"
 
 namespace keysieve {

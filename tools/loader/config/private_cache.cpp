@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 
 namespace keysieve {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/base/set_name.hpp"
+#include "core/worker/base/set_name.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/seen/seen_page.hpp"
-#include "core/seen/seen_plan.hpp"
+#include "core/worker/seen/seen_page.hpp"
+#include "core/worker/seen/seen_plan.hpp"
 #include "tools/loader/config/config_table.hpp"
 
 namespace keysieve {

@@ -10,7 +10,7 @@
 #include <array>
 #include <cerrno>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 namespace {

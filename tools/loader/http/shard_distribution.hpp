@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/shm/attachment.hpp"
+#include "core/worker/shm/attachment.hpp"
 
 namespace keysieve {
 

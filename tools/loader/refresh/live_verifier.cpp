@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "core/base/error.hpp"
-#include "core/shm/attachment.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/shm/attachment.hpp"
 
 namespace keysieve {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "core/shm/attachment.hpp"
-#include "core/shm/publisher.hpp"
+#include "core/publisher/shm/publisher.hpp"
+#include "core/worker/shm/attachment.hpp"
 #include "tools/loader/config/schedule.hpp"
 
 namespace keysieve {

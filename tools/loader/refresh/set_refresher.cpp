@@ -8,8 +8,8 @@
 #include <exception>
 #include <filesystem>
 
-#include "core/base/error.hpp"
-#include "core/shm/bypass.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/loader/config/health_limits.hpp"
 #include "tools/program/program.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/shm/publisher.hpp"
+#include "core/publisher/shm/publisher.hpp"
 #include "tools/loader/adds/adds_reader.hpp"
 #include "tools/loader/adds/layer_filler.hpp"
 #include "tools/loader/config/config.hpp"

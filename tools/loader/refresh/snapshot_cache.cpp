@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "core/base/error.hpp"
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/program/durable_file.hpp"
 #include "tools/signatures/public_keys.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "core/snapshot/snapshot.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
 #include "tools/status/live_publication.hpp"
 
 namespace keysieve {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/program/units.hpp"
 #include "tools/signatures/verify.hpp"

@@ -6,7 +6,7 @@
 #include <functional>
 #include <optional>
 
-#include "core/shm/publisher.hpp"
+#include "core/publisher/shm/publisher.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/config/schedule.hpp"
 #include "tools/loader/refresh/snapshot_cache.hpp"

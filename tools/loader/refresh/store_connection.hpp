@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/loader/config/schedule.hpp"
 #include "tools/stores/store.hpp"
 

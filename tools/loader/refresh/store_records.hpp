@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/pointer_record.hpp"
 #include "tools/transfer/store_bypass.hpp"

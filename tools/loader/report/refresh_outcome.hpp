@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "core/base/error.hpp"
-#include "core/shm/trouble.hpp"
+#include "core/publisher/shm/trouble.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/status/live_publication.hpp"
 #include "tools/transfer/pointer_record.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/base/clock.hpp"
-#include "core/shm/trouble.hpp"
+#include "core/publisher/shm/trouble.hpp"
+#include "core/worker/base/clock.hpp"
 
 namespace keysieve {
 

@@ -4,7 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "core/shm/live_layer.hpp"
+#include "core/publisher/shm/new_layer.hpp"
+#include "core/worker/shm/live_layer.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 
 namespace keysieve {

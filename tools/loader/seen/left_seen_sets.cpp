@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/base/error.hpp"
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/status/directory_status.hpp"
 #include "tools/status/seen_set_facts.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/clock.hpp"
+#include "core/worker/base/clock.hpp"
 #include "tools/loader/config/config.hpp"
 
 namespace keysieve {

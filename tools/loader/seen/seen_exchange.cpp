@@ -7,9 +7,9 @@
 #include <set>
 #include <tuple>
 
-#include "core/base/checksum.hpp"
-#include "core/base/error.hpp"
-#include "core/base/random.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/random.hpp"
 #include "tools/transfer/shared_seed.hpp"
 
 namespace keysieve {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
 #include "tools/loader/config/seen_config.hpp"
 #include "tools/loader/seen/seen_log.hpp"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/error.hpp"
-#include "core/base/random.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/random.hpp"
 #include "tools/loader/config/health_limits.hpp"
 #include "tools/loader/seen/memory_left.hpp"
 #include "tools/program/program.hpp"

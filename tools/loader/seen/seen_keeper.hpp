@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "core/base/error.hpp"
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/store_connection.hpp"
 #include "tools/loader/report/seen_report.hpp"

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "core/base/checksum.hpp"
-#include "core/base/error.hpp"
+#include "core/worker/base/checksum.hpp"
+#include "core/worker/base/error.hpp"
 
 namespace keysieve {
 namespace {

@@ -23,8 +23,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/seen/seen_plan.hpp"
-#include "core/seen/seen_tags.hpp"
+#include "core/publisher/seen/seen_tags.hpp"
+#include "core/worker/seen/seen_plan.hpp"
 #include "tools/loader/config/seen_config.hpp"
 #include "tools/transfer/stored_seen_set.hpp"
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/stores/redis/redis_tls.hpp"
 
 namespace keysieve {

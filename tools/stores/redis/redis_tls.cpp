@@ -1,6 +1,6 @@
 #include "tools/stores/redis/redis_tls.hpp"
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 
 #ifdef KEYSIEVE_REDIS_TLS
 #include <arpa/inet.h>

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/base/file_descriptor.hpp"
+#include "core/worker/base/file_descriptor.hpp"
 #include "tools/stores/redis/redis_servers.hpp"
 
 namespace keysieve {

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tools/plot/measured_plot.hpp"
 #include "tools/workshop/bench/program.hpp"
 

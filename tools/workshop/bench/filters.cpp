@@ -9,8 +9,8 @@
 #include <ctime>
 #include <stdexcept>
 
-#include "core/filters/sizing.hpp"
-#include "core/snapshot/builder.hpp"
+#include "core/builder/filters/sizing.hpp"
+#include "core/builder/snapshot/builder.hpp"
 #include "tools/program/units.hpp"
 #include "tools/workshop/bench/program.hpp"
 

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 #include <valgrind/callgrind.h>
 
-#include "core/snapshot/builder.hpp"
+#include "core/builder/snapshot/builder.hpp"
 #include "tools/workshop/bench/program.hpp"
 #include "tools/workshop/bench/sample_set.hpp"
 

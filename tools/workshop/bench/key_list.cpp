@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/hash/key_hash.hpp"
+#include "core/worker/hash/key_hash.hpp"
 #include "tools/workshop/bench/program.hpp"
 
 namespace keysieve {

@@ -13,7 +13,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "core/filters/split_block_bloom.hpp"
+#include "core/worker/filters/split_block_bloom.hpp"
 #include "tools/workshop/bench/program.hpp"
 #include "tools/workshop/bench/sample_set.hpp"
 

@@ -9,10 +9,10 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "core/base/file_descriptor.hpp"
-#include "core/base/mapped_region.hpp"
-#include "core/shm/publisher.hpp"
-#include "core/snapshot/snapshot.hpp"
+#include "core/publisher/shm/publisher.hpp"
+#include "core/worker/base/file_descriptor.hpp"
+#include "core/worker/base/mapped_region.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
 #include "tools/workshop/bench/program.hpp"
 
 namespace keysieve {

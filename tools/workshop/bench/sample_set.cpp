@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include "core/filters/retrieval.hpp"
-#include "core/hash/key_hash.hpp"
-#include "core/partition/shard_order.hpp"
+#include "core/builder/filters/retrieval.hpp"
+#include "core/builder/partition/shard_order.hpp"
+#include "core/worker/hash/key_hash.hpp"
 
 namespace keysieve {
 namespace {

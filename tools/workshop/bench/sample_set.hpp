@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/filters/sizing.hpp"
-#include "core/snapshot/snapshot.hpp"
+#include "core/builder/filters/sizing.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
 
 namespace keysieve {
 

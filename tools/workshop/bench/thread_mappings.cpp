@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/shm/set_reader.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tools/workshop/bench/program.hpp"
 
 namespace keysieve {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/tools/loader/site.hpp"
 #include "tools/loader/config/config_summary.hpp"

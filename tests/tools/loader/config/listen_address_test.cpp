@@ -10,7 +10,7 @@
 #include <fstream>
 #include <map>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "core/shm/publisher.hpp"
+#include "core/publisher/shm/publisher.hpp"
 
 namespace keysieve::test {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "core/shm/set_reader.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tools/loader/refresh/set_refresher.hpp"
 
 namespace keysieve::test {

@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "core/snapshot/builder.hpp"
+#include "core/builder/snapshot/builder.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/garbage.hpp"
 #include "tools/transfer/rollback.hpp"

@@ -3,7 +3,7 @@
 
 #include <deque>
 
-#include "core/snapshot/snapshot.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/history/host.hpp"
 #include "tests/tools/loader/history/place.hpp"

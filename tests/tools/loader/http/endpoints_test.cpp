@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/shm/bypass.hpp"
-#include "core/shm/publisher.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/publisher/shm/publisher.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/http/status_fixture.hpp"
 

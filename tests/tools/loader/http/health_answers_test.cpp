@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/shm/publisher.hpp"
+#include "core/publisher/shm/publisher.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/http/daemon_fixture.hpp"
 

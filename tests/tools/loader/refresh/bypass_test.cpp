@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
-#include "core/shm/bypass.hpp"
-#include "core/shm/control_file.hpp"
-#include "core/shm/set_reader.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/worker/shm/control_file.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/transfer/store_bypass.hpp"

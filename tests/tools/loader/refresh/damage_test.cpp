@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/shm/set_reader.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 
 namespace keysieve::test {

@@ -1,7 +1,7 @@
 // What is added is known to processes that still answer from the publication before the current one.
 #include <filesystem>
 
-#include "core/shm/set_reader.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 
 namespace keysieve::test {

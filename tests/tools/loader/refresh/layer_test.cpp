@@ -1,7 +1,7 @@
 #include <filesystem>
 
-#include "core/shm/publisher.hpp"
-#include "core/shm/set_reader.hpp"
+#include "core/publisher/shm/publisher.hpp"
+#include "core/worker/shm/set_reader.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/loader/adds/layer_filler.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "core/shm/bypass.hpp"
-#include "core/shm/control_file.hpp"
+#include "core/publisher/shm/bypass.hpp"
+#include "core/worker/shm/control_file.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 
 namespace keysieve::test {

@@ -1,7 +1,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/snapshot/seal.hpp"
+#include "core/builder/snapshot/seal.hpp"
 #include "tests/support/signing_keys.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/transfer/stored_pointer.hpp"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/error.hpp"
+#include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/site.hpp"

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
 
 namespace keysieve::test {

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/seen/seen_reader.hpp"
-#include "core/seen/seen_writer.hpp"
+#include "core/publisher/seen/seen_writer.hpp"
+#include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/segments.hpp"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/seen/seen_reader.hpp"
+#include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/segments.hpp"
 #include "tests/support/store_decorator.hpp"
 #include "tests/support/temporary_directory.hpp"

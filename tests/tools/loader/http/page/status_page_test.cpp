@@ -6,7 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "core/shm/bypass.hpp"
+#include "core/publisher/shm/bypass.hpp"
 #include "tests/support/free_port.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/tools/loader/http/full_view.hpp"

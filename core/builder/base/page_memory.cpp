@@ -1,0 +1,43 @@
+#include "core/builder/base/page_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <new>
+
+#include "core/worker/base/bytes.hpp"
+
+namespace keysieve {
+
+PageMemory::PageMemory(std::size_t bytes, Pages pages) {
+  if (bytes == 0) return;
+  void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED) throw std::bad_alloc();
+  if (pages == Pages::Huge) ::madvise(address, bytes, MADV_HUGEPAGE);
+  address_ = static_cast<std::byte*>(address);
+  bytes_ = bytes;
+}
+
+PageMemory& PageMemory::operator=(PageMemory&& other) noexcept {
+  if (this != &other) {
+    release();
+    address_ = std::exchange(other.address_, nullptr);
+    bytes_ = std::exchange(other.bytes_, 0);
+  }
+  return *this;
+}
+
+void PageMemory::release() noexcept {
+  if (address_ != nullptr) ::munmap(address_, bytes_);
+}
+
+std::uint64_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::uint64_t all_pages = 0;
+  std::uint64_t resident_pages = 0;
+  statm >> all_pages >> resident_pages;
+  return resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace keysieve

@@ -1,0 +1,33 @@
+// Makes a kind's table of functions from a struct of stateless static functions, and the table of its
+// lookups.
+#pragma once
+
+#include "core/builder/filters/counting.hpp"
+#include "core/builder/filters/filter_kind.hpp"
+
+namespace keysieve {
+
+template <typename Kind>
+FilterKind kind_of() {
+  FilterKind kind{
+      *find_lookup_kind(Kind::kId),
+      Kind::kSummary,
+      Kind::cache_lines,
+      kRetrievalUnit,
+      Kind::theoretical_fpr,
+      nullptr,
+      Kind::build,
+      nullptr,
+      nullptr,
+      nullptr,
+      Kind::estimated_fpr,
+  };
+  if constexpr (requires { Kind::kBlockBytes; }) kind.shard_alignment = Kind::kBlockBytes;
+  if constexpr (requires { &Kind::capacity; }) kind.capacity = Kind::capacity;
+  if constexpr (requires { &Kind::add; }) kind.add = Kind::add;
+  if constexpr (requires { &Kind::remove; }) kind.remove = Kind::remove;
+  if constexpr (requires { Kind::kCanCount; }) kind.counting = &kCountingOf<Kind>;
+  return kind;
+}
+
+}  // namespace keysieve

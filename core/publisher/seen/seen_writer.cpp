@@ -1,0 +1,317 @@
+#include "core/publisher/seen/seen_writer.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core/publisher/seen/seen_tags.hpp"
+#include "core/publisher/shm/page_lock.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/random.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr mode_t kPageMode = 0640;
+constexpr const char* kNewPageName = "page.new";
+
+// Everyone may enter the folder of all seen sets. Each set's own folder decides who may read.
+PublisherFolder open_folder(const std::string& directory, std::string_view set_name,
+                            std::optional<gid_t> group) {
+  const std::string all = seen_directory(directory);
+  if (::mkdir(all.c_str(), 0755) != 0 && errno != EEXIST) throw_write_error(all, errno);
+  if (::chmod(all.c_str(), 0755) != 0 && errno != EPERM) throw_write_error(all, errno);
+  return PublisherFolder::open_or_create(all, set_name, group);
+}
+
+}  // namespace
+
+SeenWriter::SeenWriter(const std::string& directory, std::string_view set_name, std::optional<gid_t> group,
+                       CheckMemory check_memory)
+    : folder_(open_folder(directory, set_name, group)),
+      lock_(folder_.open_file(kLockName, O_RDWR | O_CREAT)),
+      check_memory_(std::move(check_memory)),
+      path_(folder_.path_of(kSeenPageName)) {
+  if (folder_.owner() != ::geteuid()) {
+    throw Error(ErrorKind::NotTrusted, folder_.path() + ": belongs to uid " +
+                                           std::to_string(folder_.owner()) + ", this loader runs as " +
+                                           std::to_string(::geteuid()));
+  }
+  if constexpr (!kHasWideAtomics)
+    throw Error(ErrorKind::Incompatible,
+                folder_.path() + ": this processor has no atomic operation on 16 bytes");
+  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+    throw Error(ErrorKind::Locked, folder_.path_of(kLockName) + ": locked: another loader is at work on it");
+  }
+  // Or that one has removed the set meanwhile.
+  const auto named = folder_.status_of(kLockName);
+  if (!named || identity_of(*named) != identity_of(stat_of(lock_, folder_.path_of(kLockName))))
+    throw Error(ErrorKind::Locked,
+                folder_.path_of(kLockName) + ": was removed or replaced while it was taken");
+}
+
+bool SeenWriter::is_empty() const {
+  if (!has_page()) return true;
+  if (!file_) return false;
+  file_->check(path_);
+  return state().is_empty();
+}
+
+void SeenWriter::open_page() {
+  file_.reset();  // a lock of its own would be in the way
+  file_.emplace(folder_, MapAccess::ReadWrite);
+  if (!lock_page(file_->file(), path_))
+    throw Error(ErrorKind::Locked, path_ + ": locked: another loader is at work on it");
+}
+
+bool SeenWriter::adopt() {
+  filters_.clear();
+  lost_.clear();
+  if (!has_page()) return false;
+  try {
+    open_page();
+    file_->check(path_);
+    if (!attach_all()) return false;
+  } catch (const Error& failure) {
+    if (failure.kind() == ErrorKind::Data || failure.kind() == ErrorKind::Incompatible) return false;
+    throw;
+  }
+  // The folder may have another group than before.
+  for (const OpenFilter& one : filters_) one.segment.give_to_group(group(), folder_.path());
+  if (lost_.empty()) {
+    sweep();
+  } else {
+    page().log.read_again();  // also for the next loader, if this one ends before it has
+    show();
+  }
+  return true;
+}
+
+// False if the page is damaged. A filter whose memory is not there any more, or is another user's, is lost;
+// what cannot be attached for another reason must not be replaced.
+bool SeenWriter::attach_all() {
+  const SeenState all = state();
+  if (!all.is_possible()) return false;
+  for (std::uint32_t number = all.first; number != all.end(); ++number) {
+    const SeenEntry& of = page().entry(number);
+    try {
+      Segment segment = Segment::attach(of.segment_key, of.plan.segment_bytes(), ::geteuid(), folder_.path());
+      const SeenFilter filter = filter_of(of, segment.bytes(), folder_.path());
+      filters_.push_back({of.plan, of.begun_at, std::move(segment), filter});
+    } catch (const Error& failure) {
+      if (failure.kind() != ErrorKind::MissingInput && failure.kind() != ErrorKind::NotTrusted) throw;
+      lost_.push_back(of.plan);
+    }
+  }
+  return true;
+}
+
+gid_t SeenWriter::group() const {
+  return stat_of(folder_.descriptor(), folder_.path()).st_gid;
+}
+
+void SeenWriter::create(const HashSeed& seed, OnUnavailable on_unavailable) {
+  make_new_page(new_seen_page(seed, on_unavailable));
+  clear();
+  const unsigned deaths = file_ ? deaths_taking_memory() : 0;
+  folder_.replace_file(kNewPageName, kSeenPageName);
+  open_page();
+  page().deaths_taking_memory.store(deaths, std::memory_order_relaxed);
+}
+
+void SeenWriter::make_new_page(Bytes bytes) const {
+  folder_.remove_file(kNewPageName);
+  const FileDescriptor file = folder_.create_file(kNewPageName, kPageMode);
+  try {
+    write_all(file, bytes, folder_.path_of(kNewPageName));
+  } catch (const Error&) {
+    folder_.remove_file(kNewPageName);  // others may need the room
+    throw;
+  }
+}
+
+// Both pages lead to the same segments for a moment, so it does not matter by which one a worker goes. One
+// that has just won by the old page finds that its state has changed, opens the new page, and finds the
+// segment there as the newest. A bypass that is set in the old page after the copy is set in the new one too,
+// since set_seen_bypass() finds that the path does not lead to the old one.
+void SeenWriter::take_over(SeenWriter& old) {
+  SeenPage& from = old.page();
+  make_new_page(std::as_bytes(std::span(&from, 1)));
+  folder_.replace_file(kNewPageName, kSeenPageName);
+  open_page();
+  filters_ = std::exchange(old.filters_, {});
+  from.state.store(SeenState{.first = state().end()}.word(), std::memory_order_seq_cst);
+  for (SeenEntry& entry : from.entries) entry.segment_key = 0;  // they are not the old page's any more
+}
+
+// Numbers go on, should a crash leave the page in use.
+void SeenWriter::clear() noexcept {
+  filters_.clear();
+  if (!file_) return;
+  show();
+}
+
+void SeenWriter::remove() {
+  clear();
+  for (const char* name : {kSeenPageName, kNewPageName, kLockName}) folder_.remove_file(name);
+  if (::rmdir(folder_.path().c_str()) != 0) throw_write_error(folder_.path(), errno);
+}
+
+bool SeenWriter::is_in_place() const {
+  if (file_->is_at(path_)) return true;
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) != 0 && errno != ENOENT && errno != ENOTDIR)
+    throw_read_error(path_, errno);
+  return false;
+}
+
+const OpenFilter* SeenWriter::next_window(const OpenFilter& one) const noexcept {
+  const auto next = std::find_if(filters_.begin(), filters_.end(), [&](const OpenFilter& other) {
+    return other.plan.window.ends > one.plan.window.ends;
+  });
+  return next == filters_.end() ? nullptr : &*next;
+}
+
+const OpenFilter* SeenWriter::find(const FilterId& id) const noexcept {
+  const auto found = std::find_if(filters_.begin(), filters_.end(),
+                                  [&](const OpenFilter& one) { return id_of(one.plan) == id; });
+  return found == filters_.end() ? nullptr : &*found;
+}
+
+// The key is in a slot behind all that show() writes before there is a segment, so that adopt() can remove
+// one that a crash has left.
+OpenFilter SeenWriter::open(const SeenPlan& plan, BootSeconds now) {
+  if (filters_.size() >= kMaxSeenFilters) {
+    throw Error(ErrorKind::CannotCreate, folder_.path() + ": has " + std::to_string(filters_.size()) +
+                                             " filters already, the most is " +
+                                             std::to_string(kMaxSeenFilters));
+  }
+  if (check_memory_) check_memory_(plan.segment_bytes());
+  const std::uint32_t first = state().end() + kMaxSeenFilters;
+  std::uint32_t number = first;
+  while (slot(number).segment_key != 0 && number != first + kMaxSeenFilters - 1) ++number;
+  SeenEntry& entry = slot(number);
+  entry = {plan, now, 0, 0};
+  Segment segment = Segment::create(entry.segment_key, plan.segment_bytes(), group(), folder_.path());
+  const SeenFilter filter = filter_of(entry, segment.bytes(), folder_.path());
+  page().deaths_taking_memory.fetch_add(1, std::memory_order_relaxed);
+  segment.make_resident();
+  page().deaths_taking_memory.store(0, std::memory_order_relaxed);
+  return {plan, now, std::move(segment), filter};
+}
+
+const OpenFilter& SeenWriter::make(const SeenPlan& plan, BootSeconds now) {
+  filters_.reserve(filters_.size() + 1);
+  OpenFilter made = open(plan, now);
+  const auto place =
+      std::upper_bound(filters_.begin(), filters_.end(), id_of(plan),
+                       [](const FilterId& id, const OpenFilter& other) { return id < id_of(other.plan); });
+  return *filters_.insert(place, std::move(made));
+}
+
+// Entries that count are never written over: readers may be at them. Only `bypass` changes the word beside
+// the loader.
+void SeenWriter::show() noexcept {
+  SeenState next = state();
+  next.first = next.end();
+  next.size = static_cast<std::uint16_t>(filters_.size());
+  for (std::uint32_t i = 0; i < next.size; ++i)
+    slot(next.first + i) = {filters_[i].plan, filters_[i].begun_at, filters_[i].segment.key(), 0};
+  std::uint64_t expected = page().state.load();
+  do {
+    next.is_bypassed = SeenState::of(expected).is_bypassed;
+  } while (!page().state.compare_exchange_weak(expected, next.word(), std::memory_order_seq_cst));
+  sweep();
+}
+
+void SeenWriter::begin_later(std::size_t index, UnixSeconds begins, BootSeconds begun_at) noexcept {
+  filters_[index].plan.window.begins = begins;
+  filters_[index].begun_at = begun_at;
+}
+
+void SeenWriter::append(const SeenPlan& plan, BootSeconds now) {
+  make(plan, now);
+  show();
+}
+
+// Removes the segments of all entries but those that count, and only then forgets their keys: the next loader
+// can go on after a crash.
+void SeenWriter::sweep() const noexcept {
+  const SeenState live = state();
+  for (std::uint32_t number = live.end(); number != live.first + kSeenEntries; ++number) {
+    const std::uint32_t key = slot(number).segment_key;
+    if (key == 0) continue;
+    const bool is_kept = std::any_of(filters_.begin(), filters_.end(),
+                                     [&](const OpenFilter& one) { return one.segment.key() == key; });
+    if (!is_kept) remove_segment(key);
+    slot(number).segment_key = 0;
+  }
+}
+
+std::size_t SeenWriter::retire(const Moment& now) noexcept {
+  const auto has_expired = [&](const OpenFilter& one) {
+    const OpenFilter* next = next_window(one);
+    if (next == nullptr) return false;
+    const std::int64_t kept_for = one.plan.window.kept_for;
+    return *ended_at(one) + kept_for <= now.unix && next->begun_at + kept_for <= now.boot;
+  };
+  const auto first_kept = std::find_if_not(filters_.begin(), filters_.end(), has_expired);
+  const auto retired = static_cast<std::size_t>(first_kept - filters_.begin());
+  if (retired == 0) return 0;
+  filters_.erase(filters_.begin(), first_kept);
+  show();
+  return retired;
+}
+
+std::size_t SeenWriter::heal() {
+  std::size_t healed = 0;
+  for (std::size_t i = 0; i < filters_.size(); ++i) {
+    if (!filters_[i].segment.is_removed()) continue;
+    replace_lost(i);
+    ++healed;
+  }
+  return healed;
+}
+
+// Workers that have the lost one attached go on with it. If it is the newest, they must see another one
+// behind it before its tags are copied: what they add to the lost one after that, they must win in the other
+// too.
+void SeenWriter::replace_lost(std::size_t index) {
+  filters_.reserve(filters_.size() + 1);
+  OpenFilter made = open(filters_[index].plan, filters_[index].begun_at);
+  const auto lost = filters_.begin() + static_cast<std::ptrdiff_t>(index);
+  const auto next = filters_.insert(lost + 1, std::move(made));
+  show();
+  copy_tags((next - 1)->filter, next->filter, next->sent(), (next - 1)->sent());
+  filters_.erase(next - 1);
+  show();
+}
+
+void SeenWriter::clear_expired_bypass(UnixSeconds now) noexcept {
+  const UnixSeconds until = page().bypass_until.load();
+  if (!state().is_bypassed || until == 0 || now < until) return;
+  page().state.fetch_and(~SeenState::kBypassBit);
+  if (page().bypass_until.load() != until) page().state.fetch_or(SeenState::kBypassBit);
+}
+
+void SeenWriter::set_on_unavailable(OnUnavailable answer) noexcept {
+  page().on_unavailable.store(static_cast<std::uint32_t>(answer), std::memory_order_relaxed);
+}
+
+void SeenWriter::looked(UnixSeconds now, UnixSeconds next_look, const Troubles& troubles) noexcept {
+  page().looked_at.store(now, std::memory_order_relaxed);
+  page().next_look.store(next_look, std::memory_order_relaxed);
+  page().troubles.store(troubles.word(), std::memory_order_relaxed);
+}
+
+void SeenWriter::leave(UnixSeconds now) noexcept {
+  Troubles left;
+  left.add(Trouble::NotConfigured);
+  looked(now, 0, left);
+}
+
+}  // namespace keysieve

@@ -1,0 +1,136 @@
+// The loader's side of a seen set: creates page and segments, adds filters, retires those that have expired,
+// and puts back what was lost. One process per set; workers never wait for it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/publisher/shm/publisher_folder.hpp"
+#include "core/publisher/shm/trouble.hpp"
+#include "core/worker/seen/seen_page.hpp"
+#include "core/worker/seen/seen_plan.hpp"
+#include "core/worker/seen/segment.hpp"
+
+namespace keysieve {
+
+// A filter as the loader has it.
+struct OpenFilter {
+  SeenPlan plan{};
+  BootSeconds begun_at = 0;
+  Segment segment{};
+  SeenFilter filter{};
+
+  // For each word, how many of its tags the store has. Of the loader alone, though workers could write there.
+  [[nodiscard]] std::span<std::uint8_t> sent() const noexcept {
+    return {reinterpret_cast<std::uint8_t*>(segment.bytes().data()) + plan.bytes(), plan.size.words};
+  }
+};
+
+class SeenWriter {
+ public:
+  // Opens or creates <directory>/seen.d/<set>, of that group, and takes its lock. Throws CannotCreate,
+  // Permission, NotTrusted (also if the folder belongs to another user), MissingInput, Locked, Incompatible.
+  // check_memory: called with the bytes of a filter before its memory is taken; throws if it should not be.
+  using CheckMemory = std::function<void(std::uint64_t bytes)>;
+  SeenWriter(const std::string& directory, std::string_view set_name, std::optional<gid_t> group,
+             CheckMemory check_memory = {});
+
+  // Throws MissingInput, Permission if it cannot find out.
+  [[nodiscard]] bool has_page() const { return folder_.status_of(kSeenPageName).has_value(); }
+  // Neither a key nor a window is in it: there is no page, or one without filters. Throws MissingInput,
+  // Permission, Data, Incompatible if it cannot find out.
+  [[nodiscard]] bool is_empty() const;
+  // Goes on with the page that is there. False if there is none, or it is damaged or of another version: then
+  // create() is next. Filters whose memory is gone are left out, see lost(). Throws MissingInput,
+  // CannotCreate, Permission if it cannot find out, and Locked; then the set is as it was.
+  [[nodiscard]] bool adopt();
+  // Replaces the page by one without filters: workers answer as `on_unavailable` says until show().
+  void create(const HashSeed& seed, OnUnavailable on_unavailable);
+  // Makes the page of `old` anew, to which the path does not lead any more (`old` must be unlocked). Workers
+  // move to it with all that they have added. Throws as create(); then `old` is as it was.
+  void take_over(SeenWriter& old);
+  // Lets go of the file `lock`, which may be that of the writer that takes over. The page stays locked.
+  void unlock() noexcept { lock_ = {}; }
+  // Takes all filters from the page. Workers that still have one that was removed must not go on: what they
+  // call new, those with the page that follows would call new again.
+  void clear() noexcept;
+  // Removes the set with its memory: workers drop it at their next request. Last of all.
+  void remove();
+
+  // The functions below need a page.
+
+  // False: the path leads to another file or to none, after a rename, a mount, or when somebody has removed
+  // it. Throws MissingInput, Permission if it cannot find out.
+  [[nodiscard]] bool is_in_place() const;
+
+  [[nodiscard]] SeenPage& page() const noexcept { return file_->writable_page(); }
+  [[nodiscard]] SeenState state() const noexcept { return SeenState::of(page().state.load()); }
+  // Oldest first; the last one takes the keys.
+  [[nodiscard]] const std::vector<OpenFilter>& filters() const noexcept { return filters_; }
+  // The first filter of the next window; nullptr if this one's has not ended.
+  [[nodiscard]] const OpenFilter* next_window(const OpenFilter& one) const noexcept;
+  // When its window has ended: later than planned if the next one began later.
+  [[nodiscard]] std::optional<UnixSeconds> ended_at(const OpenFilter& one) const noexcept {
+    const OpenFilter* next = next_window(one);
+    if (next == nullptr) return std::nullopt;
+    return std::max(one.plan.window.ends, next->plan.window.begins);
+  }
+  // nullptr if there is none.
+  [[nodiscard]] const OpenFilter* find(const FilterId& id) const noexcept;
+  // Of the filters that adopt() found without memory.
+  [[nodiscard]] const std::vector<SeenPlan>& lost() const noexcept { return lost_; }
+  // How many loaders, one after the other, have died while they took memory: the kernel kills the process
+  // that exceeds a limit.
+  [[nodiscard]] unsigned deaths_taking_memory() const noexcept {
+    return page().deaths_taking_memory.load(std::memory_order_relaxed);
+  }
+
+  // Makes an empty filter in its place among the others. Workers see it after show(). Throws CannotCreate,
+  // also beyond kMaxSeenFilters; then nothing has changed.
+  const OpenFilter& make(const SeenPlan& plan, BootSeconds now);
+  // When the window of a filter has begun, for one that show() has not shown yet.
+  void begin_later(std::size_t index, UnixSeconds begins, BootSeconds begun_at) noexcept;
+  // Workers see all filters from now on.
+  void show() noexcept;
+  // Makes and shows one. Throws as make() does.
+  void append(const SeenPlan& plan, BootSeconds now);
+  // Removes the oldest filters, those that were kept for long enough after their windows by both clocks.
+  // Returns how many.
+  std::size_t retire(const Moment& now) noexcept;
+  // Puts the contents of filters whose segments were removed into new ones. Returns how many. Throws as
+  // make() does; the others stay attached here, and the next call tries again.
+  std::size_t heal();
+
+  void set_on_unavailable(OnUnavailable answer) noexcept;
+  // Ends the bypass if its time is over.
+  void clear_expired_bypass(UnixSeconds now) noexcept;
+  // Records that the loader is alive, by when it will have looked again (0: it does not say), and what keeps
+  // it from its work.
+  void looked(UnixSeconds now, UnixSeconds next_look = 0, const Troubles& troubles = {}) noexcept;
+  // Records that the set is not configured any more.
+  void leave(UnixSeconds now) noexcept;
+
+ private:
+  void make_new_page(Bytes bytes) const;
+  void open_page();
+  [[nodiscard]] bool attach_all();
+  [[nodiscard]] gid_t group() const;
+  [[nodiscard]] SeenEntry& slot(std::uint32_t number) const noexcept {
+    return page().entries[number % kSeenEntries];
+  }
+  OpenFilter open(const SeenPlan& plan, BootSeconds now);
+  void replace_lost(std::size_t index);
+  void sweep() const noexcept;
+
+  PublisherFolder folder_;
+  FileDescriptor lock_;
+  CheckMemory check_memory_;
+  std::string path_;  // of the page
+  std::optional<SeenPageFile> file_;
+  std::vector<OpenFilter> filters_;
+  std::vector<SeenPlan> lost_;
+};
+
+}  // namespace keysieve

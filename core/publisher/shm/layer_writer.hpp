@@ -1,0 +1,47 @@
+// The writing side of the live layer of one publication: sets bits while readers probe. Only the loader uses
+// it; it opens the layer by Publisher::open_layer() under the set's lock. The loader may be killed at any
+// moment. The next writer adds all keys again, because the file does not say how far the last one got.
+#pragma once
+
+#include "core/publisher/shm/new_layer.hpp"
+#include "core/worker/shm/live_file.hpp"
+
+namespace keysieve {
+
+// One thread. Allocates nothing after opening. Storing cannot run out of memory, because publishing has
+// written every page of the file.
+class LayerWriter {
+ public:
+  // Takes a live file that was opened writable, of a publication that has a layer.
+  explicit LayerWriter(LiveFile file) noexcept : file_(std::move(file)) {}
+
+  // From now on every lookup of the key answers maybe, in every process. The hash must have been made with
+  // seed(). Returns whether any bit was new; only such keys are counted.
+  //
+  // An earlier writer may have been killed after it set the bits and before it counted the key. Readers do
+  // not look at the bits while the count is 0, so the first key counts whether its bits are new or not.
+  bool add(KeyHash hash) noexcept {
+    const bool is_new = set_layer_bits(file_.writable_lanes(), file_.geometry(), hash);
+    const std::uint64_t keys = live_keys();
+    // Release: pairs with the acquire in LiveLayer::keys.
+    if (is_new || keys == 0) file_.writable_page().live_keys.store(keys + 1, std::memory_order_release);
+    return is_new;
+  }
+
+  // Waits until the bits are on the disk, if the directory is on one.
+  void sync() noexcept { file_.sync(); }
+
+  // The seed for hashing its keys.
+  [[nodiscard]] const HashSeed& seed() const noexcept { return file_.page().seed; }
+  [[nodiscard]] LayerGeometry geometry() const noexcept { return file_.geometry(); }
+  [[nodiscard]] std::uint64_t live_keys() const noexcept {
+    return file_.page().live_keys.load(std::memory_order_relaxed);
+  }
+  // Reads all of the layer.
+  [[nodiscard]] LayerFill fill() const noexcept { return layer_fill(file_.layer()); }
+
+ private:
+  LiveFile file_;
+};
+
+}  // namespace keysieve

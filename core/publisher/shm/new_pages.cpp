@@ -1,0 +1,40 @@
+#include "core/publisher/shm/new_pages.hpp"
+
+#include <cstring>
+
+#include "core/worker/base/random.hpp"
+#include "core/worker/shm/page_header.hpp"
+
+namespace keysieve {
+
+std::array<std::byte, kPageBytes> new_control_page() {
+  ControlPage page{};
+  page.magic = kControlMagic;
+  page.endian_mark = kEndianMark;
+  page.abi_major = kControlAbiMajor;
+  page.abi_minor = kControlAbiMinor;
+  page.instance = random_value<std::uint64_t>();
+  page.header_checksum = header_checksum(page);
+  std::array<std::byte, kPageBytes> bytes;
+  std::memcpy(bytes.data(), static_cast<const void*>(&page), sizeof page);
+  return bytes;
+}
+
+std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp) {
+  LivePage page{};
+  page.magic = kLiveMagic;
+  page.instance = stamp.instance;
+  page.publication = stamp.publication;
+  page.generation = stamp.generation;
+  page.published_at = stamp.published_at;
+  page.layer_shard_count = stamp.layer.shard_count;
+  page.layer_shard_bytes = stamp.layer.shard_count == 0 ? 0 : kLayerShardBytes;
+  page.seed = stamp.seed;
+  page.header_checksum = header_checksum(page);
+  page.live_keys = stamp.live_keys;
+  std::array<std::byte, kPageBytes> bytes;
+  std::memcpy(bytes.data(), static_cast<const void*>(&page), sizeof page);
+  return bytes;
+}
+
+}  // namespace keysieve

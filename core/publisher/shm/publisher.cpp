@@ -1,0 +1,338 @@
+#include "core/publisher/shm/publisher.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core/publisher/shm/memory_use.hpp"
+#include "core/publisher/shm/new_pages.hpp"
+#include "core/publisher/shm/page_lock.hpp"
+#include "core/worker/base/error.hpp"
+#include "core/worker/shm/attachment.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr mode_t kControlMode = 0640;
+constexpr mode_t kSnapshotMode = 0440;
+constexpr mode_t kLiveMode = 0640;
+constexpr std::string_view kTemporary = ".tmp";
+
+std::string temporary(const std::string& name) {
+  return name + std::string(kTemporary);
+}
+bool is_temporary(const std::string& name) {
+  return name.ends_with(kTemporary);
+}
+
+void check_owner(const SetFolder& folder) {
+  if (folder.owner() == ::geteuid()) return;
+  throw Error(ErrorKind::NotTrusted, folder.path() + ": belongs to uid " + std::to_string(folder.owner()) +
+                                         ": only that user may publish here, this is uid " +
+                                         std::to_string(::geteuid()));
+}
+
+// Memory needs no fsync; on a disk a publication that has its name must also survive a crash.
+void sync_unless_memory(const FileDescriptor& file, const std::string& path) {
+  if (is_in_memory(file, path)) return;
+  if (::fsync(file.get()) != 0) throw_write_error(path + ": cannot sync", errno);
+}
+
+// Files being made: removed again unless kept. Removes only files that this object has created, because after
+// a lost lock another publisher may work under the same names.
+class NewFiles {
+ public:
+  explicit NewFiles(const PublisherFolder& folder) : folder_(folder) {}
+  NewFiles(const NewFiles&) = delete;
+  NewFiles& operator=(const NewFiles&) = delete;
+  ~NewFiles() {
+    for (const std::string& name : names_) ::unlinkat(folder_.descriptor().get(), name.c_str(), 0);
+  }
+
+  // Writes the parts one after the other.
+  void write(const std::string& name, std::initializer_list<Bytes> parts, mode_t mode) {
+    const FileDescriptor file = create(name, mode);
+    for (const Bytes part : parts) write_all(file, part, folder_.path_of(name));
+    sync_unless_memory(file, folder_.path_of(name));
+  }
+
+  // Each stretch of shards is read back and checked as soon as it is written, while it is in the processor's
+  // caches: checking everything afterwards makes this take half as long again.
+  void write_snapshot(const std::string& name, const SnapshotView& snapshot, std::string_view source) {
+    const FileDescriptor file = create(name, kSnapshotMode);
+    const std::string path = folder_.path_of(name);
+    const Bytes bytes = snapshot.bytes();
+    // A tmpfs with huge=within_size must know the size before the first byte is written.
+    if (::ftruncate(file.get(), static_cast<off_t>(bytes.size())) != 0) throw_write_error(path, errno);
+    const SnapshotLayout layout = snapshot_layout(snapshot.header());
+    write_all(file, bytes.first(layout.shards.offset), path);
+    std::vector<std::byte> buffer(kChecksumStretchBytes);
+    for (std::uint64_t i = 0; i < layout.stretch_count(); ++i) {
+      const Bytes stretch = checksum_stretch(bytes, layout, i);
+      write_all(file, stretch, path);
+      const auto offset = static_cast<std::uint64_t>(stretch.data() - bytes.data());
+      const MutableBytes written = MutableBytes(buffer).first(stretch.size());
+      read_all_at(file, offset, written, path);
+      snapshot.check_stretch(i, written, source);
+    }
+    sync_unless_memory(file, path);
+  }
+
+  void rename(const std::string& from, const std::string& to) {
+    folder_.rename_file(from, to);
+    std::replace(names_.begin(), names_.end(), from, to);
+  }
+
+  void keep() noexcept { names_.clear(); }
+
+ private:
+  FileDescriptor create(const std::string& name, mode_t mode) {
+    FileDescriptor file = folder_.create_file(name, mode);
+    names_.push_back(name);
+    return file;
+  }
+
+  const PublisherFolder& folder_;
+  std::vector<std::string> names_;
+};
+
+void create_control(const PublisherFolder& folder) {
+  const std::string name = temporary(kControlName);
+  folder.remove_file(name);
+  NewFiles files(folder);
+  files.write(name, {new_control_page()}, kControlMode);
+  folder.remove_file(kControlName);
+  files.rename(name, kControlName);
+  files.keep();
+}
+
+// A damaged control page is replaced, since no reader trusts it either. One that cannot be opened (out of
+// descriptors, for example) is not, because readers have it mapped.
+ControlFile open_or_create_control(const PublisherFolder& folder) {
+  try {
+    if (folder.status_of(kControlName)) return ControlFile::open_writable(folder);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Data) throw;
+  }
+  create_control(folder);
+  return ControlFile::open_writable(folder);
+}
+
+}  // namespace
+
+Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
+    : settings_(std::move(settings)),
+      set_name_(set_name),
+      folder_(PublisherFolder::open_or_create(settings_.directory, set_name, settings_.group)) {
+  check_owner(folder_);
+  lock_ = folder_.open_file(kLockName, O_RDWR | O_CREAT);
+  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) throw_write_error(folder_.path_of(kLockName), errno);
+    throw Error(ErrorKind::Locked,
+                folder_.path_of(kLockName) + ": locked: another publisher is at work on set " + set_name_);
+  }
+  check_lock_is_ours();
+  take_control();
+}
+
+std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer,
+                                 const PublicationId& still_right) {
+  const std::string source = "snapshot for " + folder_.path();
+  const SnapshotView view = SnapshotView::decode(snapshot, source, Check::Tables);
+  view.check_set_name(set_name_, source);
+  if (control_->is_removed()) take_control();  // readers would not see the old one
+  const std::uint64_t previous = current().publication;
+  const PublicationStamp stamp{.instance = control_->page().instance,
+                               .publication = next_publication(),
+                               .generation = generation,
+                               .published_at = unix_now(),
+                               .layer = layer.geometry(),
+                               .seed = view.header().seed,
+                               .live_keys = layer.live_keys()};
+  remove_leftovers();
+  check_total_size(snapshot.size() + sizeof(LivePage) + layer.bytes().size());
+
+  const std::string snapshot_name = snapshot_file_name(stamp.publication);
+  const std::string live_name = live_file_name(stamp.publication);
+  NewFiles files(folder_);
+  files.write(temporary(live_name), {new_live_page(stamp), layer.bytes()}, kLiveMode);
+  files.write_snapshot(temporary(snapshot_name), view, source);
+  // Throws unless a reader would accept it.
+  const Attachment attachment(folder_, {temporary(snapshot_name), temporary(live_name)}, set_name_,
+                              {stamp.instance, stamp.publication});
+  check_lock_is_ours();
+  files.rename(temporary(live_name), live_name);
+  files.rename(temporary(snapshot_name), snapshot_name);
+  sync_unless_memory(folder_.descriptor(), folder_.path());
+  const bool is_damaged = (control_->page().current.load(std::memory_order_relaxed) & kDamagedBit) != 0;
+  const bool is_right = !is_damaged && still_right == PublicationId{stamp.instance, previous};
+  keep_previous(is_right ? previous : 0);
+  make_current(stamp.publication, previous);
+  files.keep();
+  return stamp.publication;
+}
+
+PublicationId Publisher::current() const noexcept {
+  const ControlPage& page = control_->page();
+  return {page.instance, publication_of(page.current.load(std::memory_order_relaxed))};
+}
+
+bool Publisher::mark_damaged() noexcept {
+  return (control_->writable_page().current.fetch_or(kDamagedBit) & kDamagedBit) == 0;
+}
+
+std::optional<LayerWriter> Publisher::open_layer() const {
+  return open_layer_of(current().publication);
+}
+
+std::optional<LayerWriter> Publisher::open_previous_layer() {
+  const std::uint64_t previous = control_->page().previous.load(std::memory_order_relaxed);
+  try {
+    if (auto layer = open_layer_of(previous)) return layer;
+  } catch (const Error&) {
+    // then no reader may answer from it
+  }
+  keep_previous(0);
+  return std::nullopt;
+}
+
+std::optional<LayerWriter> Publisher::open_layer_of(std::uint64_t publication) const {
+  if (publication == 0) return std::nullopt;
+  LiveFile file =
+      LiveFile::open_writable(folder_, live_file_name(publication), {control_->page().instance, publication});
+  if (file.geometry().shard_count == 0) return std::nullopt;
+  return LayerWriter(std::move(file));
+}
+
+// Release: pairs with the acquire in SetReader::is_behind. A reader that has seen a key in only one layer
+// also sees that it must not answer from the other publication.
+void Publisher::keep_previous(std::uint64_t publication) const noexcept {
+  control_->writable_page().previous.store(publication, std::memory_order_release);
+}
+
+void Publisher::confirm(UnixSeconds now) noexcept {
+  control_->writable_page().last_confirmed.store(now, std::memory_order_relaxed);
+}
+
+void Publisher::beat(UnixSeconds now, UnixSeconds next_look) noexcept {
+  ControlPage& page = control_->writable_page();
+  page.heartbeat.store(now, std::memory_order_relaxed);
+  page.next_look.store(next_look, std::memory_order_relaxed);
+}
+
+void Publisher::note(const Troubles& troubles) noexcept {
+  control_->writable_page().troubles.store(troubles.word(), std::memory_order_relaxed);
+}
+
+void Publisher::leave() {
+  if (remove_if_unused()) return;
+  Troubles left;
+  left.add(Trouble::NotConfigured);
+  note(left);
+  beat(0);
+}
+
+// Once the control page has another name, set_bypass fails; a bypass from before is seen here.
+bool Publisher::remove_if_unused() {
+  const std::vector<std::string> names = folder_.file_names();
+  const auto is_needless = [](const std::string& name) { return name == kLockName || name == kControlName; };
+  if (!std::all_of(names.begin(), names.end(), is_needless)) return false;
+  if (control_->page().current.load() != 0) return false;
+  const std::string aside = temporary(kControlName);
+  folder_.rename_file(kControlName, aside);
+  if (control_->page().current.load() != 0) {
+    folder_.rename_file(aside, kControlName);
+    return false;
+  }
+  for (const std::string& name : {aside, std::string(kLockName)}) folder_.remove_file(name);
+  if (::rmdir(folder_.path().c_str()) != 0) throw_write_error(folder_.path(), errno);
+  return true;
+}
+
+// set_bypass writes the new end first and the bit second. If it runs between the look and the clearing here,
+// the end has changed afterwards, and this function sets the bit again; if it runs later, it sets the bit
+// itself. Switching a bypass off stores an end in the past before clearing the bit, so a bit that is set
+// again after that means nothing. All sequentially consistent, with bypass.cpp.
+void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
+  ControlPage& page = control_->writable_page();
+  for (const BypassSwitch& bypass : kBypassSwitches) {
+    const UnixSeconds until = (page.*bypass.until).load();
+    if ((page.current.load() & bypass.bit) == 0 || until == 0 || now < until) continue;
+    page.current.fetch_and(~bypass.bit);
+    if ((page.*bypass.until).load() != until) page.current.fetch_or(bypass.bit);
+  }
+}
+
+// While this publisher is not looking, the lock file may be removed and another one locked. A replaced
+// control page cannot go unnoticed, so every process that writes to the page holds it as well.
+void Publisher::take_control() {
+  ControlFile control = open_or_create_control(folder_);
+  if (!lock_page(control.file(), folder_.path_of(kControlName))) {
+    throw Error(ErrorKind::Locked,
+                folder_.path_of(kControlName) + ": locked: another publisher is at work on set " + set_name_);
+  }
+  control_ = std::move(control);
+}
+
+std::uint64_t Publisher::next_publication() const {
+  std::uint64_t highest = current().publication;
+  for (const std::string& name : folder_.file_names()) {
+    highest = std::max(highest, publication_of_file(name).value_or(0));
+  }
+  return highest + 1;
+}
+
+// Keeps only the current publication: a reader that has yet to attach an older one looks again when it is
+// gone. Publications above the current one were never current: their publisher died before the last step.
+void Publisher::remove_leftovers() const {
+  const std::uint64_t kept = current().publication;
+  for (const std::string& name : folder_.file_names()) {
+    const auto publication = publication_of_file(name);
+    if (publication && (is_temporary(name) || *publication != kept)) folder_.remove_file(name);
+  }
+}
+
+void Publisher::check_total_size(std::uint64_t new_bytes) const {
+  if (settings_.max_total_bytes == 0) return;
+  const MemoryUse use = memory_use(settings_.directory);
+  const std::uint64_t pinned = use.pinned_bytes.value_or(0);
+  if (use.visible_bytes + pinned + new_bytes <= settings_.max_total_bytes) return;
+  throw Error(ErrorKind::CannotCreate,
+              settings_.directory + ": set " + set_name_ + ": publishing " + std::to_string(new_bytes) +
+                  " bytes next to " + std::to_string(use.visible_bytes) + " visible and " +
+                  std::to_string(pinned) + " pinned bytes would exceed the limit of " +
+                  std::to_string(settings_.max_total_bytes) +
+                  " bytes: restart idle PHP workers to free what they pin, or raise max_total_size");
+}
+
+// Release: pairs with the acquire in SetReader::refresh, so a reader that sees the number finds both files
+// complete. The two bypass bits belong to an operator and to the store, so they are carried over; the damaged
+// bit is not.
+void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) const {
+  std::atomic<std::uint64_t>& current = control_->writable_page().current;
+  control_->writable_page().moved_at_ms.store(unix_now_ms(), std::memory_order_relaxed);
+  std::uint64_t word = current.load(std::memory_order_relaxed);
+  do {
+    if (publication_of(word) != previous) {
+      throw Error(ErrorKind::Locked, folder_.path_of(kControlName) +
+                                         ": another publisher has moved it to publication " +
+                                         std::to_string(publication_of(word)));
+    }
+  } while (!current.compare_exchange_weak(word, (word & (kBypassBit | kStoreBypassBit)) | publication,
+                                          std::memory_order_release, std::memory_order_relaxed));
+}
+
+// Another process may have removed the lock file and locked a new one.
+void Publisher::check_lock_is_ours() const {
+  const auto held = stat_of(lock_, folder_.path_of(kLockName));
+  const auto named = folder_.status_of(kLockName);
+  if (!named || identity_of(*named) != identity_of(held)) {
+    throw Error(ErrorKind::Locked,
+                folder_.path_of(kLockName) + ": was removed or replaced while it was held");
+  }
+}
+
+}  // namespace keysieve

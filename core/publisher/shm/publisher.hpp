@@ -1,0 +1,88 @@
+// The writing side of shared memory: one publisher per set and host at a time. A crash before the last step
+// leaves the old publication live, a crash after it the new one. docs/concurrency.md explains why.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/publisher/shm/layer_writer.hpp"
+#include "core/publisher/shm/new_layer.hpp"
+#include "core/publisher/shm/publisher_folder.hpp"
+#include "core/publisher/shm/trouble.hpp"
+#include "core/worker/shm/control_file.hpp"
+#include "core/worker/shm/live_layer.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
+
+namespace keysieve {
+
+struct PublisherSettings {
+  std::string directory{kDefaultDirectory};
+  std::optional<gid_t> group{};       // group of the PHP workers; default: that of the directory's creator
+  std::uint64_t max_total_bytes = 0;  // all sets and what idle workers still pin; 0: no limit
+};
+
+// Owns the set's lock for its lifetime; runs as the folder's owner.
+class Publisher {
+ public:
+  // Creates folder, lock and control file if they are missing. Throws Locked when another process publishes
+  // this set, NotTrusted when the folder belongs to another user, CannotCreate, MissingInput.
+  Publisher(PublisherSettings settings, std::string_view set_name);
+
+  // Publishes a snapshot of this set with its live layer; returns its publication number. First validates all
+  // of it with the reader's own checks. On any exception the old publication stays live. If the old one is
+  // `still_right` (intact, and its own layer has every key of `layer`), readers go on answering from it for a
+  // while; if not, they attach the new one at their next call.
+  std::uint64_t publish(Bytes snapshot, std::uint64_t generation, const NewLayer& layer = {},
+                        const PublicationId& still_right = {});
+
+  [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
+  [[nodiscard]] const SetFolder& folder() const noexcept { return folder_; }
+  // Publication 0 means that nothing is published.
+  [[nodiscard]] PublicationId current() const noexcept;
+  // Tells the control file from one in a copy of the folder, where publications have the same numbers.
+  [[nodiscard]] FileIdentity control_identity() const noexcept { return control_->identity(); }
+  // Reports that the bytes of the current publication have changed since it was published: every lookup
+  // answers maybe until the next publication. Returns false if that was known.
+  bool mark_damaged() noexcept;
+
+  // The live layer of the current publication, for adding keys while this publisher lives. Nothing if nothing
+  // is published, or without a layer. Throws MissingInput, Data, Permission.
+  [[nodiscard]] std::optional<LayerWriter> open_layer() const;
+  // The layer of the publication before it, from which readers may still answer: each key must be added to it
+  // first. If it cannot be opened, returns nothing, and readers stop answering from that publication at their
+  // next call.
+  [[nodiscard]] std::optional<LayerWriter> open_previous_layer();
+
+  // Records that the loader has looked at the store and found nothing newer.
+  void confirm(UnixSeconds now) noexcept;
+  // Records that the loader is alive, and by when it will have looked again; 0: it does not say.
+  void beat(UnixSeconds now, UnixSeconds next_look = 0) noexcept;
+  // Records what keeps the loader from its work.
+  void note(const Troubles& troubles) noexcept;
+  // The set has no loader any more: marks it as NotConfigured until a loader looks at it again. What is
+  // published stays live. If nothing is, and no bypass is on, removes the folder instead; then this object
+  // is of no more use. Throws CannotCreate, Permission, MissingInput.
+  void leave();
+  // Ends each bypass whose time is over, the operator's and the store's. While one with a limit is on,
+  // readers read the clock at every call.
+  void clear_expired_bypass(UnixSeconds now) noexcept;
+
+ private:
+  [[nodiscard]] std::uint64_t next_publication() const;
+  void remove_leftovers() const;
+  void check_total_size(std::uint64_t new_bytes) const;
+  [[nodiscard]] std::optional<LayerWriter> open_layer_of(std::uint64_t publication) const;
+  void keep_previous(std::uint64_t publication) const noexcept;
+  void make_current(std::uint64_t publication, std::uint64_t previous) const;
+  void check_lock_is_ours() const;
+  void take_control();
+  bool remove_if_unused();
+
+  PublisherSettings settings_;
+  std::string set_name_;
+  PublisherFolder folder_;
+  FileDescriptor lock_;
+  std::optional<ControlFile> control_;
+};
+
+}  // namespace keysieve

@@ -1,0 +1,122 @@
+#include "core/publisher/shm/publisher_folder.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/set_name.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr mode_t kFolderMode = 02750;
+
+std::vector<std::string> names_in(const FileDescriptor& folder, const std::string& path) {
+  const int again = ::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (again < 0) throw_read_error(path, errno);
+  const auto close_stream = [](DIR* stream) { ::closedir(stream); };
+  const std::unique_ptr<DIR, decltype(close_stream)> stream(::fdopendir(again), close_stream);
+  if (stream == nullptr) throw_read_error(path, errno);
+  std::vector<std::string> names;
+  for (errno = 0; const dirent* entry = ::readdir(stream.get()); errno = 0) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  if (errno != 0) throw_read_error(path, errno);
+  return names;
+}
+
+// Includes all files in it, since readers of that group must reach the current publication. The folder comes
+// last, so that an interrupted change is done again.
+void change_group(const FileDescriptor& folder, const std::string& path, gid_t group) {
+  constexpr auto kSameOwner = static_cast<uid_t>(-1);
+  for (const std::string& name : names_in(folder, path)) {
+    if (::fchownat(folder.get(), name.c_str(), kSameOwner, group, AT_SYMLINK_NOFOLLOW) != 0 &&
+        errno != ENOENT) {
+      throw_write_error(std::string(path).append("/").append(name) +
+                            ": cannot change the group (its owner must be a member)",
+                        errno);
+    }
+  }
+  if (::fchown(folder.get(), kSameOwner, group) != 0) {
+    throw_write_error(path + ": cannot change the group (its owner must be a member)", errno);
+  }
+}
+
+void create_folder(const FileDescriptor& parent, const std::string& name, const std::string& path) {
+  const uid_t owner = stat_of(parent, path).st_uid;
+  if (owner != 0 && owner != ::geteuid()) {
+    throw Error(ErrorKind::NotTrusted, path + ": cannot create: the directory belongs to uid " +
+                                           std::to_string(owner) + ", who must publish here; this is uid " +
+                                           std::to_string(::geteuid()));
+  }
+  if (::mkdirat(parent.get(), name.c_str(), kFolderMode) != 0 && errno != EEXIST)
+    throw_write_error(path, errno);
+}
+
+// A new folder is the creator's own; an existing one gets the requested group, if it belongs to the caller.
+void give_to_group(const FileDescriptor& folder, const std::string& path, std::optional<gid_t> group) {
+  const auto status = stat_of(folder, path);
+  if (status.st_uid != ::geteuid()) return;
+  if (group && status.st_gid != *group) change_group(folder, path, *group);
+  if ((status.st_mode & 07777) != kFolderMode && ::fchmod(folder.get(), kFolderMode) != 0) {
+    throw_write_error(path + ": cannot change the mode", errno);
+  }
+}
+
+}  // namespace
+
+PublisherFolder PublisherFolder::open_or_create(const std::string& directory, std::string_view set_name,
+                                                std::optional<gid_t> group) {
+  const std::string name = checked_set_name(set_name);
+  const std::string path = directory + "/" + name;
+  const FileDescriptor parent = open_directory(directory);
+  FileDescriptor folder = open_folder(parent, name);
+  if (!folder.is_open() && errno == ENOENT) {
+    create_folder(parent, name, path);
+    folder = open_folder(parent, name);
+  }
+  if (!folder.is_open()) throw_write_error(path, errno);
+  give_to_group(folder, path, group);
+  const uid_t owner = stat_of(folder, path).st_uid;
+  return PublisherFolder(std::move(folder), path, owner);
+}
+
+FileDescriptor PublisherFolder::create_file(const std::string& file_name, mode_t mode) const {
+  FileDescriptor file(::openat(descriptor().get(), file_name.c_str(),
+                               O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!file.is_open()) throw_write_error(path_of(file_name), errno);
+  // Set here, because umask must not decide.
+  if (::fchmod(file.get(), mode) != 0)
+    throw_write_error(path_of(file_name) + ": cannot change the mode", errno);
+  return file;
+}
+
+void PublisherFolder::rename_file(const std::string& from, const std::string& to) const {
+  if (::renameat2(descriptor().get(), from.c_str(), descriptor().get(), to.c_str(), RENAME_NOREPLACE) != 0) {
+    throw_write_error(path_of(to) + ": cannot rename " + from + " to it", errno);
+  }
+}
+
+void PublisherFolder::replace_file(const std::string& from, const std::string& to) const {
+  if (::renameat(descriptor().get(), from.c_str(), descriptor().get(), to.c_str()) != 0) {
+    throw_write_error(path_of(to) + ": cannot rename " + from + " to it", errno);
+  }
+}
+
+void PublisherFolder::remove_file(const std::string& file_name) const {
+  if (::unlinkat(descriptor().get(), file_name.c_str(), 0) != 0 && errno != ENOENT) {
+    throw_write_error(path_of(file_name) + ": cannot remove", errno);
+  }
+}
+
+std::vector<std::string> PublisherFolder::file_names() const {
+  return names_in(descriptor(), path());
+}
+
+}  // namespace keysieve

@@ -1,9 +1,0 @@
-#include "core/snapshot/layout.hpp"
-
-namespace keysieve {
-
-std::uint16_t newest_snapshot_format() noexcept {
-  return 1;
-}
-
-}  // namespace keysieve

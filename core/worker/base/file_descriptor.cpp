@@ -1,0 +1,69 @@
+#include "core/worker/base/file_descriptor.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/worker/base/error.hpp"
+
+namespace keysieve {
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  if (this != &other) {
+    close();
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+void FileDescriptor::close() noexcept {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+struct stat stat_of(const FileDescriptor& file, const std::string& path) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) throw_read_error(path, errno);
+  return status;
+}
+
+bool is_in_memory(const FileDescriptor& file, const std::string& path) {
+  struct statfs file_system {};
+  if (::fstatfs(file.get(), &file_system) != 0) throw_read_error(path, errno);
+  return file_system.f_type == TMPFS_MAGIC;
+}
+
+void write_all(const FileDescriptor& file, Bytes bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw_write_error(path, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void write_all_at(const FileDescriptor& file, std::uint64_t offset, Bytes bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw_write_error(path, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+}
+
+void read_all_at(const FileDescriptor& file, std::uint64_t offset, MutableBytes bytes,
+                 const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pread(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_read_error(path, errno);
+    if (count == 0) throw Error(ErrorKind::Data, path + ": became shorter while it was read");
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+}
+
+}  // namespace keysieve

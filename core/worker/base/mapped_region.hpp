@@ -1,0 +1,57 @@
+// A file's bytes, mapped into this process until the object is destroyed. Snapshots, control pages and live
+// files are read through it. Boost.Interprocess maps them; only the .cpp includes it, because its headers are
+// as long as all the others here together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/worker/base/bytes.hpp"
+
+namespace boost::interprocess {
+class mapped_region;
+}
+
+namespace keysieve {
+
+class FileDescriptor;
+
+enum class MapAccess : std::uint8_t { ReadOnly, ReadWrite };
+
+class MappedRegion {
+ public:
+  MappedRegion() noexcept;  // nothing is mapped: no bytes
+  MappedRegion(MappedRegion&& other) noexcept;
+  MappedRegion& operator=(MappedRegion&& other) noexcept;
+  ~MappedRegion();
+
+  // Stays the same when the object is moved. Read from the object itself: no call and no extra load.
+  [[nodiscard]] std::byte* address() const noexcept { return bytes_.data(); }
+  [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
+
+  // Waits until everything stored in it is on the disk; false when that fails.
+  bool flush() noexcept;
+
+ private:
+  friend MappedRegion map_region(const FileDescriptor& file, MapAccess access, std::size_t bytes,
+                                 const std::string& path);
+
+  std::unique_ptr<boost::interprocess::mapped_region> region_;
+  MutableBytes bytes_;
+};
+
+// Maps the first `bytes` bytes, which must exist; `path` is for the message. Throws CannotCreate.
+MappedRegion map_region(const FileDescriptor& file, MapAccess access, std::size_t bytes,
+                        const std::string& path);
+
+// Opens an ordinary file that a user named, and maps all of it read-only. Throws MissingInput,
+// Permission.
+MappedRegion map_file(const std::string& path);
+
+inline Bytes bytes_of(const MappedRegion& region) noexcept {
+  return {region.address(), region.size()};
+}
+
+}  // namespace keysieve

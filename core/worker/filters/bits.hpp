@@ -1,0 +1,65 @@
+// Bits and packed numbers in a stretch of a shard.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "core/worker/base/bytes.hpp"
+
+namespace keysieve {
+
+inline std::uint64_t count_set_bits(Bytes bytes) noexcept {
+  std::uint64_t count = 0;
+  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
+    count += static_cast<std::uint64_t>(std::popcount(load<std::uint64_t>(bytes.data())));
+  }
+  for (const std::byte byte : bytes) {
+    count += static_cast<std::uint64_t>(std::popcount(std::to_integer<std::uint8_t>(byte)));
+  }
+  return count;
+}
+
+inline double fill_ratio(Bytes bytes) noexcept {
+  return static_cast<double>(count_set_bits(bytes)) / (8.0 * static_cast<double>(bytes.size()));
+}
+
+inline bool test_bit(const std::byte* bytes, std::uint64_t position) noexcept {
+  return (bytes[position / 8] & (std::byte{1} << (position % 8))) != std::byte{0};
+}
+
+inline constexpr std::uint32_t kWidestField = 32;
+
+// Numbers of one width, packed one after the other from the start of a shard. Reads whole words, but
+// never outside the shard as long as the field itself is inside.
+class PackedFields {
+ public:
+  PackedFields() = default;
+  // `width`: 0 to kWidestField bits; fields of zero bits are all 0.
+  PackedFields(std::uint32_t shard_bytes, std::uint32_t width) noexcept
+      : last_word_(shard_bytes - kWordBytes), width_(width) {}
+
+  [[nodiscard]] std::uint32_t width() const noexcept { return width_; }
+  [[nodiscard]] std::uint32_t greatest() const noexcept {
+    return static_cast<std::uint32_t>((std::uint64_t{1} << width_) - 1);
+  }
+
+  // Offset in the shard of the word that holds the field.
+  [[nodiscard]] std::uint32_t word_of(std::uint32_t index) const noexcept {
+    return std::min(index * width_ / 8, last_word_);
+  }
+
+  [[nodiscard]] std::uint32_t get(const std::byte* shard, std::uint32_t index) const noexcept {
+    const std::uint32_t word = word_of(index);
+    return static_cast<std::uint32_t>(load<std::uint64_t>(shard + word) >> (index * width_ - 8 * word)) &
+           greatest();
+  }
+
+ private:
+  static constexpr std::uint32_t kWordBytes = 8;
+
+  std::uint32_t last_word_;
+  std::uint32_t width_;
+};
+
+}  // namespace keysieve

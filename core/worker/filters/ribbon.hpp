@@ -1,0 +1,41 @@
+// Ribbon filter: each key is a linear equation over a short window of slots, and the slots are the solution.
+// Smallest of all kinds; keys cannot be added. Source: Dillinger, Walzer, "Ribbon filter: practically smaller
+// than Bloom and Xor" (2021). Levels (ribbon/row.hpp) bring it within 2 % of the bound in shards of 4 KiB.
+#pragma once
+
+#include "core/worker/filters/kind_of.hpp"
+#include "core/worker/filters/ribbon/probe.hpp"
+
+namespace keysieve {
+
+struct Ribbon {
+  static constexpr std::uint8_t kId = 8;
+  static constexpr std::string_view kName = "ribbon";
+
+  // Number of slots that one lookup combines.
+  static std::span<const std::uint8_t> hash_counts() noexcept { return kHashCounts<ribbon::kWindow>; }
+
+  static const char* fault_of(const FilterParams& params, const ShardEntry& entry) noexcept {
+    using namespace ribbon;
+    if (entry.shape > kHighestLevels) return "its levels have more bits than there are";
+    if (entry.width > kMostColumns) return "it has more columns than a ribbon can have";
+    if (entry.block_count < kFewestBlocks) return "a window is longer than its slots";
+    if (entry.block_count > kMostBlocks) return "it has more blocks than a ribbon can have";
+    const std::uint32_t bytes = std::uint32_t{entry.block_count} * entry.width + kTailBytes;
+    if (bytes > params.shard_bytes) return "its slots reach beyond the shard";
+    // Without columns nothing is compared; such entries are written without levels.
+    const bool is_line = entry.width == 0 || Line(entry.block_count, entry.shape).is_in_order();
+    return is_line ? nullptr : "a quarter of its line ends before it begins";
+  }
+
+  static Lookup lookup(const FilterParams& params, InstructionSet instructions) noexcept {
+    using namespace ribbon;
+#if KEYSIEVE_X86_64
+    if (instructions == InstructionSet::Avx2) return lookup_of<Avx2Functions, Probe<Avx2Kernel>>(params);
+#endif
+    static_cast<void>(instructions);
+    return lookup_of<BaselineFunctions, Probe<ScalarKernel>>(params);
+  }
+};
+
+}  // namespace keysieve

@@ -1,0 +1,76 @@
+#include "core/worker/seen/seen_page.hpp"
+
+#include <fcntl.h>
+
+#include <memory>
+
+#include "core/worker/base/error.hpp"
+#include "core/worker/shm/page_header.hpp"
+
+namespace keysieve {
+namespace {
+
+constexpr std::array<char, 8> kSeenMagic{'K', 'S', 'S', 'E', 'E', 'N', 'P', 'G'};
+constexpr std::uint16_t kSeenAbiMajor = 1;  // readers refuse another major
+
+}  // namespace
+
+std::string_view to_string(OnUnavailable answer) noexcept {
+  switch (answer) {
+    case OnUnavailable::Throw:
+      return "throw";
+    case OnUnavailable::New:
+      return "new";
+    case OnUnavailable::Seen:
+      return "seen";
+  }
+  return "unknown";
+}
+
+SeenFilter filter_of(const SeenEntry& entry, MutableBytes memory, const std::string& path) {
+  const SeenSize& size = entry.plan.size;
+  if (!size.is_possible() || memory.size() != entry.plan.segment_bytes()) {
+    throw Error(ErrorKind::Data, path + ": is damaged: a filter of " + std::to_string(size.words) +
+                                     " words in blocks of " + std::to_string(size.block_words) + ", in " +
+                                     std::to_string(memory.size()) + " bytes");
+  }
+  return {std::span(reinterpret_cast<Word*>(memory.data()), size.words), size.block_words};
+}
+
+std::vector<std::byte> new_seen_page(const HashSeed& seed, OnUnavailable on_unavailable) {
+  const auto page = std::make_unique<SeenPage>();
+  page->magic = kSeenMagic;
+  page->endian_mark = kEndianMark;
+  page->abi_major = kSeenAbiMajor;
+  page->seed = seed;
+  page->header_checksum = header_checksum(*page);
+  page->on_unavailable = static_cast<std::uint32_t>(on_unavailable);
+  std::vector<std::byte> bytes(sizeof *page);
+  std::memcpy(bytes.data(), static_cast<const void*>(page.get()), sizeof *page);
+  return bytes;
+}
+
+SeenPageFile::SeenPageFile(const SetFolder& folder, MapAccess access) : owner_(folder.owner()) {
+  const std::string path = folder.path_of(kSeenPageName);
+  FileDescriptor file = folder.open_file(kSeenPageName, access == MapAccess::ReadOnly ? O_RDONLY : O_RDWR);
+  const auto status = stat_of(file, path);
+  if (status.st_size != static_cast<off_t>(kSeenPageBytes)) {
+    throw Error(ErrorKind::Data, path + ": has " + std::to_string(status.st_size) + " bytes, not " +
+                                     std::to_string(kSeenPageBytes));
+  }
+  region_ = map_region(file, access, kSeenPageBytes, path);
+  identity_ = identity_of(status);
+  if (access == MapAccess::ReadWrite) file_ = std::move(file);
+}
+
+void SeenPageFile::check(const std::string& path) const {
+  check_page_header(page(), kSeenMagic, kSeenAbiMajor, path, "page of a seen set");
+  if (page().seed.is_zero()) throw Error(ErrorKind::Data, path + ": seed is zero");
+}
+
+bool SeenPageFile::is_at(const std::string& path) const noexcept {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && identity_of(status) == identity_;
+}
+
+}  // namespace keysieve

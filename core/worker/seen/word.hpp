@@ -1,0 +1,155 @@
+// A word of 128 bits that holds the tags of keys, up to 31. The more tags it holds, the shorter they are: a
+// new one makes the others give up bits, so a word is never too full to take a key, but is wrong more often.
+// Tags are only ever added, each by one compare-and-set on the whole word. So of all processes that add a key
+// exactly one finds it missing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "core/worker/hash/key_hash.hpp"
+
+namespace keysieve {
+
+inline constexpr unsigned kWordBits = 128;
+
+// Whether this machine has an atomic compare-and-set of 16 bytes. A library's locks would not do: they
+// belong to one process.
+#if defined(__x86_64__) || defined(__aarch64__)
+inline constexpr bool kHasWideAtomics = true;
+#else
+inline constexpr bool kHasWideAtomics = false;
+#endif
+
+inline constexpr unsigned kTagCountBits = 5;
+inline constexpr unsigned kMostTags = (1U << kTagCountBits) - 1;
+// The rest of a hash of 64 bits would add little.
+inline constexpr unsigned kMostTagBits = 60;
+
+// The length of each tag in a word that holds so many.
+constexpr unsigned tag_bits(unsigned tags) noexcept {
+  return tags == 0 ? kMostTagBits : std::min(kMostTagBits, (kWordBits - kTagCountBits) / tags);
+}
+
+constexpr std::uint64_t low_bits(std::uint64_t word, unsigned bits) noexcept {
+  return word & ((std::uint64_t{1} << bits) - 1);
+}
+
+namespace detail {
+
+// What finds a tag among several at once: the lowest and the highest bit of each.
+struct TagPlaces {
+  Uint128 lowest = 0;
+  Uint128 highest = 0;
+};
+inline constexpr auto kTagPlaces = [] {
+  std::array<TagPlaces, kMostTags + 1> all{};
+  for (unsigned tags = 0; tags <= kMostTags; ++tags) {
+    for (unsigned i = 0; i < tags; ++i) all[tags].lowest |= Uint128{1} << (i * tag_bits(tags));
+    all[tags].highest = all[tags].lowest << (tag_bits(tags) - 1);
+  }
+  return all;
+}();
+
+}  // namespace detail
+
+// What a word holds: the number of tags in the five highest bits, below them the tags in the order in which
+// they came, the first one lowest.
+struct WordValue {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+
+  [[nodiscard]] unsigned tags() const noexcept { return static_cast<unsigned>(high >> (64 - kTagCountBits)); }
+  // index: below tags(). Has tag_bits(tags()) bits.
+  [[nodiscard]] std::uint64_t tag(unsigned index) const noexcept {
+    const unsigned bits = tag_bits(tags());
+    return low_bits(static_cast<std::uint64_t>(all_tags() >> (index * bits)), bits);
+  }
+  // Whether one of them has the lowest bits of `tag`. Compares all at once: subtracting 1 from each
+  // difference borrows into its highest bit if it is 0. Source: Warren, "Hacker's Delight", "Find first
+  // 0-byte", for fields of any length.
+  [[nodiscard]] bool has(std::uint64_t tag) const noexcept {
+    const detail::TagPlaces& places = detail::kTagPlaces[tags()];
+    const Uint128 difference = all_tags() ^ places.lowest * low_bits(tag, tag_bits(tags()));
+    return ((difference - places.lowest) & ~difference & places.highest) != 0;
+  }
+  // The value with one more tag. Requires tags() < kMostTags.
+  [[nodiscard]] WordValue with(std::uint64_t tag) const noexcept {
+    const unsigned before = tag_bits(tags());
+    const unsigned after = tag_bits(tags() + 1);
+    Uint128 all = all_tags();
+    if (after != before) {
+      Uint128 shorter = 0;
+      for (unsigned i = 0; i < tags(); ++i)
+        shorter |= Uint128{low_bits(static_cast<std::uint64_t>(all >> (i * before)), after)} << (i * after);
+      all = shorter;
+    }
+    all |= Uint128{low_bits(tag, after)} << (tags() * after);
+    return {static_cast<std::uint64_t>(all),
+            static_cast<std::uint64_t>(all >> 64) | std::uint64_t{tags() + 1} << (64 - kTagCountBits)};
+  }
+
+  friend bool operator==(const WordValue&, const WordValue&) = default;
+
+ private:
+  [[nodiscard]] Uint128 all_tags() const noexcept {
+    return Uint128{low_bits(high, 64 - kTagCountBits)} << 64 | low;
+  }
+};
+
+struct alignas(16) Word {
+  std::atomic<std::uint64_t> low;
+  std::atomic<std::uint64_t> high;
+
+  // Acquire: pairs with compare_and_set(). Both halves belong together, since each new value has another
+  // number of tags in its high half.
+  [[nodiscard]] WordValue load() const noexcept {
+    for (;;) {
+      const std::uint64_t high_half = high.load(std::memory_order_acquire);
+      const std::uint64_t low_half = low.load(std::memory_order_acquire);
+      if (high.load(std::memory_order_relaxed) == high_half) [[likely]]
+        return {low_half, high_half};
+    }
+  }
+
+  // False if the word does not hold `before`: nothing has changed then. True: a full barrier. Lock-free.
+  [[nodiscard]] bool compare_and_set(WordValue before, const WordValue& after) noexcept;
+};
+static_assert(sizeof(Word) == 16 && std::atomic<std::uint64_t>::is_always_lock_free);
+
+// In assembly: gcc calls libatomic for 16 bytes, which is one more library and picks its method only at run
+// time.
+inline bool Word::compare_and_set(WordValue before, const WordValue& after) noexcept {
+#if defined(__x86_64__)
+  bool is_done = false;
+  __asm__ __volatile__("lock cmpxchg16b %1"
+                       : "=@ccz"(is_done), "+m"(*this), "+a"(before.low), "+d"(before.high)
+                       : "b"(after.low), "c"(after.high)
+                       : "memory");
+  return is_done;
+#elif defined(__aarch64__)
+  std::uint64_t low_half = 0;
+  std::uint64_t high_half = 0;
+  std::uint32_t has_failed = 0;
+  __asm__ __volatile__(
+      "1: ldaxp %0, %1, %3\n"
+      "cmp %0, %4\n"
+      "ccmp %1, %5, #0, eq\n"
+      "mov %w2, #1\n"
+      "b.ne 2f\n"
+      "stlxp %w2, %6, %7, %3\n"
+      "cbnz %w2, 1b\n"
+      "2:\n"
+      : "=&r"(low_half), "=&r"(high_half), "=&r"(has_failed), "+Q"(*this)
+      : "r"(before.low), "r"(before.high), "r"(after.low), "r"(after.high)
+      : "memory", "cc");
+  return has_failed == 0;
+#else
+  static_cast<void>(before);
+  static_cast<void>(after);
+  __builtin_trap();  // SeenWriter makes no set on such a machine
+#endif
+}
+
+}  // namespace keysieve

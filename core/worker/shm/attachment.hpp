@@ -1,0 +1,66 @@
+// A publication mapped read-only into this process.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/worker/base/mapped_region.hpp"
+#include "core/worker/shm/live_file.hpp"
+#include "core/worker/shm/set_folder.hpp"
+#include "core/worker/snapshot/snapshot.hpp"
+
+namespace keysieve {
+
+class Attachment {
+ public:
+  // Checks owner and mode, exact size, header and tables, set name, live page. Throws MissingInput when it is
+  // not there (any more), Data, Incompatible, Permission, NotTrusted.
+  Attachment(const SetFolder& folder, std::string_view set_name, const PublicationId& id);
+
+  // The same for files that have no final name yet: the publisher uses it to check them as a reader would.
+  struct FileNames {
+    std::string snapshot;
+    std::string live;
+  };
+  Attachment(const SetFolder& folder, const FileNames& files, std::string_view set_name,
+             const PublicationId& id);
+
+  [[nodiscard]] const SnapshotView& snapshot() const noexcept { return snapshot_; }
+  [[nodiscard]] const LivePage& live() const noexcept { return live_.page(); }
+  [[nodiscard]] const LiveLayer& layer() const noexcept { return layer_; }
+
+  // Whether the set may hold the key: in the snapshot, or added since. The hash must have been made with the
+  // snapshot's seed. No allocation, lock, system call or exception.
+  [[nodiscard]] bool may_contain(KeyHash hash) const noexcept {
+    return layer_.keys() == 0 ? snapshot_.may_contain(hash) : may_contain_with_layer(hash);
+  }
+  // results[i] answers hashes[i].
+  void may_contain_many(std::span<const KeyHash> hashes, bool* results) const noexcept {
+    snapshot_.may_contain_many(hashes, results);
+    layer_.may_contain_many(hashes, results);
+  }
+
+  // Makes the next `bytes` of the snapshot present in this process's page table, before lookups fault on
+  // them; true when all are. `bytes` is a multiple of a page in both.
+  bool warm_some(std::size_t bytes) noexcept;
+  // Drops the next `bytes` of it from the page table; true when all are gone. For a publication without
+  // further lookups, ahead of the destructor, which then has little to do. Does not munmap(2) a part, because
+  // the kernel then locks the file's mappings in all processes.
+  bool let_go_of_some(std::size_t bytes) noexcept;
+
+  [[nodiscard]] const PublicationId& id() const noexcept { return id_; }
+
+ private:
+  [[nodiscard]] bool may_contain_with_layer(KeyHash hash) const noexcept;
+  [[nodiscard]] bool advise_next(std::size_t& done, std::size_t bytes, int advice) const noexcept;
+
+  PublicationId id_;
+  MappedRegion snapshot_region_;
+  LiveFile live_;
+  SnapshotView snapshot_;
+  LiveLayer layer_;
+  std::size_t warm_bytes_ = 0;
+  std::size_t let_go_bytes_ = 0;
+};
+
+}  // namespace keysieve

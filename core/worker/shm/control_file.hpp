@@ -1,0 +1,156 @@
+// The control file of a set is one page, which says which publication is current. Written by the loader (and
+// by `keysieve bypass`), mapped read-only by every reader. Each atomic has a cache line of its own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "core/worker/base/bytes.hpp"
+#include "core/worker/base/clock.hpp"
+#include "core/worker/base/file_descriptor.hpp"
+#include "core/worker/base/mapped_region.hpp"
+#include "core/worker/shm/set_folder.hpp"
+
+namespace keysieve {
+
+inline constexpr std::array<char, 8> kControlMagic{'K', 'S', 'C', 'O', 'N', 'T', 'R', 'L'};
+inline constexpr std::uint16_t kControlAbiMajor = 1;  // readers refuse another major
+inline constexpr std::uint16_t kControlAbiMinor = 0;  // a higher minor only adds fields
+
+// `current` is a publication number. Its three top bits say that the set is bypassed: by an operator of this
+// host, in the store, or by the loader because the bytes of this publication have changed. Clearing one
+// leaves the others. 0: nothing published yet.
+inline constexpr std::uint64_t kBypassBit = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t kStoreBypassBit = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t kDamagedBit = std::uint64_t{1} << 61;  // the next publication clears it
+inline constexpr std::uint64_t kBypassBits = kBypassBit | kStoreBypassBit | kDamagedBit;
+constexpr std::uint64_t publication_of(std::uint64_t word) noexcept {
+  return word & ~kBypassBits;
+}
+constexpr bool is_bypassed(std::uint64_t word) noexcept {
+  return (word & kBypassBits) != 0;
+}
+
+struct ControlPage {
+  std::array<char, 8> magic;
+  std::uint32_t endian_mark;
+  std::uint16_t abi_major;
+  std::uint16_t abi_minor;
+  std::uint64_t instance;         // random, new whenever the page is created
+  std::uint64_t header_checksum;  // XXH3-64 of the bytes before it
+
+  // Release-stored by the publisher after the publication's files are in place; acquire-loaded by readers per
+  // call.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> current;
+  // Stored before the bypass bit is set (release, through `current`) or cleared; Unix seconds, 0: until
+  // switched off.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> bypass_until;
+  // When the loader last saw that the store has nothing newer than the current publication. Relaxed:
+  // information only.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> last_confirmed;
+  // The loader's last sign of life. Relaxed: information only.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> heartbeat;
+
+  // When `current` last moved to another publication, in Unix milliseconds. Stored before `current`
+  // (release), so that a reader that was idle during the move knows that its jitter is long over.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> moved_at_ms;
+
+  // Like bypass_until, for the store's bypass.
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> store_bypass_until;
+
+  // The publication before `current`, from which readers may still answer while keys are added to its live
+  // layer too; 0 if they must not. The publisher stores it (release) before `current`. The loader stores 0
+  // (release) before it adds a key to the current layer alone. Readers load it (acquire) after `current`.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> previous;
+
+  // What keeps the loader from its work with this set (Troubles::word()), and by when it will have looked
+  // again; 0: nobody has promised to. Relaxed: information only.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> troubles;
+  alignas(kCacheLineBytes) std::atomic<std::int64_t> next_look;
+
+  alignas(kCacheLineBytes) std::array<std::byte, kPageBytes - 10 * kCacheLineBytes> reserved;
+};
+
+static_assert(sizeof(ControlPage) == kPageBytes && std::is_standard_layout_v<ControlPage>);
+static_assert(offsetof(ControlPage, header_checksum) == 24);
+static_assert(offsetof(ControlPage, current) == 64);
+static_assert(offsetof(ControlPage, bypass_until) == 128);
+static_assert(offsetof(ControlPage, last_confirmed) == 192);
+static_assert(offsetof(ControlPage, heartbeat) == 256);
+static_assert(offsetof(ControlPage, moved_at_ms) == 320);
+static_assert(offsetof(ControlPage, store_bypass_until) == 384);
+static_assert(offsetof(ControlPage, previous) == 448);
+static_assert(offsetof(ControlPage, troubles) == 512);
+static_assert(offsetof(ControlPage, next_look) == 576);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(std::atomic<std::uint64_t>) == 8);
+static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(std::atomic<std::int64_t>) == 8);
+
+// An end in the past. Stored when a bypass is switched off, so that a process that sets the bit again for an
+// older bypass has no effect.
+inline constexpr UnixSeconds kBypassOver = 1;
+
+// One of the two ways to bypass a set until some moment: a bit of `current`, and the end of the bypass.
+struct BypassSwitch {
+  std::uint64_t bit;
+  std::atomic<std::int64_t> ControlPage::*until;
+};
+inline constexpr BypassSwitch kOperatorBypass{kBypassBit, &ControlPage::bypass_until};
+inline constexpr BypassSwitch kStoreBypass{kStoreBypassBit, &ControlPage::store_bypass_until};
+inline constexpr std::array kBypassSwitches{kOperatorBypass, kStoreBypass};
+
+// Returns the bits of `word`, loaded from `current` (acquire), whose bypass has not ended.
+inline std::uint64_t bypasses_in_force(const ControlPage& page, std::uint64_t word,
+                                       UnixSeconds now) noexcept {
+  std::uint64_t in_force = word & kDamagedBit;
+  for (const BypassSwitch& bypass : kBypassSwitches) {
+    const UnixSeconds until = (page.*bypass.until).load(std::memory_order_relaxed);
+    if (until == 0 || now < until) in_force |= word & bypass.bit;
+  }
+  return in_force;
+}
+
+// Throws Data (damaged) or Incompatible (another ABI); `path` is for the message.
+void check_control_page(const ControlPage& page, std::string_view path);
+
+// The page, mapped: read-only by readers, writable by its owner.
+class ControlFile {
+ public:
+  // Throws MissingInput, Permission, NotTrusted, Data, Incompatible; all name the file.
+  static ControlFile open_read_only(const SetFolder& folder);
+  static ControlFile open_writable(const SetFolder& folder);
+
+  [[nodiscard]] const ControlPage& page() const noexcept {
+    return *reinterpret_cast<const ControlPage*>(region_.address());
+  }
+  // Requires a writable file.
+  [[nodiscard]] ControlPage& writable_page() const noexcept {
+    return *reinterpret_cast<ControlPage*>(region_.address());
+  }
+
+  // What a path leads to, by device and inode: this file, none, or another one, as after a rename or a mount.
+  // Throws Permission, MissingInput if it cannot find out.
+  enum class Found : std::uint8_t { This, None, Another };
+  [[nodiscard]] Found found_at(const std::string& path) const;
+
+  [[nodiscard]] const FileIdentity& identity() const noexcept { return identity_; }
+
+  // Whether the file was removed or replaced and so has lost its name. Requires a writable file.
+  [[nodiscard]] bool is_removed() const noexcept;
+
+  // Requires a writable file: for lock_page().
+  [[nodiscard]] const FileDescriptor& file() const noexcept { return file_; }
+
+ private:
+  ControlFile(const SetFolder& folder, int open_flags, MapAccess access);
+
+  FileDescriptor file_;  // closed once it is mapped, if read-only
+  MappedRegion region_;
+  FileIdentity identity_;
+};
+
+}  // namespace keysieve

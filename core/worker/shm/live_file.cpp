@@ -1,0 +1,61 @@
+#include "core/worker/shm/live_file.hpp"
+
+#include <fcntl.h>
+
+#include <string>
+
+#include "core/worker/base/error.hpp"
+#include "core/worker/base/file_descriptor.hpp"
+#include "core/worker/shm/page_header.hpp"
+
+namespace keysieve {
+
+void check_live_page(const LivePage& page, std::uint64_t file_bytes, const PublicationId& id,
+                     std::string_view path) {
+  const std::string name(path);
+  if (page.magic != kLiveMagic) throw Error(ErrorKind::Data, name + ": is not a keysieve live page");
+  if (page.header_checksum != header_checksum(page)) {
+    throw Error(ErrorKind::Data, name + ": live page is damaged: its checksum does not match");
+  }
+  if (page.instance != id.instance || page.publication != id.publication) {
+    throw Error(ErrorKind::Data, name + ": live page belongs to another publication");
+  }
+  const LayerGeometry layer{page.layer_shard_count};
+  if (page.layer_shard_bytes != (layer.shard_count == 0 ? 0 : kLayerShardBytes)) {
+    throw Error(ErrorKind::Data, name + ": live layer of " + std::to_string(layer.shard_count) +
+                                     " shards of " + std::to_string(page.layer_shard_bytes) +
+                                     " bytes, a size that is not known");
+  }
+  const std::uint64_t expected = sizeof(LivePage) + layer.bytes();
+  if (file_bytes != expected) {
+    throw Error(ErrorKind::Data, name + ": is " + (file_bytes < expected ? "cut short" : "too long") + ": " +
+                                     std::to_string(file_bytes) + " bytes instead of " +
+                                     std::to_string(expected));
+  }
+}
+
+LiveFile LiveFile::open_read_only(const SetFolder& folder, const std::string& file_name,
+                                  const PublicationId& id) {
+  return {folder, file_name, id, O_RDONLY, MapAccess::ReadOnly};
+}
+
+LiveFile LiveFile::open_writable(const SetFolder& folder, const std::string& file_name,
+                                 const PublicationId& id) {
+  return {folder, file_name, id, O_RDWR, MapAccess::ReadWrite};
+}
+
+LiveFile::LiveFile(const SetFolder& folder, const std::string& file_name, const PublicationId& id,
+                   int open_flags, MapAccess access) {
+  const std::string path = folder.path_of(file_name);
+  const FileDescriptor file = folder.open_file(file_name, open_flags);
+  const auto size = static_cast<std::size_t>(stat_of(file, path).st_size);
+  if (size < sizeof(LivePage))
+    throw Error(ErrorKind::Data, path + ": is cut short: " + std::to_string(size) + " bytes");
+  region_ = map_region(file, access, size, path);
+  check_live_page(page(), size, id, path);
+  geometry_ = {page().layer_shard_count};
+  lanes_ = reinterpret_cast<LayerLane*>(region_.address() + sizeof(LivePage));
+  is_in_memory_ = is_in_memory(file, path);
+}
+
+}  // namespace keysieve

@@ -1,0 +1,158 @@
+// The reading side of shared memory: attaches the current publication of one set and follows it. Answers from
+// it or, until it is attached, from the one before; else maybe. Never writes, never locks, never waits. One
+// SetReader belongs to one thread; a process may have many.
+//
+//   SetReader reader({.directory = "/run/keysieve"}, "tags");
+//   if (const Attachment* attached = reader.follow()) {
+//     answer = attached->may_contain(attached->snapshot().hasher()(key));
+//   } else {
+//     answer = maybe;   // reader.availability() says why
+//   }
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/worker/base/error.hpp"
+#include "core/worker/shm/attachment.hpp"
+#include "core/worker/shm/check_pace.hpp"
+#include "core/worker/shm/control_file.hpp"
+
+namespace keysieve {
+
+// Everything but Ready means: the answer is maybe.
+enum class Availability : std::uint8_t {
+  Ready,
+  Missing,       // no such set here, nothing published yet, not trusted, or cannot be attached
+  Expired,       // past the snapshot's valid_for
+  Bypassed,      // switched off, by an operator of this host or in the store
+  Incompatible,  // published by a version this reader does not understand
+};
+
+inline constexpr std::array kAvailabilities{Availability::Ready, Availability::Missing, Availability::Expired,
+                                            Availability::Bypassed, Availability::Incompatible};
+
+std::string_view to_string(Availability availability) noexcept;
+
+struct ReaderSettings {
+  std::string directory{kDefaultDirectory};
+  std::optional<uid_t> trusted_owner{};       // trusted in addition to root and the effective uid
+  std::chrono::milliseconds max_jitter{500};  // a new publication is attached within this time
+};
+
+class SetReader {
+ public:
+  // Opens nothing yet. The name must be a set name.
+  SetReader(ReaderSettings settings, std::string_view set_name);
+
+  // The publication from which to answer now; nullptr unless Ready. Valid until the next call. One acquire
+  // load when nothing has changed.
+  const Attachment* follow() noexcept {
+    if (begin_call()) [[unlikely]]
+      refresh();
+    return serving_;
+  }
+
+  // The parts of follow(), for the extension, which logs what refresh() finds. Each call starts with
+  // begin_call(), and calls refresh() if that returns true; the result of serving() is valid until the next
+  // refresh().
+  [[nodiscard]] bool begin_call() noexcept {
+    return pace_.count_call() || current_->load(std::memory_order_acquire) != expected_word_;
+  }
+  void refresh() noexcept;
+  [[nodiscard]] const Attachment* serving() const noexcept { return serving_; }
+
+  // Makes the next call check the clock, and whether the control page was replaced. Call it at the start of a
+  // request.
+  void check_soon() noexcept { pace_.check_soon(); }
+
+  // As of the last refresh().
+  [[nodiscard]] Availability availability() const noexcept { return availability_; }
+  // One line for the log when availability() is not Ready; also while a new publication cannot be attached.
+  // Valid until the next refresh().
+  [[nodiscard]] std::string_view reason() const noexcept;
+  // The kind of error behind reason(), for code that must decide. Nothing if the set is Ready, expired, or
+  // bypassed by an operator. Data: the bytes were read and are wrong.
+  [[nodiscard]] std::optional<ErrorKind> trouble() const noexcept;
+  [[nodiscard]] const std::string& set_name() const noexcept { return set_name_; }
+  // nullptr until a control page was found.
+  [[nodiscard]] const ControlPage* control() const noexcept { return control_ ? &control_->page() : nullptr; }
+  // The mapped publication, even when expired or bypassed; nullptr when there is none. Valid until the next
+  // refresh().
+  [[nodiscard]] const Attachment* attachment() const noexcept { return attachment_.get(); }
+
+ private:
+  using SteadyTime = CheckPace::SteadyTime;
+  static constexpr int kAttachTries = 3;
+  static constexpr std::chrono::seconds kRetryDelay{1};
+  // A worker changes over to a new publication in slices, because touching and dropping 80 MB in 4 KiB pages
+  // took 9 ms each. This is about the time one call spends on it, at least one piece.
+  static constexpr std::chrono::microseconds kSliceTime{10};
+  static constexpr std::size_t kFirstPieceBytes = 16 * kPageBytes;
+  // Never a word of a control page, so every call takes the slow path.
+  static constexpr std::uint64_t kUnsettled = ~std::uint64_t{0};
+  // Used while there is no control page.
+  static constexpr std::atomic<std::uint64_t> kNothingPublished{0};
+
+  // Why the set does not answer, or not from the newest publication.
+  struct Trouble {
+    ErrorKind kind;
+    std::string reason;
+
+    explicit Trouble(const Error& failure) : kind(failure.kind()), reason(failure.what()) {}
+    [[nodiscard]] Availability availability() const noexcept {
+      return kind == ErrorKind::Incompatible ? Availability::Incompatible : Availability::Missing;
+    }
+  };
+
+  // The trouble with the control page, or else with the publication; nullptr when there is none.
+  [[nodiscard]] const Trouble* worst_trouble() const noexcept;
+  void follow_control(SteadyTime now);
+  void open_control();
+  void follow_current(std::uint64_t word, SteadyTime now);
+  [[nodiscard]] bool may_attach_now(SteadyTime now);
+  void attach(std::uint64_t word, SteadyTime now);
+  void warm(std::uint64_t word, SteadyTime now);
+  [[nodiscard]] bool must_switch(SteadyTime now) const noexcept;
+  [[nodiscard]] bool is_older_than_any_jitter() const noexcept;
+  [[nodiscard]] PublicationId named_by(std::uint64_t word) const noexcept;
+  [[nodiscard]] bool is_behind(const PublicationId& current) const noexcept;
+  void take(std::unique_ptr<Attachment> attachment);
+  void answer_while(std::uint64_t word) noexcept;
+  void answer_once(std::uint64_t word) noexcept;
+  [[nodiscard]] Availability availability_at(UnixSeconds now) const noexcept;
+  void detach_some() noexcept;
+  template <typename DoPiece>
+  static bool do_for_a_slice(DoPiece do_piece) noexcept;
+  [[nodiscard]] std::chrono::milliseconds jitter() const noexcept;
+
+  // The hot part: what each call reads.
+  const std::atomic<std::uint64_t>* current_ = &kNothingPublished;
+  std::uint64_t expected_word_ = kUnsettled;
+  Attachment* serving_ = nullptr;  // attachment_ while Ready, else nullptr
+  CheckPace pace_;
+  Availability availability_ = Availability::Missing;
+
+  ReaderSettings settings_;
+  std::string set_name_;
+  std::string control_path_;
+  SteadyTime created_at_ = std::chrono::steady_clock::now();
+  std::optional<ControlFile> control_;
+  std::unique_ptr<Attachment> attachment_;
+  std::unique_ptr<Attachment> next_;                  // being warmed; attachment_ serves meanwhile
+  std::vector<std::unique_ptr<Attachment>> retired_;  // replaced, but still partly mapped
+  PublicationId refused_;                             // failed validation: not tried again
+  bool is_behind_ = false;         // attachment_ is neither the current publication nor the one before
+  std::uint64_t bypassed_by_ = 0;  // bits of the word that were in force
+  std::optional<SteadyTime> mismatch_since_;
+  SteadyTime retry_at_{};
+  std::optional<Trouble> control_trouble_;  // the control page cannot be opened, or there is none yet
+  std::optional<Trouble> attach_trouble_;   // nothing is published, or it cannot be attached
+};
+
+}  // namespace keysieve

@@ -1,0 +1,9 @@
+#include "core/worker/snapshot/layout.hpp"
+
+namespace keysieve {
+
+std::uint16_t newest_snapshot_format() noexcept {
+  return 1;
+}
+
+}  // namespace keysieve
