@@ -67,7 +67,7 @@ TEST_F(Status, ColoursTheStateAndTheTroubleOnATerminal) {
   call.program = "/usr/bin/script";
   call.arguments = {"--quiet", "--command", KEYSIEVE_PROGRAM " status", "/dev/null"};
   call.environment = {"TERM=xterm", "KEYSIEVE_DIRECTORY=" + shared_memory()};
-  EXPECT_THAT(run_program(call).output, AllOf(HasSubstr("\033[31mmissing\033[0m  \033[31mmissing\033[0m"),
+  EXPECT_THAT(run_program(call).output, AllOf(HasSubstr("\033[31mmissing\033[0m   \033[31mmissing\033[0m"),
                                               HasSubstr("\033[33mbypassed\033[0m")));
 }
 

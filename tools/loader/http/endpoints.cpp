@@ -37,8 +37,8 @@ HttpAnswer Endpoints::operator()(const std::string& path) {
   if (path == "/page.json") {
     return {.content_type = "application/json", .body = page_json_text(viewer_.look(Shards::Read))};
   }
-  const auto* const file = std::ranges::find(kPageFiles, path, &PageFile::path);
-  if (file != kPageFiles.end()) return page_answer(*file);
+  const auto file = std::ranges::find(page_files(), path, &PageFile::path);
+  if (file != page_files().end()) return page_answer(*file);
   return {.status = 404, .body = "here are /, /metrics, /status.json, /livez, /healthz and /startz\n"};
 }
 

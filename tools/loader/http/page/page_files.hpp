@@ -2,7 +2,7 @@
 // script shows /page.json. CMake makes page_files.cpp from them.
 #pragma once
 
-#include <array>
+#include <span>
 #include <string_view>
 
 namespace keysieve {
@@ -13,7 +13,8 @@ struct PageFile {
   std::string_view text;
 };
 
-extern const std::array<PageFile, 3> kPageFiles;
+// The page itself comes first.
+std::span<const PageFile> page_files() noexcept;
 
 // Allows these files, requests to keysieved and the icon, and nothing else: text that got into the page as
 // markup could not load or run anything, and the script cannot turn text into markup.

@@ -75,8 +75,8 @@ class PageOfView : public ::testing::Test {
     const std::string address = "127.0.0.1:" + std::to_string(free_port());
     const HttpServer server(address, std::nullopt, [&](const std::string& path) {
       if (path == "/page.json") return page_json();
-      const auto* const file = std::ranges::find(kPageFiles, path, &PageFile::path);
-      if (file == kPageFiles.end()) return HttpAnswer{.status = 404};
+      const auto file = std::ranges::find(page_files(), path, &PageFile::path);
+      if (file == page_files().end()) return HttpAnswer{.status = 404};
       return HttpAnswer{.content_type = file->content_type,
                         .body = std::string(file->text),
                         .headers = {{"Content-Security-Policy", kPagePolicy}}};
@@ -175,14 +175,14 @@ TEST_F(PageOfViewInChromium, KeepsWhatItKnewWhenKeysievedDoesNotAnswerAnyMore) {
 }
 
 TEST(PageFiles, HoldNoScriptAndNoStyleInline) {
-  const std::string_view html = kPageFiles.front().text;
-  EXPECT_EQ(kPageFiles.front().path, "/");
+  const std::string_view html = page_files().front().text;
+  EXPECT_EQ(page_files().front().path, "/");
   for (const char* inlined : {"<style", "<script>", " style=", " onload=", "javascript:"}) {
     EXPECT_THAT(html, Not(HasSubstr(inlined)));
   }
   EXPECT_THAT(html, AllOf(HasSubstr("<noscript>"), HasSubstr("status.json"),
                           HasSubstr("<code>keysieve status</code>")));
-  for (const PageFile& file : kPageFiles) {
+  for (const PageFile& file : page_files()) {
     EXPECT_THAT(file.text,
                 AllOf(Not(HasSubstr("innerHTML")), Not(HasSubstr("//cdn")), Not(HasSubstr("eval("))));
   }
@@ -192,7 +192,7 @@ TEST_F(StatusPage, AllowsItsOwnFilesAndNothingElse) {
   site_.configure(status_config() + tags_set);
   start();
   ASSERT_TRUE(says("status page and metrics at unix:")) << log();
-  for (const PageFile& file : kPageFiles) {
+  for (const PageFile& file : page_files()) {
     const HttpReply reply = get(std::string(file.path));
     EXPECT_EQ(reply.status, 200);
     EXPECT_EQ(reply.body, file.text);
