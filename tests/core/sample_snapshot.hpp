@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/hash_key.hpp"
 
 namespace keysieve::test {

@@ -2,6 +2,7 @@
 // beyond the bytes (AddressSanitizer watches), and readers keep the publication before.
 #include <random>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/hash_key.hpp"
 #include "tests/support/matchers.hpp"

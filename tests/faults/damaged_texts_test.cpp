@@ -3,6 +3,8 @@
 
 #include <fstream>
 
+#include "core/builder/base/log_position.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/soak.hpp"

@@ -1,6 +1,6 @@
 // A full Redis, which refuses writes or evicts records.
 
-#include "core/worker/base/random.hpp"
+#include "core/builder/base/random.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/soak.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"

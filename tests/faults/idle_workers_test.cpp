@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/publisher/shm/memory_use.hpp"
 #include "tests/core/shm/generations.hpp"
 #include "tests/core/shm/shared_memory.hpp"

@@ -2,6 +2,7 @@
 // memory is left that nobody knows of, and no key is new twice unless its memory is gone.
 #include <atomic>
 
+#include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/shared_page.hpp"
 #include "tests/support/traced_process.hpp"

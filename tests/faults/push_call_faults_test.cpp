@@ -3,6 +3,7 @@
 
 #include <system_error>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/call_faults.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/soak.hpp"

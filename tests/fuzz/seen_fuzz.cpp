@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/publisher/seen/new_segment.hpp"
 #include "core/publisher/seen/seen_tags.hpp"
 #include "core/publisher/seen/seen_writer.hpp"
 #include "core/worker/base/checksum.hpp"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/snapshot/layout.hpp"

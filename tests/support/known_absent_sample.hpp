@@ -6,6 +6,7 @@
 
 #include "core/builder/snapshot/builder.hpp"
 #include "core/builder/snapshot/seal.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/hash/key_hash.hpp"
 #include "core/worker/snapshot/layout.hpp"
 #include "tests/support/hash_key.hpp"

@@ -1,5 +1,6 @@
 #include "tests/support/live_keys.hpp"
 
+#include "core/builder/base/file_io.hpp"
 #include "core/publisher/shm/publisher.hpp"
 #include "core/worker/base/mapped_region.hpp"
 #include "core/worker/shm/set_reader.hpp"

@@ -1,5 +1,7 @@
 #include "tests/support/memcached_server.hpp"
 
+#include "core/builder/base/file_io.hpp"
+
 #include <stdexcept>
 
 namespace keysieve::test {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <thread>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 
 namespace keysieve::test {

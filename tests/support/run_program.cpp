@@ -16,6 +16,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "core/builder/base/file_io.hpp"
 #include "tests/support/forked.hpp"
 
 namespace keysieve::test {

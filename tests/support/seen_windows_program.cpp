@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "core/publisher/seen/seen_writer.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/support/segments.hpp"

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/publisher/seen/new_segment.hpp"
 #include "core/worker/seen/seen_page.hpp"
 #include "core/worker/seen/segment.hpp"
 

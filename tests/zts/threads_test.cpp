@@ -11,6 +11,7 @@
 #include <memory>
 #include <thread>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/publisher/shm/bypass.hpp"
 #include "core/publisher/shm/publisher.hpp"
 #include "tests/core/sample_snapshot.hpp"

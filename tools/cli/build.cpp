@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <memory>
 
+#include "core/builder/base/random.hpp"
 #include "core/builder/base/run_tasks.hpp"
 #include "core/builder/snapshot/builder.hpp"
 #include "core/builder/snapshot/editor.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/mapped_region.hpp"
-#include "core/worker/base/random.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/report.hpp"

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "core/builder/base/log_position.hpp"
 #include "core/builder/filters/filter_kind.hpp"
 #include "core/worker/base/clock.hpp"
-#include "core/worker/base/log_position.hpp"
 #include "tools/keys/key_file.hpp"
 #include "tools/signatures/public_keys.hpp"
 #include "tools/signatures/signing_key.hpp"

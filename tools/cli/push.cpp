@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/builder/snapshot/counters.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/mapped_region.hpp"

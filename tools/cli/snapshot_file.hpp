@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "core/builder/base/file_io.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/mapped_region.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 #include "tools/cli/report.hpp"

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "core/worker/base/mapped_region.hpp"

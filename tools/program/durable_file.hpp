@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "core/worker/base/bytes.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 
 namespace keysieve {

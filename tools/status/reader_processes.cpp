@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/publisher/shm/publisher_folder.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/set_name.hpp"
 #include "core/worker/shm/control_file.hpp"

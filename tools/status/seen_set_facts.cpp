@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "core/publisher/shm/publisher_folder.hpp"
 #include "tools/status/directory_status.hpp"
 #include "tools/status/set_facts.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/publisher/shm/publisher_folder.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {

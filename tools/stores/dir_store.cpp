@@ -10,10 +10,12 @@
 #include <filesystem>
 #include <thread>
 
+#include "core/builder/base/file_io.hpp"
+#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/random.hpp"
 #include "core/worker/base/clock.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
-#include "core/worker/base/random.hpp"
 #include "tools/stores/dir_layout.hpp"
 #include "tools/stores/folder_watch.hpp"
 #include "tools/stores/log_file.hpp"

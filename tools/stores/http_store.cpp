@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "tools/stores/dir_layout.hpp"

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/stores/log_frame.hpp"
 #include "tools/stores/store_error.hpp"

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/worker/base/bytes.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "tools/stores/store.hpp"
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <unordered_map>
 
+#include "core/builder/base/random.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/random.hpp"
 #include "tools/stores/store_error.hpp"
 #include "tools/stores/store_url.hpp"
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/worker/base/log_position.hpp"
+#include "core/builder/base/log_position.hpp"
 #include "tools/stores/store_abilities.hpp"
 
 namespace keysieve {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/worker/base/bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/mapped_region.hpp"

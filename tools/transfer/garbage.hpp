@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/builder/base/log_position.hpp"
 #include "core/worker/base/clock.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/log_position.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/pointer_record.hpp"
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/builder/snapshot/counters.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/chunk.hpp"

@@ -1,10 +1,12 @@
 #include <algorithm>
 
+#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/random.hpp"
 #include "core/builder/filters/filter_kind.hpp"
 #include "core/builder/filters/sizing.hpp"
 #include "core/builder/snapshot/counters.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/random.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/chunk.hpp"

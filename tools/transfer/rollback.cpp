@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/adds_log.hpp"

@@ -1,7 +1,7 @@
 #include "tools/transfer/shared_seed.hpp"
 
+#include "core/builder/base/random.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/random.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/store_contents.hpp"
 #include "tools/transfer/transfer.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 #include "tools/stores/store.hpp"

@@ -5,6 +5,7 @@
 
 #include "core/builder/partition/shard_order.hpp"
 #include "core/builder/snapshot/editor.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/units.hpp"
 #include "tools/signatures/verify.hpp"

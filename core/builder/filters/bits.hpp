@@ -1,4 +1,5 @@
-// Sets bits and packed numbers in a stretch of a shard.
+// Sets bits and packed numbers in a stretch of a shard: positions as in core/worker/filters/bits.hpp, and not
+// checked either. One thread per shard.
 #pragma once
 
 #include "core/worker/filters/bits.hpp"
@@ -13,6 +14,7 @@ inline void clear_bit(std::byte* bytes, std::uint64_t position) noexcept {
   bytes[position / 8] &= ~(std::byte{1} << (position % 8));
 }
 
+// `value`: at most fields.greatest(). Changes no other field.
 inline void set_field(std::byte* shard, const PackedFields& fields, std::uint32_t index,
                       std::uint32_t value) noexcept {
   const std::uint32_t word = fields.word_of(index);

@@ -3,8 +3,8 @@
 // Almeida, Broder, "Summary cache" (2000).
 #pragma once
 
+#include "core/builder/filters/bits.hpp"
 #include "core/builder/filters/filter_kind.hpp"
-#include "core/worker/filters/bits.hpp"
 
 namespace keysieve {
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {

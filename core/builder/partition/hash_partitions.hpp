@@ -20,7 +20,7 @@
 
 namespace keysieve {
 
-// The hashes of partition `index`.
+// The hashes of partition `index`, below kPartitions.
 constexpr HashRange range_of_partition(std::size_t index) noexcept {
   constexpr std::uint64_t kSpan = UINT64_MAX / kPartitions + 1;
   return {{index * kSpan}, {index * kSpan + (kSpan - 1)}};
@@ -41,7 +41,8 @@ class SpillFile {
 
   // Size of everything appended so far; must not be called during an append.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  // Reads hashes from number `first` on until `hashes` is full or the file ends; returns how many.
+  // Reads hashes from number `first` on until `hashes` is full or the file ends; returns how many. Any
+  // thread, but not during an append. Throws MissingInput that names the folder.
   std::size_t read(std::uint64_t first, std::span<KeyHash> hashes, const std::string& folder) const;
 
  private:
@@ -50,6 +51,7 @@ class SpillFile {
   std::uint64_t size_ = 0;
 };
 
+// Points into the memory of its HashPartitions. One thread at a time.
 struct Partition {
   std::vector<std::span<KeyHash>> in_memory;
   SpillFile spilled;
@@ -58,9 +60,11 @@ struct Partition {
   [[nodiscard]] std::uint64_t size() const noexcept;
 };
 
+// Owns all memory and files of its partitions. First each thread adds hashes by its own writer; then, after
+// finish_writing(), any thread may use partitions, but one thread each.
 class HashPartitions {
  public:
-  // Temporary files are created in `temporary_folder`.
+  // Temporary files are created in `temporary_folder`, when they are needed. Throws std::bad_alloc.
   HashPartitions(const MemoryPlan& plan, std::string temporary_folder);
 
   // Takes the hashes of one thread.
@@ -93,9 +97,11 @@ class HashPartitions {
   // Each thread uses its own number, below plan.threads.
   [[nodiscard]] Writer& writer(unsigned thread) { return *writers_[thread]; }
 
-  // Call once, after the last hash was added.
+  // Call once, after the last hash was added, when no thread adds any more. Throws what SpillFile::append()
+  // throws.
   void finish_writing();
 
+  // `index`: below kPartitions. After finish_writing().
   [[nodiscard]] Partition& partition(std::size_t index) noexcept { return partitions_[index]; }
   [[nodiscard]] const std::string& temporary_folder() const noexcept { return temporary_folder_; }
 

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "core/builder/base/random.hpp"
 #include "core/builder/base/run_tasks.hpp"
 #include "core/builder/partition/partition_reader.hpp"
 #include "core/builder/snapshot/counters.hpp"
 #include "core/builder/snapshot/shard_filler.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/random.hpp"
 
 namespace keysieve {
 namespace {

@@ -14,6 +14,7 @@
 #include "core/builder/filters/sizing.hpp"
 #include "core/builder/partition/hash_partitions.hpp"
 #include "core/builder/snapshot/signer.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/builder/snapshot/write_at.hpp"
 #include "core/worker/snapshot/layout.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
@@ -60,6 +61,8 @@ struct BuildResources {
   std::function<void(std::uint64_t done, std::uint64_t total, std::string_view what)> progress{};
 };
 
+// Call add() (any threads), then size(), then write() or finish(), then counters; one thread from size() on.
+// After an exception only the destructor may be called.
 class SnapshotBuilder {
  public:
   // Throws Usage for a setting out of range, or a memory limit that is too small.
@@ -70,7 +73,8 @@ class SnapshotBuilder {
   [[nodiscard]] unsigned threads() const noexcept { return plan_.threads; }
   [[nodiscard]] std::size_t most_key_bytes() const noexcept { return plan_.most_key_bytes; }
 
-  // Both throw CannotCreate or Permission when a temporary file cannot be written.
+  // Keys of any bytes, at most most_key_bytes() each; they are hashed and not kept. Both throw CannotCreate
+  // or Permission when a temporary file cannot be written, and std::bad_alloc.
   void add(std::string_view key) { add(0, {&key, 1}); }
   void add(unsigned thread, std::span<const std::string_view> keys);
 
@@ -92,14 +96,14 @@ class SnapshotBuilder {
   std::uint64_t write(const WriteAt& write_at);
   // The fill ratio of the snapshot that was written, as SnapshotView::fill_ratio().
   [[nodiscard]] std::optional<double> fill_ratio() const;
-  // How many known-absent keys were keys of the set. After write().
+  // How many known-absent keys were keys of the set; 0 before write().
   [[nodiscard]] std::uint64_t keys_in_both_lists() const noexcept { return keys_in_both_lists_; }
 
   // size() and write() into memory. Must be the last call, and only once.
   SnapshotBytes finish();
 
-  // The counters of what was built; the kind must be able to count. Calls `write_at` one call after the
-  // other.
+  // The counters of what was built; the kind must be able to count. `built` is what this builder has written.
+  // Calls `write_at` one call after the other. Throws what that throws.
   void write_counters(const SnapshotView& built, const WriteAt& write_at);
   [[nodiscard]] SnapshotBytes counters(const SnapshotView& built);
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/builder/base/running_checksum.hpp"
 #include "core/builder/filters/filter_kind.hpp"
 #include "core/builder/snapshot/write_at.hpp"
 #include "core/worker/base/checksum.hpp"

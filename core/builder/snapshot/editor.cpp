@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "core/builder/base/random.hpp"
 #include "core/builder/snapshot/counters.hpp"
 #include "core/builder/snapshot/seal.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/random.hpp"
 
 namespace keysieve {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "core/builder/filters/filter_kind.hpp"
 #include "core/builder/snapshot/signer.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 
 namespace keysieve {

@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "core/builder/base/file_io.hpp"
+#include "core/builder/base/random.hpp"
+#include "core/publisher/seen/new_seen_page.hpp"
+#include "core/publisher/seen/new_segment.hpp"
 #include "core/publisher/seen/seen_tags.hpp"
 #include "core/publisher/shm/page_lock.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/random.hpp"
 
 namespace keysieve {
 namespace {
@@ -81,7 +84,7 @@ bool SeenWriter::adopt() {
     throw;
   }
   // The folder may have another group than before.
-  for (const OpenFilter& one : filters_) one.segment.give_to_group(group(), folder_.path());
+  for (const OpenFilter& one : filters_) give_to_group(one.segment, group(), folder_.path());
   if (lost_.empty()) {
     sweep();
   } else {
@@ -196,10 +199,10 @@ OpenFilter SeenWriter::open(const SeenPlan& plan, BootSeconds now) {
   while (slot(number).segment_key != 0 && number != first + kMaxSeenFilters - 1) ++number;
   SeenEntry& entry = slot(number);
   entry = {plan, now, 0, 0};
-  Segment segment = Segment::create(entry.segment_key, plan.segment_bytes(), group(), folder_.path());
+  Segment segment = create_segment(entry.segment_key, plan.segment_bytes(), group(), folder_.path());
   const SeenFilter filter = filter_of(entry, segment.bytes(), folder_.path());
   page().deaths_taking_memory.fetch_add(1, std::memory_order_relaxed);
-  segment.make_resident();
+  make_resident(segment);
   page().deaths_taking_memory.store(0, std::memory_order_relaxed);
   return {plan, now, std::move(segment), filter};
 }
@@ -270,7 +273,7 @@ std::size_t SeenWriter::retire(const Moment& now) noexcept {
 std::size_t SeenWriter::heal() {
   std::size_t healed = 0;
   for (std::size_t i = 0; i < filters_.size(); ++i) {
-    if (!filters_[i].segment.is_removed()) continue;
+    if (!is_removed(filters_[i].segment)) continue;
     replace_lost(i);
     ++healed;
   }

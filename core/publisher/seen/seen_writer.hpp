@@ -1,5 +1,6 @@
 // The loader's side of a seen set: creates page and segments, adds filters, retires those that have expired,
-// and puts back what was lost. One process per set; workers never wait for it.
+// and puts back what was lost. One process per set, one thread per object; workers never wait for it. A
+// function throws nothing unless its comment says so.
 #pragma once
 
 #include <functional>
@@ -46,7 +47,8 @@ class SeenWriter {
   // create() is next. Filters whose memory is gone are left out, see lost(). Throws MissingInput,
   // CannotCreate, Permission if it cannot find out, and Locked; then the set is as it was.
   [[nodiscard]] bool adopt();
-  // Replaces the page by one without filters: workers answer as `on_unavailable` says until show().
+  // Replaces the page by one without filters: workers answer as `on_unavailable` says until show(). The seed
+  // must not be zero. Throws CannotCreate, Permission, Locked; then the set is as it was.
   void create(const HashSeed& seed, OnUnavailable on_unavailable);
   // Makes the page of `old` anew, to which the path does not lead any more (`old` must be unlocked). Workers
   // move to it with all that they have added. Throws as create(); then `old` is as it was.
@@ -56,7 +58,8 @@ class SeenWriter {
   // Takes all filters from the page. Workers that still have one that was removed must not go on: what they
   // call new, those with the page that follows would call new again.
   void clear() noexcept;
-  // Removes the set with its memory: workers drop it at their next request. Last of all.
+  // Removes the set with its memory: workers drop it at their next request. Last of all: the object is of no
+  // more use. Throws CannotCreate, Permission, also if somebody else has put files into the folder.
   void remove();
 
   // The functions below need a page.
@@ -65,9 +68,11 @@ class SeenWriter {
   // it. Throws MissingInput, Permission if it cannot find out.
   [[nodiscard]] bool is_in_place() const;
 
+  // Mapped until the object ends, or a function above has made another page.
   [[nodiscard]] SeenPage& page() const noexcept { return file_->writable_page(); }
   [[nodiscard]] SeenState state() const noexcept { return SeenState::of(page().state.load()); }
-  // Oldest first; the last one takes the keys.
+  // Oldest first; the last one takes the keys. References to filters are valid until the next function that
+  // adds, retires or heals some.
   [[nodiscard]] const std::vector<OpenFilter>& filters() const noexcept { return filters_; }
   // The first filter of the next window; nullptr if this one's has not ended.
   [[nodiscard]] const OpenFilter* next_window(const OpenFilter& one) const noexcept;

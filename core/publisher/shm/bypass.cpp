@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/publisher/shm/publisher_folder.hpp"
 #include "core/worker/shm/control_file.hpp"
 
 namespace keysieve {

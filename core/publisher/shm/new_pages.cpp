@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "core/worker/base/random.hpp"
+#include "core/builder/base/random.hpp"
 #include "core/worker/shm/page_header.hpp"
 
 namespace keysieve {

@@ -20,6 +20,7 @@ struct PublicationStamp {
   std::uint64_t live_keys = 0;
 };
 
+// With its checksum; the layer's bytes follow it in the file.
 std::array<std::byte, kPageBytes> new_live_page(const PublicationStamp& stamp);
 
 }  // namespace keysieve

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/publisher/shm/memory_use.hpp"
 #include "core/publisher/shm/new_pages.hpp"
 #include "core/publisher/shm/page_lock.hpp"

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <memory>
 
@@ -70,6 +71,24 @@ void give_to_group(const FileDescriptor& folder, const std::string& path, std::o
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> publication_of_file(std::string_view file_name) {
+  if (file_name.size() <= kPublicationDigits || file_name[kPublicationDigits] != '.') return std::nullopt;
+  std::uint64_t publication = 0;
+  const char* end = file_name.data() + kPublicationDigits;
+  const auto parsed = std::from_chars(file_name.data(), end, publication, 16);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  return publication;
+}
+
+std::optional<uid_t> trusted_owner_of(const std::string& directory, const std::string& set_name) {
+  const FileDescriptor opened = SetFolder::open_directory(directory);
+  const auto status = stat_of(opened, directory);
+  if ((status.st_mode & kWritableByOthers) == 0) return status.st_uid;
+  struct stat folder {};
+  if (::fstatat(opened.get(), set_name.c_str(), &folder, AT_SYMLINK_NOFOLLOW) == 0) return folder.st_uid;
+  return std::nullopt;
+}
 
 PublisherFolder PublisherFolder::open_or_create(const std::string& directory, std::string_view set_name,
                                                 std::optional<gid_t> group) {

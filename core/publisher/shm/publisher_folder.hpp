@@ -11,6 +11,16 @@
 
 namespace keysieve {
 
+// The publication a file name belongs to, with or without a temporary suffix; nothing for other names.
+std::optional<std::uint64_t> publication_of_file(std::string_view file_name);
+
+// The uid whose files the command line trusts: normally the directory's owner, who could replace all of it
+// anyway. If group or others may write to the directory as well (as to a volume of Kubernetes, which belongs
+// to root), the owner of the set's folder; nothing while there is none. Throws MissingInput, Permission.
+std::optional<uid_t> trusted_owner_of(const std::string& directory, const std::string& set_name);
+
+// File names have no slash. Any thread; the caller holds the set's lock, so that no
+// other process creates or renames files meanwhile.
 class PublisherFolder : public SetFolder {
  public:
   // Opens the folder of any owner, but not one that is writable by group or others. Creates it (mode 2750,
@@ -20,14 +30,19 @@ class PublisherFolder : public SetFolder {
   static PublisherFolder open_or_create(const std::string& directory, std::string_view set_name,
                                         std::optional<gid_t> group);
 
-  // Creates a file that must not exist, with exactly this mode and the folder's group.
+  // Creates a file that must not exist, with exactly this mode and the folder's group; open for reading and
+  // writing. Throws CannotCreate (it exists, or there is no room), Permission; both name the file.
   [[nodiscard]] FileDescriptor create_file(const std::string& file_name, mode_t mode) const;
-  // Gives a finished file its final name, which must be free.
+  // Gives a finished file its final name, which must be free. Throws CannotCreate, Permission that names
+  // `to`; then both are as they were.
   void rename_file(const std::string& from, const std::string& to) const;
-  // The same, but there may be a file of that name: a process that opens it gets the old one or the new one.
+  // The same, but there may be a file of that name: a process that opens it gets the old one or the new one,
+  // one that has opened the old one keeps it.
   void replace_file(const std::string& from, const std::string& to) const;
-  // Does nothing if the file is not there.
+  // Does nothing if the file is not there. Throws CannotCreate, Permission. Processes that have opened or
+  // mapped it keep it.
   void remove_file(const std::string& file_name) const;
+  // In no order, and as of some moment while it reads. Throws MissingInput, Permission.
   [[nodiscard]] std::vector<std::string> file_names() const;
 
  private:

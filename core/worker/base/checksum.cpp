@@ -4,26 +4,8 @@
 
 namespace keysieve {
 
-struct RunningChecksum::State {
-  XXH3_state_t xxhash;
-};
-
 std::uint64_t checksum(Bytes bytes) noexcept {
   return XXH3_64bits(bytes.data(), bytes.size());
-}
-
-RunningChecksum::RunningChecksum() : state_(std::make_unique<State>()) {
-  XXH3_64bits_reset(&state_->xxhash);
-}
-
-RunningChecksum::~RunningChecksum() = default;
-
-void RunningChecksum::add(Bytes bytes) noexcept {
-  XXH3_64bits_update(&state_->xxhash, bytes.data(), bytes.size());
-}
-
-std::uint64_t RunningChecksum::value() const noexcept {
-  return XXH3_64bits_digest(&state_->xxhash);
 }
 
 }  // namespace keysieve

@@ -35,35 +35,4 @@ bool is_in_memory(const FileDescriptor& file, const std::string& path) {
   return file_system.f_type == TMPFS_MAGIC;
 }
 
-void write_all(const FileDescriptor& file, Bytes bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw_write_error(path, errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-}
-
-void write_all_at(const FileDescriptor& file, std::uint64_t offset, Bytes bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw_write_error(path, errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-    offset += static_cast<std::uint64_t>(written);
-  }
-}
-
-void read_all_at(const FileDescriptor& file, std::uint64_t offset, MutableBytes bytes,
-                 const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::pread(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw_read_error(path, errno);
-    if (count == 0) throw Error(ErrorKind::Data, path + ": became shorter while it was read");
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-    offset += static_cast<std::uint64_t>(count);
-  }
-}
-
 }  // namespace keysieve

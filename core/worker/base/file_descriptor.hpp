@@ -1,4 +1,4 @@
-// An open file that closes itself, and functions to read and write one. mapped_region.hpp maps it.
+// An open file that closes itself. mapped_region.hpp maps it.
 #pragma once
 
 #include <sys/stat.h>
@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-
-#include "core/worker/base/bytes.hpp"
 
 namespace keysieve {
 
@@ -46,14 +44,5 @@ struct stat stat_of(const FileDescriptor& file, const std::string& path);
 
 // Whether the file is on a tmpfs, where nothing needs syncing. Throws MissingInput naming the file.
 bool is_in_memory(const FileDescriptor& file, const std::string& path);
-
-// Writes all bytes by write(2), so that a full file system is ENOSPC here and not SIGBUS later.
-void write_all(const FileDescriptor& file, Bytes bytes, const std::string& path);
-// The same from `offset` on; several threads may write to a file at once.
-void write_all_at(const FileDescriptor& file, std::uint64_t offset, Bytes bytes, const std::string& path);
-
-// Reads exactly that many bytes, from `offset` on. Throws MissingInput, or Data when the file is shorter.
-void read_all_at(const FileDescriptor& file, std::uint64_t offset, MutableBytes bytes,
-                 const std::string& path);
 
 }  // namespace keysieve

@@ -1,10 +1,6 @@
 #include "core/worker/base/mapped_region.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <boost/interprocess/mapped_region.hpp>
-#include <cerrno>
 #include <utility>
 
 #include "core/worker/base/error.hpp"
@@ -54,15 +50,6 @@ MappedRegion map_region(const FileDescriptor& file, MapAccess access, std::size_
   } catch (const ipc::interprocess_exception& failure) {
     throw_write_error(path + ": cannot map", failure.get_native_error());
   }
-}
-
-MappedRegion map_file(const std::string& path) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) throw_read_error(path, errno);
-  const auto status = stat_of(file, path);
-  if (S_ISDIR(status.st_mode)) throw_read_error(path, EISDIR);
-  if (status.st_size == 0) return {};
-  return map_region(file, MapAccess::ReadOnly, static_cast<std::size_t>(status.st_size), path);
 }
 
 }  // namespace keysieve

@@ -46,10 +46,6 @@ class MappedRegion {
 MappedRegion map_region(const FileDescriptor& file, MapAccess access, std::size_t bytes,
                         const std::string& path);
 
-// Opens an ordinary file that a user named, and maps all of it read-only. Throws MissingInput,
-// Permission.
-MappedRegion map_file(const std::string& path);
-
 inline Bytes bytes_of(const MappedRegion& region) noexcept {
   return {region.address(), region.size()};
 }

@@ -1,4 +1,5 @@
-// Bits and packed numbers in a stretch of a shard.
+// Bits and packed numbers in a stretch of a shard. Nothing here checks a position: it must be in the stretch.
+// No allocation, no exception; any thread, as long as nobody writes to the bytes.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +21,12 @@ inline std::uint64_t count_set_bits(Bytes bytes) noexcept {
   return count;
 }
 
+// Share of bits set, 0 to 1. The stretch must not be empty.
 inline double fill_ratio(Bytes bytes) noexcept {
   return static_cast<double>(count_set_bits(bytes)) / (8.0 * static_cast<double>(bytes.size()));
 }
 
+// Bit `position % 8`, counted from the lowest, of byte `position / 8`.
 inline bool test_bit(const std::byte* bytes, std::uint64_t position) noexcept {
   return (bytes[position / 8] & (std::byte{1} << (position % 8))) != std::byte{0};
 }
@@ -40,6 +43,7 @@ class PackedFields {
       : last_word_(shard_bytes - kWordBytes), width_(width) {}
 
   [[nodiscard]] std::uint32_t width() const noexcept { return width_; }
+  // The greatest number that a field holds.
   [[nodiscard]] std::uint32_t greatest() const noexcept {
     return static_cast<std::uint32_t>((std::uint64_t{1} << width_) - 1);
   }
@@ -49,6 +53,7 @@ class PackedFields {
     return std::min(index * width_ / 8, last_word_);
   }
 
+  // The field must be inside a shard of the size given to the constructor.
   [[nodiscard]] std::uint32_t get(const std::byte* shard, std::uint32_t index) const noexcept {
     const std::uint32_t word = word_of(index);
     return static_cast<std::uint32_t>(load<std::uint64_t>(shard + word) >> (index * width_ - 8 * word)) &

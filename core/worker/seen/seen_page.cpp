@@ -2,18 +2,11 @@
 
 #include <fcntl.h>
 
-#include <memory>
-
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/page_header.hpp"
 
 namespace keysieve {
-namespace {
-
-constexpr std::array<char, 8> kSeenMagic{'K', 'S', 'S', 'E', 'E', 'N', 'P', 'G'};
-constexpr std::uint16_t kSeenAbiMajor = 1;  // readers refuse another major
-
-}  // namespace
+namespace {}  // namespace
 
 std::string_view to_string(OnUnavailable answer) noexcept {
   switch (answer) {
@@ -35,19 +28,6 @@ SeenFilter filter_of(const SeenEntry& entry, MutableBytes memory, const std::str
                                      std::to_string(memory.size()) + " bytes");
   }
   return {std::span(reinterpret_cast<Word*>(memory.data()), size.words), size.block_words};
-}
-
-std::vector<std::byte> new_seen_page(const HashSeed& seed, OnUnavailable on_unavailable) {
-  const auto page = std::make_unique<SeenPage>();
-  page->magic = kSeenMagic;
-  page->endian_mark = kEndianMark;
-  page->abi_major = kSeenAbiMajor;
-  page->seed = seed;
-  page->header_checksum = header_checksum(*page);
-  page->on_unavailable = static_cast<std::uint32_t>(on_unavailable);
-  std::vector<std::byte> bytes(sizeof *page);
-  std::memcpy(bytes.data(), static_cast<const void*>(page.get()), sizeof *page);
-  return bytes;
 }
 
 SeenPageFile::SeenPageFile(const SetFolder& folder, MapAccess access) : owner_(folder.owner()) {

@@ -25,6 +25,9 @@
 
 namespace keysieve {
 
+inline constexpr std::array<char, 8> kSeenMagic{'K', 'S', 'S', 'E', 'E', 'N', 'P', 'G'};
+inline constexpr std::uint16_t kSeenAbiMajor = 1;  // readers refuse another major
+
 // Below the directory, beside the published sets: no set can have this name.
 inline constexpr std::string_view kSeenFolder = "seen.d";
 inline constexpr const char* kSeenPageName = "page";
@@ -167,9 +170,6 @@ struct SeenPage {
 };
 static_assert(std::is_standard_layout_v<SeenPage> && offsetof(SeenPage, entries) == kPageBytes);
 inline constexpr std::size_t kSeenPageBytes = sizeof(SeenPage);
-
-// The bytes of a page without filters.
-std::vector<std::byte> new_seen_page(const HashSeed& seed, OnUnavailable on_unavailable);
 
 // The page, mapped: read-only by workers, writable by the loader.
 class SeenPageFile {

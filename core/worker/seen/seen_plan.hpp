@@ -32,15 +32,4 @@ static_assert(sizeof(SeenPlan) == 64);
 // A window that gets more keys than planned has so many filters at most, of 1, 2, 4 and 8 times the keys.
 inline constexpr std::uint64_t kFiltersPerWindow = 4;
 
-// The next filter of the same window: twice as large and half as often wrong, so that all of a window keep
-// twice the rate of the first. Throws Usage if that is out of reach. Source: Almeida, Baquero, Preguiça,
-// Hutchison, "Scalable Bloom Filters" (2007), with r = 1/2 and s = 2.
-inline SeenPlan grown(const SeenPlan& plan) {
-  return {.window = plan.window,
-          .growth = plan.growth + 1,
-          .capacity = 2 * plan.capacity,
-          .rate = plan.rate / 2,
-          .size = seen_size(2 * plan.capacity, plan.rate / 2)};
-}
-
 }  // namespace keysieve

@@ -1,5 +1,4 @@
-// How large a filter must be, how many keys it holds, and how often it is wrong. Used by the loader; PHP
-// reads the results.
+// The size of a filter, how many keys it holds, and how often it is wrong.
 #pragma once
 
 #include <bit>
@@ -8,19 +7,10 @@
 
 namespace keysieve {
 
-// Above this a set asks for more than tags are good for: 1e-12 needs 77 bits per key, 1e-14 needs 105. Keys
-// with equal hashes come on top: one of 2^64 for each key that the filter holds.
-inline constexpr double kMaxBitsPerSeenKey = 128;
-
 // Returns the share of absent keys that one word contains.
 inline double rate_of(const WordValue& value) noexcept {
   return static_cast<double>(value.tags()) / static_cast<double>(std::uint64_t{1} << tag_bits(value.tags()));
 }
-
-// Returns the share of absent keys that a filter contains. `keys_per_word`: the average. The number of keys
-// of a block is Poisson-distributed, and its words hold as many tags as each other, or one more; the result
-// is the mean of the sum of tags × 2^-bits over the words of a block.
-double seen_rate(std::uint64_t block_words, double keys_per_word);
 
 struct SeenSize {
   std::uint64_t words = 0;        // whole shards, at most kMaxSeenWords
@@ -35,11 +25,6 @@ struct SeenSize {
 
   friend bool operator==(const SeenSize&, const SeenSize&) = default;
 };
-
-// A filter that contains at most that share of absent keys when it holds so many keys. Larger blocks need
-// less memory, since they differ less in their keys, but a call reads more cache lines: each doubling must
-// save 8 %. Takes milliseconds. Throws Usage if a key would take more than kMaxBitsPerSeenKey.
-SeenSize seen_size(std::uint64_t keys, double rate);
 
 struct SeenFill {
   double keys = 0;  // tags, which are as many but for those that were taken over short

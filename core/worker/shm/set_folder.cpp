@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 
 #include "core/worker/base/error.hpp"
@@ -12,9 +12,6 @@
 
 namespace keysieve {
 namespace {
-
-constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
-constexpr std::size_t kPublicationDigits = 16;
 
 std::string hex_name(std::uint64_t publication, std::string_view ending) {
   std::array<char, kPublicationDigits + 1> digits;
@@ -29,24 +26,6 @@ std::string snapshot_file_name(std::uint64_t publication) {
 }
 std::string live_file_name(std::uint64_t publication) {
   return hex_name(publication, ".live");
-}
-
-std::optional<std::uint64_t> publication_of_file(std::string_view file_name) {
-  if (file_name.size() <= kPublicationDigits || file_name[kPublicationDigits] != '.') return std::nullopt;
-  std::uint64_t publication = 0;
-  const char* end = file_name.data() + kPublicationDigits;
-  const auto parsed = std::from_chars(file_name.data(), end, publication, 16);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  return publication;
-}
-
-std::optional<uid_t> trusted_owner_of(const std::string& directory, const std::string& set_name) {
-  const FileDescriptor opened = SetFolder::open_directory(directory);
-  const auto status = stat_of(opened, directory);
-  if ((status.st_mode & kWritableByOthers) == 0) return status.st_uid;
-  struct stat folder {};
-  if (::fstatat(opened.get(), set_name.c_str(), &folder, AT_SYMLINK_NOFOLLOW) == 0) return folder.st_uid;
-  return std::nullopt;
 }
 
 FileDescriptor SetFolder::open_directory(const std::string& directory) {

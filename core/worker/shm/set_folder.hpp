@@ -19,17 +19,12 @@ inline constexpr std::string_view kDefaultDirectory = "/run/keysieve";
 inline constexpr const char* kLockName = "lock";
 inline constexpr const char* kControlName = "control";
 
+inline constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
+
 // "<16 hex digits>.ks", "<16 hex digits>.live"
+inline constexpr std::size_t kPublicationDigits = 16;
 std::string snapshot_file_name(std::uint64_t publication);
 std::string live_file_name(std::uint64_t publication);
-
-// The publication a file name belongs to, with or without a temporary suffix; nothing for other names.
-std::optional<std::uint64_t> publication_of_file(std::string_view file_name);
-
-// The uid whose files the command line trusts: normally the directory's owner, who could replace all of it
-// anyway. If group or others may write to the directory as well (as to a volume of Kubernetes, which belongs
-// to root), the owner of the set's folder; nothing while there is none. Throws MissingInput, Permission.
-std::optional<uid_t> trusted_owner_of(const std::string& directory, const std::string& set_name);
 
 class SetFolder {
  public:
@@ -50,18 +45,17 @@ class SetFolder {
   // Nothing when there is no such file. Throws MissingInput, Permission if it cannot find out.
   [[nodiscard]] std::optional<struct stat> status_of(const std::string& file_name) const;
 
+  // Throws MissingInput, Permission.
+  static FileDescriptor open_directory(const std::string& directory);
+
  protected:
   // Takes the opened folder. Throws NotTrusted as open() does.
   SetFolder(FileDescriptor folder, std::string path, std::optional<uid_t> trusted_owner);
 
-  // Throws MissingInput, Permission.
-  static FileDescriptor open_directory(const std::string& directory);
   // Not open if that fails; errno says why.
   static FileDescriptor open_folder(const FileDescriptor& directory, const std::string& set_name);
 
  private:
-  friend std::optional<uid_t> trusted_owner_of(const std::string& directory, const std::string& set_name);
-
   FileDescriptor folder_;
   std::string path_;
   uid_t owner_;

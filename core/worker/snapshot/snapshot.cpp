@@ -1,7 +1,6 @@
 #include "core/worker/snapshot/snapshot.hpp"
 
 #include <cstring>
-#include <new>
 
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
@@ -227,15 +226,6 @@ std::optional<double> SnapshotView::fill_ratio() const {
   double sum = 0.0;
   for (std::uint32_t i = 0; i < header_->shard_count; ++i) sum += *fill_ratio(i);
   return sum / header_->shard_count;
-}
-
-SnapshotBytes::SnapshotBytes(std::size_t size)
-    : address_(static_cast<std::byte*>(::operator new[](size, std::align_val_t{kPageBytes}))), size_(size) {
-  std::memset(address_.get(), 0, size);
-}
-
-void SnapshotBytes::Free::operator()(std::byte* address) const noexcept {
-  ::operator delete[](address, std::align_val_t{kPageBytes});
 }
 
 }  // namespace keysieve

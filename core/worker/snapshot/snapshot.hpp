@@ -2,7 +2,6 @@
 // used, and no unchecked length decides an allocation.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,22 +68,6 @@ class SnapshotView {
   const LookupKind* kind_ = nullptr;
   const SnapshotHeader* header_ = nullptr;
   Bytes bytes_;
-};
-
-// Page-aligned bytes of a whole snapshot, initially zero.
-class SnapshotBytes {
- public:
-  explicit SnapshotBytes(std::size_t size);
-
-  [[nodiscard]] MutableBytes get() noexcept { return {address_.get(), size_}; }
-  [[nodiscard]] Bytes get() const noexcept { return {address_.get(), size_}; }
-
- private:
-  struct Free {
-    void operator()(std::byte* address) const noexcept;
-  };
-  std::unique_ptr<std::byte[], Free> address_;
-  std::size_t size_;
 };
 
 }  // namespace keysieve

@@ -5,9 +5,9 @@
 #include <array>
 #include <ctime>
 
+#include "core/builder/base/random.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/clock.hpp"
-#include "core/worker/base/random.hpp"
 
 namespace keysieve {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/worker/base/log_position.hpp"
+#include "core/builder/base/log_position.hpp"
 
 #include <gtest/gtest.h>
 

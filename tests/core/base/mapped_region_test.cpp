@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "tests/support/message_of.hpp"

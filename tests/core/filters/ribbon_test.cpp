@@ -1,6 +1,7 @@
 // What ribbons promise beyond what every kind does: their size, counting everything in the file except the
 // header page. The bound at these rates is 6.64 and 9.97 bits per key.
 #include "core/builder/filters/ribbon.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 
 #include <gtest/gtest.h>
 

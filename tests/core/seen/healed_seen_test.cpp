@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/mounted_tmpfs.hpp"

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "core/publisher/seen/new_segment.hpp"
 #include "core/publisher/seen/seen_tags.hpp"
 #include "core/worker/seen/seen_facts.hpp"
 #include "tests/core/seen/seen_sets.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "tests/core/seen/many_adds.hpp"
 #include "tests/core/seen/measured_rates.hpp"
 

@@ -10,6 +10,7 @@
 #include <new>
 #include <random>
 
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 
 namespace keysieve::test {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 
 namespace keysieve::test {

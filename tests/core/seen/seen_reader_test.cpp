@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
 

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "core/publisher/seen/seen_writer.hpp"
 #include "core/worker/seen/seen_reader.hpp"
 #include "tests/support/forked.hpp"

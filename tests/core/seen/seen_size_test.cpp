@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace keysieve {

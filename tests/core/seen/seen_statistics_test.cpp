@@ -4,6 +4,7 @@
 //   measured <= 1.05 * theoretical + 4 sigma
 //   measured <= 1.05 * theoretical               where sigma is below 1.5 % of p: at the capacity and beyond
 //   |estimated - number| <= 1 % of the number
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "tests/core/seen/measured_rates.hpp"
 
 namespace keysieve {

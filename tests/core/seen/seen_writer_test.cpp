@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 #include <sys/shm.h>
 
+#include "core/publisher/seen/new_segment.hpp"
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/message_of.hpp"
 
@@ -27,7 +28,7 @@ constexpr std::uint64_t kBytes = 3 * kPageBytes;
 
 Segment make_segment(std::uint64_t bytes, gid_t group) {
   std::uint32_t key = 0;
-  return Segment::create(key, bytes, group, "set");
+  return create_segment(key, bytes, group, "set");
 }
 
 class SegmentTest : public ::testing::Test {
@@ -89,7 +90,7 @@ TEST_F(SegmentTest, HasItsMemoryBeforeAnyoneUsesIt) {
     return std::count(pages.begin(), pages.end(), 1);
   };
   EXPECT_EQ(resident_pages(), 0);
-  segment_.make_resident();
+  make_resident(segment_);
   EXPECT_EQ(resident_pages(), 3);
 }
 
@@ -121,7 +122,7 @@ TEST_F(SegmentTest, StaysWithThoseWhoHaveItWhenItIsRemoved) {
 
 TEST_F(SegmentTest, HasAKeyOfItsOwn) {
   std::uint32_t key = segment_.key();
-  const Segment other = Segment::create(key, kBytes, ::getegid(), "set");
+  const Segment other = create_segment(key, kBytes, ::getegid(), "set");
   EXPECT_EQ(key, other.key());
   EXPECT_NE(key, 0U);
   EXPECT_NE(key, segment_.key());
@@ -158,7 +159,7 @@ TEST_F(SegmentTest, IsNotTrustedWhenAnotherUserHasMadeIt) {
 
 TEST_F(SegmentTest, CannotBeMadeLargerThanTheMachine) {
   std::uint32_t key = 1;
-  EXPECT_THAT([&] { Segment::create(key, std::uint64_t{1} << 56, ::getegid(), "set"); },
+  EXPECT_THAT([&] { create_segment(key, std::uint64_t{1} << 56, ::getegid(), "set"); },
               test::fails(ErrorKind::CannotCreate,
                           HasSubstr("set: cannot create a segment of 72057594037927936 bytes")));
   EXPECT_EQ(key, 0U);
@@ -209,7 +210,7 @@ TEST_F(SegmentOfWorkers, CannotBeCutShort) {
     static_cast<void>(::madvise(attached.bytes().data(), kBytes, MADV_REMOVE));
     return ::shmget(static_cast<key_t>(segment_.key()), 1, IPC_CREAT | 0666) == id() ? 0 : 1;
   };
-  segment_.make_resident();
+  make_resident(segment_);
   EXPECT_EQ(run_as(kWorker, kWorkerGroup, attack), 0);
   for (std::byte& byte : segment_.bytes()) byte = std::byte{1};
   EXPECT_EQ(attach().bytes().size(), kBytes);

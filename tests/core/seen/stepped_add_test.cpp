@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 #include "tests/support/shared_page.hpp"
 #include "tests/support/stepped_process.hpp"

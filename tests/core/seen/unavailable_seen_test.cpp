@@ -1,6 +1,7 @@
 // Sets that a worker cannot ask, and pages that it does not trust.
 #include <sched.h>
 
+#include "core/publisher/seen/new_segment.hpp"
 #include "tests/core/seen/seen_sets.hpp"
 
 namespace keysieve {

@@ -1,6 +1,7 @@
 // When a set answers, and the reason it gives when it does not.
 #include <gmock/gmock.h>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/set_reader.hpp"

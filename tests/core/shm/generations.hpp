@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/shm/attachment.hpp"
 #include "tests/core/sample_snapshot.hpp"
 

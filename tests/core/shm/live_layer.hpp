@@ -2,6 +2,7 @@
 // layer holds them.
 #pragma once
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/hash_key.hpp"
 

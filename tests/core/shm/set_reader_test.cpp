@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/message_of.hpp"

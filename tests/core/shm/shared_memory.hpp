@@ -8,6 +8,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "core/builder/base/file_io.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/publisher/shm/new_pages.hpp"
 #include "core/publisher/shm/publisher.hpp"
 #include "core/worker/shm/set_reader.hpp"

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <random>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/message_of.hpp"

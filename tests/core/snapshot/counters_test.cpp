@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/builder/snapshot/editor.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/core/sample_snapshot.hpp"

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/core/allocations.hpp"
 #include "tests/core/sample_snapshot.hpp"

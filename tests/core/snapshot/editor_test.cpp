@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "core/builder/base/log_position.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/message_of.hpp"

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <set>
 
+#include "core/builder/base/file_io.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/mapped_region.hpp"
 #include "core/worker/filters/ribbon/row.hpp"

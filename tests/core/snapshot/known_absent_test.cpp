@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/builder/snapshot/editor.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/core/kind_ids.hpp"
 #include "tests/core/sample_snapshot.hpp"

@@ -2,6 +2,7 @@
 
 #include "core/builder/filters/filter_kind.hpp"
 #include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 

@@ -1,4 +1,6 @@
 // Each code of the doctor, brought about for real, next to the same thing in order.
+#include "core/publisher/seen/new_segment.hpp"
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "tools/doctor/findings.hpp"
 
 #include <unistd.h>

@@ -1,6 +1,8 @@
 // The members that docs/command_line.md promises to scripts: all of them, and none that it does not know.
 #include <filesystem>
 
+#include "core/publisher/seen/new_segment.hpp"
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "core/publisher/seen/seen_writer.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 

@@ -5,7 +5,9 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/builder/base/log_position.hpp"
 #include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 #include "tests/support/signing_keys.hpp"
 #include "tests/support/traced_process.hpp"

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/publisher/shm/publisher.hpp"
 #include "core/worker/shm/set_reader.hpp"
 #include "tests/support/redis_sentinels.hpp"

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/shm/set_reader.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/chunk.hpp"

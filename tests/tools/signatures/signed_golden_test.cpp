@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "core/builder/base/file_io.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/mapped_region.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/signing_keys.hpp"

@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/worker/base/mapped_region.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/signing_keys.hpp"

@@ -2,6 +2,7 @@
 
 #include "core/builder/snapshot/builder.hpp"
 #include "core/builder/snapshot/editor.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/matchers.hpp"

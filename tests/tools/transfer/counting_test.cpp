@@ -1,5 +1,6 @@
 // The counters of a counting set have chunks of their own in a store, which only update fetches.
 #include "core/builder/snapshot/counters.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 #include "tools/transfer/garbage.hpp"
 #include "tools/transfer/pointer_changes.hpp"

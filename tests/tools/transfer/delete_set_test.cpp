@@ -1,6 +1,7 @@
 // A set is removed from every kind of store; a fault at any step leaves the set whole, or rests that gc
 // removes.
 #include "tools/transfer/delete_set.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 
 #include "tests/tools/transfer/shared_store.hpp"
 #include "tests/tools/transfer/stepped_store.hpp"

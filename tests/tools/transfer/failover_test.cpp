@@ -1,5 +1,6 @@
 // Pushes and pulls that lose a server halfway: a master of a Redis Cluster, or the master that sentinels
 // name.
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_cluster.hpp"

@@ -1,4 +1,5 @@
 // Pushes to memcached and pulls from it while it evicts, restarts or is emptied.
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/memcached_server.hpp"
 #include "tests/support/store_calls.hpp"

@@ -1,5 +1,6 @@
 #include "tools/transfer/guards.hpp"
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/known_absent_sample.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/tools/transfer/snapshots.hpp"

@@ -1,6 +1,7 @@
 #include <algorithm>
 
-#include "core/worker/base/random.hpp"
+#include "core/builder/base/random.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 
 namespace keysieve::test {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/mapped_region.hpp"
 #include "tests/support/forked.hpp"

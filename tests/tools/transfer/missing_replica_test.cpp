@@ -1,6 +1,7 @@
 // Pushes and rollbacks that move the pointer while a required replica hangs.
 #include <signal.h>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/support/store_decorator.hpp"

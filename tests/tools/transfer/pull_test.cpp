@@ -1,5 +1,7 @@
 #include "tests/tools/transfer/transfer_fixture.hpp"
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
+
 namespace keysieve::test {
 namespace {
 

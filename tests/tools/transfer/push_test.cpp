@@ -1,3 +1,4 @@
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/known_absent_sample.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 

@@ -2,6 +2,7 @@
 #include <numeric>
 #include <thread>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 
 namespace keysieve::test {

@@ -1,5 +1,6 @@
 #include "tools/transfer/rollback.hpp"
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 
 namespace keysieve::test {

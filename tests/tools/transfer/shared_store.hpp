@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/store_kinds.hpp"
 #include "tests/tools/transfer/snapshots.hpp"

@@ -1,3 +1,4 @@
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/signing_keys.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 #include "tools/signatures/verify.hpp"

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tools/transfer/transfer.hpp"
 
 namespace keysieve::test {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/store_calls.hpp"
 #include "tests/support/store_decorator.hpp"

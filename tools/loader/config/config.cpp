@@ -9,6 +9,7 @@
 #include <map>
 #include <system_error>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/worker/base/mapped_region.hpp"
 #include "core/worker/base/set_name.hpp"
 #include "tools/keys/key_file.hpp"

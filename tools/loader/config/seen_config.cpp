@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "core/worker/base/set_name.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/attachment.hpp"
 

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "core/builder/base/file_io.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "tools/loader/config/private_cache.hpp"

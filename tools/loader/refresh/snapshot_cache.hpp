@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 #include "tools/status/live_publication.hpp"
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "core/builder/base/file_io.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "tools/loader/report/refresh_outcome.hpp"
 #include "tools/program/units.hpp"

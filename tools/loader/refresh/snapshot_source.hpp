@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/publisher/shm/publisher.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/config/schedule.hpp"

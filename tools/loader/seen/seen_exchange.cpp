@@ -7,9 +7,11 @@
 #include <set>
 #include <tuple>
 
+#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/random.hpp"
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/random.hpp"
 #include "tools/transfer/shared_seed.hpp"
 
 namespace keysieve {

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/builder/base/random.hpp"
+#include "core/publisher/seen/seen_sizing.hpp"
 #include "core/worker/base/error.hpp"
-#include "core/worker/base/random.hpp"
 #include "tools/loader/config/health_limits.hpp"
 #include "tools/loader/seen/memory_left.hpp"
 #include "tools/program/program.hpp"

@@ -3,6 +3,7 @@
 #include <functional>
 #include <set>
 
+#include "core/builder/base/log_position.hpp"
 #include "tools/stores/redis/redis_servers.hpp"
 #include "tools/stores/redis/redis_url.hpp"
 #include "tools/stores/store_error.hpp"

@@ -1,5 +1,7 @@
 #include "tools/stores/redis/redis_url.hpp"
 
+#include "core/builder/base/log_position.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -11,6 +11,7 @@
 
 #include "core/builder/filters/sizing.hpp"
 #include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tools/program/units.hpp"
 #include "tools/workshop/bench/program.hpp"
 

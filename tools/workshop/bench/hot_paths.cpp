@@ -5,6 +5,7 @@
 #include <valgrind/callgrind.h>
 
 #include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tools/workshop/bench/program.hpp"
 #include "tools/workshop/bench/sample_set.hpp"
 

@@ -13,6 +13,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/filters/split_block_bloom.hpp"
 #include "tools/workshop/bench/program.hpp"
 #include "tools/workshop/bench/sample_set.hpp"

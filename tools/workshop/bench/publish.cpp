@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/builder/base/file_io.hpp"
 #include "core/publisher/shm/publisher.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "core/worker/base/mapped_region.hpp"

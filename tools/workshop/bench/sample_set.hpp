@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/builder/filters/sizing.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 
 namespace keysieve {

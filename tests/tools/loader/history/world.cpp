@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "core/builder/snapshot/builder.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/garbage.hpp"
 #include "tools/transfer/rollback.hpp"

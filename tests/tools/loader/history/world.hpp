@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/tools/loader/history/host.hpp"

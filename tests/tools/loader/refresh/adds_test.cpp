@@ -4,6 +4,8 @@
 #include <fstream>
 #include <utility>
 
+#include "core/builder/base/log_position.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/loader/adds/adds_mirror.hpp"

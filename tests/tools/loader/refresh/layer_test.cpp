@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/publisher/shm/publisher.hpp"
 #include "core/worker/shm/set_reader.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/publisher/shm/bypass.hpp"
 #include "core/worker/shm/control_file.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"

@@ -1,7 +1,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/builder/base/log_position.hpp"
 #include "core/builder/snapshot/seal.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/signing_keys.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
 #include "tools/transfer/stored_pointer.hpp"

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/temporary_directory.hpp"

@@ -1,5 +1,7 @@
 // Hosts with a store: what a reboot loses, what hosts learn from each other, and what they send for it.
 #include "tools/loader/seen/seen_exchange.hpp"
+#include "core/builder/base/log_position.hpp"
+#include "core/publisher/seen/new_segment.hpp"
 
 #include <gmock/gmock.h>
 

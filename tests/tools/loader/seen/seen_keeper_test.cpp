@@ -1,5 +1,6 @@
 // One host without a store: its windows and what they hold, whatever the loader does.
 #include "tools/loader/seen/seen_keeper.hpp"
+#include "core/publisher/seen/new_segment.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "core/builder/base/log_position.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_cluster.hpp"

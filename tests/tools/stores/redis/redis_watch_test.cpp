@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/builder/base/log_position.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"

@@ -1,4 +1,4 @@
-#include "core/worker/base/random.hpp"
+#include "core/builder/base/random.hpp"
 
 #include <sys/random.h>
 

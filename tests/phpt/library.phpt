@@ -2,7 +2,7 @@
 The built library exports get_module alone, needs no library but those of C and C++, makes and renames no files, and is hardened
 --FILE--
 <?php
-$library = escapeshellarg(getenv('KEYSIEVE_EXTENSION'));
+$library = escapeshellarg(getenv('KEYSIEVE_EXTENSION') ?: ini_get('extension_dir') . '/keysieve.so');
 exec("nm -D --defined-only $library", $symbols);
 foreach ($symbols as $symbol) {
     echo preg_replace('/^\S+ /', '', $symbol), "\n";

@@ -1,0 +1,23 @@
+#include "core/publisher/seen/new_seen_page.hpp"
+
+#include <cstring>
+#include <memory>
+
+#include "core/worker/shm/page_header.hpp"
+
+namespace keysieve {
+
+std::vector<std::byte> new_seen_page(const HashSeed& seed, OnUnavailable on_unavailable) {
+  const auto page = std::make_unique<SeenPage>();
+  page->magic = kSeenMagic;
+  page->endian_mark = kEndianMark;
+  page->abi_major = kSeenAbiMajor;
+  page->seed = seed;
+  page->header_checksum = header_checksum(*page);
+  page->on_unavailable = static_cast<std::uint32_t>(on_unavailable);
+  std::vector<std::byte> bytes(sizeof *page);
+  std::memcpy(bytes.data(), static_cast<const void*>(page.get()), sizeof *page);
+  return bytes;
+}
+
+}  // namespace keysieve
