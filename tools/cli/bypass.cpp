@@ -15,9 +15,10 @@
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"
 #include "tools/cli/verbs.hpp"
+#include "tools/program/optional_json.hpp"
 #include "tools/program/units.hpp"
-#include "tools/status/seen_status.hpp"
-#include "tools/status/set_status.hpp"
+#include "tools/status/seen_set_facts.hpp"
+#include "tools/status/set_facts.hpp"
 #include "tools/transfer/adds_log.hpp"
 #include "tools/transfer/store_bypass.hpp"
 
@@ -121,11 +122,10 @@ void bypass_here(const BypassOptions& options) {
 void add_record(Report& report, const std::string& label, const std::string& name,
                 const std::optional<StoreBypass>& bypass) {
   if (!bypass) return report.add(label, "off", name, nullptr);
-  const auto moment = [](UnixSeconds at) { return at == 0 ? Json() : Json(at); };
   report.add(label,
              (bypass->until == 0 ? "on" : "on, until " + format_moment(bypass->until)) +
                  (bypass->set_at == 0 ? "" : ", set at " + format_moment(bypass->set_at)),
-             name, {{"until", moment(bypass->until)}, {"set_at", moment(bypass->set_at)}});
+             name, {{"until", number_or_null(bypass->until)}, {"set_at", number_or_null(bypass->set_at)}});
 }
 
 void show(Report& report, const BypassOptions& options, Store& store) {

@@ -14,7 +14,7 @@
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/program/units.hpp"
-#include "tools/status/seen_status.hpp"
+#include "tools/status/seen_set_facts.hpp"
 #include "tools/transfer/stored_seen_set.hpp"
 
 namespace keysieve {

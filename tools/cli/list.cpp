@@ -11,7 +11,7 @@
 #include "tools/program/program.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/directory_status.hpp"
-#include "tools/status/set_status.hpp"
+#include "tools/status/set_facts.hpp"
 #include "tools/transfer/chunk.hpp"
 #include "tools/transfer/stored_sets.hpp"
 
@@ -24,19 +24,10 @@ struct ListOptions {
   bool json = false;
 };
 
-// The current generation, as both a store and a directory describe it.
-struct ListedGeneration {
-  std::uint64_t generation;  // 0: published from a file
-  BuildId build_id;
-  std::string kind;
-  std::uint64_t key_count;
-  std::uint64_t bytes;
-  UnixSeconds as_of;
-};
-
 struct ListedSet {
   std::string name;
-  std::optional<ListedGeneration> current{};  // nothing if it cannot be read
+  std::optional<SnapshotRecord>
+      current{};  // generation 0: published from a file; nothing if it cannot be read
   std::string failure{};
 };
 
@@ -48,9 +39,7 @@ std::vector<ListedSet> sets_of_store(Store& store, int& exit_status) {
       if (exit_status == 0) exit_status = exit_status_of(set.failure->kind());
       continue;
     }
-    const SnapshotRecord& current = *set.pointer.current;
-    listed.push_back({set.name, ListedGeneration{current.generation, current.build_id, current.kind,
-                                                 current.key_count, current.bytes, current.as_of}});
+    listed.push_back({set.name, set.pointer.current});
   }
   return listed;
 }
@@ -65,11 +54,15 @@ std::vector<ListedSet> sets_of_directory(const std::string& directory) {
       listed.push_back({name, {}, std::string(reader.reason())});
       continue;
     }
-    const SetStatus status = set_status(reader, unix_now(), HugePages::Skip);
-    const PublicationStatus& published = *status.published;
-    listed.push_back(
-        {name, ListedGeneration{published.generation, attached->snapshot().header().build_id, published.kind,
-                                published.key_count, published.bytes, published.as_of}});
+    const LivePublication live = live_publication(*attached, *reader.control(), Reading::Headers);
+    SnapshotRecord current;
+    current.generation = live.generation;
+    current.build_id = live.build_id;
+    current.kind = live.kind;
+    current.key_count = live.key_count;
+    current.bytes = live.bytes;
+    current.as_of = live.as_of;
+    listed.push_back({name, std::move(current)});
   }
   return listed;
 }
@@ -87,7 +80,7 @@ Json to_json(const ListedSet& set) {
           {"key_count", member([](const auto& one) { return one.key_count; })},
           {"bytes", member([](const auto& one) { return one.bytes; })},
           {"as_of", member([](const auto& one) { return one.as_of; })},
-          {"failure", set.failure.empty() ? Json() : Json(set.failure)}};
+          {"failure", text_or_null(set.failure)}};
 }
 
 void print_table(const std::vector<ListedSet>& sets) {
@@ -97,7 +90,7 @@ void print_table(const std::vector<ListedSet>& sets) {
       table.add({set.name, "-", "-", "-", "-", "-", "-"});
       continue;
     }
-    const ListedGeneration& current = *set.current;
+    const SnapshotRecord& current = *set.current;
     table.add({set.name, current.generation == 0 ? "file" : std::to_string(current.generation),
                format_count(current.key_count), format_moment(current.as_of), format_bytes(current.bytes),
                current.kind, to_hex(current.build_id)});

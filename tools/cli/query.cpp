@@ -15,8 +15,8 @@
 #include "tools/cli/set_names.hpp"
 #include "tools/cli/snapshot_file.hpp"
 #include "tools/cli/verbs.hpp"
-#include "tools/status/seen_status.hpp"
-#include "tools/status/set_status.hpp"
+#include "tools/status/seen_set_facts.hpp"
+#include "tools/status/set_facts.hpp"
 
 namespace keysieve {
 namespace {

@@ -43,8 +43,9 @@ void flush_output() {
 }
 
 Colour Table::colour_at(std::size_t row, std::size_t column) const {
-  if (colour_of_ == nullptr || row == 0 || column != coloured_column_) return Colour::None;
-  return colour_of_(rows_[row][column]);
+  const auto colour_of = colours_.find(column);
+  if (colour_of == colours_.end() || row == 0) return Colour::None;
+  return colour_of->second(rows_[row][column]);
 }
 
 void Table::print() const {

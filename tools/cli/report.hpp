@@ -1,6 +1,7 @@
 // What a verb has to say, once: printed as aligned lines for people, or as one JSON object with --json.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -50,16 +51,14 @@ class Table {
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   // The cells of a column, except its heading, in the colour of what they say.
   void colour_column(std::size_t column, Colour (*colour_of)(const std::string& cell)) {
-    coloured_column_ = column;
-    colour_of_ = colour_of;
+    colours_[column] = colour_of;
   }
   void print() const;
 
  private:
   [[nodiscard]] Colour colour_at(std::size_t row, std::size_t column) const;
 
-  std::size_t coloured_column_ = 0;
-  Colour (*colour_of_)(const std::string& cell) = nullptr;
+  std::map<std::size_t, Colour (*)(const std::string& cell)> colours_;
   std::vector<std::vector<std::string>> rows_;
 };
 

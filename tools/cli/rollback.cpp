@@ -14,6 +14,7 @@
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"
 #include "tools/cli/verbs.hpp"
+#include "tools/program/optional_json.hpp"
 #include "tools/program/units.hpp"
 #include "tools/transfer/guards.hpp"
 
@@ -45,15 +46,10 @@ void say_passed_over(const RollbackPlan& plan) {
   }
 }
 
-// 0 in a record means that it restores none.
-Json generation_or_null(std::uint64_t generation) {
-  return generation == 0 ? Json() : Json(generation);
-}
-
 Json to_json(const SnapshotRecord& record, bool is_current, const std::optional<double>& loss) {
   return {{"generation", record.generation},
           {"current", is_current},
-          {"restores", generation_or_null(record.restores)},
+          {"restores", number_or_null(record.restores)},
           {"as_of", record.as_of},
           {"key_count", record.key_count},
           {"kind", record.kind},

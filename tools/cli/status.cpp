@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <memory>
 #include <set>
@@ -14,12 +13,12 @@
 #include "tools/cli/options.hpp"
 #include "tools/cli/report.hpp"
 #include "tools/cli/set_names.hpp"
+#include "tools/cli/set_tables.hpp"
 #include "tools/cli/verbs.hpp"
 #include "tools/program/accounts.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/directory_status.hpp"
 #include "tools/status/reader_processes.hpp"
-#include "tools/status/seen_status.hpp"
 #include "tools/status/status_json.hpp"
 
 namespace keysieve {
@@ -41,173 +40,29 @@ std::string format_age(UnixSeconds moment, UnixSeconds now) {
   return format_duration(std::chrono::seconds(std::max<UnixSeconds>(0, now - moment)));
 }
 
-std::string ago_if_any(UnixSeconds moment, UnixSeconds now) {
-  if (moment == 0) return "-";
-  const std::string span = format_duration(std::chrono::seconds(std::abs(now - moment)));
-  const std::string longest_unit = span.substr(0, span.find(' '));
-  return moment > now ? "in " + longest_unit : longest_unit + " ago";
-}
-
-std::string share_if_any(const std::optional<std::uint64_t>& part, std::uint64_t whole) {
-  return part ? format_share(static_cast<double>(*part) / static_cast<double>(whole)) : "-";
-}
-
-std::string count_if_any(const std::optional<std::uint64_t>& count) {
-  return count ? format_count(*count) : "-";
-}
-
-std::string generation_text(const PublicationStatus& published) {
-  return published.generation == 0 ? "file" : std::to_string(published.generation);
-}
-
-// "none", or the codes: "refused,not_cached".
-constexpr std::string_view kNoTrouble = "none";
-
-std::string words_of(const std::vector<std::string_view>& troubles) {
-  return troubles.empty() ? std::string(kNoTrouble) : fmt::format("{}", fmt::join(troubles, ","));
-}
-
-struct Column {
-  const char* heading;
-  bool is_wide;  // shown only with --wide: the others usually fit into 100 columns
-  std::string (*cell)(const PublicationStatus& published, UnixSeconds now);
+// What is shown at one moment.
+struct Shown {
+  DirectoryStatus directory;
+  std::vector<SetFacts> sets;
+  std::vector<SeenSetFacts> seen;
+  std::optional<ReaderProcesses> readers;
 };
-
-constexpr std::array<Column, 12> kColumns{{
-    {"publication", true, [](const auto& set, auto) { return std::to_string(set.publication); }},
-    {"generation", false, [](const auto& set, auto) { return generation_text(set); }},
-    {"keys", false, [](const auto& set, auto) { return format_count(set.key_count); }},
-    {"known absent", true, [](const auto& set, auto) { return count_if_any(set.known_absent); }},
-    {"added", false,
-     [](const auto& set, auto) { return set.layer.bytes == 0 ? "-" : format_count(set.layer.keys); }},
-    {"live layer full", true,
-     [](const auto& set, auto) {
-       return set.layer.bytes == 0 ? "-" : format_share(set.layer.fill.fill_ratio);
-     }},
-    {"size", true, [](const auto& set, auto) { return format_bytes(set.bytes); }},
-    {"in huge pages", true,
-     [](const auto& set, auto) { return share_if_any(set.huge_page_bytes, set.bytes); }},
-    {"estimated FPR", true, [](const auto& set, auto) { return format_share(set.estimated_fpr); }},
-    {"keys as of", false, [](const auto& set, auto now) { return ago_if_any(set.as_of, now); }},
-    {"store checked", false, [](const auto& set, auto now) { return ago_if_any(set.last_confirmed, now); }},
-    {"loader seen", false, [](const auto& set, auto now) { return ago_if_any(set.heartbeat, now); }},
-}};
-
-// Of the states that set_status() and seen_status() name.
-Colour colour_of_state(const std::string& state) {
-  if (state == to_string(Availability::Ready)) return Colour::None;
-  const bool is_meant = state == to_string(Availability::Bypassed);
-  return is_meant ? Colour::Yellow : Colour::Red;
-}
-
-Colour colour_of_trouble(const std::string& words) {
-  return words == kNoTrouble ? Colour::None : Colour::Red;
-}
-
-void colour_health(Table& table) {
-  table.colour_column(1, colour_of_state);
-  table.colour_column(2, colour_of_trouble);
-}
-
-Table table_of(const std::vector<SetStatus>& sets, UnixSeconds now, bool is_wide) {
-  const auto row = [is_wide](std::string set, std::string state, std::string trouble, const auto& cell_of) {
-    std::vector<std::string> cells{std::move(set), std::move(state), std::move(trouble)};
-    for (const Column& column : kColumns) {
-      if (is_wide || !column.is_wide) cells.push_back(cell_of(column));
-    }
-    return cells;
-  };
-  Table table(
-      row("set", "state", "trouble", [](const Column& column) { return std::string(column.heading); }));
-  colour_health(table);
-  for (const SetStatus& set : sets) {
-    table.add(row(set.name, std::string(to_string(set.availability)), words_of(set.troubles),
-                  [&](const Column& column) {
-                    return set.published ? column.cell(*set.published, now) : std::string("-");
-                  }));
-  }
-  return table;
-}
-
-// Why the set does not answer, and until when if that is known.
-void print_reason(const SetStatus& set) {
-  if (set.reason.empty()) return;
-  const bool is_bypassed = set.availability == Availability::Bypassed && set.bypasses;
-  const UnixSeconds until = is_bypassed ? bypassed_until(*set.bypasses) : 0;
-  fmt::print("{}: {}{}\n", set.name, set.reason, until == 0 ? "" : ", until " + format_moment(until));
-}
-
-// Also what PHP gets meanwhile.
-void print_reason(const SeenStatus& set) {
-  if (set.reason.empty()) return;
-  fmt::print("{}: {}{}{}\n", set.name, set.reason,
-             set.bypass_until == 0 ? "" : ", until " + format_moment(set.bypass_until),
-             set.on_unavailable ? fmt::format("; on_unavailable is {}", to_string(*set.on_unavailable)) : "");
-}
-
-struct SeenColumn {
-  const char* heading;
-  bool is_wide;
-  std::string (*cell)(const SeenFacts& live, UnixSeconds now);
-};
-
-constexpr std::array<SeenColumn, 8> kSeenColumns{{
-    {"keys of window", false,
-     [](const auto& live, auto) { return "≈ " + format_count(static_cast<std::uint64_t>(live.keys)); }},
-    {"made for", false, [](const auto& live, auto) { return format_count(live.capacity); }},
-    {"window ends", true, [](const auto& live, auto now) { return ago_if_any(live.newest_ends, now); }},
-    {"windows", false, [](const auto& live, auto) { return format_count(live.windows); }},
-    {"filters", true, [](const auto& live, auto) { return format_count(live.filters); }},
-    {"estimated FPR", false, [](const auto& live, auto) { return format_share(live.estimated_fpr); }},
-    {"planned FPR", true, [](const auto& live, auto) { return format_share(live.target_fpr); }},
-    {"size", false, [](const auto& live, auto) { return format_bytes(live.bytes); }},
-}};
-
-void print_seen(const std::vector<SeenStatus>& sets, UnixSeconds now, bool is_wide) {
-  const auto row = [is_wide](std::vector<std::string> cells, const auto& cell_of, std::string loader_seen,
-                             std::string on_unavailable) {
-    for (const SeenColumn& column : kSeenColumns) {
-      if (is_wide || !column.is_wide) cells.push_back(cell_of(column));
-    }
-    cells.push_back(std::move(loader_seen));
-    if (is_wide) cells.push_back(std::move(on_unavailable));
-    return cells;
-  };
-  Table table(row(
-      {"seen set", "state", "trouble"}, [](const SeenColumn& column) { return std::string(column.heading); },
-      "loader seen", "on_unavailable"));
-  colour_health(table);
-  for (const SeenStatus& set : sets) {
-    table.add(row(
-        {set.name, std::string(to_string(set.availability)), words_of(set.troubles)},
-        [&](const SeenColumn& column) { return set.live ? column.cell(*set.live, now) : std::string("-"); },
-        ago_if_any(set.looked_at, now),
-        set.on_unavailable ? std::string(to_string(*set.on_unavailable)) : "-"));
-  }
-  table.print();
-  for (const SeenStatus& set : sets) print_reason(set);
-}
 
 using Codes = std::set<std::string_view>;
 
-Codes troubles_of(const std::vector<SetStatus>& sets, const std::vector<SeenStatus>& seen) {
+Codes troubles_of(const Shown& shown) {
   Codes codes;
-  for (const SetStatus& set : sets) codes.insert(set.troubles.begin(), set.troubles.end());
-  for (const SeenStatus& set : seen) codes.insert(set.troubles.begin(), set.troubles.end());
+  for (const SetFacts& set : shown.sets) codes.insert(set.troubles.begin(), set.troubles.end());
+  for (const SeenSetFacts& set : shown.seen) codes.insert(set.troubles.begin(), set.troubles.end());
   return codes;
 }
 
-void print_text(const DirectoryStatus& directory, const std::vector<SetStatus>& sets,
-                const std::vector<SeenStatus>& seen, UnixSeconds now, bool is_wide) {
-  if (!sets.empty()) {
-    table_of(sets, now, is_wide).print();
-  } else if (seen.empty()) {
-    fmt::print("{}: no set is published here\n", directory.directory);
-  }
-  for (const SetStatus& set : sets) print_reason(set);
-  if (!seen.empty()) print_seen(seen, now, is_wide);
-  for (const std::string_view code : troubles_of(sets, seen))
-    fmt::print("{}: docs/runbook.md#{}\n", code, code);
+void print_text(const Shown& shown, UnixSeconds now, bool is_wide) {
+  const auto& [directory, sets, seen, _] = shown;
+  if (!sets.empty()) print_set_table(sets, now, is_wide);
+  if (!seen.empty()) print_seen_set_table(seen, now, is_wide);
+  if (sets.empty() && seen.empty()) fmt::print("{}: no set is published here\n", directory.directory);
+  for (const std::string_view code : troubles_of(shown)) fmt::print("{}: docs/runbook.md#{}\n", code, code);
   const MemoryUse& use = directory.memory;
   fmt::print("{}: {} in files", directory.directory, format_bytes(use.visible_bytes));
   if (use.pinned_bytes) fmt::print(", {} more pinned by idle workers", format_bytes(*use.pinned_bytes));
@@ -285,9 +140,9 @@ WantedSets wanted_sets(const StatusOptions& options) {
 }
 
 // Throws Data that names all sets whose bytes are not those that were published.
-void check_damage(const std::vector<SetStatus>& sets) {
+void check_damage(const std::vector<SetFacts>& sets) {
   std::string damaged;
-  for (const SetStatus& set : sets) {
+  for (const SetFacts& set : sets) {
     if (set.damage)
       damaged +=
           fmt::format("{}set \"{}\" is damaged: {}", damaged.empty() ? "" : "; ", set.name, *set.damage);
@@ -295,43 +150,54 @@ void check_damage(const std::vector<SetStatus>& sets) {
   if (!damaged.empty()) throw Error(ErrorKind::Data, damaged);
 }
 
-// Whether a set has a trouble, or there is none.
-bool status(const StatusOptions& options) {
-  const UnixSeconds now = unix_now();
-  std::vector<SetStatus> sets;
+Shown look(const StatusOptions& options, UnixSeconds now) {
+  Shown shown;
   const WantedSets wanted = wanted_sets(options);
   for (const std::string& name : wanted.published) {
     SetReader reader = status_reader(options.directory, name);
     reader.follow();
-    sets.push_back(set_status(reader, now, HugePages::Count));
-    if (options.verify) sets.back().damage = damage_of(reader);
+    shown.sets.push_back(set_facts(reader, now, Reading::HugePages));
+    if (options.verify) shown.sets.back().damage = damage_of(reader);
   }
-  check_damage(sets);
-  std::optional<ReaderProcesses> readers;
-  if (options.readers) readers = readers_of(options);
-  std::vector<SeenStatus> seen;
-  for (const std::string& name : wanted.seen) seen.push_back(seen_status(options.directory, name, now));
-  const DirectoryStatus directory = directory_status(options.directory);
+  check_damage(shown.sets);
+  if (options.readers) shown.readers = readers_of(options);
+  for (const std::string& name : wanted.seen)
+    shown.seen.push_back(seen_set_facts(options.directory, name, now));
+  shown.directory = directory_status(options.directory);
+  return shown;
+}
+
+template <typename Facts>
+Json list_json(const std::vector<Facts>& list) {
+  Json json = Json::array();
+  for (const Facts& facts : list) json.push_back(to_json(facts));
+  return json;
+}
+
+Json to_json(const Shown& shown) {
+  Json json = to_json(shown.directory);
+  json["sets"] = list_json(shown.sets);
+  json["seen_sets"] = list_json(shown.seen);
+  if (shown.readers) {
+    json["readers"] = list_json(shown.readers->readers);
+    json["unreadable_processes"] = shown.readers->unreadable;
+  }
+  return json;
+}
+
+// Whether a set has a trouble, or there is none.
+bool status(const StatusOptions& options) {
+  const UnixSeconds now = unix_now();
+  const Shown shown = look(options, now);
+  if (options.json) {
+    print_json(to_json(shown));
+  } else {
+    print_text(shown, now, options.wide);
+    if (shown.readers) print_text(*shown.readers, now, options.wide);
+  }
   // After a reboot without a loader nothing is there, which is no good news.
-  const bool is_empty = sets.empty() && seen.empty();
-  const bool has_trouble = is_empty || !troubles_of(sets, seen).empty();
-  if (!options.json) {
-    print_text(directory, sets, seen, now, options.wide);
-    if (readers) print_text(*readers, now, options.wide);
-    return has_trouble;
-  }
-  Json json = to_json(directory);
-  json["sets"] = Json::array();
-  for (const SetStatus& set : sets) json["sets"].push_back(to_json(set));
-  json["seen_sets"] = Json::array();
-  for (const SeenStatus& set : seen) json["seen_sets"].push_back(to_json(set));
-  if (readers) {
-    json["readers"] = Json::array();
-    for (const ReaderProcess& reader : readers->readers) json["readers"].push_back(to_json(reader));
-    json["unreadable_processes"] = readers->unreadable;
-  }
-  print_json(json);
-  return has_trouble;
+  const bool is_empty = shown.sets.empty() && shown.seen.empty();
+  return is_empty || !troubles_of(shown).empty();
 }
 
 constexpr std::chrono::milliseconds kLeastInterval{100};

@@ -13,7 +13,7 @@
 #include "tools/loader/config/health_limits.hpp"
 #include "tools/program/units.hpp"
 #include "tools/status/directory_status.hpp"
-#include "tools/status/seen_status.hpp"
+#include "tools/status/seen_set_facts.hpp"
 
 namespace keysieve {
 namespace {
@@ -61,9 +61,9 @@ void check_file_system(const std::string& directory, Findings& findings) {
   findings.warn("directory", FactCode::NotTmpfs, fact + ", on a disk");
 }
 
-std::string publication_text(const PublicationStatus& set, UnixSeconds now) {
+std::string publication_text(const LivePublication& set, UnixSeconds now) {
   std::string text =
-      fmt::format("publication {}, {}, {}, format {}, keys from {}", set.publication,
+      fmt::format("publication {}, {}, {}, format {}, keys from {}", set.id.publication,
                   set.generation == 0 ? "from a file" : fmt::format("generation {}", set.generation),
                   format_count_of(set.key_count, "key"), set.format, age(set.as_of, now));
   if (!set.key_profile.empty()) text += fmt::format(", key profile \"{}\"", set.key_profile);
@@ -73,7 +73,7 @@ std::string publication_text(const PublicationStatus& set, UnixSeconds now) {
 }
 
 // What the loader itself says of a set that answers. Its silence is judged by check_ages().
-void check_troubles(const SetStatus& set, const std::string& fact, Findings& findings) {
+void check_troubles(const SetFacts& set, const std::string& fact, Findings& findings) {
   bool is_well = true;
   for (const std::string_view code : set.troubles) {
     if (code == kLoaderSilent) continue;
@@ -83,7 +83,7 @@ void check_troubles(const SetStatus& set, const std::string& fact, Findings& fin
   if (is_well) findings.ok("set " + set.name, fact);
 }
 
-void check_state(const std::string& directory, const SetStatus& set, UnixSeconds now, Findings& findings) {
+void check_state(const std::string& directory, const SetFacts& set, UnixSeconds now, Findings& findings) {
   const std::string subject = "set " + set.name;
   const std::string published = set.published ? publication_text(*set.published, now) : "";
   if (set.damage) {
@@ -99,7 +99,7 @@ void check_state(const std::string& directory, const SetStatus& set, UnixSeconds
   findings.add(is_meant ? Severity::Warning : Severity::Error, subject, code_of(set), fact);
 }
 
-void check_ages(const std::string& subject, const PublicationStatus& set, const LoaderConfig* config,
+void check_ages(const std::string& subject, const LivePublication& set, const LoaderConfig* config,
                 UnixSeconds now, Findings& findings) {
   struct Moment {
     std::string_view what;
@@ -150,12 +150,12 @@ void check_memory(std::uint64_t next_bytes, Findings& findings) {
                 fmt::format("{}; the next snapshot may need {}", fact, format_bytes(next_bytes)));
 }
 
-SetStatus look_at(const std::string& directory, const std::string& set_name, UnixSeconds now) {
+SetFacts look_at(const std::string& directory, const std::string& set_name, UnixSeconds now) {
   SetReader reader = status_reader(directory, set_name);
   reader.follow();
-  SetStatus status = set_status(reader, now, HugePages::Skip);
-  status.damage = damage_of(reader);
-  return status;
+  SetFacts set = set_facts(reader, now, Reading::Headers);
+  set.damage = damage_of(reader);
+  return set;
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ PublishedSets check_directory(const std::string& directory, const LoaderConfig* 
     check_file_system(directory, findings);
     for (const std::string& name : sets_in(directory)) {
       const UnixSeconds now = unix_now();
-      const SetStatus& set = published.sets.emplace_back(look_at(directory, name, now));
+      const SetFacts& set = published.sets.emplace_back(look_at(directory, name, now));
       check_state(directory, set, now, findings);
       if (set.published) check_ages("set " + name, *set.published, config, now, findings);
     }

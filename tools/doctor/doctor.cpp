@@ -36,14 +36,14 @@ bool is_same(const std::string& one, const std::string& other) {
 
 }  // namespace
 
-const SetStatus* PublishedSets::find(const std::string& set_name) const {
-  const auto found = std::ranges::find(sets, set_name, &SetStatus::name);
+const SetFacts* PublishedSets::find(const std::string& set_name) const {
+  const auto found = std::ranges::find(sets, set_name, &SetFacts::name);
   return found == sets.end() ? nullptr : &*found;
 }
 
 std::uint64_t PublishedSets::largest_bytes() const {
   std::uint64_t bytes = 0;
-  for (const SetStatus& set : sets) {
+  for (const SetFacts& set : sets) {
     if (set.published) bytes = std::max(bytes, set.published->bytes);
   }
   return bytes;
@@ -51,7 +51,7 @@ std::uint64_t PublishedSets::largest_bytes() const {
 
 std::uint64_t PublishedSets::total_bytes() const {
   std::uint64_t bytes = 0;
-  for (const SetStatus& set : sets) {
+  for (const SetFacts& set : sets) {
     if (set.published) bytes += set.published->bytes;
   }
   return bytes;

@@ -9,7 +9,7 @@
 
 #include "tools/doctor/findings.hpp"
 #include "tools/loader/config/config.hpp"
-#include "tools/status/set_status.hpp"
+#include "tools/status/set_facts.hpp"
 #include "tools/status/shm_rmid_forced.hpp"
 
 namespace keysieve {
@@ -17,10 +17,10 @@ namespace keysieve {
 // What is published in a directory, as far as this user may see it.
 struct PublishedSets {
   bool is_known = false;
-  std::vector<SetStatus> sets;
+  std::vector<SetFacts> sets;
 
   // nullptr when there is no such set.
-  [[nodiscard]] const SetStatus* find(const std::string& set_name) const;
+  [[nodiscard]] const SetFacts* find(const std::string& set_name) const;
   // Size of the largest snapshot, and of all together; 0 when there is none.
   [[nodiscard]] std::uint64_t largest_bytes() const;
   [[nodiscard]] std::uint64_t total_bytes() const;

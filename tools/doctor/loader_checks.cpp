@@ -23,7 +23,7 @@ void compare_sets(const LoaderConfig& config, const PublishedSets& published, Fi
       findings.fail("set " + set.name, FactCode::NotPublished, "configured, but not published here");
     }
   }
-  for (const SetStatus& set : published.sets) {
+  for (const SetFacts& set : published.sets) {
     if (std::ranges::find(config.sets, set.name, &SetConfig::name) == config.sets.end()) {
       findings.warn("set " + set.name, FactCode::NotConfigured, "published here, but not configured");
     }
@@ -62,7 +62,7 @@ void compare_generation(Store& store, const std::string& set_name, const Publish
   }
   const std::uint64_t there = record->current->generation;
   const std::string fact = fmt::format("{}: generation {} of {}", store.name(), there, set_name);
-  const SetStatus* set = published.find(set_name);
+  const SetFacts* set = published.find(set_name);
   if (set == nullptr || !set->published) return findings.ok(subject, fact);
   const std::uint64_t here = set->published->generation;
   if (here == there) return findings.ok(subject, fact + ", as here");

@@ -5,13 +5,13 @@
 
 #include "tools/doctor/doctor.hpp"
 #include "tools/program/units.hpp"
-#include "tools/status/seen_status.hpp"
+#include "tools/status/seen_set_facts.hpp"
 #include "tools/status/shm_rmid_forced.hpp"
 
 namespace keysieve {
 namespace {
 
-std::string fact_of(const SeenStatus& set) {
+std::string fact_of(const SeenSetFacts& set) {
   if (!set.live) return set.reason;
   return fmt::format("{}: {} of {} in the newest of {}", set.reason.empty() ? "ready" : set.reason,
                      format_count(static_cast<std::uint64_t>(set.live->keys)),
@@ -19,7 +19,7 @@ std::string fact_of(const SeenStatus& set) {
                      format_count_of(set.live->windows, "window"));
 }
 
-void check_seen_set(const SeenStatus& set, Findings& findings) {
+void check_seen_set(const SeenSetFacts& set, Findings& findings) {
   const std::string subject = "seen set " + set.name;
   const bool is_bypassed = set.availability == Availability::Bypassed;
   if (is_bypassed) findings.warn(subject, FactCode::Bypassed, fact_of(set));
@@ -40,7 +40,7 @@ void check_seen_sets(const std::string& directory, const LoaderConfig* config, F
     return findings.fail("seen sets", error);
   }
   for (const std::string& name : names) {
-    check_seen_set(seen_status(directory, name, unix_now()), findings);
+    check_seen_set(seen_set_facts(directory, name, unix_now()), findings);
     if (config != nullptr && std::ranges::find(config->seen, name, &SeenConfig::name) == config->seen.end())
       findings.warn("seen set " + name, FactCode::NotConfigured, "is here, but not configured");
   }

@@ -9,52 +9,68 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// 0 means never, or without end.
-Json moment_or_null(UnixSeconds moment) {
-  return moment == 0 ? Json() : Json(moment);
-}
-
-void add_layer(Json& json, const LayerStatus& layer) {
-  json.update({{"added_keys", layer.keys},
-               {"layer_bytes", layer.bytes},
-               {"layer_fill_ratio", layer.bytes == 0 ? Json() : Json(layer.fill.fill_ratio)},
-               {"layer_estimated_fpr", layer.bytes == 0 ? Json() : Json(layer.fill.estimated_fpr)}});
-}
-
-void add_publication(Json& json, const PublicationStatus& published) {
-  json.update({{"publication", published.publication},
-               {"generation", published.generation},
-               {"kind", published.kind},
-               {"key_profile", published.key_profile},
-               {"key_count", published.key_count},
-               {"known_absent_count", published.known_absent.value_or(0)},
-               {"bytes", published.bytes},
-               {"estimated_fpr", published.estimated_fpr},
-               {"as_of", published.as_of},
-               {"published_at", published.published_at},
-               {"valid_until", moment_or_null(published.valid_until)},
-               {"last_confirmed_at", moment_or_null(published.last_confirmed)},
-               {"heartbeat_at", moment_or_null(published.heartbeat)}});
-  add_layer(json, published.layer);
-  json["huge_page_bytes"] = or_null(published.huge_page_bytes);
+void add_publication(Json& json, const LivePublication& live) {
+  const auto& fill = live.layer_fill;
+  json.update({{"publication", live.id.publication},
+               {"generation", live.generation},
+               {"kind", live.kind},
+               {"key_profile", live.key_profile},
+               {"key_count", live.key_count},
+               {"known_absent_count", live.known_absent.value_or(0)},
+               {"bytes", live.bytes},
+               {"estimated_fpr", live.estimated_fpr},
+               {"as_of", live.as_of},
+               {"published_at", live.published_at},
+               {"valid_until", number_or_null(live.valid_until)},
+               {"last_confirmed_at", number_or_null(live.last_confirmed)},
+               {"heartbeat_at", number_or_null(live.heartbeat)},
+               {"added_keys", live.added_keys},
+               {"layer_bytes", live.layer.bytes()},
+               {"layer_fill_ratio", fill ? Json(fill->fill_ratio) : Json()},
+               {"layer_estimated_fpr", fill ? Json(fill->estimated_fpr) : Json()},
+               {"huge_page_bytes", or_null(live.huge_page_bytes)}});
 }
 
 }  // namespace
 
-Json to_json(const SetStatus& status) {
-  Json json = {{"set", status.name},
-               {"availability", to_string(status.availability)},
-               {"code", status.reason.empty() ? Json() : Json(code_of(status))},
-               {"reason", status.reason.empty() ? Json() : Json(status.reason)},
-               {"troubles", status.troubles}};
-  if (status.bypasses) {
-    const auto& [by_operator, in_store] = *status.bypasses;
+Json to_json(const SetFacts& set) {
+  Json json = {{"set", set.name},
+               {"availability", to_string(set.availability)},
+               {"code", set.reason.empty() ? Json() : Json(code_of(set))},
+               {"reason", text_or_null(set.reason)},
+               {"troubles", set.troubles}};
+  if (set.bypasses) {
+    const auto& [by_operator, in_store] = *set.bypasses;
     json.update({{"bypass", by_operator.is_on},
-                 {"bypass_until", moment_or_null(by_operator.until)},
+                 {"bypass_until", number_or_null(by_operator.until)},
                  {"store_bypass", in_store.is_on},
-                 {"store_bypass_until", moment_or_null(in_store.until)}});
+                 {"store_bypass_until", number_or_null(in_store.until)}});
   }
-  if (status.published) add_publication(json, *status.published);
+  if (set.published) add_publication(json, *set.published);
+  return json;
+}
+
+Json to_json(const SeenSetFacts& set) {
+  Json json = {{"set", set.name},
+               {"availability", to_string(set.availability)},
+               {"reason", text_or_null(set.reason)},
+               {"bypass", set.availability == Availability::Bypassed},
+               {"bypass_until", number_or_null(set.bypass_until)},
+               {"on_unavailable", set.on_unavailable ? Json(to_string(*set.on_unavailable)) : Json()},
+               {"looked_at", number_or_null(set.looked_at)},
+               {"troubles", set.troubles}};
+  if (!set.live) return json;
+  const SeenFacts& live = *set.live;
+  json.update({{"windows", live.windows},
+               {"filters", live.filters},
+               {"estimated_window_keys", live.keys},
+               {"window_capacity", live.capacity},
+               {"estimated_fpr", live.estimated_fpr},
+               {"target_fpr", live.target_fpr},
+               {"bytes", live.bytes},
+               {"oldest_begins_at", live.oldest_begins},
+               {"window_begins_at", live.newest_begins},
+               {"window_ends_at", live.newest_ends}});
   return json;
 }
 

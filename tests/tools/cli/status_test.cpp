@@ -59,6 +59,18 @@ TEST_F(Status, SaysThatADirectoryIsEmpty) {
               has({{"directory", shared_memory()}, {"visible_bytes", 0}, {"sets", Json::array()}}));
 }
 
+TEST_F(Status, ColoursTheStateAndTheTroubleOnATerminal) {
+  publish_set("tags");
+  set_bypass(shared_memory(), "tags", 0);
+  std::filesystem::create_directory(shared_memory() + "/never");
+  ProgramCall call = call_of({});
+  call.program = "/usr/bin/script";
+  call.arguments = {"--quiet", "--command", KEYSIEVE_PROGRAM " status", "/dev/null"};
+  call.environment = {"TERM=xterm", "KEYSIEVE_DIRECTORY=" + shared_memory()};
+  EXPECT_THAT(run_program(call).output, AllOf(HasSubstr("\033[31mmissing\033[0m   \033[31mmissing\033[0m"),
+                                              HasSubstr("\033[33mbypassed\033[0m")));
+}
+
 TEST_F(Status, ShowsWhatIsPublished) {
   publish_set("tags", {"--as-of", "@1700000000", "--key-profile", "nfc-lower"});
   expect_status(ContainsRegex("tags +ready +none +file +100 +- +[0-9]+d ago +- +-\n"),

@@ -10,7 +10,7 @@
 #include "tests/tools/loader/keysieved_fixture.hpp"
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/snapshot_cache.hpp"
-#include "tools/status/set_status.hpp"
+#include "tools/status/set_facts.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -109,7 +109,7 @@ TEST_F(Keysieved, AddsAndDropsSetsOnSighup) {
   const auto troubles = [this] {
     SetReader reader = status_reader(site_.directory(), "tags");
     reader.follow();
-    return set_status(reader, unix_now() + 86'400, HugePages::Skip).troubles;
+    return set_facts(reader, unix_now() + 86'400, Reading::Layer).troubles;
   };
   EXPECT_TRUE(eventually([&] { return troubles() == std::vector<std::string_view>{"not_configured"}; }))
       << log();

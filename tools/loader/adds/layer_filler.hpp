@@ -8,7 +8,7 @@
 #include "core/publisher/shm/new_layer.hpp"
 #include "core/publisher/shm/publisher.hpp"
 #include "tools/loader/adds/adds_reader.hpp"
-#include "tools/loader/report/live_publication.hpp"
+#include "tools/status/live_publication.hpp"
 
 namespace keysieve {
 

@@ -83,7 +83,7 @@ Json seen_json(const SeenConfig& seen) {
           {"bytes", bytes_of(seen)},
           {"on_unavailable", to_string(seen.on_unavailable)},
           {"gid", or_null(seen.group)},
-          {"store", seen.store.empty() ? Json() : Json(seen.store)},
+          {"store", text_or_null(seen.store)},
           {"save_interval_ms", seen.save_interval.count()},
           {"host", seen.host}};
 }

@@ -1,22 +1,22 @@
 #include "tools/loader/http/endpoints.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 
-#include "core/builder/base/random.hpp"
-#include "core/worker/base/error.hpp"
 #include "tools/loader/http/health.hpp"
 #include "tools/loader/http/metrics_text.hpp"
-#include "tools/loader/http/page/status_page.hpp"
+#include "tools/loader/http/page/page_files.hpp"
 #include "tools/loader/http/view_json.hpp"
 
 namespace keysieve {
 namespace {
 
-std::string new_nonce() {
-  return fmt::format("{:016x}{:016x}", random_value<std::uint64_t>(), random_value<std::uint64_t>());
+HttpAnswer page_answer(const PageFile& file) {
+  return {.content_type = file.content_type,
+          .body = std::string(file.text),
+          .headers = {{"Content-Security-Policy", kPagePolicy}, {"Referrer-Policy", "no-referrer"}}};
 }
 
 }  // namespace
@@ -27,23 +27,19 @@ HttpAnswer Endpoints::operator()(const std::string& path) {
   if (path == "/livez") return answer_livez(board_.read(), now, limits_);
   if (path == "/healthz") return answer_healthz(board_.read(), now, limits_);
   if (path == "/startz") return answer_startz(board_.read(), now, limits_);
-  if (path == "/") return page();
   if (path == "/metrics") {
     return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
             .body = metrics_text(viewer_.look(Shards::Skip))};
   }
   if (path == "/status.json") {
-    return {.content_type = "application/json", .body = json_text(viewer_.look(Shards::Skip))};
+    return {.content_type = "application/json", .body = status_json_text(viewer_.look(Shards::Skip))};
   }
+  if (path == "/page.json") {
+    return {.content_type = "application/json", .body = page_json_text(viewer_.look(Shards::Read))};
+  }
+  const auto file = std::ranges::find(page_files(), path, &PageFile::path);
+  if (file != page_files().end()) return page_answer(*file);
   return {.status = 404, .body = "here are /, /metrics, /status.json, /livez, /healthz and /startz\n"};
-}
-
-HttpAnswer Endpoints::page() {
-  const std::string nonce = new_nonce();
-  return {.content_type = "text/html; charset=utf-8",
-          .body = status_page(viewer_.look(LoaderViewer::Shards::Read), nonce),
-          .headers = {{"Content-Security-Policy", content_security_policy(nonce)},
-                      {"Referrer-Policy", "no-referrer"}}};
 }
 
 void HttpService::follow(const std::optional<StatusConfig>& config) {

@@ -20,8 +20,6 @@ class Endpoints {
   HttpAnswer operator()(const std::string& path);
 
  private:
-  HttpAnswer page();
-
   const StatusBoard& board_;
   const HealthLimits limits_;
   LoaderViewer viewer_;

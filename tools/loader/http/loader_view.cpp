@@ -16,14 +16,14 @@ std::optional<DirectoryStatus> directory_if_readable(const std::string& director
 }
 
 // Missing while the directory itself cannot be read.
-SeenStatus seen_if_readable(const std::string& directory, const std::string& name, UnixSeconds now) {
+SeenSetFacts seen_if_readable(const std::string& directory, const std::string& name, UnixSeconds now) {
   try {
-    return seen_status(directory, name, now);
+    return seen_set_facts(directory, name, now);
   } catch (const Error& error) {
-    SeenStatus status;
-    status.name = name;
-    status.reason = error.what();
-    return status;
+    SeenSetFacts set;
+    set.name = name;
+    set.reason = error.what();
+    return set;
   }
 }
 
@@ -47,22 +47,24 @@ LoaderView LoaderViewer::look(Shards shards) {
   for (const auto& report : view.loader.sets) {
     view.sets.push_back(look_at(view.loader.directory, report, shards, view.now));
   }
-  for (const SeenReport& report : view.loader.seen)
-    view.seen.push_back({seen_if_readable(view.loader.directory, report.name, view.now), report});
+  for (const SeenReport& report : view.loader.seen) {
+    view.seen.push_back(seen_if_readable(view.loader.directory, report.name, view.now));
+    view.seen.back().loader = std::make_shared<const SeenReport>(report);
+  }
   return view;
 }
 
 // With a new reader each time: one that stays attached would pin publications that were replaced.
-SetView LoaderViewer::look_at(const std::string& directory, std::shared_ptr<const SetReport> report,
-                              Shards shards, UnixSeconds now) {
+SetFacts LoaderViewer::look_at(const std::string& directory, std::shared_ptr<const SetReport> report,
+                               Shards shards, UnixSeconds now) {
   SetReader reader({.directory = directory, .max_jitter = std::chrono::milliseconds(0)}, report->name);
   reader.follow();
-  SetView view{
-      .status = set_status(reader, now, HugePages::Skip), .report = std::move(report), .distribution = {}};
+  SetFacts set = set_facts(reader, now, Reading::Layer);
+  set.loader = std::move(report);
   if (shards == Shards::Read && reader.attachment() != nullptr) {
-    view.distribution = distributions_[view.report->name].of(*reader.attachment());
+    set.shards = distributions_[set.name].of(*reader.attachment());
   }
-  return view;
+  return set;
 }
 
 }  // namespace keysieve

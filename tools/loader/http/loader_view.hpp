@@ -12,21 +12,10 @@
 #include "tools/loader/http/shard_distribution.hpp"
 #include "tools/loader/report/status_board.hpp"
 #include "tools/status/directory_status.hpp"
-#include "tools/status/seen_status.hpp"
-#include "tools/status/set_status.hpp"
+#include "tools/status/seen_set_facts.hpp"
+#include "tools/status/set_facts.hpp"
 
 namespace keysieve {
-
-struct SetView {
-  SetStatus status;
-  std::shared_ptr<const SetReport> report;
-  std::shared_ptr<const ShardDistribution> distribution;  // nullptr: nothing is published, or not asked for
-};
-
-struct SeenView {
-  SeenStatus status;
-  SeenReport report;
-};
 
 struct LoaderView {
   UnixSeconds now = 0;
@@ -34,8 +23,8 @@ struct LoaderView {
   LoaderReport loader;
   Heartbeat heartbeat;
   std::optional<DirectoryStatus> directory;  // nothing when it cannot be read
-  std::vector<SetView> sets;                 // as configured
-  std::vector<SeenView> seen;                // as configured
+  std::vector<SetFacts> sets;                // as configured
+  std::vector<SeenSetFacts> seen;            // as configured
 
   // No set is held back by this host, and the loader goes on.
   [[nodiscard]] bool is_ready() const noexcept { return heartbeat.is_alive && loader.is_ready; }
@@ -54,8 +43,8 @@ class LoaderViewer {
   LoaderView look(Shards shards);
 
  private:
-  SetView look_at(const std::string& directory, std::shared_ptr<const SetReport> report, Shards shards,
-                  UnixSeconds now);
+  SetFacts look_at(const std::string& directory, std::shared_ptr<const SetReport> report, Shards shards,
+                   UnixSeconds now);
 
   const StatusBoard& board_;
   const HealthLimits limits_;

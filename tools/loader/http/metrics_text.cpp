@@ -12,8 +12,8 @@ namespace {
 
 using Type = MetricWriter::Type;
 using Value = std::optional<double>;
-using OfSet = std::function<Value(const SetView&)>;
-using OfPublication = std::function<Value(const PublicationStatus&)>;
+using OfSet = std::function<Value(const SetFacts&)>;
+using OfPublication = std::function<Value(const LivePublication&)>;
 
 double number(std::uint64_t value) {
   return static_cast<double>(value);
@@ -57,43 +57,42 @@ class Metrics {
 
   void each_set(std::string_view name, std::string_view help, const OfSet& value_of) {
     writer_.family(Type::Gauge, name, help);
-    for (const SetView& set : view_.sets) {
-      if (const Value value = value_of(set)) writer_.sample({{"set", set.status.name}}, *value);
+    for (const SetFacts& set : view_.sets) {
+      if (const Value value = value_of(set)) writer_.sample({{"set", set.name}}, *value);
     }
   }
 
   void each_seen(std::string_view name, std::string_view help,
-                 const std::function<Value(const SeenView&)>& value_of, Type type = Type::Gauge) {
+                 const std::function<Value(const SeenSetFacts&)>& value_of, Type type = Type::Gauge) {
     if (view_.seen.empty()) return;
     writer_.family(type, name, help);
-    for (const SeenView& seen : view_.seen) {
-      if (const Value value = value_of(seen)) writer_.sample({{"set", seen.status.name}}, *value);
+    for (const SeenSetFacts& seen : view_.seen) {
+      if (const Value value = value_of(seen)) writer_.sample({{"set", seen.name}}, *value);
     }
   }
   void each_live_seen(std::string_view name, std::string_view help,
                       const std::function<double(const SeenFacts&)>& value_of) {
-    each_seen(name, help, [&](const SeenView& seen) {
-      return seen.status.live ? Value(value_of(*seen.status.live)) : std::nullopt;
+    each_seen(name, help, [&](const SeenSetFacts& seen) {
+      return seen.live ? Value(value_of(*seen.live)) : std::nullopt;
     });
   }
 
   void each_published(std::string_view name, std::string_view help, const OfPublication& value_of) {
-    each_set(name, help, [&](const SetView& set) {
-      return set.status.published ? value_of(*set.status.published) : std::nullopt;
-    });
+    each_set(name, help,
+             [&](const SetFacts& set) { return set.published ? value_of(*set.published) : std::nullopt; });
   }
 
   void each_with_layer(std::string_view name, std::string_view help,
-                       const std::function<double(const LayerStatus&)>& value_of) {
-    each_published(name, help, [&](const PublicationStatus& published) {
-      return published.layer.bytes == 0 ? std::nullopt : Value(value_of(published.layer));
+                       const std::function<double(const LivePublication&)>& value_of) {
+    each_published(name, help, [&](const LivePublication& published) {
+      return published.layer_fill ? Value(value_of(published)) : std::nullopt;
     });
   }
 
   void each_duration(std::string_view name, std::string_view help, Durations SetReport::*durations) {
     writer_.family(Type::Histogram, name, help);
-    for (const SetView& set : view_.sets) {
-      writer_.histogram({{"set", set.status.name}}, (*set.report).*durations);
+    for (const SetFacts& set : view_.sets) {
+      writer_.histogram({{"set", set.name}}, (*set.loader).*durations);
     }
   }
 
@@ -143,28 +142,27 @@ void Metrics::of_directory() {
 void Metrics::states() {
   writer_.family(Type::Gauge, "keysieve_set_availability",
                  "What lookups find: 1 for the state that the set is in.");
-  for (const SetView& set : view_.sets) {
+  for (const SetFacts& set : view_.sets) {
     for (const Availability state : kAvailabilities) {
-      writer_.sample({{"set", set.status.name}, {"state", to_string(state)}},
-                     set.status.availability == state ? 1 : 0);
+      writer_.sample({{"set", set.name}, {"state", to_string(state)}}, set.availability == state ? 1 : 0);
     }
   }
   writer_.family(Type::Gauge, "keysieve_set_trouble",
                  "What keeps the loader from its work with the set: 1 for each trouble that it has.");
-  for (const SetView& set : view_.sets) {
+  for (const SetFacts& set : view_.sets) {
     for (const Trouble trouble : kSetTroubles) {
-      writer_.sample({{"set", set.status.name}, {"trouble", to_string(trouble)}},
-                     set.report->troubles().has(trouble) ? 1 : 0);
+      writer_.sample({{"set", set.name}, {"trouble", to_string(trouble)}},
+                     set.loader->troubles().has(trouble) ? 1 : 0);
     }
   }
 }
 
 void Metrics::of_publications() {
-  using Publication = const PublicationStatus&;
+  using Publication = const LivePublication&;
   each_published("keysieve_set_generation", "Generation that is live; 0: published from a file.",
                  [](Publication set) { return number(set.generation); });
   each_published("keysieve_set_publication", "Publication that is live; rises with each publish.",
-                 [](Publication set) { return number(set.publication); });
+                 [](Publication set) { return number(set.id.publication); });
   each_published("keysieve_set_published_age_seconds", "Since it was published on this host.",
                  [&](Publication set) { return since(set.published_at, view_.now); });
   each_published("keysieve_set_as_of_age_seconds", "Since its keys began to be read from their source.",
@@ -191,41 +189,41 @@ void Metrics::of_publications() {
                  [](Publication set) { return set.estimated_fpr; });
   each_set("keysieve_set_max_fpr_ratio",
            "Highest estimated rate that the configuration allows, where it does.",
-           [](const SetView& set) { return set.report->max_fpr; });
+           [](const SetFacts& set) { return set.loader->max_fpr; });
   each_set("keysieve_set_keys_change_ratio",
            "Keys of what is live, less those of what was live before on this host, as a share of these.",
-           [](const SetView& set) { return set.report->key_change; });
+           [](const SetFacts& set) { return set.loader->key_change; });
 }
 
 void Metrics::of_layers() {
-  using Layer = const LayerStatus&;
+  using Publication = const LivePublication&;
   each_with_layer("keysieve_set_added_keys", "Keys added since the snapshot was built, in the live layer.",
-                  [](Layer layer) { return number(layer.keys); });
+                  [](Publication set) { return number(set.added_keys); });
   each_with_layer("keysieve_set_layer_bytes", "Size of the live layer.",
-                  [](Layer layer) { return number(layer.bytes); });
+                  [](Publication set) { return number(set.layer.bytes()); });
   each_with_layer("keysieve_set_layer_fill_ratio", "Share of the live layer's bits that are set.",
-                  [](Layer layer) { return layer.fill.fill_ratio; });
+                  [](Publication set) { return set.layer_fill->fill_ratio; });
   each_with_layer("keysieve_set_layer_estimated_fpr_ratio",
                   "Estimated false-positive rate that the live layer adds.",
-                  [](Layer layer) { return layer.fill.estimated_fpr; });
+                  [](Publication set) { return set.layer_fill->estimated_fpr; });
 }
 
 void Metrics::of_refreshes() {
   each_published("keysieve_set_confirmed_age_seconds",
                  "Since the loader last saw that the store has nothing newer than what is live.",
-                 [&](const PublicationStatus& set) { return since(set.last_confirmed, view_.now); });
+                 [&](const LivePublication& set) { return since(set.last_confirmed, view_.now); });
   each_set("keysieve_set_store_generation", "Generation that the store called current when it last answered.",
-           [](const SetView& set) {
-             return if_any(set.report->store_generation != 0, number(set.report->store_generation));
+           [](const SetFacts& set) {
+             return if_any(set.loader->store_generation != 0, number(set.loader->store_generation));
            });
   each_set("keysieve_set_store_lag_seconds",
            "How long this host has known of a current generation that is not live; 0: it is live.",
-           [&](const SetView& set) {
-             return if_any(set.report->store_generation != 0,
-                           store_lag_seconds(*set.report, view_.steady_now));
+           [&](const SetFacts& set) {
+             return if_any(set.loader->store_generation != 0,
+                           store_lag_seconds(*set.loader, view_.steady_now));
            });
   each_set("keysieve_set_adds_kept", "Entries of the adds log that this host keeps, for the next live layer.",
-           [](const SetView& set) { return number(set.report->adds_kept); });
+           [](const SetFacts& set) { return number(set.loader->adds_kept); });
   refused_generations();
   each_duration("keysieve_set_pull_duration_seconds", "Time of pulling a snapshot from the store.",
                 &SetReport::pulls);
@@ -236,10 +234,10 @@ void Metrics::of_refreshes() {
 void Metrics::refused_generations() {
   writer_.family(Type::Counter, "keysieve_set_refused_generations_total",
                  "Generations that were refused because of damage or a guard; each counts once per reason.");
-  for (const SetView& set : view_.sets) {
+  for (const SetFacts& set : view_.sets) {
     for (std::size_t i = 0; i < kRefusals.size(); ++i) {
-      writer_.sample({{"set", set.status.name}, {"reason", to_string(kRefusals[i])}},
-                     number(set.report->refused[i]));
+      writer_.sample({{"set", set.name}, {"reason", to_string(kRefusals[i])}},
+                     number(set.loader->refused[i]));
     }
   }
 }
@@ -248,10 +246,9 @@ void Metrics::seen_states() {
   if (view_.seen.empty()) return;
   writer_.family(Type::Gauge, "keysieve_seen_availability",
                  "What workers of this host find: 1 for the state that the seen set is in.");
-  for (const SeenView& seen : view_.seen) {
+  for (const SeenSetFacts& seen : view_.seen) {
     for (const Availability state : kSeenAvailabilities) {
-      writer_.sample({{"set", seen.status.name}, {"state", to_string(state)}},
-                     seen.status.availability == state ? 1 : 0);
+      writer_.sample({{"set", seen.name}, {"state", to_string(state)}}, seen.availability == state ? 1 : 0);
     }
   }
 }
@@ -259,7 +256,7 @@ void Metrics::seen_states() {
 void Metrics::of_seen_sets() {
   seen_states();
   each_seen("keysieve_seen_trouble", "1 when the loader cannot do what it should with the set.",
-            [](const SeenView& seen) { return seen.report.trouble.empty() ? 0 : 1; });
+            [](const SeenSetFacts& seen) { return seen.loader->trouble.empty() ? 0 : 1; });
   each_live_seen("keysieve_seen_estimated_window_keys", "Keys of the newest window, from its tags.",
                  [](const SeenFacts& live) { return live.keys; });
   each_live_seen("keysieve_seen_window_capacity_keys",
@@ -267,7 +264,7 @@ void Metrics::of_seen_sets() {
                  [](const SeenFacts& live) { return number(live.capacity); });
   each_seen("keysieve_seen_window_full",
             "1 when the newest window has more keys than all its filters are made for.",
-            [](const SeenView& seen) { return seen.report.is_full ? 1 : 0; });
+            [](const SeenSetFacts& seen) { return seen.loader->is_full ? 1 : 0; });
   each_live_seen("keysieve_seen_windows", "Live windows; more than configured while windows last longer.",
                  [](const SeenFacts& live) { return number(live.windows); });
   each_live_seen("keysieve_seen_filters", "Filters that each lookup asks.",
@@ -284,14 +281,14 @@ void Metrics::of_seen_sets() {
                    return static_cast<double>(std::max<UnixSeconds>(0, view_.now - live.newest_ends));
                  });
   each_seen("keysieve_seen_saved_age_seconds", "Since the set was last saved in its store.",
-            [&](const SeenView& seen) { return since(seen.report.saved_at, view_.now); });
+            [&](const SeenSetFacts& seen) { return since(seen.loader->saved_at, view_.now); });
   each_seen(
       "keysieve_seen_keys_saved_total",
       "Keys that were saved in the store, for a reboot and for other hosts.",
-      [](const SeenView& seen) { return number(seen.report.keys_saved); }, Type::Counter);
+      [](const SeenSetFacts& seen) { return number(seen.loader->keys_saved); }, Type::Counter);
   each_seen(
       "keysieve_seen_keys_merged_total", "Keys of other hosts that were read from the store.",
-      [](const SeenView& seen) { return number(seen.report.keys_merged); }, Type::Counter);
+      [](const SeenSetFacts& seen) { return number(seen.loader->keys_merged); }, Type::Counter);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "tools/loader/http/view_json.hpp"
 
+#include <unistd.h>
+
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "tools/program/optional_json.hpp"
@@ -11,15 +14,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json() : Json(text);
-}
-
 Json to_json(const HistoryEntry& entry) {
   return {{"at", entry.at},
           {"event", to_string(entry.event)},
           {"generation", entry.generation},
-          {"publication", entry.publication == 0 ? Json() : Json(entry.publication)},
+          {"publication", number_or_null(entry.publication)},
           {"key_count", entry.key_count},
           {"known_absent_count", or_null(entry.known_absent)},
           {"bytes", entry.bytes},
@@ -39,7 +38,7 @@ Json to_json(const SetReport& report, SteadyTime now) {
           {"trouble", to_string(report.trouble)},
           {"trouble_reason", text_or_null(report.trouble_reason)},
           {"cache_trouble", text_or_null(report.cache_trouble)},
-          {"store_generation", report.store_generation == 0 ? Json() : Json(report.store_generation)},
+          {"store_generation", number_or_null(report.store_generation)},
           {"store_lag_seconds", store_lag_seconds(report, now)},
           {"keys_change_ratio", or_null(report.key_change)},
           {"adds_kept", report.adds_kept},
@@ -58,15 +57,23 @@ Json to_json(const SeenReport& report) {
   return {{"store", text_or_null(report.store)},
           {"trouble_reason", text_or_null(report.trouble)},
           {"full", report.is_full},
-          {"saved_at", report.saved_at == 0 ? Json() : Json(report.saved_at)},
+          {"saved_at", number_or_null(report.saved_at)},
           {"keys_saved", report.keys_saved},
           {"keys_merged", report.keys_merged},
           {"saves_lost", report.saves_lost}};
 }
 
-}  // namespace
+Json to_json(const ShardDistribution& shards) {
+  return {
+      {"measure", shards.measure == ShardDistribution::Measure::FillRatio ? "fill_ratio" : "keys_per_shard"},
+      {"count", shards.shard_count},
+      {"lowest", shards.lowest},
+      {"highest", shards.highest},
+      {"mean", shards.mean},
+      {"bins", shards.bins}};
+}
 
-std::string json_text(const LoaderView& view) {
+Json to_json(const LoaderView& view) {
   Json json = view.directory ? to_json(*view.directory) : Json{{"directory", view.loader.directory}};
   json.update({{"version", kVersion},
                {"ready", view.is_ready()},
@@ -77,17 +84,42 @@ std::string json_text(const LoaderView& view) {
                {"sets", Json::array()},
                {"seen_sets", Json::array()}});
   for (const StoreReport& store : view.loader.stores) json["stores"].push_back(to_json(store));
-  for (const SetView& set : view.sets) {
-    Json set_json = to_json(set.status);
-    set_json["loader"] = to_json(*set.report, view.steady_now);
-    json["sets"].push_back(std::move(set_json));
+  for (const SetFacts& set : view.sets) {
+    json["sets"].push_back(to_json(set));
+    json["sets"].back()["loader"] = to_json(*set.loader, view.steady_now);
   }
-  for (const SeenView& seen : view.seen) {
-    Json seen_json = to_json(seen.status);
-    seen_json["loader"] = to_json(seen.report);
-    json["seen_sets"].push_back(std::move(seen_json));
+  for (const SeenSetFacts& seen : view.seen) {
+    json["seen_sets"].push_back(to_json(seen));
+    json["seen_sets"].back()["loader"] = to_json(*seen.loader);
   }
+  return json;
+}
+
+std::string written(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+}  // namespace
+
+std::string status_json_text(const LoaderView& view) {
+  return written(to_json(view));
+}
+
+std::string page_json_text(const LoaderView& view) {
+  Json json = to_json(view);
+  json["host"] = host_name();
+  json["now"] = view.now;
+  for (std::size_t i = 0; i < view.sets.size(); ++i) {
+    const SetFacts& set = view.sets[i];
+    json["sets"][i]["max_fpr"] = or_null(set.loader->max_fpr);
+    json["sets"][i]["shards"] = set.shards ? to_json(*set.shards) : Json();
+  }
+  return written(json);
 }
 
 }  // namespace keysieve

@@ -1,4 +1,4 @@
-// /status.json: what `keysieve status --json` prints, plus what only the loader knows.
+// What keysieved knows, as JSON.
 #pragma once
 
 #include <string>
@@ -7,6 +7,9 @@
 
 namespace keysieve {
 
-std::string json_text(const LoaderView& view);
+// /status.json: what `keysieve status --json` prints, plus what only the loader knows.
+std::string status_json_text(const LoaderView& view);
+// /page.json: the same, plus what only the status page shows. May change with the page.
+std::string page_json_text(const LoaderView& view);
 
 }  // namespace keysieve

@@ -6,7 +6,7 @@
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tools/loader/config/config.hpp"
-#include "tools/loader/report/live_publication.hpp"
+#include "tools/status/live_publication.hpp"
 #include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {

@@ -12,9 +12,9 @@
 #include "tools/loader/config/config.hpp"
 #include "tools/loader/refresh/candidate.hpp"
 #include "tools/loader/refresh/live_verifier.hpp"
-#include "tools/loader/report/live_publication.hpp"
 #include "tools/loader/report/set_log.hpp"
 #include "tools/loader/report/set_report.hpp"
+#include "tools/status/live_publication.hpp"
 
 namespace keysieve {
 

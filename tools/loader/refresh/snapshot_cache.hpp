@@ -9,7 +9,7 @@
 
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
-#include "tools/loader/report/live_publication.hpp"
+#include "tools/status/live_publication.hpp"
 
 namespace keysieve {
 

@@ -6,7 +6,7 @@
 
 #include "core/publisher/shm/trouble.hpp"
 #include "core/worker/base/error.hpp"
-#include "tools/loader/report/live_publication.hpp"
+#include "tools/status/live_publication.hpp"
 #include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {

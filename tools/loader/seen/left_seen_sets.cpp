@@ -7,7 +7,7 @@
 #include "core/publisher/seen/seen_writer.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/status/directory_status.hpp"
-#include "tools/status/seen_status.hpp"
+#include "tools/status/seen_set_facts.hpp"
 
 namespace keysieve {
 namespace {

@@ -16,8 +16,8 @@ inline LoaderView full_view() {
   report->key_change = -0.1;
   report->pulls.add(0.25);
   report->publishes.add(0.125);
-  PublicationStatus published;
-  published.publication = 9;
+  LivePublication published;
+  published.id.publication = 9;
   published.generation = 7;
   published.key_count = 80000;
   published.known_absent = 2000000;
@@ -27,12 +27,14 @@ inline LoaderView full_view() {
   published.published_at = 1'700'000'600;
   published.valid_until = 1'700'086'400;
   published.last_confirmed = 1'700'003'590;
-  published.layer = {.bytes = 4096, .keys = 20, .fill = {.fill_ratio = 0.5, .estimated_fpr = 0.001}};
-  SetView set;
-  set.status.name = "tags";
-  set.status.availability = Availability::Ready;
-  set.status.published = published;
-  set.report = report;
+  published.layer = {.shard_count = 1};
+  published.added_keys = 20;
+  published.layer_fill = LayerFill{.fill_ratio = 0.5, .estimated_fpr = 0.001};
+  SetFacts set;
+  set.name = "tags";
+  set.availability = Availability::Ready;
+  set.published = published;
+  set.loader = report;
 
   LoaderView view;
   view.now = 1'700'003'600;
@@ -47,23 +49,25 @@ inline LoaderView full_view() {
                                    .huge_pages = {}};
   view.sets = {set};
 
-  SeenView seen;
-  seen.status.name = seen.report.name = "clicks";
-  seen.status.availability = Availability::Ready;
-  seen.status.live = SeenFacts{.windows = 2,
-                               .filters = 3,
-                               .keys = 900,
-                               .capacity = 3000,
-                               .estimated_fpr = 0.0001,
-                               .target_fpr = 0.0002,
-                               .bytes = 12288,
-                               .oldest_begins = 1'700'002'400,
-                               .newest_begins = 1'700'003'000,
-                               .newest_ends = 1'700'003'590};
-  seen.report.store = "main";
-  seen.report.saved_at = 1'700'003'595;
-  seen.report.keys_saved = 70;
-  seen.report.keys_merged = 30;
+  SeenSetFacts seen;
+  auto seen_report = std::make_shared<SeenReport>();
+  seen.name = seen_report->name = "clicks";
+  seen.availability = Availability::Ready;
+  seen.live = SeenFacts{.windows = 2,
+                        .filters = 3,
+                        .keys = 900,
+                        .capacity = 3000,
+                        .estimated_fpr = 0.0001,
+                        .target_fpr = 0.0002,
+                        .bytes = 12288,
+                        .oldest_begins = 1'700'002'400,
+                        .newest_begins = 1'700'003'000,
+                        .newest_ends = 1'700'003'590};
+  seen_report->store = "main";
+  seen_report->saved_at = 1'700'003'595;
+  seen_report->keys_saved = 70;
+  seen_report->keys_merged = 30;
+  seen.loader = seen_report;
   view.seen = {seen};
   return view;
 }

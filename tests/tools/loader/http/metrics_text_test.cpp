@@ -107,7 +107,7 @@ TEST(Metrics, HaveTheValuesOfTheView) {
 
 TEST(Metrics, LeaveOutKnownAbsentKeysOfASetThatWasBuiltWithout) {
   LoaderView view = full_view();
-  view.sets.front().status.published->known_absent.reset();
+  view.sets.front().published->known_absent.reset();
   EXPECT_THAT(metrics_text(view), Not(HasSubstr("keysieve_set_known_absent_keys")));
 }
 

@@ -2,7 +2,7 @@
 
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"
-#include "tools/status/set_status.hpp"
+#include "tools/status/set_facts.hpp"
 
 namespace keysieve::test {
 namespace {

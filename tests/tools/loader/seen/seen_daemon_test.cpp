@@ -15,7 +15,7 @@
 #include "tests/tools/loader/keysieved_fixture.hpp"
 #include "tests/tools/loader/seen/seen_host.hpp"
 #include "tools/loader/loader.hpp"
-#include "tools/status/seen_status.hpp"
+#include "tools/status/seen_set_facts.hpp"
 #include "tools/stores/store.hpp"
 #include "tools/transfer/shared_seed.hpp"
 
@@ -231,14 +231,14 @@ TEST_F(KeysievedSeen, EndsASetThatIsNotConfiguredAnyMoreWhenItsWindowsAreOver) {
   reader.follow();
   EXPECT_FALSE(reader.is_ready());
   // Its window lasts for a year.
-  EXPECT_EQ(seen_status(site_.directory(), "clicks", unix_now()).troubles,
+  EXPECT_EQ(seen_set_facts(site_.directory(), "clicks", unix_now()).troubles,
             std::vector<std::string_view>{"not_configured"});
   EXPECT_EQ(add_many(0, 200), 100);
   // As in another loader's configuration.
   site_.configure(clicks());
   keysieved_->send(SIGHUP);
   ASSERT_TRUE(eventually([&] {
-    return seen_status(site_.directory(), "clicks", unix_now()).troubles.empty();
+    return seen_set_facts(site_.directory(), "clicks", unix_now()).troubles.empty();
   })) << log();
   EXPECT_EQ(add_many(0, 200), 0);
 }

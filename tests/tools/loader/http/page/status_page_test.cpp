@@ -1,15 +1,19 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "core/publisher/shm/bypass.hpp"
 #include "tests/support/free_port.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/tools/loader/http/full_view.hpp"
 #include "tests/tools/loader/http/status_fixture.hpp"
-#include "tools/loader/http/page/set_card.hpp"
-#include "tools/loader/http/page/status_page.hpp"
+#include "tools/loader/http/http_server.hpp"
+#include "tools/loader/http/page/page_files.hpp"
+#include "tools/loader/http/view_json.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -22,6 +26,22 @@ const std::string kHostile = "<script>document.title='taken'</script>";
 
 std::string set_named(const std::string& name, const std::string& store = "main") {
   return "[[set]]\nname = \"" + name + "\"\nstore = \"" + store + "\"\n";
+}
+
+// Its script asks for page.json, and once more after 10 seconds. Chromium lets this time pass at once.
+constexpr const char* kVirtualTime = "--virtual-time-budget=15000";
+
+// Chromium's own dump of what it has made of the page, or a picture of it.
+std::string in_chromium(const std::string& url, const std::string& mode) {
+  const TemporaryDirectory profile;
+  const ProgramResult result = run_program(
+      {.program = "/bin/sh",  // it is a script
+       .arguments = {"/usr/bin/chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+                     "--no-first-run", "--disable-background-networking", "--disable-component-update",
+                     "--disable-sync", "--hide-scrollbars", "--window-size=1200,1600", kVirtualTime,
+                     "--user-data-dir=" + profile.path(), mode, url}});
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  return result.output;
 }
 
 class StatusPage : public KeysievedStatus {
@@ -40,31 +60,41 @@ class StatusPage : public KeysievedStatus {
     site_.push("tags", first_keys(21000));
     ASSERT_TRUE(follows("tags", 2)) << log();
   }
-
-  // Chromium's own dump of what it has made of the page, or a picture of it.
-  [[nodiscard]] std::string in_chromium(const std::string& url, const std::string& mode) const {
-    const TemporaryDirectory profile;
-    const ProgramResult result = run_program(
-        {.program = "/bin/sh",  // it is a script
-         .arguments = {"/usr/bin/chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
-                       "--no-first-run", "--disable-background-networking", "--disable-component-update",
-                       "--disable-sync", "--hide-scrollbars", "--window-size=1200,1600",
-                       "--user-data-dir=" + profile.path(), mode, url}});
-    EXPECT_EQ(result.exit_status, 0) << result.errors;
-    return result.output;
-  }
 };
 using StatusPageInChromium = StatusPage;
 
+// Serves the page's files, and what it asks for.
+class PageOfView : public ::testing::Test {
+ protected:
+  // What Chromium has made of the page of this view.
+  [[nodiscard]] static std::string dom_of(const LoaderView& view) {
+    return dom_of(
+        [&] { return HttpAnswer{.content_type = "application/json", .body = page_json_text(view)}; });
+  }
+  [[nodiscard]] static std::string dom_of(const std::function<HttpAnswer()>& page_json) {
+    const std::string address = "127.0.0.1:" + std::to_string(free_port());
+    const HttpServer server(address, std::nullopt, [&](const std::string& path) {
+      if (path == "/page.json") return page_json();
+      const auto file = std::ranges::find(page_files(), path, &PageFile::path);
+      if (file == page_files().end()) return HttpAnswer{.status = 404};
+      return HttpAnswer{.content_type = file->content_type,
+                        .body = std::string(file->text),
+                        .headers = {{"Content-Security-Policy", kPagePolicy}}};
+    });
+    return in_chromium("http://" + address + "/", "--dump-dom");
+  }
+};
+using PageOfViewInChromium = PageOfView;
+
 // Whatever is green on the board of a loader that has stopped.
-TEST(StatusPageOfALoaderThatStandsStill, SaysSinceWhenAndWhatToDo) {
+TEST_F(PageOfViewInChromium, SaysSinceWhenALoaderStandsStillAndWhatToDo) {
   LoaderView view = full_view();
   view.sets.clear();
   view.seen.clear();
-  EXPECT_THAT(status_page(view, "nonce"), AllOf(HasSubstr("<header class=\"top good\">"),
-                                                HasSubstr(", ready;"), Not(HasSubstr("systemctl"))));
+  EXPECT_THAT(dom_of(view), AllOf(HasSubstr("<header class=\"top good\">"), HasSubstr(", ready;"),
+                                  Not(HasSubstr("systemctl"))));
   view.heartbeat = {.age = std::chrono::milliseconds(136'400), .is_alive = false};
-  EXPECT_THAT(status_page(view, "nonce"),
+  EXPECT_THAT(dom_of(view),
               AllOf(HasSubstr("<title>The loader has given no sign of life for 2m 16s · keysieve on "),
                     HasSubstr("<header class=\"top bad\">"),
                     HasSubstr("<h1>The loader has given no sign of life for 2m 16s</h1>"),
@@ -72,33 +102,109 @@ TEST(StatusPageOfALoaderThatStandsStill, SaysSinceWhenAndWhatToDo) {
                     HasSubstr("<code>systemctl restart keysieved</code>"), HasSubstr(", has stopped;")));
 }
 
-TEST(StatusPageOfSeenSets, ShowsEachWithItsWindowAndWhatIsWrong) {
+TEST_F(PageOfViewInChromium, ShowsEachSeenSetWithItsWindowAndWhatIsWrong) {
   LoaderView view = full_view();
   view.sets.clear();
-  EXPECT_THAT(status_page(view, "nonce"),
-              AllOf(HasSubstr("<h1>The set is well</h1>"), HasSubstr("clicks"), HasSubstr("≈ 900 of 3,000")));
-  view.seen.front().report.is_full = true;
-  EXPECT_THAT(status_page(view, "nonce"),
+  EXPECT_THAT(dom_of(view),
+              AllOf(HasSubstr("<h1>The set is well</h1>"), HasSubstr("clicks"), HasSubstr("≈ 900 of 3,000"),
+                    HasSubstr("0.0100 %"), HasSubstr("12.0 KiB"), HasSubstr(">5s ago</time>")));
+  SeenReport report = *view.seen.front().loader;
+  report.is_full = true;
+  view.seen.front().loader = std::make_shared<const SeenReport>(report);
+  EXPECT_THAT(dom_of(view),
               AllOf(HasSubstr("<header class=\"top notice\">"), HasSubstr("1 of 1 sets needs a look"),
                     HasSubstr("its window is full: the false-positive rate rises")));
-  view.seen.front().status.availability = Availability::Missing;
-  view.seen.front().report.trouble = kHostile;
-  EXPECT_THAT(status_page(view, "nonce"), AllOf(HasSubstr("<header class=\"top bad\">"),
-                                                HasSubstr("&lt;script&gt;"), Not(HasSubstr(kHostile))));
+  view.seen.front().availability = Availability::Missing;
+  view.seen.front().live.reset();
+  report.trouble = kHostile;
+  view.seen.front().loader = std::make_shared<const SeenReport>(report);
+  EXPECT_THAT(dom_of(view), AllOf(HasSubstr("<header class=\"top bad\">"), HasSubstr("&lt;script&gt;"),
+                                  Not(HasSubstr(kHostile)), Not(HasSubstr("taken ·"))));
 }
 
-TEST_F(StatusPage, AllowsItsOwnStyleAndNothingElse) {
+TEST_F(PageOfViewInChromium, ShowsTheFiguresOfASet) {
+  LoaderView view = full_view();
+  EXPECT_THAT(dom_of(view),
+              AllOf(HasSubstr("<dd>80,000<small>−10.0 % to the one before</small></dd>"),
+                    HasSubstr("<dt>Known absent</dt><dd>2,000,000 keys</dd>"), Not(HasSubstr("Key profile")),
+                    HasSubstr("<dt>Generation</dt><dd>7<small>the store has 8</small></dd>"),
+                    HasSubstr("<dt>Was equal to the store</dt>"), HasSubstr(">in 23h</time>"),
+                    HasSubstr("<dd>1.00 %<small>at most 2.00 %</small></dd>"), HasSubstr(" 50.0 % full")));
+  SetFacts& set = view.sets.front();
+  SetReport report = *set.loader;
+  report.store_generation = 7;
+  report.cache_trouble = "no space";
+  set.loader = std::make_shared<const SetReport>(report);
+  set.published->known_absent.reset();
+  set.published->key_profile = "nfc<lower>";
+  set.shards = std::make_shared<const ShardDistribution>(
+      ShardDistribution{.measure = ShardDistribution::Measure::KeysPerShard,
+                        .lowest = 90,
+                        .highest = 110,
+                        .mean = 101,
+                        .shard_count = 1221,
+                        .bins = {1, 1200, 20}});
+  EXPECT_THAT(
+      dom_of(view),
+      AllOf(HasSubstr("<dt>Key profile</dt><dd>nfc&lt;lower&gt;</dd>"), Not(HasSubstr("Known absent")),
+            HasSubstr("<dt>Found equal to the store</dt>"), HasSubstr("publication 9"),
+            HasSubstr("1,221 shards, keys per shard 90 to 110"), HasSubstr(">mean 101</text>"),
+            HasSubstr("<b>Cache:</b> no space: after a reboot"), HasSubstr(">not in the cache</span>")));
+}
+
+TEST_F(PageOfViewInChromium, SaysThatKeysievedDoesNotAnswer) {
+  EXPECT_THAT(
+      dom_of([] { return HttpAnswer{.status = 500, .body = "it went wrong\n"}; }),
+      AllOf(HasSubstr("<title>keysieved does not answer · "), HasSubstr("<h1>keysieved does not answer</h1>"),
+            HasSubstr("page.json: 500 it went wrong."), HasSubstr("keysieve status")));
+}
+
+// It asks again every 10 seconds.
+TEST_F(PageOfViewInChromium, KeepsWhatItKnewWhenKeysievedDoesNotAnswerAnyMore) {
+  const LoaderView view = full_view();
+  int asked = 0;
+  EXPECT_THAT(dom_of([&] {
+                return ++asked == 1
+                           ? HttpAnswer{.content_type = "application/json", .body = page_json_text(view)}
+                           : HttpAnswer{.status = 503};
+              }),
+              AllOf(HasSubstr("<body class=\"stale\">"), HasSubstr("<h1>keysieved does not answer</h1>"),
+                    HasSubstr("Below is what it said at "),
+                    HasSubstr("<article class=\"card notice\" id=\"tags\">")));
+  EXPECT_GT(asked, 1);
+}
+
+TEST(PageFiles, HoldNoScriptAndNoStyleInline) {
+  const std::string_view html = page_files().front().text;
+  EXPECT_EQ(page_files().front().path, "/");
+  for (const char* inlined : {"<style", "<script>", " style=", " onload=", "javascript:"}) {
+    EXPECT_THAT(html, Not(HasSubstr(inlined)));
+  }
+  EXPECT_THAT(html, AllOf(HasSubstr("<noscript>"), HasSubstr("status.json"),
+                          HasSubstr("<code>keysieve status</code>")));
+  for (const PageFile& file : page_files()) {
+    EXPECT_THAT(file.text,
+                AllOf(Not(HasSubstr("innerHTML")), Not(HasSubstr("//cdn")), Not(HasSubstr("eval("))));
+  }
+}
+
+TEST_F(StatusPage, AllowsItsOwnFilesAndNothingElse) {
   site_.configure(status_config() + tags_set);
   start();
   ASSERT_TRUE(says("status page and metrics at unix:")) << log();
-  const HttpReply first = get("/");
-  EXPECT_EQ(first.status, 200);
-  const auto nonce_at = first.head.find("style-src 'nonce-");
-  ASSERT_NE(nonce_at, std::string::npos) << first.head;
-  const std::string nonce = first.head.substr(nonce_at + 17, 32);
-  EXPECT_THAT(first.body, HasSubstr("<style nonce=\"" + nonce + "\">"));
-  EXPECT_THAT(first.head, HasSubstr("Content-Security-Policy: default-src 'none'; "));
-  EXPECT_THAT(get("/").head, Not(HasSubstr(nonce))) << "each answer has its own";
+  for (const PageFile& file : page_files()) {
+    const HttpReply reply = get(std::string(file.path));
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_EQ(reply.body, file.text);
+    EXPECT_THAT(reply.head,
+                AllOf(HasSubstr(std::string("Content-Type: ") + file.content_type),
+                      HasSubstr("Content-Security-Policy: default-src 'none'; script-src 'self'; ")));
+  }
+  const auto page = nlohmann::json::parse(get("/page.json").body);
+  const auto status = nlohmann::json::parse(get("/status.json").body);
+  EXPECT_EQ(page.at("directory"), status.at("directory"));
+  EXPECT_FALSE(status.at("sets").at(0).contains("shards"));
+  EXPECT_TRUE(page.at("sets").at(0).contains("shards"));
 }
 
 TEST_F(StatusPageInChromium, ShowsEverySetAndWhatIsWrong) {
@@ -120,21 +226,7 @@ TEST_F(StatusPageInChromium, ShowsEverySetAndWhatIsWrong) {
   EXPECT_THAT(dom, HasSubstr("shards, fill ratio "));
   EXPECT_THAT(dom, HasSubstr("<rect class=\"bar\""));
   EXPECT_THAT(dom, HasSubstr("&lt;script&gt;document.title='taken'&lt;/script&gt;")) << "as text";
-  EXPECT_THAT(dom, Not(HasSubstr("<script"))) << "and nowhere as markup";
-}
-
-TEST(SetCard, NamesTheKeyProfileWhereThereIsOne) {
-  LoaderView view = full_view();
-  EXPECT_THAT(set_card(view.sets.front(), view), Not(HasSubstr("Key profile")));
-  view.sets.front().status.published->key_profile = "nfc<lower>";
-  EXPECT_THAT(set_card(view.sets.front(), view), HasSubstr("<dt>Key profile</dt><dd>nfc&lt;lower&gt;</dd>"));
-}
-
-TEST(SetCard, CountsKnownAbsentKeysWhereThereAreSome) {
-  LoaderView view = full_view();
-  EXPECT_THAT(set_card(view.sets.front(), view), HasSubstr("<dt>Known absent</dt><dd>2,000,000 keys</dd>"));
-  view.sets.front().status.published->known_absent.reset();
-  EXPECT_THAT(set_card(view.sets.front(), view), Not(HasSubstr("Known absent")));
+  EXPECT_THAT(dom, Not(HasSubstr("<script>"))) << "and nowhere as markup";
 }
 
 TEST_F(StatusPageInChromium, IsDrawn) {

@@ -1,14 +1,17 @@
-// One set of a directory as a reader sees it at this moment: what is published, and whether it answers.
+// All that is known of one set at this moment: whether it answers and what is published, as a reader sees it,
+// and in keysieved also what only the loader knows. Text, JSON, metrics, the status page and the doctor
+// render this.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/publisher/shm/new_layer.hpp"
 #include "core/publisher/shm/trouble.hpp"
 #include "core/worker/shm/set_reader.hpp"
+#include "tools/status/live_publication.hpp"
 
 namespace keysieve {
 
@@ -24,53 +27,28 @@ struct BypassesStatus {
   BypassStatus in_store;
 };
 
-struct LayerStatus {
-  std::uint64_t bytes = 0;  // 0: there is no layer
-  std::uint64_t keys = 0;
-  LayerFill fill;
-};
+struct SetReport;          // tools/loader/report/set_report.hpp
+struct ShardDistribution;  // tools/loader/http/shard_distribution.hpp
 
-struct PublicationStatus {
-  std::uint64_t publication = 0;
-  std::uint64_t generation = 0;  // 0: published from a file
-  std::string kind;
-  std::string key_profile;  // empty: it has none
-  std::uint64_t key_count = 0;
-  std::optional<std::uint64_t> known_absent;  // keys; nothing: its shards have no second level
-  std::uint64_t bytes = 0;
-  std::uint16_t format = 0;
-  double estimated_fpr = 0;
-  UnixSeconds as_of = 0;
-  UnixSeconds published_at = 0;
-  UnixSeconds valid_until = 0;     // 0: without end
-  UnixSeconds last_confirmed = 0;  // 0: never
-  UnixSeconds heartbeat = 0;       // 0: never
-  LayerStatus layer;
-  std::optional<std::uint64_t> huge_page_bytes;  // nothing: not looked at, or unknown
-};
-
-struct SetStatus {
+struct SetFacts {
   std::string name;
   Availability availability = Availability::Missing;
   std::optional<ErrorKind> trouble;        // as SetReader::trouble()
   std::string reason;                      // empty: nothing is wrong
   std::optional<BypassesStatus> bypasses;  // nothing: there is no control page
-  std::optional<PublicationStatus> published;
+  std::optional<LivePublication> published;
   std::optional<std::string> damage;       // as damage_of(), if the caller asked for it
   std::vector<std::string_view> troubles;  // as codes of the runbook; a bypass by will is none
+  // Only keysieved has these.
+  std::shared_ptr<const SetReport> loader;
+  std::shared_ptr<const ShardDistribution> shards;  // nullptr also if nothing is published, or not asked for
 };
-
-// Number of known-absent keys; nothing if the shards have no second level.
-std::optional<std::uint64_t> known_absent_of(const SnapshotHeader& header) noexcept;
 
 // A reader that trusts the directory's owner and takes a new publication at once.
 SetReader status_reader(const std::string& directory, const std::string& set_name);
 
-// Counting huge pages reads all of a snapshot.
-enum class HugePages { Skip, Count };
-
-// Describes what the reader found by its last follow(). Reads all of the live layer.
-SetStatus set_status(const SetReader& reader, UnixSeconds now, HugePages huge_pages);
+// Describes what the reader found by its last follow().
+SetFacts set_facts(const SetReader& reader, UnixSeconds now, Reading reading);
 
 // Reads everything that the reader found by its last follow(), and compares it with its checksums; in the
 // live layer only the header has one. Returns what is wrong, even if the publication cannot be attached;
@@ -79,7 +57,7 @@ std::optional<std::string> damage_of(const SetReader& reader);
 
 // One word for `reason`: the name of the trouble, or else of the availability ("ready", "expired",
 // "bypassed"). docs/runbook.md has a section for each.
-std::string_view code_of(const SetStatus& status) noexcept;
+std::string_view code_of(const SetFacts& set) noexcept;
 
 // What a loader has left in shared memory, and whether it is silent though it promised to look again by
 // `next_look`.

@@ -1,7 +1,9 @@
-// One seen set of a directory as a worker sees it at this moment: its windows, and how many keys they have.
+// All that is known of one seen set at this moment: its windows and how many keys they have, as a worker sees
+// them, and in keysieved also what only the loader knows. A published set has no windows and a seen set no
+// publication, so set_facts.hpp is another struct.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +13,9 @@
 
 namespace keysieve {
 
-struct SeenStatus {
+struct SeenReport;  // tools/loader/report/seen_report.hpp
+
+struct SeenSetFacts {
   std::string name;
   Availability availability = Availability::Missing;
   std::string reason;                           // empty: nothing is wrong
@@ -20,6 +24,7 @@ struct SeenStatus {
   UnixSeconds looked_at = 0;                    // by the loader; 0: never
   std::optional<SeenFacts> live;                // while it is ready or bypassed
   std::vector<std::string_view> troubles;       // as codes of the runbook; a bypass is none
+  std::shared_ptr<const SeenReport> loader;     // only keysieved has it
 };
 
 // The seen sets that have a folder in the directory, by name. Throws MissingInput, Permission.
@@ -29,8 +34,6 @@ std::vector<std::string> seen_sets_in(const std::string& directory);
 SeenReader seen_status_reader(const std::string& directory, const std::string& set_name);
 
 // Looks with such a reader. Reads up to 4 MiB of the filters.
-SeenStatus seen_status(const std::string& directory, const std::string& set_name, UnixSeconds now);
-
-nlohmann::ordered_json to_json(const SeenStatus& status);
+SeenSetFacts seen_set_facts(const std::string& directory, const std::string& set_name, UnixSeconds now);
 
 }  // namespace keysieve

@@ -1,0 +1,91 @@
+#include "tools/status/set_facts.hpp"
+
+#include <algorithm>
+
+#include "core/publisher/shm/publisher_folder.hpp"
+#include "core/worker/base/error.hpp"
+
+namespace keysieve {
+namespace {
+
+BypassStatus bypass_status(const ControlPage& control, const BypassSwitch& bypass, std::uint64_t in_force) {
+  if ((in_force & bypass.bit) == 0) return {};
+  return {.is_on = true, .until = (control.*bypass.until).load(std::memory_order_relaxed)};
+}
+
+BypassesStatus bypasses_status(const ControlPage& control, UnixSeconds now) {
+  const std::uint64_t in_force =
+      bypasses_in_force(control, control.current.load(std::memory_order_acquire), now);
+  return {.by_operator = bypass_status(control, kOperatorBypass, in_force),
+          .in_store = bypass_status(control, kStoreBypass, in_force)};
+}
+
+// Lookups come back as maybe, and nobody has switched them off.
+bool is_out_of_order(const SetFacts& set) noexcept {
+  return set.trouble ||
+         (set.availability != Availability::Ready && set.availability != Availability::Bypassed);
+}
+
+}  // namespace
+
+SetReader status_reader(const std::string& directory, const std::string& set_name) {
+  return {{.directory = directory, .trusted_owner = trusted_owner_of(directory, set_name), .max_jitter = {}},
+          set_name};
+}
+
+SetFacts set_facts(const SetReader& reader, UnixSeconds now, Reading reading) {
+  SetFacts set;
+  set.name = reader.set_name();
+  set.availability = reader.availability();
+  set.trouble = reader.trouble();
+  set.reason = std::string(reader.reason());
+  if (is_out_of_order(set)) set.troubles.push_back(code_of(set));
+  if (reader.control() == nullptr) return set;
+  const ControlPage& control = *reader.control();
+  for (const std::string_view code :
+       troubles_of_loader(Troubles(control.troubles.load(std::memory_order_relaxed)),
+                          control.next_look.load(std::memory_order_relaxed), now)) {
+    set.troubles.push_back(code);
+  }
+  set.bypasses = bypasses_status(control, now);
+  if (reader.attachment() != nullptr)
+    set.published = live_publication(*reader.attachment(), control, reading);
+  return set;
+}
+
+std::optional<std::string> damage_of(const SetReader& reader) {
+  const Attachment* attachment = reader.attachment();
+  if (attachment == nullptr) {
+    return reader.trouble() == ErrorKind::Data ? std::optional<std::string>(reader.reason()) : std::nullopt;
+  }
+  try {
+    static_cast<void>(SnapshotView::decode(attachment->snapshot().bytes(),
+                                           "publication " + std::to_string(attachment->id().publication),
+                                           Check::Everything));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
+
+std::string_view code_of(const SetFacts& set) noexcept {
+  return set.trouble ? to_string(*set.trouble) : to_string(set.availability);
+}
+
+std::vector<std::string_view> troubles_of_loader(const Troubles& troubles, UnixSeconds next_look,
+                                                 UnixSeconds now) {
+  std::vector<std::string_view> codes = troubles.names();
+  if (next_look != 0 && now > next_look) codes.push_back(kLoaderSilent);
+  return codes;
+}
+
+UnixSeconds bypassed_until(const BypassesStatus& bypasses) noexcept {
+  UnixSeconds last = 0;
+  for (const BypassStatus& bypass : {bypasses.by_operator, bypasses.in_store}) {
+    if (bypass.is_on && bypass.until == 0) return 0;
+    last = std::max(last, bypass.until);
+  }
+  return last;
+}
+
+}  // namespace keysieve
