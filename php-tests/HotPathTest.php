@@ -19,6 +19,11 @@ final class HotPathTest extends TestCase
     private const SETS = 16;
     private const LONG_KEY_BYTES = 1 << 22;
 
+    protected function setUp(): void
+    {
+        self::skipUnderAsan();
+    }
+
     /** The lookups that are watched: fewer than 4,096, at each of which a reader looks at the clock and its files. */
     private const LOOKUPS = <<<'PHP'
         $set = new Set('hot');

@@ -161,6 +161,7 @@ final class SeenSetTest extends TestCase
      */
     public function testABatchThatRunsOutOfMemoryLeavesItsKeysNew(string $keys): void
     {
+        self::skipUnderAsan();
         $windows = SeenWindows::open('tight', 200_000);
         $set = new SeenSet('tight');
         for ($deaths = 0; ; ++$deaths) {
@@ -190,6 +191,7 @@ final class SeenSetTest extends TestCase
 
     public function testAKeyThatRunsOutOfMemoryStaysNew(): void
     {
+        self::skipUnderAsan();
         $windows = SeenWindows::open('tight');
         $script = PhpScript::run(<<<'PHP'
             $set = new KeySieve\SeenSet('tight');
@@ -204,6 +206,7 @@ final class SeenSetTest extends TestCase
 
     public function testAShutdownFunctionAddsAfterTheMemoryRanOut(): void
     {
+        self::skipUnderAsan();
         $windows = SeenWindows::open('tight');
         $script = PhpScript::run(<<<'PHP'
             $set = new KeySieve\SeenSet('tight');
