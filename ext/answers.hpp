@@ -63,7 +63,7 @@ inline void fill_list(HashTable* result, std::span<const bool> answers) {
   ZEND_HASH_FILL_PACKED(result) {
 #pragma GCC unroll 4  // else half of the instructions are the loop's own
     for (const bool answer : answers) {
-      ZVAL_BOOL(__fill_val, answer);
+      ZVAL_BOOL(__fill_val, answer);  // NOLINT(bugprone-branch-clone): its two branches are numbers
       ZEND_HASH_FILL_NEXT();
     }
   }

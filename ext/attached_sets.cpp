@@ -18,7 +18,7 @@ AttachedTable<Attached>::~AttachedTable() {
 }
 
 template <typename Attached>
-Attached* AttachedTable<Attached>::find(zend_string* name) noexcept {
+Attached* AttachedTable<Attached>::find(zend_string* name) {
   if (void* known = zend_hash_find_ptr(&sets_, name); EXPECTED(known != nullptr)) {
     return static_cast<Attached*>(known);
   }
@@ -27,7 +27,7 @@ Attached* AttachedTable<Attached>::find(zend_string* name) noexcept {
 
 // Out of line: inlined, find() would save registers that only this needs.
 template <typename Attached>
-Attached* AttachedTable<Attached>::add(zend_string* name) noexcept {
+Attached* AttachedTable<Attached>::add(zend_string* name) {
   if (!is_set_name(view_of(name))) return nullptr;
   auto* set = new Attached(reader_settings(source_), view_of(name));
   zend_hash_str_add_new_ptr(&sets_, ZSTR_VAL(name), ZSTR_LEN(name), set);  // copies the name persistently

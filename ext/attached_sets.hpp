@@ -23,8 +23,8 @@ class AttachedTable {
   ~AttachedTable();
 
   // Creates the entry if it is new, but opens nothing. Returns nullptr for an invalid set name. Entries never
-  // move.
-  Attached* find(zend_string* name) noexcept;
+  // move. Without memory the process ends, as by PHP's own allocations.
+  Attached* find(zend_string* name);
 
   // `function` must not run PHP code, which could ask new sets.
   template <typename Function>
@@ -38,7 +38,7 @@ class AttachedTable {
   }
 
  private:
-  [[gnu::noinline, gnu::cold]] Attached* add(zend_string* name) noexcept;
+  [[gnu::noinline, gnu::cold]] Attached* add(zend_string* name);
 
   HashTable sets_;  // of Attached*; PHP's own table, because PHP strings carry their hash
   SetSource& source_;

@@ -147,7 +147,7 @@ template <typename Take>
 // For ZEND_PARSE_PARAMETERS: string|int|Key into a zval*.
 #define KEYSIEVE_PARAM_KEY(dest)                            \
   Z_PARAM_PROLOGUE(0, 0);                                   \
-  dest = _arg;                                              \
+  (dest) = _arg;                                            \
   if (UNEXPECTED(!keysieve::coerce_key(_arg, _i))) {        \
     _error = const_cast<char*>("KeySieve\\Key|string|int"); \
     _error_code = ZPP_ERROR_WRONG_CLASS;                    \

@@ -106,8 +106,10 @@ class LyingStore : public StoreDecorator {
         return value->substr(0, below(value->size()));
       case 2:
         return *value + std::string(1 + below(1000), 'x');
-      case 3:
-        (*value)[below(value->size())] ^= static_cast<char>(1U << below(8));
+      case 3: {
+        char& changed = (*value)[below(value->size())];
+        changed = static_cast<char>(changed ^ (1 << below(8)));
+      }
         return value;
       default:
         return lies_.others[below(lies_.others.size())];

@@ -2,4 +2,4 @@
 
 // For functions that answer batches of keys. Distributions guard the stack of every function with an array;
 // in these, whose arrays are never written beyond a fixed number, that costs six instructions a call.
-#define KEYSIEVE_UNGUARDED [[gnu::no_stack_protector]]
+#define KEYSIEVE_UNGUARDED __attribute__((no_stack_protector))

@@ -101,7 +101,7 @@ struct Avx2Functions {
   KEYSIEVE_AVX2 [[gnu::flatten]] static bool may_contain(const ShardArray& array, KeyHash hash) noexcept {
     return kHasRetrieval ? look_up_both<Probe>(array, hash) : look_up<Probe>(array, hash);
   }
-  KEYSIEVE_AVX2 KEYSIEVE_UNGUARDED [[gnu::flatten]] static void may_contain_many(
+  KEYSIEVE_AVX2 [[gnu::flatten]] KEYSIEVE_UNGUARDED static void may_contain_many(
       const ShardArray& array, std::span<const KeyHash> hashes, bool* results) noexcept {
     look_up_many<Probe, kHasRetrieval>(array, hashes, results);
   }

@@ -44,7 +44,7 @@ TEST(SeenRate, AgreesWithASimulation) {
         sum += std::min(rate, 1.0);
         squares += std::min(rate, 1.0) * std::min(rate, 1.0);
       }
-      const auto blocks = static_cast<double>(kWords / block_words);
+      const auto blocks = static_cast<double>(kWords) / static_cast<double>(block_words);
       const double mean = sum / blocks;
       const double sigma = std::sqrt((squares / blocks - mean * mean) / blocks);
       // Of what a key is like, it is not added. So there are fewer keys by the rate.

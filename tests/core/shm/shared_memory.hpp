@@ -154,11 +154,11 @@ inline SetReader SharedMemory::reader_of_old(std::chrono::milliseconds max_jitte
 }
 
 // Mounts over the directory of a test, or skips the test if that is not possible.
-#define MOUNT_TMPFS_OR_SKIP(options)                                                      \
-  if (!::keysieve::test::is_root()) GTEST_SKIP() << "only root can mount a tmpfs";        \
-  const ::keysieve::test::MountedTmpfs mounted(directory_.path(), options);               \
-  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";                \
-  if (mounted.error() == EINVAL) GTEST_SKIP() << "this kernel does not know " << options; \
+#define MOUNT_TMPFS_OR_SKIP(options)                                                        \
+  if (!::keysieve::test::is_root()) GTEST_SKIP() << "only root can mount a tmpfs";          \
+  const ::keysieve::test::MountedTmpfs mounted(directory_.path(), options);                 \
+  if (mounted.error() == EPERM) GTEST_SKIP() << "this root may not mount";                  \
+  if (mounted.error() == EINVAL) GTEST_SKIP() << "this kernel does not know " << (options); \
   ASSERT_EQ(mounted.error(), 0)
 
 inline void change_byte(const std::string& path, std::streamoff offset) {

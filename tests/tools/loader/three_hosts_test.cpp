@@ -1,6 +1,6 @@
+#include <algorithm>
 #include <array>
 #include <list>
-#include <ranges>
 
 #include "tests/support/redis_server.hpp"
 #include "tests/support/relay.hpp"
@@ -71,8 +71,8 @@ TEST_P(ThreeHosts, AgreeAgainSoonAfterOneWasCutOffAndNoneLosesAKey) {
   ASSERT_TRUE(eventually([&] { return all_have(1, first_keys(1000)); })) << logs();
   std::list<SteadyReader> readers;
   for (const Host& host : hosts_) readers.emplace_back(host.site, "tags", first_keys(2200));
-  const auto have_seen = [&](std::size_t hosts, int keys) {
-    for (SteadyReader& reader : readers | std::views::take(hosts)) reader.seen(keys);
+  const auto have_seen = [&](std::ptrdiff_t hosts, int keys) {
+    std::for_each_n(readers.begin(), hosts, [&](SteadyReader& reader) { reader.seen(keys); });
   };
   pusher_.add("tags", {1000, 300}, url_);
   ASSERT_TRUE(eventually([&] { return all_have(1, first_keys(1300)); })) << logs();

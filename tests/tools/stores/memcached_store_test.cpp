@@ -32,7 +32,8 @@ TEST(MemcachedStore, RefusesUrlsThatItDoesNotUnderstand) {
       {"memcached+unix:///" + std::string(200, 'x'), "can have 107 bytes at most"},
       {"memcached://cache?timeout=0s", "timeout must be above 0"}};
   for (const auto& [url, reason] : refusals) {
-    EXPECT_THAT(message_of<ErrorKind::Usage>([&] { check_store_url(url); }), HasSubstr(reason)) << url;
+    EXPECT_THAT(message_of<ErrorKind::Usage>([&url = url] { check_store_url(url); }), HasSubstr(reason))
+        << url;
   }
 }
 

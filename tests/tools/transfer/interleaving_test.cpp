@@ -101,8 +101,8 @@ TEST_P(Interleaving, TwoOperationsInterleavedAtEveryStepLoseNothingAndLeakNothin
         const std::string when =
             std::string(other_name) + " before step " + std::to_string(at) + " of a " + stopped_name;
         const auto store = used_store();
-        StoppedStore stopping(*store, at, [&] {
-          other_deed(*store);
+        StoppedStore stopping(*store, at, [&, &deed = other_deed] {
+          deed(*store);
           expect_usable(*store, when);
         });
         attempt(stopped_deed, stopping);
