@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/core/sample_snapshot.hpp"
 #include "tests/support/matchers.hpp"

@@ -10,7 +10,7 @@
 #include <functional>
 #include <iostream>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "tests/core/shm/live_layer.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/shared_page.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/builder/filters/filter_kind.hpp"
 #include "core/worker/base/clock.hpp"
 #include "tools/keys/key_file.hpp"

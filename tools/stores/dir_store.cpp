@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "core/builder/base/file_io.hpp"
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/builder/base/random.hpp"
 #include "core/worker/base/clock.hpp"
 #include "core/worker/base/error.hpp"

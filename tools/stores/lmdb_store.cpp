@@ -3,7 +3,7 @@
 
 #include <cerrno>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/bytes.hpp"
 #include "core/worker/base/clock.hpp"
 #include "core/worker/base/error.hpp"

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "tools/stores/store_abilities.hpp"
 
 namespace keysieve {

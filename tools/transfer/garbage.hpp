@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/clock.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/stores/store.hpp"

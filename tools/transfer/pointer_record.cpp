@@ -4,7 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/builder/snapshot/counters.hpp"
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/worker/snapshot/layout.hpp"
 #include "tools/transfer/chunk.hpp"
 

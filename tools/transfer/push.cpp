@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/builder/base/random.hpp"
 #include "core/builder/filters/filter_kind.hpp"
 #include "core/builder/filters/sizing.hpp"

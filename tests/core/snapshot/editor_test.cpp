@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/core/sample_snapshot.hpp"

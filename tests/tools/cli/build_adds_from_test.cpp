@@ -1,5 +1,5 @@
 // What a build notes of the adds log: the layer over it begins there.
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/clock.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
 #include "tools/transfer/adds_log.hpp"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/clock.hpp"
 #include "core/worker/base/file_descriptor.hpp"
 #include "tests/support/forked.hpp"

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <thread>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/clock.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"

@@ -1,7 +1,7 @@
 // Tests the changes of a pointer record that pushes, rollbacks and collections do not reach in their own
 // tests.
 #include "tools/transfer/pointer_changes.hpp"
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 
 #include "tests/support/matchers.hpp"
 #include "tests/tools/transfer/snapshots.hpp"

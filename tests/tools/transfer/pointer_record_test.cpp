@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/builder/snapshot/counters.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/tools/transfer/snapshots.hpp"

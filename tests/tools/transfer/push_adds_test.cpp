@@ -1,5 +1,5 @@
 // Push and the adds log.
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/tools/transfer/transfer_fixture.hpp"
 #include "tools/transfer/adds_log.hpp"

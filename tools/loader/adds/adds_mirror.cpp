@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/worker/base/error.hpp"
 #include "tools/program/durable_file.hpp"
 #include "tools/stores/log_frame.hpp"

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/builder/base/random.hpp"
 #include "core/publisher/seen/seen_sizing.hpp"
 #include "core/worker/base/checksum.hpp"

@@ -3,7 +3,7 @@
 #include <functional>
 #include <set>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "tools/stores/redis/redis_servers.hpp"
 #include "tools/stores/redis/redis_url.hpp"
 #include "tools/stores/store_error.hpp"

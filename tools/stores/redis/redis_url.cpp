@@ -1,6 +1,6 @@
 #include "tools/stores/redis/redis_url.hpp"
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <utility>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/redis_server.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/tools/loader/refresh/refresher_fixture.hpp"

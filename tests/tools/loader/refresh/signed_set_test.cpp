@@ -1,7 +1,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "core/builder/snapshot/seal.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "tests/support/signing_keys.hpp"

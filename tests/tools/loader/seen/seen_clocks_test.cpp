@@ -1,5 +1,5 @@
 // Hosts whose clocks are wrong, for a while or against each other.
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "tests/tools/loader/seen/seen_hosts.hpp"
 
 namespace keysieve::test {

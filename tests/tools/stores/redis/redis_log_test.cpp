@@ -1,6 +1,6 @@
 // Behaviour of logs in Redis only: they are streams that any client can append to.
 
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/matchers.hpp"
 #include "tests/support/redis_server.hpp"

@@ -1,4 +1,4 @@
-#include "core/builder/base/log_position.hpp"
+#include "core/builder/base/log_positions.hpp"
 
 #include <charconv>
 
