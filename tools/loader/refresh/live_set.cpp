@@ -71,9 +71,6 @@ bool LiveSet::has_all_adds(const LogPosition& trimmed_to) const noexcept {
 }
 
 void LiveSet::publish(Publisher& publisher, const Candidate& candidate, bool readers_may_stay) {
-  const Bytes snapshot = candidate.snapshot.get();
-  const NewLayer layer =
-      layers_.layer_over(SnapshotView::decode(snapshot, candidate.source, Check::Tables).header());
   // Readers that have not attached the new publication yet answer from the one before. If that cannot be
   // filled they attach the new one at once, because it is not filled().
   try {
@@ -81,6 +78,9 @@ void LiveSet::publish(Publisher& publisher, const Candidate& candidate, bool rea
   } catch (const Error& error) {
     spdlog::debug("{}: the live layer cannot be opened: {}", config_.name, error.what());
   }
+  const Bytes snapshot = candidate.snapshot.get();
+  const NewLayer layer =
+      layers_.layer_over(SnapshotView::decode(snapshot, candidate.source, Check::Tables).header());
   const SteadyTime begun = std::chrono::steady_clock::now();
   publisher.publish(snapshot, candidate.record.generation, layer,
                     readers_may_stay ? layers_.filled() : PublicationId{});

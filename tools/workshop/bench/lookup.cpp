@@ -13,8 +13,8 @@
 #include <random>
 #include <stdexcept>
 
+#include "core/builder/filters/split_block_bloom.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
-#include "core/worker/filters/split_block_bloom.hpp"
 #include "tools/workshop/bench/program.hpp"
 #include "tools/workshop/bench/sample_set.hpp"
 
@@ -107,7 +107,7 @@ class Unsharded {
   Unsharded(const SampleSet& set, std::span<const KeyHash> present)
       : blocks_(set.array().bytes() / SplitBlock::kBlockBytes), bytes_(set.array().bytes()) {
     std::memcpy(bytes_.get().data(), set.array().shards, bytes_.get().size());
-    for (const KeyHash& hash : present) SplitBlockBloom::add(block_of(hash), kOneBlock, hash.word);
+    for (const KeyHash& hash : present) SplitBlockBloomBuilder::add(block_of(hash), kOneBlock, hash.word);
   }
 
   KEYSIEVE_AVX2 [[nodiscard]] std::size_t count_maybe(const KeyHash* hashes) const noexcept {
