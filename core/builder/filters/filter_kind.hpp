@@ -75,7 +75,7 @@ std::span<const FilterKind> filter_kinds() noexcept;
 const FilterKind* find_filter_kind(std::uint8_t id) noexcept;
 const FilterKind* find_filter_kind(std::string_view name) noexcept;
 
-// The kind that reads them so.
+// The kind whose lookups these are.
 const FilterKind& filter_kind_of(const LookupKind& kind) noexcept;
 
 // The names of the kinds for which `is_wanted` is true, joined by ", "; "none" if there are none.

@@ -73,9 +73,10 @@ SnapshotEditor::SnapshotEditor(const SnapshotView& base, std::optional<SnapshotB
                                const Signer* signer)
     : bytes_(copy_of(base.bytes())),
       view_(SnapshotView::decode(bytes_.get(), "the copy", Check::Tables)),
+      kind_(filter_kind_of(view_.kind())),
       counters_(std::move(counters)),
       signer_(signer) {
-  check_can_add(kind(), view_.set_name());
+  check_can_add(kind_, view_.set_name());
   check_has_one_level(view_);
   check_signer(view_, signer);
   if (counters_) {
@@ -96,7 +97,7 @@ void SnapshotEditor::add(KeyHash hash) {
 }
 
 bool SnapshotEditor::remove(KeyHash hash) {
-  check_can_remove(kind(), view_.set_name(), counters_.has_value());
+  check_can_remove(kind_, view_.set_name(), counters_.has_value());
   const std::uint64_t index = shard_of(hash, view_.header().shard_count);
   ShardEntry entry = entry_of(index);
   if (entry.key_count == 0 || !remove_from_shard(index, entry, hash)) return false;
@@ -108,29 +109,28 @@ bool SnapshotEditor::remove(KeyHash hash) {
 
 bool SnapshotEditor::add_to_shard(std::uint64_t index, const ShardEntry& entry, KeyHash hash) {
   const FilterParams& params = view_.shards().params;
-  if (!counters_) return kind().add(shard(index), entry, params, hash);
+  if (!counters_) return kind_.add(shard(index), entry, params, hash);
   const MutableBytes counters = shard_counters(counters_->get(), index, params.shard_bytes);
-  kind().counting->add(shard(index), counters, params, hash);
+  kind_.counting->add(shard(index), counters, params, hash);
   return true;
 }
 
 bool SnapshotEditor::remove_from_shard(std::uint64_t index, const ShardEntry& entry, KeyHash hash) {
   const FilterParams& params = view_.shards().params;
-  if (!counters_) return kind().remove(shard(index), entry, params, hash);
+  if (!counters_) return kind_.remove(shard(index), entry, params, hash);
   const MutableBytes counters = shard_counters(counters_->get(), index, params.shard_bytes);
-  return kind().counting->remove(shard(index), counters, params, hash);
+  return kind_.counting->remove(shard(index), counters, params, hash);
 }
 
 std::string SnapshotEditor::why_no_room(std::uint64_t index, const ShardEntry& entry, KeyHash hash) {
-  const FilterKind& kind = this->kind();
   const FilterParams& params = view_.shards().params;
   std::vector<std::byte> others(shard(index).begin(), shard(index).end());
   std::vector<std::byte> alike(params.shard_bytes);
   std::uint32_t copies = 0;
-  for (; kind.can_remove() && kind.remove(others, entry, params, hash); ++copies)
-    kind.add(alike, entry, params, hash);
+  for (; kind_.can_remove() && kind_.remove(others, entry, params, hash); ++copies)
+    kind_.add(alike, entry, params, hash);
   const std::string set = "set \"" + std::string(view_.set_name()) + "\": ";
-  if (!kind.add(alike, entry, params, hash)) {
+  if (!kind_.add(alike, entry, params, hash)) {
     return set + "a key to add is already there " + std::to_string(copies) +
            " times, the most that can be counted; add only new keys, or build the set again from " +
            "its whole list";
@@ -159,7 +159,7 @@ SnapshotBytes SnapshotEditor::finish(UnixSeconds as_of) {
   header.as_of = std::max(header.as_of, as_of);
   header.built_at = unix_now();
   header.build_id = random_value<BuildId>();
-  seal(bytes_.get(), kind(), header, signer_);
+  seal(bytes_.get(), kind_, header, signer_);
   if (counters_) seal_counters(counters_->get(), header.build_id);
   return std::move(bytes_);
 }

@@ -44,7 +44,7 @@ class SnapshotEditor {
   bool remove(KeyHash hash);
 
   // Whether each key is stored separately, so that one of two keys with the same fingerprint can be removed.
-  [[nodiscard]] bool keeps_keys_apart() const { return counters_ || kind().can_remove(); }
+  [[nodiscard]] bool keeps_keys_apart() const { return counters_ || kind_.can_remove(); }
 
   // How many of the keys added so far were certainly new. All of them if keys are kept apart. If not, a key
   // that came back as maybe before counts as a key of the base. Some of those were false positives, as the
@@ -62,7 +62,6 @@ class SnapshotEditor {
   std::optional<SnapshotBytes> take_counters() { return std::move(counters_); }
 
  private:
-  [[nodiscard]] const FilterKind& kind() const noexcept { return filter_kind_of(view_.kind()); }
   bool add_to_shard(std::uint64_t index, const ShardEntry& entry, KeyHash hash);
   bool remove_from_shard(std::uint64_t index, const ShardEntry& entry, KeyHash hash);
   std::string why_no_room(std::uint64_t index, const ShardEntry& entry, KeyHash hash);
@@ -72,6 +71,7 @@ class SnapshotEditor {
 
   SnapshotBytes bytes_;
   SnapshotView view_;  // of bytes_
+  const FilterKind& kind_;
   std::optional<SnapshotBytes> counters_;
   const Signer* signer_;
   std::uint64_t new_keys_ = 0;

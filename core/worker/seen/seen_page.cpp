@@ -6,7 +6,6 @@
 #include "core/worker/shm/page_header.hpp"
 
 namespace keysieve {
-namespace {}  // namespace
 
 std::string_view to_string(OnUnavailable answer) noexcept {
   switch (answer) {

@@ -1,12 +1,9 @@
 #include "core/worker/seen/segment.hpp"
 
 #include <sys/ipc.h>
-#include <sys/mman.h>
 #include <sys/shm.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "core/worker/base/error.hpp"
 

@@ -1,4 +1,4 @@
-// The script of the status page: shows page.json, and asks for it again every 10 seconds. The policy in endpoints.cpp
+// The script of the status page: shows page.json, and asks for it again every 10 seconds. The policy in page_files.hpp
 // allows this script, the style beside it and requests to keysieved, nothing else.
 
 const REFRESH_MS = 10_000;
@@ -309,17 +309,21 @@ function showSilence(last, reason) {
 
 let last = null;
 async function refresh() {
+  setTimeout(refresh, REFRESH_MS);
+  let view = null;
   try {
     const response = await fetch('page.json', {signal: AbortSignal.timeout(REFRESH_MS)});
     if (!response.ok) throw new Error(`page.json: ${response.status} ${await response.text()}`.trim());
-    const isFirst = last === null;
-    last = await response.json();
-    show(last);
-    if (isFirst) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+    view = await response.json();
   } catch (error) {
     showSilence(last, error.message);
+    return;
   }
-  setTimeout(refresh, REFRESH_MS);
+  if (last !== null && view.version !== last.version) location.reload(); // this script may be of the version before
+  const isFirst = last === null;
+  show(view);
+  last = view;
+  if (isFirst) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
 document.querySelector('body > footer').prepend(`Refreshed every ${REFRESH_MS / 1000} seconds. `);
 refresh();
