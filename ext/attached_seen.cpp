@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/worker/base/unguarded.hpp"
 #include "ext/exceptions.hpp"
 #include "ext/hint.hpp"
 
@@ -31,7 +32,7 @@ bool AttachedSeen::add_many_if_new(HashTable* keys, std::span<bool> answers) noe
 }
 
 // Returns how many keys it has answered.
-std::size_t AttachedSeen::add_while_ready(HashTable* keys, bool* answers) noexcept {
+KEYSIEVE_UNGUARDED std::size_t AttachedSeen::add_while_ready(HashTable* keys, bool* answers) noexcept {
   std::size_t answered = 0;
   hash_by_parts(keys, reader_.hasher(), [&](std::span<const KeyHash> hashes) noexcept {
     const std::size_t of_part = reader_.add_many_if_new(hashes, answers + answered);

@@ -6,7 +6,8 @@
 
 namespace keysieve {
 
-// Writes all bytes by write(2), so that a full file system is ENOSPC here and not SIGBUS later.
+// Writes all bytes by write(2), so that a full file system is ENOSPC here and not SIGBUS later. Throws
+// CannotCreate, Permission; some bytes may be written then.
 void write_all(const FileDescriptor& file, Bytes bytes, const std::string& path);
 // The same from `offset` on; several threads may write to a file at once.
 void write_all_at(const FileDescriptor& file, std::uint64_t offset, Bytes bytes, const std::string& path);
@@ -16,7 +17,7 @@ void read_all_at(const FileDescriptor& file, std::uint64_t offset, MutableBytes 
                  const std::string& path);
 
 // Opens an ordinary file that a user named, and maps all of it read-only. Throws MissingInput,
-// Permission.
+// Permission, and CannotCreate if it cannot be mapped.
 MappedRegion map_file(const std::string& path);
 
 }  // namespace keysieve

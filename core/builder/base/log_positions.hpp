@@ -18,7 +18,7 @@ std::string to_text(const LogPosition& position);
 // Returns nothing for text of another form.
 std::optional<LogPosition> parse_log_position(std::string_view text) noexcept;
 
-// The position right before this one; all zero for that itself.
+// The position right before this one. Nothing is before all zero, which is returned as it is.
 LogPosition position_before(const LogPosition& position) noexcept;
 
 // The position of the next entry: now, or right after `last` if the clock has not moved on or went back.

@@ -36,7 +36,7 @@ Segment create_segment(std::uint32_t& key, std::uint64_t bytes, gid_t group, con
                       errno);
   }
   try {
-    Segment segment = Segment::attach(key, bytes, ::geteuid(), what);
+    Segment segment(key, id, bytes, what);
     give_to_group(segment, group, what);
     return segment;
   } catch (const Error&) {

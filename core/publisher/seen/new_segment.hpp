@@ -17,7 +17,7 @@ void give_to_group(const Segment& segment, gid_t group, const std::string& what)
 // this kills the process, or another one.
 void make_resident(const Segment& segment) noexcept;
 
-// Whether no other process can attach it any more: somebody has removed it. True only if that is certain.
+// Whether no other process can attach it any more: it was removed. True only if that is certain.
 [[nodiscard]] bool is_removed(const Segment& segment) noexcept;
 
 // Does nothing if there is none, or if another user has created it. Processes that have attached it keep it.

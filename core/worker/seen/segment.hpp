@@ -21,6 +21,9 @@ class Segment {
   // has created with that size, and CannotCreate if there is, but no memory to attach it.
   static Segment attach(std::uint32_t key, std::uint64_t bytes, uid_t creator, const std::string& what);
 
+  // Attaches the one with that key and number, which has so many bytes. Throws CannotCreate, Permission.
+  Segment(std::uint32_t key, int id, std::uint64_t bytes, const std::string& what);
+
   Segment(Segment&& other) noexcept
       : key_(other.key_), id_(other.id_), bytes_(std::exchange(other.bytes_, {})) {}
   Segment& operator=(Segment&& other) noexcept;
@@ -34,7 +37,6 @@ class Segment {
   [[nodiscard]] MutableBytes bytes() const noexcept { return bytes_; }
 
  private:
-  Segment(std::uint32_t key, int id, std::uint64_t bytes, const std::string& what);
   void detach() noexcept;
 
   std::uint32_t key_ = 0;
