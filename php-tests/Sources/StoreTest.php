@@ -170,7 +170,7 @@ final class StoreTest extends SourceTestCase
         $script = $this->ask($store, <<<PHP
             \$say(\$set->mayContainMany(['pear', 'fig1', 'fig2']), filesize('$log'));
             ftruncate(fopen('$log', 'r+'), $size);
-            exec('env -u LD_PRELOAD $keysieve add fruits fig2 $store'); // a child cannot always open libfaketime's semaphore
+            exec('$keysieve add fruits fig2 $store');
             \$later(1);
             clearstatcache();
             \$say(\$set->mayContainMany(['pear', 'fig1', 'fig2']), filesize('$log'));
