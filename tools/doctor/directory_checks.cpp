@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/builder/base/file_io.hpp"
 #include "tools/doctor/doctor.hpp"
 #include "tools/loader/config/health_limits.hpp"
 #include "tools/program/units.hpp"

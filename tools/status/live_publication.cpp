@@ -1,8 +1,8 @@
 #include "tools/status/live_publication.hpp"
 
 #include "core/publisher/shm/memory_use.hpp"
+#include "core/publisher/shm/publisher_folder.hpp"
 #include "core/worker/base/error.hpp"
-#include "tools/status/set_facts.hpp"
 
 namespace keysieve {
 namespace {
@@ -20,6 +20,11 @@ std::optional<SetReader> reader_of(const std::string& directory, const std::stri
 }
 
 }  // namespace
+
+SetReader status_reader(const std::string& directory, const std::string& set_name) {
+  return {{.directory = directory, .trusted_owner = trusted_owner_of(directory, set_name), .max_jitter = {}},
+          set_name};
+}
 
 LivePublication live_publication(const Attachment& attached, const ControlPage& control, Reading reading) {
   const SnapshotView& snapshot = attached.snapshot();

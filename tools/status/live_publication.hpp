@@ -10,6 +10,7 @@
 #include "core/publisher/shm/new_layer.hpp"
 #include "core/worker/shm/attachment.hpp"
 #include "core/worker/shm/control_file.hpp"
+#include "core/worker/shm/set_reader.hpp"
 
 namespace keysieve {
 
@@ -48,6 +49,9 @@ struct LivePublication {
   std::optional<LayerFill> layer_fill{};           // also if there is no layer
   std::optional<std::uint64_t> huge_page_bytes{};  // also if the kernel does not say
 };
+
+// A reader that trusts the directory's owner and takes a new publication at once.
+SetReader status_reader(const std::string& directory, const std::string& set_name);
 
 // How much of a publication is read for it.
 enum class Reading {

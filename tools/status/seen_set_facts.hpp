@@ -1,9 +1,8 @@
-// All that is known of one seen set at this moment: its windows and how many keys they have, as a worker sees
-// them, and in keysieved also what only the loader knows. A published set has no windows and a seen set no
-// publication, so set_facts.hpp is another struct.
+// All that shared memory shows of one seen set at this moment: its windows and how many keys they have, as a
+// worker sees them. A published set has no windows and a seen set no publication, so set_facts.hpp is another
+// struct.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,8 +11,6 @@
 #include "core/worker/seen/seen_facts.hpp"
 
 namespace keysieve {
-
-struct SeenReport;  // tools/loader/report/seen_report.hpp
 
 struct SeenSetFacts {
   std::string name;
@@ -24,7 +21,6 @@ struct SeenSetFacts {
   UnixSeconds looked_at = 0;                    // by the loader; 0: never
   std::optional<SeenFacts> live;                // while it is ready or bypassed
   std::vector<std::string_view> troubles;       // as codes of the runbook; a bypass is none
-  std::shared_ptr<const SeenReport> loader;     // only keysieved has it
 };
 
 // The seen sets that have a folder in the directory, by name. Throws MissingInput, Permission.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/publisher/shm/publisher_folder.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {
@@ -27,11 +26,6 @@ bool is_out_of_order(const SetFacts& set) noexcept {
 }
 
 }  // namespace
-
-SetReader status_reader(const std::string& directory, const std::string& set_name) {
-  return {{.directory = directory, .trusted_owner = trusted_owner_of(directory, set_name), .max_jitter = {}},
-          set_name};
-}
 
 SetFacts set_facts(const SetReader& reader, UnixSeconds now, Reading reading) {
   SetFacts set;

@@ -1,9 +1,7 @@
-// All that is known of one set at this moment: whether it answers and what is published, as a reader sees it,
-// and in keysieved also what only the loader knows. Text, JSON, metrics, the status page and the doctor
-// render this.
+// All that shared memory shows of one set at this moment: whether it answers and what is published, as a
+// reader sees it. Text, JSON, metrics, the status page and the doctor render this.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,9 +25,6 @@ struct BypassesStatus {
   BypassStatus in_store;
 };
 
-struct SetReport;          // tools/loader/report/set_report.hpp
-struct ShardDistribution;  // tools/loader/http/shard_distribution.hpp
-
 struct SetFacts {
   std::string name;
   Availability availability = Availability::Missing;
@@ -39,13 +34,7 @@ struct SetFacts {
   std::optional<LivePublication> published;
   std::optional<std::string> damage;       // as damage_of(), if the caller asked for it
   std::vector<std::string_view> troubles;  // as codes of the runbook; a bypass by will is none
-  // Only keysieved has these.
-  std::shared_ptr<const SetReport> loader;
-  std::shared_ptr<const ShardDistribution> shards;  // nullptr also if nothing is published, or not asked for
 };
-
-// A reader that trusts the directory's owner and takes a new publication at once.
-SetReader status_reader(const std::string& directory, const std::string& set_name);
 
 // Describes what the reader found by its last follow().
 SetFacts set_facts(const SetReader& reader, UnixSeconds now, Reading reading);

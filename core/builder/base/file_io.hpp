@@ -20,4 +20,7 @@ void read_all_at(const FileDescriptor& file, std::uint64_t offset, MutableBytes 
 // Permission, and CannotCreate if it cannot be mapped.
 MappedRegion map_file(const std::string& path);
 
+// Whether the file is on a tmpfs, where nothing needs syncing. Throws MissingInput naming the file.
+bool is_in_memory(const FileDescriptor& file, const std::string& path);
+
 }  // namespace keysieve

@@ -1,7 +1,7 @@
 #include "core/publisher/seen/seen_bypass.hpp"
 
+#include "core/publisher/seen/writable_seen_page.hpp"
 #include "core/publisher/shm/bypass.hpp"
-#include "core/worker/seen/seen_page.hpp"
 #include "core/worker/shm/control_file.hpp"
 
 namespace keysieve {
@@ -13,7 +13,7 @@ void change_page(const std::string& directory, std::string_view set_name, Change
   const std::string all = seen_directory(directory);
   for (;;) {
     const SetFolder folder = SetFolder::open(all, set_name, owner_to_trust(all, std::string(set_name)));
-    const SeenPageFile file(folder, MapAccess::ReadWrite);
+    const WritableSeenPageFile file(folder);
     const std::string path = folder.path_of(kSeenPageName);
     file.check(path);
     change(file.writable_page());

@@ -66,7 +66,7 @@ bool SeenWriter::is_empty() const {
 
 void SeenWriter::open_page() {
   file_.reset();  // a lock of its own would be in the way
-  file_.emplace(folder_, MapAccess::ReadWrite);
+  file_.emplace(folder_);
   if (!lock_page(file_->file(), path_))
     throw Error(ErrorKind::Locked, path_ + ": locked: another loader is at work on it");
 }

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/publisher/seen/writable_seen_page.hpp"
 #include "core/publisher/shm/publisher_folder.hpp"
 #include "core/publisher/shm/trouble.hpp"
-#include "core/worker/seen/seen_page.hpp"
 #include "core/worker/seen/seen_plan.hpp"
 #include "core/worker/seen/segment.hpp"
 
@@ -133,7 +133,7 @@ class SeenWriter {
   FileDescriptor lock_;
   CheckMemory check_memory_;
   std::string path_;  // of the page
-  std::optional<SeenPageFile> file_;
+  std::optional<WritableSeenPageFile> file_;
   std::vector<OpenFilter> filters_;
   std::vector<SeenPlan> lost_;
 };

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "core/publisher/shm/publisher_folder.hpp"
-#include "core/worker/shm/control_file.hpp"
+#include "core/publisher/shm/writable_pages.hpp"
 
 namespace keysieve {
 namespace {
@@ -15,7 +15,7 @@ void change_control(const std::string& directory, std::string_view set_name, Cha
   for (;;) {
     const SetFolder folder =
         SetFolder::open(directory, set_name, owner_to_trust(directory, std::string(set_name)));
-    const ControlFile control = ControlFile::open_writable(folder);
+    const WritableControlFile control(folder);
     change(control.writable_page());
     if (control.found_at(folder.path_of(kControlName)) == ControlFile::Found::This) return;
   }

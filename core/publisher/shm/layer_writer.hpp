@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/publisher/shm/new_layer.hpp"
-#include "core/worker/shm/live_file.hpp"
+#include "core/publisher/shm/writable_pages.hpp"
 
 namespace keysieve {
 
@@ -12,8 +12,8 @@ namespace keysieve {
 // written every page of the file.
 class LayerWriter {
  public:
-  // Takes a live file that was opened writable, of a publication that has a layer.
-  explicit LayerWriter(LiveFile file) noexcept : file_(std::move(file)) {}
+  // Takes the live file of a publication that has a layer.
+  explicit LayerWriter(WritableLiveFile file) noexcept : file_(std::move(file)) {}
 
   // From now on every lookup of the key answers maybe, in every process. The hash must have been made with
   // seed(). Returns whether any bit was new; only such keys are counted.
@@ -41,7 +41,7 @@ class LayerWriter {
   [[nodiscard]] LayerFill fill() const noexcept { return layer_fill(file_.layer()); }
 
  private:
-  LiveFile file_;
+  WritableLiveFile file_;
 };
 
 }  // namespace keysieve

@@ -112,14 +112,14 @@ void create_control(const PublisherFolder& folder) {
 
 // A damaged control page is replaced, since no reader trusts it either. One that cannot be opened (out of
 // descriptors, for example) is not, because readers have it mapped.
-ControlFile open_or_create_control(const PublisherFolder& folder) {
+WritableControlFile open_or_create_control(const PublisherFolder& folder) {
   try {
-    if (folder.status_of(kControlName)) return ControlFile::open_writable(folder);
+    if (folder.status_of(kControlName)) return WritableControlFile(folder);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Data) throw;
   }
   create_control(folder);
-  return ControlFile::open_writable(folder);
+  return WritableControlFile(folder);
 }
 
 }  // namespace
@@ -202,8 +202,7 @@ std::optional<LayerWriter> Publisher::open_previous_layer() {
 
 std::optional<LayerWriter> Publisher::open_layer_of(std::uint64_t publication) const {
   if (publication == 0) return std::nullopt;
-  LiveFile file =
-      LiveFile::open_writable(folder_, live_file_name(publication), {control_->page().instance, publication});
+  WritableLiveFile file(folder_, live_file_name(publication), {control_->page().instance, publication});
   if (file.geometry().shard_count == 0) return std::nullopt;
   return LayerWriter(std::move(file));
 }
@@ -270,7 +269,7 @@ void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
 // While this publisher is not looking, the lock file may be removed and another one locked. A replaced
 // control page cannot go unnoticed, so every process that writes to the page holds it as well.
 void Publisher::take_control() {
-  ControlFile control = open_or_create_control(folder_);
+  WritableControlFile control = open_or_create_control(folder_);
   if (!lock_page(control.file(), folder_.path_of(kControlName))) {
     throw Error(ErrorKind::Locked,
                 folder_.path_of(kControlName) + ": locked: another publisher is at work on set " + set_name_);

@@ -9,7 +9,7 @@
 #include "core/publisher/shm/new_layer.hpp"
 #include "core/publisher/shm/publisher_folder.hpp"
 #include "core/publisher/shm/trouble.hpp"
-#include "core/worker/shm/control_file.hpp"
+#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/shm/live_layer.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 
@@ -82,7 +82,7 @@ class Publisher {
   std::string set_name_;
   PublisherFolder folder_;
   FileDescriptor lock_;
-  std::optional<ControlFile> control_;
+  std::optional<WritableControlFile> control_;
 };
 
 }  // namespace keysieve

@@ -42,7 +42,4 @@ inline FileIdentity identity_of(const struct stat& status) noexcept {
 // fstat; throws MissingInput naming the file.
 struct stat stat_of(const FileDescriptor& file, const std::string& path);
 
-// Whether the file is on a tmpfs, where nothing needs syncing. Throws MissingInput naming the file.
-bool is_in_memory(const FileDescriptor& file, const std::string& path);
-
 }  // namespace keysieve

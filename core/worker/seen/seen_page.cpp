@@ -29,9 +29,12 @@ SeenFilter filter_of(const SeenEntry& entry, MutableBytes memory, const std::str
   return {std::span(reinterpret_cast<Word*>(memory.data()), size.words), size.block_words};
 }
 
-SeenPageFile::SeenPageFile(const SetFolder& folder, MapAccess access) : owner_(folder.owner()) {
+SeenPageFile::SeenPageFile(const SetFolder& folder)
+    : SeenPageFile(folder, folder.open_file(kSeenPageName, O_RDONLY), MapAccess::ReadOnly) {}
+
+SeenPageFile::SeenPageFile(const SetFolder& folder, const FileDescriptor& file, MapAccess access)
+    : owner_(folder.owner()) {
   const std::string path = folder.path_of(kSeenPageName);
-  FileDescriptor file = folder.open_file(kSeenPageName, access == MapAccess::ReadOnly ? O_RDONLY : O_RDWR);
   const auto status = stat_of(file, path);
   if (status.st_size != static_cast<off_t>(kSeenPageBytes)) {
     throw Error(ErrorKind::Data, path + ": has " + std::to_string(status.st_size) + " bytes, not " +
@@ -39,7 +42,6 @@ SeenPageFile::SeenPageFile(const SetFolder& folder, MapAccess access) : owner_(f
   }
   region_ = map_region(file, access, kSeenPageBytes, path);
   identity_ = identity_of(status);
-  if (access == MapAccess::ReadWrite) file_ = std::move(file);
 }
 
 void SeenPageFile::check(const std::string& path) const {

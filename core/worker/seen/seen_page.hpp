@@ -171,31 +171,28 @@ struct SeenPage {
 static_assert(std::is_standard_layout_v<SeenPage> && offsetof(SeenPage, entries) == kPageBytes);
 inline constexpr std::size_t kSeenPageBytes = sizeof(SeenPage);
 
-// The page, mapped: read-only by workers, writable by the loader.
+// The page, mapped for reading. The loader maps it with WritableSeenPageFile.
 class SeenPageFile {
  public:
   // Throws MissingInput, Permission, NotTrusted, and Data if it has another size; all name the file.
-  SeenPageFile(const SetFolder& folder, MapAccess access);
+  explicit SeenPageFile(const SetFolder& folder);
   // Throws Data (damaged) or Incompatible (another ABI), naming `path`.
   void check(const std::string& path) const;
 
   [[nodiscard]] const SeenPage& page() const noexcept {
     return *reinterpret_cast<const SeenPage*>(region_.address());
   }
-  // Requires ReadWrite.
-  [[nodiscard]] SeenPage& writable_page() const noexcept {
-    return *reinterpret_cast<SeenPage*>(region_.address());
-  }
   // The user who must have created the segments.
   [[nodiscard]] uid_t owner() const noexcept { return owner_; }
   // Whether the path leads to this very file. False too if that cannot be found out.
   [[nodiscard]] bool is_at(const std::string& path) const noexcept;
-  // Requires ReadWrite.
-  [[nodiscard]] const FileDescriptor& file() const noexcept { return file_; }
+
+ protected:
+  SeenPageFile(const SetFolder& folder, const FileDescriptor& file, MapAccess access);
+
+  MappedRegion region_;
 
  private:
-  FileDescriptor file_;  // closed once it is mapped, if read-only
-  MappedRegion region_;
   FileIdentity identity_;
   uid_t owner_;
 };

@@ -109,8 +109,7 @@ void SeenReader::open_page() {
   file_.reset();
   state_ = &kNoState;
   expected_ = kNoState;
-  SeenPageFile file(SetFolder::open(seen_directory(settings_.directory), set_name_, settings_.trusted_owner),
-                    MapAccess::ReadOnly);
+  SeenPageFile file(SetFolder::open(seen_directory(settings_.directory), set_name_, settings_.trusted_owner));
   file.check(path_);
   file_ = std::move(file);
   state_ = &file_->page().state;

@@ -15,25 +15,19 @@ void check_control_page(const ControlPage& page, std::string_view path) {
 }
 
 ControlFile ControlFile::open_read_only(const SetFolder& folder) {
-  return {folder, O_RDONLY, MapAccess::ReadOnly};
+  return {folder, folder.open_file(kControlName, O_RDONLY), MapAccess::ReadOnly};
 }
 
-ControlFile ControlFile::open_writable(const SetFolder& folder) {
-  return {folder, O_RDWR, MapAccess::ReadWrite};
-}
-
-ControlFile::ControlFile(const SetFolder& folder, int open_flags, MapAccess access)
-    : file_(folder.open_file(kControlName, open_flags)) {
+ControlFile::ControlFile(const SetFolder& folder, const FileDescriptor& file, MapAccess access) {
   const std::string path = folder.path_of(kControlName);
-  const auto status = stat_of(file_, path);
+  const auto status = stat_of(file, path);
   if (status.st_size != static_cast<off_t>(kPageBytes)) {
     throw Error(ErrorKind::Data,
                 path + ": has " + std::to_string(status.st_size) + " bytes, a control page has 4096");
   }
-  region_ = map_region(file_, access, kPageBytes, path);
+  region_ = map_region(file, access, kPageBytes, path);
   check_control_page(page(), path);
   identity_ = identity_of(status);
-  if (access == MapAccess::ReadOnly) file_ = {};
 }
 
 ControlFile::Found ControlFile::found_at(const std::string& path) const {
@@ -43,11 +37,6 @@ ControlFile::Found ControlFile::found_at(const std::string& path) const {
   }
   if (errno == ENOENT || errno == ENOTDIR) return Found::None;
   throw_read_error(path, errno);
-}
-
-bool ControlFile::is_removed() const noexcept {
-  struct stat status {};
-  return ::fstat(file_.get(), &status) == 0 && status.st_nlink == 0;
 }
 
 }  // namespace keysieve

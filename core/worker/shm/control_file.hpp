@@ -117,19 +117,14 @@ inline std::uint64_t bypasses_in_force(const ControlPage& page, std::uint64_t wo
 // Throws Data (damaged) or Incompatible (another ABI); `path` is for the message.
 void check_control_page(const ControlPage& page, std::string_view path);
 
-// The page, mapped: read-only by readers, writable by its owner.
+// The page, mapped for reading. Its owner maps it with WritableControlFile.
 class ControlFile {
  public:
   // Throws MissingInput, Permission, NotTrusted, Data, Incompatible; all name the file.
   static ControlFile open_read_only(const SetFolder& folder);
-  static ControlFile open_writable(const SetFolder& folder);
 
   [[nodiscard]] const ControlPage& page() const noexcept {
     return *reinterpret_cast<const ControlPage*>(region_.address());
-  }
-  // Requires a writable file.
-  [[nodiscard]] ControlPage& writable_page() const noexcept {
-    return *reinterpret_cast<ControlPage*>(region_.address());
   }
 
   // What a path leads to, by device and inode: this file, none, or another one, as after a rename or a mount.
@@ -139,17 +134,12 @@ class ControlFile {
 
   [[nodiscard]] const FileIdentity& identity() const noexcept { return identity_; }
 
-  // Whether the file was removed or replaced and so has lost its name. Requires a writable file.
-  [[nodiscard]] bool is_removed() const noexcept;
+ protected:
+  ControlFile(const SetFolder& folder, const FileDescriptor& file, MapAccess access);
 
-  // Requires a writable file: for lock_page().
-  [[nodiscard]] const FileDescriptor& file() const noexcept { return file_; }
+  MappedRegion region_;
 
  private:
-  ControlFile(const SetFolder& folder, int open_flags, MapAccess access);
-
-  FileDescriptor file_;  // closed once it is mapped, if read-only
-  MappedRegion region_;
   FileIdentity identity_;
 };
 

@@ -53,42 +53,34 @@ static_assert(offsetof(LivePage, live_keys) == 128);
 void check_live_page(const LivePage& page, std::uint64_t file_bytes, const PublicationId& id,
                      std::string_view path);
 
+// Mapped for reading. The loader maps it with WritableLiveFile.
 class LiveFile {
  public:
-  // `file_name` is that of the publication's live file, or a temporary one. Both throw MissingInput,
-  // Permission, NotTrusted, Data; all name the file.
+  // `file_name` is that of the publication's live file, or a temporary one. Throws MissingInput, Permission,
+  // NotTrusted, Data; all name the file.
   static LiveFile open_read_only(const SetFolder& folder, const std::string& file_name,
                                  const PublicationId& id);
-  static LiveFile open_writable(const SetFolder& folder, const std::string& file_name,
-                                const PublicationId& id);
 
   [[nodiscard]] const LivePage& page() const noexcept {
     return *reinterpret_cast<const LivePage*>(region_.address());
   }
   [[nodiscard]] LayerGeometry geometry() const noexcept { return geometry_; }
   [[nodiscard]] LiveLayer layer() const noexcept {
-    return geometry_.shard_count == 0 ? LiveLayer() : LiveLayer(lanes_, geometry_, &page().live_keys);
+    return geometry_.shard_count == 0 ? LiveLayer() : LiveLayer(lanes(), geometry_, &page().live_keys);
   }
 
-  // Requires a writable file.
-  [[nodiscard]] LivePage& writable_page() const noexcept {
-    return *reinterpret_cast<LivePage*>(region_.address());
-  }
-  [[nodiscard]] LayerLane* writable_lanes() const noexcept { return lanes_; }
-  // Waits until all stores are on the disk; in memory there is nothing to wait for. If this fails, a power
-  // cut may lose some of them.
-  void sync() noexcept {
-    if (!is_in_memory_) region_.flush();
-  }
+ protected:
+  // `file` was opened as `path`.
+  LiveFile(const FileDescriptor& file, const std::string& path, const PublicationId& id, MapAccess access);
 
- private:
-  LiveFile(const SetFolder& folder, const std::string& file_name, const PublicationId& id, int open_flags,
-           MapAccess access);
+  [[nodiscard]] LayerLane* lanes() const noexcept {
+    return reinterpret_cast<LayerLane*>(region_.address() + sizeof(LivePage));
+  }
 
   MappedRegion region_;
+
+ private:
   LayerGeometry geometry_;
-  LayerLane* lanes_ = nullptr;
-  bool is_in_memory_ = false;
 };
 
 }  // namespace keysieve

@@ -136,7 +136,7 @@ class DamagedSeenPage : public HostileWords {
   void ask_with_bytes_changed(std::byte change) const {
     constexpr std::size_t kUsed = offsetof(SeenPage, entries) + 8 * sizeof(SeenEntry);
     constexpr std::size_t kSomeBytes = 61;
-    const SeenPageFile file = writable_page_file();
+    const WritableSeenPageFile file = writable_page_file();
     auto* const page = reinterpret_cast<std::byte*>(&file.writable_page());
     std::size_t refused = 0;
     for (std::size_t offset = 0; offset < kSeenPageBytes; offset += offset < kUsed ? 1 : kSomeBytes) {
@@ -166,7 +166,7 @@ TEST_F(DamagedSeenPage, IsNoticedByReadersThatHaveIt) {
   append(writer, {plan(), plan()});
   SeenReader reader = this->reader();
   ASSERT_TRUE(ask(reader, 1));
-  const SeenPageFile file = writable_page_file();
+  const WritableSeenPageFile file = writable_page_file();
   std::mt19937_64 random(1);
   const std::uint64_t good = file.page().state;
   for (int i = 0; i < 3'000; ++i) {
@@ -184,7 +184,7 @@ TEST_F(DamagedSeenPage, IsNoticedByReadersThatHaveIt) {
 TEST_F(DamagedSeenPage, HasAnyEntries) {
   SeenWriter writer = started_writer();
   append(writer, {plan(), plan()});
-  const SeenPageFile file = writable_page_file();
+  const WritableSeenPageFile file = writable_page_file();
   SeenEntry& entry = file.writable_page().entries[(writer.state().first + 1) % kSeenEntries];
   const SeenEntry good = entry;
   std::mt19937_64 random(1);

@@ -30,8 +30,7 @@ class SeenPageTest : public test::SeenSets {
   void SetUp() override { static_cast<void>(started_writer()); }
 
   void open(std::optional<uid_t> trusted_owner = std::nullopt) const {
-    SeenPageFile(SetFolder::open(seen_directory(directory_.path()), kSet, trusted_owner), MapAccess::ReadOnly)
-        .check(page_path());
+    SeenPageFile(SetFolder::open(seen_directory(directory_.path()), kSet, trusted_owner)).check(page_path());
   }
   // By those who open the page, and by workers.
   void expect_refused(ErrorKind kind, const std::string& path, const std::string& message,

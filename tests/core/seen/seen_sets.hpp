@@ -96,8 +96,8 @@ class SeenSets : public ::testing::Test {
   [[nodiscard]] std::string folder() const { return seen_directory(directory_.path()) + "/" + kSet; }
   [[nodiscard]] std::string page_path() const { return folder() + "/" + kSeenPageName; }
   // For what a loader would never write to it.
-  [[nodiscard]] SeenPageFile writable_page_file() const {
-    return {SetFolder::open(seen_directory(directory_.path()), kSet, std::nullopt), MapAccess::ReadWrite};
+  [[nodiscard]] WritableSeenPageFile writable_page_file() const {
+    return WritableSeenPageFile(SetFolder::open(seen_directory(directory_.path()), kSet, std::nullopt));
   }
 
   TemporaryDirectory directory_;

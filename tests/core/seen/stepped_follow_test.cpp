@@ -29,7 +29,7 @@ TEST_F(SteppedFollow, MixesNoOldStateWithNewEntries) {
     EXPECT_TRUE(i == 2 || made.filter.add_if_new(key));
   }
   writer.show();
-  const SeenPageFile file = writable_page_file();
+  const WritableSeenPageFile file = writable_page_file();
   SeenPage& page = file.writable_page();
   const SeenState all = writer.state();
   const std::array<SeenEntry, 3> entries{page.entry(all.first), page.entry(all.first + 1),

@@ -139,7 +139,7 @@ TEST_F(UnavailableSeen, IsMissingInAnotherNamespaceOfSegments) {
 
 TEST_F(UnavailableSeen, RefusesAPageWithMoreFiltersThanASetMayHave) {
   const SeenWriter writer = started_writer();
-  const SeenPageFile file = writable_page_file();
+  const WritableSeenPageFile file = writable_page_file();
   for (const SeenState state : {SeenState{0, kMaxSeenFilters + 1}, SeenState{7, 0xffff}}) {
     file.writable_page().state = state.word();
     expect_missing(AllOf(HasSubstr(page_path()), HasSubstr("damaged")));
@@ -148,7 +148,7 @@ TEST_F(UnavailableSeen, RefusesAPageWithMoreFiltersThanASetMayHave) {
 
 TEST_F(UnavailableSeen, RefusesAnEntryThatLeadsBeyondItsSegment) {
   const SeenWriter writer = started_writer();
-  const SeenPageFile file = writable_page_file();
+  const WritableSeenPageFile file = writable_page_file();
   SeenEntry& entry = file.writable_page().entries[writer.state().first];
   const SeenEntry good = entry;
   for (const std::uint64_t words :

@@ -20,7 +20,7 @@ class AvailabilityTest : public test::SharedMemory {
   // Rewrites the control page's header, with the right checksum, as a publisher of another version would.
   template <typename Change>
   void rewrite_control(Change change) {
-    const ControlFile control = writable_control();
+    const WritableControlFile control = writable_control();
     ControlPage& page = control.writable_page();
     change(page);
     page.header_checksum =

@@ -189,7 +189,7 @@ TEST_F(BypassTest, EndsEachSwitchSeparately) {
 // again `gap` instructions later.
 TEST_F(BypassTest, StaysOffWhenItIsSwitchedOffWhileTheLoaderClearsTheOneBefore) {
   publish("key");
-  const ControlFile control = writable_control();
+  const WritableControlFile control = writable_control();
   const auto is_on = [&] { return is_bypassed(control.page().current); };
   const auto clearing = [&] {
     return [publisher = std::make_shared<Publisher>(this->publisher())] {

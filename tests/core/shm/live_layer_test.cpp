@@ -144,8 +144,7 @@ TEST_F(LiveLayerTest, ShowsAKeyWhoseBitsWereSetButNotCounted) {
   publish_with(empty_layer());
   {
     const SetFolder folder = SetFolder::open(directory_.path(), kSet, std::nullopt);
-    const LiveFile live =
-        LiveFile::open_writable(folder, live_file_name(1), {writable_control().page().instance, 1});
+    const WritableLiveFile live(folder, live_file_name(1), {writable_control().page().instance, 1});
     set_layer_bits(live.writable_lanes(), live.geometry(), hash("live1"));
   }
   SetReader reader = this->reader();

@@ -130,7 +130,7 @@ TEST_F(LivePageTest, MayHaveAKeyCountWithoutALayer) {
   {
     const SetFolder folder = SetFolder::open(directory_.path(), kSet, std::nullopt);
     const PublicationId id{writable_control().page().instance, 1};
-    LiveFile::open_writable(folder, live_file_name(1), id).writable_page().live_keys = 5;
+    WritableLiveFile(folder, live_file_name(1), id).writable_page().live_keys = 5;
   }
   const Attachment& attached = attach();
   EXPECT_EQ(attached.layer().keys(), 0U);

@@ -56,7 +56,7 @@ TEST_F(PublisherControlTest, PublishesNothingWhileAnotherHoldsTheControlFile) {
   std::filesystem::copy_file(file(kControlName), file("copy"));
   std::filesystem::rename(file("copy"), file(kControlName));
   {
-    const ControlFile another = writable_control();
+    const WritableControlFile another = writable_control();
     ASSERT_TRUE(lock_page(another.file(), file(kControlName)));
     for (int attempt = 0; attempt < 2; ++attempt) {
       EXPECT_THAT([&] { publisher.publish(snapshot_of("new").get(), 1); }, test::fails(ErrorKind::Locked))
@@ -70,7 +70,7 @@ TEST_F(PublisherControlTest, PublishesNothingWhileAnotherHoldsTheControlFile) {
 TEST_F(PublisherControlTest, LeavesAControlPageOfAnotherAbiAlone) {
   publish("old");
   {
-    const ControlFile control = writable_control();
+    const WritableControlFile control = writable_control();
     control.writable_page().abi_major = 2;
   }
   EXPECT_THAT([&] { publisher(); },

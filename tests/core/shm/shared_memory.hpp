@@ -90,18 +90,18 @@ class SharedMemory : public ::testing::Test {
     return names;
   }
 
-  [[nodiscard]] ControlFile writable_control() const {
-    return ControlFile::open_writable(SetFolder::open(directory_.path(), kSet, std::nullopt));
+  [[nodiscard]] WritableControlFile writable_control() const {
+    return WritableControlFile(SetFolder::open(directory_.path(), kSet, std::nullopt));
   }
 
   // Writes a publication without the publisher's checks, and makes it current.
   void publish_by_hand(std::uint64_t publication, Bytes snapshot) const {
-    const ControlFile control = writable_control();
+    const WritableControlFile control = writable_control();
     place_files(control.page().instance, publication, snapshot);
     make_current_by_hand(publication);
   }
   void make_current_by_hand(std::uint64_t publication) const {
-    const ControlFile control = writable_control();
+    const WritableControlFile control = writable_control();
     ControlPage& page = control.writable_page();
     page.previous.store(publication_of(page.current));
     page.current.store(publication);

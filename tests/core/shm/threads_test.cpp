@@ -109,8 +109,8 @@ class AddingBesideThreads : public test::LiveLayers {
 
 TEST_F(AddingBesideThreads, ShowsEachReaderAllCountedKeys) {
   publish_with(empty_layer(kKeys));
-  LiveFile file = LiveFile::open_writable(SetFolder::open(directory_.path(), kSet, std::nullopt),
-                                          live_file_name(1), {writable_control().page().instance, 1});
+  WritableLiveFile file(SetFolder::open(directory_.path(), kSet, std::nullopt), live_file_name(1),
+                        {writable_control().page().instance, 1});
   const LiveLayer layer = file.layer();
   LayerWriter writer(std::move(file));
   std::vector<std::thread> readers;

@@ -8,8 +8,8 @@
 
 #include "core/publisher/shm/bypass.hpp"
 #include "core/publisher/shm/trouble.hpp"
+#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/clock.hpp"
-#include "core/worker/shm/control_file.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/mounted_tmpfs.hpp"
 #include "tests/tools/cli/doctor_program.hpp"
@@ -22,8 +22,7 @@ namespace {
 class Doctor : public DoctorProgram {
  protected:
   void change_control(const std::function<void(ControlPage&)>& change) const {
-    const ControlFile control =
-        ControlFile::open_writable(SetFolder::open(shared_memory(), "tags", ::geteuid()));
+    const WritableControlFile control(SetFolder::open(shared_memory(), "tags", ::geteuid()));
     change(control.writable_page());
   }
 };

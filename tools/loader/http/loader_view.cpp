@@ -48,19 +48,17 @@ LoaderView LoaderViewer::look(Shards shards) {
     view.sets.push_back(look_at(view.loader.directory, report, shards, view.now));
   }
   for (const SeenReport& report : view.loader.seen) {
-    view.seen.push_back(seen_if_readable(view.loader.directory, report.name, view.now));
-    view.seen.back().loader = std::make_shared<const SeenReport>(report);
+    view.seen.push_back({seen_if_readable(view.loader.directory, report.name, view.now), report});
   }
   return view;
 }
 
 // With a new reader each time: one that stays attached would pin publications that were replaced.
-SetFacts LoaderViewer::look_at(const std::string& directory, std::shared_ptr<const SetReport> report,
-                               Shards shards, UnixSeconds now) {
+LoadedSet LoaderViewer::look_at(const std::string& directory, std::shared_ptr<const SetReport> report,
+                                Shards shards, UnixSeconds now) {
   SetReader reader({.directory = directory, .max_jitter = std::chrono::milliseconds(0)}, report->name);
   reader.follow();
-  SetFacts set = set_facts(reader, now, Reading::Layer);
-  set.loader = std::move(report);
+  LoadedSet set{set_facts(reader, now, Reading::Layer), std::move(report), nullptr};
   if (shards == Shards::Read && reader.attachment() != nullptr) {
     set.shards = distributions_[set.name].of(*reader.attachment());
   }

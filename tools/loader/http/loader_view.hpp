@@ -17,14 +17,23 @@
 
 namespace keysieve {
 
+struct LoadedSet : SetFacts {
+  std::shared_ptr<const SetReport> loader;          // never nullptr
+  std::shared_ptr<const ShardDistribution> shards;  // nullptr if nothing is published, or not asked for
+};
+
+struct LoadedSeenSet : SeenSetFacts {
+  SeenReport loader;
+};
+
 struct LoaderView {
   UnixSeconds now = 0;
   SteadyTime steady_now{};
   LoaderReport loader;
   Heartbeat heartbeat;
   std::optional<DirectoryStatus> directory;  // nothing when it cannot be read
-  std::vector<SetFacts> sets;                // as configured
-  std::vector<SeenSetFacts> seen;            // as configured
+  std::vector<LoadedSet> sets;               // as configured
+  std::vector<LoadedSeenSet> seen;           // as configured
 
   // No set is held back by this host, and the loader goes on.
   [[nodiscard]] bool is_ready() const noexcept { return heartbeat.is_alive && loader.is_ready; }
@@ -43,8 +52,8 @@ class LoaderViewer {
   LoaderView look(Shards shards);
 
  private:
-  SetFacts look_at(const std::string& directory, std::shared_ptr<const SetReport> report, Shards shards,
-                   UnixSeconds now);
+  LoadedSet look_at(const std::string& directory, std::shared_ptr<const SetReport> report, Shards shards,
+                    UnixSeconds now);
 
   const StatusBoard& board_;
   const HealthLimits limits_;

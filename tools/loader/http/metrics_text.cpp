@@ -12,7 +12,7 @@ namespace {
 
 using Type = MetricWriter::Type;
 using Value = std::optional<double>;
-using OfSet = std::function<Value(const SetFacts&)>;
+using OfSet = std::function<Value(const LoadedSet&)>;
 using OfPublication = std::function<Value(const LivePublication&)>;
 
 double number(std::uint64_t value) {
@@ -57,29 +57,29 @@ class Metrics {
 
   void each_set(std::string_view name, std::string_view help, const OfSet& value_of) {
     writer_.family(Type::Gauge, name, help);
-    for (const SetFacts& set : view_.sets) {
+    for (const LoadedSet& set : view_.sets) {
       if (const Value value = value_of(set)) writer_.sample({{"set", set.name}}, *value);
     }
   }
 
   void each_seen(std::string_view name, std::string_view help,
-                 const std::function<Value(const SeenSetFacts&)>& value_of, Type type = Type::Gauge) {
+                 const std::function<Value(const LoadedSeenSet&)>& value_of, Type type = Type::Gauge) {
     if (view_.seen.empty()) return;
     writer_.family(type, name, help);
-    for (const SeenSetFacts& seen : view_.seen) {
+    for (const LoadedSeenSet& seen : view_.seen) {
       if (const Value value = value_of(seen)) writer_.sample({{"set", seen.name}}, *value);
     }
   }
   void each_live_seen(std::string_view name, std::string_view help,
                       const std::function<double(const SeenFacts&)>& value_of) {
-    each_seen(name, help, [&](const SeenSetFacts& seen) {
+    each_seen(name, help, [&](const LoadedSeenSet& seen) {
       return seen.live ? Value(value_of(*seen.live)) : std::nullopt;
     });
   }
 
   void each_published(std::string_view name, std::string_view help, const OfPublication& value_of) {
     each_set(name, help,
-             [&](const SetFacts& set) { return set.published ? value_of(*set.published) : std::nullopt; });
+             [&](const LoadedSet& set) { return set.published ? value_of(*set.published) : std::nullopt; });
   }
 
   void each_with_layer(std::string_view name, std::string_view help,
@@ -91,7 +91,7 @@ class Metrics {
 
   void each_duration(std::string_view name, std::string_view help, Durations SetReport::*durations) {
     writer_.family(Type::Histogram, name, help);
-    for (const SetFacts& set : view_.sets) {
+    for (const LoadedSet& set : view_.sets) {
       writer_.histogram({{"set", set.name}}, (*set.loader).*durations);
     }
   }
@@ -142,14 +142,14 @@ void Metrics::of_directory() {
 void Metrics::states() {
   writer_.family(Type::Gauge, "keysieve_set_availability",
                  "What lookups find: 1 for the state that the set is in.");
-  for (const SetFacts& set : view_.sets) {
+  for (const LoadedSet& set : view_.sets) {
     for (const Availability state : kAvailabilities) {
       writer_.sample({{"set", set.name}, {"state", to_string(state)}}, set.availability == state ? 1 : 0);
     }
   }
   writer_.family(Type::Gauge, "keysieve_set_trouble",
                  "What keeps the loader from its work with the set: 1 for each trouble that it has.");
-  for (const SetFacts& set : view_.sets) {
+  for (const LoadedSet& set : view_.sets) {
     for (const Trouble trouble : kSetTroubles) {
       writer_.sample({{"set", set.name}, {"trouble", to_string(trouble)}},
                      set.loader->troubles().has(trouble) ? 1 : 0);
@@ -189,10 +189,10 @@ void Metrics::of_publications() {
                  [](Publication set) { return set.estimated_fpr; });
   each_set("keysieve_set_max_fpr_ratio",
            "Highest estimated rate that the configuration allows, where it does.",
-           [](const SetFacts& set) { return set.loader->max_fpr; });
+           [](const LoadedSet& set) { return set.loader->max_fpr; });
   each_set("keysieve_set_keys_change_ratio",
            "Keys of what is live, less those of what was live before on this host, as a share of these.",
-           [](const SetFacts& set) { return set.loader->key_change; });
+           [](const LoadedSet& set) { return set.loader->key_change; });
 }
 
 void Metrics::of_layers() {
@@ -213,17 +213,17 @@ void Metrics::of_refreshes() {
                  "Since the loader last saw that the store has nothing newer than what is live.",
                  [&](const LivePublication& set) { return since(set.last_confirmed, view_.now); });
   each_set("keysieve_set_store_generation", "Generation that the store called current when it last answered.",
-           [](const SetFacts& set) {
+           [](const LoadedSet& set) {
              return if_any(set.loader->store_generation != 0, number(set.loader->store_generation));
            });
   each_set("keysieve_set_store_lag_seconds",
            "How long this host has known of a current generation that is not live; 0: it is live.",
-           [&](const SetFacts& set) {
+           [&](const LoadedSet& set) {
              return if_any(set.loader->store_generation != 0,
                            store_lag_seconds(*set.loader, view_.steady_now));
            });
   each_set("keysieve_set_adds_kept", "Entries of the adds log that this host keeps, for the next live layer.",
-           [](const SetFacts& set) { return number(set.loader->adds_kept); });
+           [](const LoadedSet& set) { return number(set.loader->adds_kept); });
   refused_generations();
   each_duration("keysieve_set_pull_duration_seconds", "Time of pulling a snapshot from the store.",
                 &SetReport::pulls);
@@ -234,7 +234,7 @@ void Metrics::of_refreshes() {
 void Metrics::refused_generations() {
   writer_.family(Type::Counter, "keysieve_set_refused_generations_total",
                  "Generations that were refused because of damage or a guard; each counts once per reason.");
-  for (const SetFacts& set : view_.sets) {
+  for (const LoadedSet& set : view_.sets) {
     for (std::size_t i = 0; i < kRefusals.size(); ++i) {
       writer_.sample({{"set", set.name}, {"reason", to_string(kRefusals[i])}},
                      number(set.loader->refused[i]));
@@ -246,7 +246,7 @@ void Metrics::seen_states() {
   if (view_.seen.empty()) return;
   writer_.family(Type::Gauge, "keysieve_seen_availability",
                  "What workers of this host find: 1 for the state that the seen set is in.");
-  for (const SeenSetFacts& seen : view_.seen) {
+  for (const LoadedSeenSet& seen : view_.seen) {
     for (const Availability state : kSeenAvailabilities) {
       writer_.sample({{"set", seen.name}, {"state", to_string(state)}}, seen.availability == state ? 1 : 0);
     }
@@ -256,7 +256,7 @@ void Metrics::seen_states() {
 void Metrics::of_seen_sets() {
   seen_states();
   each_seen("keysieve_seen_trouble", "1 when the loader cannot do what it should with the set.",
-            [](const SeenSetFacts& seen) { return seen.loader->trouble.empty() ? 0 : 1; });
+            [](const LoadedSeenSet& seen) { return seen.loader.trouble.empty() ? 0 : 1; });
   each_live_seen("keysieve_seen_estimated_window_keys", "Keys of the newest window, from its tags.",
                  [](const SeenFacts& live) { return live.keys; });
   each_live_seen("keysieve_seen_window_capacity_keys",
@@ -264,7 +264,7 @@ void Metrics::of_seen_sets() {
                  [](const SeenFacts& live) { return number(live.capacity); });
   each_seen("keysieve_seen_window_full",
             "1 when the newest window has more keys than all its filters are made for.",
-            [](const SeenSetFacts& seen) { return seen.loader->is_full ? 1 : 0; });
+            [](const LoadedSeenSet& seen) { return seen.loader.is_full ? 1 : 0; });
   each_live_seen("keysieve_seen_windows", "Live windows; more than configured while windows last longer.",
                  [](const SeenFacts& live) { return number(live.windows); });
   each_live_seen("keysieve_seen_filters", "Filters that each lookup asks.",
@@ -281,14 +281,14 @@ void Metrics::of_seen_sets() {
                    return static_cast<double>(std::max<UnixSeconds>(0, view_.now - live.newest_ends));
                  });
   each_seen("keysieve_seen_saved_age_seconds", "Since the set was last saved in its store.",
-            [&](const SeenSetFacts& seen) { return since(seen.loader->saved_at, view_.now); });
+            [&](const LoadedSeenSet& seen) { return since(seen.loader.saved_at, view_.now); });
   each_seen(
       "keysieve_seen_keys_saved_total",
       "Keys that were saved in the store, for a reboot and for other hosts.",
-      [](const SeenSetFacts& seen) { return number(seen.loader->keys_saved); }, Type::Counter);
+      [](const LoadedSeenSet& seen) { return number(seen.loader.keys_saved); }, Type::Counter);
   each_seen(
       "keysieve_seen_keys_merged_total", "Keys of other hosts that were read from the store.",
-      [](const SeenSetFacts& seen) { return number(seen.loader->keys_merged); }, Type::Counter);
+      [](const LoadedSeenSet& seen) { return number(seen.loader.keys_merged); }, Type::Counter);
 }
 
 }  // namespace

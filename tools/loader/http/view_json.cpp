@@ -35,8 +35,8 @@ Json to_json(const SetReport& report, SteadyTime now) {
   Json history = Json::array();
   for (const HistoryEntry& entry : report.history) history.push_back(to_json(entry));
   return {{"store", report.store},
-          {"trouble", to_string(report.trouble)},
-          {"trouble_reason", text_or_null(report.trouble_reason)},
+          {"trouble", to_string(report.diagnosis.trouble)},
+          {"trouble_reason", text_or_null(report.diagnosis.reason)},
           {"cache_trouble", text_or_null(report.cache_trouble)},
           {"store_generation", number_or_null(report.store_generation)},
           {"store_lag_seconds", store_lag_seconds(report, now)},
@@ -84,13 +84,13 @@ Json to_json(const LoaderView& view) {
                {"sets", Json::array()},
                {"seen_sets", Json::array()}});
   for (const StoreReport& store : view.loader.stores) json["stores"].push_back(to_json(store));
-  for (const SetFacts& set : view.sets) {
+  for (const LoadedSet& set : view.sets) {
     json["sets"].push_back(to_json(set));
     json["sets"].back()["loader"] = to_json(*set.loader, view.steady_now);
   }
-  for (const SeenSetFacts& seen : view.seen) {
+  for (const LoadedSeenSet& seen : view.seen) {
     json["seen_sets"].push_back(to_json(seen));
-    json["seen_sets"].back()["loader"] = to_json(*seen.loader);
+    json["seen_sets"].back()["loader"] = to_json(seen.loader);
   }
   return json;
 }
@@ -115,7 +115,7 @@ std::string page_json_text(const LoaderView& view) {
   json["host"] = host_name();
   json["now"] = view.now;
   for (std::size_t i = 0; i < view.sets.size(); ++i) {
-    const SetFacts& set = view.sets[i];
+    const LoadedSet& set = view.sets[i];
     json["sets"][i]["max_fpr"] = or_null(set.loader->max_fpr);
     json["sets"][i]["shards"] = set.shards ? to_json(*set.shards) : Json();
   }

@@ -8,11 +8,7 @@
 namespace keysieve {
 
 RefreshOutcome in_trouble(Trouble trouble, ErrorKind kind, std::string reason) {
-  return {.live = {},
-          .trouble = trouble,
-          .exit_status = exit_status_of(kind),
-          .reason = std::move(reason),
-          .refused = {}};
+  return {{.trouble = trouble, .exit_status = exit_status_of(kind), .reason = std::move(reason)}};
 }
 
 RefreshOutcome refused(const Error& error) {

@@ -4,21 +4,16 @@
 #include <optional>
 #include <string>
 
-#include "core/publisher/shm/trouble.hpp"
 #include "core/worker/base/error.hpp"
+#include "tools/loader/report/diagnosis.hpp"
 #include "tools/status/live_publication.hpp"
 #include "tools/transfer/pointer_record.hpp"
 
 namespace keysieve {
 
-struct RefreshOutcome {
-  std::optional<LivePublication> live;  // there, if without trouble
-  Trouble trouble = Trouble::None;
-  int exit_status = 0;             // of sysexits, for --once
-  std::string reason;              // empty without trouble
-  std::optional<BuildId> refused;  // the build that trouble is about, where it is one
-
-  [[nodiscard]] bool is_good() const noexcept { return trouble == Trouble::None; }
+struct RefreshOutcome : Diagnosis {
+  std::optional<LivePublication> live{};  // there, if without trouble
+  std::optional<BuildId> refused{};       // the build that trouble is about, where it is one
 };
 
 // Whether php-fpm should wait with its start: nothing is live, because no refresh has run yet or publishing

@@ -46,8 +46,7 @@ void SetLog::say(const RefreshOutcome& outcome, bool is_cached) {
 void SetLog::say_published(const LivePublication& live, bool from_cache) {
   spdlog::info("{}: generation {}{} published as publication {} ({})", set_name_, live.generation,
                from_cache ? " from the cache" : "", live.id.publication, keys_and_size(live));
-  said_ =
-      RefreshOutcome{.live = live, .trouble = Trouble::None, .exit_status = 0, .reason = "", .refused = {}};
+  said_ = RefreshOutcome{{}, live};
 }
 
 void SetLog::say_damaged(const std::string& damage) {

@@ -90,8 +90,7 @@ void SetRecorder::compared(const SnapshotRecord& current, bool is_live, SteadyTi
 
 void SetRecorder::looked(const RefreshOutcome& outcome, std::uint64_t adds_kept,
                          const std::string& cache_trouble) {
-  report_.trouble = outcome.trouble;
-  report_.trouble_reason = outcome.reason;
+  report_.diagnosis = outcome;
   report_.cache_trouble = cache_trouble;
   report_.adds_kept = adds_kept;
   if (outcome.live) found(*outcome.live);

@@ -75,8 +75,7 @@ struct SetReport {
   std::string name;
   std::string store;
   std::optional<double> max_fpr;  // that its configuration allows
-  Trouble trouble = Trouble::NotAsked;
-  std::string trouble_reason;
+  Diagnosis diagnosis{.trouble = Trouble::NotAsked, .exit_status = 0, .reason = ""};
   std::string cache_trouble;                // why what is live is not in the cache; empty: it is
   std::uint64_t store_generation = 0;       // what the store calls current; 0: not known
   std::optional<SteadyTime> waiting_since;  // since when that is not what is live
@@ -89,7 +88,7 @@ struct SetReport {
 
   [[nodiscard]] Troubles troubles() const noexcept {
     Troubles all;
-    all.add(trouble);
+    all.add(diagnosis.trouble);
     if (!cache_trouble.empty()) all.add(Trouble::NotCached);
     return all;
   }

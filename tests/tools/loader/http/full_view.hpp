@@ -10,7 +10,7 @@ inline LoaderView full_view() {
   report->name = "tags";
   report->store = "main";
   report->max_fpr = 0.02;
-  report->trouble = Trouble::Refused;
+  report->diagnosis.trouble = Trouble::Refused;
   report->store_generation = 8;
   report->waiting_since = SteadyTime(std::chrono::seconds(100));
   report->key_change = -0.1;
@@ -30,7 +30,7 @@ inline LoaderView full_view() {
   published.layer = {.shard_count = 1};
   published.added_keys = 20;
   published.layer_fill = LayerFill{.fill_ratio = 0.5, .estimated_fpr = 0.001};
-  SetFacts set;
+  LoadedSet set;
   set.name = "tags";
   set.availability = Availability::Ready;
   set.published = published;
@@ -49,9 +49,8 @@ inline LoaderView full_view() {
                                    .huge_pages = {}};
   view.sets = {set};
 
-  SeenSetFacts seen;
-  auto seen_report = std::make_shared<SeenReport>();
-  seen.name = seen_report->name = "clicks";
+  LoadedSeenSet seen;
+  seen.name = seen.loader.name = "clicks";
   seen.availability = Availability::Ready;
   seen.live = SeenFacts{.windows = 2,
                         .filters = 3,
@@ -63,11 +62,10 @@ inline LoaderView full_view() {
                         .oldest_begins = 1'700'002'400,
                         .newest_begins = 1'700'003'000,
                         .newest_ends = 1'700'003'590};
-  seen_report->store = "main";
-  seen_report->saved_at = 1'700'003'595;
-  seen_report->keys_saved = 70;
-  seen_report->keys_merged = 30;
-  seen.loader = seen_report;
+  seen.loader.store = "main";
+  seen.loader.saved_at = 1'700'003'595;
+  seen.loader.keys_saved = 70;
+  seen.loader.keys_merged = 30;
   view.seen = {seen};
   return view;
 }

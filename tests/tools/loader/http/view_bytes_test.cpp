@@ -16,7 +16,7 @@ namespace {
 LoaderView long_view() {
   LoaderView view = full_view();
   auto report = std::make_shared<SetReport>(*view.sets.front().loader);
-  report->trouble_reason = "generation 8 refused: \"tags\" shrank\xff";
+  report->diagnosis.reason = "generation 8 refused: \"tags\" shrank\xff";
   report->cache_trouble = "no space";
   report->adds_kept = 20;
   report->refused.front() = 3;
@@ -39,7 +39,7 @@ LoaderView long_view() {
   view.sets.front().bypasses = BypassesStatus{{.is_on = true, .until = 1'700'009'999}, {}};
   view.sets.front().troubles = {"refused", "not_cached"};
 
-  SetFacts never;
+  LoadedSet never;
   auto pending = std::make_shared<SetReport>();
   pending->name = never.name = "never";
   pending->store = "main";
@@ -49,13 +49,11 @@ LoaderView long_view() {
   never.loader = pending;
   view.sets.push_back(never);
 
-  SeenSetFacts lost;
-  auto seen_report = std::make_shared<SeenReport>();
-  lost.name = seen_report->name = "lost";
+  LoadedSeenSet lost;
+  lost.name = lost.loader.name = "lost";
   lost.reason = "there is no page";
-  seen_report->is_full = true;
-  seen_report->saves_lost = 2;
-  lost.loader = seen_report;
+  lost.loader.is_full = true;
+  lost.loader.saves_lost = 2;
   view.seen.push_back(lost);
   return view;
 }

@@ -108,16 +108,13 @@ TEST_F(PageOfViewInChromium, ShowsEachSeenSetWithItsWindowAndWhatIsWrong) {
   EXPECT_THAT(dom_of(view),
               AllOf(HasSubstr("<h1>The set is well</h1>"), HasSubstr("clicks"), HasSubstr("≈ 900 of 3,000"),
                     HasSubstr("0.0100 %"), HasSubstr("12.0 KiB"), HasSubstr(">5s ago</time>")));
-  SeenReport report = *view.seen.front().loader;
-  report.is_full = true;
-  view.seen.front().loader = std::make_shared<const SeenReport>(report);
+  view.seen.front().loader.is_full = true;
   EXPECT_THAT(dom_of(view),
               AllOf(HasSubstr("<header class=\"top notice\">"), HasSubstr("1 of 1 sets needs a look"),
                     HasSubstr("its window is full: the false-positive rate rises")));
   view.seen.front().availability = Availability::Missing;
   view.seen.front().live.reset();
-  report.trouble = kHostile;
-  view.seen.front().loader = std::make_shared<const SeenReport>(report);
+  view.seen.front().loader.trouble = kHostile;
   EXPECT_THAT(dom_of(view), AllOf(HasSubstr("<header class=\"top bad\">"), HasSubstr("&lt;script&gt;"),
                                   Not(HasSubstr(kHostile)), Not(HasSubstr("taken ·"))));
 }
@@ -130,7 +127,7 @@ TEST_F(PageOfViewInChromium, ShowsTheFiguresOfASet) {
                     HasSubstr("<dt>Generation</dt><dd>7<small>the store has 8</small></dd>"),
                     HasSubstr("<dt>Was equal to the store</dt>"), HasSubstr(">in 23h</time>"),
                     HasSubstr("<dd>1.00 %<small>at most 2.00 %</small></dd>"), HasSubstr(" 50.0 % full")));
-  SetFacts& set = view.sets.front();
+  LoadedSet& set = view.sets.front();
   SetReport report = *set.loader;
   report.store_generation = 7;
   report.cache_trouble = "no space";
