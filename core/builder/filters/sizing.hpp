@@ -16,11 +16,11 @@ inline constexpr double kMaxGrowth = 100.0;
 
 struct SizingRequest {
   std::uint64_t keys = 0;
-  double target_fpr = 0.01;  // at `keys * growth` keys; kMinFpr to kMaxFpr
-  double growth = 1.0;       // room for this many times the keys; 1 to kMaxGrowth
-  std::uint32_t shard_bytes = kDefaultShardBytes;
-  std::uint64_t known_absent =
-      0;  // if not 0, the target is that of unknown keys, and shards get a second level
+  double target_fpr = 0.01;                        // at `keys * growth` keys; kMinFpr to kMaxFpr
+  double growth = 1.0;                             // room for this many times the keys; 1 to kMaxGrowth
+  std::uint32_t shard_bytes = kDefaultShardBytes;  // 1024, 2048, 4096 or 8192
+  // If not 0, the target is that of unknown keys, and shards get a second level.
+  std::uint64_t known_absent = 0;
 };
 
 struct Geometry {

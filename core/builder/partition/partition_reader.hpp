@@ -21,11 +21,12 @@ class PartitionReader {
 
   using OnPiece = std::function<void(std::span<const KeyHash> hashes)>;
 
-  // Hands over all distinct hashes of the range, in order; each span is valid only during the call.
+  // Hands over all distinct hashes of the range, in order; each span is valid only during the call. Throws
+  // what SpillFile::read() and on_piece throw, and std::bad_alloc.
   void read(const HashRange& range, const OnPiece& on_piece);
 
   // Counts the distinct hashes of one partition, and leaves it sorted if that fits into its memory. No other
-  // reader may read the partition meanwhile.
+  // reader may read the partition meanwhile. Throws as read().
   std::uint64_t count_distinct(std::size_t index);
 
  private:

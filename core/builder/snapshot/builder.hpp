@@ -21,20 +21,22 @@
 
 namespace keysieve {
 
+// Moments are Unix seconds, up to the year 33658.
 struct BuildSettings {
-  std::string set_name;
+  std::string set_name;  // as checked_set_name()
   const FilterKind* kind = find_filter_kind(kDefaultKindName);
+  // As in SizingRequest; the number of keys is counted.
   double target_fpr = 0.01;
   double growth = 1.0;
-  std::uint32_t shard_bytes = kDefaultShardBytes;
-  HashSeed seed{1};  // not zero; a random one, unless sets are to share it
-  UnixSeconds as_of = 0;
-  UnixSeconds valid_for = 0;
-  LogPosition adds_from{};
+  std::uint32_t shard_bytes = kDefaultShardBytes;  // 1024, 2048, 4096 or 8192
+  HashSeed seed{1};                                // not zero; a random one, unless sets are to share it
+  UnixSeconds as_of = 0;                           // when the keys began to be read from their source
+  UnixSeconds valid_for = 0;                       // from as_of on; 0: without end
+  LogPosition adds_from{};    // the last entry of the adds log that the keys certainly include
   UnixSeconds built_at = 0;   // 0: now
   BuildId build_id{};         // all zero: random
   std::string key_profile{};  // at most kKeyProfileBytes bytes without NUL
-  // Use the one before while some hosts still run older readers.
+  // oldest_ to newest_snapshot_format(). Use the one before while some hosts still run older readers.
   std::uint16_t format = newest_snapshot_format();
 
   // Sticky geometry: kept as long as its theoretical FPR for the new keys stays within target_fpr (with the
@@ -87,19 +89,21 @@ class SnapshotBuilder {
   [[nodiscard]] std::uint64_t known_absent_given() const noexcept { return known_absent_given_; }
 
   // Call after the last key: counts the distinct keys and chooses the geometry; returns the size of the
-  // snapshot. A set may have no keys; the publisher's guards decide whether to accept that.
+  // snapshot in bytes. A set may have no keys; the publisher's guards decide whether to accept that. Throws
+  // Usage if the kind cannot reach the target or the tables do not fit into the memory limit, MissingInput if
+  // a temporary file cannot be read back, what add() throws, and what `progress` throws.
   std::uint64_t size();
   // Builds the snapshot: hands over each byte of it, the header last, and returns its size. Several threads
   // call `write_at` at once. If more known-absent keys pass the filters than a random list would, all of it
   // is handed over a second time, with larger second levels. Throws Data for an overfull shard, and if second
-  // levels would be larger than shards can be.
+  // levels would be larger than shards can be; also what size() and `write_at` throw.
   std::uint64_t write(const WriteAt& write_at);
   // The fill ratio of the snapshot that was written, as SnapshotView::fill_ratio().
   [[nodiscard]] std::optional<double> fill_ratio() const;
   // How many known-absent keys were keys of the set; 0 before write().
   [[nodiscard]] std::uint64_t keys_in_both_lists() const noexcept { return keys_in_both_lists_; }
 
-  // size() and write() into memory. Must be the last call, and only once.
+  // size() and write() into memory, and throws what they throw. Must be the last call, and only once.
   SnapshotBytes finish();
 
   // The counters of what was built; the kind must be able to count. `built` is what this builder has written.

@@ -45,7 +45,8 @@ constexpr std::uint64_t counters_bytes_of(const SnapshotLayout& layout) {
 // The counters of shard `index`.
 MutableBytes shard_counters(MutableBytes counters, std::uint64_t index, std::uint32_t shard_bytes) noexcept;
 
-// Makes the counters of a snapshot shard by shard, in order. Its kind must be able to count.
+// Makes the counters of a snapshot shard by shard, in order. Its kind must be able to count. Throws what
+// `write_at` throws. One thread; the snapshot need not outlive the constructor.
 class CountersWriter {
  public:
   CountersWriter(const SnapshotView& snapshot, WriteAt write_at);
@@ -70,7 +71,8 @@ class CountersWriter {
 void seal_counters(MutableBytes counters, const BuildId& build_id);
 
 // Throws Data that names `source` unless these are the intact counters of this snapshot: right build id, size
-// and checksums, and a counter of 0 for exactly the bits that are not set. Reads all bytes of both.
+// and checksums, and a counter of 0 for exactly the bits that are not set; Incompatible for another format.
+// Reads all bytes of both.
 void check_counters(Bytes counters, const SnapshotView& snapshot, std::string_view source);
 
 }  // namespace keysieve

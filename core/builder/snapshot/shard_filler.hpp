@@ -19,7 +19,7 @@
 namespace keysieve {
 
 // Cuts hashes that come in shard order, piece by piece, into those of each shard. Used by the builder, for
-// shards and for counters.
+// shards and for counters. One thread. Throws what on_shard throws, and std::bad_alloc.
 class ShardCutter {
  public:
   using OnShard = std::function<void(std::uint32_t shard, std::span<const KeyHash> keys)>;
@@ -61,7 +61,7 @@ class KnownAbsentSample {
 };
 
 // Reads the known-absent keys of one shard after the other: as many shards at a time as fit into the memory
-// of one thread, or piece by piece if not even one does.
+// of one thread, or piece by piece if not even one does. One thread; the partitions must outlive it.
 class KnownAbsentReader {
  public:
   // `per_shard`: known-absent keys, on average.
@@ -69,7 +69,8 @@ class KnownAbsentReader {
 
   // Call before a part: reads only shards from `begin` to before `end`, in order.
   void start(std::uint32_t begin, std::uint32_t end) noexcept;
-  // Hands over the hashes of a shard, in order.
+  // Hands over the hashes of a shard, in order; each span is valid only during the call. Throws what
+  // PartitionReader::read() throws.
   void read(std::uint32_t shard, std::uint32_t shard_count, const PartitionReader::OnPiece& on_piece);
 
  private:
@@ -94,8 +95,9 @@ class ShardFiller {
   // Returns how many parts to fill, so that the threads end at about the same time.
   std::size_t choose_tasks(unsigned threads);
   // Fills one part and hands over its shards, a stretch of 64 KiB at a time. Several threads may fill
-  // different parts at once; `known_absent` is nullptr if there are none. Throws Data for an overfull shard.
-  // Where the keys of a second level have no room, only notes how much they need.
+  // different parts at once; `known_absent` is nullptr if there are none. Throws Data for an overfull shard,
+  // and what the readers and `write_at` throw. Where the keys of a second level have no room, only notes how
+  // much they need.
   void fill(std::size_t task, PartitionReader& reader, KnownAbsentReader* known_absent,
             const WriteAt& write_at);
 
@@ -107,6 +109,7 @@ class ShardFiller {
   [[nodiscard]] std::uint32_t needed_retrieval_bytes() const noexcept { return needed_retrieval_bytes_; }
   [[nodiscard]] std::uint64_t keys_in_both_lists() const noexcept { return keys_in_both_lists_; }
   void take_sample(SnapshotHeader& header) const;
+  // The bytes belong to this object.
   [[nodiscard]] Bytes front(const SnapshotHeader& header);
 
  private:

@@ -9,6 +9,7 @@ namespace keysieve {
 // Page-aligned bytes of a whole snapshot, initially zero.
 class SnapshotBytes {
  public:
+  // Throws std::bad_alloc.
   explicit SnapshotBytes(std::size_t size);
 
   [[nodiscard]] MutableBytes get() noexcept { return {address_.get(), size_}; }

@@ -1,5 +1,5 @@
 // What looks keys up in shards of one kind: a const table of functions. One file per kind defines them, and
-// one line in lookup_kind.cpp makes the kind known to whoever reads snapshots. core/builder/filters has the
+// one line in lookup_kind.cpp makes the kind known to all readers of snapshots. core/builder/filters has the
 // other half of each kind.
 #pragma once
 

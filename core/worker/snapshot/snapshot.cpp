@@ -1,7 +1,5 @@
 #include "core/worker/snapshot/snapshot.hpp"
 
-#include <cstring>
-
 #include "core/worker/base/checksum.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/snapshot/layout.hpp"

@@ -34,7 +34,7 @@ struct At {
   }
 };
 
-// What the error means that has ended a refresh, or a part of it. `is_live`: something is.
+// What users are told when this error has ended a refresh or a part of it. `is_live`: something is.
 RefreshOutcome outcome_of(const Error& error, const At& at, bool is_live);
 
 // A store that cannot be asked, other than one that holds something wrong.
