@@ -1,20 +1,20 @@
 <?php
 
-// Calls one method of a set 2,000 times with 20 keys, half of them absent: php count.php SET METHOD. Read by tools/workshop/bench/instructions.
+// Calls one method of a set 2,000 times: php count.php SET METHOD. Half of 20 keys are absent; of a seen set, half of the keys are new.
+// Read by tools/workshop/bench/instructions.
 
 declare(strict_types=1);
 
 require __DIR__ . '/bench.php';
 
 [, $set_name, $method] = $argv;
-$set = ready($set_name);
+$isSeen = str_starts_with($method, 'add');
+$set = $isSeen ? new KeySieve\SeenSet($set_name) : ready($set_name);
 mt_srand(1);
 $keys = page_keys(100_000);
+$set->availability(); // attaches
 
 for ($i = 0; $i < 2_000; ++$i) {
-    if ($method === 'mayContain') {
-        $set->mayContain($keys[$i % 20]);
-    } else {
-        $set->$method($keys);
-    }
+    $ask = $isSeen ? array_map(fn (string $key, int $n): string => $n % 2 === 0 ? $key : "$key $i", $keys, array_keys($keys)) : $keys;
+    $set->$method(str_contains($method, 'Many') || $method === 'candidates' ? $ask : $ask[$i % 20]);
 }
