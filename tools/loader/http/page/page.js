@@ -143,7 +143,7 @@ function figures(set, now) {
     figure('Size', bytes(set.bytes), set.kind),
     set.layer_bytes === 0 ? figure('Live layer', 'none')
       : figure('Live layer', countOf(set.added_keys, 'key'),
-          el('meter', {min: 0, max: 1, value: set.layer_fill_ratio}), ` ${share(set.layer_fill_ratio)} full`),
+          el('meter', {min: 0, max: 1, value: set.layer_fill_ratio, 'aria-label': 'Fill ratio'}), ` ${share(set.layer_fill_ratio)} full`),
     set.key_profile === '' ? null : figure('Key profile', set.key_profile));
 }
 
@@ -285,7 +285,16 @@ function showTop(verdict, title, hostName, children) {
   top.replaceChildren(...children.filter(child => child !== null));
 }
 
+// What leads to the element that has the keyboard's focus, in the page as it will be after the next refresh.
+function focused() {
+  const element = document.activeElement;
+  if (element.matches('main a')) return `main a[href="${CSS.escape(element.getAttribute('href'))}"]`;
+  if (element.matches('summary')) return `[data-set="${CSS.escape(element.parentElement.dataset.set)}"] > summary`;
+  return null;
+}
+
 function show(view) {
+  const selector = focused();
   const sets = [...view.sets].sort((a, b) => ofSet(b) - ofSet(a)); // the worst come first
   const unfolded = new Set([...document.querySelectorAll('details[open]')].map(details => details.dataset.set));
   showTop(view.alive ? Math.max(GOOD, ...sets.map(ofSet), ...view.seen_sets.map(ofSeen)) : BAD, headline(view),
@@ -294,6 +303,7 @@ function show(view) {
     seenTable(view.seen_sets, view.now), ...sets.map(set => card(set, view.now, unfolded))]
     .filter(child => child !== null));
   document.body.classList.remove('stale');
+  if (selector !== null) document.querySelector(selector)?.focus({preventScroll: true});
 }
 
 // What was shown last stays, but pale.
