@@ -194,7 +194,11 @@ inline constexpr auto kHashCountsFrom = [] {
 
 template <typename Kind>
 constexpr LookupKind lookup_kind_of() {
-  LookupKind kind{Kind::kId, Kind::kName, Kind::hash_counts, Kind::fault_of, nullptr, Kind::lookup};
+  constexpr bool kCanHaveValues = requires {
+    Kind::kCanHaveValues;
+  };
+  LookupKind kind{Kind::kId,      Kind::kName, kCanHaveValues, Kind::hash_counts,
+                  Kind::fault_of, nullptr,     Kind::lookup};
   if constexpr (requires { &Kind::fill_ratio; }) kind.fill_ratio = Kind::fill_ratio;
   return kind;
 }

@@ -30,6 +30,8 @@ constexpr bool is_shard_bytes(std::uint64_t bytes) {
   return bytes >= kMinShardBytes && bytes <= kMaxShardBytes && std::has_single_bit(bytes);
 }
 
+inline constexpr std::uint8_t kMaxValueBits = 32;
+
 // What all shards of a set have in common.
 struct FilterParams {
   std::uint32_t shard_bytes = kDefaultShardBytes;  // of the filter
@@ -107,6 +109,7 @@ struct Lookup {
 struct LookupKind {
   std::uint8_t id;
   std::string_view name;
+  bool can_have_values;  // and so be a map
 
   // Valid values of FilterParams::hash_count, ascending; sizing chooses from them.
   std::span<const std::uint8_t> (*hash_counts)() noexcept;

@@ -11,6 +11,7 @@ namespace keysieve {
 struct Ribbon {
   static constexpr std::uint8_t kId = 8;
   static constexpr std::string_view kName = "ribbon";
+  static constexpr bool kCanHaveValues = true;
 
   // Number of slots that one lookup combines.
   static std::span<const std::uint8_t> hash_counts() noexcept { return kHashCounts<ribbon::kWindow>; }

@@ -36,6 +36,12 @@ class SnapshotView {
   // Hashes of some known-absent keys, which must be absent.
   [[nodiscard]] std::span<const KeyHash> known_absent_sample() const noexcept;
 
+  [[nodiscard]] bool is_map() const noexcept { return header_->value_bits != 0; }
+  // Of a map that says which sets a key is in: the names of the sets, in ascending order, and which of them
+  // the keys with a value are in (bit i: member i; 0: none). `index`: below the header's member_count.
+  [[nodiscard]] std::string_view member(std::uint32_t index) const noexcept;
+  [[nodiscard]] std::uint64_t members_of(MapAnswer value) const noexcept;
+
   // Unix seconds from which on the answer is maybe; 0: never.
   [[nodiscard]] UnixSeconds valid_until() const noexcept;
   // Bytes of the file times 8 over keys; 0 for an empty set.
@@ -57,6 +63,11 @@ class SnapshotView {
   // results[i] answers hashes[i].
   void may_contain_many(std::span<const KeyHash> hashes, bool* results) const noexcept {
     lookup_.may_contain_many(array_, hashes, results);
+  }
+  // Requires a map. A key of the map has its value; any other is absent or, at the FPR, has some value.
+  [[nodiscard]] MapAnswer find(KeyHash hash) const noexcept { return lookup_.find(array_, hash); }
+  void find_many(std::span<const KeyHash> hashes, MapAnswer* results) const noexcept {
+    lookup_.find_many(array_, hashes, results);
   }
 
  private:
