@@ -46,6 +46,11 @@ struct FilterKind : LookupKind {
   void (*build)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                 std::span<const KeyHash> keys);
 
+  // The same for a shard of a map: values[i] belongs to keys[i] and has params.value_bits bits. nullptr if
+  // the kind cannot have values. Returns false if the shard has no room for them.
+  bool (*build_map)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
+                    std::span<const KeyHash> keys, std::span<const std::uint32_t> values);
+
   // Adds one key to a shard that was built; nullptr if the kind cannot. Returns false if there is no room for
   // it; nothing has changed then. The caller updates the entry's key count.
   bool (*add)(MutableBytes shard, const ShardEntry& entry, const FilterParams& params, KeyHash hash) noexcept;

@@ -11,10 +11,15 @@ namespace keysieve {
 struct RibbonBuilder : Ribbon {
   static constexpr std::string_view kSummary = "solved linear equations: smallest, a little over the bound";
 
-  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& /*params*/,
+  static void build(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys) {
-    ribbon::ShardBuilder(shard, entry, {.shard_bytes = static_cast<std::uint32_t>(shard.size())}, keys)
-        .build();
+    ribbon::ShardBuilder(shard, entry, params, keys).build();
+  }
+
+  static bool build_map(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
+                        std::span<const KeyHash> keys, std::span<const std::uint32_t> values) {
+    ribbon::ShardBuilder(shard, entry, params, keys, values).build();
+    return keys.empty() || entry.width >= params.value_bits;
   }
 
   static std::uint32_t cache_lines(const FilterParams& params, double keys_per_shard) noexcept {

@@ -21,6 +21,7 @@ struct SizingRequest {
   std::uint32_t shard_bytes = kDefaultShardBytes;  // 1024, 2048, 4096 or 8192
   // If not 0, the target is that of unknown keys, and shards get a second level.
   std::uint64_t known_absent = 0;
+  std::uint8_t value_bits = 0;  // of each key in a map; the kind must be able to have values
 };
 
 struct Geometry {

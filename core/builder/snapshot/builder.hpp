@@ -13,6 +13,7 @@
 
 #include "core/builder/filters/sizing.hpp"
 #include "core/builder/partition/hash_partitions.hpp"
+#include "core/builder/snapshot/map_values.hpp"
 #include "core/builder/snapshot/signer.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/builder/snapshot/write_at.hpp"
@@ -44,6 +45,9 @@ struct BuildSettings {
   std::optional<Geometry> like{};
 
   const Signer* signer = nullptr;  // must outlive the builder; nullptr: the snapshot is not signed
+
+  // Of a map, whose values must be complete before size(). Both must outlive the builder.
+  MapContents map{};
 
   // Whether known-absent keys will be added. They share the memory with the keys.
   bool has_known_absent = false;
@@ -115,6 +119,7 @@ class SnapshotBuilder {
   // Call once for each list, after its last key.
   [[nodiscard]] std::uint64_t count_distinct(HashPartitions& partitions) const;
   [[nodiscard]] Geometry geometry() const;
+  [[nodiscard]] SnapshotLayout layout() const;
   [[nodiscard]] SnapshotHeader header() const;
   // False if the second levels must be larger; the geometry is so then.
   bool try_write(const WriteAt& write_at);

@@ -1,5 +1,6 @@
-// Builds one ribbon shard. Tries seeds until the rows fit, and adds blocks when none of them works. Never
-// fails: more blocks have fewer columns, at last none, and then every key comes back as maybe.
+// Builds one ribbon shard. Tries seeds until the rows fit, and adds blocks when none of them works. Always
+// ends: more blocks have fewer columns, at last none. Then every key of a set comes back as maybe; a map
+// cannot be built.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +56,7 @@ class ShardBuilder {
   bool fill(std::uint32_t blocks) {
     const Layout layout = Layout::of(params_, blocks);
     entry_ = {.key_count = entry_.key_count, .block_count = static_cast<std::uint16_t>(kFewestBlocks)};
-    if (layout.columns == 0) return true;
+    if (layout.columns == 0 || layout.columns < params_.value_bits) return true;
     entry_.width = static_cast<std::uint8_t>(layout.columns);
     entry_.block_count = static_cast<std::uint16_t>(blocks);
     std::uint32_t eliminations = 0;
