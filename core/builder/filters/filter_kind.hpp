@@ -46,7 +46,10 @@ struct FilterKind : LookupKind {
   void (*build)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                 std::span<const KeyHash> keys);
 
-  // The same for a shard of a map: values[i] belongs to keys[i] and has params.value_bits bits. nullptr if
+  // How many keys have room for their values in a shard of a map; nullptr if the kind cannot have values.
+  double (*value_capacity)(const FilterParams& params) noexcept;
+
+  // As build() for a shard of a map: values[i] belongs to keys[i] and has params.value_bits bits. nullptr if
   // the kind cannot have values. Returns false if the shard has no room for them.
   bool (*build_map)(MutableBytes shard, ShardEntry& entry, const FilterParams& params,
                     std::span<const KeyHash> keys, std::span<const std::uint32_t> values);

@@ -22,6 +22,12 @@ struct RibbonBuilder : Ribbon {
     return keys.empty() || entry.width >= params.value_bits;
   }
 
+  static double value_capacity(const FilterParams& params) noexcept {
+    const std::uint32_t most_blocks =
+        (params.shard_bytes - ribbon::tail_bytes(params)) / std::max<std::uint32_t>(params.value_bits, 1);
+    return ribbon::ShardBuilder::most_keys_in(most_blocks);
+  }
+
   static std::uint32_t cache_lines(const FilterParams& params, double keys_per_shard) noexcept {
     using namespace ribbon;
     const std::uint32_t bytes = kWindowBlocks * layout_for(params, keys_per_shard).columns;

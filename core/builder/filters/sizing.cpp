@@ -46,11 +46,14 @@ bool meets_target(const FilterKind& kind, const FilterParams& params, double key
   return kind.theoretical_fpr(params, keys_per_shard) <= target_fpr * kRoundingSlack;
 }
 
-// The most keys per shard, on average, that leave room for the keys that are added: one shard in 3.5 million
-// is filled by chance to more than five standard deviations above the mean.
-double keys_per_shard_within(double capacity) {
-  constexpr double kSigmas = 5.0;
-  const double root = std::sqrt(capacity + kSigmas * kSigmas / 4.0) - kSigmas / 2.0;
+// One shard in 3.5 million is filled by chance to more than five standard deviations above the mean: then the
+// keys that are added have no room. More than seven has none of the largest map: it could not be built.
+constexpr double kSigmasOfAdds = 5.0;
+constexpr double kSigmasOfValues = 7.0;
+
+// The most keys per shard, on average, so that few shards have more than `capacity`.
+double keys_per_shard_within(double capacity, double sigmas) {
+  const double root = std::sqrt(capacity + sigmas * sigmas / 4.0) - sigmas / 2.0;
   return root * root;
 }
 
@@ -84,8 +87,10 @@ Load fullest_filter(const FilterKind& kind, const SizingRequest& request, double
     if (!meets_target(kind, params, to_beat, target_fpr)) continue;
     double keys = most_keys_per_shard(kind, params, target_fpr, to_beat);
     if (request.growth > 1.0 && kind.capacity != nullptr) {
-      keys = std::min(keys, keys_per_shard_within(kind.capacity(params)));
+      keys = std::min(keys, keys_per_shard_within(kind.capacity(params), kSigmasOfAdds));
     }
+    if (request.value_bits != 0)
+      keys = std::min(keys, keys_per_shard_within(kind.value_capacity(params), kSigmasOfValues));
     if (keys > best.keys) best = {params, keys};
   }
   return best;

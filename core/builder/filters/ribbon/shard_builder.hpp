@@ -39,6 +39,15 @@ class ShardBuilder {
     return static_cast<std::uint32_t>((slots + kBlockSlots - 1) / kBlockSlots);
   }
 
+  // How many keys a build begins with that many blocks for. A build may need some more blocks.
+  static std::uint32_t most_keys_in(std::uint32_t blocks) noexcept {
+    std::uint32_t keys = 0;
+    for (std::uint32_t step = 1U << 17; step != 0; step /= 2) {
+      if (first_blocks_for(keys + step) + 1 + blocks / 64 <= blocks) keys += step;
+    }
+    return keys;
+  }
+
  private:
   // Random rows that fill all slots are independent with probability 0.29; each spare slot halves the chance
   // of failure. In large shards the random walk outgrows a window of 64 in spite of the levels: measured,
