@@ -12,6 +12,7 @@
 #include "core/builder/base/random.hpp"
 #include "core/publisher/seen/new_seen_page.hpp"
 #include "core/publisher/seen/new_segment.hpp"
+#include "core/publisher/seen/seen_bypass.hpp"
 #include "core/publisher/seen/seen_tags.hpp"
 #include "core/publisher/shm/page_lock.hpp"
 #include "core/worker/base/error.hpp"
@@ -295,10 +296,7 @@ void SeenWriter::replace_lost(std::size_t index) {
 }
 
 void SeenWriter::clear_expired_bypass(UnixSeconds now) noexcept {
-  const UnixSeconds until = page().bypass_until.load();
-  if (!state().is_bypassed || until == 0 || now < until) return;
-  page().state.fetch_and(~SeenState::kBypassBit);
-  if (page().bypass_until.load() != until) page().state.fetch_or(SeenState::kBypassBit);
+  bypass_of(page()).clear_if_over(now);
 }
 
 void SeenWriter::set_on_unavailable(OnUnavailable answer) noexcept {

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "core/builder/base/file_io.hpp"
+#include "core/publisher/shm/bypass.hpp"
 #include "core/publisher/shm/memory_use.hpp"
 #include "core/publisher/shm/new_pages.hpp"
 #include "core/publisher/shm/page_lock.hpp"
@@ -252,18 +253,9 @@ bool Publisher::remove_if_unused() {
   return true;
 }
 
-// set_bypass writes the new end first and the bit second. If it runs between the look and the clearing here,
-// the end has changed afterwards, and this function sets the bit again; if it runs later, it sets the bit
-// itself. Switching a bypass off stores an end in the past before clearing the bit, so a bit that is set
-// again after that means nothing. All sequentially consistent, with bypass.cpp.
 void Publisher::clear_expired_bypass(UnixSeconds now) noexcept {
-  ControlPage& page = control_->writable_page();
-  for (const BypassSwitch& bypass : kBypassSwitches) {
-    const UnixSeconds until = (page.*bypass.until).load();
-    if ((page.current.load() & bypass.bit) == 0 || until == 0 || now < until) continue;
-    page.current.fetch_and(~bypass.bit);
-    if ((page.*bypass.until).load() != until) page.current.fetch_or(bypass.bit);
-  }
+  for (const BypassSwitch& bypass : kBypassSwitches)
+    bypass_of(control_->writable_page(), bypass).clear_if_over(now);
 }
 
 // While this publisher is not looking, the lock file may be removed and another one locked. A replaced
