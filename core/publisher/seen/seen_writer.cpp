@@ -10,11 +10,11 @@
 
 #include "core/builder/base/file_io.hpp"
 #include "core/builder/base/random.hpp"
-#include "core/publisher/seen/new_seen_page.hpp"
 #include "core/publisher/seen/new_segment.hpp"
 #include "core/publisher/seen/seen_bypass.hpp"
 #include "core/publisher/seen/seen_tags.hpp"
-#include "core/publisher/shm/page_lock.hpp"
+#include "core/publisher/seen/writable_seen_page.hpp"
+#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/error.hpp"
 
 namespace keysieve {

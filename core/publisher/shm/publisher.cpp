@@ -10,8 +10,7 @@
 #include "core/builder/base/file_io.hpp"
 #include "core/publisher/shm/bypass.hpp"
 #include "core/publisher/shm/memory_use.hpp"
-#include "core/publisher/shm/new_pages.hpp"
-#include "core/publisher/shm/page_lock.hpp"
+#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/error.hpp"
 #include "core/worker/shm/attachment.hpp"
 
