@@ -1,7 +1,5 @@
 #include "core/publisher/shm/publisher.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -129,13 +127,7 @@ Publisher::Publisher(PublisherSettings settings, std::string_view set_name)
       set_name_(set_name),
       folder_(PublisherFolder::open_or_create(settings_.directory, set_name, settings_.group)) {
   check_owner(folder_);
-  lock_ = folder_.open_file(kLockName, O_RDWR | O_CREAT);
-  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) throw_write_error(folder_.path_of(kLockName), errno);
-    throw Error(ErrorKind::Locked,
-                folder_.path_of(kLockName) + ": locked: another publisher is at work on set " + set_name_);
-  }
-  check_lock_is_ours();
+  lock_ = folder_.take_lock("another publisher is at work on set " + set_name_);
   take_control();
 }
 
@@ -164,7 +156,7 @@ std::uint64_t Publisher::publish(Bytes snapshot, std::uint64_t generation, const
   // Throws unless a reader would accept it.
   const Attachment attachment(folder_, {temporary(snapshot_name), temporary(live_name)}, set_name_,
                               {stamp.instance, stamp.publication});
-  check_lock_is_ours();
+  folder_.check_lock(lock_);
   files.rename(temporary(live_name), live_name);
   files.rename(temporary(snapshot_name), snapshot_name);
   sync_unless_memory(folder_.descriptor(), folder_.path());
@@ -314,16 +306,6 @@ void Publisher::make_current(std::uint64_t publication, std::uint64_t previous) 
     }
   } while (!current.compare_exchange_weak(word, (word & (kBypassBit | kStoreBypassBit)) | publication,
                                           std::memory_order_release, std::memory_order_relaxed));
-}
-
-// Another process may have removed the lock file and locked a new one.
-void Publisher::check_lock_is_ours() const {
-  const auto held = stat_of(lock_, folder_.path_of(kLockName));
-  const auto named = folder_.status_of(kLockName);
-  if (!named || identity_of(*named) != identity_of(held)) {
-    throw Error(ErrorKind::Locked,
-                folder_.path_of(kLockName) + ": was removed or replaced while it was held");
-  }
 }
 
 }  // namespace keysieve
