@@ -8,7 +8,7 @@
 
 #include "tools/loader/config/private_cache.hpp"
 #include "tools/program/units.hpp"
-#include "tools/status/shm_rmid_forced.hpp"
+#include "tools/status/seen_set_facts.hpp"
 
 namespace keysieve {
 

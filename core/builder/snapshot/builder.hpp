@@ -15,7 +15,6 @@
 #include "core/builder/partition/hash_partitions.hpp"
 #include "core/builder/snapshot/signer.hpp"
 #include "core/builder/snapshot/snapshot_bytes.hpp"
-#include "core/builder/snapshot/write_at.hpp"
 #include "core/worker/snapshot/layout.hpp"
 #include "core/worker/snapshot/snapshot.hpp"
 

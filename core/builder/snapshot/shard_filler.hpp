@@ -12,7 +12,7 @@
 #include "core/builder/filters/sizing.hpp"
 #include "core/builder/partition/partition_reader.hpp"
 #include "core/builder/snapshot/signer.hpp"
-#include "core/builder/snapshot/write_at.hpp"
+#include "core/builder/snapshot/snapshot_bytes.hpp"
 #include "core/worker/hash/key_hash.hpp"
 #include "core/worker/snapshot/layout.hpp"
 

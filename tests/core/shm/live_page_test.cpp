@@ -1,6 +1,6 @@
 // A live page and the layer behind it are trusted only if every number agrees with the file's size, and
 // before any address is computed from them.
-#include "core/publisher/shm/new_pages.hpp"
+#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/shm/live_file.hpp"
 
 #include "core/worker/base/checksum.hpp"

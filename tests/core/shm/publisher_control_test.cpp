@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "core/publisher/shm/bypass.hpp"
-#include "core/publisher/shm/page_lock.hpp"
+#include "core/publisher/shm/writable_pages.hpp"
 #include "core/worker/base/error.hpp"
 #include "tests/core/shm/shared_memory.hpp"
 #include "tests/support/message_of.hpp"

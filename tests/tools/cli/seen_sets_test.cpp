@@ -12,7 +12,7 @@
 #include "tests/support/forked.hpp"
 #include "tests/support/hash_key.hpp"
 #include "tests/tools/cli/keysieve_program.hpp"
-#include "tools/transfer/stored_seen_set.hpp"
+#include "tools/transfer/stored_sets.hpp"
 
 namespace keysieve::test {
 namespace {

@@ -4,7 +4,7 @@
 #include "tests/tools/cli/keysieve_program.hpp"
 #include "tools/transfer/store_bypass.hpp"
 #include "tools/transfer/stored_pointer.hpp"
-#include "tools/transfer/stored_seen_set.hpp"
+#include "tools/transfer/stored_sets.hpp"
 
 namespace keysieve::test {
 namespace {
