@@ -209,7 +209,7 @@ TEST_F(CommandLine, PrefersTheOptionToTheDirectoryInTheEnvironment) {
 
 constexpr const char* kWipeLine = "\r\x1b[K";
 
-class Progress : public KeysieveProgram {
+class ProgressOnTerminal : public KeysieveProgram {
  protected:
   [[nodiscard]] ProgramResult on_terminal(Words arguments) const {
     ProgramCall call = call_of(std::move(arguments));
@@ -222,7 +222,7 @@ class Progress : public KeysieveProgram {
   const Words build_{"build", "--set", "tags", keys_, "-o", path("tags.ks"), "--threads", "1"};
 };
 
-TEST_F(Progress, IsShownOnlyOnATerminalAndWiped) {
+TEST_F(ProgressOnTerminal, IsShownOnlyOnATerminalAndWiped) {
   const std::string reading = "reading " + keys_ + ": 4,096 keys";
   const std::vector<std::pair<Words, Words>> calls{
       {build_, {reading, "building tags: 20,000 keys"}},
@@ -240,7 +240,7 @@ TEST_F(Progress, IsShownOnlyOnATerminalAndWiped) {
   }
 }
 
-TEST_F(Progress, GivesWayToAnError) {
+TEST_F(ProgressOnTerminal, GivesWayToAnError) {
   write("keys.txt", numbered_lines(20'000) + "a\r\n");
   const ProgramResult result = on_terminal(build_);
   EXPECT_EQ(result.exit_status, 65);

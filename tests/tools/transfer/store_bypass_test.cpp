@@ -67,15 +67,12 @@ TEST_P(StoreBypassTest, RefusesAWrongSetName) {
 
 INSTANTIATE_TEST_SUITE_P(EveryStore, StoreBypassTest, every_store, store_kind_name);
 
-TEST(BypassedUntil, IsNothingWhenNoneIsInForce) {
+TEST(BypassedUntil, IsTheLaterEndOfThoseInForce) {
   EXPECT_EQ(bypassed_until({}, kBypassedAt), std::nullopt);
   EXPECT_EQ(bypassed_until({.of_set = StoreBypass{.until = kBypassedAt},
                             .of_all = StoreBypass{.until = kBypassedAt - 1}},
                            kBypassedAt),
             std::nullopt);
-}
-
-TEST(BypassedUntil, IsTheLaterEnd) {
   const StoreBypass sooner{.until = kBypassedAt + 1};
   const StoreBypass later{.until = kBypassedAt + 2};
   const StoreBypass endless{};
