@@ -50,12 +50,6 @@ TEST_F(DirStore, DoesNotMistakeAMissingFolderForAnEmptyOne) {
   EXPECT_EQ(store->get("a"), std::nullopt);
 }
 
-TEST_F(DirStore, RefusesAFileLargerThanARecord) {
-  const auto store = open();
-  std::ofstream(folder_ + "/a") << std::string(kMaxValueBytes + 1, 'x');
-  EXPECT_THAT(message_of<ErrorKind::Data>([&] { store->get("a"); }), HasSubstr("a: is larger than"));
-}
-
 TEST_F(DirStore, FollowsNoSymbolicLink) {
   const auto store = open();
   std::ofstream(directory_ / "elsewhere") << "foreign";
