@@ -56,6 +56,15 @@ class SeenSets : public KeysieveProgram {
   [[nodiscard]] std::string folder() const { return shared_memory() + "/seen.d/clicks"; }
 };
 
+// This process has no rights while the object is there, even if a case ends by an exception.
+class AsNobody {
+ public:
+  AsNobody() { EXPECT_EQ(::seteuid(kNobody), 0); }
+  AsNobody(const AsNobody&) = delete;
+  AsNobody& operator=(const AsNobody&) = delete;
+  ~AsNobody() { EXPECT_EQ(::seteuid(0), 0); }
+};
+
 using BypassOfSeenSets = SeenSets;
 
 TEST_F(BypassOfSeenSets, LastsUntilItIsSwitchedOffAndSaysWhatWorkersAnswer) {
@@ -267,9 +276,10 @@ TEST_F(DeleteOfSeenSets, WorksAsRootForTheUserOfTheLoader) {
   if (!is_root()) GTEST_SKIP() << "only root can become another user";
   permit(shared_memory(), 0777);
   permit(path("."), 0755);
-  ASSERT_EQ(::seteuid(kNobody), 0);
-  const std::uint32_t key = leave_clicks();
-  ASSERT_EQ(::seteuid(0), 0);
+  const std::uint32_t key = [this] {
+    const AsNobody nobody;
+    return leave_clicks();
+  }();
   ASSERT_TRUE(has_memory(key));
   EXPECT_EQ(keysieve(delete_).exit_status, 0);
   EXPECT_FALSE(has_memory(key));
