@@ -8,7 +8,6 @@
 #include "core/publisher/shm/publisher.hpp"
 #include "core/worker/shm/control_file.hpp"
 #include "tests/support/store_kinds.hpp"
-#include "tests/support/web_server.hpp"
 #include "tests/tools/loader/keysieved_process.hpp"
 #include "tests/tools/loader/site.hpp"
 
@@ -79,31 +78,6 @@ TEST_P(KeysievedOnceWithAddsFrom, BringsInAllThatWasAdded) {
   EXPECT_TRUE(site_.knows("tags", kMany));
 }
 
-TEST_F(KeysievedOnce, PublishesWhatAWebServerShows) {
-  const WebServer server;
-  const std::string folder = "dir:" + server.make_folder("store");
-  site_.push("tags", kKeys, folder);
-  site_.add("tags", kAdded, folder);
-  site_.configure(tags_set, server.url("store"));
-  EXPECT_EQ(run(), 0) << said_;
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-  EXPECT_TRUE(site_.knows("tags", kAdded));
-  EXPECT_FALSE(site_.knows("tags", {80000, 100}));
-}
-
-TEST_F(KeysievedOnce, PublishesFromRedisWithAPassword) {
-  RedisServer redis({"--requirepass", "secret"});
-  const std::string url = "redis://:secret@127.0.0.1:" + std::to_string(redis.port());
-  site_.push("tags", kKeys, url);
-  site_.configure(tags_set, url);
-  EXPECT_EQ(run(), 0) << said_;
-  EXPECT_TRUE(site_.knows("tags", kKeys));
-  redis.kill();
-  EXPECT_EQ(run(), 69);
-  EXPECT_TRUE(said("the store is unreachable")) << said_;
-  EXPECT_FALSE(said("secret")) << said_;
-}
-
 TEST_F(KeysievedOnce, SaysThatItCannotLogIn) {
   const RedisServer redis({"--requirepass", "secret"});
   const std::string address = "127.0.0.1:" + std::to_string(redis.port());
@@ -137,7 +111,7 @@ TEST_F(KeysievedOnce, ConfirmsWhatIsLiveAndPublishesNothingAgain) {
 
 TEST_F(KeysievedOnce, EndsWith66WhenASetWasNeverPushed) {
   site_.push("shop", first_keys(100));
-  site_.configure(tags_set + "[[set]]\nname = \"shop\"\nstore = \"main\"\n");
+  site_.configure(tags_set + shop_set);
   EXPECT_EQ(run(), 66);
   EXPECT_TRUE(said("tags: store " + site_.store_url() + " holds no snapshot of it; nothing is live"))
       << said_;
@@ -266,16 +240,6 @@ TEST_F(KeysievedOnce, MakesTheCacheFolderForItselfAlone) {
   EXPECT_EQ(run(), 0);
   EXPECT_EQ(std::filesystem::status(site_.cache()).permissions(), std::filesystem::perms(0700));
   EXPECT_TRUE(std::filesystem::exists(site_.cache() + "/tags.1.ks"));
-}
-
-TEST_F(KeysievedOnce, PublishesWithoutACacheFolder) {
-  site_.push("tags", kKeys);
-  site_.configure(tags_set);
-  std::filesystem::remove(site_.cache());
-  std::ofstream(site_.cache()) << "not a folder";
-  EXPECT_EQ(run(), 0);
-  EXPECT_EQ(keysieved_->lines_with("the cache cannot be used"), 1) << said_;
-  EXPECT_EQ(site_.live_generation("tags"), 1U);
 }
 
 }  // namespace

@@ -101,5 +101,6 @@ class Site {
 };
 
 inline const std::string tags_set = "[[set]]\nname = \"tags\"\nstore = \"main\"\n";
+inline const std::string shop_set = "[[set]]\nname = \"shop\"\nstore = \"main\"\n";
 
 }  // namespace keysieve::test

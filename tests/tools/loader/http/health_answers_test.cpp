@@ -104,31 +104,10 @@ TEST_F(DaemonWithLimits, IsUnwellWhileAStoreHoldsItUpAndSaysSoEverywhere) {
   }));
 }
 
-TEST_F(DaemonWithLimits, LetsOthersStartOnceItIsReady) {
+TEST_F(DaemonWithLimits, LetsOthersStartAfterSomeTimeThoughASetIsHeldBack) {
   site_.push("tags", kKeys);
   site_.configure(status_config() + tags_set);
-  run({.longest_start = std::chrono::hours(1)});
-  EXPECT_TRUE(answers("/startz", 200));
-  EXPECT_EQ(get("/startz").body, "ready\n");
-}
-
-class DaemonWithASetHeldBack : public DaemonWithLimits {
- protected:
-  DaemonWithASetHeldBack() {
-    site_.push("tags", kKeys);
-    site_.configure(status_config() + tags_set);
-  }
-
-  // The forked process keeps its lock to the end.
-  const Publisher other_{{.directory = site_.directory()}, "tags"};
-};
-
-TEST_F(DaemonWithASetHeldBack, LetsOthersWait) {
-  run({.longest_start = std::chrono::hours(1)});
-  EXPECT_TRUE(answers("/startz", 503));
-}
-
-TEST_F(DaemonWithASetHeldBack, LetsOthersStartAfterSomeTime) {
+  const Publisher other({.directory = site_.directory()}, "tags");  // the forked process has its lock, too
   run({.longest_start = milliseconds(100)});
   EXPECT_TRUE(answers("/startz", 200));
   EXPECT_EQ(get("/healthz").status, 503);

@@ -61,50 +61,6 @@ std::vector<std::string> expressions(const nlohmann::json& dashboard) {
   return all;
 }
 
-TEST(Metrics, HaveTheValuesOfTheView) {
-  const std::string text = metrics_text(full_view());
-  for (const char* line : {"keysieve_loader_heartbeat_age_seconds 1",
-                           "keysieve_store_up{store=\"main\"} 0",
-                           "keysieve_directory_visible_bytes 245760",
-                           "keysieve_directory_pinned_bytes 4096",
-                           "keysieve_set_trouble{set=\"tags\",trouble=\"refused\"} 1",
-                           "keysieve_set_generation{set=\"tags\"} 7",
-                           "keysieve_set_publication{set=\"tags\"} 9",
-                           "keysieve_set_published_age_seconds{set=\"tags\"} 3000",
-                           "keysieve_set_as_of_age_seconds{set=\"tags\"} 3600",
-                           "keysieve_set_expires_in_seconds{set=\"tags\"} 82800",
-                           "keysieve_set_valid_for_seconds{set=\"tags\"} 86400",
-                           "keysieve_set_keys{set=\"tags\"} 80000",
-                           "keysieve_set_known_absent_keys{set=\"tags\"} 2000000",
-                           "keysieve_set_keys_change_ratio{set=\"tags\"} -0.1",
-                           "keysieve_set_bytes{set=\"tags\"} 122880",
-                           "keysieve_set_estimated_fpr_ratio{set=\"tags\"} 0.01",
-                           "keysieve_set_added_keys{set=\"tags\"} 20",
-                           "keysieve_set_layer_fill_ratio{set=\"tags\"} 0.5",
-                           "keysieve_set_layer_estimated_fpr_ratio{set=\"tags\"} 0.001",
-                           "keysieve_set_confirmed_age_seconds{set=\"tags\"} 10",
-                           "keysieve_set_store_generation{set=\"tags\"} 8",
-                           "keysieve_set_store_lag_seconds{set=\"tags\"} 30",
-                           "keysieve_set_pull_duration_seconds_sum{set=\"tags\"} 0.25",
-                           "keysieve_seen_availability{set=\"clicks\",state=\"ready\"} 1",
-                           "keysieve_seen_availability{set=\"clicks\",state=\"bypassed\"} 0",
-                           "keysieve_seen_trouble{set=\"clicks\"} 0",
-                           "keysieve_seen_estimated_window_keys{set=\"clicks\"} 900",
-                           "keysieve_seen_window_capacity_keys{set=\"clicks\"} 3000",
-                           "keysieve_seen_window_full{set=\"clicks\"} 0",
-                           "keysieve_seen_windows{set=\"clicks\"} 2",
-                           "keysieve_seen_filters{set=\"clicks\"} 3",
-                           "keysieve_seen_bytes{set=\"clicks\"} 12288",
-                           "keysieve_seen_estimated_fpr_ratio{set=\"clicks\"} 0.0001",
-                           "keysieve_seen_oldest_window_age_seconds{set=\"clicks\"} 1200",
-                           "keysieve_seen_window_overdue_seconds{set=\"clicks\"} 10",
-                           "keysieve_seen_saved_age_seconds{set=\"clicks\"} 5",
-                           "keysieve_seen_keys_saved_total{set=\"clicks\"} 70",
-                           "keysieve_seen_keys_merged_total{set=\"clicks\"} 30"}) {
-    EXPECT_THAT(text, HasSubstr(std::string("\n") + line + "\n"));
-  }
-}
-
 TEST(Metrics, LeaveOutKnownAbsentKeysOfASetThatWasBuiltWithout) {
   LoaderView view = full_view();
   view.sets.front().published->known_absent.reset();

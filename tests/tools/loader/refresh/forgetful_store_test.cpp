@@ -41,6 +41,7 @@ TEST_F(SetRefresherAtMemcached, KeepsWhatIsLiveWhenEverythingIsForgotten) {
     }
     const RefreshOutcome& outcome = refresh();
     EXPECT_EQ(outcome.trouble, Trouble::NeverPushed);
+    EXPECT_EQ(outcome.exit_status, 66);
     EXPECT_THAT(outcome.reason, HasSubstr("holds no snapshot of it any more: push again"));
     expect_first_stays_live();
   }

@@ -51,14 +51,6 @@ TEST_F(SetRefresherRollback, ReadsTheLogFromTheOldPositionOnAHostThatHadOnlyTheN
   EXPECT_TRUE(site_.knows("tags", kAddedAfter));
 }
 
-TEST_F(SetRefresherRollback, HasWhatWasReceivedThoughTheLogIsLost) {
-  std::filesystem::remove(site_.root() / "store/.log-keysieve:tags:adds");
-  site_.roll_back("tags");
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_TRUE(site_.knows("tags", kAddedBefore));
-  EXPECT_TRUE(site_.knows("tags", kAddedAfter));
-}
-
 // A replica that still keeps what the host has forgotten becomes the store.
 TEST_F(SetRefresherRollback, ReadsAgainWhatWasForgotten) {
   const std::filesystem::path store = site_.root() / "store";
@@ -84,14 +76,6 @@ TEST_F(SetRefresherRollback, AsksTheOtherGuards) {
   EXPECT_THAT(outcome, IsRefused());
   EXPECT_NE(outcome.reason.find("fewer than 1,500"), std::string::npos) << outcome.reason;
   EXPECT_EQ(site_.live_generation("tags"), 2U);
-}
-
-TEST_F(SetRefresherRollback, TakesTheNextPushAfterIt) {
-  site_.roll_back("tags");
-  refresh();
-  site_.push("tags", first_keys(1200));
-  EXPECT_EQ(trouble(), Trouble::None);
-  EXPECT_EQ(site_.live_generation("tags"), 4U);
 }
 
 TEST_F(SetRefresherRollback, IsWhatARebootWithoutTheStorePublishes) {
