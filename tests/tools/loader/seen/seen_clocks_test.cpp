@@ -1,6 +1,6 @@
 // Hosts whose clocks are wrong, for a while or against each other.
 #include "core/builder/base/log_positions.hpp"
-#include "tests/tools/loader/seen/seen_hosts.hpp"
+#include "tests/tools/loader/seen/seen_host.hpp"
 
 namespace keysieve::test {
 namespace {

@@ -1,7 +1,7 @@
 // What hosts with a store send for what they have seen, and what they learn from each other.
 #include "tools/loader/seen/seen_exchange.hpp"
 
-#include "tests/tools/loader/seen/seen_hosts.hpp"
+#include "tests/tools/loader/seen/seen_host.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -29,8 +29,7 @@ TEST_P(SeenExchangeTest, SendsEachKeyOnceAndReadsItOnce) {
   EXPECT_EQ(web1_.tap.entries_read, 2U) << "the last one once more: it is still there";
   EXPECT_EQ(web1_.add_many(0, 1'010), 10U);
   EXPECT_EQ(web1_.look(kNoon + 5).keys_saved, 10U);
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   web1_.look(kNoon + 6);
   web1_.look(kNoon + 7);
   EXPECT_EQ(web1_.add_many(0, 1'010), 0U);
@@ -86,34 +85,21 @@ TEST_P(SeenExchangeTest, AHostLearnsWhatTheOthersHaveSeenInWindowsThatItHasMisse
   EXPECT_EQ(web1.worker().attached().size, 2U) << "all older ones are over";
 }
 
-// As after an outage that lasted for most of the window.
-TEST_P(SeenExchangeTest, MergesAWholeWindowAtOnce) {
-  look(kNoon);
-  web1_.add_many(0, 2'000);
-  look(kNoon + 1);
-  EXPECT_EQ(web2_.look(kNoon + 2).trouble, "");
-  const SeenFill own = seen_fill(web1_.worker().filters().front());
-  const SeenFill merged = seen_fill(web2_.worker().filters().front());
-  EXPECT_EQ(web2_.count_of(0, 2'000), 2'000U);
-  EXPECT_LT(merged.keys, 1.1 * own.keys);
-  EXPECT_LT(merged.rate, 2 * own.rate);
-}
-
 // Up to the fourth filter, of the newest window and of the one before it.
 TEST_P(SeenExchangeTest, AWindowThatGrowsOnOneGrowsOnTheOther) {
   look(kNoon);
   web2_.stop();
-  for (const UnixSeconds begin : {kNoon, kNoon + 10 * kMinute}) {
-    web1_.look(begin);
-    web1_.add_slowly(static_cast<std::uint64_t>(begin - kNoon) * 1'000, 20'000, begin + 1);
-  }
+  web1_.look(kNoon);
+  const std::uint64_t new_at_first = web1_.add_slowly(0, 20'000, kNoon + 1);
+  web1_.look(kNoon + 10 * kMinute);
+  const std::uint64_t new_later = web1_.add_slowly(600'000, 20'000, kNoon + 10 * kMinute + 1);
   EXPECT_EQ(web1_.worker().attached().size, 2 * kFiltersPerWindow);
   EXPECT_EQ(web1_.report().trouble, "");
   web2_.start();
   EXPECT_EQ(web2_.look(kNoon + 11 * kMinute).trouble, "");
   EXPECT_EQ(web2_.worker().attached().size, 2 * kFiltersPerWindow);
-  EXPECT_EQ(web2_.count_of(0, 20'000), web1_.count_of(0, 20'000));
-  EXPECT_EQ(web2_.count_of(600'000, 20'000), web1_.count_of(600'000, 20'000));
+  EXPECT_GE(web2_.count_of(0, 20'000), new_at_first);
+  EXPECT_GE(web2_.count_of(600'000, 20'000), new_later);
   EXPECT_EQ(web2_.look(kNoon + 12 * kMinute).trouble, "");
 }
 
@@ -179,8 +165,7 @@ TEST_P(SeenExchangeTest, IgnoresWhatAnEarlierLifeOfTheSetHasLeftAndReportsTheHos
   EXPECT_EQ(web1_.look(kNoon + 4).trouble, "");
   EXPECT_EQ(web2_.look(kNoon + 4).trouble, "host web1 has another seed: it began with another store");
   EXPECT_EQ(web2_.count_of(500, 500), 0U);
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   EXPECT_EQ(web1_.look(kNoon + 5).trouble, "");
   EXPECT_EQ(web1_.count_of(0, 1'000), 1'000U);
   EXPECT_EQ(web1_.count_of(2'000, 1'000), 1'000U);
@@ -222,8 +207,7 @@ TEST_P(SeenExchangeTest, AWorkerThatTakesKeysAwayFillsNoStore) {
   const std::span<Word> next = web1_.worker().filters().back().words();
   static_cast<void>(next[3].compare_and_set({}, WordValue{}.with(77)));
   web1_.look(kNoon + 10 * kMinute + 1);
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   web1_.look(kNoon + 10 * kMinute + 2);
   EXPECT_EQ(seen_fill(web1_.worker().filters().back()).keys, 1) << "the next window was saved";
 }

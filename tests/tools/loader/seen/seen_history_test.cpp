@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/publisher/seen/new_segment.hpp"
-#include "tests/tools/loader/seen/seen_hosts.hpp"
+#include "tests/tools/loader/seen/seen_host.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -44,8 +44,7 @@ class RememberingHost {
     look(now);
   }
   void reboot() {
-    host_.reboot();
-    host_.start();
+    host_.reboot_and_start();
     forget_unsaved();
   }
   void lose_memory() {

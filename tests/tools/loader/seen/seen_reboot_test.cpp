@@ -1,6 +1,6 @@
 // What a reboot, or the removal of its memory, takes from a host that has a store.
 #include "core/publisher/seen/new_segment.hpp"
-#include "tests/tools/loader/seen/seen_hosts.hpp"
+#include "tests/tools/loader/seen/seen_host.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -41,8 +41,7 @@ TEST_P(SeenReboot, ForgetsNoWindowEarlyThatEndedLate) {
   EXPECT_EQ(web1_.add_many(0, 100), 100U);
   web1_.start();
   web1_.look(kNoon + 25 * kMinute);
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   web1_.look(kNoon + 34 * kMinute);
   EXPECT_EQ(web1_.add_many(0, 100), 0U);
   web1_.look(kNoon + 44 * kMinute);
@@ -58,8 +57,7 @@ TEST_P(SeenReboot, ForgetsNoWindowThatNoneCouldFollow) {
   web1_.start();
   for (int minute : {30, 59})
     EXPECT_THAT(web1_.look(kNoon + minute * kMinute).trouble, HasSubstr("killed while it took memory"));
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   EXPECT_EQ(web1_.look(kNoon + kHour).trouble, "");
   EXPECT_EQ(web1_.count_of(0, 100), 100U);
   EXPECT_EQ(web1_.worker().attached().size, 2U);
@@ -82,8 +80,7 @@ TEST_P(SeenReboot, ForgetsNoWindowThatWentOnWhileTheOtherBeganTheNext) {
   web2_.look(kNoon + 12 * kMinute);
   EXPECT_EQ(web1_.add_many(100, 50), 50U);
   web1_.look(kNoon + 19 * kMinute);
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   EXPECT_EQ(web1_.look(kNoon + 19 * kMinute + 30).trouble, "");
   web1_.look(kNoon + 28 * kMinute);
   EXPECT_EQ(web1_.count_of(0, 150), 150U);
@@ -123,8 +120,7 @@ TEST_P(SeenReboot, AfterANewConfigurationBringsBackWhatTheOthersHaveSeenBefore) 
   EXPECT_EQ(web1_.add_many(100, 100), 100U);
   web1_.look(kNoon + 2);
   web1_.config().keys = 5'000;
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   EXPECT_EQ(web1_.look(kNoon + 3).trouble, "");
   EXPECT_EQ(web1_.count_of(0, 200), 200U);
 }
@@ -134,8 +130,7 @@ TEST_P(SeenReboot, IsFollowedByRestoresLessAndLessOftenWhileThereIsNoRoom) {
   web1_.look(kNoon);
   EXPECT_EQ(web1_.add_many(0, 500), 500U);
   web1_.look(kNoon + 1);
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   int tries = 0;
   web1_.tap.before_read = [&] {
     ++tries;

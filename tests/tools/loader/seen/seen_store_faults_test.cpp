@@ -1,7 +1,7 @@
 // Stores that lose or damage what hosts have sent, fail, or are away.
 #include "tests/support/forked.hpp"
 #include "tests/support/redis_server.hpp"
-#include "tests/tools/loader/seen/seen_hosts.hpp"
+#include "tests/tools/loader/seen/seen_host.hpp"
 
 namespace keysieve::test {
 namespace {
@@ -27,8 +27,7 @@ TEST_P(SeenStoreFaults, MakeTheHostSaveAgainWhatIsLostAtTheEndOfTheLog) {
   EXPECT_EQ(web1_.report().keys_saved, 100U + 100U + 300U);
   web1_.look(kNoon + 3);
   EXPECT_EQ(web1_.report().keys_saved, 500U) << "only once";
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   web1_.look(kNoon + 4);
   EXPECT_EQ(web1_.count_of(0, 300), 300U);
 }
@@ -46,8 +45,7 @@ TEST_P(SeenStoreFaults, AreReportedAsTheNumberOfLostOrDamagedEntries) {
     found[2].key->at(7) = '9';
     found.erase(found.begin() + 3);
   };
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   EXPECT_EQ(web1_.look(kNoon + 2).saves_lost, 3U);
   EXPECT_EQ(web1_.count_of(0, 500), 200U);
   EXPECT_EQ(web1_.count_of(0, 100), 100U);
@@ -86,8 +84,7 @@ TEST_P(SeenStoreFaults, LoseNothingByAnOutageAtAnyRequest) {
     EXPECT_EQ(web2_.count_of(0, key), key);
   }
   web1_.tap.before_read = once(lose_connection);
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   EXPECT_EQ(web1_.look(kNoon + 4).trouble, "connection lost");
   EXPECT_FALSE(web1_.worker().is_ready());
   EXPECT_EQ(web1_.look(kNoon + 5).trouble, "");
@@ -109,8 +106,7 @@ TEST_P(SeenStoreFaults, DoNoHarmWhenAnEntryIsSentTwice) {
   EXPECT_EQ(web1_.report().keys_saved, 500U);
   EXPECT_EQ(web2_.count_of(0, 500), 500U);
   EXPECT_LE(seen_fill(web2_.worker().filters().front()).keys, 520) << "what was sent short is longer there";
-  web1_.reboot();
-  web1_.start();
+  web1_.reboot_and_start();
   EXPECT_EQ(web1_.look(kNoon + 4).saves_lost, 0U);
   EXPECT_EQ(web1_.count_of(0, 500), 500U);
 }
@@ -123,8 +119,7 @@ TEST(SeenSetWithoutItsStore, AnswersAsConfiguredUntilTheStoreSaysWhatItHolds) {
   host.look(kNoon + 1);
   redis.command("SAVE");
   redis.kill();
-  host.reboot();
-  host.start();
+  host.reboot_and_start();
   EXPECT_THAT(host.look(kNoon + kMinute).trouble, HasSubstr(redis.unix_url()));
   EXPECT_FALSE(host.worker().is_ready());
   EXPECT_THAT(host.worker().reason(), HasSubstr("the loader waits for the store"));
@@ -145,8 +140,7 @@ TEST(SeenSetWithoutItsStore, GoesOnAndIsSavedLater) {
   EXPECT_EQ(host.worker().attached().size, 2U) << "windows follow the clock";
   redis.start();
   EXPECT_TRUE(eventually([&] { return host.look(kNoon + 11 * kMinute).trouble.empty(); }));
-  host.reboot();
-  host.start();
+  host.reboot_and_start();
   host.look(kNoon + 12 * kMinute);
   EXPECT_EQ(host.add_many(0, 200), 0U);
 }
@@ -173,8 +167,7 @@ TEST(SeenSetWithoutItsStore, IsSavedAgainWhenTheStoreHasLostTheLogOrItsEnd) {
     web2.look(kNoon + 10);
     EXPECT_EQ(web1.look(kNoon + 11).trouble, "");
     for (SeenHost* host : {&web1, &web2}) {
-      host->reboot();
-      host->start();
+      host->reboot_and_start();
       EXPECT_EQ(host->look(kNoon + 12).trouble, "");
       EXPECT_EQ(host->report().saves_lost, is_empty ? 0U : 1U) << "whose keys were saved again";
       EXPECT_EQ(host->count_of(0, 200), 200U) << is_empty;
